@@ -1,0 +1,110 @@
+//! The constants of the standard: the model behind `constants.table`, and its parser.
+
+/// A group of constants of one kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Section {
+    /// Name of the group; a slice of that name lists its members in Rust.
+    pub group: String,
+    /// What the members are.
+    pub kind: Kind,
+    /// A heading for readers.
+    pub title: String,
+    /// The members, in the order of the table.
+    pub constants: Vec<Constant>,
+}
+
+/// What the constants of a section are, in C and in Rust.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kind {
+    /// An `int`.
+    Int,
+    /// An `MPI_Offset`.
+    Offset,
+    /// A pointer with a meaning of its own; each constant names its type.
+    Address,
+    /// A handle of the named C type.
+    Handle(String),
+    /// An enumerator of the named C type.
+    Enum(String),
+}
+
+/// One constant of the standard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Constant {
+    /// Name, with its `MPI_`.
+    pub name: String,
+    /// The value as the header writes it, or the name that this one is a second name of.
+    pub text: String,
+    /// The value; an alias has that of the constant it stands for.
+    pub value: i64,
+    /// Whether this is a second name.
+    pub alias: bool,
+    /// The C type of an address, else empty.
+    pub c_type: String,
+}
+
+/// Reads the text of `constants.table`.
+///
+/// # Errors
+///
+/// Says which line cannot be understood, and why.
+pub fn parse(text: &str) -> Result<Vec<Section>, String> {
+    let mut sections: Vec<Section> = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let complain = |what: &str| format!("line {}: {what}: {line}", number + 1);
+        match words.as_slice() {
+            [] => {}
+            [first, ..] if first.starts_with('#') => {}
+            ["section", group, rest @ ..] => {
+                let (kind, title) = parse_kind(rest).ok_or_else(|| complain("unknown kind"))?;
+                let title = title.join(" ");
+                sections.push(Section { group: (*group).into(), kind, title, constants: Vec::new() });
+            }
+            [name, rest @ ..] => {
+                let constant = parse_constant(name, rest, &sections).map_err(|e| complain(&e))?;
+                let section = sections.last_mut().ok_or_else(|| complain("no section is open"))?;
+                if (section.kind == Kind::Address) == constant.c_type.is_empty() {
+                    return Err(complain("an address, and nothing else, has a type"));
+                }
+                section.constants.push(constant);
+            }
+        }
+    }
+    Ok(sections)
+}
+
+fn parse_kind<'a, 'b>(words: &'a [&'b str]) -> Option<(Kind, &'a [&'b str])> {
+    match words {
+        ["int", title @ ..] => Some((Kind::Int, title)),
+        ["offset", title @ ..] => Some((Kind::Offset, title)),
+        ["address", title @ ..] => Some((Kind::Address, title)),
+        ["handle", name, title @ ..] => Some((Kind::Handle((*name).into()), title)),
+        ["enum", name, title @ ..] => Some((Kind::Enum((*name).into()), title)),
+        _ => None,
+    }
+}
+
+fn parse_constant(name: &str, rest: &[&str], before: &[Section]) -> Result<Constant, String> {
+    let mut known = before.iter().flat_map(|section| &section.constants);
+    match rest {
+        ["=", other] => {
+            let target = known.find(|c| c.name == *other).ok_or("the other name is not defined above")?;
+            let text = (*other).into();
+            Ok(Constant { name: name.into(), text, value: target.value, alias: true, c_type: String::new() })
+        }
+        [value, c_type @ ..] if c_type.len() <= 1 => {
+            if known.any(|c| c.name == name) {
+                return Err("defined twice".into());
+            }
+            let parsed = match value.strip_prefix("0x") {
+                Some(digits) => i64::from_str_radix(digits, 16),
+                None => value.parse(),
+            };
+            let parsed = parsed.map_err(|error| error.to_string())?;
+            let c_type = c_type.concat();
+            Ok(Constant { name: name.into(), text: (*value).into(), value: parsed, alias: false, c_type })
+        }
+        _ => Err("expected NAME VALUE, NAME VALUE TYPE or NAME = OTHER".into()),
+    }
+}
