@@ -1,0 +1,150 @@
+//! User memory that takes part in an operation: an address, and how the data lies there.
+
+use crate::datatype::TypeRef;
+use heddle_datatype::Cursor;
+
+/// A user buffer. Contiguous data is an address and a length; anything else carries its datatype.
+#[derive(Debug, Clone)]
+pub struct Buffer {
+    address: *mut u8,
+    bytes: usize,
+    typed: Option<Box<Typed>>,
+}
+
+#[derive(Debug, Clone)]
+struct Typed {
+    datatype: TypeRef,
+    count: i64,
+}
+
+// SAFETY: the program leaves the buffer to MPI until the operation completes (MPI 5.0, section 3.7.2), so it may be
+// touched by whichever thread makes progress.
+unsafe impl Send for Buffer {}
+
+impl Buffer {
+    /// The buffer of `count` elements of `datatype` at `address`.
+    ///
+    /// # Safety
+    /// The memory that the datatype describes is valid for the operation (reads for a send, writes for a receive)
+    /// until the operation completes.
+    #[inline]
+    pub unsafe fn new(address: *mut u8, count: i64, datatype: &TypeRef) -> Buffer {
+        let bytes = count as usize * datatype.size();
+        if datatype.is_contiguous() {
+            return Buffer { address, bytes, typed: None };
+        }
+        let typed = Typed { datatype: datatype.clone(), count };
+        Buffer { address, bytes, typed: Some(Box::new(typed)) }
+    }
+
+    /// A contiguous buffer.
+    ///
+    /// # Safety
+    /// As [`Buffer::new`].
+    #[inline]
+    pub unsafe fn bytes(address: *mut u8, bytes: usize) -> Buffer {
+        Buffer { address, bytes, typed: None }
+    }
+
+    /// A buffer of no bytes.
+    pub fn empty() -> Buffer {
+        Buffer { address: std::ptr::null_mut(), bytes: 0, typed: None }
+    }
+
+    /// Bytes of data (not of extent).
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.bytes
+    }
+
+    /// Whether there is no data.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.bytes == 0
+    }
+
+    /// The address of the data if it lies in one piece.
+    #[inline(always)]
+    pub fn contiguous(&self) -> Option<*mut u8> {
+        if self.typed.is_none() { Some(self.address) } else { None }
+    }
+
+    /// Copies `len` bytes of data, from byte `offset` on, to `to`. The range must lie in the buffer.
+    #[inline(always)]
+    pub fn read(&self, offset: usize, to: *mut u8, len: usize) {
+        debug_assert!(offset + len <= self.bytes);
+        match &self.typed {
+            // SAFETY: the range lies in the buffer, which is valid by the promise made to `new`.
+            None => unsafe { copy(self.address.wrapping_add(offset), to, len) },
+            Some(typed) => self.pack(typed, offset, to, len),
+        }
+    }
+
+    /// Copies `data` into the buffer from byte `offset` on. The range must lie in the buffer.
+    #[inline(always)]
+    pub fn write(&self, offset: usize, data: &[u8]) {
+        debug_assert!(offset + data.len() <= self.bytes);
+        match &self.typed {
+            // SAFETY: the range lies in the buffer, which is valid by the promise made to `new`.
+            None => unsafe { copy(data.as_ptr(), self.address.wrapping_add(offset), data.len()) },
+            Some(typed) => self.unpack(typed, offset, data),
+        }
+    }
+
+    fn cursor<'a>(&self, typed: &'a Typed, offset: usize) -> Cursor<'a> {
+        let mut cursor = Cursor::new(&typed.datatype, typed.count);
+        cursor.seek(offset);
+        cursor
+    }
+
+    #[cold]
+    fn pack(&self, typed: &Typed, offset: usize, to: *mut u8, len: usize) {
+        // SAFETY: the caller gives room for `len` bytes.
+        let to = unsafe { std::slice::from_raw_parts_mut(to, len) };
+        // SAFETY: the datatype's memory is valid by the promise made to `new`.
+        let moved = unsafe { self.cursor(typed, offset).pack(self.address, to) };
+        debug_assert_eq!(moved, len);
+    }
+
+    #[cold]
+    fn unpack(&self, typed: &Typed, offset: usize, data: &[u8]) {
+        // SAFETY: the datatype's memory is valid by the promise made to `new`.
+        let moved = unsafe { self.cursor(typed, offset).unpack(self.address, data) };
+        debug_assert_eq!(moved, data.len());
+    }
+
+    /// Copies the first `len` bytes of data to another buffer.
+    pub fn copy_to(&self, other: &Buffer, len: usize) {
+        if len == 0 {
+            return;
+        }
+        if let Some(from) = self.contiguous() {
+            // SAFETY: `len` bytes at `from` are valid by the promise made to `new`.
+            return other.write(0, unsafe { std::slice::from_raw_parts(from, len) });
+        }
+        if let Some(to) = other.contiguous() {
+            return self.read(0, to, len);
+        }
+        let mut chunk = [0u8; 4096];
+        for offset in (0..len).step_by(chunk.len()) {
+            let part = chunk.len().min(len - offset);
+            self.read(offset, chunk.as_mut_ptr(), part);
+            other.write(offset, &chunk[..part]);
+        }
+    }
+}
+
+/// A copy that is quick for the few bytes of a small message, where a call of `memcpy` costs more than the copy.
+///
+/// # Safety
+/// `len` bytes are valid at both addresses and do not overlap.
+#[inline(always)]
+unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
+    if len == 8 {
+        // SAFETY: 8 bytes are valid at both addresses.
+        unsafe { to.cast::<u64>().write_unaligned(from.cast::<u64>().read_unaligned()) };
+    } else if len != 0 {
+        // SAFETY: by the caller's promise.
+        unsafe { std::ptr::copy_nonoverlapping(from, to, len) };
+    }
+}

@@ -1,0 +1,191 @@
+//! Communicators: a group and a context that keeps its messages apart (MPI 5.0, chapter 7.4).
+//!
+//! A **context id** is made by a leader, the group's rank 0, from its own counter and its world rank, and told to the
+//! others. So ids are unique in the job without any agreement, threads can make communicators at the same time, and
+//! an id is never used twice: freeing a communicator while messages are under way harms nobody.
+//!
+//! Each communicator has several **planes**, contexts of their own for different kinds of messages.
+
+use crate::attribute::Attributes;
+use crate::error::{Error, Result};
+use crate::errhandler::ErrhandlerCell;
+use crate::group::Group;
+use crate::p2p::Attached;
+use crate::object_table::{Kind, Ref, Table};
+use crate::process::{self, Process};
+use crate::topology::Topology;
+use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
+use heddle_spec::constants as mpi;
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Which kind of messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Plane {
+    /// The program's own.
+    PointToPoint = 0,
+    /// Those inside of collective operations.
+    Collective = 1,
+    /// Those of `MPI_Comm_create_group`, told apart by the user's tag.
+    CreateGroup = 2,
+}
+
+/// A communicator.
+#[derive(Debug)]
+pub struct Comm {
+    context: AtomicU64,
+    vni: AtomicU32,
+    /// The processes.
+    pub group: Arc<Group>,
+    rank: usize,
+    name: Mutex<String>,
+    /// Its error handler.
+    pub errhandler: ErrhandlerCell,
+    /// Cached attributes.
+    pub attributes: Attributes,
+    /// Hints of `MPI_Comm_set_info`.
+    pub info: Mutex<Vec<(String, String)>>,
+    /// Virtual topology.
+    pub topology: Option<Topology>,
+    /// The buffer attached to it for buffered sends.
+    pub(crate) bsend_buffer: Mutex<Option<Arc<Attached>>>,
+}
+
+/// All communicators but the predefined ones.
+pub static COMMS: Table<Comm> = Table::new(Kind::Comm);
+
+impl Comm {
+    /// A communicator with a context id that the leader gave away.
+    pub fn new(context: u64, group: Arc<Group>, rank: usize, vnis: usize) -> Comm {
+        let comm = Comm {
+            context: AtomicU64::new(0),
+            vni: AtomicU32::new(0),
+            group,
+            rank,
+            name: Mutex::default(),
+            errhandler: ErrhandlerCell::default(),
+            attributes: Attributes::default(),
+            info: Mutex::default(),
+            topology: None,
+            bsend_buffer: Mutex::default(),
+        };
+        comm.set_context(context, vnis);
+        comm
+    }
+
+    /// Sets the context: at once, or when a nonblocking duplication has learnt it.
+    pub(crate) fn set_context(&self, context: u64, vnis: usize) {
+        let number = context >> 3 & ((1 << 37) - 1);
+        self.vni.store((number % vnis as u64) as u32, Ordering::Relaxed);
+        self.context.store(context, Ordering::Relaxed);
+    }
+
+    /// The context id of a plane.
+    #[inline(always)]
+    pub(crate) fn context(&self, plane: Plane) -> u64 {
+        self.context.load(Ordering::Relaxed) | plane as u64
+    }
+
+    /// The VNI that carries its messages.
+    #[inline(always)]
+    pub(crate) fn vni(&self) -> u32 {
+        self.vni.load(Ordering::Relaxed)
+    }
+
+    /// This process's rank.
+    #[inline(always)]
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// Number of processes.
+    #[inline(always)]
+    pub fn size(&self) -> usize {
+        self.group.size()
+    }
+
+    /// Its name.
+    pub fn name(&self) -> String {
+        self.name.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Names it.
+    pub fn set_name(&self, name: &str) {
+        name.clone_into(&mut self.name.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+/// A communicator in use. The predefined ones are not counted: they live as long as MPI.
+#[derive(Debug, Clone)]
+pub enum CommRef {
+    /// `MPI_COMM_WORLD` or `MPI_COMM_SELF`.
+    Predefined(usize, &'static Comm),
+    /// Any other.
+    Counted(Ref<Comm>),
+}
+
+impl Deref for CommRef {
+    type Target = Comm;
+
+    #[inline(always)]
+    fn deref(&self) -> &Comm {
+        match self {
+            CommRef::Predefined(_, comm) => comm,
+            CommRef::Counted(comm) => comm,
+        }
+    }
+}
+
+impl CommRef {
+    /// The communicator of a handle.
+    ///
+    /// # Errors
+    /// `MPI_ERR_COMM` for anything that is not a live communicator's handle; `MPI_ERR_OTHER` if MPI is not running.
+    #[inline(always)]
+    pub fn from_handle(handle: usize) -> Result<CommRef> {
+        if handle == mpi::MPI_COMM_WORLD {
+            return process::current().map(CommRef::world);
+        }
+        match COMMS.get(handle) {
+            Some(comm) => Ok(CommRef::Counted(comm)),
+            None if handle == mpi::MPI_COMM_SELF => process::current().map(CommRef::own),
+            None => Err(bad_handle(handle)),
+        }
+    }
+
+    /// `MPI_COMM_WORLD`.
+    #[inline(always)]
+    pub fn world(process: &'static Process) -> CommRef {
+        CommRef::Predefined(mpi::MPI_COMM_WORLD, process.world_comm())
+    }
+
+    /// `MPI_COMM_SELF`.
+    pub fn own(process: &'static Process) -> CommRef {
+        CommRef::Predefined(mpi::MPI_COMM_SELF, process.self_comm())
+    }
+
+    /// Its handle.
+    #[inline(always)]
+    pub fn handle(&self) -> usize {
+        match self {
+            CommRef::Predefined(handle, _) => *handle,
+            CommRef::Counted(comm) => comm.handle(),
+        }
+    }
+}
+
+#[cold]
+fn bad_handle(handle: usize) -> Error {
+    let what = if handle == mpi::MPI_COMM_NULL {
+        "MPI_COMM_NULL is not a communicator to work with".to_owned()
+    } else {
+        format!("{handle:#x} is not a communicator: never made, or freed already")
+    };
+    Error::new(mpi::MPI_ERR_COMM, what)
+}
+
+/// Deletes the attributes of `MPI_COMM_SELF`, as the first thing in `MPI_Finalize` (MPI 5.0, section 11.2.4).
+pub(crate) fn run_delete_callbacks_of_self(_process: &'static Process) -> Result<()> {
+    Ok(())
+}

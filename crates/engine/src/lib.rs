@@ -1,0 +1,29 @@
+//! MPI without its C interface: communicators, matching, protocols, requests, collectives.
+//!
+//! The crate `heddle-abi` puts the standard's functions on top. Bodies return [`error::Result`]; handles are plain
+//! words.
+//!
+//! | module | idea |
+//! |---|---|
+//! | `process` | what exists once `MPI_Init` has run; `settings` from the environment |
+//! | `object_table` | handles and the life of objects |
+//! | `comm`, `group`, `datatype` … | the objects |
+//! | `request` | operations under way |
+//! | `matching` | posted receives and unexpected messages |
+//! | `vni` | protocols: from a send to the wire and from the wire to a receive |
+//! | `progress` | waiting |
+//! | `p2p`, `collective` | the operations |
+
+pub mod buffer;
+pub mod comm;
+pub mod datatype;
+pub mod error;
+pub mod group;
+mod matching;
+pub mod object_table;
+pub mod p2p;
+pub mod process;
+mod progress;
+pub mod request;
+pub mod settings;
+mod vni;

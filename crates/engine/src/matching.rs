@@ -1,0 +1,444 @@
+//! Matching of messages and receives, in constant time however many are waiting.
+//!
+//! Two sets wait for each other: posted receives and unexpected messages. Both are kept in lists by key, and a key is
+//! (context, source, tag), where source or tag of a *receive* may be a wildcard. The lists are found by hashing.
+//!
+//! ```text
+//!  arriving (c, s, t)  looks in posted:      (c, s, t)  (c, s, *)  (c, *, t)  (c, *, *)   oldest post wins
+//!  receive  (c, s, *)  looks in unexpected:             (c, s, *)                          oldest arrival wins
+//! ```
+//!
+//! - Posted receives stand in one list, that of their own key. The lists with wildcards are looked at only while some
+//!   receive with such wildcards is posted.
+//! - Unexpected messages stand in the list of their exact key and, once any wildcard receive or probe was seen here,
+//!   in the three wildcard lists as well: a program without wildcards does not pay for them.
+//!
+//! Order: lists are first in, first out, and of several lists the smallest sequence number wins, which is MPI's
+//! non-overtaking rule (MPI 5.0, section 3.5).
+
+use heddle_spec::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG};
+
+/// What is compared. In a receive, source and tag may be `MPI_ANY_SOURCE`, `MPI_ANY_TAG`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Key {
+    pub(crate) context: u64,
+    pub(crate) source: i32,
+    pub(crate) tag: i32,
+}
+
+/// The four keys under which a message can be looked for.
+const SHAPES: usize = 4;
+
+impl Key {
+    /// 0: no wildcard, 1: any tag, 2: any source, 3: both.
+    #[inline(always)]
+    fn shape(&self) -> usize {
+        usize::from(self.tag == MPI_ANY_TAG) | usize::from(self.source == MPI_ANY_SOURCE) << 1
+    }
+
+    /// This exact key with the wildcards of a shape.
+    #[inline(always)]
+    fn with_shape(&self, shape: usize) -> Key {
+        Key {
+            context: self.context,
+            source: if shape & 2 != 0 { MPI_ANY_SOURCE } else { self.source },
+            tag: if shape & 1 != 0 { MPI_ANY_TAG } else { self.tag },
+        }
+    }
+
+    #[inline(always)]
+    fn hash(&self) -> u64 {
+        let low = u64::from(self.source as u32) << 32 | u64::from(self.tag as u32);
+        let mixed = (self.context ^ low.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xd6e8_feb8_6659_fd93);
+        mixed ^ mixed >> 32
+    }
+}
+
+const NONE: u32 = u32::MAX;
+
+/// A list: its first and last node.
+#[derive(Debug, Clone, Copy)]
+struct Bucket {
+    key: Key,
+    used: bool,
+    head: u32,
+    tail: u32,
+}
+
+const EMPTY: Bucket = Bucket { key: Key { context: 0, source: 0, tag: 0 }, used: false, head: NONE, tail: NONE };
+
+/// Lists by key: open addressing, linear probing. Emptied lists stay until the table grows, since keys come back.
+#[derive(Debug)]
+struct Buckets {
+    table: Vec<Bucket>,
+    used: usize,
+}
+
+impl Buckets {
+    fn new() -> Buckets {
+        Buckets { table: vec![EMPTY; 16], used: 0 }
+    }
+
+    #[inline(always)]
+    fn probe(&self, key: &Key) -> usize {
+        let mask = self.table.len() - 1;
+        let mut at = key.hash() as usize & mask;
+        while self.table[at].used && self.table[at].key != *key {
+            at = (at + 1) & mask;
+        }
+        at
+    }
+
+    #[inline(always)]
+    fn find(&self, key: &Key) -> Option<usize> {
+        let at = self.probe(key);
+        self.table[at].used.then_some(at)
+    }
+
+    #[inline(always)]
+    fn find_or_add(&mut self, key: &Key) -> usize {
+        let at = self.probe(key);
+        if self.table[at].used {
+            return at;
+        }
+        self.add(at, key)
+    }
+
+    #[cold]
+    fn add(&mut self, mut at: usize, key: &Key) -> usize {
+        if (self.used + 1) * 2 > self.table.len() {
+            self.rebuild();
+            at = self.probe(key);
+        }
+        self.table[at] = Bucket { key: *key, used: true, ..EMPTY };
+        self.used += 1;
+        at
+    }
+
+    /// Drops empty lists, and grows if that did not make enough room.
+    fn rebuild(&mut self) {
+        let filled: Vec<Bucket> = self.table.iter().filter(|b| b.used && b.head != NONE).copied().collect();
+        let size = (filled.len() * 4 + 16).next_power_of_two();
+        self.table = vec![EMPTY; size];
+        self.used = filled.len();
+        for bucket in filled {
+            let at = self.probe(&bucket.key);
+            self.table[at] = bucket;
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Links {
+    prev: u32,
+    next: u32,
+}
+
+const UNLINKED: Links = Links { prev: NONE, next: NONE };
+
+/// A node of a list: a posted receive or an unexpected message.
+#[derive(Debug)]
+struct Node<V> {
+    key: Key,
+    order: u64,
+    links: [Links; SHAPES],
+    /// `None` while the node is free; then `order` holds the next free node.
+    value: Option<V>,
+}
+
+/// Nodes and the lists they stand in.
+#[derive(Debug)]
+struct Lists<V> {
+    nodes: Vec<Node<V>>,
+    free: u32,
+    buckets: Buckets,
+    live: usize,
+    next_order: u64,
+}
+
+impl<V> Lists<V> {
+    fn new() -> Lists<V> {
+        Lists { nodes: Vec::new(), free: NONE, buckets: Buckets::new(), live: 0, next_order: 0 }
+    }
+
+    #[inline]
+    fn add(&mut self, key: Key, value: V) -> u32 {
+        let order = self.next_order;
+        self.next_order += 1;
+        self.live += 1;
+        let node = Node { key, order, links: [UNLINKED; SHAPES], value: Some(value) };
+        if self.free == NONE {
+            self.nodes.push(node);
+            return self.nodes.len() as u32 - 1;
+        }
+        let at = self.free;
+        self.free = self.nodes[at as usize].order as u32;
+        self.nodes[at as usize] = node;
+        at
+    }
+
+    #[inline]
+    fn release(&mut self, at: u32) -> Option<V> {
+        let node = &mut self.nodes[at as usize];
+        node.order = u64::from(self.free);
+        self.free = at;
+        self.live -= 1;
+        node.value.take()
+    }
+
+    /// Appends the node to the list of `key`, using its links number `lane`.
+    #[inline]
+    fn link(&mut self, at: u32, key: &Key, lane: usize) {
+        let index = self.buckets.find_or_add(key);
+        let bucket = &mut self.buckets.table[index];
+        self.nodes[at as usize].links[lane] = Links { prev: bucket.tail, next: NONE };
+        if bucket.tail == NONE {
+            bucket.head = at;
+        } else {
+            self.nodes[bucket.tail as usize].links[lane].next = at;
+        }
+        bucket.tail = at;
+    }
+
+    #[inline]
+    fn unlink(&mut self, at: u32, key: &Key, lane: usize) {
+        let Links { prev, next } = self.nodes[at as usize].links[lane];
+        let index = self.buckets.find_or_add(key);
+        let bucket = &mut self.buckets.table[index];
+        if prev == NONE {
+            bucket.head = next;
+        } else {
+            self.nodes[prev as usize].links[lane].next = next;
+        }
+        if next == NONE {
+            bucket.tail = prev;
+        } else {
+            self.nodes[next as usize].links[lane].prev = prev;
+        }
+    }
+
+    #[inline(always)]
+    fn first(&self, key: &Key) -> u32 {
+        self.buckets.find(key).map_or(NONE, |at| self.buckets.table[at].head)
+    }
+}
+
+/// Matching state of one VNI; `M` is what is kept of an unexpected message.
+#[derive(Debug)]
+pub(crate) struct Matching<M> {
+    posted: Lists<u32>,
+    /// Posted receives by shape.
+    posted_shapes: [usize; SHAPES],
+    unexpected: Lists<M>,
+    /// Whether unexpected messages stand in the wildcard lists too.
+    wildcards_seen: bool,
+}
+
+impl<M> Matching<M> {
+    pub(crate) fn new() -> Matching<M> {
+        Matching {
+            posted: Lists::new(),
+            posted_shapes: [0; SHAPES],
+            unexpected: Lists::new(),
+            wildcards_seen: false,
+        }
+    }
+
+    /// Posts a receive; returns its place, for `unpost`.
+    #[inline]
+    pub(crate) fn post(&mut self, key: Key, request: u32) -> u32 {
+        self.posted_shapes[key.shape()] += 1;
+        let at = self.posted.add(key, request);
+        self.posted.link(at, &key, 0);
+        at
+    }
+
+    /// Takes back a posted receive that was not matched.
+    pub(crate) fn unpost(&mut self, at: u32) {
+        let key = self.posted.nodes[at as usize].key;
+        self.posted_shapes[key.shape()] -= 1;
+        self.posted.unlink(at, &key, 0);
+        self.posted.release(at);
+    }
+
+    /// The posted receive that a message with this exact key matches, removed from the set.
+    #[inline]
+    pub(crate) fn match_arrival(&mut self, key: &Key) -> Option<u32> {
+        let mut best = self.posted.first(key);
+        let [_, any_tag, any_source, any] = self.posted_shapes;
+        if any_tag + any_source + any != 0 {
+            for shape in 1..SHAPES {
+                if self.posted_shapes[shape] != 0 {
+                    let candidate = self.posted.first(&key.with_shape(shape));
+                    if candidate != NONE && (best == NONE || self.order(candidate) < self.order(best)) {
+                        best = candidate;
+                    }
+                }
+            }
+        }
+        if best == NONE {
+            return None;
+        }
+        let key = self.posted.nodes[best as usize].key;
+        self.posted_shapes[key.shape()] -= 1;
+        self.posted.unlink(best, &key, 0);
+        self.posted.release(best)
+    }
+
+    fn order(&self, posted: u32) -> u64 {
+        self.posted.nodes[posted as usize].order
+    }
+
+    /// Keeps a message that no receive waits for.
+    #[inline]
+    pub(crate) fn store(&mut self, key: Key, message: M) {
+        let at = self.unexpected.add(key, message);
+        self.unexpected.link(at, &key, 0);
+        if self.wildcards_seen {
+            for shape in 1..SHAPES {
+                self.unexpected.link(at, &key.with_shape(shape), shape);
+            }
+        }
+    }
+
+    /// The oldest unexpected message that a receive with this key matches, removed from the set.
+    #[inline]
+    pub(crate) fn take(&mut self, key: &Key) -> Option<(Key, M)> {
+        let at = self.find(key)?;
+        let exact = self.unexpected.nodes[at as usize].key;
+        self.unexpected.unlink(at, &exact, 0);
+        if self.wildcards_seen {
+            for shape in 1..SHAPES {
+                self.unexpected.unlink(at, &exact.with_shape(shape), shape);
+            }
+        }
+        self.unexpected.release(at).map(|message| (exact, message))
+    }
+
+    /// The message that [`Matching::take`] would return.
+    pub(crate) fn peek(&mut self, key: &Key) -> Option<(Key, &M)> {
+        let at = self.find(key)?;
+        let node = &self.unexpected.nodes[at as usize];
+        node.value.as_ref().map(|message| (node.key, message))
+    }
+
+    #[inline]
+    fn find(&mut self, key: &Key) -> Option<u32> {
+        if self.unexpected.live == 0 {
+            return None;
+        }
+        if key.shape() != 0 && !self.wildcards_seen {
+            self.index_wildcards();
+        }
+        let at = self.unexpected.first(key);
+        (at != NONE).then_some(at)
+    }
+
+    /// Enters all unexpected messages into the wildcard lists, in the order of their arrival.
+    #[cold]
+    fn index_wildcards(&mut self) {
+        self.wildcards_seen = true;
+        let mut arrived: Vec<(u64, u32, Key)> = (0u32..)
+            .zip(&self.unexpected.nodes)
+            .filter(|(_, node)| node.value.is_some())
+            .map(|(at, node)| (node.order, at, node.key))
+            .collect();
+        arrived.sort_unstable_by_key(|(order, ..)| *order);
+        for (_, at, key) in arrived {
+            for shape in 1..SHAPES {
+                self.unexpected.link(at, &key.with_shape(shape), shape);
+            }
+        }
+    }
+
+    /// Unexpected messages now.
+    pub(crate) fn unexpected_len(&self) -> usize {
+        self.unexpected.live
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The obvious implementation: two vectors, searched from the front.
+    #[derive(Default)]
+    struct Naive {
+        posted: Vec<(Key, u32)>,
+        unexpected: Vec<(Key, u32)>,
+    }
+
+    fn fits(receive: &Key, message: &Key) -> bool {
+        receive.context == message.context
+            && (receive.source == MPI_ANY_SOURCE || receive.source == message.source)
+            && (receive.tag == MPI_ANY_TAG || receive.tag == message.tag)
+    }
+
+    #[derive(Debug, Clone)]
+    enum Step {
+        Arrive(Key),
+        Receive(Key),
+        Probe(Key),
+        Cancel(usize),
+    }
+
+    fn key(wild: bool) -> impl Strategy<Value = Key> {
+        let low = if wild { -2 } else { 0 };
+        (0u64..2, low..3i32, low..3i32).prop_map(|(context, source, tag)| Key {
+            context,
+            source: source.max(MPI_ANY_SOURCE),
+            tag: if tag == -1 { MPI_ANY_TAG } else { tag },
+        })
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            4 => key(false).prop_map(Step::Arrive),
+            4 => key(true).prop_map(Step::Receive),
+            1 => key(true).prop_map(Step::Probe),
+            1 => (0usize..8).prop_map(Step::Cancel),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn does_what_two_vectors_would_do(steps in prop::collection::vec(step(), 0..200)) {
+            let mut naive = Naive::default();
+            let mut matching = Matching::new();
+            let mut places = std::collections::HashMap::new();
+            for (id, step) in (0u32..).zip(steps) {
+                match step {
+                    Step::Arrive(key) => {
+                        let at = naive.posted.iter().position(|(receive, _)| fits(receive, &key));
+                        let expected = at.map(|at| naive.posted.remove(at).1);
+                        prop_assert_eq!(matching.match_arrival(&key), expected);
+                        if expected.is_none() {
+                            naive.unexpected.push((key, id));
+                            matching.store(key, id);
+                        }
+                    }
+                    Step::Receive(key) => {
+                        let at = naive.unexpected.iter().position(|(message, _)| fits(&key, message));
+                        let expected = at.map(|at| naive.unexpected.remove(at));
+                        prop_assert_eq!(matching.take(&key), expected);
+                        if expected.is_none() {
+                            naive.posted.push((key, id));
+                            places.insert(id, matching.post(key, id));
+                        }
+                    }
+                    Step::Probe(key) => {
+                        let expected = naive.unexpected.iter().find(|(message, _)| fits(&key, message)).copied();
+                        prop_assert_eq!(matching.peek(&key).map(|(k, m)| (k, *m)), expected);
+                    }
+                    Step::Cancel(which) if which < naive.posted.len() => {
+                        let (_, id) = naive.posted.remove(which);
+                        matching.unpost(places[&id]);
+                    }
+                    Step::Cancel(_) => {}
+                }
+                prop_assert_eq!(matching.unexpected_len(), naive.unexpected.len());
+            }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Buffered mode: a send that is complete when its call returns, whatever the receiver does (MPI 5.0, section 3.6).
+//!
+//! The program attaches a buffer and so says how much may be pending. The data of a buffered send is kept in memory
+//! of the library's own, and what is pending is held against the size attached: the sum is what the standard's model
+//! promises, without the fragmentation of a ring buffer.
+
+use crate::buffer::Buffer;
+use crate::comm::{CommRef, Plane};
+use crate::error::{Error, Result};
+use crate::process;
+use crate::request::{self, RequestId, SEND_DONE};
+use heddle_platform::atomic::{AtomicUsize, Ordering};
+use heddle_spec::constants as mpi;
+use std::any::Any;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A buffer that the program has attached.
+#[derive(Debug)]
+pub struct Attached {
+    /// Its address, to be given back at detach.
+    pub address: usize,
+    /// Its size in bytes; `None` if the library provides as much as is needed (`MPI_BUFFER_AUTOMATIC`).
+    pub size: Option<usize>,
+    pending: AtomicUsize,
+}
+
+/// Where a buffer is attached to.
+#[derive(Debug, Clone, Copy)]
+pub enum AttachTo<'a> {
+    /// The process, for all communicators without a buffer of their own.
+    Process,
+    /// One communicator.
+    Comm(&'a CommRef),
+}
+
+static OF_PROCESS: Mutex<Option<Arc<Attached>>> = Mutex::new(None);
+
+impl AttachTo<'_> {
+    fn place(&self) -> &Mutex<Option<Arc<Attached>>> {
+        match self {
+            AttachTo::Process => &OF_PROCESS,
+            AttachTo::Comm(comm) => &comm.bsend_buffer,
+        }
+    }
+
+    fn attached(&self) -> Option<Arc<Attached>> {
+        self.place().lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// Attaches a buffer.
+///
+/// # Errors
+/// `MPI_ERR_BUFFER` if one is attached already.
+pub fn attach_buffer(to: AttachTo<'_>, address: usize, size: Option<usize>) -> Result<()> {
+    let mut place = to.place().lock().unwrap_or_else(PoisonError::into_inner);
+    if place.is_some() {
+        let message = "a buffer is attached already: detach it first";
+        return Err(Error::new(mpi::MPI_ERR_BUFFER, message));
+    }
+    *place = Some(Arc::new(Attached { address, size, pending: AtomicUsize::new(0) }));
+    Ok(())
+}
+
+/// Waits until all pending buffered sends have left, and detaches the buffer.
+///
+/// # Errors
+/// `MPI_ERR_BUFFER` if none is attached.
+pub fn detach_buffer(from: AttachTo<'_>) -> Result<Arc<Attached>> {
+    flush_buffer(from)?;
+    let taken = from.place().lock().unwrap_or_else(PoisonError::into_inner).take();
+    taken.ok_or_else(|| Error::new(mpi::MPI_ERR_BUFFER, "no buffer is attached"))
+}
+
+/// Waits until all pending buffered sends have left.
+///
+/// # Errors
+/// If MPI is not running.
+pub fn flush_buffer(of: AttachTo<'_>) -> Result<()> {
+    if let Some(attached) = of.attached() {
+        let process = process::current()?;
+        process.wait_until(0, || attached.pending.load(Ordering::Acquire) == 0);
+    }
+    Ok(())
+}
+
+/// The library's copy of a buffered send's data. Dropping it frees its share of the attached buffer.
+#[derive(Debug)]
+struct Staged {
+    data: Box<[u8]>,
+    share: usize,
+    attached: Arc<Attached>,
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        // Release: pairs with the Acquire in `flush_buffer`.
+        self.attached.pending.fetch_sub(self.share, Ordering::Release);
+    }
+}
+
+/// Copies the data of a buffered send; returns the copy as a buffer and what keeps it.
+///
+/// # Errors
+/// `MPI_ERR_BUFFER` if no buffer is attached or it has no room.
+pub(crate) fn stage(comm: &CommRef, buffer: Buffer) -> Result<(Buffer, Option<Box<dyn Any + Send>>)> {
+    let attached = AttachTo::Comm(comm).attached().or_else(|| AttachTo::Process.attached());
+    let attached = attached.ok_or_else(|| {
+        Error::new(mpi::MPI_ERR_BUFFER, "a buffered send needs a buffer: call MPI_Buffer_attach first")
+    })?;
+    let share = buffer.len() + mpi::MPI_BSEND_OVERHEAD as usize;
+    let before = attached.pending.fetch_add(share, Ordering::Relaxed);
+    if let Some(size) = attached.size.filter(|&size| before + share > size) {
+        attached.pending.fetch_sub(share, Ordering::Release);
+        let message = format!(
+            "the attached buffer of {size} bytes has no room for {share} more ({} of data): {before} are pending",
+            buffer.len()
+        );
+        return Err(Error::new(mpi::MPI_ERR_BUFFER, message));
+    }
+    let mut data = vec![0; buffer.len()].into_boxed_slice();
+    buffer.read(0, data.as_mut_ptr(), buffer.len());
+    let mut staged = Box::new(Staged { data, share, attached });
+    // SAFETY: the boxed data does not move and is kept until the send completes.
+    let copy = unsafe { Buffer::bytes(staged.data.as_mut_ptr(), staged.data.len()) };
+    Ok((copy, Some(staged)))
+}
+
+/// Leaves a pending send to itself: its request is freed when it completes. Called inside the section of its VNI.
+pub(crate) fn detach(id: RequestId) {
+    if request::is_complete(id) {
+        return request::release(id);
+    }
+    // SAFETY: the caller is in the section of the request's VNI.
+    unsafe { request::owner(id) }.detached = true;
+}
+
+/// Buffered send.
+///
+/// # Errors
+/// `MPI_ERR_BUFFER`, `MPI_ERR_RANK`.
+pub fn bsend(comm: &CommRef, buffer: Buffer, dest: i32, tag: i32) -> Result<()> {
+    if dest == mpi::MPI_PROC_NULL {
+        return Ok(());
+    }
+    let process = process::current()?;
+    let pending = super::send::issue(process, comm, Plane::PointToPoint, buffer, dest, tag, super::Mode::Buffered)?;
+    if let Some(id) = pending {
+        process.vni(comm.vni()).with(|_| detach(id));
+    }
+    Ok(())
+}
+
+/// Nonblocking buffered send: complete when it returns.
+///
+/// # Errors
+/// As [`bsend`].
+pub fn ibsend(comm: &CommRef, buffer: Buffer, dest: i32, tag: i32) -> Result<usize> {
+    bsend(comm, buffer, dest, tag)?;
+    Ok(SEND_DONE)
+}

@@ -1,0 +1,354 @@
+//! Waiting for requests and testing them (MPI 5.0, sections 3.7.3 and 3.7.5).
+//!
+//! Handles are passed as the raw words of the caller's array and set to `MPI_REQUEST_NULL` when their request is
+//! freed. Outcomes are reported through a callback, so that nothing is allocated; an operation's own error stands in
+//! its outcome.
+//!
+//! Two threads that wait for the same request at once are an error of the program (MPI 5.0, section 11.6.2). Here
+//! exactly one of them gets the outcome; the other finds that the request is gone and returns an empty status.
+
+use crate::error::{Error, Result};
+use crate::process::{self, Process};
+use crate::request::{self, Found, Outcome, RequestKind};
+use heddle_spec::constants as mpi;
+
+/// What a request handle says about its operation.
+enum State {
+    /// Null or inactive: nothing to wait for.
+    Nothing,
+    Complete,
+    Pending(u32),
+}
+
+#[inline(always)]
+fn state(handle: usize) -> Result<State> {
+    Ok(match request::find(handle)? {
+        Found::Null => State::Nothing,
+        Found::Done => State::Complete,
+        Found::Slot(id) if request::is_complete(id) => State::Complete,
+        Found::Slot(id) if request::is_inactive(id) => State::Nothing,
+        Found::Slot(id) => State::Pending(request::vni_of(id)),
+    })
+}
+
+/// Takes the outcome of a complete request.
+#[inline(always)]
+fn collect(handle: &mut usize) -> Outcome {
+    if let Ok(Found::Slot(id)) = request::find(*handle) {
+        match request::consume(id) {
+            Some((outcome, freed)) => {
+                if freed {
+                    *handle = mpi::MPI_REQUEST_NULL;
+                }
+                return outcome;
+            }
+            None if request::is_inactive(id) => return Outcome::empty(),
+            None => {}
+        }
+    }
+    *handle = mpi::MPI_REQUEST_NULL;
+    Outcome::empty()
+}
+
+/// Whether a request that was pending is no longer.
+#[inline(always)]
+fn is_over(handle: usize) -> bool {
+    !matches!(state(handle), Ok(State::Pending(_)))
+}
+
+/// Waits for one request.
+///
+/// # Errors
+/// `MPI_ERR_REQUEST`.
+#[inline]
+pub fn wait(handle: &mut usize) -> Result<Outcome> {
+    match state(*handle)? {
+        State::Nothing => return Ok(Outcome::empty()),
+        State::Complete => {}
+        State::Pending(vni) => process::current()?.wait_until(vni, || is_over(*handle)),
+    }
+    Ok(collect(handle))
+}
+
+/// Tests one request.
+///
+/// # Errors
+/// `MPI_ERR_REQUEST`.
+#[inline]
+pub fn test(handle: &mut usize) -> Result<Option<Outcome>> {
+    match state(*handle)? {
+        State::Nothing => return Ok(Some(Outcome::empty())),
+        State::Complete => {}
+        State::Pending(vni) => {
+            process::current()?.progress_for_test(vni);
+            if !is_over(*handle) {
+                return Ok(None);
+            }
+        }
+    }
+    Ok(Some(collect(handle)))
+}
+
+/// Looks at a request's outcome without freeing it.
+///
+/// # Errors
+/// `MPI_ERR_REQUEST`.
+pub fn get_status(handle: usize) -> Result<Option<Outcome>> {
+    if let State::Pending(vni) = state(handle)? {
+        process::current()?.progress_for_test(vni);
+    }
+    Ok(match state(handle)? {
+        State::Nothing => Some(Outcome::empty()),
+        State::Pending(_) => None,
+        State::Complete => Some(match request::find(handle)? {
+            Found::Slot(id) => request::outcome(id),
+            _ => Outcome::empty(),
+        }),
+    })
+}
+
+/// Waits for all; `report` gets every outcome in order. Returns whether any operation failed.
+///
+/// # Errors
+/// `MPI_ERR_REQUEST`; then nothing was waited for.
+#[inline]
+pub fn wait_all(handles: &mut [usize], mut report: impl FnMut(usize, Outcome)) -> Result<bool> {
+    for handle in handles.iter() {
+        request::find(*handle)?;
+    }
+    let mut failed = false;
+    for (index, handle) in handles.iter_mut().enumerate() {
+        let outcome = wait(handle)?;
+        failed |= outcome.error.is_some();
+        report(index, outcome);
+    }
+    Ok(failed)
+}
+
+/// Completes all if all are complete, otherwise none. Returns `None` in the latter case.
+///
+/// # Errors
+/// `MPI_ERR_REQUEST`.
+pub fn test_all(handles: &mut [usize], mut report: impl FnMut(usize, Outcome)) -> Result<Option<bool>> {
+    let mut tested = false;
+    for handle in handles.iter() {
+        if let State::Pending(vni) = state(*handle)? {
+            if !tested {
+                process::current()?.progress_for_test(vni);
+                tested = true;
+            }
+            if !is_over(*handle) {
+                return Ok(None);
+            }
+        }
+    }
+    let mut failed = false;
+    for (index, handle) in handles.iter_mut().enumerate() {
+        let outcome = if matches!(state(*handle)?, State::Nothing) { Outcome::empty() } else { collect(handle) };
+        failed |= outcome.error.is_some();
+        report(index, outcome);
+    }
+    Ok(Some(failed))
+}
+
+/// The result of waiting for any of several requests.
+#[derive(Debug)]
+pub enum Any {
+    /// This one completed.
+    Completed(usize, Outcome),
+    /// There is none to wait for: all are null or inactive.
+    Nothing,
+    /// None is complete yet (tests only).
+    Pending,
+}
+
+/// What a scan over requests finds.
+enum Scan {
+    Complete(usize),
+    Pending,
+    Nothing,
+}
+
+/// Looks for a complete request; hands the VNIs of pending ones to `pending`.
+fn scan(handles: &[usize], mut pending: impl FnMut(u32)) -> Result<Scan> {
+    let mut found = Scan::Nothing;
+    for (index, handle) in handles.iter().enumerate() {
+        match state(*handle)? {
+            State::Nothing => {}
+            State::Complete => return Ok(Scan::Complete(index)),
+            State::Pending(vni) => {
+                pending(vni);
+                found = Scan::Pending;
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Makes progress for each VNI among those of the pending requests; VNIs in a row are served once.
+fn serve<'a>(process: &'a Process, last: &'a mut u32) -> impl FnMut(u32) + 'a {
+    move |vni| {
+        if *last != vni {
+            *last = vni;
+            process.progress_for_test(vni);
+        }
+    }
+}
+
+/// Waits for any one of several requests.
+///
+/// # Errors
+/// `MPI_ERR_REQUEST`.
+pub fn wait_any(handles: &mut [usize]) -> Result<Any> {
+    let mut first = None;
+    let mut result = scan(handles, |vni| {
+        first.get_or_insert(vni);
+    })?;
+    if let (Scan::Pending, Some(vni)) = (&result, first) {
+        let process = process::current()?;
+        let mut failure = None;
+        process.wait_until(vni, || {
+            let mut last = vni;
+            match scan(handles, serve(process, &mut last)) {
+                Ok(Scan::Pending) => return false,
+                Ok(found) => result = found,
+                Err(error) => failure = Some(error),
+            }
+            true
+        });
+        if let Some(error) = failure {
+            return Err(error);
+        }
+    }
+    Ok(match result {
+        Scan::Complete(index) => Any::Completed(index, collect(&mut handles[index])),
+        _ => Any::Nothing,
+    })
+}
+
+/// Tests for any one of several requests.
+///
+/// # Errors
+/// `MPI_ERR_REQUEST`.
+pub fn test_any(handles: &mut [usize]) -> Result<Any> {
+    let mut result = scan(handles, |_| {})?;
+    if let Scan::Pending = result {
+        let mut last = u32::MAX;
+        scan(handles, serve(process::current()?, &mut last))?;
+        result = scan(handles, |_| {})?;
+    }
+    Ok(match result {
+        Scan::Complete(index) => Any::Completed(index, collect(&mut handles[index])),
+        Scan::Nothing => Any::Nothing,
+        Scan::Pending => Any::Pending,
+    })
+}
+
+/// The result of waiting for some of several requests.
+#[derive(Debug)]
+pub enum Some_ {
+    /// So many were reported; whether any failed.
+    Completed(usize, bool),
+    /// There is none to wait for.
+    Nothing,
+}
+
+fn collect_all(handles: &mut [usize], mut report: impl FnMut(usize, Outcome)) -> Result<Some_> {
+    let (mut count, mut failed) = (0, false);
+    for (index, handle) in handles.iter_mut().enumerate() {
+        if let State::Complete = state(*handle)? {
+            let outcome = collect(handle);
+            failed |= outcome.error.is_some();
+            report(index, outcome);
+            count += 1;
+        }
+    }
+    Ok(Some_::Completed(count, failed))
+}
+
+/// Waits until at least one is complete and reports all that are.
+///
+/// # Errors
+/// `MPI_ERR_REQUEST`.
+pub fn wait_some(handles: &mut [usize], report: impl FnMut(usize, Outcome)) -> Result<Some_> {
+    let mut first = None;
+    let found = scan(handles, |vni| {
+        first.get_or_insert(vni);
+    })?;
+    match (found, first) {
+        (Scan::Nothing, _) => return Ok(Some_::Nothing),
+        (Scan::Pending, Some(vni)) => {
+            let process = process::current()?;
+            process.wait_until(vni, || {
+                let mut last = vni;
+                !matches!(scan(handles, serve(process, &mut last)), Ok(Scan::Pending))
+            });
+        }
+        _ => {}
+    }
+    collect_all(handles, report)
+}
+
+/// Reports all that are complete now.
+///
+/// # Errors
+/// `MPI_ERR_REQUEST`.
+pub fn test_some(handles: &mut [usize], report: impl FnMut(usize, Outcome)) -> Result<Some_> {
+    let mut last = u32::MAX;
+    let found = match scan(handles, |_| {})? {
+        Scan::Pending => scan(handles, serve(process::current()?, &mut last))?,
+        found => found,
+    };
+    if let Scan::Nothing = found {
+        return Ok(Some_::Nothing);
+    }
+    collect_all(handles, report)
+}
+
+/// Frees a request; an operation that is under way goes on to its end.
+///
+/// # Errors
+/// `MPI_ERR_REQUEST`.
+pub fn free(handle: &mut usize) -> Result<()> {
+    match request::find(*handle)? {
+        Found::Null => {
+            return Err(Error::new(mpi::MPI_ERR_REQUEST, "MPI_REQUEST_NULL cannot be freed"));
+        }
+        Found::Done => {}
+        Found::Slot(id) => process::current()?.vni(request::vni_of(id)).with(|_| {
+            if request::is_complete(id) || request::is_inactive(id) {
+                request::release(id);
+            } else {
+                // SAFETY: we are in the section of the request's VNI, so it does not complete meanwhile.
+                unsafe { request::owner(id) }.detached = true;
+            }
+        }),
+    }
+    *handle = mpi::MPI_REQUEST_NULL;
+    Ok(())
+}
+
+/// Cancels an operation if it can be: a receive that was not matched, or a generalized request. Sends are never
+/// cancelled; they complete as usual, which the standard permits (MPI 5.0, section 3.8.4).
+///
+/// # Errors
+/// `MPI_ERR_REQUEST`.
+pub fn cancel(handle: usize) -> Result<()> {
+    let id = match request::find(handle)? {
+        Found::Slot(id) if !request::is_inactive(id) => id,
+        Found::Done => return Ok(()),
+        _ => return Err(Error::new(mpi::MPI_ERR_REQUEST, "only an active request can be cancelled")),
+    };
+    process::current()?.vni(request::vni_of(id)).with(|core| {
+        // SAFETY: we are in the section of the request's VNI.
+        let owner = unsafe { request::owner(id) };
+        match (owner.kind, &mut owner.attachment) {
+            (RequestKind::Receive, _) => {
+                core.cancel_receive(id);
+                Ok(())
+            }
+            (RequestKind::Generalized, Some(attachment)) => attachment.cancel(request::is_complete(id)),
+            _ => Ok(()),
+        }
+    })
+}

@@ -1,0 +1,40 @@
+//! Point-to-point communication (MPI 5.0, chapter 3).
+//!
+//! | file | idea |
+//! |---|---|
+//! | `send.rs` | sends in all modes |
+//! | `receive.rs` | receives |
+//! | `probe.rs` | looking at messages before they are received; matched messages |
+//! | `complete.rs` | waiting for requests and testing them |
+//! | `persistent.rs` | requests that are started again and again |
+//! | `buffered.rs` | `MPI_Bsend` and the buffers it needs |
+//! | `sendrecv.rs` | both at once |
+
+mod buffered;
+mod complete;
+mod persistent;
+mod probe;
+mod receive;
+mod send;
+mod sendrecv;
+
+pub use buffered::{Attached, AttachTo, attach_buffer, bsend, detach_buffer, flush_buffer, ibsend};
+pub use complete::{
+    Any, Some_, cancel, free, get_status, test, test_all, test_any, test_some, wait, wait_all, wait_any, wait_some,
+};
+pub use persistent::{receive_init, send_init, start};
+pub use probe::{MessageObject, improbe, imrecv, iprobe, mprobe, mrecv, probe};
+pub use receive::{irecv, recv};
+pub use send::{isend, send};
+pub use sendrecv::{sendrecv, sendrecv_replace};
+
+/// How a send may complete (MPI 5.0, section 3.4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Whenever the library likes. Also used for ready mode.
+    Standard,
+    /// Only when the receive has started.
+    Synchronous,
+    /// Without regard to the receiver, from the attached buffer.
+    Buffered,
+}

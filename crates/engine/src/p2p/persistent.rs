@@ -1,0 +1,140 @@
+//! Persistent requests: an operation described once and started again and again (MPI 5.0, section 3.9).
+
+use super::receive::{check_source, reissue};
+use super::send::world_rank;
+use super::{Mode, buffered};
+use crate::buffer::Buffer;
+use crate::comm::{CommRef, Plane};
+use crate::error::{Error, Result};
+use crate::process;
+use crate::request::{self, Attachment, Found, Outcome, RequestId, RequestKind};
+use crate::vni::{ReceiveArgs, SendArgs};
+use heddle_spec::constants as mpi;
+use std::any::Any;
+
+/// What is to be started.
+#[derive(Debug)]
+enum Template {
+    Nothing,
+    Send { comm: CommRef, buffer: Buffer, peer: usize, tag: i32, mode: Mode },
+    Receive { comm: CommRef, buffer: Buffer, source: i32, tag: i32 },
+}
+
+impl Attachment for Template {
+    fn persistent(&self) -> bool {
+        true
+    }
+
+    fn as_any(&mut self) -> &mut dyn Any {
+        self
+    }
+}
+
+fn inactive(comm: &CommRef, kind: RequestKind, template: Template) -> usize {
+    let id = request::take(comm.vni(), comm.handle(), kind);
+    // SAFETY: the request is new: nobody else knows it.
+    unsafe { request::owner(id) }.attachment = Some(Box::new(template));
+    request::deactivate(id);
+    request::handle(id)
+}
+
+/// Makes a persistent send.
+///
+/// # Errors
+/// `MPI_ERR_RANK`.
+pub fn send_init(comm: &CommRef, buffer: Buffer, dest: i32, tag: i32, mode: Mode) -> Result<usize> {
+    let template = if dest == mpi::MPI_PROC_NULL {
+        Template::Nothing
+    } else {
+        Template::Send { comm: comm.clone(), buffer, peer: world_rank(comm, dest)?, tag, mode }
+    };
+    Ok(inactive(comm, RequestKind::Send, template))
+}
+
+/// Makes a persistent receive.
+///
+/// # Errors
+/// `MPI_ERR_RANK`.
+pub fn receive_init(comm: &CommRef, buffer: Buffer, source: i32, tag: i32) -> Result<usize> {
+    let template = if source == mpi::MPI_PROC_NULL {
+        Template::Nothing
+    } else {
+        check_source(comm, source)?;
+        Template::Receive { comm: comm.clone(), buffer, source, tag }
+    };
+    Ok(inactive(comm, RequestKind::Receive, template))
+}
+
+/// Starts a persistent request.
+///
+/// # Errors
+/// `MPI_ERR_REQUEST` if it is not persistent or active already; `MPI_ERR_BUFFER` for a buffered send without room.
+pub fn start(handle: usize) -> Result<()> {
+    let process = process::current()?;
+    let id = match request::find(handle)? {
+        Found::Slot(id) if request::is_inactive(id) => id,
+        _ => {
+            let message = "only an inactive persistent request can be started";
+            return Err(Error::new(mpi::MPI_ERR_REQUEST, message));
+        }
+    };
+    // SAFETY: the request is inactive and so belongs to its owner, the caller.
+    let owner = unsafe { request::owner(id) };
+    let template = owner.attachment.as_mut().and_then(|a| a.as_any().downcast_mut::<Template>());
+    match template {
+        Some(Template::Send { comm, buffer, peer, tag, mode }) => {
+            let (buffer, keep) = match mode {
+                Mode::Buffered => buffered::stage(comm, buffer.clone())?,
+                _ => (buffer.clone(), None),
+            };
+            let args = SendArgs {
+                buffer,
+                peer: *peer,
+                context: comm.context(Plane::PointToPoint),
+                source: comm.rank() as i32,
+                tag: *tag,
+                synchronous: *mode == Mode::Synchronous,
+                keep,
+            };
+            start_send(comm, args, id, *mode == Mode::Buffered)
+        }
+        Some(Template::Receive { comm, buffer, source, tag }) => {
+            let args = ReceiveArgs {
+                buffer: buffer.clone(),
+                context: comm.context(Plane::PointToPoint),
+                source: *source,
+                tag: *tag,
+            };
+            let vni = comm.vni();
+            request::activate(id);
+            reissue(process, vni, id, args);
+            Ok(())
+        }
+        _ => {
+            request::activate(id);
+            // SAFETY: an operation with MPI_PROC_NULL is known to its owner only.
+            unsafe { request::complete(id, Outcome::proc_null()) };
+            Ok(())
+        }
+    }
+}
+
+fn start_send(comm: &CommRef, args: SendArgs, id: RequestId, buffered: bool) -> Result<()> {
+    let process = process::current()?;
+    let (vni, handle) = (comm.vni(), comm.handle());
+    request::activate(id);
+    process.vni(vni).with(|core| {
+        let pending = if buffered {
+            // The data is in a request of its own, so that this one is complete at once.
+            core.send(args, || request::take(vni, handle, RequestKind::Send)).map(buffered::detach);
+            None
+        } else {
+            core.send(args, || id)
+        };
+        if pending.is_none() {
+            // SAFETY: the request is active and we are in the section of its VNI.
+            unsafe { request::complete(id, Outcome::empty()) };
+        }
+    });
+    Ok(())
+}

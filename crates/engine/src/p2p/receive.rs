@@ -1,0 +1,77 @@
+//! Receives.
+
+use super::send::bad_rank;
+use crate::buffer::Buffer;
+use crate::comm::{CommRef, Plane};
+use crate::error::Result;
+use crate::process::{self, Process};
+use crate::request::{self, Outcome, RequestId, RequestKind};
+use crate::vni::ReceiveArgs;
+use heddle_spec::constants as mpi;
+
+/// Checks the source of a receive or probe.
+///
+/// # Errors
+/// `MPI_ERR_RANK`.
+#[inline(always)]
+pub(crate) fn check_source(comm: &CommRef, source: i32) -> Result<()> {
+    if (source as usize) < comm.size() || source == mpi::MPI_ANY_SOURCE {
+        return Ok(());
+    }
+    Err(bad_rank(comm, source))
+}
+
+/// Blocking receive.
+///
+/// # Errors
+/// `MPI_ERR_RANK`; `MPI_ERR_TRUNCATE` and whatever else befalls the operation stands in the outcome's `error`.
+#[inline]
+pub fn recv(comm: &CommRef, plane: Plane, buffer: Buffer, source: i32, tag: i32) -> Result<Outcome> {
+    if source == mpi::MPI_PROC_NULL {
+        return Ok(Outcome::proc_null());
+    }
+    check_source(comm, source)?;
+    let process = process::current()?;
+    let id = issue(process, comm, plane, buffer, source, tag);
+    process.wait_until(comm.vni(), || request::is_complete(id));
+    match request::consume(id) {
+        Some((outcome, _)) => Ok(outcome),
+        None => unreachable!("nobody else knows this request"),
+    }
+}
+
+/// Nonblocking receive; returns the handle of its request.
+///
+/// # Errors
+/// `MPI_ERR_RANK`.
+#[inline]
+pub fn irecv(comm: &CommRef, plane: Plane, buffer: Buffer, source: i32, tag: i32) -> Result<usize> {
+    if source == mpi::MPI_PROC_NULL {
+        return Ok(completed(comm, Outcome::proc_null()));
+    }
+    check_source(comm, source)?;
+    let process = process::current()?;
+    Ok(request::handle(issue(process, comm, plane, buffer, source, tag)))
+}
+
+/// The handle of a receive that is complete from the start.
+pub(crate) fn completed(comm: &CommRef, outcome: Outcome) -> usize {
+    let id = request::take(comm.vni(), comm.handle(), RequestKind::Receive);
+    // SAFETY: the request is new: nobody else knows it.
+    unsafe { request::complete(id, outcome) };
+    request::handle(id)
+}
+
+#[inline(always)]
+fn issue(process: &Process, comm: &CommRef, plane: Plane, buffer: Buffer, source: i32, tag: i32) -> RequestId {
+    let vni = comm.vni();
+    let id = request::take(vni, comm.handle(), RequestKind::Receive);
+    reissue(process, vni, id, ReceiveArgs { buffer, context: comm.context(plane), source, tag });
+    id
+}
+
+/// Issues a receive into a request that exists.
+#[inline(always)]
+pub(crate) fn reissue(process: &Process, vni: u32, id: RequestId, args: ReceiveArgs) {
+    process.vni(vni).with(|core| core.receive(args, id));
+}

@@ -1,0 +1,95 @@
+//! Sends.
+
+use super::Mode;
+use super::buffered;
+use crate::buffer::Buffer;
+use crate::comm::{CommRef, Plane};
+use crate::error::{Error, Result};
+use crate::process::{self, Process};
+use crate::request::{self, RequestId, RequestKind, SEND_DONE};
+use crate::vni::SendArgs;
+use heddle_spec::constants as mpi;
+
+/// The world rank of a member of a communicator.
+///
+/// # Errors
+/// `MPI_ERR_RANK`.
+#[inline(always)]
+pub(crate) fn world_rank(comm: &CommRef, rank: i32) -> Result<usize> {
+    comm.group.world_rank(rank as usize).ok_or_else(|| bad_rank(comm, rank))
+}
+
+#[cold]
+pub(crate) fn bad_rank(comm: &CommRef, rank: i32) -> Error {
+    let message = format!(
+        "there is no rank {rank} in {}, which has {} processes: ranks go from 0 to {}",
+        if comm.name().is_empty() { "the communicator".to_owned() } else { comm.name() },
+        comm.size(),
+        comm.size() - 1
+    );
+    Error::new(mpi::MPI_ERR_RANK, message)
+}
+
+/// Blocking send in standard or synchronous mode.
+///
+/// # Errors
+/// `MPI_ERR_RANK`; what befalls the operation.
+#[inline]
+pub fn send(comm: &CommRef, plane: Plane, buffer: Buffer, dest: i32, tag: i32, mode: Mode) -> Result<()> {
+    if dest == mpi::MPI_PROC_NULL {
+        return Ok(());
+    }
+    let process = process::current()?;
+    match issue(process, comm, plane, buffer, dest, tag, mode)? {
+        None => Ok(()),
+        Some(id) => wait_for(process, comm, id),
+    }
+}
+
+#[cold]
+fn wait_for(process: &Process, comm: &CommRef, id: RequestId) -> Result<()> {
+    process.wait_until(comm.vni(), || request::is_complete(id));
+    match request::consume(id) {
+        Some((outcome, _)) => outcome.error.map_or(Ok(()), Err),
+        None => unreachable!("nobody else knows this request"),
+    }
+}
+
+/// Nonblocking send; returns the handle of its request.
+///
+/// # Errors
+/// `MPI_ERR_RANK`.
+#[inline]
+pub fn isend(comm: &CommRef, plane: Plane, buffer: Buffer, dest: i32, tag: i32, mode: Mode) -> Result<usize> {
+    if dest == mpi::MPI_PROC_NULL {
+        return Ok(SEND_DONE);
+    }
+    let process = process::current()?;
+    Ok(issue(process, comm, plane, buffer, dest, tag, mode)?.map_or(SEND_DONE, request::handle))
+}
+
+/// Issues a send; `None` if it is complete already.
+#[inline(always)]
+pub(crate) fn issue(
+    process: &Process,
+    comm: &CommRef,
+    plane: Plane,
+    buffer: Buffer,
+    dest: i32,
+    tag: i32,
+    mode: Mode,
+) -> Result<Option<RequestId>> {
+    let peer = world_rank(comm, dest)?;
+    let (buffer, keep) = if mode == Mode::Buffered { buffered::stage(comm, buffer)? } else { (buffer, None) };
+    let args = SendArgs {
+        buffer,
+        peer,
+        context: comm.context(plane),
+        source: comm.rank() as i32,
+        tag,
+        synchronous: mode == Mode::Synchronous,
+        keep,
+    };
+    let vni = comm.vni();
+    Ok(process.vni(vni).with(|core| core.send(args, || request::take(vni, comm.handle(), RequestKind::Send))))
+}

@@ -1,0 +1,223 @@
+//! The process: everything that exists once `MPI_Init` has run.
+
+use crate::comm::Comm;
+use crate::error::{Error, Result};
+use crate::group::Group;
+use crate::settings::Settings;
+use crate::vni::{Vni, refuse_single_copy};
+use heddle_bootstrap::World;
+use heddle_model::CallSection;
+use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
+use heddle_spec::constants as mpi;
+use heddle_sync::{CachePadded, WaitPolicy};
+use heddle_transport::{Fabric, single_copy};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// The state of an initialised process. It is made once and stays, so that references to it are `'static`.
+#[derive(Debug)]
+pub struct Process {
+    world: World,
+    fabric: Fabric,
+    calls: CallSection,
+    vnis: Box<[Vni]>,
+    settings: Settings,
+    thread_level: i32,
+    main_thread: u64,
+    /// Threads that are waiting in MPI now.
+    pub(crate) waiting: CachePadded<AtomicU32>,
+    /// Number of the next context id that this process gives away as a leader.
+    next_context: AtomicU64,
+    world_comm: Comm,
+    self_comm: Comm,
+}
+
+static PROCESS: OnceLock<Process> = OnceLock::new();
+
+const NEVER: u32 = 0;
+const RUNNING: u32 = 1;
+const FINALIZED: u32 = 2;
+
+/// How far the process has come in its life with MPI.
+static LIFE: AtomicU32 = AtomicU32::new(NEVER);
+static CHANGE_OF_LIFE: Mutex<()> = Mutex::new(());
+
+/// Context numbers below this one are taken: 0 is `MPI_COMM_WORLD`'s, 1 is `MPI_COMM_SELF`'s.
+const FIRST_CONTEXT: u64 = 2;
+
+/// The bits of a context id: the world rank of the leader that gave it away, its number there, and room for planes.
+pub(crate) fn context_id(leader: usize, number: u64) -> u64 {
+    (leader as u64) << 40 | number << 3
+}
+
+/// The process, if MPI is initialised and not finalized.
+///
+/// # Errors
+/// `MPI_ERR_OTHER` naming what is wrong.
+#[inline(always)]
+pub fn current() -> Result<&'static Process> {
+    match PROCESS.get() {
+        Some(process) if LIFE.load(Ordering::Relaxed) == RUNNING => Ok(process),
+        _ => Err(not_running()),
+    }
+}
+
+/// The process, if `MPI_Init` was ever called: for error handlers and for what is legal after `MPI_Finalize`.
+pub fn ever() -> Option<&'static Process> {
+    PROCESS.get()
+}
+
+#[cold]
+fn not_running() -> Error {
+    let what = match LIFE.load(Ordering::Relaxed) {
+        NEVER => "MPI is not initialised: call MPI_Init or MPI_Init_thread first",
+        _ => "MPI is finalized already",
+    };
+    Error::new(mpi::MPI_ERR_OTHER, what)
+}
+
+/// Whether `MPI_Init` has been called.
+pub fn is_initialized() -> bool {
+    LIFE.load(Ordering::Acquire) != NEVER
+}
+
+/// Whether `MPI_Finalize` has been called.
+pub fn is_finalized() -> bool {
+    LIFE.load(Ordering::Acquire) == FINALIZED
+}
+
+fn start_error(what: impl std::fmt::Display) -> Error {
+    Error::new(mpi::MPI_ERR_OTHER, what.to_string())
+}
+
+/// Initialises MPI at a thread level (`MPI_THREAD_…`).
+///
+/// # Errors
+/// `MPI_ERR_OTHER` if it was initialised before, if the environment is inconsistent, or if the job's shared memory
+/// cannot be set up.
+pub fn initialize(thread_level: i32) -> Result<()> {
+    let _change = CHANGE_OF_LIFE.lock().unwrap_or_else(PoisonError::into_inner);
+    if LIFE.load(Ordering::Relaxed) != NEVER {
+        return Err(start_error("MPI was initialised before in this process; it can be only once"));
+    }
+    let settings = Settings::from_env().map_err(start_error)?;
+    let world = World::from_env().map_err(start_error)?;
+    heddle_platform::barrier::register();
+    single_copy::allow_peers();
+    if !settings.single_copy {
+        refuse_single_copy();
+    }
+    let fabric = Fabric::attach(&world, settings.vnis).map_err(start_error)?;
+    if let Some(job) = world.job() {
+        job.set_initialised().map_err(start_error)?;
+    }
+    let threads = thread_level == mpi::MPI_THREAD_MULTIPLE;
+    let (rank, size) = (fabric.rank(), fabric.size());
+    let vnis = (0..fabric.vnis()).map(|index| Vni::new(&fabric, index, &settings.model, threads)).collect();
+    let process = Process {
+        calls: settings.model.call_section(threads),
+        vnis,
+        thread_level,
+        main_thread: heddle_platform::thread::current_id(),
+        waiting: CachePadded::new(AtomicU32::new(0)),
+        next_context: AtomicU64::new(FIRST_CONTEXT),
+        world_comm: Comm::new(context_id(0, 0), Arc::new(Group::all(size)), rank, fabric.vnis()),
+        self_comm: Comm::new(context_id(rank, 1), Arc::new(Group::from_world_ranks(vec![rank as u32])), 0, fabric.vnis()),
+        world,
+        fabric,
+        settings,
+    };
+    process.world_comm.set_name("MPI_COMM_WORLD");
+    process.self_comm.set_name("MPI_COMM_SELF");
+    if PROCESS.set(process).is_err() {
+        unreachable!("LIFE says that there is no process yet");
+    }
+    LIFE.store(RUNNING, Ordering::Release);
+    Ok(())
+}
+
+/// Finalizes MPI: waits for all ranks, so that no message of this process is lost.
+///
+/// # Errors
+/// If MPI is not running.
+pub fn finalize() -> Result<()> {
+    let process = current()?;
+    crate::comm::run_delete_callbacks_of_self(process)?;
+    crate::collective::barrier(&crate::comm::CommRef::world(process))?;
+    process.drain();
+    LIFE.store(FINALIZED, Ordering::Release);
+    if let Some(job) = process.world.job() {
+        job.set_finalised();
+    }
+    Ok(())
+}
+
+impl Process {
+    /// This process's rank in `MPI_COMM_WORLD`.
+    pub fn rank(&self) -> usize {
+        self.fabric.rank()
+    }
+
+    /// Processes in `MPI_COMM_WORLD`.
+    pub fn size(&self) -> usize {
+        self.fabric.size()
+    }
+
+    /// The job's bootstrap information.
+    pub fn world(&self) -> &World {
+        &self.world
+    }
+
+    /// `MPI_COMM_WORLD`.
+    pub fn world_comm(&self) -> &Comm {
+        &self.world_comm
+    }
+
+    /// `MPI_COMM_SELF`.
+    pub fn self_comm(&self) -> &Comm {
+        &self.self_comm
+    }
+
+    /// The thread level that was given.
+    pub fn thread_level(&self) -> i32 {
+        self.thread_level
+    }
+
+    /// Whether the calling thread called `MPI_Init`.
+    pub fn is_main_thread(&self) -> bool {
+        heddle_platform::thread::current_id() == self.main_thread
+    }
+
+    /// What the environment chose.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The section that every MPI call enters.
+    #[inline(always)]
+    pub fn calls(&self) -> &CallSection {
+        &self.calls
+    }
+
+    /// How to wait.
+    pub(crate) fn wait_policy(&self) -> &WaitPolicy {
+        &self.settings.wait
+    }
+
+    #[inline(always)]
+    pub(crate) fn vni(&self, index: u32) -> &Vni {
+        &self.vnis[index as usize]
+    }
+
+    pub(crate) fn vnis(&self) -> &[Vni] {
+        &self.vnis
+    }
+
+    pub(crate) fn fabric(&self) -> &Fabric {
+        &self.fabric
+    }
+
+    /// A context id that no communicator of the job has or ever had: this process is its leader.
+    pub(crate) fn new_context(&self) -> u64 {
+        context_id(self.rank(), self.next_context.fetch_add(1, Ordering::Relaxed))
+    }
+}

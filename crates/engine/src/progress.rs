@@ -1,0 +1,113 @@
+//! Waiting: poll, spin, yield, and after long idleness sleep.
+//!
+//! Whoever waits makes progress, for the VNI it waits on and for the others: no VNI is abandoned because its thread
+//! computes. A sleeping thread is woken by its process's bell, which every arriving message and every completion
+//! rings.
+
+use crate::process::Process;
+use heddle_platform::atomic::Ordering;
+use heddle_sync::{Next, Scope, Waiter};
+use std::cell::Cell;
+use std::time::Duration;
+
+/// A sleeper looks around at least this often, so that a lost message of a dying job cannot hold it for ever.
+const LONGEST_SLEEP: Duration = Duration::from_millis(100);
+
+/// While one VNI is polled, the others get a look every so many rounds.
+const OTHERS_EVERY: u32 = 16;
+
+/// Failed tests in a row after which a thread lets others run.
+const TESTS_BEFORE_YIELD: u32 = 64;
+
+thread_local! {
+    static FAILED_TESTS: Cell<u32> = const { Cell::new(0) };
+}
+
+impl Process {
+    /// Returns when `done` says so, making progress meanwhile, first of all on VNI `vni`.
+    #[inline]
+    pub(crate) fn wait_until(&self, vni: u32, mut done: impl FnMut() -> bool) {
+        if done() {
+            return;
+        }
+        self.vni(vni).progress();
+        if !done() {
+            self.wait_slowly(vni, &mut done);
+        }
+    }
+
+    fn wait_slowly(&self, vni: u32, done: &mut dyn FnMut() -> bool) {
+        let crowd = self.waiting.fetch_add(1, Ordering::Relaxed) + 1;
+        let mut waiter = Waiter::new(self.wait_policy(), crowd);
+        let mut round = 0u32;
+        loop {
+            round = round.wrapping_add(1);
+            let happened = self.vni(vni).progress() | (round % OTHERS_EVERY == 0 && self.progress_others(vni));
+            if done() {
+                break;
+            }
+            if happened {
+                waiter.reset();
+                continue;
+            }
+            if self.calls().outside(|| waiter.pause()) == Next::Park {
+                self.sleep(done);
+                waiter.reset();
+            }
+        }
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Sleeps until the bell rings, unless there is something to do.
+    #[cold]
+    fn sleep(&self, done: &mut dyn FnMut() -> bool) {
+        let ticket = self.fabric().own_bell().prepare(Scope::Machine);
+        // From here on whoever makes something happen rings the bell: look once more, then sleep.
+        if self.progress_all() || done() {
+            return;
+        }
+        self.calls().outside(|| ticket.park(Some(LONGEST_SLEEP)));
+    }
+
+    fn progress_others(&self, vni: u32) -> bool {
+        let mut happened = false;
+        for (index, other) in (0u32..).zip(self.vnis()) {
+            if index != vni {
+                happened |= other.progress();
+            }
+        }
+        happened
+    }
+
+    /// Makes progress on all VNIs.
+    pub(crate) fn progress_all(&self) -> bool {
+        let mut happened = false;
+        for vni in self.vnis() {
+            happened |= vni.progress();
+        }
+        happened
+    }
+
+    /// One attempt at progress for the `MPI_Test` family. A thread that tests in vain again and again lets others
+    /// run now and then, since what it waits for may need its core.
+    #[inline]
+    pub(crate) fn progress_for_test(&self, vni: u32) {
+        let failed = FAILED_TESTS.get() + 1;
+        let happened = self.vni(vni).progress() || (failed % OTHERS_EVERY == 0 && self.progress_others(vni));
+        if happened {
+            FAILED_TESTS.set(0);
+        } else if failed >= TESTS_BEFORE_YIELD {
+            FAILED_TESTS.set(0);
+            self.calls().outside(heddle_platform::thread::yield_now);
+        } else {
+            FAILED_TESTS.set(failed);
+        }
+    }
+
+    /// Sends what is still queued, before the process leaves.
+    pub(crate) fn drain(&self) {
+        for (index, vni) in (0u32..).zip(self.vnis()) {
+            self.wait_until(index, || vni.with(|core| core.is_drained()));
+        }
+    }
+}

@@ -1,0 +1,442 @@
+//! Requests: operations that are under way.
+//!
+//! A request is a slot in a pool that is never given back to the system, so that any handle can be looked up safely.
+//! Slots are taken from and returned to a cache of the calling thread, in batches of 128 from a common store: threads
+//! that communicate do not meet here.
+//!
+//! **Who may touch what.** A request is ACTIVE from issue to completion; in that time its [`Flight`] belongs to the
+//! section of its VNI. The completer writes the [`Outcome`], then stores COMPLETE (Release). From then on the request
+//! belongs to the thread that waits for it or tests it, which takes the outcome and frees the slot. A request that
+//! the user freed while active is *detached*: the completer frees it.
+//!
+//! ```text
+//!           take                 complete              consume
+//!   FREE ─────────▶ ACTIVE ───────────────▶ COMPLETE ──────────▶ FREE
+//!                    ▲                          │ persistent
+//!                    └────── start ── INACTIVE ◀┘
+//! ```
+
+use crate::buffer::Buffer;
+use crate::error::{Error, Result};
+use crate::object_table::{BLOCK_COUNT, Kind, Parts, block_len, decode, encode, locate};
+use heddle_platform::atomic::{AtomicPtr, AtomicU32, Ordering};
+use heddle_platform::cell::UnsafeCell;
+use heddle_spec::constants as mpi;
+use std::any::Any;
+use std::cell::RefCell;
+use std::sync::{Mutex, PoisonError};
+
+const FREE: u32 = 0;
+const ACTIVE: u32 = 1;
+const COMPLETE: u32 = 2;
+const INACTIVE: u32 = 3;
+
+/// How many slots move between a thread's cache and the common store at once.
+const BATCH: usize = 128;
+
+/// What came of an operation.
+#[derive(Debug, Clone, Default)]
+pub struct Outcome {
+    /// Rank of the sender in the communicator, for receives.
+    pub source: i32,
+    /// The message's tag, for receives.
+    pub tag: i32,
+    /// Bytes received.
+    pub bytes: u64,
+    /// Whether the operation was cancelled.
+    pub cancelled: bool,
+    /// Why it failed, if it did.
+    pub error: Option<Error>,
+}
+
+impl Outcome {
+    /// The outcome of an operation that receives nothing: the standard's *empty status*.
+    pub fn empty() -> Outcome {
+        Outcome { source: mpi::MPI_ANY_SOURCE, tag: mpi::MPI_ANY_TAG, ..Outcome::default() }
+    }
+
+    /// The outcome of a receive from `MPI_PROC_NULL`.
+    pub fn proc_null() -> Outcome {
+        Outcome { source: mpi::MPI_PROC_NULL, tag: mpi::MPI_ANY_TAG, ..Outcome::default() }
+    }
+}
+
+/// An operation in flight: what the protocols need to know of it. Belongs to the section of VNI `vni`.
+#[derive(Debug)]
+pub(crate) struct Flight {
+    pub(crate) buffer: Buffer,
+    /// World rank of the other side (for a receive once it is matched).
+    pub(crate) peer: usize,
+    pub(crate) context: u64,
+    /// Own rank in the communicator for a send, the wanted source for a receive.
+    pub(crate) source: i32,
+    pub(crate) tag: i32,
+    /// For a send: whether it must wait for its match.
+    pub(crate) synchronous: bool,
+    pub(crate) stage: Stage,
+    /// Bytes that have arrived in a streamed rendezvous, and how many are wanted.
+    pub(crate) arrived: usize,
+    pub(crate) wanted: usize,
+    /// Memory that the library keeps for the operation (buffered sends).
+    pub(crate) keep: Option<Box<dyn Any + Send>>,
+}
+
+/// How far an operation has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// A receive in the set of posted ones, at this place.
+    Posted(u32),
+    /// Anything else: matched, or a send.
+    UnderWay,
+}
+
+impl Flight {
+    fn none() -> Flight {
+        Flight {
+            buffer: Buffer::empty(),
+            peer: 0,
+            context: 0,
+            source: 0,
+            tag: 0,
+            synchronous: false,
+            stage: Stage::UnderWay,
+            arrived: 0,
+            wanted: 0,
+            keep: None,
+        }
+    }
+}
+
+/// What the request's owner knows of it, fixed between issue and completion.
+#[derive(Debug, Default)]
+pub(crate) struct Ownership {
+    /// The VNI that carries the operation.
+    pub(crate) vni: u32,
+    /// Handle of the communicator, whose error handler is responsible.
+    pub(crate) comm: usize,
+    pub(crate) kind: RequestKind,
+    pub(crate) detached: bool,
+    /// Something to be run when the request is completed towards the user, or kept until then.
+    pub(crate) attachment: Option<Box<dyn Attachment>>,
+}
+
+/// What a request is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum RequestKind {
+    #[default]
+    Send,
+    Receive,
+    /// Completed by the user or by the library (`MPI_Grequest_complete`).
+    Generalized,
+}
+
+/// What can be attached to a request: the template of a persistent one, the callbacks of a generalized one.
+pub trait Attachment: Any + Send + std::fmt::Debug {
+    /// Whether the request becomes inactive at completion rather than freed.
+    fn persistent(&self) -> bool {
+        false
+    }
+    /// Called when the outcome is taken by the user.
+    fn finish(&mut self, _outcome: &mut Outcome) {}
+    /// Called when the request is cancelled.
+    ///
+    /// # Errors
+    /// What the user's callback says.
+    fn cancel(&mut self, _complete: bool) -> Result<()> {
+        Ok(())
+    }
+    /// For downcasts.
+    fn as_any(&mut self) -> &mut dyn Any;
+}
+
+/// One slot.
+#[repr(align(128))]
+pub(crate) struct Request {
+    state: AtomicU32,
+    /// Odd while a handle is valid.
+    generation: AtomicU32,
+    owner: UnsafeCell<Ownership>,
+    outcome: UnsafeCell<Outcome>,
+    flight: UnsafeCell<Flight>,
+}
+
+// SAFETY: see the table of who may touch what in the module's documentation.
+unsafe impl Sync for Request {}
+
+/// The index of a request's slot.
+pub(crate) type RequestId = u32;
+
+struct Store {
+    used: u32,
+    free: Vec<RequestId>,
+}
+
+static BLOCKS: [AtomicPtr<Request>; BLOCK_COUNT] = [const { AtomicPtr::new(std::ptr::null_mut()) }; BLOCK_COUNT];
+static USED: AtomicU32 = AtomicU32::new(0);
+static STORE: Mutex<Store> = Mutex::new(Store { used: 0, free: Vec::new() });
+
+/// A thread's cache of free slots; goes back to the store when the thread ends.
+struct Cache(Vec<RequestId>);
+
+impl Drop for Cache {
+    fn drop(&mut self) {
+        STORE.lock().unwrap_or_else(PoisonError::into_inner).free.append(&mut self.0);
+    }
+}
+
+thread_local! {
+    static CACHE: RefCell<Cache> = const { RefCell::new(Cache(Vec::new())) };
+}
+
+#[inline(always)]
+fn at(id: RequestId) -> &'static Request {
+    let (block, offset) = locate(id);
+    // SAFETY: ids come from `take` or were checked against `USED`: the block exists and is never freed.
+    unsafe { &*BLOCKS[block].load(Ordering::Relaxed).add(offset) }
+}
+
+/// Takes a slot, ACTIVE, for an operation on a VNI.
+#[inline]
+pub(crate) fn take(vni: u32, comm: usize, kind: RequestKind) -> RequestId {
+    let id = CACHE.with_borrow_mut(|cache| cache.0.pop().unwrap_or_else(|| refill(&mut cache.0)));
+    let request = at(id);
+    // SAFETY: a free slot belongs to whoever took it.
+    let owner = unsafe { &mut *request.owner.get() };
+    owner.vni = vni;
+    owner.comm = comm;
+    owner.kind = kind;
+    owner.detached = false;
+    request.state.store(ACTIVE, Ordering::Relaxed);
+    let generation = request.generation.load(Ordering::Relaxed);
+    request.generation.store((generation + 1) & 0x00ff_ffff, Ordering::Relaxed);
+    id
+}
+
+#[cold]
+fn refill(cache: &mut Vec<RequestId>) -> RequestId {
+    let mut store = STORE.lock().unwrap_or_else(PoisonError::into_inner);
+    if store.free.is_empty() {
+        let first = store.used;
+        let (block, offset) = locate(first);
+        debug_assert_eq!(offset, 0, "blocks are handed out whole");
+        assert!(block < BLOCK_COUNT, "more than {first} MPI requests exist at once");
+        let len = block_len(block) as u32;
+        let slots: Vec<Request> = (0..len).map(|_| Request::free()).collect();
+        BLOCKS[block].store(Box::leak(slots.into_boxed_slice()).as_mut_ptr(), Ordering::Release);
+        store.used += len;
+        // Release: a handle whose index is below USED finds its block.
+        USED.store(store.used, Ordering::Release);
+        store.free.extend((first..first + len).rev());
+    }
+    let rest = store.free.len().saturating_sub(BATCH);
+    cache.extend(store.free.drain(rest..));
+    match cache.pop() {
+        Some(id) => id,
+        None => unreachable!("the store was just filled"),
+    }
+}
+
+/// Returns a slot.
+#[inline]
+pub(crate) fn release(id: RequestId) {
+    let request = at(id);
+    // SAFETY: the caller owns the complete or never issued request.
+    let (owner, flight) = unsafe { (&mut *request.owner.get(), &mut *request.flight.get()) };
+    if owner.attachment.is_some() {
+        owner.attachment = None;
+    }
+    if flight.keep.is_some() {
+        flight.keep = None;
+    }
+    request.state.store(FREE, Ordering::Relaxed);
+    let generation = request.generation.load(Ordering::Relaxed);
+    request.generation.store((generation + 1) & 0x00ff_ffff, Ordering::Relaxed);
+    let kept = CACHE.try_with(|cache| {
+        let cache = &mut cache.borrow_mut().0;
+        cache.push(id);
+        if cache.len() >= 2 * BATCH {
+            let surplus = cache.split_off(BATCH);
+            STORE.lock().unwrap_or_else(PoisonError::into_inner).free.extend(surplus);
+        }
+    });
+    if kept.is_err() {
+        STORE.lock().unwrap_or_else(PoisonError::into_inner).free.push(id);
+    }
+}
+
+impl Request {
+    fn free() -> Request {
+        Request {
+            state: AtomicU32::new(FREE),
+            generation: AtomicU32::new(0),
+            owner: UnsafeCell::new(Ownership::default()),
+            outcome: UnsafeCell::new(Outcome::default()),
+            flight: UnsafeCell::new(Flight::none()),
+        }
+    }
+}
+
+/// The flight of an active request.
+///
+/// # Safety
+/// The caller is inside the section of the request's VNI (or holds a request that was not issued yet), and lets go of
+/// the reference before it asks for this request's flight again.
+#[inline(always)]
+pub(crate) unsafe fn flight<'a>(id: RequestId) -> &'a mut Flight {
+    // SAFETY: exclusive by the caller's promise.
+    unsafe { &mut *at(id).flight.get() }
+}
+
+/// What the owner knows of a request.
+///
+/// # Safety
+/// The caller owns the request (it is complete, inactive or not issued yet) or is inside its VNI's section.
+#[inline(always)]
+pub(crate) unsafe fn owner<'a>(id: RequestId) -> &'a mut Ownership {
+    // SAFETY: exclusive by the caller's promise.
+    unsafe { &mut *at(id).owner.get() }
+}
+
+/// Completes a request from inside its VNI's section.
+///
+/// # Safety
+/// The request is active and the caller is inside the section of its VNI.
+#[inline(always)]
+pub(crate) unsafe fn complete(id: RequestId, outcome: Outcome) {
+    let request = at(id);
+    // SAFETY: the owner only reads this while the request is active.
+    if unsafe { (*request.owner.get()).detached } {
+        return release(id);
+    }
+    // SAFETY: the outcome of an active request belongs to its completer.
+    unsafe { *request.outcome.get() = outcome };
+    // Release: pairs with the Acquire in `is_complete`.
+    request.state.store(COMPLETE, Ordering::Release);
+}
+
+/// Whether a request is complete.
+#[inline(always)]
+pub(crate) fn is_complete(id: RequestId) -> bool {
+    // Acquire: pairs with the Release in `complete`.
+    at(id).state.load(Ordering::Acquire) == COMPLETE
+}
+
+/// Whether a persistent request waits to be started.
+#[inline(always)]
+pub(crate) fn is_inactive(id: RequestId) -> bool {
+    at(id).state.load(Ordering::Acquire) == INACTIVE
+}
+
+/// Makes a request inactive (a persistent one, new or after completion).
+pub(crate) fn deactivate(id: RequestId) {
+    at(id).state.store(INACTIVE, Ordering::Relaxed);
+}
+
+/// Makes an inactive request active again.
+pub(crate) fn activate(id: RequestId) {
+    at(id).state.store(ACTIVE, Ordering::Relaxed);
+}
+
+/// The VNI that carries a request's operation.
+#[inline(always)]
+pub(crate) fn vni_of(id: RequestId) -> u32 {
+    // SAFETY: the field is written only while the request is free and belongs to the taker.
+    unsafe { (*at(id).owner.get()).vni }
+}
+
+/// Looks at the outcome of a complete request without taking it.
+pub(crate) fn outcome(id: RequestId) -> Outcome {
+    debug_assert!(is_complete(id));
+    // SAFETY: a complete request's outcome is no longer written.
+    unsafe { (*at(id).outcome.get()).clone() }
+}
+
+/// Takes the outcome of a complete request and frees it, or makes it inactive if it is persistent. Returns the
+/// outcome and whether the user's handle becomes null. Of several threads that try this at once with the same
+/// request exactly one gets the outcome, the others `None`.
+#[inline]
+pub(crate) fn consume(id: RequestId) -> Option<(Outcome, bool)> {
+    let request = at(id);
+    if request.state.compare_exchange(COMPLETE, ACTIVE, Ordering::Acquire, Ordering::Relaxed).is_err() {
+        return None;
+    }
+    // SAFETY: the exchange made this thread the owner.
+    let (owner, outcome) = unsafe { (&mut *request.owner.get(), &mut *request.outcome.get()) };
+    let mut outcome = std::mem::take(outcome);
+    let comm = owner.comm;
+    outcome.error = outcome.error.map(|error| error.on_comm(comm));
+    let mut persistent = false;
+    if let Some(attachment) = &mut owner.attachment {
+        attachment.finish(&mut outcome);
+        persistent = attachment.persistent();
+    }
+    if persistent {
+        deactivate(id);
+    } else {
+        release(id);
+    }
+    Some((outcome, !persistent))
+}
+
+/// The handle of a request.
+#[inline]
+pub(crate) fn handle(id: RequestId) -> usize {
+    encode(Kind::Request, Parts { index: id, generation: at(id).generation.load(Ordering::Relaxed) })
+}
+
+/// The index that stands for "a send that was complete when its call returned": it needs no slot.
+const DONE: u32 = u32::MAX;
+
+/// The handle shared by all sends that completed at once.
+pub const SEND_DONE: usize = (0x80 + Kind::Request as usize) << 56 | 1 << 32 | DONE as usize;
+
+/// What a request handle leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// `MPI_REQUEST_NULL`.
+    Null,
+    /// A send that was complete when its call returned.
+    Done,
+    /// A request.
+    Slot(RequestId),
+}
+
+/// Looks a handle up.
+///
+/// # Errors
+/// `MPI_ERR_REQUEST` if it is not a live request's.
+#[inline]
+pub(crate) fn find(handle: usize) -> Result<Found> {
+    if handle == mpi::MPI_REQUEST_NULL {
+        return Ok(Found::Null);
+    }
+    if let Some(parts) = decode(Kind::Request, handle) {
+        if parts.index == DONE {
+            return Ok(Found::Done);
+        }
+        if parts.index < USED.load(Ordering::Acquire)
+            && parts.generation & 1 == 1
+            && at(parts.index).generation.load(Ordering::Relaxed) == parts.generation
+        {
+            return Ok(Found::Slot(parts.index));
+        }
+    }
+    Err(bad_handle(handle))
+}
+
+#[cold]
+fn bad_handle(handle: usize) -> Error {
+    let message = format!("{handle:#x} is not a request: never made, or completed and freed already");
+    Error::new(mpi::MPI_ERR_REQUEST, message)
+}
+
+/// The handle of the request in slot `index`, if it is live: for `MPI_Request_fromint`.
+pub fn handle_of_index(index: u32) -> Option<usize> {
+    if index == DONE & 0x3fff_ffff {
+        return Some(SEND_DONE);
+    }
+    if index >= USED.load(Ordering::Acquire) {
+        return None;
+    }
+    (at(index).generation.load(Ordering::Relaxed) & 1 == 1).then(|| handle(index))
+}

@@ -1,0 +1,148 @@
+//! A VNI: one independent communication path of the process, with its own rings, matching state and section.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `wire.rs` | the message kinds and what their fields mean |
+//! | `send.rs` | from a send to the wire: eager, synchronous, rendezvous; waiting for room in order |
+//! | `receive.rs` | from the wire or the unexpected set to a receive |
+//! | `rendezvous.rs` | large messages: single copy, or streaming in pieces |
+//! | `local.rs` | a process that sends to itself |
+
+mod local;
+mod receive;
+mod rendezvous;
+mod send;
+mod wire;
+
+pub(crate) use receive::{Message, ReceiveArgs};
+pub(crate) use rendezvous::Pull;
+pub(crate) use send::SendArgs;
+
+use crate::matching::Matching;
+use crate::request::{self, Outcome, RequestId};
+use heddle_model::{Guarded, Model, Path};
+use heddle_sync::{Bell, CachePadded, Scope};
+use heddle_transport::{Fabric, Inbox, Outbox};
+use std::collections::VecDeque;
+
+/// Messages taken from one sender before the others get their turn.
+const POLL_BUDGET: usize = 32;
+
+/// One VNI.
+#[derive(Debug)]
+pub(crate) struct Vni {
+    state: CachePadded<Guarded<State>>,
+}
+
+/// What the section guards.
+#[derive(Debug)]
+pub(crate) struct State {
+    inbox: Inbox,
+    pub(crate) core: Core,
+}
+
+/// Everything but the inbox: what an arriving message acts on.
+#[derive(Debug)]
+pub(crate) struct Core {
+    fabric: Fabric,
+    outbox: Outbox,
+    pub(crate) matching: Matching<Message>,
+    /// What waits for room in a peer's ring, in order.
+    backlog: Vec<VecDeque<send::Queued>>,
+    backlogged: usize,
+    streams: Vec<rendezvous::Stream>,
+    pulls: VecDeque<Pull>,
+}
+
+// SAFETY: requests named in the state belong to this VNI's section.
+unsafe impl Send for Core {}
+
+impl Vni {
+    pub(crate) fn new(fabric: &Fabric, index: usize, model: &Model, threads: bool) -> Vni {
+        let state = State {
+            inbox: Inbox::new(fabric, index),
+            core: Core {
+                fabric: fabric.clone(),
+                outbox: Outbox::new(fabric, index),
+                matching: Matching::new(),
+                backlog: (0..fabric.size()).map(|_| VecDeque::new()).collect(),
+                backlogged: 0,
+                streams: Vec::new(),
+                pulls: VecDeque::new(),
+            },
+        };
+        Vni { state: CachePadded::new(model.guard_vni(threads, state)) }
+    }
+
+    /// Runs an operation inside the section.
+    #[inline(always)]
+    pub(crate) fn with<R>(&self, operation: impl FnOnce(&mut Core) -> R) -> R {
+        self.state.with(Path::Main, |state| operation(&mut state.core))
+    }
+
+    /// Makes progress if nobody else is in the section. Returns whether anything happened.
+    #[inline]
+    pub(crate) fn progress(&self) -> bool {
+        let step = |state: &mut State| {
+            let happened = state.poll();
+            (happened, state.core.pulls.pop_front())
+        };
+        match self.state.try_with(Path::Progress, step) {
+            None => false,
+            Some((happened, None)) => happened,
+            Some((_, Some(pull))) => {
+                let result = pull.run();
+                self.state.with(Path::Progress, |state| state.core.finish_pull(pull, result));
+                true
+            }
+        }
+    }
+}
+
+impl State {
+    #[inline]
+    fn poll(&mut self) -> bool {
+        let core = &mut self.core;
+        let arrived = self.inbox.poll(POLL_BUDGET, |peer, message| core.arrive(peer, message));
+        let mut happened = arrived != 0;
+        if core.backlogged != 0 {
+            happened |= core.drain_backlog();
+        }
+        if !core.streams.is_empty() {
+            happened |= core.pump_streams();
+        }
+        happened
+    }
+}
+
+impl Core {
+    fn bell(&self) -> &Bell {
+        self.fabric.own_bell()
+    }
+
+    /// Completes a request of this VNI and wakes its waiter, should it sleep.
+    #[inline(always)]
+    fn complete(&mut self, id: RequestId, outcome: Outcome) {
+        // SAFETY: the request is active on this VNI, whose section we are in.
+        unsafe { request::complete(id, outcome) };
+        self.bell().ring(Scope::Machine);
+    }
+
+    /// Whether nothing waits to be sent.
+    pub(crate) fn is_drained(&self) -> bool {
+        self.backlogged == 0 && self.streams.is_empty()
+    }
+
+    /// Takes back a posted receive, if it was not matched yet; it completes as cancelled.
+    pub(crate) fn cancel_receive(&mut self, id: RequestId) {
+        if request::is_complete(id) {
+            return;
+        }
+        // SAFETY: the request is active on this VNI, whose section we are in.
+        let flight = unsafe { request::flight(id) };
+        if let request::Stage::Posted(place) = flight.stage {
+            self.matching.unpost(place);
+            self.complete(id, Outcome { cancelled: true, ..Outcome::empty() });
+        }
+    }
+}

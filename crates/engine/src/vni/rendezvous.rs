@@ -1,0 +1,172 @@
+//! Large messages: the data moves only once its receive is known.
+//!
+//! **Single copy.** If both buffers lie in one piece and the kernel permits it, the receiver copies straight from the
+//! sender's memory and says FIN. The copy is made outside of the VNI's section, so that others can use it meanwhile.
+//!
+//! ```text
+//!   sender                receiver
+//!     ── RTS (address) ──▶
+//!                          process_vm_readv
+//!     ◀────── FIN ────────
+//! ```
+//!
+//! **Streaming** otherwise: the sender packs piece by piece into the ring, the receiver unpacks piece by piece.
+//!
+//! ```text
+//!     ── RTS ────────────▶
+//!     ◀────── CTS (room) ─
+//!     ── DATA … DATA ────▶
+//! ```
+
+use super::Core;
+use super::receive::truncated;
+use super::wire::{self, Cts, Rts};
+use crate::matching::Key;
+use crate::request::{self, Outcome, RequestId};
+use heddle_platform::atomic::{AtomicBool, Ordering};
+use heddle_transport::{Incoming, single_copy};
+use std::io;
+
+/// Bytes of one piece of a streamed message.
+const PIECE: usize = 32 << 10;
+
+/// Set when the kernel has refused a single copy, so that it is not tried again.
+static REFUSED: AtomicBool = AtomicBool::new(false);
+
+/// Turns single copies off (`HEDDLE_SINGLE_COPY=off`).
+pub(crate) fn refuse_single_copy() {
+    REFUSED.store(true, Ordering::Relaxed);
+}
+
+/// A copy to be made from another process's memory, outside of the section.
+#[derive(Debug)]
+pub(crate) struct Pull {
+    receive: RequestId,
+    key: Key,
+    peer: usize,
+    rts: Rts,
+    local: *mut u8,
+    len: usize,
+}
+
+// SAFETY: the receive's buffer belongs to MPI until the receive completes.
+unsafe impl Send for Pull {}
+
+impl Pull {
+    /// Makes the copy.
+    pub(super) fn run(&self) -> io::Result<()> {
+        // SAFETY: `local` is the receive's buffer and has room for `len` bytes.
+        unsafe { single_copy::read(self.rts.pid as i32, self.rts.address, self.local, self.len) }
+    }
+}
+
+/// A message that is being sent in pieces.
+#[derive(Debug)]
+pub(super) struct Stream {
+    send: RequestId,
+    receive: RequestId,
+    peer: usize,
+    sent: usize,
+    wanted: usize,
+}
+
+impl Core {
+    /// A receive has met a rendezvous message: fetch the data.
+    pub(super) fn fetch(&mut self, id: RequestId, key: &Key, peer: usize, rts: Rts) {
+        // SAFETY: an active request of this VNI, whose section we are in.
+        let flight = unsafe { request::flight(id) };
+        let wanted = flight.buffer.len().min(rts.len as usize);
+        flight.peer = peer;
+        flight.source = key.source;
+        flight.tag = key.tag;
+        flight.arrived = 0;
+        flight.wanted = wanted;
+        match flight.buffer.contiguous() {
+            Some(local) if rts.address != 0 && !REFUSED.load(Ordering::Relaxed) => {
+                self.pulls.push_back(Pull { receive: id, key: *key, peer, rts, local, len: wanted });
+            }
+            _ => self.ask_for_pieces(id, key, peer, rts),
+        }
+    }
+
+    fn ask_for_pieces(&mut self, id: RequestId, key: &Key, peer: usize, rts: Rts) {
+        // SAFETY: an active request of this VNI, whose section we are in.
+        let wanted = unsafe { request::flight(id) }.wanted;
+        let cts = Cts { sender: rts.request, receiver: id, wanted: wanted as u64 };
+        self.send_control(peer, wire::CTS, cts.to_bytes());
+        // SAFETY: as above.
+        unsafe { request::flight(id) }.keep = (rts.len as usize > wanted)
+            .then(|| Box::new(truncated(key, rts.len, wanted)) as Box<dyn std::any::Any + Send>);
+        if wanted == 0 {
+            self.stream_complete(id);
+        }
+    }
+
+    /// A single copy was made, or refused by the kernel.
+    pub(super) fn finish_pull(&mut self, pull: Pull, result: io::Result<()>) {
+        let Pull { receive, key, peer, rts, len, .. } = pull;
+        if result.is_err() {
+            REFUSED.store(true, Ordering::Relaxed);
+            return self.ask_for_pieces(receive, &key, peer, rts);
+        }
+        self.send_control(peer, wire::FIN, wire::to_bytes([u64::from(rts.request), 0, 0]));
+        let error = (rts.len as usize > len).then(|| truncated(&key, rts.len, len));
+        self.complete_receive(receive, &key, len as u64, error);
+    }
+
+    /// The receiver wants the data in pieces.
+    pub(super) fn clear_to_send(&mut self, cts: Cts) {
+        // SAFETY: the send is active on this VNI, whose section we are in, until it is told to be done.
+        let peer = unsafe { request::flight(cts.sender) }.peer;
+        let wanted = cts.wanted as usize;
+        if wanted == 0 {
+            return self.sender_done(cts.sender);
+        }
+        self.streams.push(Stream { send: cts.sender, receive: cts.receiver, peer, sent: 0, wanted });
+        self.pump_streams();
+    }
+
+    /// Sends pieces as long as there is room.
+    pub(super) fn pump_streams(&mut self) -> bool {
+        let mut happened = false;
+        let mut streams = std::mem::take(&mut self.streams);
+        streams.retain_mut(|stream| {
+            // SAFETY: the send is active on this VNI, whose section we are in.
+            let buffer = &unsafe { request::flight(stream.send) }.buffer;
+            while stream.sent < stream.wanted {
+                let len = PIECE.min(stream.wanted - stream.sent);
+                let extra = wire::to_bytes([u64::from(stream.receive), stream.sent as u64, 0]);
+                if !self.send_piece(stream.peer, &extra, len, |to| buffer.read(stream.sent, to, len)) {
+                    return true;
+                }
+                stream.sent += len;
+                happened = true;
+            }
+            self.sender_done(stream.send);
+            false
+        });
+        self.streams = streams;
+        happened
+    }
+
+    /// A piece has arrived.
+    pub(super) fn piece_arrived(&mut self, message: &Incoming) {
+        let [receive, offset, _] = wire::from_bytes(&message.extra());
+        let id = receive as RequestId;
+        // SAFETY: the receive is active on this VNI, whose section we are in, until its last piece came.
+        let flight = unsafe { request::flight(id) };
+        flight.buffer.write(offset as usize, message.payload());
+        flight.arrived += message.len();
+        if flight.arrived == flight.wanted {
+            self.stream_complete(id);
+        }
+    }
+
+    fn stream_complete(&mut self, id: RequestId) {
+        // SAFETY: an active request of this VNI, whose section we are in.
+        let flight = unsafe { request::flight(id) };
+        let error = flight.keep.take().and_then(|kept| kept.downcast().ok()).map(|error| *error);
+        let (source, tag, bytes) = (flight.source, flight.tag, flight.wanted as u64);
+        self.complete(id, Outcome { source, tag, bytes, cancelled: false, error });
+    }
+}

@@ -1,0 +1,91 @@
+//! The message kinds of the protocols.
+//!
+//! | kind | payload | meaning |
+//! |---|---|---|
+//! | `EAGER` | the data | a message |
+//! | `SYNC` | the data; extra: sender's request | a message whose sender waits for its match |
+//! | `RTS` | [`Rts`] | a message whose data the receiver is to fetch (ready to send) |
+//! | `CTS` | [`Cts`] | answer to `RTS`: send me the data in pieces (clear to send) |
+//! | `DATA` | a piece; extra: receiver's request, offset | a piece of it |
+//! | `FIN` | sender's request | the receiver has everything, or has matched a `SYNC` |
+
+use heddle_transport::{EXTRA_BYTES, Header};
+
+pub(super) const EAGER: u8 = 1;
+pub(super) const SYNC: u8 = 2;
+pub(super) const RTS: u8 = 3;
+pub(super) const CTS: u8 = 4;
+pub(super) const DATA: u8 = 5;
+pub(super) const FIN: u8 = 6;
+
+/// Ready to send: where the data lies.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rts {
+    /// Bytes of data.
+    pub(super) len: u64,
+    /// Address in the sender's memory; 0 if the data does not lie in one piece.
+    pub(super) address: u64,
+    /// The sender's request.
+    pub(super) request: u32,
+    /// The sender's process id.
+    pub(super) pid: u32,
+}
+
+/// Clear to send.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cts {
+    /// The sender's request.
+    pub(super) sender: u32,
+    /// The receiver's request.
+    pub(super) receiver: u32,
+    /// Bytes that the receiver has room for.
+    pub(super) wanted: u64,
+}
+
+/// Three words: what fits into a control message and into the extra bytes of a bulk message.
+type Words = [u64; EXTRA_BYTES / 8];
+
+pub(super) fn to_bytes(words: Words) -> [u8; EXTRA_BYTES] {
+    let mut bytes = [0; EXTRA_BYTES];
+    for (to, word) in bytes.chunks_exact_mut(8).zip(words) {
+        to.copy_from_slice(&word.to_ne_bytes());
+    }
+    bytes
+}
+
+pub(super) fn from_bytes(bytes: &[u8]) -> Words {
+    let mut words = [0; EXTRA_BYTES / 8];
+    for (word, from) in words.iter_mut().zip(bytes.chunks_exact(8)) {
+        let mut eight = [0; 8];
+        eight.copy_from_slice(from);
+        *word = u64::from_ne_bytes(eight);
+    }
+    words
+}
+
+impl Rts {
+    pub(super) fn to_bytes(self) -> [u8; EXTRA_BYTES] {
+        to_bytes([self.len, self.address, u64::from(self.pid) << 32 | u64::from(self.request)])
+    }
+
+    pub(super) fn from_bytes(bytes: &[u8]) -> Rts {
+        let [len, address, who] = from_bytes(bytes);
+        Rts { len, address, request: who as u32, pid: (who >> 32) as u32 }
+    }
+}
+
+impl Cts {
+    pub(super) fn to_bytes(self) -> [u8; EXTRA_BYTES] {
+        to_bytes([u64::from(self.sender), u64::from(self.receiver), self.wanted])
+    }
+
+    pub(super) fn from_bytes(bytes: &[u8]) -> Cts {
+        let [sender, receiver, wanted] = from_bytes(bytes);
+        Cts { sender: sender as u32, receiver: receiver as u32, wanted }
+    }
+}
+
+/// The header of a message that belongs to the protocol and is not matched.
+pub(super) fn control(kind: u8) -> Header {
+    Header { kind, aux: 0, context: 0, tag: 0, source: 0 }
+}

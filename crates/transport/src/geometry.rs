@@ -1,0 +1,132 @@
+//! Where everything lies in the transport's part of the job's shared segment.
+//!
+//! ```text
+//!  bells       one cache line a rank
+//!  connections one bit a (receiver, VNI, sender): "I have begun to send to you"
+//!  rings       one a (receiver, VNI, sender): credits · slots · bulk
+//! ```
+//!
+//! The segment is sparse: a page exists only once it was touched, so a pair of ranks that never talk costs nothing.
+
+use crate::ring::{Credits, RingMemory};
+use heddle_platform::atomic::AtomicU64;
+use heddle_sync::Bell;
+
+const PAGE: usize = 4096;
+const LINE: usize = 64;
+
+/// The numbers that fix the layout. All ranks of a job use the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Geometry {
+    /// Ranks in the job.
+    pub ranks: usize,
+    /// VNIs in each process.
+    pub vnis: usize,
+    /// Slots in a ring, a power of two.
+    pub slots: usize,
+    /// Bytes in a ring's bulk area, a multiple of the page size.
+    pub bulk_bytes: usize,
+}
+
+impl Geometry {
+    /// The sizes for a job: 1,024 slots and 1 MiB of bulk a ring, less when there are many ranks, so that a process
+    /// that talks to all others keeps its share of shared memory small.
+    pub fn for_job(ranks: usize, vnis: usize) -> Geometry {
+        let (slots, bulk_bytes) = match ranks {
+            0..=8 => (1024, 1 << 20),
+            9..=64 => (1024, 256 << 10),
+            _ => (256, 64 << 10),
+        };
+        Geometry { ranks, vnis, slots, bulk_bytes }
+    }
+
+    fn connection_words(&self) -> usize {
+        self.ranks.div_ceil(64)
+    }
+
+    fn connection_stride(&self) -> usize {
+        (self.connection_words() * 8).next_multiple_of(LINE)
+    }
+
+    fn connections_offset(&self) -> usize {
+        self.ranks * LINE
+    }
+
+    fn rings_offset(&self) -> usize {
+        (self.connections_offset() + self.ranks * self.vnis * self.connection_stride()).next_multiple_of(PAGE)
+    }
+
+    fn ring_stride(&self) -> usize {
+        (size_of::<Credits>() + self.slots * LINE + self.bulk_bytes).next_multiple_of(PAGE)
+    }
+
+    /// The length of the transport's part of the segment, in bytes.
+    pub fn segment_len(&self) -> usize {
+        self.rings_offset() + self.ranks * self.vnis * self.ranks * self.ring_stride()
+    }
+
+    /// The bell of a rank.
+    ///
+    /// # Safety
+    /// `base` is the start of a live mapping of [`Geometry::segment_len`] bytes.
+    pub(crate) unsafe fn bell(&self, base: *mut u8, rank: usize) -> *const Bell {
+        debug_assert!(rank < self.ranks);
+        // SAFETY: inside the segment.
+        unsafe { base.add(rank * LINE) }.cast::<Bell>()
+    }
+
+    /// The words in which senders announce themselves to a receiver's VNI.
+    ///
+    /// # Safety
+    /// As [`Geometry::bell`].
+    pub(crate) unsafe fn connections(&self, base: *mut u8, receiver: usize, vni: usize) -> *const [AtomicU64] {
+        let offset = self.connections_offset() + (receiver * self.vnis + vni) * self.connection_stride();
+        // SAFETY: inside the segment; the offset is a multiple of 64.
+        let first = unsafe { base.add(offset) }.cast::<AtomicU64>();
+        std::ptr::slice_from_raw_parts(first, self.connection_words())
+    }
+
+    /// The ring from a sender to a receiver's VNI.
+    ///
+    /// # Safety
+    /// As [`Geometry::bell`].
+    pub(crate) unsafe fn ring(&self, base: *mut u8, receiver: usize, vni: usize, sender: usize) -> RingMemory {
+        let index = (receiver * self.vnis + vni) * self.ranks + sender;
+        // SAFETY: inside the segment.
+        let credits = unsafe { base.add(self.rings_offset() + index * self.ring_stride()) };
+        // SAFETY: inside the ring.
+        let slots = unsafe { credits.add(size_of::<Credits>()) };
+        // SAFETY: inside the ring.
+        let bulk = unsafe { slots.add(self.slots * LINE) };
+        RingMemory {
+            credits: credits.cast(),
+            slots: slots.cast(),
+            slot_count: self.slots as u64,
+            bulk,
+            bulk_bytes: self.bulk_bytes as u64,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rings_do_not_overlap_and_end_at_the_segment() {
+        let g = Geometry { ranks: 3, vnis: 2, slots: 8, bulk_bytes: 4096 };
+        let base = 0x10_0000 as *mut u8;
+        let mut starts = Vec::new();
+        for receiver in 0..3 {
+            for vni in 0..2 {
+                for sender in 0..3 {
+                    // SAFETY: only addresses are computed, nothing is read.
+                    starts.push(unsafe { g.ring(base, receiver, vni, sender) }.credits.addr());
+                }
+            }
+        }
+        assert!(starts.windows(2).all(|w| w[1] - w[0] == g.ring_stride()));
+        let last_end = starts.last().copied().unwrap_or(0) + g.ring_stride();
+        assert_eq!(last_end, base.addr() + g.segment_len());
+    }
+}

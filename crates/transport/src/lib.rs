@@ -1,0 +1,36 @@
+//! The message path between processes of one machine.
+//!
+//! A [`Fabric`] is one process's view of the job's shared memory. For each VNI it hands out one [`Outbox`] (what
+//! this process sends) and one [`Inbox`] (what it receives); both need exclusive access, which the VNI's section
+//! gives them, so inside there is exactly one producer and one consumer per ring and no atomic read-modify-write.
+//!
+//! ```text
+//!   sender's Outbox ── Producer ──▶ ring (64-byte slots + bulk bytes) ──▶ Consumer ── receiver's Inbox
+//!                          ▲                                                 │
+//!                          └──────────── credits, returned lazily ───────────┘
+//! ```
+//!
+//! What a message means (eager, rendezvous, matching) is the engine's business: here a message is a [`Header`] and
+//! bytes, delivered in order per (sender, receiver, VNI).
+//!
+//! | file | idea |
+//! |---|---|
+//! | `slot.rs` | one cache line: header, up to 40 bytes of payload, and the flag that says it is there |
+//! | `ring.rs` | producer and consumer of one ring; credits |
+//! | `geometry.rs` | where everything lies in the shared segment |
+//! | `fabric.rs` | attaching to the segment; who is connected; the bells that wake sleepers |
+//! | `mailbox.rs` | all rings of one VNI: `Outbox`, `Inbox` |
+//! | `single_copy.rs` | large messages: one copy, straight from the sender's memory |
+
+mod fabric;
+mod geometry;
+mod mailbox;
+mod ring;
+pub mod single_copy;
+mod slot;
+
+pub use fabric::{Fabric, TransportError};
+pub use geometry::Geometry;
+pub use mailbox::{Inbox, Outbox};
+pub use ring::{Consumer, Incoming, Producer};
+pub use slot::{EXTRA_BYTES, Header, INLINE_BYTES};

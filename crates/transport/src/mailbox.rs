@@ -1,0 +1,146 @@
+//! All rings of one VNI: what it sends and what it receives.
+
+use crate::fabric::Fabric;
+use crate::ring::{Consumer, Incoming, Producer};
+use crate::slot::{EXTRA_BYTES, Header, INLINE_BYTES};
+use heddle_platform::atomic::Ordering;
+use heddle_sync::{Bell, Scope};
+
+/// The sending side of a VNI: one producer a peer, made at the first message.
+#[derive(Debug)]
+pub struct Outbox {
+    fabric: Fabric,
+    vni: usize,
+    producers: Vec<Option<Lane>>,
+}
+
+#[derive(Debug)]
+struct Lane {
+    producer: Producer,
+    bell: *const Bell,
+}
+
+// SAFETY: the bell lies in the mapping that `fabric` keeps alive, and is made for use by many threads.
+unsafe impl Send for Outbox {}
+
+impl Outbox {
+    /// The outbox of a VNI. Make one a VNI and process.
+    pub fn new(fabric: &Fabric, vni: usize) -> Outbox {
+        Outbox { fabric: fabric.clone(), vni, producers: (0..fabric.size()).map(|_| None).collect() }
+    }
+
+    #[inline(always)]
+    fn lane(&mut self, peer: usize) -> &mut Lane {
+        if self.producers[peer].is_none() {
+            self.connect(peer);
+        }
+        match &mut self.producers[peer] {
+            Some(lane) => lane,
+            None => unreachable!("a rank sends to another rank of its job, which has a ring"),
+        }
+    }
+
+    #[cold]
+    fn connect(&mut self, peer: usize) {
+        let bell = self.fabric.bell(peer);
+        self.producers[peer] = self.fabric.connect(peer, self.vni).map(|producer| Lane { producer, bell });
+    }
+
+    /// The longest bulk payload, in bytes.
+    pub fn max_bulk(&mut self, peer: usize) -> usize {
+        self.lane(peer).producer.max_bulk()
+    }
+
+    /// Sends a message of at most [`INLINE_BYTES`] bytes. False, and nothing done, if the ring is full.
+    #[inline(always)]
+    pub fn send_inline(&mut self, peer: usize, header: &Header, len: usize, fill: impl FnOnce(*mut u8)) -> bool {
+        debug_assert!(len <= INLINE_BYTES);
+        let lane = self.lane(peer);
+        let sent = lane.producer.send_inline(header, len, fill);
+        lane.ring_if(sent)
+    }
+
+    /// Sends a message with a bulk payload. False, and nothing done, if there is no room.
+    #[inline]
+    pub fn send_bulk(
+        &mut self,
+        peer: usize,
+        header: &Header,
+        len: usize,
+        extra: &[u8; EXTRA_BYTES],
+        fill: impl FnOnce(*mut u8),
+    ) -> bool {
+        let lane = self.lane(peer);
+        let sent = lane.producer.send_bulk(header, len, extra, fill);
+        lane.ring_if(sent)
+    }
+}
+
+impl Lane {
+    /// Wakes the peer's sleepers, if there are any: a plain load of a line that is written only around sleeps.
+    #[inline(always)]
+    fn ring_if(&self, sent: bool) -> bool {
+        if sent {
+            // SAFETY: the bell lies in the mapping that the outbox's fabric keeps alive.
+            unsafe { &*self.bell }.ring(Scope::Machine);
+        }
+        sent
+    }
+}
+
+/// The receiving side of a VNI: one consumer for each peer that has announced itself.
+#[derive(Debug)]
+pub struct Inbox {
+    fabric: Fabric,
+    vni: usize,
+    accepted: Vec<u64>,
+    consumers: Vec<(usize, Consumer)>,
+}
+
+impl Inbox {
+    /// The inbox of a VNI. Make one a VNI and process.
+    pub fn new(fabric: &Fabric, vni: usize) -> Inbox {
+        let accepted = vec![0; fabric.announced(vni).len()];
+        Inbox { fabric: fabric.clone(), vni, accepted, consumers: Vec::new() }
+    }
+
+    /// Gives messages that have arrived to `read` (sender's world rank, message), at most `budget` a sender.
+    /// Returns how many there were.
+    #[inline(always)]
+    pub fn poll(&mut self, budget: usize, mut read: impl FnMut(usize, &Incoming)) -> usize {
+        self.accept_new();
+        let mut taken = 0;
+        for (peer, consumer) in &mut self.consumers {
+            let mut left = budget;
+            while left > 0 && consumer.take(|message| read(*peer, message)) {
+                left -= 1;
+            }
+            taken += budget - left;
+        }
+        taken
+    }
+
+    #[inline(always)]
+    fn accept_new(&mut self) {
+        for (index, accepted) in self.accepted.iter().enumerate() {
+            // Acquire: pairs with the Release in `Fabric::connect`.
+            if self.fabric.announced(self.vni)[index].load(Ordering::Acquire) != *accepted {
+                return self.accept(index);
+            }
+        }
+    }
+
+    #[cold]
+    fn accept(&mut self, index: usize) {
+        let announced = self.fabric.announced(self.vni)[index].load(Ordering::Acquire);
+        let mut new = announced & !self.accepted[index];
+        self.accepted[index] = announced;
+        while new != 0 {
+            let peer = index * 64 + new.trailing_zeros() as usize;
+            new &= new - 1;
+            if let Some(consumer) = self.fabric.accept(peer, self.vni) {
+                self.consumers.push((peer, consumer));
+            }
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! The two ends of one ring: a single producer in one process, a single consumer in another.
+//!
+//! A ring has a **slot area** (a power of two of 64-byte slots) and a **bulk area** (bytes) for payloads that do not
+//! fit into a slot. Both are used strictly in order, so the state of each side is two counters that only grow:
+//!
+//! | counter | kept by | meaning |
+//! |---|---|---|
+//! | `head`, `bulk_head` | producer, private | next slot / byte to fill |
+//! | `tail`, `bulk_tail` | consumer, private | next slot / byte to read |
+//! | `Credits` | consumer writes, producer reads | how far the consumer has come, published lazily |
+//!
+//! Invariants:
+//! 1. head − credits.slots ≤ slots: a slot is filled only after its earlier message was consumed.
+//! 2. bulk_head − credits.bulk ≤ bulk bytes, and no payload wraps: one that would cross the end starts at 0 again.
+//! 3. Unpublished credits are fewer than a quarter of either area, and one payload takes at most a quarter of the
+//!    bulk area; so a producer that waits for room always gets it once the consumer has drained the ring.
+
+use crate::slot::{EXTRA_BYTES, Header, INLINE_BYTES, Place, Slot};
+use heddle_platform::atomic::{AtomicU64, Ordering};
+
+/// The consumer's progress, in a cache-line pair of its own.
+#[repr(C, align(128))]
+#[derive(Debug)]
+pub(crate) struct Credits {
+    slots: AtomicU64,
+    bulk: AtomicU64,
+}
+
+/// Where one ring lies in memory.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RingMemory {
+    pub(crate) credits: *const Credits,
+    pub(crate) slots: *mut Slot,
+    pub(crate) slot_count: u64,
+    pub(crate) bulk: *mut u8,
+    pub(crate) bulk_bytes: u64,
+}
+
+impl RingMemory {
+    #[inline(always)]
+    fn slot(&self, number: u64) -> *mut Slot {
+        // SAFETY: the index is below slot_count, a power of two, and `slots` spans that many.
+        unsafe { self.slots.add((number & (self.slot_count - 1)) as usize) }
+    }
+
+    #[inline(always)]
+    fn lap(&self, number: u64) -> u32 {
+        (number >> self.slot_count.trailing_zeros()) as u32 + 1
+    }
+}
+
+/// The sending end of a ring.
+#[derive(Debug)]
+pub struct Producer {
+    ring: RingMemory,
+    head: u64,
+    head_limit: u64,
+    bulk_head: u64,
+    bulk_limit: u64,
+}
+
+// SAFETY: the pointers lead into a shared mapping that outlives the producer (its `Fabric` is never unmapped while
+// mailboxes exist); moving the single producer to another thread is fine as it has no thread-bound state.
+unsafe impl Send for Producer {}
+
+impl Producer {
+    /// # Safety
+    /// `ring` is a ring of a live mapping and this is its only producer.
+    pub(crate) unsafe fn new(ring: RingMemory) -> Producer {
+        Producer { ring, head: 0, head_limit: ring.slot_count, bulk_head: 0, bulk_limit: ring.bulk_bytes }
+    }
+
+    /// The longest payload that [`Producer::send_bulk`] takes, in bytes.
+    #[inline]
+    pub fn max_bulk(&self) -> usize {
+        (self.ring.bulk_bytes / 4) as usize
+    }
+
+    #[inline(always)]
+    fn has_slot(&mut self) -> bool {
+        self.head < self.head_limit || self.refresh_slots()
+    }
+
+    #[cold]
+    fn refresh_slots(&mut self) -> bool {
+        // SAFETY: the credits of a live ring. Acquire: pairs with the Release in `Consumer::publish`, so our next
+        // stores into the slots come after the consumer's last loads from them.
+        let consumed = unsafe { &(*self.ring.credits).slots }.load(Ordering::Acquire);
+        self.head_limit = consumed + self.ring.slot_count;
+        self.head < self.head_limit
+    }
+
+    /// Sends a message of `len` ≤ [`INLINE_BYTES`] bytes; `fill` writes the payload. Returns false, having called
+    /// nothing, when the ring is full.
+    #[inline(always)]
+    pub fn send_inline(&mut self, header: &Header, len: usize, fill: impl FnOnce(*mut u8)) -> bool {
+        debug_assert!(len <= INLINE_BYTES);
+        if !self.has_slot() {
+            return false;
+        }
+        let slot = self.ring.slot(self.head);
+        // SAFETY: the slot is free (invariant 1) and we are the only producer.
+        unsafe { Slot::write_envelope(slot, header) };
+        // SAFETY: as above.
+        fill(unsafe { Slot::payload(slot) });
+        // SAFETY: as above, and every field is written.
+        unsafe { Slot::publish(slot, self.ring.lap(self.head), header, Some(len)) };
+        self.head += 1;
+        true
+    }
+
+    /// Sends a message whose payload of `len` ≤ [`Producer::max_bulk`] bytes goes to the bulk area. `fill` writes
+    /// the payload; `extra` travels in the slot. Returns false, having called nothing, when there is no room.
+    #[inline]
+    pub fn send_bulk(&mut self, header: &Header, len: usize, extra: &[u8; EXTRA_BYTES], fill: impl FnOnce(*mut u8)) -> bool {
+        debug_assert!(len <= self.max_bulk());
+        let Some(position) = self.bulk_room(len as u64) else { return false };
+        if !self.has_slot() {
+            return false;
+        }
+        let offset = (position % self.ring.bulk_bytes) as usize;
+        // SAFETY: invariant 2: offset + len lies inside the bulk area, and the bytes are free.
+        fill(unsafe { self.ring.bulk.add(offset) });
+        let slot = self.ring.slot(self.head);
+        // SAFETY: the slot is free (invariant 1) and we are the only producer.
+        unsafe { Slot::write_envelope(slot, header) };
+        // SAFETY: as above.
+        unsafe { Slot::write_bulk_place(slot, len as u64, position) };
+        // SAFETY: the payload area has 40 bytes; the extra ones follow the 16 of the place.
+        let target = unsafe { Slot::payload(slot).add(INLINE_BYTES - EXTRA_BYTES) };
+        // SAFETY: as above; source and target do not overlap.
+        unsafe { target.copy_from_nonoverlapping(extra.as_ptr(), EXTRA_BYTES) };
+        // SAFETY: every field is written.
+        unsafe { Slot::publish(slot, self.ring.lap(self.head), header, None) };
+        self.head += 1;
+        self.bulk_head = end_of(position, len as u64);
+        true
+    }
+
+    /// Where a payload of `len` bytes would go, if there is room now.
+    #[inline]
+    fn bulk_room(&mut self, len: u64) -> Option<u64> {
+        let offset = self.bulk_head % self.ring.bulk_bytes;
+        let skip = if offset + len > self.ring.bulk_bytes { self.ring.bulk_bytes - offset } else { 0 };
+        let position = self.bulk_head + skip;
+        if end_of(position, len) > self.bulk_limit {
+            // SAFETY: the credits of a live ring. Acquire: pairs with the Release in `Consumer::publish`.
+            let consumed = unsafe { &(*self.ring.credits).bulk }.load(Ordering::Acquire);
+            self.bulk_limit = consumed + self.ring.bulk_bytes;
+            if end_of(position, len) > self.bulk_limit {
+                return None;
+            }
+        }
+        Some(position)
+    }
+}
+
+/// The end of a bulk payload, rounded up so that the next one starts on a cache line.
+#[inline(always)]
+fn end_of(position: u64, len: u64) -> u64 {
+    (position + len + 63) & !63
+}
+
+/// A message that lies in the ring, to be read before [`Consumer::pop`].
+#[derive(Debug)]
+pub struct Incoming {
+    /// Its envelope.
+    pub header: Header,
+    payload: *const u8,
+    len: usize,
+    extra: *const u8,
+}
+
+impl Incoming {
+    /// The payload's length in bytes.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether the message has no payload.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The payload.
+    #[inline(always)]
+    pub fn payload(&self) -> &[u8] {
+        // SAFETY: the bytes lie in the ring and stay untouched until the credit is returned, which needs `pop`, and
+        // the message is handed out by reference only while `pop` was not called.
+        unsafe { std::slice::from_raw_parts(self.payload, self.len) }
+    }
+
+    /// The bytes that travelled beside a bulk payload; meaningless for an inline one.
+    #[inline(always)]
+    pub fn extra(&self) -> [u8; EXTRA_BYTES] {
+        // SAFETY: the slot's payload area has at least 24 bytes behind this address.
+        unsafe { self.extra.cast::<[u8; EXTRA_BYTES]>().read_unaligned() }
+    }
+}
+
+/// The receiving end of a ring.
+#[derive(Debug)]
+pub struct Consumer {
+    ring: RingMemory,
+    tail: u64,
+    published_tail: u64,
+    bulk_tail: u64,
+    published_bulk: u64,
+    publish_every: u64,
+}
+
+// SAFETY: as for `Producer`.
+unsafe impl Send for Consumer {}
+
+impl Consumer {
+    /// # Safety
+    /// `ring` is a ring of a live mapping and this is its only consumer.
+    pub(crate) unsafe fn new(ring: RingMemory) -> Consumer {
+        let publish_every = (ring.slot_count / 4).min(64);
+        Consumer { ring, tail: 0, published_tail: 0, bulk_tail: 0, published_bulk: 0, publish_every }
+    }
+
+    /// Gives the next message to `read`, if there is one, and then frees its place.
+    #[inline(always)]
+    pub fn take(&mut self, read: impl FnOnce(&Incoming)) -> bool {
+        let slot = self.ring.slot(self.tail);
+        // SAFETY: a slot of a live ring; we are its only consumer.
+        let Some((header, place)) = (unsafe { Slot::read(slot, self.ring.lap(self.tail)) }) else { return false };
+        // SAFETY: as above.
+        let inline = unsafe { Slot::payload(slot) };
+        match place {
+            Place::Inline { len } => {
+                read(&Incoming { header, payload: inline, len, extra: inline });
+            }
+            Place::Bulk { len, position } => {
+                let offset = (position % self.ring.bulk_bytes) as usize;
+                // SAFETY: invariant 2: the payload lies inside the bulk area.
+                let payload = unsafe { self.ring.bulk.add(offset) };
+                // SAFETY: the extra bytes lie behind the 16 of the place, inside the slot.
+                let extra = unsafe { inline.add(INLINE_BYTES - EXTRA_BYTES) };
+                read(&Incoming { header, payload, len: len as usize, extra });
+                self.bulk_tail = end_of(position, len);
+            }
+        }
+        self.tail += 1;
+        if self.tail - self.published_tail >= self.publish_every
+            || self.bulk_tail - self.published_bulk >= self.ring.bulk_bytes / 4
+        {
+            self.publish();
+        }
+        true
+    }
+
+    fn publish(&mut self) {
+        self.published_tail = self.tail;
+        self.published_bulk = self.bulk_tail;
+        // SAFETY: the credits of a live ring.
+        let credits = unsafe { &*self.ring.credits };
+        // Release: pairs with the Acquire in `Producer::refresh_slots` and `bulk_room`.
+        credits.slots.store(self.tail, Ordering::Release);
+        credits.bulk.store(self.bulk_tail, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A ring in private memory.
+    fn ring(slot_count: u64, bulk_bytes: u64) -> RingMemory {
+        let credits: &'static Credits = Box::leak(Box::new(Credits { slots: AtomicU64::new(0), bulk: AtomicU64::new(0) }));
+        let lines = vec![[0u64; 8]; (slot_count + 1) as usize];
+        let base = Box::leak(lines.into_boxed_slice()).as_mut_ptr().cast::<u8>();
+        // SAFETY: one spare line was allocated so that the first slot can be aligned.
+        let slots = unsafe { base.add(base.align_offset(64)) }.cast();
+        let bulk = Box::leak(vec![0u8; bulk_bytes as usize].into_boxed_slice()).as_mut_ptr();
+        RingMemory { credits, slots, slot_count, bulk, bulk_bytes }
+    }
+
+    fn header(tag: i32) -> Header {
+        Header { kind: 7, aux: 513, context: u64::MAX - 1, tag, source: -5 }
+    }
+
+    #[test]
+    fn carries_every_field_and_stops_when_full() {
+        let memory = ring(8, 4096);
+        // SAFETY: a private ring with one producer and one consumer.
+        let (mut tx, mut rx) = unsafe { (Producer::new(memory), Consumer::new(memory)) };
+        for round in 0..100 {
+            let mut sent = 0;
+            // SAFETY: `fill` gets room for the 5 bytes announced.
+            while tx.send_inline(&header(sent), 5, |to| unsafe { to.write_bytes(sent as u8, 5) }) {
+                sent += 1;
+            }
+            assert!(sent >= 6, "round {round}: only {sent} of 8 slots usable");
+            for tag in 0..sent {
+                assert!(rx.take(|m| {
+                    assert_eq!(m.header, header(tag));
+                    assert_eq!(m.payload(), [tag as u8; 5]);
+                }));
+            }
+            assert!(!rx.take(|_| unreachable!()));
+        }
+    }
+
+    #[test]
+    fn bulk_payloads_never_wrap_or_overlap() {
+        let memory = ring(16, 4096);
+        // SAFETY: a private ring with one producer and one consumer.
+        let (mut tx, mut rx) = unsafe { (Producer::new(memory), Consumer::new(memory)) };
+        let mut queue = std::collections::VecDeque::new();
+        for i in 0..10_000usize {
+            let len = (i * 37) % (tx.max_bulk() + 1);
+            let extra = [i as u8; EXTRA_BYTES];
+            // SAFETY: `fill` gets room for `len` bytes.
+            while !tx.send_bulk(&header(i as i32), len, &extra, |to| unsafe { to.write_bytes(i as u8, len) }) {
+                let expected: usize = queue.pop_front().expect("room is found once the ring is drained");
+                assert!(rx.take(|m| {
+                    assert_eq!(m.header.tag, expected as i32);
+                    assert!(m.payload().iter().all(|&b| b == expected as u8));
+                    assert_eq!(m.extra(), [expected as u8; EXTRA_BYTES]);
+                }));
+            }
+            queue.push_back(i);
+        }
+    }
+}
