@@ -2,17 +2,29 @@
 //! The seam between Heddle and the machine: the one crate that names the hardware's atomics, cells, futexes,
 //! barriers and clock. Everything above is written against this crate, so the sources that ship are the sources
 //! that the `loom` model checker explores (`RUSTFLAGS="--cfg loom"`).
+//!
+//! | module | on the machine | under `loom` |
+//! |---|---|---|
+//! | [`atomic`] | `std::sync::atomic` | loom's twins |
+//! | [`cell`] | `UnsafeCell` | loom's, which reports every race |
+//! | [`hint`], [`thread`] | `pause`, `sched_yield`, the thread pointer | a switch to another thread; a counter |
+//! | [`futex`] | the system call | a blocked thread, so that a lost wake-up is a deadlock loom reports |
+//! | [`barrier`] | `membarrier` | a sequentially consistent fence on both sides |
+//! | [`clock`] | the cycle counter, `CLOCK_MONOTONIC` | stands still |
 
-/// Atomic integers and pointers, and their fences.
-pub mod atomic {
-    #[cfg(loom)]
-    pub use loom::sync::atomic::{
-        AtomicBool, AtomicI32, AtomicI64, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize,
-        Ordering, fence,
-    };
-    #[cfg(not(loom))]
-    pub use std::sync::atomic::{
-        AtomicBool, AtomicI32, AtomicI64, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize,
-        Ordering, fence,
-    };
+pub mod atomic;
+pub mod barrier;
+pub mod cell;
+pub mod clock;
+pub mod futex;
+pub mod hint;
+pub mod thread;
+
+/// Who takes part in a wait or a barrier: the threads of this process, or all processes that share the memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Threads of this process only; cheaper.
+    Process,
+    /// Threads of any process of this machine that maps the same memory.
+    Machine,
 }

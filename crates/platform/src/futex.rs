@@ -1,0 +1,138 @@
+//! Sleeping until a 32-bit word changes.
+//!
+//! The kernel compares and falls asleep in one step, so a waker that first changes the word and then calls [`wake`]
+//! is never missed. Under `loom` the same contract is kept by a blocked thread: a wake-up that the algorithm forgets
+//! shows as a deadlock.
+
+use crate::Scope;
+use crate::atomic::AtomicU32;
+use std::time::Duration;
+
+/// How many sleepers [`wake`] wakes: all of them.
+pub const ALL: u32 = i32::MAX as u32;
+
+/// Sleeps while `word` holds `expected`, until a [`wake`], the `timeout` or a signal. Spurious returns are allowed, so
+/// the caller looks again. Returns false when the time ran out.
+///
+/// Under `loom` a wait with a timeout returns at once.
+pub fn wait(word: &AtomicU32, expected: u32, timeout: Option<Duration>, scope: Scope) -> bool {
+    imp::wait(word, expected, timeout, scope)
+}
+
+/// Wakes up to `count` threads that sleep on `word`; returns how many there were (0 under `loom`, which does not say).
+pub fn wake(word: &AtomicU32, count: u32, scope: Scope) -> u32 {
+    imp::wake(word, count, scope)
+}
+
+#[cfg(not(loom))]
+mod imp {
+    use super::{AtomicU32, Duration, Scope};
+
+    const fn flags(scope: Scope) -> i32 {
+        match scope {
+            Scope::Process => libc::FUTEX_PRIVATE_FLAG,
+            Scope::Machine => 0,
+        }
+    }
+
+    pub(super) fn wait(word: &AtomicU32, expected: u32, timeout: Option<Duration>, scope: Scope) -> bool {
+        let time = timeout.map(|t| libc::timespec {
+            tv_sec: libc::time_t::try_from(t.as_secs()).unwrap_or(libc::time_t::MAX),
+            tv_nsec: libc::c_long::from(t.subsec_nanos().cast_signed()),
+        });
+        let time_ptr = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+        // SAFETY: the word is alive (borrowed) and the timeout is null or a valid timespec.
+        let rc = unsafe {
+            libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT | flags(scope), expected, time_ptr)
+        };
+        rc == 0 || std::io::Error::last_os_error().raw_os_error() != Some(libc::ETIMEDOUT)
+    }
+
+    pub(super) fn wake(word: &AtomicU32, count: u32, scope: Scope) -> u32 {
+        // SAFETY: the word is alive (borrowed); waking reads no memory of ours.
+        let rc =
+            unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE | flags(scope), count) };
+        u32::try_from(rc).unwrap_or(0)
+    }
+}
+
+#[cfg(loom)]
+mod imp {
+    use super::{ALL, AtomicU32, Duration, Scope};
+    use crate::atomic::Ordering;
+    use loom::sync::{Condvar, Mutex};
+    use std::collections::HashMap;
+    use std::sync::Arc;
+
+    // The kernel's table of sleepers, by address. Its lock orders a waiter's comparison and a waker's call as the
+    // kernel's bucket lock does; a waker that never calls wake() does not touch it and so gains no ordering from it.
+    loom::lazy_static! {
+        static ref SLEEPERS: Mutex<HashMap<usize, Arc<Condvar>>> = Mutex::new(HashMap::new());
+    }
+
+    pub(super) fn wait(word: &AtomicU32, expected: u32, timeout: Option<Duration>, _: Scope) -> bool {
+        if timeout.is_some() {
+            loom::thread::yield_now();
+            return false;
+        }
+        let mut table = SLEEPERS.lock().expect("loom's mutexes are not poisoned");
+        if word.load(Ordering::Relaxed) != expected {
+            return true;
+        }
+        let queue = Arc::clone(
+            table.entry(std::ptr::from_ref(word).addr()).or_insert_with(|| Arc::new(Condvar::new())),
+        );
+        drop(queue.wait(table));
+        true
+    }
+
+    pub(super) fn wake(word: &AtomicU32, count: u32, _: Scope) -> u32 {
+        let table = SLEEPERS.lock().expect("loom's mutexes are not poisoned");
+        if let Some(queue) = table.get(&std::ptr::from_ref(word).addr()) {
+            if count == ALL {
+                queue.notify_all();
+            } else {
+                for _ in 0..count {
+                    queue.notify_one();
+                }
+            }
+        }
+        0
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::atomic::Ordering;
+
+    #[test]
+    fn a_changed_word_is_not_slept_on() {
+        let word = AtomicU32::new(1);
+        assert!(wait(&word, 0, None, Scope::Process));
+        assert!(wait(&word, 0, Some(Duration::from_secs(1000)), Scope::Machine));
+    }
+
+    #[test]
+    fn time_runs_out() {
+        let word = AtomicU32::new(0);
+        while wait(&word, 0, Some(Duration::from_millis(1)), Scope::Process) {}
+        while wait(&word, 0, Some(Duration::from_millis(1)), Scope::Machine) {}
+    }
+
+    #[test]
+    fn a_sleeper_is_woken() {
+        for scope in [Scope::Process, Scope::Machine] {
+            let word = AtomicU32::new(0);
+            std::thread::scope(|threads| {
+                threads.spawn(|| {
+                    while word.load(Ordering::Acquire) == 0 {
+                        wait(&word, 0, None, scope);
+                    }
+                });
+                word.store(1, Ordering::Release);
+                wake(&word, ALL, scope);
+            });
+        }
+    }
+}

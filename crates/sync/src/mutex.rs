@@ -1,0 +1,259 @@
+//! A test-and-set lock that is released by a plain store, with sleeping waiters and bounded unfairness.
+//!
+//! **What it gives.** Uncontended: one compare-and-swap to enter, a plain store and two plain loads to leave (a locked
+//! instruction less than a futex mutex, whose release must exchange). Contended: whoever comes first enters; a waiter
+//! spins, yields and sleeps by its [`WaitPolicy`]. At most one waiter at a time is being woken: while a waiter is
+//! awake it will either enter or look again before it sleeps, so waking a second one would only cost. Space: one word
+//! of state, one of waiters, one of permits, no node a thread.
+//!
+//! **Fairness.** Arrivals may overtake, which is what keeps a lock fast when threads outnumber cores: a strict queue
+//! would hand it to a thread that is not running. But one thread must not re-acquire it for ever. A holder that
+//! releases while others wait starts a *tenure*; once it has been the one to release for `forced_yield_ns`, it leaves
+//! the lock *reserved*: only somebody who waits may take it, and not the former holder, until that one has waited its
+//! whole spin and all its yields. If the waiters are running, one enters within a cache-line round trip; if they are
+//! not, the former holder's yields let them; if even those do not help (they sit in another core's queue), it goes on.
+//! So a waiter that is awake gets its turn after a tenure at most, or the former holder pays that many yields a
+//! tenure.
+//!
+//! | `state` | meaning | left by |
+//! |---|---|---|
+//! | `FREE` | anybody may take it | compare-and-swap to `HELD` |
+//! | `HELD` | somebody is inside | the holder's store of `FREE` or `RESERVED` |
+//! | `RESERVED` | a waiter may take it, the last holder only when it would sleep otherwise | compare-and-swap to `HELD` |
+//!
+//! `waiters` holds two counts: those *awake* (spinning, yielding, or woken and on their way) and those *asleep*.
+//! `permits` counts wake-ups that were granted and not yet consumed; it is the futex that sleepers sleep on at 0.
+//!
+//! **Invariants.**
+//!
+//! 1. *Exclusion*: only the thread whose compare-and-swap made `state` `HELD` changes it again.
+//! 2. Threads in the slow path = awake + asleep. Threads in the sleeping section = asleep + `permits` (+ 1 for a
+//!    waker between its two steps): a sleeper leaves by a permit, or by taking itself off `asleep`.
+//! 3. *Nobody sleeps for ever*: if `state` is not `HELD` and somebody is in the slow path, then somebody awake will
+//!    look at `state` again, or a releaser is still between its store and its look at `waiters`. Because a waiter that
+//!    goes from awake to asleep looks at `state` after it (kept apart by `heavy`), and the releaser looks at `waiters`
+//!    after its store (kept apart by `light`): if the waiter's look misses the store, the releaser sees it asleep, and
+//!    wakes one unless another is awake, for which the same holds. Whoever enters becomes a releaser.
+//!
+//! **Orderings.** The compare-and-swap is Acquire and pairs with the Release of the releasing store: that is
+//! promise 2 of [`RawLock`]. `permits` carries nothing: the woken look at `state`. `last_holder` and `tenure_since` are
+//! written by the holder and so ordered by the lock; waiters read `last_holder` as a hint, Relaxed.
+
+use crate::RawLock;
+use crate::fault::{Fault, injected};
+use crate::wait::{Next, WaitPolicy, Waiter};
+use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
+use heddle_platform::{Scope, barrier, clock, futex, thread};
+
+/// Anybody may take it.
+const FREE: u32 = 0;
+/// Somebody is inside.
+const HELD: u32 = 1;
+/// A waiter may take it, before the last holder.
+const RESERVED: u32 = 2;
+
+/// One sleeper in `waiters`: the low half.
+const ASLEEP: u32 = 1;
+/// One waiter awake in `waiters`: the high half.
+const AWAKE: u32 = 1 << 16;
+
+const fn asleep(waiters: u32) -> u32 {
+    waiters & (AWAKE - 1)
+}
+
+const fn awake(waiters: u32) -> u32 {
+    waiters >> 16
+}
+
+/// The lock; see the [module](self). At most 65,535 threads may wait for it at once.
+#[derive(Debug)]
+pub struct Mutex {
+    state: AtomicU32,
+    waiters: AtomicU32,
+    permits: AtomicU32,
+    /// The thread whose tenure runs, or 0.
+    last_holder: AtomicU64,
+    /// When that tenure began, in ticks.
+    tenure_since: AtomicU64,
+    policy: WaitPolicy,
+}
+
+impl Default for Mutex {
+    fn default() -> Self {
+        Self::new(WaitPolicy::DEFAULT)
+    }
+}
+
+impl Mutex {
+    /// A free lock whose waiters wait by `policy`.
+    #[cfg(not(loom))]
+    #[must_use]
+    pub const fn new(policy: WaitPolicy) -> Self {
+        Self {
+            state: AtomicU32::new(FREE),
+            waiters: AtomicU32::new(0),
+            permits: AtomicU32::new(0),
+            last_holder: AtomicU64::new(0),
+            tenure_since: AtomicU64::new(0),
+            policy,
+        }
+    }
+
+    /// A free lock whose waiters wait by `policy`.
+    #[cfg(loom)]
+    pub fn new(policy: WaitPolicy) -> Self {
+        Self {
+            state: AtomicU32::new(FREE),
+            waiters: AtomicU32::new(0),
+            permits: AtomicU32::new(0),
+            last_holder: AtomicU64::new(0),
+            tenure_since: AtomicU64::new(0),
+            policy,
+        }
+    }
+
+    #[inline(always)]
+    fn take(&self, from: u32) -> bool {
+        // Acquire: pairs with the Release in release().
+        self.state.compare_exchange(from, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    #[cold]
+    fn acquire_slow(&self) {
+        let before = self.waiters.fetch_add(AWAKE, Ordering::Relaxed);
+        let mut waiter = Waiter::new(&self.policy, awake(before) as usize + 1);
+        let me = thread::current_id();
+        loop {
+            match self.state.load(Ordering::Relaxed) {
+                FREE if self.take(FREE) => break,
+                RESERVED if self.last_holder.load(Ordering::Relaxed) != me && self.take(RESERVED) => break,
+                _ => {}
+            }
+            if waiter.pause() == Next::Park {
+                if self.sleep() {
+                    break;
+                }
+                waiter.reset();
+            }
+        }
+        self.waiters.fetch_sub(AWAKE, Ordering::Relaxed);
+    }
+
+    /// Sleeps until a releaser grants a permit, and is awake again in `waiters`. Returns true if the lock was found
+    /// free on the way and taken.
+    fn sleep(&self) -> bool {
+        self.waiters.fetch_add(ASLEEP.wrapping_sub(AWAKE), Ordering::Relaxed);
+        if !injected(Fault::MutexWithoutHeavy) {
+            barrier::heavy(Scope::Process);
+        }
+        // The second look of invariant 3. Who would sleep may take a reserved lock even as the last holder.
+        if !injected(Fault::MutexWithoutSecondLook) && (self.take(FREE) || self.take(RESERVED)) {
+            self.rise();
+            return true;
+        }
+        while !self.consume_permit() {
+            futex::wait(&self.permits, 0, None, Scope::Process);
+        }
+        false
+    }
+
+    /// Leaves the sleeping section without having been woken.
+    fn rise(&self) {
+        let mut waiters = self.waiters.load(Ordering::Relaxed);
+        loop {
+            if asleep(waiters) == 0 {
+                // A waker has counted this thread awake; its permit is here or a moment away.
+                while !self.consume_permit() {
+                    futex::wait(&self.permits, 0, None, Scope::Process);
+                }
+                return;
+            }
+            let risen = waiters + AWAKE - ASLEEP;
+            match self.waiters.compare_exchange(waiters, risen, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return,
+                Err(now) => waiters = now,
+            }
+        }
+    }
+
+    fn consume_permit(&self) -> bool {
+        let mut permits = self.permits.load(Ordering::Relaxed);
+        while permits != 0 {
+            match self.permits.compare_exchange(permits, permits - 1, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return true,
+                Err(now) => permits = now,
+            }
+        }
+        false
+    }
+
+    /// Wakes one sleeper, unless a waiter is awake.
+    #[cold]
+    fn wake_one(&self, mut waiters: u32) {
+        while asleep(waiters) != 0 && awake(waiters) == 0 {
+            let woken = waiters + AWAKE - ASLEEP;
+            match self.waiters.compare_exchange(waiters, woken, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => {
+                    self.permits.fetch_add(1, Ordering::Relaxed);
+                    futex::wake(&self.permits, 1, Scope::Process);
+                    return;
+                }
+                Err(now) => waiters = now,
+            }
+        }
+    }
+
+    /// What a holder that others wait for leaves behind: [`RESERVED`] when its tenure is over.
+    #[cold]
+    fn state_after_tenure(&self, waiters: u32) -> u32 {
+        let (me, now) = (thread::current_id(), clock::ticks());
+        if self.last_holder.load(Ordering::Relaxed) != me {
+            self.last_holder.store(me, Ordering::Relaxed);
+            self.tenure_since.store(now, Ordering::Relaxed);
+            return FREE;
+        }
+        let served = now.wrapping_sub(self.tenure_since.load(Ordering::Relaxed));
+        // Only somebody awake can use a reservation soon.
+        if awake(waiters) == 0 || served < clock::ns_to_ticks(self.policy.forced_yield_ns) {
+            return FREE;
+        }
+        self.tenure_since.store(now, Ordering::Relaxed);
+        RESERVED
+    }
+}
+
+// SAFETY: exclusion by invariant 1, order by the Acquire and Release on `state`, liveness by invariant 3.
+unsafe impl RawLock for Mutex {
+    #[inline]
+    fn acquire(&self) {
+        if !self.take(FREE) {
+            self.acquire_slow();
+        }
+    }
+
+    #[inline]
+    fn try_acquire(&self) -> bool {
+        self.state.load(Ordering::Relaxed) == FREE && self.take(FREE)
+    }
+
+    #[inline]
+    unsafe fn release(&self) {
+        let waiters = self.waiters.load(Ordering::Relaxed);
+        let left_behind = if waiters == 0 { FREE } else { self.state_after_tenure(waiters) };
+        let order = if injected(Fault::MutexRelaxedRelease) { Ordering::Relaxed } else { Ordering::Release };
+        // Release: pairs with the Acquire in take().
+        self.state.store(left_behind, order);
+        if !injected(Fault::MutexWithoutLight) {
+            barrier::light();
+        }
+        let waiters = self.waiters.load(Ordering::Relaxed);
+        if asleep(waiters) != 0 && awake(waiters) == 0 {
+            self.wake_one(waiters);
+        }
+    }
+
+    #[inline]
+    fn has_waiters(&self) -> bool {
+        self.waiters.load(Ordering::Relaxed) != 0
+    }
+}

@@ -1,0 +1,146 @@
+//! What a lock promises, and the safe wrapper written once above that promise.
+
+use heddle_platform::cell::{MutPtr, UnsafeCell};
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+
+/// A lock without data.
+///
+/// # Safety
+///
+/// An implementation promises:
+///
+/// 1. **Exclusion**: between a successful [`acquire`](Self::acquire) or [`try_acquire`](Self::try_acquire) and the
+///    [`release`](Self::release) that ends it, no other acquisition succeeds.
+/// 2. **Order**: everything done before a release happens before everything done after the next acquisition.
+/// 3. **Liveness**: if every holder releases, some waiting `acquire` returns, and a waiter does not occupy a core
+///    for good.
+///
+/// Locks are not recursive: a holder that acquires again waits for ever.
+pub unsafe trait RawLock: Send + Sync {
+    /// Waits until the lock is the caller's.
+    fn acquire(&self);
+
+    /// Takes the lock if that needs no waiting. It may fail although nobody holds the lock, but not for ever.
+    #[must_use]
+    fn try_acquire(&self) -> bool;
+
+    /// Gives the lock back.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread acquired this lock and has not released it since. The lock stays in place until `release`
+    /// has returned: it may touch the lock after the next holder entered, so a holder must not free the memory the
+    /// lock lies in while a former holder may still be releasing it.
+    unsafe fn release(&self);
+
+    /// A hint: whether somebody waits for the lock. It may be outdated when it arrives.
+    fn has_waiters(&self) -> bool;
+}
+
+/// A value that is reached only by holding a lock of kind `L`.
+#[derive(Default)]
+pub struct Lock<L, T> {
+    raw: L,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: the value is reached only through a guard, and `L` lets one guard exist at a time (RawLock, exclusion), each
+// after the former (order); so the value moves between threads but is never shared: Send is enough.
+unsafe impl<L: RawLock, T: Send> Sync for Lock<L, T> {}
+// SAFETY: whoever owns the lock owns the value.
+unsafe impl<L: RawLock, T: Send> Send for Lock<L, T> {}
+
+impl<L: RawLock, T> Lock<L, T> {
+    /// Guards `value` by `raw`.
+    pub fn new(raw: L, value: T) -> Self {
+        Self { raw, value: UnsafeCell::new(value) }
+    }
+
+    /// Waits for the lock; the value is the caller's while the guard lives.
+    #[inline]
+    pub fn acquire(&self) -> Guard<'_, L, T> {
+        self.raw.acquire();
+        self.guard()
+    }
+
+    /// The guard if that needs no waiting.
+    #[inline]
+    pub fn try_acquire(&self) -> Option<Guard<'_, L, T>> {
+        self.raw.try_acquire().then(|| self.guard())
+    }
+
+    /// See [`RawLock::has_waiters`].
+    #[inline]
+    pub fn has_waiters(&self) -> bool {
+        self.raw.has_waiters()
+    }
+
+    /// The lock itself, for what its kind offers besides.
+    pub fn raw(&self) -> &L {
+        &self.raw
+    }
+
+    /// The value, by having the lock for oneself.
+    pub fn into_inner(self) -> T {
+        self.value.into_inner()
+    }
+
+    #[inline(always)]
+    fn guard(&self) -> Guard<'_, L, T> {
+        Guard { value: self.value.get_mut(), _held: Held { raw: &self.raw, _not_send: PhantomData } }
+    }
+}
+
+impl<L, T> fmt::Debug for Lock<L, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lock").finish_non_exhaustive()
+    }
+}
+
+/// The lock held, and its value. Dropping it releases the lock.
+#[must_use = "the lock is released as soon as the guard is dropped"]
+pub struct Guard<'a, L: RawLock, T> {
+    // Fields are dropped in this order: the access ends, then the lock is released.
+    value: MutPtr<T>,
+    _held: Held<'a, L>,
+}
+
+impl<L: RawLock, T> Deref for Guard<'_, L, T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        // SAFETY: the guard borrows the lock (alive) and holds it (exclusive).
+        unsafe { self.value.deref() }
+    }
+}
+
+impl<L: RawLock, T> DerefMut for Guard<'_, L, T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: as in deref; the guard is borrowed exclusively.
+        unsafe { self.value.deref() }
+    }
+}
+
+impl<L: RawLock, T: fmt::Debug> fmt::Debug for Guard<'_, L, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, f)
+    }
+}
+
+/// One acquisition; its end releases. Not `Send`: a lock is released by the thread that acquired it.
+struct Held<'a, L: RawLock> {
+    raw: &'a L,
+    _not_send: PhantomData<*const ()>,
+}
+
+impl<L: RawLock> Drop for Held<'_, L> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        // SAFETY: made by an acquisition of this thread (not Send), ended once.
+        unsafe { self.raw.release() };
+    }
+}

@@ -1,0 +1,179 @@
+//! How to wait: spin about a cache-line round trip, then yield while polling, then sleep.
+//!
+//! Why these three, on measurements with as many threads as cores and with many more:
+//!
+//! - **Spin first.** An answer from another core arrives within a few hundred nanoseconds; a spin shorter than that, or
+//!   a yield on every miss, costs several times the latency while cores are free. The spin is a *time*, not a count
+//!   of turns, since a turn costs what the caller's poll costs.
+//! - **Then yield.** With more threads than cores, what one waits for usually is to be done by a thread that is not
+//!   running. A yield lets it run and costs half a microsecond; a spin without one costs its whole time slice.
+//! - **Sleep last.** A wake-up costs the waker 8 µs and the sleeper 30 µs, so a thread sleeps only after some
+//!   hundred fruitless yields; then it costs nobody anything.
+//!
+//! When several threads of the process wait at once (the *crowd*), spinning takes the cores from those who would make
+//! progress: then the spin is a tenth. A thread that always finds its event at once would never reach the yield;
+//! [`Waiter::reset`] makes it yield after `forced_yield_ns` of that if there is a crowd, which keeps the others' share.
+
+use heddle_platform::{clock, hint, thread};
+
+/// How long to spin, how often to yield, whether to sleep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitPolicy {
+    /// How long to spin before the first yield when nobody else of this process waits; a tenth of it in a crowd.
+    pub spin_ns: u64,
+    /// How many times to yield, polling in between, before sleeping.
+    pub yields: u32,
+    /// Whether to sleep at all; if not, the yields go on.
+    pub park: bool,
+    /// How long a thread may go on without a yield while others wait.
+    pub forced_yield_ns: u64,
+}
+
+impl WaitPolicy {
+    /// The measured default.
+    pub const DEFAULT: Self = Self { spin_ns: 1_000, yields: 100, park: true, forced_yield_ns: 50_000 };
+
+    /// Sleeps at once: no turn of waiting on the processor.
+    pub const PARK_AT_ONCE: Self = Self { spin_ns: 0, yields: 0, ..Self::DEFAULT };
+}
+
+impl Default for WaitPolicy {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+/// What to do after a turn of waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Look again, and call [`Waiter::pause`] again if there is nothing.
+    Poll,
+    /// It has taken long: go to sleep, for instance on a [`Bell`](crate::Bell). `pause` has not waited this time.
+    Park,
+}
+
+/// One thread's wait for one event. Making one costs a few stores; the clock is first read when it pauses.
+#[derive(Clone, Debug)]
+pub struct Waiter {
+    policy: WaitPolicy,
+    crowded: bool,
+    phase: Phase,
+    /// When the thread was first seen making progress since its last yield (ticks; 0: not yet).
+    busy_since: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Phase {
+    Fresh,
+    Spinning { since: u64, budget: u64 },
+    Yielding { times: u32 },
+}
+
+impl Waiter {
+    /// Starts a wait. `crowd` is how many threads of this process wait now, the caller included.
+    #[inline]
+    #[must_use]
+    pub fn new(policy: &WaitPolicy, crowd: usize) -> Self {
+        Self { policy: *policy, crowded: crowd > 1, phase: Phase::Fresh, busy_since: 0 }
+    }
+
+    /// Waits a turn: some nanoseconds of spinning, or one yield. On [`Next::Park`] it has done nothing.
+    #[inline]
+    pub fn pause(&mut self) -> Next {
+        match self.phase {
+            Phase::Spinning { since, budget } if clock::ticks().wrapping_sub(since) < budget => {
+                hint::spin_loop();
+                Next::Poll
+            }
+            Phase::Fresh => self.first_pause(),
+            Phase::Spinning { .. } => self.yield_turn(0),
+            Phase::Yielding { times } => self.yield_turn(times),
+        }
+    }
+
+    /// The event came, or something else worth polling on for: the next pause starts with a spin. In a crowd, yields
+    /// when the thread has made progress for `forced_yield_ns` without ever yielding.
+    #[inline]
+    pub fn reset(&mut self) {
+        self.phase = Phase::Fresh;
+        if self.crowded {
+            self.yield_if_due();
+        }
+    }
+
+    /// Tells how many threads of this process wait now, the caller included.
+    #[inline]
+    pub fn set_crowd(&mut self, crowd: usize) {
+        self.crowded = crowd > 1;
+    }
+
+    fn first_pause(&mut self) -> Next {
+        let spin_ns = if self.crowded { self.policy.spin_ns / 10 } else { self.policy.spin_ns };
+        if spin_ns == 0 {
+            return self.yield_turn(0);
+        }
+        self.phase = Phase::Spinning { since: clock::ticks(), budget: clock::ns_to_ticks(spin_ns) };
+        hint::spin_loop();
+        Next::Poll
+    }
+
+    fn yield_turn(&mut self, times: u32) -> Next {
+        if self.policy.park && times >= self.policy.yields {
+            return Next::Park;
+        }
+        self.phase = Phase::Yielding { times: times.saturating_add(1) };
+        self.busy_since = 0;
+        thread::yield_now();
+        Next::Poll
+    }
+
+    fn yield_if_due(&mut self) {
+        let now = clock::ticks();
+        if self.busy_since == 0 {
+            self.busy_since = now;
+        } else if now.wrapping_sub(self.busy_since) >= clock::ns_to_ticks(self.policy.forced_yield_ns) {
+            self.busy_since = 0;
+            thread::yield_now();
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    fn turns_until_park(waiter: &mut Waiter) -> u32 {
+        let mut turns = 0;
+        while waiter.pause() == Next::Poll {
+            turns += 1;
+        }
+        turns
+    }
+
+    #[test]
+    fn spins_then_yields_then_parks() {
+        let policy = WaitPolicy { spin_ns: 20_000, yields: 3, ..WaitPolicy::DEFAULT };
+        let mut waiter = Waiter::new(&policy, 1);
+        let start = clock::now_ns();
+        let turns = turns_until_park(&mut waiter);
+        assert!(turns > 3);
+        assert!(clock::now_ns() - start >= 19_000, "the spin was cut short");
+        assert_eq!(waiter.pause(), Next::Park, "parking stays the advice");
+        waiter.reset();
+        assert_eq!(waiter.pause(), Next::Poll);
+    }
+
+    #[test]
+    fn without_a_spin_it_yields_exactly_as_often_as_told() {
+        let policy = WaitPolicy { spin_ns: 0, yields: 5, ..WaitPolicy::DEFAULT };
+        assert_eq!(turns_until_park(&mut Waiter::new(&policy, 9)), 5);
+        assert_eq!(turns_until_park(&mut Waiter::new(&WaitPolicy::PARK_AT_ONCE, 1)), 0);
+    }
+
+    #[test]
+    fn without_parking_it_goes_on() {
+        let policy = WaitPolicy { spin_ns: 0, yields: 0, park: false, ..WaitPolicy::DEFAULT };
+        let mut waiter = Waiter::new(&policy, 2);
+        assert!((0..1_000).all(|_| waiter.pause() == Next::Poll));
+    }
+}
