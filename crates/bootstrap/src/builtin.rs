@@ -1,4 +1,4 @@
-//! The mechanism of Heddle's own `mpiexec`: an environment contract ([`env`]) and an anonymous memory file that
+//! The mechanism of Heddle's own `mpiexec`: an environment contract ([`mod@env`]) and an anonymous memory file that
 //! launcher and ranks share ([`control`]).
 //!
 //! A rank finds the file as the inherited descriptor `HEDDLE_JOB_FD`. Wrappers sometimes close descriptors they
