@@ -159,9 +159,10 @@ impl Control {
     pub(super) fn state(&self, rank: u32) -> State {
         match self.slot(rank).state.load(Ordering::Acquire) {
             ABSENT => State::Absent,
-            INITIALISED => State::Initialised,
             FINALISED => State::Finalised,
-            _ => State::Aborted,
+            ABORTED => State::Aborted,
+            // ABORTING: code and message are not there yet, and never will be if the process dies now.
+            _ => State::Initialised,
         }
     }
 
@@ -169,9 +170,7 @@ impl Control {
         let slot = self.slot(rank);
         let state = self.state(rank);
         let mut entry = Entry { state, pid: self.pid(rank), abort_code: 0, abort_message: String::new() };
-        // While the state is still ABORTING, code and message are not there yet; they may never come.
-        if slot.state.load(Ordering::Acquire) == ABORTED {
-            entry.state = State::Aborted;
+        if state == State::Aborted {
             entry.abort_code = slot.abort_code.load(Ordering::Relaxed);
             let len = (slot.message_len.load(Ordering::Relaxed) as usize).min(MESSAGE_BYTES);
             let bytes: Vec<u8> =
