@@ -1,0 +1,21 @@
+//! The mechanism of Heddle's own `mpiexec`: an environment contract ([`mod@env`]) and an anonymous memory file that
+//! launcher and ranks share ([`control`]).
+//!
+//! A rank finds the file as the inherited descriptor `HEDDLE_JOB_FD`. Wrappers sometimes close descriptors they
+//! do not know, or put something else in their place; then `HEDDLE_JOB_PATH` leads to the launcher's own
+//! descriptor. Whichever way it was found, the control block must prove that it is this job's.
+
+pub mod control;
+pub mod env;
+pub mod job;
+pub mod job_control;
+
+use crate::{BootstrapError, World};
+use env::Contract;
+use job::Job;
+
+/// Joins the job that the environment describes.
+pub(crate) fn join(contract: &Contract) -> Result<World, BootstrapError> {
+    let job = Job::open(contract)?;
+    Ok(World { rank: contract.rank, size: contract.size, appnum: contract.appnum, job: Some(job) })
+}

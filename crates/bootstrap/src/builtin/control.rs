@@ -1,0 +1,224 @@
+//! The control block: the first bytes of a job's memory file, written by the launcher before any rank starts.
+//!
+//! ```text
+//! 0        64              64 + 8 x AGREEMENTS      + 256 x size            control_len(size)
+//! | Header | agreements ... | Slot of rank 0 | 1 | 2 ... | unused, sparse ... | transport ...
+//! ```
+//!
+//! A rank's slot is written by that rank only (the launcher and the others read), save for the claim of `pid`:
+//!
+//! | state | written by the rank when | a process that ends in it |
+//! |---|---|---|
+//! | `ABSENT` | never: zero pages | was no MPI program, or had not reached `MPI_Init` |
+//! | `INITIALISED` | `MPI_Init` begins | has failed: the others may wait for it |
+//! | `FINALISED` | `MPI_Finalize` is through | is done |
+//! | `ABORTING` | somebody called `MPI_Abort` and writes code and message | has failed |
+//! | `ABORTED` | code and message are complete | has failed, with a code |
+//!
+//! Orderings: a state is stored with Release after what belongs to it (pid, code, message) and loaded with Acquire
+//! before that is read. An agreement is one word, so its exchange carries all there is to know; it is AcqRel so
+//! that what the winner wrote before proposing is visible to those who accept.
+
+// The lint sees through the platform's re-exports.
+#![allow(clippy::disallowed_types)]
+
+use heddle_platform::atomic::{AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
+
+use crate::Mapping;
+
+/// The most ranks one job can have.
+pub const MAX_SIZE: u32 = 1 << 16;
+/// How many agreements a job can reach.
+pub const AGREEMENTS: usize = 56;
+/// The longest abort message that is kept, in bytes.
+pub const MESSAGE_BYTES: usize = 240;
+
+/// "heddle", a zero byte, and a letter for this kind of block.
+pub(super) const MAGIC: u64 = u64::from_le_bytes(*b"heddle\0c");
+/// Changes with every change of this file's layout.
+pub(super) const VERSION: u32 = 1;
+
+const ABSENT: u32 = 0;
+const INITIALISED: u32 = 1;
+const FINALISED: u32 = 2;
+const ABORTED: u32 = 3;
+const ABORTING: u32 = 4;
+
+/// The granularity of the control block's length: the largest base page of the supported machines.
+const PAGE_BYTES: usize = 1 << 16;
+
+/// The length of the control block of a job of `size` ranks, and so where the transport's part begins: a multiple
+/// of the page size of every supported machine. Pages that nobody touches cost nothing.
+#[must_use]
+pub const fn control_len(size: u32) -> usize {
+    (slot_offset(size)).next_multiple_of(PAGE_BYTES)
+}
+
+const fn slot_offset(rank: u32) -> usize {
+    size_of::<Header>() + size_of::<Agreements>() + rank as usize * size_of::<Slot>()
+}
+
+/// What says which job this is.
+#[repr(C, align(64))]
+#[derive(Debug)]
+pub(super) struct Header {
+    pub(super) magic: AtomicU64,
+    pub(super) version: AtomicU32,
+    pub(super) size: AtomicU32,
+    /// The launcher's process id.
+    pub(super) launcher: AtomicU32,
+}
+
+#[repr(C, align(64))]
+#[derive(Debug)]
+struct Agreements([AtomicU64; AGREEMENTS]);
+
+#[repr(C, align(64))]
+#[derive(Debug)]
+struct Slot {
+    state: AtomicU32,
+    pid: AtomicU32,
+    abort_code: AtomicI32,
+    message_len: AtomicU32,
+    message: [AtomicU8; MESSAGE_BYTES],
+}
+
+const _: () = assert!(size_of::<Slot>() == 256 && size_of::<Header>() == 64);
+
+/// How far a rank has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// It has not called `MPI_Init`.
+    Absent,
+    /// It is between `MPI_Init` and `MPI_Finalize`.
+    Initialised,
+    /// It has called `MPI_Finalize`.
+    Finalised,
+    /// It has called `MPI_Abort`.
+    Aborted,
+}
+
+/// What a rank's slot says at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// How far the rank has come.
+    pub state: State,
+    /// The MPI process, which is a descendant of the launched one if that is a wrapper; `None` before `MPI_Init`.
+    pub pid: Option<u32>,
+    /// What was given to `MPI_Abort`; 0 in every other state.
+    pub abort_code: i32,
+    /// Why, in words; empty in every other state.
+    pub abort_message: String,
+}
+
+/// The control block of a job, mapped.
+#[derive(Debug)]
+pub(super) struct Control {
+    mapping: Mapping,
+    size: u32,
+}
+
+impl Control {
+    /// Takes a mapping of `control_len(size)` bytes.
+    pub(super) fn new(mapping: Mapping, size: u32) -> Self {
+        assert!(mapping.len() >= control_len(size), "the mapping is shorter than the control block");
+        Self { mapping, size }
+    }
+
+    pub(super) fn size(&self) -> u32 {
+        self.size
+    }
+
+    pub(super) fn header(&self) -> &Header {
+        // SAFETY: `Header` is made of atomics.
+        unsafe { self.mapping.get(0) }
+    }
+
+    fn slot(&self, rank: u32) -> &Slot {
+        assert!(rank < self.size, "rank {rank} is not in a job of {} ranks", self.size);
+        // SAFETY: `Slot` is made of atomics.
+        unsafe { self.mapping.get(slot_offset(rank)) }
+    }
+
+    /// See [`Job::agree`](super::job::Job::agree).
+    pub(super) fn agree(&self, index: usize, proposal: u64) -> u64 {
+        // SAFETY: `Agreements` is made of atomics.
+        let agreements: &Agreements = unsafe { self.mapping.get(size_of::<Header>()) };
+        // A word holds the value plus one, so that fresh zero pages mean "nothing proposed yet".
+        let word = proposal.checked_add(1).expect("u64::MAX cannot be proposed");
+        match agreements.0[index].compare_exchange(0, word, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => proposal,
+            Err(winner) => winner - 1,
+        }
+    }
+
+    pub(super) fn pid(&self, rank: u32) -> Option<u32> {
+        Some(self.slot(rank).pid.load(Ordering::Acquire)).filter(|&pid| pid != 0)
+    }
+
+    pub(super) fn state(&self, rank: u32) -> State {
+        match self.slot(rank).state.load(Ordering::Acquire) {
+            ABSENT => State::Absent,
+            FINALISED => State::Finalised,
+            ABORTED => State::Aborted,
+            // ABORTING: code and message are not there yet, and never will be if the process dies now.
+            _ => State::Initialised,
+        }
+    }
+
+    pub(super) fn entry(&self, rank: u32) -> Entry {
+        let slot = self.slot(rank);
+        let state = self.state(rank);
+        let mut entry = Entry { state, pid: self.pid(rank), abort_code: 0, abort_message: String::new() };
+        if state == State::Aborted {
+            entry.abort_code = slot.abort_code.load(Ordering::Relaxed);
+            let len = (slot.message_len.load(Ordering::Relaxed) as usize).min(MESSAGE_BYTES);
+            let bytes: Vec<u8> =
+                slot.message[..len].iter().map(|byte| byte.load(Ordering::Relaxed)).collect();
+            entry.abort_message = String::from_utf8_lossy(&bytes).into_owned();
+        }
+        entry
+    }
+
+    /// Claims `rank` for process `pid`, or says who has it. The first claim stands for the whole job.
+    pub(super) fn set_initialised(&self, rank: u32, pid: u32) -> Result<(), u32> {
+        let slot = self.slot(rank);
+        match slot.pid.compare_exchange(0, pid, Ordering::AcqRel, Ordering::Acquire) {
+            Err(owner) if owner != pid => return Err(owner),
+            _ => {}
+        }
+        move_to(slot, INITIALISED);
+        Ok(())
+    }
+
+    pub(super) fn set_finalised(&self, rank: u32) {
+        move_to(self.slot(rank), FINALISED);
+    }
+
+    /// Stores code and message. Of several threads that abort at once the first is kept.
+    pub(super) fn set_aborted(&self, rank: u32, code: i32, message: &str) {
+        let slot = self.slot(rank);
+        if !move_to(slot, ABORTING) {
+            return;
+        }
+        let kept = &message.as_bytes()[..message.floor_char_boundary(MESSAGE_BYTES)];
+        for (place, byte) in slot.message.iter().zip(kept) {
+            place.store(*byte, Ordering::Relaxed);
+        }
+        slot.message_len.store(kept.len() as u32, Ordering::Relaxed);
+        slot.abort_code.store(code, Ordering::Relaxed);
+        slot.state.store(ABORTED, Ordering::Release);
+    }
+}
+
+/// Stores `next` unless the rank has aborted, which is final; says whether it did.
+fn move_to(slot: &Slot, next: u32) -> bool {
+    let mut state = slot.state.load(Ordering::Relaxed);
+    while state != ABORTING && state != ABORTED {
+        match slot.state.compare_exchange_weak(state, next, Ordering::Release, Ordering::Relaxed) {
+            Ok(_) => return true,
+            Err(seen) => state = seen,
+        }
+    }
+    false
+}

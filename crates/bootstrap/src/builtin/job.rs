@@ -1,0 +1,161 @@
+//! A rank's side of the job.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::unix::fs::FileExt;
+
+use heddle_platform::atomic::Ordering;
+
+use super::control::{AGREEMENTS, Control, MAGIC, State, VERSION, control_len};
+use super::env::Contract;
+use crate::{BootstrapError, Mapping};
+
+/// What this rank shares with its launcher and with the other ranks.
+#[derive(Debug)]
+pub struct Job {
+    file: File,
+    control: Control,
+    rank: u32,
+}
+
+impl Job {
+    /// How many agreements ([`agree`](Self::agree)) there are.
+    pub const AGREEMENTS: usize = AGREEMENTS;
+
+    /// Finds the job's memory by the inherited descriptor or else by the path.
+    pub(super) fn open(contract: &Contract) -> Result<Self, BootstrapError> {
+        let by_fd = duplicate(contract.job_fd).and_then(|fd| Self::check(fd, contract));
+        let file = match by_fd {
+            Ok(file) => {
+                close_on_exec(contract.job_fd);
+                file
+            }
+            Err(by_fd) => open_path(contract)
+                .and_then(|file| Self::check(file, contract))
+                .map_err(|by_path| BootstrapError::Unreachable { rank: contract.rank, by_fd, by_path })?,
+        };
+        let mapping = Mapping::shared(file.as_fd(), 0, control_len(contract.size))
+            .map_err(|source| BootstrapError::System { what: "mapping the job's control block", source })?;
+        Ok(Self { file, control: Control::new(mapping, contract.size), rank: contract.rank })
+    }
+
+    /// Whether `file` is the memory of the job that the contract speaks of; if not, why.
+    fn check(file: File, contract: &Contract) -> Result<File, String> {
+        let len = file.metadata().map_err(|error| error.to_string())?.len();
+        if len < control_len(contract.size) as u64 {
+            return Err(format!("not the memory of a job of {} ranks: only {len} bytes long", contract.size));
+        }
+        let mut head = [0; 16];
+        file.read_exact_at(&mut head, 0).map_err(|error| error.to_string())?;
+        let word = |at: usize| u32::from_ne_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+        if head[..8] != MAGIC.to_ne_bytes() {
+            return Err("not the memory of a Heddle job".to_owned());
+        }
+        if word(8) != VERSION {
+            return Err(format!(
+                "made by another release of mpiexec (layout {}, this library has {VERSION}): use the mpiexec \
+                 that came with the library",
+                word(8)
+            ));
+        }
+        if word(12) != contract.size {
+            return Err(format!("a job of {} ranks, but HEDDLE_SIZE is {}", word(12), contract.size));
+        }
+        Ok(file)
+    }
+
+    /// Says that this process is the rank: to be called as `MPI_Init` begins. From then on the end of the process
+    /// without [`set_finalised`](Self::set_finalised) ends the job. Repeating it is harmless.
+    ///
+    /// # Errors
+    /// [`BootstrapError::Taken`] when another process was this rank before.
+    pub fn set_initialised(&self) -> Result<(), BootstrapError> {
+        self.control
+            .set_initialised(self.rank, std::process::id())
+            .map_err(|pid| BootstrapError::Taken { rank: self.rank, pid })
+    }
+
+    /// Says that the rank needs nobody any more: to be called at the end of `MPI_Finalize`.
+    pub fn set_finalised(&self) {
+        self.control.set_finalised(self.rank);
+    }
+
+    /// Says that the rank wants the whole job to end: to be called by `MPI_Abort` before it ends the process. The
+    /// launcher shows `message` (its first 240 bytes) and takes `code` as its exit status. The first call is kept.
+    pub fn set_aborted(&self, code: i32, message: &str) {
+        self.control.set_aborted(self.rank, code, message);
+    }
+
+    /// Reaches the same value in all ranks without waiting: the first proposal for `index` wins, and everybody is
+    /// told the winner. What the winner wrote to shared memory before its call is visible after this one.
+    ///
+    /// # Panics
+    /// When `index` is not below [`AGREEMENTS`](Self::AGREEMENTS), or `proposal` is `u64::MAX`.
+    #[must_use]
+    pub fn agree(&self, index: usize, proposal: u64) -> u64 {
+        self.control.agree(index, proposal)
+    }
+
+    /// The MPI process of `rank`, as soon as it has called [`set_initialised`](Self::set_initialised).
+    ///
+    /// # Panics
+    /// When there is no such rank.
+    #[must_use]
+    pub fn pid_of(&self, rank: u32) -> Option<u32> {
+        self.control.pid(rank)
+    }
+
+    /// How far `rank` has come.
+    ///
+    /// # Panics
+    /// When there is no such rank.
+    #[must_use]
+    pub fn state_of(&self, rank: u32) -> State {
+        self.control.state(rank)
+    }
+
+    /// The job's memory file. It may be made longer, never shorter.
+    #[must_use]
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+
+    /// Where the transport's part of [`fd`](Self::fd) begins: a multiple of the page size.
+    #[must_use]
+    pub fn transport_offset(&self) -> u64 {
+        control_len(self.control.size()) as u64
+    }
+
+    /// The process id of the launcher.
+    #[must_use]
+    pub fn launcher_pid(&self) -> u32 {
+        self.control.header().launcher.load(Ordering::Relaxed)
+    }
+}
+
+/// A descriptor of our own for the file behind `fd`, which is closed on exec.
+fn duplicate(fd: RawFd) -> Result<File, String> {
+    // SAFETY: the call takes any number and refuses those that are not open.
+    let own = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) };
+    if own < 0 {
+        return Err(format!("descriptor {fd}: {}", io::Error::last_os_error()));
+    }
+    // SAFETY: the kernel has just given this descriptor to us.
+    Ok(File::from(unsafe { <OwnedFd as std::os::fd::FromRawFd>::from_raw_fd(own) }))
+}
+
+/// Keeps the inherited descriptor from the programs that this one starts: they are not ranks.
+fn close_on_exec(fd: RawFd) {
+    // SAFETY: the call changes a flag of a descriptor; a failure only leaves it inheritable.
+    let _ = unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFD, libc::FD_CLOEXEC) };
+}
+
+fn open_path(contract: &Contract) -> Result<File, String> {
+    let path = contract.job_path.as_ref().ok_or("not set")?;
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(path)
+        .map_err(|error| format!("{}: {error}", path.display()))
+}

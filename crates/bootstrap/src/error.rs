@@ -1,0 +1,70 @@
+//! What can go wrong between being started and knowing one's rank.
+
+use std::io;
+
+/// Why a process could not join its job, or a launcher could not make one.
+#[derive(Debug, thiserror::Error)]
+pub enum BootstrapError {
+    /// A variable of the launcher's contract holds something it cannot hold.
+    #[error(
+        "the environment variable {name} is {value:?}; allowed is {allowed}. It is set by mpiexec: start the \
+         program with mpiexec, or unset HEDDLE_RANK to run it as a world of one"
+    )]
+    Variable {
+        /// The variable.
+        name: &'static str,
+        /// What it holds.
+        value: String,
+        /// What it may hold.
+        allowed: String,
+    },
+    /// A variable is absent although the others say that there is a job.
+    #[error(
+        "the environment variable {name} is missing although HEDDLE_RANK is set; mpiexec sets both: start the \
+         program with mpiexec, or unset HEDDLE_RANK to run it as a world of one"
+    )]
+    Missing {
+        /// The variable.
+        name: &'static str,
+    },
+    /// Neither the inherited descriptor nor the path leads to the memory of the job.
+    #[error(
+        "rank {rank} cannot reach the memory of its job: HEDDLE_JOB_FD: {by_fd}; HEDDLE_JOB_PATH: {by_path}. Is \
+         mpiexec still running, on this machine and as the same user?"
+    )]
+    Unreachable {
+        /// The rank that looked.
+        rank: u32,
+        /// Why the inherited descriptor was of no use.
+        by_fd: String,
+        /// Why the path was of no use.
+        by_path: String,
+    },
+    /// Another process has joined as this rank before.
+    #[error(
+        "rank {rank} was already taken by process {pid}; a rank can be one MPI process only, so a script under \
+         mpiexec can run one MPI program, once"
+    )]
+    Taken {
+        /// The rank.
+        rank: u32,
+        /// Who has it.
+        pid: u32,
+    },
+    /// A job of this size cannot be made.
+    #[error("a job cannot have {size} ranks; allowed is 1 to {max}")]
+    Size {
+        /// The size asked for.
+        size: u32,
+        /// The largest size.
+        max: u32,
+    },
+    /// The system refused.
+    #[error("{what}: {source}")]
+    System {
+        /// What was tried.
+        what: &'static str,
+        /// The system's answer.
+        source: io::Error,
+    },
+}

@@ -1,0 +1,302 @@
+//! The command line of `mpiexec`: MPI's own syntax (MPI 5.0, section 11.1.5, "Portable MPI Process Startup").
+//!
+//! Long options are written with one dash or two (`-wdir`, `--wdir`), blocks of ranks are separated by a lone `:`,
+//! and a block's options end at its program, so the program's own options are never looked at.
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+/// Printed for `--help`.
+pub(crate) const HELP: &str = "\
+Usage: mpiexec [options] program [arguments] [: [options] program [arguments]]...
+
+Starts a parallel job on this machine: each block between colons adds its ranks to one MPI_COMM_WORLD.
+
+For the block they stand in:
+  -n N, -np N           start N ranks of the program (1 if not given)
+  -env NAME VALUE       set an environment variable
+  -wdir DIR, -wd DIR    start in this directory
+
+For the whole job:
+  -genv NAME VALUE      set an environment variable in every block
+  -l                    begin each line of output with the rank it comes from: [rank]
+  --bind-to core|none   core: give each rank cores of its own, the number of cores divided by the number of ranks
+                        (rounded down), if there are at least as many cores as ranks; otherwise, and with none
+                        (the default), the kernel places the ranks
+  -h, --help            print this text
+  --version             print the version
+
+Ranks inherit the environment. Standard input goes to rank 0; output is passed on line by line.
+Exit status: 0 if all ranks ended well; otherwise that of the rank that ended the job: its exit code, the code
+given to MPI_Abort, or 128 plus the number of the signal that killed it. 127: program not found, 126: program
+cannot be run, 2: the command line is wrong, 1: mpiexec itself failed.
+A rank that fails (killed by a signal, a non-zero exit code, an end without MPI_Finalize, MPI_Abort) ends the job.
+Ctrl-C, SIGTERM and SIGHUP are passed on to the ranks; the second one kills them.
+";
+
+/// What to do.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Request {
+    /// Print [`HELP`].
+    Help,
+    /// Print the version.
+    Version,
+    /// Run a job.
+    Run(JobLine),
+}
+
+/// A job as the command line describes it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct JobLine {
+    /// Blocks in order; never empty.
+    pub(crate) blocks: Vec<Block>,
+    /// Whether lines of output begin with their rank.
+    pub(crate) labels: bool,
+    /// Where ranks may run.
+    pub(crate) binding: Binding,
+}
+
+/// The ranks of one program.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Block {
+    /// How many ranks; at least 1.
+    pub(crate) ranks: u32,
+    /// Additions to the environment, `-genv` before `-env`.
+    pub(crate) environment: Vec<(OsString, OsString)>,
+    /// The working directory, if not the launcher's.
+    pub(crate) directory: Option<PathBuf>,
+    /// The program.
+    pub(crate) program: OsString,
+    /// Its arguments.
+    pub(crate) arguments: Vec<OsString>,
+}
+
+/// A policy for placing ranks.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Binding {
+    /// The kernel places them.
+    #[default]
+    None,
+    /// Each rank gets whole cores of its own.
+    Core,
+}
+
+/// What is wrong with a command line.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub(crate) enum UsageError {
+    #[error("no program is given")]
+    NoProgram,
+    #[error("no program stands {0} a ':'")]
+    EmptyBlock(&'static str),
+    #[error("unknown option {0}")]
+    UnknownOption(String),
+    #[error("the option {option} needs {needs}")]
+    NeedsValue { option: String, needs: &'static str },
+    #[error("the option {option} is given {value:?}; allowed is {allowed}")]
+    BadValue { option: String, value: String, allowed: &'static str },
+    #[error("the option {option} is given twice in one block")]
+    Twice { option: String },
+}
+
+/// Reads the arguments that follow the name of the launcher.
+pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Request, UsageError> {
+    let mut words = arguments.into_iter();
+    let mut job = JobLine::default();
+    let mut global_environment = Vec::new();
+    loop {
+        let mut block = Block::default();
+        let program = match options(&mut words, &mut job, &mut block, &mut global_environment)? {
+            Head::Program(program) => program,
+            Head::Answer(request) => return Ok(request),
+            Head::Nothing if job.blocks.is_empty() => return Err(UsageError::NoProgram),
+            Head::Nothing => return Err(UsageError::EmptyBlock("after")),
+        };
+        if program == ":" {
+            return Err(UsageError::EmptyBlock("before"));
+        }
+        block.ranks = block.ranks.max(1);
+        block.program = program;
+        let mut more = false;
+        for word in words.by_ref() {
+            if word == ":" {
+                more = true;
+                break;
+            }
+            block.arguments.push(word);
+        }
+        job.blocks.push(block);
+        if !more {
+            break;
+        }
+    }
+    for block in &mut job.blocks {
+        block.environment.splice(0..0, global_environment.iter().cloned());
+    }
+    Ok(Request::Run(job))
+}
+
+/// What ended the options of a block.
+enum Head {
+    Program(OsString),
+    Answer(Request),
+    Nothing,
+}
+
+fn options(
+    words: &mut impl Iterator<Item = OsString>,
+    job: &mut JobLine,
+    block: &mut Block,
+    global_environment: &mut Vec<(OsString, OsString)>,
+) -> Result<Head, UsageError> {
+    while let Some(word) = words.next() {
+        let text = word.to_string_lossy().into_owned();
+        if !text.starts_with('-') || text == "-" {
+            return Ok(Head::Program(word));
+        }
+        if text == "--" {
+            return Ok(words.next().map_or(Head::Nothing, Head::Program));
+        }
+        // `--option=value` is `--option value`.
+        let (option, mut inline) = match text.split_once('=') {
+            Some((option, value)) if option.starts_with("--") => (option.to_owned(), Some(value.into())),
+            _ => (text, None),
+        };
+        let mut value = |needs| {
+            let next = inline.take().or_else(|| words.next());
+            next.ok_or(UsageError::NeedsValue { option: option.clone(), needs })
+        };
+        match option.trim_start_matches('-') {
+            "h" | "help" => return Ok(Head::Answer(Request::Help)),
+            "V" | "version" => return Ok(Head::Answer(Request::Version)),
+            "n" | "np" => {
+                let ranks = number(&option, &value("the number of ranks")?)?;
+                if block.ranks != 0 {
+                    return Err(UsageError::Twice { option });
+                }
+                block.ranks = ranks;
+            }
+            "env" => block.environment.push((name(&option, value(PAIR)?)?, value(PAIR)?)),
+            "genv" => global_environment.push((name(&option, value(PAIR)?)?, value(PAIR)?)),
+            "wdir" | "wd" => block.directory = Some(value("a directory")?.into()),
+            "l" => job.labels = true,
+            "bind-to" => job.binding = binding(&option, &value("'core' or 'none'")?)?,
+            _ => return Err(UsageError::UnknownOption(option)),
+        }
+        if let Some(value) = inline {
+            let value = value.to_string_lossy().into_owned();
+            return Err(UsageError::BadValue { option, value, allowed: "no value" });
+        }
+    }
+    Ok(Head::Nothing)
+}
+
+const PAIR: &str = "a name and a value";
+
+fn number(option: &str, value: &OsStr) -> Result<u32, UsageError> {
+    let parsed = value.to_str().and_then(|text| text.parse().ok());
+    parsed.filter(|n| (1..=heddle_bootstrap::builtin::control::MAX_SIZE).contains(n)).ok_or_else(|| {
+        UsageError::BadValue {
+            option: option.to_owned(),
+            value: value.to_string_lossy().into_owned(),
+            allowed: "a number from 1 to 65536",
+        }
+    })
+}
+
+fn name(option: &str, value: OsString) -> Result<OsString, UsageError> {
+    let text = value.to_string_lossy();
+    if text.is_empty() || text.contains('=') {
+        return Err(UsageError::BadValue {
+            option: option.to_owned(),
+            value: text.into_owned(),
+            allowed: "a variable's name, without '=' (name and value are two words)",
+        });
+    }
+    Ok(value)
+}
+
+fn binding(option: &str, value: &OsStr) -> Result<Binding, UsageError> {
+    match value.to_str() {
+        Some("core") => Ok(Binding::Core),
+        Some("none") => Ok(Binding::None),
+        _ => Err(UsageError::BadValue {
+            option: option.to_owned(),
+            value: value.to_string_lossy().into_owned(),
+            allowed: "'core' or 'none'",
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Result<Request, UsageError> {
+        parse(line.split_whitespace().map(OsString::from))
+    }
+
+    fn job(line: &str) -> JobLine {
+        match read(line) {
+            Ok(Request::Run(job)) => job,
+            other => panic!("{line} gave {other:?}"),
+        }
+    }
+
+    #[test]
+    fn options_end_at_the_program() {
+        let job = job("-n 3 prog -n 5 -l --help");
+        assert_eq!(job.blocks.len(), 1);
+        assert_eq!((job.blocks[0].ranks, job.labels), (3, false));
+        assert_eq!(job.blocks[0].arguments, ["-n", "5", "-l", "--help"]);
+    }
+
+    #[test]
+    fn blocks_keep_their_own_options() {
+        let job = job("-l -n 2 -env A B prog x : -np 1 -wdir /tmp -genv G 1 other : third");
+        let counts: Vec<u32> = job.blocks.iter().map(|block| block.ranks).collect();
+        assert_eq!(counts, [2, 1, 1]);
+        assert!(job.labels);
+        let pair = |name: &str, value: &str| (OsString::from(name), OsString::from(value));
+        assert_eq!(job.blocks[0].environment, [pair("G", "1"), pair("A", "B")]);
+        assert_eq!(job.blocks[2].environment, [pair("G", "1")]);
+        assert_eq!(job.blocks[1].directory, Some("/tmp".into()));
+        assert_eq!(job.blocks[0].arguments, ["x"]);
+    }
+
+    #[test]
+    fn dashes_and_equals_signs() {
+        assert_eq!(job("--np=4 --bind-to=core a.out"), job("-np 4 -bind-to core a.out"));
+        assert_eq!(job("-n 1 -- -odd-name").blocks[0].program, "-odd-name");
+        assert_eq!(job("prog a=b").blocks[0].arguments, ["a=b"]);
+    }
+
+    #[test]
+    fn questions() {
+        assert_eq!(read("-n 2 --help"), Ok(Request::Help));
+        assert_eq!(read("--version"), Ok(Request::Version));
+    }
+
+    #[test]
+    fn errors_say_what_is_wrong() {
+        for (line, says) in [
+            ("", "no program"),
+            ("-n 2", "no program"),
+            ("-n 2 : prog", "before a ':'"),
+            ("prog :", "after a ':'"),
+            ("-hosts a,b prog", "unknown option -hosts"),
+            ("-n", "-n needs the number of ranks"),
+            ("-n 0 prog", "\"0\"; allowed is a number from 1"),
+            ("-n two prog", "\"two\""),
+            ("-n 1 -np 2 prog", "twice"),
+            ("-env A", "a name and a value"),
+            ("-env A=B C prog", "without '='"),
+            ("--l=3 prog", "no value"),
+            ("--bind-to socket prog", "'core' or 'none'"),
+        ] {
+            match read(line) {
+                Err(error) => assert!(error.to_string().contains(says), "{line} gave: {error}"),
+                other => panic!("{line} gave {other:?}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Ending what ranks have left running.
+//!
+//! When all ranks have ended, processes they started may still run: a `tee` at the end of a pipe that has not
+//! finished, or a server somebody forgot. After a job that went well they get a moment to finish, then they are asked
+//! to, then killed; after a failure they are killed as soon as the ranks' own time is over.
+
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::processes::{self, Process};
+
+/// How long they may take to finish by themselves, and again to finish when asked to.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// How long the launcher tries to kill them.
+const LAST: Duration = Duration::from_secs(2);
+/// How often it looks.
+pub(crate) const LOOK: Duration = Duration::from_millis(20);
+
+/// The ending of what is left.
+#[derive(Debug)]
+pub(crate) struct Leftovers {
+    step: Step,
+    until: Instant,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Waiting,
+    Asked,
+    Killing,
+}
+
+/// What one look has shown.
+#[derive(Debug)]
+pub(crate) enum Look {
+    /// Nobody is left.
+    Gone,
+    /// Somebody is; look again after [`LOOK`].
+    Left,
+    /// Somebody is, and has just been asked to end.
+    Asked(Vec<Process>),
+    /// Somebody is, and cannot be killed.
+    Immortal(Vec<Process>),
+}
+
+impl Leftovers {
+    /// After a job that went well.
+    pub(crate) fn patient() -> Self {
+        Self { step: Step::Waiting, until: Instant::now() + PATIENCE }
+    }
+
+    /// After a failure: those who have been asked to end may take until `until`.
+    pub(crate) fn impatient(until: Option<Instant>) -> Self {
+        Self { step: Step::Asked, until: until.unwrap_or_else(Instant::now) }
+    }
+
+    /// Kill from the next look on.
+    pub(crate) fn hurry(&mut self) {
+        if self.step != Step::Killing {
+            *self = Self::impatient(None);
+        }
+    }
+
+    /// Looks who is left of the job `id` with the process groups `groups`, and takes the step that is due.
+    pub(crate) fn look(&mut self, id: &str, groups: &[Pid]) -> Look {
+        let left = processes::of_job(id, groups);
+        if left.is_empty() {
+            return Look::Gone;
+        }
+        let due = Instant::now() >= self.until;
+        match (self.step, due) {
+            (Step::Waiting, true) => {
+                send(&left, Signal::SIGTERM);
+                *self = Self { step: Step::Asked, until: Instant::now() + PATIENCE };
+                return Look::Asked(left);
+            }
+            (Step::Asked, true) => {
+                send(&left, Signal::SIGKILL);
+                *self = Self { step: Step::Killing, until: Instant::now() + LAST };
+            }
+            (Step::Killing, true) => return Look::Immortal(left),
+            // A parent may have had time for one more child.
+            (Step::Killing, false) => send(&left, Signal::SIGKILL),
+            (_, false) => {}
+        }
+        Look::Left
+    }
+}
+
+fn send(to: &[Process], signal: Signal) {
+    for process in to {
+        let _ = kill(process.pid, signal);
+    }
+}

@@ -1,0 +1,66 @@
+//! `mpiexec`: starts the ranks of a job on one machine, passes on their input and output, and ends them together.
+//!
+//! | file | what it knows |
+//! |---|---|
+//! | `command_line` | MPI's syntax for starting a job |
+//! | `start` | from a command line to running ranks |
+//! | `rank` | one rank's process: start, signals, end |
+//! | `supervisor` | the event loop; the phases of a job |
+//! | `verdict` | whether a rank's end is a failure, and how to say so |
+//! | `leftovers` | what ranks have left running |
+//! | `guardian` | ends the job when the launcher is killed |
+//! | `processes` | a job's processes in `/proc` |
+//! | `output`, `terminal_input` | lines out, keys in |
+//! | `binding` | cores for ranks |
+//! | `signals` | signals as events, and in words |
+
+mod binding;
+mod command_line;
+mod guardian;
+mod leftovers;
+mod output;
+mod processes;
+mod rank;
+mod signals;
+mod start;
+mod supervisor;
+mod terminal_input;
+mod verdict;
+
+use std::io::{self, Write};
+use std::process::exit;
+
+use command_line::Request;
+use supervisor::Outcome;
+
+fn main() {
+    let mut arguments = std::env::args_os();
+    if arguments.next().is_some_and(|name| name == guardian::NAME) {
+        return guardian::main(arguments.filter_map(|argument| argument.into_string().ok()));
+    }
+    let job = match command_line::parse(arguments) {
+        Ok(Request::Help) => say_and_exit(command_line::HELP),
+        Ok(Request::Version) => say_and_exit(concat!("mpiexec (Heddle) ", env!("CARGO_PKG_VERSION"), "\n")),
+        Ok(Request::Run(job)) => job,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "mpiexec: {error}\nTry 'mpiexec --help'.");
+            exit(2)
+        }
+    };
+    match start::start(&job).map(supervisor::Supervisor::run) {
+        Ok(Outcome::Status(status)) => exit(status),
+        Ok(Outcome::Signal(signal)) => {
+            signals::die_by(signal);
+            exit(128 + signal as i32)
+        }
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "mpiexec: {error}");
+            exit(1)
+        }
+    }
+}
+
+fn say_and_exit(text: &str) -> ! {
+    let written = io::stdout().write_all(text.as_bytes());
+    exit(i32::from(written.is_err()))
+}

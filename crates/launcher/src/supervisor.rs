@@ -1,0 +1,414 @@
+//! The event loop of a running job.
+//!
+//! | phase | until | then |
+//! |---|---|---|
+//! | `Running` | all ranks have ended, or one has failed, or the launcher was told twice to end | `Leftovers` or `Ending` |
+//! | `Ending` | all ranks have ended; those that have not by `kill_at` are killed | `Leftovers` |
+//! | `Leftovers` | nothing of the job runs any more and its output is read | `Writing` |
+//! | `Writing` | the output is written | over |
+//!
+//! One thread waits for everything by `poll`: signals (`SIGCHLD` among them), the ranks' output, room in the
+//! launcher's output, the terminal. Two things cannot be waited for and are looked at every [`TICK`]: what ranks say
+//! in the control block, and whether an MPI process that a wrapper started is still there.
+
+mod pump;
+mod report;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use heddle_bootstrap::builtin::env;
+use heddle_bootstrap::{JobControl, State};
+use nix::sys::eventfd::EventFd;
+use nix::sys::signal::{Signal, raise};
+use nix::unistd::Pid;
+
+use crate::guardian::Guardian;
+use crate::leftovers::{Leftovers, Look};
+use crate::output::{Health, Sink};
+use crate::processes;
+use crate::rank::{Rank, StartError};
+use crate::signals::{ENDING, Signals};
+use crate::terminal_input::TerminalInput;
+use crate::verdict::{Failure, Verdict, judge};
+
+/// How often the launcher looks at what it cannot wait for.
+const TICK: Duration = Duration::from_millis(250);
+/// How long the other ranks may take to end after one has failed.
+const GRACE: Duration = Duration::from_millis(500);
+/// The same after the launcher was told to end, and so were they.
+const INTERRUPTED_GRACE: Duration = Duration::from_millis(1500);
+
+/// How the launcher is to end.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// With this exit status.
+    Status(i32),
+    /// By this signal, which it was sent and has passed on.
+    Signal(Signal),
+}
+
+/// The launcher's standard output and standard error, which may be one file.
+#[derive(Debug)]
+pub(crate) struct Sinks {
+    out: Sink,
+    err: Option<Sink>,
+}
+
+impl Sinks {
+    /// `err` is absent when both are one file.
+    pub(crate) fn new(out: Sink, err: Option<Sink>) -> Self {
+        Self { out, err }
+    }
+
+    /// Standard error.
+    pub(crate) fn err(&mut self) -> &mut Sink {
+        self.err.as_mut().unwrap_or(&mut self.out)
+    }
+
+    /// Where stream 0 (standard output) or 1 (standard error) of a rank goes.
+    fn of(&mut self, stream: usize) -> &mut Sink {
+        if stream == 0 { &mut self.out } else { self.err() }
+    }
+
+    /// The health of both.
+    fn health(&self) -> [Health; 2] {
+        let out = self.out.health();
+        [out.clone(), self.err.as_ref().map_or(out, Sink::health)]
+    }
+}
+
+#[derive(Debug)]
+enum Phase {
+    Running,
+    Ending {
+        kill_at: Option<Instant>,
+    },
+    Leftovers {
+        leftovers: Leftovers,
+        next_look: Instant,
+        /// Nothing of the job runs any more; what is still in the pipes is the rest of its output.
+        gone: bool,
+    },
+    Writing,
+}
+
+/// A running job.
+#[derive(Debug)]
+pub(crate) struct Supervisor {
+    job: JobControl,
+    job_id: String,
+    signals: Signals,
+    guardian: Guardian,
+    sinks: Sinks,
+    wake: Arc<EventFd>,
+    terminal: Option<TerminalInput>,
+    ranks: Vec<Rank>,
+    phase: Phase,
+    /// The exit status, once the job has failed.
+    failed: Option<i32>,
+    /// The signal the launcher was told to end by.
+    interrupted: Option<Signal>,
+    /// Which ranks ended with a code other than 0 after `MPI_Finalize`, and the code.
+    late: Vec<(usize, i32)>,
+    /// Whether children may have ended since they were last looked at.
+    children_changed: bool,
+    /// When the control block was last looked at.
+    looked: Instant,
+    /// Whether the last wait found nothing to read although it looked at every pipe.
+    drained: bool,
+    /// Told to end even though a killed process is still there.
+    given_up: bool,
+}
+
+impl Supervisor {
+    /// A job without ranks; [`add`](Self::add) them.
+    pub(crate) fn new(
+        (job, job_id): (JobControl, String),
+        signals: Signals,
+        guardian: Guardian,
+        (sinks, wake): (Sinks, Arc<EventFd>),
+        terminal: Option<TerminalInput>,
+    ) -> Self {
+        Self {
+            job,
+            job_id,
+            signals,
+            guardian,
+            sinks,
+            wake,
+            terminal,
+            ranks: Vec::new(),
+            phase: Phase::Running,
+            failed: None,
+            interrupted: None,
+            late: Vec::new(),
+            children_changed: true,
+            looked: Instant::now(),
+            drained: false,
+            given_up: false,
+        }
+    }
+
+    /// The guardian, for a starting rank.
+    pub(crate) fn guardian(&self) -> &Guardian {
+        &self.guardian
+    }
+
+    /// Takes the next rank.
+    pub(crate) fn add(&mut self, rank: Rank) {
+        self.ranks.push(rank);
+    }
+
+    /// Ends the job because a rank could not be started.
+    pub(crate) fn fail_to_start(&mut self, rank: u32, error: &StartError) {
+        self.say(&format!("cannot start rank {rank}: {error}"));
+        self.end(error.status());
+    }
+
+    /// Runs the job to its end.
+    pub(crate) fn run(mut self) -> Outcome {
+        while !self.is_over() {
+            self.pump();
+            self.take_signals();
+            self.look_at_children();
+            self.look_at_control_block();
+            self.look_at_sinks();
+            self.advance();
+        }
+        self.guardian.dismiss();
+        match (self.interrupted, self.failed) {
+            (Some(signal), Some(_)) => Outcome::Signal(signal),
+            (_, Some(status)) => Outcome::Status(status),
+            (_, None) => Outcome::Status(self.late.iter().map(|&(_, code)| code).max().unwrap_or(0)),
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        let written = || self.sinks.health().iter().all(|health| *health != Health::Writing);
+        self.given_up || (matches!(self.phase, Phase::Writing) && written())
+    }
+
+    fn take_signals(&mut self) {
+        while let Ok(Some(info)) = self.signals.fd.read_signal() {
+            match Signal::try_from(info.ssi_signo.cast_signed()) {
+                Ok(Signal::SIGCHLD) => self.children_changed = true,
+                Ok(Signal::SIGTSTP) => {
+                    self.pass_on(Signal::SIGTSTP);
+                    // The launcher stops here, until somebody continues it.
+                    let _ = raise(Signal::SIGSTOP);
+                    self.pass_on(Signal::SIGCONT);
+                }
+                Ok(signal) if ENDING.contains(&signal) => self.interrupt(signal),
+                Ok(signal) => self.pass_on(signal),
+                Err(_) => {}
+            }
+        }
+    }
+
+    fn pass_on(&self, signal: Signal) {
+        for rank in self.ranks.iter().filter(|rank| rank.is_running()) {
+            rank.signal(signal);
+        }
+    }
+
+    /// The launcher is told to end. The first time the ranks are told; the second time they are killed; the third
+    /// time, or when there is only output left that nobody reads, the launcher just goes.
+    fn interrupt(&mut self, signal: Signal) {
+        match &mut self.phase {
+            Phase::Running if self.interrupted.is_none() => {
+                self.interrupted = Some(signal);
+                self.pass_on(signal);
+                return;
+            }
+            Phase::Running | Phase::Ending { kill_at: Some(_) } => {
+                self.phase = Phase::Ending { kill_at: Some(Instant::now()) };
+            }
+            Phase::Leftovers { leftovers, gone: false, .. } => leftovers.hurry(),
+            Phase::Ending { kill_at: None } | Phase::Leftovers { .. } | Phase::Writing => {
+                self.given_up = true
+            }
+        }
+        self.interrupted.get_or_insert(signal);
+        self.failed.get_or_insert(128 + signal as i32);
+    }
+
+    /// Sees which ranks have ended, and what that means.
+    fn look_at_children(&mut self) {
+        if !std::mem::take(&mut self.children_changed) {
+            return;
+        }
+        let mut worst: Option<(usize, Failure)> = None;
+        for index in 0..self.ranks.len() {
+            if !self.ranks[index].has_just_ended() {
+                continue;
+            }
+            let rank = &self.ranks[index];
+            let Some(ended) = rank.ended else { continue };
+            match judge(ended, &self.job.entry(rank.rank)) {
+                Verdict::Well => {}
+                Verdict::Late(code) => self.late.push((index, code)),
+                Verdict::Failed(failure) => {
+                    if worst.as_ref().is_none_or(|(_, known)| failure.telling() > known.telling()) {
+                        worst = Some((index, failure));
+                    }
+                }
+            }
+        }
+        if let Some((index, failure)) = worst {
+            let pid = self.ranks[index].group();
+            self.fail(index, pid, &failure);
+        }
+    }
+
+    /// Sees failures that no end of a child shows: a rank that aborts takes its time to end, or its MPI process is
+    /// not the process that was started.
+    fn look_at_control_block(&mut self) {
+        if self.looked.elapsed() < TICK || !matches!(self.phase, Phase::Running) {
+            return;
+        }
+        self.looked = Instant::now();
+        self.children_changed = true;
+        for index in 0..self.ranks.len() {
+            let rank = &mut self.ranks[index];
+            let entry = self.job.entry(rank.rank);
+            let (true, Some(pid)) = (rank.is_running(), entry.pid) else { continue };
+            let pid = Pid::from_raw(pid.cast_signed());
+            if let Verdict::Failed(failure @ Failure::Abort { .. }) =
+                judge(crate::rank::Ended::Code(0), &entry)
+            {
+                return self.fail(index, pid, &failure);
+            }
+            if entry.state != State::Initialised || pid == rank.group() {
+                continue;
+            }
+            let found = processes::alive(pid);
+            match &rank.wrapped {
+                // The number may be one of another namespace of processes: only a process that says it is the
+                // rank is believed to be.
+                None => rank.wrapped = found.filter(|_| is_rank(pid, &self.job_id, rank.rank)),
+                Some(known) if found.is_some_and(|found| found.started == known.started) => {}
+                // It is gone. It may have finalised after the state was read above.
+                Some(_) if self.job.entry(rank.rank).state != State::Initialised => {}
+                Some(_) => return self.fail(index, pid, &Failure::Vanished),
+            }
+        }
+    }
+
+    /// A rank has failed: says so, unless that is a consequence of something known, and ends the job.
+    fn fail(&mut self, index: usize, pid: Pid, failure: &Failure) {
+        if !matches!(self.phase, Phase::Running) {
+            return;
+        }
+        let [out, err] = self.sinks.health();
+        let unread = out == Health::NobodyReads || err == Health::NobodyReads;
+        match self.interrupted {
+            Some(signal) => self.say(&format!("the job was ended by {signal}")),
+            None if unread && *failure == Failure::Signal(Signal::SIGPIPE as i32) => {}
+            None => self.say_failure(index, pid, failure),
+        }
+        self.end(failure.status());
+    }
+
+    /// Ends the job with `status`.
+    fn end(&mut self, status: i32) {
+        self.failed.get_or_insert(status);
+        let grace = if self.interrupted.is_some() {
+            INTERRUPTED_GRACE
+        } else {
+            self.pass_on(Signal::SIGTERM);
+            GRACE
+        };
+        self.phase = Phase::Ending { kill_at: Some(Instant::now() + grace) };
+    }
+
+    /// Stops reading what cannot be written.
+    fn look_at_sinks(&mut self) {
+        let mut failed = None;
+        for (stream, health) in self.sinks.health().into_iter().enumerate() {
+            if matches!(health, Health::Writing | Health::Done) {
+                continue;
+            }
+            // The ranks see it as they would without a launcher: SIGPIPE, or an error in a write.
+            for rank in &mut self.ranks {
+                rank.streams[stream] = None;
+            }
+            if let Health::Failed(why) = health {
+                failed = Some((["output", "error"][stream], why));
+            }
+        }
+        if let (Some((name, why)), None) = (failed, self.failed) {
+            self.say_directly(&format!("cannot write to standard {name}: {why}; the job is ended"));
+            self.failed = Some(1);
+            if matches!(self.phase, Phase::Running) {
+                self.end(1);
+            }
+        }
+    }
+
+    /// Goes on to the next phase when this one is over.
+    fn advance(&mut self) {
+        let now = Instant::now();
+        if let Phase::Ending { kill_at } = &mut self.phase
+            && kill_at.is_some_and(|at| at <= now)
+        {
+            *kill_at = None;
+            self.pass_on(Signal::SIGKILL);
+        }
+        let running = self.ranks.iter().any(Rank::is_running);
+        match &mut self.phase {
+            Phase::Running if !running => {
+                self.phase =
+                    Phase::Leftovers { leftovers: Leftovers::patient(), next_look: now, gone: false };
+                self.advance();
+            }
+            Phase::Ending { kill_at } if !running => {
+                let leftovers = Leftovers::impatient(*kill_at);
+                self.phase = Phase::Leftovers { leftovers, next_look: now, gone: false };
+                self.advance();
+            }
+            Phase::Leftovers { gone: true, .. } if self.drained => self.finish(),
+            Phase::Leftovers { leftovers, next_look, gone: gone @ false } if *next_look <= now => {
+                *next_look = now + crate::leftovers::LOOK;
+                let groups: Vec<Pid> = self.ranks.iter().map(Rank::group).collect();
+                match leftovers.look(&self.job_id, &groups) {
+                    Look::Left => {}
+                    Look::Gone => *gone = true,
+                    Look::Asked(left) => self.say_left(&left, "is ended"),
+                    Look::Immortal(left) => {
+                        *gone = true;
+                        self.say_left(&left, "cannot be killed");
+                    }
+                }
+                self.drained = false;
+            }
+            _ => {}
+        }
+    }
+
+    /// Nothing of the job is left: lets its processes go and has the rest of its output written.
+    fn finish(&mut self) {
+        for rank in &mut self.ranks {
+            rank.reap(&mut self.guardian);
+            for (index, stream) in rank.streams.iter_mut().enumerate() {
+                if let Some(mut stream) = stream.take() {
+                    stream.flush(self.sinks.of(index));
+                }
+            }
+        }
+        if self.failed.is_none() {
+            self.say_late();
+        }
+        self.sinks.out.close();
+        if let Some(err) = &self.sinks.err {
+            err.close();
+        }
+        self.phase = Phase::Writing;
+    }
+}
+
+/// Whether the process says of itself that it is `rank` of the job.
+fn is_rank(pid: Pid, job_id: &str, rank: u32) -> bool {
+    processes::has_variable(pid, env::JOB_ID, job_id)
+        && processes::has_variable(pid, env::RANK, &rank.to_string())
+}
