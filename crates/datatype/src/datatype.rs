@@ -1,0 +1,286 @@
+//! A datatype: its bounds, its compiled layout, and how it was made.
+
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
+
+use crate::basic::{Basic, Kind};
+use crate::bounds::Bounds;
+use crate::contents::Contents;
+use crate::elements::{Elements, elements_in_part};
+use crate::plan::{ListedRun, Plan, RunList};
+
+/// A datatype. It never changes once it was constructed, apart from being committed.
+#[derive(Debug)]
+pub struct Datatype {
+    pub(crate) bounds: Bounds,
+    pub(crate) plan: Plan,
+    pub(crate) size: i64,
+    pub(crate) contiguous: bool,
+    pub(crate) predefined: bool,
+    pub(crate) basic: Option<&'static Basic>,
+    pub(crate) basic_elements: i64,
+    pub(crate) elements: Elements,
+    pub(crate) contents: Contents,
+    pub(crate) committed: OnceLock<()>,
+}
+
+/// A datatype that something holds on to: predefined ones for nothing, others by a reference count.
+#[derive(Debug, Clone)]
+pub enum TypeRef {
+    /// A predefined datatype.
+    Predefined(&'static Datatype),
+    /// A datatype that the program made.
+    Derived(Arc<Datatype>),
+}
+
+impl Deref for TypeRef {
+    type Target = Datatype;
+
+    fn deref(&self) -> &Datatype {
+        match self {
+            Self::Predefined(datatype) => datatype,
+            Self::Derived(datatype) => datatype,
+        }
+    }
+}
+
+impl From<&'static Datatype> for TypeRef {
+    fn from(datatype: &'static Datatype) -> Self {
+        Self::Predefined(datatype)
+    }
+}
+
+impl From<Arc<Datatype>> for TypeRef {
+    fn from(datatype: Arc<Datatype>) -> Self {
+        Self::Derived(datatype)
+    }
+}
+
+impl Datatype {
+    /// The datatype of one basic type.
+    pub(crate) const fn named(basic: &'static Basic) -> Self {
+        let (value, index) = basic.kind.parts();
+        let (size, bounds, plan, elements, basic_elements) = match index {
+            None => (
+                value.size,
+                Bounds::basic(value.size, value.align),
+                Plan::Run { at: 0, len: value.size },
+                Elements::Uniform { size: value.size },
+                1,
+            ),
+            Some(index) => {
+                let align = if value.align > index.align { value.align } else { index.align };
+                // The index follows the value where a C compiler puts it.
+                let offset = (value.size + index.align - 1) / index.align * index.align;
+                let size = value.size + index.size;
+                let plan = if offset == value.size {
+                    Plan::Run { at: 0, len: size }
+                } else {
+                    Plan::Runs { at: 0, list: RunList::Static(&SHORT_INT_RUNS) }
+                };
+                let elements = if value.size == index.size {
+                    Elements::Uniform { size: value.size }
+                } else {
+                    Elements::Pair { first: value.size, second: index.size }
+                };
+                (size, Bounds::basic(offset + index.size, align), plan, elements, 2)
+            }
+        };
+        Self {
+            contiguous: bounds.extent() == size,
+            bounds,
+            plan,
+            size,
+            predefined: true,
+            basic: Some(basic),
+            basic_elements,
+            elements,
+            contents: Contents::NAMED,
+            committed: OnceLock::new(),
+        }
+    }
+
+    /// Bytes of data in one item, without gaps (`MPI_Type_size`).
+    #[inline]
+    #[must_use]
+    pub const fn size(&self) -> i64 {
+        self.size
+    }
+
+    /// The lower bound, in bytes.
+    #[inline]
+    #[must_use]
+    pub const fn lb(&self) -> i64 {
+        self.bounds.lb
+    }
+
+    /// The upper bound, in bytes.
+    #[inline]
+    #[must_use]
+    pub const fn ub(&self) -> i64 {
+        self.bounds.ub
+    }
+
+    /// The distance in bytes between two items of an array.
+    #[inline]
+    #[must_use]
+    pub const fn extent(&self) -> i64 {
+        self.bounds.extent()
+    }
+
+    /// The displacement of the first byte of data.
+    #[inline]
+    #[must_use]
+    pub const fn true_lb(&self) -> i64 {
+        self.bounds.true_lb
+    }
+
+    /// The distance in bytes between the first byte of data and the end of the last.
+    #[inline]
+    #[must_use]
+    pub const fn true_extent(&self) -> i64 {
+        self.bounds.true_ub - self.bounds.true_lb
+    }
+
+    /// The strictest alignment of a basic type in this one, in bytes.
+    #[inline]
+    #[must_use]
+    pub const fn alignment(&self) -> i64 {
+        self.bounds.align
+    }
+
+    /// Whether any number of items is one run of bytes that starts at the buffer's address.
+    #[inline]
+    #[must_use]
+    pub const fn is_contiguous(&self) -> bool {
+        self.contiguous
+    }
+
+    /// Whether this is one of the standard's types, which are never freed.
+    #[inline]
+    #[must_use]
+    pub const fn is_predefined(&self) -> bool {
+        self.predefined
+    }
+
+    /// The predefined type that this datatype is, if it is one: what a predefined operator needs.
+    #[inline]
+    #[must_use]
+    pub const fn named_basic(&self) -> Option<&'static Basic> {
+        if self.predefined { self.basic } else { None }
+    }
+
+    /// The one predefined type that all data of this datatype consist of, if it is only one: what
+    /// accumulates need. A pair type counts as one.
+    #[inline]
+    #[must_use]
+    pub const fn uniform_basic(&self) -> Option<&'static Basic> {
+        self.basic
+    }
+
+    /// Basic elements in one item, as `MPI_Get_elements` counts them: a pair type has two.
+    #[inline]
+    #[must_use]
+    pub const fn basic_elements(&self) -> i64 {
+        self.basic_elements
+    }
+
+    /// How this datatype was made.
+    #[must_use]
+    pub const fn contents(&self) -> &Contents {
+        &self.contents
+    }
+
+    /// Allows the datatype to be used in communication.
+    pub fn commit(&self) {
+        self.committed.get_or_init(|| ());
+    }
+
+    /// Whether the datatype may be used in communication.
+    #[inline]
+    #[must_use]
+    pub fn is_committed(&self) -> bool {
+        self.predefined || self.committed.get().is_some()
+    }
+
+    /// Bytes of data in `count` items; nothing if that exceeds 63 bits or `count` is negative.
+    #[inline]
+    #[must_use]
+    pub const fn packed_len(&self, count: i64) -> Option<i64> {
+        if count < 0 { None } else { self.size.checked_mul(count) }
+    }
+
+    /// If the data of `count` items are one run of bytes: its offset from the buffer's address, and its length.
+    #[inline]
+    #[must_use]
+    pub fn single_run(&self, count: i64) -> Option<(i64, i64)> {
+        if self.contiguous || self.size == 0 || count == 0 {
+            return Some((0, self.packed_len(count)?));
+        }
+        match self.plan {
+            Plan::Run { at, len } if count == 1 => Some((at, len)),
+            Plan::Run { at, len } if self.extent() == len => Some((at, self.packed_len(count)?)),
+            _ => None,
+        }
+    }
+
+    /// Whole items in `bytes` received bytes (`MPI_Get_count`); nothing stands for `MPI_UNDEFINED`.
+    #[must_use]
+    pub const fn get_count(&self, bytes: i64) -> Option<i64> {
+        match self.size {
+            0 if bytes == 0 => Some(0),
+            0 => None,
+            size if bytes % size == 0 => Some(bytes / size),
+            _ => None,
+        }
+    }
+
+    /// Basic elements in `bytes` received bytes (`MPI_Get_elements`); nothing stands for `MPI_UNDEFINED`.
+    #[must_use]
+    pub fn get_elements(&self, bytes: i64) -> Option<i64> {
+        if self.size == 0 {
+            return (bytes == 0).then_some(0);
+        }
+        let whole = (bytes / self.size).checked_mul(self.basic_elements)?;
+        match bytes % self.size {
+            0 => Some(whole),
+            rest => whole.checked_add(elements_in_part(&self.elements, rest)?),
+        }
+    }
+}
+
+impl Drop for Datatype {
+    /// Lets go of the types this one is made of in a loop, so that a long chain of types needs no deep stack.
+    fn drop(&mut self) {
+        if self.predefined {
+            return;
+        }
+        let mut released = Vec::new();
+        self.release_parts(&mut released);
+        while let Some(part) = released.pop() {
+            if let TypeRef::Derived(part) = part
+                && let Some(mut last) = Arc::into_inner(part)
+            {
+                last.release_parts(&mut released);
+            }
+        }
+    }
+}
+
+impl Datatype {
+    fn release_parts(&mut self, released: &mut Vec<TypeRef>) {
+        released.append(&mut self.contents.types);
+        match std::mem::replace(&mut self.elements, Elements::None) {
+            Elements::Copies(part) => released.push(part),
+            Elements::Sequence(parts) => released.extend(parts.into_iter().map(|(_, part)| part)),
+            Elements::None | Elements::Uniform { .. } | Elements::Pair { .. } => {}
+        }
+    }
+}
+
+/// `MPI_SHORT_INT` is the one pair type with a gap between its value and its index.
+static SHORT_INT_RUNS: [ListedRun; 2] = [ListedRun { offset: 0, end: 2 }, ListedRun { offset: 4, end: 6 }];
+
+// The static above is only right for that kind.
+const _: () =
+    assert!(matches!(Kind::I16I32.parts(), (value, Some(index)) if value.size == 2 && index.size == 4));

@@ -1,0 +1,90 @@
+//! Counting basic elements in received bytes, for `MPI_Get_elements`.
+
+use crate::TypeRef;
+
+/// How a datatype's bytes divide into basic elements.
+#[derive(Debug)]
+pub(crate) enum Elements {
+    /// No data.
+    None,
+    /// Elements of `size` bytes each.
+    Uniform { size: i64 },
+    /// An element of `first` bytes, then one of `second`, and so on.
+    Pair { first: i64, second: i64 },
+    /// Whole copies of one type whose elements differ in size.
+    Copies(TypeRef),
+    /// Copies of different types, with how many there are of each.
+    Sequence(Box<[(i64, TypeRef)]>),
+}
+
+impl Elements {
+    /// The elements of copies of `child`.
+    pub(crate) fn copies(child: &TypeRef) -> Self {
+        match &child.elements {
+            Self::None => Self::None,
+            Self::Uniform { size } => Self::Uniform { size: *size },
+            Self::Pair { first, second } => Self::Pair { first: *first, second: *second },
+            Self::Copies(inner) => Self::Copies(inner.clone()),
+            Self::Sequence(_) => Self::Copies(child.clone()),
+        }
+    }
+
+    /// The elements of a structure's fields.
+    pub(crate) fn sequence(fields: impl Iterator<Item = (i64, TypeRef)>) -> Self {
+        let fields: Box<[_]> = fields.filter(|(length, child)| length * child.size() > 0).collect();
+        let mut sizes = fields.iter().map(|(_, child)| match child.elements {
+            Self::Uniform { size } => Some(size),
+            _ => None,
+        });
+        let Some(first) = sizes.next() else { return Self::None };
+        match first {
+            Some(size) if sizes.all(|other| other == first) => Self::Uniform { size },
+            _ => Self::Sequence(fields),
+        }
+    }
+}
+
+/// Elements in the first `bytes` bytes, which are less than one whole copy; nothing if the bytes end within
+/// an element.
+pub(crate) fn elements_in_part(elements: &Elements, bytes: i64) -> Option<i64> {
+    let (mut elements, mut bytes, mut found) = (elements, bytes, 0_i64);
+    // Each turn goes one type deeper, into the one copy where the bytes end.
+    loop {
+        match elements {
+            Elements::None => return (bytes == 0).then_some(found),
+            Elements::Uniform { size } => return (bytes % size == 0).then_some(found + bytes / size),
+            Elements::Pair { first, second } => {
+                let pairs = bytes / (first + second);
+                return match bytes % (first + second) {
+                    0 => Some(found + 2 * pairs),
+                    rest if rest == *first => Some(found + 2 * pairs + 1),
+                    _ => None,
+                };
+            }
+            Elements::Copies(child) => {
+                found += bytes / child.size() * child.basic_elements();
+                bytes %= child.size();
+                elements = &child.elements;
+            }
+            Elements::Sequence(fields) => {
+                let mut inside = None;
+                for (length, child) in fields {
+                    let field = length * child.size();
+                    if bytes < field {
+                        inside = Some(child);
+                        break;
+                    }
+                    bytes -= field;
+                    found += length * child.basic_elements();
+                }
+                let Some(child) = inside else { return (bytes == 0).then_some(found) };
+                found += bytes / child.size() * child.basic_elements();
+                bytes %= child.size();
+                elements = &child.elements;
+            }
+        }
+        if bytes == 0 {
+            return Some(found);
+        }
+    }
+}

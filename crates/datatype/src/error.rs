@@ -1,0 +1,51 @@
+//! What can be wrong with a datatype that a program asks for.
+
+use thiserror::Error;
+
+/// Why a datatype could not be constructed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum TypeError {
+    /// A count or a block length is negative.
+    #[error("{what} is {value}, but it may not be negative")]
+    Negative {
+        /// The argument, as the standard names it.
+        what: &'static str,
+        /// Its value.
+        value: i64,
+    },
+    /// The size, a bound or a displacement of the new datatype does not fit into 64 bits.
+    #[error("the size or a bound of the new datatype exceeds 63 bits; use smaller counts or displacements")]
+    Overflow,
+    /// Argument arrays that belong together have different lengths.
+    #[error("{what} has {found} entries where {expected} are needed")]
+    Length {
+        /// The argument, as the standard names it.
+        what: &'static str,
+        /// Entries needed.
+        expected: usize,
+        /// Entries given.
+        found: usize,
+    },
+    /// An argument of an array constructor is outside its range.
+    #[error("{what} is {value} in dimension {dimension}, which is outside of {low}..={high}")]
+    Range {
+        /// The argument, as the standard names it.
+        what: &'static str,
+        /// The dimension, from 0.
+        dimension: usize,
+        /// Its value.
+        value: i64,
+        /// The smallest legal value.
+        low: i64,
+        /// The largest legal value.
+        high: i64,
+    },
+    /// The storage order is neither `MPI_ORDER_C` nor `MPI_ORDER_FORTRAN`, or a distribution is unknown.
+    #[error("{what} has the value {value}, which is not one of the standard's constants for it")]
+    Constant {
+        /// The argument, as the standard names it.
+        what: &'static str,
+        /// Its value.
+        value: i64,
+    },
+}

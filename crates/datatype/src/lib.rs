@@ -1,0 +1,25 @@
+//! MPI datatypes as memory layouts, and the predefined reductions on them.
+//!
+//! There are no communicators, handles or entry points here: a [`Datatype`] says where the bytes of a
+//! message lie in memory, [`Datatype::pack`] and [`Datatype::unpack`] move them from any position to any
+//! other, [`Datatype::fill_runs`] lists them for a copy by the kernel, and `reduce` computes with them.
+
+mod basic;
+mod bounds;
+mod construct;
+mod contents;
+mod cursor;
+mod datatype;
+mod elements;
+mod error;
+mod plan;
+mod predefined;
+mod walk;
+
+pub use basic::{Basic, Class, Kind};
+pub use construct::Constructed;
+pub use contents::{Combiner, Contents, Form};
+pub use cursor::{Cursor, Run, Runs};
+pub use datatype::{Datatype, TypeRef};
+pub use error::TypeError;
+pub use predefined::{all_predefined, predefined, types};

@@ -1,0 +1,244 @@
+//! The compiled form of a datatype: where its bytes lie, in the order of the type map.
+//!
+//! A plan is a small tree. Its leaves are contiguous runs, blocks at a constant stride, and lists of runs;
+//! its inner nodes are loops and sequences. Constructors combine the plans of their parts, and simplify
+//! while they do so: neighbouring runs become one, loops over runs become strides, a loop whose rounds
+//! follow each other at its own stride becomes a longer loop, and single rounds vanish. So a nested vector stays
+//! a loop nest of constant size, whatever its counts.
+//!
+//! 1. No part of a plan other than [`Plan::Empty`] itself is empty, and every loop has at least two rounds.
+//! 2. A plan's length, its bytes, is that of its parts together; `end` in a list is the sum up to and
+//!    including that entry, so the list can be searched by a position in the packed bytes.
+//! 3. The depth is bounded: a loop at least doubles the length, which is at most 2^63, and of sequences no
+//!    more than [`MAX_NESTED_SEQUENCES`] follow each other without a loop between them.
+//! 4. Offsets of data are sums of displacements that the bounds' computation found to fit into 64 bits.
+
+use std::sync::Arc;
+
+/// A loop over a list of runs is unrolled into one list if that has at most so many entries.
+const UNROLL_RUNS: usize = 16;
+/// A sequence takes in the parts of a sequence inside it if they are at most so many.
+const SPLICE_PARTS: usize = 16;
+/// Deeper sequences are always taken in.
+const MAX_NESTED_SEQUENCES: u32 = 16;
+
+#[derive(Debug, Clone)]
+pub(crate) enum Plan {
+    /// No data.
+    Empty,
+    /// `len` bytes at `at`.
+    Run { at: i64, len: i64 },
+    /// `count` runs of `len` bytes, `stride` apart.
+    Strided { at: i64, count: i64, stride: i64, len: i64 },
+    /// Runs of different lengths or at irregular places, relative to `at`.
+    Runs { at: i64, list: RunList },
+    /// `count` times `body`, of `body_len` bytes, `stride` apart.
+    Loop { at: i64, count: i64, stride: i64, body_len: i64, body: Arc<Plan> },
+    /// Different plans one after the other, relative to `at`.
+    Sequence { at: i64, depth: u32, parts: Arc<[Part]> },
+}
+
+/// A run in a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ListedRun {
+    pub(crate) offset: i64,
+    /// Bytes of this and all earlier runs.
+    pub(crate) end: i64,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum RunList {
+    Static(&'static [ListedRun]),
+    Shared(Arc<[ListedRun]>),
+}
+
+impl RunList {
+    #[inline]
+    pub(crate) fn as_slice(&self) -> &[ListedRun] {
+        match self {
+            Self::Static(runs) => runs,
+            Self::Shared(runs) => runs,
+        }
+    }
+}
+
+/// A part of a sequence.
+#[derive(Debug, Clone)]
+pub(crate) struct Part {
+    pub(crate) plan: Plan,
+    /// Bytes of this and all earlier parts.
+    pub(crate) end: i64,
+}
+
+impl Plan {
+    /// Bytes of data.
+    pub(crate) fn len(&self) -> i64 {
+        match self {
+            Self::Empty => 0,
+            Self::Run { len, .. } => *len,
+            Self::Strided { count, len, .. } => count * len,
+            Self::Runs { list, .. } => list.as_slice().last().map_or(0, |run| run.end),
+            Self::Loop { count, body_len, .. } => count * body_len,
+            Self::Sequence { parts, .. } => parts.last().map_or(0, |part| part.end),
+        }
+    }
+
+    /// The same plan, `by` bytes further.
+    pub(crate) fn shifted(&self, by: i64) -> Self {
+        let mut plan = self.clone();
+        match &mut plan {
+            Self::Empty => {}
+            Self::Run { at, .. }
+            | Self::Strided { at, .. }
+            | Self::Runs { at, .. }
+            | Self::Loop { at, .. }
+            | Self::Sequence { at, .. } => *at = at.wrapping_add(by),
+        }
+        plan
+    }
+
+    /// `count` rounds of `self`, `stride` apart.
+    pub(crate) fn repeated(&self, count: i64, stride: i64) -> Self {
+        if count == 0 {
+            return Self::Empty;
+        }
+        if count == 1 {
+            return self.clone();
+        }
+        match *self {
+            Self::Empty => Self::Empty,
+            Self::Run { at, len } if stride == len => Self::Run { at, len: len * count },
+            Self::Run { at, len } => Self::Strided { at, count, stride, len },
+            Self::Strided { at, count: inner, stride: step, len }
+                if step.checked_mul(inner) == Some(stride) =>
+            {
+                Self::Strided { at, count: inner * count, stride: step, len }
+            }
+            Self::Loop { at, count: inner, stride: step, body_len, ref body }
+                if step.checked_mul(inner) == Some(stride) =>
+            {
+                Self::Loop { at, count: inner * count, stride: step, body_len, body: Arc::clone(body) }
+            }
+            Self::Runs { at, ref list } if list.as_slice().len() as i64 <= UNROLL_RUNS as i64 / count => {
+                let mut sequence = SequenceBuilder::default();
+                for round in 0..count {
+                    let base = at.wrapping_add(round.wrapping_mul(stride));
+                    let mut start = 0;
+                    for run in list.as_slice() {
+                        sequence.run(base.wrapping_add(run.offset), run.end - start);
+                        start = run.end;
+                    }
+                }
+                sequence.finish()
+            }
+            _ => {
+                let body_len = self.len();
+                Self::Loop { at: 0, count, stride, body_len, body: Arc::new(self.clone()) }
+            }
+        }
+    }
+
+    /// How many sequences are nested in each other at the top of this plan.
+    fn sequence_depth(&self) -> u32 {
+        if let Self::Sequence { depth, .. } = self { *depth } else { 0 }
+    }
+}
+
+/// Puts plans one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct SequenceBuilder {
+    parts: Vec<Part>,
+    len: i64,
+    /// All parts are runs.
+    irregular: bool,
+    depth: u32,
+}
+
+impl SequenceBuilder {
+    /// Appends `len` bytes at `at`.
+    pub(crate) fn run(&mut self, at: i64, len: i64) {
+        if len == 0 {
+            return;
+        }
+        self.len += len;
+        if let Some(Part { plan: Plan::Run { at: last_at, len: last_len }, end }) = self.parts.last_mut()
+            && last_at.wrapping_add(*last_len) == at
+        {
+            *last_len += len;
+            *end = self.len;
+            return;
+        }
+        self.parts.push(Part { plan: Plan::Run { at, len }, end: self.len });
+    }
+
+    /// Appends a plan, `by` bytes further.
+    pub(crate) fn plan(&mut self, plan: &Plan, by: i64) {
+        match plan {
+            Plan::Empty => {}
+            Plan::Run { at, len } => self.run(at.wrapping_add(by), *len),
+            Plan::Runs { at, list } if list.as_slice().len() <= UNROLL_RUNS => {
+                let mut start = 0;
+                for run in list.as_slice() {
+                    self.run(at.wrapping_add(by).wrapping_add(run.offset), run.end - start);
+                    start = run.end;
+                }
+            }
+            Plan::Sequence { at, depth, parts }
+                if parts.len() <= SPLICE_PARTS || *depth >= MAX_NESTED_SEQUENCES =>
+            {
+                for part in parts.iter() {
+                    self.push(part.plan.shifted(at.wrapping_add(by)));
+                }
+            }
+            _ => self.push(plan.shifted(by)),
+        }
+    }
+
+    fn push(&mut self, plan: Plan) {
+        if let Plan::Run { at, len } = plan {
+            self.run(at, len);
+            return;
+        }
+        self.len += plan.len();
+        self.irregular = true;
+        self.depth = self.depth.max(plan.sequence_depth());
+        self.parts.push(Part { plan, end: self.len });
+    }
+
+    pub(crate) fn finish(mut self) -> Plan {
+        if self.parts.len() <= 1 {
+            return self.parts.pop().map_or(Plan::Empty, |part| part.plan);
+        }
+        if self.irregular {
+            return Plan::Sequence { at: 0, depth: self.depth + 1, parts: self.parts.into() };
+        }
+        self.regular().unwrap_or_else(|| {
+            let list = self.runs().map(|(offset, _, end)| ListedRun { offset, end }).collect();
+            Plan::Runs { at: 0, list: RunList::Shared(list) }
+        })
+    }
+
+    /// The runs as (offset, length, end), if all parts are runs.
+    fn runs(&self) -> impl Iterator<Item = (i64, i64, i64)> {
+        self.parts.iter().filter_map(|part| match part.plan {
+            Plan::Run { at, len } => Some((at, len, part.end)),
+            _ => None,
+        })
+    }
+
+    /// Equal runs at a constant stride.
+    fn regular(&self) -> Option<Plan> {
+        let mut runs = self.runs();
+        let (at, len, _) = runs.next()?;
+        let (second, second_len, _) = runs.next()?;
+        let stride = second.checked_sub(at)?;
+        let mut previous = second;
+        let equal = second_len == len
+            && runs.all(|(offset, length, _)| {
+                let follows = length == len && offset.checked_sub(previous) == Some(stride);
+                previous = offset;
+                follows
+            });
+        equal.then_some(Plan::Strided { at, count: self.parts.len() as i64, stride, len })
+    }
+}
