@@ -7,6 +7,7 @@
 pub mod constant;
 pub mod function;
 pub mod function_table;
+pub mod handle;
 pub mod header;
 pub mod missing;
 pub mod rust;
