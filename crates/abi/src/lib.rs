@@ -1,7 +1,7 @@
 //! The shared library `libmpi_abi.so.1`: every function of the MPI standard's ABI as `MPI_X` and as `PMPI_X`.
 //!
 //! `build.rs` writes the entry points from the table of the standard; each of them turns its C arguments into those of
-//! [`argument`], calls one body, and hands an error to the error handler of the object concerned. Both forms of a
+//! `argument`, calls one body, and hands an error to the error handler of the object concerned. Both forms of a
 //! function, with `int` and with large counts, call the same body.
 
 #[cfg(not(target_pointer_width = "64"))]
@@ -9,7 +9,7 @@ compile_error!(
     "Heddle's ABI is that of 64-bit machines, where MPI_Aint, MPI_Offset and MPI_Count have one size"
 );
 
-#[expect(dead_code, unused_imports, reason = "bodies that use the rest come with the engine")]
+#[allow(dead_code, unused_imports, reason = "bodies that use the rest come with the engine")]
 mod argument;
 mod bodies;
 #[macro_use]

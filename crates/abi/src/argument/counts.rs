@@ -15,7 +15,7 @@ pub(crate) enum Counts<'a> {
     Large(List<'a, i64>),
 }
 
-impl Counts<'_> {
+impl<'a> Counts<'a> {
     /// # Safety
     ///
     /// As for [`List::new`].
@@ -30,6 +30,51 @@ impl Counts<'_> {
     pub(crate) unsafe fn large(pointer: *const i64) -> Self {
         // SAFETY: the caller promises it.
         Self::Large(unsafe { List::new(pointer) })
+    }
+
+    /// The array, which has `length` elements.
+    ///
+    /// # Errors
+    ///
+    /// `MPI_ERR_ARG` if the program passed a null pointer for an array that is not empty.
+    pub(crate) fn slice(self, length: usize) -> Result<CountSlice<'a>> {
+        Ok(match self {
+            Self::Int(list) => CountSlice::Int(list.slice(length)?),
+            Self::Large(list) => CountSlice::Large(list.slice(length)?),
+        })
+    }
+}
+
+/// Counts or displacements of known number.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum CountSlice<'a> {
+    /// Of the form with `int`.
+    Int(&'a [c_int]),
+    /// Of the large form.
+    Large(&'a [i64]),
+}
+
+impl CountSlice<'_> {
+    /// The number at `index`.
+    ///
+    /// # Panics
+    ///
+    /// If there are not so many.
+    #[inline]
+    pub(crate) fn get(self, index: usize) -> i64 {
+        match self {
+            Self::Int(values) => i64::from(values[index]),
+            Self::Large(values) => values[index],
+        }
+    }
+
+    /// All of them in order.
+    pub(crate) fn iter(self) -> impl Iterator<Item = i64> {
+        let length = match self {
+            Self::Int(values) => values.len(),
+            Self::Large(values) => values.len(),
+        };
+        (0..length).map(move |index| self.get(index))
     }
 }
 
