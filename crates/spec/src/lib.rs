@@ -5,6 +5,11 @@
 //! [`constants`], and the README's list of what is missing.
 
 pub mod constant;
+pub mod function;
+pub mod function_table;
+pub mod handle;
+pub mod header;
+pub mod missing;
 pub mod rust;
 
 /// Every constant of the standard under its own name; integers are `i32`, handles and addresses `usize`.
@@ -29,6 +34,9 @@ pub struct Status {
 /// The text of `constants.table`.
 pub const CONSTANTS_TABLE: &str = include_str!("../constants.table");
 
+/// The text of `functions.table`.
+pub const FUNCTIONS_TABLE: &str = include_str!("../functions.table");
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -43,7 +51,43 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_in_the_table_is_named() {
+    fn both_forms_follow_from_one_line() {
+        let functions = function_table::Functions::parse(FUNCTIONS_TABLE).expect("the table is well formed");
+        let prototypes = |name: &str| -> Vec<String> {
+            let function = functions.all().find(|f| f.name == name).expect(name);
+            function.forms().map(|(form, large)| header::prototype(function, &form, large)).collect()
+        };
+        assert_eq!(
+            prototypes("Pack_external_size"),
+            [
+                "int MPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size)",
+                "int MPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype datatype, \
+                 MPI_Count *size)"
+            ]
+        );
+        assert_eq!(prototypes("Wtime"), ["double MPI_Wtime(void)"]);
+        assert_eq!(functions.all().flat_map(|f| f.forms()).count(), 664);
+    }
+
+    #[test]
+    fn a_mistake_among_functions_is_named() {
+        for (text, complaint) in [
+            ("Send | comm", "line 1: no chapter is open"),
+            ("chapter p2p P\nSend large", "line 2: expected NAME"),
+            ("chapter p2p P\nSend huge | comm", "line 2: unknown attribute huge"),
+            ("chapter p2p P\nSend | comm:com", "line 2: unknown kind com"),
+            ("chapter p2p P\nSend | f:fn(F)", "line 2: unknown callback F"),
+            ("chapter p2p P\nSend | ..Recv", "line 2: the function whose parameters"),
+            ("chapter p2p P\nSend | comm\nSend | comm", "line 3: Send is defined twice"),
+            ("chapter p2p P\nSend errors=win | comm", "line 2: errors= names no parameter"),
+        ] {
+            let error = function_table::Functions::parse(text).expect_err(text);
+            assert!(error.starts_with(complaint), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_mistake_among_constants_is_named() {
         for (text, complaint) in [
             ("MPI_A 1", "line 1: no section is open"),
             ("section A int x\nMPI_A 1\nMPI_A 2", "line 3: defined twice"),

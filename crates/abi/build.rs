@@ -1,0 +1,20 @@
+//! Writes the C entry points from `functions.table` and names the shared library.
+
+mod build {
+    pub(crate) mod entry_points;
+}
+
+use build::entry_points::entry_points;
+use heddle_spec::function_table::Functions;
+use std::path::PathBuf;
+use std::{env, fs};
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=build");
+    println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libmpi_abi.so.1");
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR for build scripts"));
+    let table = Functions::parse(heddle_spec::FUNCTIONS_TABLE);
+    let table = table.unwrap_or_else(|error| panic!("functions.table: {error}"));
+    fs::write(out.join("entry_points.rs"), entry_points(&table)).expect("OUT_DIR is writable");
+}

@@ -1,0 +1,124 @@
+//! Counts and displacements, which are `int` in one form of a function and 64 bits wide in the other.
+
+use super::list::List;
+use super::out::Out;
+use crate::error::Result;
+use heddle_spec::constants::MPI_UNDEFINED;
+use std::ffi::c_int;
+
+/// An array of counts or displacements.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Counts<'a> {
+    /// Of the form with `int`.
+    Int(List<'a, c_int>),
+    /// Of the large form.
+    Large(List<'a, i64>),
+}
+
+impl<'a> Counts<'a> {
+    /// # Safety
+    ///
+    /// As for [`List::new`].
+    pub(crate) unsafe fn int(pointer: *const c_int) -> Self {
+        // SAFETY: the caller promises it.
+        Self::Int(unsafe { List::new(pointer) })
+    }
+
+    /// # Safety
+    ///
+    /// As for [`List::new`].
+    pub(crate) unsafe fn large(pointer: *const i64) -> Self {
+        // SAFETY: the caller promises it.
+        Self::Large(unsafe { List::new(pointer) })
+    }
+
+    /// The array, which has `length` elements.
+    ///
+    /// # Errors
+    ///
+    /// `MPI_ERR_ARG` if the program passed a null pointer for an array that is not empty.
+    pub(crate) fn slice(self, length: usize) -> Result<CountSlice<'a>> {
+        Ok(match self {
+            Self::Int(list) => CountSlice::Int(list.slice(length)?),
+            Self::Large(list) => CountSlice::Large(list.slice(length)?),
+        })
+    }
+}
+
+/// Counts or displacements of known number.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum CountSlice<'a> {
+    /// Of the form with `int`.
+    Int(&'a [c_int]),
+    /// Of the large form.
+    Large(&'a [i64]),
+}
+
+impl CountSlice<'_> {
+    /// The number at `index`.
+    ///
+    /// # Panics
+    ///
+    /// If there are not so many.
+    #[inline]
+    pub(crate) fn get(self, index: usize) -> i64 {
+        match self {
+            Self::Int(values) => i64::from(values[index]),
+            Self::Large(values) => values[index],
+        }
+    }
+
+    /// All of them in order.
+    pub(crate) fn iter(self) -> impl Iterator<Item = i64> {
+        let length = match self {
+            Self::Int(values) => values.len(),
+            Self::Large(values) => values.len(),
+        };
+        (0..length).map(move |index| self.get(index))
+    }
+}
+
+/// Where a count goes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum CountOut {
+    /// Into an `int`.
+    Int(Out<c_int>),
+    /// Into a wide integer.
+    Large(Out<i64>),
+    /// Nowhere: this form of the function does not have the parameter.
+    Absent,
+}
+
+impl CountOut {
+    /// The count of a parameter that this form of the function does not have.
+    pub(crate) const ABSENT: Self = Self::Absent;
+
+    /// # Safety
+    ///
+    /// As for [`Out::new`].
+    pub(crate) unsafe fn int(pointer: *mut c_int) -> Self {
+        // SAFETY: the caller promises it.
+        Self::Int(unsafe { Out::new(pointer) })
+    }
+
+    /// # Safety
+    ///
+    /// As for [`Out::new`].
+    pub(crate) unsafe fn large(pointer: *mut i64) -> Self {
+        // SAFETY: the caller promises it.
+        Self::Large(unsafe { Out::new(pointer) })
+    }
+
+    /// Stores a count; one that an `int` cannot hold becomes `MPI_UNDEFINED`.
+    ///
+    /// # Errors
+    ///
+    /// `MPI_ERR_ARG` if the program passed a null pointer.
+    pub(crate) fn set(self, count: i64) -> Result<()> {
+        match self {
+            Self::Int(out) => out.set(c_int::try_from(count).unwrap_or(MPI_UNDEFINED)),
+            Self::Large(out) => out.set(count),
+            Self::Absent => Ok(()),
+        }
+    }
+}

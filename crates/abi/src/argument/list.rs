@@ -1,0 +1,88 @@
+//! Arrays, whose length the other arguments tell.
+
+use super::out::null_pointer;
+use crate::error::Result;
+use std::marker::PhantomData;
+use std::ptr;
+
+/// An array that goes in. Also a single value passed by address: an array of one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct List<'a, T>(*const T, PhantomData<&'a [T]>);
+
+impl<'a, T> List<'a, T> {
+    /// # Safety
+    ///
+    /// `pointer` is null or points to an array, and the length later asked for is at most that of the array.
+    pub(crate) unsafe fn new(pointer: *const T) -> Self {
+        Self(pointer, PhantomData)
+    }
+
+    /// Whether the program passed this address, which may have a meaning of its own.
+    pub(crate) fn is_at(&self, address: usize) -> bool {
+        self.0.addr() == address
+    }
+
+    /// The array, which has `length` elements.
+    ///
+    /// # Errors
+    ///
+    /// `MPI_ERR_ARG` if the program passed a null pointer for an array that is not empty.
+    pub(crate) fn slice(self, length: usize) -> Result<&'a [T]> {
+        if length == 0 {
+            return Ok(&[]);
+        }
+        if self.0.is_null() {
+            return Err(null_pointer());
+        }
+        // SAFETY: `new` was promised that the array has this length.
+        Ok(unsafe { std::slice::from_raw_parts(self.0, length) })
+    }
+
+    /// The one element of a value passed by address.
+    ///
+    /// # Errors
+    ///
+    /// `MPI_ERR_ARG` if the program passed a null pointer.
+    pub(crate) fn only(self) -> Result<&'a T> {
+        // SAFETY: `new` was promised that a pointer that is not null points to at least one element.
+        unsafe { self.0.as_ref() }.ok_or_else(null_pointer)
+    }
+}
+
+/// An array that goes out, or in and out.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ListOut<'a, T>(*mut T, PhantomData<&'a [T]>);
+
+impl<'a, T> ListOut<'a, T> {
+    /// The array of a parameter that this form of the function does not have.
+    pub(crate) const ABSENT: Self = Self(ptr::null_mut(), PhantomData);
+
+    /// # Safety
+    ///
+    /// `pointer` is null or points to an array nobody else uses meanwhile, and the length later asked for is at most
+    /// that of the array.
+    pub(crate) unsafe fn new(pointer: *mut T) -> Self {
+        Self(pointer, PhantomData)
+    }
+
+    /// Whether the program passed this address, which may have a meaning of its own.
+    pub(crate) fn is_at(&self, address: usize) -> bool {
+        self.0.addr() == address
+    }
+
+    /// The array, which has `length` elements.
+    ///
+    /// # Errors
+    ///
+    /// `MPI_ERR_ARG` if the program passed a null pointer for an array that is not empty.
+    pub(crate) fn slice(self, length: usize) -> Result<&'a mut [T]> {
+        if length == 0 {
+            return Ok(&mut []);
+        }
+        if self.0.is_null() {
+            return Err(null_pointer());
+        }
+        // SAFETY: `new` was promised that the array has this length and is the function's alone.
+        Ok(unsafe { std::slice::from_raw_parts_mut(self.0, length) })
+    }
+}

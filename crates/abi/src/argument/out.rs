@@ -1,0 +1,57 @@
+//! Single values that go out.
+
+use crate::error::{Error, Result};
+use heddle_spec::constants::MPI_ERR_ARG;
+use std::ptr::NonNull;
+
+/// Where a function stores a result, and for some finds a value first.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Out<T>(Option<NonNull<T>>);
+
+impl<T: Copy> Out<T> {
+    /// # Safety
+    ///
+    /// `pointer` is null, or valid for writing a `T` until the function returns; where `get` is used, for reading too.
+    pub(crate) unsafe fn new(pointer: *mut T) -> Self {
+        Self(NonNull::new(pointer))
+    }
+
+    /// Stores `value`.
+    ///
+    /// # Errors
+    ///
+    /// `MPI_ERR_ARG` if the program passed a null pointer.
+    pub(crate) fn set(self, value: T) -> Result<()> {
+        let pointer = self.0.ok_or_else(null_pointer)?;
+        // SAFETY: `new` was promised that the pointer is valid for writing.
+        unsafe { pointer.write(value) };
+        Ok(())
+    }
+
+    /// The value that the program stored.
+    ///
+    /// # Errors
+    ///
+    /// `MPI_ERR_ARG` if the program passed a null pointer.
+    pub(crate) fn get(self) -> Result<T> {
+        let pointer = self.0.ok_or_else(null_pointer)?;
+        // SAFETY: `new` was promised that the pointer is valid for reading.
+        Ok(unsafe { pointer.read() })
+    }
+}
+
+/// The error for a null pointer where something is to be read or stored.
+#[cold]
+pub(super) fn null_pointer() -> Error {
+    Error::new(MPI_ERR_ARG, "an argument is a null pointer; pass the address of a variable")
+}
+
+/// What `pointer` points to.
+///
+/// # Safety
+///
+/// `pointer` is null or valid for reading.
+pub(crate) unsafe fn pointed_to<T: Copy>(pointer: *const T) -> Option<T> {
+    // SAFETY: the caller promises it.
+    unsafe { pointer.as_ref() }.copied()
+}

@@ -1,0 +1,6 @@
+//! The bodies of the functions, a module for each chapter of the standard.
+
+pub(crate) mod conversion;
+pub(crate) mod datatype;
+pub(crate) mod env;
+pub(crate) mod p2p;

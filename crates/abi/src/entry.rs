@@ -1,0 +1,67 @@
+//! What every entry point does around its body.
+
+use crate::error::{Error, Object, handle};
+use std::ffi::c_int;
+
+/// Defines a function that returns an error code, under its two names. Equal bodies fold into one.
+macro_rules! entry {
+    ($plain:ident $profiled:ident($($param:ident: $type:ty),*) $when:ident $object:expr => unsupported) => {
+        entry! { $plain $profiled($($param: $type),*) $when $object
+            => Err($crate::error::Error::unsupported(stringify!($plain))) }
+    };
+    ($plain:ident $profiled:ident($($param:ident: $type:ty),*) $when:ident $object:expr => $body:expr) => {
+        entry! { @one $plain $plain($($param: $type),*) $when $object => $body }
+        entry! { @one $profiled $plain($($param: $type),*) $when $object => $body }
+    };
+    (@one $symbol:ident $name:ident($($param:ident: $type:ty),*) $when:ident $object:expr => $body:expr) => {
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $symbol($($param: $type),*) -> c_int {
+            match $body {
+                Ok(()) => heddle_spec::constants::MPI_SUCCESS,
+                Err(error) => $crate::entry::$when(stringify!($name), $object, error),
+            }
+        }
+    };
+}
+
+/// Defines a function that returns a value and cannot fail, under its two names.
+macro_rules! value_entry {
+    ($plain:ident $profiled:ident($($param:ident: $type:ty),*) -> $result:ty => unsupported $none:expr) => {
+        value_entry! { $plain $profiled($($param: $type),*) -> $result => {
+            let error = $crate::error::Error::unsupported(stringify!($plain));
+            $crate::entry::early(stringify!($plain), Object::Default, error);
+            $none
+        } }
+    };
+    ($plain:ident $profiled:ident($($param:ident: $type:ty),*) -> $result:ty => $body:expr) => {
+        value_entry! { @one $plain($($param: $type),*) -> $result => $body }
+        value_entry! { @one $profiled($($param: $type),*) -> $result => $body }
+    };
+    (@one $symbol:ident($($param:ident: $type:ty),*) -> $result:ty => $body:expr) => {
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $symbol($($param: $type),*) -> $result {
+            $body
+        }
+    };
+}
+
+/// Makes an argument from a pointer that came from C.
+macro_rules! made {
+    ($make:expr) => {
+        // SAFETY: the caller of an MPI function promises what the standard demands of its pointers; that is what the
+        // types of `argument` rely on.
+        unsafe { $make }
+    };
+}
+
+/// The failure of a function that may be called at any time.
+#[cold]
+pub(crate) fn early(name: &'static str, object: Object, error: Error) -> c_int {
+    handle(object, name, error)
+}
+
+/// The failure of a function that needs a running library.
+#[cold]
+pub(crate) fn running(name: &'static str, object: Object, error: Error) -> c_int {
+    handle(object, name, error)
+}

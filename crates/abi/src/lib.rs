@@ -1,0 +1,34 @@
+//! The shared library `libmpi_abi.so.1`: every function of the MPI standard's ABI as `MPI_X` and as `PMPI_X`.
+//!
+//! `build.rs` writes the entry points from the table of the standard; each of them turns its C arguments into those of
+//! `argument`, calls one body, and hands an error to the error handler of the object concerned. Both forms of a
+//! function, with `int` and with large counts, call the same body.
+
+#[cfg(not(target_pointer_width = "64"))]
+compile_error!(
+    "Heddle's ABI is that of 64-bit machines, where MPI_Aint, MPI_Offset and MPI_Count have one size"
+);
+
+#[allow(dead_code, unused_imports, reason = "bodies that use the rest come with the engine")]
+mod argument;
+mod bodies;
+#[macro_use]
+mod entry;
+mod error;
+
+/// The functions that C calls.
+///
+/// # Safety
+///
+/// The standard says which arguments each of them takes. What is not null is used as what it is declared to be.
+#[allow(non_snake_case, unused_variables, unreachable_pub, missing_docs)]
+#[allow(clippy::missing_safety_doc, clippy::too_many_arguments, clippy::unnecessary_cast)]
+mod entry_points {
+    use crate::argument::*;
+    use crate::error::Object;
+    use heddle_spec::Status;
+    use heddle_spec::handle::*;
+    use std::ffi::{c_char, c_int, c_void};
+
+    include!(concat!(env!("OUT_DIR"), "/entry_points.rs"));
+}

@@ -1,0 +1,200 @@
+//! The functions of the standard: the model behind `functions.table`. The table's own head explains its notation.
+
+/// A chapter of the standard with its functions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chapter {
+    /// Name of the Rust module that holds the bodies.
+    pub module: String,
+    /// The chapter's title.
+    pub title: String,
+    /// The functions, in the order of the table.
+    pub functions: Vec<Function>,
+}
+
+/// One function, or one type of callback.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Function {
+    /// Name without `MPI_` and `_c`.
+    pub name: String,
+    /// Whether there is a large-count form.
+    pub large: bool,
+    /// Whether it has a body.
+    pub built: bool,
+    /// Whether it may be called before initialisation and after finalisation.
+    pub early: bool,
+    /// Whether the standard advises against it.
+    pub deprecated: bool,
+    /// What it returns.
+    pub returns: Returns,
+    /// Whose error handler is called.
+    pub errors: Errors,
+    /// The parameters; those of the large form included.
+    pub params: Vec<Param>,
+    /// Whether C's variable arguments follow.
+    pub variadic: bool,
+}
+
+/// What a function returns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Returns {
+    /// An error code.
+    ErrorCode,
+    /// Nothing.
+    Void,
+    /// A value of this kind.
+    Value(Kind),
+}
+
+/// Whose error handler is called when a function fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Errors {
+    /// That of the object in the parameter with this index.
+    Param(usize),
+    /// The default one.
+    Default,
+    /// None: the error code is only returned.
+    Returned,
+}
+
+/// One parameter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Param {
+    /// Name in C.
+    pub name: String,
+    /// What it means.
+    pub kind: Kind,
+    /// Where it goes.
+    pub direction: Direction,
+    /// How many dimensions of array: 0, 1 or 2.
+    pub dimensions: usize,
+    /// Whether only the large-count form has it.
+    pub large_only: bool,
+}
+
+/// Where a parameter goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// Into the function.
+    In,
+    /// Out of it.
+    Out,
+    /// In, and out again.
+    InOut,
+}
+
+/// What a parameter means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kind {
+    /// A number.
+    Int,
+    /// A rank.
+    Rank,
+    /// A tag.
+    Tag,
+    /// A truth value.
+    Logical,
+    /// A key of attributes.
+    Keyval,
+    /// A number of elements: `int`, or `MPI_Count` in the large form.
+    Count,
+    /// A displacement in elements, or its unit: `int`, or `MPI_Aint` in the large form.
+    Displ,
+    /// A displacement or size in bytes: `MPI_Aint`, or `MPI_Count` in the large form.
+    Extent,
+    /// An address or a size in memory.
+    Aint,
+    /// A number that may be large in both forms.
+    BigCount,
+    /// A place in a file.
+    Offset,
+    /// Seconds.
+    Double,
+    /// A buffer of any type.
+    Choice,
+    /// Memory to use, or where to store its address.
+    Address,
+    /// The program's own state.
+    State,
+    /// The value of an attribute.
+    Attr,
+    /// Text.
+    Text,
+    /// Triplets of first rank, last rank, stride.
+    Range,
+    /// `MPI_Status`.
+    Status,
+    /// A handle or an enumeration of MPI_T, with its C type.
+    Object(&'static str),
+    /// A callback, with its name (without `MPI_`) and whether it has a large form.
+    Callback(String, bool),
+}
+
+/// The words of `functions.table` for kinds, and the kinds.
+const KINDS: &[(&str, Kind)] = &[
+    ("int", Kind::Int),
+    ("rank", Kind::Rank),
+    ("tag", Kind::Tag),
+    ("logical", Kind::Logical),
+    ("keyval", Kind::Keyval),
+    ("count", Kind::Count),
+    ("displ", Kind::Displ),
+    ("extent", Kind::Extent),
+    ("aint", Kind::Aint),
+    ("bigcount", Kind::BigCount),
+    ("offset", Kind::Offset),
+    ("double", Kind::Double),
+    ("choice", Kind::Choice),
+    ("address", Kind::Address),
+    ("state", Kind::State),
+    ("attr", Kind::Attr),
+    ("string", Kind::Text),
+    ("range", Kind::Range),
+    ("status", Kind::Status),
+    ("comm", Kind::Object("MPI_Comm")),
+    ("group", Kind::Object("MPI_Group")),
+    ("datatype", Kind::Object("MPI_Datatype")),
+    ("request", Kind::Object("MPI_Request")),
+    ("op", Kind::Object("MPI_Op")),
+    ("info", Kind::Object("MPI_Info")),
+    ("errhandler", Kind::Object("MPI_Errhandler")),
+    ("win", Kind::Object("MPI_Win")),
+    ("file", Kind::Object("MPI_File")),
+    ("session", Kind::Object("MPI_Session")),
+    ("message", Kind::Object("MPI_Message")),
+    ("t_enum", Kind::Object("MPI_T_enum")),
+    ("t_cvar_handle", Kind::Object("MPI_T_cvar_handle")),
+    ("t_pvar_handle", Kind::Object("MPI_T_pvar_handle")),
+    ("t_pvar_session", Kind::Object("MPI_T_pvar_session")),
+    ("t_event_registration", Kind::Object("MPI_T_event_registration")),
+    ("t_event_instance", Kind::Object("MPI_T_event_instance")),
+    ("t_cb_safety", Kind::Object("MPI_T_cb_safety")),
+    ("t_source_order", Kind::Object("MPI_T_source_order")),
+];
+
+impl Kind {
+    /// The kind that a word of the table stands for; callbacks are not among them.
+    pub(crate) fn from_word(word: &str) -> Option<Self> {
+        KINDS.iter().find(|(known, _)| *known == word).map(|(_, kind)| kind.clone())
+    }
+
+    /// Whether objects of this kind have an error handler, or belong to one that has.
+    pub fn has_error_handler(&self) -> bool {
+        const CARRIERS: [&str; 6] =
+            ["MPI_Comm", "MPI_Win", "MPI_File", "MPI_Session", "MPI_Request", "MPI_Message"];
+        matches!(self, Self::Object(name) if CARRIERS.contains(name))
+    }
+}
+
+impl Function {
+    /// The parameters of one of the two forms.
+    pub fn params_of(&self, large: bool) -> impl Iterator<Item = &Param> {
+        self.params.iter().filter(move |param| large || !param.large_only)
+    }
+
+    /// The names of the function's forms in C, each with whether it is the large one.
+    pub fn forms(&self) -> impl Iterator<Item = (String, bool)> {
+        let small = (format!("MPI_{}", self.name), false);
+        let large = self.large.then(|| (format!("MPI_{}_c", self.name), true));
+        [small].into_iter().chain(large)
+    }
+}

@@ -1,0 +1,167 @@
+//! The text of `mpi.h`.
+
+use crate::constant::{self, Section};
+use crate::function::{Direction, Function, Kind, Param, Returns};
+use crate::function_table::Functions;
+use std::fmt::Write;
+
+const OPENING: &str = "\
+/* The MPI 5.0 standard ABI. Made from Heddle's tables of the standard (crates/spec); do not edit. */
+#ifndef MPI_H_ABI
+#define MPI_H_ABI
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern \"C\" {
+#endif
+
+/* Integers wide enough for addresses, for places in files, and for either. */
+typedef intptr_t MPI_Aint;
+typedef int64_t MPI_Offset;
+typedef int64_t MPI_Count;
+
+/* What is known about a message that was received. MPI_internal belongs to the library. */
+typedef struct MPI_Status {
+    int MPI_SOURCE;
+    int MPI_TAG;
+    int MPI_ERROR;
+    int MPI_internal[5];
+} MPI_Status;
+";
+
+const CLOSING: &str = "
+#ifdef __cplusplus
+}
+#endif
+
+#endif
+";
+
+/// The header `mpi.h`, for C and C++.
+pub fn mpi_h(sections: &[Section], functions: &Functions) -> String {
+    let mut out = String::from(OPENING);
+    let is_type = |section: &&Section| matches!(section.kind, constant::Kind::Handle(_));
+    heading(&mut out, "Handles");
+    for section in sections.iter().filter(is_type) {
+        if let constant::Kind::Handle(name) = &section.kind {
+            push(&mut out, format_args!("typedef struct {}* {name};", struct_tag(name)));
+        }
+    }
+    for section in sections.iter().filter(|section| !section.constants.is_empty()) {
+        heading(&mut out, &section.title);
+        constants(&mut out, section);
+    }
+    heading(&mut out, "Functions that a program hands in");
+    for callback in &functions.callbacks {
+        for (name, large) in callback.forms() {
+            push(&mut out, format_args!("typedef {};", prototype(callback, &format!("({name})"), large)));
+        }
+    }
+    for chapter in &functions.chapters {
+        heading(&mut out, &chapter.title);
+        for (prefix, function) in ["", "P"].iter().flat_map(|p| chapter.functions.iter().map(move |f| (p, f)))
+        {
+            let remark = if function.deprecated { " /* deprecated */" } else { "" };
+            for (name, large) in function.forms() {
+                let text = prototype(function, &format!("{prefix}{name}"), large);
+                push(&mut out, format_args!("{text};{remark}"));
+            }
+        }
+    }
+    out.push_str(CLOSING);
+    out
+}
+
+fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
+    writeln!(out, "{text}").expect("a String takes everything");
+}
+
+fn heading(out: &mut String, title: &str) {
+    push(out, format_args!("\n/* {title} */"));
+}
+
+/// The tag of the structure that a handle points to; C++ puts it into the names of functions that take the handle.
+fn struct_tag(handle: &str) -> String {
+    match handle.strip_prefix("MPI_T_") {
+        Some(_) => format!("{handle}_t"),
+        None => handle.replacen("MPI_", "MPI_ABI_", 1),
+    }
+}
+
+fn constants(out: &mut String, section: &Section) {
+    if let constant::Kind::Enum(name) = &section.kind {
+        let members: Vec<String> =
+            section.constants.iter().map(|c| format!("    {} = {}", c.name, c.text)).collect();
+        push(out, format_args!("typedef enum {name} {{\n{}\n}} {name};", members.join(",\n")));
+        return;
+    }
+    let width = section.constants.iter().map(|c| c.name.len()).max().unwrap_or(0);
+    for constant in &section.constants {
+        let (name, text) = (&constant.name, &constant.text);
+        let value = match &section.kind {
+            _ if constant.alias => text.clone(),
+            constant::Kind::Int if constant.value < 0 => format!("({text})"),
+            constant::Kind::Int | constant::Kind::Enum(_) => text.clone(),
+            constant::Kind::Offset => format!("((MPI_Offset){text})"),
+            constant::Kind::Address => format!("(({}){text})", constant.c_type),
+            constant::Kind::Handle(handle) => format!("(({handle}){text})"),
+        };
+        push(out, format_args!("#define {name:width$} {value}"));
+    }
+}
+
+/// The C declaration of `function` under the name `declared`.
+pub fn prototype(function: &Function, declared: &str, large: bool) -> String {
+    let result = match &function.returns {
+        Returns::ErrorCode => "int",
+        Returns::Void => "void",
+        Returns::Value(kind) => c_type(kind, large),
+    };
+    let mut params: Vec<String> = function.params_of(large).map(|param| c_param(param, large)).collect();
+    if function.variadic {
+        params.push("...".into());
+    } else if params.is_empty() {
+        params.push("void".into());
+    }
+    format!("{result} {declared}({})", params.join(", "))
+}
+
+/// The C type of a single value; for pointers to anything, what they point to.
+fn c_type(kind: &Kind, large: bool) -> &'static str {
+    match (kind, large) {
+        (Kind::Int | Kind::Rank | Kind::Tag | Kind::Logical | Kind::Keyval | Kind::Range, _)
+        | (Kind::Count | Kind::Displ, false) => "int",
+        (Kind::Aint, _) | (Kind::Displ, true) | (Kind::Extent, false) => "MPI_Aint",
+        (Kind::BigCount, _) | (Kind::Count | Kind::Extent, true) => "MPI_Count",
+        (Kind::Offset, _) => "MPI_Offset",
+        (Kind::Double, _) => "double",
+        (Kind::Choice | Kind::Address | Kind::State | Kind::Attr | Kind::Callback(..), _) => "void",
+        (Kind::Text, _) => "char",
+        (Kind::Status, _) => "MPI_Status",
+        (Kind::Object(name), _) => name,
+    }
+}
+
+fn c_param(param: &Param, large: bool) -> String {
+    let (name, kind) = (&param.name, &param.kind);
+    let base = c_type(kind, large);
+    let constness = if param.direction == Direction::In { "const " } else { "" };
+    match (kind, param.dimensions, param.direction) {
+        (Kind::Callback(callback, has_large), ..) => {
+            let suffix = if large && *has_large { "_c" } else { "" };
+            format!("MPI_{callback}{suffix} *{name}")
+        }
+        (Kind::Address | Kind::State | Kind::Attr, ..) => format!("void *{name}"),
+        (Kind::Choice, ..) => format!("{constness}void *{name}"),
+        (Kind::Text, 0, _) => format!("{constness}char *{name}"),
+        (Kind::Text, 1, Direction::In) => format!("char *{name}[]"),
+        (Kind::Text, 1, _) => format!("char ***{name}"),
+        (Kind::Text, ..) => format!("char **{name}[]"),
+        (Kind::Range, ..) => format!("int {name}[][3]"),
+        (Kind::Status, 0, _) => format!("{constness}MPI_Status *{name}"),
+        (_, 0, Direction::In) => format!("{base} {name}"),
+        (_, 0, _) => format!("{base} *{name}"),
+        _ => format!("{constness}{base} {name}[]"),
+    }
+}
