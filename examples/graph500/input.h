@@ -5,8 +5,8 @@
  *                  a time) is allowed and ignored; lines that start with # or % are comments.
  *                  If no vertex is numbered 0, numbers are taken to start at 1.
  *   Matrix Market  "%%MatrixMarket matrix coordinate FIELD SYMMETRY" with FIELD pattern, real,
- *                  integer or complex, and SYMMETRY general, symmetric, skew-symmetric or hermitian; a
- *                  square matrix. Every entry is an undirected edge; values are ignored.
+ *                  integer or complex, and SYMMETRY general, symmetric, skew-symmetric or
+ *                  hermitian; a square matrix. Every entry is an undirected edge; values are ignored.
  *
  * Numbers that leave big gaps (labels, not indices) are replaced by their order. */
 #ifndef GRAPH500_INPUT_H

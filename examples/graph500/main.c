@@ -180,7 +180,8 @@ static bool load_edges(struct run *run, struct edge_list *edges)
     const struct options *o = &run->options;
     if (o->input != NULL)
         return read_graph(o->input, run->rank, edges);
-    *edges = generate_kronecker(&run->team, o->scale, o->edgefactor, o->seed, run->rank, run->ranks);
+    *edges = generate_kronecker(&run->team, o->scale, o->edgefactor, o->seed, run->rank,
+                                run->ranks);
     return true;
 }
 

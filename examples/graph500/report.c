@@ -90,8 +90,8 @@ void report_print(const struct report *r, FILE *to)
     fprintf(to, "  in MPI       %.3f s a thread (%.0f %% of the searches' time), at most %.3f s\n",
             r->traffic.mpi_mean_s, 100 * r->traffic.mpi_mean_s / f.search_s,
             r->traffic.mpi_max_s);
-    fprintf(to, "  time         %.2f s: generation %.2f, construction %.2f, searches %.2f", r->wall_s,
-            r->generation_s, r->construction_s, f.search_s);
+    fprintf(to, "  time         %.2f s: generation %.2f, construction %.2f, searches %.2f",
+            r->wall_s, r->generation_s, r->construction_s, f.search_s);
     if (r->options->validate)
         fprintf(to, ", validation %.2f", r->validation_s);
     fprintf(to, "\n");
@@ -185,8 +185,9 @@ void report_json(const struct report *r, FILE *to)
     json_number(to, "wall_time", r->wall_s);
     fputs("  \"searches\": [", to);
     for (int i = 0; i < r->searches; i++)
-        fprintf(to, "%s\n    {\"root\": %llu, \"seconds\": %.9g, \"levels\": %u, \"reached\": %llu, "
-                    "\"edges\": %llu}",
+        fprintf(to,
+                "%s\n    {\"root\": %llu, \"seconds\": %.9g, \"levels\": %u, \"reached\": %llu, "
+                "\"edges\": %llu}",
                 i > 0 ? "," : "", (unsigned long long)r->roots[i], r->results[i].seconds,
                 r->results[i].levels, (unsigned long long)r->results[i].reached,
                 (unsigned long long)r->results[i].edges);
