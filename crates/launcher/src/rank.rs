@@ -26,7 +26,8 @@ use crate::processes::Process;
 pub(crate) struct Common {
     pub(crate) size: u32,
     pub(crate) job_id: String,
-    /// The job's memory, under the number that ranks inherit.
+    /// The job's memory, under the number that ranks inherit. It stays open as long as the job runs, for ranks that
+    /// come by the path.
     pub(crate) memory: Arc<OwnedFd>,
     /// The signal mask the launcher was started with.
     pub(crate) mask: SigSet,

@@ -17,17 +17,18 @@ mod report;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use heddle_bootstrap::builtin::env;
 use heddle_bootstrap::{JobControl, State};
+use nix::sched::CpuSet;
 use nix::sys::eventfd::EventFd;
 use nix::sys::signal::{Signal, raise};
 use nix::unistd::Pid;
 
+use crate::command_line::Block;
 use crate::guardian::Guardian;
 use crate::leftovers::{Leftovers, Look};
 use crate::output::{Health, Sink};
 use crate::processes;
-use crate::rank::{Rank, StartError};
+use crate::rank::{Common, Input, Rank};
 use crate::signals::{ENDING, Signals};
 use crate::terminal_input::TerminalInput;
 use crate::verdict::{Failure, Verdict, judge};
@@ -97,7 +98,7 @@ enum Phase {
 #[derive(Debug)]
 pub(crate) struct Supervisor {
     job: JobControl,
-    job_id: String,
+    common: Common,
     signals: Signals,
     guardian: Guardian,
     sinks: Sinks,
@@ -122,9 +123,10 @@ pub(crate) struct Supervisor {
 }
 
 impl Supervisor {
-    /// A job without ranks; [`add`](Self::add) them.
+    /// A job without ranks.
     pub(crate) fn new(
-        (job, job_id): (JobControl, String),
+        job: JobControl,
+        common: Common,
         signals: Signals,
         guardian: Guardian,
         (sinks, wake): (Sinks, Arc<EventFd>),
@@ -132,7 +134,7 @@ impl Supervisor {
     ) -> Self {
         Self {
             job,
-            job_id,
+            common,
             signals,
             guardian,
             sinks,
@@ -150,20 +152,24 @@ impl Supervisor {
         }
     }
 
-    /// The guardian, for a starting rank.
-    pub(crate) fn guardian(&self) -> &Guardian {
-        &self.guardian
-    }
-
-    /// Takes the next rank.
-    pub(crate) fn add(&mut self, rank: Rank) {
-        self.ranks.push(rank);
-    }
-
-    /// Ends the job because a rank could not be started.
-    pub(crate) fn fail_to_start(&mut self, rank: u32, error: &StartError) {
-        self.say(&format!("cannot start rank {rank}: {error}"));
-        self.end(error.status());
+    /// Starts the next rank, with block number `appnum` of the command line. If that is impossible the job is ended,
+    /// and the answer is false.
+    pub(crate) fn start_rank(
+        &mut self,
+        program: (usize, &Block),
+        input: Input,
+        place: Option<CpuSet>,
+    ) -> bool {
+        let rank = self.ranks.len() as u32;
+        match Rank::start(&self.common, program, rank, input, place, &self.guardian) {
+            Ok(started) => self.ranks.push(started),
+            Err(error) => {
+                self.say(&format!("cannot start rank {rank}: {error}"));
+                self.end(error.status());
+                return false;
+            }
+        }
+        true
     }
 
     /// Runs the job to its end.
@@ -282,15 +288,12 @@ impl Supervisor {
             if entry.state != State::Initialised || pid == rank.group() {
                 continue;
             }
-            let found = processes::alive(pid);
-            match &rank.wrapped {
-                // The number may be one of another namespace of processes: only a process that says it is the
-                // rank is believed to be.
-                None => rank.wrapped = found.filter(|_| is_rank(pid, &self.job_id, rank.rank)),
-                Some(known) if found.is_some_and(|found| found.started == known.started) => {}
+            match (processes::alive(pid), &rank.wrapped) {
+                (Some(found), None) => rank.wrapped = Some(found),
+                (Some(found), Some(known)) if found.started == known.started => {}
                 // It is gone. It may have finalised after the state was read above.
-                Some(_) if self.job.entry(rank.rank).state != State::Initialised => {}
-                Some(_) => return self.fail(index, pid, &Failure::Vanished),
+                _ if self.job.entry(rank.rank).state != State::Initialised => {}
+                _ => return self.fail(index, pid, &Failure::Vanished),
             }
         }
     }
@@ -371,13 +374,13 @@ impl Supervisor {
             Phase::Leftovers { leftovers, next_look, gone: gone @ false } if *next_look <= now => {
                 *next_look = now + crate::leftovers::LOOK;
                 let groups: Vec<Pid> = self.ranks.iter().map(Rank::group).collect();
-                match leftovers.look(&self.job_id, &groups) {
+                match leftovers.look(&self.common.job_id, &groups) {
                     Look::Left => {}
                     Look::Gone => *gone = true,
-                    Look::Asked(left) => self.say_left(&left, "is ended"),
+                    Look::Asked(left) => self.say_left(&left, "ended now"),
                     Look::Immortal(left) => {
                         *gone = true;
-                        self.say_left(&left, "cannot be killed");
+                        self.say_left(&left, "impossible to kill");
                     }
                 }
                 self.drained = false;
@@ -405,10 +408,4 @@ impl Supervisor {
         }
         self.phase = Phase::Writing;
     }
-}
-
-/// Whether the process says of itself that it is `rank` of the job.
-fn is_rank(pid: Pid, job_id: &str, rank: u32) -> bool {
-    processes::has_variable(pid, env::JOB_ID, job_id)
-        && processes::has_variable(pid, env::RANK, &rank.to_string())
 }
