@@ -69,6 +69,15 @@ fn many_ranks_that_fail_at_once_give_one_message() {
 }
 
 #[test]
+fn last_words_come_before_the_verdict() {
+    let report = mpiexec(&["-n", "2", "sh", "-c", "seq 1000 >&2; exit 3"]);
+    let lines: Vec<&str> = report.err.lines().collect();
+    let verdict = lines.iter().position(|line| line.starts_with("mpiexec: ")).expect("a verdict");
+    assert!(verdict >= 1000, "the verdict is line {verdict}");
+    assert_eq!(report.code(), 3);
+}
+
+#[test]
 fn programs_that_do_not_exist() {
     mpiexec(&["-n", "2", "no-such-program-anywhere"])
         .failed(127, &["rank 0", "no-such-program-anywhere", "not found in PATH"]);

@@ -36,7 +36,7 @@ pub(crate) fn mpiexec(arguments: &[&str]) -> Report {
 pub(crate) struct Running {
     child: Child,
     mark: String,
-    readers: [JoinHandle<Vec<u8>>; 2],
+    readers: Option<[JoinHandle<Vec<u8>>; 2]>,
 }
 
 /// What came of it.
@@ -116,7 +116,7 @@ impl Running {
                 bytes
             })
         });
-        Self { child, mark, readers }
+        Self { child, mark, readers: Some(readers) }
     }
 
     pub(crate) fn pid(&self) -> Pid {
@@ -152,9 +152,7 @@ impl Running {
             match self.child.try_wait().expect("waiting for mpiexec") {
                 Some(status) => break status,
                 None if Instant::now() > deadline => {
-                    let left = self.processes();
-                    self.child.kill().expect("ending mpiexec");
-                    panic!("mpiexec hangs; its processes: {left:?}");
+                    panic!("mpiexec hangs; its processes: {:?}", self.processes());
                 }
                 None => pause(),
             }
@@ -167,10 +165,18 @@ impl Running {
         }
         assert_eq!(marked(&self.mark), [], "processes are left");
         assert_eq!(guardians_of(self.pid()), [], "a guardian is left");
-        let [out, err] = self
-            .readers
-            .map(|reader| String::from_utf8_lossy(&reader.join().expect("a reader")).into_owned());
+        let readers = self.readers.take().expect("readers that nobody has joined");
+        let [out, err] =
+            readers.map(|reader| String::from_utf8_lossy(&reader.join().expect("a reader")).into_owned());
         Report { status, out, err }
+    }
+}
+
+impl Drop for Running {
+    /// A test that fails leaves nothing behind: the guardian sees to it.
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

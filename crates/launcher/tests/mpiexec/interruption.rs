@@ -48,6 +48,17 @@ fn the_second_signal_kills() {
 }
 
 #[test]
+fn an_interrupted_job_does_not_wait_for_a_reader() {
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    let running = Running::start_with(&["-n", "2", "yes"], &[], |command| command.stdout(writer));
+    running.wait_for(2, "yes");
+    running.signal(Signal::SIGINT);
+    let report = running.finish();
+    drop(reader);
+    report.failed(128 + Signal::SIGINT as i32, &["ended by SIGINT"]);
+}
+
+#[test]
 fn other_signals_are_passed_on() {
     let script = "trap 'echo told; exit 0' USR1; echo ready; while :; do sleep 0.1; done";
     let (mut reader, writer) = std::io::pipe().expect("a pipe");
