@@ -19,9 +19,6 @@
 //! before that is read. An agreement is one word, so its exchange carries all there is to know; it is AcqRel so
 //! that what the winner wrote before proposing is visible to those who accept.
 
-// The lint sees through the platform's re-exports.
-#![allow(clippy::disallowed_types)]
-
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
