@@ -2,7 +2,7 @@
 //!
 //! There are no communicators, handles or entry points here: a [`Datatype`] says where the bytes of a
 //! message lie in memory, [`Datatype::pack`] and [`Datatype::unpack`] move them from any position to any
-//! other, [`Datatype::fill_runs`] lists them for a copy by the kernel, and `reduce` computes with them.
+//! other, [`Datatype::fill_runs`] lists them for a copy by the kernel, and [`reduce()`] computes with them.
 
 mod basic;
 mod bounds;
@@ -14,6 +14,7 @@ mod elements;
 mod error;
 mod plan;
 mod predefined;
+mod reduce;
 mod walk;
 
 pub use basic::{Basic, Class, Kind};
@@ -23,3 +24,4 @@ pub use cursor::{Cursor, Run, Runs};
 pub use datatype::{Datatype, TypeRef};
 pub use error::TypeError;
 pub use predefined::{all_predefined, predefined, types};
+pub use reduce::{Kernel, Op, ReduceError, kernel, reduce, supports};
