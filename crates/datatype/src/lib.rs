@@ -4,6 +4,7 @@
 //! message lie in memory, [`Datatype::pack`] and [`Datatype::unpack`] move them from any position to any
 //! other, [`Datatype::fill_runs`] lists them for a copy by the kernel, and [`reduce()`] computes with them.
 
+mod array;
 mod basic;
 mod bounds;
 mod construct;
@@ -17,6 +18,10 @@ mod predefined;
 mod reduce;
 mod walk;
 
+pub use array::{
+    DISTRIBUTE_BLOCK, DISTRIBUTE_CYCLIC, DISTRIBUTE_DFLT_DARG, DISTRIBUTE_NONE, Distributed, ORDER_C,
+    ORDER_FORTRAN,
+};
 pub use basic::{Basic, Class, Kind};
 pub use construct::Constructed;
 pub use contents::{Combiner, Contents, Form};
