@@ -1,7 +1,6 @@
 //! User memory that takes part in an operation: an address, and how the data lies there.
 
-use crate::datatype::TypeRef;
-use heddle_datatype::Cursor;
+use heddle_datatype::{Cursor, TypeRef};
 
 /// A user buffer. Contiguous data is an address and a length; anything else carries its datatype.
 #[derive(Debug, Clone)]
@@ -29,7 +28,7 @@ impl Buffer {
     /// until the operation completes.
     #[inline]
     pub unsafe fn new(address: *mut u8, count: i64, datatype: &TypeRef) -> Buffer {
-        let bytes = count as usize * datatype.size();
+        let bytes = (count * datatype.size()) as usize;
         if datatype.is_contiguous() {
             return Buffer { address, bytes, typed: None };
         }
@@ -93,7 +92,7 @@ impl Buffer {
 
     fn cursor<'a>(&self, typed: &'a Typed, offset: usize) -> Cursor<'a> {
         let mut cursor = Cursor::new(&typed.datatype, typed.count);
-        cursor.seek(offset);
+        cursor.seek(offset as i64);
         cursor
     }
 

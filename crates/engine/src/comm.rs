@@ -7,11 +7,11 @@
 //! Each communicator has several **planes**, contexts of their own for different kinds of messages.
 
 use crate::attribute::Attributes;
-use crate::error::{Error, Result};
 use crate::errhandler::ErrhandlerCell;
+use crate::error::{Error, Result};
 use crate::group::Group;
-use crate::p2p::Attached;
 use crate::object_table::{Kind, Ref, Table};
+use crate::p2p::Attached;
 use crate::process::{self, Process};
 use crate::topology::Topology;
 use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};

@@ -50,7 +50,10 @@ impl Error {
     /// `MPI_ERR_UNSUPPORTED_OPERATION`: the named function or feature is not built yet.
     #[cold]
     pub fn unsupported(what: &str) -> Error {
-        Error::new(mpi::MPI_ERR_UNSUPPORTED_OPERATION, format!("{what} is not built yet in Heddle; see the README"))
+        Error::new(
+            mpi::MPI_ERR_UNSUPPORTED_OPERATION,
+            format!("{what} is not built yet in Heddle; see the README"),
+        )
     }
 }
 

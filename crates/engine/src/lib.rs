@@ -14,9 +14,12 @@
 //! | `progress` | waiting |
 //! | `p2p`, `collective` | the operations |
 
+pub mod attribute;
 pub mod buffer;
+pub mod collective;
 pub mod comm;
 pub mod datatype;
+pub mod errhandler;
 pub mod error;
 pub mod group;
 mod matching;
@@ -26,4 +29,5 @@ pub mod process;
 mod progress;
 pub mod request;
 pub mod settings;
+pub mod topology;
 mod vni;

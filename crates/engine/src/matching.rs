@@ -49,7 +49,8 @@ impl Key {
     #[inline(always)]
     fn hash(&self) -> u64 {
         let low = u64::from(self.source as u32) << 32 | u64::from(self.tag as u32);
-        let mixed = (self.context ^ low.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xd6e8_feb8_6659_fd93);
+        let mixed =
+            (self.context ^ low.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xd6e8_feb8_6659_fd93);
         mixed ^ mixed >> 32
     }
 }
@@ -65,7 +66,8 @@ struct Bucket {
     tail: u32,
 }
 
-const EMPTY: Bucket = Bucket { key: Key { context: 0, source: 0, tag: 0 }, used: false, head: NONE, tail: NONE };
+const EMPTY: Bucket =
+    Bucket { key: Key { context: 0, source: 0, tag: 0 }, used: false, head: NONE, tail: NONE };
 
 /// Lists by key: open addressing, linear probing. Emptied lists stay until the table grows, since keys come back.
 #[derive(Debug)]

@@ -121,7 +121,12 @@ pub fn initialize(thread_level: i32) -> Result<()> {
         waiting: CachePadded::new(AtomicU32::new(0)),
         next_context: AtomicU64::new(FIRST_CONTEXT),
         world_comm: Comm::new(context_id(0, 0), Arc::new(Group::all(size)), rank, fabric.vnis()),
-        self_comm: Comm::new(context_id(rank, 1), Arc::new(Group::from_world_ranks(vec![rank as u32])), 0, fabric.vnis()),
+        self_comm: Comm::new(
+            context_id(rank, 1),
+            Arc::new(Group::from_world_ranks(vec![rank as u32])),
+            0,
+            fabric.vnis(),
+        ),
         world,
         fabric,
         settings,

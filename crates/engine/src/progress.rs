@@ -37,12 +37,13 @@ impl Process {
     }
 
     fn wait_slowly(&self, vni: u32, done: &mut dyn FnMut() -> bool) {
-        let crowd = self.waiting.fetch_add(1, Ordering::Relaxed) + 1;
+        let crowd = self.waiting.fetch_add(1, Ordering::Relaxed) as usize + 1;
         let mut waiter = Waiter::new(self.wait_policy(), crowd);
         let mut round = 0u32;
         loop {
             round = round.wrapping_add(1);
-            let happened = self.vni(vni).progress() | (round % OTHERS_EVERY == 0 && self.progress_others(vni));
+            let happened =
+                self.vni(vni).progress() | (round % OTHERS_EVERY == 0 && self.progress_others(vni));
             if done() {
                 break;
             }
@@ -61,7 +62,7 @@ impl Process {
     /// Sleeps until the bell rings, unless there is something to do.
     #[cold]
     fn sleep(&self, done: &mut dyn FnMut() -> bool) {
-        let ticket = self.fabric().own_bell().prepare(Scope::Machine);
+        let mut ticket = self.fabric().own_bell().prepare(Scope::Machine);
         // From here on whoever makes something happen rings the bell: look once more, then sleep.
         if self.progress_all() || done() {
             return;

@@ -171,7 +171,8 @@ struct Store {
     free: Vec<RequestId>,
 }
 
-static BLOCKS: [AtomicPtr<Request>; BLOCK_COUNT] = [const { AtomicPtr::new(std::ptr::null_mut()) }; BLOCK_COUNT];
+static BLOCKS: [AtomicPtr<Request>; BLOCK_COUNT] =
+    [const { AtomicPtr::new(std::ptr::null_mut()) }; BLOCK_COUNT];
 static USED: AtomicU32 = AtomicU32::new(0);
 static STORE: Mutex<Store> = Mutex::new(Store { used: 0, free: Vec::new() });
 

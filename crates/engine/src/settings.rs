@@ -55,6 +55,8 @@ fn variable<T>(name: &str, default: T, parse: impl FnOnce(&str) -> Result<T, Str
         Err(VarError::NotPresent) => Ok(default),
         Ok(text) if text.is_empty() => Ok(default),
         Err(VarError::NotUnicode(_)) => Err(format!("the environment variable {name} is not text")),
-        Ok(text) => parse(&text).map_err(|why| format!("the environment variable {name} is \"{text}\": {why}")),
+        Ok(text) => {
+            parse(&text).map_err(|why| format!("the environment variable {name} is \"{text}\": {why}"))
+        }
     }
 }

@@ -12,7 +12,9 @@ use std::sync::Arc;
 #[derive(Debug, thiserror::Error)]
 pub enum TransportError {
     /// The segment could not be made large enough.
-    #[error("cannot grow the job's shared memory to {bytes} bytes: {source}; set HEDDLE_VNIS to a smaller number")]
+    #[error(
+        "cannot grow the job's shared memory to {bytes} bytes: {source}; set HEDDLE_VNIS to a smaller number"
+    )]
     Grow {
         /// Bytes wanted.
         bytes: usize,

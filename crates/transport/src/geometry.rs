@@ -79,7 +79,12 @@ impl Geometry {
     ///
     /// # Safety
     /// As [`Geometry::bell`].
-    pub(crate) unsafe fn connections(&self, base: *mut u8, receiver: usize, vni: usize) -> *const [AtomicU64] {
+    pub(crate) unsafe fn connections(
+        &self,
+        base: *mut u8,
+        receiver: usize,
+        vni: usize,
+    ) -> *const [AtomicU64] {
         let offset = self.connections_offset() + (receiver * self.vnis + vni) * self.connection_stride();
         // SAFETY: inside the segment; the offset is a multiple of 64.
         let first = unsafe { base.add(offset) }.cast::<AtomicU64>();
@@ -90,7 +95,13 @@ impl Geometry {
     ///
     /// # Safety
     /// As [`Geometry::bell`].
-    pub(crate) unsafe fn ring(&self, base: *mut u8, receiver: usize, vni: usize, sender: usize) -> RingMemory {
+    pub(crate) unsafe fn ring(
+        &self,
+        base: *mut u8,
+        receiver: usize,
+        vni: usize,
+        sender: usize,
+    ) -> RingMemory {
         let index = (receiver * self.vnis + vni) * self.ranks + sender;
         // SAFETY: inside the segment.
         let credits = unsafe { base.add(self.rings_offset() + index * self.ring_stride()) };

@@ -53,7 +53,13 @@ impl Outbox {
 
     /// Sends a message of at most [`INLINE_BYTES`] bytes. False, and nothing done, if the ring is full.
     #[inline(always)]
-    pub fn send_inline(&mut self, peer: usize, header: &Header, len: usize, fill: impl FnOnce(*mut u8)) -> bool {
+    pub fn send_inline(
+        &mut self,
+        peer: usize,
+        header: &Header,
+        len: usize,
+        fill: impl FnOnce(*mut u8),
+    ) -> bool {
         debug_assert!(len <= INLINE_BYTES);
         let lane = self.lane(peer);
         let sent = lane.producer.send_inline(header, len, fill);

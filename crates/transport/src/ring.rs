@@ -112,7 +112,13 @@ impl Producer {
     /// Sends a message whose payload of `len` ≤ [`Producer::max_bulk`] bytes goes to the bulk area. `fill` writes
     /// the payload; `extra` travels in the slot. Returns false, having called nothing, when there is no room.
     #[inline]
-    pub fn send_bulk(&mut self, header: &Header, len: usize, extra: &[u8; EXTRA_BYTES], fill: impl FnOnce(*mut u8)) -> bool {
+    pub fn send_bulk(
+        &mut self,
+        header: &Header,
+        len: usize,
+        extra: &[u8; EXTRA_BYTES],
+        fill: impl FnOnce(*mut u8),
+    ) -> bool {
         debug_assert!(len <= self.max_bulk());
         let Some(position) = self.bulk_room(len as u64) else { return false };
         if !self.has_slot() {
@@ -227,7 +233,9 @@ impl Consumer {
     pub fn take(&mut self, read: impl FnOnce(&Incoming)) -> bool {
         let slot = self.ring.slot(self.tail);
         // SAFETY: a slot of a live ring; we are its only consumer.
-        let Some((header, place)) = (unsafe { Slot::read(slot, self.ring.lap(self.tail)) }) else { return false };
+        let Some((header, place)) = (unsafe { Slot::read(slot, self.ring.lap(self.tail)) }) else {
+            return false;
+        };
         // SAFETY: as above.
         let inline = unsafe { Slot::payload(slot) };
         match place {
@@ -270,7 +278,8 @@ mod tests {
 
     /// A ring in private memory.
     fn ring(slot_count: u64, bulk_bytes: u64) -> RingMemory {
-        let credits: &'static Credits = Box::leak(Box::new(Credits { slots: AtomicU64::new(0), bulk: AtomicU64::new(0) }));
+        let credits: &'static Credits =
+            Box::leak(Box::new(Credits { slots: AtomicU64::new(0), bulk: AtomicU64::new(0) }));
         let lines = vec![[0u64; 8]; (slot_count + 1) as usize];
         let base = Box::leak(lines.into_boxed_slice()).as_mut_ptr().cast::<u8>();
         // SAFETY: one spare line was allocated so that the first slot can be aligned.
@@ -315,7 +324,8 @@ mod tests {
             let len = (i * 37) % (tx.max_bulk() + 1);
             let extra = [i as u8; EXTRA_BYTES];
             // SAFETY: `fill` gets room for `len` bytes.
-            while !tx.send_bulk(&header(i as i32), len, &extra, |to| unsafe { to.write_bytes(i as u8, len) }) {
+            while !tx.send_bulk(&header(i as i32), len, &extra, |to| unsafe { to.write_bytes(i as u8, len) })
+            {
                 let expected: usize = queue.pop_front().expect("room is found once the ring is drained");
                 assert!(rx.take(|m| {
                     assert_eq!(m.header.tag, expected as i32);

@@ -144,7 +144,8 @@ pub fn bsend(comm: &CommRef, buffer: Buffer, dest: i32, tag: i32) -> Result<()> 
         return Ok(());
     }
     let process = process::current()?;
-    let pending = super::send::issue(process, comm, Plane::PointToPoint, buffer, dest, tag, super::Mode::Buffered)?;
+    let pending =
+        super::send::issue(process, comm, Plane::PointToPoint, buffer, dest, tag, super::Mode::Buffered)?;
     if let Some(id) = pending {
         process.vni(comm.vni()).with(|_| detach(id));
     }

@@ -144,7 +144,8 @@ pub fn test_all(handles: &mut [usize], mut report: impl FnMut(usize, Outcome)) -
     }
     let mut failed = false;
     for (index, handle) in handles.iter_mut().enumerate() {
-        let outcome = if matches!(state(*handle)?, State::Nothing) { Outcome::empty() } else { collect(handle) };
+        let outcome =
+            if matches!(state(*handle)?, State::Nothing) { Outcome::empty() } else { collect(handle) };
         failed |= outcome.error.is_some();
         report(index, outcome);
     }

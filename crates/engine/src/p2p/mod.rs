@@ -18,12 +18,13 @@ mod receive;
 mod send;
 mod sendrecv;
 
-pub use buffered::{Attached, AttachTo, attach_buffer, bsend, detach_buffer, flush_buffer, ibsend};
+pub use buffered::{AttachTo, Attached, attach_buffer, bsend, detach_buffer, flush_buffer, ibsend};
 pub use complete::{
-    Any, Some_, cancel, free, get_status, test, test_all, test_any, test_some, wait, wait_all, wait_any, wait_some,
+    Any, Some_, cancel, free, get_status, test, test_all, test_any, test_some, wait, wait_all, wait_any,
+    wait_some,
 };
 pub use persistent::{receive_init, send_init, start};
-pub use probe::{MessageObject, improbe, imrecv, iprobe, mprobe, mrecv, probe};
+pub use probe::{improbe, imrecv, iprobe, message_of_index, mprobe, mrecv, probe};
 pub use receive::{irecv, recv};
 pub use send::{isend, send};
 pub use sendrecv::{sendrecv, sendrecv_replace};

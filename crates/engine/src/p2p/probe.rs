@@ -49,7 +49,8 @@ pub fn iprobe(comm: &CommRef, source: i32, tag: i32) -> Result<Option<Outcome>> 
     let process = process::current()?;
     let key = Key { context: comm.context(Plane::PointToPoint), source, tag };
     let vni = process.vni(comm.vni());
-    let mut look = || vni.with(|core| core.matching.peek(&key).map(|(exact, message)| seen(&exact, message.len())));
+    let look =
+        || vni.with(|core| core.matching.peek(&key).map(|(exact, message)| seen(&exact, message.len())));
     match look() {
         Some(found) => Ok(Some(found)),
         None => {
@@ -79,7 +80,7 @@ pub fn improbe(comm: &CommRef, source: i32, tag: i32) -> Result<Option<(usize, O
     let process = process::current()?;
     let key = Key { context: comm.context(Plane::PointToPoint), source, tag };
     let vni = process.vni(comm.vni());
-    let mut take = || {
+    let take = || {
         vni.with(|core| {
             core.matching.take(&key).map(|(exact, message)| (seen(&exact, message.len()), exact, message))
         })
@@ -130,7 +131,9 @@ pub fn imrecv(message: usize, buffer: Buffer) -> Result<usize> {
         let process = process::current()?;
         return Ok(super::receive::completed(&CommRef::own(process), Outcome::proc_null()));
     }
-    let bad = || Error::new(mpi::MPI_ERR_REQUEST, format!("{message:#x} is not a message that waits to be received"));
+    let bad = || {
+        Error::new(mpi::MPI_ERR_REQUEST, format!("{message:#x} is not a message that waits to be received"))
+    };
     let object = MESSAGES.remove(message).ok_or_else(bad)?;
     let taken = object.content.lock().unwrap_or_else(PoisonError::into_inner).take();
     let (key, content) = taken.ok_or_else(bad)?;

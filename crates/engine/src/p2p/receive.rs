@@ -63,7 +63,14 @@ pub(crate) fn completed(comm: &CommRef, outcome: Outcome) -> usize {
 }
 
 #[inline(always)]
-fn issue(process: &Process, comm: &CommRef, plane: Plane, buffer: Buffer, source: i32, tag: i32) -> RequestId {
+fn issue(
+    process: &Process,
+    comm: &CommRef,
+    plane: Plane,
+    buffer: Buffer,
+    source: i32,
+    tag: i32,
+) -> RequestId {
     let vni = comm.vni();
     let id = request::take(vni, comm.handle(), RequestKind::Receive);
     reissue(process, vni, id, ReceiveArgs { buffer, context: comm.context(plane), source, tag });

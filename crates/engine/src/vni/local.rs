@@ -11,7 +11,11 @@ const LOCAL_EAGER_LIMIT: usize = 32 << 10;
 
 impl Core {
     /// Sends to this process.
-    pub(super) fn send_to_self(&mut self, args: SendArgs, request: impl FnOnce() -> RequestId) -> Option<RequestId> {
+    pub(super) fn send_to_self(
+        &mut self,
+        args: SendArgs,
+        request: impl FnOnce() -> RequestId,
+    ) -> Option<RequestId> {
         let key = Key { context: args.context, source: args.source, tag: args.tag };
         if let Some(receive) = self.matching.match_arrival(&key) {
             self.copy_to_receive(&args.buffer, receive, &key);

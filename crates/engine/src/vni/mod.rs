@@ -15,7 +15,7 @@ mod send;
 mod wire;
 
 pub(crate) use receive::{Message, ReceiveArgs};
-pub(crate) use rendezvous::Pull;
+pub(crate) use rendezvous::{Pull, refuse_single_copy};
 pub(crate) use send::SendArgs;
 
 use crate::matching::Matching;
@@ -125,7 +125,7 @@ impl Core {
     fn complete(&mut self, id: RequestId, outcome: Outcome) {
         // SAFETY: the request is active on this VNI, whose section we are in.
         unsafe { request::complete(id, outcome) };
-        self.bell().ring(Scope::Machine);
+        let _ = self.bell().ring(Scope::Machine);
     }
 
     /// Whether nothing waits to be sent.

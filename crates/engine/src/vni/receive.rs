@@ -36,7 +36,10 @@ pub(crate) struct Message {
 
 #[derive(Debug)]
 pub(super) enum Content {
-    Small { len: u8, data: [u8; INLINE_BYTES] },
+    Small {
+        len: u8,
+        data: [u8; INLINE_BYTES],
+    },
     Large(Box<[u8]>),
     /// With the sender's request, which wants to know of the match.
     Synchronous(Box<[u8]>, RequestId),
@@ -111,7 +114,9 @@ impl Core {
                 let [sender, ..] = wire::from_bytes(message.payload());
                 self.sender_done(sender as u32);
             }
-            other => unreachable!("message kind {other} from rank {peer}: the ranks run different versions of Heddle"),
+            other => unreachable!(
+                "message kind {other} from rank {peer}: the ranks run different versions of Heddle"
+            ),
         }
     }
 

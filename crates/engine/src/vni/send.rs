@@ -133,7 +133,13 @@ impl Core {
     }
 
     /// Sends a piece of a streamed message. False if there is no room now.
-    pub(super) fn send_piece(&mut self, peer: usize, extra: &[u8; EXTRA_BYTES], len: usize, fill: impl FnOnce(*mut u8)) -> bool {
+    pub(super) fn send_piece(
+        &mut self,
+        peer: usize,
+        extra: &[u8; EXTRA_BYTES],
+        len: usize,
+        fill: impl FnOnce(*mut u8),
+    ) -> bool {
         self.backlog[peer].is_empty()
             && self.outbox.send_bulk(peer, &wire::control(wire::DATA), len, extra, fill)
     }
