@@ -44,7 +44,7 @@ static void put_head(const struct bench *b, const char *name) {
     printf("{");
     put_text("bench", name);
     printf(",");
-    put_text("library", b->library);
+    put_text("version", b->library);
     printf(",\"level\":\"%s\",\"provided\":\"%s\",\"ranks\":%d,\"pinned\":%s", level_name(b->opt.level),
            level_name(b->provided), b->ranks, b->opt.pin ? "true" : "false");
 }

@@ -1,0 +1,43 @@
+#![forbid(unsafe_code)]
+//! The `heddle` command: measures Heddle against other MPI libraries and says what is installed and how it is set.
+
+mod bench;
+mod info;
+mod installation;
+mod settings;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Heddle, an MPI library built for threads.
+#[derive(Debug, Parser)]
+#[command(name = "heddle", version, about)]
+struct Command {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Measure Heddle and other MPI libraries in one alternating run.
+    Bench(bench::BenchArgs),
+    /// Show the version, where the library is, and the settings with their current values.
+    Info(info::InfoArgs),
+}
+
+fn main() -> ExitCode {
+    match Command::parse().action {
+        Action::Bench(args) => match bench::run(&args) {
+            Ok(ending) => ending,
+            Err(error) => {
+                eprintln!("heddle bench: {error}");
+                ExitCode::FAILURE
+            }
+        },
+        Action::Info(args) => {
+            info::print(&args);
+            ExitCode::SUCCESS
+        }
+    }
+}
