@@ -145,6 +145,9 @@ impl Runner {
                 self.end(number, group, &remains)
             }
         };
+        if output.is_some() {
+            remains.reap();
+        }
         let load = load.finish();
         remains.remove();
 

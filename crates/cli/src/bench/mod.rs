@@ -24,7 +24,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::ArgAction;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use cases::{Case, Effort, Scale, Subject, cases};
@@ -89,8 +88,11 @@ pub(crate) struct BenchArgs {
     /// The folder for the results (default: results/bench-DATE).
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Fail (status 1) if a target is missed or could not be checked.
+    #[arg(long, conflicts_with = "no_heddle")]
+    check: bool,
     /// Only list what would be launched.
-    #[arg(long, action = ArgAction::SetTrue)]
+    #[arg(long)]
     list: bool,
 }
 
@@ -126,7 +128,7 @@ impl BenchArgs {
     }
 }
 
-/// Runs `heddle bench`; fails if a target that was measured is missed by Heddle's figures or payload was wrong.
+/// Runs `heddle bench`.
 ///
 /// # Errors
 ///
@@ -145,10 +147,9 @@ pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode, BenchError> {
         let stamp: String = started.to_string().chars().take(19).filter(|c| !"-:".contains(*c)).collect();
         PathBuf::from("results").join(format!("bench-{stamp}"))
     });
-    fs::create_dir_all(&out).map_err(BenchError::file("create", &out))?;
-
     let mut failures = Vec::new();
     let libraries = prepare(args, &sources, &mut failures)?;
+    fs::create_dir_all(&out).map_err(BenchError::file("create", &out))?;
     let results = Results {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         command: std::env::args().collect(),
@@ -178,7 +179,12 @@ pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode, BenchError> {
     fs::write(&page, table::render(&session.results)).map_err(BenchError::file("write", &page))?;
     picture::draw(&session.results, &out.join("picture.svg"))?;
     conclude(&session.results, &out);
-    Ok(if interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
+    let met = session.results.targets.iter().all(|target| target.verdict == Verdict::Pass);
+    Ok(match (interrupted, args.check && !met) {
+        (true, _) => ExitCode::from(INTERRUPTED),
+        (false, true) => ExitCode::FAILURE,
+        (false, false) => ExitCode::SUCCESS,
+    })
 }
 
 /// The libraries that can be measured, each with its compiled program.

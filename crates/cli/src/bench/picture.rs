@@ -1,6 +1,7 @@
 //! The results as one picture: a panel a question, a colour a library.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::path::Path;
 
 use plotters::coord::Shift;
@@ -169,7 +170,7 @@ fn legend(area: &Area<'_>, results: &Results) -> Drawn {
 fn draw_panel(area: &Area<'_>, panel: &Panel, rows: &[&Row]) -> Drawn {
     let places: Vec<u64> =
         rows.iter().map(|row| panel.axis.of(&row.key)).collect::<BTreeSet<_>>().into_iter().collect();
-    let libraries: BTreeSet<&String> = rows.iter().flat_map(|row| row.figures.keys()).collect();
+    let libraries = rows.iter().flat_map(|row| row.figures.keys()).collect::<BTreeSet<_>>();
     let mut series = Vec::new();
     for library in libraries {
         let mut points = Vec::new();
@@ -192,17 +193,22 @@ fn draw_panel(area: &Area<'_>, panel: &Panel, rows: &[&Row]) -> Drawn {
     // Within a factor of three a linear axis shows more; beyond it only a logarithmic one shows all.
     if bars || panel.share || high < 3.0 * low {
         let mut chart = chart.build_cartesian_2d(across, 0.0..high * 1.15)?;
-        if bars {
-            draw_bars(&mut chart, &series)?;
-        } else {
-            draw_lines(&mut chart, &series)?;
-        }
-        draw_axes(&mut chart, panel.axis, &places)
+        draw_axes(&mut chart, panel.axis, &places)?;
+        if bars { draw_bars(&mut chart, &series) } else { draw_lines(&mut chart, &series) }
     } else {
-        let mut chart = chart.build_cartesian_2d(across, (low / 2.0..high * 2.0).log_scale())?;
-        draw_lines(&mut chart, &series)?;
-        draw_axes(&mut chart, panel.axis, &places)
+        let range = low / 1.4..high * 1.4;
+        let marks = log_marks(&range);
+        let mut chart = chart.build_cartesian_2d(across, range.log_scale().with_key_points(marks))?;
+        draw_axes(&mut chart, panel.axis, &places)?;
+        draw_lines(&mut chart, &series)
     }
+}
+
+/// Where a logarithmic axis has its marks: 1, 2 and 5 of each decade, over many decades only the 1.
+fn log_marks(range: &Range<f64>) -> Vec<f64> {
+    let (first, last) = (range.start.log10().floor() as i32, range.end.log10().ceil() as i32);
+    let steps: &[f64] = if last - first > 3 { &[1.0] } else { &[1.0, 2.0, 5.0] };
+    (first..=last).flat_map(|decade| steps.iter().map(move |step| step * 10_f64.powi(decade))).collect()
 }
 
 /// A library's figures in a panel.
@@ -226,7 +232,7 @@ where
     chart
         .configure_mesh()
         .disable_x_mesh()
-        .light_line_style(WHITE)
+        .light_line_style(TRANSPARENT)
         .x_labels(2 * places.len() + 2)
         .y_labels(6)
         .x_label_formatter(&place_name)

@@ -2,6 +2,8 @@
 //!
 //! Launchers put ranks into sessions of their own, so that killing the launcher's group does not reach them. Every
 //! launch therefore carries a mark in its environment, which its processes inherit; only marked ones are killed.
+//! Ranks whose launcher was killed become children of this program, so that they are waited for and their processor
+//! time counts as the run's own.
 //! Some libraries leave files in `/dev/shm` even after a good run, which would fill the memory over many launches:
 //! files that appeared during the launch under such a library's name and that no process maps are removed.
 
@@ -10,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper, wait};
 
 const VARIABLE: &str = "HEDDLE_BENCH_RUN";
 const SHARED_MEMORY: &str = "/dev/shm";
@@ -27,6 +29,8 @@ pub(crate) struct Remains {
 impl Remains {
     /// To be called before the launch.
     pub(crate) fn watch(number: u64) -> Self {
+        // Where the kernel has no such thing, orphans go to init as usual.
+        let _ = set_child_subreaper(Some(getpid()));
         Self { mark: format!("{}-{number}", process::id()), files_before: shared_files().collect() }
     }
 
@@ -38,6 +42,11 @@ impl Remains {
     /// Its value for this launch.
     pub(crate) fn mark(&self) -> &str {
         &self.mark
+    }
+
+    /// Waits for orphans that have ended; to be called when the launcher itself has been waited for.
+    pub(crate) fn reap(&self) {
+        while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
     }
 
     /// Kills every process that carries the mark.
