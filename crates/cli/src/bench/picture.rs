@@ -208,7 +208,8 @@ fn draw_panel(area: &Area<'_>, panel: &Panel, rows: &[&Row]) -> Drawn {
 fn log_marks(range: &Range<f64>) -> Vec<f64> {
     let (first, last) = (range.start.log10().floor() as i32, range.end.log10().ceil() as i32);
     let steps: &[f64] = if last - first > 3 { &[1.0] } else { &[1.0, 2.0, 5.0] };
-    (first..=last).flat_map(|decade| steps.iter().map(move |step| step * 10_f64.powi(decade))).collect()
+    let all = (first..=last).flat_map(|decade| steps.iter().map(move |step| step * 10_f64.powi(decade)));
+    all.filter(|mark| range.contains(mark)).collect()
 }
 
 /// A library's figures in a panel.

@@ -148,7 +148,10 @@ impl From<&Library> for Participant {
     }
 }
 
-/// A library's figure over all rounds.
+/// With so many undisturbed rounds, the disturbed ones are left out of a figure.
+const ENOUGH_ROUNDS: usize = 3;
+
+/// A library's figure over the rounds: the undisturbed ones if there are enough, else all.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Figure {
     /// Median over the rounds.
@@ -157,9 +160,9 @@ pub(crate) struct Figure {
     pub(crate) low: f64,
     /// Largest round.
     pub(crate) high: f64,
-    /// Rounds measured.
+    /// Rounds that it is made of.
     pub(crate) rounds: usize,
-    /// Rounds in which other things disturbed.
+    /// How many of them other things disturbed.
     pub(crate) disturbed: usize,
     /// Median share of the slowest thread.
     pub(crate) share_min: Option<f64>,
@@ -244,15 +247,17 @@ pub(crate) fn summarise(measurements: &[Measurement]) -> Vec<Row> {
 }
 
 fn figure(measurements: &[&Measurement]) -> Option<Figure> {
-    let values: Vec<f64> = measurements.iter().filter_map(|m| m.line.value).collect();
+    let undisturbed: Vec<_> = measurements.iter().copied().filter(|m| !m.load.disturbs()).collect();
+    let used = if undisturbed.len() >= ENOUGH_ROUNDS { &undisturbed } else { measurements };
+    let values: Vec<f64> = used.iter().filter_map(|m| m.line.value).collect();
     Some(Figure {
         median: median(values.iter().copied())?,
         low: values.iter().copied().fold(f64::INFINITY, f64::min),
         high: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
         rounds: values.len(),
-        disturbed: measurements.iter().filter(|m| m.load.disturbs()).count(),
-        share_min: median(measurements.iter().filter_map(|m| m.line.share?.min)),
-        probe_ns: median(measurements.iter().flat_map(|m| m.line.probe_ns.iter().copied())),
+        disturbed: used.iter().filter(|m| m.load.disturbs()).count(),
+        share_min: median(used.iter().filter_map(|m| m.line.share?.min)),
+        probe_ns: median(used.iter().flat_map(|m| m.line.probe_ns.iter().copied())),
     })
 }
 
@@ -296,6 +301,25 @@ mod tests {
         let figure = &rows[0].figures["x"];
         assert_eq!((figure.median, figure.low, figure.high, figure.rounds), (4.0, 3.0, 100.0, 3));
         assert_eq!(figure.probe_ns, Some(100.0));
+    }
+
+    #[test]
+    fn disturbed_rounds_are_left_out_only_if_enough_others_remain() {
+        let disturbed = |mut m: Measurement| {
+            m.load.others = 0.5;
+            m
+        };
+        let mut rounds = vec![
+            measured(1, 3.0),
+            measured(2, 4.0),
+            disturbed(measured(3, 1.0)),
+            disturbed(measured(4, 1.0)),
+        ];
+        let few = summarise(&rounds);
+        assert_eq!((few[0].figures["x"].median, few[0].figures["x"].rounds), (2.0, 4));
+        rounds.push(measured(5, 5.0));
+        let enough = summarise(&rounds);
+        assert_eq!((enough[0].figures["x"].median, enough[0].figures["x"].disturbed), (4.0, 0));
     }
 
     #[test]

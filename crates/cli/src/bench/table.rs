@@ -15,8 +15,9 @@ pub(crate) fn render(results: &Results) -> String {
     let _ = writeln!(page, "{}\n", results.machine.sentence());
     let _ = writeln!(
         page,
-        "{}, {rounds} round(s) over all libraries, alternating; medians.{state} `*`: others used the machine during \
-         most rounds. In parentheses: the slowest thread's share of the mean, where 1 is fair.\n",
+        "{}, {rounds} round(s) over all libraries, alternating; medians, without the rounds in which others used the \
+         machine where three or more remain, with `*` where they had to be used.{state} In parentheses: the slowest \
+         thread's share of the mean, where 1 is fair.\n",
         results.started
     );
     versions(&mut page, results);
