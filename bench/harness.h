@@ -39,6 +39,15 @@ struct meter {
     int64_t open_ns, close_ns;
     double units; /* units of work inside the interval */
     double busy_ns; /* time inside the interval that those units took */
+    struct slices *slices; /* where the repetition's speed is kept in short slices, or NULL */
+};
+
+/* A repetition cut into slices of about half a millisecond. On a machine that others use, most slices of a run with
+ * no more threads than cores are still undisturbed, while its mean is not. */
+struct slices {
+    double units, busy_ns; /* of the slice that is not full yet */
+    int count;
+    double rates[4096]; /* units a nanosecond */
 };
 
 /* Accounts `units` that took from `from_ns` to `to_ns`; false once the interval is over. */
@@ -90,11 +99,13 @@ struct bench {
     size_t size; /* of the message, in this measurement */
     struct gate gate;
     int64_t open_ns; /* of the current repetition */
+    struct slices slices;
     struct worker *workers;
     MPI_Comm *comms;
     char library[160];
     /* results on rank 0 */
     double values[MAX_REPS];
+    double calm[MAX_REPS]; /* the value of the faster slices, NAN where it is not known */
     double share_min[MAX_REPS], share_max[MAX_REPS];
     double probe_before_ns, probe_after_ns;
     int64_t wrong_bytes; /* payload that did not arrive as sent */
@@ -130,6 +141,7 @@ int probe_alone(void);
 void report_measurement(const struct bench *b);
 void report_single(const struct bench *b, const char *name, const char *what, double value, const char *unit);
 double median(const double *values, int count);
+double quantile(const double *values, int count, double part);
 
 /* Payload pattern of message `slot` of a worker's window, and its check at the receiver. */
 void pattern_fill(unsigned char *bytes, size_t size, int worker, int slot);

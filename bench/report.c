@@ -11,18 +11,20 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-double median(const double *values, int count) {
-    double *sorted = malloc((size_t)count * sizeof *sorted);
-    if (!sorted || count == 0) {
-        free(sorted);
-        return NAN;
-    }
+/* The value below which `part` of the values lie, between two of them by interpolation; NAN of none. */
+double quantile(const double *values, int count, double part) {
+    double *sorted = count > 0 ? malloc((size_t)count * sizeof *sorted) : NULL;
+    if (!sorted) return NAN;
     memcpy(sorted, values, (size_t)count * sizeof *sorted);
     qsort(sorted, (size_t)count, sizeof *sorted, ascending);
-    double middle = count % 2 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
+    double place = part * (count - 1);
+    int below = (int)place, above = below + 1 < count ? below + 1 : below;
+    double value = sorted[below] + (place - below) * (sorted[above] - sorted[below]);
     free(sorted);
-    return middle;
+    return value;
 }
+
+double median(const double *values, int count) { return quantile(values, count, 0.5); }
 
 static void put_number(const char *key, double value) {
     if (isfinite(value)) printf("\"%s\":%.6g", key, value);
@@ -57,6 +59,8 @@ void report_measurement(const struct bench *b) {
            b->opt.threads, b->opt.comm_a_thread ? "per-thread" : "shared", b->opt.window,
            b->opt.blocking ? "send" : "isend", b->opt.seconds);
     put_number("value", median(b->values, reps));
+    printf(",");
+    put_number("calm", median(b->calm, reps));
     printf(",\"unit\":\"%s\",\"reps\":[", b->subject->unit);
     for (int r = 0; r < reps; r++)
         if (isfinite(b->values[r])) printf("%s%.6g", r ? "," : "", b->values[r]);

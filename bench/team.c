@@ -14,6 +14,18 @@ int64_t now_ns(void) {
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+#define SLICE_NS 500000
+/* The part of the slices that may be disturbed without changing the calm value. */
+#define CALM_PART 0.9
+
+static void slices_add(struct slices *s, double units, double busy_ns) {
+    s->units += units;
+    s->busy_ns += busy_ns;
+    if (s->busy_ns < SLICE_NS || s->count == (int)(sizeof s->rates / sizeof *s->rates)) return;
+    s->rates[s->count++] = s->units / s->busy_ns;
+    s->units = s->busy_ns = 0;
+}
+
 bool meter_add(struct meter *m, int64_t from_ns, int64_t to_ns, double units) {
     int64_t low = from_ns > m->open_ns ? from_ns : m->open_ns;
     int64_t high = to_ns < m->close_ns ? to_ns : m->close_ns;
@@ -21,6 +33,7 @@ bool meter_add(struct meter *m, int64_t from_ns, int64_t to_ns, double units) {
         double part = (double)(high - low) / (double)(to_ns - from_ns);
         m->units += units * part;
         m->busy_ns += (double)(high - low);
+        if (m->slices) slices_add(m->slices, units * part, (double)(high - low));
     }
     return to_ns < m->close_ns;
 }
@@ -77,6 +90,11 @@ static void repetition_begin(struct worker *w) {
     }
     gate_wait(&b->gate);
     w->meter = (struct meter){.open_ns = b->open_ns, .close_ns = b->open_ns + (int64_t)(b->opt.seconds * 1e9)};
+    if (b->rank == 0 && b->opt.threads == 1 && b->ranks <= 2 && b->ranks <= allowed_cpus()) {
+        b->slices.count = 0;
+        b->slices.units = b->slices.busy_ns = 0;
+        w->meter.slices = &b->slices;
+    }
 }
 
 /* Brings the meters of all measuring workers to rank 0. */
@@ -105,6 +123,8 @@ static void repetition_end(struct worker *w, int rep) {
         b->values[rep] = b->subject->value(b, units, busy, b->opt.seconds * 1e9);
         b->share_min[rep] = units > 0 ? low * count / units : 0;
         b->share_max[rep] = units > 0 ? high * count / units : 0;
+        double calm = b->workers[0].meter.slices ? quantile(b->slices.rates, b->slices.count, CALM_PART) : NAN;
+        b->calm[rep] = isnan(calm) ? NAN : b->subject->value(b, calm, 1, 1);
     }
     free(mine);
     free(all);

@@ -37,6 +37,9 @@ pub(crate) struct Line {
     pub(crate) window: u32,
     /// Median of the repetitions.
     pub(crate) value: Option<f64>,
+    /// The value of the faster parts of the repetitions: what it may be on a quiet machine.
+    #[serde(default)]
+    pub(crate) calm: Option<f64>,
     /// Unit of the value.
     pub(crate) unit: String,
     /// The repetitions.
@@ -164,6 +167,8 @@ pub(crate) struct Figure {
     pub(crate) rounds: usize,
     /// How many of them other things disturbed.
     pub(crate) disturbed: usize,
+    /// Median of the launches' calm values.
+    pub(crate) calm: Option<f64>,
     /// Median share of the slowest thread.
     pub(crate) share_min: Option<f64>,
     /// Median of the probes beside it.
@@ -256,6 +261,7 @@ fn figure(measurements: &[&Measurement]) -> Option<Figure> {
         high: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
         rounds: values.len(),
         disturbed: used.iter().filter(|m| m.load.disturbs()).count(),
+        calm: median(used.iter().filter_map(|m| m.line.calm)),
         share_min: median(used.iter().filter_map(|m| m.line.share?.min)),
         probe_ns: median(used.iter().flat_map(|m| m.line.probe_ns.iter().copied())),
     })

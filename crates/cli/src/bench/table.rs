@@ -16,7 +16,8 @@ pub(crate) fn render(results: &Results) -> String {
     let _ = writeln!(
         page,
         "{}, {rounds} round(s) over all libraries, alternating; medians, without the rounds in which others used the \
-         machine where three or more remain, with `*` where they had to be used.{state} In parentheses: the slowest \
+         machine where three or more remain, with `*` where they had to \
+         be used (`~`: the value of the run's faster parts, an indication only).{state} In parentheses: the slowest \
          thread's share of the mean, where 1 is fair.\n",
         results.started
     );
@@ -108,6 +109,9 @@ fn cell(figure: &Figure, threads: u32) -> String {
     }
     if figure.doubtful() {
         text.push('*');
+        if let Some(calm) = figure.calm {
+            let _ = write!(text, " ~{}", number(calm));
+        }
     }
     text
 }

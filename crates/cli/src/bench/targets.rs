@@ -271,6 +271,7 @@ mod tests {
             high: median,
             rounds: 5,
             disturbed: 0,
+            calm: None,
             share_min: Some(0.4),
             probe_ns: None,
         };
