@@ -14,24 +14,28 @@ pub(crate) struct InfoArgs {
     prefix: Option<PathBuf>,
 }
 
-/// Prints what `heddle info` shows.
-pub(crate) fn print(args: &InfoArgs) {
-    println!("Heddle {}", env!("CARGO_PKG_VERSION"));
+/// What `heddle info` shows.
+pub(crate) fn text(args: &InfoArgs) -> String {
+    let mut lines = vec![format!("Heddle {}", env!("CARGO_PKG_VERSION"))];
     match Installation::find(args.prefix.as_deref()) {
         Some(installation) => {
-            println!("prefix   {}", installation.prefix().display());
-            match installation.library() {
-                Some(library) => println!("library  {}", library.display()),
-                None => println!("library  not found under {}", installation.prefix().display()),
-            }
+            lines.push(format!("prefix   {}", installation.prefix().display()));
+            lines.push(match installation.library() {
+                Some(library) => format!("library  {}", library.display()),
+                None => format!("library  not found under {}", installation.prefix().display()),
+            });
         }
-        None => println!("library  not found: build it (`make`), or name its place with --prefix"),
+        None => {
+            lines.push("library  not found: build it (`make`), or name its place with --prefix".to_owned())
+        }
     }
-    println!("\nsettings (environment variables)");
+    lines.push("\nsettings (environment variables)".to_owned());
     let width = SETTINGS.iter().map(|setting| setting.name.len()).max().unwrap_or(0);
     for setting in SETTINGS {
-        let value = env::var(setting.name).map_or_else(|_| "not set".to_owned(), |v| format!("= {v}"));
-        println!("  {:width$}  {value}", setting.name);
-        println!("  {:width$}  {} ({})", "", setting.meaning, setting.values);
+        let value = env::var_os(setting.name);
+        let value = value.map_or("not set".to_owned(), |value| format!("= {}", value.to_string_lossy()));
+        lines.push(format!("  {:width$}  {value}", setting.name));
+        lines.push(format!("  {:width$}  {} ({})", "", setting.meaning, setting.values));
     }
+    lines.join("\n") + "\n"
 }

@@ -6,6 +6,7 @@ mod info;
 mod installation;
 mod settings;
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -36,7 +37,8 @@ fn main() -> ExitCode {
             }
         },
         Action::Info(args) => {
-            info::print(&args);
+            // Whoever closed our output (`heddle info | head -1`) wants no more of it.
+            let _ = io::stdout().write_all(info::text(&args).as_bytes());
             ExitCode::SUCCESS
         }
     }
