@@ -101,7 +101,7 @@ fn no_wake_up_is_lost() {
 
 #[test]
 fn a_ticket_serves_until_the_event_comes() {
-    explore(Some(5), two_events);
+    explore(None, two_events);
 }
 
 #[test]

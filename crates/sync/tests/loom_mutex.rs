@@ -40,22 +40,22 @@ fn two_threads_once() {
 /// reservation.
 #[test]
 fn two_threads_twice() {
-    explore(Some(4), add(WaitPolicy::PARK_AT_ONCE, 2, 2));
+    explore(Some(5), add(WaitPolicy::PARK_AT_ONCE, 2, 2));
 }
 
 #[test]
 fn two_threads_thrice_with_a_yield() {
-    explore(Some(2), add(ONE_YIELD, 2, 3));
+    explore(Some(3), add(ONE_YIELD, 2, 3));
 }
 
 #[test]
 fn three_threads() {
-    explore(Some(2), add(WaitPolicy::PARK_AT_ONCE, 3, 1));
+    explore(Some(3), add(WaitPolicy::PARK_AT_ONCE, 3, 1));
 }
 
 #[test]
 fn three_threads_twice() {
-    explore(Some(1), add(WaitPolicy::PARK_AT_ONCE, 3, 2));
+    explore(Some(2), add(WaitPolicy::PARK_AT_ONCE, 3, 2));
 }
 
 #[test]

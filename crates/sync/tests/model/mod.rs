@@ -8,13 +8,21 @@ use heddle_sync::fault::{self, Fault};
 use loom::sync::{Condvar, Mutex};
 use std::env;
 use std::process::Command;
+use std::sync::Arc;
 
 /// Explores all executions, or those with at most `preemptions` preemptions. `LOOM_MAX_PREEMPTIONS` overrides.
 pub(crate) fn explore(preemptions: Option<usize>, body: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.max_branches = 20_000;
     builder.preemption_bound = builder.preemption_bound.or(preemptions);
-    builder.check(body);
+    let executions = Arc::new(std::sync::Mutex::new(0_u64));
+    let count = Arc::clone(&executions);
+    builder.check(move || {
+        *count.lock().expect("not poisoned") += 1;
+        body();
+    });
+    let executions = *executions.lock().expect("not poisoned");
+    println!("{executions} executions, preemptions bounded by {:?}", builder.preemption_bound);
 }
 
 /// A test that leaves one line of an algorithm out and demands that the model fails, in the way `symptom` says.
@@ -42,7 +50,7 @@ pub(crate) fn in_a_process_that_fails(
 ) {
     if env::var_os(FAULTY).is_some() {
         fault::inject(fault);
-        explore(None, body);
+        explore(Some(3), body);
         return;
     }
     let output = Command::new(env::current_exe().expect("this test's own path"))
