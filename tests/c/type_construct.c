@@ -89,10 +89,6 @@ int main(int argc, char **argv) {
     drop(&v);
     drop(&t);
 
-    CHECK_OK(MPI_Type_create_subarray(2, (int[]){4, 6}, (int[]){2, 3}, (int[]){1, 2}, MPI_ORDER_C, MPI_INT, &t));
-    MEASURES(t, 24, 0, 96, 32, 36);
-    drop(&t);
-
     // Names.
     char name[MPI_MAX_OBJECT_NAME];
     int len = -1;

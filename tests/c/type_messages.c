@@ -2,6 +2,7 @@
 // ranks: 1 2
 // levels: single multiple
 #include "check.h"
+#include <stddef.h>
 
 static const int blocks[] = {0, 1, 3, 8, 20, 100, 1000, 5000, 30000, 200000};
 enum { CASES = sizeof blocks / sizeof *blocks };

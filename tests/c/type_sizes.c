@@ -84,7 +84,8 @@ int main(int argc, char **argv) {
         CHECK_OK(MPI_Type_get_true_extent(types[t].type, &lb, &extent));
         CHECK(lb == 0 && extent == (MPI_Aint)types[t].size);
         CHECK_OK(MPI_Type_get_name(types[t].type, name, &len));
-        if (!CHECK(strcmp(name, types[t].name) == 0)) fprintf(stderr, "  %s is named %s\n", types[t].name, name);
+        bool synonym = strcmp(name, "MPI_LONG_LONG_INT") == 0 || strcmp(name, "MPI_C_COMPLEX") == 0;
+        if (!CHECK(synonym || strcmp(name, types[t].name) == 0)) fprintf(stderr, "  %s is named %s\n", types[t].name, name);
         CHECK_EQ(len, strlen(name));
         CHECK_OK(MPI_Type_get_envelope(types[t].type, &ints, &addresses, &inner, &combiner));
         CHECK(ints == 0 && addresses == 0 && inner == 0 && combiner == MPI_COMBINER_NAMED);
