@@ -63,6 +63,27 @@ pub fn insert(datatype: Arc<Datatype>) -> usize {
     DERIVED.insert(TypeObject { datatype, name: Mutex::default(), attributes: Attributes::default() })
 }
 
+/// Makes a copy of a datatype under a new handle.
+///
+/// # Errors
+/// `MPI_ERR_TYPE`.
+pub fn dup(handle: usize) -> Result<usize> {
+    let copy = Datatype::dup(&from_handle(handle)?)
+        .map_err(|error| Error::new(mpi::MPI_ERR_TYPE, error.to_string()))?;
+    Ok(insert(copy))
+}
+
+/// Frees a derived datatype. What is made from it, and communication under way, keeps its layout.
+///
+/// # Errors
+/// `MPI_ERR_TYPE`, also for predefined datatypes.
+pub fn free(handle: usize) -> Result<()> {
+    if heddle_datatype::predefined(handle).is_some() {
+        return Err(Error::new(mpi::MPI_ERR_TYPE, "a predefined datatype cannot be freed"));
+    }
+    DERIVED.remove(handle).map(drop).ok_or_else(|| bad_handle(handle))
+}
+
 #[cold]
 fn bad_handle(handle: usize) -> Error {
     let what = if handle == mpi::MPI_DATATYPE_NULL {
