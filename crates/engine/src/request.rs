@@ -405,28 +405,37 @@ pub(crate) fn outcome(id: RequestId) -> Outcome {
 /// Takes the outcome of a complete request and frees it, or makes it inactive if it is persistent. Returns the
 /// outcome and whether the user's handle becomes null. Of several threads that try this at once with the same
 /// request exactly one gets the outcome, the others `None`.
-#[inline]
+#[inline(always)]
 pub(crate) fn consume(id: RequestId) -> Option<(Outcome, bool)> {
     let request = at(id);
     if request.state.compare_exchange(COMPLETE, ACTIVE, Ordering::Acquire, Ordering::Relaxed).is_err() {
         return None;
     }
     // SAFETY: the exchange made this thread the owner.
-    let (owner, outcome) = unsafe { (&mut *request.owner.get(), &mut *request.outcome.get()) };
-    let mut outcome = std::mem::take(outcome);
-    let comm = owner.comm;
-    outcome.error = outcome.error.map(|error| error.on_comm(comm));
-    let mut persistent = false;
-    if let Some(attachment) = &mut owner.attachment {
-        attachment.finish(&mut outcome);
-        persistent = attachment.persistent();
+    let (owner, stored) = unsafe { (&mut *request.owner.get(), &mut *request.outcome.get()) };
+    let Outcome { source, tag, bytes, cancelled, .. } = *stored;
+    let mut outcome = Outcome { source, tag, bytes, cancelled, error: None };
+    if stored.error.is_none() && owner.attachment.is_none() {
+        release(id);
+        return Some((outcome, true));
     }
+    outcome.error = stored.error.take().map(|error| error.on_comm(owner.comm));
+    let persistent = finish(owner, &mut outcome);
     if persistent {
         deactivate(id);
     } else {
         release(id);
     }
     Some((outcome, !persistent))
+}
+
+/// Lets what is attached to a request see its outcome. Returns whether the request is persistent.
+#[cold]
+fn finish(owner: &mut Ownership, outcome: &mut Outcome) -> bool {
+    owner.attachment.as_mut().is_some_and(|attachment| {
+        attachment.finish(outcome);
+        attachment.persistent()
+    })
 }
 
 /// The handle of a request.

@@ -60,7 +60,7 @@ fn is_over(handle: usize) -> bool {
 ///
 /// # Errors
 /// `MPI_ERR_REQUEST`.
-#[inline]
+#[inline(always)]
 pub fn wait(handle: &mut usize) -> Result<Outcome> {
     match state(*handle)? {
         State::Nothing => return Ok(Outcome::empty()),
@@ -93,7 +93,7 @@ pub fn test(handle: &mut usize) -> Result<Option<Outcome>> {
 ///
 /// # Errors
 /// `MPI_ERR_REQUEST`; then nothing was waited for.
-#[inline]
+#[inline(always)]
 pub fn wait_all(handles: &mut [usize], mut report: impl FnMut(usize, Outcome)) -> Result<bool> {
     for handle in handles.iter() {
         request::find(*handle)?;
