@@ -74,8 +74,19 @@ impl Shape {
     /// The same items, `by` bytes further.
     pub(crate) fn shifted(&self, by: i64) -> Result<Self, TypeError> {
         let mut bounds = BoundsBuilder::default();
-        bounds.block(by, 1, &self.bounds)?;
+        bounds.block(by, self.copies.min(1), &self.bounds)?;
         Ok(Self { bounds: bounds.finish()?, plan: self.plan.shifted(by), copies: self.copies })
+    }
+
+    /// These items, then the other ones `by` bytes further.
+    pub(crate) fn followed_by(&self, other: &Self, by: i64) -> Result<Self, TypeError> {
+        let mut bounds = BoundsBuilder::default();
+        bounds.block(0, self.copies.min(1), &self.bounds)?;
+        bounds.block(by, other.copies.min(1), &other.bounds)?;
+        let mut plan = SequenceBuilder::default();
+        plan.plan(&self.plan, 0);
+        plan.plan(&other.plan, by);
+        Ok(Self { bounds: bounds.finish()?, plan: plan.finish(), copies: sum(self.copies, other.copies)? })
     }
 
     /// Blocks of (displacement in bytes, items).

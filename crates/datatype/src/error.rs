@@ -48,4 +48,23 @@ pub enum TypeError {
         /// Its value.
         value: i64,
     },
+    /// An array must have at least one dimension.
+    #[error("ndims is 0, but an array has at least one dimension")]
+    NoDimensions,
+    /// The process grid has another number of processes than there are.
+    #[error("the product of array_of_psizes is {grid}, but it must be size, {size}")]
+    Grid {
+        /// Processes in the grid.
+        grid: i64,
+        /// Processes there are.
+        size: i64,
+    },
+    /// The rank is not one of the processes.
+    #[error("rank is {rank}, but there are only {size} processes")]
+    Rank {
+        /// The rank.
+        rank: i64,
+        /// Processes there are.
+        size: i64,
+    },
 }

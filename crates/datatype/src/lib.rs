@@ -2,8 +2,9 @@
 //!
 //! There are no communicators, handles or entry points here: a [`Datatype`] says where the bytes of a
 //! message lie in memory, [`Datatype::pack`] and [`Datatype::unpack`] move them from any position to any
-//! other, [`Datatype::fill_runs`] lists them for a copy by the kernel, and `reduce` computes with them.
+//! other, [`Datatype::fill_runs`] lists them for a copy by the kernel, and [`reduce()`] computes with them.
 
+mod array;
 mod basic;
 mod bounds;
 mod construct;
@@ -14,8 +15,13 @@ mod elements;
 mod error;
 mod plan;
 mod predefined;
+mod reduce;
 mod walk;
 
+pub use array::{
+    DISTRIBUTE_BLOCK, DISTRIBUTE_CYCLIC, DISTRIBUTE_DFLT_DARG, DISTRIBUTE_NONE, Distributed, ORDER_C,
+    ORDER_FORTRAN,
+};
 pub use basic::{Basic, Class, Kind};
 pub use construct::Constructed;
 pub use contents::{Combiner, Contents, Form};
@@ -23,3 +29,4 @@ pub use cursor::{Cursor, Run, Runs};
 pub use datatype::{Datatype, TypeRef};
 pub use error::TypeError;
 pub use predefined::{all_predefined, predefined, types};
+pub use reduce::{Kernel, Op, ReduceError, kernel, reduce, supports};

@@ -9,18 +9,22 @@
 //! 1. No part of a plan other than [`Plan::Empty`] itself is empty, and every loop has at least two rounds.
 //! 2. A plan's length, its bytes, is that of its parts together; `end` in a list is the sum up to and
 //!    including that entry, so the list can be searched by a position in the packed bytes.
-//! 3. The depth is bounded: a loop at least doubles the length, which is at most 2^63, and of sequences no
-//!    more than [`MAX_NESTED_SEQUENCES`] follow each other without a loop between them.
+//! 3. The depth is bounded, and so is the stack that a walk needs. A loop at least doubles the length, which is
+//!    below 2^63. A sequence takes in the parts of its deepest part if that is [`MAX_NESTED_SEQUENCES`] deep
+//!    and has more than half of the bytes; so from there on each further level doubles the length, too.
+//!    (To take in parts that have less would let a type that uses another one twice grow without bounds.)
 //! 4. Offsets of data are sums of displacements that the bounds' computation found to fit into 64 bits.
 
 use std::sync::Arc;
 
 /// A loop over a list of runs is unrolled into one list if that has at most so many entries.
 const UNROLL_RUNS: usize = 16;
-/// A sequence takes in the parts of a sequence inside it if they are at most so many.
+/// A sequence takes in the parts of a sequence inside it if they are at most so many,
 const SPLICE_PARTS: usize = 16;
-/// Deeper sequences are always taken in.
-const MAX_NESTED_SEQUENCES: u32 = 16;
+/// and as long as it has less parts than this.
+const SPLICE_LIMIT: usize = 1024;
+/// Sequences inside each other from which on the longest part is always taken in.
+const MAX_NESTED_SEQUENCES: u32 = 64;
 
 #[derive(Debug, Clone)]
 pub(crate) enum Plan {
@@ -138,9 +142,13 @@ impl Plan {
         }
     }
 
-    /// How many sequences are nested in each other at the top of this plan.
+    /// How many sequences are inside each other.
     fn sequence_depth(&self) -> u32 {
-        if let Self::Sequence { depth, .. } = self { *depth } else { 0 }
+        let mut plan = self;
+        while let Self::Loop { body, .. } = plan {
+            plan = body;
+        }
+        if let Self::Sequence { depth, .. } = plan { *depth } else { 0 }
     }
 }
 
@@ -149,9 +157,8 @@ impl Plan {
 pub(crate) struct SequenceBuilder {
     parts: Vec<Part>,
     len: i64,
-    /// All parts are runs.
+    /// Not all parts are runs.
     irregular: bool,
-    depth: u32,
 }
 
 impl SequenceBuilder {
@@ -176,22 +183,24 @@ impl SequenceBuilder {
         match plan {
             Plan::Empty => {}
             Plan::Run { at, len } => self.run(at.wrapping_add(by), *len),
-            Plan::Runs { at, list } if list.as_slice().len() <= UNROLL_RUNS => {
+            Plan::Runs { at, list } if self.splices(list.as_slice().len()) => {
                 let mut start = 0;
                 for run in list.as_slice() {
                     self.run(at.wrapping_add(by).wrapping_add(run.offset), run.end - start);
                     start = run.end;
                 }
             }
-            Plan::Sequence { at, depth, parts }
-                if parts.len() <= SPLICE_PARTS || *depth >= MAX_NESTED_SEQUENCES =>
-            {
+            Plan::Sequence { at, parts, .. } if self.splices(parts.len()) => {
                 for part in parts.iter() {
                     self.push(part.plan.shifted(at.wrapping_add(by)));
                 }
             }
             _ => self.push(plan.shifted(by)),
         }
+    }
+
+    fn splices(&self, parts: usize) -> bool {
+        parts <= SPLICE_PARTS && self.parts.len() < SPLICE_LIMIT
     }
 
     fn push(&mut self, plan: Plan) {
@@ -201,7 +210,6 @@ impl SequenceBuilder {
         }
         self.len += plan.len();
         self.irregular = true;
-        self.depth = self.depth.max(plan.sequence_depth());
         self.parts.push(Part { plan, end: self.len });
     }
 
@@ -210,12 +218,35 @@ impl SequenceBuilder {
             return self.parts.pop().map_or(Plan::Empty, |part| part.plan);
         }
         if self.irregular {
-            return Plan::Sequence { at: 0, depth: self.depth + 1, parts: self.parts.into() };
+            return self.sequence();
         }
         self.regular().unwrap_or_else(|| {
             let list = self.runs().map(|(offset, _, end)| ListedRun { offset, end }).collect();
             Plan::Runs { at: 0, list: RunList::Shared(list) }
         })
+    }
+
+    fn sequence(self) -> Plan {
+        let deepest = |parts: &[Part]| {
+            parts.iter().map(|part| part.plan.sequence_depth()).enumerate().max_by_key(|(_, depth)| *depth)
+        };
+        let (mut depth, mut parts) = (0, self.parts);
+        if let Some((index, nested)) = deepest(&parts) {
+            depth = nested;
+            let half = self.len / 2;
+            if let Plan::Sequence { at, parts: inner, .. } = &parts[index].plan
+                && nested >= MAX_NESTED_SEQUENCES
+                && parts[index].plan.len() > half
+            {
+                let (at, inner) = (*at, Arc::clone(inner));
+                let start = parts[index].end - parts[index].plan.len();
+                let taken_in =
+                    inner.iter().map(|part| Part { plan: part.plan.shifted(at), end: start + part.end });
+                parts.splice(index..=index, taken_in);
+                depth = deepest(&parts).map_or(0, |(_, depth)| depth);
+            }
+        }
+        Plan::Sequence { at: 0, depth: depth + 1, parts: parts.into() }
     }
 
     /// The runs as (offset, length, end), if all parts are runs.
@@ -240,5 +271,74 @@ impl SequenceBuilder {
                 follows
             });
         equal.then_some(Plan::Strided { at, count: self.parts.len() as i64, stride, len })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Nodes of the tree, a shared one counted each time.
+    fn nodes(plan: &Plan) -> usize {
+        match plan {
+            Plan::Loop { body, .. } => 1 + nodes(body),
+            Plan::Sequence { parts, .. } => 1 + parts.iter().map(|part| nodes(&part.plan)).sum::<usize>(),
+            Plan::Runs { list, .. } => 1 + list.as_slice().len(),
+            _ => 1,
+        }
+    }
+
+    #[test]
+    fn nested_vectors_stay_small() {
+        let column = Plan::Run { at: 0, len: 8 }.repeated(1_000_000, 64);
+        assert!(matches!(column, Plan::Strided { count: 1_000_000, stride: 64, len: 8, .. }));
+        let plane = column.repeated(1_000_000, 1 << 30);
+        assert_eq!(nodes(&plane), 2);
+        assert_eq!(plane.len(), 8_000_000_000_000);
+    }
+
+    #[test]
+    fn regular_rounds_become_one_loop() {
+        let strided = Plan::Run { at: 4, len: 4 }.repeated(3, 16).repeated(5, 48);
+        assert!(matches!(strided, Plan::Strided { at: 4, count: 15, stride: 16, len: 4 }));
+        assert!(matches!(Plan::Run { at: 0, len: 4 }.repeated(7, 4), Plan::Run { at: 0, len: 28 }));
+    }
+
+    #[test]
+    fn equal_blocks_in_a_list_become_a_stride() {
+        let mut list = SequenceBuilder::default();
+        for block in 0..100 {
+            list.run(block * 24, 4);
+            list.run(block * 24 + 4, 8);
+        }
+        assert!(matches!(list.finish(), Plan::Strided { at: 0, count: 100, stride: 24, len: 12 }));
+    }
+
+    #[test]
+    fn depth_is_bounded_when_each_level_adds_a_little() {
+        let irregular = Plan::Run { at: 0, len: 4 }.repeated(3, 10).repeated(3, 100);
+        let mut plan = irregular.clone();
+        for level in 1..2000 {
+            let mut next = SequenceBuilder::default();
+            next.plan(&irregular, -1000 * level);
+            next.plan(&plan, 1);
+            plan = next.finish();
+            assert!(plan.sequence_depth() <= MAX_NESTED_SEQUENCES + 2);
+        }
+        assert_eq!(plan.len(), 2000 * 36);
+    }
+
+    #[test]
+    fn size_is_bounded_when_each_level_is_used_twice() {
+        let mut plan = Plan::Run { at: 0, len: 1 };
+        for level in 0..60 {
+            let mut next = SequenceBuilder::default();
+            next.plan(&plan, 0);
+            next.plan(&plan, 3_i64.wrapping_pow(level) + 1);
+            plan = next.finish();
+        }
+        assert_eq!(plan.len(), 1 << 60);
+        let Plan::Sequence { parts, depth, .. } = plan else { panic!("an irregular plan") };
+        assert!(parts.len() <= 2 * SPLICE_PARTS && depth <= 60);
     }
 }

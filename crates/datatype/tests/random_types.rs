@@ -140,14 +140,3 @@ proptest! {
         }
     }
 }
-#[test]
-fn zz() {
-    use proptest::strategy::ValueTree;
-    let mut r = proptest::test_runner::TestRunner::default();
-    let mut h = std::collections::BTreeMap::<usize, usize>::new();
-    for _ in 0..1500 {
-        let p = pair().new_tree(&mut r).unwrap().current();
-        *h.entry(p.map.0.len().next_power_of_two()).or_default() += 1;
-    }
-    println!("{h:?}");
-}

@@ -1,6 +1,6 @@
 //! A naive datatype: its type map, entry by entry, and the standard's formulas over it.
 
-use heddle_datatype::{Datatype, Form, TypeRef, types};
+use heddle_datatype::{Constructed, Datatype, Form, TypeRef, types};
 use proptest::prelude::*;
 
 /// One entry of a type map.
@@ -112,6 +112,10 @@ pub(crate) struct Pair {
     pub(crate) map: Map,
 }
 
+fn built(made: Constructed) -> TypeRef {
+    made.expect("small arguments make a datatype").into()
+}
+
 fn data(parts: &[(i64, i64)]) -> Map {
     Map(parts.iter().map(|(at, size)| Entry::Data { at: *at, size: *size, align: *size }).collect())
 }
@@ -154,21 +158,21 @@ fn derived(old: Pair) -> BoxedStrategy<Pair> {
         (form, 0_i64..6).prop_map(move |(form, count)| {
             let mut map = Map::default();
             map.block(0, count, &a.map);
-            Pair { real: Datatype::contiguous(form, count, &a.real).unwrap().into(), map }
+            Pair { real: built(Datatype::contiguous(form, count, &a.real)), map }
         }),
         (0_i64..6, 0_i64..4, -6_i64..8).prop_map(move |(count, length, stride)| {
             let mut map = Map::default();
             for block in 0..count {
                 map.block(block * stride * e, length, &b.map);
             }
-            Pair { real: Datatype::vector(Form::Small, count, length, stride, &b.real).unwrap().into(), map }
+            Pair { real: built(Datatype::vector(Form::Small, count, length, stride, &b.real)), map }
         }),
         (0_i64..6, 0_i64..4, -60_i64..90).prop_map(move |(count, length, stride)| {
             let mut map = Map::default();
             for block in 0..count {
                 map.block(block * stride, length, &c.map);
             }
-            Pair { real: Datatype::hvector(Form::Small, count, length, stride, &c.real).unwrap().into(), map }
+            Pair { real: built(Datatype::hvector(Form::Small, count, length, stride, &c.real)), map }
         }),
         (0_usize..6).prop_flat_map(|n| (lengths(n), displacements(n), any::<bool>())).prop_map(
             move |(lengths, places, bytes)| {
@@ -177,7 +181,7 @@ fn derived(old: Pair) -> BoxedStrategy<Pair> {
                     map.block(if bytes { *place } else { place * e }, *length, &d.map);
                 }
                 let make = if bytes { Datatype::hindexed } else { Datatype::indexed };
-                Pair { real: make(Form::Small, &lengths, &places, &d.real).unwrap().into(), map }
+                Pair { real: built(make(Form::Small, &lengths, &places, &d.real)), map }
             }
         ),
         (0_usize..6).prop_flat_map(|n| (0_i64..4, displacements(n), any::<bool>())).prop_map(
@@ -187,17 +191,16 @@ fn derived(old: Pair) -> BoxedStrategy<Pair> {
                     map.block(if bytes { *place } else { place * e }, length, &f.map);
                 }
                 let make = if bytes { Datatype::hindexed_block } else { Datatype::indexed_block };
-                Pair { real: make(Form::Small, length, &places, &f.real).unwrap().into(), map }
+                Pair { real: built(make(Form::Small, length, &places, &f.real)), map }
             }
         ),
         (-20_i64..20, -10_i64..100).prop_map(move |(lb, extent)| {
             let mut map = g.map.clone();
             map.0.retain(|entry| matches!(entry, Entry::Data { .. }));
             map.0.extend([Entry::Lb(lb), Entry::Ub(lb + extent)]);
-            Pair { real: Datatype::resized(Form::Small, lb, extent, &g.real).unwrap().into(), map }
+            Pair { real: built(Datatype::resized(Form::Small, lb, extent, &g.real)), map }
         }),
-        Just(())
-            .prop_map(move |()| Pair { real: Datatype::dup(&h.real).unwrap().into(), map: h.map.clone() }),
+        Just(()).prop_map(move |()| Pair { real: built(Datatype::dup(&h.real)), map: h.map.clone() }),
     ]
     .boxed()
 }
@@ -210,19 +213,19 @@ fn structure(old: Vec<Pair>) -> impl Strategy<Value = Pair> {
             map.block(*place, *length, &pair.map);
         }
         let types: Vec<TypeRef> = old.iter().map(|pair| pair.real.clone()).collect();
-        Pair { real: Datatype::structure(Form::Small, &lengths, &places, &types).unwrap().into(), map }
+        Pair { real: built(Datatype::structure(Form::Small, &lengths, &places, &types)), map }
     })
 }
 
-/// Random datatypes of any depth up to four, with at most a few thousand entries.
+/// Random datatypes of any depth up to five, with at most a few thousand entries.
 pub(crate) fn pair() -> impl Strategy<Value = Pair> {
-    basic()
-        .prop_map(|pair| pair)
-        .prop_recursive(4, 32, 4, |inner| {
-            prop_oneof![
-                3 => inner.clone().prop_flat_map(derived),
-                1 => proptest::collection::vec(inner, 0..4).prop_flat_map(structure),
-            ]
-        })
-        .prop_filter("few entries", |pair| pair.map.0.len() < 4000)
+    let tree = basic().prop_map(|pair| pair).prop_recursive(4, 32, 4, |inner| {
+        prop_oneof![
+            3 => inner.clone().prop_flat_map(derived),
+            1 => proptest::collection::vec(inner, 0..4).prop_flat_map(structure),
+        ]
+    });
+    let deeper = tree.clone().prop_flat_map(derived);
+    let wider = proptest::collection::vec(tree.clone(), 0..4).prop_flat_map(structure);
+    prop_oneof![1 => tree, 3 => deeper, 1 => wider].prop_filter("few entries", |pair| pair.map.0.len() < 4000)
 }

@@ -1,0 +1,120 @@
+//! The predefined operators.
+
+use crate::basic::Class;
+
+/// A predefined reduction operator, with the value of its handle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(usize)]
+pub enum Op {
+    /// `MPI_SUM`
+    Sum = 0x21,
+    /// `MPI_MIN`
+    Min = 0x22,
+    /// `MPI_MAX`
+    Max = 0x23,
+    /// `MPI_PROD`
+    Prod = 0x24,
+    /// `MPI_BAND`
+    Band = 0x28,
+    /// `MPI_BOR`
+    Bor = 0x29,
+    /// `MPI_BXOR`
+    Bxor = 0x2a,
+    /// `MPI_LAND`
+    Land = 0x30,
+    /// `MPI_LOR`
+    Lor = 0x31,
+    /// `MPI_LXOR`
+    Lxor = 0x32,
+    /// `MPI_MINLOC`
+    Minloc = 0x38,
+    /// `MPI_MAXLOC`
+    Maxloc = 0x39,
+    /// `MPI_REPLACE`
+    Replace = 0x3c,
+    /// `MPI_NO_OP`
+    NoOp = 0x3d,
+}
+
+impl Op {
+    /// All predefined operators, in the order of their handles.
+    pub const ALL: [Self; 14] = [
+        Self::Sum,
+        Self::Min,
+        Self::Max,
+        Self::Prod,
+        Self::Band,
+        Self::Bor,
+        Self::Bxor,
+        Self::Land,
+        Self::Lor,
+        Self::Lxor,
+        Self::Minloc,
+        Self::Maxloc,
+        Self::Replace,
+        Self::NoOp,
+    ];
+
+    /// The predefined operator with this handle value, if there is one.
+    #[must_use]
+    pub fn from_handle(handle: usize) -> Option<Self> {
+        Self::ALL.into_iter().find(|op| op.handle() == handle)
+    }
+
+    /// The value of its handle in the ABI.
+    #[must_use]
+    pub const fn handle(self) -> usize {
+        self as usize
+    }
+
+    /// The standard's name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sum => "MPI_SUM",
+            Self::Min => "MPI_MIN",
+            Self::Max => "MPI_MAX",
+            Self::Prod => "MPI_PROD",
+            Self::Band => "MPI_BAND",
+            Self::Bor => "MPI_BOR",
+            Self::Bxor => "MPI_BXOR",
+            Self::Land => "MPI_LAND",
+            Self::Lor => "MPI_LOR",
+            Self::Lxor => "MPI_LXOR",
+            Self::Minloc => "MPI_MINLOC",
+            Self::Maxloc => "MPI_MAXLOC",
+            Self::Replace => "MPI_REPLACE",
+            Self::NoOp => "MPI_NO_OP",
+        }
+    }
+
+    /// Whether the order of the operands does not matter.
+    #[must_use]
+    pub const fn is_commutative(self) -> bool {
+        !matches!(self, Self::Replace | Self::NoOp)
+    }
+
+    /// Whether the operator is for reductions; `MPI_REPLACE` and `MPI_NO_OP` are for accumulates only.
+    #[must_use]
+    pub const fn is_reduction(self) -> bool {
+        !matches!(self, Self::Replace | Self::NoOp)
+    }
+
+    /// The standard's table of operators and groups of types.
+    #[must_use]
+    pub const fn allowed_on(self, class: Class) -> bool {
+        use Class::{Byte, CInteger, Complex, Floating, FortranInteger, Logical, MultiLanguage, Pair};
+        match self {
+            Self::Min | Self::Max => matches!(class, CInteger | FortranInteger | Floating | MultiLanguage),
+            Self::Sum | Self::Prod => {
+                matches!(class, CInteger | FortranInteger | Floating | Complex | MultiLanguage)
+            }
+            Self::Land | Self::Lor | Self::Lxor => matches!(class, CInteger | Logical),
+            Self::Band | Self::Bor | Self::Bxor => {
+                matches!(class, CInteger | FortranInteger | Byte | MultiLanguage)
+            }
+            Self::Minloc | Self::Maxloc => matches!(class, Pair),
+            Self::Replace | Self::NoOp => true,
+        }
+    }
+}

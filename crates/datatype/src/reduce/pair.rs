@@ -1,0 +1,94 @@
+//! `MPI_MINLOC` and `MPI_MAXLOC`: a value and an index, as a C compiler lays them out.
+//!
+//! Value and index are written each for itself, so a gap between or after them keeps its bytes.
+
+use std::cmp::Ordering;
+
+use super::Kernel;
+use super::long_double::LongDouble;
+use crate::basic::Kind;
+
+/// Decides by the comparison of the input's value with the other one, and of the indices, what is kept.
+pub(super) trait Choice {
+    /// Whether the input's pair is taken.
+    fn takes_input(values: Option<Ordering>, indices: Option<Ordering>) -> bool;
+}
+
+/// `MPI_MINLOC`; of equal values the lower index.
+pub(super) struct Least;
+/// `MPI_MAXLOC`; of equal values the lower index.
+pub(super) struct Greatest;
+/// `MPI_REPLACE`
+pub(super) struct Input;
+
+impl Choice for Least {
+    #[inline(always)]
+    fn takes_input(values: Option<Ordering>, indices: Option<Ordering>) -> bool {
+        match values {
+            Some(Ordering::Equal) => indices == Some(Ordering::Less),
+            other => other == Some(Ordering::Less),
+        }
+    }
+}
+
+impl Choice for Greatest {
+    #[inline(always)]
+    fn takes_input(values: Option<Ordering>, indices: Option<Ordering>) -> bool {
+        match values {
+            Some(Ordering::Equal) => indices == Some(Ordering::Less),
+            other => other == Some(Ordering::Greater),
+        }
+    }
+}
+
+impl Choice for Input {
+    #[inline(always)]
+    fn takes_input(_values: Option<Ordering>, _indices: Option<Ordering>) -> bool {
+        true
+    }
+}
+
+/// A kernel for pairs of `V` at 0 and `I` at `INDEX`, `EXTENT` bytes apart.
+unsafe fn locate<V, I, C, const INDEX: usize, const EXTENT: usize>(
+    input: *const u8,
+    inout: *mut u8,
+    count: usize,
+) where
+    V: Copy + PartialOrd,
+    I: Copy + PartialOrd,
+    C: Choice,
+{
+    for element in 0..count {
+        let a = input.wrapping_add(element * EXTENT);
+        let b = inout.wrapping_add(element * EXTENT);
+        let (value_at, index_at) = (b.cast::<V>(), b.wrapping_add(INDEX).cast::<I>());
+        // SAFETY: the kernel's caller vouches for `count` elements in both buffers; the same below.
+        let value = unsafe { a.cast::<V>().read_unaligned() };
+        // SAFETY: as above.
+        let index = unsafe { a.wrapping_add(INDEX).cast::<I>().read_unaligned() };
+        // SAFETY: as above.
+        let other_value = unsafe { value_at.read_unaligned() };
+        // SAFETY: as above.
+        let other_index = unsafe { index_at.read_unaligned() };
+        if C::takes_input(value.partial_cmp(&other_value), index.partial_cmp(&other_index)) {
+            // SAFETY: as above.
+            unsafe { value_at.write_unaligned(value) };
+            // SAFETY: as above.
+            unsafe { index_at.write_unaligned(index) };
+        }
+    }
+}
+
+pub(super) fn kernel<C: Choice>(kind: Kind) -> Option<Kernel> {
+    match kind {
+        Kind::F32I32 => Some(locate::<f32, i32, C, 4, 8>),
+        Kind::F64I32 => Some(locate::<f64, i32, C, 8, 16>),
+        Kind::I64I32 => Some(locate::<i64, i32, C, 8, 16>),
+        Kind::I32I32 => Some(locate::<i32, i32, C, 4, 8>),
+        Kind::I16I32 => Some(locate::<i16, i32, C, 4, 8>),
+        Kind::F32F32 => Some(locate::<f32, f32, C, 4, 8>),
+        Kind::F64F64 => Some(locate::<f64, f64, C, 8, 16>),
+        Kind::LongDoubleI32 if cfg!(target_arch = "x86_64") => Some(locate::<LongDouble, i32, C, 16, 32>),
+        _ => None,
+    }
+}
