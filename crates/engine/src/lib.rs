@@ -24,6 +24,7 @@ pub mod error;
 pub mod group;
 mod matching;
 pub mod object_table;
+pub mod op;
 pub mod p2p;
 pub mod process;
 mod progress;
