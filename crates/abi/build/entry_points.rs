@@ -131,7 +131,10 @@ fn object(function: &Function) -> String {
     let Kind::Object(c_type) = &param.kind else { panic!("{}: errors= names no object", function.name) };
     let kind = c_type.trim_start_matches("MPI_");
     match param.direction {
-        Direction::In => format!("Object::{kind}(c_{})", param.name),
-        _ => format!("made!(pointed_to(c_{})).map_or(Object::Default, Object::{kind})", param.name),
+        Direction::In => format!("Object::{kind}(c_{}.0)", param.name),
+        _ => format!(
+            "made!(pointed_to(c_{})).map_or(Object::Default, |handle| Object::{kind}(handle.0))",
+            param.name
+        ),
     }
 }

@@ -431,6 +431,15 @@ fn bad_handle(handle: usize) -> Error {
     Error::new(mpi::MPI_ERR_REQUEST, message)
 }
 
+/// The handle of the communicator that a live request belongs to: whose error handler is responsible for it.
+pub(crate) fn comm_of(handle: usize) -> Option<usize> {
+    match find(handle) {
+        // SAFETY: the field is written only while the request is free and belongs to the taker.
+        Ok(Found::Slot(id)) => Some(unsafe { (*at(id).owner.get()).comm }),
+        _ => None,
+    }
+}
+
 /// The handle of the request in slot `index`, if it is live: for `MPI_Request_fromint`.
 pub fn handle_of_index(index: u32) -> Option<usize> {
     if index == DONE & 0x3fff_ffff {

@@ -24,6 +24,7 @@ pub use complete::{
     wait_some,
 };
 pub use persistent::{receive_init, send_init, start};
+pub(crate) use probe::comm_of_message;
 pub use probe::{improbe, imrecv, iprobe, message_of_index, mprobe, mrecv, probe};
 pub use receive::{irecv, recv};
 pub use send::{isend, send};
