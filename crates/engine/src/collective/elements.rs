@@ -108,11 +108,12 @@ impl<'a> Parts<'a> {
         displs: &'a [i64],
         datatype: &'a TypeRef,
     ) -> Result<Parts<'a>> {
-        for &count in counts {
+        let elements = Elements { address, datatype };
+        for (&count, &displ) in counts.iter().zip(displs) {
             let bytes = check_count(count, datatype)?;
-            check_address(address, bytes, datatype)?;
+            check_address(elements.at(displ).address, bytes, datatype)?;
         }
-        Ok(Parts { elements: Elements { address, datatype }, counts, displs })
+        Ok(Parts { elements, counts, displs })
     }
 }
 
@@ -129,7 +130,7 @@ impl<'a> TypedParts<'a> {
     /// For rank *i* `counts[i]` elements of `datatypes[i]`, `displs[i]` bytes from `address`.
     ///
     /// # Errors
-    /// `MPI_ERR_COUNT`.
+    /// `MPI_ERR_COUNT`; `MPI_ERR_BUFFER`.
     ///
     /// # Safety
     /// As [`Part::new`], for all blocks.
@@ -139,8 +140,9 @@ impl<'a> TypedParts<'a> {
         displs: &'a [i64],
         datatypes: &'a [TypeRef],
     ) -> Result<TypedParts<'a>> {
-        for (&count, datatype) in counts.iter().zip(datatypes) {
-            check_count(count, datatype)?;
+        for ((&count, &displ), datatype) in counts.iter().zip(displs).zip(datatypes) {
+            let bytes = check_count(count, datatype)?;
+            check_address(address.wrapping_offset(displ as isize), bytes, datatype)?;
         }
         Ok(TypedParts { address, counts, displs, datatypes })
     }
@@ -297,10 +299,18 @@ fn check_count(count: i64, datatype: &TypeRef) -> Result<i64> {
     })
 }
 
-/// A null address is `MPI_BOTTOM`, which makes sense with a derived datatype only.
+/// No data lies below this address: there, null and the standard's addresses with a meaning of their own point.
+const LOWEST_ADDRESS: i64 = 4096;
+
 fn check_address(address: *mut u8, bytes: i64, datatype: &TypeRef) -> Result<()> {
-    if address.is_null() && bytes != 0 && datatype.is_predefined() {
-        let message = format!("a buffer of {bytes} bytes is at a null pointer: pass the address of the data");
+    // Wrapping: displacements may be addresses, with MPI_BOTTOM, and may be negative.
+    let first = (address.addr() as i64).wrapping_add(datatype.true_lb());
+    if first < LOWEST_ADDRESS && bytes > 0 {
+        let message = match address.addr() {
+            0 => format!("a buffer is a null pointer, but it is to hold {bytes} bytes"),
+            mpi::MPI_IN_PLACE => "MPI_IN_PLACE is not allowed for this buffer or on this rank".to_owned(),
+            address => format!("{address:#x} cannot be the address of a buffer of {bytes} bytes here"),
+        };
         return Err(Error::new(mpi::MPI_ERR_BUFFER, message));
     }
     Ok(())
