@@ -28,6 +28,7 @@ mod error_text;
 pub mod group;
 mod matching;
 pub mod object_table;
+pub mod op;
 pub mod p2p;
 pub mod process;
 mod progress;
