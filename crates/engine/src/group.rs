@@ -187,13 +187,10 @@ mod tests {
     #[test]
     fn ranks_are_found_both_ways() {
         let group = Group::from_world_ranks(vec![5, 1, 7, 3]);
-        assert_eq!((0..5).map(|rank| group.world_rank(rank)).collect::<Vec<_>>(), [
-            Some(5),
-            Some(1),
-            Some(7),
-            Some(3),
-            None
-        ]);
+        assert_eq!(
+            (0..5).map(|rank| group.world_rank(rank)).collect::<Vec<_>>(),
+            [Some(5), Some(1), Some(7), Some(3), None]
+        );
         for (rank, world) in group.iter().enumerate() {
             assert_eq!(group.rank_of(world as usize), Some(rank));
         }
