@@ -10,13 +10,16 @@
 //! | file | idea |
 //! |---|---|
 //! | `keyval.rs` | keyvals and their callbacks |
+//! | `of_type.rs` | attributes and names of datatypes |
 //! | `predefined.rs` | the attributes that the library itself gives to communicators |
 
 mod keyval;
+mod of_type;
 mod predefined;
 
 pub use keyval::{Copy, CopyFunction, Delete, DeleteFunction, Keyval, Target, create, free};
-pub use predefined::{of_communicator, set_last_used_code};
+pub use of_type::{TypeAttributes, of_type, set_type_name, type_name};
+pub use predefined::of_communicator;
 
 use crate::error::{Error, Result};
 use heddle_spec::constants as mpi;

@@ -30,7 +30,7 @@ pub use idup::idup;
 pub use split::{split, split_type};
 
 use crate::attribute::Attributes;
-use crate::errhandler::ErrhandlerCell;
+use crate::errhandler::{self, ErrhandlerCell};
 use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::object_table::{Kind, Ref, Table};
@@ -100,7 +100,10 @@ impl Comm {
     /// A new communicator with the error handler of this one.
     fn child(&self, process: &Process, context: u64, group: Arc<Group>, rank: usize) -> Comm {
         let comm = Comm::new(context, group, rank, process.fabric().vnis());
-        comm.errhandler.set(self.errhandler.get());
+        let handler = self.errhandler.share();
+        comm.errhandler.set(handler);
+        // The share was only to keep the handler alive until here; of a live handler it can be given back.
+        let _ = errhandler::free(handler);
         comm
     }
 

@@ -4,7 +4,7 @@
 
 mod environment;
 
-pub use environment::environment;
+pub use environment::{environment, environment_with};
 
 use crate::error::{Error, Result};
 use crate::object_table::{Kind, Ref, Table};

@@ -1,6 +1,7 @@
 //! The attributes that every communicator has from the library (MPI 5.0, section 9.1.2). Their values are addresses of
 //! integers that never move.
 
+use crate::error_code;
 use crate::process::Process;
 use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_spec::constants as mpi;
@@ -22,10 +23,10 @@ static CELLS: Cells = Cells {
     io: AtomicU32::new(mpi::MPI_ANY_SOURCE as u32),
     // There is no host process.
     host: AtomicU32::new(mpi::MPI_PROC_NULL as u32),
-    // All processes read one clock of one machine.
-    wtime_is_global: AtomicU32::new(1),
+    // Each process counts from its own first call of `MPI_Wtime`.
+    wtime_is_global: AtomicU32::new(0),
     appnum: AtomicU32::new(0),
-    last_used_code: AtomicU32::new(mpi::MPI_ERR_LASTCODE as u32),
+    last_used_code: AtomicU32::new(0),
     universe_size: AtomicU32::new(0),
 };
 
@@ -37,7 +38,10 @@ pub fn of_communicator(process: &Process, number: i32) -> Option<Option<usize>> 
         mpi::MPI_IO => &CELLS.io,
         mpi::MPI_HOST => &CELLS.host,
         mpi::MPI_WTIME_IS_GLOBAL => &CELLS.wtime_is_global,
-        mpi::MPI_LASTUSEDCODE => &CELLS.last_used_code,
+        mpi::MPI_LASTUSEDCODE => {
+            CELLS.last_used_code.store(error_code::last_used() as u32, Ordering::Relaxed);
+            &CELLS.last_used_code
+        }
         mpi::MPI_UNIVERSE_SIZE => {
             CELLS.universe_size.store(process.size() as u32, Ordering::Relaxed);
             &CELLS.universe_size
@@ -50,9 +54,4 @@ pub fn of_communicator(process: &Process, number: i32) -> Option<Option<usize>> 
         _ => return None,
     };
     Some(Some(cell.as_ptr().expose_provenance()))
-}
-
-/// Sets `MPI_LASTUSEDCODE`: the largest error class or code that was ever given out.
-pub fn set_last_used_code(code: i32) {
-    CELLS.last_used_code.store(code as u32, Ordering::Relaxed);
 }

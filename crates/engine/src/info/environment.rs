@@ -15,6 +15,16 @@ const LEVELS: [(i32, &str); 4] = [
 
 /// The entries of `MPI_INFO_ENV`. It is as good before initialisation as after; only the thread level comes then.
 pub fn environment() -> Entries {
+    let arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
+    entries_with(arguments.collect())
+}
+
+/// The same with the program's name and arguments as given, if they are.
+pub fn environment_with(arguments: &[String]) -> Entries {
+    if arguments.is_empty() { environment() } else { entries_with(arguments.to_vec()) }
+}
+
+fn entries_with(arguments: Vec<String>) -> Entries {
     let mut entries = Entries::new();
     let mut add = |key: &str, value: Option<String>| {
         if let Some(mut value) = value {
@@ -22,7 +32,7 @@ pub fn environment() -> Entries {
             entries.push((key.to_owned(), value));
         }
     };
-    let mut arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
+    let mut arguments = arguments.into_iter();
     add("command", arguments.next());
     let arguments: Vec<String> = arguments.collect();
     add("argv", (!arguments.is_empty()).then(|| arguments.join(" ")));
