@@ -9,6 +9,8 @@ use heddle_datatype::types;
 use heddle_engine::comm::COMMS;
 use heddle_engine::datatype::DERIVED;
 use heddle_engine::group::GROUPS;
+use heddle_engine::info::INFOS;
+use heddle_engine::op::OPS;
 use heddle_engine::{errhandler, p2p, request};
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::*;
@@ -51,7 +53,9 @@ conversions! {
     comm_toint, comm_fromint: CommHandle, |index| COMMS.handle_of_index(index);
     errhandler_toint, errhandler_fromint: ErrhandlerHandle, errhandler::handle_of_index;
     group_toint, group_fromint: GroupHandle, |index| GROUPS.handle_of_index(index);
+    info_toint, info_fromint: InfoHandle, |index| INFOS.handle_of_index(index);
     message_toint, message_fromint: MessageHandle, p2p::message_of_index;
+    op_toint, op_fromint: OpHandle, |index| OPS.handle_of_index(index);
     request_toint, request_fromint: RequestHandle, request::handle_of_index;
     type_toint, type_fromint: DatatypeHandle, |index| DERIVED.handle_of_index(index);
     file_toint, file_fromint: FileHandle, |_| None;

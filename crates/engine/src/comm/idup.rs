@@ -9,10 +9,12 @@ use super::{Comm, CommRef, Plane, dup};
 use crate::buffer::Buffer;
 use crate::error::Result;
 use crate::info::Entries;
+use crate::matching::Key;
 use crate::object_table::Ref;
+use crate::p2p::reissue;
 use crate::process::{self, Process};
 use crate::request::{self, Attachment, Outcome, RequestKind};
-use crate::vni::{ReceiveArgs, SendArgs};
+use crate::vni::SendArgs;
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use std::any::Any;
 use std::sync::Arc;
@@ -61,7 +63,7 @@ pub fn idup(comm: &CommRef, hints: &Entries) -> Result<(usize, usize)> {
     let context = Arc::new(AtomicU64::new(UNKNOWN));
     // SAFETY: the request keeps the word until the message has arrived.
     let buffer = unsafe { Buffer::bytes(context.as_ptr().cast(), size_of::<u64>()) };
-    let args = ReceiveArgs { buffer, context: comm.context(Plane::Collective), source: 0, tag: tag::IDUP };
+    let key = Key::new(comm.context(Plane::Collective), 0, tag::IDUP);
     let id = request::take(comm.vni(), comm.handle(), RequestKind::Generalized);
     // SAFETY: the request is new: nobody else knows it.
     let owner = unsafe { request::owner(id) };
@@ -79,7 +81,7 @@ pub fn idup(comm: &CommRef, hints: &Entries) -> Result<(usize, usize)> {
             Err(error)
         }
     };
-    process.vni(comm.vni()).with(|core| core.receive(args, id));
+    reissue(process, comm.vni(), id, buffer, key);
     result
 }
 

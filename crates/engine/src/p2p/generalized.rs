@@ -31,7 +31,10 @@ pub fn complete_generalized(handle: usize) -> Result<()> {
     let dropped = process::current()?.vni(request::vni_of(id)).with(|core| {
         // SAFETY: we are in the section of the request's VNI.
         let owner = unsafe { request::owner(id) };
-        if owner.kind != RequestKind::Generalized || request::is_complete(id) {
+        // The library's own requests of this kind, such as those of `MPI_Comm_idup`, have no function for cancelling.
+        let generalized = owner.kind == RequestKind::Generalized
+            && owner.attachment.as_ref().is_some_and(|attachment| attachment.canceller().is_some());
+        if !generalized || request::is_complete(id) {
             return Err(bad());
         }
         let attachment = if owner.detached { owner.attachment.take() } else { None };

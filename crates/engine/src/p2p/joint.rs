@@ -8,9 +8,10 @@ use super::send::world_rank;
 use crate::buffer::Buffer;
 use crate::comm::{CommRef, Plane};
 use crate::error::Result;
+use crate::matching::Key;
 use crate::process;
 use crate::request::{self, Outcome, RequestId, RequestKind};
-use crate::vni::{ReceiveArgs, SendArgs};
+use crate::vni::SendArgs;
 use heddle_spec::constants as mpi;
 use std::any::Any;
 
@@ -64,8 +65,8 @@ fn start(
     if source == mpi::MPI_PROC_NULL {
         done(RequestKind::Receive, Outcome::proc_null());
     } else {
-        let args = ReceiveArgs { buffer: receive_buffer, context, source, tag: receive_tag };
-        reissue(process, vni, part(comm, RequestKind::Receive, whole), args);
+        let key = Key::new(context, source, receive_tag);
+        reissue(process, vni, part(comm, RequestKind::Receive, whole), receive_buffer, key);
     }
     let Some(peer) = peer else {
         done(RequestKind::Send, Outcome::empty());

@@ -33,6 +33,7 @@ pub use look::{get_status, get_status_all, get_status_any, get_status_some};
 pub use persistent::{receive_init, send_init, start};
 pub(crate) use probe::comm_of_message;
 pub use probe::{improbe, imrecv, iprobe, message_of_index, mprobe, mrecv, probe};
+pub(crate) use receive::reissue;
 pub use receive::{irecv, recv};
 pub use send::{isend, send};
 pub use sendrecv::{sendrecv, sendrecv_replace};
