@@ -20,6 +20,9 @@ pub(crate) fn entry_points(functions: &Functions) -> String {
 fn entry_point(function: &Function, module: &str, name: &str, large: bool) -> String {
     let mut params = Vec::new();
     let mut arguments = Vec::new();
+    if function.form {
+        arguments.push(if large { "Form::Large" } else { "Form::Small" }.to_owned());
+    }
     for param in &function.params {
         let param_name = format!("c_{}", param.name);
         if large || !param.large_only {
@@ -131,7 +134,10 @@ fn object(function: &Function) -> String {
     let Kind::Object(c_type) = &param.kind else { panic!("{}: errors= names no object", function.name) };
     let kind = c_type.trim_start_matches("MPI_");
     match param.direction {
-        Direction::In => format!("Object::{kind}(c_{})", param.name),
-        _ => format!("made!(pointed_to(c_{})).map_or(Object::Default, Object::{kind})", param.name),
+        Direction::In => format!("Object::{kind}(c_{}.0)", param.name),
+        _ => format!(
+            "made!(pointed_to(c_{})).map_or(Object::Default, |handle| Object::{kind}(handle.0))",
+            param.name
+        ),
     }
 }

@@ -6,6 +6,7 @@
 
 mod callback;
 mod counts;
+mod data;
 mod list;
 mod out;
 mod status;
@@ -13,9 +14,10 @@ mod text;
 
 pub(crate) use callback::Callback;
 pub(crate) use counts::{CountOut, CountSlice, Counts};
-pub(crate) use list::{List, ListOut};
+pub(crate) use data::{buffer, buffer_of};
+pub(crate) use list::{List, ListOut, length_of};
 pub(crate) use out::{Out, pointed_to};
-pub(crate) use status::StatusOut;
+pub(crate) use status::{StatusOut, bytes_of, is_cancelled, set_bytes, set_cancelled, status};
 pub(crate) use text::{Text, TextOut};
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What every entry point does around its body.
 
-use crate::error::{Error, Object, handle};
+use crate::error::{Error, Object, Result};
+use heddle_engine::{errhandler, process};
 use std::ffi::c_int;
 
 /// Defines a function that returns an error code, under its two names. Equal bodies fold into one.
@@ -16,9 +17,9 @@ macro_rules! entry {
     (@one $symbol:ident $name:ident($($param:ident: $type:ty),*) $when:ident $object:expr => $body:expr) => {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $symbol($($param: $type),*) -> c_int {
-            match $body {
+            match $crate::entry::$when(|| $body) {
                 Ok(()) => heddle_spec::constants::MPI_SUCCESS,
-                Err(error) => $crate::entry::$when(stringify!($name), $object, error),
+                Err(error) => $crate::entry::failed(stringify!($name), $object, &error),
             }
         }
     };
@@ -29,7 +30,7 @@ macro_rules! value_entry {
     ($plain:ident $profiled:ident($($param:ident: $type:ty),*) -> $result:ty => unsupported $none:expr) => {
         value_entry! { $plain $profiled($($param: $type),*) -> $result => {
             let error = $crate::error::Error::unsupported(stringify!($plain));
-            $crate::entry::early(stringify!($plain), Object::Default, error);
+            $crate::entry::failed(stringify!($plain), Object::Default, &error);
             $none
         } }
     };
@@ -54,14 +55,21 @@ macro_rules! made {
     };
 }
 
-/// The failure of a function that may be called at any time.
-#[cold]
-pub(crate) fn early(name: &'static str, object: Object, error: Error) -> c_int {
-    handle(object, name, error)
+/// Runs the body of a function that may be called at any time.
+#[inline(always)]
+pub(crate) fn early(body: impl FnOnce() -> Result<()>) -> Result<()> {
+    body()
 }
 
-/// The failure of a function that needs a running library.
+/// Runs the body of a function that needs a running library, inside the section that the model puts around calls.
+#[inline(always)]
+pub(crate) fn running(body: impl FnOnce() -> Result<()>) -> Result<()> {
+    let _inside = process::current()?.calls().enter();
+    body()
+}
+
+/// Calls the error handler of `object`; what it returns is what the function returns.
 #[cold]
-pub(crate) fn running(name: &'static str, object: Object, error: Error) -> c_int {
-    handle(object, name, error)
+pub(crate) fn failed(name: &'static str, object: Object, error: &Error) -> c_int {
+    errhandler::handle(object, name, error)
 }

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `process` | what exists once `MPI_Init` has run; `settings` from the environment |
 //! | `object_table` | handles and the life of objects |
+//! | `errhandler`, `error_code`, `abort` | what becomes of an error |
 //! | `comm`, `group`, `datatype` … | the objects |
 //! | `request` | operations under way |
 //! | `matching` | posted receives and unexpected messages |
@@ -14,6 +15,7 @@
 //! | `progress` | waiting |
 //! | `p2p`, `collective` | the operations |
 
+pub mod abort;
 pub mod attribute;
 pub mod buffer;
 pub mod collective;
@@ -21,9 +23,13 @@ pub mod comm;
 pub mod datatype;
 pub mod errhandler;
 pub mod error;
+pub mod error_code;
+mod error_text;
 pub mod group;
+pub mod info;
 mod matching;
 pub mod object_table;
+pub mod op;
 pub mod p2p;
 pub mod process;
 mod progress;

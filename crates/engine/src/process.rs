@@ -7,7 +7,7 @@ use crate::settings::Settings;
 use crate::vni::{Vni, refuse_single_copy};
 use heddle_bootstrap::World;
 use heddle_model::CallSection;
-use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
+use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use heddle_spec::constants as mpi;
 use heddle_sync::{CachePadded, WaitPolicy};
 use heddle_transport::{Fabric, single_copy};
@@ -33,6 +33,9 @@ pub struct Process {
 
 static PROCESS: OnceLock<Process> = OnceLock::new();
 
+/// The process while MPI is initialised and not finalized: what every call asks for, in one load.
+static CURRENT: AtomicPtr<Process> = AtomicPtr::new(std::ptr::null_mut());
+
 const NEVER: u32 = 0;
 const RUNNING: u32 = 1;
 const FINALIZED: u32 = 2;
@@ -55,10 +58,10 @@ pub(crate) fn context_id(leader: usize, number: u64) -> u64 {
 /// `MPI_ERR_OTHER` naming what is wrong.
 #[inline(always)]
 pub fn current() -> Result<&'static Process> {
-    match PROCESS.get() {
-        Some(process) if LIFE.load(Ordering::Relaxed) == RUNNING => Ok(process),
-        _ => Err(not_running()),
-    }
+    // Acquire: pairs with the Release in `initialize`.
+    let process = CURRENT.load(Ordering::Acquire);
+    // SAFETY: null, or the process in `PROCESS`, which stays.
+    unsafe { process.as_ref() }.ok_or_else(not_running)
 }
 
 /// The process, if `MPI_Init` was ever called: for error handlers and for what is legal after `MPI_Finalize`.
@@ -133,9 +136,9 @@ pub fn initialize(thread_level: i32) -> Result<()> {
     };
     process.world_comm.set_name("MPI_COMM_WORLD");
     process.self_comm.set_name("MPI_COMM_SELF");
-    if PROCESS.set(process).is_err() {
-        unreachable!("LIFE says that there is no process yet");
-    }
+    let process = PROCESS.get_or_init(|| process);
+    // Release: pairs with the Acquire in `current`.
+    CURRENT.store(std::ptr::from_ref(process).cast_mut(), Ordering::Release);
     LIFE.store(RUNNING, Ordering::Release);
     Ok(())
 }
@@ -149,6 +152,7 @@ pub fn finalize() -> Result<()> {
     crate::comm::run_delete_callbacks_of_self(process)?;
     crate::collective::barrier(&crate::comm::CommRef::world(process))?;
     process.drain();
+    CURRENT.store(std::ptr::null_mut(), Ordering::Release);
     LIFE.store(FINALIZED, Ordering::Release);
     if let Some(job) = process.world.job() {
         job.set_finalised();

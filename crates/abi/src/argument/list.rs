@@ -1,7 +1,10 @@
 //! Arrays, whose length the other arguments tell.
 
 use super::out::null_pointer;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use heddle_spec::constants::MPI_ERR_COUNT;
+use heddle_spec::handle::RequestHandle;
+use std::ffi::c_int;
 use std::marker::PhantomData;
 use std::ptr;
 
@@ -85,4 +88,45 @@ impl<'a, T> ListOut<'a, T> {
         // SAFETY: `new` was promised that the array has this length and is the function's alone.
         Ok(unsafe { std::slice::from_raw_parts_mut(self.0, length) })
     }
+}
+
+impl<'a> ListOut<'a, RequestHandle> {
+    /// An array of requests as the words that the engine works on.
+    ///
+    /// # Errors
+    ///
+    /// `MPI_ERR_ARG` if the program passed a null pointer for an array that is not empty; `MPI_ERR_COUNT` for a
+    /// negative length.
+    #[inline]
+    pub(crate) fn words(self, length: c_int) -> Result<&'a mut [usize]> {
+        let handles = self.slice(length_of(length)?)?;
+        let words = handles.as_mut_ptr().cast::<usize>();
+        // SAFETY: a handle is a word; the slice it comes from is not used any more.
+        Ok(unsafe { std::slice::from_raw_parts_mut(words, handles.len()) })
+    }
+}
+
+impl<'a> List<'a, RequestHandle> {
+    /// As [`ListOut::words`].
+    ///
+    /// # Errors
+    ///
+    /// As [`ListOut::words`].
+    pub(crate) fn words(self, length: c_int) -> Result<&'a [usize]> {
+        let handles = self.slice(length_of(length)?)?;
+        // SAFETY: a handle is a word.
+        Ok(unsafe { std::slice::from_raw_parts(handles.as_ptr().cast::<usize>(), handles.len()) })
+    }
+}
+
+/// The length of an array that the program passes.
+///
+/// # Errors
+///
+/// `MPI_ERR_COUNT` if it is negative.
+#[inline]
+pub(crate) fn length_of(length: c_int) -> Result<usize> {
+    usize::try_from(length).map_err(|_| {
+        Error::new(MPI_ERR_COUNT, format!("the length of an array is {length}, but it may not be negative"))
+    })
 }

@@ -40,6 +40,20 @@ impl<T: Copy> Out<T> {
     }
 }
 
+impl<T: Copy> Out<T> {
+    /// The program's variable, for a value that goes in and out.
+    ///
+    /// # Errors
+    ///
+    /// `MPI_ERR_ARG` if the program passed a null pointer.
+    #[inline(always)]
+    pub(crate) fn place<'a>(self) -> Result<&'a mut T> {
+        let mut pointer = self.0.ok_or_else(null_pointer)?;
+        // SAFETY: `new` was promised a variable that nobody else uses meanwhile.
+        Ok(unsafe { pointer.as_mut() })
+    }
+}
+
 /// The error for a null pointer where something is to be read or stored.
 #[cold]
 pub(super) fn null_pointer() -> Error {

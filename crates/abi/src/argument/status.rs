@@ -1,8 +1,10 @@
 //! Statuses that go out.
 
 use super::out::null_pointer;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use heddle_engine::request::Outcome;
 use heddle_spec::Status;
+use heddle_spec::constants::MPI_SUCCESS;
 use std::mem::offset_of;
 use std::ptr::NonNull;
 
@@ -38,6 +40,35 @@ impl StatusOut {
         }
     }
 
+    /// Stores what came of an operation as [`StatusOut::set`] does.
+    #[inline]
+    pub(crate) fn report(self, outcome: &Outcome) {
+        if !self.is_ignored() {
+            self.set(status(outcome));
+        }
+    }
+
+    /// Stores what came of request `index` in an array of statuses, `MPI_ERROR` left as it is.
+    #[inline]
+    pub(crate) fn report_at(self, index: usize, outcome: &Outcome) {
+        if let Some(pointer) = self.0 {
+            // SAFETY: `new` was promised room for as many statuses as there are requests.
+            Self(Some(unsafe { pointer.add(index) })).set(status(outcome));
+        }
+    }
+
+    /// Stores the `MPI_ERROR` of request `index` in an array of statuses.
+    pub(crate) fn set_error_at(self, index: usize, error: i32) {
+        if let Some(pointer) = self.0 {
+            // SAFETY: `new` was promised room for as many statuses as there are requests.
+            let element = unsafe { pointer.add(index) };
+            // SAFETY: the place of a field in a valid status.
+            let place = unsafe { element.byte_add(offset_of!(Status, error)) };
+            // SAFETY: as above.
+            unsafe { place.cast().write(error) };
+        }
+    }
+
     /// Stores the status of request `index`, its `MPI_ERROR` included, unless statuses are ignored.
     pub(crate) fn set_at(self, index: usize, status: Status) {
         if let Some(pointer) = self.0 {
@@ -59,4 +90,37 @@ impl StatusOut {
         change(unsafe { pointer.as_mut() });
         Ok(())
     }
+}
+
+/// An outcome as the program sees it. The number of bytes takes the first two words of what is the library's own, the
+/// third says whether the operation was cancelled.
+#[inline]
+pub(crate) fn status(outcome: &Outcome) -> Status {
+    Status {
+        source: outcome.source,
+        tag: outcome.tag,
+        error: outcome.error.as_ref().map_or(MPI_SUCCESS, Error::code),
+        internal: [outcome.bytes as i32, (outcome.bytes >> 32) as i32, i32::from(outcome.cancelled), 0, 0],
+    }
+}
+
+/// The number of bytes in a status.
+pub(crate) fn bytes_of(status: &Status) -> i64 {
+    i64::from(status.internal[0] as u32) | i64::from(status.internal[1]) << 32
+}
+
+/// Sets the number of bytes in a status.
+pub(crate) fn set_bytes(status: &mut Status, bytes: i64) {
+    status.internal[0] = bytes as i32;
+    status.internal[1] = (bytes >> 32) as i32;
+}
+
+/// Whether a status says that the operation was cancelled.
+pub(crate) fn is_cancelled(status: &Status) -> bool {
+    status.internal[2] != 0
+}
+
+/// Says in a status whether the operation was cancelled.
+pub(crate) fn set_cancelled(status: &mut Status, cancelled: bool) {
+    status.internal[2] = i32::from(cancelled);
 }

@@ -1,7 +1,23 @@
 //! Environmental management.
+//!
+//! | file | functions |
+//! |---|---|
+//! | `errhandler.rs` | error handlers |
+//! | `error_code.rs` | error classes, codes and texts |
+//! | `memory.rs` | memory |
+
+mod errhandler;
+mod error_code;
+mod memory;
+
+pub(crate) use errhandler::*;
+pub(crate) use error_code::*;
+pub(crate) use memory::*;
 
 use crate::argument::{List, Out, StatusOut, TextOut};
 use crate::error::Result;
+use heddle_platform::atomic::{AtomicU64, Ordering};
+use heddle_platform::clock;
 use heddle_spec::Status;
 use heddle_spec::constants as mpi;
 use std::ffi::c_int;
@@ -27,4 +43,33 @@ pub(crate) fn status_get_error(status: List<'_, Status>, error: Out<c_int>) -> R
 
 pub(crate) fn status_set_error(status: StatusOut, error: c_int) -> Result<()> {
     status.update(|status| status.error = error)
+}
+
+/// Nanoseconds that `MPI_Wtime` starts from, so that a `double` keeps them apart for long.
+static START_NS: AtomicU64 = AtomicU64::new(0);
+
+/// Seconds since the first call.
+pub(crate) fn wtime() -> f64 {
+    let now = clock::now_ns();
+    let start = match START_NS.load(Ordering::Relaxed) {
+        0 => match START_NS.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => now,
+            Err(first) => first,
+        },
+        start => start,
+    };
+    now.saturating_sub(start) as f64 * 1e-9
+}
+
+pub(crate) fn wtick() -> f64 {
+    1e-9
+}
+
+pub(crate) fn get_processor_name(name: TextOut, length: Out<c_int>) -> Result<()> {
+    let mut host = [0u8; mpi::MPI_MAX_PROCESSOR_NAME as usize];
+    // SAFETY: the array is as long as it is said to be.
+    let failed = unsafe { libc::gethostname(host.as_mut_ptr().cast(), host.len()) } != 0;
+    let end = host.iter().position(|&byte| byte == 0).unwrap_or(host.len());
+    let text = if failed { "localhost".into() } else { String::from_utf8_lossy(&host[..end]) };
+    length.set(name.set(&text, mpi::MPI_MAX_PROCESSOR_NAME)?)
 }

@@ -1,22 +1,56 @@
 //! Point-to-point communication.
+//!
+//! | file | functions |
+//! |---|---|
+//! | `send.rs` | sends in all modes, persistent ones |
+//! | `receive.rs` | receives, persistent and matched ones too |
+//! | `joint.rs` | both at once |
+//! | `probe.rs` | probes |
+//! | `complete.rs` | waiting and testing |
+//! | `request.rs` | what else is done with requests |
+//! | `status.rs` | statuses |
+//! | `attach.rs` | buffers for buffered sends |
 
-use crate::argument::{List, Out, StatusOut};
-use crate::error::Result;
-use heddle_spec::Status;
+mod attach;
+mod complete;
+mod joint;
+mod probe;
+mod receive;
+mod request;
+mod send;
+mod status;
+
+pub(crate) use attach::*;
+pub(crate) use complete::*;
+pub(crate) use joint::*;
+pub(crate) use probe::*;
+pub(crate) use receive::*;
+pub(crate) use request::*;
+pub(crate) use send::*;
+pub(crate) use status::*;
+
+use crate::error::{Error, Result};
+use heddle_spec::constants::{MPI_ANY_TAG, MPI_ERR_TAG};
 use std::ffi::c_int;
 
-pub(crate) fn status_get_source(status: List<'_, Status>, source: Out<c_int>) -> Result<()> {
-    source.set(status.only()?.source)
+/// Checks the tag of a send. Every tag that is not negative is allowed.
+#[inline(always)]
+fn check_tag(tag: c_int) -> Result<()> {
+    if tag < 0 { Err(bad_tag(tag)) } else { Ok(()) }
 }
 
-pub(crate) fn status_get_tag(status: List<'_, Status>, tag: Out<c_int>) -> Result<()> {
-    tag.set(status.only()?.tag)
+/// Checks the tag of a receive or probe.
+#[inline(always)]
+fn check_wanted_tag(tag: c_int) -> Result<()> {
+    if tag < 0 && tag != MPI_ANY_TAG { Err(bad_tag(tag)) } else { Ok(()) }
 }
 
-pub(crate) fn status_set_source(status: StatusOut, source: c_int) -> Result<()> {
-    status.update(|status| status.source = source)
-}
-
-pub(crate) fn status_set_tag(status: StatusOut, tag: c_int) -> Result<()> {
-    status.update(|status| status.tag = tag)
+#[cold]
+fn bad_tag(tag: c_int) -> Error {
+    let message = if tag == MPI_ANY_TAG {
+        "MPI_ANY_TAG cannot be sent: it is for receives and probes".to_owned()
+    } else {
+        format!("the tag is {tag}, but it may not be negative")
+    };
+    Error::new(MPI_ERR_TAG, message)
 }

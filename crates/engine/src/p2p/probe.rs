@@ -33,6 +33,11 @@ pub fn message_of_index(index: u32) -> Option<usize> {
     MESSAGES.handle_of_index(index)
 }
 
+/// The handle of the communicator that a live matched message belongs to.
+pub(crate) fn comm_of_message(message: usize) -> Option<usize> {
+    MESSAGES.get(message).map(|object| object.comm.handle())
+}
+
 fn seen(key: &Key, bytes: u64) -> Outcome {
     Outcome { source: key.source(), tag: key.tag(), bytes, cancelled: false, error: None }
 }

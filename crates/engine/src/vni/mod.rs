@@ -19,7 +19,7 @@ pub(crate) use rendezvous::{Pull, refuse_single_copy};
 pub(crate) use send::{SendArgs, eager_header};
 
 use crate::matching::Matching;
-use crate::request::{self, Outcome, RequestId};
+use crate::request::{self, Outcome, RequestId, RequestKind};
 use heddle_model::{Guarded, Model, Path};
 use heddle_sync::{Bell, CachePadded, Scope};
 use heddle_transport::{Fabric, Inbox, Outbox};
@@ -123,9 +123,17 @@ impl State {
 impl Core {
     /// Completes a request of this VNI and wakes its waiter, should it sleep.
     #[inline(always)]
-    fn complete(&mut self, id: RequestId, outcome: Outcome) {
+    pub(crate) fn complete(&mut self, id: RequestId, outcome: Outcome) {
         // SAFETY: the request is active on this VNI, whose section we are in.
         unsafe { request::complete(id, outcome) };
+        // SAFETY: the bell lives as long as the fabric.
+        unsafe { &*self.bell }.ring(Scope::Machine);
+    }
+
+    /// Notes the end of a part of a joint request of this VNI, and wakes the waiter, should it sleep.
+    pub(crate) fn complete_part(&mut self, whole: RequestId, kind: RequestKind, outcome: Outcome) {
+        // SAFETY: the request is active on this VNI, whose section we are in.
+        unsafe { request::complete_part(whole, kind, outcome) };
         // SAFETY: the bell lives as long as the fabric.
         unsafe { &*self.bell }.ring(Scope::Machine);
     }

@@ -1,0 +1,43 @@
+//! Collective communication.
+//!
+//! Which arguments count depends on the rank: where the standard ignores one it is not looked at, here `None`.
+//!
+//! | file | functions |
+//! |---|---|
+//! | `movement.rs` | barrier, broadcast, gather, scatter, all-to-all |
+//! | `reduction.rs` | reductions and scans |
+//! | `operator.rs` | operators |
+
+mod movement;
+mod operator;
+mod reduction;
+
+pub(crate) use movement::*;
+pub(crate) use operator::*;
+pub(crate) use reduction::*;
+
+use crate::error::Result;
+use heddle_engine::collective::Part;
+use heddle_engine::datatype::{self, TypeRef};
+use heddle_spec::constants::MPI_IN_PLACE;
+use heddle_spec::handle::DatatypeHandle;
+use std::ffi::c_void;
+
+fn is_in_place(address: *const c_void) -> bool {
+    address.addr() == MPI_IN_PLACE
+}
+
+/// The datatype of a buffer, if the buffer counts.
+fn datatype_if(counts: bool, datatype: DatatypeHandle) -> Result<Option<TypeRef>> {
+    counts.then(|| datatype::for_communication(datatype.0)).transpose()
+}
+
+/// A buffer, if it counts, which it does if it has a datatype.
+fn part_if(address: *const c_void, count: i64, datatype: Option<&TypeRef>) -> Result<Option<Part<'_>>> {
+    datatype.map(|datatype| part(address, count, datatype)).transpose()
+}
+
+fn part(address: *const c_void, count: i64, datatype: &TypeRef) -> Result<Part<'_>> {
+    // SAFETY: the program promises what the standard demands of its buffers; none is used after the call.
+    unsafe { Part::new(address.cast_mut().cast(), count, datatype) }
+}

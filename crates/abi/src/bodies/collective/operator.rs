@@ -1,0 +1,33 @@
+//! Operators.
+
+use crate::argument::{Callback, Out};
+use crate::error::{Error, Result};
+use heddle_engine::op::{self, Function, LargeUserFunction, OPS, OpRef, UserFunction, UserOp};
+use heddle_spec::constants::MPI_ERR_ARG;
+use heddle_spec::handle::OpHandle;
+use std::ffi::c_int;
+use std::mem::transmute;
+
+pub(crate) fn op_create(user_fn: Callback, commute: bool, op: Out<OpHandle>) -> Result<()> {
+    if user_fn.address.is_null() {
+        return Err(Error::new(MPI_ERR_ARG, "the operator's function is a null pointer"));
+    }
+    let function = if user_fn.large {
+        // SAFETY: the program passed an `MPI_User_function_c`, which is not null.
+        Function::Large(unsafe { transmute::<*const _, LargeUserFunction>(user_fn.address) })
+    } else {
+        // SAFETY: the program passed an `MPI_User_function`, which is not null.
+        Function::Int(unsafe { transmute::<*const _, UserFunction>(user_fn.address) })
+    };
+    // SAFETY: the program promises that its function works on the datatypes that it uses it with.
+    op.set(OpHandle(OPS.insert(unsafe { UserOp::new(function, commute) })))
+}
+
+pub(crate) fn op_free(op: Out<OpHandle>) -> Result<()> {
+    op::free(op.get()?.0)?;
+    op.set(OpHandle::NULL)
+}
+
+pub(crate) fn op_commutative(op: OpHandle, commute: Out<c_int>) -> Result<()> {
+    commute.set(c_int::from(OpRef::from_handle(op.0)?.commutes()))
+}

@@ -1,0 +1,139 @@
+//! Operations that compute.
+
+use super::{is_in_place, part};
+use crate::argument::Counts;
+use crate::error::{Error, Result};
+use heddle_engine::collective::{self, Part, Reduction};
+use heddle_engine::comm::CommRef;
+use heddle_engine::datatype::{self, TypeRef};
+use heddle_engine::op::OpRef;
+use heddle_spec::constants::MPI_ERR_COUNT;
+use heddle_spec::handle::{CommHandle, DatatypeHandle, OpHandle};
+use std::ffi::{c_int, c_void};
+
+/// Operands of this rank, unless they are where the result goes.
+fn operands(address: *const c_void, count: i64, datatype: &TypeRef) -> Result<Option<Part<'_>>> {
+    (!is_in_place(address)).then(|| part(address, count, datatype)).transpose()
+}
+
+pub(crate) fn reduce(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    count: i64,
+    datatype: DatatypeHandle,
+    op: OpHandle,
+    root: c_int,
+    comm: CommHandle,
+) -> Result<()> {
+    let comm = CommRef::from_handle(comm.0)?;
+    let (typed, op) = (datatype::for_communication(datatype.0)?, OpRef::from_handle(op.0)?);
+    let reduction = Reduction::new(&op, &typed, datatype.0)?;
+    let send = operands(sendbuf, count, &typed)?;
+    let at_root = usize::try_from(root) == Ok(comm.rank());
+    let receive = at_root.then(|| part(recvbuf, count, &typed)).transpose()?;
+    collective::reduce(&comm, &reduction, send, receive, root)
+}
+
+/// What reductions to all ranks have in common.
+fn to_all(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    (count, datatype, op): (i64, DatatypeHandle, OpHandle),
+    comm: CommHandle,
+    run: impl FnOnce(&CommRef, &Reduction<'_>, Option<Part<'_>>, Part<'_>) -> Result<()>,
+) -> Result<()> {
+    let comm = CommRef::from_handle(comm.0)?;
+    let (typed, op) = (datatype::for_communication(datatype.0)?, OpRef::from_handle(op.0)?);
+    let reduction = Reduction::new(&op, &typed, datatype.0)?;
+    let send = operands(sendbuf, count, &typed)?;
+    run(&comm, &reduction, send, part(recvbuf, count, &typed)?)
+}
+
+pub(crate) fn allreduce(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    count: i64,
+    datatype: DatatypeHandle,
+    op: OpHandle,
+    comm: CommHandle,
+) -> Result<()> {
+    to_all(sendbuf, recvbuf, (count, datatype, op), comm, collective::allreduce)
+}
+
+pub(crate) fn scan(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    count: i64,
+    datatype: DatatypeHandle,
+    op: OpHandle,
+    comm: CommHandle,
+) -> Result<()> {
+    to_all(sendbuf, recvbuf, (count, datatype, op), comm, collective::scan)
+}
+
+pub(crate) fn exscan(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    count: i64,
+    datatype: DatatypeHandle,
+    op: OpHandle,
+    comm: CommHandle,
+) -> Result<()> {
+    to_all(sendbuf, recvbuf, (count, datatype, op), comm, collective::exscan)
+}
+
+pub(crate) fn reduce_scatter(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    recvcounts: Counts<'_>,
+    datatype: DatatypeHandle,
+    op: OpHandle,
+    comm: CommHandle,
+) -> Result<()> {
+    let comm = CommRef::from_handle(comm.0)?;
+    let counts: Vec<i64> = recvcounts.slice(comm.size())?.iter().collect();
+    scattered(sendbuf, recvbuf, &counts, (datatype, op), &comm)
+}
+
+pub(crate) fn reduce_scatter_block(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    recvcount: i64,
+    datatype: DatatypeHandle,
+    op: OpHandle,
+    comm: CommHandle,
+) -> Result<()> {
+    let comm = CommRef::from_handle(comm.0)?;
+    let counts = vec![recvcount; comm.size()];
+    scattered(sendbuf, recvbuf, &counts, (datatype, op), &comm)
+}
+
+fn scattered(
+    sendbuf: *const c_void,
+    recvbuf: *mut c_void,
+    counts: &[i64],
+    (datatype, op): (DatatypeHandle, OpHandle),
+    comm: &CommRef,
+) -> Result<()> {
+    let (typed, op) = (datatype::for_communication(datatype.0)?, OpRef::from_handle(op.0)?);
+    let reduction = Reduction::new(&op, &typed, datatype.0)?;
+    let total = counts
+        .iter()
+        .try_fold(0i64, |sum, &count| sum.checked_add(count))
+        .ok_or_else(|| Error::new(MPI_ERR_COUNT, "the sum of the counts is more than can be addressed"))?;
+    let send = operands(sendbuf, total, &typed)?;
+    let receive = part(recvbuf, if send.is_none() { total } else { counts[comm.rank()] }, &typed)?;
+    collective::reduce_scatter(comm, &reduction, send, receive, counts)
+}
+
+pub(crate) fn reduce_local(
+    inbuf: *const c_void,
+    inoutbuf: *mut c_void,
+    count: i64,
+    datatype: DatatypeHandle,
+    op: OpHandle,
+) -> Result<()> {
+    let (typed, op) = (datatype::for_communication(datatype.0)?, OpRef::from_handle(op.0)?);
+    let reduction = Reduction::new(&op, &typed, datatype.0)?;
+    collective::reduce_local(&reduction, part(inbuf, count, &typed)?, part(inoutbuf, count, &typed)?)
+}

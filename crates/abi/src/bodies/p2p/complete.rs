@@ -1,0 +1,183 @@
+//! Waiting for requests and testing them.
+
+use super::receive::finish;
+use crate::argument::{ListOut, Out, StatusOut};
+use crate::error::{Error, Result};
+use heddle_engine::p2p::{self, Any, Some_};
+use heddle_engine::request::Outcome;
+use heddle_spec::constants as mpi;
+use heddle_spec::handle::RequestHandle;
+use std::ffi::c_int;
+
+/// Stores the statuses of several requests and remembers the first failure. `MPI_ERROR` is set in all of them as soon
+/// as one has failed, and left as it is otherwise (MPI 5.0, section 3.7.5).
+pub(super) struct Report {
+    statuses: StatusOut,
+    stored: usize,
+    failure: Option<Error>,
+}
+
+impl Report {
+    pub(super) fn to(statuses: StatusOut) -> Self {
+        Self { statuses, stored: 0, failure: None }
+    }
+
+    /// How many are stored.
+    pub(super) fn stored(&self) -> usize {
+        self.stored
+    }
+
+    /// Stores the next one, that of request `index`.
+    #[inline(always)]
+    pub(super) fn add(&mut self, index: usize, outcome: Outcome) {
+        self.statuses.report_at(self.stored, &outcome);
+        if self.failure.is_some() || outcome.error.is_some() {
+            self.add_error(index, outcome.error);
+        }
+        self.stored += 1;
+    }
+
+    #[cold]
+    fn add_error(&mut self, index: usize, error: Option<Error>) {
+        if self.failure.is_none() {
+            for earlier in 0..self.stored {
+                self.statuses.set_error_at(earlier, mpi::MPI_SUCCESS);
+            }
+        }
+        self.statuses.set_error_at(self.stored, error.as_ref().map_or(mpi::MPI_SUCCESS, Error::code));
+        if let (None, Some(error)) = (&self.failure, error) {
+            let message = format!("request {index} of the array has failed: {}", error.message());
+            let failure = Error::new(mpi::MPI_ERR_IN_STATUS, message);
+            self.failure = Some(match error.comm() {
+                Some(comm) => failure.on_comm(comm),
+                None => failure,
+            });
+        }
+    }
+
+    /// `MPI_ERR_IN_STATUS` if any has failed.
+    #[inline(always)]
+    pub(super) fn result(self) -> Result<()> {
+        self.failure.map_or(Ok(()), Err)
+    }
+}
+
+#[inline(always)]
+pub(crate) fn wait(request: Out<RequestHandle>, status: StatusOut) -> Result<()> {
+    finish(status, p2p::wait(&mut request.place()?.0)?)
+}
+
+#[inline(always)]
+pub(crate) fn test(request: Out<RequestHandle>, flag: Out<c_int>, status: StatusOut) -> Result<()> {
+    match p2p::test(&mut request.place()?.0)? {
+        None => flag.set(0),
+        Some(outcome) => {
+            flag.set(1)?;
+            finish(status, outcome)
+        }
+    }
+}
+
+#[inline(always)]
+pub(crate) fn waitall(count: c_int, requests: ListOut<'_, RequestHandle>, statuses: StatusOut) -> Result<()> {
+    let mut report = Report::to(statuses);
+    p2p::wait_all(requests.words(count)?, |index, outcome| report.add(index, outcome))?;
+    report.result()
+}
+
+pub(crate) fn testall(
+    count: c_int,
+    requests: ListOut<'_, RequestHandle>,
+    flag: Out<c_int>,
+    statuses: StatusOut,
+) -> Result<()> {
+    let mut report = Report::to(statuses);
+    let complete = p2p::test_all(requests.words(count)?, |index, outcome| report.add(index, outcome))?;
+    flag.set(c_int::from(complete.is_some()))?;
+    report.result()
+}
+
+pub(crate) fn waitany(
+    count: c_int,
+    requests: ListOut<'_, RequestHandle>,
+    indx: Out<c_int>,
+    status: StatusOut,
+) -> Result<()> {
+    match p2p::wait_any(requests.words(count)?)? {
+        Any::Completed(index, outcome) => {
+            indx.set(index as c_int)?;
+            finish(status, outcome)
+        }
+        Any::Nothing | Any::Pending => {
+            indx.set(mpi::MPI_UNDEFINED)?;
+            finish(status, Outcome::empty())
+        }
+    }
+}
+
+pub(crate) fn testany(
+    count: c_int,
+    requests: ListOut<'_, RequestHandle>,
+    indx: Out<c_int>,
+    flag: Out<c_int>,
+    status: StatusOut,
+) -> Result<()> {
+    match p2p::test_any(requests.words(count)?)? {
+        Any::Completed(index, outcome) => {
+            flag.set(1)?;
+            indx.set(index as c_int)?;
+            finish(status, outcome)
+        }
+        Any::Nothing => {
+            flag.set(1)?;
+            indx.set(mpi::MPI_UNDEFINED)?;
+            finish(status, Outcome::empty())
+        }
+        Any::Pending => {
+            flag.set(0)?;
+            indx.set(mpi::MPI_UNDEFINED)
+        }
+    }
+}
+
+pub(crate) fn waitsome(
+    incount: c_int,
+    requests: ListOut<'_, RequestHandle>,
+    outcount: Out<c_int>,
+    indices: ListOut<'_, c_int>,
+    statuses: StatusOut,
+) -> Result<()> {
+    some(incount, requests, outcount, indices, statuses, |handles, add| p2p::wait_some(handles, add))
+}
+
+pub(crate) fn testsome(
+    incount: c_int,
+    requests: ListOut<'_, RequestHandle>,
+    outcount: Out<c_int>,
+    indices: ListOut<'_, c_int>,
+    statuses: StatusOut,
+) -> Result<()> {
+    some(incount, requests, outcount, indices, statuses, |handles, add| p2p::test_some(handles, add))
+}
+
+fn some(
+    incount: c_int,
+    requests: ListOut<'_, RequestHandle>,
+    outcount: Out<c_int>,
+    indices: ListOut<'_, c_int>,
+    statuses: StatusOut,
+    complete: impl FnOnce(&mut [usize], &mut dyn FnMut(usize, Outcome)) -> Result<Some_>,
+) -> Result<()> {
+    let handles = requests.words(incount)?;
+    let indices = indices.slice(handles.len())?;
+    let mut report = Report::to(statuses);
+    let found = complete(handles, &mut |index, outcome| {
+        indices[report.stored] = index as c_int;
+        report.add(index, outcome);
+    })?;
+    outcount.set(match found {
+        Some_::Completed(count, _) => count as c_int,
+        Some_::Nothing => mpi::MPI_UNDEFINED,
+    })?;
+    report.result()
+}

@@ -1,0 +1,110 @@
+//! Receives.
+
+use super::check_wanted_tag;
+use crate::argument::{Out, StatusOut, buffer};
+use crate::error::Result;
+use heddle_engine::buffer::Buffer;
+use heddle_engine::comm::{CommRef, Plane};
+use heddle_engine::p2p;
+use heddle_engine::request::Outcome;
+use heddle_spec::constants::MPI_MESSAGE_NULL;
+use heddle_spec::handle::{CommHandle, DatatypeHandle, MessageHandle, RequestHandle};
+use std::ffi::{c_int, c_void};
+
+/// Where something is received: the arguments that all receives have in common, checked.
+#[inline(always)]
+pub(super) fn incoming(
+    address: *mut c_void,
+    count: i64,
+    datatype: DatatypeHandle,
+    tag: c_int,
+    comm: CommHandle,
+) -> Result<(CommRef, Buffer)> {
+    let comm = CommRef::from_handle(comm.0)?;
+    // SAFETY: the program leaves the memory alone until the operation is complete.
+    let buffer = unsafe { buffer(address, count, datatype) }?;
+    check_wanted_tag(tag)?;
+    Ok((comm, buffer))
+}
+
+/// Stores the status of a receive, and returns its error if it has failed.
+#[inline(always)]
+pub(super) fn finish(status: StatusOut, outcome: Outcome) -> Result<()> {
+    status.report(&outcome);
+    outcome.error.map_or(Ok(()), Err)
+}
+
+#[inline(always)]
+pub(crate) fn recv(
+    buf: *mut c_void,
+    count: i64,
+    datatype: DatatypeHandle,
+    source: c_int,
+    tag: c_int,
+    comm: CommHandle,
+    status: StatusOut,
+) -> Result<()> {
+    let (comm, buffer) = incoming(buf, count, datatype, tag, comm)?;
+    finish(status, p2p::recv(&comm, Plane::PointToPoint, buffer, source, tag)?)
+}
+
+#[inline(always)]
+pub(crate) fn irecv(
+    buf: *mut c_void,
+    count: i64,
+    datatype: DatatypeHandle,
+    source: c_int,
+    tag: c_int,
+    comm: CommHandle,
+    request: Out<RequestHandle>,
+) -> Result<()> {
+    let (comm, buffer) = incoming(buf, count, datatype, tag, comm)?;
+    let request = request.place()?;
+    request.0 = p2p::irecv(&comm, Plane::PointToPoint, buffer, source, tag)?;
+    Ok(())
+}
+
+pub(crate) fn recv_init(
+    buf: *mut c_void,
+    count: i64,
+    datatype: DatatypeHandle,
+    source: c_int,
+    tag: c_int,
+    comm: CommHandle,
+    request: Out<RequestHandle>,
+) -> Result<()> {
+    let (comm, buffer) = incoming(buf, count, datatype, tag, comm)?;
+    let request = request.place()?;
+    request.0 = p2p::receive_init(&comm, buffer, source, tag)?;
+    Ok(())
+}
+
+pub(crate) fn mrecv(
+    buf: *mut c_void,
+    count: i64,
+    datatype: DatatypeHandle,
+    message: Out<MessageHandle>,
+    status: StatusOut,
+) -> Result<()> {
+    // SAFETY: the program leaves the memory alone until the operation is complete.
+    let buffer = unsafe { buffer(buf, count, datatype) }?;
+    let message = message.place()?;
+    let outcome = p2p::mrecv(message.0, buffer)?;
+    message.0 = MPI_MESSAGE_NULL;
+    finish(status, outcome)
+}
+
+pub(crate) fn imrecv(
+    buf: *mut c_void,
+    count: i64,
+    datatype: DatatypeHandle,
+    message: Out<MessageHandle>,
+    request: Out<RequestHandle>,
+) -> Result<()> {
+    // SAFETY: the program leaves the memory alone until the operation is complete.
+    let buffer = unsafe { buffer(buf, count, datatype) }?;
+    let (message, request) = (message.place()?, request.place()?);
+    request.0 = p2p::imrecv(message.0, buffer)?;
+    message.0 = MPI_MESSAGE_NULL;
+    Ok(())
+}

@@ -1,0 +1,93 @@
+//! Sends.
+
+use super::check_tag;
+use crate::argument::{Out, buffer};
+use crate::error::Result;
+use heddle_engine::buffer::Buffer;
+use heddle_engine::comm::{CommRef, Plane};
+use heddle_engine::p2p::{self, Mode};
+use heddle_spec::handle::{CommHandle, DatatypeHandle, RequestHandle};
+use std::ffi::{c_int, c_void};
+
+/// What is sent: the arguments that all sends have in common, checked.
+#[inline(always)]
+fn outgoing(
+    address: *const c_void,
+    count: i64,
+    datatype: DatatypeHandle,
+    tag: c_int,
+    comm: CommHandle,
+) -> Result<(CommRef, Buffer)> {
+    let comm = CommRef::from_handle(comm.0)?;
+    // SAFETY: the program leaves the memory alone until the operation is complete.
+    let buffer = unsafe { buffer(address, count, datatype) }?;
+    check_tag(tag)?;
+    Ok((comm, buffer))
+}
+
+macro_rules! sends {
+    ($($name:ident, $nonblocking:ident, $persistent:ident: $mode:ident;)*) => {$(
+        #[inline(always)]
+        pub(crate) fn $name(
+            buf: *const c_void,
+            count: i64,
+            datatype: DatatypeHandle,
+            dest: c_int,
+            tag: c_int,
+            comm: CommHandle,
+        ) -> Result<()> {
+            let (comm, buffer) = outgoing(buf, count, datatype, tag, comm)?;
+            sends!(@send $mode comm, buffer, dest, tag)
+        }
+
+        #[inline(always)]
+        pub(crate) fn $nonblocking(
+            buf: *const c_void,
+            count: i64,
+            datatype: DatatypeHandle,
+            dest: c_int,
+            tag: c_int,
+            comm: CommHandle,
+            request: Out<RequestHandle>,
+        ) -> Result<()> {
+            let (comm, buffer) = outgoing(buf, count, datatype, tag, comm)?;
+            let request = request.place()?;
+            request.0 = sends!(@isend $mode comm, buffer, dest, tag)?;
+            Ok(())
+        }
+
+        pub(crate) fn $persistent(
+            buf: *const c_void,
+            count: i64,
+            datatype: DatatypeHandle,
+            dest: c_int,
+            tag: c_int,
+            comm: CommHandle,
+            request: Out<RequestHandle>,
+        ) -> Result<()> {
+            let (comm, buffer) = outgoing(buf, count, datatype, tag, comm)?;
+            let request = request.place()?;
+            request.0 = p2p::send_init(&comm, buffer, dest, tag, Mode::$mode)?;
+            Ok(())
+        }
+    )*};
+    (@send Buffered $comm:ident, $buffer:ident, $dest:ident, $tag:ident) => {
+        p2p::bsend(&$comm, $buffer, $dest, $tag)
+    };
+    (@send $mode:ident $comm:ident, $buffer:ident, $dest:ident, $tag:ident) => {
+        p2p::send(&$comm, Plane::PointToPoint, $buffer, $dest, $tag, Mode::$mode)
+    };
+    (@isend Buffered $comm:ident, $buffer:ident, $dest:ident, $tag:ident) => {
+        p2p::ibsend(&$comm, $buffer, $dest, $tag)
+    };
+    (@isend $mode:ident $comm:ident, $buffer:ident, $dest:ident, $tag:ident) => {
+        p2p::isend(&$comm, Plane::PointToPoint, $buffer, $dest, $tag, Mode::$mode)
+    };
+}
+
+sends! {
+    send, isend, send_init: Standard;
+    bsend, ibsend, bsend_init: Buffered;
+    ssend, issend, ssend_init: Synchronous;
+    rsend, irsend, rsend_init: Standard;
+}

@@ -1,0 +1,74 @@
+//! Process initialisation, creation and management.
+
+use crate::argument::Out;
+use crate::error::{Error, Result};
+use heddle_engine::abort::abort as end_job;
+use heddle_engine::comm::{CommRef, disconnect};
+use heddle_engine::process;
+use heddle_spec::constants as mpi;
+use heddle_spec::handle::CommHandle;
+use std::ffi::{c_char, c_int};
+
+/// The arguments of the program are of no interest: the environment says everything.
+pub(crate) fn init(_argc: Out<c_int>, _argv: *mut *mut *mut c_char) -> Result<()> {
+    process::initialize(mpi::MPI_THREAD_SINGLE)
+}
+
+pub(crate) fn init_thread(
+    _argc: Out<c_int>,
+    _argv: *mut *mut *mut c_char,
+    required: c_int,
+    provided: Out<c_int>,
+) -> Result<()> {
+    if !mpi::THREAD_LEVELS.iter().any(|&(_, level)| level == required) {
+        let message =
+            format!("{required} is not a level of thread support: use one of MPI_THREAD_SINGLE to _MULTIPLE");
+        return Err(Error::new(mpi::MPI_ERR_ARG, message));
+    }
+    process::initialize(required)?;
+    provided.set(required)
+}
+
+pub(crate) fn finalize() -> Result<()> {
+    process::finalize()
+}
+
+pub(crate) fn initialized(flag: Out<c_int>) -> Result<()> {
+    flag.set(c_int::from(process::is_initialized()))
+}
+
+pub(crate) fn finalized(flag: Out<c_int>) -> Result<()> {
+    flag.set(c_int::from(process::is_finalized()))
+}
+
+pub(crate) fn query_thread(provided: Out<c_int>) -> Result<()> {
+    provided.set(process::current()?.thread_level())
+}
+
+pub(crate) fn is_thread_main(flag: Out<c_int>) -> Result<()> {
+    flag.set(c_int::from(process::current()?.is_main_thread()))
+}
+
+/// Ends the whole job, whatever the communicator: its processes cannot do without those of `MPI_COMM_WORLD`.
+pub(crate) fn abort(comm: CommHandle, code: c_int) -> Result<()> {
+    let comm = CommRef::from_handle(comm.0)?;
+    let process = process::current()?;
+    let text = match process.world().job() {
+        // The launcher says it.
+        Some(_) => String::new(),
+        None => format!("MPI_Abort was called with code {code} on {}", comm.name()),
+    };
+    end_job(code, &text, "")
+}
+
+pub(crate) fn comm_disconnect(comm: Out<CommHandle>) -> Result<()> {
+    let comm = comm.place()?;
+    disconnect(comm.0)?;
+    *comm = CommHandle::NULL;
+    Ok(())
+}
+
+/// No process was started by another one: `MPI_Comm_spawn` is not built.
+pub(crate) fn comm_get_parent(parent: Out<CommHandle>) -> Result<()> {
+    parent.set(CommHandle::NULL)
+}

@@ -1,0 +1,139 @@
+//! The messages of one collective operation.
+//!
+//! An error does not stop the operation: the first one is kept and reported at the end, and the messages that were to
+//! follow still go out and come in. So ranks whose counts disagree get an error and do not wait for each other for
+//! ever, and nothing is left under way when the operation returns.
+
+use crate::buffer::Buffer;
+use crate::comm::{CommRef, Plane};
+use crate::error::{Error, Result};
+use crate::p2p::{self, Mode};
+use crate::request::Outcome;
+use heddle_spec::constants as mpi;
+
+/// A collective operation talking to the other ranks. All its messages have one tag: messages of one sender with one
+/// tag are received in the order in which they were sent, and all ranks agree on that order.
+#[derive(Debug)]
+pub(super) struct Conversation<'a> {
+    comm: &'a CommRef,
+    tag: i32,
+    error: Option<Error>,
+    /// Requests under way, and for receives what is expected of whom.
+    pending: Vec<(usize, Option<Expected>)>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Expected {
+    from: usize,
+    len: usize,
+}
+
+impl<'a> Conversation<'a> {
+    pub(super) fn new(comm: &'a CommRef, tag: i32) -> Conversation<'a> {
+        Conversation { comm, tag, error: None, pending: Vec::new() }
+    }
+
+    pub(super) fn rank(&self) -> usize {
+        self.comm.rank()
+    }
+
+    pub(super) fn size(&self) -> usize {
+        self.comm.size()
+    }
+
+    /// Sends a message.
+    pub(super) fn send(&mut self, to: usize, data: Buffer) {
+        let sent = p2p::send(self.comm, Plane::Collective, data, to as i32, self.tag, Mode::Standard);
+        self.note(sent);
+    }
+
+    /// Receives a message that fills a buffer.
+    pub(super) fn receive(&mut self, from: usize, room: Buffer) {
+        let expected = Expected { from, len: room.len() };
+        let received = p2p::recv(self.comm, Plane::Collective, room, from as i32, self.tag);
+        self.check(received, expected);
+    }
+
+    /// Sends one message and receives another.
+    pub(super) fn exchange(&mut self, (to, data): (usize, Buffer), (from, room): (usize, Buffer)) {
+        let expected = Expected { from, len: room.len() };
+        let outgoing = (data, to as i32, self.tag);
+        let incoming = (room, from as i32, self.tag);
+        let received = p2p::sendrecv(self.comm, Plane::Collective, outgoing, incoming);
+        self.check(received, expected);
+    }
+
+    /// Begins to send a message; [`Conversation::complete`] waits for it.
+    pub(super) fn begin_send(&mut self, to: usize, data: Buffer) {
+        match p2p::isend(self.comm, Plane::Collective, data, to as i32, self.tag, Mode::Standard) {
+            Ok(request) => self.pending.push((request, None)),
+            Err(error) => self.fail(error),
+        }
+    }
+
+    /// Begins to receive a message that fills a buffer; [`Conversation::complete`] waits for it.
+    pub(super) fn begin_receive(&mut self, from: usize, room: Buffer) {
+        let expected = Expected { from, len: room.len() };
+        match p2p::irecv(self.comm, Plane::Collective, room, from as i32, self.tag) {
+            Ok(request) => self.pending.push((request, Some(expected))),
+            Err(error) => self.fail(error),
+        }
+    }
+
+    /// Waits for all that was begun.
+    pub(super) fn complete(&mut self) {
+        let mut pending = std::mem::take(&mut self.pending);
+        for (request, expected) in &mut pending {
+            let outcome = p2p::wait(request);
+            match expected {
+                Some(expected) => self.check(outcome, *expected),
+                None => self.note(outcome.and_then(|outcome| outcome.error.map_or(Ok(()), Err))),
+            }
+        }
+        pending.clear();
+        self.pending = pending;
+    }
+
+    /// Copies data within the process, as if it were sent to itself.
+    pub(super) fn copy(&mut self, from: &Buffer, to: &Buffer) {
+        from.copy_to(to, from.len().min(to.len()));
+        if from.len() != to.len() {
+            self.fail(disagreement(self.rank(), from.len(), to.len()));
+        }
+    }
+
+    /// What came of it.
+    pub(super) fn finish(self) -> Result<()> {
+        debug_assert!(self.pending.is_empty(), "what was begun must be completed");
+        self.error.map_or(Ok(()), Err)
+    }
+
+    fn check(&mut self, received: Result<Outcome>, expected: Expected) {
+        match received {
+            Ok(Outcome { error: Some(error), .. }) | Err(error) => self.fail(error),
+            Ok(outcome) if outcome.bytes as usize != expected.len => {
+                self.fail(disagreement(expected.from, outcome.bytes as usize, expected.len));
+            }
+            Ok(_) => {}
+        }
+    }
+
+    fn note(&mut self, result: Result<()>) {
+        if let Err(error) = result {
+            self.fail(error);
+        }
+    }
+
+    fn fail(&mut self, error: Error) {
+        self.error.get_or_insert(error);
+    }
+}
+
+#[cold]
+fn disagreement(from: usize, len: usize, expected: usize) -> Error {
+    let message = format!(
+        "rank {from} gave {len} bytes to a collective operation where this rank expects {expected}: the counts and \
+         datatypes of all ranks must describe the same amount of data"
+    );
+    Error::new(if len > expected { mpi::MPI_ERR_TRUNCATE } else { mpi::MPI_ERR_COUNT }, message)
+}

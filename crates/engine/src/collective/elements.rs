@@ -1,0 +1,363 @@
+//! Where the data of collective operations lies: arrays of elements, blocks of them for the ranks, temporaries.
+
+use crate::buffer::Buffer;
+use crate::error::{Error, Result};
+use heddle_datatype::{TypeRef, types};
+use heddle_spec::constants as mpi;
+
+/// Elements of a datatype that follow each other in memory, one extent apart. How many there are is known to whoever
+/// made it: all that is asked of it later lies in the memory that its maker promised.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Elements<'a> {
+    address: *mut u8,
+    datatype: &'a TypeRef,
+}
+
+impl<'a> Elements<'a> {
+    pub(super) fn address(self) -> *mut u8 {
+        self.address
+    }
+
+    /// The elements from number `index` on.
+    pub(super) fn at(self, index: i64) -> Elements<'a> {
+        let bytes = index.wrapping_mul(self.datatype.extent()) as isize;
+        Elements { address: self.address.wrapping_offset(bytes), datatype: self.datatype }
+    }
+
+    /// The first `count` of them.
+    pub(super) fn buffer(self, count: i64) -> Buffer {
+        // SAFETY: the memory was promised by whoever made this.
+        unsafe { Buffer::new(self.address, count, self.datatype) }
+    }
+}
+
+/// A number of elements in the program's memory. Where an operation has a block for each rank, it is the first block,
+/// and the others follow it.
+#[derive(Debug, Clone, Copy)]
+pub struct Part<'a> {
+    pub(super) elements: Elements<'a>,
+    pub(super) count: i64,
+}
+
+impl<'a> Part<'a> {
+    /// `count` elements of `datatype` at `address`.
+    ///
+    /// # Errors
+    /// `MPI_ERR_COUNT` if there cannot be so many; `MPI_ERR_BUFFER` if they cannot be at a null address.
+    ///
+    /// # Safety
+    /// The elements, as many times as the operation it is used for has blocks there, are valid for that operation:
+    /// for reads if it sends them, for writes if it receives them.
+    pub unsafe fn new(address: *mut u8, count: i64, datatype: &'a TypeRef) -> Result<Part<'a>> {
+        let bytes = check_count(count, datatype)?;
+        check_address(address, bytes, datatype)?;
+        Ok(Part { elements: Elements { address, datatype }, count })
+    }
+
+    pub(super) fn buffer(&self) -> Buffer {
+        self.elements.buffer(self.count)
+    }
+
+    /// Bytes of data.
+    pub(super) fn len(&self) -> usize {
+        (self.count * self.elements.datatype.size()) as usize
+    }
+
+    /// Whether two parts are surely in the same place although neither may be: both have data and are of predefined
+    /// types, which have no gaps that the other could lie in.
+    fn aliases(&self, other: &Part<'_>) -> bool {
+        self.elements.address == other.elements.address
+            && self.len() != 0
+            && other.len() != 0
+            && self.elements.datatype.is_predefined()
+            && other.elements.datatype.is_predefined()
+    }
+}
+
+/// Checks that what is sent and what is received do not start in one place.
+///
+/// # Errors
+/// `MPI_ERR_BUFFER`.
+pub(super) fn check_distinct(send: &Part<'_>, receive: &Part<'_>) -> Result<()> {
+    if send.aliases(receive) {
+        let message = "the send buffer and the receive buffer are the same memory: pass MPI_IN_PLACE instead of one of them";
+        return Err(Error::new(mpi::MPI_ERR_BUFFER, message));
+    }
+    Ok(())
+}
+
+/// Blocks of elements of one datatype, one for each rank, of any size and in any place.
+#[derive(Debug, Clone, Copy)]
+pub struct Parts<'a> {
+    elements: Elements<'a>,
+    counts: &'a [i64],
+    displs: &'a [i64],
+}
+
+impl<'a> Parts<'a> {
+    /// For rank *i* `counts[i]` elements of `datatype`, `displs[i]` extents from `address`.
+    ///
+    /// # Errors
+    /// `MPI_ERR_COUNT`; `MPI_ERR_BUFFER`.
+    ///
+    /// # Safety
+    /// As [`Part::new`], for all blocks.
+    pub unsafe fn new(
+        address: *mut u8,
+        counts: &'a [i64],
+        displs: &'a [i64],
+        datatype: &'a TypeRef,
+    ) -> Result<Parts<'a>> {
+        let elements = Elements { address, datatype };
+        for (&count, &displ) in counts.iter().zip(displs) {
+            let bytes = check_count(count, datatype)?;
+            check_address(elements.at(displ).address, bytes, datatype)?;
+        }
+        Ok(Parts { elements, counts, displs })
+    }
+}
+
+/// Blocks of elements, each of a datatype of its own.
+#[derive(Debug, Clone, Copy)]
+pub struct TypedParts<'a> {
+    address: *mut u8,
+    counts: &'a [i64],
+    displs: &'a [i64],
+    datatypes: &'a [TypeRef],
+}
+
+impl<'a> TypedParts<'a> {
+    /// For rank *i* `counts[i]` elements of `datatypes[i]`, `displs[i]` bytes from `address`.
+    ///
+    /// # Errors
+    /// `MPI_ERR_COUNT`; `MPI_ERR_BUFFER`.
+    ///
+    /// # Safety
+    /// As [`Part::new`], for all blocks.
+    pub unsafe fn new(
+        address: *mut u8,
+        counts: &'a [i64],
+        displs: &'a [i64],
+        datatypes: &'a [TypeRef],
+    ) -> Result<TypedParts<'a>> {
+        for ((&count, &displ), datatype) in counts.iter().zip(displs).zip(datatypes) {
+            let bytes = check_count(count, datatype)?;
+            check_address(address.wrapping_offset(displ as isize), bytes, datatype)?;
+        }
+        Ok(TypedParts { address, counts, displs, datatypes })
+    }
+}
+
+/// The block of each rank.
+pub(super) trait Blocks {
+    /// The block of `rank`.
+    fn block(&self, rank: usize) -> Buffer;
+}
+
+impl Blocks for Part<'_> {
+    fn block(&self, rank: usize) -> Buffer {
+        self.elements.at((rank as i64).wrapping_mul(self.count)).buffer(self.count)
+    }
+}
+
+impl Blocks for Parts<'_> {
+    fn block(&self, rank: usize) -> Buffer {
+        self.elements.at(self.displs[rank]).buffer(self.counts[rank])
+    }
+}
+
+impl Blocks for TypedParts<'_> {
+    fn block(&self, rank: usize) -> Buffer {
+        let address = self.address.wrapping_offset(self.displs[rank] as isize);
+        // SAFETY: the memory was promised by whoever made this.
+        unsafe { Buffer::new(address, self.counts[rank], &self.datatypes[rank]) }
+    }
+}
+
+/// Memory of the library for elements of a datatype, zero at first. Its start is aligned for every basic type.
+#[derive(Debug)]
+pub(super) struct Temporary<'a> {
+    // Never read, for `elements` leads there.
+    _memory: Vec<Unit>,
+    elements: Elements<'a>,
+}
+
+/// What temporaries are aligned to.
+type Unit = u128;
+const UNIT: i64 = size_of::<Unit>() as i64;
+
+static BYTE: TypeRef = TypeRef::Predefined(&types::MPI_BYTE);
+
+impl<'a> Temporary<'a> {
+    /// Room for `count` elements.
+    ///
+    /// # Errors
+    /// `MPI_ERR_NO_MEM`.
+    pub(super) fn new(datatype: &'a TypeRef, count: i64) -> Result<Temporary<'a>> {
+        let (low, high) = span(datatype, count).ok_or_else(|| no_memory(datatype, count))?;
+        let units = ((high - low) as usize).div_ceil(size_of::<Unit>());
+        let mut memory = Vec::new();
+        memory.try_reserve_exact(units).map_err(|_| no_memory(datatype, count))?;
+        memory.resize(units, 0);
+        let address = memory.as_mut_ptr().cast::<u8>().wrapping_offset(-low as isize);
+        Ok(Temporary { _memory: memory, elements: Elements { address, datatype } })
+    }
+
+    /// Room for `len` bytes.
+    ///
+    /// # Errors
+    /// `MPI_ERR_NO_MEM`.
+    pub(super) fn bytes(len: usize) -> Result<Temporary<'static>> {
+        Temporary::new(&BYTE, len as i64)
+    }
+
+    /// The elements.
+    pub(super) fn elements(&self) -> Elements<'_> {
+        self.elements
+    }
+}
+
+/// Where a vector is put together: a place that was given, or one of the library's.
+#[derive(Debug)]
+pub(super) enum Room<'a> {
+    Given(Elements<'a>),
+    Own(Temporary<'a>),
+}
+
+impl<'a> Room<'a> {
+    /// `place`, or room for `count` elements.
+    ///
+    /// # Errors
+    /// `MPI_ERR_NO_MEM`.
+    pub(super) fn given_or_own(
+        place: Option<Elements<'a>>,
+        datatype: &'a TypeRef,
+        count: i64,
+    ) -> Result<Room<'a>> {
+        place.map_or_else(|| Temporary::new(datatype, count).map(Room::Own), |place| Ok(Room::Given(place)))
+    }
+
+    pub(super) fn elements(&self) -> Elements<'_> {
+        match self {
+            Room::Given(elements) => *elements,
+            Room::Own(temporary) => temporary.elements(),
+        }
+    }
+}
+
+/// The data of a buffer in one piece: the buffer itself, or a temporary if it has gaps.
+#[derive(Debug)]
+pub(super) struct OnePiece {
+    bytes: Elements<'static>,
+    temporary: Option<Temporary<'static>>,
+}
+
+impl OnePiece {
+    /// Room for the data of `buffer`, which are not copied yet.
+    ///
+    /// # Errors
+    /// `MPI_ERR_NO_MEM`.
+    pub(super) fn of(buffer: &Buffer) -> Result<OnePiece> {
+        match buffer.contiguous() {
+            Some(address) => Ok(OnePiece { bytes: Elements { address, datatype: &BYTE }, temporary: None }),
+            None => {
+                let temporary = Temporary::bytes(buffer.len())?;
+                Ok(OnePiece { bytes: temporary.elements, temporary: Some(temporary) })
+            }
+        }
+    }
+
+    /// The bytes.
+    pub(super) fn bytes(&self) -> Elements<'_> {
+        self.bytes
+    }
+
+    /// Whether the data must be copied between this and the buffer.
+    pub(super) fn is_copy(&self) -> bool {
+        self.temporary.is_some()
+    }
+}
+
+/// The bytes from the first to behind the last of the data of `count` elements, counted from the address of the
+/// first element; the start is rounded down so that aligning it aligns the element.
+fn span(datatype: &TypeRef, count: i64) -> Option<(i64, i64)> {
+    if count <= 0 || datatype.size() == 0 {
+        return Some((0, 0));
+    }
+    let last = datatype.extent().checked_mul(count - 1)?;
+    let low = datatype.true_lb().checked_add(last.min(0))?;
+    let high = datatype.true_lb().checked_add(datatype.true_extent())?.checked_add(last.max(0))?;
+    let low = low.div_euclid(UNIT).checked_mul(UNIT)?;
+    high.checked_sub(low)?;
+    Some((low, high))
+}
+
+fn check_count(count: i64, datatype: &TypeRef) -> Result<i64> {
+    datatype.packed_len(count).ok_or_else(|| {
+        let why = if count < 0 { "negative" } else { "more than can be addressed" };
+        Error::new(mpi::MPI_ERR_COUNT, format!("a count is {count}, which is {why}"))
+    })
+}
+
+/// No data lies below this address: there, null and the standard's addresses with a meaning of their own point.
+const LOWEST_ADDRESS: i64 = 4096;
+
+fn check_address(address: *mut u8, bytes: i64, datatype: &TypeRef) -> Result<()> {
+    // Wrapping: displacements may be addresses, with MPI_BOTTOM, and may be negative.
+    let first = (address.addr() as i64).wrapping_add(datatype.true_lb());
+    if first < LOWEST_ADDRESS && bytes > 0 {
+        let message = match address.addr() {
+            0 => format!("a buffer is a null pointer, but it is to hold {bytes} bytes"),
+            mpi::MPI_IN_PLACE => "MPI_IN_PLACE is not allowed for this buffer or on this rank".to_owned(),
+            address => format!("{address:#x} cannot be the address of a buffer of {bytes} bytes here"),
+        };
+        return Err(Error::new(mpi::MPI_ERR_BUFFER, message));
+    }
+    Ok(())
+}
+
+#[cold]
+fn no_memory(datatype: &TypeRef, count: i64) -> Error {
+    let message = format!(
+        "there is no memory for a copy of {count} elements of {} bytes, which the operation needs",
+        datatype.true_extent()
+    );
+    Error::new(mpi::MPI_ERR_NO_MEM, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn temporaries_are_aligned_and_large_enough() {
+        let double = TypeRef::Predefined(&types::MPI_DOUBLE);
+        assert_eq!(span(&double, 3), Some((0, 24)));
+        assert_eq!(span(&double, 0), Some((0, 0)));
+        assert_eq!(span(&double, i64::MAX), None);
+        let temporary = Temporary::new(&double, 3).expect("memory");
+        assert_eq!(temporary.elements().address().addr() % 16, 0);
+        let bytes = Temporary::bytes(5).expect("memory").elements().buffer(5);
+        assert_eq!(bytes.len(), 5);
+        assert_eq!(
+            Temporary::new(&double, i64::MAX / 64).map_err(|e| e.code()).err(),
+            Some(mpi::MPI_ERR_NO_MEM)
+        );
+    }
+
+    #[test]
+    fn wrong_counts_and_addresses_are_errors() {
+        let int = TypeRef::Predefined(&types::MPI_INT);
+        let code = |address, count| {
+            // SAFETY: nothing is read or written.
+            unsafe { Part::new(address, count, &int) }.map(|_| ()).map_err(|error| error.code())
+        };
+        let mut value = 0u32;
+        let address = (&raw mut value).cast();
+        assert_eq!(code(address, 1), Ok(()));
+        assert_eq!(code(std::ptr::null_mut(), 0), Ok(()));
+        assert_eq!(code(std::ptr::null_mut(), 1), Err(mpi::MPI_ERR_BUFFER));
+        assert_eq!(code(address, -1), Err(mpi::MPI_ERR_COUNT));
+        assert_eq!(code(address, i64::MAX), Err(mpi::MPI_ERR_COUNT));
+    }
+}

@@ -1,0 +1,34 @@
+//! Gather where every rank sends its block straight to the root.
+
+use crate::buffer::Buffer;
+use crate::collective::conversation::Conversation;
+use crate::collective::elements::Blocks;
+use crate::collective::switch_points::BATCH;
+
+/// Blocks of no bytes are not sent: both sides know.
+pub(super) fn gather(
+    talk: &mut Conversation<'_>,
+    send: Option<Buffer>,
+    blocks: Option<&dyn Blocks>,
+    root: usize,
+) {
+    let Some(blocks) = blocks else {
+        if let Some(send) = send.filter(|send| !send.is_empty()) {
+            talk.send(root, send);
+        }
+        return;
+    };
+    if let Some(send) = send {
+        talk.copy(&send, &blocks.block(root));
+    }
+    let others: Vec<usize> = (0..talk.size()).filter(|&rank| rank != root).collect();
+    for batch in others.chunks(BATCH) {
+        for &rank in batch {
+            let block = blocks.block(rank);
+            if !block.is_empty() {
+                talk.begin_receive(rank, block);
+            }
+        }
+        talk.complete();
+    }
+}

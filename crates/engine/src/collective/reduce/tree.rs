@@ -1,0 +1,51 @@
+//! Reduce up a binomial tree: ⌈log₂ n⌉ rounds of the whole vector. Subtrees are ranges of ranks, so the order of
+//! operands is that of ranks; an operator that does not commute is reduced at rank 0, which passes the result on.
+
+use crate::collective::Circle;
+use crate::collective::binomial::Binomial;
+use crate::collective::conversation::Conversation;
+use crate::collective::elements::{Elements, Part};
+use crate::collective::reduction::{Accumulator, Reduction, Side};
+use crate::error::Result;
+
+/// `place`: where the root wants the result.
+///
+/// # Errors
+/// `MPI_ERR_NO_MEM`.
+pub(super) fn reduce(
+    talk: &mut Conversation<'_>,
+    reduction: &Reduction<'_>,
+    operands: Part<'_>,
+    place: Option<Elements<'_>>,
+    circle: Circle,
+) -> Result<()> {
+    let top = if reduction.commutes() { circle.root } else { 0 };
+    let tree = Circle { root: top, ..circle };
+    let node = Binomial::new(tree.relative(talk.rank()), circle.size);
+    let (parent, count) = (node.parent().map(|parent| tree.rank(parent)), operands.count);
+
+    if let (Some(parent), 1) = (parent, node.subtree().len()) {
+        talk.send(parent, operands.buffer());
+    } else {
+        let (room, spare) = (reduction.room(place, count)?, reduction.temporary(count)?);
+        let result = room.elements();
+        let mut vector = Accumulator { reduction, result, spare: spare.elements(), count };
+        if operands.elements.address() != result.address() {
+            talk.copy(&operands.buffer(), &result.buffer(count));
+        }
+        for child in node.children() {
+            vector.receive(talk, tree.rank(child), Side::Higher);
+        }
+        if let Some(parent) = parent {
+            vector.send(talk, parent);
+        } else if top != circle.root {
+            vector.send(talk, circle.root);
+        } else if let Some(place) = place {
+            vector.settle(talk, place);
+        }
+    }
+    if let Some(place) = place.filter(|_| top != circle.root) {
+        talk.receive(top, place.buffer(count));
+    }
+    Ok(())
+}

@@ -1,0 +1,105 @@
+//! `MPI_Reduce_scatter` and `MPI_Reduce_scatter_block`.
+
+mod halving;
+mod pairwise;
+
+use super::conversation::Conversation;
+use super::elements::{Elements, Part, check_distinct};
+use super::reduction::{Accumulator, Reduction};
+use super::switch_points::REDUCE_SCATTER_PAIRWISE_BYTES;
+use super::{allreduce, tag};
+use crate::comm::CommRef;
+use crate::error::{Error, Result};
+use heddle_spec::constants as mpi;
+
+/// Combines the data of all ranks and gives each its block: `counts` says how many elements each rank gets. `send` is
+/// `None` for `MPI_IN_PLACE`; then `receive` has the operands, all of them.
+///
+/// # Errors
+/// `MPI_ERR_BUFFER`, `MPI_ERR_COUNT`; `MPI_ERR_TRUNCATE` or `MPI_ERR_COUNT` if the ranks' counts disagree.
+pub fn reduce_scatter(
+    comm: &CommRef,
+    reduction: &Reduction<'_>,
+    send: Option<Part<'_>>,
+    receive: Part<'_>,
+    counts: &[i64],
+) -> Result<()> {
+    if let Some(send) = &send {
+        check_distinct(send, &receive)?;
+    }
+    let starts = starts_of(counts)?;
+    let operands = send.unwrap_or(receive);
+    let vector = Vector { operands: operands.elements, place: receive.elements, starts: &starts };
+    let mut talk = Conversation::new(comm, tag::REDUCE_SCATTER);
+    if comm.size() == 1 {
+        if send.is_some() {
+            talk.copy(&vector.block(operands.elements, 0), &vector.block(vector.place, 0));
+        }
+    } else if operands.len() >= REDUCE_SCATTER_PAIRWISE_BYTES {
+        pairwise::reduce_scatter(&mut talk, reduction, vector)?;
+    } else if reduction.commutes() {
+        halving::reduce_scatter(&mut talk, reduction, vector)?;
+    } else {
+        all_of_it(&mut talk, reduction, vector)?;
+    }
+    talk.finish()
+}
+
+/// The vector of all ranks' blocks.
+#[derive(Debug, Clone, Copy)]
+struct Vector<'a> {
+    operands: Elements<'a>,
+    /// Where the result goes: this rank's block alone. It may be where the operands are.
+    place: Elements<'a>,
+    /// The first element of each rank's block, and the end.
+    starts: &'a [i64],
+}
+
+impl<'a> Vector<'a> {
+    fn count(&self) -> i64 {
+        self.starts.last().copied().unwrap_or(0)
+    }
+
+    fn count_of(&self, rank: usize) -> i64 {
+        self.starts[rank + 1] - self.starts[rank]
+    }
+
+    /// The block of `rank`, if it begins at `elements`.
+    fn block(&self, elements: Elements<'_>, rank: usize) -> crate::buffer::Buffer {
+        elements.buffer(self.count_of(rank))
+    }
+
+    /// The operands for `rank`.
+    fn operands_of(&self, rank: usize) -> Elements<'a> {
+        self.operands.at(self.starts[rank])
+    }
+}
+
+/// Short vectors and operators that do not commute: everyone combines everything, in ⌈log₂ n⌉ rounds.
+///
+/// # Errors
+/// `MPI_ERR_NO_MEM`.
+fn all_of_it(talk: &mut Conversation<'_>, reduction: &Reduction<'_>, vector: Vector<'_>) -> Result<()> {
+    let (rank, count) = (talk.rank(), vector.count());
+    let (own, spare) = (reduction.temporary(count)?, reduction.temporary(count)?);
+    let mut all = Accumulator { reduction, result: own.elements(), spare: spare.elements(), count };
+    talk.copy(&vector.operands.buffer(count), &all.result.buffer(count));
+    allreduce::by_doubling(talk, &mut all);
+    talk.copy(&vector.block(all.result.at(vector.starts[rank]), rank), &vector.block(vector.place, rank));
+    Ok(())
+}
+
+fn starts_of(counts: &[i64]) -> Result<Vec<i64>> {
+    let mut starts = Vec::with_capacity(counts.len() + 1);
+    let mut total = 0i64;
+    for &count in counts {
+        starts.push(total);
+        let sum = total.checked_add(count).filter(|_| count >= 0);
+        total = sum.ok_or_else(|| {
+            let message = format!("{count} is not a number of elements that a rank can get");
+            Error::new(mpi::MPI_ERR_COUNT, message)
+        })?;
+    }
+    starts.push(total);
+    Ok(starts)
+}

@@ -1,0 +1,126 @@
+//! Computing with an operator: `inout = in OP inout`, and results that grow from both sides.
+
+use super::conversation::Conversation;
+use super::elements::{Elements, Room, Temporary};
+use crate::error::{Error, Result};
+use crate::op::OpRef;
+use heddle_datatype::{Kernel, TypeRef, kernel};
+use heddle_spec::constants as mpi;
+
+/// An operator on a datatype.
+#[derive(Debug)]
+pub struct Reduction<'a> {
+    op: &'a OpRef,
+    datatype: &'a TypeRef,
+    /// What the program's function gets to see.
+    handle: usize,
+    kernel: Option<Kernel>,
+}
+
+impl<'a> Reduction<'a> {
+    /// The operator `op` on elements of `datatype`, whose handle is `handle`.
+    ///
+    /// # Errors
+    /// `MPI_ERR_OP` if the standard does not define the operator on the datatype.
+    pub fn new(op: &'a OpRef, datatype: &'a TypeRef, handle: usize) -> Result<Reduction<'a>> {
+        let kernel = match op {
+            OpRef::User(_) => None,
+            OpRef::Predefined(op) if op.is_reduction() => {
+                Some(kernel(*op, datatype).map_err(|error| Error::new(mpi::MPI_ERR_OP, error.to_string()))?)
+            }
+            OpRef::Predefined(op) => {
+                let message = format!("{} is for one-sided communication, not for reductions", op.name());
+                return Err(Error::new(mpi::MPI_ERR_OP, message));
+            }
+        };
+        Ok(Reduction { op, datatype, handle, kernel })
+    }
+
+    pub(super) fn commutes(&self) -> bool {
+        self.op.commutes()
+    }
+
+    /// Room for a vector.
+    pub(super) fn temporary(&self, count: i64) -> Result<Temporary<'a>> {
+        Temporary::new(self.datatype, count)
+    }
+
+    /// `place`, or room for a vector.
+    pub(super) fn room(&'a self, place: Option<Elements<'a>>, count: i64) -> Result<Room<'a>> {
+        Room::given_or_own(place, self.datatype, count)
+    }
+
+    /// `inout = input OP inout` on `count` elements.
+    pub(super) fn apply(&self, input: Elements<'_>, inout: Elements<'_>, count: i64) {
+        if count == 0 {
+            return;
+        }
+        let (input, inout) = (input.address(), inout.address());
+        match (self.op, self.kernel) {
+            (OpRef::User(op), _) => {
+                let extent = self.datatype.extent();
+                // SAFETY: whoever made the elements promised their memory; the two places never overlap.
+                unsafe { op.call(input, inout, count, extent, self.handle) };
+            }
+            (_, Some(kernel)) => {
+                // SAFETY: as above; the kernel was chosen for this datatype.
+                unsafe { kernel(input, inout, count as usize) };
+            }
+            (OpRef::Predefined(_), None) => unreachable!("predefined operators come with their kernel"),
+        }
+    }
+}
+
+/// On which side of the result so far new operands stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    /// They come from lower ranks: new OP result.
+    Lower,
+    /// They come from higher ranks: result OP new.
+    Higher,
+}
+
+/// A result that grows. It is in one of two places; new operands are received into the other one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Accumulator<'a> {
+    pub(super) reduction: &'a Reduction<'a>,
+    pub(super) result: Elements<'a>,
+    pub(super) spare: Elements<'a>,
+    pub(super) count: i64,
+}
+
+impl Accumulator<'_> {
+    /// Takes what is in the spare place into the result. The places are swapped if the order of operands wants it.
+    pub(super) fn take(&mut self, side: Side) {
+        if side == Side::Lower || self.reduction.commutes() {
+            self.reduction.apply(self.spare, self.result, self.count);
+        } else {
+            self.reduction.apply(self.result, self.spare, self.count);
+            (self.result, self.spare) = (self.spare, self.result);
+        }
+    }
+
+    /// Receives operands and takes them into the result.
+    pub(super) fn receive(&mut self, talk: &mut Conversation<'_>, from: usize, side: Side) {
+        talk.receive(from, self.spare.buffer(self.count));
+        self.take(side);
+    }
+
+    /// Takes the spare place's elements of a range into the result, for operators that commute.
+    pub(super) fn take_range(&self, first: i64, end: i64) {
+        debug_assert!(self.reduction.commutes());
+        self.reduction.apply(self.spare.at(first), self.result.at(first), end - first);
+    }
+
+    /// Sends the result.
+    pub(super) fn send(&self, talk: &mut Conversation<'_>, to: usize) {
+        talk.send(to, self.result.buffer(self.count));
+    }
+
+    /// Brings the result to its place, unless it is there.
+    pub(super) fn settle(&self, talk: &mut Conversation<'_>, place: Elements<'_>) {
+        if self.result.address() != place.address() {
+            talk.copy(&self.result.buffer(self.count), &place.buffer(self.count));
+        }
+    }
+}

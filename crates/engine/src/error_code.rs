@@ -1,0 +1,170 @@
+//! Error codes: the standard's classes, which are codes too, and what the program adds (MPI 5.0, sections 9.4, 9.5).
+
+use crate::error::{Error, Result};
+use crate::error_text::text_of_class;
+use heddle_spec::constants as mpi;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A class or code that the program added.
+#[derive(Debug)]
+struct Added {
+    /// The class of a code; a class is its own.
+    class: i32,
+    text: Option<String>,
+}
+
+#[derive(Debug)]
+struct Registry {
+    /// Of the codes after `MPI_ERR_LASTCODE`.
+    added: BTreeMap<i32, Added>,
+    /// Codes are never used twice.
+    last: i32,
+}
+
+static REGISTRY: Mutex<Registry> =
+    Mutex::new(Registry { added: BTreeMap::new(), last: mpi::MPI_ERR_LASTCODE });
+
+fn registry() -> MutexGuard<'static, Registry> {
+    REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether this is one of the standard's classes, those of the tools interface included.
+fn is_standard(code: i32) -> bool {
+    text_of_class(code).is_some()
+}
+
+fn unknown(code: i32) -> Error {
+    Error::new(mpi::MPI_ERR_ARG, format!("{code} is not an error code: neither the standard's nor added"))
+}
+
+/// Adds a class.
+pub fn add_class() -> i32 {
+    let mut registry = registry();
+    registry.last += 1;
+    let class = registry.last;
+    registry.added.insert(class, Added { class, text: None });
+    class
+}
+
+/// Adds a code to a class.
+///
+/// # Errors
+/// `MPI_ERR_ARG` if there is no such class.
+pub fn add_code(class: i32) -> Result<i32> {
+    let mut registry = registry();
+    let known = is_standard(class) || registry.added.get(&class).is_some_and(|added| added.class == class);
+    if !known {
+        let message = format!("{class} is not an error class: neither the standard's nor added");
+        return Err(Error::new(mpi::MPI_ERR_ARG, message));
+    }
+    registry.last += 1;
+    let code = registry.last;
+    registry.added.insert(code, Added { class, text: None });
+    Ok(code)
+}
+
+/// Gives an added class or code its text.
+///
+/// # Errors
+/// `MPI_ERR_ARG` if it is the standard's or does not exist.
+pub fn add_text(code: i32, text: &str) -> Result<()> {
+    set_text(code, Some(text.to_owned()))
+}
+
+/// Takes the text of an added class or code away.
+///
+/// # Errors
+/// `MPI_ERR_ARG` if it has none, is the standard's or does not exist.
+pub fn remove_text(code: i32) -> Result<()> {
+    if registry().added.get(&code).is_some_and(|added| added.text.is_none()) {
+        return Err(Error::new(mpi::MPI_ERR_ARG, format!("the error code {code} has no text to be removed")));
+    }
+    set_text(code, None)
+}
+
+fn set_text(code: i32, text: Option<String>) -> Result<()> {
+    if is_standard(code) {
+        let message = format!("the error code {code} is the standard's: its text cannot be changed");
+        return Err(Error::new(mpi::MPI_ERR_ARG, message));
+    }
+    registry().added.get_mut(&code).ok_or_else(|| unknown(code))?.text = text;
+    Ok(())
+}
+
+/// Removes an added class.
+///
+/// # Errors
+/// `MPI_ERR_ARG` if it is not an added class, or has a text or codes still.
+pub fn remove_class(class: i32) -> Result<()> {
+    let mut registry = registry();
+    if registry.added.get(&class).is_none_or(|added| added.class != class) {
+        return Err(Error::new(mpi::MPI_ERR_ARG, format!("{class} is not an error class that was added")));
+    }
+    if registry.added.iter().any(|(&code, added)| code != class && added.class == class) {
+        let message = format!("the error class {class} still has codes: remove those first");
+        return Err(Error::new(mpi::MPI_ERR_ARG, message));
+    }
+    remove(&mut registry, class)
+}
+
+/// Removes an added code.
+///
+/// # Errors
+/// `MPI_ERR_ARG` if it is not an added code, or has a text still.
+pub fn remove_code(code: i32) -> Result<()> {
+    let mut registry = registry();
+    if registry.added.get(&code).is_none_or(|added| added.class == code) {
+        return Err(Error::new(mpi::MPI_ERR_ARG, format!("{code} is not an error code that was added")));
+    }
+    remove(&mut registry, code)
+}
+
+fn remove(registry: &mut Registry, code: i32) -> Result<()> {
+    if registry.added.get(&code).is_some_and(|added| added.text.is_some()) {
+        let message = format!("{code} still has a text: call MPI_Remove_error_string first");
+        return Err(Error::new(mpi::MPI_ERR_ARG, message));
+    }
+    registry.added.remove(&code);
+    Ok(())
+}
+
+/// The class of a code.
+///
+/// # Errors
+/// `MPI_ERR_ARG` if there is no such code.
+pub fn class_of(code: i32) -> Result<i32> {
+    if is_standard(code) {
+        return Ok(code);
+    }
+    registry().added.get(&code).map(|added| added.class).ok_or_else(|| unknown(code))
+}
+
+/// The text of a code; empty if the program added it without one.
+///
+/// # Errors
+/// `MPI_ERR_ARG` if there is no such code.
+pub fn text(code: i32) -> Result<String> {
+    if let (Some(name), Some(text)) = (class_name(code), text_of_class(code)) {
+        return Ok(if code == mpi::MPI_SUCCESS { text.to_owned() } else { format!("{name}: {text}") });
+    }
+    match registry().added.get(&code) {
+        Some(added) => Ok(added.text.clone().unwrap_or_default()),
+        None => Err(unknown(code)),
+    }
+}
+
+/// The largest code in use: the value of the attribute `MPI_LASTUSEDCODE`.
+pub fn last_used() -> i32 {
+    let registry = registry();
+    registry.added.last_key_value().map_or(mpi::MPI_ERR_LASTCODE, |(&code, _)| code)
+}
+
+/// The standard's name of a class.
+pub fn class_name(class: i32) -> Option<&'static str> {
+    mpi::ERROR_CLASSES
+        .iter()
+        .chain(mpi::T_ERROR_CLASSES)
+        .find(|&&(name, value)| value == class && name != "MPI_ERR_LASTCODE")
+        .map(|&(name, _)| name)
+}
