@@ -20,6 +20,9 @@ pub(crate) fn entry_points(functions: &Functions) -> String {
 fn entry_point(function: &Function, module: &str, name: &str, large: bool) -> String {
     let mut params = Vec::new();
     let mut arguments = Vec::new();
+    if function.form {
+        arguments.push(if large { "Form::Large" } else { "Form::Small" }.to_owned());
+    }
     for param in &function.params {
         let param_name = format!("c_{}", param.name);
         if large || !param.large_only {

@@ -5,5 +5,8 @@ pub(crate) mod comm;
 pub(crate) mod conversion;
 pub(crate) mod datatype;
 pub(crate) mod env;
+pub(crate) mod external;
+pub(crate) mod info;
 pub(crate) mod p2p;
 pub(crate) mod process;
+pub(crate) mod topology;

@@ -26,6 +26,7 @@ mod error;
 mod entry_points {
     use crate::argument::*;
     use crate::error::Object;
+    use heddle_datatype::Form;
     use heddle_spec::Status;
     use heddle_spec::handle::*;
     use std::ffi::{c_char, c_int, c_void};

@@ -9,19 +9,20 @@ use crate::construct::{Constructed, Shape, not_negative, product, sum};
 use crate::contents::{Combiner, Contents, Form};
 use crate::datatype::{Datatype, TypeRef};
 use crate::error::TypeError;
+use heddle_spec::constants;
 
 /// `MPI_ORDER_C`: the last dimension varies fastest.
-pub const ORDER_C: i64 = 0xC;
+pub const ORDER_C: i64 = constants::MPI_ORDER_C as i64;
 /// `MPI_ORDER_FORTRAN`: the first dimension varies fastest.
-pub const ORDER_FORTRAN: i64 = 0xF;
+pub const ORDER_FORTRAN: i64 = constants::MPI_ORDER_FORTRAN as i64;
 /// `MPI_DISTRIBUTE_NONE`
-pub const DISTRIBUTE_NONE: i64 = 16;
+pub const DISTRIBUTE_NONE: i64 = constants::MPI_DISTRIBUTE_NONE as i64;
 /// `MPI_DISTRIBUTE_BLOCK`
-pub const DISTRIBUTE_BLOCK: i64 = 17;
+pub const DISTRIBUTE_BLOCK: i64 = constants::MPI_DISTRIBUTE_BLOCK as i64;
 /// `MPI_DISTRIBUTE_CYCLIC`
-pub const DISTRIBUTE_CYCLIC: i64 = 18;
+pub const DISTRIBUTE_CYCLIC: i64 = constants::MPI_DISTRIBUTE_CYCLIC as i64;
 /// `MPI_DISTRIBUTE_DFLT_DARG`
-pub const DISTRIBUTE_DFLT_DARG: i64 = 19;
+pub const DISTRIBUTE_DFLT_DARG: i64 = constants::MPI_DISTRIBUTE_DFLT_DARG as i64;
 
 /// An array that is distributed over a grid of processes, and one of these: the arguments of
 /// `MPI_Type_create_darray`.

@@ -1,45 +1,46 @@
 //! How a datatype was made: what `MPI_Type_get_envelope` and `MPI_Type_get_contents` tell.
 
 use crate::TypeRef;
+use heddle_spec::constants;
 
 /// The constructor that made a datatype, with the value the ABI gives it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(i32)]
 pub enum Combiner {
     /// A predefined type.
-    Named = 101,
+    Named = constants::MPI_COMBINER_NAMED,
     /// `MPI_Type_dup`.
-    Dup = 102,
+    Dup = constants::MPI_COMBINER_DUP,
     /// `MPI_Type_contiguous`.
-    Contiguous = 103,
+    Contiguous = constants::MPI_COMBINER_CONTIGUOUS,
     /// `MPI_Type_vector`.
-    Vector = 104,
+    Vector = constants::MPI_COMBINER_VECTOR,
     /// `MPI_Type_create_hvector`.
-    Hvector = 105,
+    Hvector = constants::MPI_COMBINER_HVECTOR,
     /// `MPI_Type_indexed`.
-    Indexed = 106,
+    Indexed = constants::MPI_COMBINER_INDEXED,
     /// `MPI_Type_create_hindexed`.
-    Hindexed = 107,
+    Hindexed = constants::MPI_COMBINER_HINDEXED,
     /// `MPI_Type_create_indexed_block`.
-    IndexedBlock = 108,
+    IndexedBlock = constants::MPI_COMBINER_INDEXED_BLOCK,
     /// `MPI_Type_create_hindexed_block`.
-    HindexedBlock = 109,
+    HindexedBlock = constants::MPI_COMBINER_HINDEXED_BLOCK,
     /// `MPI_Type_create_struct`.
-    Struct = 110,
+    Struct = constants::MPI_COMBINER_STRUCT,
     /// `MPI_Type_create_subarray`.
-    Subarray = 111,
+    Subarray = constants::MPI_COMBINER_SUBARRAY,
     /// `MPI_Type_create_darray`.
-    Darray = 112,
+    Darray = constants::MPI_COMBINER_DARRAY,
     /// `MPI_Type_create_f90_real`.
-    F90Real = 113,
+    F90Real = constants::MPI_COMBINER_F90_REAL,
     /// `MPI_Type_create_f90_complex`.
-    F90Complex = 114,
+    F90Complex = constants::MPI_COMBINER_F90_COMPLEX,
     /// `MPI_Type_create_f90_integer`.
-    F90Integer = 115,
+    F90Integer = constants::MPI_COMBINER_F90_INTEGER,
     /// `MPI_Type_create_resized`.
-    Resized = 116,
+    Resized = constants::MPI_COMBINER_RESIZED,
     /// `MPI_Type_get_value_index`.
-    ValueIndex = 117,
+    ValueIndex = constants::MPI_COMBINER_VALUE_INDEX,
 }
 
 /// Which form of a constructor was called; it decides in which arrays its arguments are given back.
@@ -64,6 +65,14 @@ pub struct Contents {
     pub counts: Vec<i64>,
     /// The datatypes it was made from.
     pub types: Vec<TypeRef>,
+}
+
+impl Combiner {
+    /// Its value in the ABI.
+    #[must_use]
+    pub const fn value(self) -> i32 {
+        self as i32
+    }
 }
 
 impl Contents {

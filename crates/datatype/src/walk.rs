@@ -55,6 +55,24 @@ fn walk_loop<V: Visit>(
     let mut skip = from - round * body_len;
     let mut left = to - from;
     while left > 0 {
+        if skip == 0
+            && let Plan::Runs { at, list } = body
+        {
+            // The usual structure in an array: whole rounds of a few runs.
+            for _ in 0..left / body_len {
+                let base = base.wrapping_add(round.wrapping_mul(stride)).wrapping_add(*at);
+                let mut start = 0;
+                for run in list.as_slice() {
+                    visit.run(base.wrapping_add(run.offset), run.end - start)?;
+                    start = run.end;
+                }
+                round += 1;
+            }
+            left %= body_len;
+            if left == 0 {
+                break;
+            }
+        }
         let take = left.min(body_len - skip);
         walk(body, base.wrapping_add(round.wrapping_mul(stride)), skip, skip + take, visit)?;
         left -= take;

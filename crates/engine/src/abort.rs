@@ -13,8 +13,8 @@ unsafe extern "C" {
 #[cold]
 pub fn abort(code: i32, text: &str, short: &str) -> ! {
     if !text.is_empty() {
-        // If this fails, the exit status has to say it.
-        let _ = writeln!(std::io::stderr(), "heddle: {text}");
+        // In one piece, as the launcher may end this process at any moment; if it fails, the exit status has to say it.
+        let _ = std::io::stderr().write_all(format!("heddle: {text}\n").as_bytes());
     }
     if let Some(job) = process::ever().and_then(|process| process.world().job()) {
         job.set_aborted(code, short);

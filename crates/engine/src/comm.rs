@@ -5,9 +5,32 @@
 //! an id is never used twice: freeing a communicator while messages are under way harms nobody.
 //!
 //! Each communicator has several **planes**, contexts of their own for different kinds of messages.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `context.rs` | how the members of a new communicator learn its context |
+//! | `dup.rs`, `idup.rs` | duplicates, blocking and not |
+//! | `create.rs`, `split.rs` | communicators of a group, of a colour, of a machine |
+//! | `free.rs` | the end of a communicator |
+//! | `hints.rs` | the info hints that communicators know |
+
+mod context;
+mod create;
+mod dup;
+mod free;
+mod hints;
+mod idup;
+mod split;
+
+pub(crate) use create::of_group;
+pub use create::{create, create_group};
+pub use dup::dup;
+pub use free::{disconnect, free};
+pub use idup::idup;
+pub use split::{split, split_type};
 
 use crate::attribute::Attributes;
-use crate::errhandler::ErrhandlerCell;
+use crate::errhandler::{self, ErrhandlerCell};
 use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::object_table::{Kind, Ref, Table};
@@ -74,6 +97,16 @@ impl Comm {
         comm
     }
 
+    /// A new communicator with the error handler of this one.
+    fn child(&self, process: &Process, context: u64, group: Arc<Group>, rank: usize) -> Comm {
+        let comm = Comm::new(context, group, rank, process.fabric().vnis());
+        let handler = self.errhandler.share();
+        comm.errhandler.set(handler);
+        // The share was only to keep the handler alive until here; of a live handler it can be given back.
+        let _ = errhandler::free(handler);
+        comm
+    }
+
     /// Sets the context: at once, or when a nonblocking duplication has learnt it.
     pub(crate) fn set_context(&self, context: u64, vnis: usize) {
         let number = context >> 3 & ((1 << 37) - 1);
@@ -110,8 +143,9 @@ impl Comm {
         self.name.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Names it.
+    /// Names it; what is longer than `MPI_MAX_OBJECT_NAME` allows is cut off.
     pub fn set_name(&self, name: &str) {
+        let name = &name[..name.floor_char_boundary(mpi::MPI_MAX_OBJECT_NAME as usize - 1)];
         name.clone_into(&mut self.name.lock().unwrap_or_else(PoisonError::into_inner));
     }
 }
@@ -173,6 +207,17 @@ impl CommRef {
             CommRef::Counted(comm) => comm.handle(),
         }
     }
+
+    /// `MPI_IDENT` for the same communicator, else as their groups compare, `MPI_CONGRUENT` if those are identical.
+    pub fn compare(&self, other: &CommRef) -> i32 {
+        if self.handle() == other.handle() {
+            return mpi::MPI_IDENT;
+        }
+        match self.group.compare(&other.group) {
+            mpi::MPI_IDENT => mpi::MPI_CONGRUENT,
+            result => result,
+        }
+    }
 }
 
 #[cold]
@@ -185,7 +230,9 @@ fn bad_handle(handle: usize) -> Error {
     Error::new(mpi::MPI_ERR_COMM, what)
 }
 
-/// Deletes the attributes of `MPI_COMM_SELF`, as the first thing in `MPI_Finalize` (MPI 5.0, section 11.2.4).
-pub(crate) fn run_delete_callbacks_of_self(_process: &'static Process) -> Result<()> {
-    Ok(())
+/// Deletes the attributes of `MPI_COMM_SELF`, the one set last first, as the first thing in `MPI_Finalize` (MPI 5.0,
+/// section 11.2.4), and then those of `MPI_COMM_WORLD`.
+pub(crate) fn run_delete_callbacks_of_self(process: &'static Process) -> Result<()> {
+    process.self_comm().attributes.delete_all(mpi::MPI_COMM_SELF)?;
+    process.world_comm().attributes.delete_all(mpi::MPI_COMM_WORLD)
 }

@@ -1,6 +1,6 @@
 //! Datatypes as the engine holds them: the layouts of `heddle-datatype` behind handles.
 
-use crate::attribute::Attributes;
+use crate::attribute::{self, Attributes};
 use crate::error::{Error, Result};
 use crate::object_table::{Kind, Table};
 use heddle_datatype::Datatype;
@@ -61,6 +61,32 @@ pub fn for_communication(handle: usize) -> Result<TypeRef> {
 /// Puts a new derived datatype into the table; returns its handle.
 pub fn insert(datatype: Arc<Datatype>) -> usize {
     DERIVED.insert(TypeObject { datatype, name: Mutex::default(), attributes: Attributes::default() })
+}
+
+/// Makes a copy of a datatype under a new handle, with those of its attributes that want to be copied.
+///
+/// # Errors
+/// `MPI_ERR_TYPE`; what a copy callback of an attribute says.
+pub fn dup(handle: usize) -> Result<usize> {
+    let copy = Datatype::dup(&from_handle(handle)?)
+        .map_err(|error| Error::new(mpi::MPI_ERR_TYPE, error.to_string()))?;
+    let new = TypeObject { datatype: copy, name: Mutex::default(), attributes: Attributes::default() };
+    attribute::of_type(handle)?.copy_all(handle, &new.attributes)?;
+    Ok(DERIVED.insert(new))
+}
+
+/// Frees a derived datatype. What is made from it, and communication under way, keeps its layout.
+///
+/// # Errors
+/// `MPI_ERR_TYPE`, also for predefined datatypes; what a delete callback of an attribute says, and then the datatype
+/// is not freed.
+pub fn free(handle: usize) -> Result<()> {
+    if heddle_datatype::predefined(handle).is_some() {
+        return Err(Error::new(mpi::MPI_ERR_TYPE, "a predefined datatype cannot be freed"));
+    }
+    let object = DERIVED.get(handle).ok_or_else(|| bad_handle(handle))?;
+    object.attributes.delete_all(handle)?;
+    DERIVED.remove(handle).map(drop).ok_or_else(|| bad_handle(handle))
 }
 
 #[cold]

@@ -26,6 +26,7 @@ pub mod error;
 pub mod error_code;
 mod error_text;
 pub mod group;
+pub mod info;
 mod matching;
 pub mod object_table;
 pub mod op;

@@ -116,6 +116,8 @@ pub(crate) struct Ownership {
     pub(crate) comm: usize,
     pub(crate) kind: RequestKind,
     pub(crate) detached: bool,
+    /// For a detached part of a joint operation: the request that completes when all parts have.
+    pub(crate) joint: Option<RequestId>,
     /// Something to be run when the request is completed towards the user, or kept until then.
     pub(crate) attachment: Option<Box<dyn Attachment>>,
 }
@@ -130,6 +132,9 @@ pub(crate) enum RequestKind {
     Generalized,
 }
 
+/// Calls the program's function for cancelling a generalized request.
+pub type Canceller = Box<dyn FnOnce(bool) -> Result<()>>;
+
 /// What can be attached to a request: the template of a persistent one, the callbacks of a generalized one.
 pub trait Attachment: Any + Send + std::fmt::Debug {
     /// Whether the request becomes inactive at completion rather than freed.
@@ -138,12 +143,12 @@ pub trait Attachment: Any + Send + std::fmt::Debug {
     }
     /// Called when the outcome is taken by the user.
     fn finish(&mut self, _outcome: &mut Outcome) {}
-    /// Called when the request is cancelled.
-    ///
-    /// # Errors
-    /// What the user's callback says.
-    fn cancel(&mut self, _complete: bool) -> Result<()> {
-        Ok(())
+    /// Called when the user looks at the outcome and the request stays.
+    fn look(&mut self, _outcome: &mut Outcome) {}
+    /// What is to be called when the request is cancelled, outside of all sections: it is told whether the request
+    /// is complete.
+    fn canceller(&self) -> Option<Canceller> {
+        None
     }
     /// For downcasts.
     fn as_any(&mut self) -> &mut dyn Any;
@@ -307,12 +312,50 @@ pub(crate) unsafe fn complete(id: RequestId, outcome: Outcome) {
     let request = at(id);
     // SAFETY: the owner only reads this while the request is active.
     if unsafe { (*request.owner.get()).detached } {
-        return release(id);
+        // SAFETY: the caller's promise.
+        return unsafe { complete_detached(id, outcome) };
     }
     // SAFETY: the outcome of an active request belongs to its completer.
     unsafe { *request.outcome.get() = outcome };
     // Release: pairs with the Acquire in `is_complete`.
     request.state.store(COMPLETE, Ordering::Release);
+}
+
+/// Completes a request that nobody waits for, and with the last part of a joint operation the whole.
+///
+/// # Safety
+/// As [`complete`].
+#[cold]
+unsafe fn complete_detached(id: RequestId, outcome: Outcome) {
+    // SAFETY: the caller is in the section of the request's VNI.
+    let owner = unsafe { owner(id) };
+    let (joint, kind) = (owner.joint.take(), owner.kind);
+    release(id);
+    if let Some(whole) = joint {
+        // SAFETY: all parts are on the VNI of the whole.
+        unsafe { complete_part(whole, kind, outcome) };
+    }
+}
+
+/// Notes the end of a part of a joint operation; its request counts the missing parts in `wanted`. The outcome of the
+/// whole is that of its receive.
+///
+/// # Safety
+/// As [`complete`], of the joint request.
+pub(crate) unsafe fn complete_part(whole: RequestId, kind: RequestKind, outcome: Outcome) {
+    // SAFETY: the outcome of an active request belongs to its completer.
+    let so_far = unsafe { &mut *at(whole).outcome.get() };
+    if kind == RequestKind::Receive || outcome.error.is_some() {
+        *so_far = outcome;
+    }
+    // SAFETY: the caller is in the section of the request's VNI.
+    let flight = unsafe { flight(whole) };
+    flight.wanted -= 1;
+    if flight.wanted == 0 {
+        let outcome = std::mem::take(so_far);
+        // SAFETY: the caller's promise.
+        unsafe { complete(whole, outcome) };
+    }
 }
 
 /// Whether a request is complete.
@@ -349,34 +392,50 @@ pub(crate) fn vni_of(id: RequestId) -> u32 {
 pub(crate) fn outcome(id: RequestId) -> Outcome {
     debug_assert!(is_complete(id));
     // SAFETY: a complete request's outcome is no longer written.
-    unsafe { (*at(id).outcome.get()).clone() }
+    let mut outcome = unsafe { (*at(id).outcome.get()).clone() };
+    // SAFETY: a complete request belongs to its owner, the caller.
+    let owner = unsafe { owner(id) };
+    outcome.error = outcome.error.map(|error| error.on_comm(owner.comm));
+    if let Some(attachment) = &mut owner.attachment {
+        attachment.look(&mut outcome);
+    }
+    outcome
 }
 
 /// Takes the outcome of a complete request and frees it, or makes it inactive if it is persistent. Returns the
 /// outcome and whether the user's handle becomes null. Of several threads that try this at once with the same
 /// request exactly one gets the outcome, the others `None`.
-#[inline]
+#[inline(always)]
 pub(crate) fn consume(id: RequestId) -> Option<(Outcome, bool)> {
     let request = at(id);
     if request.state.compare_exchange(COMPLETE, ACTIVE, Ordering::Acquire, Ordering::Relaxed).is_err() {
         return None;
     }
     // SAFETY: the exchange made this thread the owner.
-    let (owner, outcome) = unsafe { (&mut *request.owner.get(), &mut *request.outcome.get()) };
-    let mut outcome = std::mem::take(outcome);
-    let comm = owner.comm;
-    outcome.error = outcome.error.map(|error| error.on_comm(comm));
-    let mut persistent = false;
-    if let Some(attachment) = &mut owner.attachment {
-        attachment.finish(&mut outcome);
-        persistent = attachment.persistent();
+    let (owner, stored) = unsafe { (&mut *request.owner.get(), &mut *request.outcome.get()) };
+    let Outcome { source, tag, bytes, cancelled, .. } = *stored;
+    let mut outcome = Outcome { source, tag, bytes, cancelled, error: None };
+    if stored.error.is_none() && owner.attachment.is_none() {
+        release(id);
+        return Some((outcome, true));
     }
+    outcome.error = stored.error.take().map(|error| error.on_comm(owner.comm));
+    let persistent = finish(owner, &mut outcome);
     if persistent {
         deactivate(id);
     } else {
         release(id);
     }
     Some((outcome, !persistent))
+}
+
+/// Lets what is attached to a request see its outcome. Returns whether the request is persistent.
+#[cold]
+fn finish(owner: &mut Ownership, outcome: &mut Outcome) -> bool {
+    owner.attachment.as_mut().is_some_and(|attachment| {
+        attachment.finish(outcome);
+        attachment.persistent()
+    })
 }
 
 /// The handle of a request.

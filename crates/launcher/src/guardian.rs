@@ -44,7 +44,7 @@ impl Guardian {
     /// Starts the guardian of the job `id`.
     pub(crate) fn start(id: &str) -> io::Result<Self> {
         let (reader, pipe) = io::pipe()?;
-        let child = Command::new(std::env::current_exe()?)
+        let child = Command::new("/proc/self/exe")
             .arg0(NAME)
             .args([id, &std::process::id().to_string()])
             .env_clear()

@@ -26,7 +26,8 @@ use crate::processes::Process;
 pub(crate) struct Common {
     pub(crate) size: u32,
     pub(crate) job_id: String,
-    /// The job's memory, under the number that ranks inherit.
+    /// The job's memory, under the number that ranks inherit. It stays open as long as the job runs, for ranks that
+    /// come by the path.
     pub(crate) memory: Arc<OwnedFd>,
     /// The signal mask the launcher was started with.
     pub(crate) mask: SigSet,
@@ -77,6 +78,8 @@ pub(crate) enum StartError {
     NotRunnable { program: String, why: String },
     #[error("there is no directory {0} to start in (-wdir)")]
     Directory(PathBuf),
+    #[error("too many open files to start {program}: raise the limit (ulimit -n), or start fewer ranks")]
+    TooManyFiles { program: String },
     #[error("the system refuses to start {program}: {source}")]
     System { program: String, source: io::Error },
 }
@@ -87,7 +90,7 @@ impl StartError {
         match self {
             Self::NotFound { .. } => 127,
             Self::NotRunnable { .. } | Self::Directory(_) => 126,
-            Self::System { .. } => 1,
+            Self::TooManyFiles { .. } | Self::System { .. } => 1,
         }
     }
 }
@@ -108,7 +111,7 @@ impl Rank {
         {
             return Err(StartError::Directory(directory.clone()));
         }
-        let system = |source| StartError::System { program: program.clone(), source };
+        let system = |source| system_error(program.clone(), source);
         let (stdout, stdout_end) = io::pipe().map_err(system)?;
         let (stderr, stderr_end) = io::pipe().map_err(system)?;
         let memory = common.memory.as_raw_fd();
@@ -247,6 +250,13 @@ fn explain(block: &Block, error: io::Error) -> StartError {
             program,
             why: "it is neither a program for this machine nor a script".to_owned(),
         },
-        _ => StartError::System { program, source: error },
+        _ => system_error(program, error),
     }
+}
+
+fn system_error(program: String, source: io::Error) -> StartError {
+    if source.raw_os_error() == Some(nix::libc::EMFILE) {
+        return StartError::TooManyFiles { program };
+    }
+    StartError::System { program, source }
 }

@@ -14,7 +14,7 @@ use crate::binding;
 use crate::command_line::{Binding, JobLine};
 use crate::guardian::Guardian;
 use crate::output::{Sink, Source};
-use crate::rank::{Common, Input, Rank};
+use crate::rank::{Common, Input};
 use crate::signals::Signals;
 use crate::supervisor::{Sinks, Supervisor};
 use crate::terminal_input::TerminalInput;
@@ -71,21 +71,12 @@ pub(crate) fn start(line: &JobLine) -> Result<Supervisor, LaunchError> {
     }
     .into_iter();
     let common = Common { size, job_id, memory: Arc::new(memory), mask: signals.original_mask, open_files };
-    let mut supervisor =
-        Supervisor::new((job, common.job_id.clone()), signals, guardian, (sinks, wake), terminal);
-    let everybody = line
-        .blocks
-        .iter()
-        .enumerate()
-        .flat_map(|(appnum, block)| (0..block.ranks).map(move |_| (appnum, block)));
-    for (rank, program) in (0..).zip(everybody) {
+    let mut supervisor = Supervisor::new(job, common, signals, guardian, (sinks, wake), terminal);
+    let everybody = line.blocks.iter().enumerate().flat_map(|block| (0..block.1.ranks).map(move |_| block));
+    for program in everybody {
         let input = std::mem::replace(&mut first_input, Input::Nothing);
-        match Rank::start(&common, program, rank, input, places.next(), supervisor.guardian()) {
-            Ok(started) => supervisor.add(started),
-            Err(error) => {
-                supervisor.fail_to_start(rank, &error);
-                break;
-            }
+        if !supervisor.start_rank(program, input, places.next()) {
+            break;
         }
     }
     Ok(supervisor)

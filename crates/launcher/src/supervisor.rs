@@ -11,34 +11,31 @@
 //! launcher's output, the terminal. Two things cannot be waited for and are looked at every [`TICK`]: what ranks say
 //! in the control block, and whether an MPI process that a wrapper started is still there.
 
+mod phases;
 mod pump;
 mod report;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use heddle_bootstrap::builtin::env;
 use heddle_bootstrap::{JobControl, State};
+use nix::sched::CpuSet;
 use nix::sys::eventfd::EventFd;
 use nix::sys::signal::{Signal, raise};
 use nix::unistd::Pid;
 
+use crate::command_line::Block;
 use crate::guardian::Guardian;
-use crate::leftovers::{Leftovers, Look};
 use crate::output::{Health, Sink};
 use crate::processes;
-use crate::rank::{Rank, StartError};
+use crate::rank::{Common, Input, Rank};
 use crate::signals::{ENDING, Signals};
 use crate::terminal_input::TerminalInput;
 use crate::verdict::{Failure, Verdict, judge};
+use phases::Phase;
 
 /// How often the launcher looks at what it cannot wait for.
 const TICK: Duration = Duration::from_millis(250);
-/// How long the other ranks may take to end after one has failed.
-const GRACE: Duration = Duration::from_millis(500);
-/// The same after the launcher was told to end, and so were they.
-const INTERRUPTED_GRACE: Duration = Duration::from_millis(1500);
-
 /// How the launcher is to end.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
@@ -78,26 +75,11 @@ impl Sinks {
     }
 }
 
-#[derive(Debug)]
-enum Phase {
-    Running,
-    Ending {
-        kill_at: Option<Instant>,
-    },
-    Leftovers {
-        leftovers: Leftovers,
-        next_look: Instant,
-        /// Nothing of the job runs any more; what is still in the pipes is the rest of its output.
-        gone: bool,
-    },
-    Writing,
-}
-
 /// A running job.
 #[derive(Debug)]
 pub(crate) struct Supervisor {
     job: JobControl,
-    job_id: String,
+    common: Common,
     signals: Signals,
     guardian: Guardian,
     sinks: Sinks,
@@ -111,20 +93,25 @@ pub(crate) struct Supervisor {
     interrupted: Option<Signal>,
     /// Which ranks ended with a code other than 0 after `MPI_Finalize`, and the code.
     late: Vec<(usize, i32)>,
+    /// Ranks that have ended and are not judged yet.
+    ended: Vec<usize>,
     /// Whether children may have ended since they were last looked at.
     children_changed: bool,
     /// When the control block was last looked at.
     looked: Instant,
     /// Whether the last wait found nothing to read although it looked at every pipe.
     drained: bool,
-    /// Told to end even though a killed process is still there.
+    /// When the launcher of an interrupted job goes although its output is not written.
+    give_up_at: Option<Instant>,
+    /// To end although a killed process is still there or output is not written.
     given_up: bool,
 }
 
 impl Supervisor {
-    /// A job without ranks; [`add`](Self::add) them.
+    /// A job without ranks.
     pub(crate) fn new(
-        (job, job_id): (JobControl, String),
+        job: JobControl,
+        common: Common,
         signals: Signals,
         guardian: Guardian,
         (sinks, wake): (Sinks, Arc<EventFd>),
@@ -132,7 +119,7 @@ impl Supervisor {
     ) -> Self {
         Self {
             job,
-            job_id,
+            common,
             signals,
             guardian,
             sinks,
@@ -143,27 +130,33 @@ impl Supervisor {
             failed: None,
             interrupted: None,
             late: Vec::new(),
+            ended: Vec::new(),
             children_changed: true,
             looked: Instant::now(),
             drained: false,
+            give_up_at: None,
             given_up: false,
         }
     }
 
-    /// The guardian, for a starting rank.
-    pub(crate) fn guardian(&self) -> &Guardian {
-        &self.guardian
-    }
-
-    /// Takes the next rank.
-    pub(crate) fn add(&mut self, rank: Rank) {
-        self.ranks.push(rank);
-    }
-
-    /// Ends the job because a rank could not be started.
-    pub(crate) fn fail_to_start(&mut self, rank: u32, error: &StartError) {
-        self.say(&format!("cannot start rank {rank}: {error}"));
-        self.end(error.status());
+    /// Starts the next rank, with block number `appnum` of the command line. If that is impossible the job is ended,
+    /// and the answer is false.
+    pub(crate) fn start_rank(
+        &mut self,
+        program: (usize, &Block),
+        input: Input,
+        place: Option<CpuSet>,
+    ) -> bool {
+        let rank = self.ranks.len() as u32;
+        match Rank::start(&self.common, program, rank, input, place, &self.guardian) {
+            Ok(started) => self.ranks.push(started),
+            Err(error) => {
+                self.say(&format!("cannot start rank {rank}: {error}"));
+                self.end(error.status());
+                return false;
+            }
+        }
+        true
     }
 
     /// Runs the job to its end.
@@ -171,6 +164,7 @@ impl Supervisor {
         while !self.is_over() {
             self.pump();
             self.take_signals();
+            self.judge_ended();
             self.look_at_children();
             self.look_at_control_block();
             self.look_at_sinks();
@@ -182,11 +176,6 @@ impl Supervisor {
             (_, Some(status)) => Outcome::Status(status),
             (_, None) => Outcome::Status(self.late.iter().map(|&(_, code)| code).max().unwrap_or(0)),
         }
-    }
-
-    fn is_over(&self) -> bool {
-        let written = || self.sinks.health().iter().all(|health| *health != Health::Writing);
-        self.given_up || (matches!(self.phase, Phase::Writing) && written())
     }
 
     fn take_signals(&mut self) {
@@ -212,37 +201,22 @@ impl Supervisor {
         }
     }
 
-    /// The launcher is told to end. The first time the ranks are told; the second time they are killed; the third
-    /// time, or when there is only output left that nobody reads, the launcher just goes.
-    fn interrupt(&mut self, signal: Signal) {
-        match &mut self.phase {
-            Phase::Running if self.interrupted.is_none() => {
-                self.interrupted = Some(signal);
-                self.pass_on(signal);
-                return;
-            }
-            Phase::Running | Phase::Ending { kill_at: Some(_) } => {
-                self.phase = Phase::Ending { kill_at: Some(Instant::now()) };
-            }
-            Phase::Leftovers { leftovers, gone: false, .. } => leftovers.hurry(),
-            Phase::Ending { kill_at: None } | Phase::Leftovers { .. } | Phase::Writing => {
-                self.given_up = true
-            }
+    /// Sees which ranks have ended.
+    fn look_at_children(&mut self) {
+        if std::mem::take(&mut self.children_changed) {
+            let ended = self
+                .ranks
+                .iter_mut()
+                .enumerate()
+                .filter_map(|(index, rank)| rank.has_just_ended().then_some(index));
+            self.ended.extend(ended);
         }
-        self.interrupted.get_or_insert(signal);
-        self.failed.get_or_insert(128 + signal as i32);
     }
 
-    /// Sees which ranks have ended, and what that means.
-    fn look_at_children(&mut self) {
-        if !std::mem::take(&mut self.children_changed) {
-            return;
-        }
+    /// Judges the ranks that were seen to have ended one round ago: their last words have been read since.
+    fn judge_ended(&mut self) {
         let mut worst: Option<(usize, Failure)> = None;
-        for index in 0..self.ranks.len() {
-            if !self.ranks[index].has_just_ended() {
-                continue;
-            }
+        for index in std::mem::take(&mut self.ended) {
             let rank = &self.ranks[index];
             let Some(ended) = rank.ended else { continue };
             match judge(ended, &self.job.entry(rank.rank)) {
@@ -282,15 +256,12 @@ impl Supervisor {
             if entry.state != State::Initialised || pid == rank.group() {
                 continue;
             }
-            let found = processes::alive(pid);
-            match &rank.wrapped {
-                // The number may be one of another namespace of processes: only a process that says it is the
-                // rank is believed to be.
-                None => rank.wrapped = found.filter(|_| is_rank(pid, &self.job_id, rank.rank)),
-                Some(known) if found.is_some_and(|found| found.started == known.started) => {}
+            match (processes::alive(pid), &rank.wrapped) {
+                (Some(found), None) => rank.wrapped = Some(found),
+                (Some(found), Some(known)) if found.started == known.started => {}
                 // It is gone. It may have finalised after the state was read above.
-                Some(_) if self.job.entry(rank.rank).state != State::Initialised => {}
-                Some(_) => return self.fail(index, pid, &Failure::Vanished),
+                _ if self.job.entry(rank.rank).state != State::Initialised => {}
+                _ => return self.fail(index, pid, &Failure::Vanished),
             }
         }
     }
@@ -308,18 +279,6 @@ impl Supervisor {
             None => self.say_failure(index, pid, failure),
         }
         self.end(failure.status());
-    }
-
-    /// Ends the job with `status`.
-    fn end(&mut self, status: i32) {
-        self.failed.get_or_insert(status);
-        let grace = if self.interrupted.is_some() {
-            INTERRUPTED_GRACE
-        } else {
-            self.pass_on(Signal::SIGTERM);
-            GRACE
-        };
-        self.phase = Phase::Ending { kill_at: Some(Instant::now() + grace) };
     }
 
     /// Stops reading what cannot be written.
@@ -345,70 +304,4 @@ impl Supervisor {
             }
         }
     }
-
-    /// Goes on to the next phase when this one is over.
-    fn advance(&mut self) {
-        let now = Instant::now();
-        if let Phase::Ending { kill_at } = &mut self.phase
-            && kill_at.is_some_and(|at| at <= now)
-        {
-            *kill_at = None;
-            self.pass_on(Signal::SIGKILL);
-        }
-        let running = self.ranks.iter().any(Rank::is_running);
-        match &mut self.phase {
-            Phase::Running if !running => {
-                self.phase =
-                    Phase::Leftovers { leftovers: Leftovers::patient(), next_look: now, gone: false };
-                self.advance();
-            }
-            Phase::Ending { kill_at } if !running => {
-                let leftovers = Leftovers::impatient(*kill_at);
-                self.phase = Phase::Leftovers { leftovers, next_look: now, gone: false };
-                self.advance();
-            }
-            Phase::Leftovers { gone: true, .. } if self.drained => self.finish(),
-            Phase::Leftovers { leftovers, next_look, gone: gone @ false } if *next_look <= now => {
-                *next_look = now + crate::leftovers::LOOK;
-                let groups: Vec<Pid> = self.ranks.iter().map(Rank::group).collect();
-                match leftovers.look(&self.job_id, &groups) {
-                    Look::Left => {}
-                    Look::Gone => *gone = true,
-                    Look::Asked(left) => self.say_left(&left, "is ended"),
-                    Look::Immortal(left) => {
-                        *gone = true;
-                        self.say_left(&left, "cannot be killed");
-                    }
-                }
-                self.drained = false;
-            }
-            _ => {}
-        }
-    }
-
-    /// Nothing of the job is left: lets its processes go and has the rest of its output written.
-    fn finish(&mut self) {
-        for rank in &mut self.ranks {
-            rank.reap(&mut self.guardian);
-            for (index, stream) in rank.streams.iter_mut().enumerate() {
-                if let Some(mut stream) = stream.take() {
-                    stream.flush(self.sinks.of(index));
-                }
-            }
-        }
-        if self.failed.is_none() {
-            self.say_late();
-        }
-        self.sinks.out.close();
-        if let Some(err) = &self.sinks.err {
-            err.close();
-        }
-        self.phase = Phase::Writing;
-    }
-}
-
-/// Whether the process says of itself that it is `rank` of the job.
-fn is_rank(pid: Pid, job_id: &str, rank: u32) -> bool {
-    processes::has_variable(pid, env::JOB_ID, job_id)
-        && processes::has_variable(pid, env::RANK, &rank.to_string())
 }

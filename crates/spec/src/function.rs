@@ -20,6 +20,8 @@ pub struct Function {
     pub large: bool,
     /// Whether it has a body.
     pub built: bool,
+    /// Whether its body is told which form was called.
+    pub form: bool,
     /// Whether it may be called before initialisation and after finalisation.
     pub early: bool,
     /// Whether the standard advises against it.

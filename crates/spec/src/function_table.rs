@@ -89,6 +89,7 @@ impl Functions {
             name: name.into(),
             large: false,
             built: false,
+            form: false,
             early: false,
             deprecated: false,
             returns: Returns::ErrorCode,
@@ -135,6 +136,7 @@ fn apply_attribute(function: &mut Function, word: &str) -> Result<(), String> {
     match word.split_once('=').unwrap_or((word, "")) {
         ("large", "") => function.large = true,
         ("built", "") => function.built = true,
+        ("form", "") => function.form = true,
         ("early", "") => function.early = true,
         ("deprecated", "") => function.deprecated = true,
         ("returns", "void") => function.returns = Returns::Void,

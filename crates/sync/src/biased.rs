@@ -256,7 +256,10 @@ impl<L: RawLock> Biased<L> {
             return;
         }
         let seat_of = |id| habit.seats.iter().position(|seat| *seat == id);
-        let Some(seat) = seat_of(me).or_else(|| seat_of(0)) else { return };
+        let Some(mut seat) = seat_of(me).or_else(|| seat_of(0)) else { return };
+        if injected(Fault::BiasedSharedSeat) {
+            seat = 0;
+        }
         habit.seats[seat] = me;
         habit.streak = 0;
         self.bias.word.store(me | seat as u64, Ordering::Relaxed);

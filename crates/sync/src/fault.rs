@@ -27,6 +27,8 @@ pub enum Fault {
     BiasedRelaxedRelease,
     /// An owner that finds its bias revoked does not tell the revoker that it left.
     BiasedSilentRetreat,
+    /// All owners raise the same flag, so one that was stopped can lower another's.
+    BiasedSharedSeat,
     /// A failed try gives up the bias although the owner is inside.
     BiasedForgetfulTry,
 }

@@ -3,8 +3,8 @@
 //! **What it gives.** Uncontended: one compare-and-swap to enter, a plain store and two plain loads to leave (a locked
 //! instruction less than a futex mutex, whose release must exchange). Contended: whoever comes first enters; a waiter
 //! spins, yields and sleeps by its [`WaitPolicy`]. At most one waiter at a time is being woken: while a waiter is
-//! awake it will either enter or look again before it sleeps, so waking a second one would only cost. Space: one word
-//! of state, one of waiters, one of permits, no node a thread.
+//! awake it will either enter or look again before it sleeps, so waking a second one would only cost. Space: a word of
+//! state and one of waiters, no node a thread.
 //!
 //! **Fairness.** Arrivals may overtake, which is what keeps a lock fast when threads outnumber cores: a strict queue
 //! would hand it to a thread that is not running. But one thread must not re-acquire it for ever. A holder that
@@ -21,22 +21,24 @@
 //! | `HELD` | somebody is inside | the holder's store of `FREE` or `RESERVED` |
 //! | `RESERVED` | a waiter may take it, the last holder only when it would sleep otherwise | compare-and-swap to `HELD` |
 //!
-//! `waiters` holds two counts: those *awake* (spinning, yielding, or woken and on their way) and those *asleep*.
-//! `permits` counts wake-ups that were granted and not yet consumed; it is the futex that sleepers sleep on at 0.
+//! `waiters` counts the threads in the slow path: those *awake* (spinning, yielding) and those *asleep*, and holds the
+//! *permit*: a sleeper was taken off `asleep`, and whoever of the sleepers comes first may use the permit to get up.
+//! It is also the futex that sleepers sleep on.
 //!
 //! **Invariants.**
 //!
 //! 1. *Exclusion*: only the thread whose compare-and-swap made `state` `HELD` changes it again.
-//! 2. Threads in the slow path = awake + asleep. Threads in the sleeping section = asleep + `permits` (+ 1 for a
-//!    waker between its two steps): a sleeper leaves by a permit, or by taking itself off `asleep`.
+//! 2. Threads in the slow path = awake + asleep + permit. A thread that went to sleep gets up by using the permit or
+//!    by taking itself off `asleep`; one of the two is always possible, and is one atomic step.
 //! 3. *Nobody sleeps for ever*: if `state` is not `HELD` and somebody is in the slow path, then somebody awake will
-//!    look at `state` again, or a releaser is still between its store and its look at `waiters`. Because a waiter that
-//!    goes from awake to asleep looks at `state` after it (kept apart by `heavy`), and the releaser looks at `waiters`
-//!    after its store (kept apart by `light`): if the waiter's look misses the store, the releaser sees it asleep, and
-//!    wakes one unless another is awake, for which the same holds. Whoever enters becomes a releaser.
+//!    look at `state` again, or a permit is there, or a releaser is still between its store and its look at
+//!    `waiters`. Because a waiter that goes from awake to asleep looks at `state` after it (kept apart by `heavy`), and
+//!    the releaser looks at `waiters` after its store (kept apart by `light`): if the waiter's look misses the store,
+//!    the releaser sees it asleep, and gives a permit unless there is one or somebody is awake, for whom the same
+//!    holds. Whoever enters becomes a releaser.
 //!
 //! **Orderings.** The compare-and-swap is Acquire and pairs with the Release of the releasing store: that is
-//! promise 2 of [`RawLock`]. `permits` carries nothing: the woken look at `state`. `last_holder` and `tenure_since` are
+//! promise 2 of [`RawLock`]. `waiters` carries nothing: the woken look at `state`. `last_holder` and `tenure_since` are
 //! written by the holder and so ordered by the lock; waiters read `last_holder` as a hint, Relaxed.
 
 use crate::RawLock;
@@ -52,25 +54,27 @@ const HELD: u32 = 1;
 /// A waiter may take it, before the last holder.
 const RESERVED: u32 = 2;
 
-/// One sleeper in `waiters`: the low half.
+/// One sleeper in `waiters`: the low 15 bits.
 const ASLEEP: u32 = 1;
+/// One of those who sleep may get up.
+const PERMIT: u32 = 1 << 15;
 /// One waiter awake in `waiters`: the high half.
 const AWAKE: u32 = 1 << 16;
 
-const fn asleep(waiters: u32) -> u32 {
-    waiters & (AWAKE - 1)
-}
-
 const fn awake(waiters: u32) -> u32 {
-    waiters >> 16
+    waiters / AWAKE
 }
 
-/// The lock; see the [module](self). At most 65,535 threads may wait for it at once.
+/// Whether a releaser that sees this has to wake somebody (invariant 3).
+const fn all_asleep(waiters: u32) -> bool {
+    waiters != 0 && waiters < PERMIT
+}
+
+/// The lock; see the [module](self). At most 32,767 threads may wait for it at once.
 #[derive(Debug)]
 pub struct Mutex {
     state: AtomicU32,
     waiters: AtomicU32,
-    permits: AtomicU32,
     /// The thread whose tenure runs, or 0.
     last_holder: AtomicU64,
     /// When that tenure began, in ticks.
@@ -92,7 +96,6 @@ impl Mutex {
         Self {
             state: AtomicU32::new(FREE),
             waiters: AtomicU32::new(0),
-            permits: AtomicU32::new(0),
             last_holder: AtomicU64::new(0),
             tenure_since: AtomicU64::new(0),
             policy,
@@ -105,7 +108,6 @@ impl Mutex {
         Self {
             state: AtomicU32::new(FREE),
             waiters: AtomicU32::new(0),
-            permits: AtomicU32::new(0),
             last_holder: AtomicU64::new(0),
             tenure_since: AtomicU64::new(0),
             policy,
@@ -139,8 +141,7 @@ impl Mutex {
         self.waiters.fetch_sub(AWAKE, Ordering::Relaxed);
     }
 
-    /// Sleeps until a releaser grants a permit, and is awake again in `waiters`. Returns true if the lock was found
-    /// free on the way and taken.
+    /// Goes from awake to asleep and back. Returns true if the lock was found free on the way and taken.
     fn sleep(&self) -> bool {
         self.waiters.fetch_add(ASLEEP.wrapping_sub(AWAKE), Ordering::Relaxed);
         if !injected(Fault::MutexWithoutHeavy) {
@@ -151,56 +152,43 @@ impl Mutex {
             self.rise();
             return true;
         }
-        while !self.consume_permit() {
-            futex::wait(&self.permits, 0, None, Scope::Process);
-        }
-        false
-    }
-
-    /// Leaves the sleeping section without having been woken.
-    fn rise(&self) {
         let mut waiters = self.waiters.load(Ordering::Relaxed);
         loop {
-            if asleep(waiters) == 0 {
-                // A waker has counted this thread awake; its permit is here or a moment away.
-                while !self.consume_permit() {
-                    futex::wait(&self.permits, 0, None, Scope::Process);
-                }
-                return;
-            }
-            let risen = waiters + AWAKE - ASLEEP;
-            match self.waiters.compare_exchange(waiters, risen, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => return,
-                Err(now) => waiters = now,
+            if waiters & PERMIT == 0 {
+                futex::wait(&self.waiters, waiters, None, Scope::Process);
+                waiters = self.waiters.load(Ordering::Relaxed);
+            } else if self.replace_waiters(&mut waiters, |waiters| waiters - PERMIT + AWAKE) {
+                return false;
             }
         }
     }
 
-    fn consume_permit(&self) -> bool {
-        let mut permits = self.permits.load(Ordering::Relaxed);
-        while permits != 0 {
-            match self.permits.compare_exchange(permits, permits - 1, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => return true,
-                Err(now) => permits = now,
-            }
-        }
-        false
+    /// Gets up without having been woken (invariant 2).
+    fn rise(&self) {
+        let mut waiters = self.waiters.load(Ordering::Relaxed);
+        while !self.replace_waiters(&mut waiters, |waiters| {
+            // The permit first: whoever else might use it would only find the lock held.
+            let place = if waiters & PERMIT != 0 { PERMIT } else { ASLEEP };
+            waiters - place + AWAKE
+        }) {}
     }
 
-    /// Wakes one sleeper, unless a waiter is awake.
+    /// Wakes a sleeper, unless there is somebody else to take the lock.
     #[cold]
     fn wake_one(&self, mut waiters: u32) {
-        while asleep(waiters) != 0 && awake(waiters) == 0 {
-            let woken = waiters + AWAKE - ASLEEP;
-            match self.waiters.compare_exchange(waiters, woken, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => {
-                    self.permits.fetch_add(1, Ordering::Relaxed);
-                    futex::wake(&self.permits, 1, Scope::Process);
-                    return;
-                }
-                Err(now) => waiters = now,
+        while all_asleep(waiters) {
+            if self.replace_waiters(&mut waiters, |waiters| waiters - ASLEEP + PERMIT) {
+                futex::wake(&self.waiters, 1, Scope::Process);
+                return;
             }
         }
+    }
+
+    /// One attempt; if `waiters` was outdated, it is up to date afterwards.
+    fn replace_waiters(&self, waiters: &mut u32, change: impl FnOnce(u32) -> u32) -> bool {
+        let outcome =
+            self.waiters.compare_exchange(*waiters, change(*waiters), Ordering::Relaxed, Ordering::Relaxed);
+        outcome.map_err(|now| *waiters = now).is_ok()
     }
 
     /// What a holder that others wait for leaves behind: [`RESERVED`] when its tenure is over.
@@ -247,7 +235,7 @@ unsafe impl RawLock for Mutex {
             barrier::light();
         }
         let waiters = self.waiters.load(Ordering::Relaxed);
-        if asleep(waiters) != 0 && awake(waiters) == 0 {
+        if all_asleep(waiters) {
             self.wake_one(waiters);
         }
     }

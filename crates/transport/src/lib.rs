@@ -33,4 +33,4 @@ pub use fabric::{Fabric, TransportError};
 pub use geometry::Geometry;
 pub use mailbox::{Inbox, Outbox};
 pub use ring::{Consumer, Incoming, Producer};
-pub use slot::{EXTRA_BYTES, Header, INLINE_BYTES};
+pub use slot::{EXTRA_BYTES, Envelope, Header, INLINE_BYTES};

@@ -3,7 +3,7 @@
 use crate::fabric::Fabric;
 use crate::ring::{Consumer, Incoming, Producer};
 use crate::slot::{EXTRA_BYTES, Header, INLINE_BYTES};
-use heddle_platform::atomic::Ordering;
+use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_sync::{Bell, Scope};
 
 /// The sending side of a VNI: one producer a peer, made at the first message.
@@ -99,15 +99,20 @@ impl Lane {
 pub struct Inbox {
     fabric: Fabric,
     vni: usize,
+    announced: *const [AtomicU64],
     accepted: Vec<u64>,
     consumers: Vec<(usize, Consumer)>,
 }
 
+// SAFETY: the words lie in the mapping that `fabric` keeps alive, and are atomics.
+unsafe impl Send for Inbox {}
+
 impl Inbox {
     /// The inbox of a VNI. Make one a VNI and process.
     pub fn new(fabric: &Fabric, vni: usize) -> Inbox {
-        let accepted = vec![0; fabric.announced(vni).len()];
-        Inbox { fabric: fabric.clone(), vni, accepted, consumers: Vec::new() }
+        let announced = fabric.announced(vni);
+        let accepted = vec![0; announced.len()];
+        Inbox { fabric: fabric.clone(), vni, announced, accepted, consumers: Vec::new() }
     }
 
     /// Gives messages that have arrived to `read` (sender's world rank, message), at most `budget` a sender.
@@ -128,17 +133,19 @@ impl Inbox {
 
     #[inline(always)]
     fn accept_new(&mut self) {
-        for (index, accepted) in self.accepted.iter().enumerate() {
+        // SAFETY: the words lie in the mapping that `fabric` keeps alive.
+        let announced = unsafe { &*self.announced };
+        for (index, (announced, accepted)) in announced.iter().zip(&self.accepted).enumerate() {
             // Acquire: pairs with the Release in `Fabric::connect`.
-            if self.fabric.announced(self.vni)[index].load(Ordering::Acquire) != *accepted {
-                return self.accept(index);
+            let now = announced.load(Ordering::Acquire);
+            if now != *accepted {
+                return self.accept(index, now);
             }
         }
     }
 
     #[cold]
-    fn accept(&mut self, index: usize) {
-        let announced = self.fabric.announced(self.vni)[index].load(Ordering::Acquire);
+    fn accept(&mut self, index: usize, announced: u64) {
         let mut new = announced & !self.accepted[index];
         self.accepted[index] = announced;
         while new != 0 {

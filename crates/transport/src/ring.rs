@@ -275,6 +275,7 @@ impl Consumer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::slot::Envelope;
 
     /// A ring in private memory.
     fn ring(slot_count: u64, bulk_bytes: u64) -> RingMemory {
@@ -289,7 +290,7 @@ mod tests {
     }
 
     fn header(tag: i32) -> Header {
-        Header { kind: 7, aux: 513, context: u64::MAX - 1, tag, source: -5 }
+        Header { kind: 7, aux: 513, context: u64::MAX - 1, envelope: Envelope::new(-5, tag) }
     }
 
     #[test]
@@ -328,7 +329,7 @@ mod tests {
             {
                 let expected: usize = queue.pop_front().expect("room is found once the ring is drained");
                 assert!(rx.take(|m| {
-                    assert_eq!(m.header.tag, expected as i32);
+                    assert_eq!(m.header.envelope.tag(), expected as i32);
                     assert!(m.payload().iter().all(|&b| b == expected as u8));
                     assert_eq!(m.extra(), [expected as u8; EXTRA_BYTES]);
                 }));

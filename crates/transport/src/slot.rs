@@ -34,10 +34,40 @@ pub struct Header {
     pub aux: u16,
     /// Context id of the communicator.
     pub context: u64,
-    /// Message tag.
-    pub tag: i32,
+    /// Sender and tag.
+    pub envelope: Envelope,
+}
+
+/// Source and tag of a message in one word. A pair of `i32` that is written in halves and read as a whole makes the
+/// processor wait until its earlier stores have left, and those may wait for cache lines of another core: one such
+/// read costs as much as a fence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Envelope(u64);
+
+impl Envelope {
+    /// The envelope of a message from a rank of the communicator.
+    #[inline(always)]
+    pub const fn new(source: i32, tag: i32) -> Envelope {
+        Envelope((source as u32 as u64) << 32 | tag as u32 as u64)
+    }
+
     /// Rank of the sender in the communicator.
-    pub source: i32,
+    #[inline(always)]
+    pub const fn source(self) -> i32 {
+        (self.0 >> 32) as i32
+    }
+
+    /// Message tag.
+    #[inline(always)]
+    pub const fn tag(self) -> i32 {
+        self.0 as i32
+    }
+
+    /// Both as one number.
+    #[inline(always)]
+    pub const fn bits(self) -> u64 {
+        self.0
+    }
 }
 
 /// One 64-byte slot in shared memory.
@@ -46,8 +76,7 @@ pub struct Header {
 pub(crate) struct Slot {
     word: AtomicU64,
     context: u64,
-    tag: i32,
-    source: i32,
+    envelope: Envelope,
     payload: [u8; INLINE_BYTES],
 }
 
@@ -80,9 +109,7 @@ impl Slot {
         // SAFETY: exclusive by the caller's promise; plain stores that the Release in `publish` orders.
         unsafe { (*slot).context = header.context };
         // SAFETY: as above.
-        unsafe { (*slot).tag = header.tag };
-        // SAFETY: as above.
-        unsafe { (*slot).source = header.source };
+        unsafe { (*slot).envelope = header.envelope };
     }
 
     /// Writes the position of a bulk payload; the extra bytes follow it.
@@ -124,8 +151,8 @@ impl Slot {
             return None;
         }
         // SAFETY: the lap says that the producer has finished with this slot until we return the credit.
-        let (context, tag, source) = unsafe { ((*slot).context, (*slot).tag, (*slot).source) };
-        let header = Header { kind: (word >> 32) as u8, aux: (word >> 48) as u16, context, tag, source };
+        let (context, envelope) = unsafe { ((*slot).context, (*slot).envelope) };
+        let header = Header { kind: (word >> 32) as u8, aux: (word >> 48) as u16, context, envelope };
         let len = (word >> 40) as u8;
         if len != IN_BULK {
             return Some((header, Place::Inline { len: usize::from(len) }));

@@ -1,5 +1,7 @@
 //! Functions that a program hands in.
 
+use super::out::null_pointer;
+use crate::error::Result;
 use std::ffi::c_void;
 
 /// A function that a program hands in, or one of the standard's predefined constants in place of one.
@@ -9,4 +11,24 @@ pub(crate) struct Callback {
     pub(crate) address: *const c_void,
     /// Whether it takes large counts.
     pub(crate) large: bool,
+}
+
+impl Callback {
+    /// The function, where the standard gives no meaning to a null pointer.
+    ///
+    /// # Safety
+    ///
+    /// `F` is the function pointer type that the parameter has in `mpi.h`.
+    ///
+    /// # Errors
+    ///
+    /// `MPI_ERR_ARG` if the program passed a null pointer.
+    pub(crate) unsafe fn function<F: Copy>(self) -> Result<F> {
+        const { assert!(size_of::<F>() == size_of::<*const c_void>(), "F is a function pointer") };
+        if self.address.is_null() {
+            return Err(null_pointer());
+        }
+        // SAFETY: the caller says which type the function has; its pointer is not null.
+        Ok(unsafe { std::mem::transmute_copy::<*const c_void, F>(&self.address) })
+    }
 }

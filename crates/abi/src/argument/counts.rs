@@ -109,6 +109,24 @@ impl CountOut {
         Self::Large(unsafe { Out::new(pointer) })
     }
 
+    /// Whether this form of the function does not have the parameter.
+    pub(crate) fn is_absent(self) -> bool {
+        matches!(self, Self::Absent)
+    }
+
+    /// The count that the program stored.
+    ///
+    /// # Errors
+    ///
+    /// `MPI_ERR_ARG` if the program passed a null pointer.
+    pub(crate) fn get(self) -> Result<i64> {
+        match self {
+            Self::Int(out) => out.get().map(i64::from),
+            Self::Large(out) => out.get(),
+            Self::Absent => Ok(0),
+        }
+    }
+
     /// Stores a count; one that an `int` cannot hold becomes `MPI_UNDEFINED`.
     ///
     /// # Errors

@@ -1,15 +1,24 @@
 //! Groups, contexts, communicators and caching.
+//!
+//! | file | functions |
+//! |---|---|
+//! | `group.rs` | groups |
+//! | `create.rs` | making and freeing communicators |
+//! | `query.rs` | what a communicator is: rank, size, comparison, hints |
+//! | `name.rs` | names of objects |
+//! | `keyval.rs` | keyvals |
+//! | `attribute.rs` | attributes |
 
-use crate::argument::Out;
-use crate::error::Result;
-use heddle_engine::comm::CommRef;
-use heddle_spec::handle::CommHandle;
-use std::ffi::c_int;
+mod attribute;
+mod create;
+mod group;
+mod keyval;
+mod name;
+mod query;
 
-pub(crate) fn comm_rank(comm: CommHandle, rank: Out<c_int>) -> Result<()> {
-    rank.set(CommRef::from_handle(comm.0)?.rank() as c_int)
-}
-
-pub(crate) fn comm_size(comm: CommHandle, size: Out<c_int>) -> Result<()> {
-    size.set(CommRef::from_handle(comm.0)?.size() as c_int)
-}
+pub(crate) use attribute::*;
+pub(crate) use create::*;
+pub(crate) use group::*;
+pub(crate) use keyval::*;
+pub(crate) use name::*;
+pub(crate) use query::*;

@@ -1,11 +1,88 @@
 //! Language bindings: conversion of handles, Fortran types, the ABI.
+//!
+//! The integer of a predefined handle is its value; that of any other has bit 30 set, and the index of the object in
+//! its table below that.
 
 use crate::argument::Out;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use heddle_datatype::types;
+use heddle_engine::comm::COMMS;
+use heddle_engine::datatype::DERIVED;
+use heddle_engine::group::GROUPS;
+use heddle_engine::info::INFOS;
+use heddle_engine::op::OPS;
+use heddle_engine::{errhandler, p2p, request};
 use heddle_spec::constants as mpi;
+use heddle_spec::handle::*;
 use std::ffi::c_int;
 
 pub(crate) fn abi_get_version(major: Out<c_int>, minor: Out<c_int>) -> Result<()> {
     major.set(mpi::MPI_ABI_VERSION)?;
     minor.set(mpi::MPI_ABI_SUBVERSION)
+}
+
+/// Values below this one are predefined handles.
+const PREDEFINED: usize = 4096;
+/// Set in the integers of all other handles.
+const MADE: c_int = 1 << 30;
+
+fn to_int(handle: usize) -> c_int {
+    if handle < PREDEFINED { handle as c_int } else { MADE | (handle as c_int & (MADE - 1)) }
+}
+
+fn from_int(number: c_int, null: usize, of_index: impl FnOnce(u32) -> Option<usize>) -> usize {
+    if number & MADE != 0 && number > 0 {
+        return of_index((number & (MADE - 1)) as u32).unwrap_or(null);
+    }
+    usize::try_from(number).ok().filter(|&handle| handle < PREDEFINED).unwrap_or(null)
+}
+
+macro_rules! conversions {
+    ($($to:ident, $from:ident: $handle:ident, $of_index:expr;)*) => {$(
+        pub(crate) fn $to(handle: $handle) -> c_int {
+            to_int(handle.0)
+        }
+
+        pub(crate) fn $from(number: c_int) -> $handle {
+            $handle(from_int(number, $handle::NULL.0, $of_index))
+        }
+    )*};
+}
+
+conversions! {
+    comm_toint, comm_fromint: CommHandle, |index| COMMS.handle_of_index(index);
+    errhandler_toint, errhandler_fromint: ErrhandlerHandle, errhandler::handle_of_index;
+    group_toint, group_fromint: GroupHandle, |index| GROUPS.handle_of_index(index);
+    info_toint, info_fromint: InfoHandle, |index| INFOS.handle_of_index(index);
+    message_toint, message_fromint: MessageHandle, p2p::message_of_index;
+    op_toint, op_fromint: OpHandle, |index| OPS.handle_of_index(index);
+    request_toint, request_fromint: RequestHandle, request::handle_of_index;
+    type_toint, type_fromint: DatatypeHandle, |index| DERIVED.handle_of_index(index);
+    file_toint, file_fromint: FileHandle, |_| None;
+    session_toint, session_fromint: SessionHandle, |_| None;
+    win_toint, win_fromint: WinHandle, |_| None;
+}
+
+pub(crate) fn type_match_size(typeclass: c_int, size: c_int, datatype: Out<DatatypeHandle>) -> Result<()> {
+    let found = match (typeclass, size) {
+        (mpi::MPI_TYPECLASS_INTEGER, 1) => &types::MPI_INTEGER1,
+        (mpi::MPI_TYPECLASS_INTEGER, 2) => &types::MPI_INTEGER2,
+        (mpi::MPI_TYPECLASS_INTEGER, 4) => &types::MPI_INTEGER4,
+        (mpi::MPI_TYPECLASS_INTEGER, 8) => &types::MPI_INTEGER8,
+        (mpi::MPI_TYPECLASS_INTEGER, 16) => &types::MPI_INTEGER16,
+        (mpi::MPI_TYPECLASS_REAL, 2) => &types::MPI_REAL2,
+        (mpi::MPI_TYPECLASS_REAL, 4) => &types::MPI_REAL4,
+        (mpi::MPI_TYPECLASS_REAL, 8) => &types::MPI_REAL8,
+        (mpi::MPI_TYPECLASS_REAL, 16) => &types::MPI_REAL16,
+        (mpi::MPI_TYPECLASS_COMPLEX, 4) => &types::MPI_COMPLEX4,
+        (mpi::MPI_TYPECLASS_COMPLEX, 8) => &types::MPI_COMPLEX8,
+        (mpi::MPI_TYPECLASS_COMPLEX, 16) => &types::MPI_COMPLEX16,
+        (mpi::MPI_TYPECLASS_COMPLEX, 32) => &types::MPI_COMPLEX32,
+        _ => {
+            let message = format!("there is no datatype of the class {typeclass} with {size} bytes");
+            return Err(Error::new(mpi::MPI_ERR_ARG, message));
+        }
+    };
+    let handle = found.named_basic().map_or(mpi::MPI_DATATYPE_NULL, |basic| basic.handle);
+    datatype.set(DatatypeHandle(handle))
 }

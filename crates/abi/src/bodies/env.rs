@@ -1,4 +1,18 @@
 //! Environmental management.
+//!
+//! | file | functions |
+//! |---|---|
+//! | `errhandler.rs` | error handlers |
+//! | `error_code.rs` | error classes, codes and texts |
+//! | `memory.rs` | memory |
+
+mod errhandler;
+mod error_code;
+mod memory;
+
+pub(crate) use errhandler::*;
+pub(crate) use error_code::*;
+pub(crate) use memory::*;
 
 use crate::argument::{List, Out, StatusOut, TextOut};
 use crate::error::Result;
@@ -37,11 +51,14 @@ static START_NS: AtomicU64 = AtomicU64::new(0);
 /// Seconds since the first call.
 pub(crate) fn wtime() -> f64 {
     let now = clock::now_ns();
-    let start = match START_NS.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed) {
-        Ok(_) => now,
-        Err(start) => start,
+    let start = match START_NS.load(Ordering::Relaxed) {
+        0 => match START_NS.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => now,
+            Err(first) => first,
+        },
+        start => start,
     };
-    now.wrapping_sub(start) as i64 as f64 * 1e-9
+    now.saturating_sub(start) as f64 * 1e-9
 }
 
 pub(crate) fn wtick() -> f64 {
@@ -49,7 +66,7 @@ pub(crate) fn wtick() -> f64 {
 }
 
 pub(crate) fn get_processor_name(name: TextOut, length: Out<c_int>) -> Result<()> {
-    let mut host = [0u8; 256];
+    let mut host = [0u8; mpi::MPI_MAX_PROCESSOR_NAME as usize];
     // SAFETY: the array is as long as it is said to be.
     let failed = unsafe { libc::gethostname(host.as_mut_ptr().cast(), host.len()) } != 0;
     let end = host.iter().position(|&byte| byte == 0).unwrap_or(host.len());

@@ -3,16 +3,29 @@
 //! | file | functions |
 //! |---|---|
 //! | `send.rs` | sends in all modes, persistent ones |
-//! | `receive.rs` | receives, and both at once |
+//! | `receive.rs` | receives, persistent and matched ones too |
+//! | `joint.rs` | both at once |
+//! | `probe.rs` | probes |
 //! | `complete.rs` | waiting and testing |
+//! | `request.rs` | what else is done with requests |
+//! | `status.rs` | statuses |
+//! | `attach.rs` | buffers for buffered sends |
 
+mod attach;
 mod complete;
+mod joint;
+mod probe;
 mod receive;
+mod request;
 mod send;
 mod status;
 
+pub(crate) use attach::*;
 pub(crate) use complete::*;
+pub(crate) use joint::*;
+pub(crate) use probe::*;
 pub(crate) use receive::*;
+pub(crate) use request::*;
 pub(crate) use send::*;
 pub(crate) use status::*;
 

@@ -3,7 +3,7 @@
 use crate::argument::Out;
 use crate::error::{Error, Result};
 use heddle_engine::abort::abort as end_job;
-use heddle_engine::comm::CommRef;
+use heddle_engine::comm::{CommRef, disconnect};
 use heddle_engine::process;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::CommHandle;
@@ -59,4 +59,16 @@ pub(crate) fn abort(comm: CommHandle, code: c_int) -> Result<()> {
         None => format!("MPI_Abort was called with code {code} on {}", comm.name()),
     };
     end_job(code, &text, "")
+}
+
+pub(crate) fn comm_disconnect(comm: Out<CommHandle>) -> Result<()> {
+    let comm = comm.place()?;
+    disconnect(comm.0)?;
+    *comm = CommHandle::NULL;
+    Ok(())
+}
+
+/// No process was started by another one: `MPI_Comm_spawn` is not built.
+pub(crate) fn comm_get_parent(parent: Out<CommHandle>) -> Result<()> {
+    parent.set(CommHandle::NULL)
 }

@@ -19,8 +19,8 @@
 //! before that is read. An agreement is one word, so its exchange carries all there is to know; it is AcqRel so
 //! that what the winner wrote before proposing is visible to those who accept.
 
-// The lint sees through the platform's re-exports.
-#![allow(clippy::disallowed_types)]
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 
 use heddle_platform::atomic::{AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
@@ -31,7 +31,7 @@ pub const MAX_SIZE: u32 = 1 << 16;
 /// How many agreements a job can reach.
 pub const AGREEMENTS: usize = 56;
 /// The longest abort message that is kept, in bytes.
-pub const MESSAGE_BYTES: usize = 240;
+pub const MESSAGE_BYTES: usize = 232;
 
 /// "heddle", a zero byte, and a letter for this kind of block.
 pub(super) const MAGIC: u64 = u64::from_le_bytes(*b"heddle\0c");
@@ -78,6 +78,8 @@ struct Agreements([AtomicU64; AGREEMENTS]);
 struct Slot {
     state: AtomicU32,
     pid: AtomicU32,
+    /// Where `pid` means something; 0 as long as it is not written.
+    pid_namespace: AtomicU64,
     abort_code: AtomicI32,
     message_len: AtomicU32,
     message: [AtomicU8; MESSAGE_BYTES],
@@ -103,7 +105,8 @@ pub enum State {
 pub struct Entry {
     /// How far the rank has come.
     pub state: State,
-    /// The MPI process, which is a descendant of the launched one if that is a wrapper; `None` before `MPI_Init`.
+    /// The MPI process, which is a descendant of the launched one if that is a wrapper; `None` before `MPI_Init`, and
+    /// if it is in another namespace of processes than the reader, where its number means somebody else.
     pub pid: Option<u32>,
     /// What was given to `MPI_Abort`; 0 in every other state.
     pub abort_code: i32,
@@ -116,13 +119,14 @@ pub struct Entry {
 pub(super) struct Control {
     mapping: Mapping,
     size: u32,
+    pid_namespace: u64,
 }
 
 impl Control {
     /// Takes a mapping of `control_len(size)` bytes.
     pub(super) fn new(mapping: Mapping, size: u32) -> Self {
         assert!(mapping.len() >= control_len(size), "the mapping is shorter than the control block");
-        Self { mapping, size }
+        Self { mapping, size, pid_namespace: pid_namespace() }
     }
 
     pub(super) fn size(&self) -> u32 {
@@ -153,7 +157,10 @@ impl Control {
     }
 
     pub(super) fn pid(&self, rank: u32) -> Option<u32> {
-        Some(self.slot(rank).pid.load(Ordering::Acquire)).filter(|&pid| pid != 0)
+        let slot = self.slot(rank);
+        let here = slot.pid_namespace.load(Ordering::Acquire) == self.pid_namespace;
+        // Relaxed: the pid was there before its namespace.
+        here.then(|| slot.pid.load(Ordering::Relaxed))
     }
 
     pub(super) fn state(&self, rank: u32) -> State {
@@ -187,6 +194,7 @@ impl Control {
             Err(owner) if owner != pid => return Err(owner),
             _ => {}
         }
+        slot.pid_namespace.store(self.pid_namespace, Ordering::Release);
         move_to(slot, INITIALISED);
         Ok(())
     }
@@ -221,4 +229,9 @@ fn move_to(slot: &Slot, next: u32) -> bool {
         }
     }
     false
+}
+
+/// The name of the namespace that this process's id belongs to; never 0.
+fn pid_namespace() -> u64 {
+    fs::metadata("/proc/self/ns/pid").map_or(u64::MAX, |namespace| namespace.ino())
 }

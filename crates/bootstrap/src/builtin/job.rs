@@ -82,7 +82,7 @@ impl Job {
     }
 
     /// Says that the rank wants the whole job to end: to be called by `MPI_Abort` before it ends the process. The
-    /// launcher shows `message` (its first 240 bytes) and takes `code` as its exit status. The first call is kept.
+    /// launcher shows `message` (its first 232 bytes) and takes `code` as its exit status. The first call is kept.
     pub fn set_aborted(&self, code: i32, message: &str) {
         self.control.set_aborted(self.rank, code, message);
     }
@@ -97,7 +97,8 @@ impl Job {
         self.control.agree(index, proposal)
     }
 
-    /// The MPI process of `rank`, as soon as it has called [`set_initialised`](Self::set_initialised).
+    /// The MPI process of `rank`, as soon as it has called [`set_initialised`](Self::set_initialised). Always `None`
+    /// if it is in another namespace of processes (another container), where its number means somebody else.
     ///
     /// # Panics
     /// When there is no such rank.

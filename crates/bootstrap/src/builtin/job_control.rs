@@ -115,7 +115,7 @@ mod tests {
         job.set_finalised();
         let entry = control.entry(0);
         assert_eq!((entry.state, entry.abort_code), (State::Aborted, 7));
-        assert_eq!(entry.abort_message, "é".repeat(120));
+        assert_eq!(entry.abort_message, "é".repeat(116));
     }
 
     #[test]

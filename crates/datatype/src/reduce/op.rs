@@ -1,39 +1,40 @@
 //! The predefined operators.
 
 use crate::basic::Class;
+use heddle_spec::constants;
 
 /// A predefined reduction operator, with the value of its handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(usize)]
 pub enum Op {
     /// `MPI_SUM`
-    Sum = 0x21,
+    Sum = constants::MPI_SUM,
     /// `MPI_MIN`
-    Min = 0x22,
+    Min = constants::MPI_MIN,
     /// `MPI_MAX`
-    Max = 0x23,
+    Max = constants::MPI_MAX,
     /// `MPI_PROD`
-    Prod = 0x24,
+    Prod = constants::MPI_PROD,
     /// `MPI_BAND`
-    Band = 0x28,
+    Band = constants::MPI_BAND,
     /// `MPI_BOR`
-    Bor = 0x29,
+    Bor = constants::MPI_BOR,
     /// `MPI_BXOR`
-    Bxor = 0x2a,
+    Bxor = constants::MPI_BXOR,
     /// `MPI_LAND`
-    Land = 0x30,
+    Land = constants::MPI_LAND,
     /// `MPI_LOR`
-    Lor = 0x31,
+    Lor = constants::MPI_LOR,
     /// `MPI_LXOR`
-    Lxor = 0x32,
+    Lxor = constants::MPI_LXOR,
     /// `MPI_MINLOC`
-    Minloc = 0x38,
+    Minloc = constants::MPI_MINLOC,
     /// `MPI_MAXLOC`
-    Maxloc = 0x39,
+    Maxloc = constants::MPI_MAXLOC,
     /// `MPI_REPLACE`
-    Replace = 0x3c,
+    Replace = constants::MPI_REPLACE,
     /// `MPI_NO_OP`
-    NoOp = 0x3d,
+    NoOp = constants::MPI_NO_OP,
 }
 
 impl Op {

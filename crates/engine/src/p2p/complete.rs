@@ -13,7 +13,7 @@ use crate::request::{self, Found, Outcome, RequestKind};
 use heddle_spec::constants as mpi;
 
 /// What a request handle says about its operation.
-enum State {
+pub(super) enum State {
     /// Null or inactive: nothing to wait for.
     Nothing,
     Complete,
@@ -21,7 +21,7 @@ enum State {
 }
 
 #[inline(always)]
-fn state(handle: usize) -> Result<State> {
+pub(super) fn state(handle: usize) -> Result<State> {
     Ok(match request::find(handle)? {
         Found::Null => State::Nothing,
         Found::Done => State::Complete,
@@ -60,7 +60,7 @@ fn is_over(handle: usize) -> bool {
 ///
 /// # Errors
 /// `MPI_ERR_REQUEST`.
-#[inline]
+#[inline(always)]
 pub fn wait(handle: &mut usize) -> Result<Outcome> {
     match state(*handle)? {
         State::Nothing => return Ok(Outcome::empty()),
@@ -89,29 +89,11 @@ pub fn test(handle: &mut usize) -> Result<Option<Outcome>> {
     Ok(Some(collect(handle)))
 }
 
-/// Looks at a request's outcome without freeing it.
-///
-/// # Errors
-/// `MPI_ERR_REQUEST`.
-pub fn get_status(handle: usize) -> Result<Option<Outcome>> {
-    if let State::Pending(vni) = state(handle)? {
-        process::current()?.progress_for_test(vni);
-    }
-    Ok(match state(handle)? {
-        State::Nothing => Some(Outcome::empty()),
-        State::Pending(_) => None,
-        State::Complete => Some(match request::find(handle)? {
-            Found::Slot(id) => request::outcome(id),
-            _ => Outcome::empty(),
-        }),
-    })
-}
-
 /// Waits for all; `report` gets every outcome in order. Returns whether any operation failed.
 ///
 /// # Errors
 /// `MPI_ERR_REQUEST`; then nothing was waited for.
-#[inline]
+#[inline(always)]
 pub fn wait_all(handles: &mut [usize], mut report: impl FnMut(usize, Outcome)) -> Result<bool> {
     for handle in handles.iter() {
         request::find(*handle)?;
@@ -316,14 +298,22 @@ pub fn free(handle: &mut usize) -> Result<()> {
             return Err(Error::new(mpi::MPI_ERR_REQUEST, "MPI_REQUEST_NULL cannot be freed"));
         }
         Found::Done => {}
-        Found::Slot(id) => process::current()?.vni(request::vni_of(id)).with(|_| {
-            if request::is_complete(id) || request::is_inactive(id) {
-                request::release(id);
-            } else {
+        Found::Slot(id) => {
+            let attachment = process::current()?.vni(request::vni_of(id)).with(|_| {
                 // SAFETY: we are in the section of the request's VNI, so it does not complete meanwhile.
-                unsafe { request::owner(id) }.detached = true;
-            }
-        }),
+                let owner = unsafe { request::owner(id) };
+                if request::is_complete(id) || request::is_inactive(id) {
+                    let attachment = owner.attachment.take();
+                    request::release(id);
+                    attachment
+                } else {
+                    owner.detached = true;
+                    None
+                }
+            });
+            // Outside of the section: this may call a function of the program.
+            drop(attachment);
+        }
     }
     *handle = mpi::MPI_REQUEST_NULL;
     Ok(())
@@ -340,16 +330,17 @@ pub fn cancel(handle: usize) -> Result<()> {
         Found::Done => return Ok(()),
         _ => return Err(Error::new(mpi::MPI_ERR_REQUEST, "only an active request can be cancelled")),
     };
-    process::current()?.vni(request::vni_of(id)).with(|core| {
+    let canceller = process::current()?.vni(request::vni_of(id)).with(|core| {
         // SAFETY: we are in the section of the request's VNI.
         let owner = unsafe { request::owner(id) };
-        match (owner.kind, &mut owner.attachment) {
-            (RequestKind::Receive, _) => {
-                core.cancel_receive(id);
-                Ok(())
+        match owner.kind {
+            RequestKind::Receive => core.cancel_receive(id),
+            RequestKind::Generalized => {
+                return owner.attachment.as_ref().and_then(|attachment| attachment.canceller());
             }
-            (RequestKind::Generalized, Some(attachment)) => attachment.cancel(request::is_complete(id)),
-            _ => Ok(()),
+            RequestKind::Send => {}
         }
-    })
+        None
+    });
+    canceller.map_or(Ok(()), |cancel| cancel(request::is_complete(id)))
 }

@@ -6,12 +6,17 @@
 //! | `receive.rs` | receives |
 //! | `probe.rs` | looking at messages before they are received; matched messages |
 //! | `complete.rs` | waiting for requests and testing them |
+//! | `look.rs` | looking at the outcome of requests without freeing them |
+//! | `generalized.rs` | requests that the program completes itself |
 //! | `persistent.rs` | requests that are started again and again |
 //! | `buffered.rs` | `MPI_Bsend` and the buffers it needs |
-//! | `sendrecv.rs` | both at once |
+//! | `sendrecv.rs` | both at once; `joint.rs`: with one request |
 
 mod buffered;
 mod complete;
+mod generalized;
+mod joint;
+mod look;
 mod persistent;
 mod probe;
 mod receive;
@@ -20,12 +25,15 @@ mod sendrecv;
 
 pub use buffered::{AttachTo, Attached, attach_buffer, bsend, detach_buffer, flush_buffer, ibsend};
 pub use complete::{
-    Any, Some_, cancel, free, get_status, test, test_all, test_any, test_some, wait, wait_all, wait_any,
-    wait_some,
+    Any, Some_, cancel, free, test, test_all, test_any, test_some, wait, wait_all, wait_any, wait_some,
 };
+pub use generalized::{complete_generalized, start_generalized};
+pub use joint::{isendrecv, isendrecv_replace};
+pub use look::{get_status, get_status_all, get_status_any, get_status_some};
 pub use persistent::{receive_init, send_init, start};
 pub(crate) use probe::comm_of_message;
 pub use probe::{improbe, imrecv, iprobe, message_of_index, mprobe, mrecv, probe};
+pub(crate) use receive::reissue;
 pub use receive::{irecv, recv};
 pub use send::{isend, send};
 pub use sendrecv::{sendrecv, sendrecv_replace};

@@ -6,9 +6,10 @@ use super::{Mode, buffered};
 use crate::buffer::Buffer;
 use crate::comm::{CommRef, Plane};
 use crate::error::{Error, Result};
+use crate::matching::Key;
 use crate::process;
 use crate::request::{self, Attachment, Found, Outcome, RequestId, RequestKind};
-use crate::vni::{ReceiveArgs, SendArgs};
+use crate::vni::SendArgs;
 use heddle_spec::constants as mpi;
 use std::any::Any;
 
@@ -99,15 +100,10 @@ pub fn start(handle: usize) -> Result<()> {
             start_send(comm, args, id, *mode == Mode::Buffered)
         }
         Some(Template::Receive { comm, buffer, source, tag }) => {
-            let args = ReceiveArgs {
-                buffer: buffer.clone(),
-                context: comm.context(Plane::PointToPoint),
-                source: *source,
-                tag: *tag,
-            };
+            let key = Key::new(comm.context(Plane::PointToPoint), *source, *tag);
             let vni = comm.vni();
             request::activate(id);
-            reissue(process, vni, id, args);
+            reissue(process, vni, id, buffer.clone(), key);
             Ok(())
         }
         _ => {

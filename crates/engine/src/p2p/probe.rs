@@ -39,7 +39,7 @@ pub(crate) fn comm_of_message(message: usize) -> Option<usize> {
 }
 
 fn seen(key: &Key, bytes: u64) -> Outcome {
-    Outcome { source: key.source, tag: key.tag, bytes, cancelled: false, error: None }
+    Outcome { source: key.source(), tag: key.tag(), bytes, cancelled: false, error: None }
 }
 
 /// Says whether a message could be received now, and what it is.
@@ -52,7 +52,7 @@ pub fn iprobe(comm: &CommRef, source: i32, tag: i32) -> Result<Option<Outcome>> 
     }
     check_source(comm, source)?;
     let process = process::current()?;
-    let key = Key { context: comm.context(Plane::PointToPoint), source, tag };
+    let key = Key::new(comm.context(Plane::PointToPoint), source, tag);
     let vni = process.vni(comm.vni());
     let look =
         || vni.with(|core| core.matching.peek(&key).map(|(exact, message)| seen(&exact, message.len())));
@@ -83,7 +83,7 @@ pub fn improbe(comm: &CommRef, source: i32, tag: i32) -> Result<Option<(usize, O
     }
     check_source(comm, source)?;
     let process = process::current()?;
-    let key = Key { context: comm.context(Plane::PointToPoint), source, tag };
+    let key = Key::new(comm.context(Plane::PointToPoint), source, tag);
     let vni = process.vni(comm.vni());
     let take = || {
         vni.with(|core| {

@@ -4,9 +4,9 @@ use super::send::bad_rank;
 use crate::buffer::Buffer;
 use crate::comm::{CommRef, Plane};
 use crate::error::Result;
+use crate::matching::Key;
 use crate::process::{self, Process};
-use crate::request::{self, Outcome, RequestId, RequestKind};
-use crate::vni::ReceiveArgs;
+use crate::request::{self, Outcome, RequestId, RequestKind, Stage};
 use heddle_spec::constants as mpi;
 
 /// Checks the source of a receive or probe.
@@ -73,12 +73,16 @@ fn issue(
 ) -> RequestId {
     let vni = comm.vni();
     let id = request::take(vni, comm.handle(), RequestKind::Receive);
-    reissue(process, vni, id, ReceiveArgs { buffer, context: comm.context(plane), source, tag });
+    reissue(process, vni, id, buffer, Key::new(comm.context(plane), source, tag));
     id
 }
 
 /// Issues a receive into a request that exists.
 #[inline(always)]
-pub(crate) fn reissue(process: &Process, vni: u32, id: RequestId, args: ReceiveArgs) {
-    process.vni(vni).with(|core| core.receive(args, id));
+pub(crate) fn reissue(process: &Process, vni: u32, id: RequestId, buffer: Buffer, key: Key) {
+    // SAFETY: the request is not issued yet.
+    let flight = unsafe { request::flight(id) };
+    flight.buffer = buffer;
+    flight.stage = Stage::UnderWay;
+    process.vni(vni).with(|core| core.receive(id, key));
 }

@@ -7,7 +7,7 @@ use crate::comm::{CommRef, Plane};
 use crate::error::{Error, Result};
 use crate::process::{self, Process};
 use crate::request::{self, RequestId, RequestKind, SEND_DONE};
-use crate::vni::SendArgs;
+use crate::vni::{SendArgs, eager_header};
 use heddle_spec::constants as mpi;
 
 /// The world rank of a member of a communicator.
@@ -80,16 +80,23 @@ pub(crate) fn issue(
     mode: Mode,
 ) -> Result<Option<RequestId>> {
     let peer = world_rank(comm, dest)?;
-    let (buffer, keep) = if mode == Mode::Buffered { buffered::stage(comm, buffer)? } else { (buffer, None) };
-    let args = SendArgs {
-        buffer,
-        peer,
-        context: comm.context(plane),
-        source: comm.rank() as i32,
-        tag,
-        synchronous: mode == Mode::Synchronous,
-        keep,
-    };
-    let vni = comm.vni();
-    Ok(process.vni(vni).with(|core| core.send(args, || request::take(vni, comm.handle(), RequestKind::Send))))
+    let (context, source, vni) = (comm.context(plane), comm.rank() as i32, comm.vni());
+    let synchronous = mode == Mode::Synchronous;
+    if mode == Mode::Buffered {
+        let (buffer, keep) = buffered::stage(comm, buffer)?;
+        let args = SendArgs { buffer, peer, context, source, tag, synchronous, keep };
+        return Ok(process.vni(vni).with(|core| core.send(args, || new_request(vni, comm))));
+    }
+    let sent = process
+        .vni(vni)
+        .with(|core| !synchronous && core.send_at_once(peer, &eager_header(context, source, tag), &buffer));
+    if sent {
+        return Ok(None);
+    }
+    let args = SendArgs { buffer, peer, context, source, tag, synchronous, keep: None };
+    Ok(process.vni(vni).with(|core| core.send(args, || new_request(vni, comm))))
+}
+
+fn new_request(vni: u32, comm: &CommRef) -> RequestId {
+    request::take(vni, comm.handle(), RequestKind::Send)
 }

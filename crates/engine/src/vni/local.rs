@@ -16,7 +16,7 @@ impl Core {
         args: SendArgs,
         request: impl FnOnce() -> RequestId,
     ) -> Option<RequestId> {
-        let key = Key { context: args.context, source: args.source, tag: args.tag };
+        let key = Key::new(args.context, args.source, args.tag);
         if let Some(receive) = self.matching.match_arrival(&key) {
             self.copy_to_receive(&args.buffer, receive, &key);
             return None;

@@ -14,12 +14,12 @@ mod rendezvous;
 mod send;
 mod wire;
 
-pub(crate) use receive::{Message, ReceiveArgs};
+pub(crate) use receive::Message;
 pub(crate) use rendezvous::{Pull, refuse_single_copy};
-pub(crate) use send::SendArgs;
+pub(crate) use send::{SendArgs, eager_header};
 
 use crate::matching::Matching;
-use crate::request::{self, Outcome, RequestId};
+use crate::request::{self, Outcome, RequestId, RequestKind};
 use heddle_model::{Guarded, Model, Path};
 use heddle_sync::{Bell, CachePadded, Scope};
 use heddle_transport::{Fabric, Inbox, Outbox};
@@ -44,7 +44,10 @@ pub(crate) struct State {
 /// Everything but the inbox: what an arriving message acts on.
 #[derive(Debug)]
 pub(crate) struct Core {
-    fabric: Fabric,
+    rank: usize,
+    /// The process's bell: in the mapping that `fabric` keeps alive, like the rings.
+    bell: *const Bell,
+    _fabric: Fabric,
     outbox: Outbox,
     pub(crate) matching: Matching<Message>,
     /// What waits for room in a peer's ring, in order.
@@ -54,7 +57,7 @@ pub(crate) struct Core {
     pulls: VecDeque<Pull>,
 }
 
-// SAFETY: requests named in the state belong to this VNI's section.
+// SAFETY: requests named in the state belong to this VNI's section; the bell is made for many threads.
 unsafe impl Send for Core {}
 
 impl Vni {
@@ -62,7 +65,9 @@ impl Vni {
         let state = State {
             inbox: Inbox::new(fabric, index),
             core: Core {
-                fabric: fabric.clone(),
+                rank: fabric.rank(),
+                bell: fabric.own_bell(),
+                _fabric: fabric.clone(),
                 outbox: Outbox::new(fabric, index),
                 matching: Matching::new(),
                 backlog: (0..fabric.size()).map(|_| VecDeque::new()).collect(),
@@ -116,16 +121,21 @@ impl State {
 }
 
 impl Core {
-    fn bell(&self) -> &Bell {
-        self.fabric.own_bell()
-    }
-
     /// Completes a request of this VNI and wakes its waiter, should it sleep.
     #[inline(always)]
-    fn complete(&mut self, id: RequestId, outcome: Outcome) {
+    pub(crate) fn complete(&mut self, id: RequestId, outcome: Outcome) {
         // SAFETY: the request is active on this VNI, whose section we are in.
         unsafe { request::complete(id, outcome) };
-        let _ = self.bell().ring(Scope::Machine);
+        // SAFETY: the bell lives as long as the fabric.
+        unsafe { &*self.bell }.ring(Scope::Machine);
+    }
+
+    /// Notes the end of a part of a joint request of this VNI, and wakes the waiter, should it sleep.
+    pub(crate) fn complete_part(&mut self, whole: RequestId, kind: RequestKind, outcome: Outcome) {
+        // SAFETY: the request is active on this VNI, whose section we are in.
+        unsafe { request::complete_part(whole, kind, outcome) };
+        // SAFETY: the bell lives as long as the fabric.
+        unsafe { &*self.bell }.ring(Scope::Machine);
     }
 
     /// Whether nothing waits to be sent.

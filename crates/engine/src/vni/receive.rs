@@ -9,23 +9,6 @@ use crate::request::{self, Outcome, RequestId, Stage};
 use heddle_spec::constants as mpi;
 use heddle_transport::{INLINE_BYTES, Incoming};
 
-/// What a receive needs to be known of.
-#[derive(Debug)]
-pub(crate) struct ReceiveArgs {
-    pub(crate) buffer: Buffer,
-    pub(crate) context: u64,
-    /// Rank in the communicator, or `MPI_ANY_SOURCE`.
-    pub(crate) source: i32,
-    /// Tag, or `MPI_ANY_TAG`.
-    pub(crate) tag: i32,
-}
-
-impl ReceiveArgs {
-    pub(crate) fn key(&self) -> Key {
-        Key { context: self.context, source: self.source, tag: self.tag }
-    }
-}
-
 /// A message that has arrived and waits for a receive.
 #[derive(Debug)]
 pub(crate) struct Message {
@@ -82,7 +65,7 @@ impl Core {
     #[inline]
     pub(super) fn arrive(&mut self, peer: usize, message: &Incoming) {
         let header = &message.header;
-        let key = Key { context: header.context, source: header.source, tag: header.tag };
+        let key = Key { context: header.context, envelope: header.envelope };
         match header.kind {
             wire::EAGER => match self.matching.match_arrival(&key) {
                 Some(id) => self.deliver(id, &key, message.payload()),
@@ -121,19 +104,23 @@ impl Core {
     }
 
     /// Receives: takes the message if it is here already, otherwise posts the receive.
-    #[inline]
-    pub(crate) fn receive(&mut self, args: ReceiveArgs, id: RequestId) {
-        let key = args.key();
-        // SAFETY: the request was just taken and is not issued yet.
-        let flight = unsafe { request::flight(id) };
-        flight.buffer = args.buffer;
-        flight.context = args.context;
-        flight.source = args.source;
-        flight.tag = args.tag;
-        flight.stage = Stage::UnderWay;
-        match self.matching.take(&key) {
-            Some((exact, message)) => self.accept(id, &exact, message),
-            None => flight.stage = Stage::Posted(self.matching.post(key, id)),
+    #[inline(always)]
+    pub(crate) fn receive(&mut self, id: RequestId, key: Key) {
+        if self.matching.has_unexpected() && self.receive_unexpected(id, &key) {
+            return;
+        }
+        let place = self.matching.post(key, id);
+        // SAFETY: the request is active on this VNI, whose section we are in.
+        unsafe { request::flight(id) }.stage = Stage::Posted(place);
+    }
+
+    fn receive_unexpected(&mut self, id: RequestId, key: &Key) -> bool {
+        match self.matching.take(key) {
+            Some((exact, message)) => {
+                self.accept(id, &exact, message);
+                true
+            }
+            None => false,
         }
     }
 
@@ -177,11 +164,11 @@ impl Core {
 
     #[inline(always)]
     pub(super) fn complete_receive(&mut self, id: RequestId, key: &Key, bytes: u64, error: Option<Error>) {
-        self.complete(id, Outcome { source: key.source, tag: key.tag, bytes, cancelled: false, error });
+        self.complete(id, Outcome { source: key.source(), tag: key.tag(), bytes, cancelled: false, error });
     }
 
     fn tell_matched(&mut self, peer: usize, sender: RequestId) {
-        if peer == self.fabric.rank() {
+        if peer == self.rank {
             self.sender_done(sender);
         } else {
             self.send_control(peer, wire::FIN, wire::to_bytes([u64::from(sender), 0, 0]));
@@ -194,7 +181,8 @@ impl Core {
 pub(super) fn truncated(key: &Key, len: u64, room: usize) -> Error {
     let message = format!(
         "the message from rank {} with tag {} has {len} bytes but the receive buffer only {room}: the rest is lost",
-        key.source, key.tag
+        key.source(),
+        key.tag()
     );
     Error::new(mpi::MPI_ERR_TRUNCATE, message)
 }

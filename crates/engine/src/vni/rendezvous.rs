@@ -77,8 +77,8 @@ impl Core {
         let flight = unsafe { request::flight(id) };
         let wanted = flight.buffer.len().min(rts.len as usize);
         flight.peer = peer;
-        flight.source = key.source;
-        flight.tag = key.tag;
+        flight.source = key.source();
+        flight.tag = key.tag();
         flight.arrived = 0;
         flight.wanted = wanted;
         match flight.buffer.contiguous() {

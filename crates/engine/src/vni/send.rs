@@ -14,7 +14,7 @@ use super::Core;
 use super::wire::{self, Rts};
 use crate::buffer::Buffer;
 use crate::request::{self, Outcome, RequestId, Stage};
-use heddle_transport::{EXTRA_BYTES, Header, INLINE_BYTES};
+use heddle_transport::{EXTRA_BYTES, Envelope, Header, INLINE_BYTES};
 use std::any::Any;
 
 /// Data up to this many bytes is sent eagerly.
@@ -38,9 +38,15 @@ pub(crate) struct SendArgs {
 
 impl SendArgs {
     #[inline(always)]
-    pub(super) fn header(&self, kind: u8) -> Header {
-        Header { kind, aux: 0, context: self.context, tag: self.tag, source: self.source }
+    fn header(&self, kind: u8) -> Header {
+        Header { kind, aux: 0, context: self.context, envelope: Envelope::new(self.source, self.tag) }
     }
+}
+
+/// The header of an ordinary message.
+#[inline(always)]
+pub(crate) fn eager_header(context: u64, source: i32, tag: i32) -> Header {
+    Header { kind: wire::EAGER, aux: 0, context, envelope: Envelope::new(source, tag) }
 }
 
 /// What waits for room in a ring.
@@ -53,10 +59,20 @@ pub(super) enum Queued {
 }
 
 impl Core {
+    /// Sends now if that is possible at once and without a request: a small message to another process.
+    #[inline(always)]
+    pub(crate) fn send_at_once(&mut self, peer: usize, header: &Header, buffer: &Buffer) -> bool {
+        let len = buffer.len();
+        len <= INLINE_BYTES
+            && peer != self.rank
+            && self.backlog[peer].is_empty()
+            && self.outbox.send_inline(peer, header, len, |to| buffer.read(0, to, len))
+    }
+
     /// Sends. Returns `None` if the send is complete; otherwise the request, made by `request`, that will be.
     #[inline]
     pub(crate) fn send(&mut self, args: SendArgs, request: impl FnOnce() -> RequestId) -> Option<RequestId> {
-        if args.peer == self.fabric.rank() {
+        if args.peer == self.rank {
             return self.send_to_self(args, request);
         }
         if !args.synchronous && self.backlog[args.peer].is_empty() && self.send_eager(&args) {
@@ -94,8 +110,8 @@ impl Core {
         // SAFETY: an active request of this VNI, whose section we are in.
         let flight = unsafe { request::flight(id) };
         let (peer, len) = (flight.peer, flight.buffer.len());
-        let header =
-            |kind| Header { kind, aux: 0, context: flight.context, tag: flight.tag, source: flight.source };
+        let envelope = Envelope::new(flight.source, flight.tag);
+        let header = |kind| Header { kind, aux: 0, context: flight.context, envelope };
         let (sent, completes) = if len > EAGER_LIMIT {
             let address = flight.buffer.contiguous().map_or(0, |a| a.expose_provenance() as u64);
             let rts = Rts { len: len as u64, address, request: id, pid: std::process::id() };

@@ -9,7 +9,7 @@
 //! | `DATA` | a piece; extra: receiver's request, offset | a piece of it |
 //! | `FIN` | sender's request | the receiver has everything, or has matched a `SYNC` |
 
-use heddle_transport::{EXTRA_BYTES, Header};
+use heddle_transport::{EXTRA_BYTES, Envelope, Header};
 
 pub(super) const EAGER: u8 = 1;
 pub(super) const SYNC: u8 = 2;
@@ -87,5 +87,5 @@ impl Cts {
 
 /// The header of a message that belongs to the protocol and is not matched.
 pub(super) fn control(kind: u8) -> Header {
-    Header { kind, aux: 0, context: 0, tag: 0, source: 0 }
+    Header { kind, aux: 0, context: 0, envelope: Envelope::new(0, 0) }
 }

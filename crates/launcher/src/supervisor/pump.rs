@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use super::{Phase, Supervisor, TICK};
+use super::phases::Phase;
+use super::{Supervisor, TICK};
 use crate::leftovers;
 
 /// How many of the waited-for descriptors come before the terminal and the ranks' pipes.
@@ -61,6 +62,7 @@ impl Supervisor {
     /// How long nothing will be due if no event comes (room in a `full` output is one); prompts that are due are shown on the way.
     fn timeout(&mut self, full: bool) -> PollTimeout {
         let mut wait = match &self.phase {
+            _ if !self.ended.is_empty() => Duration::ZERO,
             Phase::Running | Phase::Writing | Phase::Ending { kill_at: None } => TICK,
             Phase::Ending { kill_at: Some(at) } => at.saturating_duration_since(Instant::now()).min(TICK),
             Phase::Leftovers { gone: true, .. } if !full => Duration::ZERO,

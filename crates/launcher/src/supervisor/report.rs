@@ -42,7 +42,7 @@ impl Supervisor {
     pub(super) fn say_left(&mut self, left: &[Process], what: &str) {
         let names: Vec<String> =
             left.iter().map(|process| format!("{} (pid {})", process.name, process.pid)).collect();
-        self.say(&format!("a process that a rank has left running {what}: {}", names.join(", ")));
+        self.say(&format!("left running by the ranks and {what}: {}", names.join(", ")));
     }
 
     fn name(&self, index: usize, pid: Pid) -> String {

@@ -11,20 +11,25 @@ use std::ffi::c_int;
 
 /// Stores the statuses of several requests and remembers the first failure. `MPI_ERROR` is set in all of them as soon
 /// as one has failed, and left as it is otherwise (MPI 5.0, section 3.7.5).
-struct Report {
+pub(super) struct Report {
     statuses: StatusOut,
     stored: usize,
     failure: Option<Error>,
 }
 
 impl Report {
-    fn to(statuses: StatusOut) -> Self {
+    pub(super) fn to(statuses: StatusOut) -> Self {
         Self { statuses, stored: 0, failure: None }
+    }
+
+    /// How many are stored.
+    pub(super) fn stored(&self) -> usize {
+        self.stored
     }
 
     /// Stores the next one, that of request `index`.
     #[inline(always)]
-    fn add(&mut self, index: usize, outcome: Outcome) {
+    pub(super) fn add(&mut self, index: usize, outcome: Outcome) {
         self.statuses.report_at(self.stored, &outcome);
         if self.failure.is_some() || outcome.error.is_some() {
             self.add_error(index, outcome.error);
@@ -52,7 +57,7 @@ impl Report {
 
     /// `MPI_ERR_IN_STATUS` if any has failed.
     #[inline(always)]
-    fn result(self) -> Result<()> {
+    pub(super) fn result(self) -> Result<()> {
         self.failure.map_or(Ok(()), Err)
     }
 }

@@ -1,6 +1,6 @@
-//! Receives, and sending and receiving at once.
+//! Receives.
 
-use super::{check_tag, check_wanted_tag};
+use super::check_wanted_tag;
 use crate::argument::{Out, StatusOut, buffer};
 use crate::error::Result;
 use heddle_engine::buffer::Buffer;
@@ -13,7 +13,7 @@ use std::ffi::{c_int, c_void};
 
 /// Where something is received: the arguments that all receives have in common, checked.
 #[inline(always)]
-fn incoming(
+pub(super) fn incoming(
     address: *mut c_void,
     count: i64,
     datatype: DatatypeHandle,
@@ -59,7 +59,9 @@ pub(crate) fn irecv(
     request: Out<RequestHandle>,
 ) -> Result<()> {
     let (comm, buffer) = incoming(buf, count, datatype, tag, comm)?;
-    request.set(RequestHandle(p2p::irecv(&comm, Plane::PointToPoint, buffer, source, tag)?))
+    let request = request.place()?;
+    request.0 = p2p::irecv(&comm, Plane::PointToPoint, buffer, source, tag)?;
+    Ok(())
 }
 
 pub(crate) fn recv_init(
@@ -72,7 +74,9 @@ pub(crate) fn recv_init(
     request: Out<RequestHandle>,
 ) -> Result<()> {
     let (comm, buffer) = incoming(buf, count, datatype, tag, comm)?;
-    request.set(RequestHandle(p2p::receive_init(&comm, buffer, source, tag)?))
+    let request = request.place()?;
+    request.0 = p2p::receive_init(&comm, buffer, source, tag)?;
+    Ok(())
 }
 
 pub(crate) fn mrecv(
@@ -103,44 +107,4 @@ pub(crate) fn imrecv(
     request.0 = p2p::imrecv(message.0, buffer)?;
     message.0 = MPI_MESSAGE_NULL;
     Ok(())
-}
-
-#[expect(clippy::too_many_arguments, reason = "those of the function")]
-pub(crate) fn sendrecv(
-    sendbuf: *const c_void,
-    sendcount: i64,
-    sendtype: DatatypeHandle,
-    dest: c_int,
-    sendtag: c_int,
-    recvbuf: *mut c_void,
-    recvcount: i64,
-    recvtype: DatatypeHandle,
-    source: c_int,
-    recvtag: c_int,
-    comm: CommHandle,
-    status: StatusOut,
-) -> Result<()> {
-    let (comm, to) = incoming(recvbuf, recvcount, recvtype, recvtag, comm)?;
-    // SAFETY: the program leaves the memory alone until the operation is complete.
-    let from = unsafe { buffer(sendbuf, sendcount, sendtype) }?;
-    check_tag(sendtag)?;
-    let outgoing = (from, dest, sendtag);
-    finish(status, p2p::sendrecv(&comm, Plane::PointToPoint, outgoing, (to, source, recvtag))?)
-}
-
-#[expect(clippy::too_many_arguments, reason = "those of the function")]
-pub(crate) fn sendrecv_replace(
-    buf: *mut c_void,
-    count: i64,
-    datatype: DatatypeHandle,
-    dest: c_int,
-    sendtag: c_int,
-    source: c_int,
-    recvtag: c_int,
-    comm: CommHandle,
-    status: StatusOut,
-) -> Result<()> {
-    let (comm, buffer) = incoming(buf, count, datatype, recvtag, comm)?;
-    check_tag(sendtag)?;
-    finish(status, p2p::sendrecv_replace(&comm, buffer, (dest, sendtag), (source, recvtag))?)
 }

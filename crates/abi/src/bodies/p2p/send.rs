@@ -51,7 +51,9 @@ macro_rules! sends {
             request: Out<RequestHandle>,
         ) -> Result<()> {
             let (comm, buffer) = outgoing(buf, count, datatype, tag, comm)?;
-            request.set(RequestHandle(sends!(@isend $mode comm, buffer, dest, tag)?))
+            let request = request.place()?;
+            request.0 = sends!(@isend $mode comm, buffer, dest, tag)?;
+            Ok(())
         }
 
         pub(crate) fn $persistent(
@@ -64,7 +66,9 @@ macro_rules! sends {
             request: Out<RequestHandle>,
         ) -> Result<()> {
             let (comm, buffer) = outgoing(buf, count, datatype, tag, comm)?;
-            request.set(RequestHandle(p2p::send_init(&comm, buffer, dest, tag, Mode::$mode)?))
+            let request = request.place()?;
+            request.0 = p2p::send_init(&comm, buffer, dest, tag, Mode::$mode)?;
+            Ok(())
         }
     )*};
     (@send Buffered $comm:ident, $buffer:ident, $dest:ident, $tag:ident) => {

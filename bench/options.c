@@ -1,0 +1,129 @@
+/* The command line. */
+#include "harness.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    int value;
+} LEVELS[] = {{"single", MPI_THREAD_SINGLE},
+              {"funneled", MPI_THREAD_FUNNELED},
+              {"serialized", MPI_THREAD_SERIALIZED},
+              {"multiple", MPI_THREAD_MULTIPLE}};
+
+const char *level_name(int level) {
+    for (size_t i = 0; i < sizeof LEVELS / sizeof *LEVELS; i++)
+        if (LEVELS[i].value == level) return LEVELS[i].name;
+    return "unknown";
+}
+
+_Noreturn void usage(const char *complaint) {
+    if (complaint) fprintf(stderr, "mtbench: %s\n\n", complaint);
+    fprintf(stderr, "usage: mpiexec -n N mtbench SUBJECT [options]\n\nsubjects:\n");
+    for (const struct subject *const *s = subjects; *s; s++)
+        fprintf(stderr, "  %-10s %s\n", (*s)->name, (*s)->summary);
+    fprintf(stderr,
+            "  %-10s %s\n\noptions:\n"
+            "  --sizes A,B,..      message sizes in bytes, suffix K or M (8)\n"
+            "  --threads T         threads in each process (1)\n"
+            "  --comms shared|per-thread   one communicator and a tag a thread, or a communicator a thread (shared)\n"
+            "  --level single|funneled|serialized|multiple   thread level to ask for (single for one thread)\n"
+            "  --window W          messages in flight before they are waited for\n"
+            "  --op isend|send     how messages are sent (isend)\n"
+            "  --reps R            repetitions (3)\n"
+            "  --seconds S         length of a repetition (0.4)\n"
+            "  --warm S            warm-up before each repetition (0.1)\n"
+            "  --pin               every rank on a core of its own\n"
+            "  --launched NS       CLOCK_MONOTONIC when mpiexec was started (start-up)\n",
+            "probe", "cache-line round trip between two cores, without MPI");
+    exit(2);
+}
+
+static size_t parse_size(const char *text, const char **end) {
+    char *after;
+    unsigned long long n = strtoull(text, &after, 10);
+    if (after == text) usage("--sizes wants numbers");
+    if (*after == 'K' || *after == 'k') n <<= 10, after++;
+    else if (*after == 'M' || *after == 'm') n <<= 20, after++;
+    *end = after;
+    return (size_t)n;
+}
+
+static void parse_sizes(struct options *opt, const char *text) {
+    opt->size_count = 0;
+    for (;;) {
+        if (opt->size_count == MAX_SIZES) usage("too many --sizes");
+        opt->sizes[opt->size_count++] = parse_size(text, &text);
+        if (*text == '\0') return;
+        if (*text++ != ',') usage("--sizes wants numbers separated by commas");
+    }
+}
+
+static int parse_int(const char *name, const char *text, int low, int high) {
+    char *end;
+    long n = strtol(text, &end, 10);
+    if (end == text || *end != '\0' || n < low || n > high) {
+        char complaint[160];
+        snprintf(complaint, sizeof complaint, "%s wants a number from %d to %d, not \"%s\"", name, low, high, text);
+        usage(complaint);
+    }
+    return (int)n;
+}
+
+static double parse_seconds(const char *name, const char *text) {
+    char *end;
+    double s = strtod(text, &end);
+    if (end == text || *end != '\0' || !(s >= 0.001 && s <= 60)) {
+        char complaint[160];
+        snprintf(complaint, sizeof complaint, "%s wants seconds from 0.001 to 60, not \"%s\"", name, text);
+        usage(complaint);
+    }
+    return s;
+}
+
+void options_parse(struct options *opt, int argc, char **argv) {
+    *opt = (struct options){.sizes = {8}, .size_count = 1, .threads = 1, .reps = 3, .seconds = 0.4, .warm = 0.1,
+                            .level = -1};
+    if (argc < 2) usage("no subject given");
+    opt->subject = argv[1];
+    for (int i = 2; i < argc; i++) {
+        const char *name = argv[i];
+        if (strcmp(name, "--pin") == 0) {
+            opt->pin = true;
+            continue;
+        }
+        if (strcmp(name, "--help") == 0 || i + 1 == argc) usage(NULL);
+        const char *value = argv[++i];
+        if (strcmp(name, "--sizes") == 0) {
+            parse_sizes(opt, value);
+        } else if (strcmp(name, "--threads") == 0) {
+            opt->threads = parse_int(name, value, 1, MAX_THREADS);
+        } else if (strcmp(name, "--window") == 0) {
+            opt->window = parse_int(name, value, 1, 1 << 16);
+        } else if (strcmp(name, "--reps") == 0) {
+            opt->reps = parse_int(name, value, 1, MAX_REPS);
+        } else if (strcmp(name, "--seconds") == 0) {
+            opt->seconds = parse_seconds(name, value);
+        } else if (strcmp(name, "--warm") == 0) {
+            opt->warm = parse_seconds(name, value);
+        } else if (strcmp(name, "--launched") == 0) {
+            opt->launched_ns = (int64_t)strtoll(value, NULL, 10);
+        } else if (strcmp(name, "--op") == 0) {
+            if (strcmp(value, "send") != 0 && strcmp(value, "isend") != 0) usage("--op is send or isend");
+            opt->blocking = strcmp(value, "send") == 0;
+        } else if (strcmp(name, "--comms") == 0) {
+            if (strcmp(value, "shared") != 0 && strcmp(value, "per-thread") != 0)
+                usage("--comms is shared or per-thread");
+            opt->comm_a_thread = strcmp(value, "per-thread") == 0;
+        } else if (strcmp(name, "--level") == 0) {
+            for (size_t l = 0; l < sizeof LEVELS / sizeof *LEVELS; l++)
+                if (strcmp(value, LEVELS[l].name) == 0) opt->level = LEVELS[l].value;
+            if (opt->level == -1) usage("--level is single, funneled, serialized or multiple");
+        } else {
+            usage("unknown option");
+        }
+    }
+    if (opt->level == -1) opt->level = opt->threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
+}

@@ -1,0 +1,74 @@
+/* Sends to MPI_PROC_NULL: what a call costs before anything is communicated (Balaji, Buntinas, Goodell, Gropp and
+ * Thakur, "Fine-grained multithreading support for hybrid threaded MPI programming", IJHPCA 2010). */
+#include "harness.h"
+
+#include <stdlib.h>
+
+#define CALLS_BETWEEN_CHECKS 1024
+
+struct state {
+    unsigned char *bytes;
+    MPI_Request *requests;
+};
+
+static void prepare(struct worker *w) {
+    struct state *s = malloc(sizeof *s);
+    if (!s) MPI_Abort(MPI_COMM_WORLD, 1);
+    *s = (struct state){buffer_new(w->bench->size), malloc((size_t)w->bench->opt.window * sizeof *s->requests)};
+    if (!s->requests) MPI_Abort(MPI_COMM_WORLD, 1);
+    w->state = s;
+}
+
+static void repeat(struct worker *w) {
+    struct bench *b = w->bench;
+    struct state *s = w->state;
+    int window = b->opt.window, size = (int)b->size;
+    int64_t last = now_ns();
+    for (bool more = true; more;) {
+        int calls = 0;
+        while (calls < CALLS_BETWEEN_CHECKS) {
+            if (b->opt.blocking) {
+                MPI_Send(s->bytes, size, MPI_BYTE, MPI_PROC_NULL, w->tag, w->comm);
+                calls++;
+                continue;
+            }
+            for (int i = 0; i < window; i++)
+                MPI_Isend(s->bytes, size, MPI_BYTE, MPI_PROC_NULL, w->tag, w->comm, &s->requests[i]);
+            MPI_Waitall(window, s->requests, MPI_STATUSES_IGNORE);
+            calls += window;
+        }
+        int64_t now = now_ns();
+        more = meter_add(&w->meter, last, now, calls);
+        last = now;
+    }
+}
+
+static void finish(struct worker *w) {
+    struct state *s = w->state;
+    free(s->requests);
+    free(s->bytes);
+    free(s);
+}
+
+static double value(const struct bench *b, double units, double busy_ns, double interval_ns) {
+    (void)b, (void)busy_ns;
+    return units / interval_ns * 1e9;
+}
+
+static int one(const struct bench *b) {
+    (void)b;
+    return 1;
+}
+
+const struct subject subject_procnull = {
+    .name = "procnull",
+    .summary = "sends a second to MPI_PROC_NULL",
+    .unit = "msg/s",
+    .ranks = 1,
+    .default_window = 64,
+    .prepare = prepare,
+    .repeat = repeat,
+    .finish = finish,
+    .value = value,
+    .measuring_ranks = one,
+};

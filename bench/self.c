@@ -1,0 +1,77 @@
+/* One process whose threads send to themselves: no other process, no waiting, only the library's own path. */
+#include "harness.h"
+
+#include <stdlib.h>
+
+struct state {
+    unsigned char *out, *in;
+    MPI_Request *requests;
+};
+
+static void prepare(struct worker *w) {
+    struct bench *b = w->bench;
+    size_t bytes = b->size * (size_t)b->opt.window;
+    struct state *s = malloc(sizeof *s);
+    if (!s) MPI_Abort(MPI_COMM_WORLD, 1);
+    *s = (struct state){buffer_new(bytes), buffer_new(bytes),
+                        malloc((size_t)b->opt.window * 2 * sizeof *s->requests)};
+    if (!s->requests) MPI_Abort(MPI_COMM_WORLD, 1);
+    for (int i = 0; i < b->opt.window; i++) pattern_fill(s->out + (size_t)i * b->size, b->size, w->id, i);
+    w->state = s;
+}
+
+static void repeat(struct worker *w) {
+    struct bench *b = w->bench;
+    struct state *s = w->state;
+    int window = b->opt.window, me = b->rank, size = (int)b->size;
+    bool more;
+    int64_t last = now_ns();
+    do {
+        for (int i = 0; i < window; i++)
+            MPI_Irecv(s->in + (size_t)i * b->size, size, MPI_BYTE, me, w->tag, w->comm, &s->requests[i]);
+        for (int i = 0; i < window; i++)
+            MPI_Isend(s->out + (size_t)i * b->size, size, MPI_BYTE, me, w->tag, w->comm, &s->requests[window + i]);
+        MPI_Waitall(2 * window, s->requests, MPI_STATUSES_IGNORE);
+        int64_t now = now_ns();
+        more = meter_add(&w->meter, last, now, window);
+        last = now;
+    } while (more);
+}
+
+static void finish(struct worker *w) {
+    struct bench *b = w->bench;
+    struct state *s = w->state;
+    int64_t wrong = 0;
+    for (int i = 0; i < b->opt.window; i++)
+        wrong += pattern_wrong(s->in + (size_t)i * b->size, b->size, w->id, i);
+    pthread_mutex_lock(&b->gate.lock);
+    b->wrong_bytes += wrong;
+    pthread_mutex_unlock(&b->gate.lock);
+    free(s->requests);
+    free(s->in);
+    free(s->out);
+    free(s);
+}
+
+static double value(const struct bench *b, double units, double busy_ns, double interval_ns) {
+    (void)b, (void)busy_ns;
+    return units / interval_ns * 1e9;
+}
+
+static int one(const struct bench *b) {
+    (void)b;
+    return 1;
+}
+
+const struct subject subject_self = {
+    .name = "self",
+    .summary = "messages a second of threads that send to themselves, one process",
+    .unit = "msg/s",
+    .ranks = 1,
+    .default_window = 64,
+    .prepare = prepare,
+    .repeat = repeat,
+    .finish = finish,
+    .value = value,
+    .measuring_ranks = one,
+};

@@ -1,0 +1,176 @@
+/* The team of threads of a rank, the repetitions, and the meter. */
+#define _GNU_SOURCE
+#include "harness.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+int64_t now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+#define SLICE_NS 500000
+/* The part of the slices that may be disturbed without changing the calm value. */
+#define CALM_PART 0.9
+
+static void slices_add(struct slices *s, double units, double busy_ns) {
+    s->units += units;
+    s->busy_ns += busy_ns;
+    if (s->busy_ns < SLICE_NS || s->count == (int)(sizeof s->rates / sizeof *s->rates)) return;
+    s->rates[s->count++] = s->units / s->busy_ns;
+    s->units = s->busy_ns = 0;
+}
+
+bool meter_add(struct meter *m, int64_t from_ns, int64_t to_ns, double units) {
+    int64_t low = from_ns > m->open_ns ? from_ns : m->open_ns;
+    int64_t high = to_ns < m->close_ns ? to_ns : m->close_ns;
+    if (high > low) {
+        double part = (double)(high - low) / (double)(to_ns - from_ns);
+        m->units += units * part;
+        m->busy_ns += (double)(high - low);
+        if (m->slices) slices_add(m->slices, units * part, (double)(high - low));
+    }
+    return to_ns < m->close_ns;
+}
+
+void gate_wait(struct gate *g) {
+    pthread_mutex_lock(&g->lock);
+    unsigned round = g->round;
+    if (++g->waiting == g->members) {
+        g->waiting = 0;
+        g->round++;
+        pthread_cond_broadcast(&g->opened);
+    } else {
+        while (g->round == round) pthread_cond_wait(&g->opened, &g->lock);
+    }
+    pthread_mutex_unlock(&g->lock);
+}
+
+void *buffer_new(size_t bytes) {
+    size_t page = 4096, rounded = (bytes + page) / page * page;
+    void *memory = aligned_alloc(page, rounded);
+    if (!memory) {
+        fprintf(stderr, "mtbench: no memory for a buffer of %zu bytes\n", bytes);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+        exit(1);
+    }
+    memset(memory, 0, rounded);
+    return memory;
+}
+
+static unsigned char pattern_byte(int worker, int slot) {
+    return (unsigned char)(1 + (worker * 37 + slot * 11) % 251);
+}
+
+void pattern_fill(unsigned char *bytes, size_t size, int worker, int slot) {
+    memset(bytes, pattern_byte(worker, slot), size);
+}
+
+int64_t pattern_wrong(const unsigned char *bytes, size_t size, int worker, int slot) {
+    unsigned char expected = pattern_byte(worker, slot);
+    int64_t wrong = 0;
+    for (size_t i = 0; i < size; i++) wrong += bytes[i] != expected;
+    return wrong;
+}
+
+/* All threads of all ranks meet; rank 0 says when the interval opens. CLOCK_MONOTONIC is one clock for a machine. */
+static void repetition_begin(struct worker *w) {
+    struct bench *b = w->bench;
+    gate_wait(&b->gate);
+    if (w->id == 0) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        int64_t open = now_ns() + (int64_t)(b->opt.warm * 1e9);
+        MPI_Bcast(&open, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
+        b->open_ns = open;
+    }
+    gate_wait(&b->gate);
+    w->meter = (struct meter){.open_ns = b->open_ns, .close_ns = b->open_ns + (int64_t)(b->opt.seconds * 1e9)};
+    if (b->rank == 0 && b->opt.threads == 1 && b->ranks <= 2 && b->ranks <= allowed_cpus()) {
+        b->slices.count = 0;
+        b->slices.units = b->slices.busy_ns = 0;
+        w->meter.slices = &b->slices;
+    }
+}
+
+/* Brings the meters of all measuring workers to rank 0. */
+static void repetition_end(struct worker *w, int rep) {
+    struct bench *b = w->bench;
+    gate_wait(&b->gate);
+    if (w->id != 0) return;
+    int threads = b->opt.threads, measuring = b->subject->measuring_ranks(b);
+    double *mine = malloc((size_t)threads * 2 * sizeof *mine);
+    double *all = b->rank == 0 ? malloc((size_t)(threads * b->ranks) * 2 * sizeof *all) : NULL;
+    if (!mine || (b->rank == 0 && !all)) MPI_Abort(MPI_COMM_WORLD, 1);
+    for (int t = 0; t < threads; t++) {
+        mine[2 * t] = b->workers[t].meter.units;
+        mine[2 * t + 1] = b->workers[t].meter.busy_ns;
+    }
+    MPI_Gather(mine, threads * 2, MPI_DOUBLE, all, threads * 2, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    if (b->rank == 0) {
+        int count = threads * measuring;
+        double units = 0, busy = 0, low = INFINITY, high = 0;
+        for (int i = 0; i < count; i++) {
+            units += all[2 * i];
+            busy += all[2 * i + 1];
+            low = all[2 * i] < low ? all[2 * i] : low;
+            high = all[2 * i] > high ? all[2 * i] : high;
+        }
+        b->values[rep] = b->subject->value(b, units, busy, b->opt.seconds * 1e9);
+        b->share_min[rep] = units > 0 ? low * count / units : 0;
+        b->share_max[rep] = units > 0 ? high * count / units : 0;
+        double calm = b->workers[0].meter.slices ? quantile(b->slices.rates, b->slices.count, CALM_PART) : NAN;
+        b->calm[rep] = isnan(calm) ? NAN : b->subject->value(b, calm, 1, 1);
+    }
+    free(mine);
+    free(all);
+}
+
+static void *work(void *arg) {
+    struct worker *w = arg;
+    struct bench *b = w->bench;
+    b->subject->prepare(w);
+    for (int rep = 0; rep < b->opt.reps; rep++) {
+        repetition_begin(w);
+        b->subject->repeat(w);
+        repetition_end(w, rep);
+    }
+    gate_wait(&b->gate);
+    b->subject->finish(w);
+    return NULL;
+}
+
+void measure(struct bench *b) {
+    int threads = b->opt.threads;
+    pthread_t ids[MAX_THREADS];
+    pthread_mutex_init(&b->gate.lock, NULL);
+    pthread_cond_init(&b->gate.opened, NULL);
+    b->gate.members = threads;
+    b->gate.waiting = 0;
+    b->wrong_bytes = 0;
+    b->workers = calloc((size_t)threads, sizeof *b->workers);
+    if (!b->workers) MPI_Abort(MPI_COMM_WORLD, 1);
+    b->probe_before_ns = probe(b);
+    for (int t = 0; t < threads; t++)
+        b->workers[t] = (struct worker){
+            .bench = b, .id = t, .comm = b->comms[t], .tag = b->opt.comm_a_thread ? 0 : 2 * t};
+    /* The main thread is worker 0, so that one thread is right at every thread level. */
+    for (int t = 1; t < threads; t++)
+        if (pthread_create(&ids[t], NULL, work, &b->workers[t]) != 0) {
+            fprintf(stderr, "mtbench: cannot create thread %d of %d\n", t + 1, threads);
+            MPI_Abort(MPI_COMM_WORLD, 1);
+        }
+    work(&b->workers[0]);
+    for (int t = 1; t < threads; t++) pthread_join(ids[t], NULL);
+    b->probe_after_ns = probe(b);
+    int64_t wrong = b->wrong_bytes;
+    MPI_Reduce(&wrong, &b->wrong_bytes, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    free(b->workers);
+    pthread_cond_destroy(&b->gate.opened);
+    pthread_mutex_destroy(&b->gate.lock);
+    report_measurement(b);
+}

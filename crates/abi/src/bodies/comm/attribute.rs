@@ -1,0 +1,78 @@
+//! Attributes of communicators and datatypes.
+
+use crate::argument::Out;
+use crate::error::{Error, Result};
+use heddle_engine::attribute::{self, Target};
+use heddle_engine::comm::CommRef;
+use heddle_engine::process;
+use heddle_spec::constants as mpi;
+use heddle_spec::handle::{CommHandle, DatatypeHandle};
+use std::ffi::{c_int, c_void};
+
+/// Hands the value of an attribute, if there is one, to the program: `to` is where its address goes.
+fn store(value: Option<usize>, to: *mut c_void, flag: Out<c_int>) -> Result<()> {
+    if let Some(value) = value {
+        if to.is_null() {
+            let message =
+                "the value of an attribute is to go to a null pointer; pass the address of a pointer";
+            return Err(Error::new(mpi::MPI_ERR_ARG, message));
+        }
+        let value = std::ptr::with_exposed_provenance_mut::<c_void>(value);
+        // SAFETY: the program promises room for an address there.
+        unsafe { to.cast::<*mut c_void>().write_unaligned(value) };
+    }
+    flag.set(c_int::from(value.is_some()))
+}
+
+pub(crate) fn comm_get_attr(
+    comm: CommHandle,
+    keyval: c_int,
+    value: *mut c_void,
+    flag: Out<c_int>,
+) -> Result<()> {
+    let comm = CommRef::from_handle(comm.0)?;
+    let found = match attribute::of_communicator(process::current()?, keyval) {
+        Some(found) => found,
+        None => comm.attributes.get(Target::Comm, keyval)?,
+    };
+    store(found, value, flag)
+}
+
+pub(crate) fn comm_set_attr(comm: CommHandle, keyval: c_int, value: *mut c_void) -> Result<()> {
+    let comm = CommRef::from_handle(comm.0)?;
+    comm.attributes.set(Target::Comm, comm.handle(), keyval, value.expose_provenance())
+}
+
+pub(crate) fn comm_delete_attr(comm: CommHandle, keyval: c_int) -> Result<()> {
+    let comm = CommRef::from_handle(comm.0)?;
+    comm.attributes.delete(Target::Comm, comm.handle(), keyval)
+}
+
+pub(crate) fn attr_get(comm: CommHandle, keyval: c_int, value: *mut c_void, flag: Out<c_int>) -> Result<()> {
+    comm_get_attr(comm, keyval, value, flag)
+}
+
+pub(crate) fn attr_put(comm: CommHandle, keyval: c_int, value: *mut c_void) -> Result<()> {
+    comm_set_attr(comm, keyval, value)
+}
+
+pub(crate) fn attr_delete(comm: CommHandle, keyval: c_int) -> Result<()> {
+    comm_delete_attr(comm, keyval)
+}
+
+pub(crate) fn type_get_attr(
+    datatype: DatatypeHandle,
+    keyval: c_int,
+    value: *mut c_void,
+    flag: Out<c_int>,
+) -> Result<()> {
+    store(attribute::of_type(datatype.0)?.get(Target::Type, keyval)?, value, flag)
+}
+
+pub(crate) fn type_set_attr(datatype: DatatypeHandle, keyval: c_int, value: *mut c_void) -> Result<()> {
+    attribute::of_type(datatype.0)?.set(Target::Type, datatype.0, keyval, value.expose_provenance())
+}
+
+pub(crate) fn type_delete_attr(datatype: DatatypeHandle, keyval: c_int) -> Result<()> {
+    attribute::of_type(datatype.0)?.delete(Target::Type, datatype.0, keyval)
+}

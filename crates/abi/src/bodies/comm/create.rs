@@ -1,0 +1,78 @@
+//! Making and freeing communicators.
+//!
+//! Where a result goes is looked at first: nobody could free a communicator that cannot be stored.
+
+use crate::argument::Out;
+use crate::error::Result;
+use heddle_engine::comm::{self, CommRef};
+use heddle_engine::{group, info};
+use heddle_spec::handle::{CommHandle, GroupHandle, InfoHandle, RequestHandle};
+use std::ffi::c_int;
+
+/// Makes a communicator and stores its handle.
+fn make(comm: CommHandle, new: Out<CommHandle>, make: impl FnOnce(&CommRef) -> Result<usize>) -> Result<()> {
+    let comm = CommRef::from_handle(comm.0)?;
+    let new = new.place()?;
+    *new = CommHandle(make(&comm)?);
+    Ok(())
+}
+
+pub(crate) fn comm_dup(comm: CommHandle, new: Out<CommHandle>) -> Result<()> {
+    make(comm, new, |comm| comm::dup(comm, &Vec::new()))
+}
+
+pub(crate) fn comm_dup_with_info(comm: CommHandle, info: InfoHandle, new: Out<CommHandle>) -> Result<()> {
+    make(comm, new, |comm| comm::dup(comm, &info::hints(info.0)?))
+}
+
+pub(crate) fn comm_idup(comm: CommHandle, new: Out<CommHandle>, request: Out<RequestHandle>) -> Result<()> {
+    comm_idup_with_info(comm, InfoHandle::NULL, new, request)
+}
+
+pub(crate) fn comm_idup_with_info(
+    comm: CommHandle,
+    info: InfoHandle,
+    new: Out<CommHandle>,
+    request: Out<RequestHandle>,
+) -> Result<()> {
+    let comm = CommRef::from_handle(comm.0)?;
+    let (hints, new, request) = (info::hints(info.0)?, new.place()?, request.place()?);
+    let (comm, pending) = comm::idup(&comm, &hints)?;
+    *new = CommHandle(comm);
+    *request = RequestHandle(pending);
+    Ok(())
+}
+
+pub(crate) fn comm_create(comm: CommHandle, group: GroupHandle, new: Out<CommHandle>) -> Result<()> {
+    make(comm, new, |comm| comm::create(comm, &group::from_handle(group.0)?))
+}
+
+pub(crate) fn comm_create_group(
+    comm: CommHandle,
+    group: GroupHandle,
+    tag: c_int,
+    new: Out<CommHandle>,
+) -> Result<()> {
+    make(comm, new, |comm| comm::create_group(comm, &group::from_handle(group.0)?, tag))
+}
+
+pub(crate) fn comm_split(comm: CommHandle, color: c_int, key: c_int, new: Out<CommHandle>) -> Result<()> {
+    make(comm, new, |comm| comm::split(comm, color, key))
+}
+
+pub(crate) fn comm_split_type(
+    comm: CommHandle,
+    split_type: c_int,
+    key: c_int,
+    info: InfoHandle,
+    new: Out<CommHandle>,
+) -> Result<()> {
+    make(comm, new, |comm| comm::split_type(comm, split_type, key, &info::hints(info.0)?))
+}
+
+pub(crate) fn comm_free(comm: Out<CommHandle>) -> Result<()> {
+    let comm = comm.place()?;
+    comm::free(comm.0)?;
+    *comm = CommHandle::NULL;
+    Ok(())
+}

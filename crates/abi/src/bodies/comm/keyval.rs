@@ -1,0 +1,87 @@
+//! Keyvals.
+
+use crate::argument::{Callback, Out};
+use crate::error::{Error, Result};
+use heddle_engine::attribute::{self, Copy, CopyFunction, Delete, DeleteFunction, Target};
+use heddle_spec::constants as mpi;
+use std::ffi::{c_int, c_void};
+
+fn create(
+    target: Target,
+    copy: Callback,
+    delete: Callback,
+    keyval: Out<c_int>,
+    state: *mut c_void,
+) -> Result<()> {
+    let keyval = keyval.place()?;
+    let copy = match copy.address.addr() {
+        mpi::MPI_NULL_COPY_FN => Copy::Never,
+        mpi::MPI_DUP_FN => Copy::Always,
+        // SAFETY: the program promises that the address is that of a copy function; all kinds have the same form, as
+        // a handle is a word.
+        _ => Copy::Call(unsafe { std::mem::transmute::<*const c_void, CopyFunction>(copy.address) }),
+    };
+    let delete = match delete.address.addr() {
+        mpi::MPI_NULL_DELETE_FN => Delete::Nothing,
+        mpi::MPI_DUP_FN => {
+            let message = "MPI_COMM_DUP_FN and its like are copy functions and cannot delete an attribute";
+            return Err(Error::new(mpi::MPI_ERR_ARG, message));
+        }
+        // SAFETY: as above.
+        _ => Delete::Call(unsafe { std::mem::transmute::<*const c_void, DeleteFunction>(delete.address) }),
+    };
+    *keyval = attribute::create(target, copy, delete, state.expose_provenance())?;
+    Ok(())
+}
+
+pub(crate) fn comm_create_keyval(
+    copy: Callback,
+    delete: Callback,
+    keyval: Out<c_int>,
+    state: *mut c_void,
+) -> Result<()> {
+    create(Target::Comm, copy, delete, keyval, state)
+}
+
+pub(crate) fn comm_free_keyval(keyval: Out<c_int>) -> Result<()> {
+    attribute::free(Target::Comm, keyval.place()?)
+}
+
+pub(crate) fn keyval_create(
+    copy: Callback,
+    delete: Callback,
+    keyval: Out<c_int>,
+    state: *mut c_void,
+) -> Result<()> {
+    create(Target::Comm, copy, delete, keyval, state)
+}
+
+pub(crate) fn keyval_free(keyval: Out<c_int>) -> Result<()> {
+    attribute::free(Target::Comm, keyval.place()?)
+}
+
+pub(crate) fn type_create_keyval(
+    copy: Callback,
+    delete: Callback,
+    keyval: Out<c_int>,
+    state: *mut c_void,
+) -> Result<()> {
+    create(Target::Type, copy, delete, keyval, state)
+}
+
+pub(crate) fn type_free_keyval(keyval: Out<c_int>) -> Result<()> {
+    attribute::free(Target::Type, keyval.place()?)
+}
+
+pub(crate) fn win_create_keyval(
+    copy: Callback,
+    delete: Callback,
+    keyval: Out<c_int>,
+    state: *mut c_void,
+) -> Result<()> {
+    create(Target::Win, copy, delete, keyval, state)
+}
+
+pub(crate) fn win_free_keyval(keyval: Out<c_int>) -> Result<()> {
+    attribute::free(Target::Win, keyval.place()?)
+}

@@ -1,0 +1,31 @@
+//! Names of objects.
+
+use crate::argument::{Out, Text, TextOut};
+use crate::error::Result;
+use heddle_engine::attribute;
+use heddle_engine::comm::CommRef;
+use heddle_spec::constants as mpi;
+use heddle_spec::handle::{CommHandle, DatatypeHandle};
+use std::ffi::c_int;
+
+pub(crate) fn comm_set_name(comm: CommHandle, name: Text<'_>) -> Result<()> {
+    CommRef::from_handle(comm.0)?.set_name(name.get()?);
+    Ok(())
+}
+
+/// `MPI_COMM_NULL` has a name too.
+pub(crate) fn comm_get_name(comm: CommHandle, name: TextOut, length: Out<c_int>) -> Result<()> {
+    let text = match comm {
+        CommHandle::NULL => "MPI_COMM_NULL".to_owned(),
+        _ => CommRef::from_handle(comm.0)?.name(),
+    };
+    length.set(name.set(&text, mpi::MPI_MAX_OBJECT_NAME)?)
+}
+
+pub(crate) fn type_set_name(datatype: DatatypeHandle, name: Text<'_>) -> Result<()> {
+    attribute::set_type_name(datatype.0, name.get()?)
+}
+
+pub(crate) fn type_get_name(datatype: DatatypeHandle, name: TextOut, length: Out<c_int>) -> Result<()> {
+    length.set(name.set(&attribute::type_name(datatype.0)?, mpi::MPI_MAX_OBJECT_NAME)?)
+}

@@ -1,0 +1,63 @@
+//! What a communicator is.
+
+use crate::argument::Out;
+use crate::error::{Error, Result};
+use heddle_engine::comm::CommRef;
+use heddle_engine::{group, info};
+use heddle_spec::constants as mpi;
+use heddle_spec::handle::{CommHandle, GroupHandle, InfoHandle};
+use std::ffi::c_int;
+
+pub(crate) fn comm_rank(comm: CommHandle, rank: Out<c_int>) -> Result<()> {
+    rank.set(CommRef::from_handle(comm.0)?.rank() as c_int)
+}
+
+pub(crate) fn comm_size(comm: CommHandle, size: Out<c_int>) -> Result<()> {
+    size.set(CommRef::from_handle(comm.0)?.size() as c_int)
+}
+
+pub(crate) fn comm_compare(comm1: CommHandle, comm2: CommHandle, result: Out<c_int>) -> Result<()> {
+    let (one, other) = (CommRef::from_handle(comm1.0)?, CommRef::from_handle(comm2.0)?);
+    result.set(one.compare(&other))
+}
+
+pub(crate) fn comm_group(comm: CommHandle, new: Out<GroupHandle>) -> Result<()> {
+    let comm = CommRef::from_handle(comm.0)?;
+    new.place()?;
+    new.set(GroupHandle(group::new_handle(comm.group.clone())))
+}
+
+/// There are no intercommunicators yet.
+pub(crate) fn comm_test_inter(comm: CommHandle, flag: Out<c_int>) -> Result<()> {
+    CommRef::from_handle(comm.0)?;
+    flag.set(0)
+}
+
+pub(crate) fn comm_remote_size(comm: CommHandle, _size: Out<c_int>) -> Result<()> {
+    Err(not_an_intercommunicator(comm))
+}
+
+pub(crate) fn comm_remote_group(comm: CommHandle, _group: Out<GroupHandle>) -> Result<()> {
+    Err(not_an_intercommunicator(comm))
+}
+
+fn not_an_intercommunicator(comm: CommHandle) -> Error {
+    match CommRef::from_handle(comm.0) {
+        Err(error) => error,
+        Ok(_) => {
+            Error::new(mpi::MPI_ERR_COMM, "the communicator is no intercommunicator: it has no remote group")
+        }
+    }
+}
+
+pub(crate) fn comm_set_info(comm: CommHandle, info: InfoHandle) -> Result<()> {
+    let comm = CommRef::from_handle(comm.0)?;
+    comm.set_hints(&info::hints(info.0)?);
+    Ok(())
+}
+
+pub(crate) fn comm_get_info(comm: CommHandle, used: Out<InfoHandle>) -> Result<()> {
+    let comm = CommRef::from_handle(comm.0)?;
+    used.place()?;
+    used.set(InfoHandle(info::new_handle(comm.hints())))
+}

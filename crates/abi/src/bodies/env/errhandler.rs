@@ -1,0 +1,54 @@
+//! Error handlers.
+
+use crate::argument::{Callback, Out};
+use crate::error::Result;
+use heddle_engine::comm::CommRef;
+use heddle_engine::errhandler::{self, HandlerFunction, Holder};
+use heddle_spec::handle::{CommHandle, ErrhandlerHandle};
+use std::ffi::c_int;
+
+/// Makes a handler; for `MPI_File_create_errhandler` too.
+pub(crate) fn create(holder: Holder, function: Callback, errhandler: Out<ErrhandlerHandle>) -> Result<()> {
+    let errhandler = errhandler.place()?;
+    // SAFETY: the parameter's type in mpi.h is that of such a function.
+    let function = unsafe { function.function::<HandlerFunction>() }?;
+    errhandler.0 = errhandler::create(holder, function);
+    Ok(())
+}
+
+pub(crate) fn comm_create_errhandler(function: Callback, errhandler: Out<ErrhandlerHandle>) -> Result<()> {
+    create(Holder::Comm, function, errhandler)
+}
+
+pub(crate) fn win_create_errhandler(function: Callback, errhandler: Out<ErrhandlerHandle>) -> Result<()> {
+    create(Holder::Win, function, errhandler)
+}
+
+pub(crate) fn session_create_errhandler(function: Callback, errhandler: Out<ErrhandlerHandle>) -> Result<()> {
+    create(Holder::Session, function, errhandler)
+}
+
+pub(crate) fn errhandler_free(errhandler: Out<ErrhandlerHandle>) -> Result<()> {
+    let errhandler = errhandler.place()?;
+    errhandler::free(errhandler.0)?;
+    *errhandler = ErrhandlerHandle::NULL;
+    Ok(())
+}
+
+pub(crate) fn comm_get_errhandler(comm: CommHandle, errhandler: Out<ErrhandlerHandle>) -> Result<()> {
+    let comm = CommRef::from_handle(comm.0)?;
+    let errhandler = errhandler.place()?;
+    errhandler.0 = comm.errhandler.share();
+    Ok(())
+}
+
+pub(crate) fn comm_set_errhandler(comm: CommHandle, errhandler: ErrhandlerHandle) -> Result<()> {
+    let comm = CommRef::from_handle(comm.0)?;
+    errhandler::check(errhandler.0, Holder::Comm)?;
+    comm.errhandler.set(errhandler.0);
+    Ok(())
+}
+
+pub(crate) fn comm_call_errhandler(comm: CommHandle, code: c_int) -> Result<()> {
+    errhandler::call_of_comm(comm.0, code)
+}

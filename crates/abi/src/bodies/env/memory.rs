@@ -1,0 +1,38 @@
+//! Memory for the program.
+
+use crate::argument::Out;
+use crate::error::{Error, Result};
+use heddle_spec::constants as mpi;
+use heddle_spec::handle::InfoHandle;
+use std::ffi::c_void;
+use std::ptr;
+
+/// A cache line: data that threads and processes share does not meet other data there.
+const ALIGNMENT: usize = 64;
+
+/// The address is stored where the argument, a pointer to a pointer, says.
+pub(crate) fn alloc_mem(size: i64, _info: InfoHandle, baseptr: *mut c_void) -> Result<()> {
+    // SAFETY: the program passes the address of a pointer.
+    let place = unsafe { Out::<*mut c_void>::new(baseptr.cast()) };
+    let place = place.place()?;
+    let bytes = usize::try_from(size).map_err(|_| {
+        Error::new(mpi::MPI_ERR_ARG, format!("the size of the memory is {size}, but it may not be negative"))
+    })?;
+    let mut address = ptr::null_mut();
+    // SAFETY: the alignment is a power of two and a multiple of a pointer's size.
+    let failed = unsafe { libc::posix_memalign(&raw mut address, ALIGNMENT, bytes.max(1)) } != 0;
+    if failed {
+        return Err(Error::new(
+            mpi::MPI_ERR_NO_MEM,
+            format!("the system has no {bytes} bytes of memory left"),
+        ));
+    }
+    *place = address;
+    Ok(())
+}
+
+pub(crate) fn free_mem(base: *mut c_void) -> Result<()> {
+    // SAFETY: the program passes what `alloc_mem` gave it, or null.
+    unsafe { libc::free(base) };
+    Ok(())
+}

@@ -1,0 +1,146 @@
+//! External interfaces: generalized requests, and statuses that a program fills.
+
+use crate::argument::{Callback, Out, StatusOut, bytes_of, is_cancelled, set_bytes, set_cancelled, status};
+use crate::error::{Error, Result};
+use heddle_engine::datatype::{self, TypeRef};
+use heddle_engine::p2p;
+use heddle_engine::request::{Attachment, Canceller, Outcome};
+use heddle_spec::Status;
+use heddle_spec::constants as mpi;
+use heddle_spec::handle::{DatatypeHandle, RequestHandle};
+use std::any::Any;
+use std::ffi::{c_int, c_void};
+
+type QueryFunction = unsafe extern "C" fn(*mut c_void, *mut Status) -> c_int;
+type FreeFunction = unsafe extern "C" fn(*mut c_void) -> c_int;
+type CancelFunction = unsafe extern "C" fn(*mut c_void, c_int) -> c_int;
+
+/// The program's functions behind a generalized request.
+#[derive(Debug)]
+struct Functions {
+    query: QueryFunction,
+    /// Until it has been called.
+    free: Option<FreeFunction>,
+    cancel: CancelFunction,
+    state: *mut c_void,
+}
+
+// SAFETY: the standard lets the functions be called by whichever thread completes the request.
+unsafe impl Send for Functions {}
+
+/// An error that a function of the program has returned.
+fn returned(code: c_int, what: &str) -> Result<()> {
+    if code == mpi::MPI_SUCCESS {
+        return Ok(());
+    }
+    Err(Error::new(
+        code,
+        format!("the {what} function of a generalized request has returned the error code {code}"),
+    ))
+}
+
+impl Functions {
+    /// Asks the program for the status of the request.
+    fn fill(&self, outcome: &mut Outcome) {
+        let mut answer = status(outcome);
+        // SAFETY: the program gave this function to be called so.
+        let code = unsafe { (self.query)(self.state, &raw mut answer) };
+        outcome.source = answer.source;
+        outcome.tag = answer.tag;
+        outcome.bytes = bytes_of(&answer) as u64;
+        outcome.cancelled = is_cancelled(&answer);
+        outcome.error = returned(code, "query").err();
+    }
+
+    fn release(&mut self) -> Result<()> {
+        match self.free.take() {
+            // SAFETY: the program gave this function to be called so.
+            Some(free) => returned(unsafe { free(self.state) }, "free"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Attachment for Functions {
+    fn finish(&mut self, outcome: &mut Outcome) {
+        self.fill(outcome);
+        if let Err(error) = self.release() {
+            outcome.error.get_or_insert(error);
+        }
+    }
+
+    fn look(&mut self, outcome: &mut Outcome) {
+        self.fill(outcome);
+    }
+
+    fn canceller(&self) -> Option<Canceller> {
+        let (cancel, state) = (self.cancel, self.state);
+        Some(Box::new(move |complete| {
+            // SAFETY: the program gave this function to be called so.
+            returned(unsafe { cancel(state, c_int::from(complete)) }, "cancel")
+        }))
+    }
+
+    fn as_any(&mut self) -> &mut dyn Any {
+        self
+    }
+}
+
+impl Drop for Functions {
+    fn drop(&mut self) {
+        // The request was freed without being waited for: nobody is there to hear of an error.
+        let _ = self.release();
+    }
+}
+
+pub(crate) fn grequest_start(
+    query_fn: Callback,
+    free_fn: Callback,
+    cancel_fn: Callback,
+    extra_state: *mut c_void,
+    request: Out<RequestHandle>,
+) -> Result<()> {
+    let request = request.place()?;
+    // SAFETY: the parameter's type in mpi.h is that of such a function.
+    let query = unsafe { query_fn.function::<QueryFunction>() }?;
+    // SAFETY: as above.
+    let free = Some(unsafe { free_fn.function::<FreeFunction>() }?);
+    // SAFETY: as above.
+    let cancel = unsafe { cancel_fn.function::<CancelFunction>() }?;
+    request.0 = p2p::start_generalized(Box::new(Functions { query, free, cancel, state: extra_state }))?;
+    Ok(())
+}
+
+pub(crate) fn grequest_complete(request: RequestHandle) -> Result<()> {
+    p2p::complete_generalized(request.0)
+}
+
+pub(crate) fn status_set_cancelled(status: StatusOut, flag: bool) -> Result<()> {
+    status.update(|status| set_cancelled(status, flag))
+}
+
+pub(crate) fn status_set_elements(status: StatusOut, datatype: DatatypeHandle, count: i64) -> Result<()> {
+    let datatype = datatype::from_handle(datatype.0)?;
+    let bytes = bytes_of_elements(&datatype, count).ok_or_else(|| {
+        Error::new(
+            mpi::MPI_ERR_COUNT,
+            format!("there is no message of {count} basic elements of this datatype"),
+        )
+    })?;
+    status.update(|status| set_bytes(status, bytes))
+}
+
+pub(crate) fn status_set_elements_x(status: StatusOut, datatype: DatatypeHandle, count: i64) -> Result<()> {
+    status_set_elements(status, datatype, count)
+}
+
+/// The bytes that so many basic elements take: whole items, and a part of one.
+fn bytes_of_elements(datatype: &TypeRef, count: i64) -> Option<i64> {
+    let per_item = datatype.basic_elements();
+    if count < 0 || per_item == 0 {
+        return (count == 0).then_some(0);
+    }
+    let (whole, rest) = (datatype.packed_len(count / per_item)?, count % per_item);
+    let part = (0..datatype.size()).find(|&bytes| datatype.get_elements(bytes) == Some(rest))?;
+    whole.checked_add(part)
+}

@@ -1,0 +1,58 @@
+//! Buffers for buffered sends.
+
+use crate::argument::{CountOut, Out};
+use crate::error::{Error, Result};
+use heddle_engine::comm::CommRef;
+use heddle_engine::p2p::{AttachTo, attach_buffer, detach_buffer, flush_buffer};
+use heddle_spec::constants as mpi;
+use heddle_spec::handle::CommHandle;
+use std::ffi::c_void;
+use std::ptr;
+
+fn attach(to: AttachTo<'_>, buffer: *mut c_void, size: i64) -> Result<()> {
+    let address = buffer.addr();
+    if address == mpi::MPI_BUFFER_AUTOMATIC {
+        return attach_buffer(to, address, None);
+    }
+    let size = usize::try_from(size).map_err(|_| {
+        Error::new(mpi::MPI_ERR_ARG, format!("the size of the buffer is {size}, but it may not be negative"))
+    })?;
+    if address == 0 && size != 0 {
+        return Err(Error::new(mpi::MPI_ERR_BUFFER, format!("a null pointer is no buffer of {size} bytes")));
+    }
+    attach_buffer(to, address, Some(size))
+}
+
+/// The address is stored where the argument, a pointer to a pointer, says.
+fn detach(from: AttachTo<'_>, buffer_addr: *mut c_void, size: CountOut) -> Result<()> {
+    // SAFETY: the program passes the address of a pointer.
+    let place = unsafe { Out::<*mut c_void>::new(buffer_addr.cast()) };
+    let place = place.place()?;
+    let attached = detach_buffer(from)?;
+    *place = ptr::with_exposed_provenance_mut(attached.address);
+    size.set(attached.size.map_or(0, |size| size as i64))
+}
+
+pub(crate) fn buffer_attach(buffer: *mut c_void, size: i64) -> Result<()> {
+    attach(AttachTo::Process, buffer, size)
+}
+
+pub(crate) fn buffer_detach(buffer_addr: *mut c_void, size: CountOut) -> Result<()> {
+    detach(AttachTo::Process, buffer_addr, size)
+}
+
+pub(crate) fn buffer_flush() -> Result<()> {
+    flush_buffer(AttachTo::Process)
+}
+
+pub(crate) fn comm_attach_buffer(comm: CommHandle, buffer: *mut c_void, size: i64) -> Result<()> {
+    attach(AttachTo::Comm(&CommRef::from_handle(comm.0)?), buffer, size)
+}
+
+pub(crate) fn comm_detach_buffer(comm: CommHandle, buffer_addr: *mut c_void, size: CountOut) -> Result<()> {
+    detach(AttachTo::Comm(&CommRef::from_handle(comm.0)?), buffer_addr, size)
+}
+
+pub(crate) fn comm_flush_buffer(comm: CommHandle) -> Result<()> {
+    flush_buffer(AttachTo::Comm(&CommRef::from_handle(comm.0)?))
+}

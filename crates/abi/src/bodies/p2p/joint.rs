@@ -1,0 +1,93 @@
+//! Sending and receiving at once.
+
+use super::check_tag;
+use super::receive::{finish, incoming};
+use crate::argument::{Out, StatusOut, buffer};
+use crate::error::Result;
+use heddle_engine::comm::Plane;
+use heddle_engine::p2p;
+use heddle_spec::handle::{CommHandle, DatatypeHandle, RequestHandle};
+use std::ffi::{c_int, c_void};
+
+#[expect(clippy::too_many_arguments, reason = "those of the function")]
+pub(crate) fn sendrecv(
+    sendbuf: *const c_void,
+    sendcount: i64,
+    sendtype: DatatypeHandle,
+    dest: c_int,
+    sendtag: c_int,
+    recvbuf: *mut c_void,
+    recvcount: i64,
+    recvtype: DatatypeHandle,
+    source: c_int,
+    recvtag: c_int,
+    comm: CommHandle,
+    status: StatusOut,
+) -> Result<()> {
+    let (comm, to) = incoming(recvbuf, recvcount, recvtype, recvtag, comm)?;
+    // SAFETY: the program leaves the memory alone until the operation is complete.
+    let from = unsafe { buffer(sendbuf, sendcount, sendtype) }?;
+    check_tag(sendtag)?;
+    let outgoing = (from, dest, sendtag);
+    finish(status, p2p::sendrecv(&comm, Plane::PointToPoint, outgoing, (to, source, recvtag))?)
+}
+
+#[expect(clippy::too_many_arguments, reason = "those of the function")]
+pub(crate) fn isendrecv(
+    sendbuf: *const c_void,
+    sendcount: i64,
+    sendtype: DatatypeHandle,
+    dest: c_int,
+    sendtag: c_int,
+    recvbuf: *mut c_void,
+    recvcount: i64,
+    recvtype: DatatypeHandle,
+    source: c_int,
+    recvtag: c_int,
+    comm: CommHandle,
+    request: Out<RequestHandle>,
+) -> Result<()> {
+    let (comm, to) = incoming(recvbuf, recvcount, recvtype, recvtag, comm)?;
+    // SAFETY: the program leaves the memory alone until the operation is complete.
+    let from = unsafe { buffer(sendbuf, sendcount, sendtype) }?;
+    check_tag(sendtag)?;
+    let request = request.place()?;
+    request.0 = p2p::isendrecv(&comm, (from, dest, sendtag), (to, source, recvtag))?;
+    Ok(())
+}
+
+#[expect(clippy::too_many_arguments, reason = "those of the function")]
+pub(crate) fn sendrecv_replace(
+    buf: *mut c_void,
+    count: i64,
+    datatype: DatatypeHandle,
+    dest: c_int,
+    sendtag: c_int,
+    source: c_int,
+    recvtag: c_int,
+    comm: CommHandle,
+    status: StatusOut,
+) -> Result<()> {
+    let (comm, buffer) = incoming(buf, count, datatype, recvtag, comm)?;
+    check_tag(sendtag)?;
+    finish(status, p2p::sendrecv_replace(&comm, buffer, (dest, sendtag), (source, recvtag))?)
+}
+
+#[expect(clippy::too_many_arguments, reason = "those of the function")]
+pub(crate) fn isendrecv_replace(
+    buf: *mut c_void,
+    count: i64,
+    datatype: DatatypeHandle,
+    dest: c_int,
+    sendtag: c_int,
+    source: c_int,
+    recvtag: c_int,
+    comm: CommHandle,
+    request: Out<RequestHandle>,
+) -> Result<()> {
+    let (comm, buffer) = incoming(buf, count, datatype, recvtag, comm)?;
+    check_tag(sendtag)?;
+    let request = request.place()?;
+    request.0 = p2p::isendrecv_replace(&comm, buffer, (dest, sendtag), (source, recvtag))?;
+    Ok(())
+}

@@ -1,0 +1,67 @@
+//! Looking at messages before they are received.
+
+use super::check_wanted_tag;
+use super::receive::finish;
+use crate::argument::{Out, StatusOut};
+use crate::error::Result;
+use heddle_engine::comm::CommRef;
+use heddle_engine::p2p;
+use heddle_spec::handle::{CommHandle, MessageHandle};
+use std::ffi::c_int;
+
+pub(crate) fn probe(source: c_int, tag: c_int, comm: CommHandle, status: StatusOut) -> Result<()> {
+    let comm = CommRef::from_handle(comm.0)?;
+    check_wanted_tag(tag)?;
+    finish(status, p2p::probe(&comm, source, tag)?)
+}
+
+pub(crate) fn iprobe(
+    source: c_int,
+    tag: c_int,
+    comm: CommHandle,
+    flag: Out<c_int>,
+    status: StatusOut,
+) -> Result<()> {
+    let comm = CommRef::from_handle(comm.0)?;
+    check_wanted_tag(tag)?;
+    match p2p::iprobe(&comm, source, tag)? {
+        None => flag.set(0),
+        Some(outcome) => {
+            flag.set(1)?;
+            finish(status, outcome)
+        }
+    }
+}
+
+pub(crate) fn mprobe(
+    source: c_int,
+    tag: c_int,
+    comm: CommHandle,
+    message: Out<MessageHandle>,
+    status: StatusOut,
+) -> Result<()> {
+    let comm = CommRef::from_handle(comm.0)?;
+    check_wanted_tag(tag)?;
+    let message = message.place()?;
+    let (handle, outcome) = p2p::mprobe(&comm, source, tag)?;
+    message.0 = handle;
+    finish(status, outcome)
+}
+
+pub(crate) fn improbe(
+    source: c_int,
+    tag: c_int,
+    comm: CommHandle,
+    flag: Out<c_int>,
+    message: Out<MessageHandle>,
+    status: StatusOut,
+) -> Result<()> {
+    let comm = CommRef::from_handle(comm.0)?;
+    check_wanted_tag(tag)?;
+    let (flag, message) = (flag.place()?, message.place()?);
+    let found = p2p::improbe(&comm, source, tag)?;
+    *flag = c_int::from(found.is_some());
+    let Some((handle, outcome)) = found else { return Ok(()) };
+    message.0 = handle;
+    finish(status, outcome)
+}

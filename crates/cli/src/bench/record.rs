@@ -1,0 +1,343 @@
+//! What was measured: the C program's lines, the medians over the rounds, and the file that keeps them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::error::BenchError;
+use super::library::Library;
+use super::load::Load;
+use super::machine::Machine;
+use super::targets::Target;
+
+/// Shares of the threads in the work, where 1 is the mean.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct Share {
+    /// The slowest thread's.
+    pub(crate) min: Option<f64>,
+    /// The fastest thread's.
+    pub(crate) max: Option<f64>,
+}
+
+/// A line of JSON from the C program.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Line {
+    /// What identifies the measurement.
+    #[serde(flatten)]
+    pub(crate) key: Key,
+    /// The library as it names itself.
+    pub(crate) version: String,
+    /// The thread level that it gave.
+    pub(crate) provided: String,
+    /// Whether each process had its own core.
+    pub(crate) pinned: bool,
+    /// Messages in flight.
+    pub(crate) window: u32,
+    /// Median of the repetitions.
+    pub(crate) value: Option<f64>,
+    /// The value of the faster parts of the repetitions: what it may be on a quiet machine.
+    #[serde(default)]
+    pub(crate) calm: Option<f64>,
+    /// Unit of the value.
+    pub(crate) unit: String,
+    /// The repetitions.
+    pub(crate) reps: Vec<Option<f64>>,
+    /// Fairness.
+    #[serde(default)]
+    pub(crate) share: Option<Share>,
+    /// Payload that did not arrive as it was sent.
+    pub(crate) wrong_bytes: u64,
+    /// Cache-line round trip before and after.
+    pub(crate) probe_ns: Vec<f64>,
+}
+
+impl Line {
+    /// All lines in a program's output; what is not a result is left out.
+    pub(crate) fn parse_all(text: &str) -> Vec<Self> {
+        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    }
+}
+
+/// What a figure is the figure of.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Key {
+    /// The subject, as the C program names it.
+    pub(crate) bench: String,
+    /// How messages are sent, or which of a subject's figures it is.
+    pub(crate) op: String,
+    /// The thread level asked for.
+    pub(crate) level: String,
+    /// `shared` or `per-thread` communicators.
+    pub(crate) comms: String,
+    /// Processes.
+    pub(crate) ranks: u32,
+    /// Threads in each.
+    pub(crate) threads: u32,
+    /// Bytes a message.
+    pub(crate) size: u64,
+}
+
+impl Key {
+    /// A key of two processes with one thread each.
+    pub(crate) fn new(bench: &str, level: &str, size: u64) -> Self {
+        Self {
+            bench: bench.to_owned(),
+            op: "isend".to_owned(),
+            level: level.to_owned(),
+            comms: "shared".to_owned(),
+            ranks: 2,
+            threads: 1,
+            size,
+        }
+    }
+
+    /// The same with `threads` threads a process.
+    pub(crate) fn threads(self, threads: u32, comms: &str) -> Self {
+        Self { threads, comms: comms.to_owned(), ..self }
+    }
+}
+
+/// One line of one launch, and when it was.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Measurement {
+    /// The library's short name.
+    pub(crate) library: String,
+    /// Counted from 1.
+    pub(crate) round: u32,
+    /// What else the machine did.
+    pub(crate) load: Load,
+    /// The line.
+    #[serde(flatten)]
+    pub(crate) line: Line,
+}
+
+/// A launch that gave no result, or not all.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Failure {
+    /// The library's short name.
+    pub(crate) library: String,
+    /// Counted from 1; 0 for a library that could not be prepared at all.
+    pub(crate) round: u32,
+    /// Which launch.
+    pub(crate) case: String,
+    /// What happened.
+    pub(crate) how: String,
+}
+
+/// A library that took part.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Participant {
+    /// Its short name.
+    pub(crate) name: String,
+    /// Its launcher.
+    pub(crate) mpiexec: String,
+    /// Environment added for it.
+    pub(crate) environment: Vec<(String, String)>,
+}
+
+impl From<&Library> for Participant {
+    fn from(library: &Library) -> Self {
+        Self {
+            name: library.name.clone(),
+            mpiexec: library.mpiexec.display().to_string(),
+            environment: library
+                .environment
+                .iter()
+                .map(|(name, value)| (name.clone(), value.to_string_lossy().into_owned()))
+                .collect(),
+        }
+    }
+}
+
+/// With so many undisturbed rounds, the disturbed ones are left out of a figure.
+const ENOUGH_ROUNDS: usize = 3;
+
+/// A library's figure over the rounds: the undisturbed ones if there are enough, else all.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Figure {
+    /// Median over the rounds.
+    pub(crate) median: f64,
+    /// Smallest round.
+    pub(crate) low: f64,
+    /// Largest round.
+    pub(crate) high: f64,
+    /// Rounds that it is made of.
+    pub(crate) rounds: usize,
+    /// How many of them other things disturbed.
+    pub(crate) disturbed: usize,
+    /// Median of the launches' calm values.
+    pub(crate) calm: Option<f64>,
+    /// Median share of the slowest thread.
+    pub(crate) share_min: Option<f64>,
+    /// Median of the probes beside it.
+    pub(crate) probe_ns: Option<f64>,
+}
+
+impl Figure {
+    /// Whether most rounds were disturbed.
+    pub(crate) fn doubtful(&self) -> bool {
+        self.disturbed * 2 > self.rounds
+    }
+}
+
+/// All libraries' figures of one key.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Row {
+    /// Of what.
+    pub(crate) key: Key,
+    /// Unit of the figures.
+    pub(crate) unit: String,
+    /// By library.
+    pub(crate) figures: BTreeMap<String, Figure>,
+}
+
+/// Everything a benchmark run leaves.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Results {
+    /// This program's version.
+    pub(crate) version: String,
+    /// The command line.
+    pub(crate) command: Vec<String>,
+    /// When it began (UTC).
+    pub(crate) started: String,
+    /// Whether every launch was made.
+    pub(crate) complete: bool,
+    /// The machine.
+    pub(crate) machine: Machine,
+    /// Who took part.
+    pub(crate) libraries: Vec<Participant>,
+    /// Every launch's lines.
+    pub(crate) measurements: Vec<Measurement>,
+    /// What went wrong.
+    pub(crate) failures: Vec<Failure>,
+    /// Medians.
+    pub(crate) summary: Vec<Row>,
+    /// Targets, and whether they are met.
+    pub(crate) targets: Vec<Target>,
+}
+
+impl Results {
+    /// Writes everything to `path`; a reader never sees half a file.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub(crate) fn save(&self, path: &Path) -> Result<(), BenchError> {
+        let unfinished = path.with_extension("json.part");
+        let text = serde_json::to_string_pretty(self)?;
+        fs::write(&unfinished, text).map_err(BenchError::file("write", &unfinished))?;
+        fs::rename(&unfinished, path).map_err(BenchError::file("write", path))
+    }
+}
+
+/// Medians over the rounds, a row a key; rows in the keys' order.
+pub(crate) fn summarise(measurements: &[Measurement]) -> Vec<Row> {
+    let mut groups: BTreeMap<&Key, BTreeMap<&str, Vec<&Measurement>>> = BTreeMap::new();
+    for measurement in measurements.iter().filter(|m| m.line.value.is_some() && m.line.wrong_bytes == 0) {
+        let libraries = groups.entry(&measurement.line.key).or_default();
+        libraries.entry(&measurement.library).or_default().push(measurement);
+    }
+    let mut rows = Vec::new();
+    for (key, libraries) in groups {
+        let unit = libraries.values().flatten().next().map(|m| m.line.unit.clone()).unwrap_or_default();
+        let figures = libraries
+            .into_iter()
+            .filter_map(|(name, list)| Some((name.to_owned(), figure(&list)?)))
+            .collect();
+        rows.push(Row { key: key.clone(), unit, figures });
+    }
+    rows
+}
+
+fn figure(measurements: &[&Measurement]) -> Option<Figure> {
+    let undisturbed: Vec<_> = measurements.iter().copied().filter(|m| !m.load.disturbs()).collect();
+    let used = if undisturbed.len() >= ENOUGH_ROUNDS { &undisturbed } else { measurements };
+    let values: Vec<f64> = used.iter().filter_map(|m| m.line.value).collect();
+    Some(Figure {
+        median: median(values.iter().copied())?,
+        low: values.iter().copied().fold(f64::INFINITY, f64::min),
+        high: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        rounds: values.len(),
+        disturbed: used.iter().filter(|m| m.load.disturbs()).count(),
+        calm: median(used.iter().filter_map(|m| m.line.calm)),
+        share_min: median(used.iter().filter_map(|m| m.line.share?.min)),
+        probe_ns: median(used.iter().flat_map(|m| m.line.probe_ns.iter().copied())),
+    })
+}
+
+/// The middle value; the mean of the two middle ones of an even number; nothing of none.
+pub(crate) fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut sorted: Vec<f64> = values.collect();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    match sorted.len() {
+        0 => None,
+        odd if odd % 2 == 1 => Some(sorted[middle]),
+        _ => Some((sorted[middle - 1] + sorted[middle]) / 2.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Line, Measurement, median, summarise};
+    use crate::bench::load::Load;
+
+    const LINE: &str = r#"{"bench":"rate","version":"X 1","level":"single","provided":"single","ranks":2,
+        "pinned":true,"size":8,"threads":1,"comms":"shared","window":128,"op":"isend","seconds":0.4,"value":5,
+        "unit":"msg/s","reps":[4,5,null],"share":{"min":1,"mean":1,"max":1},"wrong_bytes":0,"probe_ns":[90.0,110.0]}"#;
+
+    fn measured(round: u32, value: f64) -> Measurement {
+        let line = LINE.replace('\n', " ").replace("\"value\":5", &format!("\"value\":{value}"));
+        let line = Line::parse_all(&line).remove(0);
+        Measurement { library: "x".to_owned(), round, load: Load::default(), line }
+    }
+
+    #[test]
+    fn noise_between_lines_is_left_out() {
+        let text = format!("warning: something\n{}\nbye\n{{\"bench\":1}}\n", LINE.replace('\n', " "));
+        assert_eq!(Line::parse_all(&text).len(), 1);
+    }
+
+    #[test]
+    fn rounds_are_summarised_by_their_median() {
+        let rows = summarise(&[measured(1, 3.0), measured(2, 100.0), measured(3, 4.0)]);
+        assert_eq!(rows.len(), 1);
+        let figure = &rows[0].figures["x"];
+        assert_eq!((figure.median, figure.low, figure.high, figure.rounds), (4.0, 3.0, 100.0, 3));
+        assert_eq!(figure.probe_ns, Some(100.0));
+    }
+
+    #[test]
+    fn disturbed_rounds_are_left_out_only_if_enough_others_remain() {
+        let disturbed = |mut m: Measurement| {
+            m.load.others = 0.5;
+            m
+        };
+        let mut rounds = vec![
+            measured(1, 3.0),
+            measured(2, 4.0),
+            disturbed(measured(3, 1.0)),
+            disturbed(measured(4, 1.0)),
+        ];
+        let few = summarise(&rounds);
+        assert_eq!((few[0].figures["x"].median, few[0].figures["x"].rounds), (2.0, 4));
+        rounds.push(measured(5, 5.0));
+        let enough = summarise(&rounds);
+        assert_eq!((enough[0].figures["x"].median, enough[0].figures["x"].disturbed), (4.0, 0));
+    }
+
+    #[test]
+    fn a_result_with_wrong_payload_does_not_count() {
+        let mut wrong = measured(1, 1000.0);
+        wrong.line.wrong_bytes = 1;
+        assert_eq!(summarise(&[wrong, measured(2, 7.0)])[0].figures["x"].median, 7.0);
+    }
+
+    #[test]
+    fn median_of_even_and_none() {
+        assert_eq!(median([1.0, 4.0, 2.0, 3.0].into_iter()), Some(2.5));
+        assert_eq!(median(std::iter::empty()), None);
+    }
+}

@@ -1,0 +1,135 @@
+//! The results as a page of Markdown.
+
+use std::fmt::Write as _;
+
+use super::library::HEDDLE;
+use super::record::{Figure, Results, Row};
+use super::targets::{Bound, Target, Verdict, best_peer, number, smaller_is_better};
+
+/// Renders the whole page.
+pub(crate) fn render(results: &Results) -> String {
+    let mut page = String::from("# Heddle and other MPI libraries\n\n");
+    let rounds = results.measurements.iter().map(|m| m.round).max().unwrap_or(0);
+    let state = if results.complete { "" } else { " **Interrupted: not every launch was made.**" };
+    // A `String` takes whatever is written to it, so the results of these macros cannot be errors.
+    let _ = writeln!(page, "{}\n", results.machine.sentence());
+    let _ = writeln!(
+        page,
+        "{}, {rounds} round(s) over all libraries, alternating; medians, without the rounds in which others used the \
+         machine where three or more remain, with `*` where they had to \
+         be used (`~`: the value of the run's faster parts, an indication only).{state} In parentheses: the slowest \
+         thread's share of the mean, where 1 is fair.\n",
+        results.started
+    );
+    versions(&mut page, results);
+    targets(&mut page, &results.targets);
+    figures(&mut page, results);
+    failures(&mut page, results);
+    page
+}
+
+fn versions(page: &mut String, results: &Results) {
+    for library in &results.libraries {
+        let version =
+            results.measurements.iter().find(|m| m.library == library.name).map(|m| &m.line.version);
+        let version = version.map_or("no results", String::as_str);
+        let _ = writeln!(page, "- {}: {version}", library.name);
+    }
+    page.push('\n');
+}
+
+fn targets(page: &mut String, targets: &[Target]) {
+    page.push_str("## Targets\n\n| target | Heddle | limit | from | |\n|---|---:|---:|---|---|\n");
+    for target in targets {
+        let sign = if target.bound == Bound::AtMost { "≤" } else { "≥" };
+        let shown = |value: Option<f64>| value.map_or("-".to_owned(), number);
+        let verdict = match target.verdict {
+            Verdict::Pass => "pass",
+            Verdict::Fail => "**FAIL**",
+            Verdict::NotMeasured => "not measured",
+        };
+        let _ = writeln!(
+            page,
+            "| {} | {} {} | {sign} {} | {} | {verdict} |",
+            target.what,
+            shown(target.measured),
+            target.unit,
+            shown(target.limit),
+            target.basis
+        );
+    }
+    page.push('\n');
+}
+
+fn figures(page: &mut String, results: &Results) {
+    let mut rows: Vec<&Row> = results.summary.iter().collect();
+    rows.sort_by_key(|row| (&row.key.bench, &row.unit));
+    for rows in rows.chunk_by(|a, b| a.key.bench == b.key.bench) {
+        let unit = &rows[0].unit;
+        let better = if smaller_is_better(unit) { "smaller" } else { "larger" };
+        let _ = writeln!(page, "## {} ({unit}, {better} is better)\n", rows[0].key.bench);
+        page.push_str("| level | op | comms | ranks | threads | bytes |");
+        for library in &results.libraries {
+            let _ = write!(page, " {} |", library.name);
+        }
+        page.push_str(" Heddle / best peer | probe ns |\n|---|---|---|---:|---:|---:|");
+        page.push_str(&"---:|".repeat(results.libraries.len() + 2));
+        page.push('\n');
+        for row in rows {
+            one_row(page, results, row);
+        }
+        page.push('\n');
+    }
+}
+
+fn one_row(page: &mut String, results: &Results, row: &Row) {
+    let key = &row.key;
+    let _ = write!(
+        page,
+        "| {} | {} | {} | {} | {} | {} |",
+        key.level, key.op, key.comms, key.ranks, key.threads, key.size
+    );
+    for library in &results.libraries {
+        let shown = row.figures.get(&library.name).map_or("-".to_owned(), |figure| cell(figure, key.threads));
+        let _ = write!(page, " {shown} |");
+    }
+    let ratio = match (row.figures.get(HEDDLE), best_peer(row)) {
+        (Some(heddle), Some((name, best))) => format!("{:.2} ({name})", heddle.median / best),
+        (None, Some((name, _))) => format!("- ({name})"),
+        _ => "-".to_owned(),
+    };
+    let probe = super::record::median(row.figures.values().filter_map(|figure| figure.probe_ns));
+    let _ = writeln!(page, " {ratio} | {} |", probe.map_or("-".to_owned(), number));
+}
+
+fn cell(figure: &Figure, threads: u32) -> String {
+    let mut text = number(figure.median);
+    if let Some(share) = figure.share_min.filter(|_| threads > 1) {
+        let _ = write!(text, " ({share:.2})");
+    }
+    if figure.doubtful() {
+        text.push('*');
+        if let Some(calm) = figure.calm {
+            let _ = write!(text, " ~{}", number(calm));
+        }
+    }
+    text
+}
+
+fn failures(page: &mut String, results: &Results) {
+    let wrong = results.measurements.iter().filter(|m| m.line.wrong_bytes > 0);
+    let wrong: Vec<String> = wrong
+        .map(|m| format!("{}: {} bytes of payload wrong in {:?}", m.library, m.line.wrong_bytes, m.line.key))
+        .collect();
+    if results.failures.is_empty() && wrong.is_empty() {
+        return;
+    }
+    page.push_str("## Failures\n\n");
+    for failure in &results.failures {
+        let how = failure.how.replace('\n', " / ");
+        let _ = writeln!(page, "- {} round {}, {}: {how}", failure.library, failure.round, failure.case);
+    }
+    for line in wrong {
+        let _ = writeln!(page, "- {line}");
+    }
+}

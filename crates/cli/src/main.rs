@@ -1,0 +1,45 @@
+#![forbid(unsafe_code)]
+//! The `heddle` command: measures Heddle against other MPI libraries and says what is installed and how it is set.
+
+mod bench;
+mod info;
+mod installation;
+mod settings;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Heddle, an MPI library built for threads.
+#[derive(Debug, Parser)]
+#[command(name = "heddle", version, about)]
+struct Command {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Measure Heddle and other MPI libraries in one alternating run.
+    Bench(bench::BenchArgs),
+    /// Show the version, where the library is, and the settings with their current values.
+    Info(info::InfoArgs),
+}
+
+fn main() -> ExitCode {
+    match Command::parse().action {
+        Action::Bench(args) => match bench::run(&args) {
+            Ok(ending) => ending,
+            Err(error) => {
+                eprintln!("heddle bench: {error}");
+                ExitCode::FAILURE
+            }
+        },
+        Action::Info(args) => {
+            // Whoever closed our output (`heddle info | head -1`) wants no more of it.
+            let _ = io::stdout().write_all(info::text(&args).as_bytes());
+            ExitCode::SUCCESS
+        }
+    }
+}

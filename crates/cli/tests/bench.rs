@@ -1,0 +1,150 @@
+//! `heddle bench` against an installation made of shell scripts: what it records, and what it leaves behind when
+//! launches fail, hang or are interrupted.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A compiler that makes an empty program of anything.
+const MPICC: &str = r#"#!/bin/sh
+while [ "$1" != -o ]; do shift; done
+: > "$2"
+"#;
+
+/// A launcher that prints a result and notes how it was called.
+const GOOD: &str = r#"
+echo "$*" >> "$(dirname "$0")/calls"
+echo "noise before"
+echo '{"bench":"latency","version":"Fake 1","level":"single","provided":"single","ranks":2,"pinned":true,"size":8,"threads":1,"comms":"shared","window":1,"op":"isend","seconds":0.1,"value":0.5,"unit":"us","reps":[0.5],"share":{"min":1,"mean":1,"max":1},"wrong_bytes":0,"probe_ns":[100.0,110.0]}'
+"#;
+
+/// A prefix whose launcher is the given script.
+fn installation(launcher: &str) -> TempDir {
+    let prefix = tempfile::tempdir().expect("a folder for the installation");
+    let bin = prefix.path().join("bin");
+    fs::create_dir(&bin).expect("bin");
+    for (name, text) in [("mpicc", MPICC), ("mpiexec", &format!("#!/bin/sh\n{launcher}"))] {
+        let path = bin.join(name);
+        fs::write(&path, text).expect("script");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("executable");
+    }
+    prefix
+}
+
+fn bench(prefix: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_heddle"));
+    command
+        .args(["bench", "--quick", "--no-peers", "--rounds", "1", "--prefix"])
+        .arg(prefix)
+        .arg("--sources")
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench"))
+        .arg("--peers-dir")
+        .arg(prefix.join("peers"))
+        .arg("--out")
+        .arg(prefix.join("out"))
+        .args(arguments);
+    command
+}
+
+fn run(prefix: &Path, arguments: &[&str]) -> Output {
+    bench(prefix, arguments).output().expect("heddle starts")
+}
+
+fn results(prefix: &Path) -> Value {
+    let text = fs::read_to_string(prefix.join("out/results.json")).expect("results.json");
+    serde_json::from_str(&text).expect("valid JSON")
+}
+
+/// Processes whose command line holds `mark`.
+fn running(mark: &str) -> usize {
+    let processes = fs::read_dir("/proc").expect("/proc").flatten();
+    let commands = processes.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+    commands.filter(|command| String::from_utf8_lossy(command).contains(mark)).count()
+}
+
+#[test]
+fn results_table_and_picture_are_written() {
+    let prefix = installation(GOOD);
+    let output = run(prefix.path(), &["latency"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let results = results(prefix.path());
+    assert_eq!(results["complete"], true);
+    assert_eq!(results["measurements"].as_array().map(Vec::len), Some(2));
+    assert_eq!(results["summary"][0]["figures"]["heddle"]["median"], 0.5);
+    let table = fs::read_to_string(prefix.path().join("out/table.md")).expect("table.md");
+    assert!(table.contains("| single | isend | shared | 2 | 1 | 8 | 0.500"), "{table}");
+    let picture = fs::read_to_string(prefix.path().join("out/picture.svg")).expect("picture.svg");
+    assert!(picture.contains("latency, SINGLE"));
+    let calls = fs::read_to_string(prefix.path().join("bin/calls")).expect("calls");
+    assert!(calls.starts_with("--bind-to none -n 2 "), "{calls}");
+    assert!(calls.contains(" latency --threads 1 --comms shared --level multiple "), "{calls}");
+}
+
+#[test]
+fn unmet_targets_fail_only_when_asked() {
+    let prefix = installation(GOOD);
+    assert_eq!(run(prefix.path(), &["latency", "--check"]).status.code(), Some(1));
+}
+
+#[test]
+fn a_failing_launch_is_recorded_with_what_it_said() {
+    let prefix = installation("echo 'no room on the loom' >&2\nexit 7\n");
+    assert!(run(prefix.path(), &["idle", "startup"]).status.success());
+    let results = results(prefix.path());
+    let how = results["failures"][0]["how"].as_str().expect("a failure");
+    assert!(how.contains('7') && how.contains("no room on the loom"), "{how}");
+}
+
+#[test]
+fn a_hanging_launch_is_ended_with_all_its_processes() {
+    // A rank in a session of its own, deaf to SIGTERM, as real launchers make them.
+    let mark = "86398.25";
+    let prefix = installation(&format!("trap '' TERM\nsetsid sleep {mark} &\nsleep {mark}\nwait\n"));
+    assert!(run(prefix.path(), &["startup", "--timeout", "1"]).status.success());
+    let results = results(prefix.path());
+    assert_eq!(results["failures"][0]["how"], "took too long and was ended");
+    assert_eq!(running(mark), 0);
+}
+
+/// Starts a run whose first launch has printed a result and then hangs.
+fn hanging_run(prefix: &Path) -> Child {
+    let child = bench(prefix, &["latency"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let child = child.expect("heddle starts");
+    // Opening the fifo waits until the launcher writes to it.
+    let fifo = fs::File::open(prefix.join("fifo")).expect("fifo");
+    let mut line = String::new();
+    BufReader::new(fifo).read_line(&mut line).expect("the launcher's sign");
+    child
+}
+
+#[test]
+fn an_interruption_keeps_what_was_measured() {
+    let mark = "86397.75";
+    let prefix =
+        installation(&format!("{GOOD}\necho up > \"$(dirname \"$0\")/../fifo\"\nexec sleep {mark}\n"));
+    let made = Command::new("mkfifo").arg(prefix.path().join("fifo")).status().expect("mkfifo starts");
+    assert!(made.success());
+    let mut child = hanging_run(prefix.path());
+    let stopped = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill starts");
+    assert!(stopped.success());
+    assert_eq!(child.wait().expect("heddle ends").code(), Some(130));
+    let results = results(prefix.path());
+    assert_eq!(results["complete"], false);
+    assert_eq!(results["measurements"].as_array().map(Vec::len), Some(1));
+    assert_eq!(running(mark), 0);
+}
+
+#[test]
+fn without_heddle_it_says_what_to_do() {
+    let empty = tempfile::tempdir().expect("a folder");
+    let output = run(empty.path(), &[]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("--prefix") && said.contains("make"), "{said}");
+    assert!(!empty.path().join("out").exists());
+}

@@ -1,0 +1,39 @@
+//! Duplicates: the same processes, another context.
+//!
+//! A duplicate has the topology, the error handler and, as far as their callbacks want it, the attributes of the
+//! original. Hints are not inherited; `MPI_Comm_dup_with_info` gives them (MPI 5.0, section 7.4.2).
+
+use super::context::{self, COLLECTIVE};
+use super::{COMMS, Comm, CommRef};
+use crate::error::Result;
+use crate::info::Entries;
+use crate::object_table::Ref;
+use crate::process::{self, Process};
+
+/// `MPI_Comm_dup` and `MPI_Comm_dup_with_info`.
+///
+/// # Errors
+/// What a copy callback says.
+pub fn dup(comm: &CommRef, hints: &Entries) -> Result<usize> {
+    let process = process::current()?;
+    let context = context::agree(process, comm, &comm.group, comm.rank(), COLLECTIVE)?;
+    Ok(copy(process, comm, context, hints)?.handle())
+}
+
+/// A duplicate with a context that is known, or will be.
+pub(super) fn copy(process: &Process, comm: &CommRef, context: u64, hints: &Entries) -> Result<Ref<Comm>> {
+    let mut new = comm.child(process, context, comm.group.clone(), comm.rank());
+    new.topology.clone_from(&comm.topology);
+    new.set_hints(hints);
+    let handle = COMMS.insert(new);
+    let Some(new) = COMMS.get(handle) else { unreachable!("nobody else knows the handle") };
+    match comm.attributes.copy_all(comm.handle(), &new.attributes) {
+        Ok(()) => Ok(new),
+        Err(error) => {
+            // The call fails as its copy callback said, whatever the delete callbacks say.
+            let _ = new.attributes.delete_all(handle);
+            COMMS.remove(handle);
+            Err(error)
+        }
+    }
+}

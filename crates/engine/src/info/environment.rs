@@ -1,0 +1,53 @@
+//! What `MPI_INFO_ENV` says: how this process was started (MPI 5.0, section 11.2.1).
+
+use super::{Entries, LONGEST_VALUE};
+use crate::process;
+use heddle_bootstrap::builtin::env::SIZE;
+use heddle_spec::constants as mpi;
+
+/// The names of the thread levels.
+const LEVELS: [(i32, &str); 4] = [
+    (mpi::MPI_THREAD_SINGLE, "MPI_THREAD_SINGLE"),
+    (mpi::MPI_THREAD_FUNNELED, "MPI_THREAD_FUNNELED"),
+    (mpi::MPI_THREAD_SERIALIZED, "MPI_THREAD_SERIALIZED"),
+    (mpi::MPI_THREAD_MULTIPLE, "MPI_THREAD_MULTIPLE"),
+];
+
+/// The entries of `MPI_INFO_ENV`. It is as good before initialisation as after; only the thread level comes then.
+pub fn environment() -> Entries {
+    let arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
+    entries_with(arguments.collect())
+}
+
+/// The same with the program's name and arguments as given, if they are.
+pub fn environment_with(arguments: &[String]) -> Entries {
+    if arguments.is_empty() { environment() } else { entries_with(arguments.to_vec()) }
+}
+
+fn entries_with(arguments: Vec<String>) -> Entries {
+    let mut entries = Entries::new();
+    let mut add = |key: &str, value: Option<String>| {
+        if let Some(mut value) = value {
+            value.truncate(value.floor_char_boundary(LONGEST_VALUE));
+            entries.push((key.to_owned(), value));
+        }
+    };
+    let mut arguments = arguments.into_iter();
+    add("command", arguments.next());
+    let arguments: Vec<String> = arguments.collect();
+    add("argv", (!arguments.is_empty()).then(|| arguments.join(" ")));
+    let process = process::ever();
+    let size = match process {
+        Some(process) => process.size().to_string(),
+        None => std::env::var(SIZE).unwrap_or_else(|_| "1".to_owned()),
+    };
+    add("maxprocs", Some(size.clone()));
+    add("soft", Some(size));
+    add("host", std::fs::read_to_string("/proc/sys/kernel/hostname").ok().map(|name| name.trim().to_owned()));
+    add("arch", Some(std::env::consts::ARCH.to_owned()));
+    add("wdir", std::env::current_dir().ok().map(|path| path.to_string_lossy().into_owned()));
+    let level = process.map(|process| process.thread_level());
+    let level = level.and_then(|given| LEVELS.iter().find(|(level, _)| *level == given));
+    add("thread_level", level.map(|(_, name)| (*name).to_owned()));
+    entries
+}

@@ -1,0 +1,100 @@
+//! Sending and receiving at once with one request (`MPI_Isendrecv`; MPI 5.0, section 3.10).
+//!
+//! The send and the receive are requests that nobody waits for; each knows the joint request, which completes with
+//! the second of them. All three are on the communicator's VNI, whose section guards the count.
+
+use super::receive::{check_source, reissue};
+use super::send::world_rank;
+use crate::buffer::Buffer;
+use crate::comm::{CommRef, Plane};
+use crate::error::Result;
+use crate::matching::Key;
+use crate::process;
+use crate::request::{self, Outcome, RequestId, RequestKind};
+use crate::vni::SendArgs;
+use heddle_spec::constants as mpi;
+use std::any::Any;
+
+/// Starts sending one message and receiving another; returns the handle of the request for both.
+///
+/// # Errors
+/// `MPI_ERR_RANK`.
+pub fn isendrecv(
+    comm: &CommRef,
+    outgoing: (Buffer, i32, i32),
+    incoming: (Buffer, i32, i32),
+) -> Result<usize> {
+    start(comm, outgoing, None, incoming)
+}
+
+/// Starts sending the data of a buffer and receiving into the same buffer.
+///
+/// # Errors
+/// As [`isendrecv`].
+pub fn isendrecv_replace(
+    comm: &CommRef,
+    buffer: Buffer,
+    (dest, send_tag): (i32, i32),
+    (source, receive_tag): (i32, i32),
+) -> Result<usize> {
+    let mut copy = vec![0u8; buffer.len()].into_boxed_slice();
+    buffer.read(0, copy.as_mut_ptr(), copy.len());
+    // SAFETY: the boxed data does not move, and is kept until the send is complete.
+    let outgoing = unsafe { Buffer::bytes(copy.as_mut_ptr(), copy.len()) };
+    start(comm, (outgoing, dest, send_tag), Some(Box::new(copy)), (buffer, source, receive_tag))
+}
+
+fn start(
+    comm: &CommRef,
+    (send_buffer, dest, send_tag): (Buffer, i32, i32),
+    keep: Option<Box<dyn Any + Send>>,
+    (receive_buffer, source, receive_tag): (Buffer, i32, i32),
+) -> Result<usize> {
+    let peer = if dest == mpi::MPI_PROC_NULL { None } else { Some(world_rank(comm, dest)?) };
+    if source != mpi::MPI_PROC_NULL {
+        check_source(comm, source)?;
+    }
+    let process = process::current()?;
+    let vni = comm.vni();
+    let context = comm.context(Plane::PointToPoint);
+    let whole = request::take(vni, comm.handle(), RequestKind::Send);
+    let handle = request::handle(whole);
+    // SAFETY: the request is new: nobody else knows it.
+    unsafe { request::flight(whole) }.wanted = 2;
+    let done = |kind, outcome| process.vni(vni).with(|core| core.complete_part(whole, kind, outcome));
+    if source == mpi::MPI_PROC_NULL {
+        done(RequestKind::Receive, Outcome::proc_null());
+    } else {
+        let key = Key::new(context, source, receive_tag);
+        reissue(process, vni, part(comm, RequestKind::Receive, whole), receive_buffer, key);
+    }
+    let Some(peer) = peer else {
+        done(RequestKind::Send, Outcome::empty());
+        return Ok(handle);
+    };
+    let args = SendArgs {
+        buffer: send_buffer,
+        peer,
+        context,
+        source: comm.rank() as i32,
+        tag: send_tag,
+        synchronous: false,
+        keep,
+    };
+    process.vni(vni).with(|core| {
+        if core.send(args, || part(comm, RequestKind::Send, whole)).is_none() {
+            core.complete_part(whole, RequestKind::Send, Outcome::empty());
+        }
+    });
+    Ok(handle)
+}
+
+/// A request for one of the two.
+fn part(comm: &CommRef, kind: RequestKind, whole: RequestId) -> RequestId {
+    let id = request::take(comm.vni(), comm.handle(), kind);
+    // SAFETY: the request is new: nobody else knows it.
+    let owner = unsafe { request::owner(id) };
+    owner.detached = true;
+    owner.joint = Some(whole);
+    id
+}

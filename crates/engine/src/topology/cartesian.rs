@@ -1,0 +1,201 @@
+//! Grids of processes, ranks in row-major order (MPI 5.0, section 8.5).
+
+use super::bad_rank;
+use crate::error::{Error, Result};
+use heddle_spec::constants as mpi;
+
+/// A grid.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cartesian {
+    /// Processes in each dimension.
+    pub dims: Vec<usize>,
+    /// Whether each dimension is a ring.
+    pub periods: Vec<bool>,
+}
+
+impl Cartesian {
+    /// A grid with these dimensions.
+    ///
+    /// # Errors
+    /// `MPI_ERR_DIMS` if a dimension is not positive or the number of processes is not representable.
+    pub fn new(dims: &[i32], periods: Vec<bool>) -> Result<Cartesian> {
+        let mut size = 1i32;
+        for (number, &dim) in dims.iter().enumerate() {
+            if dim <= 0 {
+                let message =
+                    format!("dimension {number} of the grid has {dim} processes; it needs at least one");
+                return Err(Error::new(mpi::MPI_ERR_DIMS, message));
+            }
+            size = size.checked_mul(dim).ok_or_else(|| {
+                Error::new(mpi::MPI_ERR_DIMS, format!("a grid of {dims:?} has more processes than can be"))
+            })?;
+        }
+        Ok(Cartesian { dims: dims.iter().map(|&dim| dim as usize).collect(), periods })
+    }
+
+    /// Number of processes.
+    pub fn size(&self) -> usize {
+        self.dims.iter().product()
+    }
+
+    /// Coordinates of a rank.
+    ///
+    /// # Errors
+    /// `MPI_ERR_RANK` if there is no such rank.
+    pub fn coords(&self, rank: i32) -> Result<Vec<i32>> {
+        let mut rest = usize::try_from(rank).unwrap_or(usize::MAX);
+        if rest >= self.size() {
+            return Err(bad_rank(rank, self.size()));
+        }
+        let mut coords = vec![0; self.dims.len()];
+        for (coord, &dim) in coords.iter_mut().zip(&self.dims).rev() {
+            *coord = (rest % dim) as i32;
+            rest /= dim;
+        }
+        Ok(coords)
+    }
+
+    /// A coordinate in a dimension, brought into it if it is a ring; `None` if it is outside.
+    fn inside(&self, dimension: usize, coord: i64) -> Option<usize> {
+        let dim = self.dims[dimension] as i64;
+        if (0..dim).contains(&coord) {
+            return Some(coord as usize);
+        }
+        self.periods[dimension].then(|| coord.rem_euclid(dim) as usize)
+    }
+
+    /// The rank at coordinates, one for each dimension.
+    ///
+    /// # Errors
+    /// `MPI_ERR_ARG` if a coordinate is outside of a dimension that is not a ring.
+    pub fn rank(&self, coords: &[i32]) -> Result<i32> {
+        let mut rank = 0;
+        for (dimension, &coord) in coords.iter().enumerate() {
+            let inside = self.inside(dimension, i64::from(coord)).ok_or_else(|| {
+                let message = format!(
+                    "coordinate {coord} is outside of dimension {dimension}, which goes from 0 to {} and is no ring",
+                    self.dims[dimension] - 1
+                );
+                Error::new(mpi::MPI_ERR_ARG, message)
+            })?;
+            rank = rank * self.dims[dimension] + inside;
+        }
+        Ok(rank as i32)
+    }
+
+    /// The ranks from which and to which a shift goes: those `steps` before and behind `rank` in a dimension, or
+    /// `MPI_PROC_NULL` where the grid ends.
+    ///
+    /// # Errors
+    /// `MPI_ERR_DIMS` if there is no such dimension.
+    pub fn shift(&self, rank: i32, dimension: i32, steps: i32) -> Result<(i32, i32)> {
+        let coords = self.coords(rank)?;
+        let number = usize::try_from(dimension).unwrap_or(usize::MAX);
+        if number >= coords.len() {
+            let message = format!("there is no dimension {dimension}: the grid has {}", coords.len());
+            return Err(Error::new(mpi::MPI_ERR_DIMS, message));
+        }
+        let moved = |steps: i64| match self.inside(number, i64::from(coords[number]) + steps) {
+            None => Ok(mpi::MPI_PROC_NULL),
+            Some(coord) => {
+                let mut coords = coords.clone();
+                coords[number] = coord as i32;
+                self.rank(&coords)
+            }
+        };
+        Ok((moved(-i64::from(steps))?, moved(i64::from(steps))?))
+    }
+
+    /// The grid of the remaining dimensions, and the ranks here of those that share it with `rank`, in order.
+    ///
+    /// # Errors
+    /// `MPI_ERR_RANK` if there is no such rank.
+    pub fn sub_grid(&self, rank: i32, remain: &[bool]) -> Result<(Cartesian, Vec<i32>)> {
+        let mut coords = self.coords(rank)?;
+        let kept: Vec<usize> = (0..self.dims.len()).filter(|&dimension| remain[dimension]).collect();
+        let grid = Cartesian {
+            dims: kept.iter().map(|&dimension| self.dims[dimension]).collect(),
+            periods: kept.iter().map(|&dimension| self.periods[dimension]).collect(),
+        };
+        let mut ranks = Vec::with_capacity(grid.size());
+        for place in 0..grid.size() as i32 {
+            for (&dimension, coord) in kept.iter().zip(grid.coords(place)?) {
+                coords[dimension] = coord;
+            }
+            ranks.push(self.rank(&coords)?);
+        }
+        Ok((grid, ranks))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn grid(dims: &[i32], periods: &[bool]) -> Cartesian {
+        Cartesian::new(dims, periods.to_vec()).expect("valid")
+    }
+
+    proptest! {
+        #[test]
+        fn ranks_and_coordinates_are_two_names_of_one_thing(
+            shape in proptest::collection::vec((1i32..5, any::<bool>()), 0..5),
+            turns in -3i32..3,
+        ) {
+            let (dims, periods): (Vec<i32>, Vec<bool>) = shape.into_iter().unzip();
+            let grid = grid(&dims, &periods);
+            let mut naive = vec![0; dims.len()];
+            for rank in 0..grid.size() as i32 {
+                prop_assert_eq!(&grid.coords(rank).expect("valid"), &naive);
+                let wrapped: Vec<i32> = (0..dims.len())
+                    .map(|d| if periods[d] { naive[d] + turns * dims[d] } else { naive[d] })
+                    .collect();
+                prop_assert_eq!(grid.rank(&wrapped).expect("inside"), rank);
+                for dimension in 0..dims.len() {
+                    let (from, to) = grid.shift(rank, dimension as i32, 1).expect("valid");
+                    if to != mpi::MPI_PROC_NULL {
+                        let back = grid.shift(to, dimension as i32, 1).expect("valid");
+                        prop_assert_eq!(back.0, rank);
+                    }
+                    let at_end = naive[dimension] == 0 && !periods[dimension];
+                    prop_assert_eq!(from == mpi::MPI_PROC_NULL, at_end);
+                }
+                // The last coordinate runs fastest.
+                for dimension in (0..dims.len()).rev() {
+                    naive[dimension] += 1;
+                    if naive[dimension] < dims[dimension] { break; }
+                    naive[dimension] = 0;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sub_grids_are_slices() {
+        let grid = grid(&[2, 3, 4], &[false, true, false]);
+        let (planes, ranks) = grid.sub_grid(17, &[true, false, true]).expect("valid");
+        assert_eq!((planes.dims, planes.periods), (vec![2, 4], vec![false, false]));
+        assert_eq!(ranks, [4, 5, 6, 7, 16, 17, 18, 19]);
+        let (point, ranks) = grid.sub_grid(17, &[false; 3]).expect("valid");
+        assert_eq!((point.size(), ranks), (1, vec![17]));
+    }
+
+    #[test]
+    fn wrong_places_are_errors() {
+        let grid = grid(&[2, 3], &[false, true]);
+        for (result, class) in [
+            (grid.rank(&[2, 0]).err(), mpi::MPI_ERR_ARG),
+            (grid.rank(&[-1, 0]).err(), mpi::MPI_ERR_ARG),
+            (grid.coords(6).err(), mpi::MPI_ERR_RANK),
+            (grid.coords(-1).err(), mpi::MPI_ERR_RANK),
+            (grid.shift(0, 2, 1).err(), mpi::MPI_ERR_DIMS),
+            (grid.shift(0, -1, 1).err(), mpi::MPI_ERR_DIMS),
+            (Cartesian::new(&[2, 0], vec![false; 2]).err(), mpi::MPI_ERR_DIMS),
+            (Cartesian::new(&[1 << 16, 1 << 16], vec![false; 2]).err(), mpi::MPI_ERR_DIMS),
+        ] {
+            assert_eq!(result.expect("an error").code(), class);
+        }
+        assert_eq!(grid.shift(0, 1, i32::MIN).expect("a ring"), (2, 1));
+    }
+}

@@ -1,0 +1,183 @@
+//! `MPI_Dims_create`: a number of processes as a product of dimensions that are as equal as possible (MPI 5.0, section
+//! 8.5.2).
+//!
+//! The free dimensions come out non-increasing, and of all such products ours has the smallest largest factor, of those
+//! the smallest second factor, and so on. The search tries divisors from the smallest possible largest factor upwards;
+//! what cannot be reached is remembered, so that each pair of rest and limit is searched once.
+
+use crate::error::{Error, Result};
+use heddle_spec::constants as mpi;
+use std::collections::HashSet;
+
+/// Fills the dimensions that are 0 so that the product of all is `nodes`.
+///
+/// # Errors
+/// `MPI_ERR_ARG` if there is not a positive number of processes; `MPI_ERR_DIMS` if a dimension is negative or the given
+/// ones do not divide the number of processes.
+pub fn dims_create(nodes: i32, dims: &mut [i32]) -> Result<()> {
+    if nodes <= 0 {
+        let message = format!("{nodes} processes cannot be put into a grid: at least one is needed");
+        return Err(Error::new(mpi::MPI_ERR_ARG, message));
+    }
+    if let Some(dim) = dims.iter().find(|dim| **dim < 0) {
+        let message = format!("a dimension is {dim}: it must be 0, to be chosen, or positive");
+        return Err(Error::new(mpi::MPI_ERR_DIMS, message));
+    }
+    let fixed = dims.iter().filter(|dim| **dim > 0).try_fold(1i64, |product, &dim| {
+        let product = product * i64::from(dim);
+        (product <= i64::from(nodes)).then_some(product)
+    });
+    let free = dims.iter().filter(|dim| **dim == 0).count();
+    let rest = fixed.filter(|fixed| i64::from(nodes) % fixed == 0).map(|fixed| i64::from(nodes) / fixed);
+    let Some(rest) = rest.filter(|&rest| free > 0 || rest == 1 || dims.is_empty()) else {
+        let message = format!("the given dimensions of {dims:?} do not divide {nodes} processes evenly");
+        return Err(Error::new(mpi::MPI_ERR_DIMS, message));
+    };
+    let mut chosen = balanced(rest, free).into_iter();
+    for dim in dims.iter_mut().filter(|dim| **dim == 0) {
+        *dim = chosen.next().unwrap_or(1) as i32;
+    }
+    Ok(())
+}
+
+/// `product` as `count` factors, non-increasing, as equal as possible. Fewer factors mean that the rest are 1.
+fn balanced(product: i64, count: usize) -> Vec<i64> {
+    if count == 0 || product == 1 {
+        return Vec::new();
+    }
+    let mut search = Search { divisors: divisors(product), dead_ends: HashSet::new(), factors: Vec::new() };
+    let found = search.factor(product, count, product);
+    debug_assert!(found, "the product itself is always one factorisation");
+    search.factors
+}
+
+struct Search {
+    divisors: Vec<i64>,
+    /// Rests with the number of factors and the largest allowed one that lead nowhere.
+    dead_ends: HashSet<(i64, usize, i64)>,
+    factors: Vec<i64>,
+}
+
+impl Search {
+    /// Writes `rest` as at most `count` non-increasing factors of at most `limit` each, if it can be done.
+    fn factor(&mut self, rest: i64, count: usize, limit: i64) -> bool {
+        if rest == 1 {
+            return true;
+        }
+        if count == 0 || self.dead_ends.contains(&(rest, count, limit)) {
+            return false;
+        }
+        let first = self.divisors.partition_point(|&divisor| !reaches(divisor, count, rest));
+        for place in first..self.divisors.len() {
+            let divisor = self.divisors[place];
+            if divisor > limit {
+                break;
+            }
+            if rest % divisor == 0 {
+                self.factors.push(divisor);
+                if self.factor(rest / divisor, count - 1, divisor) {
+                    return true;
+                }
+                self.factors.pop();
+            }
+        }
+        self.dead_ends.insert((rest, count, limit));
+        false
+    }
+}
+
+/// Whether `count` factors of `factor` make at least `rest`.
+fn reaches(factor: i64, count: usize, rest: i64) -> bool {
+    let mut product = 1i64;
+    for _ in 0..count.min(63) {
+        product = product.saturating_mul(factor);
+        if product >= rest {
+            return true;
+        }
+    }
+    false
+}
+
+/// All divisors, in order.
+fn divisors(number: i64) -> Vec<i64> {
+    let mut small: Vec<i64> = (1..)
+        .take_while(|divisor| divisor * divisor <= number)
+        .filter(|divisor| number % divisor == 0)
+        .collect();
+    let large: Vec<i64> =
+        small.iter().rev().map(|divisor| number / divisor).filter(|large| large * large != number).collect();
+    small.extend(large);
+    small
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn dims(nodes: i32, given: &[i32]) -> Vec<i32> {
+        let mut dims = given.to_vec();
+        dims_create(nodes, &mut dims).expect("possible");
+        dims
+    }
+
+    #[test]
+    fn examples() {
+        for (nodes, given, want) in [
+            (6, &[0, 0][..], &[3, 2][..]),
+            (7, &[0, 0], &[7, 1]),
+            (6, &[0, 3, 0], &[2, 3, 1]),
+            (60, &[0, 0, 0], &[5, 4, 3]),
+            (16, &[0, 0, 0], &[4, 2, 2]),
+            (36, &[0, 0, 0], &[4, 3, 3]),
+            (24, &[2, 0, 0], &[2, 4, 3]),
+            (1, &[0, 0, 0], &[1, 1, 1]),
+            (10, &[5, 2], &[5, 2]),
+            (i32::MAX, &[0, 0, 0], &[i32::MAX, 1, 1]),
+            (1 << 30, &[0; 10], &[8; 10]),
+            (1 << 12, &[0; 40], &[[2; 12].as_slice(), &[1; 28]].concat()),
+            (1_396_755_360, &[0; 4], &[204, 198, 190, 182]),
+            (5, &[], &[]),
+        ] {
+            assert_eq!(dims(nodes, given), want, "{nodes} into {given:?}");
+        }
+    }
+
+    #[test]
+    fn impossible_wishes() {
+        for (nodes, given, class) in [
+            (6, &[4, 0][..], mpi::MPI_ERR_DIMS),
+            (6, &[2, 2], mpi::MPI_ERR_DIMS),
+            (6, &[-1, 0], mpi::MPI_ERR_DIMS),
+            (6, &[i32::MAX, i32::MAX, i32::MAX, 0], mpi::MPI_ERR_DIMS),
+            (0, &[0], mpi::MPI_ERR_ARG),
+            (-4, &[0], mpi::MPI_ERR_ARG),
+        ] {
+            let mut dims = given.to_vec();
+            assert_eq!(dims_create(nodes, &mut dims).expect_err("impossible").code(), class);
+            assert_eq!(dims, given, "untouched");
+        }
+    }
+
+    /// All non-increasing factorisations.
+    fn all(product: i32, count: usize, limit: i32) -> Vec<Vec<i32>> {
+        if count == 0 {
+            return if product == 1 { vec![Vec::new()] } else { Vec::new() };
+        }
+        let firsts = (1..=product.min(limit)).filter(|first| product % first == 0);
+        firsts
+            .flat_map(|first| {
+                let rests = all(product / first, count - 1, first);
+                rests.into_iter().map(move |rest| [vec![first], rest].concat())
+            })
+            .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn the_best_of_all(nodes in 1i32..500, count in 1usize..5) {
+            let best = all(nodes, count, nodes).into_iter().min().expect("at least one");
+            prop_assert_eq!(dims(nodes, &vec![0; count]), best);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Options, blocks, the environment, the working directory, binding.
+
+use crate::harness::{Running, mpiexec};
+
+#[test]
+fn ranks_know_who_they_are() {
+    let report = mpiexec(&["-n", "2", "@rank", "init", "who", "finalize", ":", "@rank", "who"]);
+    report.went_well();
+    let expected = ["rank 0 of 3 app Some(0)", "rank 1 of 3 app Some(0)", "rank 2 of 3 app Some(1)"];
+    assert_eq!(report.sorted(), expected);
+}
+
+#[test]
+fn ranks_agree() {
+    let report = mpiexec(&["-n", "3", "@rank", "0@agree=4:10", "1@agree=4:11", "2@agree=4:12", "agree=4:99"]);
+    report.went_well();
+    let lines = report.sorted();
+    assert_eq!(lines.len(), 6);
+    assert!(lines.iter().all(|line| *line == lines[0]), "{lines:?}");
+    assert!(["agreed 10", "agreed 11", "agreed 12"].contains(&lines[0]), "{lines:?}");
+}
+
+#[test]
+fn programs_without_mpi_run() {
+    let report = mpiexec(&["-n", "3", "echo", "hello"]);
+    report.went_well();
+    assert_eq!(report.out, "hello\nhello\nhello\n");
+}
+
+#[test]
+fn environment_of_block_job_and_launcher() {
+    let script = "echo $HEDDLE_RANK $ONE $ALL $OUTER";
+    let arguments =
+        ["-genv", "ALL", "all", "-env", "ONE", "one", "sh", "-c", script, ":", "sh", "-c", script];
+    let report = Running::start_with(&arguments, &[], |command| command.env("OUTER", "outer")).finish();
+    report.went_well();
+    assert_eq!(report.sorted(), ["0 one all outer", "1 all outer"]);
+}
+
+#[test]
+fn working_directory() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().canonicalize().expect("a real path");
+    let path = path.to_str().expect("UTF-8");
+    let report = mpiexec(&["-wdir", path, "pwd"]);
+    report.went_well();
+    assert_eq!(report.out, format!("{path}\n"));
+    let missing = format!("{path}/missing");
+    mpiexec(&["-wdir", &missing, "pwd"]).failed(126, &["rank 0", &missing, "-wdir"]);
+}
+
+#[test]
+fn questions_and_mistakes() {
+    let help = mpiexec(&["--help"]);
+    help.went_well();
+    assert!(help.out.contains("--bind-to core|none"), "{}", help.out);
+    assert!(mpiexec(&["--version"]).out.starts_with("mpiexec (Heddle) "));
+    mpiexec(&["-bogus", "2", "true"]).failed(2, &["unknown option -bogus"]);
+    mpiexec(&["-n", "none", "true"]).failed(2, &["-n", "\"none\"", "1 to"]);
+    mpiexec(&[]).failed(2, &["no program"]);
+}
+
+#[test]
+fn bound_ranks_have_places_of_their_own() {
+    let script = "grep Cpus_allowed_list /proc/self/status";
+    let free = mpiexec(&["-n", "1", "sh", "-c", script]);
+    let one = mpiexec(&["--bind-to", "core", "-n", "1", "sh", "-c", script]);
+    one.went_well();
+    assert_eq!(one.out, free.out, "one rank has all cores");
+    let two = mpiexec(&["--bind-to", "core", "-n", "2", "sh", "-c", script]);
+    assert_eq!(two.code(), 0);
+    let lines = two.sorted();
+    if two.err.is_empty() {
+        assert_ne!(lines[0], lines[1], "two ranks are on the same cores");
+    } else {
+        two.failed(0, &["--bind-to core has no effect", "2 ranks"]);
+        assert_eq!(lines[0], lines[1]);
+    }
+}

@@ -1,0 +1,116 @@
+//! Ranks that fail: one message, the right exit status, and nobody left.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use crate::harness::{Running, eventually, mpiexec};
+use nix::sys::signal::{Signal, kill};
+
+#[test]
+fn a_rank_that_is_killed() {
+    let running = Running::start(&["-n", "3", "@rank", "init", "park"]);
+    let pids = running.wait_for(3, "@rank init park");
+    kill(pids[1], Signal::SIGKILL).expect("killing a rank");
+    let pid = format!("pid {} on ", pids[1]);
+    running.finish().failed(137, &["rank ", &pid, "signal 9", "SIGKILL", "ended"]);
+}
+
+#[test]
+fn a_rank_that_touches_wrong_memory() {
+    mpiexec(&["-n", "2", "@rank", "init", "1@raise=11", "park"])
+        .failed(139, &["rank 1", "signal 11", "SIGSEGV", "memory"]);
+}
+
+#[test]
+fn a_rank_that_exits_without_finalize() {
+    mpiexec(&["-n", "2", "@rank", "init", "0@exit=3", "park"])
+        .failed(3, &["rank 0", "code 3", "without MPI_Finalize"]);
+    mpiexec(&["-n", "2", "@rank", "init", "1@exit=0", "park"])
+        .failed(1, &["rank 1", "code 0", "without MPI_Finalize"]);
+}
+
+#[test]
+fn a_rank_that_exits_without_mpi() {
+    mpiexec(&["-n", "2", "@rank", "1@exit=4", "init", "park"]).failed(4, &["rank 1", "code 4"]);
+    mpiexec(&["-n", "4", "false"]).failed(1, &["code 1"]);
+}
+
+#[test]
+fn a_rank_that_aborts() {
+    mpiexec(&["-n", "2", "@rank", "init", "1@abort=42:the data are wrong", "1@exit=42", "park"])
+        .failed(42, &["rank 1", "MPI_Abort with code 42: the data are wrong"]);
+    // Status 0 would hide it.
+    mpiexec(&["-n", "2", "@rank", "init", "1@abort=0", "1@exit=0", "park"])
+        .failed(1, &["MPI_Abort with code 0"]);
+}
+
+#[test]
+fn a_rank_that_aborts_and_does_not_end() {
+    mpiexec(&["-n", "2", "@rank", "init", "1@abort=5", "park"])
+        .failed(5, &["rank 1", "MPI_Abort with code 5"]);
+}
+
+#[test]
+fn a_code_after_finalize_does_not_end_the_job() {
+    let steps = ["init", "finalize", "1@exit=6", "2@exit=7", "outlive=1", "outlive=2", "who"];
+    let report = mpiexec(&[&["-n", "3", "@rank"][..], &steps].concat());
+    report.failed(7, &["rank 2", "code 7 after MPI_Finalize", "1 more"]);
+    assert_eq!(report.out, "rank 0 of 3 app Some(0)\n");
+}
+
+#[test]
+fn ranks_that_will_not_end_are_killed() {
+    mpiexec(&["-n", "3", "@rank", "ignore-term", "init", "0@exit=3", "park"]).failed(3, &["rank 0"]);
+}
+
+#[test]
+fn many_ranks_that_fail_at_once_give_one_message() {
+    mpiexec(&["-n", "8", "@rank", "init", "exit=3"]).failed(3, &["code 3"]);
+}
+
+#[test]
+fn last_words_come_before_the_verdict() {
+    let report = mpiexec(&["-n", "2", "sh", "-c", "seq 1000 >&2; exit 3"]);
+    let lines: Vec<&str> = report.err.lines().collect();
+    let verdict = lines.iter().position(|line| line.starts_with("mpiexec: ")).expect("a verdict");
+    assert!(verdict >= 1000, "the verdict is line {verdict}");
+    assert_eq!(report.code(), 3);
+}
+
+#[test]
+fn programs_that_do_not_exist() {
+    mpiexec(&["-n", "2", "no-such-program-anywhere"])
+        .failed(127, &["rank 0", "no-such-program-anywhere", "not found in PATH"]);
+    mpiexec(&["-n", "2", "./no-such-program"]).failed(127, &["./no-such-program", "not found"]);
+    // Those that have been started are ended.
+    mpiexec(&["-n", "2", "sleep", "1000", ":", "no-such-program"]).failed(127, &["rank 2"]);
+}
+
+#[test]
+fn programs_that_cannot_be_run() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let write = |name: &str, text: &str, mode: u32| {
+        let path = directory.path().join(name);
+        fs::write(&path, text).expect("a file");
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("a mode");
+        path.to_str().expect("UTF-8").to_owned()
+    };
+    let plain = write("plain", "text", 0o644);
+    mpiexec(&[&plain]).failed(126, &[&plain, "executable"]);
+    let orphan = write("orphan", "#!/no/such/interpreter\n", 0o755);
+    mpiexec(&[&orphan]).failed(126, &[&orphan, "interpreter"]);
+    let here = directory.path().to_str().expect("UTF-8");
+    mpiexec(&[here]).failed(126, &[here, "directory"]);
+    write("hidden", "#!/bin/sh\n", 0o755);
+    mpiexec(&["-wdir", here, "hidden"]).failed(127, &["hidden", "./"]);
+}
+
+#[test]
+fn nothing_is_left_in_shared_memory() {
+    mpiexec(&["-n", "2", "@rank", "init", "1@raise=9", "park"]).failed(137, &["rank 1"]);
+    let names = || -> Vec<String> {
+        let entries = fs::read_dir("/dev/shm").expect("/dev/shm");
+        entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect()
+    };
+    eventually("an empty /dev/shm", || names().iter().all(|name| !name.contains("heddle")));
+}

@@ -1,0 +1,135 @@
+//! The bell under the model checker: no wake-up is lost, and leaving out a fence loses one.
+#![cfg(loom)]
+
+mod model;
+
+use heddle_platform::atomic::{AtomicU32, Ordering};
+use heddle_platform::cell::UnsafeCell;
+use heddle_sync::fault::Fault;
+use heddle_sync::{Bell, Scope};
+use loom::sync::Arc;
+use loom::thread;
+use model::{DEADLOCK, explore, must_fail};
+
+/// Numbered events with data, and the bell that announces them.
+struct Events {
+    count: AtomicU32,
+    data: [UnsafeCell<u32>; 2],
+    bell: Bell,
+}
+
+impl Events {
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            count: AtomicU32::new(0),
+            data: [UnsafeCell::new(0), UnsafeCell::new(0)],
+            bell: Bell::new(),
+        })
+    }
+
+    fn announce(&self, number: u32) {
+        // SAFETY: nobody reads this element before `count` says so.
+        self.data[number as usize].with_mut(|data| unsafe { *data = number + 1 });
+        self.count.store(number + 1, Ordering::Release);
+        self.bell.ring(Scope::Process);
+    }
+
+    fn seen(&self, number: u32) -> bool {
+        self.count.load(Ordering::Acquire) > number
+    }
+
+    /// Sleeps until event `number`, with one ticket however often it has to look.
+    fn await_event(&self, number: u32) {
+        if !self.seen(number) {
+            let mut ticket = self.bell.prepare(Scope::Process);
+            while !self.seen(number) {
+                ticket.park(None);
+            }
+        }
+        // SAFETY: written before `count` was raised past it, and never again.
+        let data = self.data[number as usize].with(|data| unsafe { *data });
+        assert_eq!(data, number + 1);
+    }
+}
+
+fn one_event() {
+    let events = Events::new();
+    let ringer = Arc::clone(&events);
+    let ringer = thread::spawn(move || ringer.announce(0));
+    events.await_event(0);
+    ringer.join().expect("ringer");
+}
+
+fn two_events() {
+    let events = Events::new();
+    let ringer = Arc::clone(&events);
+    let ringer = thread::spawn(move || {
+        ringer.announce(0);
+        ringer.announce(1);
+    });
+    events.await_event(1);
+    ringer.join().expect("ringer");
+}
+
+fn one_after_the_other() {
+    let events = Events::new();
+    let ringer = Arc::clone(&events);
+    let ringer = thread::spawn(move || {
+        ringer.announce(0);
+        ringer.announce(1);
+    });
+    events.await_event(0);
+    events.await_event(1);
+    ringer.join().expect("ringer");
+}
+
+fn two_sleepers() {
+    let events = Events::new();
+    let other = Arc::clone(&events);
+    let ringer = Arc::clone(&events);
+    let other = thread::spawn(move || other.await_event(0));
+    let ringer = thread::spawn(move || ringer.announce(0));
+    events.await_event(0);
+    other.join().expect("sleeper");
+    ringer.join().expect("ringer");
+}
+
+#[test]
+fn no_wake_up_is_lost() {
+    explore(None, one_event);
+}
+
+#[test]
+fn a_ticket_serves_until_the_event_comes() {
+    explore(None, two_events);
+}
+
+#[test]
+fn sleeping_again_works() {
+    explore(Some(4), one_after_the_other);
+}
+
+#[test]
+fn all_sleepers_are_woken() {
+    explore(Some(3), two_sleepers);
+}
+
+must_fail!(without_the_sleepers_fence_a_wake_up_is_lost, Some(Fault::BellWithoutHeavy), DEADLOCK, one_event);
+
+must_fail!(without_the_ringers_fence_a_wake_up_is_lost, Some(Fault::BellWithoutLight), DEADLOCK, one_event);
+
+must_fail!(
+    /// The caller's part of the contract: the look between `prepare` and `park`.
+    without_the_second_look_a_wake_up_is_lost,
+    None,
+    DEADLOCK,
+    || {
+        let events = Events::new();
+        let ringer = Arc::clone(&events);
+        let ringer = thread::spawn(move || ringer.announce(0));
+        if !events.seen(0) {
+            events.bell.prepare(Scope::Process).park(None);
+        }
+        ringer.join().expect("ringer");
+    }
+);

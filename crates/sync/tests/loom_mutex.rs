@@ -1,0 +1,99 @@
+//! The mutex under the model checker: exclusion, order, no sleeper forgotten; and each fault is found.
+#![cfg(loom)]
+
+mod model;
+
+use heddle_sync::fault::Fault;
+use heddle_sync::{Lock, Mutex, WaitPolicy};
+use loom::sync::Arc;
+use loom::thread;
+use model::{DEADLOCK, RACE, explore, must_fail};
+
+/// `threads` threads add one, `times` times each.
+fn add(policy: WaitPolicy, threads: u32, times: u32) -> impl Fn() + Sync + Send + 'static {
+    move || {
+        let sum = Arc::new(Lock::new(Mutex::new(policy), 0));
+        let work = move |sum: &Lock<Mutex, u32>| (0..times).for_each(|_| *sum.acquire() += 1);
+        let others: Vec<_> = (1..threads)
+            .map(|_| {
+                let sum = Arc::clone(&sum);
+                thread::spawn(move || work(&sum))
+            })
+            .collect();
+        work(&sum);
+        for other in others {
+            other.join().expect("adder");
+        }
+        assert_eq!(*sum.acquire(), threads * times);
+        assert!(!sum.has_waiters());
+    }
+}
+
+const ONE_YIELD: WaitPolicy = WaitPolicy { yields: 1, ..WaitPolicy::PARK_AT_ONCE };
+
+#[test]
+fn two_threads_once() {
+    explore(None, add(WaitPolicy::PARK_AT_ONCE, 2, 1));
+}
+
+/// Twice, so that a thread comes back while the other waits: tenures end at once here, so this takes every path of a
+/// reservation.
+#[test]
+fn two_threads_twice() {
+    explore(Some(5), add(WaitPolicy::PARK_AT_ONCE, 2, 2));
+}
+
+#[test]
+fn two_threads_thrice_with_a_yield() {
+    explore(Some(3), add(ONE_YIELD, 2, 3));
+}
+
+#[test]
+fn three_threads() {
+    explore(Some(3), add(WaitPolicy::PARK_AT_ONCE, 3, 1));
+}
+
+#[test]
+fn three_threads_twice() {
+    explore(Some(2), add(WaitPolicy::PARK_AT_ONCE, 3, 2));
+}
+
+#[test]
+fn a_try_succeeds_or_leaves_no_trace() {
+    explore(None, || {
+        let sum = Arc::new(Lock::new(Mutex::new(WaitPolicy::PARK_AT_ONCE), 0));
+        let other = Arc::clone(&sum);
+        let other = thread::spawn(move || other.try_acquire().map(|mut sum| *sum += 1).is_some());
+        *sum.acquire() += 1;
+        let tried = other.join().expect("trier");
+        assert_eq!(*sum.acquire(), 1 + u32::from(tried));
+    });
+}
+
+must_fail!(
+    a_relaxed_release_is_found,
+    Some(Fault::MutexRelaxedRelease),
+    RACE,
+    add(WaitPolicy::PARK_AT_ONCE, 2, 1)
+);
+
+must_fail!(
+    a_missing_second_look_is_found,
+    Some(Fault::MutexWithoutSecondLook),
+    DEADLOCK,
+    add(WaitPolicy::PARK_AT_ONCE, 2, 1)
+);
+
+must_fail!(
+    a_missing_heavy_fence_is_found,
+    Some(Fault::MutexWithoutHeavy),
+    DEADLOCK,
+    add(WaitPolicy::PARK_AT_ONCE, 2, 1)
+);
+
+must_fail!(
+    a_missing_light_fence_is_found,
+    Some(Fault::MutexWithoutLight),
+    DEADLOCK,
+    add(WaitPolicy::PARK_AT_ONCE, 2, 1)
+);

@@ -1,0 +1,235 @@
+#!/usr/bin/env python3
+"""Builds the C test programs and runs them over ranks, thread levels and models.
+
+A program describes itself in `// key: value` lines at its top:
+
+  ranks: 1 2 4        numbers of ranks (default 2)
+  levels: all         thread levels, passed as the argument `level=NAME`: all, or a list
+                      (default: single multiple; `none`: the program initialises MPI in its own way, run once)
+  models: all         all, or `first`: only with the first model of --models
+  expect: ok          `fail`: the exit status must not be 0; `exit N`: it must be N
+  output: REGEX       standard output and error together must match
+  launcher: mpiexec   `none`: run without mpiexec (ranks are ignored)
+  args: WORDS         further arguments
+  timeout: SECONDS    in place of --timeout
+  heddle: only        checks what only Heddle promises; skipped with --oracle
+  oracle: skip WHY    the oracle is known to be wrong here; skipped with --oracle
+
+The last line printed is `N passed, M failed, K skipped`, counting runs.
+"""
+
+import argparse
+import concurrent.futures
+import dataclasses
+import os
+import pathlib
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+LEVELS = ["single", "funneled", "serialized", "multiple"]
+KEYS = {"ranks", "levels", "models", "expect", "output", "launcher", "args", "timeout", "heddle", "oracle"}
+CFLAGS = ["-std=gnu11", "-Wall", "-Wextra", "-g", "-O1", "-pthread"]
+
+
+@dataclasses.dataclass
+class Program:
+    source: pathlib.Path
+    keys: dict
+    binary: pathlib.Path = None
+    error: str = ""
+
+    @property
+    def name(self):
+        return self.source.stem
+
+    def levels(self, quick):
+        asked = self.keys.get("levels", "single multiple").split()
+        if asked == ["none"]:
+            return [None]
+        levels = LEVELS if asked == ["all"] else asked
+        return levels[-1:] if quick else levels
+
+    def ranks(self, quick):
+        if self.keys.get("launcher") == "none":
+            return [0]
+        ranks = [int(n) for n in self.keys.get("ranks", "2").split()]
+        return ranks[-1:] if quick else ranks
+
+
+@dataclasses.dataclass
+class Run:
+    program: Program
+    ranks: int
+    level: str
+    model: str
+
+    def label(self):
+        parts = [self.program.name, f"n={self.ranks}" if self.ranks else "no launcher"]
+        if self.level:
+            parts.append(self.level)
+        if self.model:
+            parts.append(self.model)
+        return " ".join(parts)
+
+
+def read_keys(source):
+    keys = {}
+    for line in source.read_text().splitlines():
+        if not line.startswith("//"):
+            break
+        found = re.match(r"// *([a-z]+): *(.*)$", line)
+        if found and found[1] in KEYS:
+            keys[found[1]] = found[2].strip()
+    return keys
+
+
+def build(program, options, folder):
+    program.binary = folder / program.name
+    command = [*options.mpicc, *CFLAGS, *options.cflags, *(["-DHEDDLE_TEST_ORACLE"] if options.oracle else []), str(program.source), "-o", str(program.binary)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        program.error = f"does not compile: {shlex.join(command)}\n{done.stdout}"
+    elif done.stdout.strip():
+        print(done.stdout, end="")
+
+
+def command_of(run, options):
+    program = [str(run.program.binary)]
+    if run.level:
+        program.append(f"level={run.level}")
+    program += run.program.keys.get("args", "").split()
+    if not run.ranks:
+        return program
+    return [*options.mpiexec, "-n", str(run.ranks), *program]
+
+
+def execute(run, options):
+    """Runs one configuration; returns (problem or None, seconds)."""
+    if run.program.error:
+        return run.program.error, 0.0
+    command = command_of(run, options)
+    environment = dict(os.environ)
+    if run.model:
+        environment["HEDDLE_MODEL"] = run.model
+    timeout = float(run.program.keys.get("timeout", options.timeout))
+    began = time.monotonic()
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environment, start_new_session=True
+        )
+        late = False
+        try:
+            status = process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            late = True
+            status = stop(process)
+        output.seek(0)
+        text = output.read().decode(errors="replace")
+    seconds = time.monotonic() - began
+    problem = f"still running after {timeout:g} s" if late else judge(run.program.keys, status, text)
+    if problem:
+        model = f"HEDDLE_MODEL={run.model} " if run.model else ""
+        problem = f"{problem}\n  command: {model}{shlex.join(command)}\n" + "\n".join(
+            "  | " + line for line in text.splitlines()[-40:]
+        )
+    return problem, seconds
+
+
+def stop(process):
+    """Ends the group of a run that is late: the launcher may still clean up, then it is killed."""
+    for number, patience in ((signal.SIGTERM, 3), (signal.SIGKILL, 10)):
+        try:
+            os.killpg(process.pid, number)
+            return process.wait(patience)
+        except ProcessLookupError:
+            return process.wait(patience)
+        except subprocess.TimeoutExpired:
+            continue
+    return -1
+
+
+def judge(keys, status, text):
+    expect = keys.get("expect", "ok")
+    if expect == "ok" and status != 0:
+        return f"exit status {status}"
+    if expect == "fail" and status == 0:
+        return "exit status 0, a failure was expected"
+    if expect.startswith("exit ") and status != int(expect.split()[1]):
+        return f"exit status {status}, wanted {expect.split()[1]}"
+    if "output" in keys and not re.search(keys["output"], text):
+        return f"output does not match {keys['output']!r}"
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--mpicc", type=shlex.split, default=["mpicc"], help="compiler wrapper (default mpicc)")
+    parser.add_argument("--mpiexec", type=shlex.split, default=["mpiexec"], help="launcher, with options (default mpiexec)")
+    parser.add_argument("--models", default="", help="values of HEDDLE_MODEL, separated by commas")
+    parser.add_argument("--cflags", type=shlex.split, default=[], help="further flags for the compiler")
+    parser.add_argument("-k", dest="pattern", default="", help="only programs whose name matches this regular expression")
+    parser.add_argument("--folder", type=pathlib.Path, default=HERE, help="where the programs are (default: beside run.py)")
+    parser.add_argument("--jobs", type=int, default=1, help="runs at a time")
+    parser.add_argument("--timeout", type=float, default=120, help="seconds for one run (default 120)")
+    parser.add_argument("--oracle", action="store_true", help="the library is not Heddle: skip what only Heddle promises")
+    parser.add_argument("--quick", action="store_true", help="only the largest number of ranks and the highest level")
+    parser.add_argument("--build-dir", type=pathlib.Path, help="where binaries go (default: a temporary folder)")
+    options = parser.parse_args()
+
+    models = options.models.split(",") if options.models else [""]
+    sources = sorted(s for s in options.folder.glob("*.c") if re.search(options.pattern, s.stem))
+    programs = [Program(source, read_keys(source)) for source in sources]
+    passed = failed = skipped = 0
+    lock = threading.Lock()
+
+    with tempfile.TemporaryDirectory(prefix="heddle-c-") as scratch:
+        folder = options.build_dir or pathlib.Path(scratch)
+        folder.mkdir(parents=True, exist_ok=True)
+        runs = []
+        for program in programs:
+            why = program.keys.get("oracle", "") if options.oracle else ""
+            if options.oracle and program.keys.get("heddle") == "only":
+                why = "only Heddle promises this"
+            if why:
+                print(f"skip {program.name}: {why.removeprefix('skip').strip()}", flush=True)
+                skipped += 1
+                continue
+            chosen = models[:1] if program.keys.get("models") == "first" else models
+            runs.append([
+                Run(program, n, level, model)
+                for model in chosen
+                for level in program.levels(options.quick)
+                for n in program.ranks(options.quick)
+            ])
+
+        def one_program(runs_of_it):
+            nonlocal passed, failed
+            build(runs_of_it[0].program, options, folder)
+            if runs_of_it[0].program.error:
+                runs_of_it = runs_of_it[:1]
+            for run in runs_of_it:
+                problem, seconds = execute(run, options)
+                with lock:
+                    if problem:
+                        failed += 1
+                        print(f"FAIL {run.label()}: {problem}", flush=True)
+                    else:
+                        passed += 1
+                        print(f"ok   {run.label()} ({seconds:.1f} s)", flush=True)
+
+        with concurrent.futures.ThreadPoolExecutor(max(1, options.jobs)) as pool:
+            list(pool.map(one_program, runs))
+
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

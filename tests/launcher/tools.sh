@@ -1,0 +1,118 @@
+#!/bin/sh
+# Tests the compiler wrappers, the pkg-config file and the installation:  tests/launcher/tools.sh
+#
+# Works on a library of its own that has the name of the real one, so that it needs nothing built but the scripts. Prints one line a test; exit status 1 if one has failed.
+set -u
+
+root=$(dirname "$(dirname "$(dirname "$(readlink -f "$0")")")")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+
+check() {
+    what=$1
+    shift
+    if "$@" >"$work/output" 2>&1; then
+        echo "ok      $what"
+    else
+        echo "FAILED  $what"
+        sed 's/^/        /' "$work/output"
+        failures=$((failures + 1))
+    fi
+}
+# The output of a command is a line.
+prints() {
+    expected=$1
+    shift
+    got=$("$@") || return 1
+    [ "$got" = "$expected" ] || { printf 'expected: %s\ngot:      %s\n' "$expected" "$got"; return 1; }
+}
+fails() {
+    ! "$@"
+}
+
+# What cargo would have built, in a folder whose name needs quoting.
+release="$work/re lease"
+mkdir "$release"
+cat >"$work/library.c" <<'EOF'
+int MPI_Answer(void) { return 42; }
+EOF
+cc -shared -fPIC -Wl,-soname,libmpi_abi.so.1 -o "$release/libmpi_abi.so" "$work/library.c" || exit 1
+printf '#!/bin/sh\necho "mpiexec $*"\n' >"$release/mpiexec"
+cat >"$release/generate" <<'EOF'
+#!/bin/sh
+[ "$1" = header ] || exit 1
+cat >"$2" <<'END'
+#ifdef __cplusplus
+extern "C" {
+#endif
+int MPI_Answer(void);
+#ifdef __cplusplus
+}
+#endif
+END
+EOF
+chmod +x "$release/mpiexec" "$release/generate"
+cat >"$work/program.c" <<'EOF'
+#include <mpi.h>
+#include <stdio.h>
+int main(void) { printf("%d\n", MPI_Answer()); return 0; }
+EOF
+cp "$work/program.c" "$work/program.cpp"
+
+build="$work/the build"
+prefix="$work/pre fix"
+check "stage" "$root/tools/stage.sh" "$release" "$build"
+stamp=$(stat -c %Y.%i "$build/lib/libmpi_abi.so.1" "$build/lib/pkgconfig/heddle.pc")
+check "stage again" "$root/tools/stage.sh" "$release" "$build"
+check "what has not changed is not touched" \
+    [ "$stamp" = "$(stat -c %Y.%i "$build/lib/libmpi_abi.so.1" "$build/lib/pkgconfig/heddle.pc")" ]
+check "stage misses what is not built" fails "$root/tools/stage.sh" "$work" "$work/nothing"
+check "install" "$root/tools/install.sh" "$build" "$prefix"
+check "install again" "$root/tools/install.sh" "$build" "$prefix"
+check "the library is a file" [ ! -L "$prefix/lib/libmpi_abi.so.1" ]
+check "its link is relative" prints libmpi_abi.so.1 readlink "$prefix/lib/libmpi_abi.so"
+check "nothing but the installation is there" prints "bin include lib" sh -c 'cd "$1" && echo *' - "$prefix"
+
+# The installation is moved before it is used.
+mv "$prefix" "$work/moved"
+prefix="$work/moved"
+for build_or_prefix in "$build" "$prefix"; do
+    bin="$build_or_prefix/bin"
+    check "mpicc compiles and links" "$bin/mpicc" -o "$work/a" "$work/program.c"
+    check "and the program finds the library" prints 42 "$work/a"
+    check "mpicxx compiles and links" "$bin/mpicxx" -o "$work/b" "$work/program.cpp"
+    check "and its program finds the library" prints 42 "$work/b"
+    check "mpicc compiles only" "$bin/mpicc" -c -o "$work/c.o" "$work/program.c"
+    check "mpicc links only" "$bin/mpicc" "$work/c.o" -o "$work/c"
+    check "and that program runs" prints 42 "$work/c"
+done
+check "options with blanks and quotes arrive" sh -c \
+    '"$1/bin/mpicc" "-DTEXT=\"it'"'"'s a text\"" -c -o "$2/d.o" "$2/program.c"' - "$prefix" "$work"
+check "mpicc through a link" sh -c 'ln -s "$1/bin/mpicc" "$2/mpicc" && "$2/mpicc" -c -o "$2/e.o" "$2/program.c"' \
+    - "$prefix" "$work"
+check "-show can be run" sh -c 'eval "$("$1/bin/mpicc" -show -o "$2/f" "$2/program.c")" && [ "$("$2/f")" = 42 ]' \
+    - "$prefix" "$work"
+check "-show without files names the library" sh -c '"$1/bin/mpicc" -show | grep -q -e "-lmpi_abi"' - "$prefix"
+check "-compile-info" prints "-I$prefix/include" "$prefix/bin/mpicc" -compile-info
+check "-link-info" sh -c '"$1/bin/mpicc" -link-info | grep -q -e "-rpath,$1/lib.* -lmpi_abi"' - "$prefix"
+check "the compiler's own questions" "$prefix/bin/mpicc" --version
+check "HEDDLE_CC" prints "gcc -O3 -I$prefix/include -c x.c" \
+    env HEDDLE_CC="gcc -O3" "$prefix/bin/mpicc" -show -c x.c
+check "HEDDLE_CXX" prints "no-such-compiler -I$prefix/include -c x.cc" \
+    env HEDDLE_CXX=no-such-compiler "$prefix/bin/mpicxx" -show -c x.cc
+check "the compiler's failure is ours" fails "$prefix/bin/mpicc" -c "$work/no-such-file.c"
+check "mpiexec is there" prints "mpiexec -n 2" "$prefix/bin/mpiexec" -n 2
+
+if command -v pkg-config >/dev/null 2>&1; then
+    PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
+    export PKG_CONFIG_PATH
+    check "pkg-config" sh -c 'cc -o "$1/g" "$1/program.c" $(pkg-config --cflags --libs heddle) && [ "$("$1/g")" = 42 ]' \
+        - "$work"
+    check "pkg-config has the version" prints \
+        "$(sed -n 's/^version = "\(.*\)"$/\1/p' "$root/Cargo.toml" | head -n 1)" pkg-config --modversion heddle
+else
+    echo "skipped pkg-config: not on this machine"
+fi
+
+[ "$failures" -eq 0 ] || { echo "$failures tests have failed" >&2; exit 1; }

@@ -1,0 +1,66 @@
+#!/bin/sh
+# Builds mpi4py from its sdist against an MPI library and runs the modules of its test suite named in modules.txt.
+#
+#   run.sh BUILD_DIR OUT [options of run_modules.py]
+#
+# BUILD_DIR has bin/mpicc and bin/mpiexec (what `make install PREFIX=BUILD_DIR` makes); MPICC and MPIEXEC in the environment
+# replace them. OUT is a folder to work in: it is made if need be and what is already built there for the same compiler and
+# library is used again. Needs python3 with venv, and PyPI.
+set -eu
+
+version=4.1.2
+here=$(cd "$(dirname "$0")" && pwd)
+if [ $# -lt 2 ]; then
+    echo "usage: $0 BUILD_DIR OUT [options of run_modules.py]" >&2
+    exit 2
+fi
+build=$(cd "$1" && pwd)
+mkdir -p "$2"
+out=$(cd "$2" && pwd)
+shift 2
+mpicc=${MPICC:-$build/bin/mpicc}
+mpiexec=${MPIEXEC:-$build/bin/mpiexec}
+for tool in "$mpicc" "$mpiexec"; do
+    if ! [ -x "$tool" ]; then
+        echo "$0: $tool is not there or not executable; install the library to $build, or set MPICC and MPIEXEC" >&2
+        exit 2
+    fi
+done
+
+python=$out/venv/bin/python
+if ! [ -x "$python" ]; then
+    echo "making a virtual environment in $out/venv"
+    python3 -m venv "$out/venv"
+fi
+if ! [ -e "$out/tools-ready" ]; then
+    "$python" -m pip install --quiet --upgrade --disable-pip-version-check "setuptools>=77" wheel "cython>=3.0.1"
+    touch "$out/tools-ready"
+fi
+
+source=$out/mpi4py-$version
+if ! [ -d "$source" ]; then
+    echo "downloading mpi4py $version (sdist)"
+    "$python" -m pip download --quiet --disable-pip-version-check --no-deps --no-build-isolation \
+        --no-binary :all: --dest "$out" "mpi4py==$version"
+    tar -xzf "$out/mpi4py-$version.tar.gz" -C "$out"
+fi
+
+# The module is linked to the library by name, so it is built again only for another compiler or another header.
+header=$(printf '#include <mpi.h>\n' | "$mpicc" -E - | cksum)
+stamp="$mpicc $header"
+if ! [ -e "$out/built-with" ] || [ "$(cat "$out/built-with")" != "$stamp" ]; then
+    echo "building mpi4py with $mpicc (its log: $out/build.log)"
+    rm -f "$out/built-with"
+    if ! env MPI4PY_BUILD_MPICC="$mpicc" MPI4PY_BUILD_MPIABI=0 CFLAGS="${CFLAGS:--O1}" "$python" -m pip install \
+        --disable-pip-version-check --no-build-isolation --no-deps --no-cache-dir --force-reinstall \
+        --verbose "$source" >"$out/build.log" 2>&1; then
+        tail -40 "$out/build.log" >&2
+        echo "$0: mpi4py does not build; the whole log is $out/build.log" >&2
+        exit 1
+    fi
+    printf '%s' "$stamp" >"$out/built-with"
+fi
+
+"$mpiexec" -n 1 "$python" -c 'from mpi4py import MPI; print(MPI.Get_library_version().splitlines()[0])'
+exec "$python" "$here/run_modules.py" --mpiexec "$mpiexec" --python "$python" --tests "$source/test" \
+    --out "$out/results" "$@"

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""Runs modules of mpi4py's test suite under mpiexec and adds up what ran, passed and was skipped.
+
+The modules are the lines of modules.txt. A line is the name of a module, then perhaps patterns of tests to leave out,
+each with a leading minus; `#` starts a comment. Each module is run by itself with each number of ranks, under a time limit,
+so that one that hangs or crashes costs only itself. The ranks write into files of their own.
+"""
+
+import argparse
+import dataclasses
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+@dataclasses.dataclass
+class Count:
+    ran: int = 0
+    skipped: int = 0
+    failed: int = 0
+
+    def add(self, other):
+        self.ran += other.ran
+        self.skipped += other.skipped
+        self.failed += other.failed
+
+    @property
+    def passed(self):
+        return self.ran - self.skipped - self.failed
+
+
+def read_modules(path):
+    modules = []
+    for line in path.read_text().splitlines():
+        words = line.partition("#")[0].split()
+        if words:
+            modules.append((words[0], [word.removeprefix("-") for word in words[1:]]))
+    return modules
+
+
+def read_result(text):
+    """What unittest says at the end of a rank's output; None if it did not get there."""
+    ran = re.search(r"^Ran (\d+) tests? in", text, re.MULTILINE)
+    end = re.search(r"^(?:OK|FAILED|NO TESTS RAN)(?: \((.*)\))?\s*$", text, re.MULTILINE)
+    if not ran or not end:
+        return None
+    words = dict(re.findall(r"([a-z ]+)=(\d+)", end[1] or ""))
+    words = {key.strip(): int(value) for key, value in words.items()}
+    failed = words.get("failures", 0) + words.get("errors", 0) + words.get("unexpected successes", 0)
+    return Count(int(ran[1]), words.get("skipped", 0), failed)
+
+
+def run_module(options, module, left_out, ranks):
+    """Runs one module; returns (Count of the rank with the most failures, problem or None, seconds)."""
+    folder = options.out / f"{module}-{ranks}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    tests = [options.python, "runtests.py", "-v", "--no-builddir", "--no-numpy", "-i", rf"^{module}\.py$"]
+    for pattern in left_out + options.leave_out:
+        tests += ["-x", pattern]
+    # The shell of each rank gives it a file named for its process.
+    inner = f'exec {shlex.join(tests)} >"{folder}/rank-$$" 2>&1'
+    command = [*options.mpiexec, "-n", str(ranks), "sh", "-c", inner]
+    began = time.monotonic()
+    launcher = folder / "mpiexec"
+    problem = None
+    with launcher.open("w") as output:
+        process = subprocess.Popen(
+            command, cwd=options.tests, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
+        )
+        try:
+            status = process.wait(options.timeout)
+            if status != 0:
+                problem = f"exit status {status}"
+        except subprocess.TimeoutExpired:
+            problem = f"still running after {options.timeout:g} s"
+            stop(process)
+    texts = [path.read_text(errors="replace") for path in sorted(folder.glob("rank-*"))]
+    counts = [read_result(text) for text in texts]
+    finished = [count for count in counts if count is not None]
+    worst = max(finished, key=lambda count: count.failed, default=Count())
+    if len(finished) < ranks and problem is None:
+        problem = f"only {len(finished)} of {ranks} ranks reported"
+    if problem:
+        problem += "\n" + details(texts, launcher.read_text(errors="replace"))
+    return worst, problem, time.monotonic() - began
+
+
+def stop(process):
+    for number, patience in ((signal.SIGTERM, 3), (signal.SIGKILL, 10)):
+        try:
+            os.killpg(process.pid, number)
+            process.wait(patience)
+            return
+        except ProcessLookupError:
+            process.wait(patience)
+            return
+        except subprocess.TimeoutExpired:
+            continue
+
+
+def details(texts, launcher):
+    lines = [line for line in launcher.splitlines() if line.strip()][-12:]
+    seen = set()
+    for text in texts:
+        for found in re.findall(r"^(?:FAIL|ERROR): .*$", text, re.MULTILINE):
+            seen.add(found)
+        if read_result(text) is None and text.strip():
+            lines.append("a rank ended after: " + text.strip().splitlines()[-1])
+    return "\n".join("    " + line for line in [*sorted(seen)[:40], *lines])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--mpiexec", type=shlex.split, required=True, help="launcher, with options")
+    parser.add_argument("--python", default=sys.executable, help="interpreter that has mpi4py")
+    parser.add_argument("--tests", type=pathlib.Path, required=True, help="the folder `test` of mpi4py's sources")
+    parser.add_argument("--out", type=lambda p: pathlib.Path(p).resolve(), required=True, help="folder for the outputs")
+    parser.add_argument("--modules", type=pathlib.Path, default=HERE / "modules.txt", help="list of modules")
+    parser.add_argument("--ranks", default="1 2 4", help="numbers of ranks (default: 1 2 4)")
+    parser.add_argument("--timeout", type=float, default=300, help="seconds for a module (default 300)")
+    parser.add_argument("-k", dest="pattern", default="", help="only modules matching this regular expression")
+    parser.add_argument("-x", dest="leave_out", action="append", default=[], help="leave out tests matching this pattern")
+    options = parser.parse_args()
+
+    modules = [entry for entry in read_modules(options.modules) if re.search(options.pattern, entry[0])]
+    total, broken = Count(), 0
+    for ranks in map(int, options.ranks.split()):
+        of_ranks = Count()
+        for module, left_out in modules:
+            count, problem, seconds = run_module(options, module, left_out, ranks)
+            of_ranks.add(count)
+            mark = "FAIL" if problem else "ok  "
+            print(
+                f"{mark} n={ranks} {module}: {count.ran} run, {count.passed} passed, "
+                f"{count.skipped} skipped, {count.failed} failed ({seconds:.1f} s)"
+                + (f": {problem}" if problem else ""),
+                flush=True,
+            )
+            broken += problem is not None
+        print(f"n={ranks}: {of_ranks.ran} run, {of_ranks.passed} passed, {of_ranks.skipped} skipped, {of_ranks.failed} failed")
+        total.add(of_ranks)
+    print(
+        f"mpi4py: {total.ran} run, {total.passed} passed, {total.skipped} skipped, {total.failed} failed; "
+        f"{broken} module runs with problems"
+    )
+    return 1 if broken or total.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

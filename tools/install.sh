@@ -1,0 +1,33 @@
+#!/bin/sh
+# Installs what tools/stage.sh has laid out:  tools/install.sh BUILD_DIR PREFIX
+#
+# Nothing that is installed knows PREFIX: the folder can be moved afterwards.
+set -eu
+
+if [ $# -ne 2 ]; then
+    echo "usage: install.sh BUILD_DIR PREFIX" >&2
+    exit 2
+fi
+build=$1
+prefix=$2
+if [ ! -f "$build/lib/libmpi_abi.so.1" ]; then
+    echo "install.sh: $build/lib/libmpi_abi.so.1 is missing: run 'make' first" >&2
+    exit 1
+fi
+
+# put MODE FILE: a new file takes the place of the old one, which running programs may have mapped.
+put() {
+    install -m "$1" "$build/$2" "$prefix/$2.new"
+    mv -f "$prefix/$2.new" "$prefix/$2"
+}
+
+mkdir -p "$prefix/bin" "$prefix/lib/pkgconfig" "$prefix/include"
+for program in mpiexec heddle mpicc mpicxx mpic++; do
+    if [ -f "$build/bin/$program" ]; then
+        put 755 "bin/$program"
+    fi
+done
+put 755 lib/libmpi_abi.so.1
+ln -sfn libmpi_abi.so.1 "$prefix/lib/libmpi_abi.so"
+put 644 lib/pkgconfig/heddle.pc
+put 644 include/mpi.h

@@ -1,0 +1,49 @@
+#!/bin/sh
+# Lays out what cargo has built as an installation:  tools/stage.sh [RELEASE_DIR [BUILD_DIR]]
+#
+#   BUILD_DIR/bin       mpiexec, heddle (if it was built), mpicc, mpicxx, mpic++
+#   BUILD_DIR/lib       libmpi_abi.so.1, libmpi_abi.so -> libmpi_abi.so.1, pkgconfig/heddle.pc
+#   BUILD_DIR/include   mpi.h
+#
+# RELEASE_DIR is cargo's folder (target/release) and must hold mpiexec, libmpi_abi.so and generate. What has not
+# changed is not touched, so that nothing is rebuilt because of it.
+set -eu
+
+root=$(dirname "$(dirname "$(readlink -f "$0")")")
+release=${1:-$root/target/release}
+build=${2:-$root/build}
+
+for file in mpiexec libmpi_abi.so generate; do
+    if [ ! -f "$release/$file" ]; then
+        echo "stage.sh: $release/$file is missing: run 'cargo build --release' first" >&2
+        exit 1
+    fi
+done
+version=$(sed -n 's/^version = "\(.*\)"$/\1/p' "$root/Cargo.toml" | head -n 1)
+if [ -z "$version" ]; then
+    echo "stage.sh: no version in $root/Cargo.toml" >&2
+    exit 1
+fi
+
+# put MODE SOURCE TARGET. A new file takes the place of the old one, which running programs may have mapped.
+put() {
+    if ! cmp -s "$2" "$3"; then
+        install -m "$1" "$2" "$3.new"
+        mv -f "$3.new" "$3"
+    fi
+}
+
+mkdir -p "$build/bin" "$build/lib/pkgconfig" "$build/include"
+put 755 "$release/mpiexec" "$build/bin/mpiexec"
+if [ -f "$release/heddle" ]; then
+    put 755 "$release/heddle" "$build/bin/heddle"
+fi
+for name in mpicc mpicxx mpic++; do
+    put 755 "$root/tools/mpicc" "$build/bin/$name"
+done
+put 755 "$release/libmpi_abi.so" "$build/lib/libmpi_abi.so.1"
+ln -sfn libmpi_abi.so.1 "$build/lib/libmpi_abi.so"
+"$release/generate" header "$build/include/mpi.h"
+sed "s/@VERSION@/$version/" "$root/tools/heddle.pc.in" >"$build/lib/pkgconfig/heddle.pc.made"
+put 644 "$build/lib/pkgconfig/heddle.pc.made" "$build/lib/pkgconfig/heddle.pc"
+rm -f "$build/lib/pkgconfig/heddle.pc.made"
