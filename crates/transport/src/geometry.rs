@@ -111,8 +111,8 @@ impl Geometry {
         let bulk = unsafe { slots.add(self.slots * LINE) };
         RingMemory {
             credits: credits.cast(),
-            slots: slots.cast(),
-            slot_count: self.slots as u64,
+            cells: slots.cast(),
+            cell_count: self.slots as u64 * 2,
             bulk,
             bulk_bytes: self.bulk_bytes as u64,
         }

@@ -1,28 +1,28 @@
 //! The two ends of one ring: a single producer in one process, a single consumer in another.
 //!
-//! A ring has a **slot area** (a power of two of 64-byte slots) and a **bulk area** (bytes) for payloads that do not
-//! fit into a slot. Both are used strictly in order, so the state of each side is two counters that only grow:
+//! A ring has a **slot area** (a power of two of cells, two a slot) and a **bulk area** (bytes) for payloads that do
+//! not fit into a slot. Both are used strictly in order, so the state of each side is two counters that only grow:
 //!
 //! | counter | kept by | meaning |
 //! |---|---|---|
-//! | `head`, `bulk_head` | producer, private | next slot / byte to fill |
-//! | `tail`, `bulk_tail` | consumer, private | next slot / byte to read |
+//! | `head`, `bulk_head` | producer, private | next cell / byte to fill |
+//! | `tail`, `bulk_tail` | consumer, private | next cell / byte to read |
 //! | `Credits` | consumer writes, producer reads | how far the consumer has come, published lazily |
 //!
 //! Invariants:
-//! 1. head − credits.slots ≤ slots: a slot is filled only after its earlier message was consumed.
+//! 1. head − credits.cells ≤ cells: a cell is filled only after its earlier message was consumed.
 //! 2. bulk_head − credits.bulk ≤ bulk bytes, and no payload wraps: one that would cross the end starts at 0 again.
 //! 3. Unpublished credits are fewer than a quarter of either area, and one payload takes at most a quarter of the
 //!    bulk area; so a producer that waits for room always gets it once the consumer has drained the ring.
 
-use crate::slot::{EXTRA_BYTES, Header, INLINE_BYTES, Place, Slot};
+use crate::slot::{CELL_BYTES, CELL_INLINE_BYTES, Cell, EXTRA_BYTES, Header, INLINE_BYTES, Kept, Place};
 use heddle_platform::atomic::{AtomicU64, Ordering};
 
 /// The consumer's progress, in a cache-line pair of its own.
 #[repr(C, align(128))]
 #[derive(Debug)]
 pub(crate) struct Credits {
-    slots: AtomicU64,
+    cells: AtomicU64,
     bulk: AtomicU64,
 }
 
@@ -30,22 +30,22 @@ pub(crate) struct Credits {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RingMemory {
     pub(crate) credits: *const Credits,
-    pub(crate) slots: *mut Slot,
-    pub(crate) slot_count: u64,
+    pub(crate) cells: *mut Cell,
+    pub(crate) cell_count: u64,
     pub(crate) bulk: *mut u8,
     pub(crate) bulk_bytes: u64,
 }
 
 impl RingMemory {
     #[inline(always)]
-    fn slot(&self, number: u64) -> *mut Slot {
-        // SAFETY: the index is below slot_count, a power of two, and `slots` spans that many.
-        unsafe { self.slots.add((number & (self.slot_count - 1)) as usize) }
+    fn cell(&self, number: u64) -> *mut Cell {
+        // SAFETY: the index is below cell_count, a power of two, and `cells` spans that many.
+        unsafe { self.cells.byte_add((number & (self.cell_count - 1)) as usize * CELL_BYTES) }
     }
 
     #[inline(always)]
     fn lap(&self, number: u64) -> u32 {
-        (number >> self.slot_count.trailing_zeros()) as u32 + 1
+        (number >> self.cell_count.trailing_zeros()) as u32 + 1
     }
 }
 
@@ -67,7 +67,7 @@ impl Producer {
     /// # Safety
     /// `ring` is a ring of a live mapping and this is its only producer.
     pub(crate) unsafe fn new(ring: RingMemory) -> Producer {
-        Producer { ring, head: 0, head_limit: ring.slot_count, bulk_head: 0, bulk_limit: ring.bulk_bytes }
+        Producer { ring, head: 0, head_limit: ring.cell_count, bulk_head: 0, bulk_limit: ring.bulk_bytes }
     }
 
     /// The longest payload that [`Producer::send_bulk`] takes, in bytes.
@@ -76,18 +76,19 @@ impl Producer {
         (self.ring.bulk_bytes / 4) as usize
     }
 
+    /// Whether the cells up to number `end` may be filled.
     #[inline(always)]
-    fn has_slot(&mut self) -> bool {
-        self.head < self.head_limit || self.refresh_slots()
+    fn has_cells(&mut self, end: u64) -> bool {
+        end <= self.head_limit || self.refresh_cells(end)
     }
 
     #[cold]
-    fn refresh_slots(&mut self) -> bool {
+    fn refresh_cells(&mut self, end: u64) -> bool {
         // SAFETY: the credits of a live ring. Acquire: pairs with the Release in `Consumer::publish`, so our next
-        // stores into the slots come after the consumer's last loads from them.
-        let consumed = unsafe { &(*self.ring.credits).slots }.load(Ordering::Acquire);
-        self.head_limit = consumed + self.ring.slot_count;
-        self.head < self.head_limit
+        // stores into the cells come after the consumer's last loads from them.
+        let consumed = unsafe { &(*self.ring.credits).cells }.load(Ordering::Acquire);
+        self.head_limit = consumed + self.ring.cell_count;
+        end <= self.head_limit
     }
 
     /// Sends a message of `len` ≤ [`INLINE_BYTES`] bytes; `fill` writes the payload. Returns false, having called
@@ -95,18 +96,45 @@ impl Producer {
     #[inline(always)]
     pub fn send_inline(&mut self, header: &Header, len: usize, fill: impl FnOnce(*mut u8)) -> bool {
         debug_assert!(len <= INLINE_BYTES);
-        if !self.has_slot() {
-            return false;
-        }
-        let slot = self.ring.slot(self.head);
-        // SAFETY: the slot is free (invariant 1) and we are the only producer.
-        unsafe { Slot::write_envelope(slot, header) };
+        let (cell, end) = if len <= CELL_INLINE_BYTES {
+            let head = self.head;
+            // With an even cell goes its odd neighbour, which is cleared.
+            if !self.has_cells((head + 2) & !1) {
+                return false;
+            }
+            if head & 1 == 0 {
+                // SAFETY: the odd cell of the same slot; we are the only producer and the consumer does not look at
+                // it before the even one's flag is set.
+                unsafe { Cell::clear(self.ring.cell(head + 1)) };
+            }
+            (self.ring.cell(head), head + 1)
+        } else {
+            let Some(begin) = self.whole_slot() else { return false };
+            (self.ring.cell(begin), begin + 2)
+        };
+        // SAFETY: the cell is free (invariant 1) and we are the only producer.
+        unsafe { Cell::write_envelope(cell, header) };
         // SAFETY: as above.
-        fill(unsafe { Slot::payload(slot) });
-        // SAFETY: as above, and every field is written.
-        unsafe { Slot::publish(slot, self.ring.lap(self.head), header, Some(len)) };
-        self.head += 1;
+        fill(unsafe { Cell::payload(cell) });
+        // SAFETY: as above, and every field is written. Both cells of a slot have the same lap.
+        unsafe { Cell::publish(cell, self.ring.lap(end - 1), header, Kept::Inline { len }) };
+        self.head = end;
         true
+    }
+
+    /// The first cell of the next whole slot, if there is room; a half slot before it is skipped.
+    #[inline]
+    fn whole_slot(&mut self) -> Option<u64> {
+        let begin = (self.head + 1) & !1;
+        if !self.has_cells(begin + 2) {
+            return None;
+        }
+        if begin != self.head {
+            // SAFETY: the cell is free (invariant 1) and we are the only producer.
+            unsafe { Cell::publish_skip(self.ring.cell(self.head), self.ring.lap(self.head)) };
+            self.head = begin;
+        }
+        Some(begin)
     }
 
     /// Sends a message whose payload of `len` ≤ [`Producer::max_bulk`] bytes goes to the bulk area. `fill` writes
@@ -121,24 +149,24 @@ impl Producer {
     ) -> bool {
         debug_assert!(len <= self.max_bulk());
         let Some(position) = self.bulk_room(len as u64) else { return false };
-        if !self.has_slot() {
-            return false;
-        }
+        let Some(begin) = self.whole_slot() else { return false };
         let offset = (position % self.ring.bulk_bytes) as usize;
         // SAFETY: invariant 2: offset + len lies inside the bulk area, and the bytes are free.
         fill(unsafe { self.ring.bulk.add(offset) });
-        let slot = self.ring.slot(self.head);
+        let cell = self.ring.cell(begin);
         // SAFETY: the slot is free (invariant 1) and we are the only producer.
-        unsafe { Slot::write_envelope(slot, header) };
+        unsafe { Cell::write_envelope(cell, header) };
         // SAFETY: as above.
-        unsafe { Slot::write_bulk_place(slot, len as u64, position) };
+        unsafe { Cell::write_bulk_place(cell, len as u64, position) };
+        // SAFETY: as above.
+        let payload = unsafe { Cell::payload(cell) };
         // SAFETY: the payload area has 40 bytes; the extra ones follow the 16 of the place.
-        let target = unsafe { Slot::payload(slot).add(INLINE_BYTES - EXTRA_BYTES) };
+        let target = unsafe { payload.add(INLINE_BYTES - EXTRA_BYTES) };
         // SAFETY: as above; source and target do not overlap.
         unsafe { target.copy_from_nonoverlapping(extra.as_ptr(), EXTRA_BYTES) };
         // SAFETY: every field is written.
-        unsafe { Slot::publish(slot, self.ring.lap(self.head), header, None) };
-        self.head += 1;
+        unsafe { Cell::publish(cell, self.ring.lap(begin), header, Kept::Bulk) };
+        self.head = begin + 2;
         self.bulk_head = end_of(position, len as u64);
         true
     }
@@ -224,23 +252,31 @@ impl Consumer {
     /// # Safety
     /// `ring` is a ring of a live mapping and this is its only consumer.
     pub(crate) unsafe fn new(ring: RingMemory) -> Consumer {
-        let publish_every = (ring.slot_count / 4).min(64);
+        let publish_every = (ring.cell_count / 4).min(128);
         Consumer { ring, tail: 0, published_tail: 0, bulk_tail: 0, published_bulk: 0, publish_every }
     }
 
     /// Gives the next message to `read`, if there is one, and then frees its place.
     #[inline(always)]
     pub fn take(&mut self, read: impl FnOnce(&Incoming)) -> bool {
-        let slot = self.ring.slot(self.tail);
-        // SAFETY: a slot of a live ring; we are its only consumer.
-        let Some((header, place)) = (unsafe { Slot::read(slot, self.ring.lap(self.tail)) }) else {
-            return false;
+        let (cell, header, place) = loop {
+            let cell = self.ring.cell(self.tail);
+            // SAFETY: a cell of a live ring; we are its only consumer.
+            match unsafe { Cell::read(cell, self.ring.lap(self.tail)) } {
+                None => return false,
+                Some((_, Place::Skipped)) => self.tail += 1,
+                Some((header, place)) => break (cell, header, place),
+            }
         };
         // SAFETY: as above.
-        let inline = unsafe { Slot::payload(slot) };
+        let inline = unsafe { Cell::payload(cell) };
+        let mut cells = 2;
         match place {
             Place::Inline { len } => {
                 read(&Incoming { header, payload: inline, len, extra: inline });
+                if len <= CELL_INLINE_BYTES {
+                    cells = 1;
+                }
             }
             Place::Bulk { len, position } => {
                 let offset = (position % self.ring.bulk_bytes) as usize;
@@ -251,8 +287,9 @@ impl Consumer {
                 read(&Incoming { header, payload, len: len as usize, extra });
                 self.bulk_tail = end_of(position, len);
             }
+            Place::Skipped => {}
         }
-        self.tail += 1;
+        self.tail += cells;
         if self.tail - self.published_tail >= self.publish_every
             || self.bulk_tail - self.published_bulk >= self.ring.bulk_bytes / 4
         {
@@ -266,8 +303,8 @@ impl Consumer {
         self.published_bulk = self.bulk_tail;
         // SAFETY: the credits of a live ring.
         let credits = unsafe { &*self.ring.credits };
-        // Release: pairs with the Acquire in `Producer::refresh_slots` and `bulk_room`.
-        credits.slots.store(self.tail, Ordering::Release);
+        // Release: pairs with the Acquire in `Producer::refresh_cells` and `bulk_room`.
+        credits.cells.store(self.tail, Ordering::Release);
         credits.bulk.store(self.bulk_tail, Ordering::Release);
     }
 }
@@ -278,15 +315,13 @@ mod tests {
     use crate::slot::Envelope;
 
     /// A ring in private memory.
-    fn ring(slot_count: u64, bulk_bytes: u64) -> RingMemory {
-        let credits: &'static Credits =
-            Box::leak(Box::new(Credits { slots: AtomicU64::new(0), bulk: AtomicU64::new(0) }));
-        let lines = vec![[0u64; 8]; (slot_count + 1) as usize];
-        let base = Box::leak(lines.into_boxed_slice()).as_mut_ptr().cast::<u8>();
-        // SAFETY: one spare line was allocated so that the first slot can be aligned.
-        let slots = unsafe { base.add(base.align_offset(64)) }.cast();
+    fn ring(slots: u64, bulk_bytes: u64) -> RingMemory {
+        let credits = Credits { cells: AtomicU64::new(0), bulk: AtomicU64::new(0) };
+        let credits: &'static Credits = Box::leak(Box::new(credits));
+        let lines = vec![[0u64; 8]; slots as usize];
+        let cells = Box::leak(lines.into_boxed_slice()).as_mut_ptr().cast();
         let bulk = Box::leak(vec![0u8; bulk_bytes as usize].into_boxed_slice()).as_mut_ptr();
-        RingMemory { credits, slots, slot_count, bulk, bulk_bytes }
+        RingMemory { credits, cells, cell_count: slots * 2, bulk, bulk_bytes }
     }
 
     fn header(tag: i32) -> Header {
@@ -304,7 +339,7 @@ mod tests {
             while tx.send_inline(&header(sent), 5, |to| unsafe { to.write_bytes(sent as u8, 5) }) {
                 sent += 1;
             }
-            assert!(sent >= 6, "round {round}: only {sent} of 8 slots usable");
+            assert!(sent >= 12, "round {round}: only {sent} of 16 cells usable");
             for tag in 0..sent {
                 assert!(rx.take(|m| {
                     assert_eq!(m.header, header(tag));
@@ -312,6 +347,39 @@ mod tests {
                 }));
             }
             assert!(!rx.take(|_| unreachable!()));
+        }
+    }
+
+    #[test]
+    fn messages_of_all_sizes_keep_their_order_and_bytes() {
+        let memory = ring(8, 4096);
+        // SAFETY: a private ring with one producer and one consumer.
+        let (mut tx, mut rx) = unsafe { (Producer::new(memory), Consumer::new(memory)) };
+        let (mut sent, mut taken) = (0u32, 0u32);
+        // Payloads that look like flags of every lap, to catch a half slot that was not cleared.
+        let pattern = |i: u32| if i % 3 == 0 { (i / 16 + 1) as u8 } else { 1 };
+        let len = |i: u32| (i.wrapping_mul(0x9e37_79b9) >> 16) as usize % (INLINE_BYTES + 1);
+        while taken < 50_000 {
+            for _ in 0..(sent % 7) + 1 {
+                let size = len(sent);
+                // SAFETY: `fill` gets room for `size` bytes.
+                let fill = |to: *mut u8| unsafe {
+                    for k in 0..size {
+                        to.add(k).write(if k % 4 == 0 { pattern(sent) } else { 0 });
+                    }
+                };
+                if !tx.send_inline(&header(sent as i32), size, fill) {
+                    break;
+                }
+                sent += 1;
+            }
+            while rx.take(|m| {
+                assert_eq!((m.header.envelope.tag() as u32, m.len()), (taken, len(taken)));
+                assert!(m.payload().iter().step_by(4).all(|&b| b == pattern(taken)));
+            }) {
+                taken += 1;
+            }
+            assert_eq!(taken, sent);
         }
     }
 

@@ -1,17 +1,27 @@
-//! One slot: a cache line that carries a whole small message.
+//! Slots and cells: a cache line that carries one message of up to 40 bytes, or two of up to 8.
 //!
 //! ```text
-//!  0        4      5      6      8              16     20       24                                   64
-//!  ┌────────┬──────┬──────┬──────┬──────────────┬──────┬────────┬─────────────────────────────────────┐
-//!  │ lap    │ kind │ len  │ aux  │ context      │ tag  │ source │ payload (≤ 40 bytes), or            │
-//!  │        │      │      │      │              │      │        │ bulk length, position, 24 extra     │
-//!  └────────┴──────┴──────┴──────┴──────────────┴──────┴────────┴─────────────────────────────────────┘
-//!  └────────── one 64-bit word ──┘
+//!  0        4      5      6      8              16             24                                   64
+//!  ┌────────┬──────┬──────┬──────┬──────────────┬──────────────┬─────────────────────────────────────┐
+//!  │ lap    │ kind │ len  │ aux  │ context      │ source, tag  │ payload (≤ 40 bytes), or            │
+//!  │        │      │      │      │              │              │ bulk length, position, 24 extra     │
+//!  └────────┴──────┴──────┴──────┴──────────────┴──────────────┴─────────────────────────────────────┘
+//!  └────── one 64-bit word ──────┘
+//!  ┌─────────────── cell 0 (even): payload ≤ 8 ────────────────┬────────── cell 1 (odd): the same ────┐
 //! ```
 //!
-//! The first word is the flag: a slot holds message number *i* when its lap equals ⌊*i* / slots⌋ + 1. The producer
+//! A slot is two cells of 32 bytes. A message of up to 8 bytes takes one cell, any other both. Fewer cache lines to
+//! move is what counts: the producer's stores leave in order, and each line that the consumer has read before must
+//! first be taken back from it.
+//!
+//! The first word is the flag: a cell holds message number *i* when its lap equals ⌊*i* / cells⌋ + 1. The producer
 //! fills everything else first and stores this word last (Release); the consumer loads it (Acquire). Laps make
 //! clearing unnecessary, so the consumer never writes to the line, and zeroed memory is an empty ring.
+//!
+//! Invariants:
+//! 1. An even cell's first word is only ever a flag word, since every message that takes a whole slot begins there.
+//! 2. An odd cell's first word may be left over from the payload of a whole-slot message. The consumer looks at it
+//!    only after a message in the even cell of the same lap, and that message's producer clears it first.
 //!
 //! Why the flag is inside the slot: with head and tail indices a message costs a second cache line each way, which
 //! was measured as 18 ns more latency and a third of the rate.
@@ -22,8 +32,14 @@ use heddle_platform::atomic::{AtomicU64, Ordering};
 pub const INLINE_BYTES: usize = 40;
 /// Bytes that travel in the slot beside a bulk payload.
 pub const EXTRA_BYTES: usize = 24;
+/// Bytes of payload that fit into half a slot.
+pub(crate) const CELL_INLINE_BYTES: usize = 8;
+/// Bytes of a cell.
+pub(crate) const CELL_BYTES: usize = 32;
 /// The value of `len` that says the payload lies in the bulk area.
 const IN_BULK: u8 = 0xff;
+/// The value of `len` of a cell that holds no message.
+const SKIPPED: u8 = 0xfe;
 
 /// What a message says about itself. `kind` and `aux` belong to the protocol above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,95 +86,134 @@ impl Envelope {
     }
 }
 
-/// One 64-byte slot in shared memory.
-#[repr(C, align(64))]
+/// A cell in shared memory, and the rest of its slot if it is the even one.
+#[repr(C)]
 #[derive(Debug)]
-pub(crate) struct Slot {
+pub(crate) struct Cell {
     word: AtomicU64,
     context: u64,
     envelope: Envelope,
     payload: [u8; INLINE_BYTES],
 }
 
-const _: () = assert!(size_of::<Slot>() == 64);
+const _: () = assert!(size_of::<Cell>() == 64);
 
 /// Where a message's payload lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
-    Inline { len: usize },
-    Bulk { len: u64, position: u64 },
+    Inline {
+        len: usize,
+    },
+    Bulk {
+        len: u64,
+        position: u64,
+    },
+    /// There is no message: the next one begins in the next slot.
+    Skipped,
 }
 
-impl Slot {
+/// Where a message that is being sent has its payload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kept {
+    Inline { len: usize },
+    Bulk,
+}
+
+impl Cell {
     /// The address of the payload area.
     ///
     /// # Safety
-    /// `slot` points to a slot of a live mapping.
+    /// `cell` points to a cell of a live mapping.
     #[inline(always)]
-    pub(crate) unsafe fn payload(slot: *mut Slot) -> *mut u8 {
-        // SAFETY: the caller vouches for `slot`; the field lies inside it.
-        unsafe { (&raw mut (*slot).payload).cast() }
+    pub(crate) unsafe fn payload(cell: *mut Cell) -> *mut u8 {
+        // SAFETY: the caller vouches for `cell`; the field lies inside it.
+        unsafe { (&raw mut (*cell).payload).cast() }
     }
 
     /// Writes the header's plain fields (not the flag word).
     ///
     /// # Safety
-    /// `slot` is free (its message was consumed) and the caller is its ring's only producer.
+    /// `cell` is free (its message was consumed) and the caller is its ring's only producer.
     #[inline(always)]
-    pub(crate) unsafe fn write_envelope(slot: *mut Slot, header: &Header) {
+    pub(crate) unsafe fn write_envelope(cell: *mut Cell, header: &Header) {
         // SAFETY: exclusive by the caller's promise; plain stores that the Release in `publish` orders.
-        unsafe { (*slot).context = header.context };
+        unsafe { (*cell).context = header.context };
         // SAFETY: as above.
-        unsafe { (*slot).envelope = header.envelope };
+        unsafe { (*cell).envelope = header.envelope };
     }
 
     /// Writes the position of a bulk payload; the extra bytes follow it.
     ///
     /// # Safety
-    /// As [`Slot::write_envelope`].
+    /// As [`Cell::write_envelope`].
     #[inline(always)]
-    pub(crate) unsafe fn write_bulk_place(slot: *mut Slot, len: u64, position: u64) {
+    pub(crate) unsafe fn write_bulk_place(cell: *mut Cell, len: u64, position: u64) {
         // SAFETY: exclusive by the caller's promise.
-        let words = unsafe { Slot::payload(slot) }.cast::<[u64; 2]>();
+        let words = unsafe { Cell::payload(cell) }.cast::<[u64; 2]>();
         // SAFETY: 40 bytes of payload hold two words; write_unaligned asks for no alignment.
         unsafe { words.write_unaligned([len, position]) };
     }
 
-    /// Makes the slot visible to the consumer.
+    /// Makes the cell visible to the consumer.
     ///
     /// # Safety
-    /// As [`Slot::write_envelope`]; all other fields are written.
+    /// As [`Cell::write_envelope`]; all other fields are written.
     #[inline(always)]
-    pub(crate) unsafe fn publish(slot: *mut Slot, lap: u32, header: &Header, inline_len: Option<usize>) {
-        let len = inline_len.map_or(IN_BULK, |len| len as u8);
+    pub(crate) unsafe fn publish(cell: *mut Cell, lap: u32, header: &Header, kept: Kept) {
+        let len = match kept {
+            Kept::Inline { len } => len as u8,
+            Kept::Bulk => IN_BULK,
+        };
         let word = u64::from(lap)
             | u64::from(header.kind) << 32
             | u64::from(len) << 40
             | u64::from(header.aux) << 48;
         // SAFETY: the slot is live. Release: pairs with the Acquire in `read`.
-        unsafe { &(*slot).word }.store(word, Ordering::Release);
+        unsafe { &(*cell).word }.store(word, Ordering::Release);
     }
 
-    /// The message in the slot, if it is the one of this lap.
+    /// Marks a cell as holding no message.
     ///
     /// # Safety
-    /// `slot` points to a slot of a live mapping and the caller is its ring's only consumer.
+    /// As [`Cell::write_envelope`].
+    pub(crate) unsafe fn publish_skip(cell: *mut Cell, lap: u32) {
+        // SAFETY: the cell is live. Release: pairs with the Acquire in `read`.
+        unsafe { &(*cell).word }.store(u64::from(lap) | u64::from(SKIPPED) << 40, Ordering::Release);
+    }
+
+    /// Takes away what looks like a flag (invariant 2).
+    ///
+    /// # Safety
+    /// As [`Cell::write_envelope`].
     #[inline(always)]
-    pub(crate) unsafe fn read(slot: *mut Slot, lap: u32) -> Option<(Header, Place)> {
+    pub(crate) unsafe fn clear(cell: *mut Cell) {
+        // SAFETY: the cell is live. Relaxed: the Release of the even cell's flag orders it.
+        unsafe { &(*cell).word }.store(0, Ordering::Relaxed);
+    }
+
+    /// The message in the cell, if it is the one of this lap.
+    ///
+    /// # Safety
+    /// `cell` points to a cell of a live mapping and the caller is its ring's only consumer.
+    #[inline(always)]
+    pub(crate) unsafe fn read(cell: *mut Cell, lap: u32) -> Option<(Header, Place)> {
         // SAFETY: live. Acquire: pairs with the Release in `publish`.
-        let word = unsafe { &(*slot).word }.load(Ordering::Acquire);
+        let word = unsafe { &(*cell).word }.load(Ordering::Acquire);
         if word as u32 != lap {
             return None;
         }
         // SAFETY: the lap says that the producer has finished with this slot until we return the credit.
-        let (context, envelope) = unsafe { ((*slot).context, (*slot).envelope) };
+        let (context, envelope) = unsafe { ((*cell).context, (*cell).envelope) };
         let header = Header { kind: (word >> 32) as u8, aux: (word >> 48) as u16, context, envelope };
         let len = (word >> 40) as u8;
-        if len != IN_BULK {
+        if len < SKIPPED {
             return Some((header, Place::Inline { len: usize::from(len) }));
         }
+        if len == SKIPPED {
+            return Some((header, Place::Skipped));
+        }
         // SAFETY: as above.
-        let words = unsafe { Slot::payload(slot) }.cast::<[u64; 2]>();
+        let words = unsafe { Cell::payload(cell) }.cast::<[u64; 2]>();
         // SAFETY: the producer wrote both words before publishing.
         let [len, position] = unsafe { words.read_unaligned() };
         Some((header, Place::Bulk { len, position }))

@@ -91,6 +91,7 @@ fn weighted(n: c_int, ranks: List<'_, c_int>, weights: Option<List<'_, c_int>>) 
     Ok(pairs.map(|(&rank, &weight)| Neighbour { rank, weight }).collect())
 }
 
+#[expect(clippy::too_many_arguments, reason = "the standard has so many")]
 pub(crate) fn dist_graph_create_adjacent(
     comm: CommHandle,
     indegree: c_int,
