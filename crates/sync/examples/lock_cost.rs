@@ -4,7 +4,7 @@
 //!
 //! All locks are measured one after the other in each round, and a figure is the median over the rounds, so that a
 //! machine that changes its mind halfway treats them alike. Uncontended: nanoseconds of an acquisition and a release
-//! around one addition, minus nothing. Contended: millions of acquisitions a second by all threads together, each
+//! around one addition. Contended: millions of acquisitions a second by all threads together, each
 //! working outside the lock for about as long as inside, and the share of the slowest thread in the mean.
 
 #[cfg(loom)]

@@ -40,7 +40,7 @@ fn two_threads_once() {
 /// reservation.
 #[test]
 fn two_threads_twice() {
-    explore(Some(5), add(WaitPolicy::PARK_AT_ONCE, 2, 2));
+    explore(Some(4), add(WaitPolicy::PARK_AT_ONCE, 2, 2));
 }
 
 #[test]
