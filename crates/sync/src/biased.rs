@@ -229,6 +229,10 @@ impl<L: RawLock> Biased<L> {
     /// Counts an acquisition through L, and makes the caller the owner when it has come often enough. The caller
     /// holds L and has ended every other bias.
     fn count(&self) {
+        // With company there is no streak, and one cache line less to pass around.
+        if self.under.has_waiters() {
+            return;
+        }
         let me = thread::current_id();
         self.habit.with_mut(|habit| {
             // SAFETY: the caller holds L, which guards it.
@@ -242,7 +246,7 @@ impl<L: RawLock> Biased<L> {
                 habit.streak = 0;
             }
             habit.streak = habit.streak.saturating_add(1);
-            if habit.streak >= habit.needed && !self.under.has_waiters() {
+            if habit.streak >= habit.needed {
                 self.make_owner(habit, me);
             }
         });

@@ -1,7 +1,7 @@
 //! Deliberate faults, to show that the model tests would see a real one.
 //!
 //! Each names one line of an algorithm that looks as if one could do without it. Under `--cfg loom` a test leaves that
-//! line out with [`inject`] and demands that the model checker finds the damage; in every other build the question
+//! line out with `inject` and demands that the model checker finds the damage; in every other build the question
 //! whether a fault is injected is the constant `false`.
 
 /// A line left out.

@@ -38,7 +38,7 @@
 //!    holds. Whoever enters becomes a releaser.
 //!
 //! **Orderings.** The compare-and-swap is Acquire and pairs with the Release of the releasing store: that is
-//! promise 2 of [`RawLock`]. `waiters` carries nothing: the woken look at `state`. `last_holder` and `tenure_since` are
+//! promise 2 of [`RawLock`]. `waiters` carries nothing: the woken look at `state`. `last_holder` and the tenure are
 //! written by the holder and so ordered by the lock; waiters read `last_holder` as a hint, Relaxed.
 
 use crate::RawLock;
@@ -79,6 +79,8 @@ pub struct Mutex {
     last_holder: AtomicU64,
     /// When that tenure began, in ticks.
     tenure_since: AtomicU64,
+    /// How many times that thread has released since.
+    tenure_releases: AtomicU32,
     policy: WaitPolicy,
 }
 
@@ -98,6 +100,7 @@ impl Mutex {
             waiters: AtomicU32::new(0),
             last_holder: AtomicU64::new(0),
             tenure_since: AtomicU64::new(0),
+            tenure_releases: AtomicU32::new(0),
             policy,
         }
     }
@@ -110,6 +113,7 @@ impl Mutex {
             waiters: AtomicU32::new(0),
             last_holder: AtomicU64::new(0),
             tenure_since: AtomicU64::new(0),
+            tenure_releases: AtomicU32::new(0),
             policy,
         }
     }
@@ -123,7 +127,7 @@ impl Mutex {
     #[cold]
     fn acquire_slow(&self) {
         let before = self.waiters.fetch_add(AWAKE, Ordering::Relaxed);
-        let mut waiter = Waiter::new(&self.policy, awake(before) as usize + 1);
+        let mut waiter = Waiter::backing_off(&self.policy, awake(before) as usize + 1);
         let me = thread::current_id();
         loop {
             match self.state.load(Ordering::Relaxed) {
@@ -194,15 +198,24 @@ impl Mutex {
     /// What a holder that others wait for leaves behind: [`RESERVED`] when its tenure is over.
     #[cold]
     fn state_after_tenure(&self, waiters: u32) -> u32 {
-        let (me, now) = (thread::current_id(), clock::ticks());
+        let me = thread::current_id();
         if self.last_holder.load(Ordering::Relaxed) != me {
             self.last_holder.store(me, Ordering::Relaxed);
-            self.tenure_since.store(now, Ordering::Relaxed);
+            self.tenure_since.store(clock::ticks(), Ordering::Relaxed);
+            self.tenure_releases.store(0, Ordering::Relaxed);
             return FREE;
         }
+        let releases = self.tenure_releases.load(Ordering::Relaxed).wrapping_add(1);
+        self.tenure_releases.store(releases, Ordering::Relaxed);
+        // Reading the clock would be half the cost of a short section: seldom once they are many, so that a tenure of
+        // long sections is still noticed early. And only somebody awake can use a reservation soon.
+        let look = releases.is_power_of_two() || releases.is_multiple_of(16);
+        if !look || awake(waiters) == 0 {
+            return FREE;
+        }
+        let now = clock::ticks();
         let served = now.wrapping_sub(self.tenure_since.load(Ordering::Relaxed));
-        // Only somebody awake can use a reservation soon.
-        if awake(waiters) == 0 || served < clock::ns_to_ticks(self.policy.forced_yield_ns) {
+        if served < clock::ns_to_ticks(self.policy.forced_yield_ns) {
             return FREE;
         }
         self.tenure_since.store(now, Ordering::Relaxed);
