@@ -26,11 +26,11 @@
 //!
 //! | owner, entering | revoker, holding L |
 //! |---|---|
-//! | bias is OWNED(me, seat)? (first look) | bias = REVOKING(t, seat) |
-//! | busy[seat] = 1 | heavy() |
-//! | light() | wait until busy[seat] == 0 (Acquire) |
+//! | `bias` is OWNED(me, seat)? (first look) | bias = REVOKING(t, seat) |
+//! | `busy[seat] = 1` | heavy() |
+//! | light() | wait until `busy[seat] == 0` (Acquire) |
 //! | bias still OWNED(me, seat)? (second look): inside | bias = NOBODY |
-//! | otherwise busy[seat] = 0, ring, go through L | inside |
+//! | otherwise `busy[seat] = 0`, ring, go through L | inside |
 //!
 //! **Invariants.**
 //!

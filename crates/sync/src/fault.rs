@@ -19,6 +19,8 @@ pub enum Fault {
     MutexWithoutHeavy,
     /// The releaser looks for sleepers too early.
     MutexWithoutLight,
+    /// Who goes to sleep does not know that it may take a reserved lock.
+    MutexReservationUnknown,
     /// The bias owner does not look again whether the bias is still its own.
     BiasedWithoutSecondLook,
     /// The revoker looks at the owner's flag before the owner can see the revocation.

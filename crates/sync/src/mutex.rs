@@ -151,8 +151,7 @@ impl Mutex {
         if !injected(Fault::MutexWithoutHeavy) {
             barrier::heavy(Scope::Process);
         }
-        // The second look of invariant 3. Who would sleep may take a reserved lock even as the last holder.
-        if !injected(Fault::MutexWithoutSecondLook) && (self.take(FREE) || self.take(RESERVED)) {
+        if self.take_before_sleep() {
             self.rise();
             return true;
         }
@@ -165,6 +164,12 @@ impl Mutex {
                 return false;
             }
         }
+    }
+
+    /// The second look of invariant 3. Who would sleep may take a reserved lock even as the last holder.
+    fn take_before_sleep(&self) -> bool {
+        !injected(Fault::MutexWithoutSecondLook)
+            && (self.take(FREE) || !injected(Fault::MutexReservationUnknown) && self.take(RESERVED))
     }
 
     /// Gets up without having been woken (invariant 2).

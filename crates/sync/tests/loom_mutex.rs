@@ -97,3 +97,10 @@ must_fail!(
     DEADLOCK,
     add(WaitPolicy::PARK_AT_ONCE, 2, 1)
 );
+
+must_fail!(
+    a_reservation_nobody_takes_is_found,
+    Some(Fault::MutexReservationUnknown),
+    DEADLOCK,
+    add(WaitPolicy::PARK_AT_ONCE, 2, 3)
+);
