@@ -89,16 +89,16 @@ step_exchange() {
     need "$build/bin/mpiexec"
     local mpich header
     mpich=$(peer)
-    mkdir -p "$work/peer" "$work/ours"
-    printf '#include <mpi_abi.h>\n' >"$work/peer/mpi.h"
-    "$cc" -std=c11 -Wall -Wextra -Werror -I"$work/peer" -I"$mpich/include" "$here/exchange.c" \
-        -o "$work/peer/exchange" "$mpich/lib/libmpi_abi.so.1"
-    compile "$here/exchange.c" "$build/include" "$build/lib/libmpi_abi.so.1" "$work/ours/exchange"
+    mkdir -p "$work/with-peer" "$work/with-ours"
+    printf '#include <mpi_abi.h>\n' >"$work/with-peer/mpi.h"
+    "$cc" -std=c11 -Wall -Wextra -Werror -I"$work/with-peer" -I"$mpich/include" "$here/exchange.c" \
+        -o "$work/with-peer/exchange" "$mpich/lib/libmpi_abi.so.1"
+    compile "$here/exchange.c" "$build/include" "$build/lib/libmpi_abi.so.1" "$work/with-ours/exchange"
     for header in peer ours; do
-        run_on "$build/lib" "$build/bin/mpiexec" -n 2 "$work/$header/exchange" >"$work/output" \
+        run_on "$build/lib" "$build/bin/mpiexec" -n 2 "$work/with-$header/exchange" >"$work/output" \
             && grep -q '^exchange: good' "$work/output" \
             || fail "compiled with the header of $header, the program fails on Heddle: $(cat "$work/output")"
-        run_on "$mpich/lib" "$mpich/bin/mpiexec" -n 2 "$work/$header/exchange" >"$work/output" \
+        run_on "$mpich/lib" "$mpich/bin/mpiexec" -n 2 "$work/with-$header/exchange" >"$work/output" \
             && grep -q '^exchange: good' "$work/output" \
             || fail "compiled with the header of $header, the program fails on MPICH: $(cat "$work/output")"
     done
