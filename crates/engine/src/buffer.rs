@@ -68,9 +68,10 @@ impl Buffer {
         if self.typed.is_none() { Some(self.address) } else { None }
     }
 
-    /// Copies `len` bytes of data, from byte `offset` on, to `to`. The range must lie in the buffer.
+    /// Copies `len` bytes of data, from byte `offset` on, to `to`, which has room for them. The range must lie in the
+    /// buffer.
     #[inline(always)]
-    pub fn read(&self, offset: usize, to: *mut u8, len: usize) {
+    pub(crate) fn read(&self, offset: usize, to: *mut u8, len: usize) {
         debug_assert!(offset + len <= self.bytes);
         match &self.typed {
             // SAFETY: the range lies in the buffer, which is valid by the promise made to `new`.
@@ -141,7 +142,9 @@ impl Buffer {
 unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
     if len == 8 {
         // SAFETY: 8 bytes are valid at both addresses.
-        unsafe { to.cast::<u64>().write_unaligned(from.cast::<u64>().read_unaligned()) };
+        let bytes = unsafe { from.cast::<[u8; 8]>().read() };
+        // SAFETY: as above.
+        unsafe { to.cast::<[u8; 8]>().write(bytes) };
     } else if len != 0 {
         // SAFETY: by the caller's promise.
         unsafe { std::ptr::copy_nonoverlapping(from, to, len) };

@@ -133,13 +133,15 @@ impl<T: Send + Sync> Table<T> {
 
     #[inline(always)]
     fn slot(&self, index: u32) -> Option<&Slot<T>> {
-        // Acquire: pairs with the Release in `fresh_index`; a valid index implies that its block is there.
+        // Acquire: pairs with the Release in `free_index`; a valid index implies that its block is there.
         if index >= self.used.load(Ordering::Acquire) {
             return None;
         }
         let (block, offset) = locate(index);
-        // SAFETY: the block of a used index is allocated and never freed.
-        unsafe { self.blocks[block].load(Ordering::Relaxed).add(offset).as_ref() }
+        // SAFETY: the block of a used index is allocated and has this place.
+        let slot = unsafe { self.blocks[block].load(Ordering::Relaxed).add(offset) };
+        // SAFETY: blocks are never freed.
+        unsafe { slot.as_ref() }
     }
 
     /// Stores an object and returns its handle.
@@ -147,7 +149,7 @@ impl<T: Send + Sync> Table<T> {
         let index = self.free_index();
         let Some(slot) = self.slot(index) else { unreachable!("a free index has a slot") };
         // SAFETY: invariant 1: the count is zero and the slot was taken from the free list, so it is ours alone.
-        unsafe { (*slot.value.get()).write(value) };
+        unsafe { slot.value.get().write(MaybeUninit::new(value)) };
         let generation = ((slot.state.load(Ordering::Relaxed) >> 32) as u32 + 1) & GENERATION_MASK;
         // Release: pairs with the Acquire in `get`.
         slot.state.store(u64::from(generation) << 32 | 1, Ordering::Release);
@@ -254,7 +256,7 @@ impl<T: Send + Sync> Deref for Ref<T> {
     #[inline(always)]
     fn deref(&self) -> &T {
         // SAFETY: invariant 1: we hold a reference.
-        unsafe { (*self.slot.value.get()).assume_init_ref() }
+        unsafe { &*self.slot.value.get().cast::<T>() }
     }
 }
 
@@ -272,7 +274,7 @@ impl<T: Send + Sync> Drop for Ref<T> {
         let before = self.slot.state.fetch_sub(1, Ordering::AcqRel);
         if before & 0xffff_ffff == 1 {
             // SAFETY: the last reference is gone and the generation is even, so nobody can get another.
-            unsafe { (*self.slot.value.get()).assume_init_drop() };
+            unsafe { self.slot.value.get().cast::<T>().drop_in_place() };
             self.table.free.lock().unwrap_or_else(PoisonError::into_inner).push(self.index);
         }
     }

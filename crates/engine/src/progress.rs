@@ -43,7 +43,7 @@ impl Process {
         loop {
             round = round.wrapping_add(1);
             let happened =
-                self.vni(vni).progress() | (round % OTHERS_EVERY == 0 && self.progress_others(vni));
+                self.vni(vni).progress() | (round.is_multiple_of(OTHERS_EVERY) && self.progress_others(vni));
             if done() {
                 break;
             }
@@ -94,7 +94,8 @@ impl Process {
     #[inline]
     pub(crate) fn progress_for_test(&self, vni: u32) {
         let failed = FAILED_TESTS.get() + 1;
-        let happened = self.vni(vni).progress() || (failed % OTHERS_EVERY == 0 && self.progress_others(vni));
+        let happened =
+            self.vni(vni).progress() || (failed.is_multiple_of(OTHERS_EVERY) && self.progress_others(vni));
         if happened {
             FAILED_TESTS.set(0);
         } else if failed >= TESTS_BEFORE_YIELD {

@@ -198,7 +198,9 @@ thread_local! {
 fn at(id: RequestId) -> &'static Request {
     let (block, offset) = locate(id);
     // SAFETY: ids come from `take` or were checked against `USED`: the block exists and is never freed.
-    unsafe { &*BLOCKS[block].load(Ordering::Relaxed).add(offset) }
+    let slot = unsafe { BLOCKS[block].load(Ordering::Relaxed).add(offset) };
+    // SAFETY: blocks are never freed.
+    unsafe { &*slot }
 }
 
 /// Takes a slot, ACTIVE, for an operation on a VNI.
@@ -247,7 +249,9 @@ fn refill(cache: &mut Vec<RequestId>) -> RequestId {
 pub(crate) fn release(id: RequestId) {
     let request = at(id);
     // SAFETY: the caller owns the complete or never issued request.
-    let (owner, flight) = unsafe { (&mut *request.owner.get(), &mut *request.flight.get()) };
+    let owner = unsafe { &mut *request.owner.get() };
+    // SAFETY: as above.
+    let flight = unsafe { &mut *request.flight.get() };
     if owner.attachment.is_some() {
         owner.attachment = None;
     }
@@ -412,7 +416,9 @@ pub(crate) fn consume(id: RequestId) -> Option<(Outcome, bool)> {
         return None;
     }
     // SAFETY: the exchange made this thread the owner.
-    let (owner, stored) = unsafe { (&mut *request.owner.get(), &mut *request.outcome.get()) };
+    let owner = unsafe { &mut *request.owner.get() };
+    // SAFETY: as above.
+    let stored = unsafe { &mut *request.outcome.get() };
     let Outcome { source, tag, bytes, cancelled, .. } = *stored;
     let mut outcome = Outcome { source, tag, bytes, cancelled, error: None };
     if stored.error.is_none() && owner.attachment.is_none() {

@@ -85,7 +85,7 @@ impl Fabric {
         match &self.shared {
             None => &self.own_bell,
             // SAFETY: the mapping lives as long as `self`; zeroed memory is a valid bell.
-            Some(shared) => unsafe { &*shared.geometry.bell(shared.mapping.as_ptr(), self.rank) },
+            Some(_) => unsafe { &*self.bell(self.rank) },
         }
     }
 
@@ -102,9 +102,13 @@ impl Fabric {
         let shared = self.shared.as_ref()?;
         let base = shared.mapping.as_ptr();
         // SAFETY: the mapping is live.
-        let announced = unsafe { &*shared.geometry.connections(base, peer, vni) };
-        // SAFETY: the mapping is live; one producer by the caller's promise.
-        let producer = unsafe { Producer::new(shared.geometry.ring(base, peer, vni, self.rank)) };
+        let announced = unsafe { shared.geometry.connections(base, peer, vni) };
+        // SAFETY: as above; atomics, made for sharing.
+        let announced = unsafe { &*announced };
+        // SAFETY: the mapping is live.
+        let ring = unsafe { shared.geometry.ring(base, peer, vni, self.rank) };
+        // SAFETY: one producer by the caller's promise.
+        let producer = unsafe { Producer::new(ring) };
         // Release: the receiver that sees the bit may look into the ring.
         announced[self.rank / 64].fetch_or(1 << (self.rank % 64), Ordering::Release);
         Some(producer)
@@ -112,18 +116,20 @@ impl Fabric {
 
     /// The words in which senders announce themselves to a VNI of this process.
     pub(crate) fn announced(&self, vni: usize) -> &[AtomicU64] {
-        match &self.shared {
-            None => &[],
-            // SAFETY: the mapping is live.
-            Some(shared) => unsafe { &*shared.geometry.connections(shared.mapping.as_ptr(), self.rank, vni) },
-        }
+        let Some(shared) = &self.shared else { return &[] };
+        // SAFETY: the mapping is live.
+        let words = unsafe { shared.geometry.connections(shared.mapping.as_ptr(), self.rank, vni) };
+        // SAFETY: as above; atomics, made for sharing.
+        unsafe { &*words }
     }
 
     /// The consumer of a sender's messages. The caller makes at most one for each (sender, VNI).
     pub(crate) fn accept(&self, sender: usize, vni: usize) -> Option<Consumer> {
         let shared = self.shared.as_ref()?;
-        // SAFETY: the mapping is live; one consumer by the caller's promise.
-        Some(unsafe { Consumer::new(shared.geometry.ring(shared.mapping.as_ptr(), self.rank, vni, sender)) })
+        // SAFETY: the mapping is live.
+        let ring = unsafe { shared.geometry.ring(shared.mapping.as_ptr(), self.rank, vni, sender) };
+        // SAFETY: one consumer by the caller's promise.
+        Some(unsafe { Consumer::new(ring) })
     }
 }
 

@@ -69,6 +69,7 @@ impl Geometry {
     ///
     /// # Safety
     /// `base` is the start of a live mapping of [`Geometry::segment_len`] bytes.
+    #[expect(clippy::cast_ptr_alignment, reason = "a mapping begins on a page, and every bell on a line")]
     pub(crate) unsafe fn bell(&self, base: *mut u8, rank: usize) -> *const Bell {
         debug_assert!(rank < self.ranks);
         // SAFETY: inside the segment.
@@ -79,6 +80,10 @@ impl Geometry {
     ///
     /// # Safety
     /// As [`Geometry::bell`].
+    #[expect(
+        clippy::cast_ptr_alignment,
+        reason = "a mapping begins on a page, and the offset is a multiple of 64"
+    )]
     pub(crate) unsafe fn connections(
         &self,
         base: *mut u8,

@@ -147,6 +147,7 @@ impl Cell {
     /// # Safety
     /// As [`Cell::write_envelope`].
     #[inline(always)]
+    #[expect(clippy::cast_ptr_alignment, reason = "read and written as unaligned")]
     pub(crate) unsafe fn write_bulk_place(cell: *mut Cell, len: u64, position: u64) {
         // SAFETY: exclusive by the caller's promise.
         let words = unsafe { Cell::payload(cell) }.cast::<[u64; 2]>();
@@ -196,6 +197,7 @@ impl Cell {
     /// # Safety
     /// `cell` points to a cell of a live mapping and the caller is its ring's only consumer.
     #[inline(always)]
+    #[expect(clippy::cast_ptr_alignment, reason = "read and written as unaligned")]
     pub(crate) unsafe fn read(cell: *mut Cell, lap: u32) -> Option<(Header, Place)> {
         // SAFETY: live. Acquire: pairs with the Release in `publish`.
         let word = unsafe { &(*cell).word }.load(Ordering::Acquire);
@@ -203,7 +205,9 @@ impl Cell {
             return None;
         }
         // SAFETY: the lap says that the producer has finished with this slot until we return the credit.
-        let (context, envelope) = unsafe { ((*cell).context, (*cell).envelope) };
+        let context = unsafe { (*cell).context };
+        // SAFETY: as above.
+        let envelope = unsafe { (*cell).envelope };
         let header = Header { kind: (word >> 32) as u8, aux: (word >> 48) as u16, context, envelope };
         let len = (word >> 40) as u8;
         if len < SKIPPED {

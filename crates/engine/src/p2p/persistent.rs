@@ -122,7 +122,9 @@ fn start_send(comm: &CommRef, args: SendArgs, id: RequestId, buffered: bool) -> 
     process.vni(vni).with(|core| {
         let pending = if buffered {
             // The data is in a request of its own, so that this one is complete at once.
-            core.send(args, || request::take(vni, handle, RequestKind::Send)).map(buffered::detach);
+            if let Some(pending) = core.send(args, || request::take(vni, handle, RequestKind::Send)) {
+                buffered::detach(pending);
+            }
             None
         } else {
             core.send(args, || id)

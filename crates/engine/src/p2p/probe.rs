@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// A message taken out of matching, which only its handle can receive.
 #[derive(Debug)]
-pub struct MessageObject {
+struct MessageObject {
     /// Behind a mutex as two threads may hold the handle; only one gets the message.
     content: Mutex<Option<(Key, Message)>>,
     comm: CommRef,
