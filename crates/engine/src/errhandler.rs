@@ -270,3 +270,55 @@ fn fatal(called: &Called, function: &str, error: &Error) -> ! {
     let short = format!("{function}: {kind}");
     abort(code, &text, &short)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Stable Rust cannot define a C-variadic function; what it is called with beyond the two goes unread.
+    unsafe extern "C" fn ignore(_object: *mut usize, _code: *mut c_int) {}
+
+    fn handler() -> HandlerFunction {
+        // SAFETY: the test never calls it.
+        unsafe {
+            std::mem::transmute::<unsafe extern "C" fn(*mut usize, *mut c_int), HandlerFunction>(ignore)
+        }
+    }
+
+    #[test]
+    fn a_freed_handler_lives_as_long_as_an_object_has_it() {
+        let cell = ErrhandlerCell::default();
+        assert_eq!(cell.get(), mpi::MPI_ERRORS_ARE_FATAL);
+        let handle = create(Holder::Comm, handler());
+        assert!(check(handle, Holder::Win).is_err());
+        check(handle, Holder::Comm).expect("its kind");
+        cell.set(handle);
+        free(handle).expect("the program's handle");
+        check(cell.get(), Holder::Comm).expect("the object still has it");
+        assert_eq!(cell.share(), handle);
+        cell.set(mpi::MPI_ERRORS_RETURN);
+        check(handle, Holder::Comm).expect("shared with the program");
+        free(handle).expect("the shared handle");
+        assert!(free(handle).is_err() && check(handle, Holder::Comm).is_err());
+    }
+
+    #[test]
+    fn the_last_object_takes_the_handler_with_it() {
+        let handle = create(Holder::Session, handler());
+        let cells = [ErrhandlerCell::default(), ErrhandlerCell::default()];
+        cells.iter().for_each(|cell| cell.set(handle));
+        free(handle).expect("the program's handle");
+        drop(cells);
+        assert!(check(handle, Holder::Session).is_err());
+    }
+
+    #[test]
+    fn predefined_handlers_fit_everything_and_null_nothing() {
+        for handle in [mpi::MPI_ERRORS_ARE_FATAL, mpi::MPI_ERRORS_ABORT, mpi::MPI_ERRORS_RETURN] {
+            check(handle, Holder::File).expect("predefined");
+            free(handle).expect("what was got may be freed");
+        }
+        let error = check(mpi::MPI_ERRHANDLER_NULL, Holder::Comm).expect_err("null");
+        assert_eq!(error.code(), mpi::MPI_ERR_ERRHANDLER);
+    }
+}

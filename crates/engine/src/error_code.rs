@@ -168,3 +168,39 @@ pub fn class_name(class: i32) -> Option<&'static str> {
         .find(|&&(name, value)| value == class && name != "MPI_ERR_LASTCODE")
         .map(|&(name, _)| name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn added_codes_have_a_class_and_a_text_until_they_are_removed() {
+        let class = add_class();
+        let code = add_code(class).expect("the class exists");
+        assert!(class > mpi::MPI_ERR_LASTCODE && code > class && last_used() >= code);
+        assert_eq!((class_of(class), class_of(code)), (Ok(class), Ok(class)));
+        assert_eq!(text(code), Ok(String::new()));
+        add_text(code, "the thread is broken").expect("the code exists");
+        assert_eq!(text(code), Ok("the thread is broken".to_owned()));
+        assert!(remove_code(code).is_err(), "it has a text");
+        assert!(remove_class(class).is_err(), "it has a code");
+        assert!(remove_class(code).is_err() && remove_code(class).is_err(), "they are not the same");
+        remove_text(code).expect("it has a text");
+        assert!(remove_text(code).is_err(), "it has no text any more");
+        remove_code(code).expect("it has no text");
+        remove_class(class).expect("it has no codes");
+        assert!(class_of(code).is_err() && text(class).is_err() && add_code(class).is_err());
+        assert!(add_code(mpi::MPI_ERR_TAG).is_ok_and(|new| new > code), "codes are not used again");
+    }
+
+    #[test]
+    fn the_standards_codes_cannot_be_changed() {
+        for code in [mpi::MPI_SUCCESS, mpi::MPI_ERR_TAG, mpi::MPI_T_ERR_INVALID] {
+            assert!(add_text(code, "other").is_err() && remove_text(code).is_err());
+            assert!(remove_class(code).is_err() && remove_code(code).is_err());
+            assert_eq!(class_of(code), Ok(code));
+            assert!(text(code).is_ok_and(|text| text.len() < mpi::MPI_MAX_ERROR_STRING as usize));
+        }
+        assert!(class_of(-1).is_err() && class_of(mpi::MPI_ERR_LASTCODE).is_err());
+    }
+}
