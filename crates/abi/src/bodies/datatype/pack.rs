@@ -45,7 +45,6 @@ pub(super) fn check_addresses(data: *const c_void, packed: *const c_void, dataty
     Ok(())
 }
 
-#[expect(clippy::too_many_arguments, reason = "those of the function")]
 pub(crate) fn pack(
     inbuf: *const c_void,
     incount: i64,
@@ -70,7 +69,6 @@ pub(crate) fn pack(
     position.set(end)
 }
 
-#[expect(clippy::too_many_arguments, reason = "those of the function")]
 pub(crate) fn unpack(
     inbuf: *const c_void,
     insize: i64,
