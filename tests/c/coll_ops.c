@@ -11,7 +11,7 @@ static int small(int rank, int i) {
     return (rank * 7 + i * 5) % 11 - 3;
 }
 
-#define FOLD(ctype, start, combine)                                   \
+#define FOLD(ctype, combine)                                          \
     for (int i = 0; i < N; i++) {                                     \
         ctype a = (ctype)small(0, i);                                 \
         for (int r = 1; r < check_size; r++) {                        \
@@ -25,7 +25,7 @@ static int small(int rank, int i) {
     do {                                                                                              \
         ctype out[N], in[N], want[N];                                                                 \
         for (int i = 0; i < N; i++) out[i] = (ctype)small(check_rank, i), in[i] = 0;                  \
-        FOLD(ctype, 0, combine)                                                                       \
+        FOLD(ctype, combine)                                                                          \
         CHECK_OK(MPI_Allreduce(out, in, N, mpitype, op, MPI_COMM_WORLD));                             \
         for (int i = 0; i < N; i++) {                                                                 \
             if (!check_that(in[i] == want[i], __FILE__, __LINE__, #op " on " #mpitype)) break;        \
@@ -38,11 +38,15 @@ static int small(int rank, int i) {
     TRY(MPI_MIN, ctype, mpitype, a < b ? a : b);       \
     TRY(MPI_MAX, ctype, mpitype, a > b ? a : b)
 
-#define INTEGER(ctype, mpitype)                        \
+// The types of addresses, counts and offsets have no logical operators.
+#define MULTI_LANGUAGE(ctype, mpitype)                 \
     ARITHMETIC(ctype, mpitype);                        \
     TRY(MPI_BAND, ctype, mpitype, a &b);               \
     TRY(MPI_BOR, ctype, mpitype, a | b);               \
-    TRY(MPI_BXOR, ctype, mpitype, a ^ b);              \
+    TRY(MPI_BXOR, ctype, mpitype, a ^ b)
+
+#define INTEGER(ctype, mpitype)                        \
+    MULTI_LANGUAGE(ctype, mpitype);                    \
     TRY(MPI_LAND, ctype, mpitype, a && b);             \
     TRY(MPI_LOR, ctype, mpitype, a || b);              \
     TRY(MPI_LXOR, ctype, mpitype, !a != !b)
@@ -66,9 +70,9 @@ static void numbers(void) {
     INTEGER(uint32_t, MPI_UINT32_T);
     INTEGER(int64_t, MPI_INT64_T);
     INTEGER(uint64_t, MPI_UINT64_T);
-    INTEGER(MPI_Aint, MPI_AINT);
-    INTEGER(MPI_Offset, MPI_OFFSET);
-    INTEGER(MPI_Count, MPI_COUNT);
+    MULTI_LANGUAGE(MPI_Aint, MPI_AINT);
+    MULTI_LANGUAGE(MPI_Offset, MPI_OFFSET);
+    MULTI_LANGUAGE(MPI_Count, MPI_COUNT);
     ARITHMETIC(float, MPI_FLOAT);
     ARITHMETIC(double, MPI_DOUBLE);
     ARITHMETIC(long double, MPI_LONG_DOUBLE);

@@ -25,6 +25,7 @@ pub mod errhandler;
 pub mod error;
 pub mod error_code;
 mod error_text;
+pub mod external32;
 pub mod group;
 pub mod info;
 mod matching;

@@ -5,16 +5,19 @@
 //! | `cartesian.rs` | grids: coordinates, ranks, shifts |
 //! | `create.rs` | communicators with a topology |
 //! | `dims.rs` | `MPI_Dims_create` |
+//! | `distribute.rs` | edges of distributed graphs on their way to their ends |
 //! | `graph.rs` | graphs, of which everybody knows all or only its own neighbours |
 
 mod cartesian;
 mod create;
 mod dims;
+mod distribute;
 mod graph;
 
 pub use cartesian::Cartesian;
 pub use create::{cart_create, cart_map, cart_sub, dist_graph_adjacent, graph_create, graph_map};
 pub use dims::dims_create;
+pub use distribute::{Edge, dist_graph_create};
 pub use graph::{Graph, Neighbour, Neighbours};
 
 use crate::comm::Comm;

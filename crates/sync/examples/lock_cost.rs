@@ -4,7 +4,7 @@
 //!
 //! All locks are measured one after the other in each round, and a figure is the median over the rounds, so that a
 //! machine that changes its mind halfway treats them alike. Uncontended: nanoseconds of an acquisition and a release
-//! around one addition, minus nothing. Contended: millions of acquisitions a second by all threads together, each
+//! around one addition. Contended: millions of acquisitions a second by all threads together, each
 //! working outside the lock for about as long as inside, and the share of the slowest thread in the mean.
 
 #[cfg(loom)]
@@ -176,7 +176,7 @@ mod hardware {
 
         // A second thread from the start: glibc leaves out atomic instructions while there is only one.
         let (done, asleep) = std::sync::mpsc::channel::<()>();
-        let second = std::thread::spawn(move || drop(asleep.recv()));
+        let second = std::thread::spawn(move || asleep.recv().unwrap_or(()));
         for _ in 0..rounds {
             // New locks each round: a bias that was revoked for good would spoil the next round.
             let none = CachePadded::new(Unlocked(UnsafeCell::new(0)));

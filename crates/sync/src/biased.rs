@@ -26,11 +26,11 @@
 //!
 //! | owner, entering | revoker, holding L |
 //! |---|---|
-//! | bias is OWNED(me, seat)? (first look) | bias = REVOKING(t, seat) |
-//! | busy[seat] = 1 | heavy() |
-//! | light() | wait until busy[seat] == 0 (Acquire) |
+//! | `bias` is OWNED(me, seat)? (first look) | bias = REVOKING(t, seat) |
+//! | `busy[seat] = 1` | heavy() |
+//! | light() | wait until `busy[seat] == 0` (Acquire) |
 //! | bias still OWNED(me, seat)? (second look): inside | bias = NOBODY |
-//! | otherwise busy[seat] = 0, ring, go through L | inside |
+//! | otherwise `busy[seat] = 0`, ring, go through L | inside |
 //!
 //! **Invariants.**
 //!
@@ -229,6 +229,10 @@ impl<L: RawLock> Biased<L> {
     /// Counts an acquisition through L, and makes the caller the owner when it has come often enough. The caller
     /// holds L and has ended every other bias.
     fn count(&self) {
+        // With company there is no streak, and one cache line less to pass around.
+        if self.under.has_waiters() {
+            return;
+        }
         let me = thread::current_id();
         self.habit.with_mut(|habit| {
             // SAFETY: the caller holds L, which guards it.
@@ -242,7 +246,7 @@ impl<L: RawLock> Biased<L> {
                 habit.streak = 0;
             }
             habit.streak = habit.streak.saturating_add(1);
-            if habit.streak >= habit.needed && !self.under.has_waiters() {
+            if habit.streak >= habit.needed {
                 self.make_owner(habit, me);
             }
         });

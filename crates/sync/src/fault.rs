@@ -1,7 +1,7 @@
 //! Deliberate faults, to show that the model tests would see a real one.
 //!
 //! Each names one line of an algorithm that looks as if one could do without it. Under `--cfg loom` a test leaves that
-//! line out with [`inject`] and demands that the model checker finds the damage; in every other build the question
+//! line out with `inject` and demands that the model checker finds the damage; in every other build the question
 //! whether a fault is injected is the constant `false`.
 
 /// A line left out.
@@ -19,6 +19,8 @@ pub enum Fault {
     MutexWithoutHeavy,
     /// The releaser looks for sleepers too early.
     MutexWithoutLight,
+    /// Who goes to sleep does not know that it may take a reserved lock.
+    MutexReservationUnknown,
     /// The bias owner does not look again whether the bias is still its own.
     BiasedWithoutSecondLook,
     /// The revoker looks at the owner's flag before the owner can see the revocation.

@@ -14,6 +14,7 @@
 
 pub mod bell;
 pub mod biased;
+#[doc(hidden)]
 pub mod fault;
 pub mod mutex;
 pub mod padded;

@@ -2,9 +2,9 @@
 //!
 //! **What it gives.** Uncontended: one compare-and-swap to enter, a plain store and two plain loads to leave (a locked
 //! instruction less than a futex mutex, whose release must exchange). Contended: whoever comes first enters; a waiter
-//! spins, yields and sleeps by its [`WaitPolicy`]. At most one waiter at a time is being woken: while a waiter is
-//! awake it will either enter or look again before it sleeps, so waking a second one would only cost. Space: a word of
-//! state and one of waiters, no node a thread.
+//! spins, yields and sleeps by its [`WaitPolicy`]. At most one waiter at a time is being woken, and as a rule only
+//! when none is awake: an awake one will either enter or look again before it sleeps, so waking a second would only
+//! cost. Space: a word of state and one of waiters, no node a thread.
 //!
 //! **Fairness.** Arrivals may overtake, which is what keeps a lock fast when threads outnumber cores: a strict queue
 //! would hand it to a thread that is not running. But one thread must not re-acquire it for ever. A holder that
@@ -13,7 +13,8 @@
 //! whole spin and all its yields. If the waiters are running, one enters within a cache-line round trip; if they are
 //! not, the former holder's yields let them; if even those do not help (they sit in another core's queue), it goes on.
 //! So a waiter that is awake gets its turn after a tenure at most, or the former holder pays that many yields a
-//! tenure.
+//! tenure. A sleeper would sleep on while others keep coming and being awake: every 256th release that passes
+//! sleepers over wakes one.
 //!
 //! | `state` | meaning | left by |
 //! |---|---|---|
@@ -38,7 +39,7 @@
 //!    holds. Whoever enters becomes a releaser.
 //!
 //! **Orderings.** The compare-and-swap is Acquire and pairs with the Release of the releasing store: that is
-//! promise 2 of [`RawLock`]. `waiters` carries nothing: the woken look at `state`. `last_holder` and `tenure_since` are
+//! promise 2 of [`RawLock`]. `waiters` carries nothing: the woken look at `state`. `last_holder` and the tenure are
 //! written by the holder and so ordered by the lock; waiters read `last_holder` as a hint, Relaxed.
 
 use crate::RawLock;
@@ -70,15 +71,27 @@ const fn all_asleep(waiters: u32) -> bool {
     waiters != 0 && waiters < PERMIT
 }
 
+const fn asleep(waiters: u32) -> u32 {
+    waiters & (PERMIT - 1)
+}
+
+/// After how many releases that left sleepers to those awake one of them is woken all the same. A wake-up costs as
+/// much as some hundred short sections. (Small in models, to be reached at all.)
+const PASSES: u32 = if cfg!(loom) { 2 } else { 256 };
+
 /// The lock; see the [module](self). At most 32,767 threads may wait for it at once.
 #[derive(Debug)]
 pub struct Mutex {
     state: AtomicU32,
     waiters: AtomicU32,
+    /// Counts releases that passed sleepers over; a count lost in a race does no harm.
+    passes: AtomicU32,
     /// The thread whose tenure runs, or 0.
     last_holder: AtomicU64,
     /// When that tenure began, in ticks.
     tenure_since: AtomicU64,
+    /// How many times that thread has released since.
+    tenure_releases: AtomicU32,
     policy: WaitPolicy,
 }
 
@@ -96,8 +109,10 @@ impl Mutex {
         Self {
             state: AtomicU32::new(FREE),
             waiters: AtomicU32::new(0),
+            passes: AtomicU32::new(0),
             last_holder: AtomicU64::new(0),
             tenure_since: AtomicU64::new(0),
+            tenure_releases: AtomicU32::new(0),
             policy,
         }
     }
@@ -108,8 +123,10 @@ impl Mutex {
         Self {
             state: AtomicU32::new(FREE),
             waiters: AtomicU32::new(0),
+            passes: AtomicU32::new(0),
             last_holder: AtomicU64::new(0),
             tenure_since: AtomicU64::new(0),
+            tenure_releases: AtomicU32::new(0),
             policy,
         }
     }
@@ -123,7 +140,7 @@ impl Mutex {
     #[cold]
     fn acquire_slow(&self) {
         let before = self.waiters.fetch_add(AWAKE, Ordering::Relaxed);
-        let mut waiter = Waiter::new(&self.policy, awake(before) as usize + 1);
+        let mut waiter = Waiter::backing_off(&self.policy, awake(before) as usize + 1);
         let me = thread::current_id();
         loop {
             match self.state.load(Ordering::Relaxed) {
@@ -147,8 +164,7 @@ impl Mutex {
         if !injected(Fault::MutexWithoutHeavy) {
             barrier::heavy(Scope::Process);
         }
-        // The second look of invariant 3. Who would sleep may take a reserved lock even as the last holder.
-        if !injected(Fault::MutexWithoutSecondLook) && (self.take(FREE) || self.take(RESERVED)) {
+        if self.take_before_sleep() {
             self.rise();
             return true;
         }
@@ -163,6 +179,12 @@ impl Mutex {
         }
     }
 
+    /// The second look of invariant 3. Who would sleep may take a reserved lock even as the last holder.
+    fn take_before_sleep(&self) -> bool {
+        !injected(Fault::MutexWithoutSecondLook)
+            && (self.take(FREE) || !injected(Fault::MutexReservationUnknown) && self.take(RESERVED))
+    }
+
     /// Gets up without having been woken (invariant 2).
     fn rise(&self) {
         let mut waiters = self.waiters.load(Ordering::Relaxed);
@@ -173,10 +195,15 @@ impl Mutex {
         }) {}
     }
 
-    /// Wakes a sleeper, unless there is somebody else to take the lock.
+    /// Wakes a sleeper if nobody is awake to take the lock, or if it is time for one.
     #[cold]
     fn wake_one(&self, mut waiters: u32) {
-        while all_asleep(waiters) {
+        let passes = self.passes.load(Ordering::Relaxed).wrapping_add(1);
+        let due = passes.is_multiple_of(PASSES);
+        if !all_asleep(waiters) {
+            self.passes.store(passes, Ordering::Relaxed);
+        }
+        while all_asleep(waiters) || due && asleep(waiters) != 0 && waiters & PERMIT == 0 {
             if self.replace_waiters(&mut waiters, |waiters| waiters - ASLEEP + PERMIT) {
                 futex::wake(&self.waiters, 1, Scope::Process);
                 return;
@@ -194,15 +221,24 @@ impl Mutex {
     /// What a holder that others wait for leaves behind: [`RESERVED`] when its tenure is over.
     #[cold]
     fn state_after_tenure(&self, waiters: u32) -> u32 {
-        let (me, now) = (thread::current_id(), clock::ticks());
+        let me = thread::current_id();
         if self.last_holder.load(Ordering::Relaxed) != me {
             self.last_holder.store(me, Ordering::Relaxed);
-            self.tenure_since.store(now, Ordering::Relaxed);
+            self.tenure_since.store(clock::ticks(), Ordering::Relaxed);
+            self.tenure_releases.store(0, Ordering::Relaxed);
             return FREE;
         }
+        let releases = self.tenure_releases.load(Ordering::Relaxed).wrapping_add(1);
+        self.tenure_releases.store(releases, Ordering::Relaxed);
+        // Reading the clock would be half the cost of a short section: seldom once they are many, so that a tenure of
+        // long sections is still noticed early. And only somebody awake can use a reservation soon.
+        let look = releases.is_power_of_two() || releases.is_multiple_of(16);
+        if !look || awake(waiters) == 0 {
+            return FREE;
+        }
+        let now = clock::ticks();
         let served = now.wrapping_sub(self.tenure_since.load(Ordering::Relaxed));
-        // Only somebody awake can use a reservation soon.
-        if awake(waiters) == 0 || served < clock::ns_to_ticks(self.policy.forced_yield_ns) {
+        if served < clock::ns_to_ticks(self.policy.forced_yield_ns) {
             return FREE;
         }
         self.tenure_since.store(now, Ordering::Relaxed);
@@ -235,7 +271,7 @@ unsafe impl RawLock for Mutex {
             barrier::light();
         }
         let waiters = self.waiters.load(Ordering::Relaxed);
-        if all_asleep(waiters) {
+        if asleep(waiters) != 0 {
             self.wake_one(waiters);
         }
     }

@@ -40,7 +40,7 @@ fn two_threads_once() {
 /// reservation.
 #[test]
 fn two_threads_twice() {
-    explore(Some(5), add(WaitPolicy::PARK_AT_ONCE, 2, 2));
+    explore(Some(4), add(WaitPolicy::PARK_AT_ONCE, 2, 2));
 }
 
 #[test]
@@ -96,4 +96,11 @@ must_fail!(
     Some(Fault::MutexWithoutLight),
     DEADLOCK,
     add(WaitPolicy::PARK_AT_ONCE, 2, 1)
+);
+
+must_fail!(
+    a_reservation_nobody_takes_is_found,
+    Some(Fault::MutexReservationUnknown),
+    DEADLOCK,
+    add(WaitPolicy::PARK_AT_ONCE, 2, 3)
 );

@@ -4,7 +4,7 @@ use super::out::null_pointer;
 use crate::error::{Error, Result};
 use heddle_engine::request::Outcome;
 use heddle_spec::Status;
-use heddle_spec::constants::MPI_SUCCESS;
+use heddle_spec::constants::{MPI_ANY_SOURCE, MPI_SUCCESS};
 use std::mem::offset_of;
 use std::ptr::NonNull;
 
@@ -40,11 +40,15 @@ impl StatusOut {
         }
     }
 
-    /// Stores what came of an operation as [`StatusOut::set`] does.
+    /// Stores what came of an operation as [`StatusOut::set`] does. In an empty status, which alone has no source,
+    /// `MPI_ERROR` is `MPI_SUCCESS` (MPI 5.0, section 3.7.3).
     #[inline]
     pub(crate) fn report(self, outcome: &Outcome) {
         if !self.is_ignored() {
             self.set(status(outcome));
+            if outcome.source == MPI_ANY_SOURCE {
+                self.set_error_at(0, MPI_SUCCESS);
+            }
         }
     }
 
@@ -53,7 +57,7 @@ impl StatusOut {
     pub(crate) fn report_at(self, index: usize, outcome: &Outcome) {
         if let Some(pointer) = self.0 {
             // SAFETY: `new` was promised room for as many statuses as there are requests.
-            Self(Some(unsafe { pointer.add(index) })).set(status(outcome));
+            Self(Some(unsafe { pointer.add(index) })).report(outcome);
         }
     }
 

@@ -9,7 +9,7 @@ use heddle_datatype::types;
 use heddle_engine::comm::COMMS;
 use heddle_engine::datatype::DERIVED;
 use heddle_engine::group::GROUPS;
-use heddle_engine::info::INFOS;
+use heddle_engine::info::{self, INFOS};
 use heddle_engine::op::OPS;
 use heddle_engine::{errhandler, p2p, request};
 use heddle_spec::constants as mpi;
@@ -19,6 +19,52 @@ use std::ffi::c_int;
 pub(crate) fn abi_get_version(major: Out<c_int>, minor: Out<c_int>) -> Result<()> {
     major.set(mpi::MPI_ABI_VERSION)?;
     minor.set(mpi::MPI_ABI_SUBVERSION)
+}
+
+fn told(entries: &[(&str, &str)]) -> InfoHandle {
+    InfoHandle(info::new_handle(
+        entries.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect(),
+    ))
+}
+
+/// The sizes of the ABI's integers, in bytes.
+pub(crate) fn abi_get_info(info: Out<InfoHandle>) -> Result<()> {
+    let info = info.place()?;
+    *info = told(&[("mpi_aint_size", "8"), ("mpi_count_size", "8"), ("mpi_offset_size", "8")]);
+    Ok(())
+}
+
+/// The sizes of Fortran's default types, in bytes, and which types of a given size there are.
+const FORTRAN: [(&str, &str); 23] = [
+    ("mpi_logical_size", "4"),
+    ("mpi_integer_size", "4"),
+    ("mpi_real_size", "4"),
+    ("mpi_double_precision_size", "8"),
+    ("mpi_logical1_supported", "true"),
+    ("mpi_logical2_supported", "true"),
+    ("mpi_logical4_supported", "true"),
+    ("mpi_logical8_supported", "true"),
+    ("mpi_logical16_supported", "true"),
+    ("mpi_integer1_supported", "true"),
+    ("mpi_integer2_supported", "true"),
+    ("mpi_integer4_supported", "true"),
+    ("mpi_integer8_supported", "true"),
+    ("mpi_integer16_supported", "true"),
+    ("mpi_real2_supported", "true"),
+    ("mpi_real4_supported", "true"),
+    ("mpi_real8_supported", "true"),
+    ("mpi_real16_supported", "true"),
+    ("mpi_double_complex_supported", "true"),
+    ("mpi_complex4_supported", "true"),
+    ("mpi_complex8_supported", "true"),
+    ("mpi_complex16_supported", "true"),
+    ("mpi_complex32_supported", "true"),
+];
+
+pub(crate) fn abi_get_fortran_info(info: Out<InfoHandle>) -> Result<()> {
+    let info = info.place()?;
+    *info = told(&FORTRAN);
+    Ok(())
 }
 
 /// Values below this one are predefined handles.

@@ -5,16 +5,18 @@
 //! | `construct.rs` | constructors |
 //! | `array.rs` | constructors of parts of arrays |
 //! | `query.rs` | sizes, bounds, and how a datatype was made |
-//! | `pack.rs` | packing and unpacking |
+//! | `pack.rs`, `pack_external.rs` | packing and unpacking |
 
 mod array;
 mod construct;
 mod pack;
+mod pack_external;
 mod query;
 
 pub(crate) use array::*;
 pub(crate) use construct::*;
 pub(crate) use pack::*;
+pub(crate) use pack_external::*;
 pub(crate) use query::*;
 
 use crate::argument::Out;

@@ -4,9 +4,9 @@ use crate::argument::Out;
 use crate::error::{Error, Result};
 use heddle_engine::abort::abort as end_job;
 use heddle_engine::comm::{CommRef, disconnect};
-use heddle_engine::process;
+use heddle_engine::{info, process};
 use heddle_spec::constants as mpi;
-use heddle_spec::handle::CommHandle;
+use heddle_spec::handle::{CommHandle, InfoHandle};
 use std::ffi::{c_char, c_int};
 
 /// The arguments of the program are of no interest: the environment says everything.
@@ -47,6 +47,11 @@ pub(crate) fn query_thread(provided: Out<c_int>) -> Result<()> {
 
 pub(crate) fn is_thread_main(flag: Out<c_int>) -> Result<()> {
     flag.set(c_int::from(process::current()?.is_main_thread()))
+}
+
+/// No type of hardware has a name here that `MPI_Comm_split_type` would take, so there is none to be told.
+pub(crate) fn get_hw_resource_info(hw_info: Out<InfoHandle>) -> Result<()> {
+    hw_info.set(InfoHandle(info::new_handle(Vec::new())))
 }
 
 /// Ends the whole job, whatever the communicator: its processes cannot do without those of `MPI_COMM_WORLD`.

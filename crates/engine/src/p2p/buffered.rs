@@ -8,7 +8,7 @@ use crate::buffer::Buffer;
 use crate::comm::{CommRef, Plane};
 use crate::error::{Error, Result};
 use crate::process;
-use crate::request::{self, RequestId, SEND_DONE};
+use crate::request::{self, RequestId, RequestKind, SEND_DONE};
 use heddle_platform::atomic::{AtomicUsize, Ordering};
 use heddle_spec::constants as mpi;
 use std::any::Any;
@@ -82,6 +82,40 @@ pub fn flush_buffer(of: AttachTo<'_>) -> Result<()> {
         process.wait_until(0, || attached.pending.load(Ordering::Acquire) == 0);
     }
     Ok(())
+}
+
+/// A request that completes when nothing is pending in a buffer.
+#[derive(Debug)]
+pub(crate) struct Flush {
+    pub(crate) request: RequestId,
+    attached: Arc<Attached>,
+}
+
+impl Flush {
+    /// Whether nothing is pending now.
+    pub(crate) fn is_over(&self) -> bool {
+        self.attached.pending.load(Ordering::Acquire) == 0
+    }
+}
+
+/// The VNI whose polls look after flushes: buffered sends of a process may be on any.
+const FLUSH_VNI: u32 = 0;
+
+/// Starts waiting until all pending buffered sends have left; returns the handle of the request.
+///
+/// # Errors
+/// If MPI is not running.
+pub fn iflush_buffer(of: AttachTo<'_>) -> Result<usize> {
+    let process = process::current()?;
+    let Some(attached) = of.attached() else { return Ok(SEND_DONE) };
+    let comm = match of {
+        AttachTo::Process => mpi::MPI_COMM_SELF,
+        AttachTo::Comm(comm) => comm.handle(),
+    };
+    let request = request::take(FLUSH_VNI, comm, RequestKind::Generalized);
+    let handle = request::handle(request);
+    process.vni(FLUSH_VNI).with(|core| core.flushes.push(Flush { request, attached }));
+    Ok(handle)
 }
 
 /// The library's copy of a buffered send's data. Dropping it frees its share of the attached buffer.

@@ -23,7 +23,10 @@ mod receive;
 mod send;
 mod sendrecv;
 
-pub use buffered::{AttachTo, Attached, attach_buffer, bsend, detach_buffer, flush_buffer, ibsend};
+pub(crate) use buffered::Flush;
+pub use buffered::{
+    AttachTo, Attached, attach_buffer, bsend, detach_buffer, flush_buffer, ibsend, iflush_buffer,
+};
 pub use complete::{
     Any, Some_, cancel, free, test, test_all, test_any, test_some, wait, wait_all, wait_any, wait_some,
 };

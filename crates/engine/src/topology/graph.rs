@@ -83,13 +83,21 @@ impl Neighbours {
             if neighbour.rank as usize >= size {
                 return Err(bad_rank(neighbour.rank, size));
             }
-            if neighbour.weight < 0 {
-                let message = format!("an edge has the negative weight {}", neighbour.weight);
-                return Err(Error::new(mpi::MPI_ERR_ARG, message));
-            }
+            check_weight(neighbour.weight)?;
         }
         Ok(())
     }
+}
+
+/// Checks the weight of an edge.
+///
+/// # Errors
+/// `MPI_ERR_ARG` if it is negative.
+pub(super) fn check_weight(weight: i32) -> Result<()> {
+    if weight >= 0 {
+        return Ok(());
+    }
+    Err(Error::new(mpi::MPI_ERR_ARG, format!("an edge has the negative weight {weight}")))
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ pub(crate) use rendezvous::{Pull, refuse_single_copy};
 pub(crate) use send::{SendArgs, eager_header};
 
 use crate::matching::Matching;
+use crate::p2p::Flush;
 use crate::request::{self, Outcome, RequestId, RequestKind};
 use heddle_model::{Guarded, Model, Path};
 use heddle_sync::{Bell, CachePadded, Scope};
@@ -54,6 +55,8 @@ pub(crate) struct Core {
     backlog: Vec<VecDeque<send::Queued>>,
     backlogged: usize,
     streams: Vec<rendezvous::Stream>,
+    /// Requests that wait for buffered sends to leave.
+    pub(crate) flushes: Vec<Flush>,
     pulls: VecDeque<Pull>,
 }
 
@@ -73,6 +76,7 @@ impl Vni {
                 backlog: (0..fabric.size()).map(|_| VecDeque::new()).collect(),
                 backlogged: 0,
                 streams: Vec::new(),
+                flushes: Vec::new(),
                 pulls: VecDeque::new(),
             },
         };
@@ -116,6 +120,9 @@ impl State {
         if !core.streams.is_empty() {
             happened |= core.pump_streams();
         }
+        if !core.flushes.is_empty() {
+            happened |= core.complete_flushes();
+        }
         happened
     }
 }
@@ -136,6 +143,16 @@ impl Core {
         unsafe { request::complete_part(whole, kind, outcome) };
         // SAFETY: the bell lives as long as the fabric.
         unsafe { &*self.bell }.ring(Scope::Machine);
+    }
+
+    /// Completes the flushes whose buffered sends have left.
+    #[cold]
+    fn complete_flushes(&mut self) -> bool {
+        let over: Vec<Flush> = self.flushes.extract_if(.., |flush| flush.is_over()).collect();
+        for flush in &over {
+            self.complete(flush.request, Outcome::empty());
+        }
+        !over.is_empty()
     }
 
     /// Whether nothing waits to be sent.

@@ -2,6 +2,7 @@
 
 use crate::argument::Out;
 use crate::error::{Error, Result};
+use heddle_engine::info;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::InfoHandle;
 use std::ffi::c_void;
@@ -11,16 +12,17 @@ use std::ptr;
 const ALIGNMENT: usize = 64;
 
 /// The address is stored where the argument, a pointer to a pointer, says.
-pub(crate) fn alloc_mem(size: i64, _info: InfoHandle, baseptr: *mut c_void) -> Result<()> {
+pub(crate) fn alloc_mem(size: i64, info: InfoHandle, baseptr: *mut c_void) -> Result<()> {
     // SAFETY: the program passes the address of a pointer.
     let place = unsafe { Out::<*mut c_void>::new(baseptr.cast()) };
     let place = place.place()?;
     let bytes = usize::try_from(size).map_err(|_| {
         Error::new(mpi::MPI_ERR_ARG, format!("the size of the memory is {size}, but it may not be negative"))
     })?;
+    let alignment = wanted_alignment(info)?;
     let mut address = ptr::null_mut();
     // SAFETY: the alignment is a power of two and a multiple of a pointer's size.
-    let failed = unsafe { libc::posix_memalign(&raw mut address, ALIGNMENT, bytes.max(1)) } != 0;
+    let failed = unsafe { libc::posix_memalign(&raw mut address, alignment, bytes.max(1)) } != 0;
     if failed {
         return Err(Error::new(
             mpi::MPI_ERR_NO_MEM,
@@ -29,6 +31,14 @@ pub(crate) fn alloc_mem(size: i64, _info: InfoHandle, baseptr: *mut c_void) -> R
     }
     *place = address;
     Ok(())
+}
+
+/// What the hint `mpi_minimum_memory_alignment` asks for, and a cache line at least.
+fn wanted_alignment(info: InfoHandle) -> Result<usize> {
+    let hints = info::hints(info.0)?;
+    let wanted = hints.iter().find(|(key, _)| key == "mpi_minimum_memory_alignment");
+    let wanted = wanted.and_then(|(_, value)| value.trim().parse::<usize>().ok());
+    Ok(wanted.filter(|wanted| wanted.is_power_of_two()).unwrap_or(0).max(ALIGNMENT))
 }
 
 pub(crate) fn free_mem(base: *mut c_void) -> Result<()> {

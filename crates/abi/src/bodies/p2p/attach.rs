@@ -3,9 +3,9 @@
 use crate::argument::{CountOut, Out};
 use crate::error::{Error, Result};
 use heddle_engine::comm::CommRef;
-use heddle_engine::p2p::{AttachTo, attach_buffer, detach_buffer, flush_buffer};
+use heddle_engine::p2p::{AttachTo, attach_buffer, detach_buffer, flush_buffer, iflush_buffer};
 use heddle_spec::constants as mpi;
-use heddle_spec::handle::CommHandle;
+use heddle_spec::handle::{CommHandle, RequestHandle};
 use std::ffi::c_void;
 use std::ptr;
 
@@ -45,6 +45,12 @@ pub(crate) fn buffer_flush() -> Result<()> {
     flush_buffer(AttachTo::Process)
 }
 
+pub(crate) fn buffer_iflush(request: Out<RequestHandle>) -> Result<()> {
+    let request = request.place()?;
+    request.0 = iflush_buffer(AttachTo::Process)?;
+    Ok(())
+}
+
 pub(crate) fn comm_attach_buffer(comm: CommHandle, buffer: *mut c_void, size: i64) -> Result<()> {
     attach(AttachTo::Comm(&CommRef::from_handle(comm.0)?), buffer, size)
 }
@@ -55,4 +61,11 @@ pub(crate) fn comm_detach_buffer(comm: CommHandle, buffer_addr: *mut c_void, siz
 
 pub(crate) fn comm_flush_buffer(comm: CommHandle) -> Result<()> {
     flush_buffer(AttachTo::Comm(&CommRef::from_handle(comm.0)?))
+}
+
+pub(crate) fn comm_iflush_buffer(comm: CommHandle, request: Out<RequestHandle>) -> Result<()> {
+    let comm = CommRef::from_handle(comm.0)?;
+    let request = request.place()?;
+    request.0 = iflush_buffer(AttachTo::Comm(&comm))?;
+    Ok(())
 }

@@ -5,7 +5,7 @@ use crate::argument::{List, ListOut, Out};
 use crate::error::Result;
 use heddle_engine::comm::CommRef;
 use heddle_engine::info;
-use heddle_engine::topology::{self, Graph, Neighbour, Neighbours};
+use heddle_engine::topology::{self, Edge, Graph, Neighbour, Neighbours};
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::{CommHandle, InfoHandle};
 use std::ffi::c_int;
@@ -117,6 +117,39 @@ pub(crate) fn dist_graph_create_adjacent(
     };
     let new = new.place()?;
     *new = CommHandle(topology::dist_graph_adjacent(&comm, neighbours)?);
+    Ok(())
+}
+
+#[expect(clippy::too_many_arguments, reason = "the standard has so many")]
+pub(crate) fn dist_graph_create(
+    comm: CommHandle,
+    n: c_int,
+    sources: List<'_, c_int>,
+    degrees: List<'_, c_int>,
+    destinations: List<'_, c_int>,
+    weights: List<'_, c_int>,
+    info: InfoHandle,
+    _reorder: bool,
+    new: Out<CommHandle>,
+) -> Result<()> {
+    let comm = CommRef::from_handle(comm.0)?;
+    info::hints(info.0)?;
+    let n = length(n, "the number of sources", mpi::MPI_ERR_ARG)?;
+    let mut edge_sources = Vec::new();
+    for (&source, &degree) in sources.slice(n)?.iter().zip(degrees.slice(n)?) {
+        let degree = length(degree, "a degree", mpi::MPI_ERR_ARG)?;
+        edge_sources.extend(std::iter::repeat_n(source, degree));
+    }
+    let weights_given = !weights.is_at(mpi::MPI_UNWEIGHTED);
+    let count = c_int::try_from(edge_sources.len()).unwrap_or(c_int::MAX);
+    let ends = weighted(count, destinations, weights_given.then_some(weights))?;
+    let edges: Vec<Edge> = edge_sources
+        .into_iter()
+        .zip(ends)
+        .map(|(source, Neighbour { rank, weight })| Edge { source, destination: rank, weight })
+        .collect();
+    let new = new.place()?;
+    *new = CommHandle(topology::dist_graph_create(&comm, &edges, weights_given)?);
     Ok(())
 }
 

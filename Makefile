@@ -1,0 +1,58 @@
+# Heddle: two commands do everything on a fresh machine:  make demo,  make test.
+#
+#   make             build the library, the launcher and the tools into build/
+#   make demo        the main job: a multithreaded MPI program on generated and on real input
+#   make test        all tests (about half an hour on 2 cores)
+#   make install PREFIX=dir
+#   make bench       Heddle beside MPICH, Open MPI and Intel MPI (about an hour); make bench-quick for a first look
+#   make verify      long model checks       make soak   long stress and random programs
+#   make lint        formatting, clippy, documentation
+
+PREFIX ?= /usr/local
+BUILD  := build
+MPICC  := $(CURDIR)/$(BUILD)/bin/mpicc
+MPIEXEC := $(CURDIR)/$(BUILD)/bin/mpiexec
+CARGO  ?= cargo
+
+.PHONY: all build prerequisites demo examples test bench bench-quick verify soak lint install clean
+
+all: build
+
+prerequisites:
+	@ci/prerequisites.sh
+
+build: prerequisites
+	$(CARGO) build --release --workspace
+	tools/stage.sh target/release $(BUILD)
+
+examples: build
+	$(MAKE) -C examples/graph500 CC="$(MPICC)" BUILD="$(CURDIR)/$(BUILD)/examples"
+	$(MPICC) -O2 -pthread examples/hello/hello.c -o $(BUILD)/examples/hello
+
+demo: examples
+	@ci/demo.sh $(BUILD)
+
+test: prerequisites
+	@ci/test.sh
+
+bench: build
+	$(BUILD)/bin/heddle bench --full
+
+bench-quick: build
+	$(BUILD)/bin/heddle bench --quick
+
+verify: prerequisites
+	@ci/verify.sh
+
+soak: build
+	@ci/soak.sh $(BUILD)
+
+lint:
+	@ci/lint.sh
+
+install: build
+	tools/install.sh $(BUILD) $(PREFIX)
+
+clean:
+	$(CARGO) clean
+	rm -rf $(BUILD)

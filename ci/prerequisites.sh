@@ -1,0 +1,37 @@
+#!/bin/sh
+# Installs what the build and the tests need and the machine lacks (Debian or Ubuntu, as root or with sudo).
+set -eu
+
+missing=""
+need() { # need COMMAND PACKAGE
+    command -v "$1" >/dev/null 2>&1 || missing="$missing $2"
+}
+need cc gcc
+need c++ g++
+need make make
+need python3 python3
+need pkg-config pkg-config
+need nm binutils
+python3 -c 'import venv, ensurepip' >/dev/null 2>&1 || missing="$missing python3-venv"
+# mpi4py is compiled against Python.h.
+python3 - <<'PY' >/dev/null 2>&1 || missing="$missing python3-dev"
+import os, sysconfig, sys
+sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))
+PY
+
+if [ -n "$missing" ]; then
+    if ! command -v apt-get >/dev/null 2>&1; then
+        echo "Heddle needs these packages, please install them:$missing" >&2
+        exit 1
+    fi
+    sudo=""
+    [ "$(id -u)" -eq 0 ] || sudo=sudo
+    echo "installing$missing"
+    $sudo apt-get update -q
+    # shellcheck disable=SC2086  # a list of packages
+    DEBIAN_FRONTEND=noninteractive $sudo apt-get install -q -y --no-install-recommends $missing
+fi
+command -v cargo >/dev/null 2>&1 || {
+    echo "Heddle is written in Rust: install the toolchain first (https://rustup.rs, version 1.95 or newer)" >&2
+    exit 1
+}

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# Everything that must pass, lane by lane. Each lane's output goes to build/test/LANE.log; what failed is shown.
+#   ci/test.sh [LANE..]      only these lanes
+# The last line is "N passed, M failed, K skipped", counting lanes.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+top=$PWD
+build=$top/build
+logs=$build/test
+mpicc=$build/bin/mpicc
+mpiexec=$build/bin/mpiexec
+models=per-vni-mutex,global-mutex
+mkdir -p "$logs"
+wanted=("$@")
+passed=0 failed=0 skipped=0
+
+# lane NAME WHAT COMMAND..   runs a command as a lane; status 77 means that the machine lacks what it needs
+lane() {
+    local name=$1 what=$2 log=$logs/$1.log started=$SECONDS status
+    shift 2
+    if [ ${#wanted[@]} -gt 0 ] && [[ ! " ${wanted[*]} " == *" $name "* ]]; then
+        return
+    fi
+    printf '%-12s %s ... ' "$name" "$what"
+    "$@" >"$log" 2>&1 </dev/null
+    status=$?
+    local took=$((SECONDS - started))
+    case $status in
+    0) passed=$((passed + 1)); echo "ok (${took} s) $(summary "$log")" ;;
+    77) skipped=$((skipped + 1)); echo "SKIPPED: $(tail -n 1 "$log")" ;;
+    *)
+        failed=$((failed + 1))
+        echo "FAILED with status $status (${took} s), the end of ${log#"$top"/}:"
+        grep -E '^FAIL|panicked|error(\[|:)' "$log" | head -n 20 | sed 's/^/    | /'
+        tail -n 40 "$log" | sed 's/^/    | /'
+        ;;
+    esac
+}
+
+# What a lane's own log says of how much it ran.
+summary() {
+    awk '/^test result: ok/ { tests += $4 }
+         /^[0-9]+ passed/ || /passed, [0-9]+ failed/ { line = $0 }
+         END { if (tests) print "- " tests " tests"; else if (line != "") print "- " line }' "$1"
+}
+
+rust_tests() { cargo test --workspace --quiet; }
+build_all() { cargo build --release --workspace && tools/stage.sh target/release "$build"; }
+c_tests() { python3 tests/c/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --models "$models" --build-dir "$build/tests/c"; }
+random_programs() { python3 tests/random/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --models "$models" --runs 30; }
+collectives() { tests/collective/run.sh "$mpiexec" "$mpicc"; }
+graph500() {
+    make -C examples/graph500 CC="$mpicc" BUILD="$build/examples" \
+        && examples/graph500/test.sh "$mpiexec" "$build/examples/graph500"
+}
+mpi4py() { tests/mpi4py/run.sh "$build" "$build/mpi4py" --ranks 1,2,4; }
+loom() { ci/loom.sh short; }
+
+lane lint       "formatting, clippy, documentation"               ci/lint.sh
+lane rust       "unit, property and stress tests of the crates"   rust_tests
+lane loom       "model checking of the locks (short form)"        loom
+lane build      "the library and the tools, release form"         build_all
+lane abi        "the standard ABI against another library's"      tests/abi/run.sh "$build"
+lane tools      "mpicc, pkg-config, install, relocation"          tests/launcher/tools.sh
+lane c          "C programs: ranks x models x thread levels"      c_tests
+lane collective "collectives against a naive oracle"              collectives
+lane random     "random programs with checked payloads"           random_programs
+lane stress     "threads: everything at once"                     ci/stress.sh "$build"
+lane graph500   "the main job, right and wrong inputs"            graph500
+lane sanitize   "ThreadSanitizer and AddressSanitizer"            ci/sanitize.sh
+lane mpi4py     "mpi4py's own test suite, 1, 2 and 4 ranks"       mpi4py
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]
