@@ -32,13 +32,12 @@ static int value(int from, int to, long index)
     return (int)(mix(mix(x + (uint64_t)to) + (uint64_t)index) & 0x7fffffff);
 }
 
-/* A number of ints that all types divide: mostly few, now and then many. */
+/* A number of ints that all types divide: often few, and enough larger ones on both sides of all switch points. */
 static long draw_ints(void)
 {
-    long most = draw(8) ? (draw(3) ? 4 : 200) : 6000;
-    if (!draw(24))
-        most = largest / 12;
-    if (most > largest / 12)
+    static const long most_twelves[] = {2, 4, 4, 200, 1000, 2500};
+    long most = most_twelves[draw(6)];
+    if (!draw(24) || most > largest / 12)
         most = largest / 12;
     return 12 * (long)draw((uint64_t)most + 1);
 }

@@ -9,7 +9,7 @@ here=$(dirname "$(readlink -f "$0")")
 mpiexec=${1:-mpiexec}
 mpicc=${2:-mpicc}
 seeds=${3:-1 2}
-operations=${OPERATIONS:-300}
+operations=${OPERATIONS:-500}
 build=$(mktemp -d) || exit 1
 trap 'rm -rf "$build"' EXIT
 passed=0

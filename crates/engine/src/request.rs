@@ -4,8 +4,8 @@
 //! Slots are taken from and returned to a cache of the calling thread, in batches of 128 from a common store: threads
 //! that communicate do not meet here.
 //!
-//! **Who may touch what.** A request is ACTIVE from issue to completion; in that time its [`Flight`] belongs to the
-//! section of its VNI. The completer writes the [`Outcome`], then stores COMPLETE (Release). From then on the request
+//! **Who may touch what.** A request is ACTIVE from issue to completion; in that time its `Flight` belongs to the
+//! section of its VNI. The completer writes the `Outcome`, then stores COMPLETE (Release). From then on the request
 //! belongs to the thread that waits for it or tests it, which takes the outcome and frees the slot. A request that
 //! the user freed while active is *detached*: the completer frees it.
 //!

@@ -324,6 +324,13 @@ mod tests {
         RingMemory { credits, cells, cell_count: slots * 2, bulk, bulk_bytes }
     }
 
+    fn ends(ring: RingMemory) -> (Producer, Consumer) {
+        // SAFETY: a private ring, of which this is the one producer.
+        let producer = unsafe { Producer::new(ring) };
+        // SAFETY: as above, the one consumer.
+        (producer, unsafe { Consumer::new(ring) })
+    }
+
     fn header(tag: i32) -> Header {
         Header { kind: 7, aux: 513, context: u64::MAX - 1, envelope: Envelope::new(-5, tag) }
     }
@@ -331,8 +338,7 @@ mod tests {
     #[test]
     fn carries_every_field_and_stops_when_full() {
         let memory = ring(8, 4096);
-        // SAFETY: a private ring with one producer and one consumer.
-        let (mut tx, mut rx) = unsafe { (Producer::new(memory), Consumer::new(memory)) };
+        let (mut tx, mut rx) = ends(memory);
         for round in 0..100 {
             let mut sent = 0;
             // SAFETY: `fill` gets room for the 5 bytes announced.
@@ -353,20 +359,20 @@ mod tests {
     #[test]
     fn messages_of_all_sizes_keep_their_order_and_bytes() {
         let memory = ring(8, 4096);
-        // SAFETY: a private ring with one producer and one consumer.
-        let (mut tx, mut rx) = unsafe { (Producer::new(memory), Consumer::new(memory)) };
+        let (mut tx, mut rx) = ends(memory);
         let (mut sent, mut taken) = (0u32, 0u32);
         // Payloads that look like flags of every lap, to catch a half slot that was not cleared.
-        let pattern = |i: u32| if i % 3 == 0 { (i / 16 + 1) as u8 } else { 1 };
+        let pattern = |i: u32| if i.is_multiple_of(3) { (i / 16 + 1) as u8 } else { 1 };
         let len = |i: u32| (i.wrapping_mul(0x9e37_79b9) >> 16) as usize % (INLINE_BYTES + 1);
         while taken < 50_000 {
             for _ in 0..(sent % 7) + 1 {
                 let size = len(sent);
                 // SAFETY: `fill` gets room for `size` bytes.
                 let fill = |to: *mut u8| unsafe {
-                    for k in 0..size {
-                        to.add(k).write(if k % 4 == 0 { pattern(sent) } else { 0 });
-                    }
+                    std::slice::from_raw_parts_mut(to, size)
+                        .iter_mut()
+                        .enumerate()
+                        .for_each(|(k, byte)| *byte = if k % 4 == 0 { pattern(sent) } else { 0 });
                 };
                 if !tx.send_inline(&header(sent as i32), size, fill) {
                     break;
@@ -386,8 +392,7 @@ mod tests {
     #[test]
     fn bulk_payloads_never_wrap_or_overlap() {
         let memory = ring(16, 4096);
-        // SAFETY: a private ring with one producer and one consumer.
-        let (mut tx, mut rx) = unsafe { (Producer::new(memory), Consumer::new(memory)) };
+        let (mut tx, mut rx) = ends(memory);
         let mut queue = std::collections::VecDeque::new();
         for i in 0..10_000usize {
             let len = (i * 37) % (tx.max_bulk() + 1);

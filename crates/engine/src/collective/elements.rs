@@ -1,8 +1,8 @@
-//! Where the data of collective operations lies: arrays of elements, blocks of them for the ranks, temporaries.
+//! Where the program's data lie: arrays of elements, and blocks of them for the ranks.
 
 use crate::buffer::Buffer;
 use crate::error::{Error, Result};
-use heddle_datatype::{TypeRef, types};
+use heddle_datatype::TypeRef;
 use heddle_spec::constants as mpi;
 
 /// Elements of a datatype that follow each other in memory, one extent apart. How many there are is known to whoever
@@ -14,6 +14,14 @@ pub(super) struct Elements<'a> {
 }
 
 impl<'a> Elements<'a> {
+    /// The elements of `datatype` from `address` on.
+    ///
+    /// # Safety
+    /// All elements that will be asked of it are valid.
+    pub(super) unsafe fn new(address: *mut u8, datatype: &'a TypeRef) -> Elements<'a> {
+        Elements { address, datatype }
+    }
+
     pub(super) fn address(self) -> *mut u8 {
         self.address
     }
@@ -174,124 +182,6 @@ impl Blocks for TypedParts<'_> {
     }
 }
 
-/// Memory of the library for elements of a datatype, zero at first. Its start is aligned for every basic type.
-#[derive(Debug)]
-pub(super) struct Temporary<'a> {
-    // Never read, for `elements` leads there.
-    _memory: Vec<Unit>,
-    elements: Elements<'a>,
-}
-
-/// What temporaries are aligned to.
-type Unit = u128;
-const UNIT: i64 = size_of::<Unit>() as i64;
-
-static BYTE: TypeRef = TypeRef::Predefined(&types::MPI_BYTE);
-
-impl<'a> Temporary<'a> {
-    /// Room for `count` elements.
-    ///
-    /// # Errors
-    /// `MPI_ERR_NO_MEM`.
-    pub(super) fn new(datatype: &'a TypeRef, count: i64) -> Result<Temporary<'a>> {
-        let (low, high) = span(datatype, count).ok_or_else(|| no_memory(datatype, count))?;
-        let units = ((high - low) as usize).div_ceil(size_of::<Unit>());
-        let mut memory = Vec::new();
-        memory.try_reserve_exact(units).map_err(|_| no_memory(datatype, count))?;
-        memory.resize(units, 0);
-        let address = memory.as_mut_ptr().cast::<u8>().wrapping_offset(-low as isize);
-        Ok(Temporary { _memory: memory, elements: Elements { address, datatype } })
-    }
-
-    /// Room for `len` bytes.
-    ///
-    /// # Errors
-    /// `MPI_ERR_NO_MEM`.
-    pub(super) fn bytes(len: usize) -> Result<Temporary<'static>> {
-        Temporary::new(&BYTE, len as i64)
-    }
-
-    /// The elements.
-    pub(super) fn elements(&self) -> Elements<'_> {
-        self.elements
-    }
-}
-
-/// Where a vector is put together: a place that was given, or one of the library's.
-#[derive(Debug)]
-pub(super) enum Room<'a> {
-    Given(Elements<'a>),
-    Own(Temporary<'a>),
-}
-
-impl<'a> Room<'a> {
-    /// `place`, or room for `count` elements.
-    ///
-    /// # Errors
-    /// `MPI_ERR_NO_MEM`.
-    pub(super) fn given_or_own(
-        place: Option<Elements<'a>>,
-        datatype: &'a TypeRef,
-        count: i64,
-    ) -> Result<Room<'a>> {
-        place.map_or_else(|| Temporary::new(datatype, count).map(Room::Own), |place| Ok(Room::Given(place)))
-    }
-
-    pub(super) fn elements(&self) -> Elements<'_> {
-        match self {
-            Room::Given(elements) => *elements,
-            Room::Own(temporary) => temporary.elements(),
-        }
-    }
-}
-
-/// The data of a buffer in one piece: the buffer itself, or a temporary if it has gaps.
-#[derive(Debug)]
-pub(super) struct OnePiece {
-    bytes: Elements<'static>,
-    temporary: Option<Temporary<'static>>,
-}
-
-impl OnePiece {
-    /// Room for the data of `buffer`, which are not copied yet.
-    ///
-    /// # Errors
-    /// `MPI_ERR_NO_MEM`.
-    pub(super) fn of(buffer: &Buffer) -> Result<OnePiece> {
-        match buffer.contiguous() {
-            Some(address) => Ok(OnePiece { bytes: Elements { address, datatype: &BYTE }, temporary: None }),
-            None => {
-                let temporary = Temporary::bytes(buffer.len())?;
-                Ok(OnePiece { bytes: temporary.elements, temporary: Some(temporary) })
-            }
-        }
-    }
-
-    /// The bytes.
-    pub(super) fn bytes(&self) -> Elements<'_> {
-        self.bytes
-    }
-
-    /// Whether the data must be copied between this and the buffer.
-    pub(super) fn is_copy(&self) -> bool {
-        self.temporary.is_some()
-    }
-}
-
-/// The bytes from the first to behind the last of the data of `count` elements, counted from the address of the
-/// first element; the start is rounded down so that aligning it aligns the element.
-fn span(datatype: &TypeRef, count: i64) -> Option<(i64, i64)> {
-    if count <= 0 || datatype.size() == 0 {
-        return Some((0, 0));
-    }
-    let last = datatype.extent().checked_mul(count - 1)?;
-    let low = datatype.true_lb().checked_add(last.min(0))?;
-    let high = datatype.true_lb().checked_add(datatype.true_extent())?.checked_add(last.max(0))?;
-    let low = low.div_euclid(UNIT).checked_mul(UNIT)?;
-    high.checked_sub(low)?;
-    Some((low, high))
-}
-
 fn check_count(count: i64, datatype: &TypeRef) -> Result<i64> {
     datatype.packed_len(count).ok_or_else(|| {
         let why = if count < 0 { "negative" } else { "more than can be addressed" };
@@ -316,34 +206,10 @@ fn check_address(address: *mut u8, bytes: i64, datatype: &TypeRef) -> Result<()>
     Ok(())
 }
 
-#[cold]
-fn no_memory(datatype: &TypeRef, count: i64) -> Error {
-    let message = format!(
-        "there is no memory for a copy of {count} elements of {} bytes, which the operation needs",
-        datatype.true_extent()
-    );
-    Error::new(mpi::MPI_ERR_NO_MEM, message)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn temporaries_are_aligned_and_large_enough() {
-        let double = TypeRef::Predefined(&types::MPI_DOUBLE);
-        assert_eq!(span(&double, 3), Some((0, 24)));
-        assert_eq!(span(&double, 0), Some((0, 0)));
-        assert_eq!(span(&double, i64::MAX), None);
-        let temporary = Temporary::new(&double, 3).expect("memory");
-        assert_eq!(temporary.elements().address().addr() % 16, 0);
-        let bytes = Temporary::bytes(5).expect("memory").elements().buffer(5);
-        assert_eq!(bytes.len(), 5);
-        assert_eq!(
-            Temporary::new(&double, i64::MAX / 64).map_err(|e| e.code()).err(),
-            Some(mpi::MPI_ERR_NO_MEM)
-        );
-    }
+    use heddle_datatype::types;
 
     #[test]
     fn wrong_counts_and_addresses_are_errors() {

@@ -5,7 +5,7 @@
 //! | `bcast`, `gather`, `scatter`, `allgather`, `alltoall` … | an operation each: checks, and the choice of the algorithm; below it a file for each algorithm |
 //! | `switch_points.rs` | where one algorithm takes over from another |
 //! | `conversation.rs` | the messages of an operation, and what becomes of errors |
-//! | `elements.rs` | where data lies: the program's arrays and blocks, temporaries |
+//! | `elements.rs`, `temporary.rs` | where data lie: the program's arrays and blocks, the library's own memory |
 //! | `reduction.rs` | computing with an operator |
 //! | `binomial.rs`, `fold.rs`, `halving.rs` | who talks to whom: pure arithmetic on ranks |
 //! | `scattered_reduction.rs` | reductions of long vectors in pieces |
@@ -28,6 +28,7 @@ mod scan;
 mod scatter;
 mod scattered_reduction;
 mod switch_points;
+mod temporary;
 
 pub use allgather::{allgather, allgatherv};
 pub use allreduce::allreduce;

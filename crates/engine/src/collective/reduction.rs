@@ -1,7 +1,8 @@
 //! Computing with an operator: `inout = in OP inout`, and results that grow from both sides.
 
 use super::conversation::Conversation;
-use super::elements::{Elements, Room, Temporary};
+use super::elements::Elements;
+use super::temporary::{Room, Temporary};
 use crate::error::{Error, Result};
 use crate::op::OpRef;
 use heddle_datatype::{Kernel, TypeRef, kernel};

@@ -5,7 +5,8 @@
 //! rank 2^k ahead has collected.
 
 use crate::collective::conversation::Conversation;
-use crate::collective::elements::{Blocks, Temporary};
+use crate::collective::elements::Blocks;
+use crate::collective::temporary::Temporary;
 use crate::error::Result;
 
 /// The own block must be in its place.

@@ -5,7 +5,8 @@
 //! far fewer messages.
 
 use crate::collective::conversation::Conversation;
-use crate::collective::elements::{Blocks, Temporary};
+use crate::collective::elements::Blocks;
+use crate::collective::temporary::Temporary;
 use crate::error::Result;
 
 /// # Errors

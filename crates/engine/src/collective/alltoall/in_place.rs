@@ -2,7 +2,8 @@
 //! k modulo n, so that everyone has one partner a round, and one block is copied at a time.
 
 use crate::collective::conversation::Conversation;
-use crate::collective::elements::{Blocks, Temporary};
+use crate::collective::elements::Blocks;
+use crate::collective::temporary::Temporary;
 use crate::error::Result;
 
 /// # Errors

@@ -7,7 +7,7 @@ use crate::buffer::Buffer;
 use crate::collective::Circle;
 use crate::collective::binomial::Binomial;
 use crate::collective::conversation::Conversation;
-use crate::collective::elements::OnePiece;
+use crate::collective::temporary::OnePiece;
 use crate::error::Result;
 use std::ops::Range;
 

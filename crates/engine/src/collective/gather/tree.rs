@@ -5,7 +5,8 @@ use crate::buffer::Buffer;
 use crate::collective::Circle;
 use crate::collective::binomial::Binomial;
 use crate::collective::conversation::Conversation;
-use crate::collective::elements::{Blocks, Temporary};
+use crate::collective::elements::Blocks;
+use crate::collective::temporary::Temporary;
 use crate::error::Result;
 
 /// # Errors

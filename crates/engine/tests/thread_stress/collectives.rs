@@ -1,0 +1,115 @@
+//! Collective operations, each thread on its own communicator.
+
+use crate::scene::{Thread, call};
+use heddle_engine::collective::{self, Part, Reduction};
+use heddle_engine::comm::CommRef;
+use heddle_engine::datatype::{TypeRef, from_handle};
+use heddle_engine::op::{Function, OPS, OpRef, UserOp, free};
+use heddle_spec::constants as mpi;
+use std::ffi::{c_int, c_void};
+
+pub(crate) fn run(thread: &mut Thread<'_>, round: usize) {
+    // Short vectors and long ones go different ways.
+    all(thread, round, 5);
+    all(thread, round, 12_000);
+    with_an_operator_of_the_program(thread);
+}
+
+fn int() -> TypeRef {
+    call(|| from_handle(mpi::MPI_INT))
+}
+
+/// Numbers as an argument; the operation is over before the numbers are touched again.
+fn part<'a>(numbers: &mut [i32], count: usize, int: &'a TypeRef) -> Part<'a> {
+    // SAFETY: the numbers are there until the operation, which blocks, has returned.
+    call(|| unsafe { Part::new(numbers.as_mut_ptr().cast(), count as i64, int) })
+}
+
+fn reduction<'a>(op: &'a OpRef, int: &'a TypeRef) -> Reduction<'a> {
+    call(|| Reduction::new(op, int, mpi::MPI_INT))
+}
+
+/// The sum of rank + salt over all processes, checked.
+pub(crate) fn sum_of_ranks(comm: &CommRef, salt: i32) {
+    let (int, op) = (int(), call(|| OpRef::from_handle(mpi::MPI_SUM)));
+    let (mut mine, mut sum) = ([comm.rank() as i32 + salt], [0]);
+    let size = comm.size() as i32;
+    let (send, receive) = (part(&mut mine, 1, &int), part(&mut sum, 1, &int));
+    call(|| collective::allreduce(comm, &reduction(&op, &int), Some(send), receive));
+    assert_eq!(sum[0], size * salt + size * (size - 1) / 2);
+}
+
+fn all(thread: &Thread<'_>, round: usize, n: usize) {
+    let comm = thread.own;
+    let (p, me) = (comm.size(), comm.rank());
+    let root = round % p;
+    let base = thread.number as i32;
+    let (int, sum) = (int(), call(|| OpRef::from_handle(mpi::MPI_SUM)));
+    let sum = reduction(&sum, &int);
+    let value = |rank: usize, at: usize| base + rank as i32 * 3 + at as i32;
+    let mine = || (0..n * p).map(|at| value(me, at)).collect::<Vec<i32>>();
+    let total = |at: usize| (0..p).map(|rank| value(rank, at)).sum::<i32>();
+    let (mut out, mut room) = (mine(), vec![0; n * p]);
+    let is_root = me == root;
+
+    call(|| collective::alltoall(comm, Some(part(&mut out, n, &int)), part(&mut room, n, &int)));
+    check(&room, |at| value(at / n, me * n + at % n), "alltoall");
+    call(|| collective::allgather(comm, Some(part(&mut out, n, &int)), part(&mut room, n, &int)));
+    check(&room, |at| value(at / n, at % n), "allgather");
+    call(|| collective::allreduce(comm, &sum, Some(part(&mut out, n, &int)), part(&mut room, n, &int)));
+    check(&room[..n], total, "allreduce");
+    room[..n].copy_from_slice(&out[..n]);
+    call(|| collective::allreduce(comm, &sum, None, part(&mut room, n, &int)));
+    check(&room[..n], total, "allreduce in place");
+    let receive = is_root.then(|| part(&mut room, n, &int));
+    call(|| collective::reduce(comm, &sum, Some(part(&mut out, n, &int)), receive, root as i32));
+    if is_root {
+        check(&room[..n], total, "reduce");
+    }
+    let counts = vec![n as i64; p];
+    let (send, receive) = (part(&mut out, n * p, &int), part(&mut room, n, &int));
+    call(|| collective::reduce_scatter(comm, &sum, Some(send), receive, &counts));
+    check(&room[..n], |at| total(me * n + at), "reduce_scatter");
+    call(|| collective::scan(comm, &sum, Some(part(&mut out, n, &int)), part(&mut room, n, &int)));
+    check(&room[..n], |at| (0..=me).map(|rank| value(rank, at)).sum(), "scan");
+    let receive = is_root.then(|| part(&mut room, n, &int));
+    call(|| collective::gather(comm, Some(part(&mut out, n, &int)), receive, root as i32));
+    if is_root {
+        check(&room, |at| value(at / n, at % n), "gather");
+    }
+    let send = is_root.then(|| part(&mut out, n, &int));
+    call(|| collective::scatter(comm, send, Some(part(&mut room, n, &int)), root as i32));
+    check(&room[..n], |at| value(root, me * n + at), "scatter");
+    call(|| collective::bcast(comm, part(&mut out, n, &int), root as i32));
+    check(&out[..n], |at| value(root, at), "bcast");
+    call(|| collective::barrier(comm));
+}
+
+fn check(found: &[i32], expected: impl Fn(usize) -> i32, what: &str) {
+    for (at, &number) in found.iter().enumerate() {
+        assert_eq!(number, expected(at), "{what}: number {at} of {}", found.len());
+    }
+}
+
+/// `inout = input + inout`.
+unsafe extern "C" fn add(input: *mut c_void, inout: *mut c_void, len: *mut c_int, _: *mut usize) {
+    // SAFETY: MPI passes a valid length.
+    let len = unsafe { *len } as usize;
+    // SAFETY: MPI passes arrays of so many elements, here of `i32`.
+    let input = unsafe { std::slice::from_raw_parts(input.cast::<i32>(), len) };
+    // SAFETY: as above.
+    let inout = unsafe { std::slice::from_raw_parts_mut(inout.cast::<i32>(), len) };
+    inout.iter_mut().zip(input).for_each(|(to, from)| *to += from);
+}
+
+fn with_an_operator_of_the_program(thread: &Thread<'_>) {
+    let comm = thread.own;
+    // SAFETY: the function is used with arrays of `i32` only.
+    let handle = OPS.insert(unsafe { UserOp::new(Function::Int(add), false) });
+    let (int, op) = (int(), call(|| OpRef::from_handle(handle)));
+    let (mut mine, mut sum) = (vec![thread.number as i32; 300], vec![0; 300]);
+    let (send, receive) = (part(&mut mine, 300, &int), part(&mut sum, 300, &int));
+    call(|| collective::allreduce(comm, &reduction(&op, &int), Some(send), receive));
+    call(|| free(handle));
+    check(&sum, |_| (thread.number * comm.size()) as i32, "allreduce with an operator of the program");
+}

@@ -1,0 +1,62 @@
+//! Communicators: made by many threads at once, used, and freed while messages are under way.
+
+use crate::collectives::sum_of_ranks;
+use crate::payload::Payload;
+use crate::scene::{Thread, call, dup, free};
+use heddle_engine::comm::{self, CommRef, Plane};
+use heddle_engine::group::Group;
+use heddle_engine::p2p::{self, Mode};
+use heddle_spec::constants as mpi;
+use std::sync::Arc;
+
+const P2P: Plane = Plane::PointToPoint;
+
+pub(crate) fn run(thread: &mut Thread<'_>, round: usize) {
+    let scene = thread.scene;
+    let comm = |handle| call(|| CommRef::from_handle(handle));
+    let (later, mut request) = call(|| comm::idup(thread.own, &Vec::new()));
+
+    // All threads on one parent, told apart by their tags; in odd rounds without some of the processes.
+    let first = if round % 2 == 1 { scene.rank % 2 } else { 0 };
+    let step = if round % 2 == 1 { 2 } else { 1 };
+    let members = call(|| scene.shared.group.include_ranges(&[[first, scene.size - 1, step]]));
+    let of_group = comm(call(|| comm::create_group(&scene.shared, &Arc::new(members), thread.number as i32)));
+    let copy = dup(thread.own);
+    let colour = (scene.rank + round as i32) % 2;
+    let split = comm(call(|| comm::split(&copy, colour, -scene.rank)));
+    let salt = thread.seed(0, round, 0) as i32;
+    sum_of_ranks(&of_group, salt);
+
+    call(|| p2p::wait(&mut request));
+    let later = comm(later);
+    let mut pending = Vec::new();
+    let (mut data, mut room) = (Payload::new(66_000, salt as u64), Payload::room(66_000));
+    pending.push(call(|| p2p::irecv(&later, P2P, room.buffer(), scene.from, 1)));
+    pending.push(call(|| p2p::isend(&later, P2P, data.buffer(), scene.to, 1, Mode::Standard)));
+    free(later);
+    sum_of_ranks(&split, salt + 1);
+    free(copy);
+    sum_of_ranks(&split, salt + 2);
+    crate::messages::complete(&mut pending, round + thread.number);
+    room.check(salt as u64, "a message on a communicator that was freed meanwhile");
+    free(split);
+    free(of_group);
+    alone(thread, round);
+}
+
+/// Communicators that only some are in, or this process alone.
+fn alone(thread: &Thread<'_>, round: usize) {
+    let scene = thread.scene;
+    let colour = if scene.rank == round as i32 % scene.size { 0 } else { mpi::MPI_UNDEFINED };
+    let handle = call(|| comm::split(thread.own, colour, 0));
+    assert_eq!(handle == mpi::MPI_COMM_NULL, colour != 0);
+    if colour == 0 {
+        free(call(|| CommRef::from_handle(handle)));
+    }
+    let me = thread.own.group.world_ranks()[scene.rank as usize];
+    let handle = call(|| comm::create(thread.own, &Arc::new(Group::from_world_ranks(vec![me]))));
+    let comm = call(|| CommRef::from_handle(handle));
+    assert_eq!((comm.size(), comm.rank()), (1, 0));
+    sum_of_ranks(&comm, 9);
+    free(comm);
+}

@@ -1,0 +1,148 @@
+//! What the threads share, and how they call the engine.
+
+use heddle_engine::collective;
+use heddle_engine::comm::{self, CommRef};
+use heddle_engine::error::Result;
+use heddle_engine::p2p::{self, AttachTo};
+use heddle_engine::process;
+use heddle_platform::atomic::{AtomicU64, Ordering};
+use heddle_spec::constants as mpi;
+use std::any::Any;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Barrier, Mutex, PoisonError};
+
+/// Something for another thread: requests, and the memory that they use.
+pub(crate) struct Parcel {
+    pub(crate) requests: Vec<usize>,
+    pub(crate) open: Box<dyn FnOnce(&[usize]) + Send>,
+}
+
+/// What all threads know.
+pub(crate) struct Scene {
+    pub(crate) threads: usize,
+    pub(crate) rank: i32,
+    pub(crate) size: i32,
+    /// The neighbours in the ring of processes.
+    pub(crate) to: i32,
+    pub(crate) from: i32,
+    /// The communicator of all threads, and one for each thread.
+    pub(crate) shared: CommRef,
+    own: Vec<CommRef>,
+    /// Sums of what all threads sent to, and received from, whoever came first.
+    pub(crate) sent: AtomicU64,
+    pub(crate) received: AtomicU64,
+    meet: Barrier,
+    mail: Vec<(Mutex<Sender<Parcel>>, Mutex<Receiver<Parcel>>)>,
+}
+
+/// One of the threads.
+pub(crate) struct Thread<'a> {
+    pub(crate) scene: &'a Scene,
+    pub(crate) number: usize,
+    /// The communicator that only this thread uses, on every rank.
+    pub(crate) own: &'a CommRef,
+    /// What lives until the thread has ended: memory of operations that nobody waits for.
+    pub(crate) attic: Vec<Box<dyn Any>>,
+}
+
+/// Calls the engine as an MPI function does: inside the section that the model puts around calls.
+pub(crate) fn call<R>(body: impl FnOnce() -> Result<R>) -> R {
+    let result = {
+        let _inside = process::current().expect("MPI is running").calls().enter();
+        body()
+    };
+    result.expect("a correct call succeeds")
+}
+
+/// A duplicate of a communicator.
+pub(crate) fn dup(comm: &CommRef) -> CommRef {
+    call(|| CommRef::from_handle(comm::dup(comm, &Vec::new())?))
+}
+
+/// Frees a communicator; what is under way there goes on.
+pub(crate) fn free(comm: CommRef) {
+    call(|| comm::free(comm.handle()));
+    call(|| {
+        drop(comm);
+        Ok(())
+    });
+}
+
+impl Scene {
+    pub(crate) fn new(threads: usize) -> Scene {
+        let world = CommRef::world(process::current().expect("MPI is running"));
+        let (rank, size) = (world.rank() as i32, world.size() as i32);
+        call(|| p2p::attach_buffer(AttachTo::Process, 0, None));
+        Scene {
+            threads,
+            rank,
+            size,
+            to: (rank + 1) % size,
+            from: (rank + size - 1) % size,
+            shared: dup(&world),
+            own: (0..threads).map(|_| dup(&world)).collect(),
+            sent: AtomicU64::new(0),
+            received: AtomicU64::new(0),
+            meet: Barrier::new(threads),
+            mail: (0..threads).map(|_| channel()).map(|(tx, rx)| (Mutex::new(tx), Mutex::new(rx))).collect(),
+        }
+    }
+
+    /// Runs all threads to their ends. Threads end and new ones begin, with whatever the old ones cached.
+    pub(crate) fn run(&self, work: impl Fn(&mut Thread<'_>) + Sync) {
+        std::thread::scope(|scope| {
+            for (number, own) in self.own.iter().enumerate() {
+                let work = &work;
+                scope.spawn(move || {
+                    self.meet.wait();
+                    let mut thread = Thread { scene: self, number, own, attic: Vec::new() };
+                    work(&mut thread);
+                    // What is left in the attic belongs to operations that are over when all ranks have come so far.
+                    call(|| collective::barrier(own));
+                });
+            }
+        });
+        let sums = (self.sent.load(Ordering::Relaxed), self.received.load(Ordering::Relaxed));
+        if self.size == 1 {
+            assert_eq!(sums.0, sums.1, "messages for whoever comes first were lost, or came twice");
+        }
+    }
+
+    pub(crate) fn report(&self, what: &str) {
+        if self.rank == 0 {
+            println!("{what}");
+        }
+    }
+
+    /// Gives something to another thread.
+    pub(crate) fn post(&self, thread: usize, parcel: Parcel) {
+        let outbox = self.mail[thread % self.threads].0.lock().unwrap_or_else(PoisonError::into_inner);
+        outbox.send(parcel).expect("the mail lives as long as the scene");
+    }
+
+    /// Takes what another thread has given; waits for it.
+    pub(crate) fn fetch(&self, thread: usize) -> Parcel {
+        let inbox = self.mail[thread].1.lock().unwrap_or_else(PoisonError::into_inner);
+        inbox.recv().expect("the mail lives as long as the scene")
+    }
+
+    /// Frees everything, so that a leak checker finds only what should not be there.
+    pub(crate) fn end(self) {
+        call(|| p2p::detach_buffer(AttachTo::Process));
+        for comm in self.own {
+            free(comm);
+        }
+        free(self.shared);
+    }
+}
+
+impl Thread<'_> {
+    /// A number that differs between ranks, threads and rounds: the seed of what `rank` sends.
+    pub(crate) fn seed(&self, rank: i32, round: usize, what: usize) -> u64 {
+        ((rank as u64 * 64 + self.number as u64) * 1000 + round as u64) * 1000 + what as u64
+    }
+}
+
+/// Any tag or source.
+pub(crate) const ANY_TAG: i32 = mpi::MPI_ANY_TAG;
+pub(crate) const ANY_SOURCE: i32 = mpi::MPI_ANY_SOURCE;
