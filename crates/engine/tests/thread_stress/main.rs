@@ -84,10 +84,10 @@ fn stress(threads: usize, rounds: usize) {
     process::initialize(MPI_THREAD_MULTIPLE).expect("MPI can be initialised");
     let scene = Scene::new(threads);
     for (name, work) in WORK {
-        scene.run(|thread| (0..rounds).for_each(|round| work(thread, round)));
+        scene.run(true, |thread| (0..rounds).for_each(|round| work(thread, round)));
         scene.report(&format!("{name}: {threads} threads, {rounds} rounds"));
     }
-    scene.run(|thread| {
+    scene.run(false, |thread| {
         // Each thread in an order of its own, the same on every rank: there its communicators meet.
         let mut order = payload::Sequence::new(thread.number as u64 + 1);
         for round in 0..2 * rounds {

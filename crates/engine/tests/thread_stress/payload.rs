@@ -37,10 +37,6 @@ impl Payload {
         Payload(vec![0; len].into_boxed_slice())
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.0.len()
-    }
-
     /// The bytes for an operation. Whoever calls this keeps the payload, untouched, until the operation is complete.
     pub(crate) fn buffer(&mut self) -> Buffer {
         // SAFETY: the box does not move, and the caller keeps it until the operation is complete.

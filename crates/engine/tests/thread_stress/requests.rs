@@ -52,7 +52,7 @@ fn handed_over(thread: &mut Thread<'_>, round: usize) {
         }
         drop(outgoing);
     });
-    scene.post(thread.number + 1, Parcel { requests, open });
+    scene.post(thread.partner, Parcel { requests, open });
     let Parcel { requests, open } = scene.fetch(thread.number);
     open(&requests);
 }
