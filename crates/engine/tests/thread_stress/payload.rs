@@ -43,6 +43,12 @@ impl Payload {
         unsafe { Buffer::bytes(self.0.as_mut_ptr(), self.0.len()) }
     }
 
+    /// A byte more than there is.
+    pub(crate) fn longer_buffer(&mut self) -> Buffer {
+        // SAFETY: none: this is the fault that a sanitizer has to find.
+        unsafe { Buffer::bytes(self.0.as_mut_ptr(), self.0.len() + 1) }
+    }
+
     /// The first eight bytes as a number.
     pub(crate) fn sum(&self) -> u64 {
         self.0

@@ -115,7 +115,7 @@ fn freed(thread: &mut Thread<'_>, round: usize) {
         call(|| p2p::free(&mut send));
         // A receive that nobody waits for: its room stays in the attic.
         let mut lost = Payload::room(4);
-        let mut receive = call(|| p2p::irecv(&scene.shared, P2P, lost.buffer(), scene.from, seen));
+        let mut receive = call(|| p2p::irecv(&scene.shared, P2P, lost.buffer(), scene.to, seen));
         call(|| p2p::free(&mut receive));
         thread.attic.push(Box::new(lost));
 
