@@ -22,7 +22,7 @@ use super::Core;
 use super::receive::truncated;
 use super::wire::{self, Cts, Rts};
 use crate::matching::Key;
-use crate::request::{self, Outcome, RequestId};
+use crate::request::{self, Outcome, RequestId, Stage};
 use heddle_platform::atomic::{AtomicBool, Ordering};
 use heddle_transport::{Incoming, single_copy};
 use std::io;
@@ -76,6 +76,8 @@ impl Core {
         // SAFETY: an active request of this VNI, whose section we are in.
         let flight = unsafe { request::flight(id) };
         let wanted = flight.buffer.len().min(rts.len as usize);
+        // No longer posted: it cannot be cancelled any more.
+        flight.stage = Stage::UnderWay;
         flight.peer = peer;
         flight.source = key.source();
         flight.tag = key.tag();

@@ -4,6 +4,7 @@
 //! ```text
 //! thread_stress                       a short run as a world of one, under each model: what `cargo test` does
 //! thread_stress threads=8 rounds=10   this process alone, or, below mpiexec, all processes together
+//! thread_stress planted=race          a fault on purpose, which a sanitizer must report
 //! ```
 //!
 //! The work is a number of rounds, not a time, so that it runs under a sanitizer, however slow (`ci/sanitize.sh`).
@@ -16,6 +17,7 @@
 //! | `requests.rs` | requests handed to other threads, cancelled, freed, started again |
 //! | `communicators.rs` | communicators made, used and freed while messages are under way |
 //! | `collectives.rs` | each thread on its own communicator |
+//! | `planted.rs` | faults on purpose |
 //! | `objects.rs` | datatypes, groups, info, attributes, names |
 
 mod collectives;
@@ -23,13 +25,14 @@ mod communicators;
 mod messages;
 mod objects;
 mod payload;
+mod planted;
 mod requests;
 mod scene;
 
 use heddle_engine::process;
 use heddle_spec::constants::MPI_THREAD_MULTIPLE;
 use scene::{Scene, Thread};
-use std::process::Command;
+use std::process::{Command, ExitCode};
 
 /// What a thread does in a round.
 type Work = fn(&mut Thread<'_>, usize);
@@ -42,27 +45,35 @@ const WORK: [(&str, Work); 5] = [
     ("objects", objects::run),
 ];
 
-fn main() {
+fn main() -> ExitCode {
     // A thread that fails must end the process: the others would wait for its messages.
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         report(info);
         std::process::abort();
     }));
+    if let Some(name) = argument("planted") {
+        return planted::commit(&name);
+    }
     match number("threads") {
         Some(threads) => stress(threads, number("rounds").unwrap_or(3)),
         None => under_each_model(),
     }
+    ExitCode::SUCCESS
 }
 
-/// The value of `name=value` among the arguments.
-fn number(name: &str) -> Option<usize> {
-    let argument = std::env::args().skip(1).find_map(|argument| {
+/// The value of `name=value` among the arguments. Others, such as those of `cargo test`, are not for us.
+fn argument(name: &str) -> Option<String> {
+    std::env::args().skip(1).find_map(|argument| {
         argument.strip_prefix(name).and_then(|rest| rest.strip_prefix('=')).map(str::to_owned)
-    })?;
-    match argument.parse() {
+    })
+}
+
+fn number(name: &str) -> Option<usize> {
+    let text = argument(name)?;
+    match text.parse() {
         Ok(value @ 1..=64) => Some(value),
-        _ => panic!("{name}={argument}: a number from 1 to 64 is wanted"),
+        _ => panic!("{name}={text}: a number from 1 to 64 is wanted"),
     }
 }
 
@@ -84,10 +95,10 @@ fn stress(threads: usize, rounds: usize) {
     process::initialize(MPI_THREAD_MULTIPLE).expect("MPI can be initialised");
     let scene = Scene::new(threads);
     for (name, work) in WORK {
-        scene.run(|thread| (0..rounds).for_each(|round| work(thread, round)));
+        scene.run(true, |thread| (0..rounds).for_each(|round| work(thread, round)));
         scene.report(&format!("{name}: {threads} threads, {rounds} rounds"));
     }
-    scene.run(|thread| {
+    scene.run(false, |thread| {
         // Each thread in an order of its own, the same on every rank: there its communicators meet.
         let mut order = payload::Sequence::new(thread.number as u64 + 1);
         for round in 0..2 * rounds {

@@ -162,7 +162,7 @@ fn probed(thread: &Thread<'_>, round: usize) {
 /// From each thread to the next thread of the next process, both ways at once.
 fn crosswise(thread: &Thread<'_>, round: usize) {
     let scene = thread.scene;
-    let next = CROSS + ((thread.number + 1) % scene.threads) as i32;
+    let next = CROSS + thread.partner as i32;
     let here = CROSS + thread.number as i32;
     for len in [4, 60_000] {
         let mut data = Payload::new(len, round as u64);

@@ -37,14 +37,16 @@ impl Payload {
         Payload(vec![0; len].into_boxed_slice())
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.0.len()
-    }
-
     /// The bytes for an operation. Whoever calls this keeps the payload, untouched, until the operation is complete.
     pub(crate) fn buffer(&mut self) -> Buffer {
         // SAFETY: the box does not move, and the caller keeps it until the operation is complete.
         unsafe { Buffer::bytes(self.0.as_mut_ptr(), self.0.len()) }
+    }
+
+    /// A byte more than there is.
+    pub(crate) fn longer_buffer(&mut self) -> Buffer {
+        // SAFETY: none: this is the fault that a sanitizer has to find.
+        unsafe { Buffer::bytes(self.0.as_mut_ptr(), self.0.len() + 1) }
     }
 
     /// The first eight bytes as a number.

@@ -52,7 +52,7 @@ fn handed_over(thread: &mut Thread<'_>, round: usize) {
         }
         drop(outgoing);
     });
-    scene.post(thread.number + 1, Parcel { requests, open });
+    scene.post(thread.partner, Parcel { requests, open });
     let Parcel { requests, open } = scene.fetch(thread.number);
     open(&requests);
 }
@@ -115,7 +115,7 @@ fn freed(thread: &mut Thread<'_>, round: usize) {
         call(|| p2p::free(&mut send));
         // A receive that nobody waits for: its room stays in the attic.
         let mut lost = Payload::room(4);
-        let mut receive = call(|| p2p::irecv(&scene.shared, P2P, lost.buffer(), scene.from, seen));
+        let mut receive = call(|| p2p::irecv(&scene.shared, P2P, lost.buffer(), scene.to, seen));
         call(|| p2p::free(&mut receive));
         thread.attic.push(Box::new(lost));
 

@@ -39,6 +39,8 @@ pub(crate) struct Scene {
 pub(crate) struct Thread<'a> {
     pub(crate) scene: &'a Scene,
     pub(crate) number: usize,
+    /// Who gets what this thread gives to another: the next thread, or, where threads go different ways, itself.
+    pub(crate) partner: usize,
     /// The communicator that only this thread uses, on every rank.
     pub(crate) own: &'a CommRef,
     /// What lives until the thread has ended: memory of operations that nobody waits for.
@@ -88,14 +90,15 @@ impl Scene {
         }
     }
 
-    /// Runs all threads to their ends. Threads end and new ones begin, with whatever the old ones cached.
-    pub(crate) fn run(&self, work: impl Fn(&mut Thread<'_>) + Sync) {
+    /// Runs all threads to their ends; `together` says that they do the same in the same order. Threads end and new ones begin, with whatever the old ones cached.
+    pub(crate) fn run(&self, together: bool, work: impl Fn(&mut Thread<'_>) + Sync) {
         std::thread::scope(|scope| {
             for (number, own) in self.own.iter().enumerate() {
                 let work = &work;
                 scope.spawn(move || {
                     self.meet.wait();
-                    let mut thread = Thread { scene: self, number, own, attic: Vec::new() };
+                    let partner = (number + usize::from(together)) % self.threads;
+                    let mut thread = Thread { scene: self, number, partner, own, attic: Vec::new() };
                     work(&mut thread);
                     // What is left in the attic belongs to operations that are over when all ranks have come so far.
                     call(|| collective::barrier(own));
@@ -116,7 +119,7 @@ impl Scene {
 
     /// Gives something to another thread.
     pub(crate) fn post(&self, thread: usize, parcel: Parcel) {
-        let outbox = self.mail[thread % self.threads].0.lock().unwrap_or_else(PoisonError::into_inner);
+        let outbox = self.mail[thread].0.lock().unwrap_or_else(PoisonError::into_inner);
         outbox.send(parcel).expect("the mail lives as long as the scene");
     }
 

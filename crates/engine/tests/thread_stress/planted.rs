@@ -1,0 +1,104 @@
+//! Faults on purpose. A sanitizer that is silent about the stress test is believed once it has reported these, all of
+//! which happen inside the engine: `thread_stress planted=NAME`.
+
+use crate::payload::Payload;
+use crate::scene::call;
+use heddle_engine::comm::{CommRef, Plane};
+use heddle_engine::p2p::{self, Mode};
+use heddle_engine::process;
+use heddle_platform::atomic::{AtomicBool, Ordering};
+use heddle_spec::constants::{MPI_THREAD_MULTIPLE, MPI_THREAD_SINGLE};
+use std::process::ExitCode;
+
+const TAG: i32 = 1;
+const P2P: Plane = Plane::PointToPoint;
+
+/// Commits the fault of this name.
+pub(crate) fn commit(name: &str) -> ExitCode {
+    match name {
+        "race" => race(),
+        "late-read" => late_read(),
+        "use-after-free" => use_after_free(),
+        "overflow" => overflow(),
+        "leak" => leak(),
+        _ => {
+            eprintln!("planted={name}: one of race, late-read, use-after-free, overflow, leak is wanted");
+            return ExitCode::from(2);
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn start(thread_level: i32) -> CommRef {
+    process::initialize(thread_level).expect("MPI can be initialised");
+    CommRef::own(process::current().expect("MPI is running"))
+}
+
+/// Runs `other` on a thread and then `this` here, without anything that orders the two.
+fn unordered(other: impl FnOnce() + Send, this: impl FnOnce()) {
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            other();
+            done.store(true, Ordering::Relaxed);
+        });
+        while !done.load(Ordering::Relaxed) {
+            std::thread::yield_now();
+        }
+        this();
+    });
+}
+
+/// Two threads in a library that was promised one: no section guards the matching lists.
+fn race() {
+    let comm = start(MPI_THREAD_SINGLE);
+    let send = || {
+        let mut data = Payload::new(8, 1);
+        call(|| p2p::send(&comm, P2P, data.buffer(), 0, TAG, Mode::Standard));
+    };
+    unordered(send, || {
+        let mut room = Payload::room(8);
+        call(|| p2p::recv(&comm, P2P, room.buffer(), 0, TAG));
+    });
+}
+
+/// The program looks at what it receives before the receive is complete.
+fn late_read() {
+    let comm = start(MPI_THREAD_MULTIPLE);
+    let mut room = Payload::room(8000);
+    let mut request = call(|| p2p::irecv(&comm, P2P, room.buffer(), 0, TAG));
+    let send = || {
+        let mut data = Payload::new(8000, 1);
+        call(|| p2p::send(&comm, P2P, data.buffer(), 0, TAG, Mode::Standard));
+    };
+    unordered(send, || println!("{}", room.sum()));
+    call(|| p2p::wait(&mut request));
+}
+
+/// The program frees what it sends before the send is complete.
+fn use_after_free() {
+    let comm = start(MPI_THREAD_MULTIPLE);
+    let mut data = Payload::new(100, 1);
+    let mut request = call(|| p2p::isend(&comm, P2P, data.buffer(), 0, TAG, Mode::Synchronous));
+    drop(data);
+    let mut room = Payload::room(100);
+    call(|| p2p::recv(&comm, P2P, room.buffer(), 0, TAG));
+    call(|| p2p::wait(&mut request));
+}
+
+/// The program announces more room than it has.
+fn overflow() {
+    let comm = start(MPI_THREAD_MULTIPLE);
+    let mut data = Payload::new(101, 1);
+    call(|| p2p::send(&comm, P2P, data.buffer(), 0, TAG, Mode::Standard));
+    let mut room = Payload::room(100);
+    call(|| p2p::recv(&comm, P2P, room.longer_buffer(), 0, TAG));
+}
+
+/// Memory that nothing leads to any more.
+fn leak() {
+    start(MPI_THREAD_MULTIPLE);
+    for len in 1000..1100 {
+        std::mem::forget(Payload::new(len, 1));
+    }
+}
