@@ -64,8 +64,7 @@ pub(crate) fn early(body: impl FnOnce() -> Result<()>) -> Result<()> {
 /// Runs the body of a function that needs a running library, inside the section that the model puts around calls.
 #[inline(always)]
 pub(crate) fn running(body: impl FnOnce() -> Result<()>) -> Result<()> {
-    let _inside = process::current()?.calls().enter();
-    body()
+    process::current()?.calls().inside(body)
 }
 
 /// Calls the error handler of `object`; what it returns is what the function returns.

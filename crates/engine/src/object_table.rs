@@ -243,6 +243,15 @@ impl<T: Send + Sync + std::fmt::Debug> std::fmt::Debug for Ref<T> {
 }
 
 impl<T: Send + Sync> Ref<T> {
+    /// Destroys the value: the last reference is gone.
+    #[cold]
+    #[inline(never)]
+    fn destroy(&self) {
+        // SAFETY: nobody has a reference, and the generation is even, so nobody can get another.
+        unsafe { self.slot.value.get().cast::<T>().drop_in_place() };
+        self.table.free.lock().unwrap_or_else(PoisonError::into_inner).push(self.index);
+    }
+
     /// The object's handle (valid or, after `remove`, the one it would have).
     pub fn handle(&self) -> usize {
         let generation = (self.slot.state.load(Ordering::Relaxed) >> 32) as u32;
@@ -268,14 +277,12 @@ impl<T: Send + Sync> Clone for Ref<T> {
 }
 
 impl<T: Send + Sync> Drop for Ref<T> {
-    #[inline]
+    #[inline(always)]
     fn drop(&mut self) {
         // Release: our uses come before the destruction; the Acquire half is for the one who destroys.
         let before = self.slot.state.fetch_sub(1, Ordering::AcqRel);
         if before & 0xffff_ffff == 1 {
-            // SAFETY: the last reference is gone and the generation is even, so nobody can get another.
-            unsafe { self.slot.value.get().cast::<T>().drop_in_place() };
-            self.table.free.lock().unwrap_or_else(PoisonError::into_inner).push(self.index);
+            self.destroy();
         }
     }
 }

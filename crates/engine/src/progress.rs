@@ -16,6 +16,9 @@ const LONGEST_SLEEP: Duration = Duration::from_millis(100);
 /// While one VNI is polled, the others get a look every so many rounds.
 const OTHERS_EVERY: u32 = 16;
 
+/// How often a lone waiter looks before it pauses: a pause takes as long as several looks and delays the answer.
+const LOOKS_ALONE: u32 = 8;
+
 /// Failed tests in a row after which a thread lets others run.
 const TESTS_BEFORE_YIELD: u32 = 64;
 
@@ -43,7 +46,7 @@ impl Process {
         loop {
             round = round.wrapping_add(1);
             let happened =
-                self.vni(vni).progress() | (round.is_multiple_of(OTHERS_EVERY) && self.progress_others(vni));
+                self.poll(vni, crowd) | (round.is_multiple_of(OTHERS_EVERY) && self.progress_others(vni));
             if done() {
                 break;
             }
@@ -57,6 +60,13 @@ impl Process {
             }
         }
         self.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Looks for messages on a VNI: a few times in a row if no other thread of the process waits.
+    #[inline]
+    fn poll(&self, vni: u32, crowd: usize) -> bool {
+        let looks = if crowd == 1 { LOOKS_ALONE } else { 1 };
+        (0..looks).any(|_| self.vni(vni).progress())
     }
 
     /// Sleeps until the bell rings, unless there is something to do.

@@ -16,23 +16,22 @@
 //!                    └────── start ── INACTIVE ◀┘
 //! ```
 
+mod pool;
+
+pub(crate) use pool::{release, take};
+
 use crate::buffer::Buffer;
 use crate::error::{Error, Result};
-use crate::object_table::{BLOCK_COUNT, Kind, Parts, block_len, decode, encode, locate};
-use heddle_platform::atomic::{AtomicPtr, AtomicU32, Ordering};
-use heddle_platform::cell::UnsafeCell;
+use crate::object_table::{Kind, Parts, decode, encode};
+use heddle_platform::atomic::Ordering;
 use heddle_spec::constants as mpi;
+use pool::at;
 use std::any::Any;
-use std::cell::RefCell;
-use std::sync::{Mutex, PoisonError};
 
 const FREE: u32 = 0;
 const ACTIVE: u32 = 1;
 const COMPLETE: u32 = 2;
 const INACTIVE: u32 = 3;
-
-/// How many slots move between a thread's cache and the common store at once.
-const BATCH: usize = 128;
 
 /// What came of an operation.
 #[derive(Debug, Clone, Default)]
@@ -122,6 +121,9 @@ pub(crate) struct Ownership {
     pub(crate) attachment: Option<Box<dyn Attachment>>,
 }
 
+/// The index of a request's slot.
+pub(crate) type RequestId = u32;
+
 /// What a request is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum RequestKind {
@@ -152,138 +154,6 @@ pub trait Attachment: Any + Send + std::fmt::Debug {
     }
     /// For downcasts.
     fn as_any(&mut self) -> &mut dyn Any;
-}
-
-/// One slot.
-#[repr(align(128))]
-pub(crate) struct Request {
-    state: AtomicU32,
-    /// Odd while a handle is valid.
-    generation: AtomicU32,
-    owner: UnsafeCell<Ownership>,
-    outcome: UnsafeCell<Outcome>,
-    flight: UnsafeCell<Flight>,
-}
-
-// SAFETY: see the table of who may touch what in the module's documentation.
-unsafe impl Sync for Request {}
-
-/// The index of a request's slot.
-pub(crate) type RequestId = u32;
-
-struct Store {
-    used: u32,
-    free: Vec<RequestId>,
-}
-
-static BLOCKS: [AtomicPtr<Request>; BLOCK_COUNT] =
-    [const { AtomicPtr::new(std::ptr::null_mut()) }; BLOCK_COUNT];
-static USED: AtomicU32 = AtomicU32::new(0);
-static STORE: Mutex<Store> = Mutex::new(Store { used: 0, free: Vec::new() });
-
-/// A thread's cache of free slots; goes back to the store when the thread ends.
-struct Cache(Vec<RequestId>);
-
-impl Drop for Cache {
-    fn drop(&mut self) {
-        STORE.lock().unwrap_or_else(PoisonError::into_inner).free.append(&mut self.0);
-    }
-}
-
-thread_local! {
-    static CACHE: RefCell<Cache> = const { RefCell::new(Cache(Vec::new())) };
-}
-
-#[inline(always)]
-fn at(id: RequestId) -> &'static Request {
-    let (block, offset) = locate(id);
-    // SAFETY: ids come from `take` or were checked against `USED`: the block exists and is never freed.
-    let slot = unsafe { BLOCKS[block].load(Ordering::Relaxed).add(offset) };
-    // SAFETY: blocks are never freed.
-    unsafe { &*slot }
-}
-
-/// Takes a slot, ACTIVE, for an operation on a VNI.
-#[inline]
-pub(crate) fn take(vni: u32, comm: usize, kind: RequestKind) -> RequestId {
-    let id = CACHE.with_borrow_mut(|cache| cache.0.pop().unwrap_or_else(|| refill(&mut cache.0)));
-    let request = at(id);
-    // SAFETY: a free slot belongs to whoever took it.
-    let owner = unsafe { &mut *request.owner.get() };
-    owner.vni = vni;
-    owner.comm = comm;
-    owner.kind = kind;
-    owner.detached = false;
-    request.state.store(ACTIVE, Ordering::Relaxed);
-    let generation = request.generation.load(Ordering::Relaxed);
-    request.generation.store((generation + 1) & 0x00ff_ffff, Ordering::Relaxed);
-    id
-}
-
-#[cold]
-fn refill(cache: &mut Vec<RequestId>) -> RequestId {
-    let mut store = STORE.lock().unwrap_or_else(PoisonError::into_inner);
-    if store.free.is_empty() {
-        let first = store.used;
-        let (block, offset) = locate(first);
-        debug_assert_eq!(offset, 0, "blocks are handed out whole");
-        assert!(block < BLOCK_COUNT, "more than {first} MPI requests exist at once");
-        let len = block_len(block) as u32;
-        let slots: Vec<Request> = (0..len).map(|_| Request::free()).collect();
-        BLOCKS[block].store(Box::leak(slots.into_boxed_slice()).as_mut_ptr(), Ordering::Release);
-        store.used += len;
-        // Release: a handle whose index is below USED finds its block.
-        USED.store(store.used, Ordering::Release);
-        store.free.extend((first..first + len).rev());
-    }
-    let rest = store.free.len().saturating_sub(BATCH);
-    cache.extend(store.free.drain(rest..));
-    match cache.pop() {
-        Some(id) => id,
-        None => unreachable!("the store was just filled"),
-    }
-}
-
-/// Returns a slot.
-#[inline]
-pub(crate) fn release(id: RequestId) {
-    let request = at(id);
-    // SAFETY: the caller owns the complete or never issued request.
-    let owner = unsafe { &mut *request.owner.get() };
-    // SAFETY: as above.
-    let flight = unsafe { &mut *request.flight.get() };
-    if owner.attachment.is_some() {
-        owner.attachment = None;
-    }
-    if flight.keep.is_some() {
-        flight.keep = None;
-    }
-    request.state.store(FREE, Ordering::Relaxed);
-    let generation = request.generation.load(Ordering::Relaxed);
-    request.generation.store((generation + 1) & 0x00ff_ffff, Ordering::Relaxed);
-    let kept = CACHE.try_with(|cache| {
-        let cache = &mut cache.borrow_mut().0;
-        cache.push(id);
-        if cache.len() >= 2 * BATCH {
-            let surplus = cache.split_off(BATCH);
-            STORE.lock().unwrap_or_else(PoisonError::into_inner).free.extend(surplus);
-        }
-    });
-    if kept.is_err() {
-        STORE.lock().unwrap_or_else(PoisonError::into_inner).free.push(id);
-    }
-}
-
-impl Request {
-    fn free() -> Request {
-        Request {
-            state: AtomicU32::new(FREE),
-            generation: AtomicU32::new(0),
-            owner: UnsafeCell::new(Ownership::default()),
-            outcome: UnsafeCell::new(Outcome::default()),
-            flight: UnsafeCell::new(Flight::none()),
-        }
-    }
 }
 
 /// The flight of an active request.
@@ -480,7 +350,7 @@ pub(crate) fn find(handle: usize) -> Result<Found> {
         if parts.index == DONE {
             return Ok(Found::Done);
         }
-        if parts.index < USED.load(Ordering::Acquire)
+        if pool::exists(parts.index)
             && parts.generation & 1 == 1
             && at(parts.index).generation.load(Ordering::Relaxed) == parts.generation
         {
@@ -510,7 +380,7 @@ pub fn handle_of_index(index: u32) -> Option<usize> {
     if index == DONE & 0x3fff_ffff {
         return Some(SEND_DONE);
     }
-    if index >= USED.load(Ordering::Acquire) {
+    if !pool::exists(index) {
         return None;
     }
     (at(index).generation.load(Ordering::Relaxed) & 1 == 1).then(|| handle(index))

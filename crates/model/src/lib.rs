@@ -15,4 +15,4 @@ mod choice;
 mod section;
 
 pub use choice::{Arbitration, Granularity, Model, UnknownModel};
-pub use section::{CallSection, Entered, Guarded, Path};
+pub use section::{CallSection, Guarded, Path};

@@ -39,42 +39,37 @@ impl<T> Guarded<T> {
         Guarded { lock: locked.then(SectionLock::default), state: UnsafeCell::new(state) }
     }
 
-    /// Runs `operation` on the state. Operations must not enter a section themselves.
+    /// Runs `operation` on the state. Operations must not enter a section themselves, and must not panic: the section
+    /// would stay closed.
     #[inline(always)]
     pub fn with<R>(&self, _path: Path, operation: impl FnOnce(&mut T) -> R) -> R {
-        let _held = self.lock.as_ref().map(Held::acquire);
+        if let Some(lock) = &self.lock {
+            lock.acquire();
+        }
         // SAFETY: the section is held, or exclusion is guaranteed otherwise.
-        operation(unsafe { &mut *self.state.get() })
+        let result = operation(unsafe { &mut *self.state.get() });
+        if let Some(lock) = &self.lock {
+            // SAFETY: acquired above.
+            unsafe { lock.release() };
+        }
+        result
     }
 
     /// Runs `operation` on the state if nobody is in the section; never waits.
     #[inline(always)]
     pub fn try_with<R>(&self, _path: Path, operation: impl FnOnce(&mut T) -> R) -> Option<R> {
-        let _held = match &self.lock {
-            None => None,
-            Some(lock) if lock.try_acquire() => Some(Held(lock)),
-            Some(_) => return None,
-        };
+        if let Some(lock) = &self.lock
+            && !lock.try_acquire()
+        {
+            return None;
+        }
         // SAFETY: the section is held, or exclusion is guaranteed otherwise.
-        Some(operation(unsafe { &mut *self.state.get() }))
-    }
-}
-
-struct Held<'a>(&'a SectionLock);
-
-impl<'a> Held<'a> {
-    #[inline(always)]
-    fn acquire(lock: &'a SectionLock) -> Held<'a> {
-        lock.acquire();
-        Held(lock)
-    }
-}
-
-impl Drop for Held<'_> {
-    #[inline(always)]
-    fn drop(&mut self) {
-        // SAFETY: `Held` exists only while this thread holds the lock.
-        unsafe { self.0.release() };
+        let result = operation(unsafe { &mut *self.state.get() });
+        if let Some(lock) = &self.lock {
+            // SAFETY: acquired above.
+            unsafe { lock.release() };
+        }
+        Some(result)
     }
 }
 
@@ -94,10 +89,17 @@ impl CallSection {
         CallSection { lock: locked.then(SectionLock::default) }
     }
 
-    /// Enters for the duration of a call.
+    /// Runs the body of a call inside. Calls may be nested: user callbacks may call MPI again.
     #[inline(always)]
-    pub fn enter(&self) -> Entered<'_> {
-        Entered(self.lock.as_ref().map(enter_recursive))
+    pub fn inside<R>(&self, body: impl FnOnce() -> R) -> R {
+        if let Some(lock) = &self.lock {
+            enter(lock);
+        }
+        let result = body();
+        if let Some(lock) = &self.lock {
+            leave(lock);
+        }
+        result
     }
 
     /// Runs `wait`, during which this thread needs nothing of the library, outside of the section.
@@ -116,29 +118,19 @@ impl CallSection {
     }
 }
 
-fn enter_recursive(lock: &SectionLock) -> &SectionLock {
+fn enter(lock: &SectionLock) {
     let depth = DEPTH.get();
     if depth == 0 {
         lock.acquire();
     }
     DEPTH.set(depth + 1);
-    lock
 }
 
-/// Proof of being inside a call.
-#[derive(Debug)]
-pub struct Entered<'a>(Option<&'a SectionLock>);
-
-impl Drop for Entered<'_> {
-    #[inline(always)]
-    fn drop(&mut self) {
-        if let Some(lock) = self.0 {
-            let depth = DEPTH.get() - 1;
-            DEPTH.set(depth);
-            if depth == 0 {
-                // SAFETY: the outermost call took the lock.
-                unsafe { lock.release() };
-            }
-        }
+fn leave(lock: &SectionLock) {
+    let depth = DEPTH.get() - 1;
+    DEPTH.set(depth);
+    if depth == 0 {
+        // SAFETY: the outermost call took the lock.
+        unsafe { lock.release() };
     }
 }

@@ -49,11 +49,8 @@ pub(crate) struct Thread<'a> {
 
 /// Calls the engine as an MPI function does: inside the section that the model puts around calls.
 pub(crate) fn call<R>(body: impl FnOnce() -> Result<R>) -> R {
-    let result = {
-        let _inside = process::current().expect("MPI is running").calls().enter();
-        body()
-    };
-    result.expect("a correct call succeeds")
+    let process = process::current().expect("MPI is running");
+    process.calls().inside(body).expect("a correct call succeeds")
 }
 
 /// A duplicate of a communicator.

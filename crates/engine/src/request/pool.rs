@@ -1,0 +1,201 @@
+//! Where requests live: slots that are never given back to the system, and a cache of free ones for each thread.
+
+use super::{FREE, Flight, Outcome, Ownership, RequestId, RequestKind};
+use crate::object_table::{BLOCK_COUNT, block_len, locate};
+use heddle_platform::atomic::{AtomicPtr, AtomicU32, Ordering};
+use heddle_platform::cell::UnsafeCell;
+use std::cell::Cell;
+use std::sync::{Mutex, PoisonError};
+
+/// How many slots move between a thread's cache and the common store at once.
+const BATCH: usize = 128;
+
+/// One slot.
+#[repr(align(128))]
+pub(super) struct Request {
+    pub(super) state: AtomicU32,
+    /// Odd while a handle is valid.
+    pub(super) generation: AtomicU32,
+    pub(super) owner: UnsafeCell<Ownership>,
+    pub(super) outcome: UnsafeCell<Outcome>,
+    pub(super) flight: UnsafeCell<Flight>,
+}
+
+// SAFETY: see the table of who may touch what in the documentation of `request`.
+unsafe impl Sync for Request {}
+
+struct Store {
+    used: u32,
+    free: Vec<RequestId>,
+}
+
+static BLOCKS: [AtomicPtr<Request>; BLOCK_COUNT] =
+    [const { AtomicPtr::new(std::ptr::null_mut()) }; BLOCK_COUNT];
+static USED: AtomicU32 = AtomicU32::new(0);
+static STORE: Mutex<Store> = Mutex::new(Store { used: 0, free: Vec::new() });
+
+/// A thread's free slots. It has no destructor, so that reaching it takes no look at its state; what it holds is
+/// returned by [`ReturnAtExit`].
+struct Cache {
+    len: Cell<usize>,
+    ids: [Cell<RequestId>; 2 * BATCH],
+    /// The thread is ending: nothing is cached any more.
+    closed: Cell<bool>,
+}
+
+struct ReturnAtExit;
+
+thread_local! {
+    static CACHE: Cache = const {
+        Cache { len: Cell::new(0), ids: [const { Cell::new(0) }; 2 * BATCH], closed: Cell::new(false) }
+    };
+    static AT_EXIT: ReturnAtExit = const { ReturnAtExit };
+}
+
+impl Drop for ReturnAtExit {
+    fn drop(&mut self) {
+        CACHE.with(|cache| {
+            cache.closed.set(true);
+            cache.give_back(0);
+        });
+    }
+}
+
+impl Cache {
+    #[inline(always)]
+    fn pop(&self) -> Option<RequestId> {
+        let len = self.len.get().checked_sub(1)?;
+        self.len.set(len);
+        Some(self.ids[len].get())
+    }
+
+    #[inline(always)]
+    fn push(&self, id: RequestId) {
+        let len = self.len.get();
+        if len < self.ids.len() {
+            self.ids[len].set(id);
+            self.len.set(len + 1);
+        }
+        if len + 1 >= self.ids.len() || self.closed.get() {
+            self.give_back(BATCH);
+        }
+    }
+
+    /// Gives all but the first `keep` to the store; all of them if the thread is ending.
+    #[cold]
+    fn give_back(&self, keep: usize) {
+        let keep = if self.closed.get() { 0 } else { keep };
+        let surplus = self.ids[keep..self.len.get().max(keep)].iter().map(Cell::get);
+        STORE.lock().unwrap_or_else(PoisonError::into_inner).free.extend(surplus);
+        self.len.set(keep.min(self.len.get()));
+    }
+
+    /// Takes a batch from the store and returns one of it.
+    #[cold]
+    fn refill(&self) -> RequestId {
+        // From now on there is something to return when the thread ends.
+        let _ = AT_EXIT.try_with(|_| ());
+        let mut store = STORE.lock().unwrap_or_else(PoisonError::into_inner);
+        store.grow_if_empty();
+        let wanted = if self.closed.get() { 1 } else { BATCH };
+        let rest = store.free.len().saturating_sub(wanted);
+        let mut batch = store.free.drain(rest..);
+        let Some(first) = batch.next() else { unreachable!("the store was just filled") };
+        for (place, id) in self.ids.iter().zip(batch) {
+            place.set(id);
+            self.len.set(self.len.get() + 1);
+        }
+        first
+    }
+}
+
+impl Store {
+    fn grow_if_empty(&mut self) {
+        if !self.free.is_empty() {
+            return;
+        }
+        let first = self.used;
+        let (block, offset) = locate(first);
+        debug_assert_eq!(offset, 0, "blocks are handed out whole");
+        assert!(block < BLOCK_COUNT, "more than {first} MPI requests exist at once");
+        let len = block_len(block) as u32;
+        let slots: Vec<Request> = (0..len).map(|_| Request::free()).collect();
+        BLOCKS[block].store(Box::leak(slots.into_boxed_slice()).as_mut_ptr(), Ordering::Release);
+        self.used += len;
+        // Release: a handle whose index is below USED finds its block.
+        USED.store(self.used, Ordering::Release);
+        self.free.extend((first..first + len).rev());
+    }
+}
+
+/// Whether there is a slot with this index.
+#[inline(always)]
+pub(super) fn exists(index: u32) -> bool {
+    // Acquire: pairs with the Release in `grow_if_empty`.
+    index < USED.load(Ordering::Acquire)
+}
+
+/// The slot of a request.
+#[inline(always)]
+pub(super) fn at(id: RequestId) -> &'static Request {
+    let (block, offset) = locate(id);
+    // SAFETY: ids come from `take` or were checked with `exists`: the block has this place.
+    let slot = unsafe { BLOCKS[block].load(Ordering::Relaxed).add(offset) };
+    // SAFETY: blocks are never freed.
+    unsafe { &*slot }
+}
+
+/// Takes a slot, ACTIVE, for an operation on a VNI.
+#[inline(always)]
+pub(crate) fn take(vni: u32, comm: usize, kind: RequestKind) -> RequestId {
+    let id = CACHE.with(|cache| cache.pop().unwrap_or_else(|| cache.refill()));
+    let request = at(id);
+    // SAFETY: a free slot belongs to whoever took it.
+    let owner = unsafe { &mut *request.owner.get() };
+    owner.vni = vni;
+    owner.comm = comm;
+    owner.kind = kind;
+    owner.detached = false;
+    request.state.store(super::ACTIVE, Ordering::Relaxed);
+    request.next_generation();
+    id
+}
+
+/// Returns a slot.
+#[inline(always)]
+pub(crate) fn release(id: RequestId) {
+    let request = at(id);
+    // SAFETY: the caller owns the complete or never issued request.
+    let owner = unsafe { &mut *request.owner.get() };
+    // SAFETY: as above.
+    let flight = unsafe { &mut *request.flight.get() };
+    if owner.attachment.is_some() || flight.keep.is_some() {
+        drop_belongings(owner, flight);
+    }
+    request.state.store(FREE, Ordering::Relaxed);
+    request.next_generation();
+    CACHE.with(|cache| cache.push(id));
+}
+
+#[cold]
+fn drop_belongings(owner: &mut Ownership, flight: &mut Flight) {
+    owner.attachment = None;
+    flight.keep = None;
+}
+
+impl Request {
+    fn next_generation(&self) {
+        let generation = self.generation.load(Ordering::Relaxed);
+        self.generation.store((generation + 1) & 0x00ff_ffff, Ordering::Relaxed);
+    }
+
+    fn free() -> Request {
+        Request {
+            state: AtomicU32::new(FREE),
+            generation: AtomicU32::new(0),
+            owner: UnsafeCell::new(Ownership::default()),
+            outcome: UnsafeCell::new(Outcome::default()),
+            flight: UnsafeCell::new(Flight::none()),
+        }
+    }
+}
