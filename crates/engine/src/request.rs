@@ -195,6 +195,32 @@ pub(crate) unsafe fn complete(id: RequestId, outcome: Outcome) {
     request.state.store(COMPLETE, Ordering::Release);
 }
 
+/// As [`complete`], of a receive without an error. Field by field, for the reason given at [`consume_with`].
+///
+/// # Safety
+/// As [`complete`].
+#[inline(always)]
+pub(crate) unsafe fn complete_received(id: RequestId, source: i32, tag: i32, bytes: u64) {
+    let request = at(id);
+    // SAFETY: the owner only reads this while the request is active.
+    if unsafe { (*request.owner.get()).detached } {
+        let outcome = Outcome { source, tag, bytes, cancelled: false, error: None };
+        // SAFETY: the caller's promise.
+        return unsafe { complete_detached(id, outcome) };
+    }
+    // SAFETY: the outcome of an active request belongs to its completer.
+    let outcome = unsafe { &mut *request.outcome.get() };
+    outcome.source = source;
+    outcome.tag = tag;
+    outcome.bytes = bytes;
+    outcome.cancelled = false;
+    if outcome.error.is_some() {
+        outcome.error = None;
+    }
+    // Release: pairs with the Acquire in `is_complete`.
+    request.state.store(COMPLETE, Ordering::Release);
+}
+
 /// Completes a request that nobody waits for, and with the last part of a joint operation the whole.
 ///
 /// # Safety
@@ -276,33 +302,52 @@ pub(crate) fn outcome(id: RequestId) -> Outcome {
     outcome
 }
 
-/// Takes the outcome of a complete request and frees it, or makes it inactive if it is persistent. Returns the
-/// outcome and whether the user's handle becomes null. Of several threads that try this at once with the same
-/// request exactly one gets the outcome, the others `None`.
+/// Claims a complete request for the calling thread. Of several threads that try this at once with the same request
+/// exactly one succeeds.
 #[inline(always)]
-pub(crate) fn consume(id: RequestId) -> Option<(Outcome, bool)> {
+pub(crate) fn claim(id: RequestId) -> bool {
+    at(id).state.compare_exchange(COMPLETE, ACTIVE, Ordering::Acquire, Ordering::Relaxed).is_ok()
+}
+
+/// Shows the outcome of a claimed request to `look` and frees the request, or makes it inactive if it is persistent.
+/// Returns what `look` returned and whether the user's handle becomes null.
+///
+/// The outcome is looked at where it lies: moved about in memory, in pieces of other sizes than those it was written
+/// in, it would cost more than all the rest.
+#[inline(always)]
+pub(crate) fn consume_with<R>(id: RequestId, look: impl FnOnce(&Outcome) -> R) -> (R, bool) {
     let request = at(id);
-    if request.state.compare_exchange(COMPLETE, ACTIVE, Ordering::Acquire, Ordering::Relaxed).is_err() {
-        return None;
-    }
-    // SAFETY: the exchange made this thread the owner.
+    // SAFETY: the claim made this thread the owner.
     let owner = unsafe { &mut *request.owner.get() };
     // SAFETY: as above.
     let stored = unsafe { &mut *request.outcome.get() };
-    let Outcome { source, tag, bytes, cancelled, .. } = *stored;
-    let mut outcome = Outcome { source, tag, bytes, cancelled, error: None };
-    if stored.error.is_none() && owner.attachment.is_none() {
-        release(id);
-        return Some((outcome, true));
+    if stored.error.is_some() || owner.attachment.is_some() {
+        let (outcome, freed) = consume_rare(id, owner, stored);
+        return (look(&outcome), freed);
     }
-    outcome.error = stored.error.take().map(|error| error.on_comm(owner.comm));
+    let result = look(stored);
+    release(id);
+    (result, true)
+}
+
+/// Claims a request and takes its outcome; `None` if another thread was quicker.
+pub(crate) fn consume(id: RequestId) -> Option<(Outcome, bool)> {
+    claim(id).then(|| consume_with(id, Outcome::clone))
+}
+
+/// A request that failed, or has something attached.
+#[cold]
+#[inline(never)]
+fn consume_rare(id: RequestId, owner: &mut Ownership, stored: &mut Outcome) -> (Outcome, bool) {
+    let mut outcome = std::mem::take(stored);
+    outcome.error = outcome.error.map(|error| error.on_comm(owner.comm));
     let persistent = finish(owner, &mut outcome);
     if persistent {
         deactivate(id);
     } else {
         release(id);
     }
-    Some((outcome, !persistent))
+    (outcome, !persistent)
 }
 
 /// Lets what is attached to a request see its outcome. Returns whether the request is persistent.

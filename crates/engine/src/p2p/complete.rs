@@ -9,7 +9,7 @@
 
 use crate::error::{Error, Result};
 use crate::process::{self, Process};
-use crate::request::{self, Found, Outcome, RequestKind};
+use crate::request::{self, Found, Outcome, RequestId, RequestKind};
 use heddle_spec::constants as mpi;
 
 /// What a request handle says about its operation.
@@ -60,27 +60,41 @@ fn is_over(handle: usize) -> bool {
 ///
 /// # Errors
 /// `MPI_ERR_REQUEST`.
-#[inline(always)]
 pub fn wait(handle: &mut usize) -> Result<Outcome> {
-    if let Found::Slot(id) = request::find(*handle)?
-        && request::is_complete(id)
-        && let Some((outcome, freed)) = request::consume(id)
-    {
-        if freed {
-            *handle = mpi::MPI_REQUEST_NULL;
-        }
-        return Ok(outcome);
-    }
-    wait_slowly(handle)
+    wait_with(handle, Outcome::clone)
 }
 
-fn wait_slowly(handle: &mut usize) -> Result<Outcome> {
-    match state(*handle)? {
-        State::Nothing => return Ok(Outcome::empty()),
-        State::Complete => {}
-        State::Pending(vni) => process::current()?.wait_until(vni, || is_over(*handle)),
+/// Waits for one request and shows its outcome to `look`.
+///
+/// # Errors
+/// `MPI_ERR_REQUEST`.
+#[inline(always)]
+pub fn wait_with<R>(handle: &mut usize, look: impl FnOnce(&Outcome) -> R) -> Result<R> {
+    match request::find(*handle)? {
+        Found::Slot(id) if !request::is_inactive(id) => {
+            if !request::is_complete(id) {
+                wait_until_over(*handle, id)?;
+            }
+            if request::claim(id) {
+                let (result, freed) = request::consume_with(id, look);
+                if freed {
+                    *handle = mpi::MPI_REQUEST_NULL;
+                }
+                return Ok(result);
+            }
+            // Another thread was quicker, against the rules.
+            *handle = mpi::MPI_REQUEST_NULL;
+        }
+        Found::Slot(_) | Found::Null => {}
+        Found::Done => *handle = mpi::MPI_REQUEST_NULL,
     }
-    Ok(collect(handle))
+    Ok(look(&Outcome::empty()))
+}
+
+#[inline(never)]
+fn wait_until_over(handle: usize, id: RequestId) -> Result<()> {
+    process::current()?.wait_until(request::vni_of(id), || is_over(handle));
+    Ok(())
 }
 
 /// Tests one request.
@@ -107,15 +121,16 @@ pub fn test(handle: &mut usize) -> Result<Option<Outcome>> {
 /// # Errors
 /// `MPI_ERR_REQUEST`; then nothing was waited for.
 #[inline(always)]
-pub fn wait_all(handles: &mut [usize], mut report: impl FnMut(usize, Outcome)) -> Result<bool> {
+pub fn wait_all(handles: &mut [usize], mut report: impl FnMut(usize, &Outcome)) -> Result<bool> {
     for handle in handles.iter() {
         request::find(*handle)?;
     }
     let mut failed = false;
     for (index, handle) in handles.iter_mut().enumerate() {
-        let outcome = wait(handle)?;
-        failed |= outcome.error.is_some();
-        report(index, outcome);
+        failed |= wait_with(handle, |outcome| {
+            report(index, outcome);
+            outcome.error.is_some()
+        })?;
     }
     Ok(failed)
 }
@@ -124,7 +139,7 @@ pub fn wait_all(handles: &mut [usize], mut report: impl FnMut(usize, Outcome)) -
 ///
 /// # Errors
 /// `MPI_ERR_REQUEST`.
-pub fn test_all(handles: &mut [usize], mut report: impl FnMut(usize, Outcome)) -> Result<Option<bool>> {
+pub fn test_all(handles: &mut [usize], mut report: impl FnMut(usize, &Outcome)) -> Result<Option<bool>> {
     let mut tested = false;
     for handle in handles.iter() {
         if let State::Pending(vni) = state(*handle)? {
@@ -142,7 +157,7 @@ pub fn test_all(handles: &mut [usize], mut report: impl FnMut(usize, Outcome)) -
         let outcome =
             if matches!(state(*handle)?, State::Nothing) { Outcome::empty() } else { collect(handle) };
         failed |= outcome.error.is_some();
-        report(index, outcome);
+        report(index, &outcome);
     }
     Ok(Some(failed))
 }
@@ -249,13 +264,13 @@ pub enum Some_ {
     Nothing,
 }
 
-fn collect_all(handles: &mut [usize], mut report: impl FnMut(usize, Outcome)) -> Result<Some_> {
+fn collect_all(handles: &mut [usize], mut report: impl FnMut(usize, &Outcome)) -> Result<Some_> {
     let (mut count, mut failed) = (0, false);
     for (index, handle) in handles.iter_mut().enumerate() {
         if let State::Complete = state(*handle)? {
             let outcome = collect(handle);
             failed |= outcome.error.is_some();
-            report(index, outcome);
+            report(index, &outcome);
             count += 1;
         }
     }
@@ -266,7 +281,7 @@ fn collect_all(handles: &mut [usize], mut report: impl FnMut(usize, Outcome)) ->
 ///
 /// # Errors
 /// `MPI_ERR_REQUEST`.
-pub fn wait_some(handles: &mut [usize], report: impl FnMut(usize, Outcome)) -> Result<Some_> {
+pub fn wait_some(handles: &mut [usize], report: impl FnMut(usize, &Outcome)) -> Result<Some_> {
     let mut first = None;
     let found = scan(handles, |vni| {
         first.get_or_insert(vni);
@@ -289,7 +304,7 @@ pub fn wait_some(handles: &mut [usize], report: impl FnMut(usize, Outcome)) -> R
 ///
 /// # Errors
 /// `MPI_ERR_REQUEST`.
-pub fn test_some(handles: &mut [usize], report: impl FnMut(usize, Outcome)) -> Result<Some_> {
+pub fn test_some(handles: &mut [usize], report: impl FnMut(usize, &Outcome)) -> Result<Some_> {
     let mut last = u32::MAX;
     let found = match scan(handles, |_| {})? {
         Scan::Pending => scan(handles, serve(process::current()?, &mut last))?,

@@ -29,6 +29,7 @@ pub use buffered::{
 };
 pub use complete::{
     Any, Some_, cancel, free, test, test_all, test_any, test_some, wait, wait_all, wait_any, wait_some,
+    wait_with,
 };
 pub use generalized::{complete_generalized, start_generalized};
 pub use joint::{isendrecv, isendrecv_replace};

@@ -25,7 +25,7 @@ pub(crate) fn check_source(comm: &CommRef, source: i32) -> Result<()> {
 ///
 /// # Errors
 /// `MPI_ERR_RANK`; `MPI_ERR_TRUNCATE` and whatever else befalls the operation stands in the outcome's `error`.
-#[inline]
+#[inline(always)]
 pub fn recv(comm: &CommRef, plane: Plane, buffer: Buffer, source: i32, tag: i32) -> Result<Outcome> {
     if source == mpi::MPI_PROC_NULL {
         return Ok(Outcome::proc_null());
@@ -44,7 +44,7 @@ pub fn recv(comm: &CommRef, plane: Plane, buffer: Buffer, source: i32, tag: i32)
 ///
 /// # Errors
 /// `MPI_ERR_RANK`.
-#[inline]
+#[inline(always)]
 pub fn irecv(comm: &CommRef, plane: Plane, buffer: Buffer, source: i32, tag: i32) -> Result<usize> {
     if source == mpi::MPI_PROC_NULL {
         return Ok(completed(comm, Outcome::proc_null()));

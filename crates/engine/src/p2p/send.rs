@@ -34,7 +34,7 @@ pub(crate) fn bad_rank(comm: &CommRef, rank: i32) -> Error {
 ///
 /// # Errors
 /// `MPI_ERR_RANK`; what befalls the operation.
-#[inline]
+#[inline(always)]
 pub fn send(comm: &CommRef, plane: Plane, buffer: Buffer, dest: i32, tag: i32, mode: Mode) -> Result<()> {
     if dest == mpi::MPI_PROC_NULL {
         return Ok(());
@@ -59,7 +59,7 @@ fn wait_for(process: &Process, comm: &CommRef, id: RequestId) -> Result<()> {
 ///
 /// # Errors
 /// `MPI_ERR_RANK`.
-#[inline]
+#[inline(always)]
 pub fn isend(comm: &CommRef, plane: Plane, buffer: Buffer, dest: i32, tag: i32, mode: Mode) -> Result<usize> {
     if dest == mpi::MPI_PROC_NULL {
         return Ok(SEND_DONE);

@@ -133,6 +133,12 @@ impl Core {
     pub(crate) fn complete(&mut self, id: RequestId, outcome: Outcome) {
         // SAFETY: the request is active on this VNI, whose section we are in.
         unsafe { request::complete(id, outcome) };
+        self.wake_waiter();
+    }
+
+    /// Wakes whoever sleeps in this process: something was completed.
+    #[inline(always)]
+    fn wake_waiter(&self) {
         // SAFETY: the bell lives as long as the fabric.
         unsafe { &*self.bell }.ring(Scope::Machine);
     }

@@ -164,7 +164,13 @@ impl Core {
 
     #[inline(always)]
     pub(super) fn complete_receive(&mut self, id: RequestId, key: &Key, bytes: u64, error: Option<Error>) {
-        self.complete(id, Outcome { source: key.source(), tag: key.tag(), bytes, cancelled: false, error });
+        let (source, tag) = (key.source(), key.tag());
+        if error.is_some() {
+            return self.complete(id, Outcome { source, tag, bytes, cancelled: false, error });
+        }
+        // SAFETY: an active request of this VNI, whose section we are in.
+        unsafe { request::complete_received(id, source, tag, bytes) };
+        self.wake_waiter();
     }
 
     fn tell_matched(&mut self, peer: usize, sender: RequestId) {

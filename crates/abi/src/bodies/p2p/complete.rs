@@ -29,22 +29,22 @@ impl Report {
 
     /// Stores the next one, that of request `index`.
     #[inline(always)]
-    pub(super) fn add(&mut self, index: usize, outcome: Outcome) {
-        self.statuses.report_at(self.stored, &outcome);
+    pub(super) fn add(&mut self, index: usize, outcome: &Outcome) {
+        self.statuses.report_at(self.stored, outcome);
         if self.failure.is_some() || outcome.error.is_some() {
-            self.add_error(index, outcome.error);
+            self.add_error(index, outcome.error.as_ref());
         }
         self.stored += 1;
     }
 
     #[cold]
-    fn add_error(&mut self, index: usize, error: Option<Error>) {
+    fn add_error(&mut self, index: usize, error: Option<&Error>) {
         if self.failure.is_none() {
             for earlier in 0..self.stored {
                 self.statuses.set_error_at(earlier, mpi::MPI_SUCCESS);
             }
         }
-        self.statuses.set_error_at(self.stored, error.as_ref().map_or(mpi::MPI_SUCCESS, Error::code));
+        self.statuses.set_error_at(self.stored, error.map_or(mpi::MPI_SUCCESS, Error::code));
         if let (None, Some(error)) = (&self.failure, error) {
             let message = format!("request {index} of the array has failed: {}", error.message());
             let failure = Error::new(mpi::MPI_ERR_IN_STATUS, message);
@@ -64,7 +64,10 @@ impl Report {
 
 #[inline(always)]
 pub(crate) fn wait(request: Out<RequestHandle>, status: StatusOut) -> Result<()> {
-    finish(status, p2p::wait(&mut request.place()?.0)?)
+    p2p::wait_with(&mut request.place()?.0, |outcome| {
+        status.report(outcome);
+        outcome.error.clone().map_or(Ok(()), Err)
+    })?
 }
 
 #[inline(always)]
@@ -166,7 +169,7 @@ fn some(
     outcount: Out<c_int>,
     indices: ListOut<'_, c_int>,
     statuses: StatusOut,
-    complete: impl FnOnce(&mut [usize], &mut dyn FnMut(usize, Outcome)) -> Result<Some_>,
+    complete: impl FnOnce(&mut [usize], &mut dyn FnMut(usize, &Outcome)) -> Result<Some_>,
 ) -> Result<()> {
     let handles = requests.words(incount)?;
     let indices = indices.slice(handles.len())?;

@@ -60,7 +60,7 @@ pub(crate) fn request_get_status_all(
     statuses: StatusOut,
 ) -> Result<()> {
     let mut report = Report::to(statuses);
-    let complete = p2p::get_status_all(requests.words(count)?, |index, outcome| report.add(index, outcome))?;
+    let complete = p2p::get_status_all(requests.words(count)?, |index, outcome| report.add(index, &outcome))?;
     flag.set(c_int::from(complete))?;
     report.result()
 }
@@ -77,7 +77,7 @@ pub(crate) fn request_get_status_some(
     let mut report = Report::to(statuses);
     let found = p2p::get_status_some(handles, |index, outcome| {
         indices[report.stored()] = index as c_int;
-        report.add(index, outcome);
+        report.add(index, &outcome);
     })?;
     outcount.set(match found {
         Some_::Completed(count, _) => count as c_int,
