@@ -40,6 +40,7 @@ use crate::topology::Topology;
 use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
 use heddle_spec::constants as mpi;
 use std::ops::Deref;
+use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Which kind of messages.
@@ -151,23 +152,65 @@ impl Comm {
 }
 
 /// A communicator in use. The predefined ones are not counted: they live as long as MPI.
-#[derive(Debug, Clone)]
-pub enum CommRef {
-    /// `MPI_COMM_WORLD` or `MPI_COMM_SELF`.
-    Predefined(usize, &'static Comm),
-    /// Any other.
-    Counted(Ref<Comm>),
+///
+/// Two words, so that it stays in registers on the way of a message.
+#[derive(Debug)]
+pub struct CommRef {
+    comm: NonNull<Comm>,
+    /// Says whether the communicator is predefined, and otherwise which reference in [`COMMS`] this one owns.
+    handle: usize,
 }
+
+// SAFETY: a shared reference to a `Comm`.
+unsafe impl Send for CommRef {}
+// SAFETY: as above.
+unsafe impl Sync for CommRef {}
 
 impl Deref for CommRef {
     type Target = Comm;
 
     #[inline(always)]
     fn deref(&self) -> &Comm {
-        match self {
-            CommRef::Predefined(_, comm) => comm,
-            CommRef::Counted(comm) => comm,
+        // SAFETY: predefined communicators stay, and of others this owns a reference.
+        unsafe { self.comm.as_ref() }
+    }
+}
+
+impl Clone for CommRef {
+    fn clone(&self) -> CommRef {
+        if !self.is_predefined() {
+            // SAFETY: the reference that this owns is made and taken apart again.
+            let own = unsafe { Ref::from_index(&COMMS, index_of(self.handle)) };
+            own.clone().into_index();
+            own.into_index();
         }
+        CommRef { comm: self.comm, handle: self.handle }
+    }
+}
+
+impl Drop for CommRef {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if !self.is_predefined() {
+            // SAFETY: the reference that this owns.
+            drop(unsafe { Ref::from_index(&COMMS, index_of(self.handle)) });
+        }
+    }
+}
+
+/// The slot that a handle names in its lower half.
+#[inline(always)]
+fn index_of(handle: usize) -> u32 {
+    handle as u32
+}
+
+impl From<(usize, Ref<Comm>)> for CommRef {
+    #[inline(always)]
+    fn from((handle, comm): (usize, Ref<Comm>)) -> CommRef {
+        let address = NonNull::from(&*comm);
+        let index = comm.into_index();
+        debug_assert_eq!(index, index_of(handle));
+        CommRef { comm: address, handle }
     }
 }
 
@@ -182,7 +225,7 @@ impl CommRef {
             return process::current().map(CommRef::world);
         }
         match COMMS.get(handle) {
-            Some(comm) => Ok(CommRef::Counted(comm)),
+            Some(comm) => Ok(CommRef::from((handle, comm))),
             None if handle == mpi::MPI_COMM_SELF => process::current().map(CommRef::own),
             None => Err(bad_handle(handle)),
         }
@@ -191,21 +234,24 @@ impl CommRef {
     /// `MPI_COMM_WORLD`.
     #[inline(always)]
     pub fn world(process: &'static Process) -> CommRef {
-        CommRef::Predefined(mpi::MPI_COMM_WORLD, process.world_comm())
+        CommRef { comm: NonNull::from(process.world_comm()), handle: mpi::MPI_COMM_WORLD }
     }
 
     /// `MPI_COMM_SELF`.
     pub fn own(process: &'static Process) -> CommRef {
-        CommRef::Predefined(mpi::MPI_COMM_SELF, process.self_comm())
+        CommRef { comm: NonNull::from(process.self_comm()), handle: mpi::MPI_COMM_SELF }
     }
 
-    /// Its handle.
+    /// The handle that led here. The program may have freed it since.
     #[inline(always)]
     pub fn handle(&self) -> usize {
-        match self {
-            CommRef::Predefined(handle, _) => *handle,
-            CommRef::Counted(comm) => comm.handle(),
-        }
+        self.handle
+    }
+
+    /// Whether it is `MPI_COMM_WORLD` or `MPI_COMM_SELF`.
+    #[inline(always)]
+    pub fn is_predefined(&self) -> bool {
+        self.handle <= mpi::MPI_COMM_SELF
     }
 
     /// `MPI_IDENT` for the same communicator, else as their groups compare, `MPI_CONGRUENT` if those are identical.

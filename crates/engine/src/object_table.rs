@@ -243,6 +243,24 @@ impl<T: Send + Sync + std::fmt::Debug> std::fmt::Debug for Ref<T> {
 }
 
 impl<T: Send + Sync> Ref<T> {
+    /// Makes a number of the reference, which goes on counting. [`Ref::from_index`] is the way back.
+    #[inline(always)]
+    pub(crate) fn into_index(self) -> u32 {
+        let index = self.index;
+        std::mem::forget(self);
+        index
+    }
+
+    /// Makes a reference of what [`Ref::into_index`] returned.
+    ///
+    /// # Safety
+    /// For each index returned there is one reference to be made.
+    #[inline(always)]
+    pub(crate) unsafe fn from_index(table: &'static Table<T>, index: u32) -> Ref<T> {
+        let Some(slot) = table.slot(index) else { unreachable!("a reference was made of this slot") };
+        Ref { table, slot, index }
+    }
+
     /// Destroys the value: the last reference is gone.
     #[cold]
     #[inline(never)]

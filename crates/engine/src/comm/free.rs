@@ -31,11 +31,9 @@ pub fn disconnect(handle: usize) -> Result<()> {
 }
 
 fn check_not_predefined(comm: &CommRef) -> Result<()> {
-    match comm {
-        CommRef::Counted(_) => Ok(()),
-        CommRef::Predefined(..) => Err(Error::new(
-            mpi::MPI_ERR_COMM,
-            "MPI_COMM_WORLD and MPI_COMM_SELF cannot be freed: they live until MPI_Finalize",
-        )),
+    if comm.is_predefined() {
+        let message = "MPI_COMM_WORLD and MPI_COMM_SELF cannot be freed: they live until MPI_Finalize";
+        return Err(Error::new(mpi::MPI_ERR_COMM, message));
     }
+    Ok(())
 }
