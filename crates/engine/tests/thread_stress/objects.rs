@@ -1,6 +1,6 @@
 //! Objects that come and go: datatypes, groups, info objects, attributes, error handlers, names.
 
-use crate::scene::{Thread, call};
+use crate::scene::{Parcel, Thread, call};
 use heddle_datatype::{Datatype, Form};
 use heddle_engine::attribute::{self, Copy, Delete, Target};
 use heddle_engine::buffer::Buffer;
@@ -22,6 +22,24 @@ pub(crate) fn run(thread: &mut Thread<'_>, round: usize) {
     groups(thread);
     infos();
     attached(thread, round);
+    lent(thread, round);
+}
+
+/// A communicator that another thread still uses when this one frees it: whoever lets go last destroys it.
+fn lent(thread: &Thread<'_>, round: usize) {
+    let scene = thread.scene;
+    let comm = crate::scene::dup(thread.own);
+    let name = format!("lent by thread {} in round {round}", thread.number);
+    comm.set_name(&name);
+    let other = comm.clone();
+    let open = Box::new(move |_: &[usize]| {
+        assert_eq!(other.name(), name);
+        assert!(other.rank() < other.size());
+    });
+    scene.post(thread.partner, Parcel { requests: Vec::new(), open });
+    crate::scene::free(comm);
+    let Parcel { requests, open } = scene.fetch(thread.number);
+    open(&requests);
 }
 
 /// A message of every second number; its datatype is freed while it is under way.
