@@ -18,7 +18,7 @@ const TAG: i32 = 20_000;
 
 pub(crate) fn run(thread: &mut Thread<'_>, round: usize) {
     // Long enough for a rendezvous in odd rounds.
-    strided(thread, round, if round % 2 == 0 { 40 } else { 20_000 });
+    strided(thread, round, if round.is_multiple_of(2) { 40 } else { 20_000 });
     groups(thread);
     infos();
     attached(thread, round);
@@ -86,6 +86,8 @@ fn infos() {
     assert_eq!(call(|| info.get("threads")).as_deref(), Some("many"));
 }
 
+type Ignore = unsafe extern "C" fn(*mut usize, *mut c_int);
+
 unsafe extern "C" fn ignore(_: *mut usize, _: *mut c_int) {}
 
 /// What all threads attach to one communicator, and to their own.
@@ -98,9 +100,8 @@ fn attached(thread: &Thread<'_>, round: usize) {
     call(|| shared.attributes.delete(Target::Comm, shared.handle(), keyval));
     call(|| attribute::free(Target::Comm, &mut keyval));
 
-    let function: unsafe extern "C" fn(*mut usize, *mut c_int) = ignore;
     // SAFETY: a function may be called with more arguments than it looks at; and here nothing calls it.
-    let function = unsafe { std::mem::transmute::<_, errhandler::HandlerFunction>(function) };
+    let function = unsafe { std::mem::transmute::<Ignore, errhandler::HandlerFunction>(ignore) };
     let handler = errhandler::create(Holder::Comm, function);
     for comm in [shared, &copy] {
         comm.errhandler.set(handler);
