@@ -76,9 +76,26 @@ impl Cache {
             self.ids[len].set(id);
             self.len.set(len + 1);
         }
-        if len + 1 >= self.ids.len() || self.closed.get() {
+        // Empty before, or full now: one comparison for both.
+        if len.wrapping_sub(1) >= self.ids.len() - 2 || self.closed.get() {
+            self.first_or_last_pushed(len);
+        }
+    }
+
+    #[cold]
+    fn first_or_last_pushed(&self, len_before: usize) {
+        if len_before == 0 {
+            // A thread that only completes what others began has something to return, too.
+            Cache::return_at_exit();
+        }
+        if len_before + 1 >= self.ids.len() || self.closed.get() {
             self.give_back(BATCH);
         }
+    }
+
+    /// Makes sure that the calling thread's slots go back to the store when it ends.
+    fn return_at_exit() {
+        let _ = AT_EXIT.try_with(|_| ());
     }
 
     /// Gives all but the first `keep` to the store; all of them if the thread is ending.
@@ -94,7 +111,7 @@ impl Cache {
     #[cold]
     fn refill(&self) -> RequestId {
         // From now on there is something to return when the thread ends.
-        let _ = AT_EXIT.try_with(|_| ());
+        Cache::return_at_exit();
         let mut store = STORE.lock().unwrap_or_else(PoisonError::into_inner);
         store.grow_if_empty();
         let wanted = if self.closed.get() { 1 } else { BATCH };
@@ -197,5 +214,24 @@ impl Request {
             outcome: UnsafeCell::new(Outcome::default()),
             flight: UnsafeCell::new(Flight::none()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_that_only_complete_requests_return_the_slots_when_they_end() {
+        let used = || USED.load(Ordering::Relaxed);
+        let before = used();
+        for _ in 0..200 {
+            let ids: Vec<RequestId> = (0..100).map(|_| take(0, 0, RequestKind::Send)).collect();
+            std::thread::scope(|scope| {
+                scope.spawn(|| ids.into_iter().for_each(release));
+            });
+        }
+        // Other tests use the store, too, but not thousands of slots.
+        assert!(used() - before < 10_000, "slots were lost: {} are in use after {before}", used());
     }
 }

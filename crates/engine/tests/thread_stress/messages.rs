@@ -19,7 +19,7 @@ const CROSS: i32 = 7000;
 
 pub(crate) fn run(thread: &mut Thread<'_>, round: usize) {
     let scene = thread.scene;
-    if round % 2 == 0 {
+    if round.is_multiple_of(2) {
         window(thread, round, thread.own, (scene.to, scene.from), 0, ANY_TAG);
     } else {
         let first = WINDOW + 32 * thread.number as i32;
@@ -143,7 +143,7 @@ fn probed(thread: &Thread<'_>, round: usize) {
     let mut request =
         call(|| p2p::isend(&scene.shared, P2P, data.buffer(), scene.to, PROBED, Mode::Standard));
     // All threads look for the same messages, and each gets one.
-    let (message, seen) = if round % 2 == 0 {
+    let (message, seen) = if round.is_multiple_of(2) {
         call(|| p2p::mprobe(&scene.shared, ANY_SOURCE, PROBED))
     } else {
         loop {

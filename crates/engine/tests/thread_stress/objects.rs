@@ -1,6 +1,6 @@
 //! Objects that come and go: datatypes, groups, info objects, attributes, error handlers, names.
 
-use crate::scene::{Thread, call};
+use crate::scene::{Parcel, Thread, call};
 use heddle_datatype::{Datatype, Form};
 use heddle_engine::attribute::{self, Copy, Delete, Target};
 use heddle_engine::buffer::Buffer;
@@ -18,10 +18,28 @@ const TAG: i32 = 20_000;
 
 pub(crate) fn run(thread: &mut Thread<'_>, round: usize) {
     // Long enough for a rendezvous in odd rounds.
-    strided(thread, round, if round % 2 == 0 { 40 } else { 20_000 });
+    strided(thread, round, if round.is_multiple_of(2) { 40 } else { 20_000 });
     groups(thread);
     infos();
     attached(thread, round);
+    lent(thread, round);
+}
+
+/// A communicator that another thread still uses when this one frees it: whoever lets go last destroys it.
+fn lent(thread: &Thread<'_>, round: usize) {
+    let scene = thread.scene;
+    let comm = crate::scene::dup(thread.own);
+    let name = format!("lent by thread {} in round {round}", thread.number);
+    comm.set_name(&name);
+    let other = comm.clone();
+    let open = Box::new(move |_: &[usize]| {
+        assert_eq!(other.name(), name);
+        assert!(other.rank() < other.size());
+    });
+    scene.post(thread.partner, Parcel { requests: Vec::new(), open });
+    crate::scene::free(comm);
+    let Parcel { requests, open } = scene.fetch(thread.number);
+    open(&requests);
 }
 
 /// A message of every second number; its datatype is freed while it is under way.
@@ -68,6 +86,8 @@ fn infos() {
     assert_eq!(call(|| info.get("threads")).as_deref(), Some("many"));
 }
 
+type Ignore = unsafe extern "C" fn(*mut usize, *mut c_int);
+
 unsafe extern "C" fn ignore(_: *mut usize, _: *mut c_int) {}
 
 /// What all threads attach to one communicator, and to their own.
@@ -80,9 +100,8 @@ fn attached(thread: &Thread<'_>, round: usize) {
     call(|| shared.attributes.delete(Target::Comm, shared.handle(), keyval));
     call(|| attribute::free(Target::Comm, &mut keyval));
 
-    let function: unsafe extern "C" fn(*mut usize, *mut c_int) = ignore;
     // SAFETY: a function may be called with more arguments than it looks at; and here nothing calls it.
-    let function = unsafe { std::mem::transmute::<_, errhandler::HandlerFunction>(function) };
+    let function = unsafe { std::mem::transmute::<Ignore, errhandler::HandlerFunction>(ignore) };
     let handler = errhandler::create(Holder::Comm, function);
     for comm in [shared, &copy] {
         comm.errhandler.set(handler);

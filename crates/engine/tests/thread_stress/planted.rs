@@ -34,18 +34,24 @@ fn start(thread_level: i32) -> CommRef {
     CommRef::own(process::current().expect("MPI is running"))
 }
 
-/// Runs `other` on a thread and then `this` here, without anything that orders the two.
+/// Runs `other` on a thread and then `this` here, without anything that orders the two. The thread stays until both
+/// are over: what threads do at their ends may order them.
 fn unordered(other: impl FnOnce() + Send, this: impl FnOnce()) {
-    let done = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            other();
-            done.store(true, Ordering::Relaxed);
-        });
+    let (other_done, all_done) = (AtomicBool::new(false), AtomicBool::new(false));
+    let wait_for = |done: &AtomicBool| {
         while !done.load(Ordering::Relaxed) {
             std::thread::yield_now();
         }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            other();
+            other_done.store(true, Ordering::Relaxed);
+            wait_for(&all_done);
+        });
+        wait_for(&other_done);
         this();
+        all_done.store(true, Ordering::Relaxed);
     });
 }
 

@@ -11,10 +11,13 @@ use std::any::Any;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Barrier, Mutex, PoisonError};
 
+/// What is to be done with a parcel.
+type Open = Box<dyn FnOnce(&[usize]) + Send>;
+
 /// Something for another thread: requests, and the memory that they use.
 pub(crate) struct Parcel {
     pub(crate) requests: Vec<usize>,
-    pub(crate) open: Box<dyn FnOnce(&[usize]) + Send>,
+    pub(crate) open: Open,
 }
 
 /// What all threads know.
@@ -32,8 +35,11 @@ pub(crate) struct Scene {
     pub(crate) sent: AtomicU64,
     pub(crate) received: AtomicU64,
     meet: Barrier,
-    mail: Vec<(Mutex<Sender<Parcel>>, Mutex<Receiver<Parcel>>)>,
+    mail: Vec<Mailbox>,
 }
+
+/// The two ends of what others give to one thread.
+type Mailbox = (Mutex<Sender<Parcel>>, Mutex<Receiver<Parcel>>);
 
 /// One of the threads.
 pub(crate) struct Thread<'a> {
