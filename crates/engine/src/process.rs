@@ -9,7 +9,7 @@ use heddle_bootstrap::World;
 use heddle_model::CallSection;
 use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use heddle_spec::constants as mpi;
-use heddle_sync::{CachePadded, WaitPolicy};
+use heddle_sync::WaitPolicy;
 use heddle_transport::{Fabric, single_copy};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -23,8 +23,6 @@ pub struct Process {
     settings: Settings,
     thread_level: i32,
     main_thread: u64,
-    /// Threads that are waiting in MPI now.
-    pub(crate) waiting: CachePadded<AtomicU32>,
     /// Number of the next context id that this process gives away as a leader.
     next_context: AtomicU64,
     world_comm: Comm,
@@ -121,7 +119,6 @@ pub fn initialize(thread_level: i32) -> Result<()> {
         vnis,
         thread_level,
         main_thread: heddle_platform::thread::current_id(),
-        waiting: CachePadded::new(AtomicU32::new(0)),
         next_context: AtomicU64::new(FIRST_CONTEXT),
         world_comm: Comm::new(context_id(0, 0), Arc::new(Group::all(size)), rank, fabric.vnis()),
         self_comm: Comm::new(

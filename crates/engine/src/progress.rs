@@ -40,7 +40,8 @@ impl Process {
     }
 
     fn wait_slowly(&self, vni: u32, done: &mut dyn FnMut() -> bool) {
-        let crowd = self.waiting.fetch_add(1, Ordering::Relaxed) as usize + 1;
+        let waiting = self.fabric().attendance(self.rank());
+        let crowd = waiting.fetch_add(1, Ordering::Relaxed) as usize + 1;
         let mut waiter = Waiter::new(self.wait_policy(), crowd);
         let mut round = 0u32;
         loop {
@@ -59,7 +60,7 @@ impl Process {
                 waiter.reset();
             }
         }
-        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        waiting.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// Looks for messages on a VNI: a few times in a row if no other thread of the process waits.

@@ -3,7 +3,7 @@
 use crate::geometry::Geometry;
 use crate::ring::{Consumer, Producer};
 use heddle_bootstrap::{Job, Mapping, World};
-use heddle_platform::atomic::{AtomicU64, Ordering};
+use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
 use heddle_sync::Bell;
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
@@ -48,6 +48,7 @@ pub struct Fabric {
     vnis: usize,
     shared: Option<Arc<Shared>>,
     own_bell: Arc<Bell>,
+    own_attendance: Arc<AtomicU32>,
 }
 
 impl Fabric {
@@ -58,11 +59,14 @@ impl Fabric {
     pub fn attach(world: &World, vnis: usize) -> Result<Fabric, TransportError> {
         let (rank, size) = (world.rank() as usize, world.size() as usize);
         let own_bell = Arc::new(Bell::default());
-        let Some(job) = world.job() else { return Ok(Fabric { rank, size, vnis, shared: None, own_bell }) };
+        let own_attendance = Arc::new(AtomicU32::new(0));
+        let Some(job) = world.job() else {
+            return Ok(Fabric { rank, size, vnis, shared: None, own_bell, own_attendance });
+        };
         let vnis = job.agree(AGREE_VNIS, vnis as u64) as usize;
         let geometry = Geometry::for_job(size, vnis);
         let shared = Arc::new(Shared { mapping: map(job, &geometry)?, geometry });
-        Ok(Fabric { rank, size, vnis, shared: Some(shared), own_bell })
+        Ok(Fabric { rank, size, vnis, shared: Some(shared), own_bell, own_attendance })
     }
 
     /// This process's rank.
@@ -87,6 +91,15 @@ impl Fabric {
             // SAFETY: the mapping lives as long as `self`; zeroed memory is a valid bell.
             Some(_) => unsafe { &*self.bell(self.rank) },
         }
+    }
+
+    /// How many threads of a rank wait in MPI now. Each rank counts its own.
+    pub fn attendance(&self, rank: usize) -> &AtomicU32 {
+        let Some(shared) = &self.shared else { return &self.own_attendance };
+        // SAFETY: the mapping is live.
+        let word = unsafe { shared.geometry.attendance(shared.mapping.as_ptr(), rank) };
+        // SAFETY: as above; an atomic, made for sharing.
+        unsafe { &*word }
     }
 
     pub(crate) fn bell(&self, rank: usize) -> *const Bell {

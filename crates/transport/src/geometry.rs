@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  bells       one cache line a rank
+//!  attendance  one cache line a rank: threads that wait in MPI now
 //!  connections one bit a (receiver, VNI, sender): "I have begun to send to you"
 //!  rings       one a (receiver, VNI, sender): credits · slots · bulk
 //! ```
@@ -9,7 +10,7 @@
 //! The segment is sparse: a page exists only once it was touched, so a pair of ranks that never talk costs nothing.
 
 use crate::ring::{Credits, RingMemory};
-use heddle_platform::atomic::AtomicU64;
+use heddle_platform::atomic::{AtomicU32, AtomicU64};
 use heddle_sync::Bell;
 
 const PAGE: usize = 4096;
@@ -48,8 +49,12 @@ impl Geometry {
         (self.connection_words() * 8).next_multiple_of(LINE)
     }
 
-    fn connections_offset(&self) -> usize {
+    fn attendance_offset(&self) -> usize {
         self.ranks * LINE
+    }
+
+    fn connections_offset(&self) -> usize {
+        self.attendance_offset() + self.ranks * LINE
     }
 
     fn rings_offset(&self) -> usize {
@@ -74,6 +79,20 @@ impl Geometry {
         debug_assert!(rank < self.ranks);
         // SAFETY: inside the segment.
         unsafe { base.add(rank * LINE) }.cast::<Bell>()
+    }
+
+    /// The attendance of a rank.
+    ///
+    /// # Safety
+    /// As [`Geometry::bell`].
+    #[expect(
+        clippy::cast_ptr_alignment,
+        reason = "a mapping begins on a page, and the offset is a multiple of 64"
+    )]
+    pub(crate) unsafe fn attendance(&self, base: *mut u8, rank: usize) -> *const AtomicU32 {
+        debug_assert!(rank < self.ranks);
+        // SAFETY: inside the segment.
+        unsafe { base.add(self.attendance_offset() + rank * LINE) }.cast::<AtomicU32>()
     }
 
     /// The words in which senders announce themselves to a receiver's VNI.

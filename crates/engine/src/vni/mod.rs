@@ -6,9 +6,11 @@
 //! | `send.rs` | from a send to the wire: eager, synchronous, rendezvous; waiting for room in order |
 //! | `receive.rs` | from the wire or the unexpected set to a receive |
 //! | `rendezvous.rs` | large messages: single copy, or streaming in pieces |
+//! | `pace.rs` | single copy or streaming: the quicker one, by measurement |
 //! | `local.rs` | a process that sends to itself |
 
 mod local;
+mod pace;
 mod receive;
 mod rendezvous;
 mod send;
@@ -48,7 +50,7 @@ pub(crate) struct Core {
     rank: usize,
     /// The process's bell: in the mapping that `fabric` keeps alive, like the rings.
     bell: *const Bell,
-    _fabric: Fabric,
+    fabric: Fabric,
     outbox: Outbox,
     pub(crate) matching: Matching<Message>,
     /// What waits for room in a peer's ring, in order.
@@ -58,6 +60,8 @@ pub(crate) struct Core {
     /// Requests that wait for buffered sends to leave.
     pub(crate) flushes: Vec<Flush>,
     pulls: VecDeque<Pull>,
+    /// How quickly large messages of each peer arrived.
+    paces: Vec<pace::Pace>,
 }
 
 // SAFETY: requests named in the state belong to this VNI's section; the bell is made for many threads.
@@ -70,7 +74,7 @@ impl Vni {
             core: Core {
                 rank: fabric.rank(),
                 bell: fabric.own_bell(),
-                _fabric: fabric.clone(),
+                fabric: fabric.clone(),
                 outbox: Outbox::new(fabric, index),
                 matching: Matching::new(),
                 backlog: (0..fabric.size()).map(|_| VecDeque::new()).collect(),
@@ -78,6 +82,7 @@ impl Vni {
                 streams: Vec::new(),
                 flushes: Vec::new(),
                 pulls: VecDeque::new(),
+                paces: vec![pace::Pace::default(); fabric.size()],
             },
         };
         Vni { state: CachePadded::new(model.guard_vni(threads, state)) }

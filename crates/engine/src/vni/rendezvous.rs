@@ -10,7 +10,7 @@
 //!     ◀────── FIN ────────
 //! ```
 //!
-//! **Streaming** otherwise: the sender packs piece by piece into the ring, the receiver unpacks piece by piece.
+//! **Streaming** otherwise, or if that has proved quicker (`pace.rs`): the sender packs piece by piece into the ring, the receiver unpacks piece by piece.
 //!
 //! ```text
 //!     ── RTS ────────────▶
@@ -19,16 +19,21 @@
 //! ```
 
 use super::Core;
+use super::pace::Way;
 use super::receive::truncated;
 use super::wire::{self, Cts, Rts};
 use crate::matching::Key;
 use crate::request::{self, Outcome, RequestId, Stage};
 use heddle_platform::atomic::{AtomicBool, Ordering};
+use heddle_platform::clock;
 use heddle_transport::{Incoming, single_copy};
 use std::io;
 
 /// Bytes of one piece of a streamed message.
 const PIECE: usize = 32 << 10;
+
+/// A length of time.
+type Nanoseconds = u64;
 
 /// Set when the kernel has refused a single copy, so that it is not tried again.
 static REFUSED: AtomicBool = AtomicBool::new(false);
@@ -53,10 +58,15 @@ pub(crate) struct Pull {
 unsafe impl Send for Pull {}
 
 impl Pull {
-    /// Makes the copy.
-    pub(super) fn run(&self) -> io::Result<()> {
+    /// Makes the copy; returns how long that took.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub(super) fn run(&self) -> io::Result<Nanoseconds> {
+        let began = clock::now_ns();
         // SAFETY: `local` is the receive's buffer and has room for `len` bytes.
-        unsafe { single_copy::read(self.rts.pid as i32, self.rts.address, self.local, self.len) }
+        unsafe { single_copy::read(self.rts.pid as i32, self.rts.address, self.local, self.len) }?;
+        Ok(clock::now_ns() - began)
     }
 }
 
@@ -84,10 +94,23 @@ impl Core {
         flight.arrived = 0;
         flight.wanted = wanted;
         match flight.buffer.contiguous() {
-            Some(local) if rts.address != 0 && !REFUSED.load(Ordering::Relaxed) => {
+            Some(local)
+                if rts.address != 0
+                    && !REFUSED.load(Ordering::Relaxed)
+                    && self.way_from(peer) == Way::Pull =>
+            {
                 self.pulls.push_back(Pull { receive: id, key: *key, peer, rts, local, len: wanted });
             }
             _ => self.ask_for_pieces(id, key, peer, rts),
+        }
+    }
+
+    /// Which way the data of a large message takes, if both are open: only a sender that waits in MPI will stream.
+    fn way_from(&mut self, peer: usize) -> Way {
+        if self.fabric.attendance(peer).load(Ordering::Relaxed) == 0 {
+            Way::Pull
+        } else {
+            self.paces[peer].choose()
         }
     }
 
@@ -97,7 +120,9 @@ impl Core {
         let cts = Cts { sender: rts.request, receiver: id, wanted: wanted as u64 };
         self.send_control(peer, wire::CTS, cts.to_bytes());
         // SAFETY: as above.
-        unsafe { request::flight(id) }.keep = (rts.len as usize > wanted)
+        let flight = unsafe { request::flight(id) };
+        flight.asked_ns = clock::now_ns();
+        flight.keep = (rts.len as usize > wanted)
             .then(|| Box::new(truncated(key, rts.len, wanted)) as Box<dyn std::any::Any + Send>);
         if wanted == 0 {
             self.stream_complete(id);
@@ -105,11 +130,14 @@ impl Core {
     }
 
     /// A single copy was made, or refused by the kernel.
-    pub(super) fn finish_pull(&mut self, pull: Pull, result: io::Result<()>) {
+    pub(super) fn finish_pull(&mut self, pull: Pull, result: io::Result<Nanoseconds>) {
         let Pull { receive, key, peer, rts, len, .. } = pull;
-        if result.is_err() {
-            REFUSED.store(true, Ordering::Relaxed);
-            return self.ask_for_pieces(receive, &key, peer, rts);
+        match result {
+            Ok(took) => self.paces[peer].pulled(len, took),
+            Err(_) => {
+                REFUSED.store(true, Ordering::Relaxed);
+                return self.ask_for_pieces(receive, &key, peer, rts);
+            }
         }
         self.send_control(peer, wire::FIN, wire::to_bytes([u64::from(rts.request), 0, 0]));
         let error = (rts.len as usize > len).then(|| truncated(&key, rts.len, len));
@@ -169,6 +197,7 @@ impl Core {
         let flight = unsafe { request::flight(id) };
         let error = flight.keep.take().and_then(|kept| kept.downcast().ok()).map(|error| *error);
         let (source, tag, bytes) = (flight.source, flight.tag, flight.wanted as u64);
+        self.paces[flight.peer].streamed(flight.wanted, flight.asked_ns, clock::now_ns());
         self.complete(id, Outcome { source, tag, bytes, cancelled: false, error });
     }
 }
