@@ -99,7 +99,7 @@ impl Vni {
     pub(crate) fn progress(&self) -> bool {
         let step = |state: &mut State| {
             let happened = state.poll();
-            (happened, state.core.pulls.pop_front())
+            (happened, state.core.next_pull())
         };
         match self.state.try_with(Path::Progress, step) {
             None => false,

@@ -32,6 +32,11 @@ use std::io;
 /// Bytes of one piece of a streamed message.
 const PIECE: usize = 32 << 10;
 
+/// How often a receiver looks whether the sender of a message has begun to wait: about a microsecond, …
+const PATIENCE: u8 = 32;
+/// … if the message has at least so many bytes that it hardly matters.
+const WORTH_PATIENCE: usize = 256 << 10;
+
 /// A length of time.
 type Nanoseconds = u64;
 
@@ -52,6 +57,8 @@ pub(crate) struct Pull {
     rts: Rts,
     local: *mut u8,
     len: usize,
+    /// How often to look whether the sender has begun to wait, before the message is pulled.
+    patience: u8,
 }
 
 // SAFETY: the receive's buffer belongs to MPI until the receive completes.
@@ -94,24 +101,36 @@ impl Core {
         flight.arrived = 0;
         flight.wanted = wanted;
         match flight.buffer.contiguous() {
-            Some(local)
-                if rts.address != 0
-                    && !REFUSED.load(Ordering::Relaxed)
-                    && self.way_from(peer) == Way::Pull =>
-            {
-                self.pulls.push_back(Pull { receive: id, key: *key, peer, rts, local, len: wanted });
+            Some(local) if rts.address != 0 && !REFUSED.load(Ordering::Relaxed) => {
+                let patience = if wanted >= WORTH_PATIENCE { PATIENCE } else { 0 };
+                self.pulls.push_back(Pull {
+                    receive: id,
+                    key: *key,
+                    peer,
+                    rts,
+                    local,
+                    len: wanted,
+                    patience,
+                });
             }
             _ => self.ask_for_pieces(id, key, peer, rts),
         }
     }
 
-    /// Which way the data of a large message takes, if both are open: only a sender that waits in MPI will stream.
-    fn way_from(&mut self, peer: usize) -> Way {
-        if self.fabric.attendance(peer).load(Ordering::Relaxed) == 0 {
-            Way::Pull
-        } else {
-            self.paces[peer].choose()
+    /// The next message to be pulled now. If its sender waits in MPI, it is perhaps better streamed.
+    pub(super) fn next_pull(&mut self) -> Option<Pull> {
+        let mut pull = self.pulls.pop_front()?;
+        let attended = self.fabric.attendance(pull.peer).load(Ordering::Relaxed) != 0;
+        if !attended && pull.patience != 0 {
+            pull.patience -= 1;
+            self.pulls.push_front(pull);
+            return None;
         }
+        if !attended || self.paces[pull.peer].choose() == Way::Pull {
+            return Some(pull);
+        }
+        self.ask_for_pieces(pull.receive, &pull.key, pull.peer, pull.rts);
+        None
     }
 
     fn ask_for_pieces(&mut self, id: RequestId, key: &Key, peer: usize, rts: Rts) {
