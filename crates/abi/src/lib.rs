@@ -9,7 +9,6 @@ compile_error!(
     "Heddle's ABI is that of 64-bit machines, where MPI_Aint, MPI_Offset and MPI_Count have one size"
 );
 
-#[allow(dead_code, unused_imports, reason = "bodies that use the rest come with the engine")]
 mod argument;
 mod bodies;
 #[macro_use]

@@ -1,6 +1,53 @@
 //! User memory that takes part in an operation: an address, and how the data lies there.
 
+use crate::error::{Error, Result};
 use heddle_datatype::{Cursor, TypeRef};
+use heddle_spec::constants as mpi;
+
+/// No data lies below this address: there, null and the standard's addresses with a meaning of their own point.
+const LOWEST_ADDRESS: i64 = 4096;
+
+/// The bytes of data in `count` elements.
+///
+/// # Errors
+/// `MPI_ERR_COUNT` if the count is negative or too large.
+#[inline(always)]
+pub fn check_count(count: i64, datatype: &TypeRef) -> Result<i64> {
+    match datatype.packed_len(count) {
+        Some(bytes) => Ok(bytes),
+        None => Err(bad_count(count, datatype)),
+    }
+}
+
+/// Checks that data of so many bytes can be at an address.
+///
+/// # Errors
+/// `MPI_ERR_BUFFER`.
+#[inline(always)]
+pub fn check_address(address: *const u8, bytes: i64, datatype: &TypeRef) -> Result<()> {
+    // Wrapping: a displacement may be an address, with MPI_BOTTOM, and may be negative.
+    let first = (address.addr() as i64).wrapping_add(datatype.true_lb());
+    if first < LOWEST_ADDRESS && bytes > 0 { Err(bad_address(address.addr(), bytes)) } else { Ok(()) }
+}
+
+#[cold]
+fn bad_count(count: i64, datatype: &TypeRef) -> Error {
+    let message = match count {
+        ..0 => format!("the count is {count}, but it may not be negative"),
+        _ => format!("{count} elements of {} bytes each exceed the address space", datatype.size()),
+    };
+    Error::new(mpi::MPI_ERR_COUNT, message)
+}
+
+#[cold]
+fn bad_address(address: usize, bytes: i64) -> Error {
+    let message = match address {
+        0 => format!("the buffer is a null pointer, but it is to hold {bytes} bytes"),
+        mpi::MPI_IN_PLACE => "MPI_IN_PLACE is not allowed for this buffer or on this rank".to_owned(),
+        _ => format!("{address:#x} cannot be the address of a buffer of {bytes} bytes here"),
+    };
+    Error::new(mpi::MPI_ERR_BUFFER, message)
+}
 
 /// A user buffer. Contiguous data is an address and a length; anything else carries its datatype.
 #[derive(Debug, Clone)]

@@ -73,16 +73,6 @@ impl StatusOut {
         }
     }
 
-    /// Stores the status of request `index`, its `MPI_ERROR` included, unless statuses are ignored.
-    pub(crate) fn set_at(self, index: usize, status: Status) {
-        if let Some(pointer) = self.0 {
-            // SAFETY: `new` was promised room for as many statuses as there are requests.
-            let element = unsafe { pointer.add(index) };
-            // SAFETY: as above.
-            unsafe { element.write(status) };
-        }
-    }
-
     /// Changes a status of the program's.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! Where the program's data lie: arrays of elements, and blocks of them for the ranks.
 
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, check_address, check_count};
 use crate::error::{Error, Result};
 use heddle_datatype::TypeRef;
 use heddle_spec::constants as mpi;
@@ -180,30 +180,6 @@ impl Blocks for TypedParts<'_> {
         // SAFETY: the memory was promised by whoever made this.
         unsafe { Buffer::new(address, self.counts[rank], &self.datatypes[rank]) }
     }
-}
-
-fn check_count(count: i64, datatype: &TypeRef) -> Result<i64> {
-    datatype.packed_len(count).ok_or_else(|| {
-        let why = if count < 0 { "negative" } else { "more than can be addressed" };
-        Error::new(mpi::MPI_ERR_COUNT, format!("a count is {count}, which is {why}"))
-    })
-}
-
-/// No data lies below this address: there, null and the standard's addresses with a meaning of their own point.
-const LOWEST_ADDRESS: i64 = 4096;
-
-fn check_address(address: *mut u8, bytes: i64, datatype: &TypeRef) -> Result<()> {
-    // Wrapping: displacements may be addresses, with MPI_BOTTOM, and may be negative.
-    let first = (address.addr() as i64).wrapping_add(datatype.true_lb());
-    if first < LOWEST_ADDRESS && bytes > 0 {
-        let message = match address.addr() {
-            0 => format!("a buffer is a null pointer, but it is to hold {bytes} bytes"),
-            mpi::MPI_IN_PLACE => "MPI_IN_PLACE is not allowed for this buffer or on this rank".to_owned(),
-            address => format!("{address:#x} cannot be the address of a buffer of {bytes} bytes here"),
-        };
-        return Err(Error::new(mpi::MPI_ERR_BUFFER, message));
-    }
-    Ok(())
 }
 
 #[cfg(test)]

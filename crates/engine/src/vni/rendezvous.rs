@@ -10,7 +10,8 @@
 //!     ◀────── FIN ────────
 //! ```
 //!
-//! **Streaming** otherwise, or if that has proved quicker (`pace.rs`): the sender packs piece by piece into the ring, the receiver unpacks piece by piece.
+//! **Streaming** otherwise, or if that has proved quicker (`pace.rs`) and the sender waits in MPI: the sender packs piece
+//! by piece into the ring, the receiver unpacks piece by piece.
 //!
 //! ```text
 //!     ── RTS ────────────▶
