@@ -15,6 +15,7 @@ pub enum Path {
 }
 
 type SectionLock = Biased<Mutex>;
+type Token = <SectionLock as RawLock>::Token;
 
 /// State that is reached only through its section.
 ///
@@ -43,14 +44,12 @@ impl<T> Guarded<T> {
     /// would stay closed.
     #[inline(always)]
     pub fn with<R>(&self, _path: Path, operation: impl FnOnce(&mut T) -> R) -> R {
-        if let Some(lock) = &self.lock {
-            lock.acquire();
-        }
+        let held = self.lock.as_ref().map(|lock| (lock, lock.acquire()));
         // SAFETY: the section is held, or exclusion is guaranteed otherwise.
         let result = operation(unsafe { &mut *self.state.get() });
-        if let Some(lock) = &self.lock {
+        if let Some((lock, token)) = held {
             // SAFETY: acquired above.
-            unsafe { lock.release() };
+            unsafe { lock.release(token) };
         }
         result
     }
@@ -58,16 +57,15 @@ impl<T> Guarded<T> {
     /// Runs `operation` on the state if nobody is in the section; never waits.
     #[inline(always)]
     pub fn try_with<R>(&self, _path: Path, operation: impl FnOnce(&mut T) -> R) -> Option<R> {
-        if let Some(lock) = &self.lock
-            && !lock.try_acquire()
-        {
-            return None;
-        }
+        let held = match &self.lock {
+            Some(lock) => Some((lock, lock.try_acquire()?)),
+            None => None,
+        };
         // SAFETY: the section is held, or exclusion is guaranteed otherwise.
         let result = operation(unsafe { &mut *self.state.get() });
-        if let Some(lock) = &self.lock {
+        if let Some((lock, token)) = held {
             // SAFETY: acquired above.
-            unsafe { lock.release() };
+            unsafe { lock.release(token) };
         }
         Some(result)
     }
@@ -76,6 +74,8 @@ impl<T> Guarded<T> {
 thread_local! {
     /// How many MPI calls this thread is inside of: user callbacks may call MPI again.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
+    /// With what the call section was acquired, while this thread holds it.
+    static TOKEN: Cell<Option<Token>> = const { Cell::new(None) };
 }
 
 /// The section that every MPI call enters: a lock under the `global` granularity, nothing otherwise.
@@ -107,10 +107,9 @@ impl CallSection {
     pub fn outside<R>(&self, wait: impl FnOnce() -> R) -> R {
         match &self.lock {
             Some(lock) if DEPTH.get() > 0 => {
-                // SAFETY: a thread inside a call holds the lock.
-                unsafe { lock.release() };
+                release(lock);
                 let result = wait();
-                lock.acquire();
+                TOKEN.set(Some(lock.acquire()));
                 result
             }
             _ => wait(),
@@ -121,7 +120,7 @@ impl CallSection {
 fn enter(lock: &SectionLock) {
     let depth = DEPTH.get();
     if depth == 0 {
-        lock.acquire();
+        TOKEN.set(Some(lock.acquire()));
     }
     DEPTH.set(depth + 1);
 }
@@ -130,7 +129,12 @@ fn leave(lock: &SectionLock) {
     let depth = DEPTH.get() - 1;
     DEPTH.set(depth);
     if depth == 0 {
-        // SAFETY: the outermost call took the lock.
-        unsafe { lock.release() };
+        release(lock);
     }
+}
+
+fn release(lock: &SectionLock) {
+    let token = TOKEN.take().expect("a thread inside a call holds the lock");
+    // SAFETY: the token stands for this thread's acquisition.
+    unsafe { lock.release(token) };
 }

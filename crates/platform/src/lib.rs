@@ -11,6 +11,8 @@
 //! | [`futex`] | the system call | a blocked thread, so that a lost wake-up is a deadlock loom reports |
 //! | [`barrier`] | `membarrier` | a sequentially consistent fence on both sides |
 //! | [`clock`] | the cycle counter, `CLOCK_MONOTONIC` | stands still |
+//!
+//! [`platform`] says the same as a trait, for code that other worlds, such as a simulated machine, run too.
 
 pub mod atomic;
 pub mod barrier;
@@ -18,7 +20,16 @@ pub mod cell;
 pub mod clock;
 pub mod futex;
 pub mod hint;
+mod native;
+pub mod platform;
 pub mod thread;
+
+#[cfg(not(loom))]
+pub use native::Hardware;
+#[cfg(loom)]
+pub use native::Loom;
+pub use native::Native;
+pub use platform::Platform;
 
 /// Who takes part in a wait or a barrier: the threads of this process, or all processes that share the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,6 +12,26 @@ pub fn yield_now() {
     loom::thread::yield_now();
 }
 
+/// The hardware thread that the caller runs on now, by the kernel's number; it may be outdated when it arrives. Under
+/// `loom`, the number of the calling thread.
+#[inline]
+#[must_use]
+pub fn hardware_thread() -> usize {
+    #[cfg(not(loom))]
+    {
+        // SAFETY: takes nothing and writes nothing of ours.
+        let number = unsafe { libc::sched_getcpu() };
+        // A kernel that does not tell (-1) leaves one place for all: slower, never wrong.
+        usize::try_from(number).unwrap_or(0)
+    }
+    #[cfg(loom)]
+    {
+        // The one number of a model's thread that is the same in every execution; loom shows it only in text.
+        let text = format!("{:?}", loom::thread::current().id());
+        text.chars().filter(char::is_ascii_digit).fold(0, |n, digit| n * 10 + (digit as usize - '0' as usize))
+    }
+}
+
 /// A token of the calling thread: never zero, a multiple of [`ID_STEP`], different for all threads of this process
 /// that live at the same time. A thread that starts after another ended may get the ended one's token.
 ///

@@ -40,11 +40,11 @@ mod hardware {
     impl<L: RawLock> Guarded for Ours<L> {
         #[inline(always)]
         fn run(&self, work: impl FnOnce(&mut u64)) {
-            self.0.acquire();
+            let token = self.0.acquire();
             // SAFETY: the lock is held.
             work(unsafe { &mut *self.1.get() });
             // SAFETY: acquired above.
-            unsafe { self.0.release() };
+            unsafe { self.0.release(token) };
         }
     }
 

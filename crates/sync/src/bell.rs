@@ -33,43 +33,42 @@
 //! sleeper's two steps.
 
 use crate::fault::{Fault, injected};
-use heddle_platform::atomic::{AtomicU32, Ordering};
-use heddle_platform::{Scope, barrier, futex};
+use heddle_platform::atomic::Ordering;
+use heddle_platform::futex::ALL;
+use heddle_platform::platform::AtomicInteger;
+use heddle_platform::{Native, Platform, Scope};
 use std::time::Duration;
 
 /// Wakes sleepers; see the [module](self).
 #[derive(Debug, Default)]
 #[repr(C, align(64))]
-pub struct Bell {
+pub struct Bell<P: Platform = Native> {
     /// How many tickets are out.
-    sleepers: AtomicU32,
+    sleepers: P::AtomicU32,
     /// Changes with every ring that somebody may sleep through: the futex.
-    word: AtomicU32,
+    word: P::AtomicU32,
 }
 
+#[cfg(not(loom))]
 impl Bell {
-    /// A bell with no sleepers.
-    #[cfg(not(loom))]
+    /// A bell with no sleepers, for statics; elsewhere there is `default`.
     #[must_use]
     pub const fn new() -> Self {
+        use heddle_platform::atomic::AtomicU32;
         Self { sleepers: AtomicU32::new(0), word: AtomicU32::new(0) }
     }
+}
 
-    /// A bell with no sleepers.
-    #[cfg(loom)]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
+impl<P: Platform> Bell<P> {
     /// Wakes everybody who sleeps. Call it after the store that makes the event visible; that store is at least
     /// Relaxed, and Release if the event carries data. Returns whether anybody was there.
     ///
     /// `scope` is the same for all users of a bell: with [`Scope::Machine`] every process must have called
-    /// [`barrier::register`].
+    /// [`register`](heddle_platform::barrier::register).
     #[inline(always)]
     pub fn ring(&self, scope: Scope) -> bool {
         if !injected(Fault::BellWithoutLight) {
-            barrier::light();
+            P::light();
         }
         let anybody = self.sleepers.load(Ordering::Relaxed) != 0;
         if anybody {
@@ -82,16 +81,16 @@ impl Bell {
     fn wake(&self, scope: Scope) {
         // Release: takes the event along to the sleeper that reads this word (invariant 2).
         self.word.fetch_add(1, Ordering::Release);
-        futex::wake(&self.word, futex::ALL, scope);
+        P::wake(&self.word, ALL, scope);
     }
 
     /// Announces a sleeper. The caller looks once more for its event, and then either drops the ticket or
     /// [parks](Ticket::park).
     #[must_use = "look for the event once more, then park with the ticket or drop it"]
-    pub fn prepare(&self, scope: Scope) -> Ticket<'_> {
+    pub fn prepare(&self, scope: Scope) -> Ticket<'_, P> {
         self.sleepers.fetch_add(1, Ordering::Relaxed);
         if !injected(Fault::BellWithoutHeavy) {
-            barrier::heavy(scope);
+            P::heavy(scope);
         }
         // Acquire: pairs with the Release in wake().
         Ticket { bell: self, seen: self.word.load(Ordering::Acquire), scope }
@@ -107,25 +106,25 @@ impl Bell {
 
 /// A sleeper that the bell knows of. Dropping it takes the sleeper off.
 #[derive(Debug)]
-pub struct Ticket<'a> {
-    bell: &'a Bell,
+pub struct Ticket<'a, P: Platform = Native> {
+    bell: &'a Bell<P>,
     seen: u32,
     scope: Scope,
 }
 
-impl Ticket<'_> {
+impl<P: Platform> Ticket<'_, P> {
     /// Sleeps until the bell has been rung since [`Bell::prepare`] or since the last `park` returned, or until the
     /// timeout. It may return early; look for the event again, and park again with the same ticket if there is none.
     /// Returns false when the time ran out.
     pub fn park(&mut self, timeout: Option<Duration>) -> bool {
-        let rung = futex::wait(&self.bell.word, self.seen, timeout, self.scope);
+        let rung = P::wait(&self.bell.word, self.seen, timeout, self.scope);
         // Acquire: as in prepare(); the caller's next look comes after this (invariants 2 and 3).
         self.seen = self.bell.word.load(Ordering::Acquire);
         rung
     }
 }
 
-impl Drop for Ticket<'_> {
+impl<P: Platform> Drop for Ticket<'_, P> {
     fn drop(&mut self) {
         self.bell.sleepers.fetch_sub(1, Ordering::Relaxed);
     }

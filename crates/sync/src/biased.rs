@@ -47,7 +47,7 @@
 //!    between its two looks, so no late store can come. If all seats are taken (by threads that were owners once
 //!    and never came back) nobody new becomes owner; the lock still works.
 //! 5. *Identities.* A thread that ends outside leaves `busy = 0`, and its bias is revoked like any other's. A new
-//!    thread with the same identity (see [`thread::current_id`]) takes over bias and seat: the old one has ended, and
+//!    thread with the same identity (see [`Platform::thread_id`]) takes over bias and seat: the old one has ended, and
 //!    everything it did happened before the new one began, so they are one thread for this lock.
 //! 6. *No lost wake-up.* Everything that sets `busy` to 0, a failed entry too, rings `left` afterwards ([`Bell`],
 //!    invariant 2).
@@ -60,10 +60,11 @@ use crate::fault::{Fault, injected};
 use crate::padded::CachePadded;
 use crate::raw_lock::RawLock;
 use crate::wait::{Next, WaitPolicy, Waiter};
-use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
-use heddle_platform::cell::UnsafeCell;
-use heddle_platform::{Scope, barrier, thread};
+use heddle_platform::atomic::Ordering;
+use heddle_platform::platform::{AtomicInteger, MemoryCell};
+use heddle_platform::{Platform, Scope, thread};
 use std::array;
+use std::fmt;
 
 /// How many threads may be, or have been and never come back, bias owners of one lock.
 const SEATS: usize = 8;
@@ -81,21 +82,30 @@ const FIRST_STREAK: u32 = 16;
 const LONGEST_STREAK: u32 = 1 << 16;
 
 /// A lock `L` with a bias; see the [module](self).
-#[derive(Debug)]
-pub struct Biased<L> {
-    bias: CachePadded<Bias>,
-    left: CachePadded<Bell>,
+pub struct Biased<L: RawLock> {
+    bias: CachePadded<Bias<L::Platform>>,
+    left: CachePadded<Bell<L::Platform>>,
     under: CachePadded<L>,
+    /// 1 while a holder of L waits for the owner to leave.
+    revokers: CachePadded<AtomicU32Of<L>>,
     /// Guarded by `under`.
-    habit: UnsafeCell<Habit>,
+    habit: <L::Platform as Platform>::Cell<Habit>,
     policy: WaitPolicy,
 }
 
+impl<L: RawLock + fmt::Debug> fmt::Debug for Biased<L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Biased").field("under", &self.under).finish_non_exhaustive()
+    }
+}
+
+type AtomicU32Of<L> = <<L as RawLock>::Platform as Platform>::AtomicU32;
+
 /// What the owner touches on every use: one cache line.
 #[derive(Debug)]
-struct Bias {
-    word: AtomicU64,
-    busy: [AtomicU32; SEATS],
+struct Bias<P: Platform> {
+    word: P::AtomicU64,
+    busy: [P::AtomicU32; SEATS],
 }
 
 /// Who uses the lock, for the decision to whom it should be biased.
@@ -112,6 +122,8 @@ struct Habit {
 
 // SAFETY: `habit` is touched only while `under` is held, which orders the accesses; all else is atomic or a RawLock.
 unsafe impl<L: RawLock> Sync for Biased<L> {}
+// SAFETY: a `Habit` is numbers, and L is Send by its contract.
+unsafe impl<L: RawLock> Send for Biased<L> {}
 
 impl<L: RawLock + Default> Default for Biased<L> {
     fn default() -> Self {
@@ -131,12 +143,13 @@ impl<L: RawLock> Biased<L> {
     pub fn with_streak(under: L, policy: WaitPolicy, streak: u32) -> Self {
         Self {
             bias: CachePadded::new(Bias {
-                word: AtomicU64::new(NOBODY),
-                busy: array::from_fn(|_| AtomicU32::new(0)),
+                word: AtomicInteger::new(NOBODY),
+                busy: array::from_fn(|_| AtomicInteger::new(0)),
             }),
-            left: CachePadded::new(Bell::new()),
+            left: CachePadded::new(Bell::default()),
             under: CachePadded::new(under),
-            habit: UnsafeCell::new(Habit { user: 0, streak: 0, needed: streak.max(1), seats: [0; SEATS] }),
+            revokers: CachePadded::new(AtomicInteger::new(0)),
+            habit: MemoryCell::new(Habit { user: 0, streak: 0, needed: streak.max(1), seats: [0; SEATS] }),
             policy,
         }
     }
@@ -150,13 +163,13 @@ impl<L: RawLock> Biased<L> {
     #[inline(always)]
     fn enter_biased(&self) -> bool {
         let word = self.bias.word.load(Ordering::Relaxed);
-        let seat = word ^ thread::current_id();
+        let seat = word ^ L::Platform::thread_id();
         if seat > SEAT_BITS {
             return false;
         }
         let busy = &self.bias.busy[seat as usize];
         busy.store(1, Ordering::Relaxed);
-        barrier::light();
+        L::Platform::light();
         if self.bias.word.load(Ordering::Relaxed) == word || injected(Fault::BiasedWithoutSecondLook) {
             return true;
         }
@@ -166,7 +179,7 @@ impl<L: RawLock> Biased<L> {
 
     /// The bias was revoked between the two looks.
     #[cold]
-    fn retreat(&self, busy: &AtomicU32) {
+    fn retreat(&self, busy: &AtomicU32Of<L>) {
         busy.store(0, Ordering::Release);
         if !injected(Fault::BiasedSilentRetreat) {
             self.left.ring(Scope::Process);
@@ -174,10 +187,11 @@ impl<L: RawLock> Biased<L> {
     }
 
     #[inline(never)]
-    fn acquire_through_lock(&self) {
-        self.under.acquire();
+    fn acquire_through_lock(&self) -> L::Token {
+        let token = self.under.acquire();
         self.end_bias(true);
         self.count();
+        token
     }
 
     /// Makes sure that no owner is inside, or fails if `may_wait` is false and one is. The caller holds L.
@@ -188,11 +202,11 @@ impl<L: RawLock> Biased<L> {
         }
         let seat = word & SEAT_BITS;
         // Whoever comes through L is not inside by bias, so the owner itself has nobody to wait for.
-        if word & !(SEAT_BITS | REVOKING) != thread::current_id() {
+        if word & !(SEAT_BITS | REVOKING) != L::Platform::thread_id() {
             if word & REVOKING == 0 {
                 self.bias.word.store(word | REVOKING, Ordering::Relaxed);
                 if !injected(Fault::BiasedWithoutHeavy) {
-                    barrier::heavy(Scope::Process);
+                    L::Platform::heavy(Scope::Process);
                 }
             }
             let busy = &self.bias.busy[seat as usize];
@@ -214,8 +228,9 @@ impl<L: RawLock> Biased<L> {
     }
 
     #[cold]
-    fn wait_for_owner(&self, busy: &AtomicU32) {
-        let mut waiter = Waiter::new(&self.policy, 1);
+    fn wait_for_owner(&self, busy: &AtomicU32Of<L>) {
+        self.revokers.store(1, Ordering::Relaxed);
+        let mut waiter = Waiter::<L::Platform>::new(&self.policy, 1);
         while busy.load(Ordering::Acquire) != 0 {
             if waiter.pause() == Next::Park {
                 let mut ticket = self.left.prepare(Scope::Process);
@@ -224,6 +239,7 @@ impl<L: RawLock> Biased<L> {
                 }
             }
         }
+        self.revokers.store(0, Ordering::Relaxed);
     }
 
     /// Counts an acquisition through L, and makes the caller the owner when it has come often enough. The caller
@@ -233,7 +249,7 @@ impl<L: RawLock> Biased<L> {
         if self.under.has_waiters() {
             return;
         }
-        let me = thread::current_id();
+        let me = L::Platform::thread_id();
         self.habit.with_mut(|habit| {
             // SAFETY: the caller holds L, which guards it.
             let habit = unsafe { &mut *habit };
@@ -255,7 +271,7 @@ impl<L: RawLock> Biased<L> {
     #[cold]
     fn make_owner(&self, habit: &mut Habit, me: u64) {
         // Where the light fence is a full one, the bias costs more than the lock.
-        if !barrier::is_asymmetric() {
+        if !L::Platform::is_asymmetric() {
             habit.needed = u32::MAX;
             return;
         }
@@ -273,50 +289,48 @@ impl<L: RawLock> Biased<L> {
 // SAFETY: exclusion by invariant 3; order by L, by the Release and Acquire of `busy`, or within one thread; liveness by
 // L's and by invariant 6.
 unsafe impl<L: RawLock> RawLock for Biased<L> {
+    type Platform = L::Platform;
+    /// The token of L, or `None` for who came in by the bias.
+    type Token = Option<L::Token>;
+
     #[inline]
-    fn acquire(&self) {
-        if !self.enter_biased() {
-            self.acquire_through_lock();
-        }
+    fn acquire(&self) -> Self::Token {
+        if self.enter_biased() { None } else { Some(self.acquire_through_lock()) }
     }
 
     #[inline]
-    fn try_acquire(&self) -> bool {
+    fn try_acquire(&self) -> Option<Self::Token> {
         if self.enter_biased() {
-            return true;
+            return Some(None);
         }
-        if !self.under.try_acquire() {
-            return false;
-        }
+        let token = self.under.try_acquire()?;
         if self.end_bias(false) {
             self.count();
-            return true;
+            return Some(Some(token));
         }
         // The owner is inside; the bias stays REVOKING, so it comes through L next time.
         // SAFETY: acquired above.
-        unsafe { self.under.release() };
-        false
+        unsafe { self.under.release(token) };
+        None
     }
 
     #[inline]
-    unsafe fn release(&self) {
-        let seat = (self.bias.word.load(Ordering::Relaxed) & !REVOKING) ^ thread::current_id();
-        // Entered by the bias if the bias is mine (it may be under revocation) and my flag is up; a holder that came
-        // through L has its flag down.
-        if seat <= SEAT_BITS && self.bias.busy[seat as usize].load(Ordering::Relaxed) != 0 {
-            let order =
-                if injected(Fault::BiasedRelaxedRelease) { Ordering::Relaxed } else { Ordering::Release };
-            // Release: pairs with the revoker's Acquire.
-            self.bias.busy[seat as usize].store(0, order);
-            self.left.ring(Scope::Process);
-        } else {
+    unsafe fn release(&self, token: Self::Token) {
+        if let Some(token) = token {
             // SAFETY: the caller holds the lock, not by bias, so it holds L.
-            unsafe { self.under.release() };
+            return unsafe { self.under.release(token) };
         }
+        // Entered by the bias, so the word still names the caller, perhaps under revocation, and its seat.
+        let seat = self.bias.word.load(Ordering::Relaxed) & SEAT_BITS;
+        let order = if injected(Fault::BiasedRelaxedRelease) { Ordering::Relaxed } else { Ordering::Release };
+        // Release: pairs with the revoker's Acquire.
+        self.bias.busy[seat as usize].store(0, order);
+        self.left.ring(Scope::Process);
     }
 
     #[inline]
     fn has_waiters(&self) -> bool {
-        self.under.has_waiters() || self.bias.word.load(Ordering::Relaxed) & REVOKING != 0
+        // A revoker waits for the owner holding L; a try that failed leaves REVOKING behind, but nobody who waits.
+        self.under.has_waiters() || self.revokers.load(Ordering::Relaxed) != 0
     }
 }

@@ -9,7 +9,7 @@
 //! | [`wait`] | [`WaitPolicy`] and [`Waiter`]: how long to spin, yield, and when to sleep |
 //! | [`padded`] | [`CachePadded`] |
 //!
-//! Everything is written against `heddle_platform`, so the model checker runs the sources that ship
+//! Every algorithm is generic over [`Platform`], so the model checker runs the sources that ship
 //! (`RUSTFLAGS="--cfg loom" cargo test -p heddle-sync --release --test 'loom_*'`).
 
 pub mod bell;
@@ -21,10 +21,18 @@ pub mod padded;
 pub mod raw_lock;
 pub mod wait;
 
-pub use bell::{Bell, Ticket};
-pub use biased::Biased;
-pub use heddle_platform::Scope;
-pub use mutex::Mutex;
+pub use heddle_platform::{Native, Platform, Scope};
 pub use padded::CachePadded;
-pub use raw_lock::{Guard, Lock, RawLock};
-pub use wait::{Next, WaitPolicy, Waiter};
+pub use raw_lock::{Guard, Lock, RawLock, TimedLock};
+pub use wait::{Next, WaitPolicy};
+
+// On the platform of this build; the modules have the forms for any platform.
+pub use biased::Biased;
+/// [`bell::Bell`] of this build's platform.
+pub type Bell = bell::Bell<Native>;
+/// [`bell::Ticket`] of this build's platform.
+pub type Ticket<'a> = bell::Ticket<'a, Native>;
+/// [`mutex::Mutex`] of this build's platform.
+pub type Mutex = mutex::Mutex<Native>;
+/// [`wait::Waiter`] of this build's platform.
+pub type Waiter = wait::Waiter<Native>;

@@ -45,8 +45,9 @@
 use crate::RawLock;
 use crate::fault::{Fault, injected};
 use crate::wait::{Next, WaitPolicy, Waiter};
-use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
-use heddle_platform::{Scope, barrier, clock, futex, thread};
+use heddle_platform::atomic::Ordering;
+use heddle_platform::platform::AtomicInteger;
+use heddle_platform::{Native, Platform, Scope};
 
 /// Anybody may take it.
 const FREE: u32 = 0;
@@ -81,52 +82,37 @@ const PASSES: u32 = if cfg!(loom) { 2 } else { 256 };
 
 /// The lock; see the [module](self). At most 32,767 threads may wait for it at once.
 #[derive(Debug)]
-pub struct Mutex {
-    state: AtomicU32,
-    waiters: AtomicU32,
+pub struct Mutex<P: Platform = Native> {
+    state: P::AtomicU32,
+    waiters: P::AtomicU32,
     /// Counts releases that passed sleepers over; a count lost in a race does no harm.
-    passes: AtomicU32,
+    passes: P::AtomicU32,
     /// The thread whose tenure runs, or 0.
-    last_holder: AtomicU64,
+    last_holder: P::AtomicU64,
     /// When that tenure began, in ticks.
-    tenure_since: AtomicU64,
+    tenure_since: P::AtomicU64,
     /// How many times that thread has released since.
-    tenure_releases: AtomicU32,
+    tenure_releases: P::AtomicU32,
     policy: WaitPolicy,
 }
 
-impl Default for Mutex {
+impl<P: Platform> Default for Mutex<P> {
     fn default() -> Self {
         Self::new(WaitPolicy::DEFAULT)
     }
 }
 
-impl Mutex {
+impl<P: Platform> Mutex<P> {
     /// A free lock whose waiters wait by `policy`.
-    #[cfg(not(loom))]
     #[must_use]
-    pub const fn new(policy: WaitPolicy) -> Self {
-        Self {
-            state: AtomicU32::new(FREE),
-            waiters: AtomicU32::new(0),
-            passes: AtomicU32::new(0),
-            last_holder: AtomicU64::new(0),
-            tenure_since: AtomicU64::new(0),
-            tenure_releases: AtomicU32::new(0),
-            policy,
-        }
-    }
-
-    /// A free lock whose waiters wait by `policy`.
-    #[cfg(loom)]
     pub fn new(policy: WaitPolicy) -> Self {
         Self {
-            state: AtomicU32::new(FREE),
-            waiters: AtomicU32::new(0),
-            passes: AtomicU32::new(0),
-            last_holder: AtomicU64::new(0),
-            tenure_since: AtomicU64::new(0),
-            tenure_releases: AtomicU32::new(0),
+            state: P::AtomicU32::new(FREE),
+            waiters: P::AtomicU32::new(0),
+            passes: P::AtomicU32::new(0),
+            last_holder: P::AtomicU64::new(0),
+            tenure_since: P::AtomicU64::new(0),
+            tenure_releases: P::AtomicU32::new(0),
             policy,
         }
     }
@@ -140,8 +126,8 @@ impl Mutex {
     #[cold]
     fn acquire_slow(&self) {
         let before = self.waiters.fetch_add(AWAKE, Ordering::Relaxed);
-        let mut waiter = Waiter::backing_off(&self.policy, awake(before) as usize + 1);
-        let me = thread::current_id();
+        let mut waiter = Waiter::<P>::backing_off(&self.policy, awake(before) as usize + 1);
+        let me = P::thread_id();
         loop {
             match self.state.load(Ordering::Relaxed) {
                 FREE if self.take(FREE) => break,
@@ -162,7 +148,7 @@ impl Mutex {
     fn sleep(&self) -> bool {
         self.waiters.fetch_add(ASLEEP.wrapping_sub(AWAKE), Ordering::Relaxed);
         if !injected(Fault::MutexWithoutHeavy) {
-            barrier::heavy(Scope::Process);
+            P::heavy(Scope::Process);
         }
         if self.take_before_sleep() {
             self.rise();
@@ -171,7 +157,7 @@ impl Mutex {
         let mut waiters = self.waiters.load(Ordering::Relaxed);
         loop {
             if waiters & PERMIT == 0 {
-                futex::wait(&self.waiters, waiters, None, Scope::Process);
+                P::wait(&self.waiters, waiters, None, Scope::Process);
                 waiters = self.waiters.load(Ordering::Relaxed);
             } else if self.replace_waiters(&mut waiters, |waiters| waiters - PERMIT + AWAKE) {
                 return false;
@@ -205,7 +191,7 @@ impl Mutex {
         }
         while all_asleep(waiters) || due && asleep(waiters) != 0 && waiters & PERMIT == 0 {
             if self.replace_waiters(&mut waiters, |waiters| waiters - ASLEEP + PERMIT) {
-                futex::wake(&self.waiters, 1, Scope::Process);
+                P::wake(&self.waiters, 1, Scope::Process);
                 return;
             }
         }
@@ -221,10 +207,10 @@ impl Mutex {
     /// What a holder that others wait for leaves behind: [`RESERVED`] when its tenure is over.
     #[cold]
     fn state_after_tenure(&self, waiters: u32) -> u32 {
-        let me = thread::current_id();
+        let me = P::thread_id();
         if self.last_holder.load(Ordering::Relaxed) != me {
             self.last_holder.store(me, Ordering::Relaxed);
-            self.tenure_since.store(clock::ticks(), Ordering::Relaxed);
+            self.tenure_since.store(P::ticks(), Ordering::Relaxed);
             self.tenure_releases.store(0, Ordering::Relaxed);
             return FREE;
         }
@@ -236,9 +222,9 @@ impl Mutex {
         if !look || awake(waiters) == 0 {
             return FREE;
         }
-        let now = clock::ticks();
+        let now = P::ticks();
         let served = now.wrapping_sub(self.tenure_since.load(Ordering::Relaxed));
-        if served < clock::ns_to_ticks(self.policy.forced_yield_ns) {
+        if served < P::ns_to_ticks(self.policy.forced_yield_ns) {
             return FREE;
         }
         self.tenure_since.store(now, Ordering::Relaxed);
@@ -247,7 +233,10 @@ impl Mutex {
 }
 
 // SAFETY: exclusion by invariant 1, order by the Acquire and Release on `state`, liveness by invariant 3.
-unsafe impl RawLock for Mutex {
+unsafe impl<P: Platform> RawLock for Mutex<P> {
+    type Platform = P;
+    type Token = ();
+
     #[inline]
     fn acquire(&self) {
         if !self.take(FREE) {
@@ -256,19 +245,19 @@ unsafe impl RawLock for Mutex {
     }
 
     #[inline]
-    fn try_acquire(&self) -> bool {
-        self.state.load(Ordering::Relaxed) == FREE && self.take(FREE)
+    fn try_acquire(&self) -> Option<()> {
+        (self.state.load(Ordering::Relaxed) == FREE && self.take(FREE)).then_some(())
     }
 
     #[inline]
-    unsafe fn release(&self) {
+    unsafe fn release(&self, (): ()) {
         let waiters = self.waiters.load(Ordering::Relaxed);
         let left_behind = if waiters == 0 { FREE } else { self.state_after_tenure(waiters) };
         let order = if injected(Fault::MutexRelaxedRelease) { Ordering::Relaxed } else { Ordering::Release };
         // Release: pairs with the Acquire in take().
         self.state.store(left_behind, order);
         if !injected(Fault::MutexWithoutLight) {
-            barrier::light();
+            P::light();
         }
         let waiters = self.waiters.load(Ordering::Relaxed);
         if asleep(waiters) != 0 {

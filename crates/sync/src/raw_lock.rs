@@ -1,8 +1,10 @@
 //! What a lock promises, and the safe wrapper written once above that promise.
 
-use heddle_platform::cell::{MutPtr, UnsafeCell};
+use heddle_platform::Platform;
+use heddle_platform::platform::{CellAccess, MemoryCell};
 use std::fmt;
 use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 
 /// A lock without data.
@@ -19,31 +21,60 @@ use std::ops::{Deref, DerefMut};
 ///
 /// Locks are not recursive: a holder that acquires again waits for ever.
 pub unsafe trait RawLock: Send + Sync {
+    /// The world it runs in.
+    type Platform: Platform;
+
+    /// What an acquisition hands to its release: the queue node, or `()` for a lock without nodes. Not to be copied.
+    type Token;
+
     /// Waits until the lock is the caller's.
-    fn acquire(&self);
+    fn acquire(&self) -> Self::Token;
 
     /// Takes the lock if that needs no waiting. It may fail although nobody holds the lock, but not for ever.
     #[must_use]
-    fn try_acquire(&self) -> bool;
+    fn try_acquire(&self) -> Option<Self::Token>;
 
     /// Gives the lock back.
     ///
     /// # Safety
     ///
-    /// The calling thread acquired this lock and has not released it since. The lock stays in place until `release`
-    /// has returned: it may touch the lock after the next holder entered, so a holder must not free the memory the
+    /// The calling thread acquired this lock, which gave it `token`, and has not released it since. The lock stays in
+    /// place until `release` has returned: it may touch the lock after the next holder entered, so a holder must not free the memory the
     /// lock lies in while a former holder may still be releasing it.
-    unsafe fn release(&self);
+    unsafe fn release(&self, token: Self::Token);
 
-    /// A hint: whether somebody waits for the lock. It may be outdated when it arrives.
+    /// Whether somebody waits for the lock. Asked by the holder the answer is one-sided: it may overlook a thread, but
+    /// when it is true, some thread waits now that acquires the lock after this holder's release (or, if the lock is
+    /// a [`TimedLock`], gives up). Asked by others it is a hint that may be outdated when it arrives.
     fn has_waiters(&self) -> bool;
 }
 
+/// A lock whose waiters may give up.
+///
+/// # Safety
+///
+/// As [`RawLock`]; and a thread that gave up has left nothing behind that keeps others from entering, and may come
+/// again.
+pub unsafe trait TimedLock: RawLock {
+    /// Waits until the lock is the caller's, or until [`Platform::now_ns`] has reached `deadline_ns`. The lock may
+    /// still be handed to a thread whose time is up; then it succeeds.
+    #[must_use]
+    fn acquire_until(&self, deadline_ns: u64) -> Option<Self::Token>;
+}
+
+type CellOf<L, T> = <<L as RawLock>::Platform as Platform>::Cell<T>;
+type AccessOf<L, T> = <CellOf<L, T> as MemoryCell<T>>::Access;
+
 /// A value that is reached only by holding a lock of kind `L`.
-#[derive(Default)]
-pub struct Lock<L, T> {
+pub struct Lock<L: RawLock, T> {
     raw: L,
-    value: UnsafeCell<T>,
+    value: CellOf<L, T>,
+}
+
+impl<L: RawLock + Default, T: Default> Default for Lock<L, T> {
+    fn default() -> Self {
+        Self::new(L::default(), T::default())
+    }
 }
 
 // SAFETY: the value is reached only through a guard, and `L` lets one guard exist at a time (RawLock, exclusion), each
@@ -55,20 +86,28 @@ unsafe impl<L: RawLock, T: Send> Send for Lock<L, T> {}
 impl<L: RawLock, T> Lock<L, T> {
     /// Guards `value` by `raw`.
     pub fn new(raw: L, value: T) -> Self {
-        Self { raw, value: UnsafeCell::new(value) }
+        Self { raw, value: MemoryCell::new(value) }
     }
 
     /// Waits for the lock; the value is the caller's while the guard lives.
     #[inline]
     pub fn acquire(&self) -> Guard<'_, L, T> {
-        self.raw.acquire();
-        self.guard()
+        self.guard(self.raw.acquire())
     }
 
     /// The guard if that needs no waiting.
     #[inline]
     pub fn try_acquire(&self) -> Option<Guard<'_, L, T>> {
-        self.raw.try_acquire().then(|| self.guard())
+        self.raw.try_acquire().map(|token| self.guard(token))
+    }
+
+    /// The guard, unless [`Platform::now_ns`] reaches `deadline_ns` before the lock is the caller's.
+    #[inline]
+    pub fn acquire_until(&self, deadline_ns: u64) -> Option<Guard<'_, L, T>>
+    where
+        L: TimedLock,
+    {
+        self.raw.acquire_until(deadline_ns).map(|token| self.guard(token))
     }
 
     /// See [`RawLock::has_waiters`].
@@ -88,12 +127,13 @@ impl<L: RawLock, T> Lock<L, T> {
     }
 
     #[inline(always)]
-    fn guard(&self) -> Guard<'_, L, T> {
-        Guard { value: self.value.get_mut(), _held: Held { raw: &self.raw, _not_send: PhantomData } }
+    fn guard(&self, token: L::Token) -> Guard<'_, L, T> {
+        let held = Held { raw: &self.raw, token: ManuallyDrop::new(token), _not_send: PhantomData };
+        Guard { value: self.value.access(), _held: held }
     }
 }
 
-impl<L, T> fmt::Debug for Lock<L, T> {
+impl<L: RawLock, T> fmt::Debug for Lock<L, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Lock").finish_non_exhaustive()
     }
@@ -103,7 +143,7 @@ impl<L, T> fmt::Debug for Lock<L, T> {
 #[must_use = "the lock is released as soon as the guard is dropped"]
 pub struct Guard<'a, L: RawLock, T> {
     // Fields are dropped in this order: the access ends, then the lock is released.
-    value: MutPtr<T>,
+    value: AccessOf<L, T>,
     _held: Held<'a, L>,
 }
 
@@ -134,13 +174,16 @@ impl<L: RawLock, T: fmt::Debug> fmt::Debug for Guard<'_, L, T> {
 /// One acquisition; its end releases. Not `Send`: a lock is released by the thread that acquired it.
 struct Held<'a, L: RawLock> {
     raw: &'a L,
+    token: ManuallyDrop<L::Token>,
     _not_send: PhantomData<*const ()>,
 }
 
 impl<L: RawLock> Drop for Held<'_, L> {
     #[inline(always)]
     fn drop(&mut self) {
+        // SAFETY: taken once, by the end of its only owner.
+        let token = unsafe { ManuallyDrop::take(&mut self.token) };
         // SAFETY: made by an acquisition of this thread (not Send), ended once.
-        unsafe { self.raw.release() };
+        unsafe { self.raw.release(token) };
     }
 }

@@ -14,7 +14,8 @@
 //! progress: then the spin is a tenth. A thread that always finds its event at once would never reach the yield;
 //! [`Waiter::reset`] makes it yield after `forced_yield_ns` of that if there is a crowd, which keeps the others' share.
 
-use heddle_platform::{clock, hint, thread};
+use heddle_platform::{Native, Platform};
+use std::marker::PhantomData;
 
 /// How long to spin, how often to yield, whether to sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +58,7 @@ pub enum Next {
 
 /// One thread's wait for one event. Making one costs a few stores; the clock is first read when it pauses.
 #[derive(Clone, Debug)]
-pub struct Waiter {
+pub struct Waiter<P = Native> {
     policy: WaitPolicy,
     crowded: bool,
     phase: Phase,
@@ -66,6 +67,7 @@ pub struct Waiter {
     backs_off: bool,
     /// When the thread was first seen making progress since its last yield (ticks; 0: not yet).
     busy_since: u64,
+    _platform: PhantomData<P>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +77,7 @@ enum Phase {
     Yielding { times: u32 },
 }
 
-impl Waiter {
+impl<P: Platform> Waiter<P> {
     /// Starts a wait. `crowd` is how many threads of this process wait now, the caller included.
     #[inline]
     #[must_use]
@@ -87,6 +89,7 @@ impl Waiter {
             hints: 1,
             backs_off: false,
             busy_since: 0,
+            _platform: PhantomData,
         }
     }
 
@@ -102,7 +105,7 @@ impl Waiter {
     #[inline]
     pub fn pause(&mut self) -> Next {
         match self.phase {
-            Phase::Spinning { since, budget } if clock::ticks().wrapping_sub(since) < budget => {
+            Phase::Spinning { since, budget } if P::ticks().wrapping_sub(since) < budget => {
                 self.spin();
                 Next::Poll
             }
@@ -134,7 +137,7 @@ impl Waiter {
         if spin_ns == 0 {
             return self.yield_turn(0);
         }
-        self.phase = Phase::Spinning { since: clock::ticks(), budget: clock::ns_to_ticks(spin_ns) };
+        self.phase = Phase::Spinning { since: P::ticks(), budget: P::ns_to_ticks(spin_ns) };
         self.spin();
         Next::Poll
     }
@@ -142,7 +145,7 @@ impl Waiter {
     #[inline]
     fn spin(&mut self) {
         for _ in 0..self.hints {
-            hint::spin_loop();
+            P::spin_hint();
         }
         if self.backs_off {
             self.hints = (self.hints * 2).min(MOST_HINTS);
@@ -155,17 +158,17 @@ impl Waiter {
         }
         self.phase = Phase::Yielding { times: times.saturating_add(1) };
         self.busy_since = 0;
-        thread::yield_now();
+        P::yield_now();
         Next::Poll
     }
 
     fn yield_if_due(&mut self) {
-        let now = clock::ticks();
+        let now = P::ticks();
         if self.busy_since == 0 {
             self.busy_since = now;
-        } else if now.wrapping_sub(self.busy_since) >= clock::ns_to_ticks(self.policy.forced_yield_ns) {
+        } else if now.wrapping_sub(self.busy_since) >= P::ns_to_ticks(self.policy.forced_yield_ns) {
             self.busy_since = 0;
-            thread::yield_now();
+            P::yield_now();
         }
     }
 }
@@ -185,11 +188,11 @@ mod tests {
     #[test]
     fn spins_then_yields_then_parks() {
         let policy = WaitPolicy { spin_ns: 20_000, yields: 3, ..WaitPolicy::DEFAULT };
-        let mut waiter = Waiter::new(&policy, 1);
-        let start = clock::now_ns();
+        let mut waiter = Waiter::<Native>::new(&policy, 1);
+        let start = Native::now_ns();
         let turns = turns_until_park(&mut waiter);
         assert!(turns > 3);
-        assert!(clock::now_ns() - start >= 19_000, "the spin was cut short");
+        assert!(Native::now_ns() - start >= 19_000, "the spin was cut short");
         assert_eq!(waiter.pause(), Next::Park, "parking stays the advice");
         waiter.reset();
         assert_eq!(waiter.pause(), Next::Poll);
@@ -205,7 +208,7 @@ mod tests {
     #[test]
     fn without_parking_it_goes_on() {
         let policy = WaitPolicy { spin_ns: 0, yields: 0, park: false, ..WaitPolicy::DEFAULT };
-        let mut waiter = Waiter::new(&policy, 2);
+        let mut waiter = Waiter::<Native>::new(&policy, 2);
         assert!((0..1_000).all(|_| waiter.pause() == Next::Poll));
     }
 }

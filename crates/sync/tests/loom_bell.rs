@@ -23,7 +23,7 @@ impl Events {
         Arc::new(Self {
             count: AtomicU32::new(0),
             data: [UnsafeCell::new(0), UnsafeCell::new(0)],
-            bell: Bell::new(),
+            bell: Bell::default(),
         })
     }
 

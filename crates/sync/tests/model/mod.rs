@@ -3,8 +3,8 @@
 // Every test file includes this one and uses its share of it.
 #![allow(dead_code)]
 
-use heddle_sync::RawLock;
 use heddle_sync::fault::{self, Fault};
+use heddle_sync::{Native, RawLock};
 use loom::sync::{Condvar, Mutex};
 use std::env;
 use std::process::Command;
@@ -84,6 +84,9 @@ impl Default for Given {
 
 // SAFETY: `held` is set by one thread at a time under loom's mutex, which also orders.
 unsafe impl RawLock for Given {
+    type Platform = Native;
+    type Token = ();
+
     fn acquire(&self) {
         let mut held = self.held.lock().expect("not poisoned");
         while *held {
@@ -92,12 +95,12 @@ unsafe impl RawLock for Given {
         *held = true;
     }
 
-    fn try_acquire(&self) -> bool {
+    fn try_acquire(&self) -> Option<()> {
         let mut held = self.held.lock().expect("not poisoned");
-        !std::mem::replace(&mut *held, true)
+        (!std::mem::replace(&mut *held, true)).then_some(())
     }
 
-    unsafe fn release(&self) {
+    unsafe fn release(&self, (): ()) {
         *self.held.lock().expect("not poisoned") = false;
         self.freed.notify_one();
     }
