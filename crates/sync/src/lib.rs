@@ -7,6 +7,7 @@
 //! | [`biased`] | [`Biased`]: any lock, free of charge while one thread uses it |
 //! | [`bell`] | [`Bell`]: wakes sleepers, costs the waker a load while nobody sleeps; also between processes |
 //! | [`wait`] | [`WaitPolicy`] and [`Waiter`]: how long to spin, yield, and when to sleep |
+//! | [`node`] | queue nodes: blocks from a cache that each thread keeps |
 //! | [`padded`] | [`CachePadded`] |
 //!
 //! Every algorithm is generic over [`Platform`], so the model checker runs the sources that ship
@@ -17,6 +18,7 @@ pub mod biased;
 #[doc(hidden)]
 pub mod fault;
 pub mod mutex;
+pub mod node;
 pub mod padded;
 pub mod raw_lock;
 pub mod wait;
