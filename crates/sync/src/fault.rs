@@ -33,6 +33,20 @@ pub enum Fault {
     BiasedSharedSeat,
     /// A failed try gives up the bias although the owner is inside.
     BiasedForgetfulTry,
+    /// The last high-priority thread opens the filter and leaves the sign that it is shut.
+    TwoLevelFlagLeft,
+    /// A high-priority thread that nobody waits behind keeps the filter shut.
+    TwoLevelKeptShut,
+    /// The filter is set free without publishing what its holder wrote.
+    TwoLevelRelaxedFilter,
+    /// The filter is granted without publishing what its holder wrote.
+    TwoLevelRelaxedGrant,
+    /// Who waits at the filter goes to sleep before the holder can know of it.
+    TwoLevelWithoutHeavy,
+    /// The filter's holder looks for sleepers too early.
+    TwoLevelWithoutLight,
+    /// A high-priority thread gives up and does not say so.
+    TwoLevelSilentGiverUp,
 }
 
 /// From now on algorithms run by models of this test leave that line out.

@@ -5,6 +5,7 @@
 //! | [`raw_lock`] | [`RawLock`], the contract of every lock here, and [`Lock`], the safe wrapper with guards |
 //! | [`mutex`] | [`Mutex`]: test-and-set, released by a plain store; waiters spin, yield, sleep |
 //! | [`biased`] | [`Biased`]: any lock, free of charge while one thread uses it |
+//! | [`two_level`] | [`TwoLevel`]: two locks and a filter; the low class stands back for the high one |
 //! | [`bell`] | [`Bell`]: wakes sleepers, costs the waker a load while nobody sleeps; also between processes |
 //! | [`wait`] | [`WaitPolicy`] and [`Waiter`]: how long to spin, yield, and when to sleep |
 //! | [`padded`] | [`CachePadded`] |
@@ -19,6 +20,7 @@ pub mod fault;
 pub mod mutex;
 pub mod padded;
 pub mod raw_lock;
+pub mod two_level;
 pub mod wait;
 
 pub use heddle_platform::{Native, Platform, Scope};
@@ -28,6 +30,7 @@ pub use wait::{Next, WaitPolicy};
 
 // On the platform of this build; the modules have the forms for any platform.
 pub use biased::Biased;
+pub use two_level::{PriorityLock, TwoLevel};
 /// [`bell::Bell`] of this build's platform.
 pub type Bell = bell::Bell<Native>;
 /// [`bell::Ticket`] of this build's platform.
