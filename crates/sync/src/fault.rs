@@ -47,6 +47,18 @@ pub enum Fault {
     TwoLevelWithoutLight,
     /// A high-priority thread gives up and does not say so.
     TwoLevelSilentGiverUp,
+    /// An event does not publish what it brought.
+    CounterRelaxedSignal,
+    /// The waiter announces its sleep by a store, over signals that came since its load.
+    CounterPlainSleep,
+    /// A nudge does not wake the waiter.
+    CounterSilentNudge,
+    /// The last signal leaves a counter's sleeper alone.
+    CounterSilentSignal,
+    /// A leader whose events are there leaves with the role.
+    LeaderKeepsRole,
+    /// An appointed sleeper whose events came at the same time leaves with the role.
+    LeaderAppointedLeaves,
 }
 
 /// From now on algorithms run by models of this test leave that line out.
