@@ -77,6 +77,32 @@ pub enum Fault {
     OffloadWithoutRing,
     /// The thread that serves ends when it is told, whatever is posted.
     OffloadLeavesWork,
+    /// The last high-priority thread opens the filter and leaves the sign that it is shut.
+    TwoLevelFlagLeft,
+    /// A high-priority thread that nobody waits behind keeps the filter shut.
+    TwoLevelKeptShut,
+    /// The filter is set free without publishing what its holder wrote.
+    TwoLevelRelaxedFilter,
+    /// The filter is granted without publishing what its holder wrote.
+    TwoLevelRelaxedGrant,
+    /// Who waits at the filter goes to sleep before the holder can know of it.
+    TwoLevelWithoutHeavy,
+    /// The filter's holder looks for sleepers too early.
+    TwoLevelWithoutLight,
+    /// A high-priority thread gives up and does not say so.
+    TwoLevelSilentGiverUp,
+    /// An event does not publish what it brought.
+    CounterRelaxedSignal,
+    /// The waiter announces its sleep by a store, over signals that came since its load.
+    CounterPlainSleep,
+    /// A nudge does not wake the waiter.
+    CounterSilentNudge,
+    /// The last signal leaves a counter's sleeper alone.
+    CounterSilentSignal,
+    /// A leader whose events are there leaves with the role.
+    LeaderKeepsRole,
+    /// An appointed sleeper whose events came at the same time leaves with the role.
+    LeaderAppointedLeaves,
 }
 
 /// From now on algorithms run by models of this test leave that line out.

@@ -5,6 +5,9 @@
 //! | [`raw_lock`] | [`RawLock`], the contract of every lock here, and [`Lock`], the safe wrapper with guards |
 //! | [`mutex`] | [`Mutex`]: test-and-set, released by a plain store; waiters spin, yield, sleep |
 //! | [`biased`] | [`Biased`]: any lock, free of charge while one thread uses it |
+//! | [`two_level`] | [`TwoLevel`]: two locks and a filter; the low class stands back for the high one |
+//! | [`sync_counter`] | [`SyncCounter`]: wait for n events with one wake-up |
+//! | [`leader`] | [`Leadership`]: one thread polls, the others sleep on their counters |
 //! | [`bell`] | [`Bell`]: wakes sleepers, costs the waker a load while nobody sleeps; also between processes |
 //! | [`wait`] | [`WaitPolicy`] and [`Waiter`]: how long to spin, yield, and when to sleep |
 //! | [`node`] | queue nodes: blocks from a cache that each thread keeps |
@@ -20,11 +23,14 @@ pub mod biased;
 pub mod combining;
 #[doc(hidden)]
 pub mod fault;
+pub mod leader;
 pub mod mutex;
 pub mod node;
 pub mod padded;
 pub mod queue;
 pub mod raw_lock;
+pub mod sync_counter;
+pub mod two_level;
 pub mod wait;
 
 pub use combining::{Combining, LockQueue};
@@ -35,12 +41,17 @@ pub use wait::{Next, WaitPolicy};
 
 // On the platform of this build; the modules have the forms for any platform.
 pub use biased::Biased;
+pub use two_level::{PriorityLock, TwoLevel};
 /// [`bell::Bell`] of this build's platform.
 pub type Bell = bell::Bell<Native>;
 /// [`bell::Ticket`] of this build's platform.
 pub type Ticket<'a> = bell::Ticket<'a, Native>;
+/// [`leader::Leadership`] of this build's platform.
+pub type Leadership = leader::Leadership<Native>;
 /// [`mutex::Mutex`] of this build's platform.
 pub type Mutex = mutex::Mutex<Native>;
+/// [`sync_counter::SyncCounter`] of this build's platform.
+pub type SyncCounter = sync_counter::SyncCounter<Native>;
 /// [`wait::Waiter`] of this build's platform.
 pub type Waiter = wait::Waiter<Native>;
 
