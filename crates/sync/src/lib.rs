@@ -54,10 +54,6 @@ pub use wait::{Next, WaitPolicy};
 // On the platform of this build; the modules have the forms for any platform.
 pub use biased::Biased;
 pub use two_level::{PriorityLock, TwoLevel};
-/// [`bell::Bell`] of this build's platform.
-pub type Bell = bell::Bell<Native>;
-/// [`bell::Ticket`] of this build's platform.
-pub type Ticket<'a> = bell::Ticket<'a, Native>;
 /// [`leader::Leadership`] of this build's platform.
 pub type Leadership = leader::Leadership<Native>;
 pub use fissile::Fissile;

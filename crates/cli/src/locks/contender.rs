@@ -4,8 +4,9 @@
 
 use std::any::type_name;
 
-use heddle_sync::{Biased, Mutex};
+use heddle_sync::{AbortableMcs, Biased, Clh, Fissile, Mcs, Mutex, Ticket, TwoLevel};
 
+use super::combined::{Dsm, LockQ, Offloaded};
 use super::experiments::{self, Experiment, Sample};
 use super::guarded::{Kind, Ours};
 use super::peers::{ArrayFifo, ParkingLot, SegFifo, Std};
@@ -90,6 +91,17 @@ impl Contender {
 pub(crate) const CONTENDERS: &[Contender] = &[
     Contender::guarding::<Ours<Mutex>>("mutex", Family::Mutex),
     Contender::guarding::<Ours<Biased<Mutex>>>("biased-mutex", Family::Mutex),
+    Contender::guarding::<Ours<Ticket>>("ticket", Family::Queue),
+    Contender::guarding::<Ours<Mcs>>("mcs", Family::Queue),
+    Contender::guarding::<Ours<Clh>>("clh", Family::Queue),
+    Contender::guarding::<Ours<AbortableMcs>>("abortable-mcs", Family::Queue),
+    Contender::guarding::<Ours<Fissile<Mcs>>>("fissile-mcs", Family::Queue),
+    Contender::guarding::<Ours<TwoLevel<Mcs, Mcs>>>("p-mcs-mcs", Family::TwoLevel),
+    Contender::guarding::<Ours<TwoLevel<Mutex, Mutex>>>("p-mutex-mutex", Family::TwoLevel),
+    Contender::guarding::<Dsm>("dsm-synch", Family::Combining),
+    Contender::guarding::<LockQ<Mutex>>("lockq-mutex", Family::Combining),
+    Contender::guarding::<LockQ<Mcs>>("lockq-mcs", Family::Combining),
+    Contender::guarding::<Offloaded>("offload", Family::Combining),
     Contender::guarding::<Pthread>("pthread", Family::Peer),
     Contender::guarding::<ParkingLot>("parking_lot", Family::Peer),
     Contender::guarding::<Std>("std", Family::Peer),

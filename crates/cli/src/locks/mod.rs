@@ -5,6 +5,7 @@
 //! median over the rounds. Every cell makes a new lock: a bias that was revoked or a thread that was chosen must not
 //! spoil the next. Threads are left where the system puts them, as in programs.
 
+mod combined;
 mod contender;
 mod experiments;
 mod guarded;

@@ -31,7 +31,7 @@ pub(crate) fn round_trip_ns() -> Option<f64> {
             }
             ball.store(turn + 1, Ordering::Release);
             turn += 2;
-            if turn / 2 % BATCH == 0 {
+            if (turn / 2).is_multiple_of(BATCH) {
                 let now = clock::ticks();
                 batches.push(clock::ticks_to_ns(now.wrapping_sub(start)) as f64 / BATCH as f64);
                 start = now;
