@@ -100,7 +100,7 @@ const char *heddle_combine_kinds(void);
 /*
  Makes combining of the kind `kind` and stores it in `*combine`; on an error `*combine` becomes null.
 
- # Safety
+ The caller promises:
 
  `kind` is null or a string; `combine` is null or may be written.
  */
@@ -111,7 +111,7 @@ heddle_status heddle_combine_create(const char *kind, heddle_combine **combine);
  written is visible then, and to all operations after it. One thread's operations run in the order of its calls.
  `HEDDLE_STATUS_WOULD_DEADLOCK` from inside an operation of the same combining.
 
- # Safety
+ The caller promises:
 
  `combine` is null or combining that is not destroyed before the call returns; `operation` may be called with
  `argument` in any thread.
@@ -125,7 +125,7 @@ heddle_status heddle_combine_run(heddle_combine *combine,
  bounded time, before `heddle_combine_destroy` returns at the latest. From inside an operation of the same combining it
  may be called where it returns at once; elsewhere it returns `HEDDLE_STATUS_WOULD_DEADLOCK`.
 
- # Safety
+ The caller promises:
 
  As `heddle_combine_run`, and `argument` stays valid until the operation has run.
  */
@@ -137,7 +137,7 @@ heddle_status heddle_combine_post(heddle_combine *combine,
  As `heddle_combine_run` if nobody else is at it now, otherwise returns `HEDDLE_STATUS_BUSY` and runs nothing. Always
  busy for `offload`.
 
- # Safety
+ The caller promises:
 
  As `heddle_combine_run`.
  */
@@ -149,7 +149,7 @@ heddle_status heddle_combine_try_run(heddle_combine *combine,
  Runs what is still posted, and ends the combining; null is allowed. No call on it may be in progress in another
  thread, and none may follow. `HEDDLE_STATUS_WOULD_DEADLOCK` from inside one of its operations: then it lives on.
 
- # Safety
+ The caller promises:
 
  `combine` is null or combining, which nobody uses any more.
  */
@@ -179,7 +179,7 @@ const char *heddle_lock_kinds(void);
 /*
  Makes a free lock of the kind `kind` and stores it in `*lock`; on an error `*lock` becomes null.
 
- # Safety
+ The caller promises:
 
  `kind` is null or a string; `lock` is null or may be written.
  */
@@ -188,7 +188,7 @@ heddle_status heddle_lock_create(const char *kind, heddle_lock **lock);
 /*
  Waits until the lock is the caller's; in the class that goes first, if the kind has classes.
 
- # Safety
+ The caller promises:
 
  `lock` is null or a lock that is not destroyed before the call returns.
  */
@@ -197,7 +197,7 @@ heddle_status heddle_lock_acquire(heddle_lock *lock);
 /*
  Takes the lock if that needs no waiting, otherwise returns `HEDDLE_STATUS_BUSY`.
 
- # Safety
+ The caller promises:
 
  As `heddle_lock_acquire`.
  */
@@ -207,7 +207,7 @@ heddle_status heddle_lock_try_acquire(heddle_lock *lock);
  Waits until the lock is the caller's, or `timeout_ns` nanoseconds are over: then it returns
  `HEDDLE_STATUS_TIMED_OUT`. Not every kind can do that.
 
- # Safety
+ The caller promises:
 
  As `heddle_lock_acquire`.
  */
@@ -216,7 +216,7 @@ heddle_status heddle_lock_acquire_timed(heddle_lock *lock, uint64_t timeout_ns);
 /*
  As `heddle_lock_acquire`, in the class that stands back. The same for kinds without classes.
 
- # Safety
+ The caller promises:
 
  As `heddle_lock_acquire`.
  */
@@ -225,7 +225,7 @@ heddle_status heddle_lock_acquire_low(heddle_lock *lock);
 /*
  As `heddle_lock_try_acquire`, in the class that stands back.
 
- # Safety
+ The caller promises:
 
  As `heddle_lock_acquire`.
  */
@@ -234,7 +234,7 @@ heddle_status heddle_lock_try_acquire_low(heddle_lock *lock);
 /*
  As `heddle_lock_acquire_timed`, in the class that stands back.
 
- # Safety
+ The caller promises:
 
  As `heddle_lock_acquire`.
  */
@@ -243,7 +243,7 @@ heddle_status heddle_lock_acquire_low_timed(heddle_lock *lock, uint64_t timeout_
 /*
  Gives the lock back. `HEDDLE_STATUS_NOT_HOLDER` if the calling thread does not hold it; then nothing has changed.
 
- # Safety
+ The caller promises:
 
  As `heddle_lock_acquire`.
  */
@@ -253,7 +253,7 @@ heddle_status heddle_lock_release(heddle_lock *lock);
  Whether somebody waits for the lock. Asked by the holder, `true` is certain and `false` may overlook a thread; asked by
  others it is a hint. False for null.
 
- # Safety
+ The caller promises:
 
  As `heddle_lock_acquire`.
  */
@@ -263,7 +263,7 @@ bool heddle_lock_has_waiters(const heddle_lock *lock);
  Ends a lock that is free; null is allowed. `HEDDLE_STATUS_BUSY` if somebody holds it: then it lives on. No call on the
  lock, a release included, may be in progress in another thread, and none may follow.
 
- # Safety
+ The caller promises:
 
  `lock` is null or a lock, which nobody uses any more.
  */
