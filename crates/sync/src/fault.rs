@@ -41,8 +41,8 @@ pub enum Fault {
     McsForgetsLateComer,
     /// The release does not publish what its holder wrote.
     ClhRelaxedRelease,
-    /// Who gives up does not tell the one behind it.
-    ClhSilentGiveUp,
+    /// Who leaves does not wake the one behind it.
+    ClhWithoutRing,
     /// The release does not publish what its holder wrote.
     TicketRelaxedRelease,
     /// The release wakes the one after the next.
