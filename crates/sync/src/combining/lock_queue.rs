@@ -186,6 +186,12 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
         &self.lock
     }
 
+    /// Whether nobody is at the value and nothing is posted; outdated when it arrives.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.try_hold().is_some_and(|_held| self.posted.is_empty() && self.guarded(|g| g.pending.is_null()))
+    }
+
     /// Gives `use_it` what the lock guards. The caller holds the lock.
     #[inline(always)]
     fn guarded<R>(&self, use_it: impl FnOnce(&mut Guarded<RequestOf<L, T>, T>) -> R) -> R {
@@ -308,6 +314,7 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
     fn look_again(&self, mut drained: Drained) {
         loop {
             if !injected(Fault::LockQueueReleasesWithoutFence) {
+                // Pairs with the fence in announce() (invariant 3).
                 L::Platform::fence(Ordering::SeqCst);
             }
             if drained == Drained::Empty && self.posted.is_empty() {
@@ -407,7 +414,13 @@ impl<L: RawLock, T: 'static> Drop for Held<'_, L, T> {
         if injected(Fault::LockQueueWithoutSecondLook) {
             return;
         }
-        L::Platform::light();
+        // The model's `light` is a full fence, which would hide that the one in look_again() is needed.
+        let no_fence = injected(Fault::LockQueueReleasesWithoutFence)
+            && self.queue.mode.load(Ordering::Relaxed) != QUIET;
+        if !no_fence && !injected(Fault::LockQueueReleasesWithoutLight) {
+            // Pairs with the heavy() in announce() (invariant 3).
+            L::Platform::light();
+        }
         if self.queue.mode.load(Ordering::Relaxed) != QUIET {
             self.queue.look_again(Drained::Empty);
         }
@@ -433,7 +446,8 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
                     self.mode.store(BUSY, Ordering::Release);
                 }
                 guarded.alone = 0;
-                if self.posted.is_empty() {
+                // A second look: a poster that saw no quiet left its post to this holder (invariant 3).
+                if self.posted.is_empty() || injected(Fault::LockQueueQuietWithoutLook) {
                     return Drained::Empty;
                 }
                 continue;
@@ -462,7 +476,7 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
         self.mode.store(QUIET, Ordering::Release);
         L::Platform::fence(Ordering::SeqCst);
         // A poster that missed the store has its post seen here (invariant 3).
-        if !self.posted.is_empty() && !injected(Fault::LockQueueQuietWithoutLook) {
+        if !self.posted.is_empty() {
             self.mode.store(BUSY, Ordering::Release);
         }
     }
