@@ -49,8 +49,8 @@ pub enum Fault {
     RequestWithoutLight,
     /// A waiting owner sleeps before a combiner can see it.
     RequestWithoutHeavy,
-    /// A verdict does not publish the result, or the value.
-    RequestRelaxedVerdict,
+    /// An owner's look at its verdict does not take the result along, or the value.
+    RequestRelaxedLook,
     /// A request is linked without publishing its operation.
     DsmSynchRelaxedLink,
     /// A combiner that finds nobody linked leaves although somebody has come.
@@ -69,6 +69,8 @@ pub enum Fault {
     LockQueueWithoutSecondLook,
     /// A holder may look for posts before its release is visible.
     LockQueueReleasesWithoutFence,
+    /// A holder in quiet may look at the mode before its release is visible.
+    LockQueueReleasesWithoutLight,
     /// A holder makes the mode quiet without looking at the queue again.
     LockQueueQuietWithoutLook,
     /// A holder that has nobody to hand over to leaves all the same.

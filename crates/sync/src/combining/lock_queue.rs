@@ -75,7 +75,7 @@ use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::{AtomicInteger, CellAccess, MemoryCell};
 use heddle_platform::{Platform, Scope};
 use std::fmt;
-use std::mem::ManuallyDrop;
+use std::mem::{self, ManuallyDrop};
 use std::ptr::{self, NonNull};
 
 /// How many posted operations a holder runs before it hands the lock on, if nobody says otherwise.
@@ -186,6 +186,12 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
         &self.lock
     }
 
+    /// Whether nobody is at the value and nothing is posted; outdated when it arrives.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.try_hold().is_some_and(|_held| self.posted.is_empty() && self.guarded(|g| g.pending.is_null()))
+    }
+
     /// Gives `use_it` what the lock guards. The caller holds the lock.
     #[inline(always)]
     fn guarded<R>(&self, use_it: impl FnOnce(&mut Guarded<RequestOf<L, T>, T>) -> R) -> R {
@@ -214,7 +220,11 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
 
     #[inline(always)]
     fn held(&self, token: L::Token) -> Held<'_, L, T> {
-        self.section.holder.store(L::Platform::thread_id(), Ordering::Relaxed);
+        let me = L::Platform::thread_id();
+        // A store would be dearer: the next acquisition's atomic instruction waits for it.
+        if self.section.holder.load(Ordering::Relaxed) != me {
+            self.section.holder.store(me, Ordering::Relaxed);
+        }
         Held { queue: self, token: ManuallyDrop::new(token), drained: Drained::Empty }
     }
 
@@ -277,6 +287,17 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
         frame.into_result()
     }
 
+    /// As the holder, posts an operation behind what is posted and waits for its result.
+    #[inline(never)]
+    fn run_behind<R, F: FnOnce(&mut T) -> R>(&self, held: Held<'_, L, T>, operation: F) -> R {
+        let frame = Frame::<PlatformOf<L>, T, _, R>::new(operation);
+        self.enqueue(frame.request());
+        // The holder is responsible for it until it has handed over.
+        drop(held);
+        self.await_result(frame.request());
+        frame.into_result()
+    }
+
     /// Posts an operation and leaves, unless the queue is long or its holder wants relief.
     #[inline(never)]
     fn post_only<F: FnOnce(&mut T) + Send + 'static>(&self, operation: F) {
@@ -286,6 +307,36 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
             return self.run_posted(|value| request::run_unattended(operation, value));
         }
         self.announce(Posted::new(operation).request());
+    }
+
+    /// After a release in the modes `BUSY` and `RELIEF`, or with the queue not empty; see the module's drawing.
+    #[inline(never)]
+    fn look_again(&self, mut drained: Drained) {
+        loop {
+            if !injected(Fault::LockQueueReleasesWithoutFence) {
+                // Pairs with the fence in announce() (invariant 3).
+                L::Platform::fence(Ordering::SeqCst);
+            }
+            if drained == Drained::Empty && self.posted.is_empty() {
+                return;
+            }
+            let Some(token) = self.lock.try_acquire() else { return };
+            let mut held = self.held(token);
+            drained = held.drain();
+            let handed_over = self.hand_over(drained);
+            held.release();
+            mem::forget(held);
+            if handed_over {
+                return;
+            }
+        }
+    }
+
+    /// As the holder, with the threshold reached: whether somebody else will go on after the release.
+    #[inline]
+    fn hand_over(&self, drained: Drained) -> bool {
+        drained == Drained::Threshold
+            && (self.lock.has_waiters() || self.tell_heir() || injected(Fault::LockQueueStopsAtThreshold))
     }
 
     /// As the holder: whether a request waits in `pending`, and tells the first such to lead.
@@ -328,10 +379,7 @@ impl<L: RawLock, T: 'static> Held<'_, L, T> {
     #[inline]
     fn drain(&mut self) -> Drained {
         let queue = self.queue;
-        let quiet = queue.posted.is_empty()
-            && queue.mode.load(Ordering::Relaxed) == QUIET
-            && queue.guarded(|guarded| guarded.pending.is_null());
-        if !quiet {
+        if queue.mode.load(Ordering::Relaxed) != QUIET {
             self.drained = queue.guarded(|guarded| queue.drain_posted(guarded));
         }
         self.drained
@@ -345,47 +393,36 @@ impl<L: RawLock, T: 'static> Held<'_, L, T> {
         unsafe { self.queue.lock.release(token) };
     }
 
-    /// After a release in the modes `BUSY` and `RELIEF`, or with the queue not empty; see the module's drawing.
+    /// Releases with the threshold reached.
     #[cold]
-    fn look_again(&mut self) {
-        loop {
-            if !injected(Fault::LockQueueReleasesWithoutFence) {
-                L::Platform::fence(Ordering::SeqCst);
-            }
-            if self.drained == Drained::Empty && self.queue.posted.is_empty() {
-                return;
-            }
-            let Some(token) = self.queue.lock.try_acquire() else { return };
-            self.token = ManuallyDrop::new(token);
-            self.drain();
-            if self.hand_over() {
-                return self.release();
-            }
-            self.release();
+    fn leave_more(&mut self) {
+        let handed_over = self.queue.hand_over(self.drained);
+        self.release();
+        if !handed_over {
+            self.queue.look_again(self.drained);
         }
-    }
-
-    /// With the threshold reached: whether somebody else will go on after this holder's release.
-    #[inline]
-    fn hand_over(&self) -> bool {
-        self.drained == Drained::Threshold
-            && (self.queue.lock.has_waiters()
-                || self.queue.tell_heir()
-                || injected(Fault::LockQueueStopsAtThreshold))
     }
 }
 
 impl<L: RawLock, T: 'static> Drop for Held<'_, L, T> {
-    #[inline]
+    #[inline(always)]
     fn drop(&mut self) {
-        let handed_over = self.hand_over();
+        if self.drained == Drained::Threshold {
+            return self.leave_more();
+        }
         self.release();
-        if handed_over || injected(Fault::LockQueueWithoutSecondLook) {
+        if injected(Fault::LockQueueWithoutSecondLook) {
             return;
         }
-        L::Platform::light();
-        if self.drained == Drained::Threshold || self.queue.mode.load(Ordering::Relaxed) != QUIET {
-            self.look_again();
+        // The model's `light` is a full fence, which would hide that the one in look_again() is needed.
+        let no_fence = injected(Fault::LockQueueReleasesWithoutFence)
+            && self.queue.mode.load(Ordering::Relaxed) != QUIET;
+        if !no_fence && !injected(Fault::LockQueueReleasesWithoutLight) {
+            // Pairs with the heavy() in announce() (invariant 3).
+            L::Platform::light();
+        }
+        if self.queue.mode.load(Ordering::Relaxed) != QUIET {
+            self.queue.look_again(Drained::Empty);
         }
     }
 }
@@ -409,7 +446,8 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
                     self.mode.store(BUSY, Ordering::Release);
                 }
                 guarded.alone = 0;
-                if self.posted.is_empty() {
+                // A second look: a poster that saw no quiet left its post to this holder (invariant 3).
+                if self.posted.is_empty() || injected(Fault::LockQueueQuietWithoutLook) {
                     return Drained::Empty;
                 }
                 continue;
@@ -438,7 +476,7 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
         self.mode.store(QUIET, Ordering::Release);
         L::Platform::fence(Ordering::SeqCst);
         // A poster that missed the store has its post seen here (invariant 3).
-        if !self.posted.is_empty() && !injected(Fault::LockQueueQuietWithoutLook) {
+        if !self.posted.is_empty() {
             self.mode.store(BUSY, Ordering::Release);
         }
     }
@@ -450,14 +488,7 @@ impl<L: RawLock, T: Send + 'static> Combining<T> for LockQueue<L, T> {
         let Some(mut held) = self.try_hold() else { return self.run_posted(operation) };
         match self.run_holding(&mut held, operation) {
             Ok(result) => result,
-            Err(operation) => {
-                // Behind what is posted. The holder is responsible for that until it has handed over.
-                let frame = Frame::<PlatformOf<L>, T, _, R>::new(operation);
-                self.enqueue(frame.request());
-                drop(held);
-                self.await_result(frame.request());
-                frame.into_result()
-            }
+            Err(operation) => self.run_behind(held, operation),
         }
     }
 

@@ -145,11 +145,9 @@ impl<P: Platform, T: 'static> Request<P, T> {
         if request.parked.load(Ordering::Relaxed) != 0 {
             request.wake();
         }
-        let order =
-            if injected(Fault::RequestRelaxedVerdict) { Ordering::Relaxed } else { Ordering::Release };
         let verdict = if verdict == Verdict::Done { DONE } else { LEAD };
         // Release: pairs with the Acquire in verdict() (invariant 1).
-        request.state.store(verdict, order);
+        request.state.store(verdict, Ordering::Release);
     }
 
     #[cold]
@@ -160,8 +158,9 @@ impl<P: Platform, T: 'static> Request<P, T> {
     /// What the owner has been told.
     #[inline]
     pub(crate) fn verdict(&self) -> Option<Verdict> {
+        let order = if injected(Fault::RequestRelaxedLook) { Ordering::Relaxed } else { Ordering::Acquire };
         // Acquire: pairs with the Release in tell().
-        match self.state.load(Ordering::Acquire) {
+        match self.state.load(order) {
             DONE => Some(Verdict::Done),
             LEAD => Some(Verdict::Lead),
             _ => None,
