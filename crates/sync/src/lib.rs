@@ -13,6 +13,8 @@
 //! | [`two_level`] | [`TwoLevel`]: two locks and a filter; the low class stands back for the high one |
 //! | [`sync_counter`] | [`SyncCounter`]: wait for n events with one wake-up |
 //! | [`leader`] | [`Leadership`]: one thread polls, the others sleep on their counters |
+//! | [`pool`] | [`Pool`](pool::Pool): objects lent out from the thread's own stock, exchanged in batches |
+//! | [`statistics`] | counters and histograms that cost a store; [`Counted`](statistics::Counted): any lock, counted |
 //! | [`bell`] | [`Bell`]: wakes sleepers, costs the waker a load while nobody sleeps; also between processes |
 //! | [`bells`] | a few bells, to wake one waiter of many by name |
 //! | [`wait`] | [`WaitPolicy`] and [`Waiter`]: how long to spin, yield, and when to sleep |
@@ -39,7 +41,9 @@ pub mod mutex;
 pub mod node;
 pub mod padded;
 pub mod queue;
+pub mod pool;
 pub mod raw_lock;
+pub mod statistics;
 pub mod sync_counter;
 pub mod ticket;
 pub mod two_level;
