@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`raw_lock`] | [`RawLock`], the contract of every lock here, and [`Lock`], the safe wrapper with guards |
 //! | [`mutex`] | [`Mutex`]: test-and-set, released by a plain store; waiters spin, yield, sleep |
+//! | [`hmcs`] | [`Hmcs`]: queues of cohorts within cohorts, for large machines; [`TimedLock`] |
 //! | [`biased`] | [`Biased`]: any lock, free of charge while one thread uses it |
 //! | [`bell`] | [`Bell`]: wakes sleepers, costs the waker a load while nobody sleeps; also between processes |
 //! | [`wait`] | [`WaitPolicy`] and [`Waiter`]: how long to spin, yield, and when to sleep |
@@ -16,6 +17,7 @@ pub mod bell;
 pub mod biased;
 #[doc(hidden)]
 pub mod fault;
+pub mod hmcs;
 pub mod mutex;
 pub mod padded;
 pub mod raw_lock;
@@ -32,6 +34,8 @@ pub use biased::Biased;
 pub type Bell = bell::Bell<Native>;
 /// [`bell::Ticket`] of this build's platform.
 pub type Ticket<'a> = bell::Ticket<'a, Native>;
+/// [`hmcs::Hmcs`] of this build's platform.
+pub type Hmcs = hmcs::Hmcs<Native>;
 /// [`mutex::Mutex`] of this build's platform.
 pub type Mutex = mutex::Mutex<Native>;
 /// [`wait::Waiter`] of this build's platform.
