@@ -20,7 +20,8 @@ mod hardware {
     use heddle_platform::atomic::{AtomicBool, Ordering};
     use heddle_platform::cell::UnsafeCell;
     use heddle_platform::clock;
-    use heddle_sync::{Biased, CachePadded, Mutex, RawLock};
+    use heddle_sync::hmcs::{Queue, Tree};
+    use heddle_sync::{Biased, CachePadded, Hmcs, Mutex, RawLock, WaitPolicy};
     use serde_json::{Value, json};
     use std::hint::black_box;
     use std::sync::Barrier;
@@ -170,9 +171,18 @@ mod hardware {
             std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
         let rounds = numbers.first().copied().unwrap_or(5).max(1);
         let threads = if numbers.len() > 1 { &numbers[1..] } else { &[2, 16] };
-        let mut figures: [(&str, Figures); 6] =
-            ["no lock", "mutex", "biased mutex", "std", "parking_lot", "pthread"]
-                .map(|n| (n, Figures::default()));
+        let mut figures: [(&str, Figures); 9] = [
+            "no lock",
+            "mutex",
+            "biased mutex",
+            "std",
+            "parking_lot",
+            "pthread",
+            "hmcs",
+            "hmcs by core",
+            "hmcs queue",
+        ]
+        .map(|n| (n, Figures::default()));
 
         // A second thread from the start: glibc leaves out atomic instructions while there is only one.
         let (done, asleep) = std::sync::mpsc::channel::<()>();
@@ -194,6 +204,15 @@ mod hardware {
                 UnsafeCell::new(0),
             ));
             figures[5].1.measure(&*pthread, threads);
+            let hmcs = CachePadded::new(Ours(Hmcs::default(), UnsafeCell::new(0)));
+            figures[6].1.measure(&*hmcs, threads);
+            let by_core = Tree::balanced(&[2], 1);
+            let hmcs = Hmcs::new(&by_core, WaitPolicy::DEFAULT);
+            let hmcs = CachePadded::new(Ours(hmcs, UnsafeCell::new(0)));
+            figures[7].1.measure(&*hmcs, threads);
+            let queue: Queue = Queue::new(&by_core, WaitPolicy::DEFAULT);
+            let queue = CachePadded::new(Ours(queue, UnsafeCell::new(0)));
+            figures[8].1.measure(&*queue, threads);
         }
         drop(done);
         second.join().expect("the second thread");
