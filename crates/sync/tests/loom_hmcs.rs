@@ -96,7 +96,7 @@ mod queue_alone {
 
     #[test]
     fn one_cohort_two_threads() {
-        explore(Some(4), add(queue(Tree::flat(), PARK), &[&[Wait, Wait], &[Wait]]));
+        explore(Some(3), add(queue(Tree::flat(), PARK), &[&[Wait, Wait], &[Wait]]));
     }
 
     #[test]
@@ -106,7 +106,7 @@ mod queue_alone {
 
     #[test]
     fn two_cohorts_two_threads_twice() {
-        explore(Some(4), add(queue(apart(), PARK), &[&[Wait, Wait], &[Wait, Wait]]));
+        explore(Some(3), add(queue(apart(), PARK), &[&[Wait, Wait], &[Wait, Wait]]));
     }
 
     #[test]
