@@ -145,7 +145,7 @@ mod queue_with_time_out {
 
     #[test]
     fn both_give_up() {
-        explore(Some(4), add(queue(apart(), PARK), &[&[Wait, GiveUp], &[GiveUp, Wait]]));
+        explore(Some(3), add(queue(apart(), PARK), &[&[Wait, GiveUp], &[GiveUp, Wait]]));
     }
 
     /// A leader gives up while another waits for the lead: that one takes up the cohort's abandoned place.
