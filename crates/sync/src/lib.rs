@@ -9,6 +9,7 @@
 //! | [`clh`] | [`Clh`]: a queue in which each looks at its predecessor; released by a store; waiters may give up |
 //! | [`abortable_mcs`] | [`AbortableMcs`]: waiters may give up, and those that do not run are passed over |
 //! | [`fissile`] | [`Fissile`]: a queue lock whose running holder may come again for a bounded time |
+//! | [`hmcs`] | [`Hmcs`]: queues of cohorts within cohorts, for large machines; [`TimedLock`] |
 //! | [`biased`] | [`Biased`]: any lock, free of charge while one thread uses it |
 //! | [`two_level`] | [`TwoLevel`]: two locks and a filter; the low class stands back for the high one |
 //! | [`sync_counter`] | [`SyncCounter`]: wait for n events with one wake-up |
@@ -35,13 +36,14 @@ pub mod combining;
 #[doc(hidden)]
 pub mod fault;
 pub mod fissile;
+pub mod hmcs;
 pub mod leader;
 pub mod mcs;
 pub mod mutex;
 pub mod node;
 pub mod padded;
-pub mod queue;
 pub mod pool;
+pub mod queue;
 pub mod raw_lock;
 pub mod statistics;
 pub mod sync_counter;
@@ -73,6 +75,8 @@ pub type Clh = clh::Clh<Native>;
 pub type Mcs = mcs::Mcs<Native>;
 /// [`ticket::Ticket`] of this build's platform.
 pub type Ticket = ticket::Ticket<Native>;
+/// [`hmcs::Hmcs`] of this build's platform.
+pub type Hmcs = hmcs::Hmcs<Native>;
 /// [`mutex::Mutex`] of this build's platform.
 pub type Mutex = mutex::Mutex<Native>;
 /// [`sync_counter::SyncCounter`] of this build's platform.
