@@ -92,10 +92,10 @@ impl<L: RawLock> fmt::Debug for Held<L> {
     }
 }
 
-impl<L: RawLock + Default> Held<L> {
-    fn with(abilities: Abilities<L>) -> Self {
+impl<L: RawLock> Held<L> {
+    fn with(lock: L, abilities: Abilities<L>) -> Self {
         Self {
-            lock: CachePadded::new(L::default()),
+            lock: CachePadded::new(lock),
             holder: CachePadded::new(AtomicU64::new(0)),
             token: UnsafeCell::new(None),
             abilities,
@@ -104,26 +104,27 @@ impl<L: RawLock + Default> Held<L> {
 
     /// A lock that can do no more than the contract asks.
     #[must_use]
-    pub fn plain() -> Self {
-        Self::with(Abilities { until: None, low: None })
+    pub fn plain(lock: L) -> Self {
+        Self::with(lock, Abilities { until: None, low: None })
     }
 
     /// A lock whose waiters may give up.
     #[must_use]
-    pub fn timed() -> Self
+    pub fn timed(lock: L) -> Self
     where
         L: TimedLock,
     {
-        Self::with(Abilities { until: Some(L::acquire_until), low: None })
+        Self::with(lock, Abilities { until: Some(L::acquire_until), low: None })
     }
 }
 
 impl<H, L> Held<TwoLevel<H, L>>
 where
-    H: RawLock + Default,
-    L: RawLock<Platform = H::Platform> + Default,
+    H: RawLock,
+    L: RawLock<Platform = H::Platform>,
 {
     fn two_level(
+        lock: TwoLevel<H, L>,
         until: Option<AcquireUntil<TwoLevel<H, L>>>,
         low_until: Option<AcquireUntil<TwoLevel<H, L>>>,
     ) -> Self {
@@ -132,23 +133,23 @@ where
             try_acquire: <TwoLevel<H, L> as PriorityLock>::try_acquire_low,
             until: low_until,
         };
-        Self::with(Abilities { until, low: Some(low) })
+        Self::with(lock, Abilities { until, low: Some(low) })
     }
 
     /// A lock with two classes.
     #[must_use]
-    pub fn classes() -> Self {
-        Self::two_level(None, None)
+    pub fn classes(lock: TwoLevel<H, L>) -> Self {
+        Self::two_level(lock, None, None)
     }
 
     /// A lock with two classes whose waiters may give up.
     #[must_use]
-    pub fn timed_classes() -> Self
+    pub fn timed_classes(lock: TwoLevel<H, L>) -> Self
     where
         H: TimedLock,
         L: TimedLock,
     {
-        Self::two_level(Some(TwoLevel::acquire_high_until), Some(TwoLevel::acquire_low_until))
+        Self::two_level(lock, Some(TwoLevel::acquire_high_until), Some(TwoLevel::acquire_low_until))
     }
 }
 

@@ -1,8 +1,13 @@
 //! The kinds of locks by name. To offer a lock to C is to add a line to [`KINDS`].
 
 use crate::held::{AnyLock, Held};
-use heddle_sync::{AbortableMcs, Biased, Clh, Fissile, Mcs, Mutex, RawLock, Ticket, TimedLock, TwoLevel};
+use heddle_sync::hmcs::Tree;
+use heddle_sync::{
+    AbortableMcs, Biased, Clh, Fissile, Hmcs, Mcs, Mutex, RawLock, Ticket, TwoLevel, WaitPolicy,
+};
+use heddle_topology::Topology;
 use std::ffi::CStr;
+use std::sync::OnceLock;
 
 /// A kind of lock.
 #[derive(Debug)]
@@ -15,30 +20,6 @@ pub struct LockKind {
 }
 
 impl LockKind {
-    const fn plain<L: RawLock + Default + 'static>(name: &'static str) -> Self {
-        Self { name, is_timed: false, make: || Box::new(Held::<L>::plain()) }
-    }
-
-    const fn timed<L: TimedLock + Default + 'static>(name: &'static str) -> Self {
-        Self { name, is_timed: true, make: || Box::new(Held::<L>::timed()) }
-    }
-
-    const fn classes<H, L>(name: &'static str) -> Self
-    where
-        H: RawLock + Default + 'static,
-        L: RawLock<Platform = H::Platform> + Default + 'static,
-    {
-        Self { name, is_timed: false, make: || Box::new(Held::<TwoLevel<H, L>>::classes()) }
-    }
-
-    const fn timed_classes<H, L>(name: &'static str) -> Self
-    where
-        H: TimedLock + Default + 'static,
-        L: TimedLock<Platform = H::Platform> + Default + 'static,
-    {
-        Self { name, is_timed: true, make: || Box::new(Held::<TwoLevel<H, L>>::timed_classes()) }
-    }
-
     /// A new lock of this kind.
     #[must_use]
     pub fn make(&self) -> Box<dyn AnyLock> {
@@ -46,18 +27,50 @@ impl LockKind {
     }
 }
 
+/// A line of the list: name, what [`Held`] makes of the lock, and the lock.
+macro_rules! kind {
+    ($name:literal, plain, $lock:expr) => {
+        LockKind { name: $name, is_timed: false, make: || Box::new(Held::plain($lock)) }
+    };
+    ($name:literal, timed, $lock:expr) => {
+        LockKind { name: $name, is_timed: true, make: || Box::new(Held::timed($lock)) }
+    };
+    ($name:literal, classes, $high:expr, $low:expr) => {
+        LockKind { name: $name, is_timed: false, make: || Box::new(Held::classes(two($high, $low))) }
+    };
+    ($name:literal, timed_classes, $high:expr, $low:expr) => {
+        LockKind { name: $name, is_timed: true, make: || Box::new(Held::timed_classes(two($high, $low))) }
+    };
+}
+
+fn two<H: RawLock, L: RawLock<Platform = H::Platform>>(high: H, low: L) -> TwoLevel<H, L> {
+    TwoLevel::new(high, low, WaitPolicy::DEFAULT)
+}
+
+/// HMCS for this machine, or for one of which nothing is known.
+fn hmcs() -> Hmcs {
+    static TREE: OnceLock<Tree> = OnceLock::new();
+    let tree = TREE.get_or_init(|| match Topology::of_machine() {
+        Ok(topology) => Tree::from_places(topology.places()),
+        Err(_) => Tree::flat(),
+    });
+    Hmcs::new(tree, WaitPolicy::DEFAULT)
+}
+
 /// All kinds.
 pub const KINDS: &[LockKind] = &[
-    LockKind::plain::<Mutex>("mutex"),
-    LockKind::plain::<Biased<Mutex>>("biased-mutex"),
-    LockKind::plain::<Ticket>("ticket"),
-    LockKind::plain::<Mcs>("mcs"),
-    LockKind::timed::<Clh>("clh"),
-    LockKind::timed::<AbortableMcs>("abortable-mcs"),
-    LockKind::plain::<Fissile<Mcs>>("fissile-mcs"),
-    LockKind::classes::<Mutex, Mutex>("p-mutex-mutex"),
-    LockKind::classes::<Mcs, Mcs>("p-mcs-mcs"),
-    LockKind::timed_classes::<AbortableMcs, AbortableMcs>("p-abortable-mcs-abortable-mcs"),
+    kind!("mutex", timed, Mutex::default()),
+    kind!("biased-mutex", plain, Biased::<Mutex>::default()),
+    kind!("ticket", plain, Ticket::default()),
+    kind!("mcs", plain, Mcs::default()),
+    kind!("clh", timed, Clh::default()),
+    kind!("abortable-mcs", timed, AbortableMcs::default()),
+    kind!("fissile-mcs", plain, Fissile::<Mcs>::default()),
+    kind!("hmcs", timed, hmcs()),
+    kind!("p-mutex-mutex", timed_classes, Mutex::default(), Mutex::default()),
+    kind!("p-mcs-mcs", classes, Mcs::default(), Mcs::default()),
+    kind!("p-hmcs-mcs", classes, hmcs(), Mcs::default()),
+    kind!("p-hmcs-abortable-mcs", timed_classes, hmcs(), AbortableMcs::default()),
 ];
 
 /// The names of those kinds that `which` picks, for a sentence.
@@ -67,7 +80,9 @@ pub(crate) fn names(which: impl Fn(&LockKind) -> bool) -> String {
 }
 
 /// The names in [`KINDS`], for C.
-pub const NAMES: &CStr = c"mutex biased-mutex ticket mcs clh abortable-mcs fissile-mcs p-mutex-mutex p-mcs-mcs p-abortable-mcs-abortable-mcs";
+pub const NAMES: &CStr =
+    c"mutex biased-mutex ticket mcs clh abortable-mcs fissile-mcs hmcs p-mutex-mutex p-mcs-mcs \
+                           p-hmcs-mcs p-hmcs-abortable-mcs";
 
 #[cfg(test)]
 mod tests {

@@ -1,10 +1,12 @@
 //! Combining, with its default limits.
 
-use heddle_sync::combining::{OffloadThread, dsm_synch, lock_queue};
-use heddle_sync::{Combining, DsmSynch, LockQueue, RawLock, WaitPolicy};
 use std::marker::PhantomData;
 
+use heddle_sync::combining::{OffloadThread, dsm_synch, lock_queue};
+use heddle_sync::{Combining, DsmSynch, LockQueue, WaitPolicy};
+
 use super::guarded::{Guarded, Kind};
+use super::recipe::Recipe;
 
 /// DSM-Synch.
 #[derive(Debug)]
@@ -20,14 +22,14 @@ impl Kind for Dsm {
 
 /// LockQ over a lock.
 #[derive(Debug)]
-pub(crate) struct LockQ<L>(PhantomData<L>);
+pub(crate) struct LockQ<R>(PhantomData<R>);
 
-impl<L: RawLock + Default + 'static> Kind for LockQ<L> {
-    type Guarded<T: Send + 'static> = Combined<LockQueue<L, T>>;
+impl<R: Recipe> Kind for LockQ<R> {
+    type Guarded<T: Send + 'static> = Combined<LockQueue<R::Lock, T>>;
 
     fn guard<T: Send + 'static>(value: T) -> Self::Guarded<T> {
         let threshold = lock_queue::DEFAULT_THRESHOLD;
-        Combined(LockQueue::new(L::default(), value, threshold, WaitPolicy::DEFAULT))
+        Combined(LockQueue::new(R::make(), value, threshold, WaitPolicy::DEFAULT))
     }
 }
 

@@ -4,13 +4,14 @@
 
 use std::any::type_name;
 
-use heddle_sync::{AbortableMcs, Biased, Clh, Fissile, Mcs, Mutex, Ticket, TwoLevel};
+use heddle_sync::{AbortableMcs, Biased, Clh, Fissile, Mcs, Mutex, Ticket};
 
 use super::combined::{Dsm, LockQ, Offloaded};
 use super::experiments::{self, Experiment, Sample};
 use super::guarded::{Kind, Ours};
 use super::peers::{ArrayFifo, ParkingLot, SegFifo, Std};
 use super::pthread::{Pthread, Unlocked};
+use super::recipe::{Classes, HmcsHere, HmcsQueueHere};
 use super::team::Effort;
 
 /// What a contender is to the others: which targets it has, and whether it is compared or compared with.
@@ -96,8 +97,11 @@ pub(crate) const CONTENDERS: &[Contender] = &[
     Contender::guarding::<Ours<Clh>>("clh", Family::Queue),
     Contender::guarding::<Ours<AbortableMcs>>("abortable-mcs", Family::Queue),
     Contender::guarding::<Ours<Fissile<Mcs>>>("fissile-mcs", Family::Queue),
-    Contender::guarding::<Ours<TwoLevel<Mcs, Mcs>>>("p-mcs-mcs", Family::TwoLevel),
-    Contender::guarding::<Ours<TwoLevel<Mutex, Mutex>>>("p-mutex-mutex", Family::TwoLevel),
+    Contender::guarding::<Ours<HmcsHere>>("hmcs", Family::Queue),
+    Contender::guarding::<Ours<HmcsQueueHere>>("hmcs-queue", Family::Queue),
+    Contender::guarding::<Ours<Classes<Mutex, Mutex>>>("p-mutex-mutex", Family::TwoLevel),
+    Contender::guarding::<Ours<Classes<Mcs, Mcs>>>("p-mcs-mcs", Family::TwoLevel),
+    Contender::guarding::<Ours<Classes<HmcsHere, Mcs>>>("p-hmcs-mcs", Family::TwoLevel),
     Contender::guarding::<Dsm>("dsm-synch", Family::Combining),
     Contender::guarding::<LockQ<Mutex>>("lockq-mutex", Family::Combining),
     Contender::guarding::<LockQ<Mcs>>("lockq-mcs", Family::Combining),

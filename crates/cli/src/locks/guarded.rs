@@ -7,6 +7,8 @@ use std::marker::PhantomData;
 
 use heddle_sync::{CachePadded, Lock, RawLock};
 
+use super::recipe::Recipe;
+
 /// A value whose operations exclude each other.
 pub(crate) trait Guarded<T>: Sync {
     /// Runs an operation on the value and returns its result.
@@ -27,13 +29,13 @@ pub(crate) trait Kind: 'static {
 
 /// Any lock of `heddle-sync`.
 #[derive(Debug)]
-pub(crate) struct Ours<L>(PhantomData<L>);
+pub(crate) struct Ours<R>(PhantomData<R>);
 
-impl<L: RawLock + Default + 'static> Kind for Ours<L> {
-    type Guarded<T: Send + 'static> = CachePadded<Lock<L, T>>;
+impl<R: Recipe> Kind for Ours<R> {
+    type Guarded<T: Send + 'static> = CachePadded<Lock<R::Lock, T>>;
 
     fn guard<T: Send + 'static>(value: T) -> Self::Guarded<T> {
-        CachePadded::new(Lock::new(L::default(), value))
+        CachePadded::new(Lock::new(R::make(), value))
     }
 }
 

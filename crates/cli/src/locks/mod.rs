@@ -13,6 +13,7 @@ mod peers;
 mod picture;
 mod probe;
 mod pthread;
+mod recipe;
 mod record;
 mod table;
 mod targets;
