@@ -118,17 +118,19 @@ impl Panel {
         let mut chart = ChartBuilder::on(area);
         chart.caption(&self.title, ("sans-serif", 16)).margin(8).x_label_area_size(38).y_label_area_size(60);
         let bars = self.places.len() == 1;
-        // Within a factor of three a linear axis shows more; beyond it only a logarithmic one shows all.
-        if bars || self.from_zero || high < 3.0 * low {
+        // Within a factor of three a linear axis shows more; beyond it only a logarithmic one shows all. Bars begin at
+        // zero as long as the shortest can be seen.
+        let linear = if bars { high < 50.0 * low } else { high < 3.0 * low };
+        if self.from_zero || linear {
             let mut chart = chart.build_cartesian_2d(across, 0.0..high * 1.15)?;
             self.draw_axes(&mut chart)?;
-            if bars { self.draw_bars(&mut chart) } else { self.draw_lines(&mut chart) }
+            if bars { self.draw_bars(&mut chart, 0.0) } else { self.draw_lines(&mut chart) }
         } else {
             let range = low / 1.4..high * 1.4;
-            let marks = log_marks(&range);
+            let (marks, base) = (log_marks(&range), range.start);
             let mut chart = chart.build_cartesian_2d(across, range.log_scale().with_key_points(marks))?;
             self.draw_axes(&mut chart)?;
-            self.draw_lines(&mut chart)
+            if bars { self.draw_bars(&mut chart, base) } else { self.draw_lines(&mut chart) }
         }
     }
 
@@ -166,7 +168,7 @@ impl Panel {
         Ok(())
     }
 
-    fn draw_bars<Y>(&self, chart: &mut Chart<'_, '_, Y>) -> Drawn
+    fn draw_bars<Y>(&self, chart: &mut Chart<'_, '_, Y>, base: f64) -> Drawn
     where
         Y: Ranged<ValueType = f64>,
     {
@@ -174,7 +176,7 @@ impl Panel {
         for (index, one) in self.series.iter().enumerate() {
             let left = -0.4 + width * index as f64;
             chart.draw_series(one.points.iter().map(|&(_, value)| {
-                Rectangle::new([(left, 0.0), (left + width * 0.9, value)], one.colour.filled())
+                Rectangle::new([(left, base), (left + width * 0.9, value)], one.colour.filled())
             }))?;
         }
         Ok(())

@@ -13,7 +13,7 @@ use crate::bench::error::BenchError;
 
 /// What is shown of which experiment, and whether from zero.
 const PANELS: [(Experiment, Metric, bool); 9] = [
-    (Experiment::Uncontended, Metric::CostNs, true),
+    (Experiment::Uncontended, Metric::CostNs, false),
     (Experiment::Empty, Metric::Rate, false),
     (Experiment::Mixed, Metric::Rate, false),
     (Experiment::Lines, Metric::LatencyNs, false),
