@@ -73,6 +73,10 @@ const IMPATIENT: u32 = 2;
 /// It is inside, and others wait for `L`.
 const BEHIND: u32 = 3;
 
+/// How many yields the head puts between two looks in the end (it starts with one): some microseconds. Every look takes
+/// the word's line from a holder that may be about to come again.
+const MOST_TURNS: u32 = 8;
+
 /// A lock `L` with a word before it; see the [module](self).
 pub struct Fissile<L: RawLock> {
     word: CachePadded<Word<L::Platform>>,
@@ -138,6 +142,7 @@ impl<L: RawLock> Fissile<L> {
         let mut waiter = Waiter::<L::Platform>::backing_off(&self.policy, crowd);
         let since = L::Platform::ticks();
         let mut patient = true;
+        let mut turns = 1;
         let entered = loop {
             if self.take_as_head() {
                 break true;
@@ -150,8 +155,11 @@ impl<L: RawLock> Fissile<L> {
                 patient = false;
                 head.store(IMPATIENT, Ordering::Relaxed);
             }
-            if waiter.pause() == Next::Park {
+            if (0..turns).any(|_| waiter.pause() == Next::Park) {
                 break self.sleep(deadline_ns);
+            }
+            if waiter.has_yielded() {
+                turns = (turns * 2).min(MOST_TURNS);
             }
         };
         let behind = entered && self.under.has_waiters();
