@@ -2,7 +2,7 @@
 //! give up, and what one thread that does not run does to the others.
 #![cfg(not(loom))]
 
-use heddle_platform::atomic::Ordering;
+use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_platform::{clock, thread};
 use heddle_sync::{AbortableMcs, Clh, Fissile, Lock, Mcs, Mutex, RawLock, Ticket, TimedLock, WaitPolicy};
 use std::sync::Arc;
@@ -12,9 +12,9 @@ const THREADS: [u32; 5] = [1, 2, 3, 16, 64];
 
 /// Waiting policies that take different paths, and how many acquisitions they are good for.
 const POLICIES: [(WaitPolicy, u32); 3] = [
-    (WaitPolicy::DEFAULT, 10_000),
-    (WaitPolicy::PARK_AT_ONCE, 2_000),
-    (WaitPolicy { park: false, forced_yield_ns: 0, spin_ns: 100, yields: 0 }, 10_000),
+    (WaitPolicy::DEFAULT, 4_000),
+    (WaitPolicy::PARK_AT_ONCE, 1_000),
+    (WaitPolicy { park: false, forced_yield_ns: 0, spin_ns: 100, yields: 0 }, 4_000),
 ];
 
 /// Two words that only a holder may see differ.
@@ -131,6 +131,34 @@ fn fissile() {
     stress(|policy| Fissile::new(Mcs::new(policy), policy));
     stress_deadlines(|policy| Fissile::new(Clh::new(policy), policy));
     stress_deadlines(|policy| Fissile::new(AbortableMcs::new(policy), policy));
+}
+
+/// A thread that takes the lock again and again, and others that want it once: they get it.
+fn nobody_is_kept_out<L: RawLock>(lock: L) {
+    let lock = Lock::new(lock, 0_u64);
+    let served = AtomicU32::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                *lock.acquire() += 1;
+                served.fetch_add(1, Ordering::Relaxed);
+            });
+        }
+        // No timing: the loop ends only when all have been let in.
+        while served.load(Ordering::Relaxed) < 8 {
+            *lock.acquire() += 1;
+        }
+    });
+}
+
+#[test]
+fn nobody_is_kept_out_for_ever() {
+    for (policy, _) in POLICIES {
+        nobody_is_kept_out(Fissile::new(Ticket::new(policy), policy));
+        nobody_is_kept_out(Fissile::new(Mcs::new(policy), policy));
+        nobody_is_kept_out(Fissile::new(Clh::new(policy), policy));
+        nobody_is_kept_out(AbortableMcs::with_patience(policy, Some(1_000)));
+    }
 }
 
 /// A holder stays inside while others come with short deadlines again and again: all come back, and it is not
@@ -281,7 +309,9 @@ fn with_a_stopped_waiter<L: RawLock<Platform = halting::Halting>>(lock: &L, othe
         assert!(!stopped.is_finished());
         stop.go_on.store(true, Ordering::Release);
     });
-    assert!(lock.try_acquire().is_some(), "the stopped one has been inside, too");
+    let token = lock.try_acquire().expect("the stopped one has been inside, too");
+    // SAFETY: acquired above.
+    unsafe { lock.release(token) };
 }
 
 /// Were the lock handed to the stopped one, the others would never return.
