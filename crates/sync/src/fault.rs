@@ -53,6 +53,32 @@ pub enum Fault {
     HmcsEarlyHandOn,
     /// Who leaves does not wait for a successor that is about to make itself known.
     HmcsImpatientEnd,
+    /// A queue lock's hand-over does not publish what the holder wrote.
+    McsRelaxedGrant,
+    /// A hand-over leaves the successor asleep.
+    McsWithoutRing,
+    /// A releaser that saw no successor overlooks one that comes in between.
+    McsForgetsLateComer,
+    /// The release does not publish what its holder wrote.
+    ClhRelaxedRelease,
+    /// Who gives up does not tell the one behind it.
+    ClhSilentGiveUp,
+    /// The release does not publish what its holder wrote.
+    TicketRelaxedRelease,
+    /// The release wakes the one after the next.
+    TicketRingsAnother,
+    /// A hand-over does not publish what the holder wrote.
+    AbortableRelaxedGrant,
+    /// Who gives up does not look whether the lock has just been granted to it.
+    AbortableGivesUpBlindly,
+    /// Who is passed over sleeps on.
+    AbortablePassesSilently,
+    /// The release does not publish what its holder wrote.
+    FissileRelaxedRelease,
+    /// The head does not know that it may take a reserved lock.
+    FissileReservationUnknown,
+    /// The head goes to sleep without looking again.
+    FissileWithoutSecondLook,
 }
 
 /// From now on algorithms run by models of this test leave that line out.

@@ -132,6 +132,13 @@ impl<P: Platform> Waiter<P> {
         self.crowded = crowd > 1;
     }
 
+    /// Whether this wait has lasted longer than its spin.
+    #[inline]
+    #[must_use]
+    pub fn has_yielded(&self) -> bool {
+        matches!(self.phase, Phase::Yielding { .. })
+    }
+
     fn first_pause(&mut self) -> Next {
         let spin_ns = if self.crowded { self.policy.spin_ns / 10 } else { self.policy.spin_ns };
         if spin_ns == 0 {
