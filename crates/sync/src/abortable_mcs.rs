@@ -139,7 +139,7 @@ impl<P: Platform> AbortableMcs<P> {
             own.seen.store(P::ticks(), Ordering::Relaxed);
             if waiter.pause() == Next::Park {
                 own.seen.store(ASLEEP, Ordering::Relaxed);
-                self.bells.sleep(key_of(node), deadline_ns, decided);
+                self.bells.sleep(key_of::<P, _>(node), deadline_ns, decided);
             }
         }
         if !decided() && self.gives_up(own) {
@@ -185,7 +185,7 @@ impl<P: Platform> AbortableMcs<P> {
 
     /// Grants the lock to the node's owner unless that one gave up.
     fn offer(&self, node: NonNull<Node<P>>) -> bool {
-        let key = key_of(node);
+        let key = key_of::<P, _>(node);
         // SAFETY: in the queue, of which this thread is the holder (invariant 4).
         let state = unsafe { &node.as_ref().state };
         let success =
@@ -201,7 +201,7 @@ impl<P: Platform> AbortableMcs<P> {
     /// Done with a node that is out of the queue, of an owner that did not look (`lost`), that gave up, or
     /// of this thread's own.
     fn dismiss(&self, node: NonNull<Node<P>>, lost: bool) {
-        let key = key_of(node);
+        let key = key_of::<P, _>(node);
         // SAFETY: not ended: that is decided here (invariant 3).
         let state = unsafe { &node.as_ref().state };
         // As in offer().

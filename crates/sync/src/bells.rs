@@ -75,8 +75,9 @@ fn remaining<P: Platform>(deadline_ns: Option<u64>) -> Option<Duration> {
     deadline_ns.map(|deadline| Duration::from_nanos(deadline.saturating_sub(P::now_ns())))
 }
 
-/// The key of a node that came from [`node::take`](crate::node::take).
+/// The key of a node that came from [`node::take`](crate::node::take). Where each node is an allocation of its own, as
+/// in models, all have the same: their addresses differ between executions that have to be equal.
 #[inline(always)]
-pub(crate) fn key_of<N>(node: NonNull<N>) -> usize {
-    node.addr().get() / crate::node::BLOCK_BYTES
+pub(crate) fn key_of<P: Platform, N>(node: NonNull<N>) -> usize {
+    if P::REUSES_MEMORY { node.addr().get() / crate::node::BLOCK_BYTES } else { 0 }
 }

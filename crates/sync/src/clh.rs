@@ -169,7 +169,7 @@ impl<P: Platform> Clh<P> {
         // Whom to wait for changes when a predecessor gives up, and then the bell to sleep on does.
         let entered = loop {
             let now_behind = *predecessor;
-            let woken = self.bells.wait(key_of(now_behind), &mut waiter, deadline_ns, || {
+            let woken = self.bells.wait(key_of::<P, _>(now_behind), &mut waiter, deadline_ns, || {
                 self.has_left(predecessor) || *predecessor != now_behind
             });
             if *predecessor == now_behind || !woken {
@@ -205,13 +205,13 @@ impl<P: Platform> Clh<P> {
     /// The last that the owner does with its node.
     #[inline(always)]
     fn leave_behind(&self, node: NonNull<Node<P>>, last_state: u32) {
-        let key = key_of(node);
+        let key = key_of::<P, _>(node);
         let order = if injected(Fault::ClhRelaxedRelease) { Ordering::Relaxed } else { Ordering::Release };
         // SAFETY: this thread's own node until the store, and its successor's from then on.
         let state = unsafe { &node.as_ref().state };
         // Release: pairs with the Acquire in has_left().
         state.store(last_state, order);
-        if !(injected(Fault::ClhSilentGiveUp) && last_state == GAVE_UP) {
+        if !injected(Fault::ClhWithoutRing) {
             self.bells.ring(key);
         }
     }

@@ -35,14 +35,6 @@ pub enum Fault {
     BiasedForgetfulTry,
     /// The lock is passed on within a cohort without what its holder wrote.
     HmcsRelaxedPass,
-    /// The door is left without publishing what its holder wrote.
-    HmcsRelaxedRelease,
-    /// The next goes to sleep without looking at the door again.
-    HmcsWithoutSecondLook,
-    /// The next goes to sleep before a holder can know of it.
-    HmcsWithoutHeavy,
-    /// A holder looks whether the next sleeps too early.
-    HmcsWithoutLight,
     /// Who goes to sleep may overwrite the grant it waits for.
     HmcsBlindPark,
     /// Who gives up may overwrite the grant it waited for.
@@ -61,8 +53,8 @@ pub enum Fault {
     McsForgetsLateComer,
     /// The release does not publish what its holder wrote.
     ClhRelaxedRelease,
-    /// Who gives up does not tell the one behind it.
-    ClhSilentGiveUp,
+    /// Who leaves does not wake the one behind it.
+    ClhWithoutRing,
     /// The release does not publish what its holder wrote.
     TicketRelaxedRelease,
     /// The release wakes the one after the next.

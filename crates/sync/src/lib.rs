@@ -4,11 +4,11 @@
 //! |---|---|
 //! | [`raw_lock`] | [`RawLock`], the contract of every lock here, and [`Lock`], the safe wrapper with guards |
 //! | [`mutex`] | [`Mutex`]: test-and-set, released by a plain store; waiters spin, yield, sleep |
-//! | [`hmcs`] | [`Hmcs`]: queues of cohorts within cohorts, for large machines; [`TimedLock`] |
 //! | [`ticket`] | [`Ticket`]: two counters, strict order |
 //! | [`mcs`] | [`Mcs`]: a queue of nodes, strict order, each waits on its own line |
 //! | [`clh`] | [`Clh`]: a queue in which each looks at its predecessor; released by a store; waiters may give up |
 //! | [`abortable_mcs`] | [`AbortableMcs`]: waiters may give up, and those that do not run are passed over |
+//! | [`hmcs`] | [`Hmcs`]: queues of cohorts within cohorts, for large machines; waiters may give up |
 //! | [`fissile`] | [`Fissile`]: a queue lock whose running holder may come again for a bounded time |
 //! | [`biased`] | [`Biased`]: any lock, free of charge while one thread uses it |
 //! | [`bell`] | [`Bell`]: wakes sleepers, costs the waker a load while nobody sleeps; also between processes |
@@ -27,8 +27,8 @@ pub mod biased;
 pub mod clh;
 #[doc(hidden)]
 pub mod fault;
-pub mod hmcs;
 pub mod fissile;
+pub mod hmcs;
 pub mod mcs;
 pub mod mutex;
 pub mod node;

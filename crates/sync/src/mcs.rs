@@ -143,7 +143,9 @@ impl<P: Platform> Mcs<P> {
         let crowded = self.ends.crowded.load(Ordering::Relaxed);
         let mut waiter = Waiter::<P>::new(&self.policy, crowded as usize + 1);
         // Acquire: pairs with the Release in grant().
-        let _ = self.bells.wait(key_of(node), &mut waiter, None, || state.load(Ordering::Acquire) == GRANTED);
+        let _ = self
+            .bells
+            .wait(key_of::<P, _>(node), &mut waiter, None, || state.load(Ordering::Acquire) == GRANTED);
         let is_crowded = u32::from(waiter.has_yielded());
         if crowded != is_crowded {
             self.ends.crowded.store(is_crowded, Ordering::Relaxed);
@@ -181,7 +183,7 @@ impl<P: Platform> Mcs<P> {
     }
 
     fn grant(&self, next: NonNull<Node<P>>) {
-        let key = key_of(next);
+        let key = key_of::<P, _>(next);
         let order = if injected(Fault::McsRelaxedGrant) { Ordering::Relaxed } else { Ordering::Release };
         // SAFETY: its owner waits for this store (invariant 3).
         let state = unsafe { &next.as_ref().state };

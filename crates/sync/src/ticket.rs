@@ -43,7 +43,7 @@ use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::AtomicInteger;
 use heddle_platform::{Native, Platform};
 
-/// How many spin hints a waiter puts between two looks for each thread before it: about a hand-over.
+/// How many spin hints a waiter puts between two looks for each waiter before it: about a hand-over.
 const HINTS_A_PLACE: u32 = 4;
 
 /// The lock; see the [module](self).
@@ -86,7 +86,7 @@ impl<P: Platform> Ticket<P> {
     fn wait_turn(&self, number: u32, mut before: u32) {
         let mut waiter = Waiter::<P>::new(&self.policy, before as usize);
         let _ = self.bells.wait(number as usize, &mut waiter, None, || {
-            for _ in 1..before.min(16) * HINTS_A_PLACE {
+            for _ in 0..(before.min(16) - 1) * HINTS_A_PLACE {
                 P::spin_hint();
             }
             before = self.before(number);

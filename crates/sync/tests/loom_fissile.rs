@@ -34,15 +34,15 @@ fn timed() -> Fissile<AbortableMcs<Clocked>> {
 #[test]
 fn two_threads() {
     explore(None, add(given, 2, 1));
-    explore(Some(4), add(given, 2, 2));
-    explore(Some(3), add(polling, 2, 3));
+    explore(Some(3), add(given, 2, 2));
+    explore(Some(2), add(polling, 2, 3));
     explore(Some(3), add(mcs, 2, 2));
 }
 
 #[test]
 fn three_threads() {
     explore(Some(2), add(given, 3, 1));
-    explore(Some(2), add(polling, 3, 2));
+    explore(Some(1), add(polling, 3, 2));
     explore(Some(2), add(mcs, 3, 1));
 }
 
@@ -61,7 +61,7 @@ fn deadlines() {
 
 #[test]
 fn waiters_reported_are_there() {
-    explore(None, no_phantom_waiters(given));
+    explore(Some(4), no_phantom_waiters(given));
     explore(Some(3), no_phantom_waiters(mcs));
 }
 

@@ -19,7 +19,7 @@ fn polling() -> Mcs {
 #[test]
 fn two_threads() {
     explore(None, add(sleeping, 2, 1));
-    explore(Some(4), add(sleeping, 2, 2));
+    explore(Some(3), add(sleeping, 2, 2));
     explore(Some(3), add(polling, 2, 2));
 }
 
@@ -37,7 +37,7 @@ fn tries() {
 
 #[test]
 fn waiters_reported_are_there() {
-    explore(None, no_phantom_waiters(sleeping));
+    explore(Some(4), no_phantom_waiters(sleeping));
 }
 
 must_fail!(a_relaxed_grant_is_found, Some(Fault::McsRelaxedGrant), RACE, add(sleeping, 2, 1));
