@@ -54,8 +54,8 @@ const PARKED: u32 = 2;
 const ABANDONED: u32 = 3;
 const REMOVING: u32 = 4;
 /// The least of the grants.
-pub(super) const LEAD: u32 = 8;
-pub(super) const PASSED: u32 = LEAD;
+const LEAD: u32 = 8;
+const PASSED: u32 = LEAD;
 /// Beside a grant: the granter still uses the word.
 const WAKING: u32 = 1 << 31;
 /// The most a threshold can be.
@@ -107,6 +107,7 @@ impl<P: Platform> Node<P> {
         }
     }
 
+    /// Gives up, unless `status` is outdated.
     fn abandon(&self, status: u32) -> bool {
         if injected(Fault::HmcsBlindAbandon) {
             self.status.store(ABANDONED, Ordering::Release);
@@ -116,18 +117,20 @@ impl<P: Platform> Node<P> {
         self.status.compare_exchange(status, ABANDONED, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 
+    /// Sleeps until something happens to the node, or the time is up.
     #[cold]
     fn park(&self, status: u32, deadline_ns: Option<u64>) {
-        if status == WAITING {
-            if injected(Fault::HmcsBlindPark) {
-                self.status.store(PARKED, Ordering::Relaxed);
-            } else if self.change(WAITING, PARKED, Ordering::Relaxed) {
-                // A sleeper at last.
-            } else {
-                return;
-            }
+        if status == PARKED || self.lie_down() {
+            P::wait(&self.status, PARKED, time_left::<P>(deadline_ns), Scope::Process);
         }
-        P::wait(&self.status, PARKED, time_left::<P>(deadline_ns), Scope::Process);
+    }
+
+    fn lie_down(&self) -> bool {
+        if injected(Fault::HmcsBlindPark) {
+            self.status.store(PARKED, Ordering::Relaxed);
+            return true;
+        }
+        self.change(WAITING, PARKED, Ordering::Relaxed)
     }
 
     fn change(&self, from: u32, to: u32, order: Ordering) -> bool {
