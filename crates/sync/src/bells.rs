@@ -9,7 +9,7 @@
 //! successor may be through and its node gone before the releaser has rung. The key is a number, not an access.
 
 use crate::bell::Bell;
-use crate::wait::{Next, Waiter};
+use crate::wait::{Next, Waiter, time_left};
 use heddle_platform::{Native, Platform, Scope};
 use std::ptr::NonNull;
 use std::time::Duration;
@@ -41,7 +41,7 @@ impl<P: Platform> Bells<P> {
         mut came: impl FnMut() -> bool,
     ) -> bool {
         while !came() {
-            if remaining::<P>(deadline_ns) == Some(Duration::ZERO) {
+            if time_left::<P>(deadline_ns) == Some(Duration::ZERO) {
                 return came();
             }
             if waiter.pause() == Next::Park {
@@ -56,7 +56,7 @@ impl<P: Platform> Bells<P> {
     pub(crate) fn sleep(&self, key: usize, deadline_ns: Option<u64>, mut came: impl FnMut() -> bool) -> bool {
         let mut ticket = self.of(key).prepare(Scope::Process);
         while !came() {
-            let remaining = remaining::<P>(deadline_ns);
+            let remaining = time_left::<P>(deadline_ns);
             if remaining == Some(Duration::ZERO) {
                 return came();
             }
@@ -69,10 +69,6 @@ impl<P: Platform> Bells<P> {
     fn of(&self, key: usize) -> &Bell<P> {
         &self.bells[key % COUNT]
     }
-}
-
-fn remaining<P: Platform>(deadline_ns: Option<u64>) -> Option<Duration> {
-    deadline_ns.map(|deadline| Duration::from_nanos(deadline.saturating_sub(P::now_ns())))
 }
 
 /// The key of a node that came from [`node::take`](crate::node::take). Where each node is an allocation of its own, as

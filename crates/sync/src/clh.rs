@@ -135,14 +135,27 @@ impl<P: Platform> Clh<P> {
         unsafe { NonNull::new_unchecked(predecessor) }
     }
 
+    /// Of the caller's predecessor.
+    #[inline(always)]
+    fn state_of(predecessor: NonNull<Node<P>>) -> u32 {
+        // SAFETY: nobody but its successor ends it (invariant 3).
+        let state = unsafe { &predecessor.as_ref().state };
+        // Acquire: pairs with the Release in leave_behind().
+        state.load(Ordering::Acquire)
+    }
+
+    /// Apart from acquire(), which so keeps all in registers.
+    #[cold]
+    fn acquire_slow(&self, node: NonNull<Node<P>>, mut predecessor: NonNull<Node<P>>) -> Token<P> {
+        let _ = self.wait_behind(&mut predecessor, None);
+        self.enter(node, predecessor)
+    }
+
     /// Whether the owner of `node` left. Ends nodes of those that gave up, so `node` moves on to their predecessors.
     #[inline(always)]
     fn has_left(&self, node: &mut NonNull<Node<P>>) -> bool {
         loop {
-            // SAFETY: this thread's predecessor, which nobody else ends (invariant 3).
-            let state = unsafe { &node.as_ref().state };
-            // Acquire: pairs with the Release in leave_behind().
-            match state.load(Ordering::Acquire) {
+            match Self::state_of(*node) {
                 LEFT => return true,
                 GAVE_UP => self.pass(node),
                 _ => return false,
@@ -225,11 +238,11 @@ unsafe impl<P: Platform> RawLock for Clh<P> {
     #[inline]
     fn acquire(&self) -> Token<P> {
         let node = Self::new_node(BUSY);
-        let mut predecessor = self.join(node);
-        if !self.has_left(&mut predecessor) {
-            self.wait_behind(&mut predecessor, None);
+        let predecessor = self.join(node);
+        if Self::state_of(predecessor) == LEFT {
+            return self.enter(node, predecessor);
         }
-        self.enter(node, predecessor)
+        self.acquire_slow(node, predecessor)
     }
 
     /// The predecessor's node may be looked at only from within the queue. So who finds the lock taken after all has to

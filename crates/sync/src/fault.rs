@@ -21,6 +21,8 @@ pub enum Fault {
     MutexWithoutLight,
     /// Who goes to sleep does not know that it may take a reserved lock.
     MutexReservationUnknown,
+    /// A waiter that gives up does not hand on the wake-up that it stood for.
+    MutexGivesUpSilently,
     /// The bias owner does not look again whether the bias is still its own.
     BiasedWithoutSecondLook,
     /// The revoker looks at the owner's flag before the owner can see the revocation.

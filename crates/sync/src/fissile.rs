@@ -49,7 +49,7 @@
 use crate::bell::Bell;
 use crate::fault::{Fault, injected};
 use crate::padded::CachePadded;
-use crate::wait::{Next, WaitPolicy, Waiter};
+use crate::wait::{Next, WaitPolicy, Waiter, time_left};
 use crate::{RawLock, TimedLock};
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::AtomicInteger;
@@ -142,7 +142,7 @@ impl<L: RawLock> Fissile<L> {
             if self.take_as_head() {
                 break true;
             }
-            if self.time_left(deadline_ns) == Some(Duration::ZERO) {
+            if time_left::<L::Platform>(deadline_ns) == Some(Duration::ZERO) {
                 break false;
             }
             let waited = L::Platform::ticks().wrapping_sub(since);
@@ -168,7 +168,7 @@ impl<L: RawLock> Fissile<L> {
             if !injected(Fault::FissileWithoutSecondLook) && self.take_as_head() {
                 return true;
             }
-            let time_left = self.time_left(deadline_ns);
+            let time_left = time_left::<L::Platform>(deadline_ns);
             if time_left == Some(Duration::ZERO) {
                 return false;
             }
@@ -177,10 +177,6 @@ impl<L: RawLock> Fissile<L> {
                 return true;
             }
         }
-    }
-
-    fn time_left(&self, deadline_ns: Option<u64>) -> Option<Duration> {
-        deadline_ns.map(|deadline| Duration::from_nanos(deadline.saturating_sub(L::Platform::now_ns())))
     }
 
     #[cold]

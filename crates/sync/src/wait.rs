@@ -16,6 +16,7 @@
 
 use heddle_platform::{Native, Platform};
 use std::marker::PhantomData;
+use std::time::Duration;
 
 /// How long to spin, how often to yield, whether to sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,6 +179,11 @@ impl<P: Platform> Waiter<P> {
             P::yield_now();
         }
     }
+}
+
+/// How long until [`Platform::now_ns`] reaches the deadline; `None` without one.
+pub(crate) fn time_left<P: Platform>(deadline_ns: Option<u64>) -> Option<Duration> {
+    deadline_ns.map(|deadline| Duration::from_nanos(deadline.saturating_sub(P::now_ns())))
 }
 
 #[cfg(all(test, not(loom)))]

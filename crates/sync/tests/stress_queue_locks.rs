@@ -4,7 +4,7 @@
 
 use heddle_platform::atomic::Ordering;
 use heddle_platform::{clock, thread};
-use heddle_sync::{AbortableMcs, Clh, Fissile, Lock, Mcs, RawLock, Ticket, TimedLock, WaitPolicy};
+use heddle_sync::{AbortableMcs, Clh, Fissile, Lock, Mcs, Mutex, RawLock, Ticket, TimedLock, WaitPolicy};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -102,6 +102,11 @@ fn ticket() {
 }
 
 #[test]
+fn mutex_with_deadlines() {
+    stress_deadlines(Mutex::new);
+}
+
+#[test]
 fn mcs() {
     stress(Mcs::new);
 }
@@ -152,6 +157,7 @@ fn give_up_again_and_again<L: TimedLock>(lock: L) {
 
 #[test]
 fn who_gives_up_comes_again() {
+    give_up_again_and_again(Mutex::default());
     give_up_again_and_again(Ticket::default());
     give_up_again_and_again(Clh::default());
     give_up_again_and_again(AbortableMcs::default());
