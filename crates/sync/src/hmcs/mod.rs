@@ -17,8 +17,8 @@
 //! 1. *Time-out by leaving the node behind.* A waiter that gives up marks its node; the leader before it takes the node
 //!    off when it comes to it, and gives the block back if it was a thread's. If the leader of a cohort gives up, it leaves
 //!    the cohort's node marked in the queue around, hands the lead on, and the new leader takes the node up again where
-//!    it stands: the cohort keeps its turn. No step waits for another thread, except for one that is between two
-//!    neighbouring instructions.
+//!    it stands: the cohort keeps its turn. To give up waits for nobody; to line up waits at most for a release that
+//!    is under way.
 //! 2. *The leaf is where the thread runs now*, looked up at each acquisition ([`Platform::hardware_thread`]); a thread that
 //!    migrates while it waits keeps its place.
 //! 3. *Waiters sleep* after the policy's spin and yields, each on its own node; only who passes the lock to a sleeper
@@ -45,7 +45,16 @@
 //!
 //! **More threads than cores.** The order hands it mostly to threads that do not run: a context switch an
 //! acquisition, like every strict queue. Nothing collapses, since waiters yield and sleep, but `Fissile<Hmcs>` is some
-//! thirty times as fast then.
+//! ten times as fast.
+//!
+//! **Measured** (`--example lock_cost`, 2 cores under other load, hardware threads in cohorts of their own; millions of
+//! acquisitions a second by all threads, uncontended nanoseconds):
+//!
+//! | | uncontended | 2 threads | 16 threads | 64 threads |
+//! |---|---|---|---|---|
+//! | `Hmcs` | 15.1 | 4.2 | 2.9 | 4.0 |
+//! | `Fissile<Hmcs>` | 2.1 | 39 | 46 | 44 |
+//! | best of glibc, `parking_lot`, `std` | 4.4 | 43 | 48 | 48 |
 //!
 //! **A thread that does not run for 50 ms.** The holder: everybody waits. A waiter: nobody, until the lock is passed to it;
 //! then everybody. [`TimedLock::acquire_until`](crate::TimedLock) gets past both, and who gave up is in nobody's way.
