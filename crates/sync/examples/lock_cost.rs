@@ -1,6 +1,6 @@
 //! What the locks cost: one thread alone, and two and more threads together. Prints JSON.
 //!
-//! `cargo run --release -p heddle-sync --example lock_cost [rounds] [threads ...]`
+//! `cargo run --release -p heddle-sync --example lock_cost [rounds] [threads ...] [parts of names ...]`
 //!
 //! All locks are measured one after the other in each round, and a figure is the median over the rounds, so that a
 //! machine that changes its mind halfway treats them alike. Uncontended: nanoseconds of an acquisition and a release
@@ -32,7 +32,7 @@ mod hardware {
 
     const ALONE: u32 = 2_000_000;
     const RUNS: u32 = 200;
-    const TOGETHER: Duration = Duration::from_millis(60);
+    const TOGETHER: Duration = Duration::from_millis(200);
 
     /// Something that runs a piece of work under a lock.
     trait Guarded: Sync {
@@ -119,6 +119,9 @@ mod hardware {
                 .map(|_| {
                     scope.spawn(|| {
                         begin.wait();
+                        // Until the last has been inside, the first ones would be measured among themselves.
+                        lock.run(|_| ());
+                        begin.wait();
                         let mut uses = 0_u64;
                         while !stop.load(Ordering::Relaxed) {
                             lock.run(|number| (0..10).for_each(|_| *number = black_box(*number + 1)));
@@ -130,6 +133,7 @@ mod hardware {
                     })
                 })
                 .collect();
+            begin.wait();
             begin.wait();
             let start = clock::now_ns();
             std::thread::sleep(TOGETHER);
@@ -181,6 +185,8 @@ mod hardware {
     pub(super) fn main() {
         let numbers: Vec<usize> =
             std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
+        let wanted: Vec<String> =
+            std::env::args().skip(1).filter(|argument| argument.parse::<usize>().is_err()).collect();
         let rounds = numbers.first().copied().unwrap_or(5).max(1);
         let threads = if numbers.len() > 1 { &numbers[1..] } else { &[2, 16] };
         let mut figures: BTreeMap<&str, Figures> = BTreeMap::new();
@@ -191,7 +197,11 @@ mod hardware {
         heddle_platform::barrier::register();
         for _ in 0..rounds {
             // New locks each round: a bias that was revoked for good would spoil the next round.
-            let mut measure = |name, lock: &dyn Fn(&mut Figures)| lock(figures.entry(name).or_default());
+            let mut measure = |name: &'static str, lock: &dyn Fn(&mut Figures)| {
+                if wanted.is_empty() || wanted.iter().any(|wanted| name.contains(wanted.as_str())) {
+                    lock(figures.entry(name).or_default());
+                }
+            };
             measure("no lock", &|f| f.measure(Unlocked(UnsafeCell::new(0)), &[]));
             measure("mutex", &|f| f.measure(ours::<Mutex>(), threads));
             measure("biased mutex", &|f| f.measure(ours::<Biased<Mutex>>(), threads));

@@ -1,12 +1,12 @@
 //! A few bells, so that one waiter of many can be woken by name.
 //!
-//! The waiters of a queue lock wait for different events: each for its own turn. With one [`Bell`] for all of them every
-//! release would wake them all. Here an event has a *key* (a ticket's number, a node's address) and each key belongs to
-//! one of [`COUNT`] bells; who rings for a key that nobody sleeps for pays a load, as with a single bell. Two keys that
-//! share a bell cost a needless wake-up, nothing else.
+//! The waiters of a queue lock wait for different events: each for its own turn. With one [`Bell`] for all of them
+//! every release would wake them all. Here an event has a *key* (a ticket's number, a node's address) and each key
+//! belongs to one of [`COUNT`] bells; who rings for a key that nobody sleeps for pays a load, as with a single bell.
+//! Two keys that share a bell cost a needless wake-up, nothing else.
 //!
-//! The bells lie in the lock and not in its nodes, and that is the point: when a releaser has handed the lock over, the
-//! successor may be through and its node gone before the releaser has rung. The key is a number, not an access.
+//! The bells lie in the lock and not in its nodes, and that is the point: when a releaser has handed the lock over,
+//! the successor may be through and its node gone before the releaser has rung. The key is a number, not an access.
 
 use crate::bell::Bell;
 use crate::wait::{Next, Waiter, time_left};
@@ -71,8 +71,8 @@ impl<P: Platform> Bells<P> {
     }
 }
 
-/// The key of a node that came from [`node::take`](crate::node::take). Where each node is an allocation of its own, as
-/// in models, all have the same: their addresses differ between executions that have to be equal.
+/// The key of a node that came from [`node::take`](crate::node::take). Where each node is an allocation of its own,
+/// as in models, all have the same: their addresses differ between executions that have to be equal.
 #[inline(always)]
 pub(crate) fn key_of<P: Platform, N>(node: NonNull<N>) -> usize {
     if P::REUSES_MEMORY { node.addr().get() / crate::node::BLOCK_BYTES } else { 0 }

@@ -1,13 +1,13 @@
 //! The queue lock of Craig, Landin and Hagersten: strictly first come, first served, released by a plain store.
 //!
-//! **Idea.** A thread that wants the lock swaps its node into `tail` and gets its predecessor's node, at which it looks
-//! until the predecessor, releasing, writes there that it has left. The predecessor's node then belongs to the thread
-//! that waited for it, and serves its next acquisition. A waiter that gives up writes into its own node whom it waited
-//! for, and its successor waits for that one instead.
-//! **Source:** T. S. Craig: *Building FIFO and priority-queuing spin locks from atomic swap*, TR 93-02-02, University of
-//! Washington, 1993; P. Magnusson, A. Landin, E. Hagersten: *Queue locks on cache coherent multiprocessors*, IPPS 1994,
-//! doi:10.1109/IPPS.1994.288305; giving up as in M. L. Scott, W. N. Scherer III: *Scalable queue-based spin locks with
-//! timeout*, PPoPP 2001, doi:10.1145/379539.379566. We depart from them as [`Mcs`](crate::mcs) does, and in a simpler way of giving up:
+//! **Idea.** A thread that wants the lock swaps its node into `tail` and gets its predecessor's node, at which it
+//! looks until the predecessor, releasing, writes there that it has left. The predecessor's node then belongs to the
+//! thread that waited for it, and serves its next acquisition. A waiter that gives up writes into its own node whom
+//! it waited for, and its successor waits for that one instead. **Source:** T. S. Craig: *Building FIFO and
+//! priority-queuing spin locks from atomic swap*, TR 93-02-02, University of Washington, 1993; P. Magnusson, A.
+//! Landin, E. Hagersten: *Queue locks on cache coherent multiprocessors*, IPPS 1994, doi:10.1109/IPPS.1994.288305;
+//! giving up as in M. L. Scott, W. N. Scherer III: *Scalable queue-based spin locks with timeout*, PPoPP 2001,
+//! doi:10.1145/379539.379566. We depart from them as [`Mcs`](crate::mcs) does, and in a simpler way of giving up:
 //! nobody but the waiter itself decides whether it has the lock, so no compare-and-swap and no handshake are needed.
 //!
 //! | | |
@@ -21,9 +21,11 @@
 //!
 //! **More threads than cores**: as [`Mcs`](crate::mcs); [`Fissile<Clh>`](crate::Fissile) helps in the same way.
 //!
-//! **When a thread does not run.** A stopped holder stops all, a stopped waiter those behind it once its turn has come.
-//! No release ever waits, and a thread stopped between its swap and its first look stops nobody before it. A waiter
-//! behind a stopped one can give up ([`TimedLock`]); it cannot overtake.
+//! **When a thread does not run.** A stopped holder stops all, a stopped waiter those behind it once its turn has
+//! come. No release ever waits, and a thread stopped between its swap and its first look stops nobody before it. A
+//! waiter behind a stopped one can give up ([`TimedLock`]); it cannot overtake.
+//!
+//! **Measured** (as [`Mcs`](crate::mcs)): alone 2.7 ns, 1.26 times [`Mutex`](crate::Mutex); contended as there.
 //!
 //! | `state` of a node | meaning | next |
 //! |---|---|---|
@@ -33,21 +35,21 @@
 //!
 //! **Invariants.**
 //!
-//! 1. The nodes form a chain, from `tail` over each one's predecessor to a node in state `LEFT` (nobody is inside) or that of
-//!    the holder. Every node but the last in `tail` has exactly one successor: whose swap returned it, or who found it
-//!    as `predecessor` of one that gave up.
-//! 2. *Exclusion*: a thread is inside from when it saw its predecessor `LEFT` until it writes `LEFT`; by 1 only one node has
-//!    a predecessor that `LEFT`, since who sees it takes that one out of the chain.
-//! 3. A node is accessed by its owner until it writes `LEFT` or `GAVE_UP`, and by its one successor, which ends it after
-//!    having seen that. The lock's own end ends the node in `tail` and those that gave up before it.
+//! 1. The nodes form a chain, from `tail` over each one's predecessor to a node in state `LEFT` (nobody is inside) or
+//!    that of the holder. Every node but the last in `tail` has exactly one successor: whose swap returned it, or who
+//!    found it as `predecessor` of one that gave up.
+//! 2. *Exclusion*: a thread is inside from when it saw its predecessor `LEFT` until it writes `LEFT`; by 1 only one
+//!    node has a predecessor that `LEFT`, since who sees it takes that one out of the chain.
+//! 3. A node is accessed by its owner until it writes `LEFT` or `GAVE_UP`, and by its one successor, which ends it
+//!    after having seen that. The lock's own end ends the node in `tail` and those that gave up before it.
 //! 4. *No lost wake-up*: both writes are followed by a ring with the node's key, which is what the successor
 //!    sleeps on ([`Bell`](crate::Bell), invariant 2).
-//! 5. `gave_up` is raised before its node says so and lowered after the node was ended. So if the holder sees `tail` not to
-//!    be its node and then `gave_up` to be 0, somebody waits, or is just giving up.
+//! 5. `gave_up` is raised before its node says so and lowered after the node was ended. So if the holder sees `tail`
+//!    not to be its node and then `gave_up` to be 0, somebody waits, or is just giving up.
 //!
-//! **Orderings.** The store of `LEFT` (Release) pairs with the successor's load (Acquire); so does that of `GAVE_UP`, for
-//! `predecessor` and for the end of the node. The swap is AcqRel, since it shows the node's initial values and must see
-//! those of the predecessor's. `holder` and `gave_up` are hints for all but the holder.
+//! **Orderings.** The store of `LEFT` (Release) pairs with the successor's load (Acquire); so does that of `GAVE_UP`,
+//! for `predecessor` and for the end of the node. The swap is AcqRel, since it shows the node's initial values and
+//! must see those of the predecessor's. `holder` and `gave_up` are hints for all but the holder.
 
 use crate::bells::{Bells, key_of};
 use crate::fault::{Fault, injected};
@@ -245,8 +247,8 @@ unsafe impl<P: Platform> RawLock for Clh<P> {
         self.acquire_slow(node, predecessor)
     }
 
-    /// The predecessor's node may be looked at only from within the queue. So who finds the lock taken after all has to
-    /// give up; `holder` keeps that seldom.
+    /// The predecessor's node may be looked at only from within the queue. So who finds the lock taken after all has
+    /// to give up; `holder` keeps that seldom.
     #[inline]
     fn try_acquire(&self) -> Option<Token<P>> {
         if !self.ends.holder.load(Ordering::Relaxed).is_null() {

@@ -1,12 +1,12 @@
 //! The queue lock of Mellor-Crummey and Scott: strictly first come, first served; each waits on a line of its own.
 //!
-//! **Idea.** A thread that wants the lock swaps its node into `tail`; what it gets back is its predecessor, into which it
-//! writes its own address, and then it looks only at its own node until the predecessor, releasing, writes there that
-//! the lock is its. So a hand-over disturbs nobody but the one who is next, however many wait.
-//! **Source:** J. M. Mellor-Crummey, M. L. Scott: *Algorithms for scalable synchronization on shared-memory
-//! multiprocessors*, ACM TOCS 9(1), 1991, doi:10.1145/103727.103729, algorithm 5; *MCS* in Amer et al., *Lock contention
-//! management in multithreaded MPI*, ACM TOPC 2019, section 2.3. We depart in three points: waiters yield and sleep by
-//! their [`WaitPolicy`]; nodes come from [`node`](crate::node), so the caller brings none; and `holder` tells
+//! **Idea.** A thread that wants the lock swaps its node into `tail`; what it gets back is its predecessor, into
+//! which it writes its own address, and then it looks only at its own node until the predecessor, releasing, writes
+//! there that the lock is its. So a hand-over disturbs nobody but the one who is next, however many wait. **Source:**
+//! J. M. Mellor-Crummey, M. L. Scott: *Algorithms for scalable synchronization on shared-memory multiprocessors*, ACM
+//! TOCS 9(1), 1991, doi:10.1145/103727.103729, algorithm 5; *MCS* in Amer et al., *Lock contention management in
+//! multithreaded MPI*, ACM TOPC 2019, section 2.3. We depart in three points: waiters yield and sleep by their
+//! [`WaitPolicy`]; nodes come from [`node`], so the caller brings none; and `holder` tells
 //! [`has_waiters`](RawLock::has_waiters) which node is the holder's.
 //!
 //! | | |
@@ -19,12 +19,13 @@
 //! | choose it | when order matters, or many cores contend; not when threads outnumber cores (see below) |
 //!
 //! **More threads than cores.** The order is strict, so every hand-over goes to the thread that waited longest, which
-//! then usually is not running: an acquisition costs a switch between threads (about a microsecond). What avoids that is
-//! to let a running thread overtake for a bounded time: [`Fissile<Mcs>`](crate::Fissile).
+//! then usually is not running: an acquisition costs a switch between threads (about a microsecond). What avoids that
+//! is to let a running thread overtake for a bounded time: [`Fissile<Mcs>`](crate::Fissile).
 //!
-//! **When a thread does not run.** A stopped holder stops all, as with every lock. A stopped waiter stops those behind it
-//! as soon as its turn has come: the order demands it. A thread stopped between its swap and its writing to its
-//! predecessor stops the release of that predecessor, and with it everybody. [`AbortableMcs`](crate::AbortableMcs) passes over a waiter whose time is up.
+//! **When a thread does not run.** A stopped holder stops all, as with every lock. A stopped waiter stops those
+//! behind it as soon as its turn has come: the order demands it. A thread stopped between its swap and its writing to
+//! its predecessor stops the release of that predecessor, and with it everybody.
+//! [`AbortableMcs`](crate::AbortableMcs) passes over a waiter whose time is up.
 //!
 //! ```text
 //!   tail ------------------------------------------+
@@ -36,25 +37,32 @@
 //!
 //! **Invariants.**
 //!
-//! 1. `tail` is null exactly while nobody holds the lock or waits for it; otherwise it is the node of whoever came last.
-//! 2. *Exclusion*: a thread is inside if its swap found null, or if its node's state became `GRANTED`. The former happens
-//!    only when nobody is inside (1); the latter is written once, by the holder, who is outside from then on.
-//! 3. A node is accessed by its owner, and by its successor once between the successor's swap and its store to `next`.
-//!    The owner waits for that store before it gives the node back; it need not wait when the
+//! 1. `tail` is null exactly while nobody holds the lock or waits for it; otherwise it is the node of whoever came
+//!    last.
+//! 2. *Exclusion*: a thread is inside if its swap found null, or if its node's state became `GRANTED`. The former
+//!    happens only when nobody is inside (1); the latter is written once, by the holder, who is outside from then on.
+//! 3. A node is accessed by its owner, and by its successor once between the successor's swap and its store to
+//!    `next`. The owner waits for that store before it gives the node back; it need not wait when the
 //!    compare-and-swap on `tail` found the node to be last: then there is no successor and there will be none. The
 //!    predecessor writes `GRANTED` before the owner enters, and nothing after.
-//! 4. *No lost wake-up*: who sleeps, sleeps on the bell of its own node's key, and the store of `GRANTED` is followed by a
-//!    ring with that key ([`Bell`](crate::Bell), invariant 2).
-//! 5. `tail != holder`, asked by the holder, means that somebody's swap came after the holder's: a waiter, that enters
-//!    after the release.
+//! 4. *No lost wake-up*: who sleeps, sleeps on the bell of its own node's key, and the store of `GRANTED` is followed
+//!    by a ring with that key ([`Bell`](crate::Bell), invariant 2).
+//! 5. `tail != holder`, asked by the holder, means that somebody's swap came after the holder's: a waiter, that
+//!    enters after the release.
 //!
 //! **Orderings.** The release's compare-and-swap on `tail` (Release) pairs with the Acquire of the swap that finds
-//! null; the store of `GRANTED` (Release) with the waiter's load (Acquire). The store to `next` is Release and its load
-//! Acquire: they make the successor's node, initialised before, the releaser's to write.
+//! null; the store of `GRANTED` (Release) with the waiter's load (Acquire). The store to `next` is Release and its
+//! load Acquire: they make the successor's node, initialised before, the releaser's to write.
 //!
-//! **Assembly** (x86-64, `Hardware`, in a program): see the [`node`](crate::node) cache's two loads and one store, the
-//! node's two stores, `xchg` on `tail`, a branch, the store to `holder`; leaving: load of `next`, a branch, `lock
-//! cmpxchg`, a branch, and the cache's two loads and two stores. No call, nothing of the platform trait is left.
+//! **Assembly** (x86-64, `Hardware`, in a shared library): entering without a wait is 18 instructions: the thread's
+//! [`node`] cache found and a block taken (8, with two branches never taken), two stores to the node, `xchg` on
+//! `tail`, a branch, the store to `holder`. Leaving is 15: the load of `next`, a branch, `lock cmpxchg`, a branch,
+//! and the block given back. No call, nothing of the platform trait and no branch of the waiting policy is left.
+//!
+//! **Measured** (`lock_cost`; 2 virtual Zen 5 cores): alone 4.3 ns, twice [`Mutex`](crate::Mutex) (2.15 ns: one
+//! locked instruction and no node), with std at 4.4, parking_lot at 4.8, glibc at 5.2 ns. Two threads, short
+//! sections: 7 to 17 million a second, less than half of what a lock reaches that lets its holder come again; with 16
+//! threads below one million. [`Fissile<Mcs>`](crate::Fissile) has neither cost.
 
 use crate::RawLock;
 use crate::bells::{Bells, key_of};

@@ -1,10 +1,10 @@
 //! Where queue nodes live: blocks of 128 bytes from a cache that each thread keeps.
 //!
-//! **What it gives.** A queue lock needs a node an acquisition, at an address that others may write to until the node's
-//! owner says that nobody can any more. [`take`] and [`give`] cost about a nanosecond each and call the allocator only
-//! when a thread has never held as many nodes at once, or has more than [`KEPT`] of them too many. Nothing is shared
-//! between threads: a block that one thread took and another gives back (as in a CLH queue) stays with the latter,
-//! which takes its own next block from there.
+//! **What it gives.** A queue lock needs a node an acquisition, at an address that others may write to until the
+//! node's owner says that nobody can any more. [`take`] and [`give`] cost about a nanosecond each and call the
+//! allocator only when a thread has never held as many nodes at once, or has more than [`KEPT`] of them too many.
+//! Nothing is shared between threads: a block that one thread took and another gives back (as in a CLH queue) stays
+//! with the latter, which takes its own next block from there.
 //!
 //! ```text
 //!   slot (8 bytes, thread-local)      Cache (heap, one a thread)          Block (heap, 128 bytes, aligned to 128)
@@ -32,7 +32,8 @@ use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
 
-/// How many blocks a thread keeps for its next acquisitions: as many locks as it is likely to hold or wait for at once.
+/// How many blocks a thread keeps for its next acquisitions: as many locks as it is likely to hold or wait for at
+/// once.
 pub const KEPT: usize = 15;
 
 /// A block's size and alignment: two cache lines, since processors fetch lines in pairs.

@@ -2,7 +2,7 @@
 //! give up, and what one thread that does not run does to the others.
 #![cfg(not(loom))]
 
-use heddle_platform::atomic::Ordering;
+use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_platform::{clock, thread};
 use heddle_sync::{AbortableMcs, Clh, Fissile, Lock, Mcs, Mutex, RawLock, Ticket, TimedLock, WaitPolicy};
 use std::sync::Arc;
@@ -131,6 +131,34 @@ fn fissile() {
     stress(|policy| Fissile::new(Mcs::new(policy), policy));
     stress_deadlines(|policy| Fissile::new(Clh::new(policy), policy));
     stress_deadlines(|policy| Fissile::new(AbortableMcs::new(policy), policy));
+}
+
+/// A thread that takes the lock again and again, and others that want it once: they get it.
+fn nobody_is_kept_out<L: RawLock>(lock: L) {
+    let lock = Lock::new(lock, 0_u64);
+    let served = AtomicU32::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                *lock.acquire() += 1;
+                served.fetch_add(1, Ordering::Relaxed);
+            });
+        }
+        // No timing: the loop ends only when all have been let in.
+        while served.load(Ordering::Relaxed) < 8 {
+            *lock.acquire() += 1;
+        }
+    });
+}
+
+#[test]
+fn nobody_is_kept_out_for_ever() {
+    for (policy, _) in POLICIES {
+        nobody_is_kept_out(Fissile::new(Ticket::new(policy), policy));
+        nobody_is_kept_out(Fissile::new(Mcs::new(policy), policy));
+        nobody_is_kept_out(Fissile::new(Clh::new(policy), policy));
+        nobody_is_kept_out(AbortableMcs::with_patience(policy, Some(1_000)));
+    }
 }
 
 /// A holder stays inside while others come with short deadlines again and again: all come back, and it is not
