@@ -67,6 +67,7 @@ pub const KINDS: &[LockKind] = &[
     kind!("abortable-mcs", timed, AbortableMcs::default()),
     kind!("fissile-mcs", plain, Fissile::<Mcs>::default()),
     kind!("hmcs", timed, hmcs()),
+    kind!("fissile-hmcs", timed, Fissile::new(hmcs(), WaitPolicy::DEFAULT)),
     kind!("p-mutex-mutex", timed_classes, Mutex::default(), Mutex::default()),
     kind!("p-mcs-mcs", classes, Mcs::default(), Mcs::default()),
     kind!("p-hmcs-mcs", classes, hmcs(), Mcs::default()),
@@ -81,7 +82,7 @@ pub(crate) fn names(which: impl Fn(&LockKind) -> bool) -> String {
 
 /// The names in [`KINDS`], for C.
 pub const NAMES: &CStr =
-    c"mutex biased-mutex ticket mcs clh abortable-mcs fissile-mcs hmcs p-mutex-mutex p-mcs-mcs \
+    c"mutex biased-mutex ticket mcs clh abortable-mcs fissile-mcs hmcs fissile-hmcs p-mutex-mutex p-mcs-mcs \
                            p-hmcs-mcs p-hmcs-abortable-mcs";
 
 #[cfg(test)]

@@ -107,6 +107,18 @@ pub enum Fault {
     LeaderKeepsRole,
     /// An appointed sleeper whose events came at the same time leaves with the role.
     LeaderAppointedLeaves,
+    /// The lock is passed on within a cohort without what its holder wrote.
+    HmcsRelaxedPass,
+    /// Who goes to sleep may overwrite the grant it waits for.
+    HmcsBlindPark,
+    /// Who gives up may overwrite the grant it waited for.
+    HmcsBlindAbandon,
+    /// An abandoned place is taken up again although it may just be taken off the queue.
+    HmcsBlindRevival,
+    /// A cohort's lead is handed on before the cohort around has been given up.
+    HmcsEarlyHandOn,
+    /// Who leaves does not wait for a successor that is about to make itself known.
+    HmcsImpatientEnd,
     /// A queue lock's hand-over does not publish what the holder wrote.
     McsRelaxedGrant,
     /// A hand-over leaves the successor asleep.
@@ -145,26 +157,6 @@ pub enum Fault {
     StatisticsPlainClaim,
     /// All threads write the shared slot as if each had it for itself.
     StatisticsPlainOverflow,
-    /// The lock is passed on within a cohort without what its holder wrote.
-    HmcsRelaxedPass,
-    /// The door is left without publishing what its holder wrote.
-    HmcsRelaxedRelease,
-    /// The next goes to sleep without looking at the door again.
-    HmcsWithoutSecondLook,
-    /// The next goes to sleep before a holder can know of it.
-    HmcsWithoutHeavy,
-    /// A holder looks whether the next sleeps too early.
-    HmcsWithoutLight,
-    /// Who goes to sleep may overwrite the grant it waits for.
-    HmcsBlindPark,
-    /// Who gives up may overwrite the grant it waited for.
-    HmcsBlindAbandon,
-    /// An abandoned place is taken up again although it may just be taken off the queue.
-    HmcsBlindRevival,
-    /// A cohort's lead is handed on before the cohort around has been given up.
-    HmcsEarlyHandOn,
-    /// Who leaves does not wait for a successor that is about to make itself known.
-    HmcsImpatientEnd,
 }
 
 /// From now on algorithms run by models of this test leave that line out.

@@ -111,18 +111,19 @@ impl Topology {
         self.leaves.keys().copied()
     }
 
-    /// For each hardware thread its number and its way down, the nodes below the root that it lies in (its own leaf not
-    /// among them), for whoever keeps a tree of its own: all ways have the same length, where levels were left out the
-    /// last node is repeated.
+    /// For each hardware thread its number and its way down: the numbers of the nodes below the root that it lies in, the
+    /// outermost first, and none further in than `lowest`. For whoever keeps a tree of its own, such as a lock: all
+    /// ways have the same length; where nodes were left out the last one is repeated.
     #[must_use]
-    pub fn places(&self) -> Vec<(usize, Vec<usize>)> {
+    pub fn places(&self, lowest: Kind) -> Vec<(usize, Vec<usize>)> {
         let mut places: Vec<(usize, Vec<usize>)> = self
             .leaves
             .iter()
             .map(|(hardware_thread, leaf)| {
                 let leaf = Node { topology: self, number: *leaf };
-                let mut way: Vec<usize> =
-                    leaf.ancestors().map(|node| node.number).filter(|number| *number != 0).collect();
+                let within = std::iter::once(leaf).chain(leaf.ancestors());
+                let within = within.filter(|node| node.number != 0 && node.kind() <= lowest);
+                let mut way: Vec<usize> = within.map(|node| node.number).collect();
                 way.reverse();
                 (*hardware_thread, way)
             })
@@ -207,7 +208,8 @@ mod tests {
         let flat = Topology::flat(3);
         assert_eq!(flat.root().kind(), Kind::Machine);
         assert_eq!(flat.root().children().filter_map(|leaf| leaf.hardware_thread()).count(), 3);
-        assert_eq!(flat.places(), [(0, vec![]), (1, vec![]), (2, vec![])]);
+        assert_eq!(flat.places(Kind::Core), [(0, vec![]), (1, vec![]), (2, vec![])]);
+        assert_eq!(flat.places(Kind::HardwareThread)[2], (2, vec![3]));
         assert!(flat.leaf(3).is_none());
         let one = Topology::flat(0);
         assert_eq!(one.hardware_threads().collect::<Vec<_>>(), [0]);
@@ -222,7 +224,7 @@ mod tests {
             (2, build::Groups { package: Some(1), core: Some(2), ..Default::default() }),
             (3, build::Groups { package: Some(1), core: Some(2), ..Default::default() }),
         ]);
-        let places = uneven.places();
+        let places = uneven.places(Kind::Core);
         assert!(places.iter().all(|(_, way)| way.len() == 2));
         assert_eq!(places[2].1, places[3].1);
         assert_eq!(places[1].1[0], places[2].1[0]);

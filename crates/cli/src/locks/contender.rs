@@ -11,7 +11,7 @@ use super::experiments::{self, Experiment, Sample};
 use super::guarded::{Kind, Ours};
 use super::peers::{ArrayFifo, ParkingLot, SegFifo, Std};
 use super::pthread::{Pthread, Unlocked};
-use super::recipe::{Classes, HmcsHere, HmcsQueueHere};
+use super::recipe::{Classes, FissileHmcsHere, HmcsHere};
 use super::team::Effort;
 
 /// What a contender is to the others: which targets it has, and whether it is compared or compared with.
@@ -98,7 +98,7 @@ pub(crate) const CONTENDERS: &[Contender] = &[
     Contender::guarding::<Ours<AbortableMcs>>("abortable-mcs", Family::Queue),
     Contender::guarding::<Ours<Fissile<Mcs>>>("fissile-mcs", Family::Queue),
     Contender::guarding::<Ours<HmcsHere>>("hmcs", Family::Queue),
-    Contender::guarding::<Ours<HmcsQueueHere>>("hmcs-queue", Family::Queue),
+    Contender::guarding::<Ours<FissileHmcsHere>>("fissile-hmcs", Family::Queue),
     Contender::guarding::<Ours<Classes<Mutex, Mutex>>>("p-mutex-mutex", Family::TwoLevel),
     Contender::guarding::<Ours<Classes<Mcs, Mcs>>>("p-mcs-mcs", Family::TwoLevel),
     Contender::guarding::<Ours<Classes<HmcsHere, Mcs>>>("p-hmcs-mcs", Family::TwoLevel),

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::sync::OnceLock;
 
 use heddle_sync::hmcs::Tree;
-use heddle_sync::{Hmcs, RawLock, TwoLevel, WaitPolicy, hmcs};
+use heddle_sync::{Fissile, Hmcs, RawLock, TwoLevel, WaitPolicy};
 use heddle_topology::Topology;
 
 /// A way to make a lock.
@@ -45,15 +45,15 @@ impl Recipe for HmcsHere {
     }
 }
 
-/// HMCS as it was published, without a door: strict order.
+/// The same behind a door that a running thread may take first.
 #[derive(Debug)]
-pub(crate) struct HmcsQueueHere;
+pub(crate) struct FissileHmcsHere;
 
-impl Recipe for HmcsQueueHere {
-    type Lock = hmcs::Queue;
+impl Recipe for FissileHmcsHere {
+    type Lock = Fissile<Hmcs>;
 
     fn make() -> Self::Lock {
-        hmcs::Queue::new(tree(), WaitPolicy::DEFAULT)
+        Fissile::new(HmcsHere::make(), WaitPolicy::DEFAULT)
     }
 }
 

@@ -38,13 +38,14 @@
 
 use super::tree::Plan;
 use crate::fault::{Fault, injected};
+use crate::node;
 use crate::padded::CachePadded;
 use crate::wait::{Next, WaitPolicy, Waiter};
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::{AtomicInteger, AtomicPointer};
 use heddle_platform::{Platform, Scope};
 use std::fmt;
-use std::ptr;
+use std::ptr::{self, NonNull};
 use std::time::Duration;
 
 const IDLE: u32 = 0;
@@ -53,8 +54,8 @@ const PARKED: u32 = 2;
 const ABANDONED: u32 = 3;
 const REMOVING: u32 = 4;
 /// The least of the grants.
-pub(super) const LEAD: u32 = 8;
-pub(super) const PASSED: u32 = LEAD;
+const LEAD: u32 = 8;
+const PASSED: u32 = LEAD;
 /// Beside a grant: the granter still uses the word.
 const WAKING: u32 = 1 << 31;
 /// The most a threshold can be.
@@ -106,6 +107,7 @@ impl<P: Platform> Node<P> {
         }
     }
 
+    /// Gives up, unless `status` is outdated.
     fn abandon(&self, status: u32) -> bool {
         if injected(Fault::HmcsBlindAbandon) {
             self.status.store(ABANDONED, Ordering::Release);
@@ -115,18 +117,20 @@ impl<P: Platform> Node<P> {
         self.status.compare_exchange(status, ABANDONED, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 
+    /// Sleeps until something happens to the node, or the time is up.
     #[cold]
     fn park(&self, status: u32, deadline_ns: Option<u64>) {
-        if status == WAITING {
-            if injected(Fault::HmcsBlindPark) {
-                self.status.store(PARKED, Ordering::Relaxed);
-            } else if self.change(WAITING, PARKED, Ordering::Relaxed) {
-                // A sleeper at last.
-            } else {
-                return;
-            }
+        if status == PARKED || self.lie_down() {
+            P::wait(&self.status, PARKED, time_left::<P>(deadline_ns), Scope::Process);
         }
-        P::wait(&self.status, PARKED, time_left::<P>(deadline_ns), Scope::Process);
+    }
+
+    fn lie_down(&self) -> bool {
+        if injected(Fault::HmcsBlindPark) {
+            self.status.store(PARKED, Ordering::Relaxed);
+            return true;
+        }
+        self.change(WAITING, PARKED, Ordering::Relaxed)
     }
 
     fn change(&self, from: u32, to: u32, order: Ordering) -> bool {
@@ -169,9 +173,8 @@ pub(super) enum Outcome {
 pub(super) struct Cohort<P: Platform> {
     members: Members,
     tail: P::AtomicPtr<Node<P>>,
-    /// How many wait in this queue, if `counts`.
+    /// How many wait in this queue.
     waiting: P::AtomicU32,
-    counts: bool,
     pub(super) parent: Option<usize>,
     threshold: u32,
     /// The place of this cohort in its parent's queue.
@@ -179,12 +182,11 @@ pub(super) struct Cohort<P: Platform> {
 }
 
 impl<P: Platform> Cohort<P> {
-    pub(super) fn new(plan: &Plan, members: Members, counts: bool) -> Self {
+    pub(super) fn new(plan: &Plan, members: Members) -> Self {
         Self {
             members,
             tail: AtomicPointer::new(ptr::null_mut()),
             waiting: AtomicInteger::new(0),
-            counts,
             parent: plan.parent,
             threshold: plan.threshold.min(MOST_PASSES),
             node: CachePadded::new(Node::new()),
@@ -238,9 +240,6 @@ impl<P: Platform> Cohort<P> {
     }
 
     fn wait(&self, place: &Node<P>, policy: &WaitPolicy, deadline_ns: Option<u64>) -> bool {
-        if !self.counts {
-            return place.wait(policy, deadline_ns);
-        }
         self.waiting.fetch_add(1, Ordering::Relaxed);
         let granted = place.wait(policy, deadline_ns);
         self.waiting.fetch_sub(1, Ordering::Relaxed);
@@ -344,8 +343,12 @@ impl<P: Platform> Cohort<P> {
     /// Its `status` is `REMOVING` by the caller's doing, and nobody will touch it from behind any more (invariant 2).
     unsafe fn retire(&self, node: *mut Node<P>) {
         match self.members {
-            // SAFETY: the waiter abandoned it to us; out of the queue.
-            Members::Threads => unsafe { give(node) },
+            Members::Threads => {
+                if let Some(node) = NonNull::new(node) {
+                    // SAFETY: taken by a waiter that abandoned it to us; out of the queue.
+                    unsafe { node::give::<P, _>(node) };
+                }
+            }
             Members::Cohorts => {
                 // SAFETY: lives as long as the lock. Release: our reading of `next` comes before the next use.
                 unsafe { &*node }.status.store(IDLE, Ordering::Release);
@@ -375,27 +378,12 @@ fn revive<P: Platform>(node: &Node<P>) -> bool {
     node.change(ABANDONED, WAITING, Ordering::Relaxed)
 }
 
-/// A node for a thread.
-pub(super) fn take<P: Platform>() -> *mut Node<P> {
-    Box::into_raw(Box::new(Node::new()))
-}
-
-/// Ends a thread's node.
-///
-/// # Safety
-///
-/// Made by [`take`], given back once, out of the queue.
-pub(super) unsafe fn give<P: Platform>(node: *mut Node<P>) {
-    // SAFETY: as promised.
-    drop(unsafe { Box::from_raw(node) });
-}
-
 /// Whether the time is up.
-pub(super) fn is_past<P: Platform>(deadline_ns: Option<u64>) -> bool {
+fn is_past<P: Platform>(deadline_ns: Option<u64>) -> bool {
     deadline_ns.is_some_and(|deadline| P::now_ns() >= deadline)
 }
 
 /// How long one may sleep.
-pub(super) fn time_left<P: Platform>(deadline_ns: Option<u64>) -> Option<Duration> {
+fn time_left<P: Platform>(deadline_ns: Option<u64>) -> Option<Duration> {
     deadline_ns.map(|deadline| Duration::from_nanos(deadline.saturating_sub(P::now_ns())))
 }

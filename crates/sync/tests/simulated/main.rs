@@ -101,8 +101,8 @@ fn fissile_mcs_in_virtual_time() {
 #[test]
 fn hmcs_on_two_simulated_packages() {
     let tree = hmcs::Tree::balanced(&[2, 2], 2);
-    depends_on_the_seed(|| hmcs::Queue::<Simulated>::new(&tree, AWAKE));
     depends_on_the_seed(|| hmcs::Hmcs::<Simulated>::new(&tree, AWAKE));
+    depends_on_the_seed(|| fissile::Fissile::new(hmcs::Hmcs::<Simulated>::new(&tree, AWAKE), AWAKE));
 }
 
 /// Sleeping queue locks: right, if not the same at each run.
