@@ -476,7 +476,7 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
         self.mode.store(QUIET, Ordering::Release);
         L::Platform::fence(Ordering::SeqCst);
         // A poster that missed the store has its post seen here (invariant 3).
-        if !self.posted.is_empty() {
+        if !self.posted.is_empty() && !injected(Fault::LockQueueQuietWithoutLook) {
             self.mode.store(BUSY, Ordering::Release);
         }
     }
