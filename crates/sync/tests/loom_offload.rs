@@ -72,7 +72,7 @@ fn one_caller() {
 
 #[test]
 fn two_callers() {
-    explore(Some(2), served(2, 1));
+    explore(Some(1), served(2, 1));
 }
 
 #[test]

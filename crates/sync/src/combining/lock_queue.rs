@@ -320,9 +320,9 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
             if drained == Drained::Empty && self.posted.is_empty() {
                 return;
             }
-            let Some(token) = self.lock.try_acquire() else { return };
-            let mut held = self.held(token);
-            drained = held.drain();
+            let Some(mut held) = self.try_hold() else { return };
+            // Whatever the mode: a poster may have been stopped before it ended the quiet.
+            drained = self.guarded(|guarded| self.drain_posted(guarded));
             let handed_over = self.hand_over(drained);
             held.release();
             mem::forget(held);
@@ -476,7 +476,7 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
         self.mode.store(QUIET, Ordering::Release);
         L::Platform::fence(Ordering::SeqCst);
         // A poster that missed the store has its post seen here (invariant 3).
-        if !self.posted.is_empty() {
+        if !self.posted.is_empty() && !injected(Fault::LockQueueQuietWithoutLook) {
             self.mode.store(BUSY, Ordering::Release);
         }
     }

@@ -18,7 +18,7 @@
 //!
 //! 1. The value is accessed by the one thread that has `serving`.
 //! 2. *No lost wake-up*: a caller rings after its push; the serving thread looks at the chain between announcing its
-//!    sleep and sleeping ([`Bell`](crate::bell::Bell), invariant 2). Closing rings too.
+//!    sleep and sleeping ([`Bell`], invariant 2). Closing rings too.
 //! 3. *Nothing is lost*: after the closing no push succeeds ([`chain`](crate::queue)), so a thread that first sees the
 //!    closing and then an empty chain has served everything.
 //!

@@ -253,6 +253,8 @@ impl<P: Platform, T: 'static, F: FnOnce(&mut T) -> R, R> Frame<P, T, F, R> {
     /// The result, or the operation's panic. The owner has been told `Done`.
     #[inline(always)]
     pub(crate) fn into_result(self) -> R {
+        // An access that a model checker sees, unlike into_inner().
+        self.body.with_mut(|_| ());
         match self.body.into_inner() {
             Body::Outcome(Ok(result)) => result,
             Body::Outcome(Err(payload)) => panic::resume_unwind(payload),

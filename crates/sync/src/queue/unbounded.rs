@@ -85,6 +85,8 @@ impl<T: 'static, P: Platform> Unbounded<T, P> {
         // SAFETY: made by `Box::leak` in push(), in no list from here on (invariant 2).
         let node = unsafe { Box::from_raw(node.as_ptr()) };
         self.taken.store(node.next.load(Ordering::Relaxed), Ordering::Relaxed);
+        // An access that a model checker sees, unlike into_inner().
+        node.value.with_mut(|_| ());
         Some(node.value.into_inner())
     }
 }
