@@ -16,11 +16,15 @@
 //! Order: lists are first in, first out, and of several lists the smallest sequence number wins, which is MPI's
 //! non-overtaking rule (MPI 5.0, section 3.5).
 
+mod buckets;
 mod lists;
+mod posted;
 
+use buckets::NONE;
 use heddle_spec::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG};
 use heddle_transport::Envelope;
-use lists::{Lists, NONE};
+use lists::Lists;
+use posted::Posted;
 
 /// What is compared. In a receive, source and tag may be `MPI_ANY_SOURCE`, `MPI_ANY_TAG`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,9 +77,9 @@ impl Key {
 /// Matching state of one VNI; `M` is what is kept of an unexpected message.
 #[derive(Debug)]
 pub(crate) struct Matching<M> {
-    posted: Lists<u32>,
-    /// Posted receives by shape.
-    posted_shapes: [usize; SHAPES],
+    posted: Posted,
+    /// Posted receives with wildcards, by shape; those without are not counted.
+    wild: [u32; SHAPES],
     unexpected: Lists<M>,
     /// Whether unexpected messages stand in the wildcard lists too.
     wildcards_seen: bool,
@@ -83,57 +87,42 @@ pub(crate) struct Matching<M> {
 
 impl<M> Matching<M> {
     pub(crate) fn new() -> Matching<M> {
-        Matching {
-            posted: Lists::new(),
-            posted_shapes: [0; SHAPES],
-            unexpected: Lists::new(),
-            wildcards_seen: false,
-        }
+        Matching { posted: Posted::new(), wild: [0; SHAPES], unexpected: Lists::new(), wildcards_seen: false }
     }
 
     /// Posts a receive; returns its place, for `unpost`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn post(&mut self, key: Key, request: u32) -> u32 {
-        self.posted_shapes[key.shape()] += 1;
-        let at = self.posted.add(key, request);
-        self.posted.link(at, &key, 0);
-        at
+        let shape = key.shape();
+        if shape != 0 {
+            self.wild[shape] += 1;
+        }
+        self.posted.push(&key, request)
     }
 
     /// Takes back a posted receive that was not matched.
     pub(crate) fn unpost(&mut self, at: u32) {
-        let key = self.posted.nodes[at as usize].key;
-        self.posted_shapes[key.shape()] -= 1;
-        self.posted.unlink(at, &key, 0);
-        self.posted.release(at);
+        let shape = self.posted.remove(at).shape();
+        if shape != 0 {
+            self.wild[shape] -= 1;
+        }
     }
 
     /// The posted receive that a message with this exact key matches, removed from the set.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn match_arrival(&mut self, key: &Key) -> Option<u32> {
-        let mut best = self.posted.first(key);
-        let [_, any_tag, any_source, any] = self.posted_shapes;
-        if any_tag + any_source + any != 0 {
-            for shape in 1..SHAPES {
-                if self.posted_shapes[shape] != 0 {
-                    let candidate = self.posted.first(&key.with_shape(shape));
-                    if candidate != NONE && (best == NONE || self.order(candidate) < self.order(best)) {
-                        best = candidate;
-                    }
-                }
-            }
-        }
-        if best == NONE {
-            return None;
-        }
-        let key = self.posted.nodes[best as usize].key;
-        self.posted_shapes[key.shape()] -= 1;
-        self.posted.unlink(best, &key, 0);
-        self.posted.release(best)
+        if self.wild == [0; SHAPES] { self.posted.pop(key) } else { self.match_with_wildcards(key) }
     }
 
-    fn order(&self, posted: u32) -> u64 {
-        self.posted.nodes[posted as usize].order
+    /// As [`match_arrival`](Self::match_arrival), while receives with wildcards are posted.
+    fn match_with_wildcards(&mut self, key: &Key) -> Option<u32> {
+        let candidates = (0..SHAPES).filter(|&shape| shape == 0 || self.wild[shape] != 0);
+        let oldest = |shape: usize| self.posted.oldest(&key.with_shape(shape)).map(|order| (order, shape));
+        let (_, shape) = candidates.filter_map(oldest).min()?;
+        if shape != 0 {
+            self.wild[shape] -= 1;
+        }
+        self.posted.pop(&key.with_shape(shape))
     }
 
     /// Keeps a message that no receive waits for.

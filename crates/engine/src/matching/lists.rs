@@ -1,97 +1,7 @@
-//! Lists of nodes, found by their key: what both sets of the matching are made of.
+//! The unexpected messages: nodes that stand in one list, or in one of each shape of key.
 
+use super::buckets::{Buckets, NONE};
 use super::{Key, SHAPES};
-use heddle_transport::Envelope;
-
-pub(super) const NONE: u32 = u32::MAX;
-
-/// A list: its first and last node.
-#[derive(Debug, Clone, Copy)]
-struct Bucket {
-    key: Key,
-    used: bool,
-    head: u32,
-    tail: u32,
-}
-
-const EMPTY: Bucket =
-    Bucket { key: Key { context: 0, envelope: Envelope::new(0, 0) }, used: false, head: NONE, tail: NONE };
-
-/// Lists by key: open addressing, linear probing. Emptied lists stay until the table grows, since keys come back.
-/// The place found last is tried first: messages come in bursts of equal keys.
-#[derive(Debug)]
-struct Buckets {
-    table: Vec<Bucket>,
-    used: usize,
-    last: usize,
-}
-
-impl Buckets {
-    fn new() -> Buckets {
-        Buckets { table: vec![EMPTY; 16], used: 0, last: 0 }
-    }
-
-    #[inline(always)]
-    fn probe(&self, key: &Key) -> usize {
-        let mask = self.table.len() - 1;
-        let mut at = key.hash() as usize & mask;
-        while self.table[at].used && self.table[at].key != *key {
-            at = (at + 1) & mask;
-        }
-        at
-    }
-
-    #[inline(always)]
-    fn is_last(&self, key: &Key) -> bool {
-        let last = &self.table[self.last];
-        last.key == *key && last.used
-    }
-
-    #[inline(always)]
-    fn find(&mut self, key: &Key) -> Option<usize> {
-        if !self.is_last(key) {
-            let at = self.probe(key);
-            if !self.table[at].used {
-                return None;
-            }
-            self.last = at;
-        }
-        Some(self.last)
-    }
-
-    #[inline(always)]
-    fn find_or_add(&mut self, key: &Key) -> usize {
-        if !self.is_last(key) {
-            let at = self.probe(key);
-            self.last = if self.table[at].used { at } else { self.add(at, key) };
-        }
-        self.last
-    }
-
-    #[cold]
-    fn add(&mut self, mut at: usize, key: &Key) -> usize {
-        if (self.used + 1) * 2 > self.table.len() {
-            self.rebuild();
-            at = self.probe(key);
-        }
-        self.table[at] = Bucket { key: *key, used: true, ..EMPTY };
-        self.used += 1;
-        at
-    }
-
-    /// Drops empty lists, and grows if that did not make enough room.
-    fn rebuild(&mut self) {
-        let filled: Vec<Bucket> = self.table.iter().filter(|b| b.used && b.head != NONE).copied().collect();
-        let size = (filled.len() * 4 + 16).next_power_of_two();
-        self.table = vec![EMPTY; size];
-        self.used = filled.len();
-        self.last = 0;
-        for bucket in filled {
-            let at = self.probe(&bucket.key);
-            self.table[at] = bucket;
-        }
-    }
-}
 
 #[derive(Debug, Clone, Copy)]
 struct Links {
@@ -101,7 +11,7 @@ struct Links {
 
 const UNLINKED: Links = Links { prev: NONE, next: NONE };
 
-/// A node of a list: a posted receive or an unexpected message.
+/// A node: an unexpected message.
 #[derive(Debug)]
 pub(super) struct Node<V> {
     pub(super) key: Key,
@@ -155,7 +65,7 @@ impl<V> Lists<V> {
     #[inline]
     pub(super) fn link(&mut self, at: u32, key: &Key, lane: usize) {
         let index = self.buckets.find_or_add(key);
-        let bucket = &mut self.buckets.table[index];
+        let bucket = self.buckets.list(index);
         self.nodes[at as usize].links[lane] = Links { prev: bucket.tail, next: NONE };
         if bucket.tail == NONE {
             bucket.head = at;
@@ -169,7 +79,7 @@ impl<V> Lists<V> {
     pub(super) fn unlink(&mut self, at: u32, key: &Key, lane: usize) {
         let Links { prev, next } = self.nodes[at as usize].links[lane];
         let index = self.buckets.find_or_add(key);
-        let bucket = &mut self.buckets.table[index];
+        let bucket = self.buckets.list(index);
         if prev == NONE {
             bucket.head = next;
         } else {
@@ -184,6 +94,6 @@ impl<V> Lists<V> {
 
     #[inline(always)]
     pub(super) fn first(&mut self, key: &Key) -> u32 {
-        self.buckets.find(key).map_or(NONE, |at| self.buckets.table[at].head)
+        self.buckets.find(key).map_or(NONE, |at| self.buckets.list(at).head)
     }
 }

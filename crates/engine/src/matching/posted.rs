@@ -1,0 +1,108 @@
+//! The posted receives: each stands in the list of its own key, and the oldest leaves first.
+
+use super::Key;
+use super::buckets::{Buckets, NONE};
+
+/// A posted receive.
+#[derive(Debug, Clone, Copy)]
+struct Node {
+    key: Key,
+    order: u64,
+    request: u32,
+    /// The next of the list, or of the free nodes.
+    next: u32,
+}
+
+/// Nodes and the lists they stand in. Links lead forwards only: receives leave from the front, except those that are
+/// cancelled, whose place must be searched for.
+#[derive(Debug)]
+pub(super) struct Posted {
+    nodes: Vec<Node>,
+    free: u32,
+    buckets: Buckets,
+    next_order: u64,
+}
+
+impl Posted {
+    pub(super) fn new() -> Posted {
+        Posted { nodes: Vec::new(), free: NONE, buckets: Buckets::new(), next_order: 0 }
+    }
+
+    /// Appends a receive to the list of its key; returns its place.
+    #[inline(always)]
+    pub(super) fn push(&mut self, key: &Key, request: u32) -> u32 {
+        let node = Node { key: *key, order: self.next_order, request, next: NONE };
+        self.next_order += 1;
+        let at = self.free;
+        let at = match self.nodes.get_mut(at as usize) {
+            Some(place) => {
+                self.free = place.next;
+                *place = node;
+                at
+            }
+            None => self.grow(node),
+        };
+        let index = self.buckets.find_or_add(key);
+        let list = self.buckets.list(index);
+        let tail = std::mem::replace(&mut list.tail, at);
+        match self.nodes.get_mut(tail as usize) {
+            Some(last) => last.next = at,
+            None => list.head = at,
+        }
+        at
+    }
+
+    #[cold]
+    fn grow(&mut self, node: Node) -> u32 {
+        self.nodes.push(node);
+        self.nodes.len() as u32 - 1
+    }
+
+    /// Takes the oldest receive out of the list of `key`.
+    #[inline(always)]
+    pub(super) fn pop(&mut self, key: &Key) -> Option<u32> {
+        let index = self.buckets.find(key)?;
+        let list = self.buckets.list(index);
+        let at = list.head;
+        let node = self.nodes.get_mut(at as usize)?;
+        list.head = node.next;
+        if node.next == NONE {
+            list.tail = NONE;
+        }
+        node.next = std::mem::replace(&mut self.free, at);
+        Some(node.request)
+    }
+
+    /// When the oldest receive in the list of `key` was posted; later ones have greater numbers.
+    pub(super) fn oldest(&mut self, key: &Key) -> Option<u64> {
+        let index = self.buckets.find(key)?;
+        let head = self.buckets.list(index).head;
+        self.nodes.get(head as usize).map(|node| node.order)
+    }
+
+    /// Takes out the receive at this place, wherever it stands in its list; returns its key. In time proportional to
+    /// the length of that list.
+    #[cold]
+    pub(super) fn remove(&mut self, at: u32) -> Key {
+        let Node { key, next, .. } = self.nodes[at as usize];
+        let index = self.buckets.find_or_add(&key);
+        let list = self.buckets.list(index);
+        if list.head == at {
+            list.head = next;
+            if next == NONE {
+                list.tail = NONE;
+            }
+        } else {
+            let mut before = list.head as usize;
+            while self.nodes[before].next != at {
+                before = self.nodes[before].next as usize;
+            }
+            self.nodes[before].next = next;
+            if next == NONE {
+                list.tail = before as u32;
+            }
+        }
+        self.nodes[at as usize].next = std::mem::replace(&mut self.free, at);
+        key
+    }
+}
