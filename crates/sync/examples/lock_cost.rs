@@ -20,8 +20,12 @@ mod hardware {
     use heddle_platform::atomic::{AtomicBool, Ordering};
     use heddle_platform::cell::UnsafeCell;
     use heddle_platform::clock;
-    use heddle_sync::{AbortableMcs, Biased, CachePadded, Clh, Fissile, Mcs, Mutex, RawLock, Ticket};
+    use heddle_sync::statistics::{Counted, Near};
+    use heddle_sync::{
+        AbortableMcs, Biased, CachePadded, Clh, Fissile, Mcs, Mutex, PriorityLock, RawLock, Ticket, TwoLevel,
+    };
     use serde_json::{Value, json};
+    use std::cell::Cell;
     use std::collections::BTreeMap;
     use std::hint::black_box;
     use std::sync::Barrier;
@@ -52,6 +56,40 @@ mod hardware {
 
     fn ours<L: RawLock + Default>() -> Ours<L> {
         Ours(L::default(), UnsafeCell::new(0))
+    }
+
+    /// A lock with two classes; one of so many uses is of the low class.
+    struct Classes<L>(L, u32, UnsafeCell<u64>);
+    // SAFETY: the number is touched only under the lock.
+    unsafe impl<L: RawLock> Sync for Classes<L> {}
+    impl<L: PriorityLock> Guarded for Classes<L> {
+        #[inline(always)]
+        fn run(&self, work: impl FnOnce(&mut u64)) {
+            let turn = TURN.get().wrapping_add(1);
+            TURN.set(turn);
+            let low = turn.is_multiple_of(self.1);
+            let token = if low { self.0.acquire_low() } else { self.0.acquire() };
+            // SAFETY: the lock is held.
+            work(unsafe { &mut *self.2.get() });
+            // SAFETY: acquired above.
+            unsafe { self.0.release(token) };
+        }
+    }
+
+    thread_local! {
+        static TURN: Cell<u32> = const { Cell::new(0) };
+    }
+
+    fn classes<L: PriorityLock + Default>(one_of: u32) -> Classes<L> {
+        Classes(L::default(), one_of, UnsafeCell::new(0))
+    }
+
+    type PMutexMutex = TwoLevel<Mutex, Mutex>;
+    type PFissileMcs = TwoLevel<Fissile<Mcs>, Fissile<Mcs>>;
+
+    fn counted() -> Ours<impl RawLock> {
+        let distance = |_: usize, _: usize| Near::Machine;
+        Ours(Counted::new(Mutex::default(), distance), UnsafeCell::new(0))
     }
 
     impl Guarded for std::sync::Mutex<u64> {
@@ -209,6 +247,13 @@ mod hardware {
             measure("fissile ticket", &|f| f.measure(ours::<Fissile<Ticket>>(), threads));
             measure("fissile mcs", &|f| f.measure(ours::<Fissile<Mcs>>(), threads));
             measure("fissile clh", &|f| f.measure(ours::<Fissile<Clh>>(), threads));
+            measure("p-mutex-mutex", &|f| f.measure(ours::<PMutexMutex>(), threads));
+            measure("p-mutex-mutex, all low", &|f| f.measure(classes::<PMutexMutex>(1), threads));
+            measure("p-mutex-mutex, half low", &|f| f.measure(classes::<PMutexMutex>(2), threads));
+            measure("p-mcs-mcs", &|f| f.measure(ours::<TwoLevel<Mcs, Mcs>>(), threads));
+            measure("p-fissile-mcs", &|f| f.measure(ours::<PFissileMcs>(), threads));
+            measure("p-fissile-mcs, half low", &|f| f.measure(classes::<PFissileMcs>(2), threads));
+            measure("counted mutex", &|f| f.measure(counted(), threads));
             measure("std", &|f| f.measure(std::sync::Mutex::new(0), threads));
             measure("parking_lot", &|f| f.measure(parking_lot::Mutex::new(0), threads));
             let mutex = || Pthread(UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER), UnsafeCell::new(0));
