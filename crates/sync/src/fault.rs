@@ -119,6 +119,18 @@ pub enum Fault {
     HmcsEarlyHandOn,
     /// Who leaves does not wait for a successor that is about to make itself known.
     HmcsImpatientEnd,
+    /// A batch fetched from a shard stays there too.
+    PoolBatchStays,
+    /// A batch put back is dropped.
+    PoolBatchLost,
+    /// A cache puts a batch back and goes on using it.
+    PoolSpareKept,
+    /// A cache that ends returns one of its two chains.
+    PoolSpareForgotten,
+    /// Two threads that claim a slot of statistics at once both get it.
+    StatisticsPlainClaim,
+    /// All threads write the shared slot as if each had it for itself.
+    StatisticsPlainOverflow,
     /// A queue lock's hand-over does not publish what the holder wrote.
     McsRelaxedGrant,
     /// A hand-over leaves the successor asleep.
@@ -145,18 +157,6 @@ pub enum Fault {
     FissileReservationUnknown,
     /// The head goes to sleep without looking again.
     FissileWithoutSecondLook,
-    /// A batch fetched from a shard stays there too.
-    PoolBatchStays,
-    /// A batch put back is dropped.
-    PoolBatchLost,
-    /// A cache puts a batch back and goes on using it.
-    PoolSpareKept,
-    /// A cache that ends returns one of its two chains.
-    PoolSpareForgotten,
-    /// Two threads that claim a slot of statistics at once both get it.
-    StatisticsPlainClaim,
-    /// All threads write the shared slot as if each had it for itself.
-    StatisticsPlainOverflow,
 }
 
 /// From now on algorithms run by models of this test leave that line out.

@@ -226,7 +226,7 @@ must_fail!(
     a_flag_that_stays_is_found,
     Some(Fault::TwoLevelFlagLeft),
     RACE,
-    together(|| two_counted(256), &[&[High, High], &[Low]])
+    together(|| two_counted(256), &[&[High, High], &[High], &[Low]])
 );
 
 must_fail!(

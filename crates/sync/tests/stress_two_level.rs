@@ -2,8 +2,12 @@
 #![cfg(not(loom))]
 
 use heddle_platform::atomic::{AtomicBool, AtomicU64, Ordering};
+use heddle_platform::clock;
 use heddle_platform::thread;
-use heddle_sync::{Biased, Lock, Mutex, PriorityLock, RawLock, TwoLevel, WaitPolicy};
+use heddle_sync::{
+    AbortableMcs, Biased, Clh, Fissile, Lock, Mcs, Mutex, PriorityLock, RawLock, Ticket, TimedLock, TwoLevel,
+    WaitPolicy,
+};
 use std::sync::Barrier;
 
 const THREADS: [u32; 5] = [1, 2, 3, 16, 64];
@@ -76,6 +80,65 @@ fn other_locks_below() {
         let lock: Lock<TwoLevel<Inner, Inner>, Pair> = Lock::default();
         add_together(&lock, threads, ACQUISITIONS / 2);
     }
+}
+
+/// The queue locks, whose `has_waiters` the filter rests on.
+#[test]
+fn queue_locks_below() {
+    fn over<H: RawLock + Default, L: RawLock<Platform = H::Platform> + Default>() {
+        for threads in THREADS {
+            let lock: Lock<TwoLevel<H, L>, Pair> = Lock::default();
+            add_together(&lock, threads, ACQUISITIONS / 8);
+        }
+    }
+    over::<Mcs, Mcs>();
+    over::<Clh, Ticket>();
+    over::<Fissile<Mcs>, Mcs>();
+    over::<AbortableMcs, Fissile<Clh>>();
+}
+
+/// Threads of both classes that give up after some microseconds, and come again; and one of each that never does.
+#[test]
+fn waiters_that_give_up() {
+    fn over<H: TimedLock + Default, L: TimedLock<Platform = H::Platform> + Default>() {
+        for threads in [2_u32, 3, 16, 64] {
+            let lock: TwoLevel<H, L> = TwoLevel::default();
+            let inside = AtomicU64::new(0);
+            let enter = |token| {
+                assert_eq!(inside.fetch_add(1, Ordering::Relaxed), 0, "two inside");
+                thread::yield_now();
+                inside.fetch_sub(1, Ordering::Relaxed);
+                // SAFETY: the caller acquired it just now.
+                unsafe { lock.release(token) };
+            };
+            std::thread::scope(|scope| {
+                for number in 0..threads {
+                    let (lock, enter) = (&lock, &enter);
+                    scope.spawn(move || {
+                        for turn in 0..3_000 / threads {
+                            let deadline_ns = clock::now_ns() + u64::from((turn + number) % 7) * 2_000;
+                            let token = match (number, turn % 2) {
+                                (0, _) => Some(lock.acquire_high()),
+                                (1, _) => Some(lock.acquire_low()),
+                                (_, 0) => lock.acquire_high_until(deadline_ns),
+                                _ => lock.acquire_low_until(deadline_ns),
+                            };
+                            if let Some(token) = token {
+                                enter(token);
+                            }
+                        }
+                    });
+                }
+            });
+            enter(lock.acquire_low());
+            enter(lock.acquire_high());
+            assert!(!lock.has_waiters());
+        }
+    }
+    over::<Mutex, Mutex>();
+    over::<AbortableMcs, AbortableMcs>();
+    over::<Fissile<AbortableMcs>, Clh>();
+    over::<Clh, AbortableMcs>();
 }
 
 /// High-priority threads that never leave the lock to itself: strict priority may starve the low class, the bound does

@@ -136,7 +136,7 @@ struct Holder {
     hardware_thread: usize,
 }
 
-/// A lock `L`, counted; see the [module](self).
+/// A lock `L`, with its acquisitions, hand-overs and times counted.
 pub struct Counted<L: RawLock, D> {
     lock: L,
     distance: D,
