@@ -171,9 +171,9 @@ const char *heddle_status_text(int32_t status);
  The names of all kinds of locks, separated by blanks.
 
  `mutex` is the one to take without a reason for another. `biased-mutex` costs nearly nothing while one thread uses it.
- `ticket`, `mcs`, `clh` and `abortable-mcs` serve in order; `fissile-mcs` and `hmcs` nearly, and keep their speed with
- more threads than cores. `mutex`, `clh`, `abortable-mcs` and `hmcs` can wait for a time. `p-X-Y` has two classes: X is
- the lock of those that go first, Y of those that stand back.
+ `ticket`, `mcs`, `clh` and `abortable-mcs` serve in order, `hmcs` those first that are near. `fissile-X` is X with a
+ door that a thread which runs may take first, and keeps its speed with more threads than cores. `p-X-Y` has two
+ classes: X is the lock of those that go first, Y of those that stand back. Not all can wait for a time.
  */
 const char *heddle_lock_kinds(void);
 

@@ -5,7 +5,7 @@ use heddle_sync::hmcs::Tree;
 use heddle_sync::{
     AbortableMcs, Biased, Clh, Fissile, Hmcs, Mcs, Mutex, RawLock, Ticket, TwoLevel, WaitPolicy,
 };
-use heddle_topology::Topology;
+use heddle_topology::{Kind, Topology};
 use std::ffi::CStr;
 use std::sync::OnceLock;
 
@@ -51,7 +51,7 @@ fn two<H: RawLock, L: RawLock<Platform = H::Platform>>(high: H, low: L) -> TwoLe
 fn hmcs() -> Hmcs {
     static TREE: OnceLock<Tree> = OnceLock::new();
     let tree = TREE.get_or_init(|| match Topology::of_machine() {
-        Ok(topology) => Tree::from_places(topology.places()),
+        Ok(topology) => Tree::from_places(topology.places(Kind::Core)),
         Err(_) => Tree::flat(),
     });
     Hmcs::new(tree, WaitPolicy::DEFAULT)

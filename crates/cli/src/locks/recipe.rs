@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use heddle_sync::hmcs::Tree;
 use heddle_sync::{Fissile, Hmcs, RawLock, TwoLevel, WaitPolicy};
-use heddle_topology::Topology;
+use heddle_topology::{Kind, Topology};
 
 /// A way to make a lock.
 pub(crate) trait Recipe: 'static {
@@ -28,7 +28,7 @@ impl<L: RawLock + Default + 'static> Recipe for L {
 fn tree() -> &'static Tree {
     static TREE: OnceLock<Tree> = OnceLock::new();
     TREE.get_or_init(|| match Topology::of_machine() {
-        Ok(topology) => Tree::from_places(topology.places()),
+        Ok(topology) => Tree::from_places(topology.places(Kind::Core)),
         Err(_) => Tree::flat(),
     })
 }
