@@ -36,9 +36,9 @@ impl Geometry {
     /// to all others keeps its share of shared memory small.
     pub fn for_job(ranks: usize, vnis: usize) -> Geometry {
         let (slots, bulk_bytes) = match ranks {
-            0..=4 => (1024, 2 << 20),
-            5..=8 => (1024, 1 << 20),
-            9..=64 => (1024, 256 << 10),
+            0..=4 => (256, 2 << 20),
+            5..=8 => (256, 1 << 20),
+            9..=64 => (256, 256 << 10),
             _ => (256, 64 << 10),
         };
         Geometry { ranks, vnis, slots, bulk_bytes }

@@ -17,6 +17,10 @@
 
 use crate::slot::{CELL_BYTES, CELL_INLINE_BYTES, Cell, EXTRA_BYTES, Header, INLINE_BYTES, Kept, Place};
 use heddle_platform::atomic::{AtomicU64, Ordering};
+use heddle_platform::hint;
+
+/// How many slots the producer asks for at once, and how many ahead.
+const AHEAD: u64 = 16;
 
 /// The consumer's progress, in a cache-line pair of its own.
 #[repr(C, align(128))]
@@ -102,6 +106,7 @@ impl Producer {
             if !self.has_cells((head + 2) & !1) {
                 return false;
             }
+            self.fetch_ahead(head);
             if head & 1 == 0 {
                 // SAFETY: the odd cell of the same slot; we are the only producer and the consumer does not look at
                 // it before the even one's flag is set.
@@ -122,6 +127,19 @@ impl Producer {
         true
     }
 
+    /// Once in a while, takes the slots that come after `head` back from the consumer's core, all at once. One by one, as
+    /// the stores come to them, each would cost a trip to the other core, because the few stores that the processor
+    /// keeps waiting are not enough to reach the slot after next (19 or 74 ns a message, by the distance of the cores,
+    /// against 13 or 15).
+    #[inline(always)]
+    fn fetch_ahead(&self, head: u64) {
+        if head.is_multiple_of(2 * AHEAD) {
+            for slot in AHEAD..2 * AHEAD {
+                hint::prefetch_for_write(self.ring.cell(head + 2 * slot));
+            }
+        }
+    }
+
     /// The first cell of the next whole slot, if there is room; a half slot before it is skipped.
     #[inline]
     fn whole_slot(&mut self) -> Option<u64> {
@@ -129,6 +147,7 @@ impl Producer {
         if !self.has_cells(begin + 2) {
             return None;
         }
+        self.fetch_ahead(begin);
         if begin != self.head {
             // SAFETY: the cell is free (invariant 1) and we are the only producer.
             unsafe { Cell::publish_skip(self.ring.cell(self.head), self.ring.lap(self.head)) };
