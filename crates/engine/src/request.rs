@@ -76,6 +76,8 @@ pub(crate) struct Flight {
     /// Bytes that have arrived in a streamed rendezvous, and how many are wanted.
     pub(crate) arrived: usize,
     pub(crate) wanted: usize,
+    /// Whether they are stored past the caches.
+    pub(crate) past_caches: bool,
     /// When the receiver asked for them.
     pub(crate) asked_ns: u64,
     /// Memory that the library keeps for the operation (buffered sends).
@@ -103,6 +105,7 @@ impl Flight {
             stage: Stage::UnderWay,
             arrived: 0,
             wanted: 0,
+            past_caches: false,
             asked_ns: 0,
             keep: None,
         }

@@ -6,7 +6,7 @@
 //! | `send.rs` | from a send to the wire: eager, synchronous, rendezvous; waiting for room in order |
 //! | `receive.rs` | from the wire or the unexpected set to a receive |
 //! | `rendezvous.rs` | large messages: single copy, or streaming in pieces |
-//! | `pace.rs` | single copy or streaming: the quicker one, by measurement |
+//! | `pace.rs` | single copy or streaming, through the caches or past them: the quickest, by measurement |
 //! | `local.rs` | a process that sends to itself |
 
 mod local;
@@ -60,8 +60,8 @@ pub(crate) struct Core {
     /// Requests that wait for buffered sends to leave.
     pub(crate) flushes: Vec<Flush>,
     pulls: VecDeque<Pull>,
-    /// How quickly large messages of each peer arrived.
-    paces: Vec<pace::Pace>,
+    /// How quickly messages of each peer arrived that went by rendezvous: those below `LARGE`, and the others.
+    paces: Vec<[pace::Pace; 2]>,
 }
 
 // SAFETY: requests named in the state belong to this VNI's section; the bell is made for many threads.
@@ -82,7 +82,7 @@ impl Vni {
                 streams: Vec::new(),
                 flushes: Vec::new(),
                 pulls: VecDeque::new(),
-                paces: vec![pace::Pace::default(); fabric.size()],
+                paces: vec![[pace::Pace::medium(), pace::Pace::large()]; fabric.size()],
             },
         };
         Vni { state: CachePadded::new(model.guard_vni(threads, state)) }

@@ -20,7 +20,7 @@
 //! ```
 
 use super::Core;
-use super::pace::Way;
+use super::pace::{LARGE, Pace, Way};
 use super::receive::truncated;
 use super::wire::{self, Cts, Rts};
 use crate::matching::Key;
@@ -100,6 +100,7 @@ impl Core {
         flight.source = key.source();
         flight.tag = key.tag();
         flight.arrived = 0;
+        flight.past_caches = false;
         flight.wanted = wanted;
         match flight.buffer.contiguous() {
             Some(local) if rts.address != 0 && !REFUSED.load(Ordering::Relaxed) => {
@@ -127,11 +128,19 @@ impl Core {
             self.pulls.push_front(pull);
             return None;
         }
-        if !attended || self.paces[pull.peer].choose() == Way::Pull {
+        let way = if attended { self.pace(pull.peer, pull.len).choose() } else { Way::Pull };
+        if way == Way::Pull {
             return Some(pull);
         }
+        // SAFETY: an active request of this VNI, whose section we are in.
+        unsafe { request::flight(pull.receive) }.past_caches = way == Way::StreamPastCaches;
         self.ask_for_pieces(pull.receive, &pull.key, pull.peer, pull.rts);
         None
+    }
+
+    fn pace(&mut self, peer: usize, bytes: usize) -> &mut Pace {
+        let [medium, large] = &mut self.paces[peer];
+        if bytes < LARGE { medium } else { large }
     }
 
     fn ask_for_pieces(&mut self, id: RequestId, key: &Key, peer: usize, rts: Rts) {
@@ -153,7 +162,7 @@ impl Core {
     pub(super) fn finish_pull(&mut self, pull: Pull, result: io::Result<Nanoseconds>) {
         let Pull { receive, key, peer, rts, len, .. } = pull;
         match result {
-            Ok(took) => self.paces[peer].pulled(len, took),
+            Ok(took) => self.pace(peer, len).pulled(len, took),
             Err(_) => {
                 REFUSED.store(true, Ordering::Relaxed);
                 return self.ask_for_pieces(receive, &key, peer, rts);
@@ -205,7 +214,7 @@ impl Core {
         let id = receive as RequestId;
         // SAFETY: the receive is active on this VNI, whose section we are in, until its last piece came.
         let flight = unsafe { request::flight(id) };
-        flight.buffer.write(offset as usize, message.payload());
+        flight.buffer.write_large(offset as usize, message.payload(), flight.past_caches);
         flight.arrived += message.len();
         if flight.arrived == flight.wanted {
             self.stream_complete(id);
@@ -217,7 +226,9 @@ impl Core {
         let flight = unsafe { request::flight(id) };
         let error = flight.keep.take().and_then(|kept| kept.downcast().ok()).map(|error| *error);
         let (source, tag, bytes) = (flight.source, flight.tag, flight.wanted as u64);
-        self.paces[flight.peer].streamed(flight.wanted, flight.asked_ns, clock::now_ns());
+        let way = if flight.past_caches { Way::StreamPastCaches } else { Way::Stream };
+        let (peer, wanted, asked_ns) = (flight.peer, flight.wanted, flight.asked_ns);
+        self.pace(peer, wanted).streamed(way, wanted, asked_ns, clock::now_ns());
         self.complete(id, Outcome { source, tag, bytes, cancelled: false, error });
     }
 }
