@@ -75,7 +75,7 @@ impl Process {
     fn sleep(&self, done: &mut dyn FnMut() -> bool) {
         let mut ticket = self.fabric().own_bell().prepare(Scope::Machine);
         // From here on whoever makes something happen rings the bell: look once more, then sleep.
-        if self.progress_all() || done() {
+        if self.last_look() || done() {
             return;
         }
         self.calls().outside(|| ticket.park(Some(LONGEST_SLEEP)));
@@ -91,11 +91,10 @@ impl Process {
         happened
     }
 
-    /// Makes progress on all VNIs.
-    pub(crate) fn progress_all(&self) -> bool {
+    fn last_look(&self) -> bool {
         let mut happened = false;
         for vni in self.vnis() {
-            happened |= vni.progress();
+            happened |= vni.last_look();
         }
         happened
     }
