@@ -110,10 +110,10 @@ impl Vni {
         self.state.try_with(Path::Progress, State::step).is_some_and(|step| self.carry_out(step))
     }
 
-    /// The last look before a sleep: waits for the section, since whoever is in it may be none who looks. Returns whether
+    /// Makes progress for certain: waits for the section, since whoever is in it may be none who looks. Returns whether
     /// anything happened or is left to do.
     #[cold]
-    pub(crate) fn last_look(&self) -> bool {
+    pub(crate) fn look(&self) -> bool {
         self.carry_out(self.state.with(Path::Progress, State::step))
     }
 

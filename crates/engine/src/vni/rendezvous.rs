@@ -295,7 +295,7 @@ mod tests {
         let mut all = sends.iter().chain(&receives);
         while !all.clone().all(|id| request::is_complete(*id)) {
             sender.progress();
-            while receiver.last_look() {}
+            while receiver.look() {}
             assert!(!receiver.with(|core| core.has_pulls()), "the receiver would have slept");
         }
         assert!(all.all(|id| request::consume(*id).is_some_and(|(outcome, _)| outcome.error.is_none())));
