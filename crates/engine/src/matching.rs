@@ -20,9 +20,9 @@ mod buckets;
 mod lists;
 mod posted;
 
+use buckets::NONE;
 use heddle_spec::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG};
 use heddle_transport::Envelope;
-use buckets::NONE;
 use lists::Lists;
 use posted::Posted;
 
@@ -87,12 +87,7 @@ pub(crate) struct Matching<M> {
 
 impl<M> Matching<M> {
     pub(crate) fn new() -> Matching<M> {
-        Matching {
-            posted: Posted::new(),
-            wild: [0; SHAPES],
-            unexpected: Lists::new(),
-            wildcards_seen: false,
-        }
+        Matching { posted: Posted::new(), wild: [0; SHAPES], unexpected: Lists::new(), wildcards_seen: false }
     }
 
     /// Posts a receive; returns its place, for `unpost`.
