@@ -189,7 +189,7 @@ mod tests {
     use std::time::Duration;
 
     /// Longer than any test: who sleeps until then was not woken.
-    const FOR_EVER: Option<Duration> = Some(Duration::from_secs(600));
+    const FOR_EVER: Option<Duration> = Some(Duration::from_secs(20));
 
     fn job(size: u32) -> JobControl {
         JobControl::create(size).expect("the memory of a job")
