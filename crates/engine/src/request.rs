@@ -18,9 +18,10 @@
 
 mod pool;
 
-pub(crate) use pool::{release, take};
+pub(crate) use pool::{communicators, release, take};
 
 use crate::buffer::Buffer;
+use crate::comm::CommRef;
 use crate::error::{Error, Result};
 use crate::object_table::{Kind, Parts, decode, encode};
 use heddle_platform::atomic::Ordering;
@@ -117,8 +118,6 @@ impl Flight {
 pub(crate) struct Ownership {
     /// The VNI that carries the operation.
     pub(crate) vni: u32,
-    /// Handle of the communicator, whose error handler is responsible.
-    pub(crate) comm: usize,
     pub(crate) kind: RequestKind,
     pub(crate) detached: bool,
     /// For a detached part of a joint operation: the request that completes when all parts have.
@@ -301,7 +300,7 @@ pub(crate) fn outcome(id: RequestId) -> Outcome {
     let mut outcome = unsafe { (*at(id).outcome.get()).clone() };
     // SAFETY: a complete request belongs to its owner, the caller.
     let owner = unsafe { owner(id) };
-    outcome.error = outcome.error.map(|error| error.on_comm(owner.comm));
+    outcome.error = outcome.error.map(|error| belonging_to(id, error));
     if let Some(attachment) = &mut owner.attachment {
         attachment.look(&mut outcome);
     }
@@ -350,12 +349,22 @@ pub(crate) fn consume(id: RequestId) -> Option<(Outcome, bool)> {
     claim(id).then(|| consume_with(id, Outcome::clone))
 }
 
+/// An error of a request's operation: the error handler of the request's communicator is responsible, also if the
+/// program has freed the communicator.
+#[cold]
+fn belonging_to(id: RequestId, error: Error) -> Error {
+    match CommRef::of_request(at(id).comm.load(Ordering::Relaxed)) {
+        Some(comm) => error.on_comm(comm),
+        None => error,
+    }
+}
+
 /// A request that failed, or has something attached.
 #[cold]
 #[inline(never)]
 fn consume_rare(id: RequestId, owner: &mut Ownership, stored: &mut Outcome) -> (Outcome, bool) {
     let mut outcome = std::mem::take(stored);
-    outcome.error = outcome.error.map(|error| error.on_comm(owner.comm));
+    outcome.error = outcome.error.map(|error| belonging_to(id, error));
     let persistent = finish(owner, &mut outcome);
     if persistent {
         deactivate(id);
@@ -426,11 +435,10 @@ fn bad_handle(handle: usize) -> Error {
     Error::new(mpi::MPI_ERR_REQUEST, message)
 }
 
-/// The handle of the communicator that a live request belongs to: whose error handler is responsible for it.
-pub(crate) fn comm_of(handle: usize) -> Option<usize> {
+/// The communicator that a live request belongs to: whose error handler is responsible for it.
+pub(crate) fn comm_of(handle: usize) -> Option<CommRef> {
     match find(handle) {
-        // SAFETY: the field is written only while the request is free and belongs to the taker.
-        Ok(Found::Slot(id)) => Some(unsafe { (*at(id).owner.get()).comm }),
+        Ok(Found::Slot(id)) => CommRef::of_request(at(id).comm.load(Ordering::Relaxed)),
         _ => None,
     }
 }

@@ -14,10 +14,12 @@
 //! 2. bulk_head − credits.bulk ≤ bulk bytes, and no payload wraps: one that would cross the end starts at 0 again.
 //! 3. Unpublished credits are fewer than a quarter of either area, and one payload takes at most a quarter of the
 //!    bulk area; so a producer that waits for room always gets it once the consumer has drained the ring.
+//! 4. Whoever publishes credits rings the producer's bell: a producer that sleeps for want of room is woken.
 
 use crate::slot::{CELL_BYTES, CELL_INLINE_BYTES, Cell, EXTRA_BYTES, Header, INLINE_BYTES, Kept, Place};
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_platform::hint;
+use heddle_sync::{Bell, Scope};
 
 /// How many slots the producer asks for at once, and how many ahead.
 const AHEAD: u64 = 16;
@@ -262,6 +264,8 @@ pub struct Consumer {
     bulk_tail: u64,
     published_bulk: u64,
     publish_every: u64,
+    /// The producer's.
+    bell: *const Bell,
 }
 
 // SAFETY: as for `Producer`.
@@ -269,10 +273,10 @@ unsafe impl Send for Consumer {}
 
 impl Consumer {
     /// # Safety
-    /// `ring` is a ring of a live mapping and this is its only consumer.
-    pub(crate) unsafe fn new(ring: RingMemory) -> Consumer {
+    /// `ring` is a ring of a live mapping and this is its only consumer; `bell` outlives it.
+    pub(crate) unsafe fn new(ring: RingMemory, bell: *const Bell) -> Consumer {
         let publish_every = (ring.cell_count / 4).min(128);
-        Consumer { ring, tail: 0, published_tail: 0, bulk_tail: 0, published_bulk: 0, publish_every }
+        Consumer { ring, tail: 0, published_tail: 0, bulk_tail: 0, published_bulk: 0, publish_every, bell }
     }
 
     /// Gives the next message to `read`, if there is one, and then frees its place.
@@ -325,6 +329,8 @@ impl Consumer {
         // Release: pairs with the Acquire in `Producer::refresh_cells` and `bulk_room`.
         credits.cells.store(self.tail, Ordering::Release);
         credits.bulk.store(self.bulk_tail, Ordering::Release);
+        // SAFETY: the bell outlives the consumer.
+        unsafe { &*self.bell }.ring(Scope::Machine);
     }
 }
 
@@ -347,7 +353,7 @@ mod tests {
         // SAFETY: a private ring, of which this is the one producer.
         let producer = unsafe { Producer::new(ring) };
         // SAFETY: as above, the one consumer.
-        (producer, unsafe { Consumer::new(ring) })
+        (producer, unsafe { Consumer::new(ring, Box::leak(Box::default())) })
     }
 
     fn header(tag: i32) -> Header {

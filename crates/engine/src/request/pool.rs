@@ -1,7 +1,7 @@
 //! Where requests live: slots that are never given back to the system, and a cache of free ones for each thread.
 
 use super::{FREE, Flight, Outcome, Ownership, RequestId, RequestKind};
-use heddle_platform::atomic::{AtomicPtr, AtomicU32, Ordering};
+use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use heddle_platform::cell::UnsafeCell;
 use std::cell::Cell;
 use std::sync::{Mutex, PoisonError};
@@ -20,6 +20,9 @@ pub(super) struct Request {
     pub(super) state: AtomicU32,
     /// Odd while a handle is valid.
     pub(super) generation: AtomicU32,
+    /// Handle of the communicator, whose error handler is responsible. An atomic since [`communicators`] reads it of
+    /// requests that are others'.
+    pub(super) comm: AtomicUsize,
     pub(super) owner: UnsafeCell<Ownership>,
     pub(super) outcome: UnsafeCell<Outcome>,
     pub(super) flight: UnsafeCell<Flight>,
@@ -185,9 +188,9 @@ pub(crate) fn take(vni: u32, comm: usize, kind: RequestKind) -> RequestId {
     // SAFETY: a free slot belongs to whoever took it.
     let owner = unsafe { &mut *request.owner.get() };
     owner.vni = vni;
-    owner.comm = comm;
     owner.kind = kind;
     owner.detached = false;
+    request.comm.store(comm, Ordering::Relaxed);
     request.state.store(super::ACTIVE, Ordering::Relaxed);
     request.set_generation(|last| (last + 1) | 1);
     id
@@ -215,6 +218,17 @@ fn drop_belongings(owner: &mut Ownership, flight: &mut Flight) {
     flight.keep = None;
 }
 
+/// The handles of the communicators of all live requests. Requests that other threads take or release meanwhile are
+/// named or not; those that were issued before this call and live beyond it are named.
+pub(crate) fn communicators() -> impl Iterator<Item = usize> {
+    // Acquire: as in `exists`.
+    (0..USED.load(Ordering::Acquire)).filter_map(|id| {
+        let request = at(id);
+        let live = request.generation.load(Ordering::Relaxed) & 1 == 1;
+        live.then(|| request.comm.load(Ordering::Relaxed))
+    })
+}
+
 impl Request {
     #[inline(always)]
     fn set_generation(&self, next: impl FnOnce(u32) -> u32) {
@@ -226,6 +240,7 @@ impl Request {
         Request {
             state: AtomicU32::new(FREE),
             generation: AtomicU32::new(0),
+            comm: AtomicUsize::new(0),
             owner: UnsafeCell::new(Ownership::default()),
             outcome: UnsafeCell::new(Outcome::default()),
             flight: UnsafeCell::new(Flight::none()),
