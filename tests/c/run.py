@@ -57,18 +57,16 @@ class Program:
         asked = self.keys.get("levels", "").split()
         return [None] if asked == ["none"] else asked or LEVELS
 
-    def ranks(self):
+    def ranks(self, allowed):
         if self.keys.get("launcher") == "none":
             return [0]
-        numbers = []
-        for word in self.keys.get("ranks", "1-8").split():
-            first, _, last = word.partition("-")
-            numbers += range(int(first), int(last or first) + 1)
-        return numbers
+        return [n for n in numbers(self.keys.get("ranks", "1-8")) if n in allowed]
 
-    def runs(self, models, cover):
-        """The runs with these models, by the value of --cover: all, pairs or one."""
-        factors = [self.ranks(), self.levels(), models]
+    def runs(self, allowed, models, cover):
+        """The runs with the allowed numbers of ranks and these models, by the value of --cover: all, pairs or one."""
+        factors = [self.ranks(allowed), self.levels(), models]
+        if not factors[0]:
+            return []
         if cover == "pairs":
             chosen = covering(factors, zlib.crc32(self.name.encode()))
         else:
@@ -76,6 +74,15 @@ class Program:
                 factors[:2] = factors[0][-1:], factors[1][-1:]
             chosen = itertools.product(*factors)
         return [Run(self, *values) for values in chosen]
+
+
+def numbers(text):
+    """The numbers in a text like `1 4-8`."""
+    found = []
+    for word in text.split():
+        first, _, last = word.partition("-")
+        found += range(int(first), int(last or first) + 1)
+    return found
 
 
 def covering(factors, shift):
@@ -201,6 +208,7 @@ def main():
     parser.add_argument("--mpicc", type=shlex.split, default=["mpicc"], help="compiler wrapper (default mpicc)")
     parser.add_argument("--mpiexec", type=shlex.split, default=["mpiexec"], help="launcher, with options (default mpiexec)")
     parser.add_argument("--models", default="", help="values of HEDDLE_MODEL, separated by commas")
+    parser.add_argument("--ranks", type=numbers, default="1-64", help="only these numbers of ranks, such as `2 4-8` (default: all a program names)")
     parser.add_argument("--cflags", type=shlex.split, default=[], help="further flags for the compiler")
     parser.add_argument("-k", dest="pattern", default="", help="only programs whose name matches this regular expression")
     parser.add_argument("--folder", type=pathlib.Path, default=HERE, help="where the programs are (default: beside run.py)")
@@ -230,7 +238,9 @@ def main():
                 print(f"skip {program.name}: {why.removeprefix('skip').strip()}", flush=True)
                 skipped += 1
                 continue
-            runs.append(program.runs(models, options.cover))
+            found = program.runs(options.ranks, models, options.cover)
+            if found:
+                runs.append(found)
 
         def one_program(runs_of_it):
             nonlocal passed, failed
