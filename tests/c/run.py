@@ -15,7 +15,8 @@ A program describes itself in `// key: value` lines at its top:
   oracle: skip WHY    the oracle is known to be wrong here; skipped with --oracle
 
 Each program runs with every number of ranks at every level, under every model at every level, and under every model
-with every number of ranks: as few runs as that takes (`--cover all`: every combination of the three).
+with every number of ranks, in as few runs as that takes. `--cover all`: every combination of the three; `--cover each`:
+every value at least once; `--cover one`: only the most ranks at the highest level, under every model.
 
 The last line printed is `N passed, M failed, K skipped`, counting runs.
 """
@@ -67,8 +68,12 @@ class Program:
         factors = [self.ranks(allowed), self.levels(), models]
         if not factors[0]:
             return []
+        shift = zlib.crc32(self.name.encode())
         if cover == "pairs":
-            chosen = covering(factors, zlib.crc32(self.name.encode()))
+            chosen = covering(factors, shift)
+        elif cover == "each":
+            longest = max(len(values) for values in factors)
+            chosen = [tuple(values[(i + shift * f) % len(values)] for f, values in enumerate(factors)) for i in range(longest)]
         else:
             if cover == "one":
                 factors[:2] = factors[0][-1:], factors[1][-1:]
@@ -215,8 +220,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=1, help="runs at a time")
     parser.add_argument("--timeout", type=float, default=120, help="seconds for one run (default 120)")
     parser.add_argument("--oracle", action="store_true", help="the library is not Heddle: skip what only Heddle promises")
-    parser.add_argument("--cover", choices=["pairs", "all", "one"], default="pairs", help="combinations of ranks, levels and models: "
-                        "every pair of two (default), all, or only the most ranks at the highest level")
+    parser.add_argument("--cover", choices=["pairs", "all", "each", "one"], default="pairs", help="which combinations, see above (default pairs)")
     parser.add_argument("--build-dir", type=pathlib.Path, help="where binaries go (default: a temporary folder)")
     options = parser.parse_args()
 
