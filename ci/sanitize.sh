@@ -65,6 +65,7 @@ build_library() {
         "$folder/parts/"
     tools/stage.sh "$folder/parts" "$folder/stage" || return 1
     mpicc=$PWD/$folder/stage/bin/mpicc mpiexec=$PWD/$folder/stage/bin/mpiexec cflags="-fsanitize=$1 -O0"
+    [ "$1" != thread ] || cflags+=" $PWD/tests/sanitize/llvm_names.c"
     faults=$folder/faults
     # shellcheck disable=SC2086  # several flags
     "$mpicc" -std=gnu11 -g -pthread $cflags tests/sanitize/faults.c -o "$faults"

@@ -35,9 +35,10 @@ static void *receiver(void *unused) {
 static void race(void) {
     int out[COUNT] = {0};
     pthread_t thread;
-    pthread_create(&thread, NULL, receiver, NULL);
+    // Sent before there is a receive: so it is the receiver that writes, not the sender.
     MPI_Send(out, COUNT, MPI_INT, 0, 2, MPI_COMM_SELF);
-    // Written by the receiver at some time before the join, and not ordered with this.
+    pthread_create(&thread, NULL, receiver, NULL);
+    // Nothing orders this with what the receiver does before the join.
     volatile int seen = shared[0];
     (void)seen;
     pthread_join(thread, NULL);
