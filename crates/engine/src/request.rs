@@ -310,8 +310,9 @@ pub(crate) fn outcome(id: RequestId) -> Outcome {
 /// Claims a complete request for the calling thread.
 ///
 /// Two threads that complete one request at the same time are an error of the program (MPI 5.0, section 11.6.2). They
-/// may both succeed here, since an atomic exchange would cost every completion a tenth of a small message; `take` then
-/// finds a slot that was returned twice and passes it over.
+/// may both succeed here, since an atomic exchange would cost every completion a tenth of a small message. Then the
+/// slot is returned twice, and `take` passes it over while its first taker uses it; only two threads that take it at the
+/// same moment would get the same one.
 #[inline(always)]
 pub(crate) fn claim(id: RequestId) -> bool {
     let state = &at(id).state;

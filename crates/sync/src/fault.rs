@@ -33,6 +33,8 @@ pub enum Fault {
     BiasedSharedSeat,
     /// A failed try gives up the bias although the owner is inside.
     BiasedForgetfulTry,
+    /// A bias owner that is inside comes in once more.
+    BiasedTwiceInside,
 }
 
 /// From now on algorithms run by models of this test leave that line out.
