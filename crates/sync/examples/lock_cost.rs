@@ -1,6 +1,6 @@
 //! What the locks cost: one thread alone, and two and more threads together. Prints JSON.
 //!
-//! `cargo run --release -p heddle-sync --example lock_cost [rounds] [threads ...]`
+//! `cargo run --release -p heddle-sync --example lock_cost [rounds] [threads ...] [parts of names ...]`
 //!
 //! All locks are measured one after the other in each round, and a figure is the median over the rounds, so that a
 //! machine that changes its mind halfway treats them alike. Uncontended: nanoseconds of an acquisition and a release
@@ -20,14 +20,16 @@ mod hardware {
     use heddle_platform::atomic::{AtomicBool, Ordering};
     use heddle_platform::cell::UnsafeCell;
     use heddle_platform::clock;
-    use heddle_sync::{Biased, CachePadded, Mutex, RawLock};
+    use heddle_sync::{AbortableMcs, Biased, CachePadded, Clh, Fissile, Mcs, Mutex, RawLock, Ticket};
     use serde_json::{Value, json};
+    use std::collections::BTreeMap;
     use std::hint::black_box;
     use std::sync::Barrier;
     use std::time::Duration;
 
     const ALONE: u32 = 2_000_000;
-    const TOGETHER: Duration = Duration::from_millis(60);
+    const RUNS: u32 = 200;
+    const TOGETHER: Duration = Duration::from_millis(200);
 
     /// Something that runs a piece of work under a lock.
     trait Guarded: Sync {
@@ -46,6 +48,10 @@ mod hardware {
             // SAFETY: acquired above.
             unsafe { self.0.release(token) };
         }
+    }
+
+    fn ours<L: RawLock + Default>() -> Ours<L> {
+        Ours(L::default(), UnsafeCell::new(0))
     }
 
     impl Guarded for std::sync::Mutex<u64> {
@@ -89,14 +95,17 @@ mod hardware {
         }
     }
 
-    /// Nanoseconds a use by one thread.
+    /// Nanoseconds a use by one thread: the median over short runs, of which few meet another process.
     #[inline(never)]
     fn alone(lock: &impl Guarded) -> f64 {
-        let start = clock::now_ns();
-        for _ in 0..ALONE {
-            lock.run(|number| *number = black_box(*number + 1));
-        }
-        (clock::now_ns() - start) as f64 / f64::from(ALONE)
+        let runs = (0..RUNS).map(|_| {
+            let start = clock::now_ns();
+            for _ in 0..ALONE / RUNS {
+                lock.run(|number| *number = black_box(*number + 1));
+            }
+            (clock::now_ns() - start) as f64 / f64::from(ALONE / RUNS)
+        });
+        median(runs.collect())
     }
 
     /// Millions of uses a second by all, and the slowest one's share of the mean.
@@ -106,6 +115,9 @@ mod hardware {
             let workers: Vec<_> = (0..threads)
                 .map(|_| {
                     scope.spawn(|| {
+                        begin.wait();
+                        // Until the last has been inside, the first ones would be measured among themselves.
+                        lock.run(|_| ());
                         begin.wait();
                         let mut uses = 0_u64;
                         while !stop.load(Ordering::Relaxed) {
@@ -118,6 +130,7 @@ mod hardware {
                     })
                 })
                 .collect();
+            begin.wait();
             begin.wait();
             let start = clock::now_ns();
             std::thread::sleep(TOGETHER);
@@ -143,7 +156,8 @@ mod hardware {
     }
 
     impl Figures {
-        fn measure(&mut self, lock: &impl Guarded, threads: &[usize]) {
+        fn measure(&mut self, lock: impl Guarded, threads: &[usize]) {
+            let lock = &*CachePadded::new(lock);
             self.alone_ns.push(alone(lock));
             self.together.resize_with(threads.len(), Vec::new);
             for (runs, threads) in self.together.iter_mut().zip(threads) {
@@ -168,32 +182,37 @@ mod hardware {
     pub(super) fn main() {
         let numbers: Vec<usize> =
             std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
+        let wanted: Vec<String> =
+            std::env::args().skip(1).filter(|argument| argument.parse::<usize>().is_err()).collect();
         let rounds = numbers.first().copied().unwrap_or(5).max(1);
         let threads = if numbers.len() > 1 { &numbers[1..] } else { &[2, 16] };
-        let mut figures: [(&str, Figures); 6] =
-            ["no lock", "mutex", "biased mutex", "std", "parking_lot", "pthread"]
-                .map(|n| (n, Figures::default()));
+        let mut figures: BTreeMap<&str, Figures> = BTreeMap::new();
 
         // A second thread from the start: glibc leaves out atomic instructions while there is only one.
         let (done, asleep) = std::sync::mpsc::channel::<()>();
         let second = std::thread::spawn(move || asleep.recv().unwrap_or(()));
+        heddle_platform::barrier::register();
         for _ in 0..rounds {
             // New locks each round: a bias that was revoked for good would spoil the next round.
-            let none = CachePadded::new(Unlocked(UnsafeCell::new(0)));
-            figures[0].1.measure(&*none, &[]);
-            let ours = CachePadded::new(Ours(Mutex::default(), UnsafeCell::new(0)));
-            figures[1].1.measure(&*ours, threads);
-            let biased = CachePadded::new(Ours(Biased::<Mutex>::default(), UnsafeCell::new(0)));
-            figures[2].1.measure(&*biased, threads);
-            let std = CachePadded::new(std::sync::Mutex::new(0));
-            figures[3].1.measure(&*std, threads);
-            let parking_lot = CachePadded::new(parking_lot::Mutex::new(0));
-            figures[4].1.measure(&*parking_lot, threads);
-            let pthread = CachePadded::new(Pthread(
-                UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER),
-                UnsafeCell::new(0),
-            ));
-            figures[5].1.measure(&*pthread, threads);
+            let mut measure = |name: &'static str, lock: &dyn Fn(&mut Figures)| {
+                if wanted.is_empty() || wanted.iter().any(|wanted| name.contains(wanted.as_str())) {
+                    lock(figures.entry(name).or_default());
+                }
+            };
+            measure("no lock", &|f| f.measure(Unlocked(UnsafeCell::new(0)), &[]));
+            measure("mutex", &|f| f.measure(ours::<Mutex>(), threads));
+            measure("biased mutex", &|f| f.measure(ours::<Biased<Mutex>>(), threads));
+            measure("ticket", &|f| f.measure(ours::<Ticket>(), threads));
+            measure("mcs", &|f| f.measure(ours::<Mcs>(), threads));
+            measure("clh", &|f| f.measure(ours::<Clh>(), threads));
+            measure("abortable mcs", &|f| f.measure(ours::<AbortableMcs>(), threads));
+            measure("fissile ticket", &|f| f.measure(ours::<Fissile<Ticket>>(), threads));
+            measure("fissile mcs", &|f| f.measure(ours::<Fissile<Mcs>>(), threads));
+            measure("fissile clh", &|f| f.measure(ours::<Fissile<Clh>>(), threads));
+            measure("std", &|f| f.measure(std::sync::Mutex::new(0), threads));
+            measure("parking_lot", &|f| f.measure(parking_lot::Mutex::new(0), threads));
+            let mutex = || Pthread(UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER), UnsafeCell::new(0));
+            measure("pthread", &|f| f.measure(mutex(), threads));
         }
         drop(done);
         second.join().expect("the second thread");

@@ -21,6 +21,8 @@ pub enum Fault {
     MutexWithoutLight,
     /// Who goes to sleep does not know that it may take a reserved lock.
     MutexReservationUnknown,
+    /// A waiter that gives up does not hand on the wake-up that it stood for.
+    MutexGivesUpSilently,
     /// The bias owner does not look again whether the bias is still its own.
     BiasedWithoutSecondLook,
     /// The revoker looks at the owner's flag before the owner can see the revocation.
@@ -35,6 +37,32 @@ pub enum Fault {
     BiasedForgetfulTry,
     /// A bias owner that is inside comes in once more.
     BiasedTwiceInside,
+    /// A queue lock's hand-over does not publish what the holder wrote.
+    McsRelaxedGrant,
+    /// A hand-over leaves the successor asleep.
+    McsWithoutRing,
+    /// A releaser that saw no successor overlooks one that comes in between.
+    McsForgetsLateComer,
+    /// The release does not publish what its holder wrote.
+    ClhRelaxedRelease,
+    /// Who leaves does not wake the one behind it.
+    ClhWithoutRing,
+    /// The release does not publish what its holder wrote.
+    TicketRelaxedRelease,
+    /// The release wakes the one after the next.
+    TicketRingsAnother,
+    /// A hand-over does not publish what the holder wrote.
+    AbortableRelaxedGrant,
+    /// Who gives up does not look whether the lock has just been granted to it.
+    AbortableGivesUpBlindly,
+    /// Who is passed over sleeps on.
+    AbortablePassesSilently,
+    /// The release does not publish what its holder wrote.
+    FissileRelaxedRelease,
+    /// The head does not know that it may take a reserved lock.
+    FissileReservationUnknown,
+    /// The head goes to sleep without looking again.
+    FissileWithoutSecondLook,
 }
 
 /// From now on algorithms run by models of this test leave that line out.

@@ -4,21 +4,35 @@
 //! |---|---|
 //! | [`raw_lock`] | [`RawLock`], the contract of every lock here, and [`Lock`], the safe wrapper with guards |
 //! | [`mutex`] | [`Mutex`]: test-and-set, released by a plain store; waiters spin, yield, sleep |
+//! | [`ticket`] | [`Ticket`]: two counters, strict order |
+//! | [`mcs`] | [`Mcs`]: a queue of nodes, strict order, each waits on its own line |
+//! | [`clh`] | [`Clh`]: a queue in which each looks at its predecessor; released by a store; waiters may give up |
+//! | [`abortable_mcs`] | [`AbortableMcs`]: waiters may give up, and those that do not run are passed over |
+//! | [`fissile`] | [`Fissile`]: a queue lock whose running holder may come again for a bounded time |
 //! | [`biased`] | [`Biased`]: any lock, free of charge while one thread uses it |
 //! | [`bell`] | [`Bell`]: wakes sleepers, costs the waker a load while nobody sleeps; also between processes |
+//! | [`bells`] | a few bells, to wake one waiter of many by name |
 //! | [`wait`] | [`WaitPolicy`] and [`Waiter`]: how long to spin, yield, and when to sleep |
+//! | [`node`] | queue nodes: blocks from a cache that each thread keeps |
 //! | [`padded`] | [`CachePadded`] |
 //!
 //! Every algorithm is generic over [`Platform`], so the model checker runs the sources that ship
 //! (`RUSTFLAGS="--cfg loom" cargo test -p heddle-sync --release --test 'loom_*'`).
 
+pub mod abortable_mcs;
 pub mod bell;
+pub mod bells;
 pub mod biased;
+pub mod clh;
 #[doc(hidden)]
 pub mod fault;
+pub mod fissile;
+pub mod mcs;
 pub mod mutex;
+pub mod node;
 pub mod padded;
 pub mod raw_lock;
+pub mod ticket;
 pub mod wait;
 
 pub use heddle_platform::{Native, Platform, Scope};
@@ -28,10 +42,19 @@ pub use wait::{Next, WaitPolicy};
 
 // On the platform of this build; the modules have the forms for any platform.
 pub use biased::Biased;
+pub use fissile::Fissile;
+/// [`abortable_mcs::AbortableMcs`] of this build's platform.
+pub type AbortableMcs = abortable_mcs::AbortableMcs<Native>;
 /// [`bell::Bell`] of this build's platform.
 pub type Bell = bell::Bell<Native>;
 /// [`bell::Ticket`] of this build's platform.
-pub type Ticket<'a> = bell::Ticket<'a, Native>;
+pub type BellTicket<'a> = bell::Ticket<'a, Native>;
+/// [`clh::Clh`] of this build's platform.
+pub type Clh = clh::Clh<Native>;
+/// [`mcs::Mcs`] of this build's platform.
+pub type Mcs = mcs::Mcs<Native>;
+/// [`ticket::Ticket`] of this build's platform.
+pub type Ticket = ticket::Ticket<Native>;
 /// [`mutex::Mutex`] of this build's platform.
 pub type Mutex = mutex::Mutex<Native>;
 /// [`wait::Waiter`] of this build's platform.

@@ -36,18 +36,20 @@
 //!    `waiters`. Because a waiter that goes from awake to asleep looks at `state` after it (kept apart by `heavy`), and
 //!    the releaser looks at `waiters` after its store (kept apart by `light`): if the waiter's look misses the store,
 //!    the releaser sees it asleep, and gives a permit unless there is one or somebody is awake, for whom the same
-//!    holds. Whoever enters becomes a releaser.
+//!    holds. Whoever enters becomes a releaser. And whoever gives up while others sleep looks at `state` after it has
+//!    left (kept apart by `heavy`) and wakes one if a releaser relied on it.
 //!
 //! **Orderings.** The compare-and-swap is Acquire and pairs with the Release of the releasing store: that is
 //! promise 2 of [`RawLock`]. `waiters` carries nothing: the woken look at `state`. `last_holder` and the tenure are
 //! written by the holder and so ordered by the lock; waiters read `last_holder` as a hint, Relaxed.
 
-use crate::RawLock;
 use crate::fault::{Fault, injected};
-use crate::wait::{Next, WaitPolicy, Waiter};
+use crate::wait::{Next, WaitPolicy, Waiter, time_left};
+use crate::{RawLock, TimedLock};
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::AtomicInteger;
 use heddle_platform::{Native, Platform, Scope};
+use std::time::Duration;
 
 /// Anybody may take it.
 const FREE: u32 = 0;
@@ -123,29 +125,50 @@ impl<P: Platform> Mutex<P> {
         self.state.compare_exchange(from, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
+    /// Waits for the lock; false if the deadline came first.
     #[cold]
-    fn acquire_slow(&self) {
+    fn acquire_slow(&self, deadline_ns: Option<u64>) -> bool {
         let before = self.waiters.fetch_add(AWAKE, Ordering::Relaxed);
         let mut waiter = Waiter::<P>::backing_off(&self.policy, awake(before) as usize + 1);
         let me = P::thread_id();
-        loop {
+        let entered = loop {
             match self.state.load(Ordering::Relaxed) {
-                FREE if self.take(FREE) => break,
-                RESERVED if self.last_holder.load(Ordering::Relaxed) != me && self.take(RESERVED) => break,
+                FREE if self.take(FREE) => break true,
+                RESERVED if self.last_holder.load(Ordering::Relaxed) != me && self.take(RESERVED) => {
+                    break true;
+                }
                 _ => {}
             }
+            if time_left::<P>(deadline_ns) == Some(Duration::ZERO) {
+                break false;
+            }
             if waiter.pause() == Next::Park {
-                if self.sleep() {
-                    break;
+                if self.sleep(deadline_ns) {
+                    break true;
                 }
                 waiter.reset();
             }
+        };
+        let waiters = self.waiters.fetch_sub(AWAKE, Ordering::Relaxed);
+        if !entered && asleep(waiters) != 0 {
+            self.leave_sleepers();
         }
-        self.waiters.fetch_sub(AWAKE, Ordering::Relaxed);
+        entered
+    }
+
+    /// After a waiter gave up: a releaser that saw it awake may have woken none of those who sleep (invariant 3).
+    fn leave_sleepers(&self) {
+        if injected(Fault::MutexGivesUpSilently) {
+            return;
+        }
+        P::heavy(Scope::Process);
+        if self.state.load(Ordering::Relaxed) != HELD {
+            self.wake_one(self.waiters.load(Ordering::Relaxed));
+        }
     }
 
     /// Goes from awake to asleep and back. Returns true if the lock was found free on the way and taken.
-    fn sleep(&self) -> bool {
+    fn sleep(&self, deadline_ns: Option<u64>) -> bool {
         self.waiters.fetch_add(ASLEEP.wrapping_sub(AWAKE), Ordering::Relaxed);
         if !injected(Fault::MutexWithoutHeavy) {
             P::heavy(Scope::Process);
@@ -157,7 +180,12 @@ impl<P: Platform> Mutex<P> {
         let mut waiters = self.waiters.load(Ordering::Relaxed);
         loop {
             if waiters & PERMIT == 0 {
-                P::wait(&self.waiters, waiters, None, Scope::Process);
+                let timeout = time_left::<P>(deadline_ns);
+                if timeout == Some(Duration::ZERO) {
+                    self.rise();
+                    return false;
+                }
+                P::wait(&self.waiters, waiters, timeout, Scope::Process);
                 waiters = self.waiters.load(Ordering::Relaxed);
             } else if self.replace_waiters(&mut waiters, |waiters| waiters - PERMIT + AWAKE) {
                 return false;
@@ -240,7 +268,7 @@ unsafe impl<P: Platform> RawLock for Mutex<P> {
     #[inline]
     fn acquire(&self) {
         if !self.take(FREE) {
-            self.acquire_slow();
+            let _ = self.acquire_slow(None);
         }
     }
 
@@ -268,5 +296,13 @@ unsafe impl<P: Platform> RawLock for Mutex<P> {
     #[inline]
     fn has_waiters(&self) -> bool {
         self.waiters.load(Ordering::Relaxed) != 0
+    }
+}
+
+// SAFETY: who gives up leaves `waiters` and hands on a wake-up it may have stood for (invariant 3).
+unsafe impl<P: Platform> TimedLock for Mutex<P> {
+    #[inline]
+    fn acquire_until(&self, deadline_ns: u64) -> Option<()> {
+        (self.take(FREE) || self.acquire_slow(Some(deadline_ns))).then_some(())
     }
 }

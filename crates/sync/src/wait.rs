@@ -16,6 +16,7 @@
 
 use heddle_platform::{Native, Platform};
 use std::marker::PhantomData;
+use std::time::Duration;
 
 /// How long to spin, how often to yield, whether to sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,6 +133,13 @@ impl<P: Platform> Waiter<P> {
         self.crowded = crowd > 1;
     }
 
+    /// Whether this wait has lasted longer than its spin.
+    #[inline]
+    #[must_use]
+    pub fn has_yielded(&self) -> bool {
+        matches!(self.phase, Phase::Yielding { .. })
+    }
+
     fn first_pause(&mut self) -> Next {
         let spin_ns = if self.crowded { self.policy.spin_ns / 10 } else { self.policy.spin_ns };
         if spin_ns == 0 {
@@ -171,6 +179,11 @@ impl<P: Platform> Waiter<P> {
             P::yield_now();
         }
     }
+}
+
+/// How long until [`Platform::now_ns`] reaches the deadline; `None` without one.
+pub(crate) fn time_left<P: Platform>(deadline_ns: Option<u64>) -> Option<Duration> {
+    deadline_ns.map(|deadline| Duration::from_nanos(deadline.saturating_sub(P::now_ns())))
 }
 
 #[cfg(all(test, not(loom)))]

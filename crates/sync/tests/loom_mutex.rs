@@ -7,6 +7,8 @@ use heddle_sync::fault::Fault;
 use heddle_sync::{Lock, Mutex, WaitPolicy};
 use loom::sync::Arc;
 use loom::thread;
+use model::adders::acquire_and_give_up;
+use model::clocked::{self, Clocked};
 use model::{DEADLOCK, RACE, explore, must_fail};
 
 /// `threads` threads add one, `times` times each.
@@ -69,6 +71,48 @@ fn a_try_succeeds_or_leaves_no_trace() {
         assert_eq!(*sum.acquire(), 1 + u32::from(tried));
     });
 }
+
+fn timed() -> heddle_sync::mutex::Mutex<Clocked> {
+    clocked::restart();
+    heddle_sync::mutex::Mutex::new(ONE_YIELD)
+}
+
+#[test]
+fn deadlines() {
+    explore(Some(3), acquire_and_give_up(timed, 2, 1, 2, 3));
+    explore(Some(2), acquire_and_give_up(timed, 1, 2, 1, 3));
+}
+
+/// One sleeps, one is awake when the lock is released, and gives up.
+fn one_gives_up_and_one_sleeps() {
+    clocked::restart();
+    let sum = Arc::new(Lock::new(timed(), 0));
+    let held = sum.acquire();
+    let hasty = {
+        let sum = Arc::clone(&sum);
+        thread::spawn(move || u32::from(sum.acquire_until(0).map(|mut sum| *sum += 1).is_some()))
+    };
+    let patient = {
+        let sum = Arc::clone(&sum);
+        thread::spawn(move || *sum.acquire() += 1)
+    };
+    drop(held);
+    let added = hasty.join().expect("hasty");
+    patient.join().expect("patient");
+    assert_eq!(*sum.acquire(), 1 + added);
+}
+
+#[test]
+fn who_gives_up_leaves_no_sleeper_behind() {
+    explore(Some(3), one_gives_up_and_one_sleeps);
+}
+
+must_fail!(
+    a_silent_giving_up_is_found,
+    Some(Fault::MutexGivesUpSilently),
+    DEADLOCK,
+    one_gives_up_and_one_sleeps
+);
 
 must_fail!(
     a_relaxed_release_is_found,

@@ -3,6 +3,9 @@
 // Every test file includes this one and uses its share of it.
 #![allow(dead_code)]
 
+pub(crate) mod adders;
+pub(crate) mod clocked;
+
 use heddle_sync::fault::{self, Fault};
 use heddle_sync::{Native, RawLock};
 use loom::sync::{Condvar, Mutex};

@@ -1,0 +1,86 @@
+//! The CLH lock under the model checker: exclusion, order, nodes that change hands, waiters that give up; and each
+//! fault is found.
+#![cfg(loom)]
+
+mod model;
+
+use heddle_sync::clh::Clh;
+use heddle_sync::fault::Fault;
+use heddle_sync::{Native, WaitPolicy};
+use model::adders::{acquire_and_give_up, acquire_and_try, add, no_phantom_waiters};
+use model::clocked::{self, Clocked};
+use model::{DEADLOCK, RACE, explore, must_fail};
+
+fn sleeping() -> Clh<Native> {
+    Clh::new(WaitPolicy::PARK_AT_ONCE)
+}
+
+fn polling() -> Clh<Native> {
+    Clh::new(WaitPolicy { yields: 1, ..WaitPolicy::PARK_AT_ONCE })
+}
+
+fn clocked() -> Clh<Clocked> {
+    Clh::new(WaitPolicy::PARK_AT_ONCE)
+}
+
+#[test]
+fn two_threads() {
+    explore(None, add(sleeping, 2, 1));
+    explore(Some(4), add(sleeping, 2, 2));
+    explore(Some(3), add(polling, 2, 2));
+}
+
+#[test]
+fn three_threads() {
+    explore(Some(2), add(sleeping, 3, 1));
+    explore(Some(2), add(polling, 3, 1));
+}
+
+#[test]
+fn tries() {
+    explore(None, acquire_and_try(sleeping, 1));
+    explore(Some(2), acquire_and_try(sleeping, 2));
+}
+
+#[test]
+fn deadlines() {
+    explore(Some(4), acquire_and_give_up(clocked, 2, 1, 2, 2));
+    explore(Some(2), acquire_and_give_up(clocked, 1, 2, 1, 2));
+}
+
+/// Somebody with time waits behind somebody without.
+fn one_waits_behind_one_that_gives_up() {
+    use heddle_sync::Lock;
+    use loom::sync::Arc;
+    use loom::thread;
+
+    clocked::restart();
+    let sum = Arc::new(Lock::new(clocked(), 0));
+    let held = sum.acquire();
+    let hasty = {
+        let sum = Arc::clone(&sum);
+        thread::spawn(move || u32::from(sum.acquire_until(0).map(|mut sum| *sum += 1).is_some()))
+    };
+    let patient = {
+        let sum = Arc::clone(&sum);
+        thread::spawn(move || *sum.acquire() += 1)
+    };
+    let added = hasty.join().expect("hasty");
+    drop(held);
+    patient.join().expect("patient");
+    assert_eq!((added, *sum.acquire()), (0, 1));
+}
+
+#[test]
+fn who_gives_up_is_passed() {
+    explore(Some(3), one_waits_behind_one_that_gives_up);
+}
+
+#[test]
+fn waiters_reported_are_there() {
+    explore(None, no_phantom_waiters(sleeping));
+}
+
+must_fail!(a_relaxed_release_is_found, Some(Fault::ClhRelaxedRelease), RACE, add(sleeping, 2, 1));
+
+must_fail!(a_missing_ring_is_found, Some(Fault::ClhWithoutRing), DEADLOCK, add(sleeping, 2, 1));
