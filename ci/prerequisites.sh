@@ -13,6 +13,8 @@ need python3 python3
 need pkg-config pkg-config
 need nm binutils
 python3 -c 'import venv, ensurepip' >/dev/null 2>&1 || missing="$missing python3-venv"
+# The machine's topology: hwloc, loaded at run time.
+ldconfig -p 2>/dev/null | grep -q 'libhwloc\.so\.15' || missing="$missing libhwloc-dev"
 # mpi4py is compiled against Python.h.
 python3 - <<'PY' >/dev/null 2>&1 || missing="$missing python3-dev"
 import os, sysconfig, sys

@@ -20,7 +20,10 @@ mod hardware {
     use heddle_platform::atomic::{AtomicBool, Ordering};
     use heddle_platform::cell::UnsafeCell;
     use heddle_platform::clock;
-    use heddle_sync::{AbortableMcs, Biased, CachePadded, Clh, Fissile, Mcs, Mutex, RawLock, Ticket};
+    use heddle_sync::hmcs::Tree;
+    use heddle_sync::{
+        AbortableMcs, Biased, CachePadded, Clh, Fissile, Hmcs, Mcs, Mutex, RawLock, Ticket, WaitPolicy,
+    };
     use serde_json::{Value, json};
     use std::collections::BTreeMap;
     use std::hint::black_box;
@@ -209,6 +212,11 @@ mod hardware {
             measure("fissile ticket", &|f| f.measure(ours::<Fissile<Ticket>>(), threads));
             measure("fissile mcs", &|f| f.measure(ours::<Fissile<Mcs>>(), threads));
             measure("fissile clh", &|f| f.measure(ours::<Fissile<Clh>>(), threads));
+            // Hardware threads 0 and 1 in cohorts of their own.
+            let hmcs = || Hmcs::new(&Tree::balanced(&[2], 1), WaitPolicy::DEFAULT);
+            measure("hmcs", &|f| f.measure(Ours(hmcs(), UnsafeCell::new(0)), threads));
+            let fissile = || Fissile::new(hmcs(), WaitPolicy::DEFAULT);
+            measure("fissile hmcs", &|f| f.measure(Ours(fissile(), UnsafeCell::new(0)), threads));
             measure("std", &|f| f.measure(std::sync::Mutex::new(0), threads));
             measure("parking_lot", &|f| f.measure(parking_lot::Mutex::new(0), threads));
             let mutex = || Pthread(UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER), UnsafeCell::new(0));

@@ -37,6 +37,18 @@ pub enum Fault {
     BiasedForgetfulTry,
     /// A bias owner that is inside comes in once more.
     BiasedTwiceInside,
+    /// The lock is passed on within a cohort without what its holder wrote.
+    HmcsRelaxedPass,
+    /// Who goes to sleep may overwrite the grant it waits for.
+    HmcsBlindPark,
+    /// Who gives up may overwrite the grant it waited for.
+    HmcsBlindAbandon,
+    /// An abandoned place is taken up again although it may just be taken off the queue.
+    HmcsBlindRevival,
+    /// A cohort's lead is handed on before the cohort around has been given up.
+    HmcsEarlyHandOn,
+    /// Who leaves does not wait for a successor that is about to make itself known.
+    HmcsImpatientEnd,
     /// A queue lock's hand-over does not publish what the holder wrote.
     McsRelaxedGrant,
     /// A hand-over leaves the successor asleep.

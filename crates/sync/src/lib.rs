@@ -8,6 +8,7 @@
 //! | [`mcs`] | [`Mcs`]: a queue of nodes, strict order, each waits on its own line |
 //! | [`clh`] | [`Clh`]: a queue in which each looks at its predecessor; released by a store; waiters may give up |
 //! | [`abortable_mcs`] | [`AbortableMcs`]: waiters may give up, and those that do not run are passed over |
+//! | [`hmcs`] | [`Hmcs`]: queues of cohorts within cohorts, for large machines; waiters may give up |
 //! | [`fissile`] | [`Fissile`]: a queue lock whose running holder may come again for a bounded time |
 //! | [`biased`] | [`Biased`]: any lock, free of charge while one thread uses it |
 //! | [`bell`] | [`Bell`]: wakes sleepers, costs the waker a load while nobody sleeps; also between processes |
@@ -27,6 +28,7 @@ pub mod clh;
 #[doc(hidden)]
 pub mod fault;
 pub mod fissile;
+pub mod hmcs;
 pub mod mcs;
 pub mod mutex;
 pub mod node;
@@ -55,6 +57,8 @@ pub type Clh = clh::Clh<Native>;
 pub type Mcs = mcs::Mcs<Native>;
 /// [`ticket::Ticket`] of this build's platform.
 pub type Ticket = ticket::Ticket<Native>;
+/// [`hmcs::Hmcs`] of this build's platform.
+pub type Hmcs = hmcs::Hmcs<Native>;
 /// [`mutex::Mutex`] of this build's platform.
 pub type Mutex = mutex::Mutex<Native>;
 /// [`wait::Waiter`] of this build's platform.

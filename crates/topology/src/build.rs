@@ -1,0 +1,146 @@
+//! The tree from a table: for each hardware thread the package, NUMA node, cache and core that it belongs to.
+
+use crate::{Entry, Kind, Topology};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a hardware thread belongs to, each by a number that is unique among its kind; `None` for nothing known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Groups {
+    pub(crate) package: Option<usize>,
+    pub(crate) numa: Option<usize>,
+    pub(crate) l3: Option<usize>,
+    pub(crate) core: Option<usize>,
+}
+
+impl Groups {
+    pub(crate) const KINDS: [Kind; 4] = [Kind::Package, Kind::Numa, Kind::L3, Kind::Core];
+
+    pub(crate) fn get(&self, kind: Kind) -> Option<usize> {
+        match kind {
+            Kind::Package => self.package,
+            Kind::Numa => self.numa,
+            Kind::L3 => self.l3,
+            Kind::Core => self.core,
+            Kind::Machine | Kind::HardwareThread => None,
+        }
+    }
+
+    pub(crate) fn set(&mut self, kind: Kind, number: usize) {
+        match kind {
+            Kind::Package => self.package = Some(number),
+            Kind::Numa => self.numa = Some(number),
+            Kind::L3 => self.l3 = Some(number),
+            Kind::Core => self.core = Some(number),
+            Kind::Machine | Kind::HardwareThread => {}
+        }
+    }
+}
+
+/// The tree of these hardware threads, of which there is at least one.
+///
+/// The kinds are ordered by how many groups each has: what lies around the rest has the fewest. Should two kinds cross
+/// (a cache shared by parts of two NUMA nodes), the inner one is split.
+pub(crate) fn tree(threads: impl IntoIterator<Item = (usize, Groups)>) -> Topology {
+    let threads: Vec<(usize, Groups)> = threads.into_iter().collect();
+    let mut kinds = Groups::KINDS;
+    let count =
+        |kind| threads.iter().filter_map(|(_, groups)| groups.get(kind)).collect::<BTreeSet<_>>().len();
+    kinds.sort_by_key(|kind| (count(*kind), *kind));
+
+    let mut nodes = vec![entry(Kind::Machine, None)];
+    let mut node_of: BTreeMap<(usize, Kind, usize), usize> = BTreeMap::new();
+    let mut add = |nodes: &mut Vec<Entry>, parent, kind, group| {
+        *node_of.entry((parent, kind, group)).or_insert_with(|| {
+            nodes.push(entry(kind, Some(parent)));
+            let number = nodes.len() - 1;
+            nodes[parent].children.push(number);
+            number
+        })
+    };
+    for (hardware_thread, groups) in &threads {
+        let mut at = 0;
+        for kind in kinds {
+            if let Some(group) = groups.get(kind) {
+                at = add(&mut nodes, at, kind, group);
+            }
+        }
+        let leaf = add(&mut nodes, at, Kind::HardwareThread, *hardware_thread);
+        nodes[leaf].hardware_thread = Some(*hardware_thread);
+    }
+    collapse(&nodes)
+}
+
+fn entry(kind: Kind, parent: Option<usize>) -> Entry {
+    Entry { kind, parent, children: Vec::new(), hardware_thread: None }
+}
+
+/// A node with a single child takes over the child's children, or its place if the child is a hardware thread; the
+/// root stays the root.
+fn collapse(nodes: &[Entry]) -> Topology {
+    let mut topology = Topology { nodes: Vec::new(), leaves: BTreeMap::new() };
+    let mut rest = vec![(0, None)];
+    while let Some((outer, parent)) = rest.pop() {
+        let mut old: usize = outer;
+        while let [only] = nodes[old].children[..] {
+            old = only;
+        }
+        let number = topology.nodes.len();
+        let is_leaf = parent.is_some() && nodes[old].children.is_empty();
+        let kind = nodes[if is_leaf { old } else { outer }].kind;
+        topology.nodes.push(Entry { hardware_thread: nodes[old].hardware_thread, ..entry(kind, parent) });
+        if let Some(parent) = parent {
+            topology.nodes[parent].children.push(number);
+        }
+        if let Some(hardware_thread) = nodes[old].hardware_thread {
+            topology.leaves.insert(hardware_thread, number);
+        }
+        rest.extend(nodes[old].children.iter().rev().map(|child| (*child, Some(number))));
+    }
+    topology
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds_above(topology: &Topology, hardware_thread: usize) -> Vec<Kind> {
+        let leaf = topology.leaf(hardware_thread).expect("known");
+        leaf.ancestors().map(|node| node.kind()).collect()
+    }
+
+    #[test]
+    fn a_cache_around_numa_nodes_comes_above_them() {
+        let tree = tree((0..8).map(|number| {
+            (
+                number,
+                Groups {
+                    numa: Some(number / 2),
+                    l3: Some(number / 4),
+                    core: Some(number),
+                    ..Default::default()
+                },
+            )
+        }));
+        assert_eq!(kinds_above(&tree, 5), [Kind::Numa, Kind::L3, Kind::Machine]);
+    }
+
+    #[test]
+    fn crossing_groups_split_the_inner_ones() {
+        let tree = tree((0..6).map(|number| {
+            (number, Groups { package: Some(number / 3), numa: Some(number / 2), ..Default::default() })
+        }));
+        let numa = |number| tree.leaf(number).and_then(|leaf| leaf.parent());
+        assert_eq!(numa(0), numa(1));
+        assert_ne!(numa(2), numa(3), "in one NUMA node, but on two packages");
+    }
+
+    #[test]
+    fn single_children_are_left_out() {
+        let tree = tree((0..2).map(|number| {
+            let groups = Groups { package: Some(0), numa: Some(0), l3: Some(0), core: Some(number) };
+            (number, groups)
+        }));
+        assert_eq!(kinds_above(&tree, 1), [Kind::Machine]);
+        assert_eq!(tree.nodes.len(), 3);
+    }
+}
