@@ -75,6 +75,52 @@ pub enum Fault {
     FissileReservationUnknown,
     /// The head goes to sleep without looking again.
     FissileWithoutSecondLook,
+    /// A chained node is not published.
+    ChainRelaxedPush,
+    /// Taking the chain overwrites what was pushed meanwhile.
+    ChainBlindTake,
+    /// A producer claims a slot without looking whose turn it is.
+    BoundedWithoutTurn,
+    /// A full slot's value is not published.
+    BoundedRelaxedPush,
+    /// An emptied slot is given to the next producer before it was read.
+    BoundedRelaxedPop,
+    /// A combiner may look for a sleeper before the sleeper can see that it was told.
+    RequestWithoutLight,
+    /// A waiting owner sleeps before a combiner can see it.
+    RequestWithoutHeavy,
+    /// An owner's look at its verdict does not take the result along, or the value.
+    RequestRelaxedLook,
+    /// A request is linked without publishing its operation.
+    DsmSynchRelaxedLink,
+    /// A combiner that finds nobody linked leaves although somebody has come.
+    DsmSynchIgnoresNewcomer,
+    /// A combiner that has reached its limit leaves without telling anybody.
+    DsmSynchKeepsTheRole,
+    /// A holder that reached the threshold runs its own operation before what is posted.
+    LockQueueRunsAhead,
+    /// A poster does not try the lock again.
+    LockQueueLeavesAtOnce,
+    /// A poster may try the lock before its post is visible.
+    LockQueuePostsWithoutFence,
+    /// A poster that ends the quiet does not make sure that holders know.
+    LockQueueBusyWithoutHeavy,
+    /// A holder goes away after its release.
+    LockQueueWithoutSecondLook,
+    /// A holder may look for posts before its release is visible.
+    LockQueueReleasesWithoutFence,
+    /// A holder in quiet may look at the mode before its release is visible.
+    LockQueueReleasesWithoutLight,
+    /// A holder makes the mode quiet without looking at the queue again.
+    LockQueueQuietWithoutLook,
+    /// A holder that has nobody to hand over to leaves all the same.
+    LockQueueStopsAtThreshold,
+    /// The thread that serves sleeps without a look at the queue.
+    OffloadWithoutSecondLook,
+    /// A caller does not ring for the thread that serves.
+    OffloadWithoutRing,
+    /// The thread that serves ends when it is told, whatever is posted.
+    OffloadLeavesWork,
 }
 
 /// From now on algorithms run by models of this test leave that line out.

@@ -15,6 +15,8 @@
 //! | [`bells`] | a few bells, to wake one waiter of many by name |
 //! | [`wait`] | [`WaitPolicy`] and [`Waiter`]: how long to spin, yield, and when to sleep |
 //! | [`node`] | queue nodes: blocks from a cache that each thread keeps |
+//! | [`combining`] | [`Combining`]: a value whose operations are run by the caller, by the lock's holder ([`LockQueue`], [`DsmSynch`]) or by a thread for it ([`Offload`]) |
+//! | [`queue`] | [`queue::Bounded`] and [`queue::Unbounded`]: many producers, one consumer |
 //! | [`padded`] | [`CachePadded`] |
 //!
 //! Every algorithm is generic over [`Platform`], so the model checker runs the sources that ship
@@ -25,6 +27,7 @@ pub mod bell;
 pub mod bells;
 pub mod biased;
 pub mod clh;
+pub mod combining;
 #[doc(hidden)]
 pub mod fault;
 pub mod fissile;
@@ -33,10 +36,12 @@ pub mod mcs;
 pub mod mutex;
 pub mod node;
 pub mod padded;
+pub mod queue;
 pub mod raw_lock;
 pub mod ticket;
 pub mod wait;
 
+pub use combining::{Combining, LockQueue};
 pub use heddle_platform::{Native, Platform, Scope};
 pub use padded::CachePadded;
 pub use raw_lock::{Guard, Lock, RawLock, TimedLock};
@@ -63,3 +68,10 @@ pub type Hmcs = hmcs::Hmcs<Native>;
 pub type Mutex = mutex::Mutex<Native>;
 /// [`wait::Waiter`] of this build's platform.
 pub type Waiter = wait::Waiter<Native>;
+
+/// [`combining::DsmSynch`] of this build's platform.
+pub type DsmSynch<T> = combining::DsmSynch<T, Native>;
+/// [`combining::Offload`] of this build's platform.
+pub type Offload<T> = combining::Offload<T, Native>;
+/// LockQ over [`Mutex`]: LockQ-MTX.
+pub type LockQueueMutex<T> = LockQueue<Mutex, T>;

@@ -1,0 +1,233 @@
+//! DSM-Synch: the queue of an MCS lock whose nodes carry what their owners want done.
+//!
+//! **What it gives.** A thread appends its request to the queue and waits on its own node, as in an MCS lock. Whoever
+//! is first is the *combiner*: it runs its own operation and then, along the queue, the others', until the queue is
+//! empty or it has run `limit` of them; then the owner of the next request becomes the combiner. The value and
+//! its cache lines stay with one thread for a whole batch, and a waiting thread is told the result and not the turn.
+//!
+//! **Source.** P. Fatourou, N. D. Kallimanis, *Revisiting the combining synchronization technique*, PPoPP 2012,
+//! doi:10.1145/2145816.2145849 (DSM-Synch); "CSync" in A. Amer et al., *Software combining to mitigate multithreaded
+//! MPI contention*, ICS 2019. We depart in three points. The paper's threads own two nodes each, since a combiner looks
+//! at a node after it told its owner; ours tells the owner when it is through with the node, so the node lies on the
+//! owner's stack. The paper's combiner stops at the last but one request; ours runs the last as well, without which two
+//! threads would never combine. And waiters sleep.
+//!
+//! ```text
+//!   tail ------------------------------------------------------+
+//!                                                              v
+//!   combiner's own --next--> WAITING --next--> WAITING ... --> WAITING --next--> null
+//!   (run)                    (running)
+//!
+//!   tail == null: nobody is at the value.
+//! ```
+//!
+//! **Invariants.**
+//!
+//! 1. *Exclusion*: there is at most one combiner: the thread whose swap of `tail` returned null, or the one whose
+//!    request the last combiner told `Lead`. A combiner stops being it with the compare-and-swap that sets `tail` to
+//!    null, or with that telling.
+//! 2. Every request that is neither run nor the combiner's own is reached from the combiner's current one by `next`
+//!    links, of which some may still be missing; a missing one is being stored by a thread that has swapped `tail`.
+//! 3. A node's owner is told `Done` only after the combiner has read the node's `next`, or after its compare-and-swap
+//!    showed that there is none. So it may be on a stack.
+//! 4. *Nothing is lost*: a combiner stops only when `tail` is its current request (nobody follows) or by telling the
+//!    one that follows.
+//!
+//! **Orderings.** `tail`'s swap is Release for the node's own initial fields and Acquire for the value, which the last
+//! combiner's Release compare-and-swap gave up. `next` is Release/Acquire for the request. A verdict is Release/Acquire
+//! for the result or the value.
+//!
+//! **Cost.** Alone: a swap and a compare-and-swap, as an MCS lock. Contended: a swap, a store, a wait on a line of
+//! one's own. **Fairness**: first come, first served. **Needs** nothing per thread. **Choose it** when every
+//! operation's result is wanted at once and the lock is contended most of the time.
+//!
+//! **More threads than cores.** Waiters spin about a cache-line round trip, then yield, then sleep. While the combiner
+//! is not running, nobody's operation is; its time slice is well used, though, since it runs everybody's.
+//!
+//! **Liveness.** A *waiter* that does not run for 50 ms delays nobody (its operation is run for it), unless it is the
+//! one told to lead, or is stopped between its swap and its link: then those behind it wait as long. A *combiner* that
+//! does not run delays all. A combiner's call is as long as `limit` operations.
+
+use super::Combining;
+use super::request::{Frame, Request, Verdict};
+use crate::fault::{Fault, injected};
+use crate::padded::CachePadded;
+use crate::queue::chain::Linked;
+use crate::wait::{Next, WaitPolicy, Waiter};
+use heddle_platform::atomic::Ordering;
+use heddle_platform::platform::{AtomicPointer, CellAccess, MemoryCell};
+use heddle_platform::{Native, Platform};
+use std::fmt;
+use std::ptr::{self, NonNull};
+
+/// How many operations a combiner runs before it hands the role on, if nobody says otherwise.
+pub const DEFAULT_LIMIT: u32 = 64;
+
+/// A value under DSM-Synch; see the [module](self).
+pub struct DsmSynch<T: 'static, P: Platform = Native> {
+    tail: CachePadded<P::AtomicPtr<Request<P, T>>>,
+    value: CachePadded<P::Cell<T>>,
+    limit: u32,
+    policy: WaitPolicy,
+}
+
+// SAFETY: the value is accessed by the combiner only, one at a time, each after the last (invariant 1, orderings), so
+// it moves between threads but is never shared: Send is enough.
+unsafe impl<T: Send + 'static, P: Platform> Sync for DsmSynch<T, P> {}
+// SAFETY: whoever owns it owns the value; no request exists then, since their owners borrow it.
+unsafe impl<T: Send + 'static, P: Platform> Send for DsmSynch<T, P> {}
+
+impl<T: 'static, P: Platform> fmt::Debug for DsmSynch<T, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DsmSynch").field("limit", &self.limit).finish_non_exhaustive()
+    }
+}
+
+impl<T: Default + 'static, P: Platform> Default for DsmSynch<T, P> {
+    fn default() -> Self {
+        Self::new(T::default(), DEFAULT_LIMIT, WaitPolicy::DEFAULT)
+    }
+}
+
+impl<T: 'static, P: Platform> DsmSynch<T, P> {
+    /// Puts `value` under combining. A combiner runs at most `limit` operations (at least 1, its own) a turn; waiters
+    /// wait by `policy`.
+    #[must_use]
+    pub fn new(value: T, limit: u32, policy: WaitPolicy) -> Self {
+        Self {
+            tail: CachePadded::new(AtomicPointer::new(ptr::null_mut())),
+            value: CachePadded::new(MemoryCell::new(value)),
+            limit: limit.max(1),
+            policy,
+        }
+    }
+
+    /// The value, by having it for oneself.
+    pub fn into_inner(self) -> T {
+        self.value.into_inner().into_inner()
+    }
+
+    /// Runs the caller's operation, and others', as the combiner.
+    #[inline]
+    fn lead<F: FnOnce(&mut T) -> R, R>(&self, own: &Frame<P, T, F, R>) {
+        {
+            let value = self.value.access();
+            // SAFETY: the combiner's (invariant 1).
+            let value = unsafe { value.deref() };
+            // SAFETY: one's own request, which only the combiner runs.
+            unsafe { own.run(value) };
+        }
+        if let Some(next) = self.successor(own.request()) {
+            self.serve(next);
+        }
+    }
+
+    /// Runs others' operations, from `current` on.
+    #[inline(never)]
+    fn serve(&self, mut current: NonNull<Request<P, T>>) {
+        for _ in 1..self.limit {
+            {
+                let value = self.value.access();
+                // SAFETY: the combiner's (invariant 1).
+                let value = unsafe { value.deref() };
+                // SAFETY: found by the Acquire in successor(), and each is passed once.
+                unsafe { Request::execute(current, value) };
+            }
+            let next = self.successor(current);
+            // SAFETY: run, and its `next` has been read (invariant 3).
+            unsafe { Request::tell(current, Verdict::Done) };
+            let Some(next) = next else { return };
+            current = next;
+        }
+        if injected(Fault::DsmSynchKeepsTheRole) {
+            return;
+        }
+        // SAFETY: it waits, not run yet; this ends the caller's turn.
+        unsafe { Request::tell(current, Verdict::Lead) };
+    }
+
+    /// Who follows `current`. If nobody does, the caller is not the combiner any more.
+    #[inline]
+    fn successor(&self, current: NonNull<Request<P, T>>) -> Option<NonNull<Request<P, T>>> {
+        // SAFETY: the combiner's current request: its own, or its owner has not been told (invariant 3).
+        let link = unsafe { current.as_ref() }.next();
+        // Acquire: pairs with the Release in enqueue().
+        let next = NonNull::new(link.load(Ordering::Acquire));
+        if next.is_some() {
+            return next;
+        }
+        // Release: pairs with the Acquire of the swap that finds null.
+        let gone = self.tail.compare_exchange(
+            current.as_ptr(),
+            ptr::null_mut(),
+            Ordering::Release,
+            Ordering::Relaxed,
+        );
+        if gone.is_ok() || injected(Fault::DsmSynchIgnoresNewcomer) {
+            return None;
+        }
+        Some(self.await_link(link))
+    }
+
+    /// Somebody has swapped `tail` and is about to link itself.
+    #[cold]
+    fn await_link(&self, link: &P::AtomicPtr<Request<P, T>>) -> NonNull<Request<P, T>> {
+        let mut waiter = Waiter::<P>::new(&self.policy, 1);
+        loop {
+            if let Some(next) = NonNull::new(link.load(Ordering::Acquire)) {
+                return next;
+            }
+            // Two steps of a running thread: not worth a sleep.
+            if waiter.pause() == Next::Park {
+                P::yield_now();
+            }
+        }
+    }
+
+    /// Somebody is before the caller: links up and waits.
+    #[inline(never)]
+    fn follow(&self, before: NonNull<Request<P, T>>, own: NonNull<Request<P, T>>) -> Verdict {
+        let order = if injected(Fault::DsmSynchRelaxedLink) { Ordering::Relaxed } else { Ordering::Release };
+        // SAFETY: `before` has not been told, nor can it be before it is linked (invariant 3).
+        let link = unsafe { before.as_ref() }.next();
+        // Release: pairs with the Acquire in successor(), for the operation.
+        link.store(own.as_ptr(), order);
+        // SAFETY: the caller's own frame.
+        unsafe { own.as_ref() }.await_verdict(&self.policy, || {})
+    }
+}
+
+impl<T: Send + 'static, P: Platform> Combining<T> for DsmSynch<T, P> {
+    #[inline]
+    fn run<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> R {
+        let frame = Frame::<P, T, _, R>::new(operation);
+        let own = frame.request();
+        // Release: for the frame's fields, which the next one to come writes to. Acquire: see successor().
+        let before = self.tail.swap(own.as_ptr(), Ordering::AcqRel);
+        let verdict = NonNull::new(before).map_or(Verdict::Lead, |before| self.follow(before, own));
+        if verdict == Verdict::Lead {
+            self.lead(&frame);
+        }
+        frame.into_result()
+    }
+
+    /// As [`run`](Combining::run): a request in this queue may have to lead, so its owner has to stay.
+    fn post(&self, operation: impl FnOnce(&mut T) + Send + 'static) {
+        self.run(|value| super::request::run_unattended(operation, value));
+    }
+
+    fn try_run<R: Send, F: FnOnce(&mut T) -> R + Send>(&self, operation: F) -> Result<R, F> {
+        if !self.tail.load(Ordering::Relaxed).is_null() {
+            return Err(operation);
+        }
+        let frame = Frame::<P, T, F, R>::new(operation);
+        let own = frame.request();
+        let free =
+            self.tail.compare_exchange(ptr::null_mut(), own.as_ptr(), Ordering::AcqRel, Ordering::Relaxed);
+        if free.is_err() {
+            return Err(frame.into_operation().unwrap_or_else(|| unreachable!("nobody found the frame")));
+        }
+        self.lead(&frame);
+        Ok(frame.into_result())
+    }
+}

@@ -1,0 +1,361 @@
+//! An operation on its way to whoever runs it, and the wait for its result.
+//!
+//! **What it gives.** [`Frame`] holds one operation: on the stack of the thread that waits for it, so that waiting
+//! allocates nothing, or ([`Posted`]) in memory of its own that ends with the operation. [`Request`] is its first field,
+//! which does not know the operation's type: what combiners chain, run, and answer.
+//!
+//! | `state` | meaning | left by |
+//! |---|---|---|
+//! | `UNATTENDED` | nobody waits; the memory ends when the operation has run | never |
+//! | `WAITING` | the owner waits, perhaps asleep on this word | the combiner's store of `TOLD` |
+//! | `TOLD` | the verdict comes in a moment | the combiner's store of a verdict |
+//! | `LEAD` | the owner is to be the next combiner | the owner, or a combiner's `TOLD` |
+//! | `DONE` | the result is there | never |
+//!
+//! **Invariants.**
+//!
+//! 1. The operation and the result are the combiner's from the moment it found the request until it stores a verdict,
+//!    and the owner's before and after. Finding goes by the Release and Acquire of the list the request is in, the
+//!    verdict is Release and the owner's look Acquire.
+//! 2. After a verdict's store the combiner touches the request no more: the owner may have left, and its stack with it.
+//!    So the wake-up comes before the verdict, which is why there is `TOLD`.
+//! 3. *No lost wake-up.* The owner sets `parked`, passes `heavy`, and sleeps only while `state` is `WAITING`; the
+//!    combiner stores `TOLD`, passes `light`, and looks at `parked`. So either the combiner sees it and wakes, or the
+//!    owner sees `TOLD`. Waking costs a load of a line the combiner has anyway while nobody sleeps.
+//! 4. An operation that panics is caught where it runs. The panic goes on in the thread that waits for the result; of
+//!    one that nobody waits for the panic hook's message is all that remains. Neither touches other operations. The
+//!    value stays as the operation left it: nothing is poisoned.
+//!
+//! **Liveness.** A combiner stopped between `TOLD` and the verdict makes that one owner go on yielding.
+
+use crate::fault::{Fault, injected};
+use crate::node;
+use crate::queue::chain::{Linked, NODE_ALIGN};
+use crate::wait::{Next, WaitPolicy, Waiter};
+use heddle_platform::atomic::Ordering;
+use heddle_platform::platform::{AtomicInteger, AtomicPointer, MemoryCell};
+use heddle_platform::{Platform, Scope};
+use std::mem::{self, MaybeUninit};
+use std::panic::{self, AssertUnwindSafe};
+use std::ptr::{self, NonNull};
+use std::thread;
+
+const WAITING: u32 = 0;
+const TOLD: u32 = 1;
+const LEAD: u32 = 2;
+const DONE: u32 = 3;
+const UNATTENDED: u32 = 4;
+
+/// What a waiting owner is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Be the combiner.
+    Lead,
+    /// The result is there.
+    Done,
+}
+
+/// A request of any operation on a `T`; see the [module](self).
+#[repr(C)]
+pub(crate) struct Request<P: Platform, T: 'static> {
+    next: P::AtomicPtr<Self>,
+    /// Runs the operation of the frame around this request, and frees an unattended one.
+    execute: unsafe fn(NonNull<Self>, &mut T),
+    state: P::AtomicU32,
+    /// 1 while the owner may be asleep on `state`.
+    parked: P::AtomicU32,
+}
+
+// SAFETY: the field.
+unsafe impl<P: Platform, T: 'static> Linked<P> for Request<P, T> {
+    #[inline(always)]
+    fn next(&self) -> &P::AtomicPtr<Self> {
+        &self.next
+    }
+}
+
+impl<P: Platform, T: 'static> Request<P, T> {
+    fn new(execute: unsafe fn(NonNull<Self>, &mut T), state: u32) -> Self {
+        Self {
+            next: AtomicPointer::new(ptr::null_mut()),
+            execute,
+            state: AtomicInteger::new(state),
+            parked: AtomicInteger::new(0),
+        }
+    }
+
+    /// Whether somebody waits for it.
+    #[inline(always)]
+    pub(crate) fn is_attended(&self) -> bool {
+        self.state.load(Ordering::Relaxed) != UNATTENDED
+    }
+
+    /// Runs the operation. One that nobody waits for is gone afterwards.
+    ///
+    /// # Safety
+    ///
+    /// The caller found the request by an Acquire, runs it once, and nobody else does.
+    #[inline]
+    pub(crate) unsafe fn execute(request: NonNull<Self>, state: &mut T) {
+        // SAFETY: found, and nobody has been told yet: alive.
+        let execute = unsafe { request.as_ref() }.execute;
+        // SAFETY: the function made with this request; the promise is handed on.
+        unsafe { execute(request, state) };
+    }
+
+    /// Runs a request of a taken chain, tells the owner if there is one, and returns the next of the chain.
+    ///
+    /// # Safety
+    ///
+    /// The caller has taken the chain, and calls this once for each of its requests; it is the only one that could
+    /// tell the owner now.
+    #[inline]
+    pub(crate) unsafe fn serve(request: NonNull<Self>, state: &mut T) -> *mut Self {
+        // SAFETY: taken and not run, so alive.
+        let taken = unsafe { request.as_ref() };
+        let next = taken.next.load(Ordering::Relaxed);
+        let attended = taken.is_attended();
+        // SAFETY: taken by an Acquire, and run once by the caller's promise.
+        unsafe { Self::execute(request, state) };
+        if attended {
+            // SAFETY: its owner waits for this.
+            unsafe { Self::tell(request, Verdict::Done) };
+        }
+        next
+    }
+
+    /// The next of a taken chain.
+    pub(crate) fn next_taken(&self) -> *mut Self {
+        self.next.load(Ordering::Relaxed)
+    }
+
+    /// Gives the owner its verdict. Afterwards the request may be gone.
+    ///
+    /// # Safety
+    ///
+    /// The owner waits and has not been told `Done`; the caller is the only one that could tell it now.
+    #[inline]
+    pub(crate) unsafe fn tell(request: NonNull<Self>, verdict: Verdict) {
+        // SAFETY: the owner waits for the verdict, so it is alive until the last store.
+        let request = unsafe { request.as_ref() };
+        request.state.store(TOLD, Ordering::Relaxed);
+        if !injected(Fault::RequestWithoutLight) {
+            P::light();
+        }
+        if request.parked.load(Ordering::Relaxed) != 0 {
+            request.wake();
+        }
+        let verdict = if verdict == Verdict::Done { DONE } else { LEAD };
+        // Release: pairs with the Acquire in verdict() (invariant 1).
+        request.state.store(verdict, Ordering::Release);
+    }
+
+    #[cold]
+    fn wake(&self) {
+        P::wake(&self.state, 1, Scope::Process);
+    }
+
+    /// What the owner has been told.
+    #[inline]
+    pub(crate) fn verdict(&self) -> Option<Verdict> {
+        let order = if injected(Fault::RequestRelaxedLook) { Ordering::Relaxed } else { Ordering::Acquire };
+        // Acquire: pairs with the Release in tell().
+        match self.state.load(order) {
+            DONE => Some(Verdict::Done),
+            LEAD => Some(Verdict::Lead),
+            _ => None,
+        }
+    }
+
+    /// Waits for a verdict; `look` is called now and then meanwhile.
+    #[inline]
+    pub(crate) fn await_verdict(&self, policy: &WaitPolicy, mut look: impl FnMut()) -> Verdict {
+        let mut waiter = Waiter::<P>::new(policy, 1);
+        loop {
+            if let Some(verdict) = self.verdict() {
+                return verdict;
+            }
+            match waiter.pause() {
+                Next::Poll => look(),
+                Next::Park => {
+                    self.sleep();
+                    waiter.reset();
+                }
+            }
+        }
+    }
+
+    /// Sleeps while nothing has been told (invariant 3).
+    #[cold]
+    fn sleep(&self) {
+        self.parked.store(1, Ordering::Relaxed);
+        if !injected(Fault::RequestWithoutHeavy) {
+            P::heavy(Scope::Process);
+        }
+        while self.state.load(Ordering::Relaxed) == WAITING {
+            P::wait(&self.state, WAITING, None, Scope::Process);
+        }
+        self.parked.store(0, Ordering::Relaxed);
+        if self.state.load(Ordering::Relaxed) == TOLD {
+            P::yield_now();
+        }
+    }
+
+    /// The owner, now the combiner, takes note of its verdict, so that it can be told another.
+    pub(crate) fn wait_again(&self) {
+        if self.state.load(Ordering::Relaxed) == LEAD {
+            self.state.store(WAITING, Ordering::Relaxed);
+        }
+    }
+}
+
+/// An operation, then its result.
+enum Body<F, R> {
+    Operation(F),
+    Outcome(thread::Result<R>),
+    Taken,
+}
+
+/// A request and its operation.
+#[repr(C, align(128))]
+pub(crate) struct Frame<P: Platform, T: 'static, F, R> {
+    request: Request<P, T>,
+    body: P::Cell<Body<F, R>>,
+}
+
+const _: () = assert!(align_of::<Frame<heddle_platform::Native, (), (), ()>>() == NODE_ALIGN);
+
+impl<P: Platform, T: 'static, F, R> Frame<P, T, F, R> {
+    /// Takes the operation out of a frame that nobody found.
+    pub(crate) fn into_operation(self) -> Option<F> {
+        match self.body.into_inner() {
+            Body::Operation(operation) => Some(operation),
+            _ => None,
+        }
+    }
+}
+
+impl<P: Platform, T: 'static, F: FnOnce(&mut T) -> R, R> Frame<P, T, F, R> {
+    /// A frame for a thread that waits.
+    #[inline(always)]
+    pub(crate) fn new(operation: F) -> Self {
+        let request = Request::new(Self::execute, WAITING);
+        Self { request, body: MemoryCell::new(Body::Operation(operation)) }
+    }
+
+    /// The request, to be handed to others. It may be used as long as the frame stays where it is.
+    #[inline(always)]
+    pub(crate) fn request(&self) -> NonNull<Request<P, T>> {
+        // The frame's address, and the right to all of it, since execute() goes back to the frame.
+        NonNull::from(self).cast()
+    }
+
+    /// The result, or the operation's panic. The owner has been told `Done`.
+    #[inline(always)]
+    pub(crate) fn into_result(self) -> R {
+        // An access that a model checker sees, unlike into_inner().
+        self.body.with_mut(|_| ());
+        match self.body.into_inner() {
+            Body::Outcome(Ok(result)) => result,
+            Body::Outcome(Err(payload)) => panic::resume_unwind(payload),
+            _ => unreachable!("told `Done` before the operation was run"),
+        }
+    }
+
+    /// Runs the operation of this frame.
+    ///
+    /// # Safety
+    ///
+    /// As [`Request::execute`].
+    #[inline(always)]
+    pub(crate) unsafe fn run(&self, state: &mut T) {
+        let operation = self.body.with_mut(|body| {
+            // SAFETY: the combiner's (module's invariant 1).
+            mem::replace(unsafe { &mut *body }, Body::Taken)
+        });
+        let Body::Operation(operation) = operation else { return };
+        let outcome = panic::catch_unwind(AssertUnwindSafe(|| operation(state)));
+        self.body.with_mut(|body| {
+            // SAFETY: as above; what is overwritten is `Taken`.
+            unsafe { *body = Body::Outcome(outcome) };
+        });
+    }
+
+    unsafe fn execute(request: NonNull<Request<P, T>>, state: &mut T) {
+        // SAFETY: request() made it from a frame of this type, whose owner waits.
+        let frame = unsafe { request.cast::<Self>().as_ref() };
+        // SAFETY: the caller's promise.
+        unsafe { frame.run(state) };
+    }
+}
+
+/// The memory of a posted operation that is small enough.
+#[repr(C, align(128))]
+struct Block(MaybeUninit<[u8; node::BLOCK_BYTES]>);
+
+/// An operation that nobody will wait for, in memory of its own.
+pub(crate) struct Posted<P: Platform, T: 'static, F> {
+    frame: NonNull<Frame<P, T, F, ()>>,
+}
+
+impl<P: Platform, T: 'static, F: FnOnce(&mut T) + Send + 'static> Posted<P, T, F> {
+    pub(crate) fn new(operation: F) -> Self {
+        let request = Request::new(Self::execute, UNATTENDED);
+        let frame = Frame { request, body: MemoryCell::new(Body::Operation(operation)) };
+        if !Self::FITS_BLOCK {
+            return Self { frame: NonNull::from(Box::leak(Box::new(frame))) };
+        }
+        let place = node::take::<P, _>(Block(MaybeUninit::uninit())).cast();
+        // SAFETY: large and aligned enough, and the caller's alone.
+        unsafe { place.write(frame) };
+        Self { frame: place }
+    }
+
+    const FITS_BLOCK: bool = size_of::<Frame<P, T, F, ()>>() <= node::BLOCK_BYTES
+        && align_of::<Frame<P, T, F, ()>>() <= NODE_ALIGN;
+
+    /// The request, to be handed to others: [`Request::execute`] ends it.
+    pub(crate) fn request(&self) -> NonNull<Request<P, T>> {
+        self.frame.cast()
+    }
+
+    /// Ends one that nobody found, and gives the operation back.
+    pub(crate) fn into_operation(self) -> Option<F> {
+        // SAFETY: nobody found it.
+        unsafe { Self::end(self.frame) }
+    }
+
+    /// Takes the operation out and gives the memory back.
+    ///
+    /// # Safety
+    ///
+    /// `place` is from [`new`](Self::new), alive and the caller's alone; it ends here.
+    unsafe fn end(place: NonNull<Frame<P, T, F, ()>>) -> Option<F> {
+        if !Self::FITS_BLOCK {
+            // SAFETY: leaked by new() as this type, ended once.
+            return unsafe { Box::from_raw(place.as_ptr()) }.into_operation();
+        }
+        // SAFETY: new() wrote a frame of this type there; it ends once, so it is moved out once.
+        let frame = unsafe { place.read() };
+        // SAFETY: taken by new() as a block; the frame in it has been moved out.
+        unsafe { node::give::<P, Block>(place.cast()) };
+        frame.into_operation()
+    }
+
+    unsafe fn execute(request: NonNull<Request<P, T>>, state: &mut T) {
+        // The memory goes back before the operation runs, which may take its time or post another.
+        // SAFETY: request() made it from a frame of this type; it is run once.
+        let operation = unsafe { Self::end(request.cast()) };
+        if let Some(operation) = operation {
+            run_unattended(operation, state);
+        }
+    }
+}
+
+/// Runs an operation that nobody waits for: a panic ends with it.
+pub(crate) fn run_unattended<T>(operation: impl FnOnce(&mut T), state: &mut T) {
+    if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| operation(state))) {
+        // Its destructor may panic in its turn.
+        let _ = panic::catch_unwind(AssertUnwindSafe(move || drop(payload)));
+    }
+}

@@ -1,0 +1,272 @@
+//! LockQ under the model checker: nothing forgotten, nothing twice, order kept, also with a threshold of 1 and when
+//! nobody waits; and each fault is found.
+//!
+//! Quiet comes after one or two fruitless looks here, so every change of mode is explored.
+#![cfg(loom)]
+
+mod model;
+
+use heddle_sync::fault::Fault;
+use heddle_sync::{Combining, LockQueue, Mutex, Native, RawLock, WaitPolicy};
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicU32, Ordering};
+use loom::thread;
+use model::{DEADLOCK, Given, explore, must_fail};
+
+/// A lock with no fence in it, so that those of LockQ have to do.
+#[derive(Debug, Default)]
+struct Plain(AtomicU32);
+
+// SAFETY: the compare-and-swap lets one in, and its Acquire pairs with the release's Release.
+unsafe impl RawLock for Plain {
+    type Platform = Native;
+    type Token = ();
+
+    fn acquire(&self) {
+        while self.try_acquire().is_none() {
+            thread::yield_now();
+        }
+    }
+
+    fn try_acquire(&self) -> Option<()> {
+        let free = self.0.load(Ordering::Relaxed) == 0;
+        (free && self.0.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok()).then_some(())
+    }
+
+    unsafe fn release(&self, (): ()) {
+        self.0.store(0, Ordering::Release);
+    }
+
+    fn has_waiters(&self) -> bool {
+        false
+    }
+}
+
+/// What each thread has done so far, in the value; checks order as operations run.
+#[derive(Default)]
+struct Log {
+    next: [u32; 3],
+}
+
+impl Log {
+    fn note(&mut self, thread: usize, number: u32) {
+        assert_eq!(self.next[thread], number, "out of order");
+        self.next[thread] += 1;
+    }
+}
+
+type Queue<L> = LockQueue<L, Log>;
+
+fn new<L: RawLock + Default>(threshold: u32) -> Arc<Queue<L>> {
+    Arc::new(LockQueue::new(L::default(), Log::default(), threshold, WaitPolicy::PARK_AT_ONCE))
+}
+
+/// How a thread calls for its operations, one letter each: `r`un, `p`ost, run `h`ere.
+fn call<L: RawLock>(queue: &Queue<L>, thread: usize, calls: &str) {
+    for (number, how) in (0..).zip(calls.chars()) {
+        match how {
+            'r' => queue.run(|log| log.note(thread, number)),
+            'p' => queue.post(move |log| log.note(thread, number)),
+            _ => queue.run_here(|log| log.note(thread, number)),
+        }
+    }
+}
+
+/// Threads call as told. When all have returned, everything has been run although nobody calls again.
+fn calls<L: RawLock + Default + 'static>(
+    threshold: u32,
+    how: &'static [&'static str],
+) -> impl Fn() + Sync + Send + 'static {
+    move || {
+        let done = Arc::new(AtomicU32::new(0));
+        let queue = new::<L>(threshold);
+        // All in threads of their own: loom does not try all that the model's first thread could do.
+        let callers: Vec<_> = (0..how.len())
+            .map(|thread| {
+                let queue = Arc::clone(&queue);
+                thread::spawn(move || call(&queue, thread, how[thread]))
+            })
+            .collect();
+        for caller in callers {
+            caller.join().expect("caller");
+        }
+        // A call would run what was forgotten.
+        assert!(queue.is_idle(), "an operation was forgotten");
+        let expected: u32 = how.iter().map(|calls| calls.len() as u32).sum();
+        let count = Arc::clone(&done);
+        queue.run(move |log| count.store(log.next.iter().sum(), Ordering::Relaxed));
+        assert_eq!(done.load(Ordering::Relaxed), expected);
+    }
+}
+
+#[test]
+fn two_run() {
+    explore(Some(3), calls::<Given>(64, &["r", "r"]));
+}
+
+#[test]
+fn two_post() {
+    explore(Some(3), calls::<Given>(64, &["p", "p"]));
+}
+
+#[test]
+fn posts_before_a_run() {
+    explore(Some(2), calls::<Given>(64, &["pr", "pr"]));
+}
+
+#[test]
+fn posts_before_a_run_with_a_threshold_of_one() {
+    explore(Some(2), calls::<Given>(1, &["ppr", "p"]));
+}
+
+#[test]
+fn posts_with_a_threshold_of_one() {
+    explore(Some(2), calls::<Given>(1, &["pp", "pp"]));
+}
+
+#[test]
+fn runs_with_a_threshold_of_one() {
+    explore(Some(2), calls::<Given>(1, &["rr", "rr"]));
+}
+
+#[test]
+fn a_run_here_beside_posts() {
+    explore(Some(2), calls::<Given>(1, &["h", "pp"]));
+}
+
+#[test]
+fn three_post() {
+    explore(Some(2), calls::<Given>(64, &["p", "p", "p"]));
+}
+
+#[test]
+fn three_run_with_a_threshold_of_one() {
+    explore(Some(1), calls::<Given>(1, &["r", "r", "r"]));
+}
+
+#[test]
+fn a_poster_a_runner_and_one_that_comes_and_goes() {
+    explore(Some(1), calls::<Given>(1, &["rr", "r", "pp"]));
+}
+
+#[test]
+fn over_a_lock_without_fences() {
+    explore(Some(3), calls::<Plain>(64, &["p", "p"]));
+}
+
+#[test]
+fn over_a_lock_without_fences_with_a_threshold_of_one() {
+    explore(Some(2), calls::<Plain>(1, &["pp", "pp"]));
+}
+
+#[test]
+fn over_the_mutex() {
+    explore(Some(2), calls::<Mutex>(64, &["pr", "r"]));
+}
+
+#[test]
+fn over_the_mutex_with_a_threshold_of_one() {
+    explore(Some(2), calls::<Mutex>(1, &["p", "pr"]));
+}
+
+/// An operation posts another from inside, while others come.
+#[test]
+fn posts_from_inside() {
+    explore(Some(2), || {
+        let queue = new::<Given>(64);
+        let (inside, other) = (Arc::clone(&queue), Arc::clone(&queue));
+        let other = thread::spawn(move || call(&other, 1, "p"));
+        queue.post(move |log| {
+            log.note(0, 0);
+            inside.post(|log| log.note(0, 1));
+        });
+        other.join().expect("caller");
+        assert!(queue.is_idle(), "an operation was forgotten");
+        queue.run(|log| assert_eq!(log.next, [2, 1, 0]));
+    });
+}
+
+/// What is posted when the structure ends is run then.
+#[test]
+fn a_try_runs_or_leaves_no_trace() {
+    explore(Some(3), || {
+        let queue = new::<Given>(64);
+        let other = Arc::clone(&queue);
+        let other = thread::spawn(move || other.try_run(|log| log.note(1, 0)).is_ok());
+        call(&queue, 0, "p");
+        let tried = other.join().expect("trier");
+        queue.run(|log| assert_eq!(log.next, [1, u32::from(tried), 0]));
+    });
+}
+
+const FORGOTTEN: &str = "an operation was forgotten";
+
+must_fail!(
+    running_ahead_is_found,
+    Some(Fault::LockQueueRunsAhead),
+    "out of order",
+    calls::<Given>(1, &["p", "ppp"])
+);
+
+must_fail!(
+    leaving_at_once_is_found,
+    Some(Fault::LockQueueLeavesAtOnce),
+    FORGOTTEN,
+    calls::<Given>(64, &["p", "p"])
+);
+
+must_fail!(
+    a_post_without_its_fence_is_found,
+    Some(Fault::LockQueuePostsWithoutFence),
+    FORGOTTEN,
+    calls::<Plain>(64, &["pp", "pp"])
+);
+
+must_fail!(
+    an_end_of_quiet_without_its_fence_is_found,
+    Some(Fault::LockQueueBusyWithoutHeavy),
+    FORGOTTEN,
+    calls::<Plain>(64, &["p", "p"])
+);
+
+must_fail!(
+    a_holder_who_does_not_look_again_is_found,
+    Some(Fault::LockQueueWithoutSecondLook),
+    FORGOTTEN,
+    calls::<Given>(64, &["p", "p"])
+);
+
+must_fail!(
+    a_release_without_its_fence_is_found,
+    Some(Fault::LockQueueReleasesWithoutFence),
+    FORGOTTEN,
+    calls::<Plain>(64, &["pp", "pp"])
+);
+
+must_fail!(
+    a_quiet_release_without_its_fence_is_found,
+    Some(Fault::LockQueueReleasesWithoutLight),
+    FORGOTTEN,
+    calls::<Plain>(64, &["p", "p"])
+);
+
+must_fail!(
+    quiet_without_a_look_is_found,
+    Some(Fault::LockQueueQuietWithoutLook),
+    FORGOTTEN,
+    calls::<Plain>(64, &["pp", "pp"])
+);
+
+must_fail!(
+    stopping_at_the_threshold_is_found,
+    Some(Fault::LockQueueStopsAtThreshold),
+    FORGOTTEN,
+    calls::<Given>(1, &["pp", "pp"])
+);
+
+must_fail!(
+    a_waiter_that_is_forgotten_is_found,
+    Some(Fault::LockQueueLeavesAtOnce),
+    DEADLOCK,
+    calls::<Given>(64, &["r", "r"])
+);

@@ -1,0 +1,111 @@
+//! The offload under the model checker: everything posted before the closing is run, in order, and nobody sleeps for
+//! ever; and each fault is found.
+#![cfg(loom)]
+
+mod model;
+
+use heddle_sync::fault::Fault;
+use heddle_sync::{Combining, Offload, WaitPolicy};
+use loom::sync::Arc;
+use loom::thread;
+use model::{DEADLOCK, explore, must_fail};
+
+/// One thread serves; the others post and run, and the last one closes.
+fn served(callers: usize, posts: u32) -> impl Fn() + Sync + Send + 'static {
+    move || {
+        let offload = Arc::new(Offload::new([0_u32; 2], WaitPolicy::PARK_AT_ONCE));
+        let server = Arc::clone(&offload);
+        let server = thread::spawn(move || assert!(server.serve(|_| false)));
+        let call = move |offload: &Offload<[u32; 2]>, caller: usize| {
+            for number in 0..posts {
+                offload.post(move |done| {
+                    assert_eq!(done[caller], number, "out of order");
+                    done[caller] += 1;
+                });
+            }
+            // The last of each caller's calls; every earlier one has been run.
+            if caller == 0 {
+                assert_eq!(offload.run(|done| done[caller]), posts);
+            }
+        };
+        let other = (callers > 1).then(|| {
+            let offload = Arc::clone(&offload);
+            thread::spawn(move || call(&offload, 1))
+        });
+        call(&offload, 0);
+        if let Some(other) = other {
+            other.join().expect("caller");
+        }
+        offload.close();
+        server.join().expect("server");
+        // Nobody serves now, so this shows what was served.
+        let mut served = [0; 2];
+        assert!(offload.serve(|done| {
+            served = *done;
+            false
+        }));
+        assert_eq!(served[..callers], [posts; 2][..callers], "served before the end");
+    }
+}
+
+/// Posts, and closes right behind.
+fn posted_and_closed() {
+    let offload = Arc::new(Offload::new(0_u32, WaitPolicy::PARK_AT_ONCE));
+    let server = Arc::clone(&offload);
+    let server = thread::spawn(move || assert!(server.serve(|_| false)));
+    offload.post(|done| *done += 1);
+    offload.post(|done| *done += 1);
+    offload.close();
+    server.join().expect("server");
+    let mut served = 0;
+    assert!(offload.serve(|done| {
+        served = *done;
+        false
+    }));
+    assert_eq!(served, 2, "served before the end");
+}
+
+#[test]
+fn one_caller() {
+    explore(Some(3), served(1, 1));
+}
+
+#[test]
+fn two_callers() {
+    explore(Some(1), served(2, 1));
+}
+
+#[test]
+fn closing_behind_posts() {
+    explore(Some(3), posted_and_closed);
+}
+
+/// Two want to serve: one does, or one after the other.
+#[test]
+fn one_serves() {
+    explore(Some(3), || {
+        let offload = Arc::new(Offload::new(0_u32, WaitPolicy::PARK_AT_ONCE));
+        offload.post(|done| *done += 1);
+        offload.close();
+        let other = Arc::clone(&offload);
+        let other = thread::spawn(move || other.serve(|_| false));
+        let served = offload.serve(|_| false);
+        assert!(other.join().expect("server") || served);
+    });
+}
+
+must_fail!(
+    a_server_that_sleeps_without_a_look_is_found,
+    Some(Fault::OffloadWithoutSecondLook),
+    DEADLOCK,
+    served(1, 1)
+);
+
+must_fail!(a_call_without_a_ring_is_found, Some(Fault::OffloadWithoutRing), DEADLOCK, served(1, 1));
+
+must_fail!(
+    a_server_that_leaves_work_is_found,
+    Some(Fault::OffloadLeavesWork),
+    "served before the end",
+    posted_and_closed
+);
