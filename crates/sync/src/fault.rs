@@ -49,6 +49,44 @@ pub enum Fault {
     HmcsEarlyHandOn,
     /// Who leaves does not wait for a successor that is about to make itself known.
     HmcsImpatientEnd,
+    /// The last high-priority thread opens the filter and leaves the sign that it is shut.
+    TwoLevelFlagLeft,
+    /// A high-priority thread that nobody waits behind keeps the filter shut.
+    TwoLevelKeptShut,
+    /// The filter is set free without publishing what its holder wrote.
+    TwoLevelRelaxedFilter,
+    /// The filter is granted without publishing what its holder wrote.
+    TwoLevelRelaxedGrant,
+    /// Who waits at the filter goes to sleep before the holder can know of it.
+    TwoLevelWithoutHeavy,
+    /// The filter's holder looks for sleepers too early.
+    TwoLevelWithoutLight,
+    /// A high-priority thread gives up and does not say so.
+    TwoLevelSilentGiverUp,
+    /// An event does not publish what it brought.
+    CounterRelaxedSignal,
+    /// The waiter announces its sleep by a store, over signals that came since its load.
+    CounterPlainSleep,
+    /// A nudge does not wake the waiter.
+    CounterSilentNudge,
+    /// The last signal leaves a counter's sleeper alone.
+    CounterSilentSignal,
+    /// A leader whose events are there leaves with the role.
+    LeaderKeepsRole,
+    /// An appointed sleeper whose events came at the same time leaves with the role.
+    LeaderAppointedLeaves,
+    /// A batch fetched from a shard stays there too.
+    PoolBatchStays,
+    /// A batch put back is dropped.
+    PoolBatchLost,
+    /// A cache puts a batch back and goes on using it.
+    PoolSpareKept,
+    /// A cache that ends returns one of its two chains.
+    PoolSpareForgotten,
+    /// Two threads that claim a slot of statistics at once both get it.
+    StatisticsPlainClaim,
+    /// All threads write the shared slot as if each had it for itself.
+    StatisticsPlainOverflow,
     /// A queue lock's hand-over does not publish what the holder wrote.
     McsRelaxedGrant,
     /// A hand-over leaves the successor asleep.

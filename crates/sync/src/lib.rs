@@ -11,6 +11,11 @@
 //! | [`hmcs`] | [`Hmcs`]: queues of cohorts within cohorts, for large machines; waiters may give up |
 //! | [`fissile`] | [`Fissile`]: a queue lock whose running holder may come again for a bounded time |
 //! | [`biased`] | [`Biased`]: any lock, free of charge while one thread uses it |
+//! | [`two_level`] | [`TwoLevel`]: two locks and a filter; the low class stands back for the high one |
+//! | [`sync_counter`] | [`SyncCounter`]: wait for n events with one wake-up |
+//! | [`leader`] | [`Leadership`]: one thread polls, the others sleep on their counters |
+//! | [`pool`] | [`Pool`](pool::Pool): objects lent out from the thread's own stock, exchanged in batches |
+//! | [`statistics`] | counters and histograms that cost a store; [`Counted`](statistics::Counted): any lock, counted |
 //! | [`bell`] | [`Bell`]: wakes sleepers, costs the waker a load while nobody sleeps; also between processes |
 //! | [`bells`] | a few bells, to wake one waiter of many by name |
 //! | [`wait`] | [`WaitPolicy`] and [`Waiter`]: how long to spin, yield, and when to sleep |
@@ -32,13 +37,18 @@ pub mod combining;
 pub mod fault;
 pub mod fissile;
 pub mod hmcs;
+pub mod leader;
 pub mod mcs;
 pub mod mutex;
 pub mod node;
 pub mod padded;
+pub mod pool;
 pub mod queue;
 pub mod raw_lock;
+pub mod statistics;
+pub mod sync_counter;
 pub mod ticket;
+pub mod two_level;
 pub mod wait;
 
 pub use combining::{Combining, LockQueue};
@@ -50,6 +60,7 @@ pub use wait::{Next, WaitPolicy};
 // On the platform of this build; the modules have the forms for any platform.
 pub use biased::Biased;
 pub use fissile::Fissile;
+pub use two_level::{PriorityLock, TwoLevel};
 /// [`abortable_mcs::AbortableMcs`] of this build's platform.
 pub type AbortableMcs = abortable_mcs::AbortableMcs<Native>;
 /// [`bell::Bell`] of this build's platform.
@@ -58,20 +69,25 @@ pub type Bell = bell::Bell<Native>;
 pub type BellTicket<'a> = bell::Ticket<'a, Native>;
 /// [`clh::Clh`] of this build's platform.
 pub type Clh = clh::Clh<Native>;
-/// [`mcs::Mcs`] of this build's platform.
-pub type Mcs = mcs::Mcs<Native>;
-/// [`ticket::Ticket`] of this build's platform.
-pub type Ticket = ticket::Ticket<Native>;
-/// [`hmcs::Hmcs`] of this build's platform.
-pub type Hmcs = hmcs::Hmcs<Native>;
-/// [`mutex::Mutex`] of this build's platform.
-pub type Mutex = mutex::Mutex<Native>;
-/// [`wait::Waiter`] of this build's platform.
-pub type Waiter = wait::Waiter<Native>;
-
 /// [`combining::DsmSynch`] of this build's platform.
 pub type DsmSynch<T> = combining::DsmSynch<T, Native>;
-/// [`combining::Offload`] of this build's platform.
-pub type Offload<T> = combining::Offload<T, Native>;
+/// [`hmcs::Hmcs`] of this build's platform.
+pub type Hmcs = hmcs::Hmcs<Native>;
+/// [`leader::Leadership`] of this build's platform.
+pub type Leadership = leader::Leadership<Native>;
+/// LockQ over [`Mcs`]: LockQ-MCS.
+pub type LockQueueMcs<T> = LockQueue<Mcs, T>;
 /// LockQ over [`Mutex`]: LockQ-MTX.
 pub type LockQueueMutex<T> = LockQueue<Mutex, T>;
+/// [`mcs::Mcs`] of this build's platform.
+pub type Mcs = mcs::Mcs<Native>;
+/// [`mutex::Mutex`] of this build's platform.
+pub type Mutex = mutex::Mutex<Native>;
+/// [`combining::Offload`] of this build's platform.
+pub type Offload<T> = combining::Offload<T, Native>;
+/// [`sync_counter::SyncCounter`] of this build's platform.
+pub type SyncCounter = sync_counter::SyncCounter<Native>;
+/// [`ticket::Ticket`] of this build's platform.
+pub type Ticket = ticket::Ticket<Native>;
+/// [`wait::Waiter`] of this build's platform.
+pub type Waiter = wait::Waiter<Native>;

@@ -1,0 +1,116 @@
+//! A thread's stock of objects.
+
+use super::chain::{Chain, Slot};
+use super::{Object, Pool};
+use crate::fault::{Fault, injected};
+use heddle_platform::{Native, Platform};
+use std::fmt;
+
+/// The two chains of a cache.
+pub(super) struct Stock<T, P: Platform> {
+    loaded: Chain<T, P>,
+    /// Empty or a whole batch.
+    spare: Chain<T, P>,
+}
+
+impl<T: Send, P: Platform> Stock<T, P> {
+    pub(super) const fn empty() -> Self {
+        Self { loaded: Chain::empty(), spare: Chain::empty() }
+    }
+
+    /// # Safety
+    ///
+    /// Every call for one stock is for the same pool.
+    #[inline(always)]
+    pub(super) unsafe fn take<'p>(&mut self, pool: &'p Pool<T, P>) -> Object<'p, T, P> {
+        // SAFETY: slots are alive as long as the pool.
+        let slot = unsafe { self.loaded.pop() };
+        let slot = slot.unwrap_or_else(|| self.take_from_next(pool));
+        // SAFETY: of this pool by the caller's promise, and popped, so the caller's.
+        unsafe { Object::new(slot, pool) }
+    }
+
+    #[inline(never)]
+    fn take_from_next(&mut self, pool: &Pool<T, P>) -> *const Slot<T, P> {
+        self.loaded = if self.spare.len() == 0 { pool.fetch() } else { self.spare.take_all() };
+        // SAFETY: slots are alive as long as the pool.
+        let slot = unsafe { self.loaded.pop() };
+        slot.expect("chains in a shard are not empty, nor is a spare that has a length")
+    }
+
+    /// # Safety
+    ///
+    /// Every call for one stock is for the same pool, and the object is of that pool.
+    #[inline(always)]
+    pub(super) unsafe fn give(&mut self, pool: &Pool<T, P>, object: Object<'_, T, P>) {
+        if self.loaded.len() >= pool.batch {
+            self.make_room(pool);
+        }
+        // SAFETY: the loan ends here, so the slot is the caller's.
+        unsafe { self.loaded.push(object.into_slot()) };
+    }
+
+    #[inline(never)]
+    fn make_room(&mut self, pool: &Pool<T, P>) {
+        let full = self.loaded.take_all();
+        let spare = std::mem::replace(&mut self.spare, full);
+        if injected(Fault::PoolSpareKept) {
+            self.loaded = spare.twin();
+        }
+        pool.put_back(spare);
+    }
+
+    /// Returns everything.
+    pub(super) fn empty_into(&mut self, pool: &Pool<T, P>) {
+        pool.put_back(self.loaded.take_all());
+        if !injected(Fault::PoolSpareForgotten) {
+            pool.put_back(self.spare.take_all());
+        }
+    }
+}
+
+/// A thread's stock of objects of one pool, see the [module](super). Dropping it returns what it holds.
+pub struct Cache<'p, T: Send, P: Platform = Native> {
+    pool: &'p Pool<T, P>,
+    stock: Stock<T, P>,
+}
+
+impl<'p, T: Send, P: Platform> Cache<'p, T, P> {
+    pub(super) fn new(pool: &'p Pool<T, P>) -> Self {
+        Self { pool, stock: Stock::empty() }
+    }
+
+    /// An object: the one given last, if there is any in stock.
+    #[inline]
+    pub fn take(&mut self) -> Object<'p, T, P> {
+        // SAFETY: always for this pool.
+        unsafe { self.stock.take(self.pool) }
+    }
+
+    /// Takes an object back, also one that another cache of the pool lent out.
+    ///
+    /// # Panics
+    ///
+    /// If the object is of another pool.
+    #[inline]
+    pub fn give(&mut self, object: Object<'p, T, P>) {
+        assert!(object.is_of(self.pool), "an object must be given to a cache of the pool it was taken from");
+        // SAFETY: always for this pool, which the object is of.
+        unsafe { self.stock.give(self.pool, object) };
+    }
+}
+
+impl<T: Send, P: Platform> Drop for Cache<'_, T, P> {
+    fn drop(&mut self) {
+        self.stock.empty_into(self.pool);
+    }
+}
+
+impl<T: Send, P: Platform> fmt::Debug for Cache<'_, T, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cache")
+            .field("loaded", &self.stock.loaded.len())
+            .field("spare", &self.stock.spare.len())
+            .finish_non_exhaustive()
+    }
+}

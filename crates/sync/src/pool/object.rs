@@ -1,0 +1,84 @@
+//! An object on loan.
+
+use super::Pool;
+use super::chain::Slot;
+use heddle_platform::platform::{CellAccess, MemoryCell};
+use heddle_platform::{Native, Platform};
+use std::fmt;
+use std::mem::ManuallyDrop;
+use std::ops::{Deref, DerefMut};
+use std::ptr;
+
+type AccessOf<T, P> = <<P as Platform>::Cell<T> as MemoryCell<T>>::Access;
+
+/// An object on loan, as its last user left it. Give it to a [`Cache`](super::Cache); dropping it returns it to the pool
+/// as well, at the cost of a lock.
+pub struct Object<'p, T: Send, P: Platform = Native> {
+    /// Ends before the slot goes to somebody else.
+    value: ManuallyDrop<AccessOf<T, P>>,
+    slot: *const Slot<T, P>,
+    pool: &'p Pool<T, P>,
+}
+
+// SAFETY: an object is its loan's alone (pool, invariant 1), and so moves between threads with it.
+unsafe impl<T: Send, P: Platform> Send for Object<'_, T, P> {}
+// SAFETY: a shared loan gives shared references only.
+unsafe impl<T: Send + Sync, P: Platform> Sync for Object<'_, T, P> {}
+
+impl<'p, T: Send, P: Platform> Object<'p, T, P> {
+    /// # Safety
+    ///
+    /// The slot is of this pool, was taken from a chain, and is the caller's.
+    #[inline(always)]
+    pub(super) unsafe fn new(slot: *const Slot<T, P>, pool: &'p Pool<T, P>) -> Self {
+        // SAFETY: alive as long as the pool, which is borrowed.
+        let value = unsafe { (*slot).value.access() };
+        Self { value: ManuallyDrop::new(value), slot, pool }
+    }
+
+    /// Ends the loan without giving the slot to anybody: that is the caller's then.
+    #[inline(always)]
+    pub(super) fn into_slot(self) -> *const Slot<T, P> {
+        let mut this = ManuallyDrop::new(self);
+        // SAFETY: the access ends once, here, since `this` is not dropped.
+        unsafe { ManuallyDrop::drop(&mut this.value) };
+        this.slot
+    }
+
+    #[inline(always)]
+    pub(super) fn is_of(&self, pool: &Pool<T, P>) -> bool {
+        ptr::eq(self.pool, pool)
+    }
+}
+
+impl<T: Send, P: Platform> Drop for Object<'_, T, P> {
+    fn drop(&mut self) {
+        // SAFETY: the access ends once, here.
+        unsafe { ManuallyDrop::drop(&mut self.value) };
+        self.pool.put_back_one(self.slot);
+    }
+}
+
+impl<T: Send, P: Platform> Deref for Object<'_, T, P> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        // SAFETY: the object is the loan's alone (pool, invariant 1).
+        unsafe { CellAccess::deref(&*self.value) }
+    }
+}
+
+impl<T: Send, P: Platform> DerefMut for Object<'_, T, P> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: as in deref; the loan is borrowed exclusively.
+        unsafe { CellAccess::deref(&*self.value) }
+    }
+}
+
+impl<T: Send + fmt::Debug, P: Platform> fmt::Debug for Object<'_, T, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, f)
+    }
+}

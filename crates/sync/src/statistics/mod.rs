@@ -1,0 +1,21 @@
+//! Counting what happens, at the price of a store.
+//!
+//! Each thread counts in a place of its own: a relaxed load, an addition and a relaxed store to a cache line that nobody
+//! else writes. Whoever wants to know sums over the places, at any time; the sums of a running program are of slightly
+//! different moments, those of a stopped one are exact.
+//!
+//! | | |
+//! |---|---|
+//! | [`PerThread`] | a place for each thread: found by the thread's identity, in a table of fixed size |
+//! | [`Tally`], [`Histogram`] | what a place is made of |
+//! | [`Counted`] | any lock, with its acquisitions, hand-overs and times counted; a lock that is not wrapped pays nothing |
+
+mod counted;
+mod histogram;
+mod per_thread;
+mod tally;
+
+pub use counted::{Counted, Distance, Held, LockStatistics, Near};
+pub use histogram::{BUCKETS, Histogram, HistogramSnapshot};
+pub use per_thread::{PerThread, Place};
+pub use tally::{Tally, Writers};

@@ -1,0 +1,148 @@
+//! A place for each thread.
+//!
+//! A hash table of fixed size from threads' identities ([`Platform::thread_id`]) to places. A thread claims a slot when it
+//! first comes and keeps it; so what it counted stays after its end. A thread that starts later with the identity of one
+//! that ended goes on with its place: they are never there at the same time. When all slots are taken, the threads
+//! that have none share one place, and count there with atomic additions.
+//!
+//! **Invariants.**
+//!
+//! 1. A slot's `owner` goes from 0 to an identity once, by compare-and-swap, and stays. Only the thread of that identity
+//!    writes its place and the pointer to it.
+//! 2. The pointer is stored once, with Release, after the place was made; readers take it with Acquire.
+
+use super::tally::Writers;
+use crate::fault::{Fault, injected};
+use crate::padded::CachePadded;
+use heddle_platform::atomic::Ordering;
+use heddle_platform::platform::{AtomicInteger, AtomicPointer};
+use heddle_platform::{Native, Platform, thread};
+use std::fmt;
+use std::ptr;
+
+/// A `T` for each thread, see the [module](super).
+pub struct PerThread<T: Default + Send + Sync + 'static, P: Platform = Native> {
+    slots: Box<[Slot<T, P>]>,
+    /// For the threads that found no slot.
+    shared: CachePadded<T>,
+}
+
+struct Slot<T: 'static, P: Platform> {
+    owner: P::AtomicU64,
+    place: P::AtomicPtr<CachePadded<T>>,
+}
+
+/// The calling thread's place.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a, T> {
+    /// What it counts in.
+    pub value: &'a T,
+    /// Whether it is the only one that does.
+    pub writers: Writers,
+}
+
+/// How many slots, unless told otherwise.
+const SLOTS: usize = 128;
+
+impl<T: Default + Send + Sync + 'static, P: Platform> Default for PerThread<T, P> {
+    fn default() -> Self {
+        Self::with_slots(SLOTS)
+    }
+}
+
+impl<T: Default + Send + Sync + 'static, P: Platform> PerThread<T, P> {
+    /// Room for that many threads with a place of their own, rounded up to a power of two. A slot is 16 bytes, a place
+    /// is made when its thread comes.
+    #[must_use]
+    pub fn with_slots(slots: usize) -> Self {
+        let slot = |_| Slot { owner: P::AtomicU64::new(0), place: AtomicPointer::new(ptr::null_mut()) };
+        let slots = slots.max(1).next_power_of_two();
+        Self { slots: (0..slots).map(slot).collect(), shared: CachePadded::new(T::default()) }
+    }
+
+    /// The calling thread's place: a look into the table.
+    #[inline]
+    pub fn mine(&self) -> Place<'_, T> {
+        let me = P::thread_id();
+        let first = self.first_slot(me);
+        let slot = &self.slots[first];
+        if slot.owner.load(Ordering::Relaxed) == me {
+            return Self::own(slot);
+        }
+        self.find_or_claim(me, first)
+    }
+
+    #[inline]
+    fn first_slot(&self, id: u64) -> usize {
+        // The upper half of the product has been reached by all digits of the identity (Fibonacci hashing).
+        let hash = (id / thread::ID_STEP).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+        hash as usize & (self.slots.len() - 1)
+    }
+
+    #[inline]
+    fn own(slot: &Slot<T, P>) -> Place<'_, T> {
+        let place = slot.place.load(Ordering::Relaxed);
+        // SAFETY: stored by this thread, or by one of the same identity that ended before this one began (invariant
+        // 1), and freed only with the table.
+        Place { value: unsafe { &**place }, writers: Writers::One }
+    }
+
+    #[cold]
+    fn find_or_claim(&self, me: u64, first: usize) -> Place<'_, T> {
+        let mask = self.slots.len() - 1;
+        for step in 0..=mask {
+            let slot = &self.slots[(first + step) & mask];
+            let mut owner = slot.owner.load(Ordering::Relaxed);
+            if owner == 0 {
+                owner = Self::claim(slot, me);
+            }
+            if owner == me {
+                return Self::own(slot);
+            }
+        }
+        Place { value: &self.shared, writers: Writers::Many }
+    }
+
+    /// Tries to make a free slot the caller's. Returns whose it is then.
+    fn claim(slot: &Slot<T, P>, me: u64) -> u64 {
+        if injected(Fault::StatisticsPlainClaim) {
+            slot.owner.store(me, Ordering::Relaxed);
+        } else if let Err(owner) = slot.owner.compare_exchange(0, me, Ordering::Relaxed, Ordering::Relaxed) {
+            return owner;
+        }
+        let place = Box::into_raw(Box::<CachePadded<T>>::default());
+        // Release: pairs with the Acquire in places().
+        slot.place.store(place, Ordering::Release);
+        me
+    }
+
+    /// All places, the shared one last.
+    pub fn places(&self) -> impl Iterator<Item = &T> {
+        let own = self.slots.iter().filter_map(|slot| {
+            // Acquire: pairs with the Release in claim().
+            let place = slot.place.load(Ordering::Acquire);
+            // SAFETY: null, or stored once and freed only with the table (invariant 2).
+            unsafe { place.as_ref() }.map(|place| &**place)
+        });
+        own.chain([&*self.shared])
+    }
+}
+
+impl<T: Default + Send + Sync + 'static, P: Platform> Drop for PerThread<T, P> {
+    fn drop(&mut self) {
+        for slot in &self.slots {
+            // Acquire: the place may have been made by another thread.
+            let place = slot.place.load(Ordering::Acquire);
+            if !place.is_null() {
+                // SAFETY: made by Box::into_raw in claim(), once; the table is the caller's alone.
+                drop(unsafe { Box::from_raw(place) });
+            }
+        }
+    }
+}
+
+impl<T: Default + Send + Sync + fmt::Debug + 'static, P: Platform> fmt::Debug for PerThread<T, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.places()).finish()
+    }
+}

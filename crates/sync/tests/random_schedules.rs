@@ -1,0 +1,148 @@
+//! The pool, the counter, the leader and the two-level lock under random schedules of more threads than loom can
+//! explore: the same sources on another platform.
+#![cfg(not(loom))]
+
+mod shuttle_world;
+
+use heddle_sync::leader::{Leadership, Progress};
+use heddle_sync::mutex::Mutex;
+use heddle_sync::pool::Pool;
+use heddle_sync::statistics::{Counted, Near};
+use heddle_sync::sync_counter::SyncCounter;
+use heddle_sync::{Lock, TwoLevel, WaitPolicy};
+use shuttle::rand::Rng;
+use shuttle::thread;
+use shuttle_world::Shuttle;
+use std::sync::Arc;
+
+const SCHEDULES: usize = 300;
+const POLICY: WaitPolicy = WaitPolicy::PARK_AT_ONCE;
+
+/// What an object knows of itself: nobody else may have it.
+#[derive(Default)]
+struct Marked {
+    user: Option<usize>,
+}
+
+/// Threads with random needs, among them some that pass objects on to others, and caches that come and go.
+#[test]
+fn pool() {
+    shuttle::check_random(
+        || {
+            let pool: Arc<Pool<Marked, Shuttle>> = Arc::new(Pool::with_batch(Marked::default, 2, 2));
+            let users: Vec<_> = (0..4)
+                .map(|user| {
+                    let pool = Arc::clone(&pool);
+                    thread::spawn(move || {
+                        let mut rng = shuttle::rand::thread_rng();
+                        for _ in 0..3 {
+                            let mut cache = pool.cache();
+                            let mut objects: Vec<_> =
+                                (0..rng.gen_range(1..6)).map(|_| cache.take()).collect();
+                            for object in &mut objects {
+                                assert_eq!(object.user.replace(user), None, "lent out twice");
+                            }
+                            thread::yield_now();
+                            for mut object in objects {
+                                assert_eq!(object.user.take(), Some(user));
+                                // Some go back by being dropped.
+                                if rng.gen_bool(0.8) {
+                                    cache.give(object);
+                                }
+                            }
+                        }
+                    })
+                })
+                .collect();
+            users.into_iter().for_each(|user| user.join().expect("user"));
+            assert_eq!(pool.idle(), pool.made());
+            // Four users of at most five at a time, each rounded up to batches, and what a cache keeps besides.
+            assert!(pool.made() <= 4 * (5 + 2 * 2), "{} made", pool.made());
+        },
+        SCHEDULES,
+    );
+}
+
+#[test]
+fn two_level() {
+    shuttle::check_random(
+        || {
+            let mutex = || Mutex::<Shuttle>::new(POLICY);
+            let raw = TwoLevel::with_low_bound(mutex(), mutex(), POLICY, 2);
+            let raw = Counted::new(raw, |_: usize, _: usize| Near::Machine);
+            let lock = Arc::new(Lock::new(raw, 0_u32));
+            let adders: Vec<_> = (0..5)
+                .map(|adder| {
+                    let lock = Arc::clone(&lock);
+                    thread::spawn(move || {
+                        for turn in 0..3 {
+                            let mut sum =
+                                if (adder + turn) % 2 == 0 { lock.acquire() } else { lock.acquire_low() };
+                            *sum += 1;
+                        }
+                    })
+                })
+                .collect();
+            adders.into_iter().for_each(|adder| adder.join().expect("adder"));
+            assert_eq!(*lock.acquire(), 15);
+            let counts = lock.raw().statistics();
+            assert_eq!((counts.acquisitions, counts.held.count()), (16, 16));
+        },
+        SCHEDULES,
+    );
+}
+
+/// Everybody's events, completed by whoever looks.
+struct Network {
+    leadership: Leadership<Shuttle>,
+    asked: shuttle::sync::Mutex<Vec<Arc<SyncCounter<Shuttle>>>>,
+}
+
+impl Progress for Network {
+    fn poll(&self) -> bool {
+        let mut asked = self.asked.lock().expect("not poisoned");
+        if asked.is_empty() {
+            return false;
+        }
+        let chosen = shuttle::rand::thread_rng().gen_range(0..asked.len());
+        let counter = asked.swap_remove(chosen);
+        drop(asked);
+        counter.signal();
+        true
+    }
+
+    fn idle(&self, _: Option<u64>) {
+        thread::yield_now();
+    }
+}
+
+#[test]
+fn leader() {
+    shuttle::check_random(
+        || {
+            let asked = shuttle::sync::Mutex::new(Vec::new());
+            let network = Arc::new(Network { leadership: Leadership::new(POLICY), asked });
+            let waiters: Vec<_> = (0..5)
+                .map(|waiter| {
+                    let network = Arc::clone(&network);
+                    thread::spawn(move || {
+                        for round in 0..3_u32 {
+                            let events = 1 + round % 2;
+                            let counter = Arc::new(SyncCounter::new(events));
+                            for _ in 0..events {
+                                network.asked.lock().expect("not poisoned").push(Arc::clone(&counter));
+                            }
+                            // Some have no time at first.
+                            let hasty = (waiter + round).is_multiple_of(3);
+                            let _ = hasty && network.leadership.wait(&counter, &*network, Some(0));
+                            assert!(network.leadership.wait(&counter, &*network, None));
+                            assert!(counter.is_done());
+                        }
+                    })
+                })
+                .collect();
+            waiters.into_iter().for_each(|waiter| waiter.join().expect("waiter"));
+        },
+        SCHEDULES,
+    );
+}
