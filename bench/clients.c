@@ -24,7 +24,7 @@ static void prepare(struct worker *w) {
     /* The server answers all threads from worker 0 and needs a buffer for each. */
     size_t bytes = b->rank == 0 ? b->size : b->size * (size_t)b->opt.threads;
     *s = (struct state){buffer_new(bytes), buffer_new(bytes)};
-    if (b->rank == 0) pattern_fill(s->out, b->size, w->id, 0);
+    if (b->rank == 0) payload_fill(w, s->out, 0);
     w->state = s;
 }
 
@@ -89,27 +89,11 @@ static void repeat(struct worker *w) {
 }
 
 static void finish(struct worker *w) {
-    struct bench *b = w->bench;
     struct state *s = w->state;
-    if (b->rank == 0) {
-        int64_t wrong = pattern_wrong(s->in, b->size, w->id, 0);
-        pthread_mutex_lock(&b->gate.lock);
-        b->wrong_bytes += wrong;
-        pthread_mutex_unlock(&b->gate.lock);
-    }
+    if (w->bench->rank == 0) payload_check(w, s->in, 0);
     free(s->out);
     free(s->in);
     free(s);
-}
-
-static double value(const struct bench *b, double units, double busy_ns, double interval_ns) {
-    (void)b, (void)busy_ns;
-    return units / interval_ns * 1e9;
-}
-
-static int one(const struct bench *b) {
-    (void)b;
-    return 1;
 }
 
 const struct subject subject_clients = {
@@ -121,6 +105,5 @@ const struct subject subject_clients = {
     .prepare = prepare,
     .repeat = repeat,
     .finish = finish,
-    .value = value,
-    .measuring_ranks = one,
+    .value = units_a_second,
 };

@@ -86,8 +86,7 @@ struct subject {
     void (*finish)(struct worker *w);
     /* Turns a repetition's sums over all measuring workers into the reported value. */
     double (*value)(const struct bench *b, double units, double busy_ns, double interval_ns);
-    /* Ranks 0 .. n-1 measure. */
-    int (*measuring_ranks)(const struct bench *b);
+    bool half_measures; /* the lower half of the ranks measures, else rank 0 alone */
     /* For subjects with another course than repetitions (start-up): replaces all of the above. */
     void (*whole)(struct bench *b);
 };
@@ -126,6 +125,8 @@ _Noreturn void usage(const char *complaint);
 void measure(struct bench *b);
 void gate_wait(struct gate *gate);
 void *buffer_new(size_t bytes);
+/* The `value` of subjects whose figure is units of work a second. */
+double units_a_second(const struct bench *b, double units, double busy_ns, double interval_ns);
 
 /* affinity.c */
 int allowed_cpu(int index); /* the index-th CPU this process may use (modulo their number) */
@@ -143,8 +144,8 @@ void report_single(const struct bench *b, const char *name, const char *what, do
 double median(const double *values, int count);
 double quantile(const double *values, int count, double part);
 
-/* Payload pattern of message `slot` of a worker's window, and its check at the receiver. */
-void pattern_fill(unsigned char *bytes, size_t size, int worker, int slot);
-int64_t pattern_wrong(const unsigned char *bytes, size_t size, int worker, int slot);
+/* payload.c: the payload of message `slot` of a worker's window, and its check at the receiver, which counts wrong bytes. */
+void payload_fill(const struct worker *w, unsigned char *bytes, int slot);
+void payload_check(const struct worker *w, const unsigned char *bytes, int slot);
 
 #endif

@@ -19,7 +19,7 @@ static void prepare(struct worker *w) {
     struct state *s = malloc(sizeof *s);
     if (!s) MPI_Abort(MPI_COMM_WORLD, 1);
     *s = (struct state){buffer_new(w->bench->size), buffer_new(w->bench->size), 1};
-    pattern_fill(s->out, w->bench->size, w->id, w->bench->rank);
+    payload_fill(w, s->out, w->bench->rank);
     w->state = s;
 }
 
@@ -63,12 +63,8 @@ static void repeat(struct worker *w) {
 }
 
 static void finish(struct worker *w) {
-    struct bench *b = w->bench;
     struct state *s = w->state;
-    int64_t wrong = pattern_wrong(s->in, b->size, w->id, 1 - b->rank);
-    pthread_mutex_lock(&b->gate.lock);
-    b->wrong_bytes += wrong;
-    pthread_mutex_unlock(&b->gate.lock);
+    payload_check(w, s->in, 1 - w->bench->rank);
     free(s->out);
     free(s->in);
     free(s);
@@ -78,11 +74,6 @@ static void finish(struct worker *w) {
 static double value(const struct bench *b, double units, double busy_ns, double interval_ns) {
     (void)b, (void)interval_ns;
     return busy_ns / units / 2 / 1000;
-}
-
-static int one(const struct bench *b) {
-    (void)b;
-    return 1;
 }
 
 const struct subject subject_latency = {
@@ -95,5 +86,4 @@ const struct subject subject_latency = {
     .repeat = repeat,
     .finish = finish,
     .value = value,
-    .measuring_ranks = one,
 };

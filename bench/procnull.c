@@ -50,16 +50,6 @@ static void finish(struct worker *w) {
     free(s);
 }
 
-static double value(const struct bench *b, double units, double busy_ns, double interval_ns) {
-    (void)b, (void)busy_ns;
-    return units / interval_ns * 1e9;
-}
-
-static int one(const struct bench *b) {
-    (void)b;
-    return 1;
-}
-
 const struct subject subject_procnull = {
     .name = "procnull",
     .summary = "sends a second to MPI_PROC_NULL",
@@ -69,6 +59,5 @@ const struct subject subject_procnull = {
     .prepare = prepare,
     .repeat = repeat,
     .finish = finish,
-    .value = value,
-    .measuring_ranks = one,
+    .value = units_a_second,
 };

@@ -30,7 +30,7 @@ static void prepare(struct worker *w) {
     if (!s->requests) MPI_Abort(MPI_COMM_WORLD, 1);
     w->state = s;
     if (sends(b))
-        for (int i = 0; i < b->opt.window; i++) pattern_fill(slot(w, i), b->size, w->id, i);
+        for (int i = 0; i < b->opt.window; i++) payload_fill(w, slot(w, i), i);
 }
 
 static void receive_windows(struct worker *w) {
@@ -73,29 +73,17 @@ static void repeat(struct worker *w) {
 static void finish(struct worker *w) {
     struct bench *b = w->bench;
     struct state *s = w->state;
-    if (!sends(b)) {
-        int64_t wrong = 0;
-        for (int i = 0; i < b->opt.window; i++) wrong += pattern_wrong(slot(w, i), b->size, w->id, i);
-        pthread_mutex_lock(&b->gate.lock);
-        b->wrong_bytes += wrong;
-        pthread_mutex_unlock(&b->gate.lock);
-    }
+    if (!sends(b))
+        for (int i = 0; i < b->opt.window; i++) payload_check(w, slot(w, i), i);
     free(s->requests);
     free(s->bytes);
     free(s);
-}
-
-static double messages(const struct bench *b, double units, double busy_ns, double interval_ns) {
-    (void)b, (void)busy_ns;
-    return units / interval_ns * 1e9;
 }
 
 static double megabytes(const struct bench *b, double units, double busy_ns, double interval_ns) {
     (void)busy_ns;
     return units * (double)b->size / interval_ns * 1e3;
 }
-
-static int half(const struct bench *b) { return b->ranks / 2; }
 
 const struct subject subject_rate = {
     .name = "rate",
@@ -106,8 +94,8 @@ const struct subject subject_rate = {
     .prepare = prepare,
     .repeat = repeat,
     .finish = finish,
-    .value = messages,
-    .measuring_ranks = half,
+    .value = units_a_second,
+    .half_measures = true,
 };
 
 const struct subject subject_bandwidth = {
@@ -120,7 +108,7 @@ const struct subject subject_bandwidth = {
     .repeat = repeat,
     .finish = finish,
     .value = megabytes,
-    .measuring_ranks = half,
+    .half_measures = true,
 };
 
 const struct subject subject_pairs = {
@@ -132,6 +120,6 @@ const struct subject subject_pairs = {
     .prepare = prepare,
     .repeat = repeat,
     .finish = finish,
-    .value = messages,
-    .measuring_ranks = half,
+    .value = units_a_second,
+    .half_measures = true,
 };

@@ -16,7 +16,7 @@ static void prepare(struct worker *w) {
     *s = (struct state){buffer_new(bytes), buffer_new(bytes),
                         malloc((size_t)b->opt.window * 2 * sizeof *s->requests)};
     if (!s->requests) MPI_Abort(MPI_COMM_WORLD, 1);
-    for (int i = 0; i < b->opt.window; i++) pattern_fill(s->out + (size_t)i * b->size, b->size, w->id, i);
+    for (int i = 0; i < b->opt.window; i++) payload_fill(w, s->out + (size_t)i * b->size, i);
     w->state = s;
 }
 
@@ -41,26 +41,11 @@ static void repeat(struct worker *w) {
 static void finish(struct worker *w) {
     struct bench *b = w->bench;
     struct state *s = w->state;
-    int64_t wrong = 0;
-    for (int i = 0; i < b->opt.window; i++)
-        wrong += pattern_wrong(s->in + (size_t)i * b->size, b->size, w->id, i);
-    pthread_mutex_lock(&b->gate.lock);
-    b->wrong_bytes += wrong;
-    pthread_mutex_unlock(&b->gate.lock);
+    for (int i = 0; i < b->opt.window; i++) payload_check(w, s->in + (size_t)i * b->size, i);
     free(s->requests);
     free(s->in);
     free(s->out);
     free(s);
-}
-
-static double value(const struct bench *b, double units, double busy_ns, double interval_ns) {
-    (void)b, (void)busy_ns;
-    return units / interval_ns * 1e9;
-}
-
-static int one(const struct bench *b) {
-    (void)b;
-    return 1;
 }
 
 const struct subject subject_self = {
@@ -72,6 +57,5 @@ const struct subject subject_self = {
     .prepare = prepare,
     .repeat = repeat,
     .finish = finish,
-    .value = value,
-    .measuring_ranks = one,
+    .value = units_a_second,
 };

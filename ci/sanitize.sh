@@ -1,9 +1,14 @@
 #!/usr/bin/env bash
-# The thread stress test of the engine under ThreadSanitizer and AddressSanitizer (with its search for leaks): alone
-# and as two processes, under both models, with single copies and without.   ci/sanitize.sh [thread|address]
+# AddressSanitizer (with its search for leaks) and ThreadSanitizer.   ci/sanitize.sh [short|long] [address|thread]
+#
+# engine   its thread stress test: alone and as several processes, under both models, with single copies and without
+# library  libmpi_abi.so.1 built with the sanitizer, C programs compiled with the C compiler's: some of tests/c and a few
+#          random programs with 2 ranks; in the long form all of tests/c (under ThreadSanitizer those with threads) with
+#          1 to 4 ranks, and many random programs
 #
 # ThreadSanitizer is quiet about right code only if it sees the standard library too, so that is built with it, from
-# its sources: the component rust-src. Each checker first has to report faults that the test commits on purpose.
+# its sources: the component rust-src. Each checker first has to report faults that a program commits on purpose, for
+# the library through its calls: that shows that it looks there.
 # TSan does not see what another process does to shared memory; the rings between processes have their own tests.
 #
 # Status 77: the machine lacks what is needed; the last line says what.
@@ -12,6 +17,7 @@ cd "$(dirname "$0")/.."
 
 target=$(rustc -vV | sed -n 's/^host: //p')
 logs=target/sanitize
+models=per-vni-mutex,global-mutex
 mkdir -p "$logs"
 passed=0 failed=0 missing=""
 
@@ -25,18 +31,44 @@ export ASAN_OPTIONS=exitcode=66:detect_leaks=1:detect_stack_use_after_return=1:a
 export LSAN_OPTIONS=exitcode=66
 export RUST_BACKTRACE=1
 
-# build NAME: the test with a sanitizer; sets $program
-build() {
-    local flags="-Zsanitizer=$1 -Cdebuginfo=1" std=()
-    if [ "$1" = thread ]; then
+form=short
+case "${1:-}" in
+short | long) form=$1; shift ;;
+esac
+
+# sanitized NAME CARGO_ARGUMENT..: cargo, with the sanitizer
+sanitized() {
+    local name=$1 flags="-Zsanitizer=$1 -Cdebuginfo=1" std=()
+    shift
+    if [ "$name" = thread ]; then
         flags+=" --cfg tsan"
         std=(-Zbuild-std)
     fi
-    RUSTFLAGS=$flags CARGO_TARGET_DIR=target/sanitize-$1 cargo test --no-run --target "$target" \
-        ${std[@]+"${std[@]}"} -p heddle-engine --test thread_stress --message-format=json-render-diagnostics \
+    RUSTFLAGS=$flags CARGO_TARGET_DIR=target/sanitize-$name cargo "$@" --target "$target" ${std[@]+"${std[@]}"}
+}
+
+# build NAME: the engine's stress test with a sanitizer; sets $program
+build() {
+    sanitized "$1" test --no-run -p heddle-engine --test thread_stress --message-format=json-render-diagnostics \
         >"$logs/build-$1.json" || return 1
     program=$(sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' "$logs/build-$1.json" | tail -n 1)
     [ -x "$program" ]
+}
+
+# build_library NAME: the library with a sanitizer, laid out with the ordinary mpiexec; sets $mpicc, $mpiexec, $cflags
+# and $faults. The C programs are not optimised: with a sanitizer that takes the compiler half a minute for some.
+build_library() {
+    local folder=target/sanitize-$1
+    sanitized "$1" build --quiet -p heddle-abi || return 1
+    mkdir -p "$folder/parts"
+    ln -sf "$PWD/target/debug/mpiexec" "$PWD/target/debug/generate" "$PWD/$folder/$target/debug/libmpi_abi.so" \
+        "$folder/parts/"
+    tools/stage.sh "$folder/parts" "$folder/stage" || return 1
+    mpicc=$PWD/$folder/stage/bin/mpicc mpiexec=$PWD/$folder/stage/bin/mpiexec cflags="-fsanitize=$1 -O0"
+    [ "$1" != thread ] || cflags+=" $PWD/tests/sanitize/llvm_names.c"
+    faults=$folder/faults
+    # shellcheck disable=SC2086  # several flags
+    "$mpicc" -std=gnu11 -g -pthread $cflags tests/sanitize/faults.c -o "$faults"
 }
 
 verdict() { # verdict WHAT LOG STATUS
@@ -46,7 +78,7 @@ verdict() { # verdict WHAT LOG STATUS
     else
         failed=$((failed + 1))
         echo "FAIL: $1, the log is $2:"
-        head -n 120 "$2" | sed 's/^/    | /'
+        grep -v '^ok ' "$2" | head -n 120 | sed 's/^/    | /'
     fi
 }
 
@@ -67,6 +99,34 @@ stress() {
     verdict "$name: $ranks x $threads threads, $model, single copy $copy" "$log" $?
 }
 
+# planted_in_library NAME FAULT REPORT: as planted, by a C program through the library; the fault "none" is none
+planted_in_library() {
+    local log=$logs/$1-library-$2.log status=0 expected=66
+    [ "$2" != none ] || expected=0
+    timeout 120 "$faults" "$2" >"$log" 2>&1
+    [ $? -eq $expected ] || status=1
+    grep -q "$3" "$log" || [ "$2" = none ] || status=1
+    verdict "$1: in the library, what the fault \"$2\" brings" "$log" $status
+}
+
+# c_programs NAME RANKS COVER PATTERN: programs of tests/c
+c_programs() {
+    local log=$logs/$1-programs.log status
+    python3 tests/c/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --cflags="$cflags" --models "$models" --ranks "$2" \
+        --cover "$3" --timeout 600 -k "$4" >"$log" 2>&1
+    status=$?
+    verdict "$1: C programs with $2 ranks: $(tail -n 1 "$log")" "$log" $status
+}
+
+# random_programs NAME RUNS
+random_programs() {
+    local log=$logs/$1-random.log status
+    python3 tests/random/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --cflags="$cflags" --models "$models" \
+        --runs "$2" --ops 200 --timeout 600 --ranks 2 >"$log" 2>&1
+    status=$?
+    verdict "$1: random programs: $(tail -n 1 "$log")" "$log" $status
+}
+
 stress_all() { # stress_all NAME ROUNDS
     local model
     for model in per-vni-mutex global-mutex; do
@@ -84,12 +144,34 @@ has_library_sources() {
     [ -e "$there" ] || { rustup component add rust-src && [ -e "$there" ]; }
 }
 
+# Whether the C compiler has the sanitizer too.
+has_c_sanitizer() {
+    echo 'int main(void) { return 0; }' >"$logs/probe.c"
+    "${HEDDLE_CC:-cc}" -fsanitize="$1" "$logs/probe.c" -o "$logs/probe" >"$logs/probe.log" 2>&1 && return
+    missing="the C compiler cannot make programs with -fsanitize=$1: $(tail -n 1 "$logs/probe.log")"
+    return 1
+}
+
 address() {
     build address || { verdict "address: the build" "$logs/build-address.json" 1; return; }
     planted address use-after-free "AddressSanitizer: heap-use-after-free"
     planted address overflow "AddressSanitizer: heap-buffer-overflow"
     planted address leak "LeakSanitizer: detected memory leaks"
     stress_all address 8
+
+    has_c_sanitizer address || return
+    build_library address || { verdict "address: the library's build" /dev/null 1; return; }
+    planted_in_library address none ""
+    planted_in_library address overflow "AddressSanitizer: heap-buffer-overflow"
+    planted_in_library address freed "AddressSanitizer: heap-use-after-free"
+    # no_leaks watches resident memory, which the sanitizer lets grow; error_ programs are ended in the middle.
+    if [ "$form" = long ]; then
+        c_programs address 1-4 pairs '^(?!no_leaks|error_fatal|error_abort)'
+        random_programs address 100
+    else
+        c_programs address 2 one '^(attributes|bad_|buffers|cancel|coll_all|comm_dup|comm_free|completion|p2p_modes|persistent|probe|threads_|truncate|type_messages)'
+        random_programs address 4
+    fi
 }
 
 thread() {
@@ -105,17 +187,29 @@ thread() {
     planted thread race "ThreadSanitizer: data race"
     planted thread late-read "ThreadSanitizer: data race"
     stress_all thread 5
+
+    has_c_sanitizer thread || return
+    build_library thread || { verdict "thread: the library's build" /dev/null 1; return; }
+    planted_in_library thread none ""
+    planted_in_library thread race "ThreadSanitizer: data race"
+    if [ "$form" = long ]; then
+        c_programs thread 1-4 pairs '^threads_'
+        random_programs thread 60
+    else
+        c_programs thread 2 one '^threads_'
+        random_programs thread 4
+    fi
 }
 
 case "$target" in
 x86_64-*-linux-gnu | aarch64-*-linux-gnu) ;;
 *) echo "there are no sanitizers for $target"; exit 77 ;;
 esac
-env -u RUSTC_BOOTSTRAP cargo build --quiet -p heddle-launcher || exit 1
+env -u RUSTC_BOOTSTRAP cargo build --quiet -p heddle-launcher -p heddle-spec || exit 1
 case "${1:-all}" in
 all) address; thread ;;
 address | thread) "$1" ;;
-*) echo "usage: $0 [thread|address]" >&2; exit 2 ;;
+*) echo "usage: $0 [short|long] [address|thread]" >&2; exit 2 ;;
 esac
 
 if [ "$failed" -eq 0 ] && [ -n "$missing" ]; then

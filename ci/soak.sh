@@ -1,8 +1,13 @@
 #!/usr/bin/env bash
-# Long stress and many random programs.   ci/soak.sh BUILD
+# Long stress, many random programs, every combination of the C programs, the sanitizers' long form.   ci/soak.sh BUILD
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${1:-build}
+models=per-vni-mutex,global-mutex
 ci/stress.sh "$build" 1000
 python3 tests/random/run.py --mpicc "$build/bin/mpicc" --mpiexec "$build/bin/mpiexec" \
-    --models per-vni-mutex,global-mutex --runs 1000
+    --models "$models" --runs 1000
+python3 tests/c/run.py --mpicc "$build/bin/mpicc" --mpiexec "$build/bin/mpiexec" --models "$models" --cover all
+status=0
+ci/sanitize.sh long || status=$?
+[ "$status" -eq 0 ] || [ "$status" -eq 77 ]

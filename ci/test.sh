@@ -48,7 +48,10 @@ rust_tests() { cargo test --workspace --quiet; }
 build_all() { cargo build --release --workspace && tools/stage.sh target/release "$build"; }
 c_tests() { python3 tests/c/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --models "$models" --build-dir "$build/tests/c"; }
 random_programs() { python3 tests/random/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --models "$models" --runs 30; }
-collectives() { tests/collective/run.sh "$mpiexec" "$mpicc"; }
+collectives() {
+    HEDDLE_MODEL=per-vni-mutex tests/collective/run.sh "$mpiexec" "$mpicc" 1 \
+        && HEDDLE_MODEL=global-mutex tests/collective/run.sh "$mpiexec" "$mpicc" 2
+}
 graph500() {
     make -C examples/graph500 CC="$mpicc" BUILD="$build/examples" \
         && examples/graph500/test.sh "$mpiexec" "$build/examples/graph500"

@@ -1,6 +1,4 @@
 // MPI_Abort ends every rank, and its code becomes the exit status of the job.
-// ranks: 1 2 4
-// levels: single multiple
 // expect: exit 37
 #include "check.h"
 

@@ -1,5 +1,4 @@
 // Attributes of communicators and datatypes: keyvals, copy and delete callbacks, their order and errors.
-// ranks: 1 2
 #include "check.h"
 
 static int copies, deletes, values[8] = {0, 1, 2, 3, 4, 5, 6, 7};

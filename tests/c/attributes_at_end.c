@@ -1,5 +1,4 @@
 // The attributes of MPI_COMM_SELF are deleted as the first thing in MPI_Finalize, the last set first; MPI still works then.
-// ranks: 1 2
 // output: ^(3 2 1 \n)+$
 #include "check.h"
 

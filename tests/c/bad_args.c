@@ -1,6 +1,4 @@
 // Wrong arguments give the right error class under MPI_ERRORS_RETURN, and nothing is broken afterwards.
-// ranks: 1 2
-// levels: single multiple
 #include "check.h"
 
 static int buf[64];

@@ -1,6 +1,4 @@
 // Freed, wrong-kind and garbage handles give the class of the kind asked for, never a crash.
-// ranks: 1 2
-// levels: single multiple
 // heddle: only
 #include "check.h"
 

@@ -1,6 +1,4 @@
 // Buffers of every kind: at odd addresses, read-only, on the stack, ending where memory ends.
-// ranks: 1 2
-// levels: single multiple
 #include "check.h"
 #include <sys/mman.h>
 #include <unistd.h>
@@ -121,7 +119,7 @@ static void shared_send_buffer(void) {
 
 int main(int argc, char **argv) {
     check_start(argc, argv);
-    peer = check_size > 1 ? check_rank ^ 1 : 0;
+    peer = check_partner();
     for (int s = 0; s < SIZES; s++) {
         odd_addresses(sizes[s]);
         edges(sizes[s]);

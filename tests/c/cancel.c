@@ -1,6 +1,4 @@
 // Cancelling receives: one that has not matched is cancelled, one that has completes as ever.
-// ranks: 1 2
-// levels: single multiple
 #include "check.h"
 
 static void unmatched(int source) {

@@ -1,5 +1,4 @@
 // Cartesian topologies: creation, coordinates, ranks, shifts, sub-grids, MPI_Dims_create.
-// ranks: 1 2 4 6 8
 #include "check.h"
 
 static void dims(void) {

@@ -110,6 +110,21 @@ CHECK_UNUSED static void check_start(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &check_size);
 }
 
+// The other rank of this rank's pair: 0 and 1, 2 and 3, and so on. A rank that is left over is its own partner.
+CHECK_UNUSED static int check_partner(void) {
+    int partner = check_rank ^ 1;
+    return partner < check_size ? partner : check_rank;
+}
+
+// A communicator for each pair of ranks, and the caller's rank in it: programs of two ranks run once in every pair.
+// False for a rank that is left over, which gets no communicator.
+CHECK_UNUSED static bool check_pair(MPI_Comm *pair, int *rank_in_pair) {
+    bool paired = check_partner() != check_rank;
+    CHECK_OK(MPI_Comm_split(MPI_COMM_WORLD, paired ? check_rank / 2 : MPI_UNDEFINED, 0, pair));
+    if (paired) CHECK_OK(MPI_Comm_rank(*pair, rank_in_pair));
+    return paired;
+}
+
 // The exit status that tells whether any check of this rank failed.
 CHECK_UNUSED static int check_status(void) {
     int failures = atomic_load(&check_failures);

@@ -1,6 +1,4 @@
 // Allgather, Allgatherv, Alltoall, Alltoallv, Alltoallw: sizes, MPI_IN_PLACE, gaps, zero counts, derived types.
-// ranks: 1 2 3 4 6 8
-// levels: single multiple
 #include "check.h"
 
 // The i-th int from one rank to another.

@@ -1,6 +1,4 @@
 // Barrier holds everybody back; Bcast from every root, in every size class, with unlike types on the two sides.
-// ranks: 1 2 3 4 5 8
-// levels: single multiple
 #include "check.h"
 
 // Each rank tells its neighbours before a barrier; after it their messages are there.

@@ -1,6 +1,4 @@
 // Gather, Scatter and their v-forms: all roots, sizes from none to 1 MiB in all, MPI_IN_PLACE, gaps, types unlike on the two sides.
-// ranks: 1 2 3 4 7
-// levels: single multiple
 #include "check.h"
 
 static int value_at(int rank, int i) {

@@ -1,6 +1,5 @@
 // Collectives on split and reordered communicators, several at once, and mixed with point-to-point traffic.
-// ranks: 2 4 5 8
-// levels: single multiple
+// ranks: 2-8
 #include "check.h"
 
 static void all_kinds(MPI_Comm comm, int salt) {

@@ -1,5 +1,4 @@
 // Predefined operators on their types, with the results the definition gives.
-// ranks: 1 3 4
 #include "check.h"
 #include <complex.h>
 #include <limits.h>

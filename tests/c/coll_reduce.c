@@ -1,6 +1,4 @@
 // Reduce, Allreduce, Scan, Exscan, Reduce_scatter, Reduce_scatter_block, Reduce_local: sizes, roots, MPI_IN_PLACE.
-// ranks: 1 2 3 4 5 8
-// levels: single multiple
 #include "check.h"
 
 static long at(int rank, int i) {

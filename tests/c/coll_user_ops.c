@@ -1,6 +1,4 @@
 // Operators of the program: commutative or not, on predefined and derived types, in rank order where order matters.
-// ranks: 1 2 3 4 5 7 8
-// levels: single multiple
 #include "check.h"
 
 // A 2x2 matrix over 64-bit integers; its product does not commute.

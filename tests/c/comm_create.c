@@ -1,5 +1,4 @@
 // MPI_Comm_create and MPI_Comm_create_group, also with disjoint groups at once; comparisons and names.
-// ranks: 1 2 4 5
 #include "check.h"
 
 static MPI_Group world;

@@ -1,5 +1,4 @@
 // MPI_Comm_dup, dup_with_info, idup: same group, another context.
-// ranks: 1 2 4
 #include "check.h"
 
 // A message sent on one communicator is not seen on another.

@@ -1,5 +1,5 @@
 // A communicator, datatype or group freed while operations use it lives until they are done.
-// ranks: 2 4
+// ranks: 2-8
 #include "check.h"
 
 enum { LARGE = 1 << 18 };

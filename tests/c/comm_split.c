@@ -1,5 +1,4 @@
 // MPI_Comm_split by colour and key, MPI_UNDEFINED, split_type, and splits of splits.
-// ranks: 1 2 4 7
 #include "check.h"
 
 static int ring_sum(MPI_Comm comm) {

@@ -1,6 +1,4 @@
 // Wait and test in the forms one, any, all and some, with null, inactive and finished requests among them.
-// ranks: 1 2 4
-// levels: single multiple
 #include "check.h"
 
 enum { N = 32 };

@@ -1,5 +1,4 @@
 // Versions, names, clocks, predefined attributes of the environment.
-// ranks: 1 2 3
 #include "check.h"
 #include <unistd.h>
 

@@ -1,6 +1,4 @@
 // MPI_ERRORS_ABORT ends the processes of the communicator with a failure.
-// ranks: 1 2
-// levels: multiple
 // expect: fail
 #include "check.h"
 

@@ -1,5 +1,4 @@
 // Error classes, codes and strings, predefined and added by the program.
-// ranks: 1 2
 #include "check.h"
 
 static void predefined(void) {

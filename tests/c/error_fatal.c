@@ -1,6 +1,4 @@
 // The default error handler ends the job when one rank makes an error; the others are waiting.
-// ranks: 1 3
-// levels: multiple
 // expect: fail
 #include "check.h"
 

@@ -1,5 +1,4 @@
 // Error handlers of communicators: return, user functions, inheritance, which communicator answers.
-// ranks: 1 2
 #include "check.h"
 
 static struct {

@@ -1,6 +1,4 @@
 // A rank that returns non-zero after MPI_Finalize makes the job fail with its status.
-// ranks: 1 3
-// levels: multiple
 // expect: exit 5
 #include "check.h"
 

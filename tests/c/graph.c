@@ -1,5 +1,4 @@
 // Graph topologies: those that everybody knows, and distributed ones, whose edges any process may name.
-// ranks: 1 2 3 5
 #include "check.h"
 
 static int wrapped(int rank) { return (rank % check_size + check_size) % check_size; }

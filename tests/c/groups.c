@@ -1,5 +1,4 @@
 // Groups: set operations, inclusion and exclusion, ranges, translation, comparison.
-// ranks: 1 4 8
 #include "check.h"
 
 static MPI_Group world;

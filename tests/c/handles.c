@@ -1,5 +1,4 @@
 // Handles as integers and back; predefined handles have the values of the ABI.
-// ranks: 1 2
 #include "check.h"
 
 #define ROUND_TRIP(to, from, handle) CHECK(from(to(handle)) == (handle))

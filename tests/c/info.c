@@ -1,5 +1,4 @@
 // Info objects: keys in order of setting, values, duplicates, limits; the environment's info.
-// ranks: 1
 #include "check.h"
 
 static void keys_and_values(void) {

@@ -1,6 +1,4 @@
 // Every thread level: what is asked for and what is provided, and what may be called before and after.
-// ranks: 1 2
-// levels: all
 #include "threads.h"
 
 static void main_thread_is_elsewhere(int index, void *shared) {

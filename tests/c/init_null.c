@@ -1,5 +1,4 @@
 // MPI_Init with null arguments, and attributes of COMM_SELF deleted first in MPI_Finalize, last set first.
-// ranks: 1 2
 // levels: none
 #include "check.h"
 

@@ -1,5 +1,4 @@
 // The large-count forms of point-to-point, datatypes and collectives do what the others do.
-// ranks: 1 2 3
 #include "check.h"
 
 static int to, from;

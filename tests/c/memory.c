@@ -1,5 +1,4 @@
 // MPI_Alloc_mem and MPI_Free_mem, addresses and displacements.
-// ranks: 1 2
 #include "check.h"
 
 static void allocated(void) {
@@ -31,8 +30,7 @@ static void with_info(void) {
 }
 
 static void used_for_messages(void) {
-    int *a = NULL, *b = NULL, n = 50000, peer = check_rank ^ 1;
-    if (peer >= check_size) peer = check_rank;
+    int *a = NULL, *b = NULL, n = 50000, peer = check_partner();
     CHECK_OK(MPI_Alloc_mem(n * (MPI_Aint)sizeof *a, MPI_INFO_NULL, &a));
     CHECK_OK(MPI_Alloc_mem(n * (MPI_Aint)sizeof *b, MPI_INFO_NULL, &b));
     for (int i = 0; i < n; i++) a[i] = i * 3 + check_rank;

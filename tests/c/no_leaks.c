@@ -1,6 +1,4 @@
 // Memory does not grow with the number of operations and objects that came and went.
-// ranks: 1 2
-// levels: multiple
 #include "check.h"
 #include <unistd.h>
 
@@ -82,7 +80,7 @@ static void objects(void) {
 int main(int argc, char **argv) {
     check_start(argc, argv);
     enum { WARM = 40, ROUNDS = 400, ALLOWED_KIB = 4096 };
-    peer = check_size > 1 ? check_rank ^ 1 : 0;
+    peer = check_partner();
     long before = 0;
     for (int round = 0; round < WARM + ROUNDS; round++) {
         if (round == WARM) before = resident_kib();

@@ -1,6 +1,5 @@
 // Messages with the same envelope arrive in the order sent, whatever their sizes, modes and wildcards.
-// ranks: 2 3
-// levels: single multiple
+// ranks: 2-8
 #include "check.h"
 
 enum { COUNT = 300, BIGGEST = 20000 };

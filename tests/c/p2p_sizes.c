@@ -1,6 +1,4 @@
 // Blocking and nonblocking messages of every size class in every mode, with statuses.
-// ranks: 2 4
-// levels: all
 #include "check.h"
 
 static const int sizes[] = {0,    1,    7,    8,     39,    40,    41,    63,    64,     65,     255,     256,    1000,

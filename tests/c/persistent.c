@@ -1,6 +1,4 @@
 // Persistent requests in all modes: started one by one and all together, inactive ones, mixed with others.
-// ranks: 1 2 4
-// levels: single multiple
 #include "check.h"
 
 typedef int (*init_function)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);

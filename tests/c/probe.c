@@ -1,6 +1,5 @@
 // Probe and Iprobe: what they see, that they take nothing, wildcards, order; matched probes take the message with them.
-// ranks: 2 3
-// levels: single multiple
+// ranks: 2-8
 #include "check.h"
 
 static void probe_then_receive(void) {

@@ -1,6 +1,4 @@
 // MPI_PROC_NULL as peer of every point-to-point call: at once complete, no data, the status of nobody.
-// ranks: 1 2
-// levels: single multiple
 #include "check.h"
 
 static int value = 17;

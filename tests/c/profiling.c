@@ -1,5 +1,5 @@
 // A tool's own MPI_Send stands before the library's, reaches it as PMPI_Send, and sees only calls of the program.
-// ranks: 2 4
+// ranks: 2-8
 #include "check.h"
 
 static int sends, bytes;

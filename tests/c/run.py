@@ -3,10 +3,9 @@
 
 A program describes itself in `// key: value` lines at its top:
 
-  ranks: 1 2 4        numbers of ranks (default 2)
-  levels: all         thread levels, passed as the argument `level=NAME`: all, or a list
-                      (default: single multiple; `none`: the program initialises MPI in its own way, run once)
-  models: all         all, or `first`: only with the first model of --models
+  ranks: 1 4-8        numbers of ranks (default 1-8)
+  levels: multiple    thread levels, passed as the argument `level=NAME` (default: all four; `none`: the program
+                      initialises MPI in its own way)
   expect: ok          `fail`: the exit status must not be 0; `exit N`: it must be N
   output: REGEX       standard output and error together must match
   launcher: mpiexec   `none`: run without mpiexec (ranks are ignored)
@@ -15,12 +14,17 @@ A program describes itself in `// key: value` lines at its top:
   heddle: only        checks what only Heddle promises; skipped with --oracle
   oracle: skip WHY    the oracle is known to be wrong here; skipped with --oracle
 
+Each program runs with every number of ranks at every level, under every model at every level, and under every model
+with every number of ranks, in as few runs as that takes. `--cover all`: every combination of the three; `--cover each`:
+every value at least once; `--cover one`: only the most ranks at the highest level, under every model.
+
 The last line printed is `N passed, M failed, K skipped`, counting runs.
 """
 
 import argparse
 import concurrent.futures
 import dataclasses
+import itertools
 import os
 import pathlib
 import re
@@ -31,10 +35,11 @@ import sys
 import tempfile
 import threading
 import time
+import zlib
 
 HERE = pathlib.Path(__file__).resolve().parent
 LEVELS = ["single", "funneled", "serialized", "multiple"]
-KEYS = {"ranks", "levels", "models", "expect", "output", "launcher", "args", "timeout", "heddle", "oracle"}
+KEYS = {"ranks", "levels", "expect", "output", "launcher", "args", "timeout", "heddle", "oracle"}
 CFLAGS = ["-std=gnu11", "-Wall", "-Wextra", "-g", "-O1", "-pthread"]
 
 
@@ -49,18 +54,53 @@ class Program:
     def name(self):
         return self.source.stem
 
-    def levels(self, quick):
-        asked = self.keys.get("levels", "single multiple").split()
-        if asked == ["none"]:
-            return [None]
-        levels = LEVELS if asked == ["all"] else asked
-        return levels[-1:] if quick else levels
+    def levels(self):
+        asked = self.keys.get("levels", "").split()
+        return [None] if asked == ["none"] else asked or LEVELS
 
-    def ranks(self, quick):
+    def ranks(self, allowed):
         if self.keys.get("launcher") == "none":
             return [0]
-        ranks = [int(n) for n in self.keys.get("ranks", "2").split()]
-        return ranks[-1:] if quick else ranks
+        return [n for n in numbers(self.keys.get("ranks", "1-8")) if n in allowed]
+
+    def runs(self, allowed, models, cover):
+        """The runs with the allowed numbers of ranks and these models, by the value of --cover: all, pairs or one."""
+        factors = [self.ranks(allowed), self.levels(), models]
+        if not factors[0]:
+            return []
+        shift = zlib.crc32(self.name.encode())
+        if cover == "pairs":
+            chosen = covering(factors, shift)
+        elif cover == "each":
+            longest = max(len(values) for values in factors)
+            chosen = [tuple(values[(i + shift * f) % len(values)] for f, values in enumerate(factors)) for i in range(longest)]
+        else:
+            if cover == "one":
+                factors[:2] = factors[0][-1:], factors[1][-1:]
+            chosen = itertools.product(*factors)
+        return [Run(self, *values) for values in chosen]
+
+
+def numbers(text):
+    """The numbers in a text like `1 4-8`."""
+    found = []
+    for word in text.split():
+        first, _, last = word.partition("-")
+        found += range(int(first), int(last or first) + 1)
+    return found
+
+
+def covering(factors, shift):
+    """The fewest choices of one value of each of three factors in which any two values of different factors meet.
+
+    All combinations of the two longer factors; the values of the shortest go round with both of them. The shift says
+    which value of the shortest begins, so that programs differ in the combinations of three that they run.
+    """
+    order = sorted(range(3), key=lambda f: len(factors[f]), reverse=True)
+    long, middle, short = (factors[f] for f in order)
+    for (i, a), (j, b) in itertools.product(enumerate(long), enumerate(middle)):
+        found = dict(zip(order, (a, b, short[(i + j + shift) % len(short)])))
+        yield tuple(found[f] for f in range(3))
 
 
 @dataclasses.dataclass
@@ -173,13 +213,14 @@ def main():
     parser.add_argument("--mpicc", type=shlex.split, default=["mpicc"], help="compiler wrapper (default mpicc)")
     parser.add_argument("--mpiexec", type=shlex.split, default=["mpiexec"], help="launcher, with options (default mpiexec)")
     parser.add_argument("--models", default="", help="values of HEDDLE_MODEL, separated by commas")
+    parser.add_argument("--ranks", type=numbers, default="1-64", help="only these numbers of ranks, such as `2 4-8` (default: all a program names)")
     parser.add_argument("--cflags", type=shlex.split, default=[], help="further flags for the compiler")
     parser.add_argument("-k", dest="pattern", default="", help="only programs whose name matches this regular expression")
     parser.add_argument("--folder", type=pathlib.Path, default=HERE, help="where the programs are (default: beside run.py)")
     parser.add_argument("--jobs", type=int, default=1, help="runs at a time")
     parser.add_argument("--timeout", type=float, default=120, help="seconds for one run (default 120)")
     parser.add_argument("--oracle", action="store_true", help="the library is not Heddle: skip what only Heddle promises")
-    parser.add_argument("--quick", action="store_true", help="only the largest number of ranks and the highest level")
+    parser.add_argument("--cover", choices=["pairs", "all", "each", "one"], default="pairs", help="which combinations, see above (default pairs)")
     parser.add_argument("--build-dir", type=pathlib.Path, help="where binaries go (default: a temporary folder)")
     options = parser.parse_args()
 
@@ -201,13 +242,9 @@ def main():
                 print(f"skip {program.name}: {why.removeprefix('skip').strip()}", flush=True)
                 skipped += 1
                 continue
-            chosen = models[:1] if program.keys.get("models") == "first" else models
-            runs.append([
-                Run(program, n, level, model)
-                for model in chosen
-                for level in program.levels(options.quick)
-                for n in program.ranks(options.quick)
-            ])
+            found = program.runs(options.ranks, models, options.cover)
+            if found:
+                runs.append(found)
 
         def one_program(runs_of_it):
             nonlocal passed, failed

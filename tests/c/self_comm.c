@@ -1,6 +1,4 @@
 // Messages to oneself, on MPI_COMM_SELF and on the world, in every mode and order.
-// ranks: 1 2
-// levels: all
 #include "check.h"
 
 static void on(MPI_Comm comm, int n) {

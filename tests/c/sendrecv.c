@@ -1,6 +1,4 @@
 // MPI_Sendrecv, MPI_Sendrecv_replace and their nonblocking forms: rings, self, different types on the two sides.
-// ranks: 1 2 5
-// levels: single multiple
 #include "check.h"
 
 static int to, from;

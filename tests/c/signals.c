@@ -1,6 +1,4 @@
 // A program with its own signals: system calls inside the library are interrupted all the time and nothing comes of it.
-// ranks: 1 2 4
-// levels: single multiple
 #include "check.h"
 #include <errno.h>
 #include <signal.h>

@@ -1,6 +1,5 @@
 // A program started without mpiexec is a world of one.
 // launcher: none
-// levels: all
 #include "check.h"
 
 int main(int argc, char **argv) {

@@ -1,5 +1,4 @@
 // What a status tells: counts, elements, fields set and read by functions, cancelled marks.
-// ranks: 1
 #include "check.h"
 
 static void counts(void) {

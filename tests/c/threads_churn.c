@@ -1,5 +1,4 @@
 // Threads come and go: many short-lived ones call MPI, some leave operations behind for others to complete.
-// ranks: 1 2
 // levels: multiple
 #include "threads.h"
 

@@ -1,5 +1,4 @@
 // Collectives at once on different communicators, a thread each, also on parts of the world.
-// ranks: 1 2 4 5
 // levels: multiple
 #include "threads.h"
 

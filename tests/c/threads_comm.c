@@ -1,5 +1,4 @@
 // Communicators made by many threads at once: dup, split, idup on parents of their own, create_group on one parent by tag.
-// ranks: 1 2 4
 // levels: multiple
 #include "threads.h"
 

@@ -1,5 +1,4 @@
 // Many threads on one communicator with a tag each, on communicators of their own, and with wildcards.
-// ranks: 1 2 4
 // levels: multiple
 #include "threads.h"
 

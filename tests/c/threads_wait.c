@@ -1,5 +1,4 @@
 // A thread blocked in MPI does not keep others from working, and is woken by what another thread does.
-// ranks: 1 2
 // levels: multiple
 #include "threads.h"
 #include <sched.h>
@@ -100,7 +99,7 @@ static void complete_for_another(int t, void *shared) {
 
 int main(int argc, char **argv) {
     check_start(argc, argv);
-    peer = check_size == 2 ? 1 - check_rank : 0;
+    peer = check_partner();
     threads_run(2, blocked_and_computing, NULL);
     threads_run(CHAIN, chain, NULL);
     MPI_Comm comm;

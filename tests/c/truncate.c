@@ -1,7 +1,8 @@
 // A message longer than its receive: the error, what is left untouched, and errors of one request among many.
-// ranks: 2
-// levels: single multiple
+// ranks: 2-8
 #include "check.h"
+
+static int rank; // in the pair
 
 static const int sizes[] = {4, 40, 64, 1000, 10000, 100000, 2000000};
 enum { SIZES = sizeof sizes / sizeof *sizes };
@@ -20,7 +21,7 @@ static void one(int n, int room, bool posted, MPI_Comm comm) {
     int go = 0;
     memset(in, 0xee, (size_t)n + 32);
     pattern_fill(out, (size_t)n, 1);
-    if (check_rank == 0) {
+    if (rank == 0) {
         if (posted) CHECK_OK(MPI_Recv(&go, 1, MPI_INT, 1, 2, comm, MPI_STATUS_IGNORE));
         CHECK_OK(MPI_Send(out, n, MPI_BYTE, 1, 1, comm));
         CHECK_OK(MPI_Ssend(out, n, MPI_BYTE, 1, 1, comm)); // completes though it is truncated
@@ -52,7 +53,7 @@ static void in_status(int n, bool some, MPI_Comm comm) {
     MPI_Request requests[3];
     MPI_Status statuses[3];
     int go = 0;
-    if (check_rank == 0) {
+    if (rank == 0) {
         CHECK_OK(MPI_Recv(&go, 1, MPI_INT, 1, 9, comm, MPI_STATUS_IGNORE));
         pattern_fill(out, (size_t)n, 4);
         for (int i = 0; i < 3; i++) CHECK_OK(MPI_Send(out, n, MPI_BYTE, 1, i, comm));
@@ -106,7 +107,7 @@ static void other_forms(MPI_Comm comm) {
     int big[4] = {1, 2, 3, 4}, small = 0, index = -1, flag = 0;
     MPI_Request requests[2];
     MPI_Status status;
-    if (check_rank == 0) {
+    if (rank == 0) {
         for (int i = 0; i < 3; i++) CHECK_OK(MPI_Send(big, 4, MPI_INT, 1, 5, comm));
     } else {
         requests[0] = MPI_REQUEST_NULL;
@@ -126,10 +127,10 @@ static void other_forms(MPI_Comm comm) {
 int main(int argc, char **argv) {
     check_start(argc, argv);
     MPI_Comm comm;
-    CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
-    CHECK_OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
     CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
     CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+    if (!check_pair(&comm, &rank)) return check_finish();
+    CHECK_OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
     for (int s = 0; s < SIZES; s++) {
         for (int posted = 0; posted < 2; posted++) {
             one(sizes[s], sizes[s] / 2, posted, comm);

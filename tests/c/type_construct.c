@@ -1,5 +1,4 @@
 // Derived datatypes: size, extent, true extent of each constructor and of constructors on constructors.
-// ranks: 1
 #include "check.h"
 
 static void measures(MPI_Datatype type, int size, MPI_Aint lb, MPI_Aint extent, MPI_Aint true_lb, MPI_Aint true_extent, int line) {

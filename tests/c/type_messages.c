@@ -1,6 +1,4 @@
 // Non-contiguous messages in every size class, with unlike type maps on the two sides.
-// ranks: 1 2
-// levels: single multiple
 #include "check.h"
 #include <stddef.h>
 
@@ -158,7 +156,7 @@ static void bottom(int peer) {
 
 int main(int argc, char **argv) {
     check_start(argc, argv);
-    int peer = check_size > 1 ? check_rank ^ 1 : 0;
+    int peer = check_partner();
     for (int c = 0; c < CASES; c++) {
         for (int s = 0; s < SHAPES; s++) {
             for (int r = 0; r < SHAPES; r++) {

@@ -1,5 +1,4 @@
 // Pack and unpack: plain and derived types, partial, and packed data as messages.
-// ranks: 1 2
 #include "check.h"
 
 static void round_trip(void) {

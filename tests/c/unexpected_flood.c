@@ -1,6 +1,5 @@
 // Ten thousand messages nobody waits for yet, and ten thousand receives posted ahead, taken in several orders.
-// ranks: 2 3
-// levels: single multiple
+// ranks: 2-8
 #include "check.h"
 
 enum { COUNT = 10000 };

@@ -1,5 +1,6 @@
 //! User memory that takes part in an operation: an address, and how the data lies there.
 
+use crate::cache_bypass::copy_past_caches;
 use crate::error::{Error, Result};
 use heddle_datatype::{Cursor, TypeRef};
 use heddle_spec::constants as mpi;
@@ -135,6 +136,16 @@ impl Buffer {
             // SAFETY: the range lies in the buffer, which is valid by the promise made to `new`.
             None => unsafe { copy(data.as_ptr(), self.address.wrapping_add(offset), data.len()) },
             Some(typed) => self.unpack(typed, offset, data),
+        }
+    }
+
+    /// As [`write`](Self::write), for a piece of a large message; `past_caches` says whether to leave the caches alone.
+    pub(crate) fn write_large(&self, offset: usize, data: &[u8], past_caches: bool) {
+        debug_assert!(offset + data.len() <= self.bytes);
+        match self.contiguous() {
+            // SAFETY: the range lies in the buffer, which is valid by the promise made to `new`.
+            Some(to) if past_caches => unsafe { copy_past_caches(data, to.wrapping_add(offset)) },
+            _ => self.write(offset, data),
         }
     }
 

@@ -12,6 +12,7 @@
 //! | `dup.rs`, `idup.rs` | duplicates, blocking and not |
 //! | `create.rs`, `split.rs` | communicators of a group, of a colour, of a machine |
 //! | `free.rs` | the end of a communicator |
+//! | `lingering.rs` | communicators that were freed while requests of theirs were pending |
 //! | `hints.rs` | the info hints that communicators know |
 
 mod context;
@@ -20,6 +21,7 @@ mod dup;
 mod free;
 mod hints;
 mod idup;
+mod lingering;
 mod split;
 
 pub(crate) use create::of_group;
@@ -154,7 +156,7 @@ impl Comm {
 /// A communicator in use. The predefined ones are not counted: they live as long as MPI.
 ///
 /// Two words, so that it stays in registers on the way of a message.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct CommRef {
     comm: NonNull<Comm>,
     /// Says whether the communicator is predefined, and otherwise which reference in [`COMMS`] this one owns.
@@ -228,6 +230,18 @@ impl CommRef {
             Some(comm) => Ok(CommRef::from((handle, comm))),
             None if handle == mpi::MPI_COMM_SELF => process::current().map(CommRef::own),
             None => Err(bad_handle(handle)),
+        }
+    }
+
+    /// The communicator of a request, which has kept the handle: also if the program has freed it since.
+    pub(crate) fn of_request(handle: usize) -> Option<CommRef> {
+        CommRef::from_handle(handle).ok().or_else(|| lingering::find(handle))
+    }
+
+    /// Lets a request that has just been given the handle find the communicator, should it have been freed before.
+    pub(crate) fn linger_if_freed(&self) {
+        if CommRef::from_handle(self.handle).is_err() {
+            lingering::keep_while_requested(self.clone());
         }
     }
 

@@ -196,7 +196,8 @@ fn default_handler() -> Called {
 
 fn called(object: Object, error: &Error) -> Called {
     let comm = match (error.comm(), object) {
-        (Some(comm), _) | (None, Object::Comm(comm)) => Some(comm),
+        (Some(comm), _) => Some(comm.clone()),
+        (None, Object::Comm(comm)) => CommRef::from_handle(comm).ok(),
         (None, Object::Request(request)) => request::comm_of(request),
         (None, Object::Message(message)) => crate::p2p::comm_of_message(message),
         (None, Object::Errhandler(handler)) if is_predefined(handler) || HANDLERS.get(handler).is_some() => {
@@ -204,10 +205,7 @@ fn called(object: Object, error: &Error) -> Called {
         }
         _ => None,
     };
-    match comm.map(CommRef::from_handle) {
-        Some(Ok(comm)) => of_comm(&comm),
-        _ => default_handler(),
-    }
+    comm.map_or_else(default_handler, |comm| of_comm(&comm))
 }
 
 /// Calls the error handler responsible for an error of a function of MPI; returns what the function is to return.

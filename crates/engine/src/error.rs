@@ -1,5 +1,6 @@
 //! Errors of MPI calls: a class or code of the standard, a message for a person, and the object they belong to.
 
+use crate::comm::CommRef;
 use heddle_spec::constants as mpi;
 use std::fmt;
 
@@ -14,7 +15,7 @@ pub struct Error(Box<Detail>);
 struct Detail {
     code: i32,
     message: String,
-    comm: Option<usize>,
+    comm: Option<CommRef>,
 }
 
 impl Error {
@@ -24,10 +25,10 @@ impl Error {
         Error(Box::new(Detail { code, message: message.into(), comm: None }))
     }
 
-    /// The same error, to be handled by the error handler of the communicator with this handle: requests belong to
-    /// one, although the calls that complete them do not name it.
+    /// The same error, to be handled by the error handler of this communicator: requests belong to one, although the
+    /// calls that complete them do not name it.
     #[must_use]
-    pub fn on_comm(mut self, comm: usize) -> Error {
+    pub fn on_comm(mut self, comm: CommRef) -> Error {
         self.0.comm.get_or_insert(comm);
         self
     }
@@ -43,8 +44,8 @@ impl Error {
     }
 
     /// The communicator whose error handler is to run, if not that of the call's own argument.
-    pub fn comm(&self) -> Option<usize> {
-        self.0.comm
+    pub fn comm(&self) -> Option<&CommRef> {
+        self.0.comm.as_ref()
     }
 
     /// `MPI_ERR_UNSUPPORTED_OPERATION`: the named function or feature is not built yet.

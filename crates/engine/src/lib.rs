@@ -18,6 +18,7 @@
 pub mod abort;
 pub mod attribute;
 pub mod buffer;
+mod cache_bypass;
 pub mod collective;
 pub mod comm;
 pub mod datatype;

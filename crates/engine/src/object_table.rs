@@ -83,19 +83,16 @@ pub fn decode(kind: Kind, handle: usize) -> Option<Parts> {
 
 /// The block of an index and the place in it.
 #[inline(always)]
-pub(crate) fn locate(index: u32) -> (usize, usize) {
+fn locate(index: u32) -> (usize, usize) {
     let shifted = index.wrapping_add(FIRST_BLOCK);
     let block = (31 - shifted.leading_zeros()) as usize - FIRST_BLOCK.trailing_zeros() as usize;
     (block, (shifted - (FIRST_BLOCK << block)) as usize)
 }
 
 /// How many slots a block has.
-pub(crate) fn block_len(block: usize) -> usize {
+fn block_len(block: usize) -> usize {
     (FIRST_BLOCK as usize) << block
 }
-
-/// Number of blocks of a table.
-pub(crate) const BLOCK_COUNT: usize = BLOCKS;
 
 struct Slot<T> {
     /// generation << 32 | references

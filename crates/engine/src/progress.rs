@@ -75,7 +75,7 @@ impl Process {
     fn sleep(&self, done: &mut dyn FnMut() -> bool) {
         let mut ticket = self.fabric().own_bell().prepare(Scope::Machine);
         // From here on whoever makes something happen rings the bell: look once more, then sleep.
-        if self.progress_all() || done() {
+        if self.look_everywhere() || done() {
             return;
         }
         self.calls().outside(|| ticket.park(Some(LONGEST_SLEEP)));
@@ -91,11 +91,12 @@ impl Process {
         happened
     }
 
-    /// Makes progress on all VNIs.
-    pub(crate) fn progress_all(&self) -> bool {
+    /// Looks on all VNIs, and waits for those in which others are. Returns whether anything happened or is left to do.
+    #[cold]
+    pub(crate) fn look_everywhere(&self) -> bool {
         let mut happened = false;
         for vni in self.vnis() {
-            happened |= vni.progress();
+            happened |= vni.look();
         }
         happened
     }

@@ -18,9 +18,10 @@
 
 mod pool;
 
-pub(crate) use pool::{release, take};
+pub(crate) use pool::{communicators, release, take};
 
 use crate::buffer::Buffer;
+use crate::comm::CommRef;
 use crate::error::{Error, Result};
 use crate::object_table::{Kind, Parts, decode, encode};
 use heddle_platform::atomic::Ordering;
@@ -76,6 +77,8 @@ pub(crate) struct Flight {
     /// Bytes that have arrived in a streamed rendezvous, and how many are wanted.
     pub(crate) arrived: usize,
     pub(crate) wanted: usize,
+    /// Whether they are stored past the caches.
+    pub(crate) past_caches: bool,
     /// When the receiver asked for them.
     pub(crate) asked_ns: u64,
     /// Memory that the library keeps for the operation (buffered sends).
@@ -103,6 +106,7 @@ impl Flight {
             stage: Stage::UnderWay,
             arrived: 0,
             wanted: 0,
+            past_caches: false,
             asked_ns: 0,
             keep: None,
         }
@@ -114,8 +118,6 @@ impl Flight {
 pub(crate) struct Ownership {
     /// The VNI that carries the operation.
     pub(crate) vni: u32,
-    /// Handle of the communicator, whose error handler is responsible.
-    pub(crate) comm: usize,
     pub(crate) kind: RequestKind,
     pub(crate) detached: bool,
     /// For a detached part of a joint operation: the request that completes when all parts have.
@@ -298,18 +300,28 @@ pub(crate) fn outcome(id: RequestId) -> Outcome {
     let mut outcome = unsafe { (*at(id).outcome.get()).clone() };
     // SAFETY: a complete request belongs to its owner, the caller.
     let owner = unsafe { owner(id) };
-    outcome.error = outcome.error.map(|error| error.on_comm(owner.comm));
+    outcome.error = outcome.error.map(|error| belonging_to(id, error));
     if let Some(attachment) = &mut owner.attachment {
         attachment.look(&mut outcome);
     }
     outcome
 }
 
-/// Claims a complete request for the calling thread. Of several threads that try this at once with the same request
-/// exactly one succeeds.
+/// Claims a complete request for the calling thread.
+///
+/// Two threads that complete one request at the same time are an error of the program (MPI 5.0, section 11.6.2). They
+/// may both succeed here, since an atomic exchange would cost every completion a tenth of a small message. Then the
+/// slot is returned twice, and `take` passes it over while its first taker uses it; only two threads that take it at the
+/// same moment would get the same one.
 #[inline(always)]
 pub(crate) fn claim(id: RequestId) -> bool {
-    at(id).state.compare_exchange(COMPLETE, ACTIVE, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    let state = &at(id).state;
+    // Acquire: pairs with the Release in `complete`.
+    let complete = state.load(Ordering::Acquire) == COMPLETE;
+    if complete {
+        state.store(ACTIVE, Ordering::Relaxed);
+    }
+    complete
 }
 
 /// Shows the outcome of a claimed request to `look` and frees the request, or makes it inactive if it is persistent.
@@ -338,12 +350,22 @@ pub(crate) fn consume(id: RequestId) -> Option<(Outcome, bool)> {
     claim(id).then(|| consume_with(id, Outcome::clone))
 }
 
+/// An error of a request's operation: the error handler of the request's communicator is responsible, also if the
+/// program has freed the communicator.
+#[cold]
+fn belonging_to(id: RequestId, error: Error) -> Error {
+    match CommRef::of_request(at(id).comm.load(Ordering::Relaxed)) {
+        Some(comm) => error.on_comm(comm),
+        None => error,
+    }
+}
+
 /// A request that failed, or has something attached.
 #[cold]
 #[inline(never)]
 fn consume_rare(id: RequestId, owner: &mut Ownership, stored: &mut Outcome) -> (Outcome, bool) {
     let mut outcome = std::mem::take(stored);
-    outcome.error = outcome.error.map(|error| error.on_comm(owner.comm));
+    outcome.error = outcome.error.map(|error| belonging_to(id, error));
     let persistent = finish(owner, &mut outcome);
     if persistent {
         deactivate(id);
@@ -414,11 +436,10 @@ fn bad_handle(handle: usize) -> Error {
     Error::new(mpi::MPI_ERR_REQUEST, message)
 }
 
-/// The handle of the communicator that a live request belongs to: whose error handler is responsible for it.
-pub(crate) fn comm_of(handle: usize) -> Option<usize> {
+/// The communicator that a live request belongs to: whose error handler is responsible for it.
+pub(crate) fn comm_of(handle: usize) -> Option<CommRef> {
     match find(handle) {
-        // SAFETY: the field is written only while the request is free and belongs to the taker.
-        Ok(Found::Slot(id)) => Some(unsafe { (*at(id).owner.get()).comm }),
+        Ok(Found::Slot(id)) => CommRef::of_request(at(id).comm.load(Ordering::Relaxed)),
         _ => None,
     }
 }

@@ -11,7 +11,7 @@
 //! | [`held`] | a lock that keeps its own token and knows its holder |
 //! | [`combine`] | `heddle_combine_*`, and the kinds of combining by name |
 //! | [`error`] | statuses, and the last error of a thread in words |
-//! | [`pointer`] | the one place where pointers from C are looked at |
+//! | `pointer` | the one place where pointers from C are looked at |
 //!
 //! `include/heddle_sync.h` is made from these files by `cbindgen` (`tests/header.rs` makes it and says when it is out of
 //! date).

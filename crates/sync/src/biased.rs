@@ -26,7 +26,7 @@
 //!
 //! | owner, entering | revoker, holding L |
 //! |---|---|
-//! | `bias` is OWNED(me, seat)? (first look) | bias = REVOKING(t, seat) |
+//! | `bias` is OWNED(me, seat) (first look) and `busy[seat] == 0`? | bias = REVOKING(t, seat) |
 //! | `busy[seat] = 1` | heavy() |
 //! | light() | wait until `busy[seat] == 0` (Acquire) |
 //! | bias still OWNED(me, seat)? (second look): inside | bias = NOBODY |
@@ -168,6 +168,10 @@ impl<L: RawLock> Biased<L> {
             return false;
         }
         let busy = &self.bias.busy[seat as usize];
+        if busy.load(Ordering::Relaxed) != 0 && !injected(Fault::BiasedTwiceInside) {
+            // The caller is inside already: it waits for itself, or its try fails.
+            return false;
+        }
         busy.store(1, Ordering::Relaxed);
         L::Platform::light();
         if self.bias.word.load(Ordering::Relaxed) == word || injected(Fault::BiasedWithoutSecondLook) {
@@ -201,22 +205,20 @@ impl<L: RawLock> Biased<L> {
             return true;
         }
         let seat = word & SEAT_BITS;
-        // Whoever comes through L is not inside by bias, so the owner itself has nobody to wait for.
-        if word & !(SEAT_BITS | REVOKING) != L::Platform::thread_id() {
-            if word & REVOKING == 0 {
-                self.bias.word.store(word | REVOKING, Ordering::Relaxed);
-                if !injected(Fault::BiasedWithoutHeavy) {
-                    L::Platform::heavy(Scope::Process);
-                }
+        // The owner itself sees its own flag without a fence.
+        if word & REVOKING == 0 && word & !SEAT_BITS != L::Platform::thread_id() {
+            self.bias.word.store(word | REVOKING, Ordering::Relaxed);
+            if !injected(Fault::BiasedWithoutHeavy) {
+                L::Platform::heavy(Scope::Process);
             }
-            let busy = &self.bias.busy[seat as usize];
-            // Acquire: pairs with the Release of the owner's release.
-            if busy.load(Ordering::Acquire) != 0 {
-                if !may_wait {
-                    return injected(Fault::BiasedForgetfulTry);
-                }
-                self.wait_for_owner(busy);
+        }
+        let busy = &self.bias.busy[seat as usize];
+        // Acquire: pairs with the Release of the owner's release.
+        if busy.load(Ordering::Acquire) != 0 {
+            if !may_wait {
+                return injected(Fault::BiasedForgetfulTry);
             }
+            self.wait_for_owner(busy);
         }
         self.bias.word.store(NOBODY, Ordering::Relaxed);
         self.habit.with_mut(|habit| {

@@ -35,6 +35,84 @@ pub enum Fault {
     BiasedSharedSeat,
     /// A failed try gives up the bias although the owner is inside.
     BiasedForgetfulTry,
+    /// A bias owner that is inside comes in once more.
+    BiasedTwiceInside,
+    /// The lock is passed on within a cohort without what its holder wrote.
+    HmcsRelaxedPass,
+    /// Who goes to sleep may overwrite the grant it waits for.
+    HmcsBlindPark,
+    /// Who gives up may overwrite the grant it waited for.
+    HmcsBlindAbandon,
+    /// An abandoned place is taken up again although it may just be taken off the queue.
+    HmcsBlindRevival,
+    /// A cohort's lead is handed on before the cohort around has been given up.
+    HmcsEarlyHandOn,
+    /// Who leaves does not wait for a successor that is about to make itself known.
+    HmcsImpatientEnd,
+    /// The last high-priority thread opens the filter and leaves the sign that it is shut.
+    TwoLevelFlagLeft,
+    /// A high-priority thread that nobody waits behind keeps the filter shut.
+    TwoLevelKeptShut,
+    /// The filter is set free without publishing what its holder wrote.
+    TwoLevelRelaxedFilter,
+    /// The filter is granted without publishing what its holder wrote.
+    TwoLevelRelaxedGrant,
+    /// Who waits at the filter goes to sleep before the holder can know of it.
+    TwoLevelWithoutHeavy,
+    /// The filter's holder looks for sleepers too early.
+    TwoLevelWithoutLight,
+    /// A high-priority thread gives up and does not say so.
+    TwoLevelSilentGiverUp,
+    /// An event does not publish what it brought.
+    CounterRelaxedSignal,
+    /// The waiter announces its sleep by a store, over signals that came since its load.
+    CounterPlainSleep,
+    /// A nudge does not wake the waiter.
+    CounterSilentNudge,
+    /// The last signal leaves a counter's sleeper alone.
+    CounterSilentSignal,
+    /// A leader whose events are there leaves with the role.
+    LeaderKeepsRole,
+    /// An appointed sleeper whose events came at the same time leaves with the role.
+    LeaderAppointedLeaves,
+    /// A batch fetched from a shard stays there too.
+    PoolBatchStays,
+    /// A batch put back is dropped.
+    PoolBatchLost,
+    /// A cache puts a batch back and goes on using it.
+    PoolSpareKept,
+    /// A cache that ends returns one of its two chains.
+    PoolSpareForgotten,
+    /// Two threads that claim a slot of statistics at once both get it.
+    StatisticsPlainClaim,
+    /// All threads write the shared slot as if each had it for itself.
+    StatisticsPlainOverflow,
+    /// A queue lock's hand-over does not publish what the holder wrote.
+    McsRelaxedGrant,
+    /// A hand-over leaves the successor asleep.
+    McsWithoutRing,
+    /// A releaser that saw no successor overlooks one that comes in between.
+    McsForgetsLateComer,
+    /// The release does not publish what its holder wrote.
+    ClhRelaxedRelease,
+    /// Who leaves does not wake the one behind it.
+    ClhWithoutRing,
+    /// The release does not publish what its holder wrote.
+    TicketRelaxedRelease,
+    /// The release wakes the one after the next.
+    TicketRingsAnother,
+    /// A hand-over does not publish what the holder wrote.
+    AbortableRelaxedGrant,
+    /// Who gives up does not look whether the lock has just been granted to it.
+    AbortableGivesUpBlindly,
+    /// Who is passed over sleeps on.
+    AbortablePassesSilently,
+    /// The release does not publish what its holder wrote.
+    FissileRelaxedRelease,
+    /// The head does not know that it may take a reserved lock.
+    FissileReservationUnknown,
+    /// The head goes to sleep without looking again.
+    FissileWithoutSecondLook,
     /// A chained node is not published.
     ChainRelaxedPush,
     /// Taking the chain overwrites what was pushed meanwhile.
@@ -81,82 +159,6 @@ pub enum Fault {
     OffloadWithoutRing,
     /// The thread that serves ends when it is told, whatever is posted.
     OffloadLeavesWork,
-    /// The last high-priority thread opens the filter and leaves the sign that it is shut.
-    TwoLevelFlagLeft,
-    /// A high-priority thread that nobody waits behind keeps the filter shut.
-    TwoLevelKeptShut,
-    /// The filter is set free without publishing what its holder wrote.
-    TwoLevelRelaxedFilter,
-    /// The filter is granted without publishing what its holder wrote.
-    TwoLevelRelaxedGrant,
-    /// Who waits at the filter goes to sleep before the holder can know of it.
-    TwoLevelWithoutHeavy,
-    /// The filter's holder looks for sleepers too early.
-    TwoLevelWithoutLight,
-    /// A high-priority thread gives up and does not say so.
-    TwoLevelSilentGiverUp,
-    /// An event does not publish what it brought.
-    CounterRelaxedSignal,
-    /// The waiter announces its sleep by a store, over signals that came since its load.
-    CounterPlainSleep,
-    /// A nudge does not wake the waiter.
-    CounterSilentNudge,
-    /// The last signal leaves a counter's sleeper alone.
-    CounterSilentSignal,
-    /// A leader whose events are there leaves with the role.
-    LeaderKeepsRole,
-    /// An appointed sleeper whose events came at the same time leaves with the role.
-    LeaderAppointedLeaves,
-    /// The lock is passed on within a cohort without what its holder wrote.
-    HmcsRelaxedPass,
-    /// Who goes to sleep may overwrite the grant it waits for.
-    HmcsBlindPark,
-    /// Who gives up may overwrite the grant it waited for.
-    HmcsBlindAbandon,
-    /// An abandoned place is taken up again although it may just be taken off the queue.
-    HmcsBlindRevival,
-    /// A cohort's lead is handed on before the cohort around has been given up.
-    HmcsEarlyHandOn,
-    /// Who leaves does not wait for a successor that is about to make itself known.
-    HmcsImpatientEnd,
-    /// A batch fetched from a shard stays there too.
-    PoolBatchStays,
-    /// A batch put back is dropped.
-    PoolBatchLost,
-    /// A cache puts a batch back and goes on using it.
-    PoolSpareKept,
-    /// A cache that ends returns one of its two chains.
-    PoolSpareForgotten,
-    /// Two threads that claim a slot of statistics at once both get it.
-    StatisticsPlainClaim,
-    /// All threads write the shared slot as if each had it for itself.
-    StatisticsPlainOverflow,
-    /// A queue lock's hand-over does not publish what the holder wrote.
-    McsRelaxedGrant,
-    /// A hand-over leaves the successor asleep.
-    McsWithoutRing,
-    /// A releaser that saw no successor overlooks one that comes in between.
-    McsForgetsLateComer,
-    /// The release does not publish what its holder wrote.
-    ClhRelaxedRelease,
-    /// Who leaves does not wake the one behind it.
-    ClhWithoutRing,
-    /// The release does not publish what its holder wrote.
-    TicketRelaxedRelease,
-    /// The release wakes the one after the next.
-    TicketRingsAnother,
-    /// A hand-over does not publish what the holder wrote.
-    AbortableRelaxedGrant,
-    /// Who gives up does not look whether the lock has just been granted to it.
-    AbortableGivesUpBlindly,
-    /// Who is passed over sleeps on.
-    AbortablePassesSilently,
-    /// The release does not publish what its holder wrote.
-    FissileRelaxedRelease,
-    /// The head does not know that it may take a reserved lock.
-    FissileReservationUnknown,
-    /// The head goes to sleep without looking again.
-    FissileWithoutSecondLook,
 }
 
 /// From now on algorithms run by models of this test leave that line out.

@@ -59,10 +59,8 @@ pub use wait::{Next, WaitPolicy};
 
 // On the platform of this build; the modules have the forms for any platform.
 pub use biased::Biased;
-pub use two_level::{PriorityLock, TwoLevel};
-/// [`leader::Leadership`] of this build's platform.
-pub type Leadership = leader::Leadership<Native>;
 pub use fissile::Fissile;
+pub use two_level::{PriorityLock, TwoLevel};
 /// [`abortable_mcs::AbortableMcs`] of this build's platform.
 pub type AbortableMcs = abortable_mcs::AbortableMcs<Native>;
 /// [`bell::Bell`] of this build's platform.
@@ -71,22 +69,25 @@ pub type Bell = bell::Bell<Native>;
 pub type BellTicket<'a> = bell::Ticket<'a, Native>;
 /// [`clh::Clh`] of this build's platform.
 pub type Clh = clh::Clh<Native>;
-/// [`mcs::Mcs`] of this build's platform.
-pub type Mcs = mcs::Mcs<Native>;
-/// [`ticket::Ticket`] of this build's platform.
-pub type Ticket = ticket::Ticket<Native>;
-/// [`hmcs::Hmcs`] of this build's platform.
-pub type Hmcs = hmcs::Hmcs<Native>;
-/// [`mutex::Mutex`] of this build's platform.
-pub type Mutex = mutex::Mutex<Native>;
-/// [`sync_counter::SyncCounter`] of this build's platform.
-pub type SyncCounter = sync_counter::SyncCounter<Native>;
-/// [`wait::Waiter`] of this build's platform.
-pub type Waiter = wait::Waiter<Native>;
-
 /// [`combining::DsmSynch`] of this build's platform.
 pub type DsmSynch<T> = combining::DsmSynch<T, Native>;
-/// [`combining::Offload`] of this build's platform.
-pub type Offload<T> = combining::Offload<T, Native>;
+/// [`hmcs::Hmcs`] of this build's platform.
+pub type Hmcs = hmcs::Hmcs<Native>;
+/// [`leader::Leadership`] of this build's platform.
+pub type Leadership = leader::Leadership<Native>;
+/// LockQ over [`Mcs`]: LockQ-MCS.
+pub type LockQueueMcs<T> = LockQueue<Mcs, T>;
 /// LockQ over [`Mutex`]: LockQ-MTX.
 pub type LockQueueMutex<T> = LockQueue<Mutex, T>;
+/// [`mcs::Mcs`] of this build's platform.
+pub type Mcs = mcs::Mcs<Native>;
+/// [`mutex::Mutex`] of this build's platform.
+pub type Mutex = mutex::Mutex<Native>;
+/// [`combining::Offload`] of this build's platform.
+pub type Offload<T> = combining::Offload<T, Native>;
+/// [`sync_counter::SyncCounter`] of this build's platform.
+pub type SyncCounter = sync_counter::SyncCounter<Native>;
+/// [`ticket::Ticket`] of this build's platform.
+pub type Ticket = ticket::Ticket<Native>;
+/// [`wait::Waiter`] of this build's platform.
+pub type Waiter = wait::Waiter<Native>;

@@ -172,6 +172,38 @@ fn a_try_leaves_no_waiter_behind() {
     });
 }
 
+/// A holder that tries again fails, by its bias and through L.
+fn an_owner_tries_again(streak: u32) -> impl Fn() + Sync + Send + 'static {
+    move || {
+        let lock =
+            Arc::new(Lock::new(Biased::with_streak(Given::default(), WaitPolicy::PARK_AT_ONCE, streak), 0));
+        let owner = thread::spawn({
+            let lock = Arc::clone(&lock);
+            move || {
+                *lock.acquire() += 1;
+                let held = lock.acquire();
+                assert!(lock.try_acquire().is_none(), "two guards");
+                drop(held);
+            }
+        });
+        owner.join().expect("owner");
+        assert_eq!(*lock.acquire(), 1);
+    }
+}
+
+#[test]
+fn an_owner_does_not_enter_twice() {
+    explore(None, an_owner_tries_again(1));
+    explore(None, an_owner_tries_again(100));
+}
+
+must_fail!(
+    an_owner_that_enters_twice_is_found,
+    Some(Fault::BiasedTwiceInside),
+    "currently writing to cell",
+    an_owner_tries_again(1)
+);
+
 must_fail!(
     a_missing_second_look_is_found,
     Some(Fault::BiasedWithoutSecondLook),

@@ -1,10 +1,11 @@
 //! One process's view of the job's shared memory.
 
 use crate::geometry::Geometry;
+use crate::presence::{Need, Presence};
 use crate::ring::{Consumer, Producer};
 use heddle_bootstrap::{Job, Mapping, World};
 use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
-use heddle_sync::Bell;
+use heddle_sync::{Bell, Scope};
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
 
@@ -48,25 +49,36 @@ pub struct Fabric {
     vnis: usize,
     shared: Option<Arc<Shared>>,
     own_bell: Arc<Bell>,
-    own_attendance: Arc<AtomicU32>,
+    own_presence: Arc<Presence>,
 }
 
 impl Fabric {
-    /// Attaches to the job's segment, agreeing with the other ranks on the number of VNIs: the first proposal wins.
+    /// Attaches to the job's segment, agreeing with the other ranks on the number of VNIs: the first proposal wins. From
+    /// then on the others may send to this process.
     ///
     /// # Errors
     /// When the segment cannot be grown or mapped.
     pub fn attach(world: &World, vnis: usize) -> Result<Fabric, TransportError> {
+        Fabric::attach_with(world, vnis, Need::own())
+    }
+
+    fn attach_with(world: &World, vnis: usize, need: Need) -> Result<Fabric, TransportError> {
         let (rank, size) = (world.rank() as usize, world.size() as usize);
         let own_bell = Arc::new(Bell::default());
-        let own_attendance = Arc::new(AtomicU32::new(0));
+        let own_presence = Arc::new(Presence::default());
         let Some(job) = world.job() else {
-            return Ok(Fabric { rank, size, vnis, shared: None, own_bell, own_attendance });
+            return Ok(Fabric { rank, size, vnis, shared: None, own_bell, own_presence });
         };
         let vnis = job.agree(AGREE_VNIS, vnis as u64) as usize;
         let geometry = Geometry::for_job(size, vnis);
         let shared = Arc::new(Shared { mapping: map(job, &geometry)?, geometry });
-        Ok(Fabric { rank, size, vnis, shared: Some(shared), own_bell, own_attendance })
+        let fabric = Fabric { rank, size, vnis, shared: Some(shared), own_bell, own_presence };
+        fabric.presence(rank).enter(need);
+        for peer in (0..size).filter(|&peer| peer != rank) {
+            // SAFETY: the bell lies in the mapping, which lives as long as `fabric`.
+            unsafe { &*fabric.bell(peer) }.ring(Scope::Machine);
+        }
+        Ok(fabric)
     }
 
     /// This process's rank.
@@ -95,11 +107,15 @@ impl Fabric {
 
     /// How many threads of a rank wait in MPI now. Each rank counts its own.
     pub fn attendance(&self, rank: usize) -> &AtomicU32 {
-        let Some(shared) = &self.shared else { return &self.own_attendance };
+        &self.presence(rank).waiting
+    }
+
+    fn presence(&self, rank: usize) -> &Presence {
+        let Some(shared) = &self.shared else { return &self.own_presence };
         // SAFETY: the mapping is live.
-        let word = unsafe { shared.geometry.attendance(shared.mapping.as_ptr(), rank) };
-        // SAFETY: as above; an atomic, made for sharing.
-        unsafe { &*word }
+        let presence = unsafe { shared.geometry.presence(shared.mapping.as_ptr(), rank) };
+        // SAFETY: as above; made of atomics.
+        unsafe { &*presence }
     }
 
     pub(crate) fn bell(&self, rank: usize) -> *const Bell {
@@ -110,9 +126,10 @@ impl Fabric {
         }
     }
 
-    /// The producer towards a peer. The caller makes at most one for each (peer, VNI).
+    /// The producer towards a peer; `None` as long as the peer is not there. The caller makes at most one for each (peer,
+    /// VNI).
     pub(crate) fn connect(&self, peer: usize, vni: usize) -> Option<Producer> {
-        let shared = self.shared.as_ref()?;
+        let shared = self.shared.as_ref().filter(|_| self.presence(peer).meet())?;
         let base = shared.mapping.as_ptr();
         // SAFETY: the mapping is live.
         let announced = unsafe { shared.geometry.connections(base, peer, vni) };
@@ -138,11 +155,12 @@ impl Fabric {
 
     /// The consumer of a sender's messages. The caller makes at most one for each (sender, VNI).
     pub(crate) fn accept(&self, sender: usize, vni: usize) -> Option<Consumer> {
-        let shared = self.shared.as_ref()?;
+        // A sender that has announced itself is there.
+        let shared = self.shared.as_ref().filter(|_| self.presence(sender).meet())?;
         // SAFETY: the mapping is live.
         let ring = unsafe { shared.geometry.ring(shared.mapping.as_ptr(), self.rank, vni, sender) };
-        // SAFETY: one consumer by the caller's promise.
-        Some(unsafe { Consumer::new(ring) })
+        // SAFETY: one consumer by the caller's promise; the bell lies in the mapping, too.
+        Some(unsafe { Consumer::new(ring, self.bell(sender)) })
     }
 }
 
@@ -158,5 +176,80 @@ fn grow(job: &Job, bytes: u64) -> std::io::Result<()> {
     match unsafe { libc::ftruncate(job.fd().as_raw_fd(), bytes as libc::off_t) } {
         0 => Ok(()),
         _ => Err(std::io::Error::last_os_error()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::slot::Envelope;
+    use crate::{Header, Inbox, Outbox};
+    use heddle_bootstrap::JobControl;
+    use heddle_platform::barrier;
+    use std::time::Duration;
+
+    /// Longer than any test: who sleeps until then was not woken.
+    const FOR_EVER: Option<Duration> = Some(Duration::from_secs(20));
+
+    fn job(size: u32) -> JobControl {
+        JobControl::create(size).expect("the memory of a job")
+    }
+
+    fn attach(job: &JobControl, rank: u32, need: Need) -> Fabric {
+        let world = job.world_of(rank).expect("the job is there");
+        Fabric::attach_with(&world, 1, need).expect("a segment")
+    }
+
+    fn send(outbox: &mut Outbox, peer: usize, tag: i32) -> bool {
+        let header = Header { kind: 0, aux: 0, context: 0, envelope: Envelope::new(0, tag) };
+        outbox.send_inline(peer, &header, 0, |_| {})
+    }
+
+    #[test]
+    fn messages_wait_for_their_receiver_and_its_coming_wakes_their_sender() {
+        let job = job(2);
+        let first = attach(&job, 0, Need::Nothing);
+        let mut outbox = Outbox::new(&first, 0);
+        let mut ticket = first.own_bell().prepare(Scope::Machine);
+        assert!(!send(&mut outbox, 1, 0), "there is nobody to look into the ring");
+        let second = attach(&job, 1, Need::Nothing);
+        assert!(ticket.park(FOR_EVER), "the newcomer has rung");
+        assert!(send(&mut outbox, 1, 7));
+        let mut tags = Vec::new();
+        let mut inbox = Inbox::new(&second, 0);
+        inbox.poll(9, |peer, message| tags.push((peer, message.header.envelope.tag())));
+        assert_eq!(tags, [(0, 7)]);
+    }
+
+    #[test]
+    fn who_sends_to_a_process_without_membarrier_fences() {
+        let job = job(2);
+        let first = attach(&job, 0, Need::Nothing);
+        let _second = attach(&job, 1, Need::Fences);
+        assert!(send(&mut Outbox::new(&first, 0), 1, 0));
+        assert!(!barrier::is_asymmetric());
+    }
+
+    #[test]
+    fn who_receives_from_a_process_without_membarrier_fences() {
+        let job = job(2);
+        let first = attach(&job, 0, Need::Nothing);
+        let second = attach(&job, 1, Need::Fences);
+        assert!(send(&mut Outbox::new(&second, 0), 0, 0));
+        assert_eq!(Inbox::new(&first, 0).poll(1, |_, _| {}), 1);
+        assert!(!barrier::is_asymmetric());
+    }
+
+    #[test]
+    fn a_sender_that_sleeps_for_want_of_room_is_woken_when_there_is_some() {
+        let job = job(2);
+        let (first, second) = (attach(&job, 0, Need::Nothing), attach(&job, 1, Need::Nothing));
+        let (mut outbox, mut inbox) = (Outbox::new(&first, 0), Inbox::new(&second, 0));
+        while send(&mut outbox, 1, 0) {}
+        let mut ticket = first.own_bell().prepare(Scope::Machine);
+        assert!(!send(&mut outbox, 1, 0));
+        while inbox.poll(32, |_, _| {}) != 0 {}
+        assert!(ticket.park(FOR_EVER), "the receiver has rung");
+        assert!(send(&mut outbox, 1, 0));
     }
 }

@@ -2,15 +2,16 @@
 //!
 //! ```text
 //!  bells       one cache line a rank
-//!  attendance  one cache line a rank: threads that wait in MPI now
+//!  presences   one cache line a rank: is it there, what does it need, how many of its threads wait in MPI
 //!  connections one bit a (receiver, VNI, sender): "I have begun to send to you"
 //!  rings       one a (receiver, VNI, sender): credits · slots · bulk
 //! ```
 //!
 //! The segment is sparse: a page exists only once it was touched, so a pair of ranks that never talk costs nothing.
 
+use crate::presence::Presence;
 use crate::ring::{Credits, RingMemory};
-use heddle_platform::atomic::{AtomicU32, AtomicU64};
+use heddle_platform::atomic::AtomicU64;
 use heddle_sync::Bell;
 
 const PAGE: usize = 4096;
@@ -36,9 +37,9 @@ impl Geometry {
     /// to all others keeps its share of shared memory small.
     pub fn for_job(ranks: usize, vnis: usize) -> Geometry {
         let (slots, bulk_bytes) = match ranks {
-            0..=4 => (1024, 2 << 20),
-            5..=8 => (1024, 1 << 20),
-            9..=64 => (1024, 256 << 10),
+            0..=4 => (256, 2 << 20),
+            5..=8 => (256, 1 << 20),
+            9..=64 => (256, 256 << 10),
             _ => (256, 64 << 10),
         };
         Geometry { ranks, vnis, slots, bulk_bytes }
@@ -52,12 +53,12 @@ impl Geometry {
         (self.connection_words() * 8).next_multiple_of(LINE)
     }
 
-    fn attendance_offset(&self) -> usize {
+    fn presences_offset(&self) -> usize {
         self.ranks * LINE
     }
 
     fn connections_offset(&self) -> usize {
-        self.attendance_offset() + self.ranks * LINE
+        self.presences_offset() + self.ranks * LINE
     }
 
     fn rings_offset(&self) -> usize {
@@ -84,7 +85,7 @@ impl Geometry {
         unsafe { base.add(rank * LINE) }.cast::<Bell>()
     }
 
-    /// The attendance of a rank.
+    /// The presence of a rank.
     ///
     /// # Safety
     /// As [`Geometry::bell`].
@@ -92,10 +93,10 @@ impl Geometry {
         clippy::cast_ptr_alignment,
         reason = "a mapping begins on a page, and the offset is a multiple of 64"
     )]
-    pub(crate) unsafe fn attendance(&self, base: *mut u8, rank: usize) -> *const AtomicU32 {
+    pub(crate) unsafe fn presence(&self, base: *mut u8, rank: usize) -> *const Presence {
         debug_assert!(rank < self.ranks);
         // SAFETY: inside the segment.
-        unsafe { base.add(self.attendance_offset() + rank * LINE) }.cast::<AtomicU32>()
+        unsafe { base.add(self.presences_offset() + rank * LINE) }.cast::<Presence>()
     }
 
     /// The words in which senders announce themselves to a receiver's VNI.

@@ -19,12 +19,14 @@
 //! | `ring.rs` | producer and consumer of one ring; credits |
 //! | `geometry.rs` | where everything lies in the shared segment |
 //! | `fabric.rs` | attaching to the segment; who is connected; the bells that wake sleepers |
+//! | `presence.rs` | who is there, and who must fence |
 //! | `mailbox.rs` | all rings of one VNI: `Outbox`, `Inbox` |
 //! | `single_copy.rs` | large messages: one copy, straight from the sender's memory |
 
 mod fabric;
 mod geometry;
 mod mailbox;
+mod presence;
 mod ring;
 pub mod single_copy;
 mod slot;

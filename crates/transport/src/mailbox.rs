@@ -29,15 +29,13 @@ impl Outbox {
         Outbox { fabric: fabric.clone(), vni, producers: (0..fabric.size()).map(|_| None).collect() }
     }
 
+    /// The way to a peer, if the peer is there.
     #[inline(always)]
-    fn lane(&mut self, peer: usize) -> &mut Lane {
+    fn lane(&mut self, peer: usize) -> Option<&mut Lane> {
         if self.producers[peer].is_none() {
             self.connect(peer);
         }
-        match &mut self.producers[peer] {
-            Some(lane) => lane,
-            None => unreachable!("a rank sends to another rank of its job, which has a ring"),
-        }
+        self.producers[peer].as_mut()
     }
 
     #[cold]
@@ -46,12 +44,8 @@ impl Outbox {
         self.producers[peer] = self.fabric.connect(peer, self.vni).map(|producer| Lane { producer, bell });
     }
 
-    /// The longest bulk payload, in bytes.
-    pub fn max_bulk(&mut self, peer: usize) -> usize {
-        self.lane(peer).producer.max_bulk()
-    }
-
-    /// Sends a message of at most [`INLINE_BYTES`] bytes. False, and nothing done, if the ring is full.
+    /// Sends a message of at most [`INLINE_BYTES`] bytes. False, and nothing done, if the ring is full or the peer is
+    /// not there yet.
     #[inline(always)]
     pub fn send_inline(
         &mut self,
@@ -61,12 +55,12 @@ impl Outbox {
         fill: impl FnOnce(*mut u8),
     ) -> bool {
         debug_assert!(len <= INLINE_BYTES);
-        let lane = self.lane(peer);
+        let Some(lane) = self.lane(peer) else { return false };
         let sent = lane.producer.send_inline(header, len, fill);
         lane.ring_if(sent)
     }
 
-    /// Sends a message with a bulk payload. False, and nothing done, if there is no room.
+    /// Sends a message with a bulk payload. False, and nothing done, if there is no room or the peer is not there yet.
     #[inline]
     pub fn send_bulk(
         &mut self,
@@ -76,7 +70,7 @@ impl Outbox {
         extra: &[u8; EXTRA_BYTES],
         fill: impl FnOnce(*mut u8),
     ) -> bool {
-        let lane = self.lane(peer);
+        let Some(lane) = self.lane(peer) else { return false };
         let sent = lane.producer.send_bulk(header, len, extra, fill);
         lane.ring_if(sent)
     }

@@ -14,9 +14,15 @@
 //! 2. bulk_head − credits.bulk ≤ bulk bytes, and no payload wraps: one that would cross the end starts at 0 again.
 //! 3. Unpublished credits are fewer than a quarter of either area, and one payload takes at most a quarter of the
 //!    bulk area; so a producer that waits for room always gets it once the consumer has drained the ring.
+//! 4. Whoever publishes credits rings the producer's bell: a producer that sleeps for want of room is woken.
 
 use crate::slot::{CELL_BYTES, CELL_INLINE_BYTES, Cell, EXTRA_BYTES, Header, INLINE_BYTES, Kept, Place};
 use heddle_platform::atomic::{AtomicU64, Ordering};
+use heddle_platform::hint;
+use heddle_sync::{Bell, Scope};
+
+/// How many slots the producer asks for at once, and how many ahead.
+const AHEAD: u64 = 16;
 
 /// The consumer's progress, in a cache-line pair of its own.
 #[repr(C, align(128))]
@@ -102,6 +108,7 @@ impl Producer {
             if !self.has_cells((head + 2) & !1) {
                 return false;
             }
+            self.fetch_ahead(head);
             if head & 1 == 0 {
                 // SAFETY: the odd cell of the same slot; we are the only producer and the consumer does not look at
                 // it before the even one's flag is set.
@@ -122,6 +129,19 @@ impl Producer {
         true
     }
 
+    /// Once in a while, takes the slots that come after `head` back from the consumer's core, all at once. One by one, as
+    /// the stores come to them, each would cost a trip to the other core, because the few stores that the processor
+    /// keeps waiting are not enough to reach the slot after next (19 or 74 ns a message, by the distance of the cores,
+    /// against 13 or 15).
+    #[inline(always)]
+    fn fetch_ahead(&self, head: u64) {
+        if head.is_multiple_of(2 * AHEAD) {
+            for slot in AHEAD..2 * AHEAD {
+                hint::prefetch_for_write(self.ring.cell(head + 2 * slot));
+            }
+        }
+    }
+
     /// The first cell of the next whole slot, if there is room; a half slot before it is skipped.
     #[inline]
     fn whole_slot(&mut self) -> Option<u64> {
@@ -129,6 +149,7 @@ impl Producer {
         if !self.has_cells(begin + 2) {
             return None;
         }
+        self.fetch_ahead(begin);
         if begin != self.head {
             // SAFETY: the cell is free (invariant 1) and we are the only producer.
             unsafe { Cell::publish_skip(self.ring.cell(self.head), self.ring.lap(self.head)) };
@@ -243,6 +264,8 @@ pub struct Consumer {
     bulk_tail: u64,
     published_bulk: u64,
     publish_every: u64,
+    /// The producer's.
+    bell: *const Bell,
 }
 
 // SAFETY: as for `Producer`.
@@ -250,10 +273,10 @@ unsafe impl Send for Consumer {}
 
 impl Consumer {
     /// # Safety
-    /// `ring` is a ring of a live mapping and this is its only consumer.
-    pub(crate) unsafe fn new(ring: RingMemory) -> Consumer {
+    /// `ring` is a ring of a live mapping and this is its only consumer; `bell` outlives it.
+    pub(crate) unsafe fn new(ring: RingMemory, bell: *const Bell) -> Consumer {
         let publish_every = (ring.cell_count / 4).min(128);
-        Consumer { ring, tail: 0, published_tail: 0, bulk_tail: 0, published_bulk: 0, publish_every }
+        Consumer { ring, tail: 0, published_tail: 0, bulk_tail: 0, published_bulk: 0, publish_every, bell }
     }
 
     /// Gives the next message to `read`, if there is one, and then frees its place.
@@ -306,6 +329,8 @@ impl Consumer {
         // Release: pairs with the Acquire in `Producer::refresh_cells` and `bulk_room`.
         credits.cells.store(self.tail, Ordering::Release);
         credits.bulk.store(self.bulk_tail, Ordering::Release);
+        // SAFETY: the bell outlives the consumer.
+        unsafe { &*self.bell }.ring(Scope::Machine);
     }
 }
 
@@ -328,7 +353,7 @@ mod tests {
         // SAFETY: a private ring, of which this is the one producer.
         let producer = unsafe { Producer::new(ring) };
         // SAFETY: as above, the one consumer.
-        (producer, unsafe { Consumer::new(ring) })
+        (producer, unsafe { Consumer::new(ring, Box::leak(Box::default())) })
     }
 
     fn header(tag: i32) -> Header {

@@ -1,11 +1,11 @@
 //! The end of a communicator.
 
-use super::{COMMS, CommRef, bad_handle};
+use super::{COMMS, CommRef, bad_handle, lingering};
 use crate::error::{Error, Result};
 use heddle_spec::constants as mpi;
 
 /// `MPI_Comm_free`: the handle dies. Operations that are under way go on to their ends: they hold a reference, or need
-/// the context alone, which is never used again.
+/// the context alone, which is never used again; their errors find the communicator in `lingering.rs`.
 ///
 /// # Errors
 /// `MPI_ERR_COMM` for anything that is not a live communicator's handle, and for the predefined ones; what a delete
@@ -15,7 +15,9 @@ pub fn free(handle: usize) -> Result<()> {
     check_not_predefined(&comm)?;
     comm.attributes.delete_all(handle)?;
     // Of two threads that free one communicator, one gets here with a dead handle.
-    COMMS.remove(handle).map(drop).ok_or_else(|| bad_handle(handle))
+    let freed = COMMS.remove(handle).ok_or_else(|| bad_handle(handle))?;
+    lingering::keep_while_requested(CommRef::from((handle, freed)));
+    Ok(())
 }
 
 /// `MPI_Comm_disconnect`: frees the communicator when all its processes have come so far. The program has completed

@@ -2,7 +2,7 @@
 //!
 //! The leader sends the context to everybody and is done; the others receive it into memory that their request keeps.
 //! The new communicator's handle exists at once; the communicator learns its context when the request's outcome is
-//! taken, and until then the program must not use it.
+//! taken or looked at, and until then the program must not use it.
 
 use super::context::tag;
 use super::{Comm, CommRef, Plane, dup};
@@ -33,6 +33,11 @@ struct Pending {
 
 impl Attachment for Pending {
     fn finish(&mut self, outcome: &mut Outcome) {
+        self.look(outcome);
+    }
+
+    /// Who sees that the duplication is complete may use the communicator.
+    fn look(&mut self, outcome: &mut Outcome) {
         if outcome.error.is_none() {
             self.new.set_context(self.context.load(Ordering::Relaxed), self.vnis);
         }

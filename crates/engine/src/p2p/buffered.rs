@@ -33,6 +33,16 @@ pub enum AttachTo<'a> {
     Comm(&'a CommRef),
 }
 
+impl Attached {
+    /// Takes room for a message, or says how much is pending.
+    fn reserve(&self, share: usize) -> std::result::Result<(), usize> {
+        let size = self.size.unwrap_or(usize::MAX);
+        let with_share = |pending: usize| pending.checked_add(share).filter(|&sum| sum <= size);
+        // Acquire: pairs with the Release in `Staged::drop`.
+        self.pending.fetch_update(Ordering::Acquire, Ordering::Acquire, with_share).map(drop)
+    }
+}
+
 static OF_PROCESS: Mutex<Option<Arc<Attached>>> = Mutex::new(None);
 
 impl AttachTo<'_> {
@@ -143,14 +153,11 @@ pub(crate) fn stage(comm: &CommRef, buffer: Buffer) -> Result<(Buffer, Option<Bo
         Error::new(mpi::MPI_ERR_BUFFER, "a buffered send needs a buffer: call MPI_Buffer_attach first")
     })?;
     let share = buffer.len() + mpi::MPI_BSEND_OVERHEAD as usize;
-    let before = attached.pending.fetch_add(share, Ordering::Relaxed);
-    if let Some(size) = attached.size.filter(|&size| before + share > size) {
-        attached.pending.fetch_sub(share, Ordering::Release);
-        let message = format!(
-            "the attached buffer of {size} bytes has no room for {share} more ({} of data): {before} are pending",
-            buffer.len()
-        );
-        return Err(Error::new(mpi::MPI_ERR_BUFFER, message));
+    while let Err(pending) = attached.reserve(share) {
+        // What the peers have received gives its room back as soon as this process sees it.
+        if !process::current()?.look_everywhere() {
+            return Err(no_room(&attached, share, pending));
+        }
     }
     let mut data = vec![0; buffer.len()].into_boxed_slice();
     buffer.read(0, data.as_mut_ptr(), buffer.len());
@@ -158,6 +165,15 @@ pub(crate) fn stage(comm: &CommRef, buffer: Buffer) -> Result<(Buffer, Option<Bo
     // SAFETY: the boxed data does not move and is kept until the send completes.
     let copy = unsafe { Buffer::bytes(staged.data.as_mut_ptr(), staged.data.len()) };
     Ok((copy, Some(staged)))
+}
+
+#[cold]
+fn no_room(attached: &Attached, share: usize, pending: usize) -> Error {
+    let message = format!(
+        "the attached buffer of {} bytes has no room for {share} more (MPI_BSEND_OVERHEAD included): {pending} are pending",
+        attached.size.unwrap_or(usize::MAX)
+    );
+    Error::new(mpi::MPI_ERR_BUFFER, message)
 }
 
 /// Leaves a pending send to itself: its request is freed when it completes. Called inside the section of its VNI.

@@ -4,8 +4,8 @@
 //! freed. Outcomes are reported through a callback, so that nothing is allocated; an operation's own error stands in
 //! its outcome.
 //!
-//! Two threads that wait for the same request at once are an error of the program (MPI 5.0, section 11.6.2). Here
-//! exactly one of them gets the outcome; the other finds that the request is gone and returns an empty status.
+//! Two threads that wait for the same request at once are an error of the program (MPI 5.0, section 11.6.2). Here one
+//! of them, or both, get the outcome; one that finds the request gone returns an empty status.
 
 use crate::error::{Error, Result};
 use crate::process::{self, Process};

@@ -33,9 +33,9 @@ pub fn message_of_index(index: u32) -> Option<usize> {
     MESSAGES.handle_of_index(index)
 }
 
-/// The handle of the communicator that a live matched message belongs to.
-pub(crate) fn comm_of_message(message: usize) -> Option<usize> {
-    MESSAGES.get(message).map(|object| object.comm.handle())
+/// The communicator that a live matched message belongs to.
+pub(crate) fn comm_of_message(message: usize) -> Option<CommRef> {
+    MESSAGES.get(message).map(|object| object.comm.clone())
 }
 
 fn seen(key: &Key, bytes: u64) -> Outcome {
@@ -145,6 +145,7 @@ pub fn imrecv(message: usize, buffer: Buffer) -> Result<usize> {
     let process = process::current()?;
     let vni = object.comm.vni();
     let id = request::take(vni, object.comm.handle(), RequestKind::Receive);
+    object.comm.linger_if_freed();
     process.vni(vni).with(|core| core.receive_matched(id, buffer, &key, content));
     Ok(request::handle(id))
 }

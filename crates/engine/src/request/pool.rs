@@ -1,8 +1,7 @@
 //! Where requests live: slots that are never given back to the system, and a cache of free ones for each thread.
 
 use super::{FREE, Flight, Outcome, Ownership, RequestId, RequestKind};
-use crate::object_table::{BLOCK_COUNT, block_len, locate};
-use heddle_platform::atomic::{AtomicPtr, AtomicU32, Ordering};
+use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use heddle_platform::cell::UnsafeCell;
 use std::cell::Cell;
 use std::sync::{Mutex, PoisonError};
@@ -10,12 +9,20 @@ use std::sync::{Mutex, PoisonError};
 /// How many slots move between a thread's cache and the common store at once.
 const BATCH: usize = 128;
 
+/// Slots of a block.
+const BLOCK_LEN: u32 = 64;
+/// The most blocks there can be: 16 million requests at once.
+const BLOCK_COUNT: usize = 1 << 18;
+
 /// One slot.
 #[repr(align(128))]
 pub(super) struct Request {
     pub(super) state: AtomicU32,
     /// Odd while a handle is valid.
     pub(super) generation: AtomicU32,
+    /// Handle of the communicator, whose error handler is responsible. An atomic since [`communicators`] reads it of
+    /// requests that are others'.
+    pub(super) comm: AtomicUsize,
     pub(super) owner: UnsafeCell<Ownership>,
     pub(super) outcome: UnsafeCell<Outcome>,
     pub(super) flight: UnsafeCell<Flight>,
@@ -132,16 +139,18 @@ impl Store {
             return;
         }
         let first = self.used;
-        let (block, offset) = locate(first);
-        debug_assert_eq!(offset, 0, "blocks are handed out whole");
-        assert!(block < BLOCK_COUNT, "more than {first} MPI requests exist at once");
-        let len = block_len(block) as u32;
-        let slots: Vec<Request> = (0..len).map(|_| Request::free()).collect();
-        BLOCKS[block].store(Box::leak(slots.into_boxed_slice()).as_mut_ptr(), Ordering::Release);
-        self.used += len;
+        // As many again as there are, so that the store is not asked for each block of a growing program.
+        let blocks = (first / BLOCK_LEN).clamp(1, 256);
+        for _ in 0..blocks {
+            let block = (self.used / BLOCK_LEN) as usize;
+            assert!(block < BLOCK_COUNT, "more than {} MPI requests exist at once", self.used);
+            let slots: Vec<Request> = (0..BLOCK_LEN).map(|_| Request::free()).collect();
+            BLOCKS[block].store(Box::leak(slots.into_boxed_slice()).as_mut_ptr(), Ordering::Release);
+            self.used += BLOCK_LEN;
+        }
         // Release: a handle whose index is below USED finds its block.
         USED.store(self.used, Ordering::Release);
-        self.free.extend((first..first + len).rev());
+        self.free.extend((first..self.used).rev());
     }
 }
 
@@ -155,9 +164,10 @@ pub(super) fn exists(index: u32) -> bool {
 /// The slot of a request.
 #[inline(always)]
 pub(super) fn at(id: RequestId) -> &'static Request {
-    let (block, offset) = locate(id);
-    // SAFETY: ids come from `take` or were checked with `exists`: the block has this place.
-    let slot = unsafe { BLOCKS[block].load(Ordering::Relaxed).add(offset) };
+    // SAFETY: ids come from `take` or were checked with `exists`, so there is such a block.
+    let block = unsafe { BLOCKS.get_unchecked((id / BLOCK_LEN) as usize) }.load(Ordering::Relaxed);
+    // SAFETY: every block has this place.
+    let slot = unsafe { block.add((id % BLOCK_LEN) as usize) };
     // SAFETY: blocks are never freed.
     unsafe { &*slot }
 }
@@ -165,16 +175,24 @@ pub(super) fn at(id: RequestId) -> &'static Request {
 /// Takes a slot, ACTIVE, for an operation on a VNI.
 #[inline(always)]
 pub(crate) fn take(vni: u32, comm: usize, kind: RequestKind) -> RequestId {
-    let id = CACHE.with(|cache| cache.pop().unwrap_or_else(|| cache.refill()));
-    let request = at(id);
+    let (id, request) = CACHE.with(|cache| {
+        loop {
+            let id = cache.pop().unwrap_or_else(|| cache.refill());
+            let request = at(id);
+            // A program that waits twice for one request, which it may not, returned its slot twice.
+            if request.state.load(Ordering::Relaxed) == FREE {
+                break (id, request);
+            }
+        }
+    });
     // SAFETY: a free slot belongs to whoever took it.
     let owner = unsafe { &mut *request.owner.get() };
     owner.vni = vni;
-    owner.comm = comm;
     owner.kind = kind;
     owner.detached = false;
+    request.comm.store(comm, Ordering::Relaxed);
     request.state.store(super::ACTIVE, Ordering::Relaxed);
-    request.next_generation();
+    request.set_generation(|last| (last + 1) | 1);
     id
 }
 
@@ -190,7 +208,7 @@ pub(crate) fn release(id: RequestId) {
         drop_belongings(owner, flight);
     }
     request.state.store(FREE, Ordering::Relaxed);
-    request.next_generation();
+    request.set_generation(|last| (last + 1) & !1);
     CACHE.with(|cache| cache.push(id));
 }
 
@@ -200,16 +218,29 @@ fn drop_belongings(owner: &mut Ownership, flight: &mut Flight) {
     flight.keep = None;
 }
 
+/// The handles of the communicators of all live requests. Requests that other threads take or release meanwhile are
+/// named or not; those that were issued before this call and live beyond it are named.
+pub(crate) fn communicators() -> impl Iterator<Item = usize> {
+    // Acquire: as in `exists`.
+    (0..USED.load(Ordering::Acquire)).filter_map(|id| {
+        let request = at(id);
+        let live = request.generation.load(Ordering::Relaxed) & 1 == 1;
+        live.then(|| request.comm.load(Ordering::Relaxed))
+    })
+}
+
 impl Request {
-    fn next_generation(&self) {
+    #[inline(always)]
+    fn set_generation(&self, next: impl FnOnce(u32) -> u32) {
         let generation = self.generation.load(Ordering::Relaxed);
-        self.generation.store((generation + 1) & 0x00ff_ffff, Ordering::Relaxed);
+        self.generation.store(next(generation) & 0x00ff_ffff, Ordering::Relaxed);
     }
 
     fn free() -> Request {
         Request {
             state: AtomicU32::new(FREE),
             generation: AtomicU32::new(0),
+            comm: AtomicUsize::new(0),
             owner: UnsafeCell::new(Ownership::default()),
             outcome: UnsafeCell::new(Outcome::default()),
             flight: UnsafeCell::new(Flight::none()),

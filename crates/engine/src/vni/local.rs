@@ -25,7 +25,7 @@ impl Core {
         if args.synchronous || len > LOCAL_EAGER_LIMIT {
             let id = request();
             fill(id, args);
-            self.matching.store(key, Message::new(peer, Content::Local(id)));
+            self.store_local(key, Message::new(peer, Content::Local(id)));
             return Some(id);
         }
         let message = match args.buffer.contiguous() {
@@ -38,8 +38,14 @@ impl Core {
                 Message::copy_of(peer, &packed)
             }
         };
-        self.matching.store(key, message);
+        self.store_local(key, message);
         None
+    }
+
+    /// Nobody but this thread knows of the message: who sleeps in a probe is told.
+    fn store_local(&mut self, key: Key, message: Message) {
+        self.matching.store(key, message);
+        self.wake_sleepers();
     }
 
     /// Gives the data of a waiting send of this process to a receive.
@@ -57,5 +63,42 @@ impl Core {
         from.copy_to(to, len.min(room));
         let error = (len > room).then(|| truncated(key, len as u64, room));
         self.complete_receive(receive, key, len.min(room) as u64, error);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::buffer::Buffer;
+    use crate::request::RequestKind;
+    use crate::vni::Vni;
+    use heddle_bootstrap::JobControl;
+    use heddle_model::Model;
+    use heddle_sync::Scope;
+    use heddle_transport::Fabric;
+    use std::time::Duration;
+
+    #[test]
+    fn who_sleeps_in_a_probe_is_woken() {
+        let world = JobControl::create(1).and_then(|job| job.world_of(0)).expect("a job of one");
+        let fabric = Fabric::attach(&world, 1).expect("a segment");
+        let vni = Vni::new(&fabric, 0, &Model::default(), true);
+        let key = Key::new(8, 0, 3);
+        let mut bytes = vec![0u8; 2 * LOCAL_EAGER_LIMIT];
+        for len in [0, 9, 1000, bytes.len()] {
+            let mut ticket = fabric.own_bell().prepare(Scope::Machine);
+            // SAFETY: the bytes outlive the operation, which ends in this round.
+            let buffer = unsafe { Buffer::bytes(bytes.as_mut_ptr(), len) };
+            let args =
+                SendArgs { buffer, peer: 0, context: 8, source: 0, tag: 3, synchronous: false, keep: None };
+            let send = vni.with(|core| core.send(args, || request::take(0, 0, RequestKind::Send)));
+            assert!(ticket.park(Some(Duration::from_secs(20))), "not woken by {len} bytes");
+            let receive = request::take(0, 0, RequestKind::Receive);
+            // SAFETY: new, and not issued yet; it has no room, so nothing is written.
+            unsafe { request::flight(receive) }.buffer = Buffer::empty();
+            vni.with(|core| core.receive(receive, key));
+            assert!(send.is_none_or(|send| request::consume(send).is_some()));
+            assert!(request::consume(receive).is_some());
+        }
     }
 }

@@ -6,7 +6,7 @@
 //! | `send.rs` | from a send to the wire: eager, synchronous, rendezvous; waiting for room in order |
 //! | `receive.rs` | from the wire or the unexpected set to a receive |
 //! | `rendezvous.rs` | large messages: single copy, or streaming in pieces |
-//! | `pace.rs` | single copy or streaming: the quicker one, by measurement |
+//! | `pace.rs` | single copy or streaming, through the caches or past them: the quickest, by measurement |
 //! | `local.rs` | a process that sends to itself |
 
 mod local;
@@ -44,6 +44,16 @@ pub(crate) struct State {
     pub(crate) core: Core,
 }
 
+/// What came of a look.
+#[derive(Debug)]
+enum Step {
+    Nothing,
+    /// Something did, or pulls wait for their turn.
+    Happened,
+    /// This is to be done now, outside of the section.
+    Pull(Pull),
+}
+
 /// Everything but the inbox: what an arriving message acts on.
 #[derive(Debug)]
 pub(crate) struct Core {
@@ -60,8 +70,8 @@ pub(crate) struct Core {
     /// Requests that wait for buffered sends to leave.
     pub(crate) flushes: Vec<Flush>,
     pulls: VecDeque<Pull>,
-    /// How quickly large messages of each peer arrived.
-    paces: Vec<pace::Pace>,
+    /// How quickly messages of each peer arrived that went by rendezvous: those below `LARGE`, and the others.
+    paces: Vec<[pace::Pace; 2]>,
 }
 
 // SAFETY: requests named in the state belong to this VNI's section; the bell is made for many threads.
@@ -82,7 +92,7 @@ impl Vni {
                 streams: Vec::new(),
                 flushes: Vec::new(),
                 pulls: VecDeque::new(),
-                paces: vec![pace::Pace::default(); fabric.size()],
+                paces: vec![[pace::Pace::medium(), pace::Pace::large()]; fabric.size()],
             },
         };
         Vni { state: CachePadded::new(model.guard_vni(threads, state)) }
@@ -97,14 +107,22 @@ impl Vni {
     /// Makes progress if nobody else is in the section. Returns whether anything happened.
     #[inline]
     pub(crate) fn progress(&self) -> bool {
-        let step = |state: &mut State| {
-            let happened = state.poll();
-            (happened, state.core.next_pull())
-        };
-        match self.state.try_with(Path::Progress, step) {
-            None => false,
-            Some((happened, None)) => happened,
-            Some((_, Some(pull))) => {
+        self.state.try_with(Path::Progress, State::step).is_some_and(|step| self.carry_out(step))
+    }
+
+    /// Makes progress for certain: waits for the section, since whoever is in it may be none who looks. Returns whether
+    /// anything happened or is left to do.
+    #[cold]
+    pub(crate) fn look(&self) -> bool {
+        self.carry_out(self.state.with(Path::Progress, State::step))
+    }
+
+    #[inline]
+    fn carry_out(&self, step: Step) -> bool {
+        match step {
+            Step::Nothing => false,
+            Step::Happened => true,
+            Step::Pull(pull) => {
                 let result = pull.run();
                 self.state.with(Path::Progress, |state| state.core.finish_pull(pull, result));
                 true
@@ -114,6 +132,16 @@ impl Vni {
 }
 
 impl State {
+    #[inline]
+    fn step(&mut self) -> Step {
+        let happened = self.poll();
+        if let Some(pull) = self.core.next_pull() {
+            return Step::Pull(pull);
+        }
+        // A pull that was streamed instead, or that waits for its sender, leaves others behind it: look again.
+        if happened || self.core.has_pulls() { Step::Happened } else { Step::Nothing }
+    }
+
     #[inline]
     fn poll(&mut self) -> bool {
         let core = &mut self.core;
@@ -138,12 +166,12 @@ impl Core {
     pub(crate) fn complete(&mut self, id: RequestId, outcome: Outcome) {
         // SAFETY: the request is active on this VNI, whose section we are in.
         unsafe { request::complete(id, outcome) };
-        self.wake_waiter();
+        self.wake_sleepers();
     }
 
-    /// Wakes whoever sleeps in this process: something was completed.
+    /// Wakes whoever sleeps in this process: something was completed, or there is something to do.
     #[inline(always)]
-    fn wake_waiter(&self) {
+    fn wake_sleepers(&self) {
         // SAFETY: the bell lives as long as the fabric.
         unsafe { &*self.bell }.ring(Scope::Machine);
     }
@@ -152,8 +180,7 @@ impl Core {
     pub(crate) fn complete_part(&mut self, whole: RequestId, kind: RequestKind, outcome: Outcome) {
         // SAFETY: the request is active on this VNI, whose section we are in.
         unsafe { request::complete_part(whole, kind, outcome) };
-        // SAFETY: the bell lives as long as the fabric.
-        unsafe { &*self.bell }.ring(Scope::Machine);
+        self.wake_sleepers();
     }
 
     /// Completes the flushes whose buffered sends have left.

@@ -170,7 +170,7 @@ impl Core {
         }
         // SAFETY: an active request of this VNI, whose section we are in.
         unsafe { request::complete_received(id, source, tag, bytes) };
-        self.wake_waiter();
+        self.wake_sleepers();
     }
 
     fn tell_matched(&mut self, peer: usize, sender: RequestId) {

@@ -20,7 +20,7 @@
 //! ```
 
 use super::Core;
-use super::pace::Way;
+use super::pace::{LARGE, Pace, Way};
 use super::receive::truncated;
 use super::wire::{self, Cts, Rts};
 use crate::matching::Key;
@@ -100,6 +100,7 @@ impl Core {
         flight.source = key.source();
         flight.tag = key.tag();
         flight.arrived = 0;
+        flight.past_caches = false;
         flight.wanted = wanted;
         match flight.buffer.contiguous() {
             Some(local) if rts.address != 0 && !REFUSED.load(Ordering::Relaxed) => {
@@ -113,9 +114,17 @@ impl Core {
                     len: wanted,
                     patience,
                 });
+                // This thread may leave MPI before it comes to that; sleepers can do it, too.
+                self.wake_sleepers();
             }
             _ => self.ask_for_pieces(id, key, peer, rts),
         }
+    }
+
+    /// Whether there are messages to be pulled.
+    #[inline]
+    pub(super) fn has_pulls(&self) -> bool {
+        !self.pulls.is_empty()
     }
 
     /// The next message to be pulled now. If its sender waits in MPI, it is perhaps better streamed.
@@ -127,11 +136,19 @@ impl Core {
             self.pulls.push_front(pull);
             return None;
         }
-        if !attended || self.paces[pull.peer].choose() == Way::Pull {
+        let way = if attended { self.pace(pull.peer, pull.len).choose() } else { Way::Pull };
+        if way == Way::Pull {
             return Some(pull);
         }
+        // SAFETY: an active request of this VNI, whose section we are in.
+        unsafe { request::flight(pull.receive) }.past_caches = way == Way::StreamPastCaches;
         self.ask_for_pieces(pull.receive, &pull.key, pull.peer, pull.rts);
         None
+    }
+
+    fn pace(&mut self, peer: usize, bytes: usize) -> &mut Pace {
+        let [medium, large] = &mut self.paces[peer];
+        if bytes < LARGE { medium } else { large }
     }
 
     fn ask_for_pieces(&mut self, id: RequestId, key: &Key, peer: usize, rts: Rts) {
@@ -153,7 +170,7 @@ impl Core {
     pub(super) fn finish_pull(&mut self, pull: Pull, result: io::Result<Nanoseconds>) {
         let Pull { receive, key, peer, rts, len, .. } = pull;
         match result {
-            Ok(took) => self.paces[peer].pulled(len, took),
+            Ok(took) => self.pace(peer, len).pulled(len, took),
             Err(_) => {
                 REFUSED.store(true, Ordering::Relaxed);
                 return self.ask_for_pieces(receive, &key, peer, rts);
@@ -205,7 +222,7 @@ impl Core {
         let id = receive as RequestId;
         // SAFETY: the receive is active on this VNI, whose section we are in, until its last piece came.
         let flight = unsafe { request::flight(id) };
-        flight.buffer.write(offset as usize, message.payload());
+        flight.buffer.write_large(offset as usize, message.payload(), flight.past_caches);
         flight.arrived += message.len();
         if flight.arrived == flight.wanted {
             self.stream_complete(id);
@@ -217,7 +234,92 @@ impl Core {
         let flight = unsafe { request::flight(id) };
         let error = flight.keep.take().and_then(|kept| kept.downcast().ok()).map(|error| *error);
         let (source, tag, bytes) = (flight.source, flight.tag, flight.wanted as u64);
-        self.paces[flight.peer].streamed(flight.wanted, flight.asked_ns, clock::now_ns());
+        let way = if flight.past_caches { Way::StreamPastCaches } else { Way::Stream };
+        let (peer, wanted, asked_ns) = (flight.peer, flight.wanted, flight.asked_ns);
+        self.pace(peer, wanted).streamed(way, wanted, asked_ns, clock::now_ns());
         self.complete(id, Outcome { source, tag, bytes, cancelled: false, error });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::buffer::Buffer;
+    use crate::request::RequestKind;
+    use crate::vni::{SendArgs, Vni};
+    use heddle_bootstrap::JobControl;
+    use heddle_model::Model;
+    use heddle_transport::Fabric;
+
+    const MESSAGES: usize = 20;
+    const CONTEXT: u64 = 8;
+
+    /// Both ranks of a job, played by this thread.
+    fn pair() -> [(Fabric, Vni); 2] {
+        let job = JobControl::create(2).expect("the memory of a job");
+        [0, 1].map(|rank| {
+            let world = job.world_of(rank).expect("the job is there");
+            let fabric = Fabric::attach(&world, 1).expect("a segment");
+            let vni = Vni::new(&fabric, 0, &Model::default(), true);
+            (fabric, vni)
+        })
+    }
+
+    /// Rank 0 sends large messages to rank 1, and waits for that in MPI or does not. A receiver that looked in vain would
+    /// sleep, so as long as messages are to be pulled no look may be called in vain.
+    fn nobody_sleeps_while_there_are_pulls(sender_waits: bool) {
+        let [(sender_fabric, sender), (_, receiver)] = pair();
+        let len = 2 * WORTH_PATIENCE;
+        let mut from = vec![0u8; len];
+        from.iter_mut().zip(0u8..=255).for_each(|(byte, value)| *byte = value);
+        let mut to = vec![vec![0u8; len]; MESSAGES];
+        let attendance = sender_fabric.attendance(0);
+        attendance.store(u32::from(sender_waits), Ordering::Relaxed);
+        let sends: Vec<RequestId> = (0..MESSAGES)
+            .filter_map(|_| {
+                // SAFETY: the bytes outlive the operation, which ends in this function.
+                let buffer = unsafe { Buffer::bytes(from.as_mut_ptr(), len) };
+                let args = SendArgs {
+                    buffer,
+                    peer: 1,
+                    context: CONTEXT,
+                    source: 0,
+                    tag: 0,
+                    synchronous: false,
+                    keep: None,
+                };
+                sender.with(|core| core.send(args, || request::take(0, 0, RequestKind::Send)))
+            })
+            .collect();
+        let receives: Vec<RequestId> = to
+            .iter_mut()
+            .map(|bytes| {
+                let id = request::take(0, 0, RequestKind::Receive);
+                // SAFETY: new, and not issued yet.
+                let flight = unsafe { request::flight(id) };
+                // SAFETY: as above, of the bytes.
+                flight.buffer = unsafe { Buffer::bytes(bytes.as_mut_ptr(), len) };
+                receiver.with(|core| core.receive(id, Key::new(CONTEXT, 0, 0)));
+                id
+            })
+            .collect();
+        let mut all = sends.iter().chain(&receives);
+        while !all.clone().all(|id| request::is_complete(*id)) {
+            sender.progress();
+            while receiver.look() {}
+            assert!(!receiver.with(|core| core.has_pulls()), "the receiver would have slept");
+        }
+        assert!(all.all(|id| request::consume(*id).is_some_and(|(outcome, _)| outcome.error.is_none())));
+        assert!(to.iter().all(|bytes| *bytes == from));
+    }
+
+    #[test]
+    fn nobody_sleeps_while_messages_are_streamed_one_by_one() {
+        nobody_sleeps_while_there_are_pulls(true);
+    }
+
+    #[test]
+    fn nobody_sleeps_while_it_hopes_for_the_sender() {
+        nobody_sleeps_while_there_are_pulls(false);
     }
 }

@@ -34,54 +34,29 @@ fn create(
     Ok(())
 }
 
-pub(crate) fn comm_create_keyval(
-    copy: Callback,
-    delete: Callback,
-    keyval: Out<c_int>,
-    state: *mut c_void,
-) -> Result<()> {
-    create(Target::Comm, copy, delete, keyval, state)
+/// The functions of each kind of object: one that makes a keyval and one that frees it.
+macro_rules! keyvals {
+    ($($create:ident, $free:ident: $target:ident;)*) => {
+        $(
+            pub(crate) fn $create(
+                copy: Callback,
+                delete: Callback,
+                keyval: Out<c_int>,
+                state: *mut c_void,
+            ) -> Result<()> {
+                create(Target::$target, copy, delete, keyval, state)
+            }
+
+            pub(crate) fn $free(keyval: Out<c_int>) -> Result<()> {
+                attribute::free(Target::$target, keyval.place()?)
+            }
+        )*
+    };
 }
 
-pub(crate) fn comm_free_keyval(keyval: Out<c_int>) -> Result<()> {
-    attribute::free(Target::Comm, keyval.place()?)
-}
-
-pub(crate) fn keyval_create(
-    copy: Callback,
-    delete: Callback,
-    keyval: Out<c_int>,
-    state: *mut c_void,
-) -> Result<()> {
-    create(Target::Comm, copy, delete, keyval, state)
-}
-
-pub(crate) fn keyval_free(keyval: Out<c_int>) -> Result<()> {
-    attribute::free(Target::Comm, keyval.place()?)
-}
-
-pub(crate) fn type_create_keyval(
-    copy: Callback,
-    delete: Callback,
-    keyval: Out<c_int>,
-    state: *mut c_void,
-) -> Result<()> {
-    create(Target::Type, copy, delete, keyval, state)
-}
-
-pub(crate) fn type_free_keyval(keyval: Out<c_int>) -> Result<()> {
-    attribute::free(Target::Type, keyval.place()?)
-}
-
-pub(crate) fn win_create_keyval(
-    copy: Callback,
-    delete: Callback,
-    keyval: Out<c_int>,
-    state: *mut c_void,
-) -> Result<()> {
-    create(Target::Win, copy, delete, keyval, state)
-}
-
-pub(crate) fn win_free_keyval(keyval: Out<c_int>) -> Result<()> {
-    attribute::free(Target::Win, keyval.place()?)
+keyvals! {
+    comm_create_keyval, comm_free_keyval: Comm;
+    keyval_create, keyval_free: Comm;
+    type_create_keyval, type_free_keyval: Type;
+    win_create_keyval, win_free_keyval: Win;
 }

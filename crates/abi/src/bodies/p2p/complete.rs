@@ -49,7 +49,7 @@ impl Report {
             let message = format!("request {index} of the array has failed: {}", error.message());
             let failure = Error::new(mpi::MPI_ERR_IN_STATUS, message);
             self.failure = Some(match error.comm() {
-                Some(comm) => failure.on_comm(comm),
+                Some(comm) => failure.on_comm(comm.clone()),
                 None => failure,
             });
         }
