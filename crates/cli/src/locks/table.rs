@@ -44,6 +44,12 @@ pub(crate) fn conclusion(results: &Results) -> String {
     }
     let count = |wanted| results.targets.iter().filter(|target| target.verdict == wanted).count();
     let _ = writeln!(text, "targets: {} met, {} missed", count(Verdict::Pass), count(Verdict::Fail));
+    let figures = || results.summary.iter().flat_map(|row| row.figures.values());
+    let doubtful = figures().filter(|figure| figure.doubtful()).count();
+    if doubtful > 0 {
+        let all = figures().count();
+        let _ = writeln!(text, "others used the machine during {doubtful} of {all} figures: they say little");
+    }
     text
 }
 
