@@ -65,6 +65,7 @@ lane loom       "model checking of the locks (short form)"        loom
 lane build      "the library and the tools, release form"         build_all
 lane abi        "the standard ABI against another library's"      tests/abi/run.sh "$build"
 lane tools      "mpicc, pkg-config, install, relocation"          tests/launcher/tools.sh
+lane sync_c     "heddle_sync from C, shared and static"           tests/sync_c/run.sh "$build"
 lane c          "C programs: ranks x models x thread levels"      c_tests
 lane collective "collectives against a naive oracle"              collectives
 lane random     "random programs with checked payloads"           random_programs

@@ -3,7 +3,9 @@
 #
 #   BUILD_DIR/bin       mpiexec, heddle (if it was built), mpicc, mpicxx, mpic++
 #   BUILD_DIR/lib       libmpi_abi.so.1, libmpi_abi.so -> libmpi_abi.so.1, pkgconfig/heddle.pc
-#   BUILD_DIR/include   mpi.h
+#                       libheddle_sync.so.0, libheddle_sync.so -> libheddle_sync.so.0, libheddle_sync.a,
+#                       pkgconfig/heddle_sync.pc (if they were built)
+#   BUILD_DIR/include   mpi.h, heddle_sync.h
 #
 # RELEASE_DIR is cargo's folder (target/release) and must hold mpiexec, libmpi_abi.so and generate. What has not
 # changed is not touched, so that nothing is rebuilt because of it.
@@ -44,6 +46,17 @@ done
 put 755 "$release/libmpi_abi.so" "$build/lib/libmpi_abi.so.1"
 ln -sfn libmpi_abi.so.1 "$build/lib/libmpi_abi.so"
 "$release/generate" header "$build/include/mpi.h"
-sed "s/@VERSION@/$version/" "$root/tools/heddle.pc.in" >"$build/lib/pkgconfig/heddle.pc.made"
-put 644 "$build/lib/pkgconfig/heddle.pc.made" "$build/lib/pkgconfig/heddle.pc"
-rm -f "$build/lib/pkgconfig/heddle.pc.made"
+# configure NAME: the pkg-config file
+configure() {
+    sed "s/@VERSION@/$version/" "$root/tools/$1.pc.in" >"$build/lib/pkgconfig/$1.pc.made"
+    put 644 "$build/lib/pkgconfig/$1.pc.made" "$build/lib/pkgconfig/$1.pc"
+    rm -f "$build/lib/pkgconfig/$1.pc.made"
+}
+configure heddle
+if [ -f "$release/libheddle_sync_c.so" ] && [ -f "$release/libheddle_sync_c.a" ]; then
+    put 755 "$release/libheddle_sync_c.so" "$build/lib/libheddle_sync.so.0"
+    ln -sfn libheddle_sync.so.0 "$build/lib/libheddle_sync.so"
+    put 644 "$release/libheddle_sync_c.a" "$build/lib/libheddle_sync.a"
+    put 644 "$root/crates/sync-c/include/heddle_sync.h" "$build/include/heddle_sync.h"
+    configure heddle_sync
+fi

@@ -1,9 +1,10 @@
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 //! The `heddle` command: measures Heddle against other MPI libraries and says what is installed and how it is set.
 
 mod bench;
 mod info;
 mod installation;
+mod locks;
 mod settings;
 
 use std::io::{self, Write};
@@ -22,7 +23,7 @@ struct Command {
 #[derive(Debug, Subcommand)]
 enum Action {
     /// Measure Heddle and other MPI libraries in one alternating run.
-    Bench(bench::BenchArgs),
+    Bench(Box<bench::BenchArgs>),
     /// Show the version, where the library is, and the settings with their current values.
     Info(info::InfoArgs),
 }

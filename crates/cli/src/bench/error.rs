@@ -48,6 +48,9 @@ pub(crate) enum BenchError {
     /// None of the wanted libraries can be measured.
     #[error("there is no library to measure")]
     NothingToMeasure,
+    /// Options that do not go together, or name what is not there.
+    #[error("{0}")]
+    Options(String),
     /// Results could not be turned into JSON.
     #[error("cannot write the results as JSON: {0}")]
     Json(#[from] serde_json::Error),

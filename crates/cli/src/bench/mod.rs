@@ -5,18 +5,19 @@
 //! after every launch.
 
 mod cases;
+pub(crate) mod chart;
 mod compile;
-mod error;
+pub(crate) mod error;
 mod launch;
 mod library;
-mod load;
-mod machine;
+pub(crate) mod load;
+pub(crate) mod machine;
 mod peers;
 mod picture;
-mod record;
+pub(crate) mod record;
 mod remains;
 mod table;
-mod targets;
+pub(crate) mod targets;
 
 use std::collections::HashMap;
 use std::fs;
@@ -35,14 +36,19 @@ use peers::Peer;
 use record::{Failure, Measurement, Participant, Results, summarise};
 use targets::Verdict;
 
+use crate::locks::{self, LocksArgs};
+
 /// After so many launches of a case that took too long, a library is not asked again.
 const PATIENCE: u32 = 2;
 /// The exit status after an interruption, as shells have it for SIGINT.
-const INTERRUPTED: u8 = 130;
+pub(crate) const INTERRUPTED: u8 = 130;
 
 /// Options of `heddle bench`.
 #[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct BenchArgs {
+    #[command(subcommand)]
+    other: Option<Other>,
     /// What to measure (default: everything).
     #[arg(value_enum)]
     subjects: Vec<Subject>,
@@ -96,7 +102,14 @@ pub(crate) struct BenchArgs {
     list: bool,
 }
 
-fn seconds(text: &str) -> Result<f64, String> {
+/// What else can be measured.
+#[derive(Debug, clap::Subcommand)]
+enum Other {
+    /// Measure the locks of heddle-sync beside the other mutexes of this machine: no MPI in it.
+    Locks(LocksArgs),
+}
+
+pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(value) if (0.01..=30.0).contains(&value) => Ok(value),
         _ => Err("a number of seconds from 0.01 to 30".to_owned()),
@@ -134,6 +147,9 @@ impl BenchArgs {
 ///
 /// If nothing can be measured or results cannot be written.
 pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode, BenchError> {
+    if let Some(Other::Locks(args)) = &args.other {
+        return locks::run(args);
+    }
     let cases = args.cases();
     if args.list {
         for case in &cases {
@@ -143,10 +159,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode, BenchError> {
     }
     let sources = compile::sources(args.sources.as_deref())?;
     let started = jiff::Timestamp::now();
-    let out = args.out.clone().unwrap_or_else(|| {
-        let stamp: String = started.to_string().chars().take(19).filter(|c| !"-:".contains(*c)).collect();
-        PathBuf::from("results").join(format!("bench-{stamp}"))
-    });
+    let out = args.out.clone().unwrap_or_else(|| results_folder("bench", started));
     let mut failures = Vec::new();
     let libraries = prepare(args, &sources, &mut failures)?;
     fs::create_dir_all(&out).map_err(BenchError::file("create", &out))?;
@@ -185,6 +198,12 @@ pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode, BenchError> {
         (false, true) => ExitCode::FAILURE,
         (false, false) => ExitCode::SUCCESS,
     })
+}
+
+/// Where the results of a run go that was not told: `results/KIND-DATE`.
+pub(crate) fn results_folder(kind: &str, started: jiff::Timestamp) -> PathBuf {
+    let stamp: String = started.to_string().chars().take(19).filter(|c| !"-:".contains(*c)).collect();
+    PathBuf::from("results").join(format!("{kind}-{stamp}"))
 }
 
 /// The libraries that can be measured, each with its compiled program.

@@ -53,7 +53,8 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    fn new(
+    /// Compares.
+    pub(crate) fn new(
         what: String,
         measured: Option<f64>,
         bound: Bound,

@@ -1,0 +1,149 @@
+//! Who takes part: the locks of `heddle-sync`, the other mutexes of this machine, and queues that need no lock.
+//!
+//! To add a lock is to add a line to [`CONTENDERS`].
+
+use std::any::type_name;
+
+use heddle_sync::{AbortableMcs, Biased, Clh, Fissile, Mcs, Mutex, Ticket};
+
+use super::combined::{Dsm, LockQ, Offloaded};
+use super::experiments::{self, Experiment, Sample};
+use super::guarded::{Kind, Ours};
+use super::peers::{ArrayFifo, ParkingLot, SegFifo, Std};
+use super::pthread::{Pthread, Unlocked};
+use super::recipe::{Classes, FissileHmcsHere, HmcsHere};
+use super::team::Effort;
+
+/// What a contender is to the others: which targets it has, and whether it is compared or compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Family {
+    /// A lock of Heddle that lets arrivals overtake.
+    Mutex,
+    /// A lock of Heddle that serves in some order.
+    Queue,
+    /// A lock of Heddle with two priority classes.
+    TwoLevel,
+    /// Operations are handed to whoever holds the lock, or to a thread.
+    Combining,
+    /// Somebody else's mutex: the best of these is what Heddle is compared with.
+    Peer,
+    /// Not a lock; shown beside the others.
+    Reference,
+}
+
+impl Family {
+    /// As results name it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Mutex => "mutex",
+            Self::Queue => "queue",
+            Self::TwoLevel => "two-level",
+            Self::Combining => "combining",
+            Self::Peer => "peer",
+            Self::Reference => "reference",
+        }
+    }
+
+    /// Whether it is Heddle's.
+    pub(crate) fn is_ours(self) -> bool {
+        !matches!(self, Self::Peer | Self::Reference)
+    }
+}
+
+/// Measures one cell: an experiment with a number of threads. Nothing if the experiment makes no sense for this kind.
+type Measure = fn(Experiment, usize, &Effort) -> Option<Sample>;
+
+/// One line of the list.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Contender {
+    /// As tables, the JSON file and the command line have it.
+    pub(crate) name: &'static str,
+    /// What it is.
+    pub(crate) family: Family,
+    /// Its Rust type.
+    pub(crate) type_name: fn() -> &'static str,
+    measure: Measure,
+}
+
+impl Contender {
+    /// Something that guards a value.
+    const fn guarding<K: Kind>(name: &'static str, family: Family) -> Self {
+        Self { name, family, type_name: type_name::<K>, measure: experiments::measure::<K> }
+    }
+
+    /// A queue that is safe by itself.
+    const fn queue<Q: experiments::Fifo>(name: &'static str) -> Self {
+        let measure = experiments::measure_queue::<Q>;
+        Self { name, family: Family::Reference, type_name: type_name::<Q>, measure }
+    }
+
+    /// Measures one cell.
+    pub(crate) fn measure(&self, experiment: Experiment, threads: usize, effort: &Effort) -> Option<Sample> {
+        (self.measure)(experiment, threads, effort)
+    }
+
+    /// The contender of that name.
+    pub(crate) fn named(name: &str) -> Option<&'static Self> {
+        CONTENDERS.iter().find(|contender| contender.name == name)
+    }
+}
+
+/// Everything that is measured, in the order of the tables.
+pub(crate) const CONTENDERS: &[Contender] = &[
+    Contender::guarding::<Ours<Mutex>>("mutex", Family::Mutex),
+    Contender::guarding::<Ours<Biased<Mutex>>>("biased-mutex", Family::Mutex),
+    Contender::guarding::<Ours<Ticket>>("ticket", Family::Queue),
+    Contender::guarding::<Ours<Mcs>>("mcs", Family::Queue),
+    Contender::guarding::<Ours<Clh>>("clh", Family::Queue),
+    Contender::guarding::<Ours<AbortableMcs>>("abortable-mcs", Family::Queue),
+    Contender::guarding::<Ours<Fissile<Mcs>>>("fissile-mcs", Family::Queue),
+    Contender::guarding::<Ours<HmcsHere>>("hmcs", Family::Queue),
+    Contender::guarding::<Ours<FissileHmcsHere>>("fissile-hmcs", Family::Queue),
+    Contender::guarding::<Ours<Classes<Mutex, Mutex>>>("p-mutex-mutex", Family::TwoLevel),
+    Contender::guarding::<Ours<Classes<Mcs, Mcs>>>("p-mcs-mcs", Family::TwoLevel),
+    Contender::guarding::<Ours<Classes<HmcsHere, Mcs>>>("p-hmcs-mcs", Family::TwoLevel),
+    Contender::guarding::<Dsm>("dsm-synch", Family::Combining),
+    Contender::guarding::<LockQ<Mutex>>("lockq-mutex", Family::Combining),
+    Contender::guarding::<LockQ<Mcs>>("lockq-mcs", Family::Combining),
+    Contender::guarding::<Offloaded>("offload", Family::Combining),
+    Contender::guarding::<Pthread>("pthread", Family::Peer),
+    Contender::guarding::<ParkingLot>("parking_lot", Family::Peer),
+    Contender::guarding::<Std>("std", Family::Peer),
+    Contender::guarding::<Unlocked>("no-lock", Family::Reference),
+    Contender::queue::<SegFifo>("crossbeam-seg"),
+    Contender::queue::<ArrayFifo>("crossbeam-array"),
+];
+
+/// The contenders that take part, by name; all if none is named.
+pub(crate) fn chosen(names: &[String], peers: bool) -> Result<Vec<&'static Contender>, String> {
+    if let Some(unknown) = names.iter().find(|name| Contender::named(name).is_none()) {
+        let known: Vec<&str> = CONTENDERS.iter().map(|contender| contender.name).collect();
+        return Err(format!("there is no lock {unknown:?}; there are {}", known.join(", ")));
+    }
+    let named = |contender: &&Contender| {
+        names.is_empty()
+            || names.iter().any(|name| name == contender.name)
+            || peers && contender.family == Family::Peer
+    };
+    Ok(CONTENDERS.iter().filter(named).filter(|contender| peers || contender.family.is_ours()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::{CONTENDERS, Contender, Family};
+
+    #[test]
+    fn names_are_different_and_found() {
+        let names: HashSet<&str> = CONTENDERS.iter().map(|contender| contender.name).collect();
+        assert_eq!(names.len(), CONTENDERS.len());
+        assert!(names.iter().all(|name| Contender::named(name).is_some_and(|found| found.name == *name)));
+        assert!(Contender::named("no such lock").is_none());
+    }
+
+    #[test]
+    fn there_are_peers_to_compare_with() {
+        assert_eq!(CONTENDERS.iter().filter(|contender| contender.family == Family::Peer).count(), 3);
+    }
+}

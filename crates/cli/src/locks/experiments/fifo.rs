@@ -1,0 +1,72 @@
+//! The queue of Amer et al., *Software combining to mitigate multithreaded MPI contention* (ICS 2019, slides): threads
+//! enqueue and dequeue in turn on one queue, guarded by each lock; queues that need no lock are shown for reference.
+
+use std::collections::VecDeque;
+use std::hint::black_box;
+
+use super::Sample;
+use crate::locks::guarded::{Guarded, Kind};
+use crate::locks::team::{self, Effort, Until};
+
+/// More than threads can have in the queue at once.
+pub(crate) const CAPACITY: usize = 1 << 12;
+
+/// A queue that several threads may use.
+pub(crate) trait Fifo: Sync + 'static {
+    /// An empty one with room for [`CAPACITY`] values.
+    fn new() -> Self;
+    /// Adds a value.
+    fn enqueue(&self, value: u64);
+    /// Takes the oldest value.
+    fn dequeue(&self) -> Option<u64>;
+}
+
+/// A plain queue in a guard.
+struct GuardedFifo<K: Kind>(K::Guarded<VecDeque<u64>>);
+
+impl<K: Kind> Fifo for GuardedFifo<K> {
+    fn new() -> Self {
+        Self(K::guard(VecDeque::with_capacity(CAPACITY)))
+    }
+
+    #[inline(always)]
+    fn enqueue(&self, value: u64) {
+        self.0.with(|queue| queue.push_back(value));
+    }
+
+    #[inline(always)]
+    fn dequeue(&self) -> Option<u64> {
+        self.0.with(VecDeque::pop_front)
+    }
+}
+
+/// Operations a second, and the slowest thread's share.
+pub(super) fn measure<K: Kind>(threads: usize, effort: &Effort) -> Option<Sample> {
+    run::<GuardedFifo<K>>(threads, effort)
+}
+
+/// As [`measure`], for a queue that guards itself; no other experiment is for it.
+pub(crate) fn measure_queue<Q: Fifo>(
+    experiment: super::Experiment,
+    threads: usize,
+    effort: &Effort,
+) -> Option<Sample> {
+    (experiment == super::Experiment::Fifo).then(|| run::<Q>(threads, effort)).flatten()
+}
+
+fn run<Q: Fifo>(threads: usize, effort: &Effort) -> Option<Sample> {
+    assert!(threads < CAPACITY, "each thread has at most one value in the queue");
+    let queue = Q::new();
+    let outcome = team::run(threads, Until::Time(effort.window), |number, turns| {
+        while turns.next() {
+            queue.enqueue(number as u64);
+            black_box(queue.dequeue());
+        }
+        // A turn is two operations.
+        turns.done() * 2
+    });
+    // Every thread takes out as often as it puts in, and its own value is there if no other: nothing may be left.
+    let left = std::iter::from_fn(|| queue.dequeue()).count();
+    assert_eq!(left, 0, "{} lost the order of its operations", std::any::type_name::<Q>());
+    Sample::of_rates(&outcome)
+}

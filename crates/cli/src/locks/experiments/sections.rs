@@ -1,0 +1,44 @@
+//! How many sections a second: empty ones, and short ones with as much work outside.
+
+use std::hint::black_box;
+
+use super::Sample;
+use crate::locks::guarded::{Guarded, Kind};
+use crate::locks::team::{self, Effort, Until};
+
+/// Additions in the section, and outside, of the mixed experiment.
+const ADDITIONS: u32 = 10;
+
+/// Sections in which nothing happens. This favours locks that let the last holder overtake all who wait.
+pub(super) fn empty<K: Kind>(threads: usize, effort: &Effort) -> Option<Sample> {
+    let guarded = K::guard(());
+    Sample::of_rates(&team::run(threads, until(effort), |_, turns| {
+        while turns.next() {
+            guarded.with(|()| ());
+        }
+        turns.done()
+    }))
+}
+
+/// Sections as short as those of a message, with as much to do outside.
+pub(super) fn mixed<K: Kind>(threads: usize, effort: &Effort) -> Option<Sample> {
+    let guarded = K::guard(0_u64);
+    Sample::of_rates(&team::run(threads, until(effort), |_, turns| {
+        while turns.next() {
+            guarded.with(add);
+            add(&mut 0);
+        }
+        turns.done()
+    }))
+}
+
+fn until(effort: &Effort) -> Until {
+    Until::Time(effort.window)
+}
+
+#[inline(always)]
+fn add(number: &mut u64) {
+    for _ in 0..ADDITIONS {
+        *number = black_box(*number + 1);
+    }
+}

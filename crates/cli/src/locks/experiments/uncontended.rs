@@ -1,0 +1,33 @@
+//! One thread alone: the price of a lock that nobody disputes.
+
+use std::hint::black_box;
+use std::sync::mpsc::channel;
+
+use heddle_platform::clock;
+
+use super::{Metric, Sample};
+use crate::locks::guarded::{Guarded, Kind};
+use crate::locks::team::Effort;
+
+/// Nanoseconds of a section that adds one.
+pub(super) fn measure<K: Kind>(effort: &Effort) -> Sample {
+    let guarded = K::guard(0_u64);
+    // A second thread, asleep: glibc leaves out atomic instructions while there is only one.
+    let (done, asleep) = channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(move || asleep.recv().unwrap_or(()));
+        run(&guarded, effort.iterations / 8);
+        let ns = run(&guarded, effort.iterations);
+        drop(done);
+        Sample(vec![(Metric::CostNs, ns)])
+    })
+}
+
+#[inline(never)]
+fn run(guarded: &impl Guarded<u64>, iterations: u64) -> f64 {
+    let start = clock::now_ns();
+    for _ in 0..iterations {
+        guarded.with(|number| *number = black_box(*number + 1));
+    }
+    (clock::now_ns() - start) as f64 / iterations.max(1) as f64
+}

@@ -1,0 +1,47 @@
+//! The one shape that every contender has: a value, and operations on it that exclude each other.
+//!
+//! An operation is a closure, so that the same experiment measures a lock (which runs it between acquire and release)
+//! and combining (where another thread may run it).
+
+use std::marker::PhantomData;
+
+use heddle_sync::{CachePadded, Lock, RawLock};
+
+use super::recipe::Recipe;
+
+/// A value whose operations exclude each other.
+pub(crate) trait Guarded<T>: Sync {
+    /// Runs an operation on the value and returns its result.
+    fn with<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> R;
+}
+
+/// A way to guard values.
+pub(crate) trait Kind: 'static {
+    /// A guarded value.
+    type Guarded<T: Send + 'static>: Guarded<T>;
+
+    /// Guards `value`.
+    fn guard<T: Send + 'static>(value: T) -> Self::Guarded<T>;
+
+    /// Whether more than one thread may use it at once.
+    const SHARED: bool = true;
+}
+
+/// Any lock of `heddle-sync`.
+#[derive(Debug)]
+pub(crate) struct Ours<R>(PhantomData<R>);
+
+impl<R: Recipe> Kind for Ours<R> {
+    type Guarded<T: Send + 'static> = CachePadded<Lock<R::Lock, T>>;
+
+    fn guard<T: Send + 'static>(value: T) -> Self::Guarded<T> {
+        CachePadded::new(Lock::new(R::make(), value))
+    }
+}
+
+impl<L: RawLock, T: Send> Guarded<T> for CachePadded<Lock<L, T>> {
+    #[inline(always)]
+    fn with<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> R {
+        operation(&mut self.acquire())
+    }
+}

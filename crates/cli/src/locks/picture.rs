@@ -1,0 +1,78 @@
+//! The results as one picture: a panel an experiment, a colour a lock.
+
+use std::path::Path;
+
+use plotters::style::Color;
+use plotters::style::{HSLColor, RGBColor};
+
+use super::contender::{CONTENDERS, Family};
+use super::experiments::{Experiment, Metric};
+use super::record::{Results, Row};
+use crate::bench::chart::{Panel, Picture, Series};
+use crate::bench::error::BenchError;
+
+/// What is shown of which experiment, and whether from zero.
+const PANELS: [(Experiment, Metric, bool); 9] = [
+    (Experiment::Uncontended, Metric::CostNs, false),
+    (Experiment::Empty, Metric::Rate, false),
+    (Experiment::Mixed, Metric::Rate, false),
+    (Experiment::Lines, Metric::LatencyNs, false),
+    (Experiment::Lines, Metric::Rate, false),
+    (Experiment::Fifo, Metric::Rate, false),
+    (Experiment::Fairness, Metric::Jain, true),
+    (Experiment::Fairness, Metric::LongestWaitUs, false),
+    (Experiment::Handover, Metric::HandoverNs, false),
+];
+
+/// Draws the picture into the SVG file `path`; without a figure there is no picture.
+///
+/// # Errors
+///
+/// If the file cannot be written.
+pub(crate) fn draw(results: &Results, path: &Path) -> Result<(), BenchError> {
+    let panels = PANELS.iter().filter_map(|&(experiment, metric, from_zero)| {
+        let of_it = |row: &&Row| row.experiment == experiment && row.metric == metric;
+        panel(results, results.summary.iter().filter(of_it).collect(), from_zero)
+    });
+    let legend = results.locks.iter().map(|lock| (lock.name.clone(), colour(&lock.name))).collect();
+    Picture { heading: results.machine.sentence(), legend, panels: panels.collect() }.draw(path)
+}
+
+/// One panel; nothing if nothing was measured for it.
+fn panel(results: &Results, rows: Vec<&Row>, from_zero: bool) -> Option<Panel> {
+    let first = rows.first()?;
+    let mut series = Vec::new();
+    for lock in &results.locks {
+        let points: Vec<(f64, f64)> = rows
+            .iter()
+            .enumerate()
+            .filter_map(|(place, row)| Some((place as f64, row.figures.get(&lock.name)?.median)))
+            .collect();
+        if !points.is_empty() {
+            series.push(Series { colour: colour(&lock.name), points });
+        }
+    }
+    Some(Panel {
+        title: format!("{}: {}", first.experiment.name(), first.metric.title()),
+        axis: "threads",
+        places: rows.iter().map(|row| row.threads.to_string()).collect(),
+        from_zero,
+        series,
+    })
+}
+
+/// A colour that stays the lock's in every picture: greys for the others, the circle of colours for Heddle's.
+fn colour(name: &str) -> RGBColor {
+    let place = CONTENDERS.iter().position(|contender| contender.name == name).unwrap_or(0);
+    let ours: Vec<usize> =
+        (0..CONTENDERS.len()).filter(|&index| CONTENDERS[index].family.is_ours()).collect();
+    if let Some(number) = ours.iter().position(|&index| index == place) {
+        let lightness = if number % 2 == 0 { 0.42 } else { 0.56 };
+        let hue = number as f64 / ours.len() as f64;
+        let (red, green, blue) = HSLColor(hue, 0.75, lightness).to_backend_color().rgb;
+        return RGBColor(red, green, blue);
+    }
+    let others = CONTENDERS[..place].iter().filter(|contender| !contender.family.is_ours()).count() as u8;
+    let grey = if CONTENDERS[place].family == Family::Peer { 20 + 35 * others } else { 120 + 15 * others };
+    RGBColor(grey, grey, grey)
+}

@@ -1,0 +1,73 @@
+//! How a lock is made: most have a default, some need to know the machine.
+
+use std::marker::PhantomData;
+use std::sync::OnceLock;
+
+use heddle_sync::hmcs::Tree;
+use heddle_sync::{Fissile, Hmcs, RawLock, TwoLevel, WaitPolicy};
+use heddle_topology::{Kind, Topology};
+
+/// A way to make a lock.
+pub(crate) trait Recipe: 'static {
+    /// What is made.
+    type Lock: RawLock + 'static;
+
+    /// A free lock.
+    fn make() -> Self::Lock;
+}
+
+impl<L: RawLock + Default + 'static> Recipe for L {
+    type Lock = L;
+
+    fn make() -> L {
+        L::default()
+    }
+}
+
+/// This machine for HMCS; flat if nothing is known of it.
+fn tree() -> &'static Tree {
+    static TREE: OnceLock<Tree> = OnceLock::new();
+    TREE.get_or_init(|| match Topology::of_machine() {
+        Ok(topology) => Tree::from_places(topology.places(Kind::Core)),
+        Err(_) => Tree::flat(),
+    })
+}
+
+/// HMCS for this machine.
+#[derive(Debug)]
+pub(crate) struct HmcsHere;
+
+impl Recipe for HmcsHere {
+    type Lock = Hmcs;
+
+    fn make() -> Hmcs {
+        Hmcs::new(tree(), WaitPolicy::DEFAULT)
+    }
+}
+
+/// The same behind a door that a running thread may take first.
+#[derive(Debug)]
+pub(crate) struct FissileHmcsHere;
+
+impl Recipe for FissileHmcsHere {
+    type Lock = Fissile<Hmcs>;
+
+    fn make() -> Self::Lock {
+        Fissile::new(HmcsHere::make(), WaitPolicy::DEFAULT)
+    }
+}
+
+/// Two classes: the lock of the first, and that of the second.
+#[derive(Debug)]
+pub(crate) struct Classes<H, L>(PhantomData<(H, L)>);
+
+impl<H: Recipe, L: Recipe> Recipe for Classes<H, L>
+where
+    L::Lock: RawLock<Platform = <H::Lock as RawLock>::Platform>,
+{
+    type Lock = TwoLevel<H::Lock, L::Lock>;
+
+    fn make() -> Self::Lock {
+        TwoLevel::new(H::make(), L::make(), WaitPolicy::DEFAULT)
+    }
+}

@@ -1,0 +1,244 @@
+//! What was measured, the medians over the rounds, and the file that keeps them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::contender::{Contender, Family};
+use super::experiments::{Experiment, Metric};
+use crate::bench::error::BenchError;
+use crate::bench::load::Load;
+use crate::bench::machine::Machine;
+use crate::bench::record::median;
+use crate::bench::targets::Target;
+
+/// A lock that took part.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Participant {
+    /// Its name.
+    pub(crate) name: String,
+    /// `mutex`, `queue`, `two-level`, `combining`, `peer` or `reference`.
+    pub(crate) family: String,
+    /// What it is in the source.
+    pub(crate) rust_type: String,
+}
+
+impl From<&Contender> for Participant {
+    fn from(contender: &Contender) -> Self {
+        Self {
+            name: contender.name.to_owned(),
+            family: contender.family.name().to_owned(),
+            rust_type: (contender.type_name)().to_owned(),
+        }
+    }
+}
+
+/// One cell of one round.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Measurement {
+    /// Of what.
+    pub(crate) experiment: Experiment,
+    /// By how many threads.
+    pub(crate) threads: usize,
+    /// Which lock.
+    pub(crate) lock: String,
+    /// Counted from 1.
+    pub(crate) round: u32,
+    /// What else the machine did while the locks of this experiment and thread count were measured.
+    pub(crate) load: Load,
+    /// Cache-line round trip before that.
+    pub(crate) probe_ns: Option<f64>,
+    /// The figures.
+    pub(crate) figures: BTreeMap<Metric, f64>,
+}
+
+/// With so many undisturbed rounds, the disturbed ones are left out of a figure.
+const ENOUGH_ROUNDS: usize = 3;
+
+/// A lock's figure over the rounds: the undisturbed ones if there are enough, else all.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Figure {
+    /// Median over the rounds.
+    pub(crate) median: f64,
+    /// Smallest round.
+    pub(crate) low: f64,
+    /// Largest round.
+    pub(crate) high: f64,
+    /// Rounds that it is made of.
+    pub(crate) rounds: usize,
+    /// How many of them other things disturbed.
+    pub(crate) disturbed: usize,
+    /// Median of the probes beside it.
+    pub(crate) probe_ns: Option<f64>,
+}
+
+impl Figure {
+    /// Whether most rounds were disturbed.
+    pub(crate) fn doubtful(&self) -> bool {
+        self.disturbed * 2 > self.rounds
+    }
+}
+
+/// The best of the peers in a row.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Best {
+    /// Which.
+    pub(crate) name: String,
+    /// Its median.
+    pub(crate) median: f64,
+}
+
+/// All locks' figures of one experiment, metric and number of threads.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Row {
+    /// Of what.
+    pub(crate) experiment: Experiment,
+    /// Which figure of it.
+    pub(crate) metric: Metric,
+    /// By how many threads.
+    pub(crate) threads: usize,
+    /// By lock.
+    pub(crate) figures: BTreeMap<String, Figure>,
+    /// What Heddle's locks are compared with.
+    pub(crate) best_peer: Option<Best>,
+}
+
+impl Row {
+    /// A lock's figure as a multiple of the best peer's.
+    pub(crate) fn ratio(&self, name: &str) -> Option<f64> {
+        let best = self.best_peer.as_ref().filter(|best| best.median > 0.0)?;
+        Some(self.figures.get(name)?.median / best.median)
+    }
+}
+
+/// Everything a run leaves.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Results {
+    /// This program's version.
+    pub(crate) version: String,
+    /// The command line.
+    pub(crate) command: Vec<String>,
+    /// When it began (UTC).
+    pub(crate) started: String,
+    /// Whether every cell was measured.
+    pub(crate) complete: bool,
+    /// The machine.
+    pub(crate) machine: Machine,
+    /// Rounds that were wanted.
+    pub(crate) rounds: u32,
+    /// Iterations of a cell that counts them.
+    pub(crate) iterations: u64,
+    /// Seconds of a cell that counts time.
+    pub(crate) seconds: f64,
+    /// Who took part.
+    pub(crate) locks: Vec<Participant>,
+    /// Every cell of every round.
+    pub(crate) measurements: Vec<Measurement>,
+    /// Medians.
+    pub(crate) summary: Vec<Row>,
+    /// Targets, and whether they are met.
+    pub(crate) targets: Vec<Target>,
+}
+
+impl Results {
+    /// Writes everything to `path`; a reader never sees half a file.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub(crate) fn save(&self, path: &Path) -> Result<(), BenchError> {
+        let unfinished = path.with_extension("json.part");
+        let text = serde_json::to_string_pretty(self)?;
+        fs::write(&unfinished, text).map_err(BenchError::file("write", &unfinished))?;
+        fs::rename(&unfinished, path).map_err(BenchError::file("write", path))
+    }
+}
+
+/// Medians over the rounds: rows by experiment, metric and threads.
+pub(crate) fn summarise(measurements: &[Measurement]) -> Vec<Row> {
+    type Cell<'a> = BTreeMap<&'a str, Vec<(f64, &'a Measurement)>>;
+    let mut cells: BTreeMap<(Experiment, Metric, usize), Cell<'_>> = BTreeMap::new();
+    for measurement in measurements {
+        for (&metric, &value) in &measurement.figures {
+            let key = (measurement.experiment, metric, measurement.threads);
+            cells.entry(key).or_default().entry(&measurement.lock).or_default().push((value, measurement));
+        }
+    }
+    let rows = cells.into_iter().map(|((experiment, metric, threads), cell)| {
+        let figures: BTreeMap<String, Figure> =
+            cell.into_iter().filter_map(|(name, values)| Some((name.to_owned(), figure(&values)?))).collect();
+        let best_peer = best_peer(metric, &figures);
+        Row { experiment, metric, threads, figures, best_peer }
+    });
+    rows.collect()
+}
+
+fn best_peer(metric: Metric, figures: &BTreeMap<String, Figure>) -> Option<Best> {
+    let is_peer =
+        |name: &str| Contender::named(name).is_some_and(|contender| contender.family == Family::Peer);
+    let peers = figures.iter().filter(|(name, _)| is_peer(name));
+    peers
+        .map(|(name, figure)| Best { name: name.clone(), median: figure.median })
+        .reduce(|best, next| if metric.better(next.median, best.median) { next } else { best })
+}
+
+fn figure(values: &[(f64, &Measurement)]) -> Option<Figure> {
+    let undisturbed: Vec<_> =
+        values.iter().copied().filter(|(_, measurement)| !measurement.load.disturbs()).collect();
+    let used = if undisturbed.len() >= ENOUGH_ROUNDS { &undisturbed } else { values };
+    Some(Figure {
+        median: median(used.iter().map(|(value, _)| *value))?,
+        low: used.iter().map(|(value, _)| *value).fold(f64::INFINITY, f64::min),
+        high: used.iter().map(|(value, _)| *value).fold(f64::NEG_INFINITY, f64::max),
+        rounds: used.len(),
+        disturbed: used.iter().filter(|(_, measurement)| measurement.load.disturbs()).count(),
+        probe_ns: median(used.iter().filter_map(|(_, measurement)| measurement.probe_ns)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Measurement, summarise};
+    use crate::bench::load::Load;
+    use crate::locks::experiments::{Experiment, Metric};
+
+    fn measured(lock: &str, round: u32, others: f64, rate: f64) -> Measurement {
+        Measurement {
+            experiment: Experiment::Empty,
+            threads: 2,
+            lock: lock.to_owned(),
+            round,
+            load: Load { others, stolen: 0.0 },
+            probe_ns: Some(100.0),
+            figures: [(Metric::Rate, rate), (Metric::LatencyNs, 2e9 / rate)].into(),
+        }
+    }
+
+    #[test]
+    fn each_metric_has_a_row_with_its_best_peer() {
+        let rows = summarise(&[
+            measured("mutex", 1, 0.0, 30.0),
+            measured("std", 1, 0.0, 20.0),
+            measured("pthread", 1, 0.0, 10.0),
+        ]);
+        assert_eq!(rows.len(), 2);
+        assert_eq!(rows[0].metric, Metric::Rate);
+        assert_eq!(rows[0].best_peer.as_ref().map(|best| best.name.as_str()), Some("std"));
+        assert_eq!(rows[0].ratio("mutex"), Some(1.5));
+        assert_eq!(rows[1].best_peer.as_ref().map(|best| best.median), Some(1e8));
+        assert!(rows[1].ratio("mutex").is_some_and(|ratio| ratio < 1.0));
+    }
+
+    #[test]
+    fn disturbed_rounds_are_left_out_only_if_enough_others_remain() {
+        let mut rounds: Vec<_> = (1..=3).map(|round| measured("mutex", round, 0.0, 5.0)).collect();
+        rounds.push(measured("mutex", 4, 0.9, 1.0));
+        let figure = summarise(&rounds)[0].figures["mutex"].clone();
+        assert_eq!((figure.low, figure.rounds, figure.disturbed), (5.0, 3, 0));
+        rounds.remove(0);
+        let figure = summarise(&rounds)[0].figures["mutex"].clone();
+        assert_eq!((figure.low, figure.rounds, figure.disturbed), (1.0, 3, 1));
+    }
+}

@@ -1,0 +1,117 @@
+//! The results as a page of Markdown, and the last words on the terminal.
+
+use std::fmt::Write as _;
+
+use super::experiments::Experiment;
+use super::record::{Results, Row};
+use crate::bench::record::median;
+use crate::bench::targets::{Bound, Target, Verdict, number};
+
+/// Renders the whole page.
+pub(crate) fn render(results: &Results) -> String {
+    let mut page = String::from("# The locks of heddle-sync and other mutexes\n\n");
+    let state = if results.complete { "" } else { " **Interrupted: not every cell was measured.**" };
+    // A `String` takes whatever is written to it, so the results of these macros cannot be errors.
+    let _ = writeln!(page, "{}\n", results.machine.sentence());
+    let _ = writeln!(
+        page,
+        "{}, {} rounds over all cells, the locks of a cell one directly after the other; {} iterations where they are \
+         counted, {} s where time is; medians, without the rounds in which others used the machine where three or \
+         more remain, with `*` where they had to be used.{state} In parentheses: the figure as a multiple of the best \
+         of pthread's, parking_lot's and std's mutex.\n",
+        results.started, results.rounds, results.iterations, results.seconds
+    );
+    targets(&mut page, &results.targets);
+    for rows in results.summary.chunk_by(|a, b| a.experiment == b.experiment) {
+        experiment(&mut page, results, rows[0].experiment, rows);
+    }
+    page
+}
+
+/// What is printed at the end of a run.
+pub(crate) fn conclusion(results: &Results) -> String {
+    let mut text = String::new();
+    for target in results.targets.iter().filter(|target| target.verdict == Verdict::Fail) {
+        let _ = writeln!(
+            text,
+            "missed: {}: {} {}, limit {} ({})",
+            target.what,
+            shown(target.measured),
+            target.unit,
+            shown(target.limit),
+            target.basis
+        );
+    }
+    let count = |wanted| results.targets.iter().filter(|target| target.verdict == wanted).count();
+    let _ = writeln!(text, "targets: {} met, {} missed", count(Verdict::Pass), count(Verdict::Fail));
+    text
+}
+
+fn shown(value: Option<f64>) -> String {
+    value.map_or("-".to_owned(), number)
+}
+
+fn targets(page: &mut String, targets: &[Target]) {
+    if targets.is_empty() {
+        return;
+    }
+    page.push_str("## Targets\n\n| target | measured | limit | from | |\n|---|---:|---:|---|---|\n");
+    for target in targets {
+        let sign = if target.bound == Bound::AtMost { "≤" } else { "≥" };
+        let verdict = if target.verdict == Verdict::Pass { "met" } else { "**missed**" };
+        let _ = writeln!(
+            page,
+            "| {} | {} | {sign} {} {} | {} | {verdict} |",
+            target.what,
+            shown(target.measured),
+            shown(target.limit),
+            target.unit,
+            target.basis
+        );
+    }
+    page.push('\n');
+}
+
+fn experiment(page: &mut String, results: &Results, experiment: Experiment, rows: &[Row]) {
+    let _ = writeln!(page, "## {}: {}\n", experiment.name(), experiment.question());
+    for rows in rows.chunk_by(|a, b| a.metric == b.metric) {
+        let metric = rows[0].metric;
+        let better = if metric.smaller_is_better() { "smaller" } else { "larger" };
+        let _ = write!(page, "{}, {better} is better\n\n| threads |", metric.title());
+        for row in rows {
+            let _ = write!(page, " {} |", row.threads);
+        }
+        let _ = writeln!(page, "\n|---|{}", "---:|".repeat(rows.len()));
+        for lock in &results.locks {
+            if rows.iter().any(|row| row.figures.contains_key(&lock.name)) {
+                one_lock(page, &lock.name, rows);
+            }
+        }
+        page.push_str("| *probe ns* |");
+        for row in rows {
+            let _ = write!(
+                page,
+                " {} |",
+                shown(median(row.figures.values().filter_map(|figure| figure.probe_ns)))
+            );
+        }
+        page.push_str("\n\n");
+    }
+}
+
+fn one_lock(page: &mut String, name: &str, rows: &[Row]) {
+    let _ = write!(page, "| {name} |");
+    for row in rows {
+        let Some(figure) = row.figures.get(name) else {
+            page.push_str(" - |");
+            continue;
+        };
+        let doubt = if figure.doubtful() { "*" } else { "" };
+        let _ = write!(page, " {}{doubt}", number(figure.median));
+        if let Some(ratio) = row.ratio(name).filter(|_| row.metric.is_compared()) {
+            let _ = write!(page, " ({ratio:.2})");
+        }
+        page.push_str(" |");
+    }
+    page.push('\n');
+}

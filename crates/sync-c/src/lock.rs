@@ -1,0 +1,179 @@
+//! `heddle_lock_*`: what C calls.
+
+use crate::error::{Failure, Status, finish};
+use crate::held::{AnyLock, Class, Patience};
+use crate::kinds::{self, KINDS, NAMES};
+use crate::pointer;
+use heddle_platform::clock;
+use std::ffi::c_char;
+use std::fmt;
+
+/// A lock. Any number of threads may use it at once; it is not recursive, and the thread that acquired it releases it.
+pub struct LockHandle(Box<dyn AnyLock>);
+
+impl fmt::Debug for LockHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LockHandle").finish_non_exhaustive()
+    }
+}
+
+/// The names of all kinds of locks, separated by blanks.
+///
+/// `mutex` is the one to take without a reason for another. `biased-mutex` costs nearly nothing while one thread uses it.
+/// `ticket`, `mcs`, `clh` and `abortable-mcs` serve in order, `hmcs` those first that are near. `fissile-X` is X with a
+/// door that a thread which runs may take first, and keeps its speed with more threads than cores. `p-X-Y` has two
+/// classes: X is the lock of those that go first, Y of those that stand back. Not all can wait for a time.
+#[unsafe(no_mangle)]
+pub extern "C" fn heddle_lock_kinds() -> *const c_char {
+    NAMES.as_ptr()
+}
+
+/// Makes a free lock of the kind `kind` and stores it in `*lock`; on an error `*lock` becomes null.
+///
+/// # Safety
+///
+/// `kind` is null or a string; `lock` is null or may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn heddle_lock_create(kind: *const c_char, lock: *mut *mut LockHandle) -> Status {
+    let make = || {
+        // SAFETY: the caller's promise.
+        let name = unsafe { pointer::name(kind) }?;
+        let found = KINDS.iter().find(|kind| kind.name == name);
+        let unknown = || {
+            let words = format!("there is no lock {name:?}; there are {}", kinds::names(|_| true));
+            Failure::new(Status::UnknownKind, words)
+        };
+        Ok(LockHandle(found.ok_or_else(unknown)?.make()))
+    };
+    // SAFETY: the caller's promise.
+    finish("heddle_lock_create", unsafe { pointer::give(lock, "lock", make) })
+}
+
+/// Acquires and tells the outcome.
+///
+/// # Safety
+///
+/// `lock` is null or a lock that is not destroyed before the call returns.
+unsafe fn acquire(call: &str, lock: *const LockHandle, class: Class, patience: Patience) -> Status {
+    // SAFETY: the caller's promise.
+    match unsafe { pointer::handle(lock, "lock") }.and_then(|lock| lock.0.acquire(class, patience)) {
+        Ok(status) => status,
+        Err(failure) => finish(call, Err(failure)),
+    }
+}
+
+/// A time-out as a deadline. More than 580 years are for ever.
+fn until(timeout_ns: u64) -> Patience {
+    Patience::Until(clock::now_ns().saturating_add(timeout_ns))
+}
+
+/// Waits until the lock is the caller's; in the class that goes first, if the kind has classes.
+///
+/// # Safety
+///
+/// `lock` is null or a lock that is not destroyed before the call returns.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn heddle_lock_acquire(lock: *mut LockHandle) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe { acquire("heddle_lock_acquire", lock, Class::High, Patience::Endless) }
+}
+
+/// Takes the lock if that needs no waiting, otherwise returns `HEDDLE_STATUS_BUSY`.
+///
+/// # Safety
+///
+/// As `heddle_lock_acquire`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn heddle_lock_try_acquire(lock: *mut LockHandle) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe { acquire("heddle_lock_try_acquire", lock, Class::High, Patience::None) }
+}
+
+/// Waits until the lock is the caller's, or `timeout_ns` nanoseconds are over: then it returns
+/// `HEDDLE_STATUS_TIMED_OUT`. Not every kind can do that.
+///
+/// # Safety
+///
+/// As `heddle_lock_acquire`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn heddle_lock_acquire_timed(lock: *mut LockHandle, timeout_ns: u64) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe { acquire("heddle_lock_acquire_timed", lock, Class::High, until(timeout_ns)) }
+}
+
+/// As `heddle_lock_acquire`, in the class that stands back. The same for kinds without classes.
+///
+/// # Safety
+///
+/// As `heddle_lock_acquire`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn heddle_lock_acquire_low(lock: *mut LockHandle) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe { acquire("heddle_lock_acquire_low", lock, Class::Low, Patience::Endless) }
+}
+
+/// As `heddle_lock_try_acquire`, in the class that stands back.
+///
+/// # Safety
+///
+/// As `heddle_lock_acquire`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn heddle_lock_try_acquire_low(lock: *mut LockHandle) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe { acquire("heddle_lock_try_acquire_low", lock, Class::Low, Patience::None) }
+}
+
+/// As `heddle_lock_acquire_timed`, in the class that stands back.
+///
+/// # Safety
+///
+/// As `heddle_lock_acquire`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn heddle_lock_acquire_low_timed(lock: *mut LockHandle, timeout_ns: u64) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe { acquire("heddle_lock_acquire_low_timed", lock, Class::Low, until(timeout_ns)) }
+}
+
+/// Gives the lock back. `HEDDLE_STATUS_NOT_HOLDER` if the calling thread does not hold it; then nothing has changed.
+///
+/// # Safety
+///
+/// As `heddle_lock_acquire`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn heddle_lock_release(lock: *mut LockHandle) -> Status {
+    // SAFETY: the caller's promise.
+    let lock = unsafe { pointer::handle(lock, "lock") };
+    finish("heddle_lock_release", lock.and_then(|lock| lock.0.release()))
+}
+
+/// Whether somebody waits for the lock. Asked by the holder, `true` is certain and `false` may overlook a thread; asked by
+/// others it is a hint. False for null.
+///
+/// # Safety
+///
+/// As `heddle_lock_acquire`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn heddle_lock_has_waiters(lock: *const LockHandle) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { pointer::handle(lock, "lock") }.is_ok_and(|lock| lock.0.has_waiters())
+}
+
+/// Ends a lock that is free; null is allowed. `HEDDLE_STATUS_BUSY` if somebody holds it: then it lives on. No call on the
+/// lock, a release included, may be in progress in another thread, and none may follow.
+///
+/// # Safety
+///
+/// `lock` is null or a lock, which nobody uses any more.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn heddle_lock_destroy(lock: *mut LockHandle) -> Status {
+    // SAFETY: the caller's promise.
+    match unsafe { pointer::handle(lock, "lock") } {
+        Err(_) => Status::Ok,
+        Ok(held) if held.0.is_held() => Status::Busy,
+        Ok(_) => {
+            // SAFETY: from heddle_lock_create, and not used any more, by the caller's promise.
+            unsafe { pointer::take_back(lock) };
+            Status::Ok
+        }
+    }
+}
