@@ -28,7 +28,8 @@
 //! that, nobody. Other stopped waiters stop those behind them when their turn as head comes, but not those who come
 //! anew until then: the word stays free. If `L` is a [`TimedLock`] so is this.
 //!
-//! **Measured** (`lock_cost`; 2 virtual Zen 5 cores, medians): alone 2.14 ns, as [`Mutex`](crate::Mutex), whatever
+//! **Measured** (2 virtual cores under other load, medians; an indication until `heddle bench locks` has run on a
+//! quiet machine): alone 2.14 ns, as [`Mutex`](crate::Mutex), whatever
 //! lies below; std 4.4, parking_lot 4.8, glibc 5.2 ns. Two threads, short sections, over [`Mcs`](crate::Mcs): 35
 //! million a second, std 36, glibc 30. With 16 and 64 threads not less than with two.
 //!

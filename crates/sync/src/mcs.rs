@@ -59,7 +59,8 @@
 //! `tail`, a branch, the store to `holder`. Leaving is 15: the load of `next`, a branch, `lock cmpxchg`, a branch,
 //! and the block given back. No call, nothing of the platform trait and no branch of the waiting policy is left.
 //!
-//! **Measured** (`lock_cost`; 2 virtual Zen 5 cores): alone 4.3 ns, twice [`Mutex`](crate::Mutex) (2.15 ns: one
+//! **Measured** (2 virtual cores under other load; an indication until `heddle bench locks` has run on a quiet
+//! machine): alone 4.3 ns, twice [`Mutex`](crate::Mutex) (2.15 ns: one
 //! locked instruction and no node), with std at 4.4, parking_lot at 4.8, glibc at 5.2 ns. Two threads, short
 //! sections: 7 to 17 million a second, less than half of what a lock reaches that lets its holder come again; with 16
 //! threads below one million. [`Fissile<Mcs>`](crate::Fissile) has neither cost.

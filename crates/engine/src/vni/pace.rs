@@ -36,6 +36,10 @@ const CYCLE: u32 = 256;
 /// … the first few go another way, to see whether that has become quicker. Several in a row, since a message that is
 /// streamed while the receiver is busy with pulling others looks slower than it is.
 const EXPLORED: u32 = 8;
+/// A way with less than this part of the best one's rate …
+const NEAR: f32 = 0.7;
+/// … is tried only every so many times that its turn comes.
+const SELDOM: usize = 4;
 /// The weight of the newest measurement.
 const NEWEST: f32 = 0.4;
 
@@ -71,9 +75,13 @@ impl Pace {
         }
         let best = self.best();
         if number % CYCLE < EXPLORED {
-            // In turn each of the others.
-            let ahead = 1 + (number / CYCLE) as usize % (self.ways - 1);
-            return WAYS[(best + ahead) % self.ways];
+            // In turn each of the others; those that were far behind more seldom.
+            let (turn, others) = ((number / CYCLE) as usize, self.ways - 1);
+            let other = (best + 1 + turn % others) % self.ways;
+            let near = self.rates[other] > NEAR * self.rates[best];
+            if near || (turn / others).is_multiple_of(SELDOM) {
+                return WAYS[other];
+            }
         }
         WAYS[best]
     }

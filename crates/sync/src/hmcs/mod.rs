@@ -47,7 +47,8 @@
 //! acquisition, like every strict queue. Nothing collapses, since waiters yield and sleep, but `Fissile<Hmcs>` is some
 //! ten times as fast.
 //!
-//! **Measured** (`--example lock_cost`, 2 cores under other load, hardware threads in cohorts of their own; millions of
+//! **Measured** (2 cores under other load; an indication until `heddle bench locks` has run on a quiet machine;
+//! hardware threads in cohorts of their own; millions of
 //! acquisitions a second by all threads, uncontended nanoseconds):
 //!
 //! | | uncontended | 2 threads | 16 threads | 64 threads |
