@@ -27,7 +27,8 @@
 //! `patience` after it last looked, unless the lock was granted to it before: then it is the holder. A thread stopped
 //! between its swap and its writing to its predecessor stops the release of that predecessor.
 //!
-//! **Measured** (as [`Mcs`](crate::mcs)): alone 4.3 ns.
+//! **Measured** (as [`Mcs`](crate::mcs)): alone 4.5 ns; two threads 26 million a second, 16 threads 0.2, 64 threads
+//! 0.05.
 //!
 //! | `state` of a node | meaning | who ends the node |
 //! |---|---|---|

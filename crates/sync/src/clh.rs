@@ -25,7 +25,8 @@
 //! come. No release ever waits, and a thread stopped between its swap and its first look stops nobody before it. A
 //! waiter behind a stopped one can give up ([`TimedLock`]); it cannot overtake.
 //!
-//! **Measured** (as [`Mcs`](crate::mcs)): alone 2.7 ns, 1.26 times [`Mutex`](crate::Mutex); contended as there.
+//! **Measured** (as [`Mcs`](crate::mcs)): alone 2.75 ns, 1.26 times [`Mutex`](crate::Mutex); two threads 14 million a
+//! second, 16 threads 0.2, 64 threads 0.06.
 //!
 //! | `state` of a node | meaning | next |
 //! |---|---|---|

@@ -28,10 +28,10 @@
 //! that, nobody. Other stopped waiters stop those behind them when their turn as head comes, but not those who come
 //! anew until then: the word stays free. If `L` is a [`TimedLock`] so is this.
 //!
-//! **Measured** (2 virtual cores under other load, medians; an indication until `heddle bench locks` has run on a
-//! quiet machine): alone 2.14 ns, as [`Mutex`](crate::Mutex), whatever
-//! lies below; std 4.4, parking_lot 4.8, glibc 5.2 ns. Two threads, short sections, over [`Mcs`](crate::Mcs): 35
-//! million a second, std 36, glibc 30. With 16 and 64 threads not less than with two.
+//! **Measured** (`heddle bench locks`, 2 virtual cores with nothing else to do, ten cache lines in the section): alone
+//! 2.2 ns, as [`Mutex`](crate::Mutex), whatever lies below. Two threads, over [`Mcs`](crate::Mcs): 119 million a second,
+//! the best other mutex (parking_lot) 93. With 16 and 64 threads 140 and 115, but then some threads are hardly ever served
+//! within a tenth of a second (the slowest gets a thousandth of the mean; [`Mutex`](crate::Mutex): 0.6 to 0.9).
 //!
 //! | `state` | meaning | left by |
 //! |---|---|---|

@@ -59,11 +59,10 @@
 //! `tail`, a branch, the store to `holder`. Leaving is 15: the load of `next`, a branch, `lock cmpxchg`, a branch,
 //! and the block given back. No call, nothing of the platform trait and no branch of the waiting policy is left.
 //!
-//! **Measured** (2 virtual cores under other load; an indication until `heddle bench locks` has run on a quiet
-//! machine): alone 4.3 ns, twice [`Mutex`](crate::Mutex) (2.15 ns: one
-//! locked instruction and no node), with std at 4.4, parking_lot at 4.8, glibc at 5.2 ns. Two threads, short
-//! sections: 7 to 17 million a second, less than half of what a lock reaches that lets its holder come again; with 16
-//! threads below one million. [`Fissile<Mcs>`](crate::Fissile) has neither cost.
+//! **Measured** (`heddle bench locks`, 2 virtual cores with nothing else to do, ten cache lines in the section): alone
+//! 4.4 ns, twice [`Mutex`](crate::Mutex) (2.2 ns: one locked instruction and no node), with std at 4.4, parking_lot at
+//! 4.8, glibc at 5.8 ns. Two threads: 13 million a second, a seventh of what locks reach that let their holder come
+//! again; 16 threads 0.2, 64 threads 0.08 million. [`Fissile<Mcs>`](crate::Fissile) has neither cost, but keeps no order.
 
 use crate::RawLock;
 use crate::bells::{Bells, key_of};

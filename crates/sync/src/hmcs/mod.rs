@@ -47,15 +47,14 @@
 //! acquisition, like every strict queue. Nothing collapses, since waiters yield and sleep, but `Fissile<Hmcs>` is some
 //! ten times as fast.
 //!
-//! **Measured** (2 cores under other load; an indication until `heddle bench locks` has run on a quiet machine;
-//! hardware threads in cohorts of their own; millions of
-//! acquisitions a second by all threads, uncontended nanoseconds):
+//! **Measured** (`heddle bench locks`, 2 virtual cores with nothing else to do, ten cache lines in the section; millions
+//! of acquisitions a second by all threads, uncontended nanoseconds):
 //!
 //! | | uncontended | 2 threads | 16 threads | 64 threads |
 //! |---|---|---|---|---|
-//! | `Hmcs` | 15.1 | 4.2 | 2.9 | 4.0 |
-//! | `Fissile<Hmcs>` | 2.1 | 39 | 46 | 44 |
-//! | best of glibc, `parking_lot`, `std` | 4.4 | 43 | 48 | 48 |
+//! | `Hmcs` | 9.9 | 10 | 0.2 | 0.06 |
+//! | `Fissile<Hmcs>` | 2.2 | 118 | 137 | 111 |
+//! | best of glibc, `parking_lot`, `std` | 4.4 | 93 | 107 | 94 |
 //!
 //! **A thread that does not run for 50 ms.** The holder: everybody waits. A waiter: nobody, until the lock is passed to it;
 //! then everybody. [`TimedLock::acquire_until`](crate::TimedLock) gets past both, and who gave up is in nobody's way.
