@@ -40,8 +40,11 @@ lane() {
 # What a lane's own log says of how much it ran.
 summary() {
     awk '/^test result: ok/ { tests += $4 }
-         /^[0-9]+ passed/ || /passed, [0-9]+ failed/ { line = $0 }
-         END { if (tests) print "- " tests " tests"; else if (line != "") print "- " line }' "$1"
+         /^[0-9]+ passed/ { parts++; total += $1 }
+         /^[0-9]+ (passed|runs)/ || / run, [0-9]+ passed/ { line = $0 }
+         END { if (tests) line = tests " tests"
+               else if (parts > 1) line = total " passed, 0 failed"
+               if (line != "") print "- " line }' "$1"
 }
 
 rust_tests() { cargo test --workspace --quiet; }

@@ -187,7 +187,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode, BenchError> {
     eprintln!("{}", session.results.machine.sentence());
     let interrupted = session.rounds()?;
     session.results.complete = !interrupted;
-    session.results.save(&session.file)?;
+    record::save(&session.results, &session.file)?;
     let page = out.join("table.md");
     fs::write(&page, table::render(&session.results)).map_err(BenchError::file("write", &page))?;
     picture::draw(&session.results, &out.join("picture.svg"))?;
@@ -329,7 +329,7 @@ impl Session {
         }
         self.results.summary = summarise(&self.results.measurements);
         self.results.targets = targets::check(&self.results.summary);
-        self.results.save(&self.file)?;
+        record::save(&self.results, &self.file)?;
         Ok(interrupted)
     }
 

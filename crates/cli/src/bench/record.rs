@@ -152,7 +152,7 @@ impl From<&Library> for Participant {
 }
 
 /// With so many undisturbed rounds, the disturbed ones are left out of a figure.
-const ENOUGH_ROUNDS: usize = 3;
+pub(crate) const ENOUGH_ROUNDS: usize = 3;
 
 /// A library's figure over the rounds: the undisturbed ones if there are enough, else all.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -218,18 +218,16 @@ pub(crate) struct Results {
     pub(crate) targets: Vec<Target>,
 }
 
-impl Results {
-    /// Writes everything to `path`; a reader never sees half a file.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be written.
-    pub(crate) fn save(&self, path: &Path) -> Result<(), BenchError> {
-        let unfinished = path.with_extension("json.part");
-        let text = serde_json::to_string_pretty(self)?;
-        fs::write(&unfinished, text).map_err(BenchError::file("write", &unfinished))?;
-        fs::rename(&unfinished, path).map_err(BenchError::file("write", path))
-    }
+/// Writes a run's results to `path`; a reader never sees half a file.
+///
+/// # Errors
+///
+/// If the file cannot be written.
+pub(crate) fn save(results: &impl Serialize, path: &Path) -> Result<(), BenchError> {
+    let unfinished = path.with_extension("json.part");
+    let text = serde_json::to_string_pretty(results)?;
+    fs::write(&unfinished, text).map_err(BenchError::file("write", &unfinished))?;
+    fs::rename(&unfinished, path).map_err(BenchError::file("write", path))
 }
 
 /// Medians over the rounds, a row a key; rows in the keys' order.

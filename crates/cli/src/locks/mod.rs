@@ -31,6 +31,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::bench::error::BenchError;
 use crate::bench::load::LoadMeter;
 use crate::bench::machine::Machine;
+use crate::bench::record::save;
 use crate::bench::targets::Verdict;
 use crate::bench::{INTERRUPTED, results_folder, seconds};
 use contender::Contender;
@@ -246,6 +247,6 @@ impl Session {
         // What was not asked for is no target of this run.
         self.results.targets =
             all.into_iter().filter(|target| target.verdict != Verdict::NotMeasured).collect();
-        self.results.save(&self.file)
+        save(&self.results, &self.file)
     }
 }

@@ -1,17 +1,14 @@
 //! What was measured, the medians over the rounds, and the file that keeps them.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::contender::{Contender, Family};
 use super::experiments::{Experiment, Metric};
-use crate::bench::error::BenchError;
 use crate::bench::load::Load;
 use crate::bench::machine::Machine;
-use crate::bench::record::median;
+use crate::bench::record::{ENOUGH_ROUNDS, median};
 use crate::bench::targets::Target;
 
 /// A lock that took part.
@@ -53,9 +50,6 @@ pub(crate) struct Measurement {
     /// The figures.
     pub(crate) figures: BTreeMap<Metric, f64>,
 }
-
-/// With so many undisturbed rounds, the disturbed ones are left out of a figure.
-const ENOUGH_ROUNDS: usize = 3;
 
 /// A lock's figure over the rounds: the undisturbed ones if there are enough, else all.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -140,20 +134,6 @@ pub(crate) struct Results {
     pub(crate) summary: Vec<Row>,
     /// Targets, and whether they are met.
     pub(crate) targets: Vec<Target>,
-}
-
-impl Results {
-    /// Writes everything to `path`; a reader never sees half a file.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be written.
-    pub(crate) fn save(&self, path: &Path) -> Result<(), BenchError> {
-        let unfinished = path.with_extension("json.part");
-        let text = serde_json::to_string_pretty(self)?;
-        fs::write(&unfinished, text).map_err(BenchError::file("write", &unfinished))?;
-        fs::rename(&unfinished, path).map_err(BenchError::file("write", path))
-    }
 }
 
 /// Medians over the rounds: rows by experiment, metric and threads.
