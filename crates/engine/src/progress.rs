@@ -4,7 +4,11 @@
 //! computes. A sleeping thread is woken by its process's bell, which every arriving message and every completion
 //! rings.
 
+use crate::buffer::Buffer;
+use crate::fairness;
+use crate::matching::Key;
 use crate::process::Process;
+use crate::vni::Direct;
 use heddle_platform::atomic::Ordering;
 use heddle_sync::{Next, Scope, Waiter};
 use std::cell::Cell;
@@ -15,6 +19,10 @@ const LONGEST_SLEEP: Duration = Duration::from_millis(100);
 
 /// While one VNI is polled, the others get a look every so many rounds.
 const OTHERS_EVERY: u32 = 16;
+
+/// How often a lone waiter looks before it makes itself known: about as long as an answer takes from the other end of the
+/// machine.
+const LOOKS_AT_FIRST: u32 = 64;
 
 /// How often a lone waiter looks before it pauses: a pause takes as long as several looks and delays the answer.
 const LOOKS_ALONE: u32 = 8;
@@ -33,10 +41,50 @@ impl Process {
         if done() {
             return;
         }
-        self.vni(vni).progress();
+        for _ in 0..self.looks_at_first(vni).max(1) {
+            if self.vni(vni).progress() && done() {
+                return self.ended_promptly();
+            }
+        }
         if !done() {
             self.wait_slowly(vni, &mut done);
         }
+    }
+
+    /// The source, tag and bytes of the message that a blocking receive waits for, if it comes soon and can be received
+    /// without ado. Otherwise nothing has happened.
+    #[inline(always)]
+    pub(crate) fn receive_directly(&self, vni: u32, key: &Key, buffer: &Buffer) -> Option<(i32, i32, usize)> {
+        for _ in 0..self.looks_at_first(vni) {
+            match self.vni(vni).receive_directly(key, buffer) {
+                Direct::Nothing => {}
+                Direct::Received(source, tag, bytes) => {
+                    self.ended_promptly();
+                    return Some((source, tag, bytes));
+                }
+                Direct::Ordinary => return None,
+            }
+        }
+        None
+    }
+
+    /// A wait has ended without a yield.
+    #[inline(always)]
+    fn ended_promptly(&self) {
+        if fairness::is_yield_due() {
+            self.calls().outside(fairness::yield_now);
+        }
+    }
+
+    /// How often a waiter may look before it makes itself known as one that waits. That costs two locked instructions,
+    /// one of them after the message has come; but as long as it is not done, the other waiting threads of the process
+    /// do not know that they are not alone, and peers not that this process can send them what it has offered.
+    #[inline(always)]
+    fn looks_at_first(&self, vni: u32) -> u32 {
+        let unnoticed = !self.calls().is_locked()
+            && self.fabric().attendance(self.rank()).load(Ordering::Relaxed) == 0
+            && !self.vni(vni).has_offers();
+        if unnoticed { LOOKS_AT_FIRST } else { 0 }
     }
 
     fn wait_slowly(&self, vni: u32, done: &mut dyn FnMut() -> bool) {
@@ -61,6 +109,9 @@ impl Process {
             }
         }
         waiting.fetch_sub(1, Ordering::Relaxed);
+        if !waiter.has_yielded() {
+            self.ended_promptly();
+        }
     }
 
     /// Looks for messages on a VNI: a few times in a row if no other thread of the process waits.

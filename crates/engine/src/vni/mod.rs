@@ -5,10 +5,12 @@
 //! | `wire.rs` | the message kinds and what their fields mean |
 //! | `send.rs` | from a send to the wire: eager, synchronous, rendezvous; waiting for room in order |
 //! | `receive.rs` | from the wire or the unexpected set to a receive |
+//! | `direct.rs` | from the wire straight to a blocking receive |
 //! | `rendezvous.rs` | large messages: single copy, or streaming in pieces |
 //! | `pace.rs` | single copy or streaming, through the caches or past them: the quickest, by measurement |
 //! | `local.rs` | a process that sends to itself |
 
+mod direct;
 mod local;
 mod pace;
 mod receive;
@@ -16,6 +18,7 @@ mod rendezvous;
 mod send;
 mod wire;
 
+pub(crate) use direct::Direct;
 pub(crate) use receive::Message;
 pub(crate) use rendezvous::{Pull, refuse_single_copy};
 pub(crate) use send::{SendArgs, eager_header};
@@ -24,9 +27,11 @@ use crate::matching::Matching;
 use crate::p2p::Flush;
 use crate::request::{self, Outcome, RequestId, RequestKind};
 use heddle_model::{Guarded, Model, Path};
+use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_sync::{Bell, CachePadded, Scope};
 use heddle_transport::{Fabric, Inbox, Outbox};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Messages taken from one sender before the others get their turn.
 const POLL_BUDGET: usize = 32;
@@ -35,6 +40,8 @@ const POLL_BUDGET: usize = 32;
 #[derive(Debug)]
 pub(crate) struct Vni {
     state: CachePadded<Guarded<State>>,
+    /// Large messages that this VNI has offered to their receivers and that were not fetched yet.
+    offers: Arc<AtomicU32>,
 }
 
 /// What the section guards.
@@ -67,6 +74,8 @@ pub(crate) struct Core {
     backlog: Vec<VecDeque<send::Queued>>,
     backlogged: usize,
     streams: Vec<rendezvous::Stream>,
+    /// The VNI's, written inside of the section only.
+    offers: Arc<AtomicU32>,
     /// Requests that wait for buffered sends to leave.
     pub(crate) flushes: Vec<Flush>,
     pulls: VecDeque<Pull>,
@@ -79,6 +88,7 @@ unsafe impl Send for Core {}
 
 impl Vni {
     pub(crate) fn new(fabric: &Fabric, index: usize, model: &Model, threads: bool) -> Vni {
+        let offers = Arc::<AtomicU32>::default();
         let state = State {
             inbox: Inbox::new(fabric, index),
             core: Core {
@@ -90,18 +100,29 @@ impl Vni {
                 backlog: (0..fabric.size()).map(|_| VecDeque::new()).collect(),
                 backlogged: 0,
                 streams: Vec::new(),
+                offers: offers.clone(),
                 flushes: Vec::new(),
                 pulls: VecDeque::new(),
                 paces: vec![[pace::Pace::medium(), pace::Pace::large()]; fabric.size()],
             },
         };
-        Vni { state: CachePadded::new(model.guard_vni(threads, state)) }
+        Vni { state: CachePadded::new(model.guard_vni(threads, state)), offers }
     }
 
     /// Runs an operation inside the section.
     #[inline(always)]
     pub(crate) fn with<R>(&self, operation: impl FnOnce(&mut Core) -> R) -> R {
-        self.state.with(Path::Main, |state| operation(&mut state.core))
+        self.state.with(
+            Path::Main,
+            #[inline(always)]
+            |state| operation(&mut state.core),
+        )
+    }
+
+    /// Whether receivers may wait for this process to send them the data of large messages.
+    #[inline(always)]
+    pub(crate) fn has_offers(&self) -> bool {
+        self.offers.load(Ordering::Relaxed) != 0
     }
 
     /// Makes progress if nobody else is in the section. Returns whether anything happened.
@@ -191,6 +212,13 @@ impl Core {
             self.complete(flush.request, Outcome::empty());
         }
         !over.is_empty()
+    }
+
+    /// One more large message, or one fewer, is offered to its receiver.
+    fn count_offer(&self, change: i32) {
+        // Relaxed, and a load and a store: written inside of the section only, and others ask for a hint.
+        let now = self.offers.load(Ordering::Relaxed).wrapping_add_signed(change);
+        self.offers.store(now, Ordering::Relaxed);
     }
 
     /// Whether nothing waits to be sent.
