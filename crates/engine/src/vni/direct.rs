@@ -76,6 +76,7 @@ impl super::Core {
             && self.streams.is_empty()
             && self.flushes.is_empty()
             && self.pulls.is_empty()
+            && self.pushes.is_empty()
     }
 }
 

@@ -7,10 +7,12 @@
 //! | `receive.rs` | from the wire or the unexpected set to a receive |
 //! | `direct.rs` | from the wire straight to a blocking receive |
 //! | `rendezvous.rs` | large messages: single copy, or streaming in pieces |
-//! | `pace.rs` | single copy or streaming, through the caches or past them: the quickest, by measurement |
+//! | `halves.rs` | large messages of which either side copies a half |
+//! | `pace.rs` | which of these ways: the quickest, by measurement |
 //! | `local.rs` | a process that sends to itself |
 
 mod direct;
+mod halves;
 mod local;
 mod pace;
 mod receive;
@@ -20,16 +22,18 @@ mod wire;
 
 pub(crate) use direct::Direct;
 pub(crate) use receive::Message;
-pub(crate) use rendezvous::{Pull, refuse_single_copy};
+pub(crate) use rendezvous::refuse_single_copy;
 pub(crate) use send::{SendArgs, eager_header};
 
 use crate::matching::Matching;
 use crate::p2p::Flush;
 use crate::request::{self, Outcome, RequestId, RequestKind};
+use halves::{Halves, Push};
 use heddle_model::{Guarded, Model, Path};
 use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_sync::{Bell, CachePadded, Scope};
 use heddle_transport::{Fabric, Inbox, Outbox};
+use rendezvous::Pull;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -57,8 +61,9 @@ enum Step {
     Nothing,
     /// Something did, or pulls wait for their turn.
     Happened,
-    /// This is to be done now, outside of the section.
+    /// These are to be done now, outside of the section.
     Pull(Pull),
+    Push(Push),
 }
 
 /// Everything but the inbox: what an arriving message acts on.
@@ -79,6 +84,9 @@ pub(crate) struct Core {
     /// Requests that wait for buffered sends to leave.
     pub(crate) flushes: Vec<Flush>,
     pulls: VecDeque<Pull>,
+    pushes: Vec<Push>,
+    /// Receives of which either side copies a half.
+    halves: Vec<Halves>,
     /// How quickly messages of each peer arrived that went by rendezvous: those below `LARGE`, and the others.
     paces: Vec<[pace::Pace; 2]>,
 }
@@ -103,6 +111,8 @@ impl Vni {
                 offers: offers.clone(),
                 flushes: Vec::new(),
                 pulls: VecDeque::new(),
+                pushes: Vec::new(),
+                halves: Vec::new(),
                 paces: vec![[pace::Pace::medium(), pace::Pace::large()]; fabric.size()],
             },
         };
@@ -148,6 +158,11 @@ impl Vni {
                 self.state.with(Path::Progress, |state| state.core.finish_pull(pull, result));
                 true
             }
+            Step::Push(push) => {
+                let result = push.run();
+                self.state.with(Path::Progress, |state| state.core.finish_push(&push, &result));
+                true
+            }
         }
     }
 }
@@ -156,6 +171,9 @@ impl State {
     #[inline]
     fn step(&mut self) -> Step {
         let happened = self.poll();
+        if let Some(push) = self.core.pushes.pop() {
+            return Step::Push(push);
+        }
         if let Some(pull) = self.core.next_pull() {
             return Step::Pull(pull);
         }

@@ -10,6 +10,8 @@
 //!     ◀────── FIN ────────
 //! ```
 //!
+//! **By halves** (`halves.rs`), if that has proved quicker and the sender waits in MPI, so that it can copy, too.
+//!
 //! **Streaming** otherwise, or if that has proved quicker (`pace.rs`) and the sender waits in MPI: the sender packs piece
 //! by piece into the ring, the receiver unpacks piece by piece.
 //!
@@ -20,6 +22,7 @@
 //! ```
 
 use super::Core;
+use super::halves::Half;
 use super::pace::{LARGE, Pace, Way};
 use super::receive::truncated;
 use super::wire::{self, Cts, Rts};
@@ -42,7 +45,7 @@ const WORTH_PATIENCE: usize = 256 << 10;
 type Nanoseconds = u64;
 
 /// Set when the kernel has refused a single copy, so that it is not tried again.
-static REFUSED: AtomicBool = AtomicBool::new(false);
+pub(super) static REFUSED: AtomicBool = AtomicBool::new(false);
 
 /// Turns single copies off (`HEDDLE_SINGLE_COPY=off`).
 pub(crate) fn refuse_single_copy() {
@@ -51,15 +54,17 @@ pub(crate) fn refuse_single_copy() {
 
 /// A copy to be made from another process's memory, outside of the section.
 #[derive(Debug)]
-pub(crate) struct Pull {
-    receive: RequestId,
-    key: Key,
-    peer: usize,
-    rts: Rts,
-    local: *mut u8,
-    len: usize,
+pub(super) struct Pull {
+    pub(super) receive: RequestId,
+    pub(super) key: Key,
+    pub(super) peer: usize,
+    pub(super) rts: Rts,
+    pub(super) local: *mut u8,
+    pub(super) len: usize,
     /// How often to look whether the sender has begun to wait, before the message is pulled.
     patience: u8,
+    /// Bytes that the receiver copies: all, or the front half.
+    share: usize,
 }
 
 // SAFETY: the receive's buffer belongs to MPI until the receive completes.
@@ -72,8 +77,8 @@ impl Pull {
     /// What the kernel says.
     pub(super) fn run(&self) -> io::Result<Nanoseconds> {
         let began = clock::now_ns();
-        // SAFETY: `local` is the receive's buffer and has room for `len` bytes.
-        unsafe { single_copy::read(self.rts.pid as i32, self.rts.address, self.local, self.len) }?;
+        // SAFETY: `local` is the receive's buffer and has room for `len` bytes, of which `share` is a part.
+        unsafe { single_copy::read(self.rts.pid as i32, self.rts.address, self.local, self.share) }?;
         Ok(clock::now_ns() - began)
     }
 }
@@ -113,6 +118,7 @@ impl Core {
                     local,
                     len: wanted,
                     patience,
+                    share: wanted,
                 });
                 // This thread may leave MPI before it comes to that; sleepers can do it, too.
                 self.wake_sleepers();
@@ -137,8 +143,14 @@ impl Core {
             return None;
         }
         let way = if attended { self.pace(pull.peer, pull.len).choose() } else { Way::Pull };
-        if way == Way::Pull {
-            return Some(pull);
+        match way {
+            Way::Pull => return Some(pull),
+            // What is cut off needs an error, which the other ways bring along.
+            Way::Halves if pull.len as u64 == pull.rts.len => {
+                pull.share = self.ask_for_half(&pull);
+                return Some(pull);
+            }
+            Way::Halves | Way::Stream | Way::StreamPastCaches => {}
         }
         // SAFETY: an active request of this VNI, whose section we are in.
         unsafe { request::flight(pull.receive) }.past_caches = way == Way::StreamPastCaches;
@@ -146,12 +158,12 @@ impl Core {
         None
     }
 
-    fn pace(&mut self, peer: usize, bytes: usize) -> &mut Pace {
+    pub(super) fn pace(&mut self, peer: usize, bytes: usize) -> &mut Pace {
         let [medium, large] = &mut self.paces[peer];
         if bytes < LARGE { medium } else { large }
     }
 
-    fn ask_for_pieces(&mut self, id: RequestId, key: &Key, peer: usize, rts: Rts) {
+    pub(super) fn ask_for_pieces(&mut self, id: RequestId, key: &Key, peer: usize, rts: Rts) {
         // SAFETY: an active request of this VNI, whose section we are in.
         let wanted = unsafe { request::flight(id) }.wanted;
         let cts = Cts { sender: rts.request, receiver: id, wanted: wanted as u64 };
@@ -168,7 +180,10 @@ impl Core {
 
     /// A single copy was made, or refused by the kernel.
     pub(super) fn finish_pull(&mut self, pull: Pull, result: io::Result<Nanoseconds>) {
-        let Pull { receive, key, peer, rts, len, .. } = pull;
+        let Pull { receive, key, peer, rts, len, share, .. } = pull;
+        if share < len {
+            return self.half_is_over(receive, Half::Front, result.is_ok());
+        }
         match result {
             Ok(took) => self.pace(peer, len).pulled(len, took),
             Err(_) => {
@@ -236,7 +251,7 @@ impl Core {
         let (source, tag, bytes) = (flight.source, flight.tag, flight.wanted as u64);
         let way = if flight.past_caches { Way::StreamPastCaches } else { Way::Stream };
         let (peer, wanted, asked_ns) = (flight.peer, flight.wanted, flight.asked_ns);
-        self.pace(peer, wanted).streamed(way, wanted, asked_ns, clock::now_ns());
+        self.pace(peer, wanted).sent_jointly(way, wanted, asked_ns, clock::now_ns());
         self.complete(id, Outcome { source, tag, bytes, cancelled: false, error });
     }
 }
