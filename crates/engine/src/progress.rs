@@ -41,9 +41,12 @@ impl Process {
         if done() {
             return;
         }
-        for _ in 0..self.looks_at_first(vni).max(1) {
-            if self.vni(vni).progress() && done() {
-                return self.ended_promptly();
+        // Receivers must know that this process is there to send them what it has offered: then it waits noticeably.
+        if !self.vni(vni).has_offers() {
+            for _ in 0..if self.is_alone() { LOOKS_AT_FIRST } else { 1 } {
+                if self.vni(vni).progress() && done() {
+                    return self.ended_promptly();
+                }
             }
         }
         if !done() {
@@ -55,7 +58,10 @@ impl Process {
     /// without ado. Otherwise nothing has happened.
     #[inline(always)]
     pub(crate) fn receive_directly(&self, vni: u32, key: &Key, buffer: &Buffer) -> Option<(i32, i32, usize)> {
-        for _ in 0..self.looks_at_first(vni) {
+        if self.vni(vni).has_offers() || !self.is_alone() {
+            return None;
+        }
+        for _ in 0..LOOKS_AT_FIRST {
             match self.vni(vni).receive_directly(key, buffer) {
                 Direct::Nothing => {}
                 Direct::Received(source, tag, bytes) => {
@@ -76,15 +82,12 @@ impl Process {
         }
     }
 
-    /// How often a waiter may look before it makes itself known as one that waits. That costs two locked instructions,
-    /// one of them after the message has come; but as long as it is not done, the other waiting threads of the process
-    /// do not know that they are not alone, and peers not that this process can send them what it has offered.
+    /// Whether a waiter may look a few times before it makes itself known as one that waits, which costs two locked
+    /// instructions, one of them after the message has come: as long as it has not, the others of the process that wait
+    /// do not know that they are not alone.
     #[inline(always)]
-    fn looks_at_first(&self, vni: u32) -> u32 {
-        let unnoticed = !self.calls().is_locked()
-            && self.fabric().attendance(self.rank()).load(Ordering::Relaxed) == 0
-            && !self.vni(vni).has_offers();
-        if unnoticed { LOOKS_AT_FIRST } else { 0 }
+    fn is_alone(&self) -> bool {
+        !self.calls().is_locked() && self.fabric().attendance(self.rank()).load(Ordering::Relaxed) == 0
     }
 
     fn wait_slowly(&self, vni: u32, done: &mut dyn FnMut() -> bool) {
