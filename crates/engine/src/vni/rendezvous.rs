@@ -36,10 +36,11 @@ use std::io;
 /// Bytes of one piece of a streamed message.
 const PIECE: usize = 32 << 10;
 
-/// How often a receiver looks whether the sender of a message has begun to wait: about a microsecond, …
-const PATIENCE: u8 = 32;
-/// … if the message has at least so many bytes that it hardly matters.
+/// A receiver hopes for the sender of a message to begin to wait, if the message has so many bytes or more …
 const WORTH_PATIENCE: usize = 256 << 10;
+/// … for a nanosecond for every so many of them, which is a few hundredths of the time that a single copy takes. The
+/// sender of a window of messages issues all of them before it waits for the first.
+const BYTES_A_NANOSECOND: u64 = 128;
 
 /// A length of time.
 type Nanoseconds = u64;
@@ -61,8 +62,8 @@ pub(super) struct Pull {
     pub(super) rts: Rts,
     pub(super) local: *mut u8,
     pub(super) len: usize,
-    /// How often to look whether the sender has begun to wait, before the message is pulled.
-    patience: u8,
+    /// When to pull although the sender has not begun to wait.
+    hope_until_ns: u64,
     /// Bytes that the receiver copies: all, or the front half.
     share: usize,
 }
@@ -109,7 +110,8 @@ impl Core {
         flight.wanted = wanted;
         match flight.buffer.contiguous() {
             Some(local) if rts.address != 0 && !REFUSED.load(Ordering::Relaxed) => {
-                let patience = if wanted >= WORTH_PATIENCE { PATIENCE } else { 0 };
+                let hope = |bytes| clock::now_ns() + bytes / BYTES_A_NANOSECOND;
+                let hope_until_ns = if wanted >= WORTH_PATIENCE { hope(wanted as u64) } else { 0 };
                 self.pulls.push_back(Pull {
                     receive: id,
                     key: *key,
@@ -117,7 +119,7 @@ impl Core {
                     rts,
                     local,
                     len: wanted,
-                    patience,
+                    hope_until_ns,
                     share: wanted,
                 });
                 // This thread may leave MPI before it comes to that; sleepers can do it, too.
@@ -137,8 +139,7 @@ impl Core {
     pub(super) fn next_pull(&mut self) -> Option<Pull> {
         let mut pull = self.pulls.pop_front()?;
         let attended = self.fabric.attendance(pull.peer).load(Ordering::Relaxed) != 0;
-        if !attended && pull.patience != 0 {
-            pull.patience -= 1;
+        if !attended && pull.hope_until_ns != 0 && clock::now_ns() < pull.hope_until_ns {
             self.pulls.push_front(pull);
             return None;
         }
