@@ -17,8 +17,8 @@
 
 pub mod abort;
 pub mod attribute;
+mod block_copy;
 pub mod buffer;
-mod cache_bypass;
 pub mod collective;
 pub mod comm;
 pub mod datatype;

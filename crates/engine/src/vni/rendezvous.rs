@@ -219,7 +219,7 @@ impl Core {
             while stream.sent < stream.wanted {
                 let len = PIECE.min(stream.wanted - stream.sent);
                 let extra = wire::to_bytes([u64::from(stream.receive), stream.sent as u64, 0]);
-                if !self.send_piece(stream.peer, &extra, len, |to| buffer.read(stream.sent, to, len)) {
+                if !self.send_piece(stream.peer, &extra, len, |to| buffer.read_large(stream.sent, to, len)) {
                     return true;
                 }
                 stream.sent += len;
