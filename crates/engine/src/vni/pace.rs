@@ -38,8 +38,11 @@ const CYCLE: u32 = 256;
 /// … the first few go another way, to see whether that has become quicker. Several in a row, since a message that is
 /// streamed while the receiver is busy with pulling others looks slower than it is.
 const EXPLORED: u32 = 8;
-/// A way with less than this part of the best one's rate …
-const NEAR: f32 = 0.7;
+/// The first messages go all ways so many times; what is learnt before the last time is forgotten, since pages that are
+/// touched for the first time make any way look slow.
+const ROUNDS: usize = 2;
+/// A way that takes more than so many times as long as the best one …
+const NEAR: f32 = 1.4;
 /// … is tried only every so many times that its turn comes.
 const SELDOM: usize = 4;
 /// The weight of the newest measurement.
@@ -50,8 +53,9 @@ const NEWEST: f32 = 0.4;
 pub(super) struct Pace {
     /// How many of [`WAYS`] there are to choose from.
     ways: usize,
-    /// Bytes in a nanosecond, for each way; 0 if not known.
-    rates: [f32; WAYS.len()],
+    /// Nanoseconds a byte, for each way; 0 if not known. Times are averaged, not rates: messages that are completed in
+    /// bunches take much time and next to none in turn.
+    costs: [f32; WAYS.len()],
     messages: u32,
     last_stream_end_ns: u64,
 }
@@ -59,7 +63,7 @@ pub(super) struct Pace {
 impl Pace {
     /// For messages below [`LARGE`].
     pub(super) fn medium() -> Pace {
-        Pace { ways: WAYS.len() - 1, rates: [0.0; WAYS.len()], messages: 0, last_stream_end_ns: 0 }
+        Pace { ways: WAYS.len() - 1, costs: [0.0; WAYS.len()], messages: 0, last_stream_end_ns: 0 }
     }
 
     /// For messages of [`LARGE`] bytes and more.
@@ -72,15 +76,18 @@ impl Pace {
         let number = self.messages;
         self.messages = self.messages.wrapping_add(1);
         let trial = (number / EXPLORED) as usize;
-        if trial < self.ways {
-            return WAYS[trial];
+        if trial < ROUNDS * self.ways {
+            if number == (ROUNDS - 1) as u32 * EXPLORED * self.ways as u32 {
+                self.costs = [0.0; WAYS.len()];
+            }
+            return WAYS[trial % self.ways];
         }
         let best = self.best();
         if number % CYCLE < EXPLORED {
             // In turn each of the others; those that were far behind more seldom.
             let (turn, others) = ((number / CYCLE) as usize, self.ways - 1);
             let other = (best + 1 + turn % others) % self.ways;
-            let near = self.rates[other] > NEAR * self.rates[best];
+            let near = self.costs[other] < NEAR * self.costs[best];
             if near || (turn / others).is_multiple_of(SELDOM) {
                 return WAYS[other];
             }
@@ -89,8 +96,8 @@ impl Pace {
     }
 
     fn best(&self) -> usize {
-        let faster = |best: usize, way: usize| if self.rates[way] > self.rates[best] { way } else { best };
-        (1..self.ways).fold(0, faster)
+        let cost = |way: usize| if self.costs[way] == 0.0 { f32::INFINITY } else { self.costs[way] };
+        (1..self.ways).fold(0, |best, way| if cost(way) < cost(best) { way } else { best })
     }
 
     /// A message was pulled.
@@ -107,9 +114,9 @@ impl Pace {
     }
 
     fn learn(&mut self, way: Way, bytes: usize, ns: u64) {
-        let measured = bytes as f32 / ns.max(1) as f32;
-        let rate = &mut self.rates[way as usize];
-        *rate = if *rate == 0.0 { measured } else { *rate + NEWEST * (measured - *rate) };
+        let measured = ns.max(1) as f32 / bytes as f32;
+        let cost = &mut self.costs[way as usize];
+        *cost = if *cost == 0.0 { measured } else { *cost + NEWEST * (measured - *cost) };
     }
 }
 
