@@ -58,6 +58,7 @@ mod queue;
 
 use crate::bells::{Bells, key_of};
 use crate::fault::{Fault, injected};
+use crate::fissile::Fissile;
 use crate::node;
 use crate::wait::{Next, WaitPolicy, Waiter};
 use crate::{RawLock, TimedLock};
@@ -85,7 +86,7 @@ unsafe impl<P: Platform> Send for Token<P> {}
 
 /// The lock; see the [module](self).
 #[derive(Debug)]
-pub struct AbortableMcs<P: Platform = Native> {
+pub struct StrictAbortableMcs<P: Platform = Native> {
     queue: Queue<P>,
     bells: Bells<P>,
     policy: WaitPolicy,
@@ -99,13 +100,16 @@ enum End {
     TimeIsUp,
 }
 
-impl<P: Platform> Default for AbortableMcs<P> {
+/// [`StrictAbortableMcs`] behind a word that a running thread may take again for a while: see [`Fissile`].
+pub type AbortableMcs<P = Native> = Fissile<StrictAbortableMcs<P>>;
+
+impl<P: Platform> Default for StrictAbortableMcs<P> {
     fn default() -> Self {
         Self::new(WaitPolicy::DEFAULT)
     }
 }
 
-impl<P: Platform> AbortableMcs<P> {
+impl<P: Platform> StrictAbortableMcs<P> {
     /// A free lock whose waiters wait by `policy`, and that passes over those who have not looked for
     /// [`PATIENCE_NS`].
     #[must_use]
@@ -257,8 +261,29 @@ impl<P: Platform> AbortableMcs<P> {
     }
 }
 
+impl<P: Platform> Default for AbortableMcs<P> {
+    fn default() -> Self {
+        Self::new(WaitPolicy::DEFAULT)
+    }
+}
+
+impl<P: Platform> AbortableMcs<P> {
+    /// A free lock whose waiters wait by `policy`, which also says how strict their order is, and that passes over those
+    /// who have not looked for [`PATIENCE_NS`].
+    #[must_use]
+    pub fn new(policy: WaitPolicy) -> Self {
+        Self::with_patience(policy, Some(PATIENCE_NS))
+    }
+
+    /// As [`new`](Self::new), with another time, or `None` to pass over nobody.
+    #[must_use]
+    pub fn with_patience(policy: WaitPolicy, patience_ns: Option<u64>) -> Self {
+        Self::over(StrictAbortableMcs::with_patience(policy.apart(), patience_ns), policy)
+    }
+}
+
 // SAFETY: exclusion by invariant 2, order by the pairs named above, liveness by invariants 4 and 5.
-unsafe impl<P: Platform> RawLock for AbortableMcs<P> {
+unsafe impl<P: Platform> RawLock for StrictAbortableMcs<P> {
     type Platform = P;
     type Token = Token<P>;
 
@@ -295,7 +320,7 @@ unsafe impl<P: Platform> RawLock for AbortableMcs<P> {
 }
 
 // SAFETY: who gave up has left a node that the release takes out of the queue (invariants 1 and 3).
-unsafe impl<P: Platform> TimedLock for AbortableMcs<P> {
+unsafe impl<P: Platform> TimedLock for StrictAbortableMcs<P> {
     fn acquire_until(&self, deadline_ns: u64) -> Option<Token<P>> {
         loop {
             if self.queue.gave_up.load(Ordering::Relaxed) >= LEFT_BEHIND || P::now_ns() >= deadline_ns {

@@ -54,6 +54,7 @@
 
 use crate::bells::{Bells, key_of};
 use crate::fault::{Fault, injected};
+use crate::fissile::Fissile;
 use crate::node;
 use crate::padded::CachePadded;
 use crate::wait::{WaitPolicy, Waiter};
@@ -98,19 +99,22 @@ struct Ends<P: Platform> {
 
 /// The lock; see the [module](self).
 #[derive(Debug)]
-pub struct Clh<P: Platform = Native> {
+pub struct StrictClh<P: Platform = Native> {
     ends: CachePadded<Ends<P>>,
     bells: Bells<P>,
     policy: WaitPolicy,
 }
 
-impl<P: Platform> Default for Clh<P> {
+/// [`StrictClh`] behind a word that a running thread may take again for a while: see [`Fissile`].
+pub type Clh<P = Native> = Fissile<StrictClh<P>>;
+
+impl<P: Platform> Default for StrictClh<P> {
     fn default() -> Self {
         Self::new(WaitPolicy::DEFAULT)
     }
 }
 
-impl<P: Platform> Clh<P> {
+impl<P: Platform> StrictClh<P> {
     /// A free lock whose waiters wait by `policy`.
     #[must_use]
     pub fn new(policy: WaitPolicy) -> Self {
@@ -233,8 +237,22 @@ impl<P: Platform> Clh<P> {
     }
 }
 
+impl<P: Platform> Default for Clh<P> {
+    fn default() -> Self {
+        Self::new(WaitPolicy::DEFAULT)
+    }
+}
+
+impl<P: Platform> Clh<P> {
+    /// A free lock whose waiters wait by `policy`, which also says how strict their order is.
+    #[must_use]
+    pub fn new(policy: WaitPolicy) -> Self {
+        Self::over(StrictClh::new(policy.apart()), policy)
+    }
+}
+
 // SAFETY: exclusion by invariant 2, order by the Release and Acquire on `state`, liveness by invariant 4.
-unsafe impl<P: Platform> RawLock for Clh<P> {
+unsafe impl<P: Platform> RawLock for StrictClh<P> {
     type Platform = P;
     type Token = Token<P>;
 
@@ -281,7 +299,7 @@ unsafe impl<P: Platform> RawLock for Clh<P> {
 }
 
 // SAFETY: who gave up has left a node that its successor, or the lock's end, takes out of the chain (invariants 1 and 3).
-unsafe impl<P: Platform> TimedLock for Clh<P> {
+unsafe impl<P: Platform> TimedLock for StrictClh<P> {
     fn acquire_until(&self, deadline_ns: u64) -> Option<Token<P>> {
         let node = Self::new_node(BUSY);
         let mut predecessor = self.join(node);
@@ -293,7 +311,7 @@ unsafe impl<P: Platform> TimedLock for Clh<P> {
     }
 }
 
-impl<P: Platform> Drop for Clh<P> {
+impl<P: Platform> Drop for StrictClh<P> {
     fn drop(&mut self) {
         // The lock is free and nobody comes any more: its end is the last node's successor.
         let tail = self.ends.tail.load(Ordering::Acquire);

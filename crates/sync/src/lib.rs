@@ -28,6 +28,7 @@
 //! (`RUSTFLAGS="--cfg loom" cargo test -p heddle-sync --release --test 'loom_*'`).
 
 pub mod abortable_mcs;
+mod admission;
 pub mod bell;
 pub mod bells;
 pub mod biased;

@@ -67,6 +67,7 @@
 use crate::RawLock;
 use crate::bells::{Bells, key_of};
 use crate::fault::{Fault, injected};
+use crate::fissile::Fissile;
 use crate::node;
 use crate::padded::CachePadded;
 use crate::wait::{WaitPolicy, Waiter};
@@ -102,19 +103,22 @@ struct Ends<P: Platform> {
 
 /// The lock; see the [module](self).
 #[derive(Debug)]
-pub struct Mcs<P: Platform = Native> {
+pub struct StrictMcs<P: Platform = Native> {
     ends: CachePadded<Ends<P>>,
     bells: Bells<P>,
     policy: WaitPolicy,
 }
 
-impl<P: Platform> Default for Mcs<P> {
+/// [`StrictMcs`] behind a word that a running thread may take again for a while: see [`Fissile`].
+pub type Mcs<P = Native> = Fissile<StrictMcs<P>>;
+
+impl<P: Platform> Default for StrictMcs<P> {
     fn default() -> Self {
         Self::new(WaitPolicy::DEFAULT)
     }
 }
 
-impl<P: Platform> Mcs<P> {
+impl<P: Platform> StrictMcs<P> {
     /// A free lock whose waiters wait by `policy`.
     #[must_use]
     pub fn new(policy: WaitPolicy) -> Self {
@@ -203,8 +207,22 @@ impl<P: Platform> Mcs<P> {
     }
 }
 
+impl<P: Platform> Default for Mcs<P> {
+    fn default() -> Self {
+        Self::new(WaitPolicy::DEFAULT)
+    }
+}
+
+impl<P: Platform> Mcs<P> {
+    /// A free lock whose waiters wait by `policy`, which also says how strict their order is.
+    #[must_use]
+    pub fn new(policy: WaitPolicy) -> Self {
+        Self::over(StrictMcs::new(policy.apart()), policy)
+    }
+}
+
 // SAFETY: exclusion by invariant 2, order by the pairs named above, liveness by invariants 3 and 4.
-unsafe impl<P: Platform> RawLock for Mcs<P> {
+unsafe impl<P: Platform> RawLock for StrictMcs<P> {
     type Platform = P;
     type Token = Token<P>;
 

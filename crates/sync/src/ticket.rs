@@ -40,6 +40,7 @@
 
 use crate::bells::Bells;
 use crate::fault::{Fault, injected};
+use crate::fissile::Fissile;
 use crate::padded::CachePadded;
 use crate::wait::{Next, WaitPolicy, Waiter};
 use crate::{RawLock, TimedLock};
@@ -52,7 +53,7 @@ const HINTS_A_PLACE: u32 = 4;
 
 /// The lock; see the [module](self).
 #[derive(Debug)]
-pub struct Ticket<P: Platform = Native> {
+pub struct StrictTicket<P: Platform = Native> {
     /// The number that the next arrival draws.
     next: CachePadded<P::AtomicU32>,
     /// The number that is inside, or may enter.
@@ -61,13 +62,16 @@ pub struct Ticket<P: Platform = Native> {
     policy: WaitPolicy,
 }
 
-impl<P: Platform> Default for Ticket<P> {
+/// [`StrictTicket`] behind a word that a running thread may take again for a while: see [`Fissile`].
+pub type Ticket<P = Native> = Fissile<StrictTicket<P>>;
+
+impl<P: Platform> Default for StrictTicket<P> {
     fn default() -> Self {
         Self::new(WaitPolicy::DEFAULT)
     }
 }
 
-impl<P: Platform> Ticket<P> {
+impl<P: Platform> StrictTicket<P> {
     /// A free lock whose waiters wait by `policy`.
     #[must_use]
     pub fn new(policy: WaitPolicy) -> Self {
@@ -99,8 +103,22 @@ impl<P: Platform> Ticket<P> {
     }
 }
 
+impl<P: Platform> Default for Ticket<P> {
+    fn default() -> Self {
+        Self::new(WaitPolicy::DEFAULT)
+    }
+}
+
+impl<P: Platform> Ticket<P> {
+    /// A free lock whose waiters wait by `policy`, which also says how strict their order is.
+    #[must_use]
+    pub fn new(policy: WaitPolicy) -> Self {
+        Self::over(StrictTicket::new(policy.apart()), policy)
+    }
+}
+
 // SAFETY: exclusion by invariant 2, order by the Release and Acquire on `serving`, liveness by invariant 3.
-unsafe impl<P: Platform> RawLock for Ticket<P> {
+unsafe impl<P: Platform> RawLock for StrictTicket<P> {
     type Platform = P;
     type Token = ();
 
@@ -149,7 +167,7 @@ unsafe impl<P: Platform> RawLock for Ticket<P> {
 }
 
 // SAFETY: who gives up has drawn no number.
-unsafe impl<P: Platform> TimedLock for Ticket<P> {
+unsafe impl<P: Platform> TimedLock for StrictTicket<P> {
     fn acquire_until(&self, deadline_ns: u64) -> Option<()> {
         // No release knows of this waiter, so it cannot sleep.
         let mut waiter = Waiter::<P>::backing_off(&WaitPolicy { park: false, ..self.policy }, 1);

@@ -4,16 +4,17 @@
 mod model;
 
 use heddle_sync::fault::Fault;
-use heddle_sync::{Mcs, WaitPolicy};
+use heddle_sync::mcs::StrictMcs;
+use heddle_sync::{Native, WaitPolicy};
 use model::adders::{acquire_and_try, add, no_phantom_waiters};
 use model::{DEADLOCK, RACE, explore, must_fail};
 
-fn sleeping() -> Mcs {
-    Mcs::new(WaitPolicy::PARK_AT_ONCE)
+fn sleeping() -> StrictMcs<Native> {
+    StrictMcs::new(WaitPolicy::PARK_AT_ONCE)
 }
 
-fn polling() -> Mcs {
-    Mcs::new(WaitPolicy { yields: 1, ..WaitPolicy::PARK_AT_ONCE })
+fn polling() -> StrictMcs<Native> {
+    StrictMcs::new(WaitPolicy { yields: 1, ..WaitPolicy::PARK_AT_ONCE })
 }
 
 #[test]

@@ -65,6 +65,7 @@ mod tree;
 pub use tree::{DEFAULT_THRESHOLD, Tree};
 
 use crate::fault::{Fault, injected};
+use crate::fissile::Fissile;
 use crate::node;
 use crate::padded::CachePadded;
 use crate::wait::WaitPolicy;
@@ -75,21 +76,24 @@ use std::fmt;
 use std::ptr::NonNull;
 
 /// The lock; see the [module](self).
-pub struct Hmcs<P: Platform = Native> {
+pub struct StrictHmcs<P: Platform = Native> {
     tree: Tree,
     /// As in the tree's description.
     cohorts: Box<[CachePadded<Cohort<P>>]>,
     policy: WaitPolicy,
 }
 
-impl<P: Platform> Default for Hmcs<P> {
+/// [`StrictHmcs`] behind a word that a running thread may take again for a while: see [`Fissile`].
+pub type Hmcs<P = Native> = Fissile<StrictHmcs<P>>;
+
+impl<P: Platform> Default for StrictHmcs<P> {
     /// For a machine of which nothing is known.
     fn default() -> Self {
         Self::new(&Tree::flat(), WaitPolicy::DEFAULT)
     }
 }
 
-impl<P: Platform> fmt::Debug for Hmcs<P> {
+impl<P: Platform> fmt::Debug for StrictHmcs<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Hmcs").field("tree", &self.tree).field("policy", &self.policy).finish_non_exhaustive()
     }
@@ -102,7 +106,7 @@ pub struct Token<P: Platform = Native> {
     leaf: usize,
 }
 
-impl<P: Platform> Hmcs<P> {
+impl<P: Platform> StrictHmcs<P> {
     /// A free lock for the machine that `tree` describes.
     #[must_use]
     pub fn new(tree: &Tree, policy: WaitPolicy) -> Self {
@@ -199,9 +203,30 @@ impl<P: Platform> Hmcs<P> {
     }
 }
 
+impl<P: Platform> Default for Hmcs<P> {
+    /// For a machine of which nothing is known.
+    fn default() -> Self {
+        Self::new(&Tree::flat(), WaitPolicy::DEFAULT)
+    }
+}
+
+impl<P: Platform> Hmcs<P> {
+    /// A free lock for the machine that `tree` describes, whose waiters wait by `policy`, which also says how strict their
+    /// order is.
+    #[must_use]
+    pub fn new(tree: &Tree, policy: WaitPolicy) -> Self {
+        Self::over(StrictHmcs::new(tree, policy.apart()), policy)
+    }
+
+    /// The machine it was made for.
+    pub fn tree(&self) -> &Tree {
+        self.under().tree()
+    }
+}
+
 // SAFETY: exclusion and order by the cohorts' invariants: who owns the top cohort, or was passed the lock by an owner,
 // is one thread at a time. Liveness: every leader that leaves grants or empties.
-unsafe impl<P: Platform> RawLock for Hmcs<P> {
+unsafe impl<P: Platform> RawLock for StrictHmcs<P> {
     type Platform = P;
     type Token = Token<P>;
 
@@ -226,7 +251,7 @@ unsafe impl<P: Platform> RawLock for Hmcs<P> {
 }
 
 // SAFETY: who gives up leaves an abandoned node behind, which the leader before it takes off, or hands on a lead.
-unsafe impl<P: Platform> TimedLock for Hmcs<P> {
+unsafe impl<P: Platform> TimedLock for StrictHmcs<P> {
     fn acquire_until(&self, deadline_ns: u64) -> Option<Token<P>> {
         self.enter(Some(deadline_ns))
     }
