@@ -170,24 +170,33 @@ impl<P: Platform> Admission<P> {
         let policy = WaitPolicy { yields: self.policy.yields.min(COURTESY), ..self.policy };
         let mut waiter = Waiter::<P>::backing_off(&policy, 2);
         let (since, grace) = (P::ticks(), self.turn_ticks().saturating_mul(GRACE));
+        let mut gave_way = false;
         while self.is_reserved() {
             if time_left::<P>(deadline_ns) == Some(Duration::ZERO) {
                 return false;
             }
             let waited = P::ticks().wrapping_sub(since);
-            if waiter.has_yielded() && waited >= grace {
-                self.begin_turn(P::ticks().wrapping_add(grace.saturating_mul(PENALTY)));
-                let _ = self.head.compare_exchange(COMING, NOBODY, Ordering::Relaxed, Ordering::Relaxed);
-                return self.take_from(RESERVED);
+            if gave_way && waited >= grace {
+                return self.take_back(grace);
             }
-            let absent = self.head.load(Ordering::Relaxed) == COMING && waiter.has_yielded();
+            let absent = waiter.has_yielded() && self.head.load(Ordering::Relaxed) == COMING;
             if absent && self.policy.park || waiter.pause() == Next::Park {
                 // By yields alone the system need not leave the core to the head.
                 let left = Duration::from_nanos(P::ticks_to_ns(grace.saturating_sub(waited)));
                 P::wait(&self.state, RESERVED, Some(left), Scope::Process);
+                gave_way = true;
             }
+            gave_way |= waiter.has_yielded();
         }
         self.is_free() && self.take()
+    }
+
+    /// Takes a reserved word whose head did not come.
+    fn take_back(&self, grace: u64) -> bool {
+        self.begin_turn(P::ticks().wrapping_add(grace.saturating_mul(PENALTY)));
+        // Perhaps it gave up in the queue, and nobody is to stand back for it again.
+        let _ = self.head.compare_exchange(COMING, NOBODY, Ordering::Relaxed, Ordering::Relaxed);
+        self.take_from(RESERVED)
     }
 
     /// Waits for the word as the holder of the queue; false if the deadline came first. `company` says whether there are
@@ -237,15 +246,14 @@ impl<P: Platform> Admission<P> {
         if !injected(Fault::AdmissionWithoutHeavy) {
             P::heavy(Scope::Process);
         }
-        if !injected(Fault::AdmissionWithoutSecondLook) && self.take_as_head() {
-            return true;
-        }
+        let entered = !injected(Fault::AdmissionWithoutSecondLook) && self.take_as_head();
         let time_left = time_left::<P>(deadline_ns);
-        if time_left != Some(Duration::ZERO) {
+        if !entered && time_left != Some(Duration::ZERO) {
             P::wait(&self.head, ASLEEP, time_left, Scope::Process);
         }
-        self.head.store(WAITING, Ordering::Relaxed);
-        false
+        // A swap: after it no releaser can find `ASLEEP` any more.
+        self.head.swap(WAITING, Ordering::Relaxed);
+        entered
     }
 
     /// The caller is inside as the head and will now give the queue away; `company` says whether to somebody.

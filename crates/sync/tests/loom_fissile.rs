@@ -118,5 +118,5 @@ must_fail!(
     a_reservation_nobody_takes_is_found,
     Some(Fault::AdmissionReservationUnknown),
     DEADLOCK,
-    add(given, 2, 1)
+    add(given, 2, 2)
 );

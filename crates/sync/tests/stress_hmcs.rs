@@ -4,8 +4,8 @@
 
 use heddle_platform::atomic::{AtomicBool, Ordering};
 use heddle_platform::{Native, Platform, clock, thread};
-use heddle_sync::hmcs::{self, StrictHmcs, Tree};
-use heddle_sync::{Hmcs, Lock, Native, RawLock, TimedLock, WaitPolicy};
+use heddle_sync::hmcs::{StrictHmcs, Tree};
+use heddle_sync::{Hmcs, Lock, RawLock, TimedLock, WaitPolicy};
 use std::sync::Barrier;
 use std::time::Duration;
 
@@ -222,7 +222,7 @@ unsafe impl Platform for Stopping {
 /// past it, and when it runs again it has the lock.
 #[test]
 fn a_waiter_that_does_not_run() {
-    let lock = hmcs::StrictHmcs::<Stopping>::default();
+    let lock = StrictHmcs::<Stopping>::default();
     let begin = Barrier::new(2);
     let token = lock.acquire();
     std::thread::scope(|scope| {

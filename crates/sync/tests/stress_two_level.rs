@@ -8,7 +8,7 @@ use heddle_sync::abortable_mcs::StrictAbortableMcs;
 use heddle_sync::clh::StrictClh;
 use heddle_sync::mcs::StrictMcs;
 use heddle_sync::{
-    AbortableMcs, Biased, Clh, Lock, Mcs, Mutex, PriorityLock, RawLock, Ticket, TimedLock, TwoLevel,
+    AbortableMcs, Biased, Clh, Lock, Mcs, Mutex, Native, PriorityLock, RawLock, Ticket, TimedLock, TwoLevel,
     WaitPolicy,
 };
 use std::sync::Barrier;

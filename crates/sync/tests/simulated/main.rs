@@ -14,7 +14,7 @@ mod memory;
 mod platform;
 
 use heddle_sync::{
-    Lock, RawLock, TimedLock, WaitPolicy, abortable_mcs, biased, clh, fissile, hmcs, mcs, mutex, ticket,
+    Lock, RawLock, TimedLock, WaitPolicy, abortable_mcs, biased, clh, hmcs, mcs, mutex, ticket,
 };
 use machine::{Machine, Report};
 use platform::Simulated;
