@@ -34,6 +34,9 @@
 //! µs), and again every 1.6 ms: then those who come anew go past it. A stopped waiter in `L` stops those behind it when
 //! its turn as head comes, but not those who come anew. If `L` is a [`TimedLock`] so is this.
 //!
+//! **Measured**: on the pages of the locks. Within a tenth of a second shares differ more than within a second: with 64
+//! threads each has some 15 turns in that time, of different lengths.
+//!
 //! **Invariants.** Those of `admission.rs`: exclusion by its word, no lost wake-up, nobody locked out. And:
 //! a token with `L`'s token in it is a head's; with the strict order all are. The head hands `L` on after it has set the
 //! word free, so waking the next one is no part of a section.

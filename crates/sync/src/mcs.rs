@@ -16,15 +16,19 @@
 //! | space | the lock: `tail` and [`Bells`]; a node of two words a waiter or holder |
 //! | fairness | strict: the order of the swaps on `tail` |
 //! | needs | nothing |
-//! | choose it | when order matters, or many cores contend; not when threads outnumber cores (see below) |
+//! | choose it | when many cores contend; in its strict form when the order matters and threads do not outnumber cores |
 //!
-//! **More threads than cores.** The order is strict, so every hand-over goes to the thread that waited longest, which
-//! then usually is not running: an acquisition costs a switch between threads (about a microsecond). What avoids that
-//! is to let a running thread overtake for a bounded time: [`Fissile<Mcs>`](crate::Fissile).
+//! **Two forms.** [`Mcs`] is this queue behind a word that the running thread may take again for 50 µs, before the next in
+//! the queue has it ([`Fissile`]): the form to use. [`StrictMcs`], or [`Mcs`] with [`WaitPolicy::STRICT`], keeps the order
+//! always; what this page says of order and cost is about that form.
+//!
+//! **More threads than cores.** A strict order hands the lock to the thread that waited longest, which then usually is
+//! not running: an acquisition costs a switch between threads, about a microsecond, or a wake-up. In the default form
+//! that is paid once in a turn of 50 µs, and the threads' turns come in the order of the queue.
 //!
 //! **When a thread does not run.** A stopped holder stops all, as with every lock. A stopped waiter stops those
-//! behind it as soon as its turn has come: the order demands it. A thread stopped between its swap and its writing to
-//! its predecessor stops the release of that predecessor, and with it everybody.
+//! behind it as soon as its turn has come: the order demands it; in the default form arrivals go past it. A thread stopped
+//! between its swap and its writing to its predecessor stops the release of that predecessor, and with it the queue.
 //! [`AbortableMcs`](crate::AbortableMcs) passes over a waiter whose time is up.
 //!
 //! ```text
@@ -59,10 +63,15 @@
 //! `tail`, a branch, the store to `holder`. Leaving is 15: the load of `next`, a branch, `lock cmpxchg`, a branch,
 //! and the block given back. No call, nothing of the platform trait and no branch of the waiting policy is left.
 //!
-//! **Measured** (`heddle bench locks`, 2 virtual cores with nothing else to do, ten cache lines in the section): alone
-//! 4.4 ns, twice [`Mutex`](crate::Mutex) (2.2 ns: one locked instruction and no node), with std at 4.4, parking_lot at
-//! 4.8, glibc at 5.8 ns. Two threads: 13 million a second, a seventh of what locks reach that let their holder come
-//! again; 16 threads 0.2, 64 threads 0.08 million. [`Fissile<Mcs>`](crate::Fissile) has neither cost, but keeps no order.
+//! **Measured** (`heddle bench locks`, 2 virtual cores, ten cache lines in the section; uncontended nanoseconds, then
+//! millions of acquisitions a second; in the last columns the slowest thread's share of the mean over a second):
+//!
+//! | | alone | 2 threads | 16 threads | 64 threads | share, 16 | share, 64 |
+//! |---|---|---|---|---|---|---|
+//! | `Mcs` | 2.5 | 114 | 117 | 55 | 0.60 | 0.53 |
+//! | `StrictMcs` | 4.4 | 15 | 0.18 | 0.08 | 0.92 | 0.80 |
+//! | `Mutex` | 2.2 | 101 | 106 | 97 | 0.91 | 0.84 |
+//! | `parking_lot` | 4.9 | 92 | 104 | 93 | 0.82 | 0.88 |
 
 use crate::RawLock;
 use crate::bells::{Bells, key_of};
