@@ -91,6 +91,8 @@ pub enum Fault {
     McsRelaxedGrant,
     /// A hand-over leaves the successor asleep.
     McsWithoutRing,
+    /// Who goes to sleep may overwrite the grant it waits for.
+    McsBlindPark,
     /// A releaser that saw no successor overlooks one that comes in between.
     McsForgetsLateComer,
     /// The release does not publish what its holder wrote.

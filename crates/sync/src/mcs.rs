@@ -13,7 +13,7 @@
 //! |---|---|
 //! | uncontended | one swap to enter, one compare-and-swap to leave: two locked instructions, where [`Mutex`](crate::Mutex) has one |
 //! | contended | one swap, two lines moved a hand-over: the successor's node, and `tail` when the former holder comes back |
-//! | space | the lock: `tail` and [`Bells`]; a node of two words a waiter or holder |
+//! | space | the lock: two cache lines; a node of two words a waiter or holder |
 //! | fairness | strict: the order of the swaps on `tail` |
 //! | needs | nothing |
 //! | choose it | when many cores contend; in its strict form when the order matters and threads do not outnumber cores |
@@ -49,8 +49,9 @@
 //!    `next`. The owner waits for that store before it gives the node back; it need not wait when the
 //!    compare-and-swap on `tail` found the node to be last: then there is no successor and there will be none. The
 //!    predecessor writes `GRANTED` before the owner enters, and nothing after.
-//! 4. *No lost wake-up*: who sleeps, sleeps on the bell of its own node's key, and the store of `GRANTED` is followed
-//!    by a ring with that key ([`Bell`](crate::Bell), invariant 2).
+//! 4. *No lost wake-up*: who sleeps, sleeps on its own node's `state`, which it has changed to `PARKED`. The granter's
+//!    compare-and-swap to `GRANTED` finds that; it then changes the word, wakes, and stores `GRANTED` last, and the owner
+//!    waits for that store: so the node is there as long as the granter uses it.
 //! 5. `tail != holder`, asked by the holder, means that somebody's swap came after the holder's: a waiter, that
 //!    enters after the release.
 //!
@@ -74,21 +75,24 @@
 //! | `parking_lot` | 4.9 | 92 | 104 | 93 | 0.82 | 0.88 |
 
 use crate::RawLock;
-use crate::bells::{Bells, key_of};
 use crate::fault::{Fault, injected};
 use crate::fissile::Fissile;
 use crate::node;
 use crate::padded::CachePadded;
-use crate::wait::{WaitPolicy, Waiter};
+use crate::wait::{Next, WaitPolicy, Waiter};
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::{AtomicInteger, AtomicPointer};
-use heddle_platform::{Native, Platform};
+use heddle_platform::{Native, Platform, Scope};
 use std::ptr::{self, NonNull};
 
 /// The predecessor has not released yet.
 const WAITING: u32 = 0;
 /// The lock is this node's owner's.
 const GRANTED: u32 = 1;
+/// As [`WAITING`]; the owner sleeps on the word, or is about to.
+const PARKED: u32 = 2;
+/// The owner is being woken, and the lock will be its.
+const WAKING: u32 = 3;
 
 /// One thread's place in the queue.
 #[derive(Debug)]
@@ -114,7 +118,6 @@ struct Ends<P: Platform> {
 #[derive(Debug)]
 pub struct StrictMcs<P: Platform = Native> {
     ends: CachePadded<Ends<P>>,
-    bells: Bells<P>,
     policy: WaitPolicy,
 }
 
@@ -136,7 +139,7 @@ impl<P: Platform> StrictMcs<P> {
             holder: AtomicPointer::new(ptr::null_mut()),
             crowded: AtomicInteger::new(0),
         };
-        Self { ends: CachePadded::new(ends), bells: Bells::default(), policy }
+        Self { ends: CachePadded::new(ends), policy }
     }
 
     #[inline(always)]
@@ -164,12 +167,32 @@ impl<P: Platform> StrictMcs<P> {
         let crowded = self.ends.crowded.load(Ordering::Relaxed);
         let mut waiter = Waiter::<P>::new(&self.policy, crowded as usize + 1);
         // Acquire: pairs with the Release in grant().
-        let _ = self
-            .bells
-            .wait(key_of::<P, _>(node), &mut waiter, None, || state.load(Ordering::Acquire) == GRANTED);
+        while state.load(Ordering::Acquire) != GRANTED {
+            if waiter.pause() == Next::Park {
+                Self::sleep(state);
+            }
+        }
         let is_crowded = u32::from(waiter.has_yielded());
         if crowded != is_crowded {
             self.ends.crowded.store(is_crowded, Ordering::Relaxed);
+        }
+    }
+
+    /// Sleeps until the lock is granted, or is just about to be.
+    #[cold]
+    fn sleep(state: &P::AtomicU32) {
+        if injected(Fault::McsBlindPark) {
+            state.store(PARKED, Ordering::Relaxed);
+        } else {
+            // Fails if the grant came first, or if this is not the first time.
+            let _ = state.compare_exchange(WAITING, PARKED, Ordering::Relaxed, Ordering::Relaxed);
+        }
+        while state.load(Ordering::Relaxed) == PARKED {
+            P::wait(state, PARKED, None, Scope::Process);
+        }
+        // The granter is between its two stores.
+        while state.load(Ordering::Relaxed) != GRANTED {
+            P::yield_now();
         }
     }
 
@@ -204,15 +227,24 @@ impl<P: Platform> StrictMcs<P> {
     }
 
     fn grant(&self, next: NonNull<Node<P>>) {
-        let key = key_of::<P, _>(next);
         let order = if injected(Fault::McsRelaxedGrant) { Ordering::Relaxed } else { Ordering::Release };
         // SAFETY: its owner waits for this store (invariant 3).
         let state = unsafe { &next.as_ref().state };
         // Release: pairs with the Acquire in wait_behind(). The node is its owner's alone from here on.
-        state.store(GRANTED, order);
-        if !injected(Fault::McsWithoutRing) {
-            self.bells.ring(key);
+        if state.compare_exchange(WAITING, GRANTED, order, Ordering::Relaxed).is_err() {
+            Self::wake(state, order);
         }
+    }
+
+    /// Grants to a sleeper. The word is used until the last store.
+    #[cold]
+    fn wake(state: &P::AtomicU32, order: Ordering) {
+        state.store(WAKING, Ordering::Relaxed);
+        if !injected(Fault::McsWithoutRing) {
+            P::wake(state, 1, Scope::Process);
+        }
+        // Release: as in grant().
+        state.store(GRANTED, order);
     }
 }
 

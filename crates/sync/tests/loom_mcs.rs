@@ -45,4 +45,6 @@ must_fail!(a_relaxed_grant_is_found, Some(Fault::McsRelaxedGrant), RACE, add(sle
 
 must_fail!(a_missing_ring_is_found, Some(Fault::McsWithoutRing), DEADLOCK, add(sleeping, 2, 1));
 
+must_fail!(a_blind_parking_is_found, Some(Fault::McsBlindPark), DEADLOCK, add(sleeping, 2, 1));
+
 must_fail!(a_forgotten_late_comer_is_found, Some(Fault::McsForgetsLateComer), DEADLOCK, add(sleeping, 2, 1));
