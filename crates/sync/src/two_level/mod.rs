@@ -49,7 +49,7 @@
 //!
 //! Measured over two [`Mutex`](crate::Mutex)es (2 cores, x86-64, Zen 5): 4.33 ns alone in either class, where one of them takes
 //! 2.15 and `std`'s mutex 4.39; 5.0 ns over two [`Mcs`](crate::Mcs). Over those, with ten cache lines in the section (as there): two
-//! threads 93 million a second, 16 threads 79, 64 threads 63, shares 0.72 and 0.57; over two strict ones 16 threads do not
+//! threads 79 million a second, 16 threads 87, 64 threads 67, shares 0.88 and 0.69; over two strict ones 16 threads do not
 //! reach 0.2.
 //!
 //! **Fairness.** Within a class that of its lock; between them as above. Each low-priority thread has the bound anew, so
