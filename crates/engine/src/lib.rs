@@ -27,6 +27,7 @@ pub mod error;
 pub mod error_code;
 mod error_text;
 pub mod external32;
+mod fairness;
 pub mod group;
 pub mod info;
 mod matching;

@@ -25,11 +25,13 @@ pub(super) enum Way {
     Stream,
     /// The receiver copies it from the sender's memory.
     Pull,
+    /// The receiver copies one half from the sender's memory, the sender the other to the receiver's.
+    Halves,
     /// It is sent in pieces and stored past the caches.
     StreamPastCaches,
 }
 
-const WAYS: [Way; 3] = [Way::Stream, Way::Pull, Way::StreamPastCaches];
+const WAYS: [Way; 4] = [Way::Stream, Way::Pull, Way::Halves, Way::StreamPastCaches];
 
 /// Of so many messages …
 const CYCLE: u32 = 256;
@@ -57,7 +59,7 @@ pub(super) struct Pace {
 impl Pace {
     /// For messages below [`LARGE`].
     pub(super) fn medium() -> Pace {
-        Pace { ways: 2, rates: [0.0; WAYS.len()], messages: 0, last_stream_end_ns: 0 }
+        Pace { ways: WAYS.len() - 1, rates: [0.0; WAYS.len()], messages: 0, last_stream_end_ns: 0 }
     }
 
     /// For messages of [`LARGE`] bytes and more.
@@ -96,9 +98,9 @@ impl Pace {
         self.learn(Way::Pull, bytes, ns);
     }
 
-    /// A message was streamed, asked for at one time and complete at another. Messages are streamed one after the
+    /// A message was streamed or copied by halves, asked for at one time and complete at another. Messages are streamed one after the
     /// other, so its time began when the one before was complete.
-    pub(super) fn streamed(&mut self, way: Way, bytes: usize, asked_ns: u64, complete_ns: u64) {
+    pub(super) fn sent_jointly(&mut self, way: Way, bytes: usize, asked_ns: u64, complete_ns: u64) {
         let began = asked_ns.max(self.last_stream_end_ns);
         self.last_stream_end_ns = complete_ns;
         self.learn(way, bytes, complete_ns.saturating_sub(began));
@@ -123,7 +125,7 @@ mod tests {
             let ns = times[way as usize];
             match way {
                 Way::Pull => pace.pulled(1000, ns),
-                _ => pace.streamed(way, 1000, *now, *now + ns),
+                _ => pace.sent_jointly(way, 1000, *now, *now + ns),
             }
             *now += ns;
             counts[way as usize] += 1;
@@ -135,19 +137,19 @@ mod tests {
     fn takes_the_quickest_way_and_notices_a_change() {
         for mut pace in [Pace::medium(), Pace::large()] {
             let mut now = 1;
-            let [_, pulled, _] = send(&mut pace, 10 * CYCLE, [300, 100, 200], &mut now);
+            let [_, pulled, ..] = send(&mut pace, 10 * CYCLE, [300, 100, 200, 250], &mut now);
             assert!(
                 pulled >= 10 * (CYCLE - 2 * EXPLORED),
                 "only {pulled} were pulled though that is quickest"
             );
-            let [streamed, ..] = send(&mut pace, 10 * CYCLE, [300, 900, 400], &mut now);
+            let [streamed, ..] = send(&mut pace, 10 * CYCLE, [300, 900, 400, 500], &mut now);
             assert!(streamed > 7 * CYCLE, "only {streamed} were streamed though that has become quickest");
         }
     }
 
     #[test]
     fn what_fits_the_caches_stays_in_them() {
-        let [.., past] = send(&mut Pace::medium(), 10 * CYCLE, [300, 300, 1], &mut 1);
+        let [.., past] = send(&mut Pace::medium(), 10 * CYCLE, [300, 300, 300, 1], &mut 1);
         assert_eq!(past, 0);
     }
 }
