@@ -91,6 +91,8 @@ pub enum Fault {
     McsRelaxedGrant,
     /// A hand-over leaves the successor asleep.
     McsWithoutRing,
+    /// Who goes to sleep may overwrite the grant it waits for.
+    McsBlindPark,
     /// A releaser that saw no successor overlooks one that comes in between.
     McsForgetsLateComer,
     /// The release does not publish what its holder wrote.
@@ -108,11 +110,17 @@ pub enum Fault {
     /// Who is passed over sleeps on.
     AbortablePassesSilently,
     /// The release does not publish what its holder wrote.
-    FissileRelaxedRelease,
+    AdmissionRelaxedRelease,
     /// The head does not know that it may take a reserved lock.
-    FissileReservationUnknown,
+    AdmissionReservationUnknown,
     /// The head goes to sleep without looking again.
-    FissileWithoutSecondLook,
+    AdmissionWithoutSecondLook,
+    /// The head looks again before releasers can know that it sleeps.
+    AdmissionWithoutHeavy,
+    /// The releaser looks for a sleeping head too early.
+    AdmissionWithoutLight,
+    /// A head that was inside leaves with the queue.
+    FissileKeepsTheQueue,
     /// A chained node is not published.
     ChainRelaxedPush,
     /// Taking the chain overwrites what was pushed meanwhile.

@@ -4,8 +4,8 @@
 
 use heddle_platform::atomic::{AtomicBool, Ordering};
 use heddle_platform::{Native, Platform, clock, thread};
-use heddle_sync::hmcs::{self, Tree};
-use heddle_sync::{Fissile, Hmcs, Lock, RawLock, TimedLock, WaitPolicy};
+use heddle_sync::hmcs::{StrictHmcs, Tree};
+use heddle_sync::{Hmcs, Lock, RawLock, TimedLock, WaitPolicy};
 use std::sync::Barrier;
 use std::time::Duration;
 
@@ -97,12 +97,12 @@ fn on_all_trees<L: TimedLock<Platform = Native>>(total: u32, lock: impl Fn(&Tree
 
 #[test]
 fn sums_are_exact() {
-    on_all_trees(8_000, Hmcs::new);
+    on_all_trees(8_000, StrictHmcs::<Native>::new);
 }
 
 #[test]
-fn sums_are_exact_below_fissile() {
-    on_all_trees(20_000, |tree, policy| Fissile::new(Hmcs::new(tree, policy), policy));
+fn sums_are_exact_behind_a_word() {
+    on_all_trees(20_000, Hmcs::new);
 }
 
 /// Waits until `lock` has somebody who waits.
@@ -222,7 +222,7 @@ unsafe impl Platform for Stopping {
 /// past it, and when it runs again it has the lock.
 #[test]
 fn a_waiter_that_does_not_run() {
-    let lock = hmcs::Hmcs::<Stopping>::default();
+    let lock = StrictHmcs::<Stopping>::default();
     let begin = Barrier::new(2);
     let token = lock.acquire();
     std::thread::scope(|scope| {

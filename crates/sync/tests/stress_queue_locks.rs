@@ -4,17 +4,23 @@
 
 use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_platform::{clock, thread};
-use heddle_sync::{AbortableMcs, Clh, Fissile, Lock, Mcs, Mutex, RawLock, Ticket, TimedLock, WaitPolicy};
+use heddle_sync::abortable_mcs::StrictAbortableMcs;
+use heddle_sync::clh::StrictClh;
+use heddle_sync::ticket::StrictTicket;
+use heddle_sync::{
+    AbortableMcs, Clh, Fissile, Lock, Mcs, Mutex, Native, RawLock, Ticket, TimedLock, WaitPolicy,
+};
 use std::sync::Arc;
 use std::time::Duration;
 
 const THREADS: [u32; 5] = [1, 2, 3, 16, 64];
 
 /// Waiting policies that take different paths, and how many acquisitions they are good for.
-const POLICIES: [(WaitPolicy, u32); 3] = [
+const POLICIES: [(WaitPolicy, u32); 4] = [
     (WaitPolicy::DEFAULT, 4_000),
     (WaitPolicy::PARK_AT_ONCE, 1_000),
-    (WaitPolicy { park: false, forced_yield_ns: 0, spin_ns: 100, yields: 0 }, 4_000),
+    (WaitPolicy { park: false, spin_ns: 100, yields: 0, ..WaitPolicy::DEFAULT }, 4_000),
+    (WaitPolicy::STRICT, 4_000),
 ];
 
 /// Two words that only a holder may see differ.
@@ -126,11 +132,9 @@ fn abortable_mcs() {
 }
 
 #[test]
-fn fissile() {
-    stress(|policy| Fissile::new(Ticket::new(policy), policy));
-    stress(|policy| Fissile::new(Mcs::new(policy), policy));
-    stress_deadlines(|policy| Fissile::new(Clh::new(policy), policy));
-    stress_deadlines(|policy| Fissile::new(AbortableMcs::new(policy), policy));
+fn a_word_over_any_lock() {
+    stress(|policy| Fissile::over(Mutex::new(policy), policy));
+    stress_deadlines(|policy| Fissile::over(Mutex::new(policy), policy));
 }
 
 /// A thread that takes the lock again and again, and others that want it once: they get it.
@@ -154,9 +158,9 @@ fn nobody_is_kept_out<L: RawLock>(lock: L) {
 #[test]
 fn nobody_is_kept_out_for_ever() {
     for (policy, _) in POLICIES {
-        nobody_is_kept_out(Fissile::new(Ticket::new(policy), policy));
-        nobody_is_kept_out(Fissile::new(Mcs::new(policy), policy));
-        nobody_is_kept_out(Fissile::new(Clh::new(policy), policy));
+        nobody_is_kept_out(Ticket::new(policy));
+        nobody_is_kept_out(Mcs::new(policy));
+        nobody_is_kept_out(Clh::new(policy));
         nobody_is_kept_out(AbortableMcs::with_patience(policy, Some(1_000)));
     }
 }
@@ -189,8 +193,9 @@ fn who_gives_up_comes_again() {
     give_up_again_and_again(Ticket::default());
     give_up_again_and_again(Clh::default());
     give_up_again_and_again(AbortableMcs::default());
-    give_up_again_and_again(Fissile::<Clh>::default());
-    give_up_again_and_again(Fissile::<AbortableMcs>::default());
+    give_up_again_and_again(StrictTicket::<Native>::default());
+    give_up_again_and_again(StrictClh::<Native>::default());
+    give_up_again_and_again(StrictAbortableMcs::<Native>::default());
 }
 
 /// How a thread is kept from running while it waits: it comes to this platform's spin hint or yield.
@@ -317,7 +322,7 @@ fn with_a_stopped_waiter<L: RawLock<Platform = halting::Halting>>(lock: &L, othe
 /// Were the lock handed to the stopped one, the others would never return.
 #[test]
 fn the_abortable_form_gets_past_a_waiter_that_does_not_run() {
-    let lock = heddle_sync::abortable_mcs::AbortableMcs::default();
+    let lock = StrictAbortableMcs::default();
     with_a_stopped_waiter(&lock, || {
         for _ in 0..1_000 {
             let token = lock.acquire();
@@ -330,7 +335,7 @@ fn the_abortable_form_gets_past_a_waiter_that_does_not_run() {
 /// A strict queue waits for the one whose turn it is; those behind it that have a deadline get away.
 #[test]
 fn a_deadline_gets_away_from_behind_a_waiter_that_does_not_run() {
-    let lock = heddle_sync::clh::Clh::default();
+    let lock = StrictClh::default();
     with_a_stopped_waiter(&lock, || {
         for _ in 0..10 {
             assert!(lock.acquire_until(clock::now_ns() + 100_000).is_none());
@@ -339,16 +344,29 @@ fn a_deadline_gets_away_from_behind_a_waiter_that_does_not_run() {
     });
 }
 
-/// While the head does not run and is still patient, the lock goes on among the others.
+/// The head does not run: before its turn comes and also afterwards, when the lock has been reserved for it, it goes on
+/// for who comes anew, in any lock with a word.
 #[test]
-fn a_patient_head_that_does_not_run_is_overtaken() {
-    let policy = WaitPolicy { forced_yield_ns: u64::MAX >> 20, ..WaitPolicy::DEFAULT };
-    let lock = Fissile::new(heddle_sync::mcs::Mcs::default(), policy);
-    with_a_stopped_waiter(&lock, || {
-        for _ in 0..1_000 {
-            let token = lock.acquire();
-            // SAFETY: acquired above.
-            unsafe { lock.release(token) };
-        }
-    });
+fn a_head_that_does_not_run_is_overtaken() {
+    fn goes_on<L: RawLock<Platform = halting::Halting>>(lock: &L, until_ns: u64) {
+        with_a_stopped_waiter(lock, || {
+            let since = clock::now_ns();
+            let mut turns = 0;
+            while turns < 1_000 || clock::now_ns() - since < until_ns {
+                let token = lock.acquire();
+                // SAFETY: acquired above.
+                unsafe { lock.release(token) };
+                turns += 1;
+            }
+        });
+    }
+    let for_ever = WaitPolicy { forced_yield_ns: u64::MAX >> 20, ..WaitPolicy::DEFAULT };
+    goes_on(&heddle_sync::mcs::Mcs::new(for_ever), 0);
+    // Long enough for the reservation to be made, to be taken back, and to be made again.
+    goes_on(&heddle_sync::mcs::Mcs::default(), 50_000_000);
+    goes_on(&heddle_sync::clh::Clh::default(), 50_000_000);
+    goes_on(&heddle_sync::ticket::Ticket::default(), 50_000_000);
+    goes_on(&heddle_sync::hmcs::Hmcs::default(), 50_000_000);
+    let awake = WaitPolicy { park: false, ..WaitPolicy::DEFAULT };
+    goes_on(&heddle_sync::abortable_mcs::AbortableMcs::new(awake), 50_000_000);
 }

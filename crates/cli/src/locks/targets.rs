@@ -78,7 +78,7 @@ pub(crate) fn check(rows: &[Row], measured: &[&Contender], cores: usize) -> Vec<
     let mut targets = Vec::new();
     uncontended(&figures, &ours, &mut targets);
     two_threads(&figures, &ours, &mut targets);
-    for contender in &ours {
+    for contender in ours.iter().filter(|contender| contender.family != Family::Strict) {
         for experiment in THROUGHPUT {
             let threads = [16, 64];
             targets.extend(threads.map(|n| figures.rate_against_own(contender.name, experiment, n)));
