@@ -30,7 +30,9 @@
 //! wait, and, when [`MOST_POSTED`] operations are there, who post.
 
 use super::Combining;
-use super::request::{self, Frame, Posted, Request, Verdict};
+use super::patience::{OnlyWait, Wait};
+use super::posted::{Posted, run_unattended};
+use super::request::{Frame, Request, Verdict};
 use crate::bell::Bell;
 use crate::fault::{Fault, injected};
 use crate::padded::CachePadded;
@@ -185,8 +187,9 @@ impl<T: Send + 'static, P: Platform> Combining<T> for Offload<T, P> {
         let frame = Frame::<P, T, _, R>::new(operation);
         let own = frame.request();
         self.announce(own).expect(CLOSED_MESSAGE);
+        let wait = Wait { policy: &self.policy, crowd: 1, stands_back: false };
         // SAFETY: the frame is here until this function returns.
-        let verdict = unsafe { own.as_ref() }.await_verdict(&self.policy, || {});
+        let verdict = unsafe { own.as_ref() }.await_verdict(wait, &mut OnlyWait);
         debug_assert_eq!(verdict, Verdict::Done, "nobody leads here");
         frame.into_result()
     }
@@ -200,7 +203,7 @@ impl<T: Send + 'static, P: Platform> Combining<T> for Offload<T, P> {
         // The serving thread, inside an operation, would wait for itself.
         let full = self.posted.depth() >= MOST_POSTED;
         if full && self.serving.load(Ordering::Relaxed) != P::thread_id() {
-            return self.run(|value| request::run_unattended(operation, value));
+            return self.run(|value| run_unattended(operation, value));
         }
         let posted = Posted::<P, T, _>::new(operation);
         if self.announce(posted.request()).is_err() {

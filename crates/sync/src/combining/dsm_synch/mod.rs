@@ -48,12 +48,17 @@
 //! one told to lead, or is stopped between its swap and its link: then those behind it wait as long. A *combiner* that
 //! does not run delays all. A combiner's call is as long as `limit` operations.
 
+mod door;
+
 use super::Combining;
+use super::patience::{Meanwhile, OnlyWait, Wait};
+use super::posted::run_unattended;
 use super::request::{Frame, Request, Verdict};
 use crate::fault::{Fault, injected};
 use crate::padded::CachePadded;
 use crate::queue::chain::Linked;
 use crate::wait::{Next, WaitPolicy, Waiter};
+use door::Door;
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::{AtomicPointer, CellAccess, MemoryCell};
 use heddle_platform::{Native, Platform};
@@ -65,14 +70,15 @@ pub const DEFAULT_LIMIT: u32 = 64;
 
 /// A value under DSM-Synch; see the [module](self).
 pub struct DsmSynch<T: 'static, P: Platform = Native> {
+    door: CachePadded<Door<P, Request<P, T>>>,
     tail: CachePadded<P::AtomicPtr<Request<P, T>>>,
     value: CachePadded<P::Cell<T>>,
     limit: u32,
     policy: WaitPolicy,
 }
 
-// SAFETY: the value is accessed by the combiner only, one at a time, each after the last (invariant 1, orderings), so
-// it moves between threads but is never shared: Send is enough.
+// SAFETY: the value is accessed by whoever is inside only, one at a time, each after the last (invariant 1), so it moves
+// between threads but is never shared: Send is enough.
 unsafe impl<T: Send + 'static, P: Platform> Sync for DsmSynch<T, P> {}
 // SAFETY: whoever owns it owns the value; no request exists then, since their owners borrow it.
 unsafe impl<T: Send + 'static, P: Platform> Send for DsmSynch<T, P> {}
@@ -90,11 +96,12 @@ impl<T: Default + 'static, P: Platform> Default for DsmSynch<T, P> {
 }
 
 impl<T: 'static, P: Platform> DsmSynch<T, P> {
-    /// Puts `value` under combining. A combiner runs at most `limit` operations (at least 1, its own) a turn; waiters
-    /// wait by `policy`.
+    /// Puts `value` under combining. A combiner runs at most `limit` operations (at least 1) of the queue a turn;
+    /// waiters wait by `policy`.
     #[must_use]
     pub fn new(value: T, limit: u32, policy: WaitPolicy) -> Self {
         Self {
+            door: CachePadded::new(Door::new()),
             tail: CachePadded::new(AtomicPointer::new(ptr::null_mut())),
             value: CachePadded::new(MemoryCell::new(value)),
             limit: limit.max(1),
@@ -107,32 +114,72 @@ impl<T: 'static, P: Platform> DsmSynch<T, P> {
         self.value.into_inner().into_inner()
     }
 
-    /// Runs the caller's operation, and others', as the combiner.
-    #[inline]
-    fn lead<F: FnOnce(&mut T) -> R, R>(&self, own: &Frame<P, T, F, R>) {
-        {
-            let value = self.value.access();
-            // SAFETY: the combiner's (invariant 1).
-            let value = unsafe { value.deref() };
-            // SAFETY: one's own request, which only the combiner runs.
-            unsafe { own.run(value) };
-        }
-        if let Some(next) = self.successor(own.request()) {
-            self.serve(next);
-        }
+    /// Runs an operation as the one who is inside.
+    #[inline(always)]
+    fn inside<R>(&self, operation: impl FnOnce(&mut T) -> R) -> R {
+        let _inside = Inside(self);
+        let value = self.value.access();
+        // SAFETY: the caller is inside (invariant 1).
+        operation(unsafe { value.deref() })
     }
 
-    /// Runs others' operations, from `current` on.
+    /// The door is not free. Whether the caller, if it is the one that others are to be before, has let them and is
+    /// inside now.
+    #[cold]
+    fn enter_late(&self) -> bool {
+        if !self.door.stands_back() {
+            return false;
+        }
+        let mut waiter = Waiter::<P>::new(&self.policy, 1);
+        while waiter.pause() == Next::Poll && !waiter.has_yielded() && self.door.stands_back() {}
+        self.door.enter_any()
+    }
+
+    /// Puts an operation into the queue and waits for its result.
+    #[inline(never)]
+    fn run_queued<R>(&self, operation: impl FnOnce(&mut T) -> R) -> R {
+        let frame = Frame::<P, T, _, R>::new(operation);
+        let own = frame.request();
+        // Release: for the frame's fields, which the next one to come writes to. Acquire: for those of the one before.
+        let before = self.tail.swap(own.as_ptr(), Ordering::AcqRel);
+        let verdict = NonNull::new(before).map_or(Verdict::Lead, |before| self.follow(before, own));
+        if verdict == Verdict::Lead {
+            self.compete(own);
+        }
+        frame.into_result()
+    }
+
+    /// Somebody is before the caller: links up and waits.
+    fn follow(&self, before: NonNull<Request<P, T>>, own: NonNull<Request<P, T>>) -> Verdict {
+        let order = if injected(Fault::DsmSynchRelaxedLink) { Ordering::Relaxed } else { Ordering::Release };
+        // SAFETY: `before` has not been told, nor can it be before it is linked (invariant 3).
+        let link = unsafe { before.as_ref() }.next();
+        // Release: pairs with the Acquire in successor(), for the operation.
+        link.store(own.as_ptr(), order);
+        let wait = Wait { policy: &self.policy, crowd: 2, stands_back: false };
+        // SAFETY: the caller's own frame.
+        unsafe { own.as_ref() }.await_verdict(wait, &mut OnlyWait)
+    }
+
+    /// As the head of the queue: waits until the caller's operation has been run, by itself or by one who was called.
+    fn compete(&self, own: NonNull<Request<P, T>>) {
+        // SAFETY: the caller's own frame.
+        let request = unsafe { own.as_ref() };
+        request.wait_again();
+        let wait = Wait { policy: &self.policy, crowd: 1, stands_back: false };
+        let verdict = request.await_verdict(wait, &mut Head { combining: self, own });
+        debug_assert_eq!(verdict, Verdict::Done, "the head is told to lead once");
+    }
+
+    /// As the one who is inside: runs the queue's operations from its head on, up to the limit.
     #[inline(never)]
     fn serve(&self, mut current: NonNull<Request<P, T>>) {
-        for _ in 1..self.limit {
-            {
-                let value = self.value.access();
-                // SAFETY: the combiner's (invariant 1).
-                let value = unsafe { value.deref() };
-                // SAFETY: found by the Acquire in successor(), and each is passed once.
-                unsafe { Request::execute(current, value) };
-            }
+        let value = self.value.access();
+        // SAFETY: inside (invariant 1).
+        let value = unsafe { value.deref() };
+        for _ in 0..self.limit {
+            // SAFETY: the head, or found by the Acquire in successor(); each is passed once.
+            unsafe { Request::execute(current, value) };
             let next = self.successor(current);
             // SAFETY: run, and its `next` has been read (invariant 3).
             unsafe { Request::tell(current, Verdict::Done) };
@@ -142,21 +189,21 @@ impl<T: 'static, P: Platform> DsmSynch<T, P> {
         if injected(Fault::DsmSynchKeepsTheRole) {
             return;
         }
-        // SAFETY: it waits, not run yet; this ends the caller's turn.
+        // SAFETY: it waits, not run yet; the caller goes no further in the queue.
         unsafe { Request::tell(current, Verdict::Lead) };
     }
 
-    /// Who follows `current`. If nobody does, the caller is not the combiner any more.
+    /// Who follows `current`. If nobody does, the queue is empty now.
     #[inline]
     fn successor(&self, current: NonNull<Request<P, T>>) -> Option<NonNull<Request<P, T>>> {
-        // SAFETY: the combiner's current request: its own, or its owner has not been told (invariant 3).
+        // SAFETY: the combiner's current request, whose owner has not been told (invariant 3).
         let link = unsafe { current.as_ref() }.next();
-        // Acquire: pairs with the Release in enqueue().
+        // Acquire: pairs with the Release in follow().
         let next = NonNull::new(link.load(Ordering::Acquire));
         if next.is_some() {
             return next;
         }
-        // Release: pairs with the Acquire of the swap that finds null.
+        // Release: keeps the next one's frame apart from this one's (its swap is Acquire).
         let gone = self.tail.compare_exchange(
             current.as_ptr(),
             ptr::null_mut(),
@@ -184,50 +231,80 @@ impl<T: 'static, P: Platform> DsmSynch<T, P> {
         }
     }
 
-    /// Somebody is before the caller: links up and waits.
-    #[inline(never)]
-    fn follow(&self, before: NonNull<Request<P, T>>, own: NonNull<Request<P, T>>) -> Verdict {
-        let order = if injected(Fault::DsmSynchRelaxedLink) { Ordering::Relaxed } else { Ordering::Release };
-        // SAFETY: `before` has not been told, nor can it be before it is linked (invariant 3).
-        let link = unsafe { before.as_ref() }.next();
-        // Release: pairs with the Acquire in successor(), for the operation.
-        link.store(own.as_ptr(), order);
-        // SAFETY: the caller's own frame.
-        unsafe { own.as_ref() }.await_verdict(&self.policy, || {})
+    /// After one has left: serves the head that has called, if the door is free.
+    #[cold]
+    fn answer(&self) {
+        while self.door.enter_any() {
+            if let Some(head) = self.door.take_call() {
+                self.serve(head);
+                self.door.leave_reserved();
+            } else {
+                self.door.leave();
+            }
+            if !self.door.is_called() {
+                return;
+            }
+        }
+    }
+}
+
+/// What the head of the queue can do for itself.
+struct Head<'a, T: 'static, P: Platform> {
+    combining: &'a DsmSynch<T, P>,
+    own: NonNull<Request<P, T>>,
+}
+
+impl<T: 'static, P: Platform> Meanwhile for Head<'_, T, P> {
+    fn attempt(&mut self) {
+        let combining = self.combining;
+        if combining.door.enter_any() {
+            let _inside = Inside(combining);
+            // SAFETY: the caller's own frame.
+            let waits = unsafe { self.own.as_ref() }.verdict().is_none();
+            // Somebody who was called may have run it since the last look.
+            if waits || injected(Fault::DsmSynchServesTwice) {
+                // Nobody may be called to a head that is not there any more.
+                combining.door.take_call();
+                combining.serve(self.own);
+            }
+        }
+    }
+
+    fn call(&mut self) {
+        self.combining.door.call(self.own);
+    }
+}
+
+/// Being inside. Its end leaves.
+struct Inside<'a, T: 'static, P: Platform>(&'a DsmSynch<T, P>);
+
+impl<T: 'static, P: Platform> Drop for Inside<'_, T, P> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.0.door.leave();
+        if self.0.door.is_called() {
+            self.0.answer();
+        }
     }
 }
 
 impl<T: Send + 'static, P: Platform> Combining<T> for DsmSynch<T, P> {
     #[inline]
     fn run<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> R {
-        let frame = Frame::<P, T, _, R>::new(operation);
-        let own = frame.request();
-        // Release: for the frame's fields, which the next one to come writes to. Acquire: see successor().
-        let before = self.tail.swap(own.as_ptr(), Ordering::AcqRel);
-        let verdict = NonNull::new(before).map_or(Verdict::Lead, |before| self.follow(before, own));
-        if verdict == Verdict::Lead {
-            self.lead(&frame);
+        if self.door.enter() || self.enter_late() {
+            self.inside(operation)
+        } else {
+            self.run_queued(operation)
         }
-        frame.into_result()
     }
 
     /// As [`run`](Combining::run): a request in this queue may have to lead, so its owner has to stay.
     fn post(&self, operation: impl FnOnce(&mut T) + Send + 'static) {
-        self.run(|value| super::request::run_unattended(operation, value));
+        self.run(|value| run_unattended(operation, value));
     }
 
+    #[inline]
     fn try_run<R: Send, F: FnOnce(&mut T) -> R + Send>(&self, operation: F) -> Result<R, F> {
-        if !self.tail.load(Ordering::Relaxed).is_null() {
-            return Err(operation);
-        }
-        let frame = Frame::<P, T, F, R>::new(operation);
-        let own = frame.request();
-        let free =
-            self.tail.compare_exchange(ptr::null_mut(), own.as_ptr(), Ordering::AcqRel, Ordering::Relaxed);
-        if free.is_err() {
-            return Err(frame.into_operation().unwrap_or_else(|| unreachable!("nobody found the frame")));
-        }
-        self.lead(&frame);
-        Ok(frame.into_result())
+        if self.door.enter_any() { Ok(self.inside(operation)) } else { Err(operation) }
     }
 }

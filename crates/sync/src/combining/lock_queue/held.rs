@@ -1,0 +1,182 @@
+//! The lock held: how a thread gets there, and how it leaves without forgetting anything.
+
+use super::drain::Drained;
+use super::{LockQueue, PlatformOf};
+use crate::RawLock;
+use crate::fault::{Fault, injected};
+use heddle_platform::Platform;
+use heddle_platform::atomic::Ordering;
+use heddle_platform::platform::AtomicInteger;
+use heddle_platform::thread::ID_STEP;
+use std::mem::{self, ManuallyDrop};
+
+/// Beside a thread's identity: it has served others who had waited for long, and is to let one of them be first.
+const STANDS_BACK: u64 = 1;
+const _: () = assert!(STANDS_BACK < ID_STEP);
+
+/// Why a thread that came to run an operation is not let in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refused {
+    /// Somebody holds the lock.
+    Held,
+    /// Others are to be first.
+    StandsBack,
+}
+
+impl<L: RawLock, T: 'static> LockQueue<L, T> {
+    /// The lock, if it is free and nobody is to be first.
+    #[inline]
+    pub(super) fn enter(&self) -> Result<Held<'_, L, T>, Refused> {
+        let token = self.lock.try_acquire().ok_or(Refused::Held)?;
+        let held = Held::new(self, token);
+        let me = PlatformOf::<L>::thread_id();
+        let holder = self.section.holder.load(Ordering::Relaxed);
+        if holder != me {
+            self.section.holder.store(me, Ordering::Relaxed);
+            if holder == me | STANDS_BACK {
+                return Err(Refused::StandsBack);
+            }
+        }
+        Ok(held)
+    }
+
+    /// The lock, if it is free.
+    #[inline]
+    pub(super) fn try_hold(&self) -> Option<Held<'_, L, T>> {
+        self.lock.try_acquire().map(|token| self.held(token))
+    }
+
+    #[inline(always)]
+    pub(super) fn held(&self, token: L::Token) -> Held<'_, L, T> {
+        let me = PlatformOf::<L>::thread_id();
+        // A store would be dearer: the next acquisition's atomic instruction waits for it.
+        if self.section.holder.load(Ordering::Relaxed) != me {
+            self.section.holder.store(me, Ordering::Relaxed);
+        }
+        Held::new(self, token)
+    }
+
+    /// Whether the calling thread is inside an operation. (It may be that it only was.)
+    pub(super) fn is_inside(&self) -> bool {
+        let me = PlatformOf::<L>::thread_id();
+        self.section.holder.load(Ordering::Relaxed) & !STANDS_BACK == me
+    }
+
+    /// Runs `operation` on the value as the holder, unless it has to be posted behind others'.
+    #[inline]
+    pub(super) fn run_holding<R, F: FnOnce(&mut T) -> R>(
+        &self,
+        held: &mut Held<'_, L, T>,
+        operation: F,
+    ) -> Result<R, F> {
+        if held.drain() == Drained::Threshold && !injected(Fault::LockQueueRunsAhead) {
+            return Err(operation);
+        }
+        Ok(self.guarded(|guarded| operation(&mut guarded.value)))
+    }
+
+    /// After a release when it is not quiet; see the module's drawing.
+    #[inline(never)]
+    fn look_again(&self, mut drained: Drained) {
+        loop {
+            if !injected(Fault::LockQueueReleasesWithoutFence) {
+                // Pairs with the fence in announce() (invariant 3).
+                L::Platform::fence(Ordering::SeqCst);
+            }
+            if drained == Drained::Empty && self.posted.is_empty() {
+                return;
+            }
+            let Some(mut held) = self.try_hold() else { return };
+            // Whatever the mode: a poster may have been stopped before it ended the quiet.
+            held.serve();
+            drained = held.drained;
+            let handed_over = self.hand_over(drained);
+            held.release();
+            mem::forget(held);
+            if handed_over {
+                return;
+            }
+        }
+    }
+}
+
+/// The lock held. Its end releases, and sees to it that nothing posted is forgotten.
+pub(super) struct Held<'a, L: RawLock, T: 'static> {
+    queue: &'a LockQueue<L, T>,
+    token: ManuallyDrop<L::Token>,
+    drained: Drained,
+}
+
+impl<'a, L: RawLock, T: 'static> Held<'a, L, T> {
+    #[inline(always)]
+    fn new(queue: &'a LockQueue<L, T>, token: L::Token) -> Self {
+        Self { queue, token: ManuallyDrop::new(token), drained: Drained::Empty }
+    }
+
+    /// As a thread that comes with an operation of its own: runs what is posted, up to the threshold, if holders are to.
+    #[inline]
+    pub(super) fn drain(&mut self) -> Drained {
+        if !self.queue.mode.is_quiet() {
+            self.serve();
+        }
+        self.drained
+    }
+
+    /// Runs what is posted, up to the threshold. Who was called to it stands back afterwards.
+    #[inline(never)]
+    fn serve(&mut self) {
+        let queue = self.queue;
+        let called = queue.mode.take_call();
+        self.drained = queue.guarded(|guarded| queue.drain_posted(guarded));
+        if called {
+            queue.section.holder.store(PlatformOf::<L>::thread_id() | STANDS_BACK, Ordering::Relaxed);
+        }
+    }
+
+    /// As a thread that has waited: runs what is posted, its own request too, up to the threshold.
+    pub(super) fn serve_waiting(&mut self) {
+        let queue = self.queue;
+        queue.mode.take_call();
+        self.drained = queue.guarded(|guarded| queue.drain_posted(guarded));
+    }
+
+    #[inline(always)]
+    fn release(&mut self) {
+        // SAFETY: a token is put there by new() after each successful try; taken once each.
+        let token = unsafe { ManuallyDrop::take(&mut self.token) };
+        // SAFETY: of this thread's acquisition (Held does not leave the function it was made in).
+        unsafe { self.queue.lock.release(token) };
+    }
+
+    /// Releases with the threshold reached.
+    #[cold]
+    fn leave_more(&mut self) {
+        let handed_over = self.queue.hand_over(self.drained);
+        self.release();
+        if !handed_over {
+            self.queue.look_again(self.drained);
+        }
+    }
+}
+
+impl<L: RawLock, T: 'static> Drop for Held<'_, L, T> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.drained == Drained::Threshold {
+            return self.leave_more();
+        }
+        self.release();
+        if injected(Fault::LockQueueWithoutSecondLook) {
+            return;
+        }
+        // The model's `light` is a full fence, which would hide that the one in look_again() is needed.
+        let no_fence = injected(Fault::LockQueueReleasesWithoutFence) && !self.queue.mode.is_quiet();
+        if !no_fence && !injected(Fault::LockQueueReleasesWithoutLight) {
+            // Pairs with the heavy() of a poster that ends the quiet, or of a waiter that goes to sleep (invariant 3).
+            L::Platform::light();
+        }
+        if !self.queue.mode.is_quiet() {
+            self.queue.look_again(Drained::Empty);
+        }
+    }
+}
