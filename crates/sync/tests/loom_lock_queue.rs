@@ -265,8 +265,22 @@ must_fail!(
 );
 
 must_fail!(
-    a_waiter_that_is_forgotten_is_found,
-    Some(Fault::LockQueueLeavesAtOnce),
+    a_waiter_that_does_not_call_is_found,
+    Some(Fault::LockQueueWaitsUncalled),
     DEADLOCK,
-    calls::<Given>(64, &["r", "r"])
+    calls::<Plain>(64, &["r", "r"])
+);
+
+must_fail!(
+    a_sleep_without_a_last_look_is_found,
+    Some(Fault::RequestWithoutLastLook),
+    DEADLOCK,
+    calls::<Plain>(64, &["r", "r"])
+);
+
+must_fail!(
+    a_sleep_without_its_fence_is_found,
+    Some(Fault::RequestWithoutHeavy),
+    DEADLOCK,
+    calls::<Plain>(64, &["r", "r"])
 );

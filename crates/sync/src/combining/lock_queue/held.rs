@@ -14,32 +14,7 @@ use std::mem::{self, ManuallyDrop};
 const STANDS_BACK: u64 = 1;
 const _: () = assert!(STANDS_BACK < ID_STEP);
 
-/// Why a thread that came to run an operation is not let in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refused {
-    /// Somebody holds the lock.
-    Held,
-    /// Others are to be first.
-    StandsBack,
-}
-
 impl<L: RawLock, T: 'static> LockQueue<L, T> {
-    /// The lock, if it is free and nobody is to be first.
-    #[inline]
-    pub(super) fn enter(&self) -> Result<Held<'_, L, T>, Refused> {
-        let token = self.lock.try_acquire().ok_or(Refused::Held)?;
-        let held = Held::new(self, token);
-        let me = PlatformOf::<L>::thread_id();
-        let holder = self.section.holder.load(Ordering::Relaxed);
-        if holder != me {
-            self.section.holder.store(me, Ordering::Relaxed);
-            if holder == me | STANDS_BACK {
-                return Err(Refused::StandsBack);
-            }
-        }
-        Ok(held)
-    }
-
     /// The lock, if it is free.
     #[inline]
     pub(super) fn try_hold(&self) -> Option<Held<'_, L, T>> {
@@ -48,12 +23,9 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
 
     #[inline(always)]
     pub(super) fn held(&self, token: L::Token) -> Held<'_, L, T> {
-        let me = PlatformOf::<L>::thread_id();
-        // A store would be dearer: the next acquisition's atomic instruction waits for it.
-        if self.section.holder.load(Ordering::Relaxed) != me {
-            self.section.holder.store(me, Ordering::Relaxed);
-        }
-        Held::new(self, token)
+        let held = Held::new(self, token);
+        held.may_stay();
+        held
     }
 
     /// Whether the calling thread is inside an operation. (It may be that it only was.)
@@ -75,6 +47,28 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
         Ok(self.guarded(|guarded| operation(&mut guarded.value)))
     }
 
+    /// As the holder, runs what is posted, up to the threshold. Who was called to it stands back afterwards.
+    #[inline(never)]
+    fn serve(&self) -> Drained {
+        let called = self.mode.take_call();
+        let drained = self.guarded(|guarded| self.drain_posted(guarded));
+        if called {
+            self.section.holder.store(PlatformOf::<L>::thread_id() | STANDS_BACK, Ordering::Relaxed);
+        }
+        drained
+    }
+
+    /// As a holder whose threshold is reached: releases.
+    #[cold]
+    fn leave_more(&self, token: L::Token, drained: Drained) {
+        let handed_over = self.hand_over(drained);
+        // SAFETY: of this thread's acquisition, by the caller's Held, which ends.
+        unsafe { self.lock.release(token) };
+        if !handed_over {
+            self.look_again(drained);
+        }
+    }
+
     /// After a release when it is not quiet; see the module's drawing.
     #[inline(never)]
     fn look_again(&self, mut drained: Drained) {
@@ -88,11 +82,12 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
             }
             let Some(mut held) = self.try_hold() else { return };
             // Whatever the mode: a poster may have been stopped before it ended the quiet.
-            held.serve();
-            drained = held.drained;
+            drained = self.serve();
             let handed_over = self.hand_over(drained);
-            held.release();
+            let token = held.end();
             mem::forget(held);
+            // SAFETY: of the acquisition above.
+            unsafe { self.lock.release(token) };
             if handed_over {
                 return;
             }
@@ -109,28 +104,31 @@ pub(super) struct Held<'a, L: RawLock, T: 'static> {
 
 impl<'a, L: RawLock, T: 'static> Held<'a, L, T> {
     #[inline(always)]
-    fn new(queue: &'a LockQueue<L, T>, token: L::Token) -> Self {
+    pub(super) fn new(queue: &'a LockQueue<L, T>, token: L::Token) -> Self {
         Self { queue, token: ManuallyDrop::new(token), drained: Drained::Empty }
+    }
+
+    /// Notes that the calling thread is the holder; false if others are to be first.
+    #[inline(always)]
+    pub(super) fn may_stay(&self) -> bool {
+        let holder = &self.queue.section.holder;
+        let me = PlatformOf::<L>::thread_id();
+        // A store would be dearer: the next acquisition's atomic instruction waits for it.
+        let last = holder.load(Ordering::Relaxed);
+        if last == me {
+            return true;
+        }
+        holder.store(me, Ordering::Relaxed);
+        last != me | STANDS_BACK
     }
 
     /// As a thread that comes with an operation of its own: runs what is posted, up to the threshold, if holders are to.
     #[inline]
     pub(super) fn drain(&mut self) -> Drained {
         if !self.queue.mode.is_quiet() {
-            self.serve();
+            self.drained = self.queue.serve();
         }
         self.drained
-    }
-
-    /// Runs what is posted, up to the threshold. Who was called to it stands back afterwards.
-    #[inline(never)]
-    fn serve(&mut self) {
-        let queue = self.queue;
-        let called = queue.mode.take_call();
-        self.drained = queue.guarded(|guarded| queue.drain_posted(guarded));
-        if called {
-            queue.section.holder.store(PlatformOf::<L>::thread_id() | STANDS_BACK, Ordering::Relaxed);
-        }
     }
 
     /// As a thread that has waited: runs what is posted, its own request too, up to the threshold.
@@ -140,32 +138,23 @@ impl<'a, L: RawLock, T: 'static> Held<'a, L, T> {
         self.drained = queue.guarded(|guarded| queue.drain_posted(guarded));
     }
 
+    /// Takes the token, to release the lock with it.
     #[inline(always)]
-    fn release(&mut self) {
-        // SAFETY: a token is put there by new() after each successful try; taken once each.
-        let token = unsafe { ManuallyDrop::take(&mut self.token) };
-        // SAFETY: of this thread's acquisition (Held does not leave the function it was made in).
-        unsafe { self.queue.lock.release(token) };
-    }
-
-    /// Releases with the threshold reached.
-    #[cold]
-    fn leave_more(&mut self) {
-        let handed_over = self.queue.hand_over(self.drained);
-        self.release();
-        if !handed_over {
-            self.queue.look_again(self.drained);
-        }
+    fn end(&mut self) -> L::Token {
+        // SAFETY: put there by new(); taken once, as Held ends.
+        unsafe { ManuallyDrop::take(&mut self.token) }
     }
 }
 
 impl<L: RawLock, T: 'static> Drop for Held<'_, L, T> {
     #[inline(always)]
     fn drop(&mut self) {
+        let token = self.end();
         if self.drained == Drained::Threshold {
-            return self.leave_more();
+            return self.queue.leave_more(token, self.drained);
         }
-        self.release();
+        // SAFETY: of this thread's acquisition , which Held does not outlive.
+        unsafe { self.queue.lock.release(token) };
         if injected(Fault::LockQueueWithoutSecondLook) {
             return;
         }

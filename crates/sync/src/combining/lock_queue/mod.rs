@@ -80,6 +80,7 @@ use crate::wait::WaitPolicy;
 use drain::{Drained, Guarded};
 use heddle_platform::Platform;
 use heddle_platform::platform::{AtomicInteger, CellAccess, MemoryCell};
+use held::Held;
 use mode::Mode;
 use std::fmt;
 
@@ -171,10 +172,11 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
 impl<L: RawLock, T: Send + 'static> Combining<T> for LockQueue<L, T> {
     #[inline]
     fn run<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> R {
-        let mut held = match self.enter() {
-            Ok(held) => held,
-            Err(refused) => return self.run_posted(operation, refused),
-        };
+        let Some(token) = self.lock.try_acquire() else { return self.run_posted(operation, false) };
+        let mut held = Held::new(self, token);
+        if !held.may_stay() {
+            return self.run_back(held, operation);
+        }
         match self.run_holding(&mut held, operation) {
             Ok(result) => result,
             Err(operation) => self.run_behind(held, operation),

@@ -1,6 +1,6 @@
 //! Those who find the lock held: they post, and leave or wait.
 
-use super::held::{Held, Refused};
+use super::held::Held;
 use super::{LockQueue, MOST_POSTED, PlatformOf, RequestOf};
 use crate::RawLock;
 use crate::combining::patience::{Meanwhile, Wait};
@@ -65,17 +65,25 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
         }
     }
 
-    /// Posts an operation and waits for its result.
+    /// Posts an operation and waits for its result; `stands_back` if others are to be first.
     #[inline(never)]
-    pub(super) fn run_posted<R, F: FnOnce(&mut T) -> R>(&self, operation: F, refused: Refused) -> R {
+    pub(super) fn run_posted<R, F: FnOnce(&mut T) -> R>(&self, operation: F, stands_back: bool) -> R {
         let frame = Frame::<PlatformOf<L>, T, F, R>::new(operation);
         let crowd = 1 + self.enqueue(frame.request());
-        let stands_back = refused == Refused::StandsBack;
         self.await_result(frame.request(), Wait { policy: &self.policy, crowd, stands_back });
         frame.into_result()
     }
 
+    /// As the holder, lets others be first.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn run_back<R, F: FnOnce(&mut T) -> R>(&self, held: Held<'_, L, T>, operation: F) -> R {
+        drop(held);
+        self.run_posted(operation, true)
+    }
+
     /// As the holder, posts an operation behind what is posted and waits for its result.
+    #[cold]
     #[inline(never)]
     pub(super) fn run_behind<R, F: FnOnce(&mut T) -> R>(&self, held: Held<'_, L, T>, operation: F) -> R {
         let frame = Frame::<PlatformOf<L>, T, _, R>::new(operation);
@@ -92,7 +100,7 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
         let crowded = self.posted.depth() >= MOST_POSTED || self.mode.is_relief_wanted();
         // The holder, inside an operation, would wait for itself. (If it only was the holder, no harm is done.)
         if crowded && !self.is_inside() {
-            return self.run_posted(|value| run_unattended(operation, value), Refused::Held);
+            return self.run_posted(|value| run_unattended(operation, value), false);
         }
         self.announce(Posted::new(operation).request());
     }
