@@ -62,7 +62,7 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
     #[cold]
     fn leave_more(&self, token: L::Token, drained: Drained) {
         let handed_over = self.hand_over(drained);
-        // SAFETY: of this thread's acquisition, by the caller's Held, which ends.
+        // SAFETY: of the acquisition that made the caller's Held.
         unsafe { self.lock.release(token) };
         if !handed_over {
             self.look_again(drained);
@@ -153,7 +153,7 @@ impl<L: RawLock, T: 'static> Drop for Held<'_, L, T> {
         if self.drained == Drained::Threshold {
             return self.queue.leave_more(token, self.drained);
         }
-        // SAFETY: of this thread's acquisition , which Held does not outlive.
+        // SAFETY: of the acquisition that made this Held, by the same thread.
         unsafe { self.queue.lock.release(token) };
         if injected(Fault::LockQueueWithoutSecondLook) {
             return;
