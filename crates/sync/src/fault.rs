@@ -165,6 +165,8 @@ pub enum Fault {
     LockQueueQuietWithoutLook,
     /// A holder that has nobody to hand over to leaves all the same.
     LockQueueStopsAtThreshold,
+    /// A poster or releaser takes a failing try for a holder, although the lock's tries may hinder each other.
+    LockQueueTrustsInexactTry,
     /// A waiter sleeps without having called.
     LockQueueWaitsUncalled,
     /// The thread that serves sleeps without a look at the queue.

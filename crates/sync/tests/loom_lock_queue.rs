@@ -7,7 +7,11 @@
 mod model;
 
 use heddle_sync::fault::Fault;
-use heddle_sync::{Combining, LockQueue, Mutex, Native, RawLock, WaitPolicy};
+use heddle_sync::hmcs::Tree;
+use heddle_sync::{
+    AbortableMcs, Biased, Clh, Combining, Fissile, Hmcs, LockQueue, Mcs, Mutex, Native, RawLock, Ticket,
+    TwoLevel, WaitPolicy,
+};
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU32, Ordering};
 use loom::thread;
@@ -21,6 +25,7 @@ struct Plain(AtomicU32);
 unsafe impl RawLock for Plain {
     type Platform = Native;
     type Token = ();
+    const TRY_IS_EXACT: bool = true;
 
     fn acquire(&self) {
         while self.try_acquire().is_none() {
@@ -186,7 +191,50 @@ fn posts_from_inside() {
     });
 }
 
-/// What is posted when the structure ends is run then.
+/// Two post while a third one tries and goes away: whatever the lock's tries do to each other, nothing is forgotten.
+fn posts_beside_a_try<L: RawLock + 'static>(make: fn() -> L) -> impl Fn() + Sync + Send + 'static {
+    move || {
+        let queue = Arc::new(LockQueue::new(make(), Log::default(), 64, WaitPolicy::PARK_AT_ONCE));
+        let callers: Vec<_> = (0..3)
+            .map(|thread| {
+                let queue = Arc::clone(&queue);
+                thread::spawn(move || match thread {
+                    2 => _ = queue.try_run(|_| ()).is_ok(),
+                    _ => call(&queue, thread, "p"),
+                })
+            })
+            .collect();
+        for caller in callers {
+            caller.join().expect("caller");
+        }
+        assert!(queue.is_idle(), "an operation was forgotten");
+        queue.run(|log| assert_eq!(log.next, [1, 1, 0]));
+    }
+}
+
+const PARK: WaitPolicy = WaitPolicy::PARK_AT_ONCE;
+
+macro_rules! over {
+    ($($lock:ident: $make:expr;)*) => {
+        $(#[test]
+        fn $lock() {
+            explore(Some(1), posts_beside_a_try($make));
+        })*
+    };
+}
+
+over! {
+    over_mutex_beside_a_try: || Mutex::new(PARK);
+    over_ticket_beside_a_try: || Ticket::new(PARK);
+    over_mcs_beside_a_try: || Mcs::new(PARK);
+    over_clh_beside_a_try: || Clh::new(PARK);
+    over_abortable_mcs_beside_a_try: || AbortableMcs::new(PARK);
+    over_hmcs_beside_a_try: || Hmcs::new(&Tree::flat(), PARK);
+    over_fissile_beside_a_try: || Fissile::new(Given::default(), PARK);
+    over_biased_beside_a_try: || Biased::new(Given::default(), PARK);
+    over_two_levels_beside_a_try: || TwoLevel::new(Given::default(), Given::default(), PARK);
+}
+
 #[test]
 fn a_try_runs_or_leaves_no_trace() {
     explore(Some(3), || {
@@ -283,4 +331,11 @@ must_fail!(
     Some(Fault::RequestWithoutHeavy),
     DEADLOCK,
     calls::<Plain>(64, &["r", "r"])
+);
+
+must_fail!(
+    trust_in_an_inexact_try_is_found,
+    Some(Fault::LockQueueTrustsInexactTry),
+    FORGOTTEN,
+    posts_beside_a_try(|| Clh::new(PARK))
 );

@@ -21,6 +21,21 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
         self.lock.try_acquire().map(|token| self.held(token))
     }
 
+    /// The lock, unless there is a holder, who will look at the queue after its release. The caller passed a full fence
+    /// after it posted or released.
+    pub(super) fn hold_or_leave_to_holder(&self) -> Option<Held<'_, L, T>> {
+        let held = self.try_hold();
+        if held.is_some() || L::TRY_IS_EXACT || injected(Fault::LockQueueTrustsInexactTry) {
+            return held;
+        }
+        // A holder that has not given `inside` up yet does so before its fence and its look.
+        if self.section.inside.load(Ordering::Relaxed) == 1 {
+            return None;
+        }
+        // Somebody is on its way in or out, or has tried in vain and is about to be gone.
+        Some(self.held(self.lock.acquire()))
+    }
+
     #[inline(always)]
     pub(super) fn held(&self, token: L::Token) -> Held<'_, L, T> {
         let held = Held::new(self, token);
@@ -80,7 +95,7 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
             if drained == Drained::Empty && self.posted.is_empty() {
                 return;
             }
-            let Some(mut held) = self.try_hold() else { return };
+            let Some(mut held) = self.hold_or_leave_to_holder() else { return };
             // Whatever the mode: a poster may have been stopped before it ended the quiet.
             drained = self.serve();
             let handed_over = self.hand_over(drained);
@@ -105,6 +120,9 @@ pub(super) struct Held<'a, L: RawLock, T: 'static> {
 impl<'a, L: RawLock, T: 'static> Held<'a, L, T> {
     #[inline(always)]
     pub(super) fn new(queue: &'a LockQueue<L, T>, token: L::Token) -> Self {
+        if !L::TRY_IS_EXACT {
+            queue.section.inside.store(1, Ordering::Relaxed);
+        }
         Self { queue, token: ManuallyDrop::new(token), drained: Drained::Empty }
     }
 
@@ -141,6 +159,9 @@ impl<'a, L: RawLock, T: 'static> Held<'a, L, T> {
     /// Takes the token, to release the lock with it.
     #[inline(always)]
     fn end(&mut self) -> L::Token {
+        if !L::TRY_IS_EXACT {
+            self.queue.section.inside.store(0, Ordering::Relaxed);
+        }
         // SAFETY: put there by new(); taken once, as Held ends.
         unsafe { ManuallyDrop::take(&mut self.token) }
     }

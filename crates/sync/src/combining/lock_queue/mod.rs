@@ -109,6 +109,9 @@ pub struct LockQueue<L: RawLock, T: 'static> {
 struct Section<L: RawLock, T: 'static> {
     /// The thread that holds the lock, or that held it last; with a mark if it is to stand back.
     holder: <PlatformOf<L> as Platform>::AtomicU64,
+    /// 1 while somebody holds the lock who will look at the queue after its release; kept up only if a failing try does
+    /// not say so.
+    inside: <PlatformOf<L> as Platform>::AtomicU32,
     guarded: CellOf<L, Guarded<RequestOf<L, T>, T>>,
 }
 
@@ -140,6 +143,7 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
             posted: CachePadded::new(Chain::new()),
             section: CachePadded::new(Section {
                 holder: AtomicInteger::new(0),
+                inside: AtomicInteger::new(0),
                 guarded: MemoryCell::new(Guarded::new(value)),
             }),
             mode: Mode::default(),

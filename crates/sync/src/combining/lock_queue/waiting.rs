@@ -16,7 +16,8 @@ struct Attempts<'a, L: RawLock, T: 'static>(&'a LockQueue<L, T>);
 
 impl<L: RawLock, T: 'static> Meanwhile for Attempts<'_, L, T> {
     fn attempt(&mut self) {
-        if let Some(mut held) = self.0.try_hold() {
+        // It may be the last one before the sleep.
+        if let Some(mut held) = self.0.hold_or_leave_to_holder() {
             held.serve_waiting();
         }
     }
@@ -49,7 +50,7 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
         if injected(Fault::LockQueueLeavesAtOnce) {
             return;
         }
-        if let Some(mut held) = self.try_hold() {
+        if let Some(mut held) = self.hold_or_leave_to_holder() {
             held.drain();
         }
     }
