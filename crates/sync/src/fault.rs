@@ -167,6 +167,8 @@ pub enum Fault {
     LockQueueStopsAtThreshold,
     /// A poster or releaser takes a failing try for a holder, although the lock's tries may hinder each other.
     LockQueueTrustsInexactTry,
+    /// A holder that finds something posted after its release runs it only if it is not quiet.
+    LockQueueLooksByMode,
     /// A waiter sleeps without having called.
     LockQueueWaitsUncalled,
     /// The thread that serves sleeps without a look at the queue.

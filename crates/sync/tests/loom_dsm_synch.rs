@@ -138,7 +138,7 @@ must_fail!(
 must_fail!(
     a_head_that_is_served_twice_is_found,
     Some(Fault::DsmSynchServesTwice),
-    "",
+    "maximum number of branches",
     draw(64, WaitPolicy::PARK_AT_ONCE, 2, 1)
 );
 
