@@ -40,12 +40,17 @@ pub(crate) struct Wait<'a> {
 /// How many polls of a waiter that has called there are to one attempt.
 const POLLS_AN_ATTEMPT: u32 = 8;
 
+/// The first poll with an attempt, of those who come when others wait already. (Small in models, to be reached.)
+const FIRST_OF_MANY: u32 = if cfg!(loom) { 2 } else { 16 };
+
 /// When an owner attempts to help itself. Every attempt takes the lock's line from its holder, so they become rarer as
 /// the wait becomes longer: whoever waits finds out late that the value is free, but at most twice as late.
 pub(crate) struct Looks<P: Platform> {
     since: u64,
     patience: u64,
     polls: u32,
+    /// The poll before which there is no attempt.
+    first: u32,
     called: bool,
     stands_back: bool,
     _platform: PhantomData<P>,
@@ -57,6 +62,8 @@ impl<P: Platform> Looks<P> {
             since: P::ticks(),
             patience: P::ns_to_ticks(wait.policy.forced_yield_ns),
             polls: 0,
+            // One attempts for all who wait.
+            first: if wait.crowd > 1 { FIRST_OF_MANY } else { 1 },
             called: false,
             stands_back: wait.stands_back,
             _platform: PhantomData,
@@ -75,6 +82,7 @@ impl<P: Platform> Looks<P> {
             return false;
         }
         self.polls = self.polls.wrapping_add(1);
-        self.polls.is_power_of_two() || self.called && self.polls.is_multiple_of(POLLS_AN_ATTEMPT)
+        self.polls >= self.first && self.polls.is_power_of_two()
+            || self.called && self.polls.is_multiple_of(POLLS_AN_ATTEMPT)
     }
 }

@@ -1,11 +1,9 @@
-//! The door to the value: one word that lets one thread in, and the head of the queue's call.
+//! The door to the value: one word that lets one thread in, and the call of those who wait.
 
 use crate::fault::{Fault, injected};
 use heddle_platform::Platform;
 use heddle_platform::atomic::Ordering;
-use heddle_platform::platform::{AtomicInteger, AtomicPointer};
-use std::fmt;
-use std::ptr::{self, NonNull};
+use heddle_platform::platform::AtomicInteger;
 
 /// Anybody may enter.
 const FREE: u32 = 0;
@@ -14,26 +12,22 @@ const HELD: u32 = 1;
 /// The head of the queue may enter; others go through the queue.
 const RESERVED: u32 = 2;
 
-/// The door; `N` are the queue's nodes. See the module above.
-pub(super) struct Door<P: Platform, N: 'static> {
+/// The door; see the module above.
+#[derive(Debug)]
+pub(super) struct Door<P: Platform> {
     state: P::AtomicU32,
-    /// The head's node while it calls, or null.
-    called: P::AtomicPtr<N>,
+    /// 1 when somebody has waited for long. All changes are read-modify-writes, so who takes a call away has seen what
+    /// everybody did who called.
+    called: P::AtomicU32,
     /// The thread that reserved it last.
     reserver: P::AtomicU64,
 }
 
-impl<P: Platform, N: 'static> fmt::Debug for Door<P, N> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Door").finish_non_exhaustive()
-    }
-}
-
-impl<P: Platform, N: 'static> Door<P, N> {
+impl<P: Platform> Door<P> {
     pub(super) fn new() -> Self {
         Self {
             state: AtomicInteger::new(FREE),
-            called: AtomicPointer::new(ptr::null_mut()),
+            called: AtomicInteger::new(0),
             reserver: AtomicInteger::new(0),
         }
     }
@@ -88,25 +82,23 @@ impl<P: Platform, N: 'static> Door<P, N> {
         self.leave_as(RESERVED);
     }
 
-    /// As the head of the queue that has waited for long.
-    pub(super) fn call(&self, head: NonNull<N>) {
+    /// As one who waits in the queue and has waited for long.
+    pub(super) fn call(&self) {
         if !injected(Fault::DsmSynchWaitsUncalled) {
-            // Release: pairs with the Acquire in take_call(), for the operation.
-            self.called.store(head.as_ptr(), Ordering::Release);
+            // Release: pairs with the Acquire in take_call(): who is the head comes before.
+            self.called.swap(1, Ordering::AcqRel);
         }
     }
 
-    /// Whether the head of the queue calls.
+    /// Whether somebody calls.
     #[inline(always)]
     pub(super) fn is_called(&self) -> bool {
-        !self.called.load(Ordering::Relaxed).is_null()
+        self.called.load(Ordering::Relaxed) != 0
     }
 
-    /// As the one inside: the head that calls, if one does; it calls no more.
-    pub(super) fn take_call(&self) -> Option<NonNull<N>> {
+    /// As the one inside: whether somebody has called; he calls no more.
+    pub(super) fn take_call(&self) -> bool {
         // Acquire: pairs with the Release in call().
-        let head = NonNull::new(self.called.load(Ordering::Acquire))?;
-        self.called.store(ptr::null_mut(), Ordering::Relaxed);
-        Some(head)
+        self.is_called() && self.called.swap(0, Ordering::AcqRel) != 0
     }
 }

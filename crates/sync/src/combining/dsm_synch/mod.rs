@@ -51,7 +51,7 @@
 mod door;
 
 use super::Combining;
-use super::patience::{Meanwhile, OnlyWait, Wait};
+use super::patience::{Meanwhile, Wait};
 use super::posted::run_unattended;
 use super::request::{Frame, Request, Verdict};
 use crate::fault::{Fault, injected};
@@ -70,11 +70,18 @@ pub const DEFAULT_LIMIT: u32 = 64;
 
 /// A value under DSM-Synch; see the [module](self).
 pub struct DsmSynch<T: 'static, P: Platform = Native> {
-    door: CachePadded<Door<P, Request<P, T>>>,
-    tail: CachePadded<P::AtomicPtr<Request<P, T>>>,
+    door: CachePadded<Door<P>>,
+    ends: CachePadded<Ends<P, Request<P, T>>>,
     value: CachePadded<P::Cell<T>>,
     limit: u32,
     policy: WaitPolicy,
+}
+
+/// The queue's ends.
+struct Ends<P: Platform, N: 'static> {
+    tail: P::AtomicPtr<N>,
+    /// The first request, once its owner knows that it is, until somebody inside begins to serve it.
+    head: P::AtomicPtr<N>,
 }
 
 // SAFETY: the value is accessed by whoever is inside only, one at a time, each after the last (invariant 1), so it moves
@@ -102,7 +109,10 @@ impl<T: 'static, P: Platform> DsmSynch<T, P> {
     pub fn new(value: T, limit: u32, policy: WaitPolicy) -> Self {
         Self {
             door: CachePadded::new(Door::new()),
-            tail: CachePadded::new(AtomicPointer::new(ptr::null_mut())),
+            ends: CachePadded::new(Ends {
+                tail: AtomicPointer::new(ptr::null_mut()),
+                head: AtomicPointer::new(ptr::null_mut()),
+            }),
             value: CachePadded::new(MemoryCell::new(value)),
             limit: limit.max(1),
             policy,
@@ -141,7 +151,7 @@ impl<T: 'static, P: Platform> DsmSynch<T, P> {
         let frame = Frame::<P, T, _, R>::new(operation);
         let own = frame.request();
         // Release: for the frame's fields, which the next one to come writes to. Acquire: for those of the one before.
-        let before = self.tail.swap(own.as_ptr(), Ordering::AcqRel);
+        let before = self.ends.tail.swap(own.as_ptr(), Ordering::AcqRel);
         let verdict = NonNull::new(before).map_or(Verdict::Lead, |before| self.follow(before, own));
         if verdict == Verdict::Lead {
             self.compete(own);
@@ -158,7 +168,7 @@ impl<T: 'static, P: Platform> DsmSynch<T, P> {
         link.store(own.as_ptr(), order);
         let wait = Wait { policy: &self.policy, crowd: 2, stands_back: false };
         // SAFETY: the caller's own frame.
-        unsafe { own.as_ref() }.await_verdict(wait, &mut OnlyWait)
+        unsafe { own.as_ref() }.await_verdict(wait, &mut Follower(self))
     }
 
     /// As the head of the queue: waits until the caller's operation has been run, by itself or by one who was called.
@@ -166,6 +176,8 @@ impl<T: 'static, P: Platform> DsmSynch<T, P> {
         // SAFETY: the caller's own frame.
         let request = unsafe { own.as_ref() };
         request.wait_again();
+        // Release: pairs with the Acquire in take_head(), for the operation.
+        self.ends.head.store(own.as_ptr(), Ordering::Release);
         let wait = Wait { policy: &self.policy, crowd: 1, stands_back: false };
         let verdict = request.await_verdict(wait, &mut Head { combining: self, own });
         debug_assert_eq!(verdict, Verdict::Done, "the head is told to lead once");
@@ -204,7 +216,7 @@ impl<T: 'static, P: Platform> DsmSynch<T, P> {
             return next;
         }
         // Release: keeps the next one's frame apart from this one's (its swap is Acquire).
-        let gone = self.tail.compare_exchange(
+        let gone = self.ends.tail.compare_exchange(
             current.as_ptr(),
             ptr::null_mut(),
             Ordering::Release,
@@ -231,11 +243,20 @@ impl<T: 'static, P: Platform> DsmSynch<T, P> {
         }
     }
 
-    /// After one has left: serves the head that has called, if the door is free.
+    /// As the one inside: the head of the queue, which from now on nobody else finds.
+    fn take_head(&self) -> Option<NonNull<Request<P, T>>> {
+        // Acquire: pairs with the Release in compete().
+        let head = NonNull::new(self.ends.head.load(Ordering::Acquire))?;
+        self.ends.head.store(ptr::null_mut(), Ordering::Relaxed);
+        Some(head)
+    }
+
+    /// After one has left: serves the queue of those who have called, if the door is free.
     #[cold]
     fn answer(&self) {
         while self.door.enter_any() {
-            if let Some(head) = self.door.take_call() {
+            let called = self.door.take_call();
+            if called && let Some(head) = self.take_head() {
                 self.serve(head);
                 self.door.leave_reserved();
             } else {
@@ -263,15 +284,26 @@ impl<T: 'static, P: Platform> Meanwhile for Head<'_, T, P> {
             let waits = unsafe { self.own.as_ref() }.verdict().is_none();
             // Somebody who was called may have run it since the last look.
             if waits || injected(Fault::DsmSynchServesTwice) {
-                // Nobody may be called to a head that is not there any more.
                 combining.door.take_call();
+                combining.take_head();
                 combining.serve(self.own);
             }
         }
     }
 
     fn call(&mut self) {
-        self.combining.door.call(self.own);
+        self.combining.door.call();
+    }
+}
+
+/// What the others in the queue can do for themselves: the head may not be running.
+struct Follower<'a, T: 'static, P: Platform>(&'a DsmSynch<T, P>);
+
+impl<T: 'static, P: Platform> Meanwhile for Follower<'_, T, P> {
+    fn attempt(&mut self) {}
+
+    fn call(&mut self) {
+        self.0.door.call();
     }
 }
 
