@@ -28,6 +28,8 @@
 //!
 //! **Liveness.** A caller that does not run for 50 ms delays nobody, wherever it stops. The serving thread delays all who
 //! wait, and, when [`MOST_POSTED`] operations are there, who post.
+//!
+//! @ROW@
 
 use super::Combining;
 use super::patience::{OnlyWait, Wait};
@@ -109,7 +111,7 @@ impl<T: 'static, P: Platform> Offload<T, P> {
             }
             let served = serving.serve_posted();
             if served == Served::Posts {
-                // Every look takes the queue's line from posters; so nobody waits, more will be there at the next.
+                // Every look takes the queue's line from posters; so if nobody waits, let more gather.
                 (0..HINTS_BETWEEN_POSTS).for_each(|_| P::spin_hint());
             }
             if served != Served::Nothing || serving.with_value(&mut idle) {

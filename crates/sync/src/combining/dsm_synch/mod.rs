@@ -1,52 +1,68 @@
-//! DSM-Synch: the queue of an MCS lock whose nodes carry what their owners want done.
+//! DSM-Synch: the queue of an MCS lock whose nodes carry what their owners want done, behind a door that whoever is
+//! running may take again.
 //!
-//! **What it gives.** A thread appends its request to the queue and waits on its own node, as in an MCS lock. Whoever
-//! is first is the *combiner*: it runs its own operation and then, along the queue, the others', until the queue is
-//! empty or it has run `limit` of them; then the owner of the next request becomes the combiner. The value and
-//! its cache lines stay with one thread for a whole batch, and a waiting thread is told the result and not the turn.
+//! **What it gives.** A thread that finds the door free enters, runs its operation and leaves, at the price of a mutex,
+//! and may come again. A thread that finds it taken appends its request to the queue and waits on its own node, as in
+//! an MCS lock. When somebody there has waited for long, it calls; whoever leaves the door next becomes the *combiner*:
+//! it enters once more and runs, along the queue, what everybody wants, up to `limit`, and then stands back, so that
+//! another may come again and again. The head of the queue, if it finds the door free, is the combiner itself.
 //!
 //! **Source.** P. Fatourou, N. D. Kallimanis, *Revisiting the combining synchronization technique*, PPoPP 2012,
 //! doi:10.1145/2145816.2145849 (DSM-Synch); "CSync" in A. Amer et al., *Software combining to mitigate multithreaded
-//! MPI contention*, ICS 2019. We depart in three points. The paper's threads own two nodes each, since a combiner looks
-//! at a node after it told its owner; ours tells the owner when it is through with the node, so the node lies on the
-//! owner's stack. The paper's combiner stops at the last but one request; ours runs the last as well, without which two
-//! threads would never combine. And waiters sleep.
+//! MPI contention*, ICS 2019. We depart in four points. The door: without it every operation of two threads in
+//! contention is handed to the other core or back, some ten times as slow. The paper's threads own two nodes each, since a
+//! combiner looks at a node after it told its owner; ours tells the owner when it is through with the node, so the node
+//! lies on the owner's stack. The paper's combiner stops at the last but one request; ours runs the last as well. And
+//! waiters sleep.
 //!
 //! ```text
-//!   tail ------------------------------------------------------+
-//!                                                              v
-//!   combiner's own --next--> WAITING --next--> WAITING ... --> WAITING --next--> null
-//!   (run)                    (running)
-//!
-//!   tail == null: nobody is at the value.
+//!   head --+                                  tail -----------+     door: FREE | HELD | RESERVED, called
+//!          v                                                  v
+//!       WAITING --next--> WAITING --next--> WAITING ... --> WAITING --next--> null
+//!       (looks at the door, seldom)
 //! ```
+//!
+//! | door | meaning | left by |
+//! |---|---|---|
+//! | `FREE` | anybody may enter | compare-and-swap to `HELD` |
+//! | `HELD` | somebody is inside | its store of `FREE` or, after it was called to serve, `RESERVED` |
+//! | `RESERVED` | the head of the queue may enter, and the one that reserved it, after a spin and a yield | compare-and-swap to `HELD` |
 //!
 //! **Invariants.**
 //!
-//! 1. *Exclusion*: there is at most one combiner: the thread whose swap of `tail` returned null, or the one whose
-//!    request the last combiner told `Lead`. A combiner stops being it with the compare-and-swap that sets `tail` to
-//!    null, or with that telling.
-//! 2. Every request that is neither run nor the combiner's own is reached from the combiner's current one by `next`
-//!    links, of which some may still be missing; a missing one is being stored by a thread that has swapped `tail`.
+//! 1. *Exclusion*: only the thread whose compare-and-swap made the door `HELD` is inside, until it stores another state;
+//!    and the value is accessed, and the queue served, from inside only.
+//! 2. There is a head exactly while the queue is not empty: the thread whose swap of `tail` returned null, or whom the
+//!    last combiner told `Lead`. It makes itself known in `head` once, before it can be served; whoever serves it takes it
+//!    from there before. So a node is served once: by one who took it from `head`, or by its owner, from inside, if it
+//!    has not been told.
 //! 3. A node's owner is told `Done` only after the combiner has read the node's `next`, or after its compare-and-swap
 //!    showed that there is none. So it may be on a stack.
 //! 4. *Nothing is lost*: a combiner stops only when `tail` is its current request (nobody follows) or by telling the
 //!    one that follows.
+//! 5. *Nobody sleeps for ever*: the head calls, passes `heavy`, and tries the door once more before it sleeps; who leaves
+//!    stores the door's state, passes `light`, and looks for a call. So either the head gets in, or somebody is inside
+//!    who will see the call. The others sleep until they are told.
 //!
-//! **Orderings.** `tail`'s swap is Release for the node's own initial fields and Acquire for the value, which the last
-//! combiner's Release compare-and-swap gave up. `next` is Release/Acquire for the request. A verdict is Release/Acquire
-//! for the result or the value.
+//! **Orderings.** The door's compare-and-swap (Acquire) pairs with the store of who leaves (Release), for the value.
+//! `tail`'s swap is Release for the node's own initial fields and Acquire for those of the node before. `next` and `head`
+//! are Release/Acquire for the request, a verdict for the result.
 //!
-//! **Cost.** Alone: a swap and a compare-and-swap, as an MCS lock. Contended: a swap, a store, a wait on a line of
-//! one's own. **Fairness**: first come, first served. **Needs** nothing per thread. **Choose it** when every
-//! operation's result is wanted at once and the lock is contended most of the time.
+//! **Cost.** Alone, and for a thread that comes again: a compare-and-swap and a plain store. In the queue: a swap, a
+//! store, a wait on a line of one's own; a combiner pays about two cache-line transfers a request. **Fairness**: the
+//! queue is first come, first served, and is served at the latest `forced_yield_ns` after somebody in it that runs has
+//! begun to wait; then up to `limit` are. Operations of threads that come again overtake those in the queue within that time, so
+//! throughput may be shared unevenly for some milliseconds, while no single wait is long. **Needs** nothing per thread.
+//! **Choose it** when every operation's result is wanted at once.
 //!
-//! **More threads than cores.** Waiters spin about a cache-line round trip, then yield, then sleep. While the combiner
-//! is not running, nobody's operation is; its time slice is well used, though, since it runs everybody's.
+//! **More threads than cores.** Waiters spin about a cache-line round trip, then yield, then sleep. A thread that runs
+//! goes on at full speed until it is called; then it serves everybody with one visit.
 //!
-//! **Liveness.** A *waiter* that does not run for 50 ms delays nobody (its operation is run for it), unless it is the
-//! one told to lead, or is stopped between its swap and its link: then those behind it wait as long. A *combiner* that
-//! does not run delays all. A combiner's call is as long as `limit` operations.
+//! **Liveness.** A *waiter* that does not run for 50 ms delays nobody (its operation is run for it), unless it has just
+//! been told to lead, or is stopped between its swap and its link: then those behind it wait as long. Whoever is inside
+//! delays all. A combiner's call is as long as `limit` operations.
+//!
+//! @ROW@
 
 mod door;
 
