@@ -29,7 +29,10 @@
 //! **Liveness.** A caller that does not run for 50 ms delays nobody, wherever it stops. The serving thread delays all who
 //! wait, and, when [`MOST_POSTED`] operations are there, who post.
 //!
-//! @ROW@
+//! **Measured** (`heddle bench locks`, 2 virtual cores): a `run` takes one cache-line trip there and back, 110 ns while
+//! the cores are near and 440 ns while the machine has them far apart; FIFO queue 5.5 million operations a second with
+//! 1 to 64 threads (far: 1.4). Posting without waiting takes 150 to 350 ns, mostly memory that comes back from the other
+//! core. A value that threads could reach themselves is faster under [`LockQueue`](super::LockQueue).
 
 use super::Combining;
 use super::patience::{OnlyWait, Wait};

@@ -77,7 +77,10 @@
 //! told to lead; then those who are awake take the lock when they try it. The holder delays everything that is run, but
 //! not `post`, up to [`MOST_POSTED`].
 //!
-//! @ROW@
+//! **Measured** (`heddle bench locks`, 2 virtual cores, FIFO queue, millions of operations a second): over
+//! [`Mutex`](crate::Mutex) alone 2.5 ns (the lock 2.2); 2 threads 238, 16 threads 189, 64 threads 140 (parking_lot 134,
+//! 144, 139). Over [`Mcs`](crate::Mcs) alone 5 to 6 ns (the lock 4.4); 134, 114, 76 (the same queue under `Mcs`
+//! 11, 0.3, 0.4). Short sections with 16 and 64 threads: longest wait 0.1 and 0.2 ms (parking_lot 0.4 and 2.7).
 
 mod drain;
 mod held;
