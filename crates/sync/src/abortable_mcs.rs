@@ -290,6 +290,7 @@ impl<P: Platform> AbortableMcs<P> {
 // SAFETY: exclusion by invariant 2, order by the pairs named above, liveness by invariants 4 and 5.
 unsafe impl<P: Platform> RawLock for StrictAbortableMcs<P> {
     type Platform = P;
+    const TRY_IS_EXACT: bool = true;
     type Token = Token<P>;
 
     #[inline]

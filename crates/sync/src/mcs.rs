@@ -265,6 +265,7 @@ impl<P: Platform> Mcs<P> {
 // SAFETY: exclusion by invariant 2, order by the pairs named above, liveness by invariants 3 and 4.
 unsafe impl<P: Platform> RawLock for StrictMcs<P> {
     type Platform = P;
+    const TRY_IS_EXACT: bool = true;
     type Token = Token<P>;
 
     #[inline]

@@ -125,6 +125,7 @@ impl<P: Platform> Ticket<P> {
 // SAFETY: exclusion by invariant 2, order by the Release and Acquire on `serving`, liveness by invariant 3.
 unsafe impl<P: Platform> RawLock for StrictTicket<P> {
     type Platform = P;
+    const TRY_IS_EXACT: bool = true;
     type Token = ();
 
     #[inline]
