@@ -76,8 +76,8 @@ pub type DsmSynch<T> = combining::DsmSynch<T, Native>;
 pub type Hmcs = hmcs::Hmcs<Native>;
 /// [`leader::Leadership`] of this build's platform.
 pub type Leadership = leader::Leadership<Native>;
-/// LockQ over [`Mcs`]: LockQ-MCS.
-pub type LockQueueMcs<T> = LockQueue<Mcs, T>;
+/// LockQ over [`StrictMcs`](mcs::StrictMcs): LockQ-MCS. Who may come again is LockQ's own affair.
+pub type LockQueueMcs<T> = LockQueue<mcs::StrictMcs<Native>, T>;
 /// LockQ over [`Mutex`]: LockQ-MTX.
 pub type LockQueueMutex<T> = LockQueue<Mutex, T>;
 /// [`mcs::Mcs`] of this build's platform.

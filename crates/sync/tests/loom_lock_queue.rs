@@ -6,12 +6,13 @@
 
 mod model;
 
+use heddle_sync::abortable_mcs::StrictAbortableMcs;
+use heddle_sync::clh::StrictClh;
 use heddle_sync::fault::Fault;
-use heddle_sync::hmcs::Tree;
-use heddle_sync::{
-    AbortableMcs, Biased, Clh, Combining, Fissile, Hmcs, LockQueue, Mcs, Mutex, Native, RawLock, Ticket,
-    TwoLevel, WaitPolicy,
-};
+use heddle_sync::hmcs::{StrictHmcs, Tree};
+use heddle_sync::mcs::StrictMcs;
+use heddle_sync::ticket::StrictTicket;
+use heddle_sync::{Biased, Combining, Fissile, LockQueue, Mutex, Native, RawLock, TwoLevel, WaitPolicy};
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU32, Ordering};
 use loom::thread;
@@ -225,12 +226,12 @@ macro_rules! over {
 
 over! {
     over_mutex_beside_a_try, 1: || Mutex::new(PARK);
-    over_ticket_beside_a_try, 1: || Ticket::new(PARK);
-    over_mcs_beside_a_try, 1: || Mcs::new(PARK);
-    over_clh_beside_a_try, 1: || Clh::new(PARK);
-    over_abortable_mcs_beside_a_try, 1: || AbortableMcs::new(PARK);
-    over_hmcs_beside_a_try, 0: || Hmcs::new(&Tree::flat(), PARK);
-    over_fissile_beside_a_try, 1: || Fissile::new(Given::default(), PARK);
+    over_ticket_beside_a_try, 1: || StrictTicket::<Native>::new(PARK);
+    over_mcs_beside_a_try, 1: || StrictMcs::<Native>::new(PARK);
+    over_clh_beside_a_try, 1: || StrictClh::<Native>::new(PARK);
+    over_abortable_mcs_beside_a_try, 1: || StrictAbortableMcs::<Native>::new(PARK);
+    over_hmcs_beside_a_try, 0: || StrictHmcs::<Native>::new(&Tree::flat(), PARK);
+    over_fissile_beside_a_try, 1: || Fissile::over(Given::default(), PARK);
     over_biased_beside_a_try, 1: || Biased::new(Given::default(), PARK);
     over_two_levels_beside_a_try, 1: || TwoLevel::new(Given::default(), Given::default(), PARK);
 }
@@ -337,7 +338,7 @@ must_fail!(
     trust_in_an_inexact_try_is_found,
     Some(Fault::LockQueueTrustsInexactTry),
     FORGOTTEN,
-    posts_beside_a_try(|| Clh::new(PARK))
+    posts_beside_a_try(|| StrictClh::<Native>::new(PARK))
 );
 
 /// One finds after its release what a poster posted that has not ended the quiet yet.

@@ -114,7 +114,7 @@ pub(crate) const CONTENDERS: &[Contender] = &[
     Contender::guarding::<Ours<Classes<HmcsHere, Mcs>>>("p-hmcs-mcs", Family::TwoLevel),
     Contender::guarding::<Dsm>("dsm-synch", Family::Combining),
     Contender::guarding::<LockQ<Mutex>>("lockq-mutex", Family::Combining),
-    Contender::guarding::<LockQ<Mcs>>("lockq-mcs", Family::Combining),
+    Contender::guarding::<LockQ<StrictMcs>>("lockq-mcs", Family::Combining),
     Contender::guarding::<Offloaded>("offload", Family::Combining),
     Contender::guarding::<Pthread>("pthread", Family::Peer),
     Contender::guarding::<ParkingLot>("parking_lot", Family::Peer),
