@@ -1,15 +1,17 @@
 //! Which way a large message takes, by experience.
 //!
-//! A single copy costs the kernel's work for each page and is made by one core; streaming copies twice, but both cores
-//! work at once. And the receiver may store what is streamed to memory directly, past its caches, which saves reading
-//! the lines it overwrites. Which is quickest depends on where the two processes run and on how much else the caches
-//! have to hold. Measured, in GB/s:
+//! A single copy costs the kernel's work for each page and is made by one core, or either side makes a half of it;
+//! streaming copies twice, but both cores work at once. And the receiver may store what is streamed to memory directly,
+//! past its caches, which saves reading the lines it overwrites. Which is quickest depends on where the two processes run
+//! and on how much else the caches have to hold. Measured, in GB/s:
 //!
-//! | the cores share a cache | single copy | streamed | streamed past the caches |
-//! |---|---|---|---|
-//! | yes, 1 MiB | 6 to 20 | 18 to 22 | 23 to 24 |
-//! | yes, 4 MiB | 9 | 10 to 17 | 16 to 19 |
-//! | no | 4 to 12 | 2 to 4 | 2.3 |
+//! | the cores share a cache | single copy | by halves | streamed | streamed past the caches |
+//! |---|---|---|---|---|
+//! | yes, 64 KiB | 8 to 10 | 9 to 13 | 22 | |
+//! | yes, 256 KiB | 10 to 12 | 16 to 20 | 23 to 25 | |
+//! | yes, 1 MiB | 6 to 20 | 13 to 14 | 18 to 24 | 23 to 24 |
+//! | yes, 4 MiB | 5 to 9 | 7 to 9 | 9 to 17 | 13 to 19 |
+//! | no | 4 to 12 | | 2 to 4 | 2.3 |
 //!
 //! A sender that computes does not stream at all. So each receiver measures the ways for each sender, takes the best
 //! one, and tries the others now and then. Only messages of [`LARGE`] bytes pass the caches by: a smaller one fits
