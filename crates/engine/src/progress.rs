@@ -45,7 +45,7 @@ impl Process {
         if !self.vni(vni).has_offers() {
             for _ in 0..if self.is_alone() { LOOKS_AT_FIRST } else { 1 } {
                 if self.vni(vni).progress() && done() {
-                    return self.ended_promptly();
+                    return self.ended_promptly(vni);
                 }
             }
         }
@@ -65,7 +65,7 @@ impl Process {
             match self.vni(vni).receive_directly(key, buffer) {
                 Direct::Nothing => {}
                 Direct::Received(source, tag, bytes) => {
-                    self.ended_promptly();
+                    self.ended_promptly(vni);
                     return Some((source, tag, bytes));
                 }
                 Direct::Ordinary => return None,
@@ -74,12 +74,18 @@ impl Process {
         None
     }
 
-    /// A wait has ended without a yield.
+    /// A wait on a VNI has ended at once, or nearly: now and then the others have their turn, threads and VNIs.
     #[inline(always)]
-    fn ended_promptly(&self) {
+    pub(crate) fn ended_promptly(&self, vni: u32) {
         if fairness::is_yield_due() {
-            self.calls().outside(fairness::yield_now);
+            self.give_way(vni);
         }
+    }
+
+    #[cold]
+    fn give_way(&self, vni: u32) {
+        self.progress_others(vni);
+        self.calls().outside(fairness::yield_now);
     }
 
     /// Whether a waiter may look a few times before it makes itself known as one that waits, which costs two locked
@@ -113,7 +119,7 @@ impl Process {
         }
         waiting.fetch_sub(1, Ordering::Relaxed);
         if !waiter.has_yielded() {
-            self.ended_promptly();
+            self.ended_promptly(vni);
         }
     }
 

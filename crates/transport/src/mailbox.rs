@@ -96,6 +96,8 @@ pub struct Inbox {
     announced: *const [AtomicU64],
     accepted: Vec<u64>,
     consumers: Vec<(usize, Consumer)>,
+    /// Whose turn it is in `offer`.
+    next: usize,
 }
 
 // SAFETY: the words lie in the mapping that `fabric` keeps alive, and are atomics.
@@ -106,7 +108,7 @@ impl Inbox {
     pub fn new(fabric: &Fabric, vni: usize) -> Inbox {
         let announced = fabric.announced(vni);
         let accepted = vec![0; announced.len()];
-        Inbox { fabric: fabric.clone(), vni, announced, accepted, consumers: Vec::new() }
+        Inbox { fabric: fabric.clone(), vni, announced, accepted, consumers: Vec::new(), next: 0 }
     }
 
     /// Gives messages that have arrived to `read` (sender's world rank, message), at most `budget` a sender.
@@ -125,13 +127,16 @@ impl Inbox {
         taken
     }
 
-    /// Shows the next message of each sender to `read`, until there is one; frees its place if `read` has taken it.
+    /// Shows the next message of each sender to `read`, until there is one; frees its place if `read` has taken it. The
+    /// senders have their turns to be the first: one that floods this process does not hide the others.
     #[inline(always)]
     pub fn offer(&mut self, read: impl Fn(&Incoming) -> bool) -> Offer {
         self.accept_new();
-        for (_, consumer) in &mut self.consumers {
+        let (later, first) = self.consumers.split_at_mut(self.next);
+        for (turn, (_, consumer)) in (self.next..).zip(first).chain((0..).zip(later)) {
             let offered = consumer.offer(&read);
             if offered != Offer::Nothing {
+                self.next = if turn + 1 < self.consumers.len() { turn + 1 } else { 0 };
                 return offered;
             }
         }

@@ -59,7 +59,11 @@ fn receive_and_wait(process: &Process, comm: &CommRef, buffer: Buffer, key: Key)
     let vni = comm.vni();
     let id = request::take(vni, comm.handle(), RequestKind::Receive);
     reissue(process, vni, id, buffer, key);
-    process.wait_until(vni, || request::is_complete(id));
+    if request::is_complete(id) {
+        process.ended_promptly(vni);
+    } else {
+        process.wait_until(vni, || request::is_complete(id));
+    }
     match request::consume(id) {
         Some((outcome, _)) => outcome,
         None => unreachable!("nobody else knows this request"),

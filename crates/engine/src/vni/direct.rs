@@ -84,11 +84,9 @@ impl super::Core {
 mod tests {
     use super::*;
     use crate::request::{self, RequestId, RequestKind};
+    use crate::vni::ranks::ranks;
     use crate::vni::{SendArgs, eager_header};
-    use heddle_bootstrap::JobControl;
-    use heddle_model::Model;
     use heddle_spec::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG};
-    use heddle_transport::Fabric;
 
     const CONTEXT: u64 = 8;
 
@@ -98,14 +96,8 @@ mod tests {
     }
 
     impl Pair {
-        /// Both ranks of a job, played by this thread.
         fn new() -> Pair {
-            let job = JobControl::create(2).expect("the memory of a job");
-            let [sender, receiver] = [0, 1].map(|rank| {
-                let world = job.world_of(rank).expect("the job is there");
-                let fabric = Fabric::attach(&world, 1).expect("a segment");
-                Vni::new(&fabric, 0, &Model::default(), true)
-            });
+            let [(_, sender), (_, receiver)] = ranks();
             Pair { sender, receiver }
         }
 
@@ -188,5 +180,35 @@ mod tests {
         assert!(matches!(pair.receive(0, 5, &mut second), Direct::Received(0, 5, 8)));
         assert_eq!((first, second), ([2; 8], [3; 8]));
         assert!([posted, earlier].iter().all(|id| request::consume(*id).is_some()));
+    }
+
+    #[test]
+    fn a_sender_that_floods_does_not_hide_another() {
+        let [(_, receiver), senders @ ..] = ranks::<3>();
+        let mut to = [0; 8];
+        // SAFETY: the bytes outlive the operations, which are complete when the calls return.
+        let buffer = unsafe { Buffer::bytes(to.as_mut_ptr(), to.len()) };
+        let send = |from: usize| {
+            let args = SendArgs {
+                buffer: buffer.clone(),
+                peer: 0,
+                context: CONTEXT,
+                source: from as i32 + 1,
+                tag: 5,
+                synchronous: false,
+                keep: None,
+            };
+            let pending =
+                senders[from].1.with(|core| core.send(args, || request::take(0, 0, RequestKind::Send)));
+            assert_eq!(pending, None, "there is room");
+        };
+        (0..10).for_each(|_| send(0));
+        send(1);
+        let anybody = Key::new(CONTEXT, MPI_ANY_SOURCE, 5);
+        let sources = (0..11).map(|_| match receiver.receive_directly(&anybody, &buffer) {
+            Direct::Received(source, ..) => source,
+            other => panic!("{other:?}"),
+        });
+        assert!(sources.take(2).any(|source| source == 2));
     }
 }

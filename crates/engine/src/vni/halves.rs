@@ -15,10 +15,11 @@
 
 use super::Core;
 use super::pace::Way;
-use super::rendezvous::Pull;
+use super::rendezvous::{Pull, REFUSED};
 use super::wire::{self, Rts};
 use crate::matching::Key;
 use crate::request::{self, RequestId};
+use heddle_platform::atomic::{AtomicBool, Ordering};
 use heddle_platform::clock;
 use heddle_transport::single_copy;
 use std::io;
@@ -26,9 +27,17 @@ use std::io;
 /// The receiver's half is rounded to this, so that each page but one is touched by one side only.
 const PAGE: usize = 4096;
 
+/// Set when a sender's kernel has refused to copy a rear half.
+static PUSH_REFUSED: AtomicBool = AtomicBool::new(false);
+
+/// Whether messages may go by halves.
+pub(super) fn are_possible() -> bool {
+    !PUSH_REFUSED.load(Ordering::Relaxed)
+}
+
 /// Where the sender takes over.
 fn middle(len: usize) -> usize {
-    len / 2 & !(PAGE - 1)
+    (len / 2) & !(PAGE - 1)
 }
 
 /// Which half of a message.
@@ -101,7 +110,7 @@ impl Core {
         let Some(local) = flight.buffer.contiguous() else {
             unreachable!("the receiver was given an address");
         };
-        self.pushes.push(Push {
+        self.pushes.push_back(Push {
             receive: push.receiver,
             peer: flight.peer,
             pid: push.pid,
@@ -128,6 +137,9 @@ impl Core {
         let [Some(front), Some(rear)] = self.halves[at].over else { return };
         let Halves { key, peer, rts, .. } = self.halves.swap_remove(at);
         if !(front && rear) {
+            // Neither is tried again.
+            REFUSED.fetch_or(!front, Ordering::Relaxed);
+            PUSH_REFUSED.fetch_or(!rear, Ordering::Relaxed);
             return self.ask_for_pieces(receive, &key, peer, rts);
         }
         // SAFETY: an active request of this VNI, whose section we are in.
@@ -140,5 +152,94 @@ impl Core {
         );
         self.send_control(peer, wire::FIN, wire::to_bytes([u64::from(rts.request), 0, 0]));
         self.complete_receive(receive, &key, rts.len, None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::buffer::Buffer;
+    use crate::request::RequestKind;
+    use crate::vni::ranks::ranks;
+    use crate::vni::{SendArgs, State, Step};
+    use heddle_model::Path;
+
+    const LEN: usize = 300_001;
+    const CONTEXT: u64 = 8;
+
+    fn refused() -> io::Result<()> {
+        Err(io::Error::from_raw_os_error(libc::EPERM))
+    }
+
+    /// One message by halves, of which the kernel may refuse either; the rear half is over first or last.
+    fn arrives(front_refused: bool, rear_refused: bool, rear_first: bool) {
+        let [(_sender_fabric, sender), (_receiver_fabric, receiver)] = ranks();
+        let mut from: Vec<u8> = (0..LEN).map(|i| (i * 7 + i / 256) as u8).collect();
+        let mut to = vec![0; LEN];
+        // SAFETY: both vectors outlive the operations, which end in this function.
+        let [outgoing, incoming] =
+            [&mut from, &mut to].map(|v| unsafe { Buffer::bytes(v.as_mut_ptr(), LEN) });
+        let (context, source, tag, synchronous, keep) = (CONTEXT, 0, 5, false, None);
+        let args = SendArgs { buffer: outgoing, peer: 1, context, source, tag, synchronous, keep };
+        let send = sender.with(|core| core.send(args, || request::take(0, 0, RequestKind::Send)));
+        let send = send.expect("too large to be complete at once");
+        let receive = request::take(0, 0, RequestKind::Receive);
+        // SAFETY: new, and not issued yet.
+        unsafe { request::flight(receive) }.buffer = incoming;
+        receiver.with(|core| core.receive(receive, Key::new(CONTEXT, 0, 5)));
+
+        let in_section = |side: &crate::vni::Vni, what: &mut dyn FnMut(&mut State)| {
+            side.state.with(Path::Progress, what);
+        };
+        let mut pull = None;
+        in_section(&receiver, &mut |state| {
+            state.poll();
+            let mut asked = state.core.pulls.pop_front().expect("it was offered");
+            asked.share = state.core.ask_for_half(&asked);
+            pull = Some(asked);
+        });
+        let pull = pull.expect("a pull");
+        let Step::Push(push) = sender.state.with(Path::Progress, State::step) else {
+            panic!("the sender does not copy its half");
+        };
+        assert_eq!(pull.share + push.len, LEN);
+
+        let mut pull = Some((if front_refused { refused().map(|()| 0) } else { pull.run() }, pull));
+        let mut finish_front = || {
+            let (result, pull) = pull.take().expect("once");
+            receiver.with(|core| core.finish_pull(pull, result));
+        };
+        if !rear_first {
+            finish_front();
+        }
+        let result = if rear_refused { refused() } else { push.run() };
+        sender.with(|core| core.finish_push(&push, &result));
+        in_section(&receiver, &mut |state| _ = state.poll());
+        if rear_first {
+            finish_front();
+        }
+        while !(request::is_complete(send) && request::is_complete(receive)) {
+            sender.progress();
+            receiver.progress();
+        }
+        for id in [send, receive] {
+            let (outcome, _) = request::consume(id).expect("nobody else took it");
+            assert!(outcome.error.is_none());
+        }
+        assert!(from == to, "other bytes arrived than were sent");
+        assert!(!sender.has_offers());
+        assert!(receiver.with(|core| core.halves.is_empty()));
+    }
+
+    #[test]
+    fn arrives_whichever_half_is_over_first_and_whichever_is_refused() {
+        for case in 0..8u32 {
+            let bit = |bit: u32| case >> bit & 1 == 1;
+            REFUSED.store(false, Ordering::Relaxed);
+            PUSH_REFUSED.store(false, Ordering::Relaxed);
+            arrives(bit(0), bit(1), bit(2));
+            assert!(!bit(0) || REFUSED.load(Ordering::Relaxed));
+            assert!(!bit(1) || !are_possible());
+        }
     }
 }

@@ -15,6 +15,8 @@ mod direct;
 mod halves;
 mod local;
 mod pace;
+#[cfg(test)]
+mod ranks;
 mod receive;
 mod rendezvous;
 mod send;
@@ -84,7 +86,7 @@ pub(crate) struct Core {
     /// Requests that wait for buffered sends to leave.
     pub(crate) flushes: Vec<Flush>,
     pulls: VecDeque<Pull>,
-    pushes: Vec<Push>,
+    pushes: VecDeque<Push>,
     /// Receives of which either side copies a half.
     halves: Vec<Halves>,
     /// How quickly messages of each peer arrived that went by rendezvous: those below `LARGE`, and the others.
@@ -111,7 +113,7 @@ impl Vni {
                 offers: offers.clone(),
                 flushes: Vec::new(),
                 pulls: VecDeque::new(),
-                pushes: Vec::new(),
+                pushes: VecDeque::new(),
                 halves: Vec::new(),
                 paces: vec![[pace::Pace::medium(), pace::Pace::large()]; fabric.size()],
             },
@@ -171,7 +173,7 @@ impl State {
     #[inline]
     fn step(&mut self) -> Step {
         let happened = self.poll();
-        if let Some(push) = self.core.pushes.pop() {
+        if let Some(push) = self.core.pushes.pop_front() {
             return Step::Push(push);
         }
         if let Some(pull) = self.core.next_pull() {

@@ -89,7 +89,7 @@ impl Pace {
             // In turn each of the others; those that were far behind more seldom.
             let (turn, others) = ((number / CYCLE) as usize, self.ways - 1);
             let other = (best + 1 + turn % others) % self.ways;
-            let near = self.costs[other] < NEAR * self.costs[best];
+            let near = self.costs[other] != 0.0 && self.costs[other] < NEAR * self.costs[best];
             if near || (turn / others).is_multiple_of(SELDOM) {
                 return WAYS[other];
             }
@@ -116,6 +116,10 @@ impl Pace {
     }
 
     fn learn(&mut self, way: Way, bytes: usize, ns: u64) {
+        if bytes == 0 {
+            // A receive that has room for nothing says nothing about the way.
+            return;
+        }
         let measured = ns.max(1) as f32 / bytes as f32;
         let cost = &mut self.costs[way as usize];
         *cost = if *cost == 0.0 { measured } else { *cost + NEWEST * (measured - *cost) };
@@ -154,6 +158,24 @@ mod tests {
             let [streamed, ..] = send(&mut pace, 10 * CYCLE, [300, 900, 400, 500], &mut now);
             assert!(streamed > 7 * CYCLE, "only {streamed} were streamed though that has become quickest");
         }
+    }
+
+    #[test]
+    fn messages_without_data_and_ways_that_never_succeed_do_no_harm() {
+        let (mut pace, mut now) = (Pace::large(), 1);
+        pace.sent_jointly(Way::Stream, 0, 1, 1000);
+        let mut failures = 0;
+        for _ in 0..40 * CYCLE {
+            match pace.choose() {
+                Way::Pull => pace.pulled(1000, 100),
+                // The kernel refuses, and the message is sent again in pieces.
+                Way::Halves => failures += 1,
+                way => pace.sent_jointly(way, 1000, now, now + 300),
+            }
+            now += 300;
+        }
+        assert_eq!(WAYS[pace.best()], Way::Pull);
+        assert!(failures < 10 * EXPLORED, "{failures} attempts at a way that is refused");
     }
 
     #[test]

@@ -22,7 +22,7 @@
 //! ```
 
 use super::Core;
-use super::halves::Half;
+use super::halves::{self, Half};
 use super::pace::{LARGE, Pace, Way};
 use super::receive::truncated;
 use super::wire::{self, Cts, Rts};
@@ -41,6 +41,8 @@ const WORTH_PATIENCE: usize = 256 << 10;
 /// … for a nanosecond for every so many of them, which is a few hundredths of the time that a single copy takes. The
 /// sender of a window of messages issues all of them before it waits for the first.
 const BYTES_A_NANOSECOND: u64 = 128;
+/// It never hopes for longer.
+const LONGEST_HOPE: Nanoseconds = 50_000;
 
 /// A length of time.
 type Nanoseconds = u64;
@@ -65,7 +67,7 @@ pub(super) struct Pull {
     /// When to pull although the sender has not begun to wait.
     hope_until_ns: u64,
     /// Bytes that the receiver copies: all, or the front half.
-    share: usize,
+    pub(super) share: usize,
 }
 
 // SAFETY: the receive's buffer belongs to MPI until the receive completes.
@@ -110,7 +112,7 @@ impl Core {
         flight.wanted = wanted;
         match flight.buffer.contiguous() {
             Some(local) if rts.address != 0 && !REFUSED.load(Ordering::Relaxed) => {
-                let hope = |bytes| clock::now_ns() + bytes / BYTES_A_NANOSECOND;
+                let hope = |bytes: u64| clock::now_ns() + (bytes / BYTES_A_NANOSECOND).min(LONGEST_HOPE);
                 let hope_until_ns = if wanted >= WORTH_PATIENCE { hope(wanted as u64) } else { 0 };
                 self.pulls.push_back(Pull {
                     receive: id,
@@ -147,6 +149,7 @@ impl Core {
         match way {
             Way::Pull => return Some(pull),
             // What is cut off needs an error, which the other ways bring along.
+            Way::Halves if !halves::are_possible() => return Some(pull),
             Way::Halves if pull.len as u64 == pull.rts.len => {
                 pull.share = self.ask_for_half(&pull);
                 return Some(pull);
@@ -262,29 +265,16 @@ mod tests {
     use super::*;
     use crate::buffer::Buffer;
     use crate::request::RequestKind;
-    use crate::vni::{SendArgs, Vni};
-    use heddle_bootstrap::JobControl;
-    use heddle_model::Model;
-    use heddle_transport::Fabric;
+    use crate::vni::SendArgs;
+    use crate::vni::ranks::ranks;
 
     const MESSAGES: usize = 20;
     const CONTEXT: u64 = 8;
 
-    /// Both ranks of a job, played by this thread.
-    fn pair() -> [(Fabric, Vni); 2] {
-        let job = JobControl::create(2).expect("the memory of a job");
-        [0, 1].map(|rank| {
-            let world = job.world_of(rank).expect("the job is there");
-            let fabric = Fabric::attach(&world, 1).expect("a segment");
-            let vni = Vni::new(&fabric, 0, &Model::default(), true);
-            (fabric, vni)
-        })
-    }
-
     /// Rank 0 sends large messages to rank 1, and waits for that in MPI or does not. A receiver that looked in vain would
     /// sleep, so as long as messages are to be pulled no look may be called in vain.
     fn nobody_sleeps_while_there_are_pulls(sender_waits: bool) {
-        let [(sender_fabric, sender), (_, receiver)] = pair();
+        let [(sender_fabric, sender), (_, receiver)] = ranks();
         let len = 2 * WORTH_PATIENCE;
         let mut from = vec![0u8; len];
         from.iter_mut().zip(0u8..=255).for_each(|(byte, value)| *byte = value);
