@@ -137,7 +137,7 @@ random_programs() {
 # locks NAME RUNS: heddle-sync's tests, that often. For AddressSanitizer queue nodes are not kept for their next use, so
 # that it sees a look at one that is gone (--cfg asan).
 locks() {
-    local log=$logs/build-locks-$1.json programs test run status
+    local log=$logs/build-locks-$1.json programs program test run status
     [ "$1" != address ] || local more_flags="--cfg asan"
     if ! sanitized "$1" test --no-run -p heddle-sync --lib --test 'stress*' --test liveness --test pool_model \
         --test processes --test sanitizers_bite --message-format=json-render-diagnostics >"$log" 2>"$log.errors"; then

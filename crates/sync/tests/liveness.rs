@@ -1,0 +1,353 @@
+//! What one thread that does not run for 50 ms does to the others, lock by lock: what the locks' pages say of it. The
+//! criterion is never how fast the others are, but whether they come through while it is stopped. (Combining, counters
+//! and leaders: `liveness_combining.rs`.)
+#![cfg(not(loom))]
+
+mod stopped;
+
+use heddle_platform::atomic::{AtomicU32, Ordering};
+use heddle_platform::{clock, hint, thread};
+use heddle_sync::abortable_mcs::AbortableMcs;
+use heddle_sync::clh::Clh;
+use heddle_sync::hmcs::{Hmcs, Tree};
+use heddle_sync::mcs::Mcs;
+use heddle_sync::mutex::Mutex;
+use heddle_sync::ticket::Ticket;
+use heddle_sync::{Biased, Fissile, RawLock, TimedLock, TwoLevel, WaitPolicy};
+use stopped::{Stoppable, Watched, await_that, others};
+
+/// A waiter that is awake for good, and one that sleeps.
+const POLICIES: [WaitPolicy; 2] =
+    [WaitPolicy { yields: u32::MAX, ..WaitPolicy::DEFAULT }, WaitPolicy::PARK_AT_ONCE];
+
+/// How often each of the others comes while one is stopped.
+const TURNS: u32 = 500;
+
+/// When a thread that acquires a lock is stopped.
+#[derive(Clone, Copy)]
+enum Moment {
+    /// Somewhere in its wait.
+    Waiting,
+    /// That many spin hints after it began.
+    Anywhere(u32),
+}
+use Moment::{Anywhere, Waiting};
+
+/// From before the first instruction to well into the wait.
+const ANYWHERE: [Moment; 10] = [
+    Anywhere(0),
+    Anywhere(1),
+    Anywhere(3),
+    Anywhere(6),
+    Anywhere(10),
+    Anywhere(20),
+    Anywhere(40),
+    Anywhere(100),
+    Anywhere(500),
+    Waiting,
+];
+
+fn pass<L: RawLock>(lock: &L) {
+    let token = lock.acquire();
+    // SAFETY: acquired above.
+    unsafe { lock.release(token) };
+}
+
+/// The caller holds the lock, by `token`. A thread comes by `acquire`, is stopped, the caller leaves, and `meanwhile`
+/// runs before the thread goes on.
+fn stop_one_that_comes<L: RawLock>(
+    lock: &L,
+    token: L::Token,
+    acquire: impl Fn() -> L::Token + Sync,
+    moment: Moment,
+    meanwhile: impl FnOnce(),
+) {
+    let waiter = Stoppable::default();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            waiter.run(|| {
+                let token = acquire();
+                // SAFETY: acquired above.
+                unsafe { lock.release(token) };
+            });
+        });
+        match moment {
+            Waiting => waiter.await_wait(),
+            Anywhere(hints) => {
+                waiter.await_begin();
+                (0..hints).for_each(|_| hint::spin_loop());
+            }
+        }
+        let stopped = waiter.stop();
+        // SAFETY: the caller's.
+        unsafe { lock.release(token) };
+        meanwhile();
+        drop(stopped);
+    });
+    pass(lock);
+}
+
+fn stop_a_waiter<L: RawLock>(lock: &L, moment: Moment, meanwhile: impl FnOnce()) {
+    let token = lock.acquire();
+    stop_one_that_comes(lock, token, || lock.acquire(), moment, meanwhile);
+}
+
+/// So many others come and go.
+fn go_on<L: RawLock>(lock: &L, threads: usize) {
+    others(threads, "the others to come through", || (0..TURNS).for_each(|_| pass(lock)));
+}
+
+/// Who has a deadline gets away, and nobody gets in.
+fn get_away<L: TimedLock>(lock: &L) {
+    others(3, "those with deadlines to give up", || {
+        for _ in 0..10 {
+            assert!(lock.acquire_until(clock::now_ns() + 100_000).is_none());
+            assert!(lock.try_acquire().is_none());
+        }
+    });
+}
+
+/// Waiters that are stopped when their turn has come.
+fn get_away_from_a_waiter<L: TimedLock>(make: impl Fn(WaitPolicy) -> L) {
+    for policy in POLICIES {
+        let lock = make(policy);
+        stop_a_waiter(&lock, Waiting, || get_away(&lock));
+    }
+}
+
+/// A holder is stopped: nobody gets in, those with deadlines get away, the others are served when it goes on.
+fn get_away_from_a_holder<L: TimedLock>(make: impl Fn(WaitPolicy) -> L) {
+    for policy in POLICIES {
+        let lock = make(policy);
+        let (holder, behind) = (Stoppable::default(), Stoppable::default());
+        let inside = AtomicU32::new(0);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                holder.run(|| {
+                    let token = lock.acquire();
+                    inside.store(1, Ordering::Release);
+                    while inside.load(Ordering::Acquire) == 1 {
+                        thread::yield_now();
+                    }
+                    // SAFETY: acquired above.
+                    unsafe { lock.release(token) };
+                });
+            });
+            await_that("the holder", || inside.load(Ordering::Acquire) == 1);
+            let stopped = holder.stop();
+            get_away(&lock);
+            let waiter = scope.spawn(|| behind.run(|| pass(&lock)));
+            behind.await_wait();
+            assert!(!waiter.is_finished());
+            inside.store(2, Ordering::Release);
+            drop(stopped);
+        });
+        pass(&lock);
+    }
+}
+
+#[test]
+fn mutex() {
+    for policy in POLICIES {
+        for moment in ANYWHERE {
+            let lock = Mutex::<Watched>::new(policy);
+            stop_a_waiter(&lock, moment, || go_on(&lock, 1));
+        }
+    }
+    get_away_from_a_holder(Mutex::<Watched>::new);
+}
+
+/// A waiter that sleeps relies on one that is awake; if that one does not run, a release now and then wakes it.
+#[test]
+fn a_mutex_wakes_sleepers_behind_one_that_is_awake_and_does_not_run() {
+    let lock = Mutex::<Watched>::new(WaitPolicy { yields: 100_000, ..WaitPolicy::DEFAULT });
+    let sleeper = Stoppable::default();
+    let slept = AtomicU32::new(0);
+    let token = lock.acquire();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            sleeper.run(|| pass(&lock));
+            slept.store(1, Ordering::Release);
+        });
+        sleeper.await_sleep();
+        stop_one_that_comes(
+            &lock,
+            token,
+            || lock.acquire(),
+            Waiting,
+            || {
+                others(1, "the sleeper to be served", || {
+                    while slept.load(Ordering::Acquire) == 0 {
+                        pass(&lock);
+                    }
+                });
+            },
+        );
+    });
+}
+
+#[test]
+fn ticket() {
+    get_away_from_a_waiter(Ticket::<Watched>::new);
+    get_away_from_a_holder(Ticket::<Watched>::new);
+}
+
+#[test]
+fn clh() {
+    get_away_from_a_waiter(Clh::<Watched>::new);
+    get_away_from_a_holder(Clh::<Watched>::new);
+}
+
+/// In an order without deadlines those behind wait, and go on with it.
+#[test]
+fn mcs() {
+    for policy in POLICIES {
+        let (lock, behind) = (Mcs::<Watched>::new(policy), Stoppable::default());
+        std::thread::scope(|scope| {
+            stop_a_waiter(&lock, Waiting, || {
+                let waiter = scope.spawn(|| behind.run(|| pass(&lock)));
+                behind.await_wait();
+                assert!(lock.try_acquire().is_none());
+                assert!(!waiter.is_finished());
+            });
+        });
+    }
+}
+
+/// A release that comes upon a thread between its two first steps takes no harm from it.
+#[test]
+fn no_release_of_these_waits_for_who_is_stopped_anywhere() {
+    for policy in POLICIES {
+        for moment in ANYWHERE {
+            let lock = Ticket::<Watched>::new(policy);
+            stop_a_waiter(&lock, moment, || {});
+            let lock = Clh::<Watched>::new(policy);
+            stop_a_waiter(&lock, moment, || {});
+        }
+    }
+}
+
+#[test]
+fn hmcs() {
+    for tree in
+        [Tree::flat(), Tree::balanced(&[2, 2], 1), Tree::balanced(&[2, 2, 2], 1).with_thresholds(&[1])]
+    {
+        get_away_from_a_waiter(|policy| Hmcs::<Watched>::new(&tree, policy));
+        get_away_from_a_holder(|policy| Hmcs::<Watched>::new(&tree, policy));
+    }
+}
+
+#[test]
+fn abortable_mcs() {
+    let [awake, asleep] = POLICIES.map(AbortableMcs::<Watched>::new);
+    stop_a_waiter(&awake, Waiting, || go_on(&awake, 3));
+    // Nobody can say of one that sleeps that it would not wake up.
+    stop_a_waiter(&asleep, Waiting, || get_away(&asleep));
+    get_away_from_a_waiter(|policy| AbortableMcs::<Watched>::with_patience(policy, None));
+    get_away_from_a_holder(AbortableMcs::<Watched>::new);
+}
+
+/// A patient head is overtaken; an impatient one has the lock reserved for itself.
+#[test]
+fn fissile() {
+    let awake = POLICIES[0];
+    let patient = WaitPolicy { forced_yield_ns: u64::MAX >> 20, ..awake };
+    let lock = Fissile::new(Mcs::<Watched>::new(patient), patient);
+    stop_a_waiter(&lock, Waiting, || go_on(&lock, 1));
+    get_away_from_a_waiter(|policy| {
+        let policy = WaitPolicy { forced_yield_ns: 0, ..policy };
+        Fissile::new(AbortableMcs::<Watched>::with_patience(policy, None), policy)
+    });
+    get_away_from_a_holder(|policy| Fissile::new(Clh::<Watched>::new(policy), policy));
+}
+
+/// Who takes the bias away holds the lock below.
+#[test]
+fn biased() {
+    for policy in POLICIES {
+        let lock = Biased::with_streak(Mutex::<Watched>::new(policy), policy, 1);
+        pass(&lock);
+        stop_a_waiter(&lock, Waiting, || {
+            assert!(lock.try_acquire().is_none());
+        });
+        // One that waits for the lock below is in nobody's way: it is the mutex's waiter.
+        let token = lock.acquire();
+        assert!(token.is_some(), "no bias any more");
+        stop_one_that_comes(&lock, token, || lock.acquire(), Waiting, || go_on(&lock, 1));
+    }
+}
+
+type Two = TwoLevel<AbortableMcs<Watched>, AbortableMcs<Watched>>;
+
+fn two_level(policy: WaitPolicy, low_bound: u32) -> Two {
+    let below = || AbortableMcs::with_patience(policy, None);
+    TwoLevel::with_low_bound(below(), below(), policy, low_bound)
+}
+
+/// The head of the low class does not run: the high class does not notice, the low class waits behind it.
+#[test]
+fn the_high_class_goes_past_a_low_waiter() {
+    for policy in POLICIES {
+        let lock = two_level(policy, u32::MAX);
+        let token = lock.acquire_high();
+        stop_one_that_comes(
+            &lock,
+            token,
+            || lock.acquire_low(),
+            Waiting,
+            || {
+                go_on(&lock, 3);
+                assert!(lock.acquire_low_until(clock::now_ns() + 100_000).is_none());
+                assert!(lock.try_acquire_low().is_none());
+                go_on(&lock, 1);
+            },
+        );
+    }
+}
+
+/// After the bound the filter is granted to it: then all wait, and who has a deadline gets away.
+#[test]
+fn the_bound_gives_the_filter_to_a_low_waiter_that_does_not_run() {
+    const BOUND: usize = 5;
+    for policy in POLICIES {
+        let lock = two_level(policy, BOUND as u32);
+        let token = lock.acquire_high();
+        stop_one_that_comes(
+            &lock,
+            token,
+            || lock.acquire_low(),
+            Waiting,
+            || {
+                let enter = || {
+                    let token = lock.acquire_high_until(clock::now_ns() + 1_000_000);
+                    // SAFETY: acquired above.
+                    token.map(|token| unsafe { lock.release(token) })
+                };
+                // The first was the one that held it.
+                assert_eq!((0..2 * BOUND).filter_map(|_| enter()).count(), BOUND - 1);
+                get_away(&lock);
+                assert!(lock.acquire_low_until(clock::now_ns() + 100_000).is_none());
+            },
+        );
+        assert_eq!(lock.bound_reached(), 1);
+    }
+}
+
+/// A low holder hands the filter to the head of the high class, whether it runs or not.
+#[test]
+fn a_high_waiter_that_does_not_run_stops_both_classes() {
+    for policy in POLICIES {
+        let lock = two_level(policy, 256);
+        let token = lock.acquire_low();
+        stop_one_that_comes(
+            &lock,
+            token,
+            || lock.acquire_high(),
+            Waiting,
+            || {
+                get_away(&lock);
+                assert!(lock.acquire_low_until(clock::now_ns() + 100_000).is_none());
+            },
+        );
+    }
+}
