@@ -1,7 +1,8 @@
 //! What one thread that does not run for 50 ms does to the others, lock by lock: what the locks' pages say of it. The
 //! criterion is never how fast the others are, but whether they come through while it is stopped. (Combining, counters
 //! and leaders: `liveness_combining.rs`.)
-#![cfg(not(loom))]
+// ThreadSanitizer delivers signals late, so a thread could not be stopped where it is.
+#![cfg(not(any(loom, tsan)))]
 
 mod stopped;
 
@@ -14,11 +15,16 @@ use heddle_sync::mcs::Mcs;
 use heddle_sync::mutex::Mutex;
 use heddle_sync::ticket::Ticket;
 use heddle_sync::{Biased, Fissile, RawLock, TimedLock, TwoLevel, WaitPolicy};
+use std::any::type_name;
 use stopped::{Stoppable, Watched, await_that, others};
 
-/// A waiter that is awake for good, and one that sleeps.
+/// A waiter that is awake for long, and one that sleeps. (Not for good: a mutex's last holder spends all its yields on
+/// waiters that do not run.)
 const POLICIES: [WaitPolicy; 2] =
-    [WaitPolicy { yields: u32::MAX, ..WaitPolicy::DEFAULT }, WaitPolicy::PARK_AT_ONCE];
+    [WaitPolicy { yields: 100_000, ..WaitPolicy::DEFAULT }, WaitPolicy::PARK_AT_ONCE];
+
+/// A waiter that never sleeps.
+const AWAKE: WaitPolicy = WaitPolicy { yields: u32::MAX, ..WaitPolicy::DEFAULT };
 
 /// How often each of the others comes while one is stopped.
 const TURNS: u32 = 500;
@@ -101,8 +107,8 @@ fn go_on<L: RawLock>(lock: &L, threads: usize) {
 fn get_away<L: TimedLock>(lock: &L) {
     others(3, "those with deadlines to give up", || {
         for _ in 0..10 {
-            assert!(lock.acquire_until(clock::now_ns() + 100_000).is_none());
-            assert!(lock.try_acquire().is_none());
+            assert!(lock.acquire_until(clock::now_ns() + 100_000).is_none(), "got in: {}", type_name::<L>());
+            assert!(lock.try_acquire().is_none(), "got in: {}", type_name::<L>());
         }
     });
 }
@@ -229,17 +235,35 @@ fn no_release_of_these_waits_for_who_is_stopped_anywhere() {
 
 #[test]
 fn hmcs() {
-    for tree in
-        [Tree::flat(), Tree::balanced(&[2, 2], 1), Tree::balanced(&[2, 2, 2], 1).with_thresholds(&[1])]
-    {
+    for tree in [Tree::flat(), Tree::balanced(&[2, 2], 1), Tree::balanced(&[2, 2, 2], 1)] {
         get_away_from_a_waiter(|policy| Hmcs::<Watched>::new(&tree, policy));
         get_away_from_a_holder(|policy| Hmcs::<Watched>::new(&tree, policy));
     }
 }
 
+/// A cohort that has had its turns hands on the lead of the cohort, not the lock: who does not run then is in the way of
+/// its cohort only. Where threads run here is not known, so either may happen; but all who have deadlines come back.
+#[test]
+fn hmcs_after_a_cohorts_last_turn() {
+    for policy in POLICIES {
+        let lock = Hmcs::<Watched>::new(&Tree::balanced(&[2, 2], 1).with_thresholds(&[1]), policy);
+        stop_a_waiter(&lock, Waiting, || {
+            others(3, "those with deadlines to come back", || {
+                for _ in 0..10 {
+                    if let Some(token) = lock.acquire_until(clock::now_ns() + 100_000) {
+                        // SAFETY: acquired above.
+                        unsafe { lock.release(token) };
+                    }
+                }
+            });
+        });
+    }
+}
+
 #[test]
 fn abortable_mcs() {
-    let [awake, asleep] = POLICIES.map(AbortableMcs::<Watched>::new);
+    let awake = AbortableMcs::<Watched>::new(AWAKE);
+    let asleep = AbortableMcs::<Watched>::new(WaitPolicy::PARK_AT_ONCE);
     stop_a_waiter(&awake, Waiting, || go_on(&awake, 3));
     // Nobody can say of one that sleeps that it would not wake up.
     stop_a_waiter(&asleep, Waiting, || get_away(&asleep));
@@ -250,8 +274,7 @@ fn abortable_mcs() {
 /// A patient head is overtaken; an impatient one has the lock reserved for itself.
 #[test]
 fn fissile() {
-    let awake = POLICIES[0];
-    let patient = WaitPolicy { forced_yield_ns: u64::MAX >> 20, ..awake };
+    let patient = WaitPolicy { forced_yield_ns: u64::MAX >> 20, ..AWAKE };
     let lock = Fissile::new(Mcs::<Watched>::new(patient), patient);
     stop_a_waiter(&lock, Waiting, || go_on(&lock, 1));
     get_away_from_a_waiter(|policy| {

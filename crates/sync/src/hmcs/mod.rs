@@ -56,9 +56,10 @@
 //! | `Fissile<Hmcs>` | 2.2 | 118 | 137 | 111 |
 //! | best of glibc, `parking_lot`, `std` | 4.4 | 93 | 107 | 94 |
 //!
-//! **A thread that does not run for 50 ms.** The holder: everybody waits. A waiter: nobody, until the lock is passed to it;
-//! then everybody. [`TimedLock::acquire_until`](crate::TimedLock) gets past both, and who gave up is in nobody's way. One
-//! stopped between its swap and its link keeps the one before it in its release, and with it everybody.
+//! **A thread that does not run for 50 ms.** The holder: everybody waits. A waiter: nobody, until the lock is passed to it,
+//! then everybody; or until it is handed the lead of its cohort without the lock, then those of its cohort.
+//! [`TimedLock::acquire_until`](crate::TimedLock) gets past both, and who gave up is in nobody's way. One stopped between
+//! its swap and its link keeps the one before it in its release, and with it everybody.
 
 mod cohort;
 mod tree;
