@@ -219,7 +219,7 @@ mod memory {
             unsafe { node::give::<Native, u64>(place) };
         };
         a_lost_node: "LeakSanitizer: detected memory leaks", {
-            let lock = Box::new(Mcs::default);
+            let lock = Box::new(Mcs::default());
             // The lock does not end its holder's node.
             std::mem::forget(lock.acquire());
         };
