@@ -169,7 +169,7 @@ fn a_mutex_wakes_sleepers_behind_one_that_is_awake_and_does_not_run() {
     let lock = Mutex::<Watched>::new(WaitPolicy { yields: 100_000, ..WaitPolicy::DEFAULT });
     let sleeper = Stoppable::default();
     let slept = AtomicU32::new(0);
-    let token = lock.acquire();
+    lock.acquire();
     std::thread::scope(|scope| {
         scope.spawn(|| {
             sleeper.run(|| pass(&lock));
@@ -178,7 +178,7 @@ fn a_mutex_wakes_sleepers_behind_one_that_is_awake_and_does_not_run() {
         sleeper.await_sleep();
         stop_one_that_comes(
             &lock,
-            token,
+            (),
             || lock.acquire(),
             Waiting,
             || {
