@@ -1,6 +1,6 @@
 //! User memory that takes part in an operation: an address, and how the data lies there.
 
-use crate::cache_bypass::copy_past_caches;
+use crate::block_copy::{copy_past_caches, copy_whole_lines};
 use crate::error::{Error, Result};
 use heddle_datatype::{Cursor, TypeRef};
 use heddle_spec::constants as mpi;
@@ -125,6 +125,16 @@ impl Buffer {
             // SAFETY: the range lies in the buffer, which is valid by the promise made to `new`.
             None => unsafe { copy(self.address.wrapping_add(offset), to, len) },
             Some(typed) => self.pack(typed, offset, to, len),
+        }
+    }
+
+    /// As [`read`](Self::read), for a piece of a large message.
+    pub(crate) fn read_large(&self, offset: usize, to: *mut u8, len: usize) {
+        debug_assert!(offset + len <= self.bytes);
+        match self.contiguous() {
+            // SAFETY: the range lies in the buffer, which is valid by the promise made to `new`.
+            Some(from) => unsafe { copy_whole_lines(from.wrapping_add(offset), to, len) },
+            None => self.read(offset, to, len),
         }
     }
 

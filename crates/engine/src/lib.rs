@@ -17,8 +17,8 @@
 
 pub mod abort;
 pub mod attribute;
+mod block_copy;
 pub mod buffer;
-mod cache_bypass;
 pub mod collective;
 pub mod comm;
 pub mod datatype;
@@ -27,6 +27,7 @@ pub mod error;
 pub mod error_code;
 mod error_text;
 pub mod external32;
+mod fairness;
 pub mod group;
 pub mod info;
 mod matching;

@@ -42,6 +42,12 @@ impl Key {
         Key { context, envelope: Envelope::new(source, tag) }
     }
 
+    /// Whether a receive with this key wants a message with that exact key.
+    #[inline(always)]
+    pub(crate) fn wants(&self, exact: &Key) -> bool {
+        self == exact || (self.shape() != 0 && exact.with_shape(self.shape()) == *self)
+    }
+
     #[inline(always)]
     pub(crate) fn source(&self) -> i32 {
         self.envelope.source()
@@ -88,6 +94,12 @@ pub(crate) struct Matching<M> {
 impl<M> Matching<M> {
     pub(crate) fn new() -> Matching<M> {
         Matching { posted: Posted::new(), wild: [0; SHAPES], unexpected: Lists::new(), wildcards_seen: false }
+    }
+
+    /// Whether no receive waits for a message, nor a message for a receive.
+    #[inline(always)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.posted.live == 0 && self.unexpected.live == 0
     }
 
     /// Posts a receive; returns its place, for `unpost`.

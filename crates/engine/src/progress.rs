@@ -4,7 +4,11 @@
 //! computes. A sleeping thread is woken by its process's bell, which every arriving message and every completion
 //! rings.
 
+use crate::buffer::Buffer;
+use crate::fairness;
+use crate::matching::Key;
 use crate::process::Process;
+use crate::vni::Direct;
 use heddle_platform::atomic::Ordering;
 use heddle_sync::{Next, Scope, Waiter};
 use std::cell::Cell;
@@ -15,6 +19,10 @@ const LONGEST_SLEEP: Duration = Duration::from_millis(100);
 
 /// While one VNI is polled, the others get a look every so many rounds.
 const OTHERS_EVERY: u32 = 16;
+
+/// How often a lone waiter looks before it makes itself known: about as long as an answer takes from the other end of the
+/// machine.
+const LOOKS_AT_FIRST: u32 = 64;
 
 /// How often a lone waiter looks before it pauses: a pause takes as long as several looks and delays the answer.
 const LOOKS_ALONE: u32 = 8;
@@ -33,10 +41,53 @@ impl Process {
         if done() {
             return;
         }
-        self.vni(vni).progress();
+        // Receivers must know that this process is there to send them what it has offered: then it waits noticeably.
+        if !self.vni(vni).has_offers() {
+            for _ in 0..if self.is_alone() { LOOKS_AT_FIRST } else { 1 } {
+                if self.vni(vni).progress() && done() {
+                    return self.ended_promptly();
+                }
+            }
+        }
         if !done() {
             self.wait_slowly(vni, &mut done);
         }
+    }
+
+    /// The source, tag and bytes of the message that a blocking receive waits for, if it comes soon and can be received
+    /// without ado. Otherwise nothing has happened.
+    #[inline(always)]
+    pub(crate) fn receive_directly(&self, vni: u32, key: &Key, buffer: &Buffer) -> Option<(i32, i32, usize)> {
+        if self.vni(vni).has_offers() || !self.is_alone() {
+            return None;
+        }
+        for _ in 0..LOOKS_AT_FIRST {
+            match self.vni(vni).receive_directly(key, buffer) {
+                Direct::Nothing => {}
+                Direct::Received(source, tag, bytes) => {
+                    self.ended_promptly();
+                    return Some((source, tag, bytes));
+                }
+                Direct::Ordinary => return None,
+            }
+        }
+        None
+    }
+
+    /// A wait has ended without a yield.
+    #[inline(always)]
+    fn ended_promptly(&self) {
+        if fairness::is_yield_due() {
+            self.calls().outside(fairness::yield_now);
+        }
+    }
+
+    /// Whether a waiter may look a few times before it makes itself known as one that waits, which costs two locked
+    /// instructions, one of them after the message has come: as long as it has not, the others of the process that wait
+    /// do not know that they are not alone.
+    #[inline(always)]
+    fn is_alone(&self) -> bool {
+        !self.calls().is_locked() && self.fabric().attendance(self.rank()).load(Ordering::Relaxed) == 0
     }
 
     fn wait_slowly(&self, vni: u32, done: &mut dyn FnMut() -> bool) {
@@ -61,6 +112,9 @@ impl Process {
             }
         }
         waiting.fetch_sub(1, Ordering::Relaxed);
+        if !waiter.has_yielded() {
+            self.ended_promptly();
+        }
     }
 
     /// Looks for messages on a VNI: a few times in a row if no other thread of the process waits.

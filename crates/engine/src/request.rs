@@ -73,6 +73,8 @@ pub(crate) struct Flight {
     pub(crate) tag: i32,
     /// For a send: whether it must wait for its match.
     pub(crate) synchronous: bool,
+    /// For a send: whether its receiver was told to fetch the data, and has not yet.
+    pub(crate) offered: bool,
     pub(crate) stage: Stage,
     /// Bytes that have arrived in a streamed rendezvous, and how many are wanted.
     pub(crate) arrived: usize,
@@ -103,6 +105,7 @@ impl Flight {
             source: 0,
             tag: 0,
             synchronous: false,
+            offered: false,
             stage: Stage::UnderWay,
             arrived: 0,
             wanted: 0,

@@ -89,6 +89,12 @@ impl CallSection {
         CallSection { lock: locked.then(SectionLock::default) }
     }
 
+    /// Whether there is a lock: a call that waits keeps the others out as long as it stays inside.
+    #[inline(always)]
+    pub fn is_locked(&self) -> bool {
+        self.lock.is_some()
+    }
+
     /// Runs the body of a call inside. Calls may be nested: user callbacks may call MPI again.
     #[inline(always)]
     pub fn inside<R>(&self, body: impl FnOnce() -> R) -> R {

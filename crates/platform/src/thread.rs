@@ -12,6 +12,19 @@ pub fn yield_now() {
     loom::thread::yield_now();
 }
 
+/// How often another thread has run on this thread's core while this one wanted to run, or had yielded: the kernel's
+/// count of its involuntary context switches.
+#[cfg(not(loom))]
+#[must_use]
+pub fn preemptions() -> u64 {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the kernel writes one such struct.
+    let rc = unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };
+    // SAFETY: all zero is a valid value, too.
+    let usage = unsafe { usage.assume_init() };
+    if rc == 0 { usage.ru_nivcsw.cast_unsigned() } else { 0 }
+}
+
 /// The hardware thread that the caller runs on now, by the kernel's number; it may be outdated when it arrives. Under
 /// `loom`, the number of the calling thread.
 #[inline]

@@ -4,8 +4,9 @@ use crate::error::{Failure, Status, finish};
 use crate::pointer;
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_sync::combining::{OffloadThread, dsm_synch, lock_queue};
+use heddle_sync::mcs::StrictMcs;
 use heddle_sync::{
-    CachePadded, Combining, DsmSynch, Lock, LockQueue, Mcs, Mutex, Native, Platform, RawLock, WaitPolicy,
+    CachePadded, Combining, DsmSynch, Lock, LockQueue, Mutex, Native, Platform, RawLock, WaitPolicy,
 };
 use std::ffi::{CStr, c_char, c_void};
 use std::fmt;
@@ -114,7 +115,7 @@ const KINDS: &[CombineKind] = &[
         make: || Ok(Box::new(DsmSynch::new((), dsm_synch::DEFAULT_LIMIT, WaitPolicy::DEFAULT))),
     },
     CombineKind { name: "lockq-mutex", posts_inside: true, make: lock_queue::<Mutex> },
-    CombineKind { name: "lockq-mcs", posts_inside: true, make: lock_queue::<Mcs> },
+    CombineKind { name: "lockq-mcs", posts_inside: true, make: lock_queue::<StrictMcs> },
     CombineKind { name: "offload", posts_inside: true, make: offload },
 ];
 

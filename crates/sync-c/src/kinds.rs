@@ -1,9 +1,13 @@
 //! The kinds of locks by name. To offer a lock to C is to add a line to [`KINDS`].
 
 use crate::held::{AnyLock, Held};
-use heddle_sync::hmcs::Tree;
+use heddle_sync::abortable_mcs::StrictAbortableMcs;
+use heddle_sync::clh::StrictClh;
+use heddle_sync::hmcs::{StrictHmcs, Tree};
+use heddle_sync::mcs::StrictMcs;
+use heddle_sync::ticket::StrictTicket;
 use heddle_sync::{
-    AbortableMcs, Biased, Clh, Fissile, Hmcs, Mcs, Mutex, RawLock, Ticket, TwoLevel, WaitPolicy,
+    AbortableMcs, Biased, Clh, Hmcs, Mcs, Mutex, Native, RawLock, Ticket, TwoLevel, WaitPolicy,
 };
 use heddle_topology::{Kind, Topology};
 use std::ffi::CStr;
@@ -47,14 +51,17 @@ fn two<H: RawLock, L: RawLock<Platform = H::Platform>>(high: H, low: L) -> TwoLe
     TwoLevel::new(high, low, WaitPolicy::DEFAULT)
 }
 
-/// HMCS for this machine, or for one of which nothing is known.
-fn hmcs() -> Hmcs {
+/// This machine for HMCS, or one of which nothing is known.
+fn tree() -> &'static Tree {
     static TREE: OnceLock<Tree> = OnceLock::new();
-    let tree = TREE.get_or_init(|| match Topology::of_machine() {
+    TREE.get_or_init(|| match Topology::of_machine() {
         Ok(topology) => Tree::from_places(topology.places(Kind::Core)),
         Err(_) => Tree::flat(),
-    });
-    Hmcs::new(tree, WaitPolicy::DEFAULT)
+    })
+}
+
+fn hmcs() -> Hmcs {
+    Hmcs::new(tree(), WaitPolicy::DEFAULT)
 }
 
 /// All kinds.
@@ -65,9 +72,12 @@ pub const KINDS: &[LockKind] = &[
     kind!("mcs", plain, Mcs::default()),
     kind!("clh", timed, Clh::default()),
     kind!("abortable-mcs", timed, AbortableMcs::default()),
-    kind!("fissile-mcs", plain, Fissile::<Mcs>::default()),
     kind!("hmcs", timed, hmcs()),
-    kind!("fissile-hmcs", timed, Fissile::new(hmcs(), WaitPolicy::DEFAULT)),
+    kind!("strict-ticket", plain, StrictTicket::<Native>::default()),
+    kind!("strict-mcs", plain, StrictMcs::<Native>::default()),
+    kind!("strict-clh", timed, StrictClh::<Native>::default()),
+    kind!("strict-abortable-mcs", timed, StrictAbortableMcs::<Native>::default()),
+    kind!("strict-hmcs", timed, StrictHmcs::<Native>::new(tree(), WaitPolicy::DEFAULT)),
     kind!("p-mutex-mutex", timed_classes, Mutex::default(), Mutex::default()),
     kind!("p-mcs-mcs", classes, Mcs::default(), Mcs::default()),
     kind!("p-hmcs-mcs", classes, hmcs(), Mcs::default()),
@@ -82,8 +92,8 @@ pub(crate) fn names(which: impl Fn(&LockKind) -> bool) -> String {
 
 /// The names in [`KINDS`], for C.
 pub const NAMES: &CStr =
-    c"mutex biased-mutex ticket mcs clh abortable-mcs fissile-mcs hmcs fissile-hmcs p-mutex-mutex p-mcs-mcs \
-                           p-hmcs-mcs p-hmcs-abortable-mcs";
+    c"mutex biased-mutex ticket mcs clh abortable-mcs hmcs strict-ticket strict-mcs strict-clh strict-abortable-mcs \
+      strict-hmcs p-mutex-mutex p-mcs-mcs p-hmcs-mcs p-hmcs-abortable-mcs";
 
 #[cfg(test)]
 mod tests {

@@ -20,9 +20,10 @@ impl fmt::Debug for LockHandle {
 /// The names of all kinds of locks, separated by blanks.
 ///
 /// `mutex` is the one to take without a reason for another. `biased-mutex` costs nearly nothing while one thread uses it.
-/// `ticket`, `mcs`, `clh` and `abortable-mcs` serve in order, `hmcs` those first that are near. `fissile-X` is X with a
-/// door that a thread which runs may take first, and keeps its speed with more threads than cores. `p-X-Y` has two
-/// classes: X is the lock of those that go first, Y of those that stand back. Not all can wait for a time.
+/// `ticket`, `mcs`, `clh` and `abortable-mcs` serve in order, `hmcs` those first that are near; a thread that runs may come
+/// again before those who wait, for 50 microseconds. `strict-X` is X without that exception, and slow with more threads
+/// than cores. `p-X-Y` has two classes: X is the lock of those that go first, Y of those that stand back. Not all can wait
+/// for a time.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_lock_kinds() -> *const c_char {
     NAMES.as_ptr()

@@ -92,6 +92,8 @@ pub enum Fault {
     McsRelaxedGrant,
     /// A hand-over leaves the successor asleep.
     McsWithoutRing,
+    /// Who goes to sleep may overwrite the grant it waits for.
+    McsBlindPark,
     /// A releaser that saw no successor overlooks one that comes in between.
     McsForgetsLateComer,
     /// The release does not publish what its holder wrote.
@@ -109,11 +111,17 @@ pub enum Fault {
     /// Who is passed over sleeps on.
     AbortablePassesSilently,
     /// The release does not publish what its holder wrote.
-    FissileRelaxedRelease,
+    AdmissionRelaxedRelease,
     /// The head does not know that it may take a reserved lock.
-    FissileReservationUnknown,
+    AdmissionReservationUnknown,
     /// The head goes to sleep without looking again.
-    FissileWithoutSecondLook,
+    AdmissionWithoutSecondLook,
+    /// The head looks again before releasers can know that it sleeps.
+    AdmissionWithoutHeavy,
+    /// The releaser looks for a sleeping head too early.
+    AdmissionWithoutLight,
+    /// A head that was inside leaves with the queue.
+    FissileKeepsTheQueue,
     /// A chained node is not published.
     ChainRelaxedPush,
     /// Taking the chain overwrites what was pushed meanwhile.
@@ -128,6 +136,8 @@ pub enum Fault {
     RequestWithoutLight,
     /// A waiting owner sleeps before a combiner can see it.
     RequestWithoutHeavy,
+    /// A waiting owner that has become visible as a sleeper does not try once more to run its request itself.
+    RequestWithoutLastLook,
     /// An owner's look at its verdict does not take the result along, or the value.
     RequestRelaxedLook,
     /// A request is linked without publishing its operation.
@@ -136,6 +146,16 @@ pub enum Fault {
     DsmSynchIgnoresNewcomer,
     /// A combiner that has reached its limit leaves without telling anybody.
     DsmSynchKeepsTheRole,
+    /// Who leaves the door does not publish the value.
+    DsmSynchRelaxedLeave,
+    /// Who leaves may look for a call before its leaving is visible.
+    DsmSynchWithoutLight,
+    /// The head of the queue enters and does not look whether its operation has been run meanwhile.
+    DsmSynchServesTwice,
+    /// The head of the queue sleeps without having called.
+    DsmSynchWaitsUncalled,
+    /// The head of the queue does not enter a reserved door.
+    DsmSynchReservationUnknown,
     /// A holder that reached the threshold runs its own operation before what is posted.
     LockQueueRunsAhead,
     /// A poster does not try the lock again.
@@ -154,6 +174,12 @@ pub enum Fault {
     LockQueueQuietWithoutLook,
     /// A holder that has nobody to hand over to leaves all the same.
     LockQueueStopsAtThreshold,
+    /// A poster or releaser takes a failing try for a holder, although the lock's tries may hinder each other.
+    LockQueueTrustsInexactTry,
+    /// A holder that finds something posted after its release runs it only if it is not quiet.
+    LockQueueLooksByMode,
+    /// A waiter sleeps without having called.
+    LockQueueWaitsUncalled,
     /// The thread that serves sleeps without a look at the queue.
     OffloadWithoutSecondLook,
     /// A caller does not ring for the thread that serves.

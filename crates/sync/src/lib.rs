@@ -4,12 +4,12 @@
 //! |---|---|
 //! | [`raw_lock`] | [`RawLock`], the contract of every lock here, and [`Lock`], the safe wrapper with guards |
 //! | [`mutex`] | [`Mutex`]: test-and-set, released by a plain store; waiters spin, yield, sleep |
-//! | [`ticket`] | [`Ticket`]: two counters, strict order |
-//! | [`mcs`] | [`Mcs`]: a queue of nodes, strict order, each waits on its own line |
+//! | [`ticket`] | [`Ticket`]: two counters, in order |
+//! | [`mcs`] | [`Mcs`]: a queue of nodes, in order, each waits on its own line |
 //! | [`clh`] | [`Clh`]: a queue in which each looks at its predecessor; released by a store; waiters may give up |
 //! | [`abortable_mcs`] | [`AbortableMcs`]: waiters may give up, and those that do not run are passed over |
 //! | [`hmcs`] | [`Hmcs`]: queues of cohorts within cohorts, for large machines; waiters may give up |
-//! | [`fissile`] | [`Fissile`]: a queue lock whose running holder may come again for a bounded time |
+//! | [`fissile`] | [`Fissile`]: what makes these five usable with more threads than cores: the running thread may come again for a bounded time. `StrictMcs` and its like go without |
 //! | [`biased`] | [`Biased`]: any lock, free of charge while one thread uses it |
 //! | [`two_level`] | [`TwoLevel`]: two locks and a filter; the low class stands back for the high one |
 //! | [`sync_counter`] | [`SyncCounter`]: wait for n events with one wake-up |
@@ -28,6 +28,7 @@
 //! (`RUSTFLAGS="--cfg loom" cargo test -p heddle-sync --release --test 'loom_*'`).
 
 pub mod abortable_mcs;
+mod admission;
 pub mod bell;
 pub mod bells;
 pub mod biased;
@@ -75,8 +76,8 @@ pub type DsmSynch<T> = combining::DsmSynch<T, Native>;
 pub type Hmcs = hmcs::Hmcs<Native>;
 /// [`leader::Leadership`] of this build's platform.
 pub type Leadership = leader::Leadership<Native>;
-/// LockQ over [`Mcs`]: LockQ-MCS.
-pub type LockQueueMcs<T> = LockQueue<Mcs, T>;
+/// LockQ over [`StrictMcs`](mcs::StrictMcs): LockQ-MCS. Who may come again is LockQ's own affair.
+pub type LockQueueMcs<T> = LockQueue<mcs::StrictMcs<Native>, T>;
 /// LockQ over [`Mutex`]: LockQ-MTX.
 pub type LockQueueMutex<T> = LockQueue<Mutex, T>;
 /// [`mcs::Mcs`] of this build's platform.

@@ -13,18 +13,22 @@
 //! |---|---|
 //! | uncontended | one swap to enter, one compare-and-swap to leave: two locked instructions, where [`Mutex`](crate::Mutex) has one |
 //! | contended | one swap, two lines moved a hand-over: the successor's node, and `tail` when the former holder comes back |
-//! | space | the lock: `tail` and [`Bells`]; a node of two words a waiter or holder |
+//! | space | the lock: two cache lines; a node of two words a waiter or holder |
 //! | fairness | strict: the order of the swaps on `tail` |
 //! | needs | nothing |
-//! | choose it | when order matters, or many cores contend; not when threads outnumber cores (see below) |
+//! | choose it | when many cores contend; in its strict form when the order matters and threads do not outnumber cores |
 //!
-//! **More threads than cores.** The order is strict, so every hand-over goes to the thread that waited longest, which
-//! then usually is not running: an acquisition costs a switch between threads (about a microsecond). What avoids that
-//! is to let a running thread overtake for a bounded time: [`Fissile<Mcs>`](crate::Fissile).
+//! **Two forms.** [`Mcs`] is this queue behind a word that the running thread may take again for 50 µs, before the next in
+//! the queue has it ([`Fissile`]): the form to use. [`StrictMcs`], or [`Mcs`] with [`WaitPolicy::STRICT`], keeps the order
+//! always; what this page says of order and cost is about that form.
+//!
+//! **More threads than cores.** A strict order hands the lock to the thread that waited longest, which then usually is
+//! not running: an acquisition costs a switch between threads, about a microsecond, or a wake-up. In the default form
+//! that is paid once in a turn of 50 µs, and the threads' turns come in the order of the queue.
 //!
 //! **When a thread does not run.** A stopped holder stops all, as with every lock. A stopped waiter stops those
-//! behind it as soon as its turn has come: the order demands it. A thread stopped between its swap and its writing to
-//! its predecessor stops the release of that predecessor, and with it everybody.
+//! behind it as soon as its turn has come: the order demands it; in the default form arrivals go past it. A thread stopped
+//! between its swap and its writing to its predecessor stops the release of that predecessor, and with it the queue.
 //! [`AbortableMcs`](crate::AbortableMcs) passes over a waiter whose time is up.
 //!
 //! ```text
@@ -45,8 +49,9 @@
 //!    `next`. The owner waits for that store before it gives the node back; it need not wait when the
 //!    compare-and-swap on `tail` found the node to be last: then there is no successor and there will be none. The
 //!    predecessor writes `GRANTED` before the owner enters, and nothing after.
-//! 4. *No lost wake-up*: who sleeps, sleeps on the bell of its own node's key, and the store of `GRANTED` is followed
-//!    by a ring with that key ([`Bell`](crate::Bell), invariant 2).
+//! 4. *No lost wake-up*: who sleeps, sleeps on its own node's `state`, which it has changed to `PARKED`. The granter's
+//!    compare-and-swap to `GRANTED` finds that; it then changes the word, wakes, and stores `GRANTED` last, and the owner
+//!    waits for that store: so the node is there as long as the granter uses it.
 //! 5. `tail != holder`, asked by the holder, means that somebody's swap came after the holder's: a waiter, that
 //!    enters after the release.
 //!
@@ -59,26 +64,35 @@
 //! `tail`, a branch, the store to `holder`. Leaving is 15: the load of `next`, a branch, `lock cmpxchg`, a branch,
 //! and the block given back. No call, nothing of the platform trait and no branch of the waiting policy is left.
 //!
-//! **Measured** (`heddle bench locks`, 2 virtual cores with nothing else to do, ten cache lines in the section): alone
-//! 4.4 ns, twice [`Mutex`](crate::Mutex) (2.2 ns: one locked instruction and no node), with std at 4.4, parking_lot at
-//! 4.8, glibc at 5.8 ns. Two threads: 13 million a second, a seventh of what locks reach that let their holder come
-//! again; 16 threads 0.2, 64 threads 0.08 million. [`Fissile<Mcs>`](crate::Fissile) has neither cost, but keeps no order.
+//! **Measured** (`heddle bench locks`, 2 virtual cores, ten cache lines in the section; uncontended nanoseconds, then
+//! millions of acquisitions a second; in the last columns the slowest thread's share of the mean over a second):
+//!
+//! | | alone | 2 threads | 16 threads | 64 threads | share, 16 | share, 64 |
+//! |---|---|---|---|---|---|---|
+//! | `Mcs` | 2.4 | 98 | 88 | 83 | 0.87 | 0.66 |
+//! | `StrictMcs` | 4.5 | 13 | 0.16 | 0.07 | 0.92 | 0.80 |
+//! | `Mutex` | 2.3 | 78 | 89 | 86 | 0.84 | 0.77 |
+//! | `parking_lot` | 5.1 | 88 | 94 | 82 | 0.82 | 0.88 |
 
 use crate::RawLock;
-use crate::bells::{Bells, key_of};
 use crate::fault::{Fault, injected};
+use crate::fissile::Fissile;
 use crate::node;
 use crate::padded::CachePadded;
-use crate::wait::{WaitPolicy, Waiter};
+use crate::wait::{Next, WaitPolicy, Waiter};
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::{AtomicInteger, AtomicPointer};
-use heddle_platform::{Native, Platform};
+use heddle_platform::{Native, Platform, Scope};
 use std::ptr::{self, NonNull};
 
 /// The predecessor has not released yet.
 const WAITING: u32 = 0;
 /// The lock is this node's owner's.
 const GRANTED: u32 = 1;
+/// As [`WAITING`]; the owner sleeps on the word, or is about to.
+const PARKED: u32 = 2;
+/// The owner is being woken, and the lock will be its.
+const WAKING: u32 = 3;
 
 /// One thread's place in the queue.
 #[derive(Debug)]
@@ -102,19 +116,21 @@ struct Ends<P: Platform> {
 
 /// The lock; see the [module](self).
 #[derive(Debug)]
-pub struct Mcs<P: Platform = Native> {
+pub struct StrictMcs<P: Platform = Native> {
     ends: CachePadded<Ends<P>>,
-    bells: Bells<P>,
     policy: WaitPolicy,
 }
 
-impl<P: Platform> Default for Mcs<P> {
+/// [`StrictMcs`] behind a word that a running thread may take again for a while: see [`Fissile`].
+pub type Mcs<P = Native> = Fissile<StrictMcs<P>>;
+
+impl<P: Platform> Default for StrictMcs<P> {
     fn default() -> Self {
         Self::new(WaitPolicy::DEFAULT)
     }
 }
 
-impl<P: Platform> Mcs<P> {
+impl<P: Platform> StrictMcs<P> {
     /// A free lock whose waiters wait by `policy`.
     #[must_use]
     pub fn new(policy: WaitPolicy) -> Self {
@@ -123,7 +139,7 @@ impl<P: Platform> Mcs<P> {
             holder: AtomicPointer::new(ptr::null_mut()),
             crowded: AtomicInteger::new(0),
         };
-        Self { ends: CachePadded::new(ends), bells: Bells::default(), policy }
+        Self { ends: CachePadded::new(ends), policy }
     }
 
     #[inline(always)]
@@ -151,12 +167,32 @@ impl<P: Platform> Mcs<P> {
         let crowded = self.ends.crowded.load(Ordering::Relaxed);
         let mut waiter = Waiter::<P>::new(&self.policy, crowded as usize + 1);
         // Acquire: pairs with the Release in grant().
-        let _ = self
-            .bells
-            .wait(key_of::<P, _>(node), &mut waiter, None, || state.load(Ordering::Acquire) == GRANTED);
+        while state.load(Ordering::Acquire) != GRANTED {
+            if waiter.pause() == Next::Park {
+                Self::sleep(state);
+            }
+        }
         let is_crowded = u32::from(waiter.has_yielded());
         if crowded != is_crowded {
             self.ends.crowded.store(is_crowded, Ordering::Relaxed);
+        }
+    }
+
+    /// Sleeps until the lock is granted, or is just about to be.
+    #[cold]
+    fn sleep(state: &P::AtomicU32) {
+        if injected(Fault::McsBlindPark) {
+            state.store(PARKED, Ordering::Relaxed);
+        } else {
+            // Fails if the grant came first, or if this is not the first time.
+            let _ = state.compare_exchange(WAITING, PARKED, Ordering::Relaxed, Ordering::Relaxed);
+        }
+        while state.load(Ordering::Relaxed) == PARKED {
+            P::wait(state, PARKED, None, Scope::Process);
+        }
+        // The granter is between its two stores.
+        while state.load(Ordering::Relaxed) != GRANTED {
+            P::yield_now();
         }
     }
 
@@ -191,21 +227,45 @@ impl<P: Platform> Mcs<P> {
     }
 
     fn grant(&self, next: NonNull<Node<P>>) {
-        let key = key_of::<P, _>(next);
         let order = if injected(Fault::McsRelaxedGrant) { Ordering::Relaxed } else { Ordering::Release };
         // SAFETY: its owner waits for this store (invariant 3).
         let state = unsafe { &next.as_ref().state };
         // Release: pairs with the Acquire in wait_behind(). The node is its owner's alone from here on.
-        state.store(GRANTED, order);
-        if !injected(Fault::McsWithoutRing) {
-            self.bells.ring(key);
+        if state.compare_exchange(WAITING, GRANTED, order, Ordering::Relaxed).is_err() {
+            Self::wake(state, order);
         }
+    }
+
+    /// Grants to a sleeper. The word is used until the last store.
+    #[cold]
+    fn wake(state: &P::AtomicU32, order: Ordering) {
+        state.store(WAKING, Ordering::Relaxed);
+        if !injected(Fault::McsWithoutRing) {
+            P::wake(state, 1, Scope::Process);
+        }
+        // Release: as in grant().
+        state.store(GRANTED, order);
+    }
+}
+
+impl<P: Platform> Default for Mcs<P> {
+    fn default() -> Self {
+        Self::new(WaitPolicy::DEFAULT)
+    }
+}
+
+impl<P: Platform> Mcs<P> {
+    /// A free lock whose waiters wait by `policy`, which also says how strict their order is.
+    #[must_use]
+    pub fn new(policy: WaitPolicy) -> Self {
+        Self::over(StrictMcs::new(policy.apart()), policy)
     }
 }
 
 // SAFETY: exclusion by invariant 2, order by the pairs named above, liveness by invariants 3 and 4.
-unsafe impl<P: Platform> RawLock for Mcs<P> {
+unsafe impl<P: Platform> RawLock for StrictMcs<P> {
     type Platform = P;
+    const TRY_IS_EXACT: bool = true;
     type Token = Token<P>;
 
     #[inline]

@@ -267,6 +267,7 @@ impl<P: Platform> Mutex<P> {
 // SAFETY: exclusion by invariant 1, order by the Acquire and Release on `state`, liveness by invariant 3.
 unsafe impl<P: Platform> RawLock for Mutex<P> {
     type Platform = P;
+    const TRY_IS_EXACT: bool = true;
     type Token = ();
 
     #[inline]
@@ -278,7 +279,13 @@ unsafe impl<P: Platform> RawLock for Mutex<P> {
 
     #[inline]
     fn try_acquire(&self) -> Option<()> {
-        (self.state.load(Ordering::Relaxed) == FREE && self.take(FREE)).then_some(())
+        let taken = match self.state.load(Ordering::Relaxed) {
+            FREE => self.take(FREE),
+            // The one it was reserved for may have given up.
+            RESERVED => self.waiters.load(Ordering::Relaxed) == 0 && self.take(RESERVED),
+            _ => false,
+        };
+        taken.then_some(())
     }
 
     #[inline]

@@ -24,13 +24,21 @@ pub unsafe trait RawLock: Send + Sync {
     /// The world it runs in.
     type Platform: Platform;
 
+    /// Whether [`try_acquire`](Self::try_acquire) fails only if another thread is, during the try, between the begin of
+    /// an acquisition that succeeds and the end of its release. A lock whose try occupies, for a moment, what it then
+    /// does not get says no: a second try may fail because of the first, and so both although nobody holds the lock.
+    /// Then whoever fails cannot leave to the holder what it came for, and has to make sure that there is one
+    /// ([`LockQueue`](crate::LockQueue) does).
+    const TRY_IS_EXACT: bool = false;
+
     /// What an acquisition hands to its release: the queue node, or `()` for a lock without nodes. Not to be copied.
     type Token;
 
     /// Waits until the lock is the caller's.
     fn acquire(&self) -> Self::Token;
 
-    /// Takes the lock if that needs no waiting. It may fail although nobody holds the lock, but not for ever.
+    /// Takes the lock if that needs no waiting. It may fail although nobody holds the lock, but not for ever: if no
+    /// other thread holds the lock, acquires it or tries to, it succeeds. See [`TRY_IS_EXACT`](Self::TRY_IS_EXACT).
     #[must_use]
     fn try_acquire(&self) -> Option<Self::Token>;
 

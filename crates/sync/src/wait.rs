@@ -27,7 +27,8 @@ pub struct WaitPolicy {
     pub yields: u32,
     /// Whether to sleep at all; if not, the yields go on.
     pub park: bool,
-    /// How long a thread may go on without a yield while others wait.
+    /// How long a thread may go on without a yield while others wait. For a queue lock: for how long the thread that
+    /// runs may come again before those who wait; with 0 it never may, and their order is strict.
     pub forced_yield_ns: u64,
 }
 
@@ -35,8 +36,24 @@ impl WaitPolicy {
     /// The measured default.
     pub const DEFAULT: Self = Self { spin_ns: 1_000, yields: 100, park: true, forced_yield_ns: 50_000 };
 
+    /// Queue locks keep their order strictly: nobody comes again before those who wait. With more threads than cores
+    /// each acquisition then costs a switch between threads.
+    pub const STRICT: Self = Self { forced_yield_ns: 0, ..Self::DEFAULT };
+
     /// Sleeps at once: no turn of waiting on the processor.
     pub const PARK_AT_ONCE: Self = Self { spin_ns: 0, yields: 0, ..Self::DEFAULT };
+}
+
+/// How many yields a waiter tries that is not next, before it sleeps.
+const YIELDS_APART: u32 = 4;
+
+impl WaitPolicy {
+    /// For those who wait behind somebody who waits: for them it is long, and on a core they would only be in the way. Where the
+    /// order is strict everybody's turn comes soon, and nothing changes.
+    pub(crate) const fn apart(self) -> Self {
+        let yields = if self.yields < YIELDS_APART { self.yields } else { YIELDS_APART };
+        if self.forced_yield_ns == 0 { self } else { Self { yields, ..self } }
+    }
 }
 
 impl Default for WaitPolicy {

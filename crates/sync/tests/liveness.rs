@@ -8,13 +8,13 @@ mod stopped;
 
 use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_platform::{clock, hint, thread};
-use heddle_sync::abortable_mcs::AbortableMcs;
-use heddle_sync::clh::Clh;
-use heddle_sync::hmcs::{Hmcs, Tree};
-use heddle_sync::mcs::Mcs;
+use heddle_sync::abortable_mcs::{AbortableMcs, StrictAbortableMcs};
+use heddle_sync::clh::{Clh, StrictClh};
+use heddle_sync::hmcs::{Hmcs, StrictHmcs, Tree};
+use heddle_sync::mcs::{Mcs, StrictMcs};
 use heddle_sync::mutex::Mutex;
-use heddle_sync::ticket::Ticket;
-use heddle_sync::{Biased, Fissile, RawLock, TimedLock, TwoLevel, WaitPolicy};
+use heddle_sync::ticket::{StrictTicket, Ticket};
+use heddle_sync::{Biased, RawLock, TimedLock, TwoLevel, WaitPolicy};
 use std::any::type_name;
 use stopped::{Stoppable, Watched, await_that, others};
 
@@ -194,21 +194,21 @@ fn a_mutex_wakes_sleepers_behind_one_that_is_awake_and_does_not_run() {
 
 #[test]
 fn ticket() {
-    get_away_from_a_waiter(Ticket::<Watched>::new);
-    get_away_from_a_holder(Ticket::<Watched>::new);
+    get_away_from_a_waiter(StrictTicket::<Watched>::new);
+    get_away_from_a_holder(StrictTicket::<Watched>::new);
 }
 
 #[test]
 fn clh() {
-    get_away_from_a_waiter(Clh::<Watched>::new);
-    get_away_from_a_holder(Clh::<Watched>::new);
+    get_away_from_a_waiter(StrictClh::<Watched>::new);
+    get_away_from_a_holder(StrictClh::<Watched>::new);
 }
 
 /// In an order without deadlines those behind wait, and go on with it.
 #[test]
 fn mcs() {
     for policy in POLICIES {
-        let (lock, behind) = (Mcs::<Watched>::new(policy), Stoppable::default());
+        let (lock, behind) = (StrictMcs::<Watched>::new(policy), Stoppable::default());
         std::thread::scope(|scope| {
             stop_a_waiter(&lock, Waiting, || {
                 let waiter = scope.spawn(|| behind.run(|| pass(&lock)));
@@ -225,9 +225,9 @@ fn mcs() {
 fn no_release_of_these_waits_for_who_is_stopped_anywhere() {
     for policy in POLICIES {
         for moment in ANYWHERE {
-            let lock = Ticket::<Watched>::new(policy);
+            let lock = StrictTicket::<Watched>::new(policy);
             stop_a_waiter(&lock, moment, || {});
-            let lock = Clh::<Watched>::new(policy);
+            let lock = StrictClh::<Watched>::new(policy);
             stop_a_waiter(&lock, moment, || {});
         }
     }
@@ -236,8 +236,8 @@ fn no_release_of_these_waits_for_who_is_stopped_anywhere() {
 #[test]
 fn hmcs() {
     for tree in [Tree::flat(), Tree::balanced(&[2, 2], 1), Tree::balanced(&[2, 2, 2], 1)] {
-        get_away_from_a_waiter(|policy| Hmcs::<Watched>::new(&tree, policy));
-        get_away_from_a_holder(|policy| Hmcs::<Watched>::new(&tree, policy));
+        get_away_from_a_waiter(|policy| StrictHmcs::<Watched>::new(&tree, policy));
+        get_away_from_a_holder(|policy| StrictHmcs::<Watched>::new(&tree, policy));
     }
 }
 
@@ -246,7 +246,7 @@ fn hmcs() {
 #[test]
 fn hmcs_after_a_cohorts_last_turn() {
     for policy in POLICIES {
-        let lock = Hmcs::<Watched>::new(&Tree::balanced(&[2, 2], 1).with_thresholds(&[1]), policy);
+        let lock = StrictHmcs::<Watched>::new(&Tree::balanced(&[2, 2], 1).with_thresholds(&[1]), policy);
         stop_a_waiter(&lock, Waiting, || {
             others(3, "those with deadlines to come back", || {
                 for _ in 0..10 {
@@ -262,26 +262,41 @@ fn hmcs_after_a_cohorts_last_turn() {
 
 #[test]
 fn abortable_mcs() {
-    let awake = AbortableMcs::<Watched>::new(AWAKE);
-    let asleep = AbortableMcs::<Watched>::new(WaitPolicy::PARK_AT_ONCE);
+    let awake = StrictAbortableMcs::<Watched>::new(AWAKE);
+    let asleep = StrictAbortableMcs::<Watched>::new(WaitPolicy::PARK_AT_ONCE);
     stop_a_waiter(&awake, Waiting, || go_on(&awake, 3));
     // Nobody can say of one that sleeps that it would not wake up.
     stop_a_waiter(&asleep, Waiting, || get_away(&asleep));
-    get_away_from_a_waiter(|policy| AbortableMcs::<Watched>::with_patience(policy, None));
+    get_away_from_a_waiter(|policy| StrictAbortableMcs::<Watched>::with_patience(policy, None));
+    get_away_from_a_holder(StrictAbortableMcs::<Watched>::new);
+}
+
+/// The head of a queue behind a word: who comes anew goes past it, also when the lock has been reserved for it.
+fn goes_past_the_head<L: RawLock>(make: impl Fn(WaitPolicy) -> L) {
+    let for_ever = WaitPolicy { forced_yield_ns: u64::MAX >> 20, ..AWAKE };
+    for policy in POLICIES.into_iter().chain([for_ever]) {
+        let lock = make(policy);
+        stop_a_waiter(&lock, Waiting, || {
+            others(1, "the other to go past", || (0..200_000).for_each(|_| pass(&lock)));
+        });
+    }
+}
+
+#[test]
+fn a_word_before_the_queue() {
+    goes_past_the_head(Mcs::<Watched>::new);
+    goes_past_the_head(Clh::<Watched>::new);
+    goes_past_the_head(Ticket::<Watched>::new);
+    goes_past_the_head(AbortableMcs::<Watched>::new);
+    goes_past_the_head(|policy| Hmcs::<Watched>::new(&Tree::balanced(&[2, 2], 1), policy));
+    get_away_from_a_holder(Clh::<Watched>::new);
     get_away_from_a_holder(AbortableMcs::<Watched>::new);
 }
 
-/// A patient head is overtaken; an impatient one has the lock reserved for itself.
+/// Without turns the word is not used.
 #[test]
-fn fissile() {
-    let patient = WaitPolicy { forced_yield_ns: u64::MAX >> 20, ..AWAKE };
-    let lock = Fissile::new(Mcs::<Watched>::new(patient), patient);
-    stop_a_waiter(&lock, Waiting, || go_on(&lock, 1));
-    get_away_from_a_waiter(|policy| {
-        let policy = WaitPolicy { forced_yield_ns: 0, ..policy };
-        Fissile::new(AbortableMcs::<Watched>::with_patience(policy, None), policy)
-    });
-    get_away_from_a_holder(|policy| Fissile::new(Clh::<Watched>::new(policy), policy));
+fn a_strict_policy_keeps_the_order() {
+    get_away_from_a_waiter(|policy| Clh::<Watched>::new(WaitPolicy { forced_yield_ns: 0, ..policy }));
 }
 
 /// Who takes the bias away holds the lock below.
@@ -300,10 +315,10 @@ fn biased() {
     }
 }
 
-type Two = TwoLevel<AbortableMcs<Watched>, AbortableMcs<Watched>>;
+type Two = TwoLevel<StrictAbortableMcs<Watched>, StrictAbortableMcs<Watched>>;
 
 fn two_level(policy: WaitPolicy, low_bound: u32) -> Two {
-    let below = || AbortableMcs::with_patience(policy, None);
+    let below = || StrictAbortableMcs::with_patience(policy, None);
     TwoLevel::with_low_bound(below(), below(), policy, low_bound)
 }
 

@@ -5,27 +5,27 @@
 mod model;
 
 use heddle_sync::WaitPolicy;
-use heddle_sync::abortable_mcs::AbortableMcs;
+use heddle_sync::abortable_mcs::StrictAbortableMcs;
 use heddle_sync::fault::Fault;
 use model::adders::{acquire_and_give_up, acquire_and_try, add, no_phantom_waiters};
 use model::clocked::{self, Clocked};
 use model::{DEADLOCK, RACE, explore, must_fail};
 
 /// Passes over nobody.
-fn patient() -> AbortableMcs<Clocked> {
+fn patient() -> StrictAbortableMcs<Clocked> {
     clocked::restart();
-    AbortableMcs::with_patience(WaitPolicy::PARK_AT_ONCE, None)
+    StrictAbortableMcs::with_patience(WaitPolicy::PARK_AT_ONCE, None)
 }
 
 /// Passes over everybody who is awake and has not just looked.
-fn impatient() -> AbortableMcs<Clocked> {
+fn impatient() -> StrictAbortableMcs<Clocked> {
     clocked::restart();
-    AbortableMcs::with_patience(WaitPolicy::PARK_AT_ONCE, Some(0))
+    StrictAbortableMcs::with_patience(WaitPolicy::PARK_AT_ONCE, Some(0))
 }
 
-fn impatient_with_pollers() -> AbortableMcs<Clocked> {
+fn impatient_with_pollers() -> StrictAbortableMcs<Clocked> {
     clocked::restart();
-    AbortableMcs::with_patience(WaitPolicy { yields: 2, ..WaitPolicy::PARK_AT_ONCE }, Some(1))
+    StrictAbortableMcs::with_patience(WaitPolicy { yields: 2, ..WaitPolicy::PARK_AT_ONCE }, Some(1))
 }
 
 #[test]

@@ -4,23 +4,23 @@
 
 mod model;
 
-use heddle_sync::clh::Clh;
+use heddle_sync::clh::StrictClh;
 use heddle_sync::fault::Fault;
 use heddle_sync::{Native, WaitPolicy};
 use model::adders::{acquire_and_give_up, acquire_and_try, add, every_lock_passes, no_phantom_waiters};
 use model::clocked::{self, Clocked};
 use model::{DEADLOCK, RACE, explore, must_fail};
 
-fn sleeping() -> Clh<Native> {
-    Clh::new(WaitPolicy::PARK_AT_ONCE)
+fn sleeping() -> StrictClh<Native> {
+    StrictClh::new(WaitPolicy::PARK_AT_ONCE)
 }
 
-fn polling() -> Clh<Native> {
-    Clh::new(WaitPolicy { yields: 1, ..WaitPolicy::PARK_AT_ONCE })
+fn polling() -> StrictClh<Native> {
+    StrictClh::new(WaitPolicy { yields: 1, ..WaitPolicy::PARK_AT_ONCE })
 }
 
-fn clocked() -> Clh<Clocked> {
-    Clh::new(WaitPolicy::PARK_AT_ONCE)
+fn clocked() -> StrictClh<Clocked> {
+    StrictClh::new(WaitPolicy::PARK_AT_ONCE)
 }
 
 every_lock_passes!(sleeping, polling);

@@ -90,21 +90,21 @@ must_fail!(
     an_unpublished_request_is_found,
     Some(Fault::DsmSynchRelaxedLink),
     RACE,
-    draw(64, WaitPolicy::PARK_AT_ONCE, 2, 1)
+    draw(64, WaitPolicy::PARK_AT_ONCE, 3, 1)
 );
 
 must_fail!(
     an_ignored_newcomer_is_found,
     Some(Fault::DsmSynchIgnoresNewcomer),
     DEADLOCK,
-    draw(64, WaitPolicy::PARK_AT_ONCE, 2, 1)
+    draw(64, WaitPolicy::PARK_AT_ONCE, 3, 1)
 );
 
 must_fail!(
     a_role_that_nobody_gets_is_found,
     Some(Fault::DsmSynchKeepsTheRole),
     DEADLOCK,
-    draw(1, WaitPolicy::PARK_AT_ONCE, 2, 1)
+    draw(1, WaitPolicy::PARK_AT_ONCE, 3, 1)
 );
 
 must_fail!(
@@ -116,9 +116,44 @@ must_fail!(
 
 must_fail!(
     a_value_that_is_not_taken_along_is_found,
-    Some(Fault::RequestRelaxedLook),
+    Some(Fault::DsmSynchRelaxedLeave),
     RACE,
-    draw(1, WaitPolicy::PARK_AT_ONCE, 2, 1)
+    draw(64, WaitPolicy::PARK_AT_ONCE, 2, 1)
+);
+
+must_fail!(
+    a_head_that_does_not_call_is_found,
+    Some(Fault::DsmSynchWaitsUncalled),
+    DEADLOCK,
+    draw(64, WaitPolicy::PARK_AT_ONCE, 2, 1)
+);
+
+must_fail!(
+    a_call_that_is_not_looked_for_in_order_is_found,
+    Some(Fault::DsmSynchWithoutLight),
+    DEADLOCK,
+    draw(64, WaitPolicy::PARK_AT_ONCE, 2, 1)
+);
+
+must_fail!(
+    a_head_that_is_served_twice_is_found,
+    Some(Fault::DsmSynchServesTwice),
+    "maximum number of branches",
+    draw(64, WaitPolicy::PARK_AT_ONCE, 2, 1)
+);
+
+must_fail!(
+    a_reservation_nobody_takes_is_found,
+    Some(Fault::DsmSynchReservationUnknown),
+    DEADLOCK,
+    draw(64, WaitPolicy::PARK_AT_ONCE, 2, 2)
+);
+
+must_fail!(
+    a_sleep_without_a_last_look_is_found,
+    Some(Fault::RequestWithoutLastLook),
+    DEADLOCK,
+    draw(64, WaitPolicy::PARK_AT_ONCE, 2, 1)
 );
 
 must_fail!(

@@ -1,5 +1,8 @@
-//! The fissile lock under the model checker, over a given lock and over MCS: exclusion, order, a head that is not
-//! forgotten; and each fault is found.
+//! Queue locks behind a word, under the model checker: over a given lock, over MCS, and with deadlines over abortable
+//! MCS: exclusion, order, a head that is not forgotten, turns that nobody takes; and each fault is found.
+//!
+//! On the model's own platform the clock stands still, so every turn is over at its first release; on `Clocked` turns
+//! last some looks at the clock.
 #![cfg(loom)]
 
 mod model;
@@ -12,23 +15,39 @@ use model::adders::{acquire_and_give_up, acquire_and_try, add, no_phantom_waiter
 use model::clocked::{self, Clocked};
 use model::{DEADLOCK, Given, RACE, explore, must_fail};
 
+const PARK: WaitPolicy = WaitPolicy::PARK_AT_ONCE;
+const ONE_YIELD: WaitPolicy = WaitPolicy { yields: 1, ..PARK };
+
 fn given() -> Fissile<Given> {
-    Fissile::new(Given::default(), WaitPolicy::PARK_AT_ONCE)
+    Fissile::over(Given::default(), PARK)
 }
 
 fn polling() -> Fissile<Given> {
-    Fissile::new(Given::default(), WaitPolicy { yields: 1, ..WaitPolicy::PARK_AT_ONCE })
+    Fissile::over(Given::default(), ONE_YIELD)
 }
 
-fn mcs() -> Fissile<Mcs<Native>> {
-    Fissile::new(Mcs::new(WaitPolicy::PARK_AT_ONCE), WaitPolicy::PARK_AT_ONCE)
+fn awake() -> Fissile<Given> {
+    Fissile::over(Given::default(), WaitPolicy { park: false, ..PARK })
 }
 
-/// Heads are patient for three looks at the clock.
-fn timed() -> Fissile<AbortableMcs<Clocked>> {
+fn mcs() -> Mcs<Native> {
+    Mcs::new(PARK)
+}
+
+fn strict() -> Mcs<Native> {
+    Mcs::new(WaitPolicy { forced_yield_ns: 0, ..PARK })
+}
+
+/// Turns last for three looks at the clock.
+fn timed() -> AbortableMcs<Clocked> {
     clocked::restart();
-    let policy = WaitPolicy { forced_yield_ns: 3, ..WaitPolicy::PARK_AT_ONCE };
-    Fissile::new(AbortableMcs::with_patience(policy, None), policy)
+    AbortableMcs::with_patience(WaitPolicy { forced_yield_ns: 3, ..PARK }, None)
+}
+
+/// As [`timed`], with so short a turn that what was reserved is soon taken back.
+fn timed_short() -> AbortableMcs<Clocked> {
+    clocked::restart();
+    AbortableMcs::with_patience(WaitPolicy { forced_yield_ns: 1, ..PARK }, None)
 }
 
 #[test]
@@ -36,7 +55,9 @@ fn two_threads() {
     explore(None, add(given, 2, 1));
     explore(Some(3), add(given, 2, 2));
     explore(Some(2), add(polling, 2, 3));
+    explore(Some(2), add(awake, 2, 2));
     explore(Some(3), add(mcs, 2, 2));
+    explore(Some(3), add(strict, 2, 2));
 }
 
 #[test]
@@ -44,6 +65,7 @@ fn three_threads() {
     explore(Some(2), add(given, 3, 1));
     explore(Some(1), add(polling, 3, 2));
     explore(Some(2), add(mcs, 3, 1));
+    explore(Some(1), add(mcs, 3, 2));
 }
 
 #[test]
@@ -54,9 +76,16 @@ fn tries() {
 }
 
 #[test]
+fn turns_by_the_clock() {
+    explore(Some(2), add(timed, 2, 2));
+    explore(Some(2), add(timed_short, 2, 3));
+}
+
+#[test]
 fn deadlines() {
     explore(Some(2), acquire_and_give_up(timed, 2, 1, 2, 4));
     explore(Some(2), acquire_and_give_up(timed, 1, 2, 1, 4));
+    explore(Some(2), acquire_and_give_up(timed_short, 2, 1, 2, 6));
 }
 
 #[test]
@@ -65,13 +94,29 @@ fn waiters_reported_are_there() {
     explore(Some(3), no_phantom_waiters(mcs));
 }
 
-must_fail!(a_relaxed_release_is_found, Some(Fault::FissileRelaxedRelease), RACE, add(given, 2, 1));
+must_fail!(a_relaxed_release_is_found, Some(Fault::AdmissionRelaxedRelease), RACE, add(given, 2, 1));
 
-must_fail!(a_missing_second_look_is_found, Some(Fault::FissileWithoutSecondLook), DEADLOCK, add(given, 2, 1));
+must_fail!(
+    a_missing_second_look_is_found,
+    Some(Fault::AdmissionWithoutSecondLook),
+    DEADLOCK,
+    add(given, 2, 1)
+);
+
+must_fail!(a_missing_heavy_is_found, Some(Fault::AdmissionWithoutHeavy), DEADLOCK, add(given, 2, 1));
+
+must_fail!(a_missing_light_is_found, Some(Fault::AdmissionWithoutLight), DEADLOCK, add(given, 2, 1));
+
+must_fail!(
+    a_queue_that_is_not_handed_on_is_found,
+    Some(Fault::FissileKeepsTheQueue),
+    DEADLOCK,
+    add(given, 3, 1)
+);
 
 must_fail!(
     a_reservation_nobody_takes_is_found,
-    Some(Fault::FissileReservationUnknown),
+    Some(Fault::AdmissionReservationUnknown),
     DEADLOCK,
     add(given, 2, 2)
 );

@@ -1,4 +1,4 @@
-//! HMCS under the model checker: without and with time-outs, and as the lock below [`Fissile`]; and each fault is found.
+//! HMCS under the model checker: in strict order without and with time-outs, and as it is by default, behind a word; and each fault is found.
 //!
 //! The clock stands still in a model, at 0: a deadline of 0 is always past, so who has one waits for nothing, but may
 //! still be granted what it is about to abandon.
@@ -7,8 +7,8 @@
 mod model;
 
 use heddle_sync::fault::Fault;
-use heddle_sync::hmcs::Tree;
-use heddle_sync::{Fissile, Hmcs, Lock, Native, RawLock, TimedLock, WaitPolicy};
+use heddle_sync::hmcs::{StrictHmcs, Tree};
+use heddle_sync::{Hmcs, Lock, Native, RawLock, TimedLock, WaitPolicy};
 use loom::sync::Arc;
 use loom::thread;
 use model::{DEADLOCK, RACE, explore, must_fail};
@@ -82,12 +82,12 @@ fn two_and_one(threshold: u32) -> Tree {
     Tree::balanced(&[2], 2).with_thresholds(&[threshold])
 }
 
-fn hmcs(tree: Tree, policy: WaitPolicy) -> impl Fn() -> Hmcs + Sync + Send + 'static {
-    move || Hmcs::new(&tree, policy)
+fn hmcs(tree: Tree, policy: WaitPolicy) -> impl Fn() -> StrictHmcs<Native> + Sync + Send + 'static {
+    move || StrictHmcs::new(&tree, policy)
 }
 
-fn fissile(tree: Tree) -> impl Fn() -> Fissile<Hmcs> + Sync + Send + 'static {
-    move || Fissile::new(Hmcs::new(&tree, PARK), PARK)
+fn fissile(tree: Tree) -> impl Fn() -> Hmcs + Sync + Send + 'static {
+    move || Hmcs::new(&tree, PARK)
 }
 
 mod without_time_out {

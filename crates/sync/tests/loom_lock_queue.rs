@@ -6,8 +6,13 @@
 
 mod model;
 
+use heddle_sync::abortable_mcs::StrictAbortableMcs;
+use heddle_sync::clh::StrictClh;
 use heddle_sync::fault::Fault;
-use heddle_sync::{Combining, LockQueue, Mutex, Native, RawLock, WaitPolicy};
+use heddle_sync::hmcs::{StrictHmcs, Tree};
+use heddle_sync::mcs::StrictMcs;
+use heddle_sync::ticket::StrictTicket;
+use heddle_sync::{Biased, Combining, Fissile, LockQueue, Mutex, Native, RawLock, TwoLevel, WaitPolicy};
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU32, Ordering};
 use loom::thread;
@@ -21,6 +26,7 @@ struct Plain(AtomicU32);
 unsafe impl RawLock for Plain {
     type Platform = Native;
     type Token = ();
+    const TRY_IS_EXACT: bool = true;
 
     fn acquire(&self) {
         while self.try_acquire().is_none() {
@@ -186,7 +192,50 @@ fn posts_from_inside() {
     });
 }
 
-/// What is posted when the structure ends is run then.
+/// Two post while a third one tries and goes away: whatever the lock's tries do to each other, nothing is forgotten.
+fn posts_beside_a_try<L: RawLock + 'static>(make: fn() -> L) -> impl Fn() + Sync + Send + 'static {
+    move || {
+        let queue = Arc::new(LockQueue::new(make(), Log::default(), 64, WaitPolicy::PARK_AT_ONCE));
+        let callers: Vec<_> = (0..3)
+            .map(|thread| {
+                let queue = Arc::clone(&queue);
+                thread::spawn(move || match thread {
+                    2 => _ = queue.try_run(|_| ()).is_ok(),
+                    _ => call(&queue, thread, "p"),
+                })
+            })
+            .collect();
+        for caller in callers {
+            caller.join().expect("caller");
+        }
+        assert!(queue.is_idle(), "an operation was forgotten");
+        queue.run(|log| assert_eq!(log.next, [1, 1, 0]));
+    }
+}
+
+const PARK: WaitPolicy = WaitPolicy::PARK_AT_ONCE;
+
+macro_rules! over {
+    ($($lock:ident, $preemptions:literal: $make:expr;)*) => {
+        $(#[test]
+        fn $lock() {
+            explore(Some($preemptions), posts_beside_a_try($make));
+        })*
+    };
+}
+
+over! {
+    over_mutex_beside_a_try, 1: || Mutex::new(PARK);
+    over_ticket_beside_a_try, 1: || StrictTicket::<Native>::new(PARK);
+    over_mcs_beside_a_try, 1: || StrictMcs::<Native>::new(PARK);
+    over_clh_beside_a_try, 1: || StrictClh::<Native>::new(PARK);
+    over_abortable_mcs_beside_a_try, 1: || StrictAbortableMcs::<Native>::new(PARK);
+    over_hmcs_beside_a_try, 0: || StrictHmcs::<Native>::new(&Tree::flat(), PARK);
+    over_fissile_beside_a_try, 1: || Fissile::over(Given::default(), PARK);
+    over_biased_beside_a_try, 1: || Biased::new(Given::default(), PARK);
+    over_two_levels_beside_a_try, 1: || TwoLevel::new(Given::default(), Given::default(), PARK);
+}
+
 #[test]
 fn a_try_runs_or_leaves_no_trace() {
     explore(Some(3), || {
@@ -265,8 +314,39 @@ must_fail!(
 );
 
 must_fail!(
-    a_waiter_that_is_forgotten_is_found,
-    Some(Fault::LockQueueLeavesAtOnce),
+    a_waiter_that_does_not_call_is_found,
+    Some(Fault::LockQueueWaitsUncalled),
     DEADLOCK,
-    calls::<Given>(64, &["r", "r"])
+    calls::<Plain>(64, &["r", "r"])
+);
+
+must_fail!(
+    a_sleep_without_a_last_look_is_found,
+    Some(Fault::RequestWithoutLastLook),
+    DEADLOCK,
+    calls::<Plain>(64, &["r", "r"])
+);
+
+must_fail!(
+    a_sleep_without_its_fence_is_found,
+    Some(Fault::RequestWithoutHeavy),
+    DEADLOCK,
+    calls::<Plain>(64, &["r", "r"])
+);
+
+must_fail!(
+    trust_in_an_inexact_try_is_found,
+    Some(Fault::LockQueueTrustsInexactTry),
+    FORGOTTEN,
+    posts_beside_a_try(|| StrictClh::<Native>::new(PARK))
+);
+
+/// One finds after its release what a poster posted that has not ended the quiet yet.
+const LEFT_ALONE: &[&str] = &["r", "r", "p"];
+
+must_fail!(
+    going_round_in_circles_is_found,
+    Some(Fault::LockQueueLooksByMode),
+    "maximum number of branches",
+    calls::<Given>(64, LEFT_ALONE)
 );

@@ -94,6 +94,35 @@ fn one_serves() {
     });
 }
 
+/// Nobody serves: what two threads have posted is run at the offload's end, each one's in its order.
+#[test]
+fn the_rest_is_run_at_the_end() {
+    explore(None, || {
+        let done = Arc::new(loom::sync::Mutex::new([0_u32; 2]));
+        let offload = Arc::new(Offload::new((), WaitPolicy::PARK_AT_ONCE));
+        let post = |caller: usize| {
+            let (offload, done) = (Arc::clone(&offload), Arc::clone(&done));
+            thread::spawn(move || {
+                for number in 0..2 {
+                    let done = Arc::clone(&done);
+                    offload.post(move |()| {
+                        let mut done = done.lock().expect("not poisoned");
+                        assert_eq!(done[caller], number, "out of order");
+                        done[caller] += 1;
+                    });
+                }
+            })
+        };
+        let posters = [post(0), post(1)];
+        for poster in posters {
+            poster.join().expect("poster");
+        }
+        assert_eq!(*done.lock().expect("not poisoned"), [0, 0], "nobody serves");
+        drop(offload);
+        assert_eq!(*done.lock().expect("not poisoned"), [2, 2], "left behind");
+    });
+}
+
 must_fail!(
     a_server_that_sleeps_without_a_look_is_found,
     Some(Fault::OffloadWithoutSecondLook),

@@ -143,11 +143,20 @@ fn the_rest_is_dropped() {
     explore(None, || {
         let kept = std::sync::Arc::new(());
         let queue = Arc::new(Unbounded::<_>::new());
-        let other = Arc::clone(&queue);
-        let token = std::sync::Arc::clone(&kept);
-        let other = thread::spawn(move || assert!(other.push(token).is_ok()));
-        drop(Consumer::of(&*queue).expect("the only consumer").pop());
-        other.join().expect("producer");
+        // All in threads of their own: loom does not try all that the model's first thread could do.
+        let producers: Vec<_> = (0..2)
+            .map(|_| {
+                let (queue, token) = (Arc::clone(&queue), std::sync::Arc::clone(&kept));
+                thread::spawn(move || assert!(queue.push(token).is_ok()))
+            })
+            .collect();
+        let consuming = Arc::clone(&queue);
+        let consumer = thread::spawn(move || {
+            // Takes both to its own list, one of them out, or nothing.
+            drop(Consumer::of(&*consuming).expect("the only consumer").pop());
+        });
+        producers.into_iter().for_each(|producer| producer.join().expect("producer"));
+        consumer.join().expect("consumer");
         drop(queue);
         assert_eq!(std::sync::Arc::strong_count(&kept), 1);
     });

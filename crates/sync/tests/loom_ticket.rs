@@ -4,22 +4,22 @@
 mod model;
 
 use heddle_sync::fault::Fault;
-use heddle_sync::ticket::Ticket;
+use heddle_sync::ticket::StrictTicket;
 use heddle_sync::{Native, WaitPolicy};
 use model::adders::{acquire_and_give_up, acquire_and_try, add, every_lock_passes, no_phantom_waiters};
 use model::clocked::Clocked;
 use model::{DEADLOCK, RACE, explore, must_fail};
 
-fn sleeping() -> Ticket<Native> {
-    Ticket::new(WaitPolicy::PARK_AT_ONCE)
+fn sleeping() -> StrictTicket<Native> {
+    StrictTicket::new(WaitPolicy::PARK_AT_ONCE)
 }
 
-fn polling() -> Ticket<Native> {
-    Ticket::new(WaitPolicy { yields: 1, ..WaitPolicy::PARK_AT_ONCE })
+fn polling() -> StrictTicket<Native> {
+    StrictTicket::new(WaitPolicy { yields: 1, ..WaitPolicy::PARK_AT_ONCE })
 }
 
-fn clocked() -> Ticket<Clocked> {
-    Ticket::new(WaitPolicy::PARK_AT_ONCE)
+fn clocked() -> StrictTicket<Clocked> {
+    StrictTicket::new(WaitPolicy::PARK_AT_ONCE)
 }
 
 every_lock_passes!(sleeping, polling);

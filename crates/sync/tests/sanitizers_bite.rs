@@ -41,12 +41,16 @@ mod races {
     use super::in_a_process_that_is_reported;
     use heddle_platform::atomic::{AtomicBool, Ordering};
     use heddle_platform::thread;
+    use heddle_sync::abortable_mcs::StrictAbortableMcs;
+    use heddle_sync::clh::StrictClh;
     use heddle_sync::fault::{Fault, inject};
-    use heddle_sync::hmcs::Tree;
+    use heddle_sync::hmcs::{StrictHmcs, Tree};
+    use heddle_sync::mcs::StrictMcs;
     use heddle_sync::queue::{Bounded, Consumer, Mpsc, Unbounded};
+    use heddle_sync::ticket::StrictTicket;
     use heddle_sync::{
-        AbortableMcs, Biased, Clh, Combining, DsmSynch, Fissile, Hmcs, Lock, LockQueue, Mcs, Mutex, RawLock,
-        SyncCounter, Ticket, TwoLevel, WaitPolicy,
+        Biased, Combining, DsmSynch, Lock, LockQueue, Mcs, Mutex, Native, RawLock, SyncCounter, TwoLevel,
+        WaitPolicy,
     };
 
     const RACE: &str = "ThreadSanitizer: data race";
@@ -139,17 +143,18 @@ mod races {
 
     must_be_reported! {
         mutex: RACE, add(Fault::MutexRelaxedRelease, Mutex::default);
-        ticket: RACE, add(Fault::TicketRelaxedRelease, Ticket::default);
-        mcs: RACE, add(Fault::McsRelaxedGrant, Mcs::default);
-        clh: RACE, add(Fault::ClhRelaxedRelease, Clh::default);
-        abortable_mcs: RACE, add(Fault::AbortableRelaxedGrant, AbortableMcs::default);
-        fissile: RACE, add(Fault::FissileRelaxedRelease, Fissile::<Mcs>::default);
+        ticket: RACE, add(Fault::TicketRelaxedRelease, StrictTicket::<Native>::default);
+        mcs: RACE, add(Fault::McsRelaxedGrant, StrictMcs::<Native>::default);
+        clh: RACE, add(Fault::ClhRelaxedRelease, StrictClh::<Native>::default);
+        abortable_mcs: RACE, add(Fault::AbortableRelaxedGrant, StrictAbortableMcs::<Native>::default);
+        admission: RACE, add(Fault::AdmissionRelaxedRelease, Mcs::default);
         biased: RACE, add(Fault::BiasedRelaxedRelease, || {
             Biased::with_streak(Mutex::default(), WaitPolicy::DEFAULT, 1)
         });
-        hmcs: RACE, add(Fault::HmcsRelaxedPass, || Hmcs::new(&Tree::flat(), WaitPolicy::DEFAULT));
+        hmcs: RACE, add(Fault::HmcsRelaxedPass, || StrictHmcs::<Native>::new(&Tree::flat(), WaitPolicy::DEFAULT));
         two_level_filter: RACE, add_in_classes(Fault::TwoLevelRelaxedFilter);
         two_level_grant: RACE, add_in_classes(Fault::TwoLevelRelaxedGrant);
+        dsm_synch_leave: RACE, combine(Fault::DsmSynchRelaxedLeave, DsmSynch::<u64>::default);
         dsm_synch: RACE, combine(Fault::DsmSynchRelaxedLink, DsmSynch::<u64>::default);
         request: RACE, combine(Fault::RequestRelaxedLook, LockQueue::<Mutex, u64>::default);
         chain: RACE, queue(Fault::ChainRelaxedPush, &Unbounded::<_>::new());
@@ -201,7 +206,8 @@ mod races {
 #[cfg(asan)]
 mod memory {
     use super::in_a_process_that_is_reported;
-    use heddle_sync::{Mcs, Native, RawLock, node};
+    use heddle_sync::mcs::StrictMcs;
+    use heddle_sync::{Native, RawLock, node};
 
     must_be_reported! {
         late_look_at_a_node: "AddressSanitizer: heap-use-after-free", {
@@ -219,7 +225,7 @@ mod memory {
             unsafe { node::give::<Native, u64>(place) };
         };
         a_lost_node: "LeakSanitizer: detected memory leaks", {
-            let lock = Box::new(Mcs::default());
+            let lock = Box::new(StrictMcs::<Native>::default());
             // The lock does not end its holder's node.
             let _lost = lock.acquire();
         };

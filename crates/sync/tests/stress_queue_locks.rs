@@ -4,15 +4,21 @@
 
 use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_platform::{clock, thread};
-use heddle_sync::{AbortableMcs, Clh, Fissile, Lock, Mcs, Mutex, RawLock, Ticket, TimedLock, WaitPolicy};
+use heddle_sync::abortable_mcs::StrictAbortableMcs;
+use heddle_sync::clh::StrictClh;
+use heddle_sync::ticket::StrictTicket;
+use heddle_sync::{
+    AbortableMcs, Clh, Fissile, Lock, Mcs, Mutex, Native, RawLock, Ticket, TimedLock, WaitPolicy,
+};
 
 const THREADS: [u32; 5] = [1, 2, 3, 16, 64];
 
 /// Waiting policies that take different paths, and how many acquisitions they are good for.
-const POLICIES: [(WaitPolicy, u32); 3] = [
+const POLICIES: [(WaitPolicy, u32); 4] = [
     (WaitPolicy::DEFAULT, 4_000),
     (WaitPolicy::PARK_AT_ONCE, 1_000),
-    (WaitPolicy { park: false, forced_yield_ns: 0, spin_ns: 100, yields: 0 }, 4_000),
+    (WaitPolicy { park: false, spin_ns: 100, yields: 0, ..WaitPolicy::DEFAULT }, 4_000),
+    (WaitPolicy::STRICT, 4_000),
 ];
 
 /// Two words that only a holder may see differ.
@@ -124,11 +130,9 @@ fn abortable_mcs() {
 }
 
 #[test]
-fn fissile() {
-    stress(|policy| Fissile::new(Ticket::new(policy), policy));
-    stress(|policy| Fissile::new(Mcs::new(policy), policy));
-    stress_deadlines(|policy| Fissile::new(Clh::new(policy), policy));
-    stress_deadlines(|policy| Fissile::new(AbortableMcs::new(policy), policy));
+fn a_word_over_any_lock() {
+    stress(|policy| Fissile::over(Mutex::new(policy), policy));
+    stress_deadlines(|policy| Fissile::over(Mutex::new(policy), policy));
 }
 
 /// A thread that takes the lock again and again, and others that want it once: they get it.
@@ -152,9 +156,9 @@ fn nobody_is_kept_out<L: RawLock>(lock: L) {
 #[test]
 fn nobody_is_kept_out_for_ever() {
     for (policy, _) in POLICIES {
-        nobody_is_kept_out(Fissile::new(Ticket::new(policy), policy));
-        nobody_is_kept_out(Fissile::new(Mcs::new(policy), policy));
-        nobody_is_kept_out(Fissile::new(Clh::new(policy), policy));
+        nobody_is_kept_out(Ticket::new(policy));
+        nobody_is_kept_out(Mcs::new(policy));
+        nobody_is_kept_out(Clh::new(policy));
         nobody_is_kept_out(AbortableMcs::with_patience(policy, Some(1_000)));
     }
 }
@@ -187,6 +191,7 @@ fn who_gives_up_comes_again() {
     give_up_again_and_again(Ticket::default());
     give_up_again_and_again(Clh::default());
     give_up_again_and_again(AbortableMcs::default());
-    give_up_again_and_again(Fissile::<Clh>::default());
-    give_up_again_and_again(Fissile::<AbortableMcs>::default());
+    give_up_again_and_again(StrictTicket::<Native>::default());
+    give_up_again_and_again(StrictClh::<Native>::default());
+    give_up_again_and_again(StrictAbortableMcs::<Native>::default());
 }

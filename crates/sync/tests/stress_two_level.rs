@@ -4,8 +4,11 @@
 use heddle_platform::atomic::{AtomicBool, AtomicU64, Ordering};
 use heddle_platform::clock;
 use heddle_platform::thread;
+use heddle_sync::abortable_mcs::StrictAbortableMcs;
+use heddle_sync::clh::StrictClh;
+use heddle_sync::mcs::StrictMcs;
 use heddle_sync::{
-    AbortableMcs, Biased, Clh, Fissile, Lock, Mcs, Mutex, PriorityLock, RawLock, Ticket, TimedLock, TwoLevel,
+    AbortableMcs, Biased, Clh, Lock, Mcs, Mutex, Native, PriorityLock, RawLock, Ticket, TimedLock, TwoLevel,
     WaitPolicy,
 };
 use std::sync::Barrier;
@@ -93,8 +96,8 @@ fn queue_locks_below() {
     }
     over::<Mcs, Mcs>();
     over::<Clh, Ticket>();
-    over::<Fissile<Mcs>, Mcs>();
-    over::<AbortableMcs, Fissile<Clh>>();
+    over::<StrictMcs<Native>, Mcs>();
+    over::<AbortableMcs, StrictClh<Native>>();
 }
 
 /// Threads of both classes that give up after some microseconds, and come again; and one of each that never does.
@@ -137,7 +140,8 @@ fn waiters_that_give_up() {
     }
     over::<Mutex, Mutex>();
     over::<AbortableMcs, AbortableMcs>();
-    over::<Fissile<AbortableMcs>, Clh>();
+    over::<StrictAbortableMcs<Native>, Clh>();
+    over::<AbortableMcs, StrictClh<Native>>();
     over::<Clh, AbortableMcs>();
 }
 

@@ -34,5 +34,5 @@ mod slot;
 pub use fabric::{Fabric, TransportError};
 pub use geometry::Geometry;
 pub use mailbox::{Inbox, Outbox};
-pub use ring::{Consumer, Incoming, Producer};
+pub use ring::{Consumer, Incoming, Offer, Producer};
 pub use slot::{EXTRA_BYTES, Envelope, Header, INLINE_BYTES};

@@ -1,7 +1,7 @@
 //! All rings of one VNI: what it sends and what it receives.
 
 use crate::fabric::Fabric;
-use crate::ring::{Consumer, Incoming, Producer};
+use crate::ring::{Consumer, Incoming, Offer, Producer};
 use crate::slot::{EXTRA_BYTES, Header, INLINE_BYTES};
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_sync::{Bell, Scope};
@@ -123,6 +123,19 @@ impl Inbox {
             taken += budget - left;
         }
         taken
+    }
+
+    /// Shows the next message of each sender to `read`, until there is one; frees its place if `read` has taken it.
+    #[inline(always)]
+    pub fn offer(&mut self, read: impl Fn(&Incoming) -> bool) -> Offer {
+        self.accept_new();
+        for (_, consumer) in &mut self.consumers {
+            let offered = consumer.offer(&read);
+            if offered != Offer::Nothing {
+                return offered;
+            }
+        }
+        Offer::Nothing
     }
 
     #[inline(always)]

@@ -255,6 +255,17 @@ impl Incoming {
     }
 }
 
+/// What became of the next message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Offer {
+    /// There is none.
+    Nothing,
+    /// It was not wanted, and stays.
+    Refused,
+    /// It was wanted, and is gone.
+    Taken,
+}
+
 /// The receiving end of a ring.
 #[derive(Debug)]
 pub struct Consumer {
@@ -282,11 +293,24 @@ impl Consumer {
     /// Gives the next message to `read`, if there is one, and then frees its place.
     #[inline(always)]
     pub fn take(&mut self, read: impl FnOnce(&Incoming)) -> bool {
+        let offered = self.offer(
+            #[inline(always)]
+            |message| {
+                read(message);
+                true
+            },
+        );
+        offered == Offer::Taken
+    }
+
+    /// Shows the next message to `read`, if there is one, and frees its place if `read` says that it has taken it.
+    #[inline(always)]
+    pub fn offer(&mut self, read: impl FnOnce(&Incoming) -> bool) -> Offer {
         let (cell, header, place) = loop {
             let cell = self.ring.cell(self.tail);
             // SAFETY: a cell of a live ring; we are its only consumer.
             match unsafe { Cell::read(cell, self.ring.lap(self.tail)) } {
-                None => return false,
+                None => return Offer::Nothing,
                 Some((_, Place::Skipped)) => self.tail += 1,
                 Some((header, place)) => break (cell, header, place),
             }
@@ -296,7 +320,9 @@ impl Consumer {
         let mut cells = 2;
         match place {
             Place::Inline { len } => {
-                read(&Incoming { header, payload: inline, len, extra: inline });
+                if !read(&Incoming { header, payload: inline, len, extra: inline }) {
+                    return Offer::Refused;
+                }
                 if len <= CELL_INLINE_BYTES {
                     cells = 1;
                 }
@@ -307,7 +333,9 @@ impl Consumer {
                 let payload = unsafe { self.ring.bulk.add(offset) };
                 // SAFETY: the extra bytes lie behind the 16 of the place, inside the slot.
                 let extra = unsafe { inline.add(INLINE_BYTES - EXTRA_BYTES) };
-                read(&Incoming { header, payload, len: len as usize, extra });
+                if !read(&Incoming { header, payload, len: len as usize, extra }) {
+                    return Offer::Refused;
+                }
                 self.bulk_tail = end_of(position, len);
             }
             Place::Skipped => {}
@@ -318,7 +346,7 @@ impl Consumer {
         {
             self.publish();
         }
-        true
+        Offer::Taken
     }
 
     fn publish(&mut self) {

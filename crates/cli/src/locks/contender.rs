@@ -4,14 +4,18 @@
 
 use std::any::type_name;
 
-use heddle_sync::{AbortableMcs, Biased, Clh, Fissile, Mcs, Mutex, Ticket};
+use heddle_sync::abortable_mcs::StrictAbortableMcs;
+use heddle_sync::clh::StrictClh;
+use heddle_sync::mcs::StrictMcs;
+use heddle_sync::ticket::StrictTicket;
+use heddle_sync::{AbortableMcs, Biased, Clh, Mcs, Mutex, Native, Ticket};
 
 use super::combined::{Dsm, LockQ, Offloaded};
 use super::experiments::{self, Experiment, Sample};
 use super::guarded::{Kind, Ours};
 use super::peers::{ArrayFifo, ParkingLot, SegFifo, Std};
 use super::pthread::{Pthread, Unlocked};
-use super::recipe::{Classes, FissileHmcsHere, HmcsHere};
+use super::recipe::{Classes, HmcsHere, StrictHmcsHere};
 use super::team::Effort;
 
 /// What a contender is to the others: which targets it has, and whether it is compared or compared with.
@@ -19,8 +23,10 @@ use super::team::Effort;
 pub(crate) enum Family {
     /// A lock of Heddle that lets arrivals overtake.
     Mutex,
-    /// A lock of Heddle that serves in some order.
+    /// A lock of Heddle that serves in some order, in which a thread that runs may come again for a while.
     Queue,
+    /// The same without that exception. Shown beside the others: such an order cannot be as fast, and has no targets.
+    Strict,
     /// A lock of Heddle with two priority classes.
     TwoLevel,
     /// Operations are handed to whoever holds the lock, or to a thread.
@@ -37,6 +43,7 @@ impl Family {
         match self {
             Self::Mutex => "mutex",
             Self::Queue => "queue",
+            Self::Strict => "strict",
             Self::TwoLevel => "two-level",
             Self::Combining => "combining",
             Self::Peer => "peer",
@@ -96,15 +103,18 @@ pub(crate) const CONTENDERS: &[Contender] = &[
     Contender::guarding::<Ours<Mcs>>("mcs", Family::Queue),
     Contender::guarding::<Ours<Clh>>("clh", Family::Queue),
     Contender::guarding::<Ours<AbortableMcs>>("abortable-mcs", Family::Queue),
-    Contender::guarding::<Ours<Fissile<Mcs>>>("fissile-mcs", Family::Queue),
     Contender::guarding::<Ours<HmcsHere>>("hmcs", Family::Queue),
-    Contender::guarding::<Ours<FissileHmcsHere>>("fissile-hmcs", Family::Queue),
+    Contender::guarding::<Ours<StrictTicket<Native>>>("strict-ticket", Family::Strict),
+    Contender::guarding::<Ours<StrictMcs<Native>>>("strict-mcs", Family::Strict),
+    Contender::guarding::<Ours<StrictClh<Native>>>("strict-clh", Family::Strict),
+    Contender::guarding::<Ours<StrictAbortableMcs<Native>>>("strict-abortable-mcs", Family::Strict),
+    Contender::guarding::<Ours<StrictHmcsHere>>("strict-hmcs", Family::Strict),
     Contender::guarding::<Ours<Classes<Mutex, Mutex>>>("p-mutex-mutex", Family::TwoLevel),
     Contender::guarding::<Ours<Classes<Mcs, Mcs>>>("p-mcs-mcs", Family::TwoLevel),
     Contender::guarding::<Ours<Classes<HmcsHere, Mcs>>>("p-hmcs-mcs", Family::TwoLevel),
     Contender::guarding::<Dsm>("dsm-synch", Family::Combining),
     Contender::guarding::<LockQ<Mutex>>("lockq-mutex", Family::Combining),
-    Contender::guarding::<LockQ<Mcs>>("lockq-mcs", Family::Combining),
+    Contender::guarding::<LockQ<StrictMcs>>("lockq-mcs", Family::Combining),
     Contender::guarding::<Offloaded>("offload", Family::Combining),
     Contender::guarding::<Pthread>("pthread", Family::Peer),
     Contender::guarding::<ParkingLot>("parking_lot", Family::Peer),

@@ -3,8 +3,8 @@
 use std::marker::PhantomData;
 use std::sync::OnceLock;
 
-use heddle_sync::hmcs::Tree;
-use heddle_sync::{Fissile, Hmcs, RawLock, TwoLevel, WaitPolicy};
+use heddle_sync::hmcs::{StrictHmcs, Tree};
+use heddle_sync::{Hmcs, RawLock, TwoLevel, WaitPolicy};
 use heddle_topology::{Kind, Topology};
 
 /// A way to make a lock.
@@ -45,15 +45,15 @@ impl Recipe for HmcsHere {
     }
 }
 
-/// The same behind a door that a running thread may take first.
+/// The same in strict order.
 #[derive(Debug)]
-pub(crate) struct FissileHmcsHere;
+pub(crate) struct StrictHmcsHere;
 
-impl Recipe for FissileHmcsHere {
-    type Lock = Fissile<Hmcs>;
+impl Recipe for StrictHmcsHere {
+    type Lock = StrictHmcs;
 
     fn make() -> Self::Lock {
-        Fissile::new(HmcsHere::make(), WaitPolicy::DEFAULT)
+        StrictHmcs::new(tree(), WaitPolicy::DEFAULT)
     }
 }
 

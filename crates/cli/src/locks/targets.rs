@@ -78,7 +78,7 @@ pub(crate) fn check(rows: &[Row], measured: &[&Contender], cores: usize) -> Vec<
     let mut targets = Vec::new();
     uncontended(&figures, &ours, &mut targets);
     two_threads(&figures, &ours, &mut targets);
-    for contender in &ours {
+    for contender in ours.iter().filter(|contender| contender.family != Family::Strict) {
         for experiment in THROUGHPUT {
             let threads = [16, 64];
             targets.extend(threads.map(|n| figures.rate_against_own(contender.name, experiment, n)));
@@ -100,9 +100,13 @@ fn uncontended(figures: &Figures<'_>, ours: &[&Contender], targets: &mut Vec<Tar
             ("mcs", _) => targets.push(figures.cost_against("mcs", "mutex", 1.5)),
             (name, Family::TwoLevel) => targets.push(figures.cost_against(name, "mutex", 2.0)),
             (name, Family::Combining) => {
-                // `lockq-mcs` is a combining form of `mcs`.
-                let under = name.strip_prefix("lockq-").filter(|under| Contender::named(under).is_some());
-                targets.extend(under.map(|under| figures.cost_against(name, under, 1.3)));
+                // `lockq-mcs` is a combining form of the strict lock.
+                let under = name.strip_prefix("lockq-").and_then(|lock| {
+                    [format!("strict-{lock}"), lock.to_owned()]
+                        .into_iter()
+                        .find(|under| Contender::named(under).is_some())
+                });
+                targets.extend(under.map(|under| figures.cost_against(name, &under, 1.3)));
             }
             _ => {}
         }

@@ -21,11 +21,13 @@ pub(super) struct Posted {
     free: u32,
     buckets: Buckets,
     next_order: u64,
+    /// How many receives are posted.
+    pub(super) live: usize,
 }
 
 impl Posted {
     pub(super) fn new() -> Posted {
-        Posted { nodes: Vec::new(), free: NONE, buckets: Buckets::new(), next_order: 0 }
+        Posted { nodes: Vec::new(), free: NONE, buckets: Buckets::new(), next_order: 0, live: 0 }
     }
 
     /// Appends a receive to the list of its key; returns its place.
@@ -33,6 +35,7 @@ impl Posted {
     pub(super) fn push(&mut self, key: &Key, request: u32) -> u32 {
         let node = Node { key: *key, order: self.next_order, request, next: NONE };
         self.next_order += 1;
+        self.live += 1;
         let at = self.free;
         let at = match self.nodes.get_mut(at as usize) {
             Some(place) => {
@@ -70,6 +73,7 @@ impl Posted {
             list.tail = NONE;
         }
         node.next = std::mem::replace(&mut self.free, at);
+        self.live -= 1;
         Some(node.request)
     }
 
@@ -85,6 +89,7 @@ impl Posted {
     #[cold]
     pub(super) fn remove(&mut self, at: u32) -> Key {
         let Node { key, next, .. } = self.nodes[at as usize];
+        self.live -= 1;
         let index = self.buckets.find_or_add(&key);
         let list = self.buckets.list(index);
         if list.head == at {

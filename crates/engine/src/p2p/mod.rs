@@ -38,7 +38,7 @@ pub use persistent::{receive_init, send_init, start};
 pub(crate) use probe::comm_of_message;
 pub use probe::{improbe, imrecv, iprobe, message_of_index, mprobe, mrecv, probe};
 pub(crate) use receive::reissue;
-pub use receive::{irecv, recv};
+pub use receive::{irecv, recv, recv_with};
 pub use send::{isend, send};
 pub use sendrecv::{sendrecv, sendrecv_replace};
 

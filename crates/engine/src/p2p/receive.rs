@@ -25,17 +25,43 @@ pub(crate) fn check_source(comm: &CommRef, source: i32) -> Result<()> {
 ///
 /// # Errors
 /// `MPI_ERR_RANK`; `MPI_ERR_TRUNCATE` and whatever else befalls the operation stands in the outcome's `error`.
-#[inline(always)]
 pub fn recv(comm: &CommRef, plane: Plane, buffer: Buffer, source: i32, tag: i32) -> Result<Outcome> {
+    recv_with(comm, plane, buffer, source, tag, Outcome::clone)
+}
+
+/// Blocking receive that shows its outcome to `look`.
+///
+/// # Errors
+/// As [`recv`].
+#[inline(always)]
+pub fn recv_with<R>(
+    comm: &CommRef,
+    plane: Plane,
+    buffer: Buffer,
+    source: i32,
+    tag: i32,
+    look: impl FnOnce(&Outcome) -> R,
+) -> Result<R> {
     if source == mpi::MPI_PROC_NULL {
-        return Ok(Outcome::proc_null());
+        return Ok(look(&Outcome::proc_null()));
     }
     check_source(comm, source)?;
     let process = process::current()?;
-    let id = issue(process, comm, plane, buffer, source, tag);
-    process.wait_until(comm.vni(), || request::is_complete(id));
+    let key = Key::new(comm.context(plane), source, tag);
+    if let Some((source, tag, bytes)) = process.receive_directly(comm.vni(), &key, &buffer) {
+        return Ok(look(&Outcome { source, tag, bytes: bytes as u64, cancelled: false, error: None }));
+    }
+    Ok(look(&receive_and_wait(process, comm, buffer, key)))
+}
+
+#[inline(never)]
+fn receive_and_wait(process: &Process, comm: &CommRef, buffer: Buffer, key: Key) -> Outcome {
+    let vni = comm.vni();
+    let id = request::take(vni, comm.handle(), RequestKind::Receive);
+    reissue(process, vni, id, buffer, key);
+    process.wait_until(vni, || request::is_complete(id));
     match request::consume(id) {
-        Some((outcome, _)) => Ok(outcome),
+        Some((outcome, _)) => outcome,
         None => unreachable!("nobody else knows this request"),
     }
 }

@@ -1,8 +1,7 @@
 //! Sending and receiving at once (MPI 5.0, section 3.10).
 
 use super::receive::check_source;
-use super::send::world_rank;
-use super::{Mode, irecv, recv, send, wait};
+use super::{Mode, isend, recv, wait};
 use crate::buffer::Buffer;
 use crate::comm::{CommRef, Plane};
 use crate::error::Result;
@@ -19,15 +18,14 @@ pub fn sendrecv(
     (send_buffer, dest, send_tag): (Buffer, i32, i32),
     (receive_buffer, source, receive_tag): (Buffer, i32, i32),
 ) -> Result<Outcome> {
-    // An error must be found before the receive is under way: nobody would wait for that.
-    if dest != mpi::MPI_PROC_NULL {
-        world_rank(comm, dest)?;
+    // An error must be found before the send is under way: nobody would wait for that.
+    if source != mpi::MPI_PROC_NULL {
+        check_source(comm, source)?;
     }
-    let mut request = irecv(comm, plane, receive_buffer, source, receive_tag)?;
-    let sent = send(comm, plane, send_buffer, dest, send_tag, Mode::Standard);
-    let outcome = wait(&mut request)?;
-    sent?;
-    Ok(outcome)
+    let mut request = isend(comm, plane, send_buffer, dest, send_tag, Mode::Standard)?;
+    let received = recv(comm, plane, receive_buffer, source, receive_tag);
+    let sent = wait(&mut request)?;
+    sent.error.map_or(received, Err)
 }
 
 /// Sends the data of a buffer and receives into the same buffer.
@@ -40,16 +38,9 @@ pub fn sendrecv_replace(
     (dest, send_tag): (i32, i32),
     (source, receive_tag): (i32, i32),
 ) -> Result<Outcome> {
-    // As above: the send must not be under way when the receive fails.
-    if source != mpi::MPI_PROC_NULL {
-        check_source(comm, source)?;
-    }
     let mut copy = vec![0u8; buffer.len()];
     buffer.read(0, copy.as_mut_ptr(), copy.len());
-    // SAFETY: the copy lives until the send below is complete.
+    // SAFETY: the copy lives until the send is complete, which `sendrecv` waits for once it has begun.
     let outgoing = unsafe { Buffer::bytes(copy.as_mut_ptr(), copy.len()) };
-    let mut request = super::isend(comm, Plane::PointToPoint, outgoing, dest, send_tag, Mode::Standard)?;
-    let received = recv(comm, Plane::PointToPoint, buffer, source, receive_tag);
-    wait(&mut request)?;
-    received
+    sendrecv(comm, Plane::PointToPoint, (outgoing, dest, send_tag), (buffer, source, receive_tag))
 }

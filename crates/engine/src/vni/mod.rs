@@ -5,10 +5,14 @@
 //! | `wire.rs` | the message kinds and what their fields mean |
 //! | `send.rs` | from a send to the wire: eager, synchronous, rendezvous; waiting for room in order |
 //! | `receive.rs` | from the wire or the unexpected set to a receive |
+//! | `direct.rs` | from the wire straight to a blocking receive |
 //! | `rendezvous.rs` | large messages: single copy, or streaming in pieces |
-//! | `pace.rs` | single copy or streaming, through the caches or past them: the quickest, by measurement |
+//! | `halves.rs` | large messages of which either side copies a half |
+//! | `pace.rs` | which of these ways: the quickest, by measurement |
 //! | `local.rs` | a process that sends to itself |
 
+mod direct;
+mod halves;
 mod local;
 mod pace;
 mod receive;
@@ -16,17 +20,22 @@ mod rendezvous;
 mod send;
 mod wire;
 
+pub(crate) use direct::Direct;
 pub(crate) use receive::Message;
-pub(crate) use rendezvous::{Pull, refuse_single_copy};
+pub(crate) use rendezvous::refuse_single_copy;
 pub(crate) use send::{SendArgs, eager_header};
 
 use crate::matching::Matching;
 use crate::p2p::Flush;
 use crate::request::{self, Outcome, RequestId, RequestKind};
+use halves::{Halves, Push};
 use heddle_model::{Guarded, Model, Path};
+use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_sync::{Bell, CachePadded, Scope};
 use heddle_transport::{Fabric, Inbox, Outbox};
+use rendezvous::Pull;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Messages taken from one sender before the others get their turn.
 const POLL_BUDGET: usize = 32;
@@ -35,6 +44,8 @@ const POLL_BUDGET: usize = 32;
 #[derive(Debug)]
 pub(crate) struct Vni {
     state: CachePadded<Guarded<State>>,
+    /// Large messages that this VNI has offered to their receivers and that were not fetched yet.
+    offers: Arc<AtomicU32>,
 }
 
 /// What the section guards.
@@ -50,8 +61,9 @@ enum Step {
     Nothing,
     /// Something did, or pulls wait for their turn.
     Happened,
-    /// This is to be done now, outside of the section.
+    /// These are to be done now, outside of the section.
     Pull(Pull),
+    Push(Push),
 }
 
 /// Everything but the inbox: what an arriving message acts on.
@@ -67,9 +79,14 @@ pub(crate) struct Core {
     backlog: Vec<VecDeque<send::Queued>>,
     backlogged: usize,
     streams: Vec<rendezvous::Stream>,
+    /// The VNI's, written inside of the section only.
+    offers: Arc<AtomicU32>,
     /// Requests that wait for buffered sends to leave.
     pub(crate) flushes: Vec<Flush>,
     pulls: VecDeque<Pull>,
+    pushes: Vec<Push>,
+    /// Receives of which either side copies a half.
+    halves: Vec<Halves>,
     /// How quickly messages of each peer arrived that went by rendezvous: those below `LARGE`, and the others.
     paces: Vec<[pace::Pace; 2]>,
 }
@@ -79,6 +96,7 @@ unsafe impl Send for Core {}
 
 impl Vni {
     pub(crate) fn new(fabric: &Fabric, index: usize, model: &Model, threads: bool) -> Vni {
+        let offers = Arc::<AtomicU32>::default();
         let state = State {
             inbox: Inbox::new(fabric, index),
             core: Core {
@@ -90,18 +108,31 @@ impl Vni {
                 backlog: (0..fabric.size()).map(|_| VecDeque::new()).collect(),
                 backlogged: 0,
                 streams: Vec::new(),
+                offers: offers.clone(),
                 flushes: Vec::new(),
                 pulls: VecDeque::new(),
+                pushes: Vec::new(),
+                halves: Vec::new(),
                 paces: vec![[pace::Pace::medium(), pace::Pace::large()]; fabric.size()],
             },
         };
-        Vni { state: CachePadded::new(model.guard_vni(threads, state)) }
+        Vni { state: CachePadded::new(model.guard_vni(threads, state)), offers }
     }
 
     /// Runs an operation inside the section.
     #[inline(always)]
     pub(crate) fn with<R>(&self, operation: impl FnOnce(&mut Core) -> R) -> R {
-        self.state.with(Path::Main, |state| operation(&mut state.core))
+        self.state.with(
+            Path::Main,
+            #[inline(always)]
+            |state| operation(&mut state.core),
+        )
+    }
+
+    /// Whether receivers may wait for this process to send them the data of large messages.
+    #[inline(always)]
+    pub(crate) fn has_offers(&self) -> bool {
+        self.offers.load(Ordering::Relaxed) != 0
     }
 
     /// Makes progress if nobody else is in the section. Returns whether anything happened.
@@ -127,6 +158,11 @@ impl Vni {
                 self.state.with(Path::Progress, |state| state.core.finish_pull(pull, result));
                 true
             }
+            Step::Push(push) => {
+                let result = push.run();
+                self.state.with(Path::Progress, |state| state.core.finish_push(&push, &result));
+                true
+            }
         }
     }
 }
@@ -135,6 +171,9 @@ impl State {
     #[inline]
     fn step(&mut self) -> Step {
         let happened = self.poll();
+        if let Some(push) = self.core.pushes.pop() {
+            return Step::Push(push);
+        }
         if let Some(pull) = self.core.next_pull() {
             return Step::Pull(pull);
         }
@@ -191,6 +230,13 @@ impl Core {
             self.complete(flush.request, Outcome::empty());
         }
         !over.is_empty()
+    }
+
+    /// One more large message, or one fewer, is offered to its receiver.
+    fn count_offer(&self, change: i32) {
+        // Relaxed, and a load and a store: written inside of the section only, and others ask for a hint.
+        let now = self.offers.load(Ordering::Relaxed).wrapping_add_signed(change);
+        self.offers.store(now, Ordering::Relaxed);
     }
 
     /// Whether nothing waits to be sent.

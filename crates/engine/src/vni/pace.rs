@@ -25,19 +25,24 @@ pub(super) enum Way {
     Stream,
     /// The receiver copies it from the sender's memory.
     Pull,
+    /// The receiver copies one half from the sender's memory, the sender the other to the receiver's.
+    Halves,
     /// It is sent in pieces and stored past the caches.
     StreamPastCaches,
 }
 
-const WAYS: [Way; 3] = [Way::Stream, Way::Pull, Way::StreamPastCaches];
+const WAYS: [Way; 4] = [Way::Stream, Way::Pull, Way::Halves, Way::StreamPastCaches];
 
 /// Of so many messages …
 const CYCLE: u32 = 256;
 /// … the first few go another way, to see whether that has become quicker. Several in a row, since a message that is
 /// streamed while the receiver is busy with pulling others looks slower than it is.
 const EXPLORED: u32 = 8;
-/// A way with less than this part of the best one's rate …
-const NEAR: f32 = 0.7;
+/// The first messages go all ways so many times; what is learnt before the last time is forgotten, since pages that are
+/// touched for the first time make any way look slow.
+const ROUNDS: usize = 2;
+/// A way that takes more than so many times as long as the best one …
+const NEAR: f32 = 1.4;
 /// … is tried only every so many times that its turn comes.
 const SELDOM: usize = 4;
 /// The weight of the newest measurement.
@@ -48,8 +53,9 @@ const NEWEST: f32 = 0.4;
 pub(super) struct Pace {
     /// How many of [`WAYS`] there are to choose from.
     ways: usize,
-    /// Bytes in a nanosecond, for each way; 0 if not known.
-    rates: [f32; WAYS.len()],
+    /// Nanoseconds a byte, for each way; 0 if not known. Times are averaged, not rates: messages that are completed in
+    /// bunches take much time and next to none in turn.
+    costs: [f32; WAYS.len()],
     messages: u32,
     last_stream_end_ns: u64,
 }
@@ -57,7 +63,7 @@ pub(super) struct Pace {
 impl Pace {
     /// For messages below [`LARGE`].
     pub(super) fn medium() -> Pace {
-        Pace { ways: 2, rates: [0.0; WAYS.len()], messages: 0, last_stream_end_ns: 0 }
+        Pace { ways: WAYS.len() - 1, costs: [0.0; WAYS.len()], messages: 0, last_stream_end_ns: 0 }
     }
 
     /// For messages of [`LARGE`] bytes and more.
@@ -70,15 +76,18 @@ impl Pace {
         let number = self.messages;
         self.messages = self.messages.wrapping_add(1);
         let trial = (number / EXPLORED) as usize;
-        if trial < self.ways {
-            return WAYS[trial];
+        if trial < ROUNDS * self.ways {
+            if number == (ROUNDS - 1) as u32 * EXPLORED * self.ways as u32 {
+                self.costs = [0.0; WAYS.len()];
+            }
+            return WAYS[trial % self.ways];
         }
         let best = self.best();
         if number % CYCLE < EXPLORED {
             // In turn each of the others; those that were far behind more seldom.
             let (turn, others) = ((number / CYCLE) as usize, self.ways - 1);
             let other = (best + 1 + turn % others) % self.ways;
-            let near = self.rates[other] > NEAR * self.rates[best];
+            let near = self.costs[other] < NEAR * self.costs[best];
             if near || (turn / others).is_multiple_of(SELDOM) {
                 return WAYS[other];
             }
@@ -87,8 +96,8 @@ impl Pace {
     }
 
     fn best(&self) -> usize {
-        let faster = |best: usize, way: usize| if self.rates[way] > self.rates[best] { way } else { best };
-        (1..self.ways).fold(0, faster)
+        let cost = |way: usize| if self.costs[way] == 0.0 { f32::INFINITY } else { self.costs[way] };
+        (1..self.ways).fold(0, |best, way| if cost(way) < cost(best) { way } else { best })
     }
 
     /// A message was pulled.
@@ -96,18 +105,18 @@ impl Pace {
         self.learn(Way::Pull, bytes, ns);
     }
 
-    /// A message was streamed, asked for at one time and complete at another. Messages are streamed one after the
+    /// A message was streamed or copied by halves, asked for at one time and complete at another. Messages are streamed one after the
     /// other, so its time began when the one before was complete.
-    pub(super) fn streamed(&mut self, way: Way, bytes: usize, asked_ns: u64, complete_ns: u64) {
+    pub(super) fn sent_jointly(&mut self, way: Way, bytes: usize, asked_ns: u64, complete_ns: u64) {
         let began = asked_ns.max(self.last_stream_end_ns);
         self.last_stream_end_ns = complete_ns;
         self.learn(way, bytes, complete_ns.saturating_sub(began));
     }
 
     fn learn(&mut self, way: Way, bytes: usize, ns: u64) {
-        let measured = bytes as f32 / ns.max(1) as f32;
-        let rate = &mut self.rates[way as usize];
-        *rate = if *rate == 0.0 { measured } else { *rate + NEWEST * (measured - *rate) };
+        let measured = ns.max(1) as f32 / bytes as f32;
+        let cost = &mut self.costs[way as usize];
+        *cost = if *cost == 0.0 { measured } else { *cost + NEWEST * (measured - *cost) };
     }
 }
 
@@ -123,7 +132,7 @@ mod tests {
             let ns = times[way as usize];
             match way {
                 Way::Pull => pace.pulled(1000, ns),
-                _ => pace.streamed(way, 1000, *now, *now + ns),
+                _ => pace.sent_jointly(way, 1000, *now, *now + ns),
             }
             *now += ns;
             counts[way as usize] += 1;
@@ -135,19 +144,19 @@ mod tests {
     fn takes_the_quickest_way_and_notices_a_change() {
         for mut pace in [Pace::medium(), Pace::large()] {
             let mut now = 1;
-            let [_, pulled, _] = send(&mut pace, 10 * CYCLE, [300, 100, 200], &mut now);
+            let [_, pulled, ..] = send(&mut pace, 10 * CYCLE, [300, 100, 200, 250], &mut now);
             assert!(
                 pulled >= 10 * (CYCLE - 2 * EXPLORED),
                 "only {pulled} were pulled though that is quickest"
             );
-            let [streamed, ..] = send(&mut pace, 10 * CYCLE, [300, 900, 400], &mut now);
+            let [streamed, ..] = send(&mut pace, 10 * CYCLE, [300, 900, 400, 500], &mut now);
             assert!(streamed > 7 * CYCLE, "only {streamed} were streamed though that has become quickest");
         }
     }
 
     #[test]
     fn what_fits_the_caches_stays_in_them() {
-        let [.., past] = send(&mut Pace::medium(), 10 * CYCLE, [300, 300, 1], &mut 1);
+        let [.., past] = send(&mut Pace::medium(), 10 * CYCLE, [300, 300, 300, 1], &mut 1);
         assert_eq!(past, 0);
     }
 }

@@ -1,6 +1,7 @@
 //! From the wire, or from the unexpected set, to a receive.
 
 use super::Core;
+use super::halves::Half;
 use super::wire::{self, Cts, Rts};
 use crate::buffer::Buffer;
 use crate::error::Error;
@@ -93,6 +94,11 @@ impl Core {
             }
             wire::CTS => self.clear_to_send(Cts::from_bytes(message.payload())),
             wire::DATA => self.piece_arrived(message),
+            wire::PUSH => self.push_wanted(wire::Push::from_bytes(message.payload())),
+            wire::PUSHED => {
+                let [receive, well, _] = wire::from_bytes(message.payload());
+                self.half_is_over(receive as RequestId, Half::Rear, well != 0);
+            }
             wire::FIN => {
                 let [sender, ..] = wire::from_bytes(message.payload());
                 self.sender_done(sender as u32);

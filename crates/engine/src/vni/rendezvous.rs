@@ -10,6 +10,8 @@
 //!     ◀────── FIN ────────
 //! ```
 //!
+//! **By halves** (`halves.rs`), if that has proved quicker and the sender waits in MPI, so that it can copy, too.
+//!
 //! **Streaming** otherwise, or if that has proved quicker (`pace.rs`) and the sender waits in MPI: the sender packs piece
 //! by piece into the ring, the receiver unpacks piece by piece.
 //!
@@ -20,6 +22,7 @@
 //! ```
 
 use super::Core;
+use super::halves::Half;
 use super::pace::{LARGE, Pace, Way};
 use super::receive::truncated;
 use super::wire::{self, Cts, Rts};
@@ -33,16 +36,17 @@ use std::io;
 /// Bytes of one piece of a streamed message.
 const PIECE: usize = 32 << 10;
 
-/// How often a receiver looks whether the sender of a message has begun to wait: about a microsecond, …
-const PATIENCE: u8 = 32;
-/// … if the message has at least so many bytes that it hardly matters.
+/// A receiver hopes for the sender of a message to begin to wait, if the message has so many bytes or more …
 const WORTH_PATIENCE: usize = 256 << 10;
+/// … for a nanosecond for every so many of them, which is a few hundredths of the time that a single copy takes. The
+/// sender of a window of messages issues all of them before it waits for the first.
+const BYTES_A_NANOSECOND: u64 = 128;
 
 /// A length of time.
 type Nanoseconds = u64;
 
 /// Set when the kernel has refused a single copy, so that it is not tried again.
-static REFUSED: AtomicBool = AtomicBool::new(false);
+pub(super) static REFUSED: AtomicBool = AtomicBool::new(false);
 
 /// Turns single copies off (`HEDDLE_SINGLE_COPY=off`).
 pub(crate) fn refuse_single_copy() {
@@ -51,15 +55,17 @@ pub(crate) fn refuse_single_copy() {
 
 /// A copy to be made from another process's memory, outside of the section.
 #[derive(Debug)]
-pub(crate) struct Pull {
-    receive: RequestId,
-    key: Key,
-    peer: usize,
-    rts: Rts,
-    local: *mut u8,
-    len: usize,
-    /// How often to look whether the sender has begun to wait, before the message is pulled.
-    patience: u8,
+pub(super) struct Pull {
+    pub(super) receive: RequestId,
+    pub(super) key: Key,
+    pub(super) peer: usize,
+    pub(super) rts: Rts,
+    pub(super) local: *mut u8,
+    pub(super) len: usize,
+    /// When to pull although the sender has not begun to wait.
+    hope_until_ns: u64,
+    /// Bytes that the receiver copies: all, or the front half.
+    share: usize,
 }
 
 // SAFETY: the receive's buffer belongs to MPI until the receive completes.
@@ -72,8 +78,8 @@ impl Pull {
     /// What the kernel says.
     pub(super) fn run(&self) -> io::Result<Nanoseconds> {
         let began = clock::now_ns();
-        // SAFETY: `local` is the receive's buffer and has room for `len` bytes.
-        unsafe { single_copy::read(self.rts.pid as i32, self.rts.address, self.local, self.len) }?;
+        // SAFETY: `local` is the receive's buffer and has room for `len` bytes, of which `share` is a part.
+        unsafe { single_copy::read(self.rts.pid as i32, self.rts.address, self.local, self.share) }?;
         Ok(clock::now_ns() - began)
     }
 }
@@ -104,7 +110,8 @@ impl Core {
         flight.wanted = wanted;
         match flight.buffer.contiguous() {
             Some(local) if rts.address != 0 && !REFUSED.load(Ordering::Relaxed) => {
-                let patience = if wanted >= WORTH_PATIENCE { PATIENCE } else { 0 };
+                let hope = |bytes| clock::now_ns() + bytes / BYTES_A_NANOSECOND;
+                let hope_until_ns = if wanted >= WORTH_PATIENCE { hope(wanted as u64) } else { 0 };
                 self.pulls.push_back(Pull {
                     receive: id,
                     key: *key,
@@ -112,7 +119,8 @@ impl Core {
                     rts,
                     local,
                     len: wanted,
-                    patience,
+                    hope_until_ns,
+                    share: wanted,
                 });
                 // This thread may leave MPI before it comes to that; sleepers can do it, too.
                 self.wake_sleepers();
@@ -131,14 +139,19 @@ impl Core {
     pub(super) fn next_pull(&mut self) -> Option<Pull> {
         let mut pull = self.pulls.pop_front()?;
         let attended = self.fabric.attendance(pull.peer).load(Ordering::Relaxed) != 0;
-        if !attended && pull.patience != 0 {
-            pull.patience -= 1;
+        if !attended && pull.hope_until_ns != 0 && clock::now_ns() < pull.hope_until_ns {
             self.pulls.push_front(pull);
             return None;
         }
         let way = if attended { self.pace(pull.peer, pull.len).choose() } else { Way::Pull };
-        if way == Way::Pull {
-            return Some(pull);
+        match way {
+            Way::Pull => return Some(pull),
+            // What is cut off needs an error, which the other ways bring along.
+            Way::Halves if pull.len as u64 == pull.rts.len => {
+                pull.share = self.ask_for_half(&pull);
+                return Some(pull);
+            }
+            Way::Halves | Way::Stream | Way::StreamPastCaches => {}
         }
         // SAFETY: an active request of this VNI, whose section we are in.
         unsafe { request::flight(pull.receive) }.past_caches = way == Way::StreamPastCaches;
@@ -146,12 +159,12 @@ impl Core {
         None
     }
 
-    fn pace(&mut self, peer: usize, bytes: usize) -> &mut Pace {
+    pub(super) fn pace(&mut self, peer: usize, bytes: usize) -> &mut Pace {
         let [medium, large] = &mut self.paces[peer];
         if bytes < LARGE { medium } else { large }
     }
 
-    fn ask_for_pieces(&mut self, id: RequestId, key: &Key, peer: usize, rts: Rts) {
+    pub(super) fn ask_for_pieces(&mut self, id: RequestId, key: &Key, peer: usize, rts: Rts) {
         // SAFETY: an active request of this VNI, whose section we are in.
         let wanted = unsafe { request::flight(id) }.wanted;
         let cts = Cts { sender: rts.request, receiver: id, wanted: wanted as u64 };
@@ -168,7 +181,10 @@ impl Core {
 
     /// A single copy was made, or refused by the kernel.
     pub(super) fn finish_pull(&mut self, pull: Pull, result: io::Result<Nanoseconds>) {
-        let Pull { receive, key, peer, rts, len, .. } = pull;
+        let Pull { receive, key, peer, rts, len, share, .. } = pull;
+        if share < len {
+            return self.half_is_over(receive, Half::Front, result.is_ok());
+        }
         match result {
             Ok(took) => self.pace(peer, len).pulled(len, took),
             Err(_) => {
@@ -203,7 +219,7 @@ impl Core {
             while stream.sent < stream.wanted {
                 let len = PIECE.min(stream.wanted - stream.sent);
                 let extra = wire::to_bytes([u64::from(stream.receive), stream.sent as u64, 0]);
-                if !self.send_piece(stream.peer, &extra, len, |to| buffer.read(stream.sent, to, len)) {
+                if !self.send_piece(stream.peer, &extra, len, |to| buffer.read_large(stream.sent, to, len)) {
                     return true;
                 }
                 stream.sent += len;
@@ -236,7 +252,7 @@ impl Core {
         let (source, tag, bytes) = (flight.source, flight.tag, flight.wanted as u64);
         let way = if flight.past_caches { Way::StreamPastCaches } else { Way::Stream };
         let (peer, wanted, asked_ns) = (flight.peer, flight.wanted, flight.asked_ns);
-        self.pace(peer, wanted).streamed(way, wanted, asked_ns, clock::now_ns());
+        self.pace(peer, wanted).sent_jointly(way, wanted, asked_ns, clock::now_ns());
         self.complete(id, Outcome { source, tag, bytes, cancelled: false, error });
     }
 }

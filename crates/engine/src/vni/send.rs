@@ -115,7 +115,9 @@ impl Core {
         let (sent, completes) = if len > EAGER_LIMIT {
             let address = flight.buffer.contiguous().map_or(0, |a| a.expose_provenance() as u64);
             let rts = Rts { len: len as u64, address, request: id, pid: std::process::id() };
-            (self.send_words(peer, &header(wire::RTS), &rts.to_bytes()), false)
+            flight.offered = self.send_words(peer, &header(wire::RTS), &rts.to_bytes());
+            self.count_offer(i32::from(flight.offered));
+            (flight.offered, false)
         } else if flight.synchronous {
             let extra = wire::to_bytes([u64::from(id), 0, 0]);
             let fill = |to: *mut u8| flight.buffer.read(0, to, len);
@@ -188,7 +190,11 @@ impl Core {
     /// A send has done its work: its data is on the wire, fetched, or matched.
     pub(super) fn sender_done(&mut self, id: RequestId) {
         // SAFETY: an active request of this VNI, whose section we are in.
-        unsafe { request::flight(id) }.keep = None;
+        let flight = unsafe { request::flight(id) };
+        flight.keep = None;
+        if std::mem::take(&mut flight.offered) {
+            self.count_offer(-1);
+        }
         self.complete(id, Outcome::empty());
     }
 }

@@ -7,6 +7,8 @@
 //! | `RTS` | [`Rts`] | a message whose data the receiver is to fetch (ready to send) |
 //! | `CTS` | [`Cts`] | answer to `RTS`: send me the data in pieces (clear to send) |
 //! | `DATA` | a piece; extra: receiver's request, offset | a piece of it |
+//! | `PUSH` | [`Push`] | answer to `RTS`: put the rear half where I say, while I fetch the front half |
+//! | `PUSHED` | receiver's request, whether it went well | the rear half is there |
 //! | `FIN` | sender's request | the receiver has everything, or has matched a `SYNC` |
 
 use heddle_transport::{EXTRA_BYTES, Envelope, Header};
@@ -17,6 +19,8 @@ pub(super) const RTS: u8 = 3;
 pub(super) const CTS: u8 = 4;
 pub(super) const DATA: u8 = 5;
 pub(super) const FIN: u8 = 6;
+pub(super) const PUSH: u8 = 7;
+pub(super) const PUSHED: u8 = 8;
 
 /// Ready to send: where the data lies.
 #[derive(Debug, Clone, Copy)]
@@ -40,6 +44,19 @@ pub(super) struct Cts {
     pub(super) receiver: u32,
     /// Bytes that the receiver has room for.
     pub(super) wanted: u64,
+}
+
+/// The sender is to copy the rear half itself.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Push {
+    /// The sender's request.
+    pub(super) sender: u32,
+    /// The receiver's request.
+    pub(super) receiver: u32,
+    /// Address of the whole message in the receiver's memory.
+    pub(super) address: u64,
+    /// The receiver's process id.
+    pub(super) pid: u32,
 }
 
 /// Three words: what fits into a control message and into the extra bytes of a bulk message.
@@ -82,6 +99,17 @@ impl Cts {
     pub(super) fn from_bytes(bytes: &[u8]) -> Cts {
         let [sender, receiver, wanted] = from_bytes(bytes);
         Cts { sender: sender as u32, receiver: receiver as u32, wanted }
+    }
+}
+
+impl Push {
+    pub(super) fn to_bytes(self) -> [u8; EXTRA_BYTES] {
+        to_bytes([u64::from(self.sender) << 32 | u64::from(self.receiver), self.address, u64::from(self.pid)])
+    }
+
+    pub(super) fn from_bytes(bytes: &[u8]) -> Push {
+        let [requests, address, pid] = from_bytes(bytes);
+        Push { sender: (requests >> 32) as u32, receiver: requests as u32, address, pid: pid as u32 }
     }
 }
 

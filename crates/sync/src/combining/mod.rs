@@ -22,6 +22,8 @@ pub mod lock_queue;
 pub mod offload;
 #[cfg(not(loom))]
 pub mod offload_thread;
+mod patience;
+mod posted;
 mod request;
 
 pub use dsm_synch::DsmSynch;
@@ -68,7 +70,7 @@ impl<L: RawLock, T: Send> Combining<T> for Lock<L, T> {
 
     #[inline]
     fn post(&self, operation: impl FnOnce(&mut T) + Send + 'static) {
-        request::run_unattended(operation, &mut *self.acquire());
+        posted::run_unattended(operation, &mut *self.acquire());
     }
 
     #[inline]

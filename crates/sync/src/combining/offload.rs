@@ -28,9 +28,16 @@
 //!
 //! **Liveness.** A caller that does not run for 50 ms delays nobody, wherever it stops. The serving thread delays all who
 //! wait, and, when [`MOST_POSTED`] operations are there, who post.
+//!
+//! **Measured** (`heddle bench locks`, 2 virtual cores): a `run` takes one cache-line trip there and back, 110 ns while
+//! the cores are near and 440 ns while the machine has them far apart; FIFO queue 5.5 million operations a second with
+//! 1 to 64 threads (far: 1.4). Posting without waiting takes 150 to 350 ns, mostly memory that comes back from the other
+//! core. A value that threads could reach themselves is faster under [`LockQueue`](super::LockQueue).
 
 use super::Combining;
-use super::request::{self, Frame, Posted, Request, Verdict};
+use super::patience::{OnlyWait, Wait};
+use super::posted::{Posted, run_unattended};
+use super::request::{Frame, Request, Verdict};
 use crate::bell::Bell;
 use crate::fault::{Fault, injected};
 use crate::padded::CachePadded;
@@ -45,6 +52,9 @@ use std::ptr::NonNull;
 /// How many operations may be posted before posters wait.
 pub const MOST_POSTED: usize = 56;
 const _: () = assert!(MOST_POSTED < crate::queue::chain::MOST_DEPTH);
+
+/// How long the serving thread lets posts gather, in spin hints, when nobody waits for one: a fraction of a microsecond.
+const HINTS_BETWEEN_POSTS: u32 = if cfg!(loom) { 1 } else { 16 };
 
 const CLOSED_MESSAGE: &str = "an operation for an offload that was closed: close it after the last call";
 
@@ -102,7 +112,12 @@ impl<T: 'static, P: Platform> Offload<T, P> {
             if closed && injected(Fault::OffloadLeavesWork) {
                 return true;
             }
-            if serving.serve_posted() || serving.with_value(&mut idle) {
+            let served = serving.serve_posted();
+            if served == Served::Posts {
+                // Every look takes the queue's line from posters; so if nobody waits, let more gather.
+                (0..HINTS_BETWEEN_POSTS).for_each(|_| P::spin_hint());
+            }
+            if served != Served::Nothing || serving.with_value(&mut idle) {
                 waiter.reset();
             } else if closed {
                 return true;
@@ -135,15 +150,28 @@ impl<T: 'static, P: Platform> Offload<T, P> {
     }
 
     /// Runs what is posted, with the value for oneself.
-    fn serve_posted(&self, value: &mut T) -> bool {
+    fn serve_posted(&self, value: &mut T) -> Served {
         let mut oldest = self.posted.take();
-        let any = !oldest.is_null();
+        let mut served = Served::Nothing;
         while let Some(request) = NonNull::new(oldest) {
+            // SAFETY: taken just now and not run.
+            let attended = unsafe { request.as_ref() }.is_attended();
+            served = if attended || served == Served::Attended { Served::Attended } else { Served::Posts };
             // SAFETY: taken just now, in order and each once; only the serving thread tells.
             oldest = unsafe { Request::serve(request, value) };
         }
-        any
+        served
     }
+}
+
+/// What a look at the queue brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Served {
+    Nothing,
+    /// Only operations that nobody waits for.
+    Posts,
+    /// One at least that somebody waits for.
+    Attended,
 }
 
 /// The serving thread's place.
@@ -156,7 +184,7 @@ impl<T: 'static, P: Platform> Serving<'_, T, P> {
         use_it(unsafe { access.deref() })
     }
 
-    fn serve_posted(&self) -> bool {
+    fn serve_posted(&self) -> Served {
         self.with_value(|value| self.0.serve_posted(value))
     }
 
@@ -185,8 +213,9 @@ impl<T: Send + 'static, P: Platform> Combining<T> for Offload<T, P> {
         let frame = Frame::<P, T, _, R>::new(operation);
         let own = frame.request();
         self.announce(own).expect(CLOSED_MESSAGE);
+        let wait = Wait { policy: &self.policy, crowd: 1, stands_back: false };
         // SAFETY: the frame is here until this function returns.
-        let verdict = unsafe { own.as_ref() }.await_verdict(&self.policy, || {});
+        let verdict = unsafe { own.as_ref() }.await_verdict(wait, &mut OnlyWait);
         debug_assert_eq!(verdict, Verdict::Done, "nobody leads here");
         frame.into_result()
     }
@@ -200,7 +229,7 @@ impl<T: Send + 'static, P: Platform> Combining<T> for Offload<T, P> {
         // The serving thread, inside an operation, would wait for itself.
         let full = self.posted.depth() >= MOST_POSTED;
         if full && self.serving.load(Ordering::Relaxed) != P::thread_id() {
-            return self.run(|value| request::run_unattended(operation, value));
+            return self.run(|value| run_unattended(operation, value));
         }
         let posted = Posted::<P, T, _>::new(operation);
         if self.announce(posted.request()).is_err() {
@@ -221,6 +250,6 @@ impl<T: 'static, P: Platform> Drop for Offload<T, P> {
         let access = self.value.access();
         // SAFETY: the owner's, who is alone.
         let value = unsafe { access.deref() };
-        while self.serve_posted(value) {}
+        while self.serve_posted(value) != Served::Nothing {}
     }
 }

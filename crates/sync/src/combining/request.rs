@@ -1,7 +1,7 @@
 //! An operation on its way to whoever runs it, and the wait for its result.
 //!
 //! **What it gives.** [`Frame`] holds one operation: on the stack of the thread that waits for it, so that waiting
-//! allocates nothing, or ([`Posted`]) in memory of its own that ends with the operation. [`Request`] is its first field,
+//! allocates nothing, or ([`Posted`](super::posted)) in memory of its own that ends with the operation. [`Request`] is its first field,
 //! which does not know the operation's type: what combiners chain, run, and answer.
 //!
 //! | `state` | meaning | left by |
@@ -28,14 +28,14 @@
 //!
 //! **Liveness.** A combiner stopped between `TOLD` and the verdict makes that one owner go on yielding.
 
+use super::patience::{Looks, Meanwhile, Wait};
 use crate::fault::{Fault, injected};
-use crate::node;
 use crate::queue::chain::{Linked, NODE_ALIGN};
-use crate::wait::{Next, WaitPolicy, Waiter};
+use crate::wait::{Next, Waiter};
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::{AtomicInteger, AtomicPointer, MemoryCell};
 use heddle_platform::{Platform, Scope};
-use std::mem::{self, MaybeUninit};
+use std::mem;
 use std::panic::{self, AssertUnwindSafe};
 use std::ptr::{self, NonNull};
 use std::thread;
@@ -167,30 +167,38 @@ impl<P: Platform, T: 'static> Request<P, T> {
         }
     }
 
-    /// Waits for a verdict; `look` is called now and then meanwhile.
+    /// Waits for a verdict, and does `meanwhile` what the owner can do for itself.
     #[inline]
-    pub(crate) fn await_verdict(&self, policy: &WaitPolicy, mut look: impl FnMut()) -> Verdict {
-        let mut waiter = Waiter::<P>::new(policy, 1);
+    pub(crate) fn await_verdict(&self, wait: Wait<'_>, meanwhile: &mut impl Meanwhile) -> Verdict {
+        let mut waiter = Waiter::<P>::new(wait.policy, wait.crowd);
+        let mut looks = Looks::<P>::new(wait);
         loop {
             if let Some(verdict) = self.verdict() {
                 return verdict;
             }
-            match waiter.pause() {
-                Next::Poll => look(),
-                Next::Park => {
-                    self.sleep();
-                    waiter.reset();
-                }
+            let sleeps = waiter.pause() == Next::Park;
+            if looks.is_call_due(sleeps) {
+                meanwhile.call();
+            }
+            if sleeps {
+                self.sleep(|| meanwhile.attempt());
+                waiter.reset();
+            } else if looks.is_due(&waiter) {
+                meanwhile.attempt();
             }
         }
     }
 
-    /// Sleeps while nothing has been told (invariant 3).
+    /// Sleeps while nothing has been told (invariant 3). A holder that comes later than the `last_look` sees the owner's
+    /// [call](Meanwhile::call).
     #[cold]
-    fn sleep(&self) {
+    fn sleep(&self, last_look: impl FnOnce()) {
         self.parked.store(1, Ordering::Relaxed);
         if !injected(Fault::RequestWithoutHeavy) {
             P::heavy(Scope::Process);
+        }
+        if !injected(Fault::RequestWithoutLastLook) {
+            last_look();
         }
         while self.state.load(Ordering::Relaxed) == WAITING {
             P::wait(&self.state, WAITING, None, Scope::Process);
@@ -243,6 +251,12 @@ impl<P: Platform, T: 'static, F: FnOnce(&mut T) -> R, R> Frame<P, T, F, R> {
         Self { request, body: MemoryCell::new(Body::Operation(operation)) }
     }
 
+    /// A frame for an operation that nobody waits for. `execute` ends it.
+    #[inline(always)]
+    pub(crate) fn unattended(operation: F, execute: unsafe fn(NonNull<Request<P, T>>, &mut T)) -> Self {
+        Self { request: Request::new(execute, UNATTENDED), body: MemoryCell::new(Body::Operation(operation)) }
+    }
+
     /// The request, to be handed to others. It may be used as long as the frame stays where it is.
     #[inline(always)]
     pub(crate) fn request(&self) -> NonNull<Request<P, T>> {
@@ -286,76 +300,5 @@ impl<P: Platform, T: 'static, F: FnOnce(&mut T) -> R, R> Frame<P, T, F, R> {
         let frame = unsafe { request.cast::<Self>().as_ref() };
         // SAFETY: the caller's promise.
         unsafe { frame.run(state) };
-    }
-}
-
-/// The memory of a posted operation that is small enough.
-#[repr(C, align(128))]
-struct Block(MaybeUninit<[u8; node::BLOCK_BYTES]>);
-
-/// An operation that nobody will wait for, in memory of its own.
-pub(crate) struct Posted<P: Platform, T: 'static, F> {
-    frame: NonNull<Frame<P, T, F, ()>>,
-}
-
-impl<P: Platform, T: 'static, F: FnOnce(&mut T) + Send + 'static> Posted<P, T, F> {
-    pub(crate) fn new(operation: F) -> Self {
-        let request = Request::new(Self::execute, UNATTENDED);
-        let frame = Frame { request, body: MemoryCell::new(Body::Operation(operation)) };
-        if !Self::FITS_BLOCK {
-            return Self { frame: NonNull::from(Box::leak(Box::new(frame))) };
-        }
-        let place = node::take::<P, _>(Block(MaybeUninit::uninit())).cast();
-        // SAFETY: large and aligned enough, and the caller's alone.
-        unsafe { place.write(frame) };
-        Self { frame: place }
-    }
-
-    const FITS_BLOCK: bool = size_of::<Frame<P, T, F, ()>>() <= node::BLOCK_BYTES
-        && align_of::<Frame<P, T, F, ()>>() <= NODE_ALIGN;
-
-    /// The request, to be handed to others: [`Request::execute`] ends it.
-    pub(crate) fn request(&self) -> NonNull<Request<P, T>> {
-        self.frame.cast()
-    }
-
-    /// Ends one that nobody found, and gives the operation back.
-    pub(crate) fn into_operation(self) -> Option<F> {
-        // SAFETY: nobody found it.
-        unsafe { Self::end(self.frame) }
-    }
-
-    /// Takes the operation out and gives the memory back.
-    ///
-    /// # Safety
-    ///
-    /// `place` is from [`new`](Self::new), alive and the caller's alone; it ends here.
-    unsafe fn end(place: NonNull<Frame<P, T, F, ()>>) -> Option<F> {
-        if !Self::FITS_BLOCK {
-            // SAFETY: leaked by new() as this type, ended once.
-            return unsafe { Box::from_raw(place.as_ptr()) }.into_operation();
-        }
-        // SAFETY: new() wrote a frame of this type there; it ends once, so it is moved out once.
-        let frame = unsafe { place.read() };
-        // SAFETY: taken by new() as a block; the frame in it has been moved out.
-        unsafe { node::give::<P, Block>(place.cast()) };
-        frame.into_operation()
-    }
-
-    unsafe fn execute(request: NonNull<Request<P, T>>, state: &mut T) {
-        // The memory goes back before the operation runs, which may take its time or post another.
-        // SAFETY: request() made it from a frame of this type; it is run once.
-        let operation = unsafe { Self::end(request.cast()) };
-        if let Some(operation) = operation {
-            run_unattended(operation, state);
-        }
-    }
-}
-
-/// Runs an operation that nobody waits for: a panic ends with it.
-pub(crate) fn run_unattended<T>(operation: impl FnOnce(&mut T), state: &mut T) {
-    if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| operation(state))) {
-        // Its destructor may panic in its turn.
-        let _ = panic::catch_unwind(AssertUnwindSafe(move || drop(payload)));
     }
 }

@@ -38,28 +38,30 @@
 //!
 //! **What it needs.** A [`Tree`]; a flat one makes it an MCS lock.
 //!
+//! **Two forms.** [`Hmcs`] is this lock behind a word that the running thread may take again for 50 µs, before the next in
+//! the queues has it ([`Fissile`]): the form to use. The word is also the way past the tree while the lock is free.
+//! [`StrictHmcs`], or [`Hmcs`] with [`WaitPolicy::STRICT`], keeps the order always; what this page says of order and cost is
+//! about that form.
+//!
 //! **When to choose it.** For a lock that many threads on a large machine want at once: the paper's choice for issuing
-//! operations (not for waiting for them). With the order's price reduced, and as fast uncontended as the mutex: as
-//! [`Fissile<Hmcs>`](crate::Fissile), which is the form to use unless the order itself is the purpose. On a machine with one
-//! cache it does the same as [`Mcs`](crate::Mcs) with more.
+//! operations (not for waiting for them). On a machine with one cache it does the same as [`Mcs`](crate::Mcs) with more.
 //!
-//! **More threads than cores.** The order hands it mostly to threads that do not run: a context switch an
-//! acquisition, like every strict queue. Nothing collapses, since waiters yield and sleep, but `Fissile<Hmcs>` is some
-//! ten times as fast.
+//! **More threads than cores.** The strict order hands it mostly to threads that do not run: a context switch an
+//! acquisition, like every strict queue. The default form pays that once a turn.
 //!
-//! **Measured** (`heddle bench locks`, 2 virtual cores with nothing else to do, ten cache lines in the section; millions
-//! of acquisitions a second by all threads, uncontended nanoseconds):
+//! **Measured** (`heddle bench locks`, 2 virtual cores, ten cache lines in the section; uncontended nanoseconds, then
+//! millions of acquisitions a second; in the last columns the slowest thread's share of the mean over a second):
 //!
-//! | | uncontended | 2 threads | 16 threads | 64 threads |
-//! |---|---|---|---|---|
-//! | `Hmcs` | 9.9 | 10 | 0.2 | 0.06 |
-//! | `Fissile<Hmcs>` | 2.2 | 118 | 137 | 111 |
-//! | best of glibc, `parking_lot`, `std` | 4.4 | 93 | 107 | 94 |
+//! | | alone | 2 threads | 16 threads | 64 threads | share, 16 | share, 64 |
+//! |---|---|---|---|---|---|---|
+//! | `Hmcs` | 2.6 | 112 | 104 | 92 | 0.87 | 0.67 |
+//! | `StrictHmcs` | 9.9 | 10 | 0.2 | 0.06 | | |
+//! | best of glibc, `parking_lot`, `std` | 4.5 | 92 | 104 | 93 | 0.82 | 0.88 |
 //!
 //! **A thread that does not run for 50 ms.** The holder: everybody waits. A waiter: nobody, until the lock is passed to it,
-//! then everybody; or until it is handed the lead of its cohort without the lock, then those of its cohort.
-//! [`TimedLock::acquire_until`](crate::TimedLock) gets past both, and who gave up is in nobody's way. One stopped between
-//! its swap and its link keeps the one before it in its release, and with it everybody.
+//! then everybody, in the default form but those who come anew; or until it is handed the lead of its cohort without the
+//! lock, then those of its cohort. [`TimedLock::acquire_until`](crate::TimedLock) gets past both, and who gave up is in
+//! nobody's way. One stopped between its swap and its link keeps the one before it in its release, and with it everybody.
 
 mod cohort;
 mod tree;
@@ -67,6 +69,7 @@ mod tree;
 pub use tree::{DEFAULT_THRESHOLD, Tree};
 
 use crate::fault::{Fault, injected};
+use crate::fissile::Fissile;
 use crate::node;
 use crate::padded::CachePadded;
 use crate::wait::WaitPolicy;
@@ -77,21 +80,24 @@ use std::fmt;
 use std::ptr::NonNull;
 
 /// The lock; see the [module](self).
-pub struct Hmcs<P: Platform = Native> {
+pub struct StrictHmcs<P: Platform = Native> {
     tree: Tree,
     /// As in the tree's description.
     cohorts: Box<[CachePadded<Cohort<P>>]>,
     policy: WaitPolicy,
 }
 
-impl<P: Platform> Default for Hmcs<P> {
+/// [`StrictHmcs`] behind a word that a running thread may take again for a while: see [`Fissile`].
+pub type Hmcs<P = Native> = Fissile<StrictHmcs<P>>;
+
+impl<P: Platform> Default for StrictHmcs<P> {
     /// For a machine of which nothing is known.
     fn default() -> Self {
         Self::new(&Tree::flat(), WaitPolicy::DEFAULT)
     }
 }
 
-impl<P: Platform> fmt::Debug for Hmcs<P> {
+impl<P: Platform> fmt::Debug for StrictHmcs<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Hmcs").field("tree", &self.tree).field("policy", &self.policy).finish_non_exhaustive()
     }
@@ -104,7 +110,7 @@ pub struct Token<P: Platform = Native> {
     leaf: usize,
 }
 
-impl<P: Platform> Hmcs<P> {
+impl<P: Platform> StrictHmcs<P> {
     /// A free lock for the machine that `tree` describes.
     #[must_use]
     pub fn new(tree: &Tree, policy: WaitPolicy) -> Self {
@@ -201,9 +207,30 @@ impl<P: Platform> Hmcs<P> {
     }
 }
 
+impl<P: Platform> Default for Hmcs<P> {
+    /// For a machine of which nothing is known.
+    fn default() -> Self {
+        Self::new(&Tree::flat(), WaitPolicy::DEFAULT)
+    }
+}
+
+impl<P: Platform> Hmcs<P> {
+    /// A free lock for the machine that `tree` describes, whose waiters wait by `policy`, which also says how strict their
+    /// order is.
+    #[must_use]
+    pub fn new(tree: &Tree, policy: WaitPolicy) -> Self {
+        Self::over(StrictHmcs::new(tree, policy.apart()), policy)
+    }
+
+    /// The machine it was made for.
+    pub fn tree(&self) -> &Tree {
+        self.under().tree()
+    }
+}
+
 // SAFETY: exclusion and order by the cohorts' invariants: who owns the top cohort, or was passed the lock by an owner,
 // is one thread at a time. Liveness: every leader that leaves grants or empties.
-unsafe impl<P: Platform> RawLock for Hmcs<P> {
+unsafe impl<P: Platform> RawLock for StrictHmcs<P> {
     type Platform = P;
     type Token = Token<P>;
 
@@ -228,7 +255,7 @@ unsafe impl<P: Platform> RawLock for Hmcs<P> {
 }
 
 // SAFETY: who gives up leaves an abandoned node behind, which the leader before it takes off, or hands on a lead.
-unsafe impl<P: Platform> TimedLock for Hmcs<P> {
+unsafe impl<P: Platform> TimedLock for StrictHmcs<P> {
     fn acquire_until(&self, deadline_ns: u64) -> Option<Token<P>> {
         self.enter(Some(deadline_ns))
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// How many times in a row a lock is passed on within a cohort unless told otherwise: one hand-over in 16 leaves the
 /// cohort. The paper's 256, tuned for throughput, make a waiter of another cohort wait 256 sections a level; below
-/// [`Fissile`](crate::Fissile) each of them would be a tenure.
+/// [`Fissile`](crate::Fissile) each of them would be a turn.
 pub const DEFAULT_THRESHOLD: u32 = 16;
 
 /// A description of who is near whom, from which locks are made. It belongs to nobody's hardware library: whoever has

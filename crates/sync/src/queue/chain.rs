@@ -164,6 +164,13 @@ impl<P: Platform, N: Linked<P>> Chain<P, N> {
 fn oldest_first<P: Platform, N: Linked<P>>(newest: *mut N) -> *mut N {
     let mut oldest: *mut N = ptr::null_mut();
     let mut rest = newest;
+    if let Some(only) = NonNull::new(newest)
+        // SAFETY: as below.
+        && unsafe { only.as_ref() }.next().load(Ordering::Relaxed).is_null()
+    {
+        // Nothing to turn, and no write to a line that its owner looks at.
+        return newest;
+    }
     while let Some(node) = NonNull::new(rest) {
         // SAFETY: taken nodes are the taker's and alive (invariant 1).
         let next = unsafe { node.as_ref() }.next();

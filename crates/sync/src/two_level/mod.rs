@@ -48,13 +48,16 @@
 //! others of the high class behind: High, plus loads of a line that nobody writes.
 //!
 //! Measured over two [`Mutex`](crate::Mutex)es (2 cores, x86-64, Zen 5): 4.33 ns alone in either class, where one of them takes
-//! 2.15 and `std`'s mutex 4.39.
+//! 2.15 and `std`'s mutex 4.39; 5.0 ns over two [`Mcs`](crate::Mcs). Over those, with ten cache lines in the section (as there): two
+//! threads 79 million a second, 16 threads 87, 64 threads 67, shares 0.88 and 0.69; over two strict ones 16 threads do not
+//! reach 0.2.
 //!
 //! **Fairness.** Within a class that of its lock; between them as above. Each low-priority thread has the bound anew, so
 //! the n-th in Low's order waits for at most n times `low_bound` high-priority sections. A low-priority
 //! holder hands the filter to a high-priority thread that waits there, so that one waits for one section.
 //!
-//! **More threads than cores.** Waiting at the filter is by the [`WaitPolicy`]: spin, yield, sleep. A grant may go to a
+//! **More threads than cores.** Each class's lock lets its running thread come again for a while, and keeps the others of
+//! its class apart, so no high-priority thread waits behind low-priority ones. Waiting at the filter is by the [`WaitPolicy`]: spin, yield, sleep. A grant may go to a
 //! thread that is not running; the others' waits then yield to it. It happens once in `low_bound` sections, and when a
 //! low-priority holder leaves while a high-priority thread waits.
 //!

@@ -109,6 +109,7 @@ impl Default for Given {
 unsafe impl RawLock for Given {
     type Platform = Native;
     type Token = ();
+    const TRY_IS_EXACT: bool = true;
 
     fn acquire(&self) {
         let mut held = self.held.lock().expect("not poisoned");

@@ -14,7 +14,7 @@ mod memory;
 mod platform;
 
 use heddle_sync::{
-    Lock, RawLock, TimedLock, WaitPolicy, abortable_mcs, biased, clh, fissile, hmcs, mcs, mutex, ticket,
+    Lock, RawLock, TimedLock, WaitPolicy, abortable_mcs, biased, clh, hmcs, mcs, mutex, ticket,
 };
 use machine::{Machine, Report};
 use platform::Simulated;
@@ -81,6 +81,7 @@ fn ticket_lock_in_virtual_time() {
 #[test]
 fn mcs_in_virtual_time() {
     depends_on_the_seed(|| mcs::Mcs::<Simulated>::new(AWAKE));
+    depends_on_the_seed(|| mcs::StrictMcs::<Simulated>::new(AWAKE));
 }
 
 #[test]
@@ -94,15 +95,10 @@ fn abortable_mcs_in_virtual_time() {
 }
 
 #[test]
-fn fissile_mcs_in_virtual_time() {
-    depends_on_the_seed(|| fissile::Fissile::new(mcs::Mcs::<Simulated>::new(AWAKE), AWAKE));
-}
-
-#[test]
 fn hmcs_on_two_simulated_packages() {
     let tree = hmcs::Tree::balanced(&[2, 2], 2);
     depends_on_the_seed(|| hmcs::Hmcs::<Simulated>::new(&tree, AWAKE));
-    depends_on_the_seed(|| fissile::Fissile::new(hmcs::Hmcs::<Simulated>::new(&tree, AWAKE), AWAKE));
+    depends_on_the_seed(|| hmcs::StrictHmcs::<Simulated>::new(&tree, AWAKE));
 }
 
 /// Sleeping queue locks: right, if not the same at each run.

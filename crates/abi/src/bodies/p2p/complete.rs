@@ -1,6 +1,6 @@
 //! Waiting for requests and testing them.
 
-use super::receive::finish;
+use super::receive::{finish, show};
 use crate::argument::{ListOut, Out, StatusOut};
 use crate::error::{Error, Result};
 use heddle_engine::p2p::{self, Any, Some_};
@@ -64,10 +64,7 @@ impl Report {
 
 #[inline(always)]
 pub(crate) fn wait(request: Out<RequestHandle>, status: StatusOut) -> Result<()> {
-    p2p::wait_with(&mut request.place()?.0, |outcome| {
-        status.report(outcome);
-        outcome.error.clone().map_or(Ok(()), Err)
-    })?
+    p2p::wait_with(&mut request.place()?.0, |outcome| show(status, outcome))?
 }
 
 #[inline(always)]

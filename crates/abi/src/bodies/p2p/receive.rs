@@ -34,6 +34,13 @@ pub(super) fn finish(status: StatusOut, outcome: Outcome) -> Result<()> {
     outcome.error.map_or(Ok(()), Err)
 }
 
+/// As [`finish`], of an outcome that is looked at where it lies.
+#[inline(always)]
+pub(super) fn show(status: StatusOut, outcome: &Outcome) -> Result<()> {
+    status.report(outcome);
+    outcome.error.clone().map_or(Ok(()), Err)
+}
+
 #[inline(always)]
 pub(crate) fn recv(
     buf: *mut c_void,
@@ -45,7 +52,7 @@ pub(crate) fn recv(
     status: StatusOut,
 ) -> Result<()> {
     let (comm, buffer) = incoming(buf, count, datatype, tag, comm)?;
-    finish(status, p2p::recv(&comm, Plane::PointToPoint, buffer, source, tag)?)
+    p2p::recv_with(&comm, Plane::PointToPoint, buffer, source, tag, |outcome| show(status, outcome))?
 }
 
 #[inline(always)]

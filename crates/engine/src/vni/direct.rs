@@ -1,0 +1,192 @@
+//! A blocking receive that takes its message straight from the ring: without a request, and without matching.
+//!
+//! It may do so only while nothing else could want the message, or is to be looked at first: no receive is posted, no
+//! unexpected message lies there, nothing waits to be sent. Whatever else the ring holds than the wanted message, small
+//! enough for the buffer, stays there for the ordinary way. Of receives that several threads issue at once any may be the
+//! first (MPI 5.0, section 3.5), so one that is not posted misses nothing that is its due.
+
+use super::{State, Vni, wire};
+use crate::buffer::Buffer;
+use crate::matching::Key;
+use heddle_model::Path;
+use heddle_transport::Offer;
+use std::cell::Cell;
+
+/// What came of a look.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Direct {
+    /// No message is there, or another thread is in the section.
+    Nothing,
+    /// The message was received: its source, its tag and how many bytes it had.
+    Received(i32, i32, usize),
+    /// This receive must go the ordinary way.
+    Ordinary,
+}
+
+impl Vni {
+    /// Looks once for a message that a blocking receive may take from the ring.
+    #[inline(always)]
+    pub(crate) fn receive_directly(&self, key: &Key, buffer: &Buffer) -> Direct {
+        let looked = self.state.try_with(
+            Path::Progress,
+            #[inline(always)]
+            |state| state.receive_directly(key, buffer),
+        );
+        looked.unwrap_or(Direct::Nothing)
+    }
+}
+
+impl State {
+    #[inline(always)]
+    fn receive_directly(&mut self, key: &Key, buffer: &Buffer) -> Direct {
+        if !self.core.is_idle() {
+            return Direct::Ordinary;
+        }
+        let received = Cell::new((0, 0, 0));
+        let offered = self.inbox.offer(
+            #[inline(always)]
+            |message| {
+                let header = &message.header;
+                let exact = Key { context: header.context, envelope: header.envelope };
+                if header.kind != wire::EAGER || !key.wants(&exact) || message.len() > buffer.len() {
+                    return false;
+                }
+                buffer.write(0, message.payload());
+                received.set((exact.source(), exact.tag(), message.len()));
+                true
+            },
+        );
+        match offered {
+            Offer::Nothing => Direct::Nothing,
+            Offer::Refused => Direct::Ordinary,
+            Offer::Taken => {
+                let (source, tag, bytes) = received.get();
+                Direct::Received(source, tag, bytes)
+            }
+        }
+    }
+}
+
+impl super::Core {
+    /// Whether messages and receives have nothing to wait for here.
+    #[inline(always)]
+    fn is_idle(&self) -> bool {
+        self.matching.is_empty()
+            && self.backlogged == 0
+            && self.streams.is_empty()
+            && self.flushes.is_empty()
+            && self.pulls.is_empty()
+            && self.pushes.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::{self, RequestId, RequestKind};
+    use crate::vni::{SendArgs, eager_header};
+    use heddle_bootstrap::JobControl;
+    use heddle_model::Model;
+    use heddle_spec::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG};
+    use heddle_transport::Fabric;
+
+    const CONTEXT: u64 = 8;
+
+    struct Pair {
+        sender: Vni,
+        receiver: Vni,
+    }
+
+    impl Pair {
+        /// Both ranks of a job, played by this thread.
+        fn new() -> Pair {
+            let job = JobControl::create(2).expect("the memory of a job");
+            let [sender, receiver] = [0, 1].map(|rank| {
+                let world = job.world_of(rank).expect("the job is there");
+                let fabric = Fabric::attach(&world, 1).expect("a segment");
+                Vni::new(&fabric, 0, &Model::default(), true)
+            });
+            Pair { sender, receiver }
+        }
+
+        /// Sends `bytes` with a tag. The first message only opens the connection.
+        fn send(&self, tag: i32, bytes: &mut [u8]) {
+            // SAFETY: the bytes outlive the operation, which is eager.
+            let buffer = unsafe { Buffer::bytes(bytes.as_mut_ptr(), bytes.len()) };
+            let at_once =
+                self.sender.with(|core| core.send_at_once(1, &eager_header(CONTEXT, 0, tag), &buffer));
+            if !at_once {
+                let (peer, context, source, synchronous, keep) = (1, CONTEXT, 0, false, None);
+                let args = SendArgs { buffer, peer, context, source, tag, synchronous, keep };
+                let pending =
+                    self.sender.with(|core| core.send(args, || request::take(0, 0, RequestKind::Send)));
+                assert_eq!(pending, None, "there is room");
+            }
+        }
+
+        fn receive(&self, source: i32, tag: i32, to: &mut [u8]) -> Direct {
+            // SAFETY: the bytes outlive the call.
+            let buffer = unsafe { Buffer::bytes(to.as_mut_ptr(), to.len()) };
+            self.receiver.receive_directly(&Key::new(CONTEXT, source, tag), &buffer)
+        }
+
+        fn post(&self, tag: i32, to: &mut [u8]) -> RequestId {
+            let id = request::take(0, 0, RequestKind::Receive);
+            // SAFETY: new, and not issued yet.
+            let flight = unsafe { request::flight(id) };
+            // SAFETY: the bytes outlive the operation.
+            flight.buffer = unsafe { Buffer::bytes(to.as_mut_ptr(), to.len()) };
+            self.receiver.with(|core| core.receive(id, Key::new(CONTEXT, 0, tag)));
+            id
+        }
+    }
+
+    #[test]
+    fn takes_the_wanted_message_with_and_without_wildcards() {
+        let pair = Pair::new();
+        let mut to = [0; 100];
+        assert!(matches!(pair.receive(0, 5, &mut to), Direct::Nothing));
+        for (source, tag) in [(0, 5), (MPI_ANY_SOURCE, 5), (0, MPI_ANY_TAG), (MPI_ANY_SOURCE, MPI_ANY_TAG)] {
+            for len in [0, 8, 40, 100] {
+                pair.send(5, &mut vec![len as u8; len]);
+                let received = pair.receive(source, tag, &mut to);
+                assert!(matches!(received, Direct::Received(0, 5, bytes) if bytes == len), "{received:?}");
+                assert!(to[..len].iter().all(|byte| *byte == len as u8));
+            }
+        }
+        assert!(matches!(pair.receive(0, 5, &mut to), Direct::Nothing));
+    }
+
+    #[test]
+    fn leaves_other_messages_to_the_ordinary_way() {
+        let pair = Pair::new();
+        let mut to = [0; 8];
+        pair.send(6, &mut [1; 8]);
+        assert!(matches!(pair.receive(0, 5, &mut to), Direct::Ordinary), "another tag");
+        assert!(matches!(pair.receive(1, 6, &mut to), Direct::Ordinary), "another source");
+        assert!(matches!(pair.receive(0, 6, &mut to[..7]), Direct::Ordinary), "too long");
+        assert!(matches!(pair.receive(0, 6, &mut to), Direct::Received(0, 6, 8)), "it is still there");
+    }
+
+    #[test]
+    fn gives_way_to_receives_posted_before_and_to_messages_that_came_before() {
+        let pair = Pair::new();
+        let (mut first, mut second) = ([0; 8], [0; 8]);
+        let posted = pair.post(5, &mut first);
+        pair.send(5, &mut [1; 8]);
+        assert!(matches!(pair.receive(0, 5, &mut second), Direct::Ordinary));
+        assert!(pair.receiver.look());
+        assert!(request::is_complete(posted));
+        assert_eq!((first, second), ([1; 8], [0; 8]));
+
+        pair.send(5, &mut [2; 8]);
+        assert!(pair.receiver.look());
+        pair.send(5, &mut [3; 8]);
+        assert!(matches!(pair.receive(0, 5, &mut second), Direct::Ordinary));
+        let earlier = pair.post(5, &mut first);
+        assert!(request::is_complete(earlier));
+        assert!(matches!(pair.receive(0, 5, &mut second), Direct::Received(0, 5, 8)));
+        assert_eq!((first, second), ([2; 8], [3; 8]));
+        assert!([posted, earlier].iter().all(|id| request::consume(*id).is_some()));
+    }
+}

@@ -1,0 +1,144 @@
+//! Large messages of which either side copies a half: single copy by two cores at once.
+//!
+//! ```text
+//!   sender                       receiver
+//!     ── RTS (address) ─────────▶
+//!     ◀───── PUSH (address) ─────
+//!     process_vm_writev           process_vm_readv
+//!     (rear half)                 (front half)
+//!     ── PUSHED ────────────────▶
+//!     ◀────────── FIN ───────────
+//! ```
+//!
+//! Both copies are made outside of the VNIs' sections. If one of them fails, the whole message is streamed once both are
+//! over.
+
+use super::Core;
+use super::pace::Way;
+use super::rendezvous::Pull;
+use super::wire::{self, Rts};
+use crate::matching::Key;
+use crate::request::{self, RequestId};
+use heddle_platform::clock;
+use heddle_transport::single_copy;
+use std::io;
+
+/// The receiver's half is rounded to this, so that each page but one is touched by one side only.
+const PAGE: usize = 4096;
+
+/// Where the sender takes over.
+fn middle(len: usize) -> usize {
+    len / 2 & !(PAGE - 1)
+}
+
+/// Which half of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Half {
+    /// The receiver copies it.
+    Front,
+    /// The sender copies it.
+    Rear,
+}
+
+/// A receive whose halves are under way.
+#[derive(Debug)]
+pub(super) struct Halves {
+    receive: RequestId,
+    key: Key,
+    peer: usize,
+    rts: Rts,
+    /// Whether the copy of each half went well, once it is over.
+    over: [Option<bool>; 2],
+}
+
+/// The rear half of a send, to be copied to the receiver's memory, outside of the section.
+#[derive(Debug)]
+pub(super) struct Push {
+    receive: RequestId,
+    peer: usize,
+    pid: u32,
+    remote: u64,
+    local: *mut u8,
+    len: usize,
+}
+
+// SAFETY: the send's buffer belongs to MPI until the send completes, which it does not before its rear half was copied.
+unsafe impl Send for Push {}
+
+impl Push {
+    /// Makes the copy.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub(super) fn run(&self) -> io::Result<()> {
+        // SAFETY: `local` is a part of the send's buffer and has `len` bytes.
+        unsafe { single_copy::write(self.pid as i32, self.remote, self.local, self.len) }
+    }
+}
+
+impl Core {
+    /// Asks the sender to copy the rear half of a message; returns how long the front half is.
+    pub(super) fn ask_for_half(&mut self, pull: &Pull) -> usize {
+        let Pull { receive, key, peer, rts, local, len, .. } = *pull;
+        self.halves.push(Halves { receive, key, peer, rts, over: [None; 2] });
+        // SAFETY: an active request of this VNI, whose section we are in.
+        unsafe { request::flight(receive) }.asked_ns = clock::now_ns();
+        let push = wire::Push {
+            sender: rts.request,
+            receiver: receive,
+            address: local.expose_provenance() as u64,
+            pid: std::process::id(),
+        };
+        self.send_control(peer, wire::PUSH, push.to_bytes());
+        middle(len)
+    }
+
+    /// The receiver wants the rear half to be copied from here.
+    pub(super) fn push_wanted(&mut self, push: wire::Push) {
+        // SAFETY: the send is active on this VNI, whose section we are in, until it is told to be done.
+        let flight = unsafe { request::flight(push.sender) };
+        let (begin, end) = (middle(flight.buffer.len()), flight.buffer.len());
+        let Some(local) = flight.buffer.contiguous() else {
+            unreachable!("the receiver was given an address");
+        };
+        self.pushes.push(Push {
+            receive: push.receiver,
+            peer: flight.peer,
+            pid: push.pid,
+            remote: push.address + begin as u64,
+            local: local.wrapping_add(begin),
+            len: end - begin,
+        });
+        // This thread may leave MPI before it comes to that; sleepers can do it, too.
+        self.wake_sleepers();
+    }
+
+    /// The rear half was copied, or refused by the kernel.
+    pub(super) fn finish_push(&mut self, push: &Push, result: &io::Result<()>) {
+        let words = [u64::from(push.receive), u64::from(result.is_ok()), 0];
+        self.send_control(push.peer, wire::PUSHED, wire::to_bytes(words));
+    }
+
+    /// One half of a message was copied, or could not be. With the other one over as well, the receive completes.
+    pub(super) fn half_is_over(&mut self, receive: RequestId, half: Half, well: bool) {
+        let Some(at) = self.halves.iter().position(|halves| halves.receive == receive) else {
+            unreachable!("nobody copies half a message that was not asked for");
+        };
+        self.halves[at].over[half as usize] = Some(well);
+        let [Some(front), Some(rear)] = self.halves[at].over else { return };
+        let Halves { key, peer, rts, .. } = self.halves.swap_remove(at);
+        if !(front && rear) {
+            return self.ask_for_pieces(receive, &key, peer, rts);
+        }
+        // SAFETY: an active request of this VNI, whose section we are in.
+        let asked_ns = unsafe { request::flight(receive) }.asked_ns;
+        self.pace(peer, rts.len as usize).sent_jointly(
+            Way::Halves,
+            rts.len as usize,
+            asked_ns,
+            clock::now_ns(),
+        );
+        self.send_control(peer, wire::FIN, wire::to_bytes([u64::from(rts.request), 0, 0]));
+        self.complete_receive(receive, &key, rts.len, None);
+    }
+}

@@ -1,0 +1,109 @@
+//! The door to the value: one word that lets one thread in, and the call of those who wait.
+
+use crate::fault::{Fault, injected};
+use heddle_platform::Platform;
+use heddle_platform::atomic::Ordering;
+use heddle_platform::platform::AtomicInteger;
+
+/// Anybody may enter.
+const FREE: u32 = 0;
+/// Somebody is inside.
+const HELD: u32 = 1;
+/// The head of the queue may enter; others go through the queue.
+const RESERVED: u32 = 2;
+
+/// The door; see the module above.
+#[derive(Debug)]
+pub(super) struct Door<P: Platform> {
+    state: P::AtomicU32,
+    /// 1 when somebody has waited for long. All changes are read-modify-writes, so who takes a call away has seen what
+    /// everybody did who called.
+    called: P::AtomicU32,
+    /// The thread that reserved it last.
+    reserver: P::AtomicU64,
+}
+
+impl<P: Platform> Door<P> {
+    pub(super) fn new() -> Self {
+        Self {
+            state: AtomicInteger::new(FREE),
+            called: AtomicInteger::new(0),
+            reserver: AtomicInteger::new(0),
+        }
+    }
+
+    #[inline(always)]
+    fn take(&self, from: u32) -> bool {
+        // Acquire: pairs with the Release in leave_as().
+        self.state.compare_exchange(from, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    /// Enters if it is free.
+    #[inline(always)]
+    pub(super) fn enter(&self) -> bool {
+        self.take(FREE)
+    }
+
+    /// Enters if nobody is inside.
+    pub(super) fn enter_any(&self) -> bool {
+        match self.state.load(Ordering::Relaxed) {
+            HELD => false,
+            RESERVED if injected(Fault::DsmSynchReservationUnknown) => false,
+            free_or_reserved => self.take(free_or_reserved),
+        }
+    }
+
+    /// A hint: whether nobody is inside.
+    pub(super) fn is_open(&self) -> bool {
+        self.state.load(Ordering::Relaxed) != HELD
+    }
+
+    /// Whether the caller is the one that others are to be before.
+    pub(super) fn stands_back(&self) -> bool {
+        self.state.load(Ordering::Relaxed) == RESERVED
+            && self.reserver.load(Ordering::Relaxed) == P::thread_id()
+    }
+
+    #[inline(always)]
+    fn leave_as(&self, state: u32) {
+        let order = if injected(Fault::DsmSynchRelaxedLeave) { Ordering::Relaxed } else { Ordering::Release };
+        // Release: pairs with the Acquire in take().
+        self.state.store(state, order);
+        if !injected(Fault::DsmSynchWithoutLight) {
+            // Pairs with the heavy() of a head that goes to sleep, between its call and its last attempt.
+            P::light();
+        }
+    }
+
+    /// As the one inside. Afterwards the caller looks whether it [is called](Self::is_called).
+    #[inline(always)]
+    pub(super) fn leave(&self) {
+        self.leave_as(FREE);
+    }
+
+    /// As [`leave`](Self::leave); others are to be before the caller.
+    pub(super) fn leave_reserved(&self) {
+        self.reserver.store(P::thread_id(), Ordering::Relaxed);
+        self.leave_as(RESERVED);
+    }
+
+    /// As one who waits in the queue and has waited for long.
+    pub(super) fn call(&self) {
+        if !injected(Fault::DsmSynchWaitsUncalled) {
+            // Release: pairs with the Acquire in take_call(): who is the head comes before.
+            self.called.swap(1, Ordering::AcqRel);
+        }
+    }
+
+    /// Whether somebody calls.
+    #[inline(always)]
+    pub(super) fn is_called(&self) -> bool {
+        self.called.load(Ordering::Relaxed) != 0
+    }
+
+    /// As the one inside: whether somebody has called; he calls no more.
+    pub(super) fn take_call(&self) -> bool {
+        // Acquire: pairs with the Release in call().
+        self.is_called() && self.called.swap(0, Ordering::AcqRel) != 0
+    }
+}

@@ -1,0 +1,100 @@
+//! The holder at the queue: runs what is posted, and finds somebody to go on.
+
+use super::mode::Patience;
+use super::{LockQueue, RequestOf};
+use crate::RawLock;
+use crate::combining::request::{Request, Verdict};
+use crate::fault::{Fault, injected};
+use std::ptr::{self, NonNull};
+
+/// What the lock guards.
+pub(super) struct Guarded<N, T> {
+    pub(super) value: T,
+    /// What was taken from `posted`, oldest first.
+    pub(super) pending: *mut N,
+    patience: Patience,
+    /// How many times in a row the threshold was reached without anybody to hand over to.
+    alone: u32,
+}
+
+impl<N, T> Guarded<N, T> {
+    pub(super) fn new(value: T) -> Self {
+        Self { value, pending: ptr::null_mut(), patience: Patience::FIRST, alone: 0 }
+    }
+}
+
+/// How a holder's run through the queue ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Drained {
+    /// Nothing was posted at its end.
+    Empty,
+    /// There is more.
+    Threshold,
+}
+
+impl<L: RawLock, T: 'static> LockQueue<L, T> {
+    /// As the holder: runs what is posted, up to the threshold.
+    #[inline(never)]
+    pub(super) fn drain_posted(&self, guarded: &mut Guarded<RequestOf<L, T>, T>) -> Drained {
+        let mut left = self.threshold;
+        loop {
+            if guarded.pending.is_null() {
+                guarded.pending = self.posted.take();
+            }
+            let Some(request) = NonNull::new(guarded.pending) else {
+                if left == self.threshold {
+                    self.mode.count_fruitless(&mut guarded.patience, || self.posted.is_empty());
+                } else {
+                    guarded.patience.restart();
+                }
+                self.mode.set_relief_wanted(false);
+                guarded.alone = 0;
+                // A second look: a poster that saw no quiet left its post to this holder (invariant 3).
+                if self.posted.is_empty() || injected(Fault::LockQueueQuietWithoutLook) {
+                    return Drained::Empty;
+                }
+                continue;
+            };
+            if left == 0 {
+                // Nobody may overlook the rest.
+                self.mode.call();
+                return Drained::Threshold;
+            }
+            left -= 1;
+            // SAFETY: taken by this holder or one before it, in order and each once; only a holder tells.
+            guarded.pending = unsafe { Request::serve(request, &mut guarded.value) };
+        }
+    }
+
+    /// As the holder, with the threshold reached: whether somebody else will go on after the release.
+    #[inline]
+    pub(super) fn hand_over(&self, drained: Drained) -> bool {
+        drained == Drained::Threshold
+            && (self.lock.has_waiters() || self.tell_heir() || injected(Fault::LockQueueStopsAtThreshold))
+    }
+
+    /// As the holder: whether a request waits in `pending`, and tells the first such to lead.
+    #[cold]
+    fn tell_heir(&self) -> bool {
+        self.guarded(|guarded| {
+            let mut place = guarded.pending;
+            while let Some(request) = NonNull::new(place) {
+                // SAFETY: taken and not run, so alive.
+                let node = unsafe { request.as_ref() };
+                if node.is_attended() {
+                    // SAFETY: attended, not run, and only a holder tells. The owner comes through the lock.
+                    unsafe { Request::tell(request, Verdict::Lead) };
+                    guarded.alone = 0;
+                    self.mode.set_relief_wanted(false);
+                    return true;
+                }
+                place = node.next_taken();
+            }
+            guarded.alone = guarded.alone.saturating_add(1);
+            if guarded.alone > 1 {
+                self.mode.set_relief_wanted(true);
+            }
+            false
+        })
+    }
+}

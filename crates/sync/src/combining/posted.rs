@@ -1,0 +1,79 @@
+//! An operation that nobody waits for, in memory that ends with it.
+
+use super::request::{Frame, Request};
+use crate::node;
+use crate::queue::chain::NODE_ALIGN;
+use heddle_platform::Platform;
+use std::mem::MaybeUninit;
+use std::panic::{self, AssertUnwindSafe};
+use std::ptr::NonNull;
+
+/// The memory of a posted operation that is small enough.
+#[repr(C, align(128))]
+struct Block(MaybeUninit<[u8; node::BLOCK_BYTES]>);
+
+/// An operation that nobody will wait for, in memory of its own.
+pub(crate) struct Posted<P: Platform, T: 'static, F> {
+    frame: NonNull<Frame<P, T, F, ()>>,
+}
+
+impl<P: Platform, T: 'static, F: FnOnce(&mut T) + Send + 'static> Posted<P, T, F> {
+    pub(crate) fn new(operation: F) -> Self {
+        let frame = Frame::unattended(operation, Self::execute);
+        if !Self::FITS_BLOCK {
+            return Self { frame: NonNull::from(Box::leak(Box::new(frame))) };
+        }
+        let place = node::take::<P, _>(Block(MaybeUninit::uninit())).cast();
+        // SAFETY: large and aligned enough, and the caller's alone.
+        unsafe { place.write(frame) };
+        Self { frame: place }
+    }
+
+    const FITS_BLOCK: bool = size_of::<Frame<P, T, F, ()>>() <= node::BLOCK_BYTES
+        && align_of::<Frame<P, T, F, ()>>() <= NODE_ALIGN;
+
+    /// The request, to be handed to others: [`Request::execute`] ends it.
+    pub(crate) fn request(&self) -> NonNull<Request<P, T>> {
+        self.frame.cast()
+    }
+
+    /// Ends one that nobody found, and gives the operation back.
+    pub(crate) fn into_operation(self) -> Option<F> {
+        // SAFETY: nobody found it.
+        unsafe { Self::end(self.frame) }
+    }
+
+    /// Takes the operation out and gives the memory back.
+    ///
+    /// # Safety
+    ///
+    /// `place` is from [`new`](Self::new), alive and the caller's alone; it ends here.
+    unsafe fn end(place: NonNull<Frame<P, T, F, ()>>) -> Option<F> {
+        if !Self::FITS_BLOCK {
+            // SAFETY: leaked by new() as this type, ended once.
+            return unsafe { Box::from_raw(place.as_ptr()) }.into_operation();
+        }
+        // SAFETY: new() wrote a frame of this type there; it ends once, so it is moved out once.
+        let frame = unsafe { place.read() };
+        // SAFETY: taken by new() as a block; the frame in it has been moved out.
+        unsafe { node::give::<P, Block>(place.cast()) };
+        frame.into_operation()
+    }
+
+    unsafe fn execute(request: NonNull<Request<P, T>>, state: &mut T) {
+        // The memory goes back before the operation runs, which may take its time or post another.
+        // SAFETY: request() made it from a frame of this type; it is run once.
+        let operation = unsafe { Self::end(request.cast()) };
+        if let Some(operation) = operation {
+            run_unattended(operation, state);
+        }
+    }
+}
+
+/// Runs an operation that nobody waits for: a panic ends with it.
+pub(crate) fn run_unattended<T>(operation: impl FnOnce(&mut T), state: &mut T) {
+    if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| operation(state))) {
+        // Its destructor may panic in its turn.
+        let _ = panic::catch_unwind(AssertUnwindSafe(move || drop(payload)));
+    }
+}
