@@ -115,8 +115,12 @@ mod races {
         }
     }
 
-    fn queue(fault: Fault, queue: &impl Mpsc<Item = Box<u64>>) {
+    fn queue<Q: Mpsc<Item = Box<u64>>>(fault: Fault, make: impl Fn() -> Q) {
         inject(fault);
+        (0..ROUNDS).for_each(|_| produce_and_consume(&make()));
+    }
+
+    fn produce_and_consume(queue: &impl Mpsc<Item = Box<u64>>) {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 for number in 0..TURNS {
@@ -157,9 +161,9 @@ mod races {
         dsm_synch_leave: RACE, combine(Fault::DsmSynchRelaxedLeave, DsmSynch::<u64>::default);
         dsm_synch: RACE, combine(Fault::DsmSynchRelaxedLink, DsmSynch::<u64>::default);
         request: RACE, combine(Fault::RequestRelaxedLook, LockQueue::<Mutex, u64>::default);
-        chain: RACE, queue(Fault::ChainRelaxedPush, &Unbounded::<_>::new());
-        bounded_push: RACE, queue(Fault::BoundedRelaxedPush, &Bounded::<_>::new(4));
-        bounded_pop: RACE, queue(Fault::BoundedRelaxedPop, &Bounded::<_>::new(4));
+        chain: RACE, queue(Fault::ChainRelaxedPush, Unbounded::<_>::new);
+        bounded_push: RACE, queue(Fault::BoundedRelaxedPush, || Bounded::<_>::new(4));
+        bounded_pop: RACE, queue(Fault::BoundedRelaxedPop, || Bounded::<_>::new(4));
         counter: RACE, {
             inject(Fault::CounterRelaxedSignal);
             // Not asleep: waking a sleeper publishes, too.
@@ -188,7 +192,7 @@ mod races {
 
     // SAFETY: none of it is kept, for a test in which something else keeps it or fails to.
     unsafe impl RawLock for Given {
-        type Platform = heddle_sync::Native;
+        type Platform = Native;
         type Token = ();
 
         fn acquire(&self) {}
