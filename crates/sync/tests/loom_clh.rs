@@ -23,7 +23,7 @@ fn clocked() -> StrictClh<Clocked> {
     StrictClh::new(WaitPolicy::PARK_AT_ONCE)
 }
 
-every_lock_passes!(sleeping, polling);
+every_lock_passes!(sleeping, polling, 4);
 
 #[test]
 fn deadlines() {

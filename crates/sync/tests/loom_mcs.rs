@@ -17,7 +17,7 @@ fn polling() -> StrictMcs<Native> {
     StrictMcs::new(WaitPolicy { yields: 1, ..WaitPolicy::PARK_AT_ONCE })
 }
 
-every_lock_passes!(sleeping, polling);
+every_lock_passes!(sleeping, polling, 3);
 
 must_fail!(a_relaxed_grant_is_found, Some(Fault::McsRelaxedGrant), RACE, add(sleeping, 2, 1));
 

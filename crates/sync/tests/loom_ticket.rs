@@ -22,7 +22,7 @@ fn clocked() -> StrictTicket<Clocked> {
     StrictTicket::new(WaitPolicy::PARK_AT_ONCE)
 }
 
-every_lock_passes!(sleeping, polling);
+every_lock_passes!(sleeping, polling, 4);
 
 #[test]
 fn deadlines() {
