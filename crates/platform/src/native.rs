@@ -31,7 +31,7 @@ unsafe impl Platform for Native {
     type AtomicPtr<T: 'static> = AtomicPtr<T>;
     type Cell<T> = UnsafeCell<T>;
 
-    const REUSES_MEMORY: bool = cfg!(not(loom));
+    const REUSES_MEMORY: bool = cfg!(not(any(loom, asan)));
 
     #[inline(always)]
     fn fence(order: Ordering) {

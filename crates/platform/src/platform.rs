@@ -35,8 +35,8 @@ pub unsafe trait Platform: Copy + Default + fmt::Debug + Send + Sync + 'static {
     /// A memory place that shared references may change.
     type Cell<T>: MemoryCell<T>;
 
-    /// Whether memory may serve for a new object after another died in it, without the platform being told. A model
-    /// checker that follows each object says no, and its nodes come from the allocator every time.
+    /// Whether memory may serve for a new object after another died in it, without the platform being told. A checker
+    /// that follows each object (loom, AddressSanitizer) says no, and nodes come from the allocator every time.
     const REUSES_MEMORY: bool;
 
     /// A fence, as [`std::sync::atomic::fence`].

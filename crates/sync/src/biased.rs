@@ -14,6 +14,9 @@
 //! visible. And the bias may move from thread to thread: each owner has a *seat* of its own, because a former owner may
 //! have been stopped between its first look and its store, and that late store must not hit the new owner's flag.
 //!
+//! **When a thread does not run.** A stopped owner stops nobody while it is outside, all while it is inside. Who takes
+//! the bias away holds `L`: stopped, it stops all, as a holder of `L` does. For other waiters see `L`.
+//!
 //! `bias` is 0 (nobody), or the owner's identity with the number of its seat, or that with `REVOKING`:
 //!
 //! ```text

@@ -1,8 +1,9 @@
 //! Deliberate faults, to show that the model tests would see a real one.
 //!
 //! Each names one line of an algorithm that looks as if one could do without it. Under `--cfg loom` a test leaves that
-//! line out with `inject` and demands that the model checker finds the damage; in every other build the question
-//! whether a fault is injected is the constant `false`.
+//! line out with `inject` and demands that the model checker finds the damage; under `--cfg tsan` it demands that of
+//! ThreadSanitizer, where the damage is a data race. In every other build the question whether a fault is injected is
+//! the constant `false`.
 
 /// A line left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -205,8 +206,30 @@ pub(crate) fn injected(fault: Fault) -> bool {
     CURRENT.with(|current| current.get() == Some(fault))
 }
 
+/// From now on all threads of this process leave that line out.
+#[cfg(tsan)]
+pub fn inject(fault: Fault) {
+    everywhere::CURRENT.store(fault as u32 + 1, everywhere::Ordering::Relaxed);
+}
+
+/// Whether this process leaves that line out.
+#[cfg(tsan)]
+pub(crate) fn injected(fault: Fault) -> bool {
+    // Relaxed: orders nothing, so that it hides no race.
+    everywhere::CURRENT.load(everywhere::Ordering::Relaxed) == fault as u32 + 1
+}
+
+#[cfg(tsan)]
+mod everywhere {
+    use heddle_platform::atomic::AtomicU32;
+    pub(super) use heddle_platform::atomic::Ordering;
+
+    /// The fault's number plus 1, or 0.
+    pub(super) static CURRENT: AtomicU32 = AtomicU32::new(0);
+}
+
 /// Whether the model leaves this line out: there is no model.
-#[cfg(not(loom))]
+#[cfg(not(any(loom, tsan)))]
 #[inline(always)]
 pub(crate) const fn injected(_: Fault) -> bool {
     false

@@ -16,6 +16,10 @@
 //! tenure. A sleeper would sleep on while others keep coming and being awake: every 256th release that passes
 //! sleepers over wakes one.
 //!
+//! **When a thread does not run.** A stopped holder stops all; who has a deadline gets away. A stopped waiter, wherever
+//! it stops, keeps nobody from the lock who is awake or comes. Those who sleep rely on it while it counts as awake: they
+//! sleep on until it runs, or until the 256th release.
+//!
 //! | `state` | meaning | left by |
 //! |---|---|---|
 //! | `FREE` | anybody may take it | compare-and-swap to `HELD` |

@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    #[cfg(not(miri))]
+    #[cfg(not(any(miri, asan)))]
     fn a_given_block_is_taken_next() {
         let node = take_node(1);
         check_and_give(node, 1);

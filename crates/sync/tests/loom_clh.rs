@@ -7,7 +7,7 @@ mod model;
 use heddle_sync::clh::StrictClh;
 use heddle_sync::fault::Fault;
 use heddle_sync::{Native, WaitPolicy};
-use model::adders::{acquire_and_give_up, acquire_and_try, add, no_phantom_waiters};
+use model::adders::{acquire_and_give_up, acquire_and_try, add, every_lock_passes, no_phantom_waiters};
 use model::clocked::{self, Clocked};
 use model::{DEADLOCK, RACE, explore, must_fail};
 
@@ -23,24 +23,7 @@ fn clocked() -> StrictClh<Clocked> {
     StrictClh::new(WaitPolicy::PARK_AT_ONCE)
 }
 
-#[test]
-fn two_threads() {
-    explore(None, add(sleeping, 2, 1));
-    explore(Some(4), add(sleeping, 2, 2));
-    explore(Some(3), add(polling, 2, 2));
-}
-
-#[test]
-fn three_threads() {
-    explore(Some(2), add(sleeping, 3, 1));
-    explore(Some(2), add(polling, 3, 1));
-}
-
-#[test]
-fn tries() {
-    explore(None, acquire_and_try(sleeping, 1));
-    explore(Some(2), acquire_and_try(sleeping, 2));
-}
+every_lock_passes!(sleeping, polling, 4);
 
 #[test]
 fn deadlines() {
@@ -74,11 +57,6 @@ fn one_waits_behind_one_that_gives_up() {
 #[test]
 fn who_gives_up_is_passed() {
     explore(Some(3), one_waits_behind_one_that_gives_up);
-}
-
-#[test]
-fn waiters_reported_are_there() {
-    explore(None, no_phantom_waiters(sleeping));
 }
 
 must_fail!(a_relaxed_release_is_found, Some(Fault::ClhRelaxedRelease), RACE, add(sleeping, 2, 1));

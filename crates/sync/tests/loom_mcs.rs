@@ -6,7 +6,7 @@ mod model;
 use heddle_sync::fault::Fault;
 use heddle_sync::mcs::StrictMcs;
 use heddle_sync::{Native, WaitPolicy};
-use model::adders::{acquire_and_try, add, no_phantom_waiters};
+use model::adders::{acquire_and_try, add, every_lock_passes, no_phantom_waiters};
 use model::{DEADLOCK, RACE, explore, must_fail};
 
 fn sleeping() -> StrictMcs<Native> {
@@ -17,29 +17,7 @@ fn polling() -> StrictMcs<Native> {
     StrictMcs::new(WaitPolicy { yields: 1, ..WaitPolicy::PARK_AT_ONCE })
 }
 
-#[test]
-fn two_threads() {
-    explore(None, add(sleeping, 2, 1));
-    explore(Some(3), add(sleeping, 2, 2));
-    explore(Some(3), add(polling, 2, 2));
-}
-
-#[test]
-fn three_threads() {
-    explore(Some(2), add(sleeping, 3, 1));
-    explore(Some(2), add(polling, 3, 1));
-}
-
-#[test]
-fn tries() {
-    explore(None, acquire_and_try(sleeping, 1));
-    explore(Some(2), acquire_and_try(sleeping, 2));
-}
-
-#[test]
-fn waiters_reported_are_there() {
-    explore(Some(4), no_phantom_waiters(sleeping));
-}
+every_lock_passes!(sleeping, polling, 3);
 
 must_fail!(a_relaxed_grant_is_found, Some(Fault::McsRelaxedGrant), RACE, add(sleeping, 2, 1));
 

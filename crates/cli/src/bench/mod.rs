@@ -14,6 +14,7 @@ pub(crate) mod load;
 pub(crate) mod machine;
 mod peers;
 mod picture;
+pub(crate) mod png;
 pub(crate) mod record;
 mod remains;
 mod table;
@@ -94,6 +95,9 @@ pub(crate) struct BenchArgs {
     /// The folder for the results (default: results/bench-DATE).
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// The picture as PNG too.
+    #[arg(long)]
+    png: bool,
     /// Fail (status 1) if a target is missed or could not be checked.
     #[arg(long, conflicts_with = "no_heddle")]
     check: bool,
@@ -190,7 +194,11 @@ pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode, BenchError> {
     record::save(&session.results, &session.file)?;
     let page = out.join("table.md");
     fs::write(&page, table::render(&session.results)).map_err(BenchError::file("write", &page))?;
-    picture::draw(&session.results, &out.join("picture.svg"))?;
+    let picture = out.join("picture.svg");
+    picture::draw(&session.results, &picture)?;
+    if args.png {
+        png::beside(&picture)?;
+    }
     conclude(&session.results, &out);
     let met = session.results.targets.iter().all(|target| target.verdict == Verdict::Pass);
     Ok(match (interrupted, args.check && !met) {

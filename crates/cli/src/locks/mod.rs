@@ -31,6 +31,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::bench::error::BenchError;
 use crate::bench::load::LoadMeter;
 use crate::bench::machine::Machine;
+use crate::bench::png;
 use crate::bench::record::save;
 use crate::bench::targets::Verdict;
 use crate::bench::{INTERRUPTED, results_folder, seconds};
@@ -76,6 +77,9 @@ pub(crate) struct LocksArgs {
     /// The folder for the results (default: results/locks-DATE).
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// The picture as PNG too.
+    #[arg(long)]
+    png: bool,
     /// Fail (status 1) if a target is missed.
     #[arg(long)]
     check: bool,
@@ -161,7 +165,11 @@ pub(crate) fn run(args: &LocksArgs) -> Result<ExitCode, BenchError> {
     let results = &session.results;
     let page = out.join("table.md");
     fs::write(&page, table::render(results)).map_err(BenchError::file("write", &page))?;
-    picture::draw(results, &out.join("picture.svg"))?;
+    let picture = out.join("picture.svg");
+    picture::draw(results, &picture)?;
+    if args.png {
+        png::beside(&picture)?;
+    }
     print!("{}", table::conclusion(results));
     println!("results: {}", out.display());
     let met = results.targets.iter().all(|target| target.verdict != Verdict::Fail);

@@ -58,8 +58,10 @@
 //! | `StrictHmcs` | 9.9 | 10 | 0.2 | 0.06 | | |
 //! | best of glibc, `parking_lot`, `std` | 4.5 | 92 | 104 | 93 | 0.82 | 0.88 |
 //!
-//! **A thread that does not run for 50 ms.** The holder: everybody waits. A waiter: nobody, until the lock is passed to it;
-//! then everybody; in the default form those who come anew go past it. [`TimedLock::acquire_until`](crate::TimedLock) gets past both, and who gave up is in nobody's way.
+//! **A thread that does not run for 50 ms.** The holder: everybody waits. A waiter: nobody, until the lock is passed to it,
+//! then everybody, in the default form but those who come anew; or until it is handed the lead of its cohort without the
+//! lock, then those of its cohort. [`TimedLock::acquire_until`](crate::TimedLock) gets past both, and who gave up is in
+//! nobody's way. One stopped between its swap and its link keeps the one before it in its release, and with it everybody.
 
 mod cohort;
 mod tree;

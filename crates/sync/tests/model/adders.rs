@@ -114,3 +114,36 @@ pub(crate) fn no_phantom_waiters<L: RawLock + 'static>(make: fn() -> L) -> impl 
         assert!(!lock.has_waiters());
     }
 }
+
+/// What every lock passes that is made by `$sleeping` with waiters that sleep at once, and by `$polling` with waiters that
+/// look once more before. With two acquisitions each, two threads are explored up to `$bound` preemptions.
+#[allow(unused_macros)]
+macro_rules! every_lock_passes {
+    ($sleeping:expr, $polling:expr, $bound:expr) => {
+        #[test]
+        fn two_threads() {
+            explore(None, add($sleeping, 2, 1));
+            explore(Some($bound), add($sleeping, 2, 2));
+            explore(Some(3), add($polling, 2, 2));
+        }
+
+        #[test]
+        fn three_threads() {
+            explore(Some(2), add($sleeping, 3, 1));
+            explore(Some(2), add($polling, 3, 1));
+        }
+
+        #[test]
+        fn tries() {
+            explore(None, acquire_and_try($sleeping, 1));
+            explore(Some(2), acquire_and_try($sleeping, 2));
+        }
+
+        #[test]
+        fn waiters_reported_are_there() {
+            explore(None, no_phantom_waiters($sleeping));
+        }
+    };
+}
+#[allow(unused_imports)]
+pub(crate) use every_lock_passes;

@@ -1,4 +1,19 @@
 //! Running a model to its end, and demanding that a model with a fault fails.
+//!
+//! **How far the models are explored** is the first argument of every [`explore`] in the `loom_*.rs` beside this folder:
+//! `None` is every execution, `Some(n)` every execution with at most n preemptions. The short form, which `make test`
+//! runs:
+//!
+//! | model | explored |
+//! |---|---|
+//! | two threads that do one thing each | all, where that takes seconds; else 3 or 4 preemptions |
+//! | two threads that do several things | 2 to 5 |
+//! | three threads | 2; 1 or 3 where that is still seconds, or enough |
+//! | a fault that has to be found | 3, or until it is found |
+//!
+//! `make verify` explores the same with 5 preemptions wherever the short form has a bound (`LOOM_MAX_PREEMPTIONS`), each
+//! model for at most five minutes (`LOOM_MAX_DURATION`, in seconds). Each model prints how many executions it had, its
+//! bound, and whether the time ended it: `ci/loom.sh short --nocapture`.
 
 // Every test file includes this one and uses its share of it.
 #![allow(dead_code)]
@@ -12,12 +27,15 @@ use loom::sync::{Condvar, Mutex};
 use std::env;
 use std::process::Command;
 use std::sync::Arc;
+use std::time::Instant;
 
-/// Explores all executions, or those with at most `preemptions` preemptions. `LOOM_MAX_PREEMPTIONS` overrides.
+/// Explores all executions, or those with at most `preemptions` preemptions; `LOOM_MAX_PREEMPTIONS` overrides a bound.
 pub(crate) fn explore(preemptions: Option<usize>, body: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.max_branches = 20_000;
-    builder.preemption_bound = builder.preemption_bound.or(preemptions);
+    builder.preemption_bound = preemptions.map(|bound| builder.preemption_bound.unwrap_or(bound));
+    let limit = builder.max_duration;
+    let since = Instant::now();
     let executions = Arc::new(std::sync::Mutex::new(0_u64));
     let count = Arc::clone(&executions);
     builder.check(move || {
@@ -25,7 +43,9 @@ pub(crate) fn explore(preemptions: Option<usize>, body: impl Fn() + Sync + Send 
         body();
     });
     let executions = *executions.lock().expect("not poisoned");
-    println!("{executions} executions, preemptions bounded by {:?}", builder.preemption_bound);
+    let end =
+        if limit.is_some_and(|limit| since.elapsed() >= limit) { "; NOT ALL, the time was up" } else { "" };
+    println!("{executions} executions, preemptions bounded by {:?}{end}", builder.preemption_bound);
 }
 
 /// A test that leaves one line of an algorithm out and demands that the model fails, in the way `symptom` says.

@@ -53,6 +53,11 @@ impl<P: Platform> Door<P> {
         }
     }
 
+    /// A hint: whether nobody is inside.
+    pub(super) fn is_open(&self) -> bool {
+        self.state.load(Ordering::Relaxed) != HELD
+    }
+
     /// Whether the caller is the one that others are to be before.
     pub(super) fn stands_back(&self) -> bool {
         self.state.load(Ordering::Relaxed) == RESERVED

@@ -42,7 +42,8 @@
 //!    one that follows.
 //! 5. *Nobody sleeps for ever*: the head calls, passes `heavy`, and tries the door once more before it sleeps; who leaves
 //!    stores the door's state, passes `light`, and looks for a call. So either the head gets in, or somebody is inside
-//!    who will see the call. The others sleep until they are told.
+//!    who will see the call. The others do the same, in case the head does not run, and serve from the head on; then
+//!    they sleep until they are told.
 //!
 //! **Orderings.** The door's compare-and-swap (Acquire) pairs with the store of who leaves (Release), for the value.
 //! `tail`'s swap is Release for the node's own initial fields and Acquire for those of the node before. `next` and `head`
@@ -186,7 +187,7 @@ impl<T: 'static, P: Platform> DsmSynch<T, P> {
         link.store(own.as_ptr(), order);
         let wait = Wait { policy: &self.policy, crowd: 2, stands_back: false };
         // SAFETY: the caller's own frame.
-        unsafe { own.as_ref() }.await_verdict(wait, &mut Follower(self))
+        unsafe { own.as_ref() }.await_verdict(wait, &mut Follower { combining: self, called: false })
     }
 
     /// As the head of the queue: waits until the caller's operation has been run, by itself or by one who was called.
@@ -269,7 +270,7 @@ impl<T: 'static, P: Platform> DsmSynch<T, P> {
         Some(head)
     }
 
-    /// After one has left: serves the queue of those who have called, if the door is free.
+    /// After one has left, or when nobody is there: serves the queue of those who have called, if the door is free.
     #[cold]
     fn answer(&self) {
         while self.door.enter_any() {
@@ -314,14 +315,24 @@ impl<T: 'static, P: Platform> Meanwhile for Head<'_, T, P> {
     }
 }
 
-/// What the others in the queue can do for themselves: the head may not be running.
-struct Follower<'a, T: 'static, P: Platform>(&'a DsmSynch<T, P>);
+/// What the others in the queue can do for themselves.
+struct Follower<'a, T: 'static, P: Platform> {
+    combining: &'a DsmSynch<T, P>,
+    called: bool,
+}
 
 impl<T: 'static, P: Platform> Meanwhile for Follower<'_, T, P> {
-    fn attempt(&mut self) {}
+    fn attempt(&mut self) {
+        // Nobody is inside who could hear the call: the head, whose turn it is, does not run.
+        if self.called && self.combining.door.is_open() {
+            self.combining.door.call();
+            self.combining.answer();
+        }
+    }
 
     fn call(&mut self) {
-        self.0.door.call();
+        self.called = true;
+        self.combining.door.call();
     }
 }
 

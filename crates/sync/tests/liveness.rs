@@ -1,0 +1,391 @@
+//! What one thread that does not run for 50 ms does to the others, lock by lock: what the locks' pages say of it. The
+//! criterion is never how fast the others are, but whether they come through while it is stopped. (Combining, counters
+//! and leaders: `liveness_combining.rs`.)
+// ThreadSanitizer delivers signals late, so a thread could not be stopped where it is.
+#![cfg(not(any(loom, tsan)))]
+
+mod stopped;
+
+use heddle_platform::atomic::{AtomicU32, Ordering};
+use heddle_platform::{clock, hint, thread};
+use heddle_sync::abortable_mcs::{AbortableMcs, StrictAbortableMcs};
+use heddle_sync::clh::{Clh, StrictClh};
+use heddle_sync::hmcs::{Hmcs, StrictHmcs, Tree};
+use heddle_sync::mcs::{Mcs, StrictMcs};
+use heddle_sync::mutex::Mutex;
+use heddle_sync::ticket::{StrictTicket, Ticket};
+use heddle_sync::{Biased, RawLock, TimedLock, TwoLevel, WaitPolicy};
+use std::any::type_name;
+use stopped::{Stoppable, Watched, await_that, others};
+
+/// A waiter that is awake for long, and one that sleeps. (Not for good: a mutex's last holder spends all its yields on
+/// waiters that do not run.)
+const POLICIES: [WaitPolicy; 2] =
+    [WaitPolicy { yields: 100_000, ..WaitPolicy::DEFAULT }, WaitPolicy::PARK_AT_ONCE];
+
+/// A waiter that never sleeps.
+const AWAKE: WaitPolicy = WaitPolicy { yields: u32::MAX, ..WaitPolicy::DEFAULT };
+
+/// How often each of the others comes while one is stopped.
+const TURNS: u32 = 500;
+
+/// When a thread that acquires a lock is stopped.
+#[derive(Clone, Copy)]
+enum Moment {
+    /// Somewhere in its wait.
+    Waiting,
+    /// That many spin hints after it began.
+    Anywhere(u32),
+}
+use Moment::{Anywhere, Waiting};
+
+/// From before the first instruction to well into the wait.
+const ANYWHERE: [Moment; 10] = [
+    Anywhere(0),
+    Anywhere(1),
+    Anywhere(3),
+    Anywhere(6),
+    Anywhere(10),
+    Anywhere(20),
+    Anywhere(40),
+    Anywhere(100),
+    Anywhere(500),
+    Waiting,
+];
+
+fn pass<L: RawLock>(lock: &L) {
+    let token = lock.acquire();
+    // SAFETY: acquired above.
+    unsafe { lock.release(token) };
+}
+
+/// The caller holds the lock, by `token`. A thread comes by `acquire`, is stopped, the caller leaves, and `meanwhile`
+/// runs before the thread goes on.
+fn stop_one_that_comes<L: RawLock>(
+    lock: &L,
+    token: L::Token,
+    acquire: impl Fn() -> L::Token + Sync,
+    moment: Moment,
+    meanwhile: impl FnOnce(),
+) {
+    let waiter = Stoppable::default();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            waiter.run(|| {
+                let token = acquire();
+                // SAFETY: acquired above.
+                unsafe { lock.release(token) };
+            });
+        });
+        match moment {
+            Waiting => waiter.await_wait(),
+            Anywhere(hints) => {
+                waiter.await_begin();
+                (0..hints).for_each(|_| hint::spin_loop());
+            }
+        }
+        let stopped = waiter.stop();
+        // SAFETY: the caller's.
+        unsafe { lock.release(token) };
+        meanwhile();
+        drop(stopped);
+    });
+    pass(lock);
+}
+
+fn stop_a_waiter<L: RawLock>(lock: &L, moment: Moment, meanwhile: impl FnOnce()) {
+    let token = lock.acquire();
+    stop_one_that_comes(lock, token, || lock.acquire(), moment, meanwhile);
+}
+
+/// So many others come and go.
+fn go_on<L: RawLock>(lock: &L, threads: usize) {
+    others(threads, "the others to come through", || (0..TURNS).for_each(|_| pass(lock)));
+}
+
+/// Who has a deadline gets away, and nobody gets in.
+fn get_away<L: TimedLock>(lock: &L) {
+    others(3, "those with deadlines to give up", || {
+        for _ in 0..10 {
+            assert!(lock.acquire_until(clock::now_ns() + 100_000).is_none(), "got in: {}", type_name::<L>());
+            assert!(lock.try_acquire().is_none(), "got in: {}", type_name::<L>());
+        }
+    });
+}
+
+/// Waiters that are stopped when their turn has come.
+fn get_away_from_a_waiter<L: TimedLock>(make: impl Fn(WaitPolicy) -> L) {
+    for policy in POLICIES {
+        let lock = make(policy);
+        stop_a_waiter(&lock, Waiting, || get_away(&lock));
+    }
+}
+
+/// A holder is stopped: nobody gets in, those with deadlines get away, the others are served when it goes on.
+fn get_away_from_a_holder<L: TimedLock>(make: impl Fn(WaitPolicy) -> L) {
+    for policy in POLICIES {
+        let lock = make(policy);
+        let (holder, behind) = (Stoppable::default(), Stoppable::default());
+        let inside = AtomicU32::new(0);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                holder.run(|| {
+                    let token = lock.acquire();
+                    inside.store(1, Ordering::Release);
+                    while inside.load(Ordering::Acquire) == 1 {
+                        thread::yield_now();
+                    }
+                    // SAFETY: acquired above.
+                    unsafe { lock.release(token) };
+                });
+            });
+            await_that("the holder", || inside.load(Ordering::Acquire) == 1);
+            let stopped = holder.stop();
+            get_away(&lock);
+            let waiter = scope.spawn(|| behind.run(|| pass(&lock)));
+            behind.await_wait();
+            assert!(!waiter.is_finished());
+            inside.store(2, Ordering::Release);
+            drop(stopped);
+        });
+        pass(&lock);
+    }
+}
+
+#[test]
+fn mutex() {
+    for policy in POLICIES {
+        for moment in ANYWHERE {
+            let lock = Mutex::<Watched>::new(policy);
+            stop_a_waiter(&lock, moment, || go_on(&lock, 1));
+        }
+    }
+    get_away_from_a_holder(Mutex::<Watched>::new);
+}
+
+/// A waiter that sleeps relies on one that is awake; if that one does not run, a release now and then wakes it.
+#[test]
+fn a_mutex_wakes_sleepers_behind_one_that_is_awake_and_does_not_run() {
+    let lock = Mutex::<Watched>::new(WaitPolicy { yields: 100_000, ..WaitPolicy::DEFAULT });
+    let sleeper = Stoppable::default();
+    let slept = AtomicU32::new(0);
+    lock.acquire();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            sleeper.run(|| pass(&lock));
+            slept.store(1, Ordering::Release);
+        });
+        sleeper.await_sleep();
+        stop_one_that_comes(
+            &lock,
+            (),
+            || lock.acquire(),
+            Waiting,
+            || {
+                others(1, "the sleeper to be served", || {
+                    while slept.load(Ordering::Acquire) == 0 {
+                        pass(&lock);
+                    }
+                });
+            },
+        );
+    });
+}
+
+#[test]
+fn ticket() {
+    get_away_from_a_waiter(StrictTicket::<Watched>::new);
+    get_away_from_a_holder(StrictTicket::<Watched>::new);
+}
+
+#[test]
+fn clh() {
+    get_away_from_a_waiter(StrictClh::<Watched>::new);
+    get_away_from_a_holder(StrictClh::<Watched>::new);
+}
+
+/// In an order without deadlines those behind wait, and go on with it.
+#[test]
+fn mcs() {
+    for policy in POLICIES {
+        let (lock, behind) = (StrictMcs::<Watched>::new(policy), Stoppable::default());
+        std::thread::scope(|scope| {
+            stop_a_waiter(&lock, Waiting, || {
+                let waiter = scope.spawn(|| behind.run(|| pass(&lock)));
+                behind.await_wait();
+                assert!(lock.try_acquire().is_none());
+                assert!(!waiter.is_finished());
+            });
+        });
+    }
+}
+
+/// A release that comes upon a thread between its two first steps takes no harm from it.
+#[test]
+fn no_release_of_these_waits_for_who_is_stopped_anywhere() {
+    for policy in POLICIES {
+        for moment in ANYWHERE {
+            let lock = StrictTicket::<Watched>::new(policy);
+            stop_a_waiter(&lock, moment, || {});
+            let lock = StrictClh::<Watched>::new(policy);
+            stop_a_waiter(&lock, moment, || {});
+        }
+    }
+}
+
+#[test]
+fn hmcs() {
+    for tree in [Tree::flat(), Tree::balanced(&[2, 2], 1), Tree::balanced(&[2, 2, 2], 1)] {
+        get_away_from_a_waiter(|policy| StrictHmcs::<Watched>::new(&tree, policy));
+        get_away_from_a_holder(|policy| StrictHmcs::<Watched>::new(&tree, policy));
+    }
+}
+
+/// A cohort that has had its turns hands on the lead of the cohort, not the lock: who does not run then is in the way of
+/// its cohort only. Where threads run here is not known, so either may happen; but all who have deadlines come back.
+#[test]
+fn hmcs_after_a_cohorts_last_turn() {
+    for policy in POLICIES {
+        let lock = StrictHmcs::<Watched>::new(&Tree::balanced(&[2, 2], 1).with_thresholds(&[1]), policy);
+        stop_a_waiter(&lock, Waiting, || {
+            others(3, "those with deadlines to come back", || {
+                for _ in 0..10 {
+                    if let Some(token) = lock.acquire_until(clock::now_ns() + 100_000) {
+                        // SAFETY: acquired above.
+                        unsafe { lock.release(token) };
+                    }
+                }
+            });
+        });
+    }
+}
+
+#[test]
+fn abortable_mcs() {
+    let awake = StrictAbortableMcs::<Watched>::new(AWAKE);
+    let asleep = StrictAbortableMcs::<Watched>::new(WaitPolicy::PARK_AT_ONCE);
+    stop_a_waiter(&awake, Waiting, || go_on(&awake, 3));
+    // Nobody can say of one that sleeps that it would not wake up.
+    stop_a_waiter(&asleep, Waiting, || get_away(&asleep));
+    get_away_from_a_waiter(|policy| StrictAbortableMcs::<Watched>::with_patience(policy, None));
+    get_away_from_a_holder(StrictAbortableMcs::<Watched>::new);
+}
+
+/// The head of a queue behind a word: who comes anew goes past it, also when the lock has been reserved for it.
+fn goes_past_the_head<L: RawLock>(make: impl Fn(WaitPolicy) -> L) {
+    let for_ever = WaitPolicy { forced_yield_ns: u64::MAX >> 20, ..AWAKE };
+    for policy in POLICIES.into_iter().chain([for_ever]) {
+        let lock = make(policy);
+        stop_a_waiter(&lock, Waiting, || {
+            others(1, "the other to go past", || (0..200_000).for_each(|_| pass(&lock)));
+        });
+    }
+}
+
+#[test]
+fn a_word_before_the_queue() {
+    goes_past_the_head(Mcs::<Watched>::new);
+    goes_past_the_head(Clh::<Watched>::new);
+    goes_past_the_head(Ticket::<Watched>::new);
+    goes_past_the_head(AbortableMcs::<Watched>::new);
+    goes_past_the_head(|policy| Hmcs::<Watched>::new(&Tree::balanced(&[2, 2], 1), policy));
+    get_away_from_a_holder(Clh::<Watched>::new);
+    get_away_from_a_holder(AbortableMcs::<Watched>::new);
+}
+
+/// Without turns the word is not used.
+#[test]
+fn a_strict_policy_keeps_the_order() {
+    get_away_from_a_waiter(|policy| Clh::<Watched>::new(WaitPolicy { forced_yield_ns: 0, ..policy }));
+}
+
+/// Who takes the bias away holds the lock below.
+#[test]
+fn biased() {
+    for policy in POLICIES {
+        let lock = Biased::with_streak(Mutex::<Watched>::new(policy), policy, 1);
+        pass(&lock);
+        stop_a_waiter(&lock, Waiting, || {
+            assert!(lock.try_acquire().is_none());
+        });
+        // One that waits for the lock below is in nobody's way: it is the mutex's waiter.
+        let token = lock.acquire();
+        assert!(token.is_some(), "no bias any more");
+        stop_one_that_comes(&lock, token, || lock.acquire(), Waiting, || go_on(&lock, 1));
+    }
+}
+
+type Two = TwoLevel<StrictAbortableMcs<Watched>, StrictAbortableMcs<Watched>>;
+
+fn two_level(policy: WaitPolicy, low_bound: u32) -> Two {
+    let below = || StrictAbortableMcs::with_patience(policy, None);
+    TwoLevel::with_low_bound(below(), below(), policy, low_bound)
+}
+
+/// The head of the low class does not run: the high class does not notice, the low class waits behind it.
+#[test]
+fn the_high_class_goes_past_a_low_waiter() {
+    for policy in POLICIES {
+        let lock = two_level(policy, u32::MAX);
+        let token = lock.acquire_high();
+        stop_one_that_comes(
+            &lock,
+            token,
+            || lock.acquire_low(),
+            Waiting,
+            || {
+                go_on(&lock, 3);
+                assert!(lock.acquire_low_until(clock::now_ns() + 100_000).is_none());
+                assert!(lock.try_acquire_low().is_none());
+                go_on(&lock, 1);
+            },
+        );
+    }
+}
+
+/// After the bound the filter is granted to it: then all wait, and who has a deadline gets away.
+#[test]
+fn the_bound_gives_the_filter_to_a_low_waiter_that_does_not_run() {
+    const BOUND: usize = 5;
+    for policy in POLICIES {
+        let lock = two_level(policy, BOUND as u32);
+        let token = lock.acquire_high();
+        stop_one_that_comes(
+            &lock,
+            token,
+            || lock.acquire_low(),
+            Waiting,
+            || {
+                let enter = || {
+                    let token = lock.acquire_high_until(clock::now_ns() + 1_000_000);
+                    // SAFETY: acquired above.
+                    token.map(|token| unsafe { lock.release(token) })
+                };
+                // The first was the one that held it.
+                assert_eq!((0..2 * BOUND).filter_map(|_| enter()).count(), BOUND - 1);
+                get_away(&lock);
+                assert!(lock.acquire_low_until(clock::now_ns() + 100_000).is_none());
+            },
+        );
+        assert_eq!(lock.bound_reached(), 1);
+    }
+}
+
+/// A low holder hands the filter to the head of the high class, whether it runs or not.
+#[test]
+fn a_high_waiter_that_does_not_run_stops_both_classes() {
+    for policy in POLICIES {
+        let lock = two_level(policy, 256);
+        let token = lock.acquire_low();
+        stop_one_that_comes(
+            &lock,
+            token,
+            || lock.acquire_high(),
+            Waiting,
+            || {
+                get_away(&lock);
+                assert!(lock.acquire_low_until(clock::now_ns() + 100_000).is_none());
+            },
+        );
+    }
+}

@@ -1,0 +1,261 @@
+//! What one thread that does not run for 50 ms does to the others, for combining, counters and leaders: what their pages
+//! say of it. See `liveness.rs`.
+// ThreadSanitizer delivers signals late, so a thread could not be stopped where it is.
+#![cfg(not(any(loom, tsan)))]
+
+mod stopped;
+
+use heddle_platform::atomic::{AtomicPtr, AtomicU32, Ordering};
+use heddle_platform::{Platform, clock, hint, thread};
+use heddle_sync::WaitPolicy;
+use heddle_sync::combining::{Combining, DsmSynch, LockQueue, Offload};
+use heddle_sync::leader::{Leadership, Progress};
+use heddle_sync::mutex::Mutex;
+use heddle_sync::sync_counter::{SyncCounter, Wake};
+use std::ptr;
+use stopped::{Stoppable, Watched, await_that, others};
+
+/// A waiter that is awake for long, and one that sleeps. (Not for good: a mutex's last holder spends all its yields on
+/// waiters that do not run.)
+const POLICIES: [WaitPolicy; 2] =
+    [WaitPolicy { yields: 100_000, ..WaitPolicy::DEFAULT }, WaitPolicy::PARK_AT_ONCE];
+/// After how many spin hints a thread is stopped that began to call; `None`: when it waits.
+const MOMENTS: [Option<u32>; 8] =
+    [None, Some(0), Some(2), Some(5), Some(10), Some(30), Some(100), Some(1_000)];
+/// How often each of the others comes while one is stopped.
+const TURNS: u64 = 500;
+const OTHERS: u64 = 3;
+
+fn counter(events: u32) -> SyncCounter<Watched> {
+    SyncCounter::new(events)
+}
+
+fn soon() -> Option<u64> {
+    Some(clock::now_ns() + 100_000)
+}
+
+/// While somebody's operation runs another thread calls, by `call`, and is stopped. The others come through.
+fn stop_a_caller<C: Combining<u64>>(sum: &C, moment: Option<u32>, call: impl Fn(&C) + Sync) {
+    let (caller, end) = (Stoppable::default(), AtomicU32::new(0));
+    std::thread::scope(|scope| {
+        let (begun, leave) = (AtomicU32::new(0), AtomicU32::new(0));
+        let (begun, leave, end, caller, call) = (&begun, &leave, &end, &caller, &call);
+        std::thread::scope(|inner| {
+            inner.spawn(move || {
+                sum.run(|_| {
+                    begun.store(1, Ordering::Release);
+                    while leave.load(Ordering::Acquire) == 0 {
+                        thread::yield_now();
+                    }
+                });
+            });
+            await_that("an operation to begin", || begun.load(Ordering::Acquire) == 1);
+            scope.spawn(move || {
+                caller.run(|| {
+                    call(sum);
+                    await_that("the end", || end.load(Ordering::Acquire) == 1);
+                });
+            });
+            match moment {
+                None => caller.await_wait(),
+                Some(hints) => {
+                    caller.await_begin();
+                    (0..hints).for_each(|_| hint::spin_loop());
+                }
+            }
+            let stopped = caller.stop();
+            leave.store(1, Ordering::Release);
+            others(OTHERS as usize, "the others' operations", || {
+                (0..TURNS).for_each(|_| sum.run(|sum| *sum += 1));
+            });
+            drop(stopped);
+            end.store(1, Ordering::Release);
+        });
+    });
+    assert_eq!(sum.run(|sum| *sum), OTHERS * TURNS + 1);
+}
+
+#[test]
+fn a_waiting_owner_under_dsm_synch() {
+    for policy in POLICIES {
+        let sum = DsmSynch::<u64, Watched>::new(0, 64, policy);
+        stop_a_caller(&sum, None, |sum| sum.run(|sum| *sum += 1));
+    }
+}
+
+#[test]
+fn a_caller_of_a_lock_queue_anywhere() {
+    for policy in POLICIES {
+        for moment in MOMENTS {
+            let make = || LockQueue::new(Mutex::<Watched>::new(policy), 0, 64, policy);
+            stop_a_caller(&make(), moment, |sum| sum.run(|sum| *sum += 1));
+            // A poster waits for nothing.
+            stop_a_caller(&make(), moment.or(Some(3)), |sum| sum.post(|sum| *sum += 1));
+        }
+    }
+}
+
+#[test]
+fn a_caller_of_an_offload_anywhere() {
+    for policy in POLICIES {
+        for moment in MOMENTS {
+            let sum = Offload::<u64, Watched>::new(0, policy);
+            std::thread::scope(|scope| {
+                scope.spawn(|| sum.serve(|_| false));
+                stop_a_caller(&sum, moment, |sum| sum.run(|sum| *sum += 1));
+                sum.close();
+            });
+        }
+    }
+}
+
+/// Posts go on while the serving thread is stopped; they are run when it goes on.
+#[test]
+fn the_serving_thread_of_an_offload() {
+    for policy in POLICIES {
+        let (sum, server) = (Offload::<u64, Watched>::new(0, policy), Stoppable::default());
+        std::thread::scope(|scope| {
+            scope.spawn(|| server.run(|| sum.serve(|_| false)));
+            server.await_wait();
+            let stopped = server.stop();
+            others(2, "posts to be accepted", || (0..20).for_each(|_| sum.post(|sum| *sum += 1)));
+            drop(stopped);
+            assert_eq!(sum.run(|sum| *sum), 40);
+            sum.close();
+        });
+    }
+}
+
+/// A counter's waiter is in nobody's way; a signaller that does not run keeps back its own event and no other.
+#[test]
+fn counters() {
+    for policy in POLICIES {
+        let (waiter, signaller) = (Stoppable::default(), Stoppable::default());
+        let (waited_for, own, go) = (counter(3), counter(2), AtomicU32::new(0));
+        std::thread::scope(|scope| {
+            scope.spawn(|| waiter.run(|| waited_for.wait(&policy)));
+            waiter.await_wait();
+            let stopped = waiter.stop();
+            others(3, "the signals", || {
+                waited_for.signal();
+            });
+            assert_eq!(waited_for.missing(), 0);
+            drop(stopped);
+
+            scope.spawn(|| {
+                signaller.run(|| {
+                    await_that("the word", || go.load(Ordering::Acquire) == 1);
+                    own.signal();
+                });
+            });
+            let stopped = signaller.stop();
+            go.store(1, Ordering::Release);
+            others(1, "the other signaller", || {
+                own.signal();
+            });
+            assert_eq!(own.wait_until(&policy, soon()), Wake::TimedOut);
+            drop(stopped);
+            own.wait(&policy);
+        });
+    }
+}
+
+/// Events that whoever looks next completes.
+#[derive(Default)]
+struct Network {
+    asked: [AtomicPtr<SyncCounter<Watched>>; 4],
+}
+
+impl Network {
+    fn ask(&self, counter: &SyncCounter<Watched>) {
+        let counter = ptr::from_ref(counter).cast_mut();
+        let place = |place: &&AtomicPtr<_>| {
+            place.compare_exchange(ptr::null_mut(), counter, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        };
+        self.asked.iter().find(place).expect("a free place");
+    }
+}
+
+impl Progress for Network {
+    fn poll(&self) -> bool {
+        let mut anything = false;
+        for place in &self.asked {
+            // SAFETY: its thread waits for this signal.
+            if let Some(counter) = unsafe { place.swap(ptr::null_mut(), Ordering::AcqRel).as_ref() } {
+                counter.signal();
+                anything = true;
+            }
+        }
+        anything
+    }
+
+    fn idle(&self, _: Option<u64>) {
+        Watched::yield_now();
+    }
+}
+
+/// The leader does not run: nobody looks for the others, but events that come by themselves wake their sleepers, who has
+/// a deadline gets away, and whoever wants to look may.
+#[test]
+fn a_leader() {
+    for policy in POLICIES {
+        let (network, leadership) = (Network::default(), Leadership::<Watched>::new(policy));
+        let (leader, sleeper) = (Stoppable::default(), Stoppable::default());
+        let (of_leader, of_sleeper, of_looker) = (counter(1), counter(1), counter(1));
+        std::thread::scope(|scope| {
+            scope.spawn(|| leader.run(|| leadership.wait(&of_leader, &network, None)));
+            leader.await_wait();
+            let stopped = leader.stop();
+            assert!(!leadership.wait(&counter(1), &network, soon()));
+
+            let waits = scope.spawn(|| sleeper.run(|| leadership.wait(&of_sleeper, &network, None)));
+            sleeper.await_wait();
+            of_sleeper.signal();
+            await_that("the sleeper", || waits.is_finished());
+
+            network.ask(&of_looker);
+            network.poll();
+            assert!(leadership.wait(&of_looker, &network, None));
+            drop(stopped);
+            of_leader.signal();
+        });
+        assert!(leadership.wait(&asked(&network), &network, None), "the role is free again");
+    }
+}
+
+fn asked(network: &Network) -> Box<SyncCounter<Watched>> {
+    let counter = Box::new(counter(1));
+    network.ask(&counter);
+    counter
+}
+
+/// A sleeper does not run: the leader serves all others. It delays them when it has been given the role, except those
+/// who have deadlines.
+#[test]
+fn a_sleeper() {
+    for policy in POLICIES {
+        let (network, leadership) = (Network::default(), Leadership::<Watched>::new(policy));
+        let (leader, sleeper) = (Stoppable::default(), Stoppable::default());
+        let (of_leader, of_sleeper) = (counter(1), counter(1));
+        std::thread::scope(|scope| {
+            let leads = scope.spawn(|| leader.run(|| leadership.wait(&of_leader, &network, None)));
+            leader.await_wait();
+            scope.spawn(|| sleeper.run(|| leadership.wait(&of_sleeper, &network, None)));
+            sleeper.await_wait();
+            let stopped = sleeper.stop();
+            others(OTHERS as usize, "the leader to serve the others", || {
+                for _ in 0..TURNS {
+                    assert!(leadership.wait(&asked(&network), &network, None));
+                }
+            });
+            of_leader.signal();
+            await_that("the leader to leave", || leads.is_finished());
+            // Appointed.
+            assert!(!leadership.wait(&counter(1), &network, soon()));
+            drop(stopped);
+            // It leads now.
+            assert!(leadership.wait(&asked(&network), &network, None));
+            of_sleeper.signal();
+        });
+    }
+}

@@ -1,0 +1,237 @@
+//! Lines left out of the algorithms on purpose, and nodes used wrongly, which ThreadSanitizer or AddressSanitizer has to
+//! report: their silence about the stress tests is worth what they say here. Run by `ci/sanitize.sh`.
+#![cfg(any(tsan, asan))]
+
+use std::env;
+use std::process::Command;
+
+/// Set in the process that commits the fault of a test.
+const COMMITS: &str = "HEDDLE_TEST_COMMITS_FAULT";
+
+/// Runs `fault` in a process of its own, this test once more, which the sanitizer must end with a report in these words.
+fn in_a_process_that_is_reported(test: &str, report: &str, fault: fn()) {
+    if env::var_os(COMMITS).is_some() {
+        return fault();
+    }
+    // Test names do not begin with the crate's.
+    let (_, test) = test.split_once("::").expect("a path");
+    let output = Command::new(env::current_exe().expect("this test's own path"))
+        .args(["--exact", test, "--nocapture", "--test-threads", "1"])
+        .env(COMMITS, "1")
+        .output()
+        .expect("this test can be run again");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "{test}: nothing was reported");
+    assert!(said.contains(report), "{test}: something else was reported:\n{said}");
+}
+
+macro_rules! must_be_reported {
+    ($($(#[$doc:meta])* $name:ident: $report:expr, $body:expr;)*) => {$(
+        $(#[$doc])*
+        #[test]
+        fn $name() {
+            in_a_process_that_is_reported(concat!(module_path!(), "::", stringify!($name)), $report, || $body);
+        }
+    )*};
+}
+
+/// Each ordering that publishes something, weakened.
+#[cfg(tsan)]
+mod races {
+    use super::in_a_process_that_is_reported;
+    use heddle_platform::atomic::{AtomicBool, Ordering};
+    use heddle_platform::thread;
+    use heddle_sync::abortable_mcs::StrictAbortableMcs;
+    use heddle_sync::clh::StrictClh;
+    use heddle_sync::fault::{Fault, inject};
+    use heddle_sync::hmcs::{StrictHmcs, Tree};
+    use heddle_sync::mcs::StrictMcs;
+    use heddle_sync::queue::{Bounded, Consumer, Mpsc, Unbounded};
+    use heddle_sync::ticket::StrictTicket;
+    use heddle_sync::{
+        Biased, Combining, DsmSynch, Lock, LockQueue, Mcs, Mutex, Native, RawLock, SyncCounter, TwoLevel,
+        WaitPolicy,
+    };
+
+    const RACE: &str = "ThreadSanitizer: data race";
+    const THREADS: u64 = 4;
+    const TURNS: u64 = 4_000;
+    /// A race needs the right moment; the first report ends the process.
+    const ROUNDS: usize = 20;
+
+    fn together(turn: impl Fn(u64) + Sync) {
+        std::thread::scope(|scope| {
+            for thread in 0..THREADS {
+                let turn = &turn;
+                scope.spawn(move || (0..TURNS).for_each(|number| turn(thread + number)));
+            }
+        });
+    }
+
+    /// Threads that add under a lock.
+    fn add<L: RawLock>(fault: Fault, make: impl Fn() -> L) {
+        inject(fault);
+        for _ in 0..ROUNDS {
+            let lock = Lock::new(make(), 0_u64);
+            together(|number| {
+                let mut sum = lock.acquire();
+                *sum += 1;
+                if number.is_multiple_of(7) {
+                    // Somebody comes to wait.
+                    thread::yield_now();
+                }
+            });
+        }
+    }
+
+    fn add_in_classes(fault: Fault) {
+        inject(fault);
+        for _ in 0..ROUNDS {
+            let lock = Lock::new(TwoLevel::<Mutex, Mutex>::default(), 0_u64);
+            together(|number| {
+                let mut sum = if number.is_multiple_of(2) { lock.acquire() } else { lock.acquire_low() };
+                *sum += 1;
+                if number.is_multiple_of(7) {
+                    thread::yield_now();
+                }
+            });
+        }
+    }
+
+    fn combine<C: Combining<u64>>(fault: Fault, make: impl Fn() -> C) {
+        inject(fault);
+        for _ in 0..ROUNDS {
+            let sum = make();
+            together(|number| {
+                let seen = sum.run(|sum| {
+                    *sum += 1;
+                    if number.is_multiple_of(7) {
+                        thread::yield_now();
+                    }
+                    Box::new(*sum)
+                });
+                assert!(*seen > 0);
+            });
+        }
+    }
+
+    fn queue<Q: Mpsc<Item = Box<u64>>>(fault: Fault, make: impl Fn() -> Q) {
+        inject(fault);
+        (0..ROUNDS).for_each(|_| produce_and_consume(&make()));
+    }
+
+    fn produce_and_consume(queue: &impl Mpsc<Item = Box<u64>>) {
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for number in 0..TURNS {
+                    let mut element = Box::new(number);
+                    while let Err(refused) = queue.push(element) {
+                        element = refused.into_inner();
+                        thread::yield_now();
+                    }
+                }
+            });
+            let mut consumer = Consumer::of(queue).expect("the only consumer");
+            let mut next = 0;
+            while next < TURNS {
+                match consumer.pop() {
+                    Some(number) => {
+                        assert_eq!(*number, next);
+                        next += 1;
+                    }
+                    None => thread::yield_now(),
+                }
+            }
+        });
+    }
+
+    must_be_reported! {
+        mutex: RACE, add(Fault::MutexRelaxedRelease, Mutex::default);
+        ticket: RACE, add(Fault::TicketRelaxedRelease, StrictTicket::<Native>::default);
+        mcs: RACE, add(Fault::McsRelaxedGrant, StrictMcs::<Native>::default);
+        clh: RACE, add(Fault::ClhRelaxedRelease, StrictClh::<Native>::default);
+        abortable_mcs: RACE, add(Fault::AbortableRelaxedGrant, StrictAbortableMcs::<Native>::default);
+        admission: RACE, add(Fault::AdmissionRelaxedRelease, Mcs::default);
+        biased: RACE, add(Fault::BiasedRelaxedRelease, || {
+            Biased::with_streak(Mutex::default(), WaitPolicy::DEFAULT, 1)
+        });
+        hmcs: RACE, add(Fault::HmcsRelaxedPass, || StrictHmcs::<Native>::new(&Tree::flat(), WaitPolicy::DEFAULT));
+        two_level_filter: RACE, add_in_classes(Fault::TwoLevelRelaxedFilter);
+        two_level_grant: RACE, add_in_classes(Fault::TwoLevelRelaxedGrant);
+        dsm_synch_leave: RACE, combine(Fault::DsmSynchRelaxedLeave, DsmSynch::<u64>::default);
+        dsm_synch: RACE, combine(Fault::DsmSynchRelaxedLink, DsmSynch::<u64>::default);
+        request: RACE, combine(Fault::RequestRelaxedLook, LockQueue::<Mutex, u64>::default);
+        chain: RACE, queue(Fault::ChainRelaxedPush, Unbounded::<_>::new);
+        bounded_push: RACE, queue(Fault::BoundedRelaxedPush, || Bounded::<_>::new(4));
+        bounded_pop: RACE, queue(Fault::BoundedRelaxedPop, || Bounded::<_>::new(4));
+        counter: RACE, {
+            inject(Fault::CounterRelaxedSignal);
+            // Not asleep: waking a sleeper publishes, too.
+            let policy = WaitPolicy { park: false, ..WaitPolicy::DEFAULT };
+            let counter = SyncCounter::new(1);
+            let result = Lock::new(Given, 0_u64);
+            let all_done = AtomicBool::new(false);
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    *result.acquire() += 1;
+                    counter.signal();
+                    // A thread's end may order what it did.
+                    while !all_done.load(Ordering::Relaxed) {
+                        thread::yield_now();
+                    }
+                });
+                counter.wait(&policy);
+                assert_eq!(*result.acquire(), 1);
+                all_done.store(true, Ordering::Relaxed);
+            });
+        };
+    }
+
+    /// A lock that does nothing: the counter is what orders.
+    struct Given;
+
+    // SAFETY: none of it is kept, for a test in which something else keeps it or fails to.
+    unsafe impl RawLock for Given {
+        type Platform = Native;
+        type Token = ();
+
+        fn acquire(&self) {}
+        fn try_acquire(&self) -> Option<()> {
+            Some(())
+        }
+        unsafe fn release(&self, (): ()) {}
+        fn has_waiters(&self) -> bool {
+            false
+        }
+    }
+}
+
+/// Queue nodes used when they are gone, and lost ones.
+#[cfg(asan)]
+mod memory {
+    use super::in_a_process_that_is_reported;
+    use heddle_sync::mcs::StrictMcs;
+    use heddle_sync::{Native, RawLock, node};
+
+    must_be_reported! {
+        late_look_at_a_node: "AddressSanitizer: heap-use-after-free", {
+            let place = node::take::<Native, u64>(1);
+            // SAFETY: taken above; that it is read afterwards is the fault.
+            unsafe { node::give::<Native, u64>(place) };
+            // SAFETY: not safe: the node has been given back.
+            println!("{}", unsafe { place.read_volatile() });
+        };
+        a_node_given_back_twice: "AddressSanitizer: attempting double-free", {
+            let place = node::take::<Native, u64>(1);
+            // SAFETY: taken above; that it is done twice is the fault.
+            unsafe { node::give::<Native, u64>(place) };
+            // SAFETY: not safe: see above.
+            unsafe { node::give::<Native, u64>(place) };
+        };
+        a_lost_node: "LeakSanitizer: detected memory leaks", {
+            let lock = Box::new(StrictMcs::<Native>::default());
+            // The lock does not end its holder's node.
+            let _lost = lock.acquire();
+        };
+    }
+}

@@ -1,0 +1,166 @@
+//! Threads that do not run: a signal's handler keeps a thread wherever it is, at any instruction, asleep in the kernel
+//! too, until it is let go on. For the others that is what `SIGSTOP` or a busy core does.
+
+// Each test file that includes this one uses its share of it.
+#![allow(dead_code)]
+
+mod watched;
+
+pub(crate) use watched::Watched;
+
+use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
+use heddle_platform::{Scope, clock, futex, thread};
+use std::cell::Cell;
+use std::io::{self, Write};
+use std::ptr;
+use std::sync::Once;
+
+/// How long a thread has not run when [`Stoppable::stop`] returns.
+const STOP_NS: u64 = 50_000_000;
+/// How long it may take what has to happen while a thread is stopped: a failure is to end, not to be noticed in time.
+const PATIENCE_NS: u64 = 60_000_000_000;
+
+/// Values of `waits`.
+const AWAKE: u32 = 1;
+const ASLEEP: u32 = 2;
+
+const RUNS: u32 = 0;
+/// The thread is to stop, or has.
+const STOPS: u32 = 1;
+
+/// A thread that can be stopped; it lies with who stops it.
+#[derive(Default)]
+pub(crate) struct Stoppable {
+    /// What its handler sleeps on.
+    order: AtomicU32,
+    /// 1 while it is in the handler.
+    stopped: AtomicU32,
+    /// Its pthread, 0 until it has begun.
+    pthread: AtomicU64,
+    /// `AWAKE` or `ASLEEP` when it waits or has waited for something: see [`Watched`].
+    waits: AtomicU32,
+}
+
+thread_local! {
+    static SELF: Cell<*const Stoppable> = const { Cell::new(ptr::null()) };
+}
+
+/// The signal's handler: makes two system calls, and touches atomics and a thread-local without initializer.
+extern "C" fn stand_still(_: libc::c_int) {
+    // SAFETY: where this thread's errno lies.
+    let errno = unsafe { libc::__errno_location() };
+    // SAFETY: this thread's own.
+    let kept = unsafe { *errno };
+    // SAFETY: null, or set by `run`, which outlives the setting.
+    if let Some(this) = unsafe { SELF.get().as_ref() } {
+        this.stopped.store(1, Ordering::Release);
+        while this.order.load(Ordering::Acquire) == STOPS {
+            futex::wait(&this.order, STOPS, None, Scope::Process);
+        }
+        this.stopped.store(0, Ordering::Release);
+    }
+    // SAFETY: as above.
+    unsafe { *errno = kept };
+}
+
+fn install() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: zeros are a valid sigaction: no flags, an empty mask.
+        let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+        action.sa_sigaction = stand_still as *const () as libc::sighandler_t;
+        // SAFETY: the handler does only what handlers may; no other use is made of this signal.
+        let rc = unsafe { libc::sigaction(libc::SIGUSR1, &raw const action, ptr::null_mut()) };
+        assert_eq!(rc, 0);
+    });
+}
+
+impl Stoppable {
+    /// Runs `body` by the calling thread, which can be stopped meanwhile.
+    pub(crate) fn run<R>(&self, body: impl FnOnce() -> R) -> R {
+        install();
+        SELF.set(self);
+        // SAFETY: asks for the caller's own name.
+        self.pthread.store(unsafe { libc::pthread_self() }, Ordering::Release);
+        let result = body();
+        SELF.set(ptr::null());
+        result
+    }
+
+    /// Waits until the thread has begun its body.
+    pub(crate) fn await_begin(&self) {
+        await_that("the thread to begin", || self.pthread.load(Ordering::Acquire) != 0);
+    }
+
+    /// Waits until the thread waits for something of the [`Watched`] platform.
+    pub(crate) fn await_wait(&self) {
+        await_that("the thread to wait", || self.waits.load(Ordering::Relaxed) != 0);
+    }
+
+    /// Waits until the thread waits in the kernel, for the only thing that it may sleep for.
+    pub(crate) fn await_sleep(&self) {
+        await_that("the thread to sleep", || self.waits.load(Ordering::Relaxed) == ASLEEP);
+    }
+
+    /// Stops the thread, whose body must not end meanwhile, and lets 50 ms pass.
+    pub(crate) fn stop(&self) -> Stopped<'_> {
+        self.await_begin();
+        self.order.store(STOPS, Ordering::Release);
+        // SAFETY: a thread that has begun and does not end, by the caller's promise.
+        let rc = unsafe { libc::pthread_kill(self.pthread.load(Ordering::Relaxed), libc::SIGUSR1) };
+        assert_eq!(rc, 0, "the thread is there");
+        await_that("the thread to stop", || self.stopped.load(Ordering::Acquire) == 1);
+        let since_ns = clock::now_ns();
+        while clock::now_ns() - since_ns < STOP_NS {
+            thread::yield_now();
+        }
+        Stopped(self)
+    }
+}
+
+/// While it lives the thread does not run.
+#[must_use = "the thread goes on as soon as this is dropped"]
+pub(crate) struct Stopped<'a>(&'a Stoppable);
+
+impl Drop for Stopped<'_> {
+    fn drop(&mut self) {
+        self.0.order.store(RUNS, Ordering::Release);
+        futex::wake(&self.0.order, 1, Scope::Process);
+    }
+}
+
+/// The calling thread waits for something.
+fn note_wait(how: u32) {
+    // SAFETY: null, or set by `run`, which outlives the setting.
+    if let Some(this) = unsafe { SELF.get().as_ref() } {
+        this.waits.store(how, Ordering::Relaxed);
+    }
+}
+
+/// Waits for what has to happen although a thread is stopped. Ends the process if it does not: the stopped thread and
+/// those that wait for it could not be joined.
+pub(crate) fn await_that(what: &str, mut happened: impl FnMut() -> bool) {
+    let since = clock::now_ns();
+    while !happened() {
+        if clock::now_ns() - since > PATIENCE_NS {
+            // Past the test harness, which would keep it until the test's end.
+            let _ = writeln!(io::stderr(), "waited in vain for {what}");
+            std::process::abort();
+        }
+        thread::yield_now();
+    }
+}
+
+/// Runs `work` on that many threads at once, waits for their end as [`await_that`] does.
+pub(crate) fn others(threads: usize, what: &str, work: impl Fn() + Sync) {
+    let done = AtomicU32::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                work();
+                done.fetch_add(1, Ordering::Release);
+            });
+        }
+        await_that(what, || done.load(Ordering::Acquire) as usize == threads);
+    });
+}
