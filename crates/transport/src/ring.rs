@@ -216,7 +216,7 @@ fn end_of(position: u64, len: u64) -> u64 {
     (position + len + 63) & !63
 }
 
-/// A message that lies in the ring, to be read inside of [`Consumer::take`].
+/// A message that lies in the ring, to be read inside of [`Consumer::take`] or [`Consumer::offer`].
 #[derive(Debug)]
 pub struct Incoming {
     /// Its envelope.
@@ -242,7 +242,7 @@ impl Incoming {
     /// The payload.
     #[inline(always)]
     pub fn payload(&self) -> &[u8] {
-        // SAFETY: the bytes lie in the ring and stay untouched until their credit is returned; `take` does that after
+        // SAFETY: the bytes lie in the ring and stay untouched until their credit is returned; `offer` does that after
         // its reader has run, and the reader gets the message by reference.
         unsafe { std::slice::from_raw_parts(self.payload, self.len) }
     }

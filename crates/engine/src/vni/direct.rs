@@ -83,12 +83,9 @@ impl super::Core {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::{self, RequestId, RequestKind};
-    use crate::vni::ranks::ranks;
-    use crate::vni::{SendArgs, eager_header};
+    use crate::request::{self, RequestId};
+    use crate::vni::ranks::{self, CONTEXT, ranks};
     use heddle_spec::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG};
-
-    const CONTEXT: u64 = 8;
 
     struct Pair {
         sender: Vni,
@@ -101,19 +98,10 @@ mod tests {
             Pair { sender, receiver }
         }
 
-        /// Sends `bytes` with a tag. The first message only opens the connection.
         fn send(&self, tag: i32, bytes: &mut [u8]) {
-            // SAFETY: the bytes outlive the operation, which is eager.
-            let buffer = unsafe { Buffer::bytes(bytes.as_mut_ptr(), bytes.len()) };
-            let at_once =
-                self.sender.with(|core| core.send_at_once(1, &eager_header(CONTEXT, 0, tag), &buffer));
-            if !at_once {
-                let (peer, context, source, synchronous, keep) = (1, CONTEXT, 0, false, None);
-                let args = SendArgs { buffer, peer, context, source, tag, synchronous, keep };
-                let pending =
-                    self.sender.with(|core| core.send(args, || request::take(0, 0, RequestKind::Send)));
-                assert_eq!(pending, None, "there is room");
-            }
+            // SAFETY: the bytes outlive the operation, which is complete when this returns.
+            let pending = unsafe { ranks::send(&self.sender, 1, 0, tag, bytes) };
+            assert_eq!(pending, None, "there is room");
         }
 
         fn receive(&self, source: i32, tag: i32, to: &mut [u8]) -> Direct {
@@ -123,13 +111,8 @@ mod tests {
         }
 
         fn post(&self, tag: i32, to: &mut [u8]) -> RequestId {
-            let id = request::take(0, 0, RequestKind::Receive);
-            // SAFETY: new, and not issued yet.
-            let flight = unsafe { request::flight(id) };
             // SAFETY: the bytes outlive the operation.
-            flight.buffer = unsafe { Buffer::bytes(to.as_mut_ptr(), to.len()) };
-            self.receiver.with(|core| core.receive(id, Key::new(CONTEXT, 0, tag)));
-            id
+            unsafe { ranks::receive(&self.receiver, tag, to) }
         }
     }
 
@@ -185,25 +168,16 @@ mod tests {
     #[test]
     fn a_sender_that_floods_does_not_hide_another() {
         let [(_, receiver), senders @ ..] = ranks::<3>();
-        let mut to = [0; 8];
-        // SAFETY: the bytes outlive the operations, which are complete when the calls return.
-        let buffer = unsafe { Buffer::bytes(to.as_mut_ptr(), to.len()) };
-        let send = |from: usize| {
-            let args = SendArgs {
-                buffer: buffer.clone(),
-                peer: 0,
-                context: CONTEXT,
-                source: from as i32 + 1,
-                tag: 5,
-                synchronous: false,
-                keep: None,
-            };
-            let pending =
-                senders[from].1.with(|core| core.send(args, || request::take(0, 0, RequestKind::Send)));
+        let mut bytes = [0; 8];
+        let mut send = |from: usize| {
+            // SAFETY: the bytes outlive the operation, which is complete when the call returns.
+            let pending = unsafe { ranks::send(&senders[from].1, 0, from as i32 + 1, 5, &mut bytes) };
             assert_eq!(pending, None, "there is room");
         };
         (0..10).for_each(|_| send(0));
         send(1);
+        // SAFETY: the bytes outlive the receives.
+        let buffer = unsafe { Buffer::bytes(bytes.as_mut_ptr(), bytes.len()) };
         let anybody = Key::new(CONTEXT, MPI_ANY_SOURCE, 5);
         let sources = (0..11).map(|_| match receiver.receive_directly(&anybody, &buffer) {
             Direct::Received(source, ..) => source,

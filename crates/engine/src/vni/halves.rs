@@ -150,7 +150,7 @@ impl Core {
             asked_ns,
             clock::now_ns(),
         );
-        self.send_control(peer, wire::FIN, wire::to_bytes([u64::from(rts.request), 0, 0]));
+        self.tell_sender(peer, rts.request);
         self.complete_receive(receive, &key, rts.len, None);
     }
 }
@@ -158,14 +158,11 @@ impl Core {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::buffer::Buffer;
-    use crate::request::RequestKind;
-    use crate::vni::ranks::ranks;
-    use crate::vni::{SendArgs, State, Step};
+    use crate::vni::ranks::{self, ranks};
+    use crate::vni::{State, Step};
     use heddle_model::Path;
 
     const LEN: usize = 300_001;
-    const CONTEXT: u64 = 8;
 
     fn refused() -> io::Result<()> {
         Err(io::Error::from_raw_os_error(libc::EPERM))
@@ -176,29 +173,18 @@ mod tests {
         let [(_sender_fabric, sender), (_receiver_fabric, receiver)] = ranks();
         let mut from: Vec<u8> = (0..LEN).map(|i| (i * 7 + i / 256) as u8).collect();
         let mut to = vec![0; LEN];
-        // SAFETY: both vectors outlive the operations, which end in this function.
-        let [outgoing, incoming] =
-            [&mut from, &mut to].map(|v| unsafe { Buffer::bytes(v.as_mut_ptr(), LEN) });
-        let (context, source, tag, synchronous, keep) = (CONTEXT, 0, 5, false, None);
-        let args = SendArgs { buffer: outgoing, peer: 1, context, source, tag, synchronous, keep };
-        let send = sender.with(|core| core.send(args, || request::take(0, 0, RequestKind::Send)));
+        // SAFETY: the bytes outlive the operation, which ends in this function.
+        let send = unsafe { ranks::send(&sender, 1, 0, 5, &mut from) };
         let send = send.expect("too large to be complete at once");
-        let receive = request::take(0, 0, RequestKind::Receive);
-        // SAFETY: new, and not issued yet.
-        unsafe { request::flight(receive) }.buffer = incoming;
-        receiver.with(|core| core.receive(receive, Key::new(CONTEXT, 0, 5)));
+        // SAFETY: as above.
+        let receive = unsafe { ranks::receive(&receiver, 5, &mut to) };
 
-        let in_section = |side: &crate::vni::Vni, what: &mut dyn FnMut(&mut State)| {
-            side.state.with(Path::Progress, what);
-        };
-        let mut pull = None;
-        in_section(&receiver, &mut |state| {
+        let pull = receiver.state.with(Path::Progress, |state| {
             state.poll();
-            let mut asked = state.core.pulls.pop_front().expect("it was offered");
-            asked.share = state.core.ask_for_half(&asked);
-            pull = Some(asked);
+            let mut pull = state.core.pulls.pop_front().expect("it was offered");
+            pull.share = state.core.ask_for_half(&pull);
+            pull
         });
-        let pull = pull.expect("a pull");
         let Step::Push(push) = sender.state.with(Path::Progress, State::step) else {
             panic!("the sender does not copy its half");
         };
@@ -214,7 +200,7 @@ mod tests {
         }
         let result = if rear_refused { refused() } else { push.run() };
         sender.with(|core| core.finish_push(&push, &result));
-        in_section(&receiver, &mut |state| _ = state.poll());
+        receiver.state.with(Path::Progress, State::poll);
         if rear_first {
             finish_front();
         }

@@ -8,9 +8,9 @@
 //! | the cores share a cache | single copy | by halves | streamed | streamed past the caches |
 //! |---|---|---|---|---|
 //! | yes, 64 KiB | 8 to 10 | 9 to 13 | 22 | |
-//! | yes, 256 KiB | 10 to 12 | 16 to 20 | 23 to 25 | |
-//! | yes, 1 MiB | 6 to 20 | 13 to 14 | 18 to 24 | 23 to 24 |
-//! | yes, 4 MiB | 5 to 9 | 7 to 9 | 9 to 17 | 13 to 19 |
+//! | yes, 256 KiB | 10 to 12 | 16 to 21 | 23 to 25 | |
+//! | yes, 1 MiB | 6 to 20 | 12 to 22 | 18 to 24 | 22 to 25 |
+//! | yes, 4 MiB | 4 to 9 | 7 to 11 | 7 to 17 | 12 to 19 |
 //! | no | 4 to 12 | | 2 to 4 | 2.3 |
 //!
 //! A sender that computes does not stream at all. So each receiver measures the ways for each sender, takes the best

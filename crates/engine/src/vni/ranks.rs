@@ -1,6 +1,9 @@
 //! For tests of the protocols: all ranks of a job, played by one thread.
 
-use super::Vni;
+use super::{SendArgs, Vni};
+use crate::buffer::Buffer;
+use crate::matching::Key;
+use crate::request::{self, RequestId, RequestKind};
 use heddle_bootstrap::JobControl;
 use heddle_model::Model;
 use heddle_transport::Fabric;
@@ -13,4 +16,39 @@ pub(super) fn ranks<const N: usize>() -> [(Fabric, Vni); N] {
         let vni = Vni::new(&fabric, 0, &Model::default(), true);
         (fabric, vni)
     })
+}
+
+/// The context of all messages.
+pub(super) const CONTEXT: u64 = 8;
+
+/// Sends `bytes` to a peer. `None` if the send is complete; otherwise its request.
+///
+/// # Safety
+/// The bytes outlive the operation.
+pub(super) unsafe fn send(
+    from: &Vni,
+    peer: usize,
+    source: i32,
+    tag: i32,
+    bytes: &mut [u8],
+) -> Option<RequestId> {
+    // SAFETY: the caller's promise.
+    let buffer = unsafe { Buffer::bytes(bytes.as_mut_ptr(), bytes.len()) };
+    let (synchronous, keep) = (false, None);
+    let args = SendArgs { buffer, peer, context: CONTEXT, source, tag, synchronous, keep };
+    from.with(|core| core.send(args, || request::take(0, 0, RequestKind::Send)))
+}
+
+/// Issues a receive of a message of rank 0 into `bytes`.
+///
+/// # Safety
+/// The bytes outlive the operation.
+pub(super) unsafe fn receive(to: &Vni, tag: i32, bytes: &mut [u8]) -> RequestId {
+    let id = request::take(0, 0, RequestKind::Receive);
+    // SAFETY: new, and not issued yet.
+    let flight = unsafe { request::flight(id) };
+    // SAFETY: the caller's promise.
+    flight.buffer = unsafe { Buffer::bytes(bytes.as_mut_ptr(), bytes.len()) };
+    to.with(|core| core.receive(id, Key::new(CONTEXT, 0, tag)));
+    id
 }

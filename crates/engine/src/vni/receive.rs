@@ -77,7 +77,7 @@ impl Core {
                 match self.matching.match_arrival(&key) {
                     Some(id) => {
                         self.deliver(id, &key, message.payload());
-                        self.tell_matched(peer, sender as u32);
+                        self.tell_sender(peer, sender as u32);
                     }
                     None => {
                         let content = Content::Synchronous(message.payload().into(), sender as u32);
@@ -146,7 +146,7 @@ impl Core {
             Content::Large(data) => self.deliver(id, key, &data),
             Content::Synchronous(data, sender) => {
                 self.deliver(id, key, &data);
-                self.tell_matched(message.peer, sender);
+                self.tell_sender(message.peer, sender);
             }
             Content::Rendezvous(rts) => self.fetch(id, key, message.peer, rts),
             Content::Local(send) => self.deliver_local(send, id, key),
@@ -179,7 +179,8 @@ impl Core {
         self.wake_sleepers();
     }
 
-    fn tell_matched(&mut self, peer: usize, sender: RequestId) {
+    /// Tells the sender that the receiver has everything, or has matched its synchronous message.
+    pub(super) fn tell_sender(&mut self, peer: usize, sender: RequestId) {
         if peer == self.rank {
             self.sender_done(sender);
         } else {

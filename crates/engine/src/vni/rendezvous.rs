@@ -195,7 +195,7 @@ impl Core {
                 return self.ask_for_pieces(receive, &key, peer, rts);
             }
         }
-        self.send_control(peer, wire::FIN, wire::to_bytes([u64::from(rts.request), 0, 0]));
+        self.tell_sender(peer, rts.request);
         let error = (rts.len as usize > len).then(|| truncated(&key, rts.len, len));
         self.complete_receive(receive, &key, len as u64, error);
     }
@@ -263,13 +263,9 @@ impl Core {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::buffer::Buffer;
-    use crate::request::RequestKind;
-    use crate::vni::SendArgs;
-    use crate::vni::ranks::ranks;
+    use crate::vni::ranks::{self, ranks};
 
     const MESSAGES: usize = 20;
-    const CONTEXT: u64 = 8;
 
     /// Rank 0 sends large messages to rank 1, and waits for that in MPI or does not. A receiver that looked in vain would
     /// sleep, so as long as messages are to be pulled no look may be called in vain.
@@ -282,33 +278,12 @@ mod tests {
         let attendance = sender_fabric.attendance(0);
         attendance.store(u32::from(sender_waits), Ordering::Relaxed);
         let sends: Vec<RequestId> = (0..MESSAGES)
-            .filter_map(|_| {
-                // SAFETY: the bytes outlive the operation, which ends in this function.
-                let buffer = unsafe { Buffer::bytes(from.as_mut_ptr(), len) };
-                let args = SendArgs {
-                    buffer,
-                    peer: 1,
-                    context: CONTEXT,
-                    source: 0,
-                    tag: 0,
-                    synchronous: false,
-                    keep: None,
-                };
-                sender.with(|core| core.send(args, || request::take(0, 0, RequestKind::Send)))
-            })
+            // SAFETY: the bytes outlive the operation, which ends in this function.
+            .filter_map(|_| unsafe { ranks::send(&sender, 1, 0, 0, &mut from) })
             .collect();
-        let receives: Vec<RequestId> = to
-            .iter_mut()
-            .map(|bytes| {
-                let id = request::take(0, 0, RequestKind::Receive);
-                // SAFETY: new, and not issued yet.
-                let flight = unsafe { request::flight(id) };
-                // SAFETY: as above, of the bytes.
-                flight.buffer = unsafe { Buffer::bytes(bytes.as_mut_ptr(), len) };
-                receiver.with(|core| core.receive(id, Key::new(CONTEXT, 0, 0)));
-                id
-            })
-            .collect();
+        let receives: Vec<RequestId> =
+            // SAFETY: as above.
+            to.iter_mut().map(|bytes| unsafe { ranks::receive(&receiver, 0, bytes) }).collect();
         let mut all = sends.iter().chain(&receives);
         while !all.clone().all(|id| request::is_complete(*id)) {
             sender.progress();

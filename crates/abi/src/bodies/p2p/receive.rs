@@ -30,8 +30,7 @@ pub(super) fn incoming(
 /// Stores the status of a receive, and returns its error if it has failed.
 #[inline(always)]
 pub(super) fn finish(status: StatusOut, outcome: Outcome) -> Result<()> {
-    status.report(&outcome);
-    outcome.error.map_or(Ok(()), Err)
+    show(status, &outcome)
 }
 
 /// As [`finish`], of an outcome that is looked at where it lies.
