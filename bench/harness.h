@@ -17,6 +17,7 @@
 #define MAX_SIZES 32
 #define MAX_REPS 64
 #define MAX_THREADS 256
+#define MAX_PVARS 16
 
 struct options {
     const char *subject;
@@ -30,7 +31,9 @@ struct options {
     bool comm_a_thread; /* a communicator a thread, else one communicator and a tag a thread */
     int level;          /* the thread level asked for */
     bool pin;           /* every rank on its own core */
-    bool blocking;      /* MPI_Send where the default is MPI_Isend */
+    const char *op;     /* which of the subject's forms, the first if none was named */
+    const char *pvars[MAX_PVARS]; /* performance variables to report */
+    int pvar_count;
     int64_t launched_ns; /* CLOCK_MONOTONIC when mpiexec was started, 0 if unknown */
 };
 
@@ -38,8 +41,19 @@ struct options {
 struct meter {
     int64_t open_ns, close_ns;
     double units; /* units of work inside the interval */
-    double busy_ns; /* time inside the interval that those units took */
+    double busy_ns; /* time inside the interval that those units took; negative: this worker does not measure */
+    double all_units; /* units of work of all repetitions, in their intervals and beside */
+    int64_t longest_ns; /* the longest addition that lies inside the interval, at least in part */
     struct slices *slices; /* where the repetition's speed is kept in short slices, or NULL */
+    struct histogram *times; /* where the time of each unit is kept, or NULL; the subject fills it */
+};
+
+/* How often something took how long: 32 classes an octave, so that a quantile is known within 3 %. */
+#define CLASSES_AN_OCTAVE 32
+#define TIME_CLASSES (40 * CLASSES_AN_OCTAVE)
+struct histogram {
+    uint64_t counts[TIME_CLASSES];
+    int64_t longest_ns;
 };
 
 /* A repetition cut into slices of about half a millisecond. On a machine that others use, most slices of a run with
@@ -52,8 +66,12 @@ struct slices {
 
 /* Accounts `units` that took from `from_ns` to `to_ns`; false once the interval is over. */
 bool meter_add(struct meter *meter, int64_t from_ns, int64_t to_ns, double units);
+/* The same where they kept the thread busy for another time than passed. */
+bool meter_add_busy(struct meter *meter, int64_t from_ns, int64_t to_ns, double units, double busy_ns);
 
 int64_t now_ns(void);
+/* Processor time of the calling thread; reading it is a system call. */
+int64_t thread_cpu_ns(void);
 
 /* A barrier whose waiters park, so that they never take a core from those still measuring. */
 struct gate {
@@ -74,13 +92,27 @@ struct worker {
     void *state; /* the subject's own */
 };
 
+/* Ranks that a subject needs, where it is not a fixed number. */
+#define RANKS_ANY 0
+#define RANKS_THREADS_AND_ONE (-1)
+#define RANKS_EVEN (-2)
+
 /* One subject: what a worker does, in every rank alike; `repeat` runs until the meter says that it is over. */
 struct subject {
     const char *name;
     const char *summary;
     const char *unit;
-    int ranks;     /* ranks it needs: exactly n, or 0 for any number, or -2 for an even number */
+    int ranks;     /* ranks it needs: exactly n, or one of the above */
     int default_window;
+    const char *const *ops; /* its forms, ended by NULL; NULL if there is only one */
+    int least_threads;      /* threads that it needs, if not one */
+    bool own_comms;         /* makes sense only with a communicator a thread */
+    bool threads_beside;    /* makes threads of its own: even one worker needs MPI_THREAD_MULTIPLE */
+    bool times;             /* keeps the time of each unit in `meter.times` */
+    /* In the main thread, before the team is made and after it has ended, either may be NULL; `close` may add
+     * figures with `add_figure`. */
+    void (*open)(struct bench *b);
+    void (*close)(struct bench *b);
     void (*prepare)(struct worker *w);
     void (*repeat)(struct worker *w);
     void (*finish)(struct worker *w);
@@ -91,6 +123,8 @@ struct subject {
     void (*whole)(struct bench *b);
 };
 
+#define MAX_MORE (8 + MAX_PVARS)
+
 struct bench {
     struct options opt;
     const struct subject *subject;
@@ -99,6 +133,7 @@ struct bench {
     struct gate gate;
     int64_t open_ns; /* of the current repetition */
     struct slices slices;
+    void *state; /* the subject's own, of all workers */
     struct worker *workers;
     MPI_Comm *comms;
     char library[160];
@@ -106,12 +141,22 @@ struct bench {
     double values[MAX_REPS];
     double calm[MAX_REPS]; /* the value of the faster slices, NAN where it is not known */
     double share_min[MAX_REPS], share_max[MAX_REPS];
+    double jain[MAX_REPS];       /* Jain's index of the workers' shares: 1 is fair, 1/n is all for one of n */
+    double longest_us[MAX_REPS]; /* the longest that a worker waited for a unit of work */
+    struct histogram *times;     /* of the current repetition, all measuring workers together, or NULL */
+    struct histogram *all_times; /* of all repetitions */
+    struct {
+        const char *name;
+        double value;
+    } more[MAX_MORE]; /* further figures */
+    int more_count;
     double probe_before_ns, probe_after_ns;
     int64_t wrong_bytes; /* payload that did not arrive as sent */
 };
 
 extern const struct subject subject_latency, subject_rate, subject_bandwidth, subject_pairs, subject_self,
-    subject_clients, subject_procnull, subject_startup, subject_idle;
+    subject_neighbor, subject_testing, subject_testcost, subject_clients, subject_stall, subject_dup, subject_churn, subject_procnull,
+    subject_startup, subject_idle;
 
 /* All of them, ended by NULL. */
 extern const struct subject *const subjects[];
@@ -120,13 +165,34 @@ extern const struct subject *const subjects[];
 void options_parse(struct options *opt, int argc, char **argv);
 const char *level_name(int level);
 _Noreturn void usage(const char *complaint);
+bool op_is(const struct bench *b, const char *name);
 
 /* team.c */
 void measure(struct bench *b);
+/* Adds a further figure to the measurement's report. */
+void add_figure(struct bench *b, const char *name, double value);
+/* Sleeps until the interval is over: for workers that have nothing to do and may not disturb. */
+void sleep_out(const struct meter *meter);
 void gate_wait(struct gate *gate);
 void *buffer_new(size_t bytes);
 /* The `value` of subjects whose figure is units of work a second. */
 double units_a_second(const struct bench *b, double units, double busy_ns, double interval_ns);
+/* The `value` of subjects whose figure is the mean time of a unit of work. */
+double mean_ns(const struct bench *b, double units, double busy_ns, double interval_ns);
+double mean_us(const struct bench *b, double units, double busy_ns, double interval_ns);
+
+/* histogram.c */
+void histogram_add(struct histogram *h, int64_t ns);
+void histogram_merge(struct histogram *into, const struct histogram *from);
+/* In ns, the upper end of the class in which it lies; NAN of none. */
+double histogram_quantile(const struct histogram *h, double part);
+
+/* pvars.c: NULL where none were asked for. */
+struct pvars *pvars_open(const struct bench *b);
+void pvars_close(struct bench *b, struct pvars *p, double units);
+
+/* memory.c: a field of /proc/self/smaps_rollup, in MiB. */
+double resident(const char *field);
 
 /* affinity.c */
 int allowed_cpu(int index); /* the index-th CPU this process may use (modulo their number) */
@@ -143,6 +209,7 @@ void report_measurement(const struct bench *b);
 void report_single(const struct bench *b, const char *name, const char *what, double value, const char *unit);
 double median(const double *values, int count);
 double quantile(const double *values, int count, double part);
+double largest(const double *values, int count);
 
 /* payload.c: the payload of message `slot` of a worker's window, and its check at the receiver, which counts wrong bytes. */
 void payload_fill(const struct worker *w, unsigned char *bytes, int slot);

@@ -5,14 +5,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct subject *const subjects[] = {&subject_latency,  &subject_rate,    &subject_bandwidth, &subject_pairs,
-                                          &subject_self,     &subject_clients, &subject_procnull,
-                                          &subject_startup,  &subject_idle,    NULL};
+const struct subject *const subjects[] = {
+    &subject_latency,  &subject_rate,    &subject_bandwidth, &subject_pairs, &subject_self,
+    &subject_neighbor, &subject_testing, &subject_testcost,  &subject_clients, &subject_stall,
+    &subject_dup,      &subject_churn,   &subject_procnull,  &subject_startup, &subject_idle,  NULL};
 
 static const struct subject *find(const char *name) {
     for (const struct subject *const *s = subjects; *s; s++)
         if (strcmp((*s)->name, name) == 0) return *s;
     usage("unknown subject");
+}
+
+/* The form asked for, which must be one of the subject's. Subjects of one form are reported as they always were. */
+static const char *form(const struct subject *s, const char *asked) {
+    static const char *const only[] = {"isend", NULL};
+    const char *const *ops = s->ops ? s->ops : only;
+    if (!asked) return ops[0];
+    for (const char *const *op = ops; *op; op++)
+        if (strcmp(*op, asked) == 0) return *op;
+    usage("the subject has no such --op");
 }
 
 static void library_version(struct bench *b) {
@@ -42,11 +53,41 @@ static void check(const struct bench *b) {
         snprintf(why, sizeof why, "needs %d process(es), was started with %d", s->ranks, b->ranks);
         refuse(b, why);
     }
-    if (s->ranks == -2 && b->ranks % 2 != 0) refuse(b, "needs an even number of processes");
+    if (s->ranks == RANKS_EVEN && b->ranks % 2 != 0) refuse(b, "needs an even number of processes");
+    if (s->ranks == RANKS_THREADS_AND_ONE && b->ranks != b->opt.threads + 1) {
+        snprintf(why, sizeof why, "with %d threads it needs %d processes, was started with %d", b->opt.threads,
+                 b->opt.threads + 1, b->ranks);
+        refuse(b, why);
+    }
+    if (s->own_comms && !b->opt.comm_a_thread) refuse(b, "needs --comms per-thread");
+    if (b->opt.threads < s->least_threads) {
+        snprintf(why, sizeof why, "needs %d threads", s->least_threads);
+        refuse(b, why);
+    }
+    if (s->threads_beside && b->provided < MPI_THREAD_MULTIPLE) refuse(b, "needs --level multiple");
     if (b->opt.threads > 1 && b->provided < MPI_THREAD_MULTIPLE) {
         snprintf(why, sizeof why, "%d threads need MPI_THREAD_MULTIPLE, the library gives \"%s\"", b->opt.threads,
                  level_name(b->provided));
         refuse(b, why);
+    }
+}
+
+/* A communicator a thread, or one for all. The info key is what Intel MPI's thread split wants to know; others
+ * ignore it. */
+static void make_communicators(struct bench *b) {
+    b->comms = calloc((size_t)b->opt.threads, sizeof *b->comms);
+    if (!b->comms) MPI_Abort(MPI_COMM_WORLD, 1);
+    for (int t = 0; t < b->opt.threads; t++) {
+        b->comms[t] = MPI_COMM_WORLD;
+        if (!b->opt.comm_a_thread) continue;
+        char number[16];
+        MPI_Info info;
+        snprintf(number, sizeof number, "%d", t);
+        MPI_Comm_dup(MPI_COMM_WORLD, &b->comms[t]);
+        MPI_Info_create(&info);
+        MPI_Info_set(info, "thread_id", number);
+        MPI_Comm_set_info(b->comms[t], info);
+        MPI_Info_free(&info);
     }
 }
 
@@ -55,6 +96,7 @@ int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "probe") == 0) return probe_alone();
     options_parse(&b.opt, argc, argv);
     b.subject = find(b.opt.subject);
+    b.opt.op = form(b.subject, b.opt.op);
     if (b.opt.window == 0) b.opt.window = b.subject->default_window;
 
     MPI_Init_thread(&argc, &argv, b.opt.level, &b.provided);
@@ -73,11 +115,7 @@ int main(int argc, char **argv) {
 
     allowed_cpus();
     if (b.opt.pin) pin_to(allowed_cpu(b.rank));
-    b.comms = calloc((size_t)b.opt.threads, sizeof *b.comms);
-    if (!b.comms) MPI_Abort(MPI_COMM_WORLD, 1);
-    for (int t = 0; t < b.opt.threads; t++)
-        if (b.opt.comm_a_thread) MPI_Comm_dup(MPI_COMM_WORLD, &b.comms[t]);
-        else b.comms[t] = MPI_COMM_WORLD;
+    make_communicators(&b);
 
     for (int s = 0; s < b.opt.size_count; s++) {
         b.size = b.opt.sizes[s];

@@ -22,8 +22,13 @@ const char *level_name(int level) {
 _Noreturn void usage(const char *complaint) {
     if (complaint) fprintf(stderr, "mtbench: %s\n\n", complaint);
     fprintf(stderr, "usage: mpiexec -n N mtbench SUBJECT [options]\n\nsubjects:\n");
-    for (const struct subject *const *s = subjects; *s; s++)
+    for (const struct subject *const *s = subjects; *s; s++) {
         fprintf(stderr, "  %-10s %s\n", (*s)->name, (*s)->summary);
+        if (!(*s)->ops) continue;
+        fprintf(stderr, "  %-10s   --op", "");
+        for (const char *const *op = (*s)->ops; *op; op++) fprintf(stderr, "%s%s", op == (*s)->ops ? " " : "|", *op);
+        fprintf(stderr, "\n");
+    }
     fprintf(stderr,
             "  %-10s %s\n\noptions:\n"
             "  --sizes A,B,..      message sizes in bytes, suffix K or M (8)\n"
@@ -31,15 +36,18 @@ _Noreturn void usage(const char *complaint) {
             "  --comms shared|per-thread   one communicator and a tag a thread, or a communicator a thread (shared)\n"
             "  --level single|funneled|serialized|multiple   thread level to ask for (single for one thread)\n"
             "  --window W          messages in flight before they are waited for\n"
-            "  --op isend|send     how messages are sent (isend)\n"
+            "  --op NAME           which form of the subject, as listed above (the first)\n"
             "  --reps R            repetitions (3)\n"
             "  --seconds S         length of a repetition (0.4)\n"
             "  --warm S            warm-up before each repetition (0.1)\n"
+            "  --pvars A,B,..      performance variables of the library: what each grows for a unit of work\n"
             "  --pin               every rank on a core of its own\n"
             "  --launched NS       CLOCK_MONOTONIC when mpiexec was started (start-up)\n",
             "probe", "cache-line round trip between two cores, without MPI");
     exit(2);
 }
+
+bool op_is(const struct bench *b, const char *name) { return strcmp(b->opt.op, name) == 0; }
 
 static size_t parse_size(const char *text, const char **end) {
     char *after;
@@ -58,6 +66,13 @@ static void parse_sizes(struct options *opt, const char *text) {
         opt->sizes[opt->size_count++] = parse_size(text, &text);
         if (*text == '\0') return;
         if (*text++ != ',') usage("--sizes wants numbers separated by commas");
+    }
+}
+
+static void parse_pvars(struct options *opt, char *text) {
+    for (char *name = strtok(text, ","); name; name = strtok(NULL, ",")) {
+        if (opt->pvar_count == MAX_PVARS) usage("too many --pvars");
+        opt->pvars[opt->pvar_count++] = name;
     }
 }
 
@@ -110,9 +125,10 @@ void options_parse(struct options *opt, int argc, char **argv) {
             opt->warm = parse_seconds(name, value);
         } else if (strcmp(name, "--launched") == 0) {
             opt->launched_ns = (int64_t)strtoll(value, NULL, 10);
+        } else if (strcmp(name, "--pvars") == 0) {
+            parse_pvars(opt, argv[i]);
         } else if (strcmp(name, "--op") == 0) {
-            if (strcmp(value, "send") != 0 && strcmp(value, "isend") != 0) usage("--op is send or isend");
-            opt->blocking = strcmp(value, "send") == 0;
+            opt->op = value;
         } else if (strcmp(name, "--comms") == 0) {
             if (strcmp(value, "shared") != 0 && strcmp(value, "per-thread") != 0)
                 usage("--comms is shared or per-thread");

@@ -23,11 +23,12 @@ static void repeat(struct worker *w) {
     struct bench *b = w->bench;
     struct state *s = w->state;
     int window = b->opt.window, size = (int)b->size;
+    bool blocking = op_is(b, "send");
     int64_t last = now_ns();
     for (bool more = true; more;) {
         int calls = 0;
         while (calls < CALLS_BETWEEN_CHECKS) {
-            if (b->opt.blocking) {
+            if (blocking) {
                 MPI_Send(s->bytes, size, MPI_BYTE, MPI_PROC_NULL, w->tag, w->comm);
                 calls++;
                 continue;
@@ -50,12 +51,15 @@ static void finish(struct worker *w) {
     free(s);
 }
 
+static const char *const ops[] = {"isend", "send", NULL};
+
 const struct subject subject_procnull = {
     .name = "procnull",
     .summary = "sends a second to MPI_PROC_NULL",
     .unit = "msg/s",
     .ranks = 1,
     .default_window = 64,
+    .ops = ops,
     .prepare = prepare,
     .repeat = repeat,
     .finish = finish,

@@ -53,8 +53,9 @@ static void send_windows(struct worker *w) {
     struct bench *b = w->bench;
     struct state *s = w->state;
     int window = b->opt.window, to = partner(b), size = (int)b->size, go;
+    bool blocking = op_is(b, "send");
     do {
-        if (b->opt.blocking) {
+        if (blocking) {
             for (int i = 0; i < window; i++) MPI_Send(slot(w, i), size, MPI_BYTE, to, w->tag, w->comm);
         } else {
             for (int i = 0; i < window; i++)
@@ -85,12 +86,15 @@ static double megabytes(const struct bench *b, double units, double busy_ns, dou
     return units * (double)b->size / interval_ns * 1e3;
 }
 
+static const char *const ops[] = {"isend", "send", NULL};
+
 const struct subject subject_rate = {
     .name = "rate",
     .summary = "messages a second between two processes, windows of messages one way",
     .unit = "msg/s",
     .ranks = 2,
     .default_window = 128,
+    .ops = ops,
     .prepare = prepare,
     .repeat = repeat,
     .finish = finish,
@@ -104,6 +108,7 @@ const struct subject subject_bandwidth = {
     .unit = "MB/s",
     .ranks = 2,
     .default_window = 8,
+    .ops = ops,
     .prepare = prepare,
     .repeat = repeat,
     .finish = finish,
@@ -115,8 +120,9 @@ const struct subject subject_pairs = {
     .name = "pairs",
     .summary = "as rate, between n pairs of processes of one thread",
     .unit = "msg/s",
-    .ranks = -2,
+    .ranks = RANKS_EVEN,
     .default_window = 128,
+    .ops = ops,
     .prepare = prepare,
     .repeat = repeat,
     .finish = finish,

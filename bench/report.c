@@ -26,6 +26,8 @@ double quantile(const double *values, int count, double part) {
 
 double median(const double *values, int count) { return quantile(values, count, 0.5); }
 
+double largest(const double *values, int count) { return quantile(values, count, 1); }
+
 static void put_number(const char *key, double value) {
     if (isfinite(value)) printf("\"%s\":%.6g", key, value);
     else printf("\"%s\":null", key);
@@ -57,7 +59,7 @@ void report_measurement(const struct bench *b) {
     put_head(b, b->subject->name);
     printf(",\"size\":%zu,\"threads\":%d,\"comms\":\"%s\",\"window\":%d,\"op\":\"%s\",\"seconds\":%g,", b->size,
            b->opt.threads, b->opt.comm_a_thread ? "per-thread" : "shared", b->opt.window,
-           b->opt.blocking ? "send" : "isend", b->opt.seconds);
+           b->opt.op, b->opt.seconds);
     put_number("value", median(b->values, reps));
     printf(",");
     put_number("calm", median(b->calm, reps));
@@ -69,6 +71,14 @@ void report_measurement(const struct bench *b) {
     put_number("min", median(b->share_min, reps));
     printf(",\"mean\":1,");
     put_number("max", median(b->share_max, reps));
+    printf("},\"more\":{");
+    put_number("jain", median(b->jain, reps));
+    printf(",");
+    put_number("longest_us", largest(b->longest_us, reps));
+    for (int i = 0; i < b->more_count; i++) {
+        printf(",");
+        put_number(b->more[i].name, b->more[i].value);
+    }
     printf("},\"wrong_bytes\":%lld,\"probe_ns\":[", (long long)b->wrong_bytes);
     if (isfinite(b->probe_before_ns) && isfinite(b->probe_after_ns))
         printf("%.1f,%.1f", b->probe_before_ns, b->probe_after_ns);

@@ -20,20 +20,34 @@ static void prepare(struct worker *w) {
     w->state = s;
 }
 
-static void repeat(struct worker *w) {
-    struct bench *b = w->bench;
+static void exchange_window(struct worker *w) {
     struct state *s = w->state;
-    int window = b->opt.window, me = b->rank, size = (int)b->size;
+    int window = w->bench->opt.window, me = w->bench->rank, size = (int)w->bench->size;
+    for (int i = 0; i < window; i++)
+        MPI_Irecv(s->in + (size_t)i * w->bench->size, size, MPI_BYTE, me, w->tag, w->comm, &s->requests[i]);
+    for (int i = 0; i < window; i++)
+        MPI_Isend(s->out + (size_t)i * w->bench->size, size, MPI_BYTE, me, w->tag, w->comm, &s->requests[window + i]);
+    MPI_Waitall(2 * window, s->requests, MPI_STATUSES_IGNORE);
+}
+
+static void exchange_singly(struct worker *w) {
+    struct state *s = w->state;
+    int me = w->bench->rank, size = (int)w->bench->size;
+    for (int i = 0; i < w->bench->opt.window; i++) {
+        size_t at = (size_t)i * w->bench->size;
+        MPI_Sendrecv(s->out + at, size, MPI_BYTE, me, w->tag, s->in + at, size, MPI_BYTE, me, w->tag, w->comm,
+                     MPI_STATUS_IGNORE);
+    }
+}
+
+static void repeat(struct worker *w) {
+    void (*exchange)(struct worker *) = op_is(w->bench, "sendrecv") ? exchange_singly : exchange_window;
     bool more;
     int64_t last = now_ns();
     do {
-        for (int i = 0; i < window; i++)
-            MPI_Irecv(s->in + (size_t)i * b->size, size, MPI_BYTE, me, w->tag, w->comm, &s->requests[i]);
-        for (int i = 0; i < window; i++)
-            MPI_Isend(s->out + (size_t)i * b->size, size, MPI_BYTE, me, w->tag, w->comm, &s->requests[window + i]);
-        MPI_Waitall(2 * window, s->requests, MPI_STATUSES_IGNORE);
+        exchange(w);
         int64_t now = now_ns();
-        more = meter_add(&w->meter, last, now, window);
+        more = meter_add(&w->meter, last, now, w->bench->opt.window);
         last = now;
     } while (more);
 }
@@ -48,12 +62,15 @@ static void finish(struct worker *w) {
     free(s);
 }
 
+static const char *const ops[] = {"isend", "sendrecv", NULL};
+
 const struct subject subject_self = {
     .name = "self",
     .summary = "messages a second of threads that send to themselves, one process",
     .unit = "msg/s",
     .ranks = 1,
     .default_window = 64,
+    .ops = ops,
     .prepare = prepare,
     .repeat = repeat,
     .finish = finish,

@@ -4,23 +4,8 @@
 #include "harness.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
-
-/* A field of /proc/self/smaps_rollup, in MiB. */
-static double resident(const char *field) {
-    FILE *file = fopen("/proc/self/smaps_rollup", "r");
-    char line[256];
-    double kib = NAN;
-    size_t length = strlen(field);
-    while (file && fgets(line, sizeof line, file))
-        if (strncmp(line, field, length) == 0 && line[length] == ':') kib = strtod(line + length + 1, NULL);
-    if (file) fclose(file);
-    return kib / 1024;
-}
 
 static void report_largest(struct bench *b, const char *name, const char *what, double mine, const char *unit) {
     double largest = mine;
@@ -57,7 +42,7 @@ const struct subject subject_startup = {
     .name = "startup",
     .summary = "time from mpiexec to after MPI_Init, and memory of the largest rank",
     .unit = "s",
-    .ranks = 0,
+    .ranks = RANKS_ANY,
     .default_window = 1,
     .whole = startup,
 };
@@ -91,7 +76,7 @@ const struct subject subject_idle = {
     .name = "idle",
     .summary = "processor time of a rank that waits in MPI_Recv",
     .unit = "% of a core",
-    .ranks = 0,
+    .ranks = RANKS_ANY,
     .default_window = 1,
     .whole = idle,
 };

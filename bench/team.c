@@ -14,6 +14,12 @@ int64_t now_ns(void) {
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+int64_t thread_cpu_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
 #define SLICE_NS 500000
 /* The part of the slices that may be disturbed without changing the calm value. */
 #define CALM_PART 0.9
@@ -27,15 +33,35 @@ static void slices_add(struct slices *s, double units, double busy_ns) {
 }
 
 bool meter_add(struct meter *m, int64_t from_ns, int64_t to_ns, double units) {
+    return meter_add_busy(m, from_ns, to_ns, units, (double)(to_ns - from_ns));
+}
+
+bool meter_add_busy(struct meter *m, int64_t from_ns, int64_t to_ns, double units, double busy_ns) {
+    m->all_units += units;
     int64_t low = from_ns > m->open_ns ? from_ns : m->open_ns;
     int64_t high = to_ns < m->close_ns ? to_ns : m->close_ns;
     if (high > low) {
         double part = (double)(high - low) / (double)(to_ns - from_ns);
         m->units += units * part;
-        m->busy_ns += (double)(high - low);
-        if (m->slices) slices_add(m->slices, units * part, (double)(high - low));
+        m->busy_ns += busy_ns * part;
+        if (to_ns - from_ns > m->longest_ns) m->longest_ns = to_ns - from_ns;
+        if (m->slices) slices_add(m->slices, units * part, busy_ns * part);
     }
     return to_ns < m->close_ns;
+}
+
+void sleep_out(const struct meter *m) {
+    struct timespec until = {(time_t)(m->close_ns / 1000000000), (long)(m->close_ns % 1000000000)};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) != 0) {}
+}
+
+void add_figure(struct bench *b, const char *name, double value) {
+    if (b->more_count == MAX_MORE) {
+        fprintf(stderr, "mtbench: no room for the figure %s\n", name);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    b->more[b->more_count].name = name;
+    b->more[b->more_count++].value = value;
 }
 
 void gate_wait(struct gate *g) {
@@ -68,6 +94,15 @@ double units_a_second(const struct bench *b, double units, double busy_ns, doubl
     return units / interval_ns * 1e9;
 }
 
+double mean_ns(const struct bench *b, double units, double busy_ns, double interval_ns) {
+    (void)b, (void)interval_ns;
+    return busy_ns / units;
+}
+
+double mean_us(const struct bench *b, double units, double busy_ns, double interval_ns) {
+    return mean_ns(b, units, busy_ns, interval_ns) / 1000;
+}
+
 /* All threads of all ranks meet; rank 0 says when the interval opens. CLOCK_MONOTONIC is one clock for a machine. */
 static void repetition_begin(struct worker *w) {
     struct bench *b = w->bench;
@@ -79,12 +114,57 @@ static void repetition_begin(struct worker *w) {
         b->open_ns = open;
     }
     gate_wait(&b->gate);
-    w->meter = (struct meter){.open_ns = b->open_ns, .close_ns = b->open_ns + (int64_t)(b->opt.seconds * 1e9)};
+    struct histogram *times = w->meter.times;
+    if (times) memset(times, 0, sizeof *times);
+    w->meter = (struct meter){.open_ns = b->open_ns,
+                              .close_ns = b->open_ns + (int64_t)(b->opt.seconds * 1e9),
+                              .all_units = w->meter.all_units,
+                              .times = times};
     if (b->rank == 0 && b->opt.threads == 1 && b->ranks <= 2 && b->ranks <= allowed_cpus()) {
         b->slices.count = 0;
         b->slices.units = b->slices.busy_ns = 0;
         w->meter.slices = &b->slices;
     }
+}
+
+/* What a worker tells rank 0 about a repetition. */
+struct told {
+    double units, busy_ns, longest_ns;
+};
+#define TOLD_FIELDS 3
+
+/* Turns what `count` measuring workers told into the repetition's figures. */
+static void conclude(struct bench *b, int rep, const struct told *all, int count) {
+    double units = 0, squares = 0, busy = 0, low = INFINITY, high = 0, longest = 0;
+    int workers = 0;
+    for (int i = 0; i < count; i++) {
+        /* A worker whose part it is to do something else. */
+        if (all[i].busy_ns < 0) continue;
+        workers++;
+        units += all[i].units;
+        squares += all[i].units * all[i].units;
+        busy += all[i].busy_ns;
+        low = all[i].units < low ? all[i].units : low;
+        high = all[i].units > high ? all[i].units : high;
+        longest = all[i].longest_ns > longest ? all[i].longest_ns : longest;
+    }
+    b->values[rep] = b->subject->value(b, units, busy, b->opt.seconds * 1e9);
+    b->share_min[rep] = units > 0 ? low * workers / units : 0;
+    b->share_max[rep] = units > 0 ? high * workers / units : 0;
+    b->jain[rep] = squares > 0 ? units * units / (workers * squares) : NAN;
+    b->longest_us[rep] = longest / 1000;
+    double calm = b->workers[0].meter.slices ? quantile(b->slices.rates, b->slices.count, CALM_PART) : NAN;
+    b->calm[rep] = isnan(calm) ? NAN : b->subject->value(b, calm, 1, 1);
+}
+
+/* Brings the times of all measuring workers together in rank 0. */
+static void gather_times(struct bench *b, int measuring) {
+    static struct histogram mine;
+    memset(&mine, 0, sizeof mine);
+    for (int t = 0; b->rank < measuring && t < b->opt.threads; t++) histogram_merge(&mine, b->workers[t].meter.times);
+    MPI_Reduce(mine.counts, b->times->counts, TIME_CLASSES, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    MPI_Reduce(&mine.longest_ns, &b->times->longest_ns, 1, MPI_INT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (b->rank == 0) histogram_merge(b->all_times, b->times);
 }
 
 /* Brings the meters of all measuring workers to rank 0. */
@@ -93,29 +173,17 @@ static void repetition_end(struct worker *w, int rep) {
     gate_wait(&b->gate);
     if (w->id != 0) return;
     int threads = b->opt.threads, measuring = b->subject->half_measures ? b->ranks / 2 : 1;
-    double *mine = malloc((size_t)threads * 2 * sizeof *mine);
-    double *all = b->rank == 0 ? malloc((size_t)(threads * b->ranks) * 2 * sizeof *all) : NULL;
+    struct told *mine = malloc((size_t)threads * sizeof *mine);
+    struct told *all = b->rank == 0 ? malloc((size_t)(threads * b->ranks) * sizeof *all) : NULL;
     if (!mine || (b->rank == 0 && !all)) MPI_Abort(MPI_COMM_WORLD, 1);
     for (int t = 0; t < threads; t++) {
-        mine[2 * t] = b->workers[t].meter.units;
-        mine[2 * t + 1] = b->workers[t].meter.busy_ns;
+        const struct meter *m = &b->workers[t].meter;
+        mine[t] = (struct told){m->units, m->busy_ns, (double)m->longest_ns};
     }
-    MPI_Gather(mine, threads * 2, MPI_DOUBLE, all, threads * 2, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    if (b->rank == 0) {
-        int count = threads * measuring;
-        double units = 0, busy = 0, low = INFINITY, high = 0;
-        for (int i = 0; i < count; i++) {
-            units += all[2 * i];
-            busy += all[2 * i + 1];
-            low = all[2 * i] < low ? all[2 * i] : low;
-            high = all[2 * i] > high ? all[2 * i] : high;
-        }
-        b->values[rep] = b->subject->value(b, units, busy, b->opt.seconds * 1e9);
-        b->share_min[rep] = units > 0 ? low * count / units : 0;
-        b->share_max[rep] = units > 0 ? high * count / units : 0;
-        double calm = b->workers[0].meter.slices ? quantile(b->slices.rates, b->slices.count, CALM_PART) : NAN;
-        b->calm[rep] = isnan(calm) ? NAN : b->subject->value(b, calm, 1, 1);
-    }
+    int fields = threads * TOLD_FIELDS;
+    MPI_Gather(mine, fields, MPI_DOUBLE, all, fields, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    if (b->times) gather_times(b, measuring);
+    if (b->rank == 0) conclude(b, rep, all, threads * measuring);
     free(mine);
     free(all);
 }
@@ -134,6 +202,26 @@ static void *work(void *arg) {
     return NULL;
 }
 
+static struct histogram *histogram_new(void) {
+    struct histogram *h = calloc(1, sizeof *h);
+    if (!h) MPI_Abort(MPI_COMM_WORLD, 1);
+    return h;
+}
+
+static void times_new(struct bench *b) {
+    if (!b->subject->times) return;
+    b->times = histogram_new();
+    b->all_times = histogram_new();
+    for (int t = 0; t < b->opt.threads; t++) b->workers[t].meter.times = histogram_new();
+}
+
+static void times_free(struct bench *b) {
+    for (int t = 0; t < b->opt.threads; t++) free(b->workers[t].meter.times);
+    free(b->all_times);
+    free(b->times);
+    b->times = b->all_times = NULL;
+}
+
 void measure(struct bench *b) {
     int threads = b->opt.threads;
     pthread_t ids[MAX_THREADS];
@@ -142,12 +230,16 @@ void measure(struct bench *b) {
     b->gate.members = threads;
     b->gate.waiting = 0;
     b->wrong_bytes = 0;
+    b->more_count = 0;
     b->workers = calloc((size_t)threads, sizeof *b->workers);
     if (!b->workers) MPI_Abort(MPI_COMM_WORLD, 1);
     b->probe_before_ns = probe(b);
     for (int t = 0; t < threads; t++)
         b->workers[t] = (struct worker){
             .bench = b, .id = t, .comm = b->comms[t], .tag = b->opt.comm_a_thread ? 0 : 2 * t};
+    times_new(b);
+    if (b->subject->open) b->subject->open(b);
+    struct pvars *pvars = pvars_open(b);
     /* The main thread is worker 0, so that one thread is right at every thread level. */
     for (int t = 1; t < threads; t++)
         if (pthread_create(&ids[t], NULL, work, &b->workers[t]) != 0) {
@@ -156,9 +248,14 @@ void measure(struct bench *b) {
         }
     work(&b->workers[0]);
     for (int t = 1; t < threads; t++) pthread_join(ids[t], NULL);
+    double all_units = 0;
+    for (int t = 0; t < threads; t++) all_units += b->workers[t].meter.all_units;
+    pvars_close(b, pvars, all_units);
     b->probe_after_ns = probe(b);
     int64_t wrong = b->wrong_bytes;
     MPI_Reduce(&wrong, &b->wrong_bytes, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (b->subject->close) b->subject->close(b);
+    times_free(b);
     free(b->workers);
     pthread_cond_destroy(&b->gate.opened);
     pthread_mutex_destroy(&b->gate.lock);

@@ -3,10 +3,11 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${1:-build}
-models=per-vni-mutex,global-mutex
+models=$("$build/bin/heddle" models --names | paste -sd ,)
+"$build/bin/heddle" models --pairwise --seed "$RANDOM" >"$build/combinations"
 ci/stress.sh "$build" 1000
 python3 tests/random/run.py --mpicc "$build/bin/mpicc" --mpiexec "$build/bin/mpiexec" \
-    --models "$models" --runs 1000
+    --combinations "$build/combinations" --runs 1000
 python3 tests/c/run.py --mpicc "$build/bin/mpicc" --mpiexec "$build/bin/mpiexec" --models "$models" --cover all
 status=0
 ci/sanitize.sh long || status=$?

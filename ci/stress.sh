@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Threads that do everything at once, under both models.   ci/stress.sh BUILD [ROUNDS]
+# Threads that do everything at once, under every model.   ci/stress.sh BUILD [ROUNDS]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${1:-build}
@@ -7,7 +7,8 @@ rounds=${2:-30}
 mkdir -p "$build/tests"
 "$build/bin/mpicc" -O2 -g -pthread tests/stress/thread_stress.c -o "$build/tests/thread_stress"
 count=0
-for model in per-vni-mutex global-mutex; do
+models=$("$build/bin/heddle" models --names)
+for model in $models; do
     for shape in "1 8" "2 4" "4 4" "2 16"; do
         read -r ranks threads <<<"$shape"
         HEDDLE_MODEL=$model timeout 600 "$build/bin/mpiexec" -n "$ranks" \

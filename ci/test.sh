@@ -50,7 +50,32 @@ summary() {
 rust_tests() { cargo test --workspace --quiet; }
 build_all() { cargo build --release --workspace && tools/stage.sh target/release "$build"; }
 c_tests() { python3 tests/c/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --models "$models" --build-dir "$build/tests/c"; }
-random_programs() { python3 tests/random/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --models "$models" --runs 30; }
+# The other models: every program once, with the most ranks and threads.
+other_models() {
+    others=$("$build/bin/heddle" models --names | tail -n +3 | paste -sd ,)
+    python3 tests/c/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --models "$others" --cover one --build-dir "$build/tests/c"
+}
+# What keeps objects alive: every lifetime, with either pool and either way of counting.
+lifetimes() {
+    local lifetime pool counts
+    for lifetime in naive suppress collect none; do
+        for pool in shared thread-local; do
+            counts=$([ "$pool" = shared ] && echo locked || echo atomic)
+            echo "HEDDLE_LIFETIME=$lifetime HEDDLE_REQUEST_POOL=$pool HEDDLE_REFERENCE_COUNTS=$counts"
+            HEDDLE_LIFETIME=$lifetime HEDDLE_REQUEST_POOL=$pool HEDDLE_REFERENCE_COUNTS=$counts \
+                python3 tests/c/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --models "$models" --cover one \
+                --build-dir "$build/tests/c" -k "$([ "$lifetime" = none ] || echo 'lifetime_flat|no_leaks|')lifetime_early|free|persistent|type_messages" \
+                || return
+        done
+    done
+}
+random_programs() {
+    "$build/bin/heddle" models --pairwise >"$build/test/combinations" || return
+    runs=$(wc -l <"$build/test/combinations")
+    python3 tests/random/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --models "$models" --runs 20 \
+        && python3 tests/random/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" \
+            --combinations "$build/test/combinations" --runs "$runs" --ops 150
+}
 collectives() {
     HEDDLE_MODEL=per-vni-mutex tests/collective/run.sh "$mpiexec" "$mpicc" 1 \
         && HEDDLE_MODEL=global-mutex tests/collective/run.sh "$mpiexec" "$mpicc" 2
@@ -60,6 +85,12 @@ graph500() {
         && examples/graph500/test.sh "$mpiexec" "$build/examples/graph500"
 }
 mpi4py() { tests/mpi4py/run.sh "$build" "$build/mpi4py"; }
+# Its tests of communication under the other models, with threads (mpi4py asks for MPI_THREAD_MULTIPLE).
+mpi4py_models() {
+    others=$("$build/bin/heddle" models --names | tail -n +2 | paste -sd ,)
+    tests/mpi4py/run.sh "$build" "$build/mpi4py" --ranks 2 --models "$others" \
+        -k '^test_(attributes|cco_|comm$|errhandler|op|p2p_|pack|request|threads|util_pkl5)'
+}
 loom() { ci/loom.sh short; }
 
 lane lint       "formatting, clippy, documentation"               ci/lint.sh
@@ -70,12 +101,15 @@ lane abi        "the standard ABI against another library's"      tests/abi/run.
 lane tools      "mpicc, pkg-config, install, relocation"          tests/launcher/tools.sh
 lane sync_c     "heddle_sync from C, shared and static"           tests/sync_c/run.sh "$build"
 lane c          "C programs: ranks x models x thread levels"      c_tests
+lane models     "C programs under every other model"              other_models
+lane lifetime   "early frees, and memory that stays flat"         lifetimes
 lane collective "collectives against a naive oracle"              collectives
 lane random     "random programs with checked payloads"           random_programs
 lane stress     "threads: everything at once"                     ci/stress.sh "$build"
 lane graph500   "the main job, right and wrong inputs"            graph500
 lane sanitize   "ThreadSanitizer and AddressSanitizer"            ci/sanitize.sh
 lane mpi4py     "mpi4py's own test suite, 1, 2 and 4 ranks"       mpi4py
+lane py_models  "its tests of communication, every other model"   mpi4py_models
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

@@ -4,7 +4,7 @@
 // levels: multiple
 #include "threads.h"
 
-enum { THREADS = 4, MESSAGES = 400, LONGEST = 50000, STOP = 1000 };
+enum { THREADS = 4, MESSAGES = 400, LONGEST = 50000, STOP = 1000, LAST };
 
 static atomic_int received[8][MESSAGES];
 
@@ -40,6 +40,7 @@ static void receiver(int index, void *shared) {
         CHECK_OK(MPI_Get_count(&again, MPI_BYTE, &count));
         CHECK_EQ(count, len);
         if (status.MPI_TAG == STOP) break;
+        if (status.MPI_TAG == LAST) continue;
         CHECK_EQ(len, length_of(status.MPI_TAG));
         CHECK_PATTERN(buf, (size_t)len, (unsigned)(status.MPI_TAG + status.MPI_SOURCE));
         atomic_fetch_add(&received[status.MPI_SOURCE][status.MPI_TAG], 1);
@@ -68,8 +69,10 @@ int main(int argc, char **argv) {
         }
     } else {
         threads_run(THREADS, sender, NULL);
-        // When all senders' threads are through, one stop for each receiving thread.
+        // When all that was sent has been received, one stop for each receiving thread: what rank 1 sends may otherwise
+        // overtake what another rank has sent before.
         int token = 0;
+        CHECK_OK(MPI_Ssend(NULL, 0, MPI_BYTE, 0, LAST, MPI_COMM_WORLD));
         if (check_rank > 1) CHECK_OK(MPI_Send(&token, 1, MPI_INT, 1, 0, MPI_COMM_WORLD));
         for (int r = 2; check_rank == 1 && r < check_size; r++)
             CHECK_OK(MPI_Recv(&token, 1, MPI_INT, r, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));

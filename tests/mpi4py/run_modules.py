@@ -8,6 +8,7 @@ so that one that hangs or crashes costs only itself. The ranks write into files 
 
 import argparse
 import dataclasses
+import itertools
 import os
 import pathlib
 import re
@@ -62,9 +63,10 @@ def read_result(text):
     return Count(int(ran[1]), words.get("skipped", 0), failed)
 
 
-def run_module(options, module, left_out, ranks):
+def run_module(options, module, left_out, ranks, model):
     """Runs one module; returns (Count of the rank with the most failures, problem or None, seconds)."""
-    folder = options.out / f"{module}-{ranks}"
+    folder = options.out / "-".join(filter(None, [module, str(ranks), model]))
+    environment = os.environ | ({"HEDDLE_MODEL": model} if model else {})
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     tests = [options.python, "runtests.py", "-v", "--no-builddir", "--no-numpy", "-i", rf"^{module}\.py$"]
@@ -78,7 +80,13 @@ def run_module(options, module, left_out, ranks):
     problem = None
     with launcher.open("w") as output:
         process = subprocess.Popen(
-            command, cwd=options.tests, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
+            command,
+            cwd=options.tests,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
         )
         try:
             status = process.wait(options.timeout)
@@ -129,6 +137,7 @@ def main():
     parser.add_argument("--tests", type=pathlib.Path, required=True, help="the folder `test` of mpi4py's sources")
     parser.add_argument("--out", type=lambda p: pathlib.Path(p).resolve(), required=True, help="folder for the outputs")
     parser.add_argument("--modules", type=pathlib.Path, default=HERE / "modules.txt", help="list of modules")
+    parser.add_argument("--models", default="", help="values of HEDDLE_MODEL, separated by commas (default: as it is)")
     parser.add_argument("--ranks", default="1 2 4", help="numbers of ranks (default: 1 2 4)")
     parser.add_argument("--timeout", type=float, default=300, help="seconds for a module (default 300)")
     parser.add_argument("-k", dest="pattern", default="", help="only modules matching this regular expression")
@@ -137,20 +146,21 @@ def main():
 
     modules = [entry for entry in read_modules(options.modules) if re.search(options.pattern, entry[0])]
     total, broken = Count(), 0
-    for ranks in map(int, options.ranks.split()):
+    for model, ranks in itertools.product(options.models.split(","), map(int, options.ranks.split())):
+        label = " ".join(filter(None, [f"n={ranks}", model]))
         of_ranks = Count()
         for module, left_out in modules:
-            count, problem, seconds = run_module(options, module, left_out, ranks)
+            count, problem, seconds = run_module(options, module, left_out, ranks, model)
             of_ranks.add(count)
             mark = "FAIL" if problem else "ok  "
             print(
-                f"{mark} n={ranks} {module}: {count.ran} run, {count.passed} passed, "
+                f"{mark} {label} {module}: {count.ran} run, {count.passed} passed, "
                 f"{count.skipped} skipped, {count.failed} failed ({seconds:.1f} s)"
                 + (f": {problem}" if problem else ""),
                 flush=True,
             )
             broken += problem is not None
-        print(f"n={ranks}: {of_ranks.ran} run, {of_ranks.passed} passed, {of_ranks.skipped} skipped, {of_ranks.failed} failed")
+        print(f"{label}: {of_ranks.ran} run, {of_ranks.passed} passed, {of_ranks.skipped} skipped, {of_ranks.failed} failed")
         total.add(of_ranks)
     print(
         f"mpi4py: {total.ran} run, {total.passed} passed, {total.skipped} skipped, {total.failed} failed; "

@@ -100,9 +100,11 @@ int main(int argc, char **argv) {
     CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comms[0]));
     CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comms[1]));
     CHECK_OK(MPI_Comm_split(MPI_COMM_WORLD, 0, -check_rank, &comms[2]));
+    comms[3] = hinted("mpi_assert_no_any_tag", "true", NULL);
+    comms[NO_ANY_SOURCE] = hinted("mpi_assert_no_any_tag", "true", "mpi_assert_no_any_source");
     for (int t = 0; t < plan.threads; t++) {
         CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &wild[t]));
-        CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &by_part[t]));
+        by_part[t] = hinted("heddle_vni", t % 2 ? "0" : "default", NULL);
     }
     void *room = check_alloc(ROOM * (size_t)plan.threads), *back = NULL;
     int size = 0;

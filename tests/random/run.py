@@ -56,6 +56,8 @@ def main():
     parser.add_argument("--mpicc", type=shlex.split, default=["mpicc"], help="compiler wrapper (default mpicc)")
     parser.add_argument("--mpiexec", type=shlex.split, default=["mpiexec"], help="launcher, with options (default mpiexec)")
     parser.add_argument("--models", default="", help="values of HEDDLE_MODEL, separated by commas, taken in turn")
+    parser.add_argument("--combinations", type=pathlib.Path,
+                        help="a file with lines of VARIABLE=VALUE .., taken in turn, instead of --models")
     parser.add_argument("--cflags", type=shlex.split, default=[], help="further flags for the compiler")
     parser.add_argument("--runs", type=int, default=20, help="how many programs (default 20)")
     parser.add_argument("--seed", type=int, help="the first seed (default: from the clock); run i has seed + i")
@@ -66,7 +68,9 @@ def main():
     options = parser.parse_args()
 
     first = options.seed if options.seed is not None else int(time.time()) * 1000
-    models = options.models.split(",")
+    models = [f"HEDDLE_MODEL={model}" if model else "" for model in options.models.split(",")]
+    if options.combinations:
+        models = options.combinations.read_text().splitlines()
     passed = failed = 0
     with tempfile.TemporaryDirectory(prefix="heddle-random-") as folder:
         binary = pathlib.Path(folder) / "random_traffic"
@@ -87,16 +91,15 @@ def main():
             arguments = ["--seed", seed, "--ops", options.ops, "--threads", threads, "--timeout", options.timeout]
             arguments = [str(argument) for argument in arguments]
             environment = dict(os.environ)
-            if model:
-                environment["HEDDLE_MODEL"] = model
+            environment.update(word.split("=", 1) for word in model.split())
             command = [*options.mpiexec, "-n", str(ranks), str(binary), *arguments]
             began = time.monotonic()
             problem, output = run(command, environment, options.timeout + 10)
             what = f"seed {seed} n={ranks} threads={threads}{' ' + model if model else ''}"
             if problem:
                 failed += 1
-                again = f"{sys.argv[0]} --runs 1 --seed {seed} --ops {options.ops} --ranks {ranks} --threads {threads}"
-                again += f" --models {model}" if model else ""
+                again = f"{model} {sys.argv[0]} --runs 1 --seed {seed}".lstrip()
+                again += f" --ops {options.ops} --ranks {ranks} --threads {threads}"
                 print(f"FAIL {what}: {problem}\n  repeat with: {again} --mpicc ... --mpiexec ...")
                 print("\n".join("  | " + line for line in output.splitlines()[-30:]), flush=True)
             else:

@@ -66,7 +66,7 @@ struct plan {
     int ranks, threads, steps, rounds;
 };
 
-enum { COMMS = 3, TAGS = 3, FAN_TAGS = 4, BUFFERED_AT_MOST = 20000 };
+enum { COMMS = 5, TAGS = 3, FAN_TAGS = 4, BUFFERED_AT_MOST = 20000 };
 
 // Tags tell the pair of threads apart: between two threads the order of the steps is the order of the messages.
 static int tag_of(const struct plan *p, struct place from, struct place to, int k) {

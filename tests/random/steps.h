@@ -63,7 +63,8 @@ static void do_cancel(struct worker *w, const struct step *s) {
     int value = -1, cancelled = 0, last = plan.threads * (plan.threads * TAGS + FAN_TAGS + plan.threads);
     MPI_Request request;
     MPI_Status status;
-    CHECK_OK(MPI_Irecv(&value, 1, MPI_INT, MPI_ANY_SOURCE, last + w->me, comms[s->comm], &request));
+    int source = s->comm == NO_ANY_SOURCE ? 0 : MPI_ANY_SOURCE;
+    CHECK_OK(MPI_Irecv(&value, 1, MPI_INT, source, last + w->me, comms[s->comm], &request));
     CHECK_OK(MPI_Cancel(&request));
     CHECK_OK(MPI_Wait(&request, &status));
     CHECK_OK(MPI_Test_cancelled(&status, &cancelled));

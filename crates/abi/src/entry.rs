@@ -17,7 +17,7 @@ macro_rules! entry {
     (@one $symbol:ident $name:ident($($param:ident: $type:ty),*) $when:ident $object:expr => $body:expr) => {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $symbol($($param: $type),*) -> c_int {
-            match $crate::entry::$when(|| $body) {
+            match $crate::entry::$when(#[inline(always)] || $body) {
                 Ok(()) => heddle_spec::constants::MPI_SUCCESS,
                 Err(error) => $crate::entry::failed(stringify!($name), $object, &error),
             }

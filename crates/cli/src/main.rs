@@ -5,6 +5,7 @@ mod bench;
 mod info;
 mod installation;
 mod locks;
+mod models;
 mod settings;
 
 use std::io::{self, Write};
@@ -26,6 +27,8 @@ enum Action {
     Bench(Box<bench::BenchArgs>),
     /// Show the version, where the library is, and the settings with their current values.
     Info(info::InfoArgs),
+    /// List the thread-safety models.
+    Models(models::ModelsArgs),
 }
 
 fn main() -> ExitCode {
@@ -40,6 +43,10 @@ fn main() -> ExitCode {
         Action::Info(args) => {
             // Whoever closed our output (`heddle info | head -1`) wants no more of it.
             let _ = io::stdout().write_all(info::text(&args).as_bytes());
+            ExitCode::SUCCESS
+        }
+        Action::Models(args) => {
+            let _ = io::stdout().write_all(models::text(&args).as_bytes());
             ExitCode::SUCCESS
         }
     }

@@ -39,7 +39,7 @@ fn installation(launcher: &str) -> TempDir {
 fn bench(prefix: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_heddle"));
     command
-        .args(["bench", "--quick", "--no-peers", "--rounds", "1", "--prefix"])
+        .args(["bench", "--quick", "--no-peers", "--prefix"])
         .arg(prefix)
         .arg("--sources")
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench"))
@@ -48,6 +48,9 @@ fn bench(prefix: &Path, arguments: &[&str]) -> Command {
         .arg("--out")
         .arg(prefix.join("out"))
         .args(arguments);
+    if !arguments.contains(&"--rounds") {
+        command.args(["--rounds", "1"]);
+    }
     command
 }
 
@@ -83,6 +86,47 @@ fn results_table_and_picture_are_written() {
     let calls = fs::read_to_string(prefix.path().join("bin/calls")).expect("calls");
     assert!(calls.starts_with("--bind-to none -n 2 "), "{calls}");
     assert!(calls.contains(" latency --threads 1 --comms shared --level multiple "), "{calls}");
+}
+
+/// A launcher that measures two threads, faster under a model, and notes under which it was called.
+const TWO_THREADS: &str = r#"
+echo "$HEDDLE_MODEL,$HEDDLE_VNIS $*" >> "$(dirname "$0")/calls"
+value=100; [ -z "$HEDDLE_MODEL" ] || value=200
+echo '{"bench":"dup","version":"Fake 1","level":"multiple","provided":"multiple","ranks":2,"pinned":false,"size":0,"threads":2,"comms":"per-thread","window":1,"op":"dup","seconds":0.1,"value":'$value',"unit":"us","reps":[1],"share":{"min":1,"mean":1,"max":1},"more":{"jain":0.75,"heddle_locks":2.5,"longest_us":null},"wrong_bytes":0,"probe_ns":[]}'
+"#;
+
+#[test]
+fn models_take_part_in_the_same_rounds_with_further_figures() {
+    let prefix = installation(TWO_THREADS);
+    let models = "lockq-mcs,csync+VNIS=4";
+    let output =
+        run(prefix.path(), &["dup", "--rounds", "2", "--models", models, "--pvars", "heddle_locks,x"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let calls = fs::read_to_string(prefix.path().join("bin/calls")).expect("calls");
+    let order: Vec<&str> = calls.lines().filter_map(|line| line.split(' ').next()).collect();
+    let first = [",", "lockq-mcs,", "csync,4"];
+    let second = ["lockq-mcs,", "csync,4", ","];
+    assert_eq!(order, [first, first, second, second].concat());
+    assert!(calls.lines().all(|call| call.contains(" --pvars heddle_locks,x ")), "{calls}");
+    let results = results(prefix.path());
+    let figures = &results["summary"][0]["figures"];
+    assert_eq!(figures["heddle"]["median"], 100.0);
+    assert_eq!(figures["heddle:csync+VNIS=4"]["median"], 200.0);
+    assert_eq!(figures["heddle:lockq-mcs"]["more"]["heddle_locks"], 2.5);
+    let table = fs::read_to_string(prefix.path().join("out/table.md")).expect("table.md");
+    assert!(
+        table.contains("| dup | per-thread | 2 | 2 | 0 | heddle_locks | 2.50 | 2.50 | 2.50 |"),
+        "{table}"
+    );
+}
+
+#[test]
+fn a_variant_that_cannot_be_read_is_refused() {
+    let prefix = installation(GOOD);
+    let output = run(prefix.path(), &["dup", "--models", "vnis=4"]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("--models") && said.contains("vnis=4"), "{said}");
 }
 
 #[test]

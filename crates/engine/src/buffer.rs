@@ -1,9 +1,11 @@
 //! User memory that takes part in an operation: an address, and how the data lies there.
 
 use crate::block_copy::{copy_past_caches, copy_whole_lines};
+use crate::datatype::TypeRef;
 use crate::error::{Error, Result};
-use heddle_datatype::{Cursor, TypeRef};
+use heddle_datatype::{Cursor, Datatype};
 use heddle_spec::constants as mpi;
+use std::ptr::{null, null_mut};
 
 /// No data lies below this address: there, null and the standard's addresses with a meaning of their own point.
 const LOWEST_ADDRESS: i64 = 4096;
@@ -50,38 +52,40 @@ fn bad_address(address: usize, bytes: i64) -> Error {
     Error::new(mpi::MPI_ERR_BUFFER, message)
 }
 
-/// A user buffer. Contiguous data is an address and a length; anything else carries its datatype.
-#[derive(Debug, Clone)]
+/// A user buffer: an address, how much data there is, and how it lies there. It keeps nothing alive: whoever has it holds the
+/// datatype, or a request does.
+///
+/// It is passed by value: an operation on a VNI that refers to a buffer in the caller's frame forces it into memory, since
+/// another thread may run the operation; read from there in other pieces than it was written in, it would cost more than
+/// the message.
+#[derive(Debug, Clone, Copy)]
 pub struct Buffer {
     address: *mut u8,
     bytes: usize,
-    typed: Option<Box<Typed>>,
+    /// The datatype, or null for bare bytes. The lowest bit says that the data has gaps.
+    datatype: *const Datatype,
 }
 
-#[derive(Debug, Clone)]
-struct Typed {
-    datatype: TypeRef,
-    count: i64,
-}
+const GAPS: usize = 1;
+const _: () = assert!(align_of::<Datatype>() > GAPS);
 
 // SAFETY: the program leaves the buffer to MPI until the operation completes (MPI 5.0, section 3.7.2), so it may be
 // touched by whichever thread makes progress.
 unsafe impl Send for Buffer {}
+// SAFETY: as above; what is shared is the address.
+unsafe impl Sync for Buffer {}
 
 impl Buffer {
     /// The buffer of `count` elements of `datatype` at `address`.
     ///
     /// # Safety
     /// The memory that the datatype describes is valid for the operation (reads for a send, writes for a receive)
-    /// until the operation completes.
-    #[inline]
+    /// until the operation completes. The buffer and its clones are used only as long as the datatype exists.
+    #[inline(always)]
     pub unsafe fn new(address: *mut u8, count: i64, datatype: &TypeRef) -> Buffer {
         let bytes = (count * datatype.size()) as usize;
-        if datatype.is_contiguous() {
-            return Buffer { address, bytes, typed: None };
-        }
-        let typed = Typed { datatype: datatype.clone(), count };
-        Buffer { address, bytes, typed: Some(Box::new(typed)) }
+        let gaps = usize::from(!datatype.is_contiguous() && bytes != 0);
+        Buffer { address, bytes, datatype: datatype.as_ptr().map_addr(|address| address | gaps) }
     }
 
     /// A contiguous buffer.
@@ -90,12 +94,28 @@ impl Buffer {
     /// As [`Buffer::new`].
     #[inline]
     pub unsafe fn bytes(address: *mut u8, bytes: usize) -> Buffer {
-        Buffer { address, bytes, typed: None }
+        Buffer { address, bytes, datatype: null() }
     }
 
     /// A buffer of no bytes.
     pub fn empty() -> Buffer {
-        Buffer { address: std::ptr::null_mut(), bytes: 0, typed: None }
+        Buffer { address: null_mut(), bytes: 0, datatype: null() }
+    }
+
+    /// The datatype, if there is one; else null.
+    #[inline(always)]
+    pub(crate) fn datatype(&self) -> *const Datatype {
+        self.datatype.map_addr(|address| address & !GAPS)
+    }
+
+    /// The datatype, if the data has gaps.
+    #[inline(always)]
+    fn typed(&self) -> Option<&Datatype> {
+        if self.datatype.addr() & GAPS == 0 {
+            return None;
+        }
+        // SAFETY: the datatype exists as long as the buffer is used, by the promise made to `new`.
+        Some(unsafe { &*self.datatype() })
     }
 
     /// Bytes of data (not of extent).
@@ -113,7 +133,7 @@ impl Buffer {
     /// The address of the data if it lies in one piece.
     #[inline(always)]
     pub fn contiguous(&self) -> Option<*mut u8> {
-        if self.typed.is_none() { Some(self.address) } else { None }
+        if self.datatype.addr() & GAPS == 0 { Some(self.address) } else { None }
     }
 
     /// Copies `len` bytes of data, from byte `offset` on, to `to`, which has room for them. The range must lie in the
@@ -121,7 +141,7 @@ impl Buffer {
     #[inline(always)]
     pub(crate) fn read(&self, offset: usize, to: *mut u8, len: usize) {
         debug_assert!(offset + len <= self.bytes);
-        match &self.typed {
+        match self.typed() {
             // SAFETY: the range lies in the buffer, which is valid by the promise made to `new`.
             None => unsafe { copy(self.address.wrapping_add(offset), to, len) },
             Some(typed) => self.pack(typed, offset, to, len),
@@ -142,7 +162,7 @@ impl Buffer {
     #[inline(always)]
     pub fn write(&self, offset: usize, data: &[u8]) {
         debug_assert!(offset + data.len() <= self.bytes);
-        match &self.typed {
+        match self.typed() {
             // SAFETY: the range lies in the buffer, which is valid by the promise made to `new`.
             None => unsafe { copy(data.as_ptr(), self.address.wrapping_add(offset), data.len()) },
             Some(typed) => self.unpack(typed, offset, data),
@@ -159,14 +179,14 @@ impl Buffer {
         }
     }
 
-    fn cursor<'a>(&self, typed: &'a Typed, offset: usize) -> Cursor<'a> {
-        let mut cursor = Cursor::new(&typed.datatype, typed.count);
+    fn cursor<'a>(&self, typed: &'a Datatype, offset: usize) -> Cursor<'a> {
+        let mut cursor = Cursor::new(typed, self.bytes as i64 / typed.size());
         cursor.seek(offset as i64);
         cursor
     }
 
     #[cold]
-    fn pack(&self, typed: &Typed, offset: usize, to: *mut u8, len: usize) {
+    fn pack(&self, typed: &Datatype, offset: usize, to: *mut u8, len: usize) {
         // SAFETY: the caller gives room for `len` bytes.
         let to = unsafe { std::slice::from_raw_parts_mut(to, len) };
         // SAFETY: the datatype's memory is valid by the promise made to `new`.
@@ -175,7 +195,7 @@ impl Buffer {
     }
 
     #[cold]
-    fn unpack(&self, typed: &Typed, offset: usize, data: &[u8]) {
+    fn unpack(&self, typed: &Datatype, offset: usize, data: &[u8]) {
         // SAFETY: the datatype's memory is valid by the promise made to `new`.
         let moved = unsafe { self.cursor(typed, offset).unpack(self.address, data) };
         debug_assert_eq!(moved, data.len());

@@ -9,10 +9,10 @@
 //! | file | idea |
 //! |---|---|
 //! | `context.rs` | how the members of a new communicator learn its context |
+//! | `mapping.rs` | which VNI carries a message |
 //! | `dup.rs`, `idup.rs` | duplicates, blocking and not |
 //! | `create.rs`, `split.rs` | communicators of a group, of a colour, of a machine |
 //! | `free.rs` | the end of a communicator |
-//! | `lingering.rs` | communicators that were freed while requests of theirs were pending |
 //! | `hints.rs` | the info hints that communicators know |
 
 mod context;
@@ -21,20 +21,23 @@ mod dup;
 mod free;
 mod hints;
 mod idup;
-mod lingering;
+mod mapping;
 mod split;
 
 pub(crate) use create::of_group;
 pub use create::{create, create_group};
-pub use dup::dup;
+pub use dup::{dup, dup_with_info};
 pub use free::{disconnect, free};
-pub use idup::idup;
+pub use idup::{idup, idup_with_info};
+pub(crate) use mapping::{Choice, context_id};
 pub use split::{split, split_type};
 
 use crate::attribute::Attributes;
 use crate::errhandler::{self, ErrhandlerCell};
 use crate::error::{Error, Result};
 use crate::group::Group;
+use crate::lifetime;
+use crate::lifetime::hold::{Hold, KeptPlace};
 use crate::object_table::{Kind, Ref, Table};
 use crate::p2p::Attached;
 use crate::process::{self, Process};
@@ -70,7 +73,7 @@ pub struct Comm {
     pub errhandler: ErrhandlerCell,
     /// Cached attributes.
     pub attributes: Attributes,
-    /// Hints of `MPI_Comm_set_info`.
+    /// Hints that do not concern the VNIs, or were given too late to do so.
     pub info: Mutex<Vec<(String, String)>>,
     /// Virtual topology.
     pub topology: Option<Topology>,
@@ -79,7 +82,8 @@ pub struct Comm {
 }
 
 /// All communicators but the predefined ones.
-pub static COMMS: Table<Comm> = Table::new(Kind::Comm);
+// SAFETY: the only table of this kind.
+pub static COMMS: Table<Comm> = unsafe { Table::collected(Kind::Comm) };
 
 impl Comm {
     /// A communicator with a context id that the leader gave away.
@@ -112,8 +116,7 @@ impl Comm {
 
     /// Sets the context: at once, or when a nonblocking duplication has learnt it.
     pub(crate) fn set_context(&self, context: u64, vnis: usize) {
-        let number = context >> 3 & ((1 << 37) - 1);
-        self.vni.store((number % vnis as u64) as u32, Ordering::Relaxed);
+        self.vni.store(mapping::home(context, vnis), Ordering::Relaxed);
         self.context.store(context, Ordering::Relaxed);
     }
 
@@ -123,7 +126,7 @@ impl Comm {
         self.context.load(Ordering::Relaxed) | plane as u64
     }
 
-    /// The VNI that carries its messages.
+    /// The VNI where it is at home: that of all its messages, unless they are [spread](mapping).
     #[inline(always)]
     pub(crate) fn vni(&self) -> u32 {
         self.vni.load(Ordering::Relaxed)
@@ -153,50 +156,81 @@ impl Comm {
     }
 }
 
-/// A communicator in use. The predefined ones are not counted: they live as long as MPI.
-///
-/// Two words, so that it stays in registers on the way of a message.
-#[derive(Debug, PartialEq, Eq)]
+/// A communicator in use by a call, in the call's thread. It is not counted, as a rule: predefined ones live as long as MPI,
+/// and for others the thread has a `Hold`.
+#[derive(Debug)]
 pub struct CommRef {
     comm: NonNull<Comm>,
-    /// Says whether the communicator is predefined, and otherwise which reference in [`COMMS`] this one owns.
     handle: usize,
+    hold: Hold,
 }
 
-// SAFETY: a shared reference to a `Comm`.
-unsafe impl Send for CommRef {}
-// SAFETY: as above.
+// SAFETY: others may use the communicator while the call's thread holds it; it stays where it is.
 unsafe impl Sync for CommRef {}
+
+/// A communicator that something else than a call uses: counted, or kept by a request.
+#[derive(Debug)]
+pub struct KeptComm(CommRef);
+
+// SAFETY: no hold of a thread is in it, but a counted reference or none.
+unsafe impl Send for KeptComm {}
+
+impl Deref for KeptComm {
+    type Target = CommRef;
+
+    fn deref(&self) -> &CommRef {
+        &self.0
+    }
+}
+
+impl Clone for KeptComm {
+    fn clone(&self) -> KeptComm {
+        self.0.keep()
+    }
+}
+
+impl PartialEq for KeptComm {
+    fn eq(&self, other: &KeptComm) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl Eq for KeptComm {}
+
+impl PartialEq for CommRef {
+    fn eq(&self, other: &CommRef) -> bool {
+        self.handle == other.handle
+    }
+}
+
+impl Eq for CommRef {}
 
 impl Deref for CommRef {
     type Target = Comm;
 
     #[inline(always)]
     fn deref(&self) -> &Comm {
-        // SAFETY: predefined communicators stay, and of others this owns a reference.
+        // SAFETY: predefined communicators stay, and others are held.
         unsafe { self.comm.as_ref() }
-    }
-}
-
-impl Clone for CommRef {
-    fn clone(&self) -> CommRef {
-        if !self.is_predefined() {
-            // SAFETY: the reference that this owns is made and taken apart again.
-            let own = unsafe { Ref::from_index(&COMMS, index_of(self.handle)) };
-            own.clone().into_index();
-            own.into_index();
-        }
-        CommRef { comm: self.comm, handle: self.handle }
     }
 }
 
 impl Drop for CommRef {
     #[inline(always)]
     fn drop(&mut self) {
-        if !self.is_predefined() {
-            // SAFETY: the reference that this owns.
-            drop(unsafe { Ref::from_index(&COMMS, index_of(self.handle)) });
+        if !self.hold.give_up() {
+            self.give_up_counted();
         }
+    }
+}
+
+impl CommRef {
+    /// Out of line, so that the rest of the drop can be in line.
+    #[cold]
+    #[inline(never)]
+    fn give_up_counted(&self) {
+        // SAFETY: the reference that this owns, which is given up once.
+        drop(unsafe { Ref::from_index(&COMMS, index_of(self.handle)) });
     }
 }
 
@@ -206,13 +240,12 @@ fn index_of(handle: usize) -> u32 {
     handle as u32
 }
 
-impl From<(usize, Ref<Comm>)> for CommRef {
-    #[inline(always)]
-    fn from((handle, comm): (usize, Ref<Comm>)) -> CommRef {
+impl From<(usize, Ref<Comm>)> for KeptComm {
+    fn from((handle, comm): (usize, Ref<Comm>)) -> KeptComm {
         let address = NonNull::from(&*comm);
         let index = comm.into_index();
         debug_assert_eq!(index, index_of(handle));
-        CommRef { comm: address, handle }
+        KeptComm(CommRef { comm: address, handle, hold: Hold::COUNTED })
     }
 }
 
@@ -226,34 +259,55 @@ impl CommRef {
         if handle == mpi::MPI_COMM_WORLD {
             return process::current().map(CommRef::world);
         }
-        match COMMS.get(handle) {
-            Some(comm) => Ok(CommRef::from((handle, comm))),
-            None if handle == mpi::MPI_COMM_SELF => process::current().map(CommRef::own),
+        if handle == mpi::MPI_COMM_SELF {
+            return process::current().map(CommRef::own);
+        }
+        match COMMS.hold(handle, KeptPlace::Comm) {
+            Some(held) => Ok(CommRef { comm: held.value, handle, hold: held.hold }),
             None => Err(bad_handle(handle)),
         }
     }
 
-    /// The communicator of a request, which has kept the handle: also if the program has freed it since.
-    pub(crate) fn of_request(handle: usize) -> Option<CommRef> {
-        CommRef::from_handle(handle).ok().or_else(|| lingering::find(handle))
+    /// The communicator that a live request names: also if the program has freed it since.
+    pub(crate) fn of_request(handle: usize) -> Option<KeptComm> {
+        match COMMS.get_while_it_exists(handle) {
+            Some(comm) => Some(KeptComm::from((handle, comm))),
+            None => CommRef::from_handle(handle).ok().map(|comm| comm.keep()),
+        }
     }
 
-    /// Lets a request that has just been given the handle find the communicator, should it have been freed before.
-    pub(crate) fn linger_if_freed(&self) {
-        if CommRef::from_handle(self.handle).is_err() {
-            lingering::keep_while_requested(self.clone());
+    /// The same communicator, counted, for longer than the call.
+    #[must_use]
+    pub fn keep(&self) -> KeptComm {
+        if self.is_predefined() {
+            return KeptComm(CommRef { comm: self.comm, handle: self.handle, hold: Hold::NOTHING });
         }
+        // SAFETY: no reference is taken: this one is forgotten, and the hold keeps the object.
+        let held = unsafe { Ref::from_index(&COMMS, index_of(self.handle)) };
+        let kept = KeptComm::from((self.handle, held.clone()));
+        held.into_index();
+        kept
+    }
+
+    /// The same communicator for a request, which keeps it in its own way.
+    ///
+    /// # Safety
+    /// It is used only as long as a live request names the communicator.
+    pub(crate) unsafe fn kept_by_request(&self) -> KeptComm {
+        KeptComm(CommRef { comm: self.comm, handle: self.handle, hold: Hold::NOTHING })
     }
 
     /// `MPI_COMM_WORLD`.
     #[inline(always)]
     pub fn world(process: &'static Process) -> CommRef {
-        CommRef { comm: NonNull::from(process.world_comm()), handle: mpi::MPI_COMM_WORLD }
+        let comm = NonNull::from(process.world_comm());
+        CommRef { comm, handle: mpi::MPI_COMM_WORLD, hold: Hold::NOTHING }
     }
 
     /// `MPI_COMM_SELF`.
     pub fn own(process: &'static Process) -> CommRef {
-        CommRef { comm: NonNull::from(process.self_comm()), handle: mpi::MPI_COMM_SELF }
+        let comm = NonNull::from(process.self_comm());
+        CommRef { comm, handle: mpi::MPI_COMM_SELF, hold: Hold::NOTHING }
     }
 
     /// The handle that led here. The program may have freed it since.
@@ -278,6 +332,12 @@ impl CommRef {
             result => result,
         }
     }
+}
+
+/// Puts a new communicator into the table; returns its handle.
+fn insert(comm: Comm) -> usize {
+    lifetime::before_creation();
+    COMMS.insert(comm)
 }
 
 #[cold]

@@ -2,10 +2,13 @@
 
 use crate::attribute::{self, Attributes};
 use crate::error::{Error, Result};
-use crate::object_table::{Kind, Table};
+use crate::lifetime;
+use crate::lifetime::hold::{Hold, KeptPlace};
+use crate::object_table::{Held, Kind, Ref, Table};
 use heddle_datatype::Datatype;
-pub use heddle_datatype::TypeRef;
 use heddle_spec::constants as mpi;
+use std::ops::Deref;
+use std::ptr::NonNull;
 use std::sync::{Arc, Mutex};
 
 /// A derived datatype with what MPI attaches to it.
@@ -20,7 +23,51 @@ pub struct TypeObject {
 }
 
 /// All derived datatypes.
-pub static DERIVED: Table<TypeObject> = Table::new(Kind::Datatype);
+// SAFETY: the only table of this kind.
+pub static DERIVED: Table<TypeObject> = unsafe { Table::collected(Kind::Datatype) };
+
+/// A datatype in use by a call, in the call's thread: predefined, or held.
+#[derive(Debug)]
+pub struct TypeRef {
+    datatype: NonNull<Datatype>,
+    hold: Hold,
+}
+
+// SAFETY: others may use the datatype while the call's thread holds it; it stays where it is.
+unsafe impl Sync for TypeRef {}
+
+impl Deref for TypeRef {
+    type Target = Datatype;
+
+    #[inline(always)]
+    fn deref(&self) -> &Datatype {
+        // SAFETY: predefined datatypes stay, and others are held.
+        unsafe { self.datatype.as_ref() }
+    }
+}
+
+impl Drop for TypeRef {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if !self.hold.give_up() {
+            // SAFETY: the share that `derived_anew` made of an `Arc`.
+            unsafe { Arc::decrement_strong_count(self.as_ptr()) };
+        }
+    }
+}
+
+impl TypeRef {
+    /// A predefined datatype.
+    pub const fn predefined(datatype: &'static Datatype) -> TypeRef {
+        TypeRef { datatype: NonNull::from_ref(datatype), hold: Hold::NOTHING }
+    }
+
+    /// Its address, by which requests name it. Of derived datatypes it is that in their `Arc`.
+    #[inline(always)]
+    pub(crate) fn as_ptr(&self) -> *const Datatype {
+        self.datatype.as_ptr()
+    }
+}
 
 /// The datatype of a handle, committed or not.
 ///
@@ -28,15 +75,54 @@ pub static DERIVED: Table<TypeObject> = Table::new(Kind::Datatype);
 /// `MPI_ERR_TYPE` for anything that is not a live datatype's handle.
 #[inline(always)]
 pub fn from_handle(handle: usize) -> Result<TypeRef> {
-    if let Some(datatype) = heddle_datatype::predefined(handle) {
-        return Ok(TypeRef::Predefined(datatype));
+    match heddle_datatype::predefined(handle) {
+        Some(datatype) => Ok(TypeRef::predefined(datatype)),
+        None => derived(handle),
     }
-    derived(handle)
 }
 
+#[inline(always)]
 fn derived(handle: usize) -> Result<TypeRef> {
+    match DERIVED.held_before(handle, KeptPlace::Datatype) {
+        Some(held) => Ok(held_type(held)),
+        None => derived_anew(handle),
+    }
+}
+
+#[inline(always)]
+fn held_type(held: Held<TypeObject>) -> TypeRef {
+    // SAFETY: the object is held.
+    let object = unsafe { held.value.as_ref() };
+    // SAFETY: what an `Arc` leads to is not at the address null.
+    let datatype = unsafe { NonNull::new_unchecked(Arc::as_ptr(&object.datatype).cast_mut()) };
+    TypeRef { datatype, hold: held.hold }
+}
+
+#[inline(never)]
+fn derived_anew(handle: usize) -> Result<TypeRef> {
+    let held = DERIVED.hold_anew(handle, KeptPlace::Datatype).ok_or_else(|| bad_handle(handle))?;
+    let counted = held.hold.is_counted();
+    let datatype = held_type(held);
+    if counted {
+        // What the table has counted is a reference to the object; the call gets a share of the layout in its place.
+        // SAFETY: the object has a share, and is there until the next line.
+        unsafe { Arc::increment_strong_count(datatype.as_ptr()) };
+        // SAFETY: the reference that was counted.
+        drop(unsafe { Ref::from_index(&DERIVED, handle as u32) });
+    }
+    Ok(datatype)
+}
+
+/// The datatype of a handle, to build another one on it.
+///
+/// # Errors
+/// As [`from_handle`].
+pub fn to_build_on(handle: usize) -> Result<heddle_datatype::TypeRef> {
+    if let Some(datatype) = heddle_datatype::predefined(handle) {
+        return Ok(datatype.into());
+    }
     match DERIVED.get(handle) {
-        Some(object) => Ok(TypeRef::Derived(object.datatype.clone())),
+        Some(object) => Ok(object.datatype.clone().into()),
         None => Err(bad_handle(handle)),
     }
 }
@@ -47,20 +133,30 @@ fn derived(handle: usize) -> Result<TypeRef> {
 /// `MPI_ERR_TYPE`.
 #[inline(always)]
 pub fn for_communication(handle: usize) -> Result<TypeRef> {
-    let found = from_handle(handle)?;
-    match &found {
-        TypeRef::Derived(datatype) if !datatype.is_committed() => {
-            let message =
-                "the datatype is not committed: call MPI_Type_commit before using it in communication";
-            Err(Error::new(mpi::MPI_ERR_TYPE, message))
+    match heddle_datatype::predefined(handle) {
+        Some(datatype) => Ok(TypeRef::predefined(datatype)),
+        None => {
+            let found = derived(handle)?;
+            if found.is_committed() { Ok(found) } else { Err(not_committed()) }
         }
-        _ => Ok(found),
     }
+}
+
+#[cold]
+fn not_committed() -> Error {
+    let message = "the datatype is not committed: call MPI_Type_commit before using it in communication";
+    Error::new(mpi::MPI_ERR_TYPE, message)
 }
 
 /// Puts a new derived datatype into the table; returns its handle.
 pub fn insert(datatype: Arc<Datatype>) -> usize {
-    DERIVED.insert(TypeObject { datatype, name: Mutex::default(), attributes: Attributes::default() })
+    insert_object(TypeObject { datatype, name: Mutex::default(), attributes: Attributes::default() })
+}
+
+fn insert_object(object: TypeObject) -> usize {
+    lifetime::before_creation();
+    let name = Arc::as_ptr(&object.datatype).addr();
+    DERIVED.insert_named(object, name)
 }
 
 /// Makes a copy of a datatype under a new handle, with those of its attributes that want to be copied.
@@ -68,11 +164,11 @@ pub fn insert(datatype: Arc<Datatype>) -> usize {
 /// # Errors
 /// `MPI_ERR_TYPE`; what a copy callback of an attribute says.
 pub fn dup(handle: usize) -> Result<usize> {
-    let copy = Datatype::dup(&from_handle(handle)?)
+    let copy = Datatype::dup(&to_build_on(handle)?)
         .map_err(|error| Error::new(mpi::MPI_ERR_TYPE, error.to_string()))?;
     let new = TypeObject { datatype: copy, name: Mutex::default(), attributes: Attributes::default() };
     attribute::of_type(handle)?.copy_all(handle, &new.attributes)?;
-    Ok(DERIVED.insert(new))
+    Ok(insert_object(new))
 }
 
 /// Frees a derived datatype. What is made from it, and communication under way, keeps its layout.
@@ -86,7 +182,9 @@ pub fn free(handle: usize) -> Result<()> {
     }
     let object = DERIVED.get(handle).ok_or_else(|| bad_handle(handle))?;
     object.attributes.delete_all(handle)?;
-    DERIVED.remove(handle).map(drop).ok_or_else(|| bad_handle(handle))
+    let freed = DERIVED.remove(handle).ok_or_else(|| bad_handle(handle))?;
+    lifetime::user_released(handle, freed);
+    Ok(())
 }
 
 #[cold]

@@ -196,8 +196,10 @@ fn default_handler() -> Called {
 
 fn called(object: Object, error: &Error) -> Called {
     let comm = match (error.comm(), object) {
-        (Some(comm), _) => Some(comm.clone()),
-        (None, Object::Comm(comm)) => CommRef::from_handle(comm).ok(),
+        (Some(comm), _) => return of_comm(comm),
+        (None, Object::Comm(comm)) => {
+            return CommRef::from_handle(comm).map_or_else(|_| default_handler(), |comm| of_comm(&comm));
+        }
         (None, Object::Request(request)) => request::comm_of(request),
         (None, Object::Message(message)) => crate::p2p::comm_of_message(message),
         (None, Object::Errhandler(handler)) if is_predefined(handler) || HANDLERS.get(handler).is_some() => {
@@ -214,6 +216,7 @@ pub fn handle(object: Object, function: &str, error: &Error) -> c_int {
     if object == Object::Returned {
         return match error.code() {
             mpi::MPI_ERR_UNSUPPORTED_OPERATION => mpi::MPI_T_ERR_NOT_SUPPORTED,
+            mpi::MPI_ERR_ARG | mpi::MPI_ERR_COUNT => mpi::MPI_T_ERR_INVALID,
             code => code,
         };
     }

@@ -1,6 +1,6 @@
 //! Errors of MPI calls: a class or code of the standard, a message for a person, and the object they belong to.
 
-use crate::comm::CommRef;
+use crate::comm::KeptComm;
 use heddle_spec::constants as mpi;
 use std::fmt;
 
@@ -15,7 +15,7 @@ pub struct Error(Box<Detail>);
 struct Detail {
     code: i32,
     message: String,
-    comm: Option<CommRef>,
+    comm: Option<KeptComm>,
 }
 
 impl Error {
@@ -28,7 +28,7 @@ impl Error {
     /// The same error, to be handled by the error handler of this communicator: requests belong to one, although the
     /// calls that complete them do not name it.
     #[must_use]
-    pub fn on_comm(mut self, comm: CommRef) -> Error {
+    pub fn on_comm(mut self, comm: KeptComm) -> Error {
         self.0.comm.get_or_insert(comm);
         self
     }
@@ -44,7 +44,7 @@ impl Error {
     }
 
     /// The communicator whose error handler is to run, if not that of the call's own argument.
-    pub fn comm(&self) -> Option<&CommRef> {
+    pub fn comm(&self) -> Option<&KeptComm> {
         self.0.comm.as_ref()
     }
 

@@ -1,7 +1,6 @@
 //! The canonical data representation "external32": big-endian, with sizes that the standard fixes (MPI 5.0, section
 //! 14.5.2). Data is packed natively first, and then converted by the sequence of basic types in it.
 
-use crate::datatype::TypeRef;
 use heddle_datatype::{Basic, Combiner, Datatype, Kind};
 use heddle_spec::constants as mpi;
 
@@ -188,7 +187,7 @@ fn visit(datatype: &Datatype, scalar: &mut impl FnMut(Scalar)) {
 }
 
 /// Bytes of `count` items; nothing if that exceeds 63 bits or `count` is negative.
-pub fn packed_len(datatype: &TypeRef, count: i64) -> Option<i64> {
+pub fn packed_len(datatype: &Datatype, count: i64) -> Option<i64> {
     let mut len = 0i64;
     visit(datatype, &mut |scalar| len += scalar.external_len() as i64);
     if count < 0 { None } else { len.checked_mul(count) }
@@ -198,7 +197,7 @@ pub fn packed_len(datatype: &TypeRef, count: i64) -> Option<i64> {
 ///
 /// # Safety
 /// As [`Datatype::pack`].
-pub unsafe fn pack(datatype: &TypeRef, from: *const u8, count: i64, to: &mut [u8]) {
+pub unsafe fn pack(datatype: &Datatype, from: *const u8, count: i64, to: &mut [u8]) {
     let mut native = vec![0; datatype.packed_len(count).unwrap_or(0) as usize];
     // SAFETY: the caller's promise.
     unsafe { datatype.pack(from, count, 0, &mut native) };
@@ -218,7 +217,7 @@ pub unsafe fn pack(datatype: &TypeRef, from: *const u8, count: i64, to: &mut [u8
 ///
 /// # Safety
 /// As [`Datatype::unpack`].
-pub unsafe fn unpack(datatype: &TypeRef, to: *mut u8, count: i64, from: &[u8]) {
+pub unsafe fn unpack(datatype: &Datatype, to: *mut u8, count: i64, from: &[u8]) {
     let mut native = vec![0; datatype.packed_len(count).unwrap_or(0) as usize];
     let (mut from, mut place) = (from, native.as_mut_slice());
     for _ in 0..count {
@@ -237,9 +236,9 @@ pub unsafe fn unpack(datatype: &TypeRef, to: *mut u8, count: i64, from: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use heddle_datatype::{Form, all_predefined, types};
+    use heddle_datatype::{Form, TypeRef, all_predefined, types};
 
-    fn round_trip(datatype: &TypeRef, data: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    fn round_trip(datatype: &Datatype, data: &[u8]) -> (Vec<u8>, Vec<u8>) {
         let mut external = vec![0; packed_len(datatype, 1).expect("small") as usize];
         // SAFETY: the data is as long as the datatype's extent.
         unsafe { pack(datatype, data.as_ptr(), 1, &mut external) };
@@ -252,10 +251,9 @@ mod tests {
     #[test]
     fn every_predefined_type_comes_back() {
         for datatype in all_predefined() {
-            let datatype = TypeRef::from(datatype);
             let mut data: Vec<u8> = vec![0; datatype.extent() as usize];
             data[0] = 7;
-            assert_eq!(round_trip(&datatype, &data).1, data, "{:?}", datatype.named_basic());
+            assert_eq!(round_trip(datatype, &data).1, data, "{:?}", datatype.named_basic());
         }
     }
 
@@ -267,7 +265,7 @@ mod tests {
         data[..8].copy_from_slice(&(-2i64).to_ne_bytes());
         data[8..16].copy_from_slice(&5i64.to_ne_bytes());
         data[16..].copy_from_slice(&0x0102i16.to_ne_bytes());
-        let (external, back) = round_trip(&datatype.into(), &data);
+        let (external, back) = round_trip(&datatype, &data);
         assert_eq!(external, [0xff, 0xff, 0xff, 0xfe, 0, 0, 0, 5, 1, 2]);
         assert_eq!(back, data);
     }
@@ -278,7 +276,7 @@ mod tests {
         // 1.5: significand 1.1, exponent 0.
         let mut data = [0u8; 16];
         data[7..10].copy_from_slice(&[0xc0, 0xff, 0x3f]);
-        let (external, back) = round_trip(&(&types::MPI_LONG_DOUBLE).into(), &data);
+        let (external, back) = round_trip(&types::MPI_LONG_DOUBLE, &data);
         assert_eq!(external[..4], [0x3f, 0xff, 0x80, 0]);
         assert_eq!(back, data);
         let mut up = [0u8; 16];

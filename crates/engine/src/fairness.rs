@@ -7,51 +7,94 @@
 
 use heddle_platform::thread;
 use std::cell::Cell;
+use std::ptr::without_provenance_mut;
 
 /// Prompt waits between two yields, as long as yields let others run …
 const OFTEN: u32 = 24;
 /// … and when they do not.
 const SELDOM: u32 = 1024;
 
+/// How often a thread yields: seldom, unless that lets others run.
 #[derive(Debug)]
-struct Share {
-    /// Prompt waits until the next yield, and from that to the one after it.
-    left: Cell<u32>,
-    interval: Cell<u32>,
-    /// How often others had run in place of this thread when it yielded last.
+pub(crate) struct Interval {
+    often: u32,
+    seldom: u32,
+    now: Cell<u32>,
+    /// Yields until the kernel is asked, which costs half a yield, how often others ran in place of this thread.
+    until_asked: Cell<u32>,
+    /// What it said the last time.
     preemptions: Cell<u64>,
 }
 
+/// How many yields go by for each question to the kernel.
+const YIELDS_A_QUESTION: u32 = 4;
+
+impl Interval {
+    pub(crate) const fn new(often: u32, seldom: u32) -> Interval {
+        Interval {
+            often,
+            seldom,
+            now: Cell::new(often),
+            until_asked: Cell::new(YIELDS_A_QUESTION),
+            preemptions: Cell::new(0),
+        }
+    }
+
+    /// Between two yields.
+    #[inline(always)]
+    pub(crate) fn get(&self) -> u32 {
+        self.now.get()
+    }
+
+    /// Lets others run, and finds out whether there are any.
+    #[cold]
+    pub(crate) fn yield_now(&self) {
+        thread::yield_now();
+        self.until_asked.set(self.until_asked.get() - 1);
+        if self.until_asked.get() == 0 {
+            self.until_asked.set(YIELDS_A_QUESTION);
+            let preemptions = thread::preemptions();
+            self.adapt(self.preemptions.replace(preemptions) != preemptions);
+        }
+    }
+
+    fn adapt(&self, others_ran: bool) {
+        let now = self.now.get();
+        self.now.set(if others_ran { (now / 2).max(self.often) } else { (now * 2).min(self.seldom) });
+    }
+}
+
+// Prompt waits until the thread's next yield; null in a thread that has not waited yet. A number, not a pointer.
+heddle_platform::thread_slot!(left, "heddle_engine_prompt_waits_slot");
+
 thread_local! {
-    static SHARE: Share =
-        const { Share { left: Cell::new(OFTEN), interval: Cell::new(OFTEN), preemptions: Cell::new(0) } };
+    static YIELDS: Interval = const { Interval::new(OFTEN, SELDOM) };
 }
 
 /// A wait of this thread has ended without a yield. Returns whether it is time for one, which [`yield_now`] does.
 #[inline(always)]
 pub(crate) fn is_yield_due() -> bool {
-    SHARE.with(|share| {
-        let left = share.left.get() - 1;
-        share.left.set(left);
-        left == 0
-    })
+    let waits = left::get().addr();
+    if waits > 1 {
+        left::set(without_provenance_mut(waits - 1));
+        return false;
+    }
+    waits == 1 || is_first_wait()
+}
+
+#[cold]
+fn is_first_wait() -> bool {
+    left::set(without_provenance_mut(OFTEN as usize));
+    false
 }
 
 /// Lets others run, and finds out whether there are any.
 #[cold]
 pub(crate) fn yield_now() {
-    thread::yield_now();
-    SHARE.with(|share| {
-        let now = thread::preemptions();
-        let others_ran = share.preemptions.replace(now) != now;
-        let interval = next_interval(share.interval.get(), others_ran);
-        share.interval.set(interval);
-        share.left.set(interval);
+    YIELDS.with(|yields| {
+        yields.yield_now();
+        left::set(without_provenance_mut(yields.get() as usize));
     });
-}
-
-fn next_interval(interval: u32, others_ran: bool) -> u32 {
-    if others_ran { (interval / 2).max(OFTEN) } else { (interval * 2).min(SELDOM) }
 }
 
 #[cfg(test)]
@@ -60,10 +103,11 @@ mod tests {
 
     #[test]
     fn yields_that_help_nobody_become_rare_and_come_back() {
-        let alone = (0..10).fold(OFTEN, |interval, _| next_interval(interval, false));
-        assert_eq!(alone, SELDOM);
-        let crowded = (0..10).fold(alone, |interval, _| next_interval(interval, true));
-        assert_eq!(crowded, OFTEN);
+        let yields = Interval::new(OFTEN, SELDOM);
+        (0..10).for_each(|_| yields.adapt(false));
+        assert_eq!(yields.get(), SELDOM);
+        (0..10).for_each(|_| yields.adapt(true));
+        assert_eq!(yields.get(), OFTEN);
     }
 
     #[test]

@@ -21,6 +21,7 @@ mod lists;
 mod posted;
 
 use buckets::NONE;
+use heddle_model::counters::{self, Event};
 use heddle_spec::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG};
 use heddle_transport::Envelope;
 use lists::Lists;
@@ -80,7 +81,7 @@ impl Key {
     }
 }
 
-/// Matching state of one VNI; `M` is what is kept of an unexpected message.
+/// Matching state of a VNI, or of some of its contexts; `M` is what is kept of an unexpected message.
 #[derive(Debug)]
 pub(crate) struct Matching<M> {
     posted: Posted,
@@ -89,11 +90,19 @@ pub(crate) struct Matching<M> {
     unexpected: Lists<M>,
     /// Whether unexpected messages stand in the wildcard lists too.
     wildcards_seen: bool,
+    /// Elements looked at for messages that have arrived, until somebody takes the number.
+    steps: u64,
 }
 
 impl<M> Matching<M> {
     pub(crate) fn new() -> Matching<M> {
-        Matching { posted: Posted::new(), wild: [0; SHAPES], unexpected: Lists::new(), wildcards_seen: false }
+        Matching {
+            posted: Posted::new(),
+            wild: [0; SHAPES],
+            unexpected: Lists::new(),
+            wildcards_seen: false,
+            steps: 0,
+        }
     }
 
     /// Whether no receive waits for a message, nor a message for a receive.
@@ -112,23 +121,27 @@ impl<M> Matching<M> {
         self.posted.push(&key, request)
     }
 
-    /// Takes back a posted receive that was not matched.
-    pub(crate) fn unpost(&mut self, at: u32) {
-        let shape = self.posted.remove(at).shape();
+    /// Takes back a posted receive. False if it was matched already.
+    pub(crate) fn unpost(&mut self, at: u32, request: u32) -> bool {
+        let Some(key) = self.posted.remove(at, request) else { return false };
+        let shape = key.shape();
         if shape != 0 {
             self.wild[shape] -= 1;
         }
+        true
     }
 
     /// The posted receive that a message with this exact key matches, removed from the set.
     #[inline(always)]
     pub(crate) fn match_arrival(&mut self, key: &Key) -> Option<u32> {
+        self.steps += 1;
         if self.wild == [0; SHAPES] { self.posted.pop(key) } else { self.match_with_wildcards(key) }
     }
 
     /// As [`match_arrival`](Self::match_arrival), while receives with wildcards are posted.
     fn match_with_wildcards(&mut self, key: &Key) -> Option<u32> {
         let candidates = (0..SHAPES).filter(|&shape| shape == 0 || self.wild[shape] != 0);
+        self.steps += candidates.clone().count() as u64;
         let oldest = |shape: usize| self.posted.oldest(&key.with_shape(shape)).map(|order| (order, shape));
         let (_, shape) = candidates.filter_map(oldest).min()?;
         if shape != 0 {
@@ -140,6 +153,7 @@ impl<M> Matching<M> {
     /// Keeps a message that no receive waits for.
     #[inline]
     pub(crate) fn store(&mut self, key: Key, message: M) {
+        counters::count(Event::Unexpected, 1);
         let at = self.unexpected.add(key, message);
         self.unexpected.link(at, &key, 0);
         if self.wildcards_seen {
@@ -160,6 +174,7 @@ impl<M> Matching<M> {
                 self.unexpected.unlink(at, &exact.with_shape(shape), shape);
             }
         }
+        counters::count(Event::UnexpectedTaken, 1);
         self.unexpected.release(at).map(|message| (exact, message))
     }
 
@@ -175,6 +190,7 @@ impl<M> Matching<M> {
         if self.unexpected.live == 0 {
             return None;
         }
+        counters::count(Event::MatchingStep, 1);
         if key.shape() != 0 && !self.wildcards_seen {
             self.index_wildcards();
         }
@@ -197,6 +213,12 @@ impl<M> Matching<M> {
                 self.unexpected.link(at, &key.with_shape(shape), shape);
             }
         }
+    }
+
+    /// How many elements were looked at for messages that have arrived since this was asked last.
+    #[inline(always)]
+    pub(crate) fn take_steps(&mut self) -> u64 {
+        std::mem::take(&mut self.steps)
     }
 
     /// Whether there are unexpected messages.
@@ -280,7 +302,8 @@ mod tests {
                     }
                     Step::Cancel(which) if which < naive.posted.len() => {
                         let (_, id) = naive.posted.remove(which);
-                        matching.unpost(places[&id]);
+                        prop_assert!(matching.unpost(places[&id], id));
+                        prop_assert!(!matching.unpost(places[&id], id), "it has left");
                     }
                     Step::Cancel(_) => {}
                 }

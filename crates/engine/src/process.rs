@@ -1,12 +1,14 @@
 //! The process: everything that exists once `MPI_Init` has run.
 
-use crate::comm::Comm;
+use crate::comm::{Choice, Comm, context_id};
 use crate::error::{Error, Result};
 use crate::group::Group;
+use crate::service::Servers;
 use crate::settings::Settings;
 use crate::vni::{Vni, refuse_single_copy};
+use crate::{lifetime, request};
 use heddle_bootstrap::World;
-use heddle_model::CallSection;
+use heddle_model::{CallSection, Service, WakeUp};
 use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use heddle_spec::constants as mpi;
 use heddle_sync::WaitPolicy;
@@ -19,9 +21,13 @@ pub struct Process {
     world: World,
     fabric: Fabric,
     calls: CallSection,
-    vnis: Box<[Vni]>,
+    vnis: &'static [Vni],
+    /// The threads of execution `offload`.
+    servers: Option<Servers>,
     settings: Settings,
     thread_level: i32,
+    /// Whether several threads may be inside of the library at once.
+    threads: bool,
     main_thread: u64,
     /// Number of the next context id that this process gives away as a leader.
     next_context: AtomicU64,
@@ -44,11 +50,6 @@ static CHANGE_OF_LIFE: Mutex<()> = Mutex::new(());
 
 /// Context numbers below this one are taken: 0 is `MPI_COMM_WORLD`'s, 1 is `MPI_COMM_SELF`'s.
 const FIRST_CONTEXT: u64 = 2;
-
-/// The bits of a context id: the world rank of the leader that gave it away, its number there, and room for planes.
-pub(crate) fn context_id(leader: usize, number: u64) -> u64 {
-    (leader as u64) << 40 | number << 3
-}
 
 /// The process, if MPI is initialised and not finalized.
 ///
@@ -100,7 +101,7 @@ pub fn initialize(thread_level: i32) -> Result<()> {
     if LIFE.load(Ordering::Relaxed) != NEVER {
         return Err(start_error("MPI was initialised before in this process; it can be only once"));
     }
-    let settings = Settings::from_env().map_err(start_error)?;
+    let settings = Settings::chosen().map_err(start_error)?;
     let world = World::from_env().map_err(start_error)?;
     heddle_platform::barrier::register();
     single_copy::allow_peers();
@@ -111,18 +112,36 @@ pub fn initialize(thread_level: i32) -> Result<()> {
     if let Some(job) = world.job() {
         job.set_initialised().map_err(start_error)?;
     }
-    let threads = thread_level == mpi::MPI_THREAD_MULTIPLE;
+    // Threads of the library's own are threads, too, at any level.
+    let threads = thread_level == mpi::MPI_THREAD_MULTIPLE || settings.model.is_offloaded();
+    if threads && settings.model.wake_up == WakeUp::Counter {
+        request::signal_watchers();
+    }
     let (rank, size) = (fabric.rank(), fabric.size());
-    let vnis = (0..fabric.vnis()).map(|index| Vni::new(&fabric, index, &settings.model, threads)).collect();
+    let service = Service::of(&settings.model, fabric.vnis(), || Arc::new(fabric.clone()));
+    let sections = settings.model.sections(threads).served_by(service.clone());
+    lifetime::configure(&settings.model, &sections);
+    request::configure(&settings.model, &sections);
+    let vnis: Vec<Vni> = (0..fabric.vnis()).map(|index| Vni::new(&fabric, index, &sections)).collect();
+    // As the process itself they stay.
+    let vnis: &'static [Vni] = vnis.leak();
+    let servers = service.map(|service| Servers::start(&service, &fabric, vnis, &settings)).transpose()?;
     let process = Process {
         calls: settings.model.call_section(threads),
         vnis,
+        servers,
         thread_level,
+        threads,
         main_thread: heddle_platform::thread::current_id(),
         next_context: AtomicU64::new(FIRST_CONTEXT),
-        world_comm: Comm::new(context_id(0, 0), Arc::new(Group::all(size)), rank, fabric.vnis()),
+        world_comm: Comm::new(
+            context_id(0, 0, Choice::default()),
+            Arc::new(Group::all(size)),
+            rank,
+            fabric.vnis(),
+        ),
         self_comm: Comm::new(
-            context_id(rank, 1),
+            context_id(rank, 1, Choice::default()),
             Arc::new(Group::from_world_ranks(vec![rank as u32])),
             0,
             fabric.vnis(),
@@ -149,6 +168,13 @@ pub fn finalize() -> Result<()> {
     crate::comm::run_delete_callbacks_of_self(process)?;
     crate::collective::barrier(&crate::comm::CommRef::world(process))?;
     process.drain();
+    lifetime::collect_now();
+    if let Some(servers) = &process.servers {
+        servers.end();
+    }
+    if process.settings.statistics {
+        crate::statistics::print(process);
+    }
     CURRENT.store(std::ptr::null_mut(), Ordering::Release);
     LIFE.store(FINALIZED, Ordering::Release);
     if let Some(job) = process.world.job() {
@@ -188,6 +214,18 @@ impl Process {
         self.thread_level
     }
 
+    /// Whether several threads may be inside of the library at once.
+    #[inline(always)]
+    pub(crate) fn has_threads(&self) -> bool {
+        self.threads
+    }
+
+    /// Whether threads of the library's own make the progress.
+    #[inline(always)]
+    pub(crate) fn is_served(&self) -> bool {
+        self.servers.is_some()
+    }
+
     /// Whether the calling thread called `MPI_Init`.
     pub fn is_main_thread(&self) -> bool {
         heddle_platform::thread::current_id() == self.main_thread
@@ -215,7 +253,7 @@ impl Process {
     }
 
     pub(crate) fn vnis(&self) -> &[Vni] {
-        &self.vnis
+        self.vnis
     }
 
     pub(crate) fn fabric(&self) -> &Fabric {
@@ -223,7 +261,16 @@ impl Process {
     }
 
     /// A context id that no communicator of the job has or ever had: this process is its leader.
-    pub(crate) fn new_context(&self) -> u64 {
-        context_id(self.rank(), self.next_context.fetch_add(1, Ordering::Relaxed))
+    pub(crate) fn new_context(&self, choice: Choice) -> u64 {
+        // Relaxed: only that no two get one number matters.
+        let (load, store) = (Ordering::Relaxed, Ordering::Relaxed);
+        let number = |next| choice.number_from(next, self.vnis.len());
+        let next = match choice.vni() {
+            None => self.next_context.fetch_add(1, store),
+            Some(_) => match self.next_context.fetch_update(store, load, |next| Some(number(next) + 1)) {
+                Ok(next) | Err(next) => next,
+            },
+        };
+        context_id(self.rank(), number(next), choice)
     }
 }

@@ -1,24 +1,49 @@
 //! Waiting: poll, spin, yield, and after long idleness sleep.
 //!
-//! Whoever waits makes progress, for the VNI it waits on and for the others: no VNI is abandoned because its thread
+//! Who waits makes progress, for the VNI it waits on and for the others: no VNI is abandoned because its thread
 //! computes. A sleeping thread is woken by its process's bell, which every arriving message and every completion
 //! rings.
+//!
+//! Under execution `offload` the VNIs' own threads make the progress (`service.rs`), and who waits only waits: its attempts at
+//! progress do nothing, and before it sleeps it looks at what it waits for alone, since whoever completes that rings the bell.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `event.rs` | what a thread waits for |
+//! | `counter.rs` | one looks for all, the others sleep until they are signalled (wake-up `counter`) |
+//! | `probers.rs` | those who sleep until a message comes |
+//! | `test.rs` | attempts at progress by threads that do not wait |
+
+mod counter;
+mod event;
+mod probers;
+mod test;
+
+pub(crate) use counter::Crew;
+pub(crate) use event::Event;
+pub(crate) use probers::{Asleep, Probers};
+pub(crate) use test::LastLook;
 
 use crate::buffer::Buffer;
 use crate::fairness;
 use crate::matching::Key;
 use crate::process::Process;
+use crate::request;
 use crate::vni::Direct;
-use heddle_platform::atomic::Ordering;
+use event::Condition;
+use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_sync::{Next, Scope, Waiter};
-use std::cell::Cell;
+use heddle_transport::Envelope;
 use std::time::Duration;
 
 /// A sleeper looks around at least this often, so that a lost message of a dying job cannot hold it for ever.
-const LONGEST_SLEEP: Duration = Duration::from_millis(100);
+pub(crate) const LONGEST_SLEEP: Duration = Duration::from_millis(100);
 
 /// While one VNI is polled, the others get a look every so many rounds.
 const OTHERS_EVERY: u32 = 16;
+
+/// The same for those where nobody waits, by threads that yield.
+const UNATTENDED_EVERY: u32 = 4;
 
 /// How often a lone waiter looks before it makes itself known: about as long as an answer takes from the other end of the
 /// machine.
@@ -27,51 +52,51 @@ const LOOKS_AT_FIRST: u32 = 64;
 /// How often a lone waiter looks before it pauses: a pause takes as long as several looks and delays the answer.
 const LOOKS_ALONE: u32 = 8;
 
-/// Failed tests in a row after which a thread lets others run.
-const TESTS_BEFORE_YIELD: u32 = 64;
-
-thread_local! {
-    static FAILED_TESTS: Cell<u32> = const { Cell::new(0) };
-}
-
 impl Process {
-    /// Returns when `done` says so, making progress meanwhile, first of all on VNI `vni`.
+    /// Returns when `done` says so, making progress meanwhile, first of all on VNI `vni`. For conditions of which nobody tells.
     #[inline]
-    pub(crate) fn wait_until(&self, vni: u32, mut done: impl FnMut() -> bool) {
-        if done() {
+    pub(crate) fn wait_until(&self, vni: u32, done: impl FnMut() -> bool) {
+        self.wait_for(vni, &mut Condition(done));
+    }
+
+    /// Returns when the event has happened, making progress meanwhile, first of all on VNI `vni`.
+    #[inline]
+    pub(crate) fn wait_for(&self, vni: u32, event: &mut impl Event) {
+        if event.is_over() {
             return;
         }
         // Receivers must know that this process is there to send them what it has offered: then it waits noticeably.
         if !self.vni(vni).has_offers() {
-            for _ in 0..if self.is_alone() { LOOKS_AT_FIRST } else { 1 } {
-                if self.vni(vni).progress() && done() {
+            for _ in 0..if self.is_alone(vni) { LOOKS_AT_FIRST } else { 1 } {
+                if self.vni(vni).progress() && event.is_over() {
                     return self.ended_promptly(vni);
                 }
             }
         }
-        if !done() {
-            self.wait_slowly(vni, &mut done);
+        if event.is_over() {
+            return;
+        }
+        if request::are_watchers_signalled() {
+            self.wait_by_counter(vni, event);
+        } else {
+            self.wait_slowly(vni, event);
         }
     }
 
     /// The source, tag and bytes of the message that a blocking receive waits for, if it comes soon and can be received
     /// without ado. Otherwise nothing has happened.
     #[inline(always)]
-    pub(crate) fn receive_directly(&self, vni: u32, key: &Key, buffer: &Buffer) -> Option<(i32, i32, usize)> {
-        if self.vni(vni).has_offers() || !self.is_alone() {
+    pub(crate) fn receive_directly(&self, vni: u32, key: Key, buffer: Buffer) -> Option<(Envelope, usize)> {
+        if self.vni(vni).has_offers() || !self.is_alone(vni) {
             return None;
         }
-        for _ in 0..LOOKS_AT_FIRST {
-            match self.vni(vni).receive_directly(key, buffer) {
-                Direct::Nothing => {}
-                Direct::Received(source, tag, bytes) => {
-                    self.ended_promptly(vni);
-                    return Some((source, tag, bytes));
-                }
-                Direct::Ordinary => return None,
+        match self.vni(vni).receive_directly(LOOKS_AT_FIRST, key, buffer) {
+            Direct::Received(envelope, bytes) => {
+                self.ended_promptly(vni);
+                Some((envelope, bytes))
             }
+            Direct::Nothing | Direct::Ordinary => None,
         }
-        None
     }
 
     /// A wait on a VNI has ended at once, or nearly: now and then the others have their turn, threads and VNIs.
@@ -89,23 +114,36 @@ impl Process {
     }
 
     /// Whether a waiter may look a few times before it makes itself known as one that waits, which costs two locked
-    /// instructions, one of them after the message has come: as long as it has not, the others of the process that wait
+    /// instructions, one of them after the message has come: as long as it has not, the others that wait on this VNI
     /// do not know that they are not alone.
     #[inline(always)]
-    fn is_alone(&self) -> bool {
-        !self.calls().is_locked() && self.fabric().attendance(self.rank()).load(Ordering::Relaxed) == 0
+    fn is_alone(&self, vni: u32) -> bool {
+        !self.calls().is_locked() && self.attendance(vni).load(Ordering::Relaxed) == 0
     }
 
-    fn wait_slowly(&self, vni: u32, done: &mut dyn FnMut() -> bool) {
-        let waiting = self.fabric().attendance(self.rank());
+    /// How many threads wait on a VNI. One count a VNI: threads on different ones share no line that they write.
+    #[inline(always)]
+    fn attendance(&self, vni: u32) -> &AtomicU32 {
+        self.fabric().attendance(self.rank(), vni as usize)
+    }
+
+    #[cold]
+    fn wait_slowly(&self, vni: u32, event: &mut dyn Event) {
+        let waiting = self.attendance(vni);
         let crowd = waiting.fetch_add(1, Ordering::Relaxed) as usize + 1;
-        let mut waiter = Waiter::new(self.wait_policy(), crowd);
+        // A thread that serves the VNI is counted, too, but what is in its way are only those who wait for it.
+        let mut waiter = Waiter::new(self.wait_policy(), crowd - usize::from(self.is_served()));
         let mut round = 0u32;
         loop {
             round = round.wrapping_add(1);
-            let happened =
-                self.poll(vni, crowd) | (round.is_multiple_of(OTHERS_EVERY) && self.progress_others(vni));
-            if done() {
+            let mut happened = self.poll(vni, crowd);
+            if round.is_multiple_of(OTHERS_EVERY) {
+                happened |= self.progress_others(vni);
+            } else if waiter.has_yielded() && round.is_multiple_of(UNATTENDED_EVERY) {
+                // Each round may be a time slice.
+                happened |= self.progress_unattended(vni);
+            }
+            if event.is_over() {
                 break;
             }
             if happened {
@@ -113,7 +151,7 @@ impl Process {
                 continue;
             }
             if self.calls().outside(|| waiter.pause()) == Next::Park {
-                self.sleep(done);
+                self.sleep(event);
                 waiter.reset();
             }
         }
@@ -132,10 +170,10 @@ impl Process {
 
     /// Sleeps until the bell rings, unless there is something to do.
     #[cold]
-    fn sleep(&self, done: &mut dyn FnMut() -> bool) {
+    fn sleep(&self, event: &mut dyn Event) {
         let mut ticket = self.fabric().own_bell().prepare(Scope::Machine);
         // From here on whoever makes something happen rings the bell: look once more, then sleep.
-        if self.look_everywhere() || done() {
+        if !self.is_served() && self.look_everywhere() || event.is_over() {
             return;
         }
         self.calls().outside(|| ticket.park(Some(LONGEST_SLEEP)));
@@ -145,6 +183,17 @@ impl Process {
         let mut happened = false;
         for (index, other) in (0u32..).zip(self.vnis()) {
             if index != vni {
+                happened |= other.progress();
+            }
+        }
+        happened
+    }
+
+    /// As [`progress_others`](Self::progress_others), where nobody waits: whoever uses these VNIs may be away for long.
+    fn progress_unattended(&self, vni: u32) -> bool {
+        let mut happened = false;
+        for (index, other) in (0u32..).zip(self.vnis()) {
+            if index != vni && self.attendance(index).load(Ordering::Relaxed) == 0 {
                 happened |= other.progress();
             }
         }
@@ -161,27 +210,10 @@ impl Process {
         happened
     }
 
-    /// One attempt at progress for the `MPI_Test` family. A thread that tests in vain again and again lets others
-    /// run now and then, since what it waits for may need its core.
-    #[inline]
-    pub(crate) fn progress_for_test(&self, vni: u32) {
-        let failed = FAILED_TESTS.get() + 1;
-        let happened =
-            self.vni(vni).progress() || (failed.is_multiple_of(OTHERS_EVERY) && self.progress_others(vni));
-        if happened {
-            FAILED_TESTS.set(0);
-        } else if failed >= TESTS_BEFORE_YIELD {
-            FAILED_TESTS.set(0);
-            self.calls().outside(heddle_platform::thread::yield_now);
-        } else {
-            FAILED_TESTS.set(failed);
-        }
-    }
-
     /// Sends what is still queued, before the process leaves.
     pub(crate) fn drain(&self) {
         for (index, vni) in (0u32..).zip(self.vnis()) {
-            self.wait_until(index, || vni.with(|core| core.is_drained()));
+            self.wait_until(index, || vni.is_drained());
         }
     }
 }

@@ -4,193 +4,173 @@
 //! Slots are taken from and returned to a cache of the calling thread, in batches of 128 from a common store: threads
 //! that communicate do not meet here.
 //!
-//! **Who may touch what.** A request is ACTIVE from issue to completion; in that time its `Flight` belongs to the
-//! section of its VNI. The completer writes the `Outcome`, then stores COMPLETE (Release). From then on the request
-//! belongs to the thread that waits for it or tests it, which takes the outcome and frees the slot. A request that
-//! the user freed while active is *detached*: the completer frees it.
-//!
 //! ```text
 //!           take                 complete              consume
 //!   FREE ─────────▶ ACTIVE ───────────────▶ COMPLETE ──────────▶ FREE
 //!                    ▲                          │ persistent
 //!                    └────── start ── INACTIVE ◀┘
 //! ```
+//!
+//! **Who may touch what.** A request is ACTIVE from issue to completion. Whoever has its `Flight` then may touch that and
+//! complete the request: write the `Outcome`, then store COMPLETE (Release), and touch nothing of it any more. From
+//! then on it belongs to the thread that waits for it or tests it, which takes the outcome and frees the slot.
+//!
+//! The flight goes from hand to hand; the sections are those of `vni/mod.rs`. Where each is a lock of its own, this is
+//! what keeps two threads from one flight; where one guards the VNI as a whole, it is so all the more.
+//!
+//! | an operation that | has its flight with | from there it goes on |
+//! |---|---|---|
+//! | is not issued yet | the thread that issues it | |
+//! | receives, and is posted, or left to be posted | the section of its context's matching | to who takes it out: matches it, or cancels it, both inside that section |
+//! | receives, and was matched | the thread that matched it | by completion; into the list of pulls; with the message that asks for pieces or a half |
+//! | is to be pulled | the section of large messages | to who takes it out of the list, and copies |
+//! | receives pieces, which it asked for | the section of arrivals, where pieces are read | by completion, with the last one |
+//! | receives by halves | the section of large messages | to who notes there that the second half is over |
+//! | sends, and waits for room | the section of the channel to the peer | onto the wire, by completion or with the message that names it |
+//! | sends, and its receiver was told of it | the section of arrivals, where the answer is read | by completion; into the list of streams or of pushes |
+//! | is streamed | the section of large messages | by completion, with the last piece |
+//! | is pushed | as before: the copy knows what it needs, and the receiver answers after it only | |
+//! | sends to its own process, and waits | the section of its context's matching | to who takes the message out |
+//! | is a joint one | the parts that are missing: each has a place of its own in it | by completion, with the last part |
+//! | waits for buffered sends | the section of large messages | by completion |
+//!
+//! Within a process each step is ordered by the section in which it is made. Where a message hands the flight over, it is by
+//! what the message causes: what this process stored before it left is seen where its answer is read, since both
+//! processes publish messages with Release and read them with Acquire. So who sends such a message touches the flight
+//! no more, and writes what is to be found there before. (`hand_over` and `take_over` say the same within the process,
+//! which is all that a sanitizer sees.)
+//!
+//! `Ownership` belongs to who issued the request and, when that has returned, to who has the handle: the protocols read
+//! `detached` and `joint` only, which are fixed before the request is issued. Such a *detached* request nobody waits for: the
+//! completer frees it. One that the program frees while it is under way is *abandoned*: the VNI keeps it until it is
+//! complete (`vni/large.rs`), so that completing needs no exchange with a thread that may free. What the program
+//! completes itself (a generalized request) it may free at the same time; for these both are done in the section of
+//! large messages.
+//!
+//! A request names its communicator and its datatype in two words of its slot: `take` and `set_buffer` write them, and
+//! `lifetime` says what that is good for.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `pool.rs` | who has the free slots |
+//! | `region.rs` | where the slots are |
+//! | `flight.rs` | what an operation under way consists of |
+//! | `outcome.rs` | what came of it |
+//! | `joint.rs` | requests that consist of others |
+//! | `attachment.rs` | what can hang on a request |
+//! | `lookup.rs` | handles |
 
+mod attachment;
+mod flight;
+mod joint;
+mod lookup;
+mod outcome;
 mod pool;
+mod region;
+mod watch;
 
-pub(crate) use pool::{communicators, release, take};
+pub use attachment::{Attachment, Canceller};
+pub(crate) use flight::{Flight, Ownership, RequestKind, Stage};
+pub(crate) use joint::{PartOver, complete_part, expect_parts};
+pub(crate) use lookup::{Found, comm_of, find, handle};
+pub use lookup::{SEND_DONE, handle_of_index};
+pub use outcome::Outcome;
+pub(crate) use pool::{configure, release, roots, take, take_detached};
+pub(crate) use watch::{are_watchers_signalled, signal_watchers, unwatch, watch};
 
 use crate::buffer::Buffer;
 use crate::comm::CommRef;
-use crate::error::{Error, Result};
-use crate::object_table::{Kind, Parts, decode, encode};
+use crate::error::Error;
+use crate::lifetime;
 use heddle_platform::atomic::Ordering;
-use heddle_spec::constants as mpi;
 use pool::at;
-use std::any::Any;
 
-const FREE: u32 = 0;
-const ACTIVE: u32 = 1;
-const COMPLETE: u32 = 2;
-const INACTIVE: u32 = 3;
-
-/// What came of an operation.
-#[derive(Debug, Clone, Default)]
-pub struct Outcome {
-    /// Rank of the sender in the communicator, for receives.
-    pub source: i32,
-    /// The message's tag, for receives.
-    pub tag: i32,
-    /// Bytes received.
-    pub bytes: u64,
-    /// Whether the operation was cancelled.
-    pub cancelled: bool,
-    /// Why it failed, if it did.
-    pub error: Option<Error>,
-}
-
-impl Outcome {
-    /// The outcome of an operation that receives nothing: the standard's *empty status*.
-    pub fn empty() -> Outcome {
-        Outcome { source: mpi::MPI_ANY_SOURCE, tag: mpi::MPI_ANY_TAG, ..Outcome::default() }
-    }
-
-    /// The outcome of a receive from `MPI_PROC_NULL`.
-    pub fn proc_null() -> Outcome {
-        Outcome { source: mpi::MPI_PROC_NULL, tag: mpi::MPI_ANY_TAG, ..Outcome::default() }
-    }
-}
-
-/// An operation in flight: what the protocols need to know of it. Belongs to the section of VNI `vni`.
-#[derive(Debug)]
-pub(crate) struct Flight {
-    pub(crate) buffer: Buffer,
-    /// World rank of the other side (for a receive once it is matched).
-    pub(crate) peer: usize,
-    pub(crate) context: u64,
-    /// Own rank in the communicator for a send, the wanted source for a receive.
-    pub(crate) source: i32,
-    pub(crate) tag: i32,
-    /// For a send: whether it must wait for its match.
-    pub(crate) synchronous: bool,
-    /// For a send: whether its receiver was told to fetch the data, and has not yet.
-    pub(crate) offered: bool,
-    pub(crate) stage: Stage,
-    /// Bytes that have arrived in a streamed rendezvous, and how many are wanted.
-    pub(crate) arrived: usize,
-    pub(crate) wanted: usize,
-    /// Whether they are stored past the caches.
-    pub(crate) past_caches: bool,
-    /// When the receiver asked for them.
-    pub(crate) asked_ns: u64,
-    /// Memory that the library keeps for the operation (buffered sends).
-    pub(crate) keep: Option<Box<dyn Any + Send>>,
-}
-
-/// How far an operation has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stage {
-    /// A receive in the set of posted ones, at this place.
-    Posted(u32),
-    /// Anything else: matched, or a send.
-    UnderWay,
-}
-
-impl Flight {
-    fn none() -> Flight {
-        Flight {
-            buffer: Buffer::empty(),
-            peer: 0,
-            context: 0,
-            source: 0,
-            tag: 0,
-            synchronous: false,
-            offered: false,
-            stage: Stage::UnderWay,
-            arrived: 0,
-            wanted: 0,
-            past_caches: false,
-            asked_ns: 0,
-            keep: None,
-        }
-    }
-}
-
-/// What the request's owner knows of it, fixed between issue and completion.
-#[derive(Debug, Default)]
-pub(crate) struct Ownership {
-    /// The VNI that carries the operation.
-    pub(crate) vni: u32,
-    pub(crate) kind: RequestKind,
-    pub(crate) detached: bool,
-    /// For a detached part of a joint operation: the request that completes when all parts have.
-    pub(crate) joint: Option<RequestId>,
-    /// Something to be run when the request is completed towards the user, or kept until then.
-    pub(crate) attachment: Option<Box<dyn Attachment>>,
-}
+const FREE: usize = 0;
+const ACTIVE: usize = 1;
+const COMPLETE: usize = 2;
+const INACTIVE: usize = 3;
+/// Complete, and its outcome is being taken.
+const CLAIMED: usize = 4;
 
 /// The index of a request's slot.
 pub(crate) type RequestId = u32;
 
-/// What a request is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum RequestKind {
-    #[default]
-    Send,
-    Receive,
-    /// Completed by the user or by the library (`MPI_Grequest_complete`).
-    Generalized,
-}
-
-/// Calls the program's function for cancelling a generalized request.
-pub type Canceller = Box<dyn FnOnce(bool) -> Result<()>>;
-
-/// What can be attached to a request: the template of a persistent one, the callbacks of a generalized one.
-pub trait Attachment: Any + Send + std::fmt::Debug {
-    /// Whether the request becomes inactive at completion rather than freed.
-    fn persistent(&self) -> bool {
-        false
-    }
-    /// Called when the outcome is taken by the user.
-    fn finish(&mut self, _outcome: &mut Outcome) {}
-    /// Called when the user looks at the outcome and the request stays.
-    fn look(&mut self, _outcome: &mut Outcome) {}
-    /// What is to be called when the request is cancelled, outside of all sections: it is told whether the request
-    /// is complete.
-    fn canceller(&self) -> Option<Canceller> {
-        None
-    }
-    /// For downcasts.
-    fn as_any(&mut self) -> &mut dyn Any;
-}
-
 /// The flight of an active request.
 ///
 /// # Safety
-/// The caller is inside the section of the request's VNI (or holds a request that was not issued yet), and lets go of
-/// the reference before it asks for this request's flight again.
+/// The caller has it, by the table above, and lets go of the reference before it hands it on or asks for it again.
 #[inline(always)]
 pub(crate) unsafe fn flight<'a>(id: RequestId) -> &'a mut Flight {
     // SAFETY: exclusive by the caller's promise.
     unsafe { &mut *at(id).flight.get() }
 }
 
+/// From here on the flight is with whoever reads the answer to a message that is about to be sent.
+///
+/// # Safety
+/// The caller has the flight, and does not touch it after the message was sent.
+#[inline]
+pub(crate) unsafe fn hand_over(id: RequestId) {
+    // Release: pairs with the Acquire in `take_over`.
+    at(id).generation.fetch_or(0, Ordering::Release);
+}
+
+/// The answer to such a message was read.
+#[inline]
+pub(crate) fn take_over(id: RequestId) {
+    // Acquire: pairs with the Release in `hand_over`.
+    at(id).generation.load(Ordering::Acquire);
+}
+
+/// How far a receive has come.
+///
+/// # Safety
+/// The request is active, and the caller is in the section of its matching.
+pub(crate) unsafe fn stage(id: RequestId) -> Stage {
+    // SAFETY: only this field is read: others may be another thread's, if the receive was matched.
+    unsafe { (*at(id).flight.get()).stage }
+}
+
+/// The context of an active receive.
+pub(crate) fn context_of(id: RequestId) -> u64 {
+    // SAFETY: the field is written only before the request is issued.
+    unsafe { (*at(id).flight.get()).context }
+}
+
+/// Gives a request its buffer, and notes the datatype.
+///
+/// # Safety
+/// The request is not issued yet, and the caller holds the buffer's datatype or its own request does.
+#[inline(always)]
+pub(crate) unsafe fn set_buffer(id: RequestId, buffer: Buffer) {
+    let request = at(id);
+    let datatype = buffer.datatype().cast_mut();
+    if lifetime::requests_count() {
+        // SAFETY: the caller's promise.
+        unsafe { request.count_datatype(datatype) };
+    }
+    // Relaxed: who collects reads it after what the caller does next with Release.
+    request.datatype.store(datatype, Ordering::Relaxed);
+    // SAFETY: the caller's promise.
+    unsafe { flight(id) }.buffer = buffer;
+}
+
 /// What the owner knows of a request.
 ///
 /// # Safety
-/// The caller owns the request (it is complete, inactive or not issued yet) or is inside its VNI's section.
+/// The caller owns the request (it is complete, inactive or not issued yet), or only reads what is fixed.
 #[inline(always)]
 pub(crate) unsafe fn owner<'a>(id: RequestId) -> &'a mut Ownership {
     // SAFETY: exclusive by the caller's promise.
     unsafe { &mut *at(id).owner.get() }
 }
 
-/// Completes a request from inside its VNI's section.
+/// Completes a request. If it is a part of a joint one, that is to be told ([`complete_part`]).
 ///
 /// # Safety
-/// The request is active and the caller is inside the section of its VNI.
+/// The request is active and the caller has its flight.
 #[inline(always)]
-pub(crate) unsafe fn complete(id: RequestId, outcome: Outcome) {
+pub(crate) unsafe fn complete(id: RequestId, outcome: Outcome) -> Option<PartOver> {
     let request = at(id);
     // SAFETY: the owner only reads this while the request is active.
     if unsafe { (*request.owner.get()).detached } {
@@ -199,8 +179,8 @@ pub(crate) unsafe fn complete(id: RequestId, outcome: Outcome) {
     }
     // SAFETY: the outcome of an active request belongs to its completer.
     unsafe { *request.outcome.get() = outcome };
-    // Release: pairs with the Acquire in `is_complete`.
-    request.state.store(COMPLETE, Ordering::Release);
+    watch::end(request);
+    None
 }
 
 /// As [`complete`], of a receive without an error. Field by field, for the reason given at [`consume_with`].
@@ -208,7 +188,7 @@ pub(crate) unsafe fn complete(id: RequestId, outcome: Outcome) {
 /// # Safety
 /// As [`complete`].
 #[inline(always)]
-pub(crate) unsafe fn complete_received(id: RequestId, source: i32, tag: i32, bytes: u64) {
+pub(crate) unsafe fn complete_received(id: RequestId, source: i32, tag: i32, bytes: u64) -> Option<PartOver> {
     let request = at(id);
     // SAFETY: the owner only reads this while the request is active.
     if unsafe { (*request.owner.get()).detached } {
@@ -225,45 +205,22 @@ pub(crate) unsafe fn complete_received(id: RequestId, source: i32, tag: i32, byt
     if outcome.error.is_some() {
         outcome.error = None;
     }
-    // Release: pairs with the Acquire in `is_complete`.
-    request.state.store(COMPLETE, Ordering::Release);
+    watch::end(request);
+    None
 }
 
-/// Completes a request that nobody waits for, and with the last part of a joint operation the whole.
+/// Completes a request that nobody waits for.
 ///
 /// # Safety
 /// As [`complete`].
 #[cold]
-unsafe fn complete_detached(id: RequestId, outcome: Outcome) {
-    // SAFETY: the caller is in the section of the request's VNI.
+unsafe fn complete_detached(id: RequestId, outcome: Outcome) -> Option<PartOver> {
+    // SAFETY: a detached request is the completer's.
     let owner = unsafe { owner(id) };
     let (joint, kind) = (owner.joint.take(), owner.kind);
+    watch::end(at(id));
     release(id);
-    if let Some(whole) = joint {
-        // SAFETY: all parts are on the VNI of the whole.
-        unsafe { complete_part(whole, kind, outcome) };
-    }
-}
-
-/// Notes the end of a part of a joint operation; its request counts the missing parts in `wanted`. The outcome of the
-/// whole is that of its receive.
-///
-/// # Safety
-/// As [`complete`], of the joint request.
-pub(crate) unsafe fn complete_part(whole: RequestId, kind: RequestKind, outcome: Outcome) {
-    // SAFETY: the outcome of an active request belongs to its completer.
-    let so_far = unsafe { &mut *at(whole).outcome.get() };
-    if kind == RequestKind::Receive || outcome.error.is_some() {
-        *so_far = outcome;
-    }
-    // SAFETY: the caller is in the section of the request's VNI.
-    let flight = unsafe { flight(whole) };
-    flight.wanted -= 1;
-    if flight.wanted == 0 {
-        let outcome = std::mem::take(so_far);
-        // SAFETY: the caller's promise.
-        unsafe { complete(whole, outcome) };
-    }
+    joint.map(|whole| PartOver { whole, kind, outcome })
 }
 
 /// Whether a request is complete.
@@ -322,7 +279,7 @@ pub(crate) fn claim(id: RequestId) -> bool {
     // Acquire: pairs with the Release in `complete`.
     let complete = state.load(Ordering::Acquire) == COMPLETE;
     if complete {
-        state.store(ACTIVE, Ordering::Relaxed);
+        state.store(CLAIMED, Ordering::Relaxed);
     }
     complete
 }
@@ -346,6 +303,26 @@ pub(crate) fn consume_with<R>(id: RequestId, look: impl FnOnce(&Outcome) -> R) -
     let result = look(stored);
     release(id);
     (result, true)
+}
+
+/// Claims the complete request of a handle for the calling thread alone: as [`claim`], for threads that perhaps test the same
+/// request. Of these one is successful, also if the slot has become another request's meanwhile.
+fn claim_alone(handle: usize, id: RequestId) -> bool {
+    let request = at(id);
+    if !request.state.change(COMPLETE, CLAIMED) {
+        return false;
+    }
+    if self::handle(id) == handle {
+        return true;
+    }
+    // Another operation's: whoever waits for it sees it complete a moment later.
+    request.state.store(COMPLETE, Ordering::Release);
+    false
+}
+
+/// Claims the request of a handle for the calling thread alone and takes its outcome; `None` if another thread was quicker.
+pub(crate) fn consume_alone(handle: usize, id: RequestId) -> Option<(Outcome, bool)> {
+    claim_alone(handle, id).then(|| consume_with(id, Outcome::clone))
 }
 
 /// Claims a request and takes its outcome; `None` if another thread was quicker.
@@ -385,75 +362,4 @@ fn finish(owner: &mut Ownership, outcome: &mut Outcome) -> bool {
         attachment.finish(outcome);
         attachment.persistent()
     })
-}
-
-/// The handle of a request.
-#[inline]
-pub(crate) fn handle(id: RequestId) -> usize {
-    encode(Kind::Request, Parts { index: id, generation: at(id).generation.load(Ordering::Relaxed) })
-}
-
-/// The index that stands for "a send that was complete when its call returned": it needs no slot.
-const DONE: u32 = u32::MAX;
-
-/// The handle shared by all sends that completed at once.
-pub const SEND_DONE: usize = (0x80 + Kind::Request as usize) << 56 | 1 << 32 | DONE as usize;
-
-/// What a request handle leads to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Found {
-    /// `MPI_REQUEST_NULL`.
-    Null,
-    /// A send that was complete when its call returned.
-    Done,
-    /// A request.
-    Slot(RequestId),
-}
-
-/// Looks a handle up.
-///
-/// # Errors
-/// `MPI_ERR_REQUEST` if it is not a live request's.
-#[inline]
-pub(crate) fn find(handle: usize) -> Result<Found> {
-    if handle == mpi::MPI_REQUEST_NULL {
-        return Ok(Found::Null);
-    }
-    if let Some(parts) = decode(Kind::Request, handle) {
-        if parts.index == DONE {
-            return Ok(Found::Done);
-        }
-        if pool::exists(parts.index)
-            && parts.generation & 1 == 1
-            && at(parts.index).generation.load(Ordering::Relaxed) == parts.generation
-        {
-            return Ok(Found::Slot(parts.index));
-        }
-    }
-    Err(bad_handle(handle))
-}
-
-#[cold]
-fn bad_handle(handle: usize) -> Error {
-    let message = format!("{handle:#x} is not a request: never made, or completed and freed already");
-    Error::new(mpi::MPI_ERR_REQUEST, message)
-}
-
-/// The communicator that a live request belongs to: whose error handler is responsible for it.
-pub(crate) fn comm_of(handle: usize) -> Option<CommRef> {
-    match find(handle) {
-        Ok(Found::Slot(id)) => CommRef::of_request(at(id).comm.load(Ordering::Relaxed)),
-        _ => None,
-    }
-}
-
-/// The handle of the request in slot `index`, if it is live: for `MPI_Request_fromint`.
-pub fn handle_of_index(index: u32) -> Option<usize> {
-    if index == DONE & 0x3fff_ffff {
-        return Some(SEND_DONE);
-    }
-    if !pool::exists(index) {
-        return None;
-    }
-    (at(index).generation.load(Ordering::Relaxed) & 1 == 1).then(|| handle(index))
 }

@@ -170,6 +170,8 @@ impl Supervisor {
             self.look_at_sinks();
             self.advance();
         }
+        // An output may have failed after it was looked at, and so the job was seen to be over.
+        self.look_at_sinks();
         self.guardian.dismiss();
         match (self.interrupted, self.failed) {
             (Some(signal), Some(_)) => Outcome::Signal(signal),

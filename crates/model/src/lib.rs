@@ -1,18 +1,48 @@
 //! Thread-safety models: how threads that call MPI at once are kept from treading on each other.
 //!
+//! A model is a point in a space of choices ([`Model`]; the papers' points have names, [`NAMED`]):
+//!
+//! | choice | the question it answers |
+//! |---|---|
+//! | [`Granularity`] | which section guards an object? |
+//! | [`Arbitration`] | who enters a contended section next? |
+//! | [`Execution`] | who runs an operation? |
+//! | [`WakeUp`] | how does a waiter learn that its operation is complete? |
+//! | [`Lifetime`] | what keeps an object alive while a request uses it? |
+//!
 //! The engine says *what* is protected: it enters the [`CallSection`] at the start of every MPI call and reaches the
-//! state of a VNI only through [`Guarded::with`]. *How* is decided here, once, when MPI is initialised: for each model
-//! one of the two is a lock and the other is nothing. Below `MPI_THREAD_MULTIPLE` both are nothing.
+//! state of a VNI only through [`Guarded::with`]. *How* is decided here, once, when MPI is initialised. Below
+//! `MPI_THREAD_MULTIPLE` both are nothing, except under `offload`, which brings a second thread to any program.
 //!
-//! | model | call section | VNI section |
+//! | granularity | call section | VNI section |
 //! |---|---|---|
-//! | `global-mutex` | one lock for all, held during every call, released while the call waits | nothing |
-//! | `per-vni-mutex` (default) | nothing | one lock each |
+//! | `global` | one lock, held during every call, left while the call waits | nothing |
+//! | `brief-global` | nothing | one lock for all |
+//! | `per-vni` | nothing | one each: a lock, or combining, or a thread that serves it, as the execution says |
+//! | `per-object` | nothing | nothing; each object inside of it has a lock ([`Sectioning`]) |
+//! | `lock-free` | nothing | nothing; the same, or one that nobody waits for ([`LockFree`]) |
 //!
-//! An operation is handed over as a closure, so that a model may one day run it elsewhere (combining, offload).
+//! An operation is handed over as a closure, so that another thread may run it.
 
+mod call;
 mod choice;
+pub mod counters;
+mod free;
+mod guarded;
+mod lock;
+mod parts;
 mod section;
+mod service;
 
-pub use choice::{Arbitration, Granularity, Model, UnknownModel};
-pub use section::{CallSection, Guarded, Path};
+pub use call::CallSection;
+pub use choice::{
+    Arbitration, Choice, CollectThreshold, Execution, Granularity, Lifetime, Model, ModelError, NAMED, Named,
+    OffloadThreads, PARTS, Part, ReferenceCounts, RequestPool, UnknownArbitration, UnknownOption,
+    UnknownThreshold, Values, WakeUp, pairwise,
+};
+pub use free::{LeftTo, LeftToAll, LockFree};
+pub use guarded::{Guarded, Objects, Sections};
+pub use lock::LockKind;
+pub use parts::{Enclosed, Locked, Object, Parted, SectionOf, Sectioning, Whole};
+pub use section::Path;
+pub use service::{Service, Turn};

@@ -1,11 +1,14 @@
-//! Sections: the places where a model decides who may go on.
+//! The lock of a section: what a model's arbitration and bias make of it.
 
-use heddle_platform::cell::UnsafeCell;
-use heddle_sync::{Biased, Mutex, RawLock};
-use std::cell::Cell;
-use std::fmt;
+use crate::choice::{Arbitration, Model};
+use crate::counters::Row;
+use crate::lock::AnyLock;
+use heddle_platform::clock;
+use heddle_sync::two_level::Class;
+use heddle_sync::{Biased, RawLock, TwoLevel, WaitPolicy};
+use std::sync::Arc;
 
-/// Why a section is entered. A model may treat the two differently (Amer et al., TOPC 2019, section 5).
+/// Why a section is entered. A two-level priority lock treats the two differently (Amer et al., TOPC 2019, section 5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Path {
     /// To issue an operation.
@@ -14,133 +17,177 @@ pub enum Path {
     Progress,
 }
 
-type SectionLock = Biased<Mutex>;
-type Token = <SectionLock as RawLock>::Token;
-
-/// State that is reached only through its section.
-///
-/// The section is a lock, or nothing where the model or the thread level guarantees exclusion otherwise: below
-/// `MPI_THREAD_MULTIPLE` by the program's promise, under `global` by the [`CallSection`].
-pub struct Guarded<T> {
-    lock: Option<SectionLock>,
-    state: UnsafeCell<T>,
+/// A section's lock. Copies stand for the same section.
+#[derive(Clone, Debug)]
+pub(crate) enum SectionLock {
+    Biased(Arc<Biased<AnyLock>>),
+    Plain(Arc<AnyLock>),
+    Priority(Arc<TwoLevel<AnyLock, AnyLock>>),
 }
 
-impl<T> fmt::Debug for Guarded<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Guarded").field("locked", &self.lock.is_some()).finish_non_exhaustive()
-    }
+/// What an entry hands to the exit: how the lock was acquired. One byte, since every operation keeps it while it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SectionToken {
+    /// By the bias.
+    Owner,
+    /// The lock below the bias.
+    Under,
+    Plain,
+    /// In the high class of a two-level lock: as the head of its class, or behind one.
+    HighHead,
+    High,
+    LowHead,
+    Low,
 }
 
-// SAFETY: the state is touched by one thread at a time (see `Guarded`), so it must be Send, not Sync.
-unsafe impl<T: Send> Sync for Guarded<T> {}
-
-impl<T> Guarded<T> {
-    pub(crate) fn new(state: T, locked: bool) -> Guarded<T> {
-        Guarded { lock: locked.then(SectionLock::default), state: UnsafeCell::new(state) }
-    }
-
-    /// Runs `operation` on the state. Operations must not enter a section themselves, and must not panic: the section
-    /// would stay closed.
+impl SectionToken {
     #[inline(always)]
-    pub fn with<R>(&self, _path: Path, operation: impl FnOnce(&mut T) -> R) -> R {
-        let held = self.lock.as_ref().map(|lock| (lock, lock.acquire()));
-        // SAFETY: the section is held, or exclusion is guaranteed otherwise.
-        let result = operation(unsafe { &mut *self.state.get() });
-        if let Some((lock, token)) = held {
-            // SAFETY: acquired above.
-            unsafe { lock.release(token) };
+    fn of_biased(token: Option<()>) -> SectionToken {
+        if token.is_none() { SectionToken::Owner } else { SectionToken::Under }
+    }
+
+    fn of_class(class: Class<(), ()>) -> SectionToken {
+        match class {
+            Class::High(Some(())) => SectionToken::HighHead,
+            Class::High(None) => SectionToken::High,
+            Class::Low(Some(())) => SectionToken::LowHead,
+            Class::Low(None) => SectionToken::Low,
         }
-        result
     }
 
-    /// Runs `operation` on the state if nobody is in the section; never waits.
-    #[inline(always)]
-    pub fn try_with<R>(&self, _path: Path, operation: impl FnOnce(&mut T) -> R) -> Option<R> {
-        let held = match &self.lock {
-            Some(lock) => Some((lock, lock.try_acquire()?)),
-            None => None,
-        };
-        // SAFETY: the section is held, or exclusion is guaranteed otherwise.
-        let result = operation(unsafe { &mut *self.state.get() });
-        if let Some((lock, token)) = held {
-            // SAFETY: acquired above.
-            unsafe { lock.release(token) };
+    fn class(self) -> Option<Class<(), ()>> {
+        match self {
+            SectionToken::HighHead => Some(Class::High(Some(()))),
+            SectionToken::High => Some(Class::High(None)),
+            SectionToken::LowHead => Some(Class::Low(Some(()))),
+            SectionToken::Low => Some(Class::Low(None)),
+            _ => None,
         }
-        Some(result)
     }
 }
 
-thread_local! {
-    /// How many MPI calls this thread is inside of: user callbacks may call MPI again.
-    static DEPTH: Cell<u32> = const { Cell::new(0) };
-    /// With what the call section was acquired, while this thread holds it.
-    static TOKEN: Cell<Option<Token>> = const { Cell::new(None) };
-}
-
-/// The section that every MPI call enters: a lock under the `global` granularity, nothing otherwise.
-#[derive(Debug)]
-pub struct CallSection {
-    lock: Option<SectionLock>,
-}
-
-impl CallSection {
-    pub(crate) fn new(locked: bool) -> CallSection {
-        CallSection { lock: locked.then(SectionLock::default) }
-    }
-
-    /// Whether there is a lock: a call that waits keeps the others out as long as it stays inside.
-    #[inline(always)]
-    pub fn is_locked(&self) -> bool {
-        self.lock.is_some()
-    }
-
-    /// Runs the body of a call inside. Calls may be nested: user callbacks may call MPI again.
-    #[inline(always)]
-    pub fn inside<R>(&self, body: impl FnOnce() -> R) -> R {
-        if let Some(lock) = &self.lock {
-            enter(lock);
-        }
-        let result = body();
-        if let Some(lock) = &self.lock {
-            leave(lock);
-        }
-        result
-    }
-
-    /// Runs `wait`, during which this thread needs nothing of the library, outside of the section.
-    #[inline(always)]
-    pub fn outside<R>(&self, wait: impl FnOnce() -> R) -> R {
-        match &self.lock {
-            Some(lock) if DEPTH.get() > 0 => {
-                release(lock);
-                let result = wait();
-                TOKEN.set(Some(lock.acquire()));
-                result
+impl SectionLock {
+    pub(crate) fn new(model: &Model) -> SectionLock {
+        let policy = WaitPolicy::DEFAULT;
+        match model.arbitration {
+            Arbitration::One(kind) if model.bias => {
+                SectionLock::Biased(Arc::new(Biased::new(AnyLock::new(kind, policy), policy)))
             }
-            _ => wait(),
+            Arbitration::One(kind) => SectionLock::Plain(Arc::new(AnyLock::new(kind, policy))),
+            Arbitration::Priority(main, progress) => {
+                SectionLock::Priority(Arc::new(TwoLevel::with_low_bound(
+                    AnyLock::new(main, policy),
+                    AnyLock::new(progress, policy),
+                    policy,
+                    model.low_bound,
+                )))
+            }
         }
     }
-}
 
-fn enter(lock: &SectionLock) {
-    let depth = DEPTH.get();
-    if depth == 0 {
-        TOKEN.set(Some(lock.acquire()));
+    /// Waits for the section, which is counted in `row`.
+    #[inline(always)]
+    pub(crate) fn enter(&self, path: Path, row: Row) -> SectionToken {
+        let token = match self {
+            SectionLock::Biased(lock) => SectionToken::of_biased(lock.acquire_by(|under| {
+                row.contend(|| under.try_acquire(), || under.acquire());
+            })),
+            _ => self.enter_unbiased(path, row),
+        };
+        row.entered(path);
+        token
     }
-    DEPTH.set(depth + 1);
-}
 
-fn leave(lock: &SectionLock) {
-    let depth = DEPTH.get() - 1;
-    DEPTH.set(depth);
-    if depth == 0 {
-        release(lock);
+    #[inline(never)]
+    fn enter_unbiased(&self, path: Path, row: Row) -> SectionToken {
+        match (self, path) {
+            (SectionLock::Biased(lock), _) => SectionToken::of_biased(lock.acquire()),
+            (SectionLock::Plain(lock), _) => {
+                row.contend(|| lock.try_acquire(), || lock.acquire());
+                SectionToken::Plain
+            }
+            (SectionLock::Priority(lock), Path::Main) => {
+                SectionToken::of_class(row.contend(|| lock.try_acquire_high(), || lock.acquire_high()))
+            }
+            (SectionLock::Priority(lock), Path::Progress) => {
+                SectionToken::of_class(row.contend(|| lock.try_acquire_low(), || lock.acquire_low()))
+            }
+        }
     }
-}
 
-fn release(lock: &SectionLock) {
-    let token = TOKEN.take().expect("a thread inside a call holds the lock");
-    // SAFETY: the token stands for this thread's acquisition.
-    unsafe { lock.release(token) };
+    /// Enters if that needs no waiting.
+    #[inline(always)]
+    pub(crate) fn try_enter(&self, path: Path, row: Row) -> Option<SectionToken> {
+        let token = self.try_enter_uncounted(path, row);
+        if token.is_some() {
+            row.entered(path);
+        }
+        token
+    }
+
+    /// As [`try_enter`](Self::try_enter), and the entry is not counted.
+    #[inline(always)]
+    pub(crate) fn try_enter_uncounted(&self, path: Path, row: Row) -> Option<SectionToken> {
+        let token = match self {
+            SectionLock::Biased(lock) => lock.try_acquire().map(SectionToken::of_biased),
+            _ => self.try_enter_unbiased(path),
+        };
+        if token.is_none() {
+            row.refused();
+        }
+        token
+    }
+
+    #[inline(never)]
+    fn try_enter_unbiased(&self, path: Path) -> Option<SectionToken> {
+        match (self, path) {
+            (SectionLock::Biased(lock), _) => lock.try_acquire().map(SectionToken::of_biased),
+            (SectionLock::Plain(lock), _) => lock.try_acquire().map(|()| SectionToken::Plain),
+            (SectionLock::Priority(lock), Path::Main) => lock.try_acquire_high().map(SectionToken::of_class),
+            (SectionLock::Priority(lock), Path::Progress) => {
+                lock.try_acquire_low().map(SectionToken::of_class)
+            }
+        }
+    }
+
+    /// Waits for at most so long, where the kind of lock lets its waiters give up; else only tries.
+    pub(crate) fn enter_within(&self, path: Path, patience_ns: u64, row: Row) -> Option<SectionToken> {
+        let SectionLock::Plain(lock) = self else { return self.try_enter(path, row) };
+        let wait = || lock.acquire_until(clock::now_ns() + patience_ns);
+        if row.contend(|| lock.try_acquire().map(Some), wait).is_none() {
+            row.refused();
+            return None;
+        }
+        row.entered(path);
+        Some(SectionToken::Plain)
+    }
+
+    /// # Safety
+    ///
+    /// The calling thread is in the section by the entry that gave it `token`.
+    #[inline(always)]
+    pub(crate) unsafe fn leave(&self, token: SectionToken) {
+        match (self, token) {
+            // SAFETY: the caller's promise.
+            (SectionLock::Biased(lock), SectionToken::Owner) => unsafe { lock.release(None) },
+            // SAFETY: as above.
+            (_, token) => unsafe { self.leave_otherwise(token) },
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As [`leave`](Self::leave).
+    #[inline(never)]
+    unsafe fn leave_otherwise(&self, token: SectionToken) {
+        match (self, token, token.class()) {
+            // SAFETY: the caller's promise.
+            (SectionLock::Biased(lock), SectionToken::Under, _) => unsafe { lock.release(Some(())) },
+            // SAFETY: as above.
+            (SectionLock::Plain(lock), SectionToken::Plain, _) => unsafe { lock.release(()) },
+            // SAFETY: as above.
+            (SectionLock::Priority(lock), _, Some(class)) => unsafe { lock.release(class) },
+            _ => unreachable!("a token of another section"),
+        }
+    }
 }

@@ -10,11 +10,14 @@
 //! | [`hint`], [`thread`] | `pause`, `sched_yield`, the thread pointer | a switch to another thread; a counter |
 //! | [`futex`] | the system call | a blocked thread, so that a lost wake-up is a deadlock loom reports |
 //! | [`barrier`] | `membarrier` | a sequentially consistent fence on both sides |
+//! | [`background`] | threads of the library's own | none |
 //! | [`clock`] | the cycle counter, `CLOCK_MONOTONIC` | stands still |
 //!
 //! [`platform`] says the same as a trait, for code that other worlds, such as a simulated machine, run too.
 
 pub mod atomic;
+#[cfg(not(loom))]
+pub mod background;
 pub mod barrier;
 pub mod cell;
 pub mod clock;
@@ -22,6 +25,7 @@ pub mod futex;
 pub mod hint;
 mod native;
 pub mod platform;
+mod slot;
 pub mod thread;
 
 #[cfg(not(loom))]

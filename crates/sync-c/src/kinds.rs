@@ -64,6 +64,17 @@ fn hmcs() -> Hmcs {
     Hmcs::new(tree(), WaitPolicy::DEFAULT)
 }
 
+/// How to wait in the locks of the two classes, which have the two-level lock's word before them.
+const APART: WaitPolicy = WaitPolicy::DEFAULT.apart();
+
+fn class_mcs() -> StrictMcs<Native> {
+    StrictMcs::new(APART)
+}
+
+fn class_hmcs() -> StrictHmcs<Native> {
+    StrictHmcs::new(tree(), APART)
+}
+
 /// All kinds.
 pub const KINDS: &[LockKind] = &[
     kind!("mutex", timed, Mutex::default()),
@@ -79,9 +90,9 @@ pub const KINDS: &[LockKind] = &[
     kind!("strict-abortable-mcs", timed, StrictAbortableMcs::<Native>::default()),
     kind!("strict-hmcs", timed, StrictHmcs::<Native>::new(tree(), WaitPolicy::DEFAULT)),
     kind!("p-mutex-mutex", timed_classes, Mutex::default(), Mutex::default()),
-    kind!("p-mcs-mcs", classes, Mcs::default(), Mcs::default()),
-    kind!("p-hmcs-mcs", classes, hmcs(), Mcs::default()),
-    kind!("p-hmcs-abortable-mcs", timed_classes, hmcs(), AbortableMcs::default()),
+    kind!("p-mcs-mcs", classes, class_mcs(), class_mcs()),
+    kind!("p-hmcs-mcs", classes, class_hmcs(), class_mcs()),
+    kind!("p-hmcs-abortable-mcs", timed_classes, class_hmcs(), StrictAbortableMcs::<Native>::new(APART)),
 ];
 
 /// The names of those kinds that `which` picks, for a sentence.

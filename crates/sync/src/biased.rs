@@ -162,6 +162,12 @@ impl<L: RawLock> Biased<L> {
         &self.under
     }
 
+    /// As [`acquire`](RawLock::acquire), with `acquire` in place of the acquisition of the lock below, where that is needed.
+    #[inline(always)]
+    pub fn acquire_by(&self, acquire: impl FnOnce(&L) -> L::Token) -> Option<L::Token> {
+        if self.enter_biased() { None } else { Some(self.acquire_through_lock(acquire)) }
+    }
+
     /// Enters by the bias if it is the caller's.
     #[inline(always)]
     fn enter_biased(&self) -> bool {
@@ -194,8 +200,8 @@ impl<L: RawLock> Biased<L> {
     }
 
     #[inline(never)]
-    fn acquire_through_lock(&self) -> L::Token {
-        let token = self.under.acquire();
+    fn acquire_through_lock(&self, acquire: impl FnOnce(&L) -> L::Token) -> L::Token {
+        let token = acquire(&self.under);
         self.end_bias(true);
         self.count();
         token
@@ -300,7 +306,7 @@ unsafe impl<L: RawLock> RawLock for Biased<L> {
 
     #[inline]
     fn acquire(&self) -> Self::Token {
-        if self.enter_biased() { None } else { Some(self.acquire_through_lock()) }
+        self.acquire_by(L::acquire)
     }
 
     #[inline]
@@ -319,7 +325,7 @@ unsafe impl<L: RawLock> RawLock for Biased<L> {
         None
     }
 
-    #[inline]
+    #[inline(always)]
     unsafe fn release(&self, token: Self::Token) {
         if let Some(token) = token {
             // SAFETY: the caller holds the lock, not by bias, so it holds L.

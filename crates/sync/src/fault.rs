@@ -50,20 +50,22 @@ pub enum Fault {
     HmcsEarlyHandOn,
     /// Who leaves does not wait for a successor that is about to make itself known.
     HmcsImpatientEnd,
-    /// The last high-priority thread opens the filter and leaves the sign that it is shut.
-    TwoLevelFlagLeft,
-    /// A high-priority thread that nobody waits behind keeps the filter shut.
-    TwoLevelKeptShut,
+    /// A high-priority thread leaves the sign that another is coming although none waits.
+    TwoLevelPhantom,
     /// The filter is set free without publishing what its holder wrote.
     TwoLevelRelaxedFilter,
-    /// The filter is granted without publishing what its holder wrote.
-    TwoLevelRelaxedGrant,
-    /// Who waits at the filter goes to sleep before the holder can know of it.
-    TwoLevelWithoutHeavy,
     /// The filter's holder looks for sleepers too early.
     TwoLevelWithoutLight,
     /// A high-priority thread gives up and does not say so.
     TwoLevelSilentGiverUp,
+    /// The low class's head does not know that it may take what it is owed.
+    TwoLevelDebtUnknown,
+    /// What is owed to a low-priority thread that gave up is owed for ever.
+    TwoLevelEndlessDebt,
+    /// A low-priority thread gives up and leaves a high-priority one asleep.
+    TwoLevelSilentCreditor,
+    /// A low-priority thread looks at the word only, not whether the high class waits.
+    TwoLevelImpolite,
     /// An event does not publish what it brought.
     CounterRelaxedSignal,
     /// The waiter announces its sleep by a store, over signals that came since its load.
@@ -76,6 +78,12 @@ pub enum Fault {
     LeaderKeepsRole,
     /// An appointed sleeper whose events came at the same time leaves with the role.
     LeaderAppointedLeaves,
+    /// Who ends a state looks for a watcher and then stores, over one that comes in between.
+    WatchedPlainEnd,
+    /// A state's end does not publish what the operation brought.
+    WatchedRelaxedEnd,
+    /// Everybody who signals a watcher for the first takes itself for the first.
+    WatcherTwoFirsts,
     /// A batch fetched from a shard stays there too.
     PoolBatchStays,
     /// A batch put back is dropped.
@@ -115,9 +123,9 @@ pub enum Fault {
     /// The head does not know that it may take a reserved lock.
     AdmissionReservationUnknown,
     /// The head goes to sleep without looking again.
-    AdmissionWithoutSecondLook,
+    HeadWithoutSecondLook,
     /// The head looks again before releasers can know that it sleeps.
-    AdmissionWithoutHeavy,
+    HeadWithoutHeavy,
     /// The releaser looks for a sleeping head too early.
     AdmissionWithoutLight,
     /// A head that was inside leaves with the queue.
@@ -180,12 +188,40 @@ pub enum Fault {
     LockQueueLooksByMode,
     /// A waiter sleeps without having called.
     LockQueueWaitsUncalled,
+    /// Who goes away from a delegated value does not publish what it wrote.
+    DelegatedRelaxedRelease,
+    /// Who posts to a delegated value does not tell whoever is there.
+    DelegatedPostsUncalled,
+    /// Who runs what is posted takes the call away only then.
+    DelegatedCallTakenLate,
+    /// Who has waited for a delegated value runs its operation before what is posted.
+    DelegatedRunsAhead,
+    /// Who has reached the limit goes away as if nothing were left.
+    DelegatedForgetsRest,
+    /// Who sleeps until a delegated value is free does not say so.
+    DelegatedSleepsUnseen,
+    /// A place in a ring is claimed although it is not free yet.
+    ClaimsWithoutRoom,
+    /// Two producers that claim at once both get the place.
+    ClaimsPlainStore,
+    /// A producer may write to a place before the consumer has read it.
+    ClaimsRelaxedCredits,
+    /// The same, if another producer has seen that the place is free.
+    ClaimsRelaxedKnown,
     /// The thread that serves sleeps without a look at the queue.
     OffloadWithoutSecondLook,
     /// A caller does not ring for the thread that serves.
     OffloadWithoutRing,
     /// The thread that serves ends when it is told, whatever is posted.
     OffloadLeavesWork,
+    /// Who rings does not know that the thread sleeps at the door.
+    RosterSilentDoor,
+    /// A thread goes to sleep without looking once more.
+    RosterWithoutSecondLook,
+    /// All threads go away, and nobody is at the door.
+    RosterAllAway,
+    /// Who goes to the door says so too late.
+    RosterLateAtDoor,
 }
 
 /// From now on algorithms run by models of this test leave that line out.

@@ -113,7 +113,7 @@ impl<L: RawLock> Fissile<L> {
     }
 }
 
-// SAFETY: exclusion and order by the word (admission, invariant 1), liveness by its invariants 3 and 4; with the strict
+// SAFETY: exclusion and order by the word (admission, invariant 1), liveness by its invariants 2 and 3; with the strict
 // order all by L's promises.
 unsafe impl<L: RawLock> RawLock for Fissile<L> {
     type Platform = L::Platform;
@@ -154,7 +154,7 @@ unsafe impl<L: RawLock> RawLock for Fissile<L> {
 }
 
 // SAFETY: who gives up as head leaves `L` to the next; who gives up before, by L's promise, leaves nothing; a
-// reservation for either is taken by others (admission, invariant 4).
+// reservation for either is taken by others (admission, invariant 3).
 unsafe impl<L: TimedLock> TimedLock for Fissile<L> {
     #[inline]
     fn acquire_until(&self, deadline_ns: u64) -> Option<Token<L::Token>> {

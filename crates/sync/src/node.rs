@@ -25,12 +25,12 @@
 //! Where memory must not be reused unseen ([`Platform::REUSES_MEMORY`]) every node is an allocation; so it is
 //! under Miri, which then sees every use after `give`.
 
-mod slot;
-
 use heddle_platform::Platform;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
+
+heddle_platform::thread_slot!(slot, "heddle_sync_node_slot");
 
 /// How many blocks a thread keeps for its next acquisitions: as many locks as it is likely to hold or wait for at
 /// once.

@@ -49,8 +49,10 @@ const YIELDS_APART: u32 = 4;
 
 impl WaitPolicy {
     /// For those who wait behind somebody who waits: for them it is long, and on a core they would only be in the way. Where the
-    /// order is strict everybody's turn comes soon, and nothing changes.
-    pub(crate) const fn apart(self) -> Self {
+    /// order is strict everybody's turn comes soon, and nothing changes. It is the policy for a lock under a
+    /// [`Fissile`](crate::Fissile) or [`TwoLevel`](crate::TwoLevel) one.
+    #[must_use]
+    pub const fn apart(self) -> Self {
         let yields = if self.yields < YIELDS_APART { self.yields } else { YIELDS_APART };
         if self.forced_yield_ns == 0 { self } else { Self { yields, ..self } }
     }

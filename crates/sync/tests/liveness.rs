@@ -322,9 +322,10 @@ fn two_level(policy: WaitPolicy, low_bound: u32) -> Two {
     TwoLevel::with_low_bound(below(), below(), policy, low_bound)
 }
 
-/// The head of the low class does not run: the high class does not notice, the low class waits behind it.
+/// The head of the low class does not run: the high class does not notice, and who comes anew in the low class goes past
+/// it, also when the lock has been reserved for it.
 #[test]
-fn the_high_class_goes_past_a_low_waiter() {
+fn both_classes_go_past_a_low_waiter() {
     for policy in POLICIES {
         let lock = two_level(policy, u32::MAX);
         let token = lock.acquire_high();
@@ -335,17 +336,22 @@ fn the_high_class_goes_past_a_low_waiter() {
             Waiting,
             || {
                 go_on(&lock, 3);
-                assert!(lock.acquire_low_until(clock::now_ns() + 100_000).is_none());
-                assert!(lock.try_acquire_low().is_none());
+                others(1, "the low class to go past", || {
+                    (0..200_000).for_each(|_| {
+                        let token = lock.acquire_low();
+                        // SAFETY: acquired above.
+                        unsafe { lock.release(token) };
+                    });
+                });
                 go_on(&lock, 1);
             },
         );
     }
 }
 
-/// After the bound the filter is granted to it: then all wait, and who has a deadline gets away.
+/// After the bound the filter is kept for it: then all wait, and who has a deadline gets away.
 #[test]
-fn the_bound_gives_the_filter_to_a_low_waiter_that_does_not_run() {
+fn the_bound_keeps_the_filter_for_a_low_waiter_that_does_not_run() {
     const BOUND: usize = 5;
     for policy in POLICIES {
         let lock = two_level(policy, BOUND as u32);
@@ -371,9 +377,9 @@ fn the_bound_gives_the_filter_to_a_low_waiter_that_does_not_run() {
     }
 }
 
-/// A low holder hands the filter to the head of the high class, whether it runs or not.
+/// The head of the high class does not run: its class goes past it, the low class waits for it.
 #[test]
-fn a_high_waiter_that_does_not_run_stops_both_classes() {
+fn a_high_waiter_that_does_not_run_stops_the_low_class() {
     for policy in POLICIES {
         let lock = two_level(policy, 256);
         let token = lock.acquire_low();
@@ -383,8 +389,10 @@ fn a_high_waiter_that_does_not_run_stops_both_classes() {
             || lock.acquire_high(),
             Waiting,
             || {
-                get_away(&lock);
+                others(1, "the high class to go past", || (0..200_000).for_each(|_| pass(&lock)));
                 assert!(lock.acquire_low_until(clock::now_ns() + 100_000).is_none());
+                assert!(lock.try_acquire_low().is_none());
+                pass(&lock);
             },
         );
     }

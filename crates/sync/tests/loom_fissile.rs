@@ -96,14 +96,9 @@ fn waiters_reported_are_there() {
 
 must_fail!(a_relaxed_release_is_found, Some(Fault::AdmissionRelaxedRelease), RACE, add(given, 2, 1));
 
-must_fail!(
-    a_missing_second_look_is_found,
-    Some(Fault::AdmissionWithoutSecondLook),
-    DEADLOCK,
-    add(given, 2, 1)
-);
+must_fail!(a_missing_second_look_is_found, Some(Fault::HeadWithoutSecondLook), DEADLOCK, add(given, 2, 1));
 
-must_fail!(a_missing_heavy_is_found, Some(Fault::AdmissionWithoutHeavy), DEADLOCK, add(given, 2, 1));
+must_fail!(a_missing_heavy_is_found, Some(Fault::HeadWithoutHeavy), DEADLOCK, add(given, 2, 1));
 
 must_fail!(a_missing_light_is_found, Some(Fault::AdmissionWithoutLight), DEADLOCK, add(given, 2, 1));
 

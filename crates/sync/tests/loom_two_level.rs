@@ -1,5 +1,5 @@
-//! The two-level lock under the model checker: exclusion between the classes, nobody forgotten at the filter, waiters
-//! that give up; and each fault is found.
+//! The two-level lock under the model checker: exclusion between the classes, priority, nobody forgotten at the filter,
+//! waiters that give up; and each fault is found.
 #![cfg(loom)]
 
 mod model;
@@ -175,36 +175,37 @@ fn both_classes_twice() {
 
 #[test]
 fn two_high_and_a_low() {
-    explore(Some(2), together(|| two_counted(256), &[&[High], &[High], &[Low]]));
+    explore(Some(1), together(|| two_counted(256), &[&[High], &[High], &[Low]]));
 }
 
 #[test]
 fn a_high_and_two_low() {
-    explore(Some(2), together(|| two_counted(256), &[&[High], &[Low], &[Low]]));
+    explore(Some(1), together(|| two_counted(256), &[&[High], &[Low], &[Low]]));
 }
 
 #[test]
 fn the_bound_lets_the_low_class_in() {
-    explore(Some(2), together(|| two_counted(1), &[&[High, High], &[High], &[Low]]));
+    explore(Some(3), together(|| two_counted(1), &[&[High, High], &[Low]]));
+    explore(Some(1), together(|| two_counted(1), &[&[High], &[High], &[Low]]));
 }
 
 #[test]
 fn a_try_succeeds_or_leaves_no_trace() {
-    explore(Some(3), together(|| two_counted(256), &[&[TryHigh, TryLow], &[High, Low]]));
+    explore(Some(2), together(|| two_counted(256), &[&[TryHigh, TryLow], &[High, Low]]));
     explore(Some(3), together(|| two_counted(256), &[&[TryLow, High], &[TryHigh, Low]]));
 }
 
 /// The filter was kept shut for a thread that gave up.
 #[test]
 fn a_low_thread_gets_past_a_high_one_that_gave_up() {
-    explore(Some(3), giving_up(&[&[High], &[TimedHigh]]));
-    explore(Some(2), giving_up(&[&[High], &[TimedHigh], &[Low]]));
+    explore(Some(2), giving_up(&[&[High], &[TimedHigh, TimedHigh]]));
+    explore(Some(1), giving_up(&[&[High], &[TimedHigh], &[Low]]));
 }
 
 #[test]
 fn low_threads_give_up() {
-    explore(Some(3), giving_up(&[&[High, Low], &[TimedLow, TimedHigh]]));
-    explore(Some(2), giving_up(&[&[High], &[TimedLow], &[Low]]));
+    explore(Some(2), giving_up(&[&[High, Low], &[TimedLow, TimedHigh]]));
+    explore(Some(1), giving_up(&[&[High], &[TimedLow], &[Low]]));
 }
 
 /// With the locks that ship.
@@ -222,18 +223,56 @@ fn over_mutexes() {
     });
 }
 
-must_fail!(
-    a_flag_that_stays_is_found,
-    Some(Fault::TwoLevelFlagLeft),
-    RACE,
-    together(|| two_counted(256), &[&[High, High], &[High], &[Low]])
-);
+/// A high-priority thread is there: whatever the low class finds, it does not come before it.
+fn a_low_thread_stands_back() {
+    let lock = two_counted(u32::MAX);
+    let first = lock.acquire();
+    let other = Arc::clone(&lock);
+    let other = thread::spawn(move || *other.acquire() += 1);
+    while !lock.has_waiters() {
+        thread::yield_now();
+    }
+    drop(first);
+    if let Some(sum) = lock.try_acquire_low() {
+        assert_eq!(*sum, 1, "{OUT_OF_TURN}");
+    }
+    other.join().expect("adder");
+}
+
+const OUT_OF_TURN: &str = "the low class came before the high one";
+
+#[test]
+fn the_low_class_stands_back() {
+    explore(Some(3), a_low_thread_stands_back);
+}
+
+/// What was owed to a low-priority thread that gave up goes to who waits.
+fn a_creditor_gives_up() {
+    let lock = two_counted(1);
+    let first = lock.acquire();
+    let other = Arc::clone(&lock);
+    let high = thread::spawn(move || add(&other, High));
+    while !lock.has_waiters() {
+        thread::yield_now();
+    }
+    let other = Arc::clone(&lock);
+    let low = thread::spawn(move || add(&other, TimedLow));
+    thread::yield_now();
+    drop(first);
+    assert_eq!((high.join().expect("adder"), low.join().expect("user")), (1, 0));
+    assert_eq!(*lock.acquire(), 1);
+}
+
+#[test]
+fn what_is_owed_to_nobody_is_for_the_others() {
+    explore(Some(1), a_creditor_gives_up);
+}
 
 must_fail!(
-    a_filter_that_stays_shut_is_found,
-    Some(Fault::TwoLevelKeptShut),
+    one_who_is_said_to_come_and_does_not_is_found,
+    Some(Fault::TwoLevelPhantom),
     DEADLOCK,
-    together(|| two_counted(256), &[&[High], &[Low]])
+    together(|| two_counted(256), &[&[High], &[High], &[Low]])
 );
 
 must_fail!(
@@ -244,15 +283,15 @@ must_fail!(
 );
 
 must_fail!(
-    a_grant_that_publishes_nothing_is_found,
-    Some(Fault::TwoLevelRelaxedGrant),
-    RACE,
+    a_head_without_its_fence_is_found,
+    Some(Fault::HeadWithoutHeavy),
+    DEADLOCK,
     together(|| two_counted(256), &[&[High], &[Low]])
 );
 
 must_fail!(
-    a_sleeper_without_its_fence_is_found,
-    Some(Fault::TwoLevelWithoutHeavy),
+    a_head_that_does_not_look_again_is_found,
+    Some(Fault::HeadWithoutSecondLook),
     DEADLOCK,
     together(|| two_counted(256), &[&[High], &[Low]])
 );
@@ -268,5 +307,28 @@ must_fail!(
     a_thread_that_gives_up_in_silence_is_found,
     Some(Fault::TwoLevelSilentGiverUp),
     DEADLOCK,
-    giving_up(&[&[High], &[TimedHigh]])
+    giving_up(&[&[High], &[TimedHigh, TimedHigh]])
+);
+
+must_fail!(
+    a_debt_that_its_creditor_does_not_know_of_is_found,
+    Some(Fault::TwoLevelDebtUnknown),
+    DEADLOCK,
+    together(|| two_counted(1), &[&[High], &[Low]])
+);
+
+must_fail!(a_debt_to_nobody_is_found, Some(Fault::TwoLevelEndlessDebt), DEADLOCK, a_creditor_gives_up);
+
+must_fail!(
+    a_low_thread_that_gives_up_in_silence_is_found,
+    Some(Fault::TwoLevelSilentCreditor),
+    DEADLOCK,
+    a_creditor_gives_up
+);
+
+must_fail!(
+    a_low_thread_that_pushes_ahead_is_found,
+    Some(Fault::TwoLevelImpolite),
+    OUT_OF_TURN,
+    a_low_thread_stands_back
 );

@@ -49,8 +49,8 @@ mod races {
     use heddle_sync::queue::{Bounded, Consumer, Mpsc, Unbounded};
     use heddle_sync::ticket::StrictTicket;
     use heddle_sync::{
-        Biased, Combining, DsmSynch, Lock, LockQueue, Mcs, Mutex, Native, RawLock, SyncCounter, TwoLevel,
-        WaitPolicy,
+        Biased, Combining, Delegated, DsmSynch, Lock, LockQueue, Mcs, Mutex, Native, RawLock, SyncCounter,
+        TwoLevel, WaitPolicy,
     };
 
     const RACE: &str = "ThreadSanitizer: data race";
@@ -115,6 +115,23 @@ mod races {
         }
     }
 
+    fn delegate(fault: Fault) {
+        inject(fault);
+        for _ in 0..ROUNDS {
+            let sum = Delegated::new(Box::new(0_u64), 8, WaitPolicy::DEFAULT);
+            together(|number| {
+                let (seen, _) = sum.run(|sum| {
+                    **sum += 1;
+                    if number.is_multiple_of(7) {
+                        thread::yield_now();
+                    }
+                    **sum
+                });
+                assert!(seen > 0);
+            });
+        }
+    }
+
     fn queue<Q: Mpsc<Item = Box<u64>>>(fault: Fault, make: impl Fn() -> Q) {
         inject(fault);
         (0..ROUNDS).for_each(|_| produce_and_consume(&make()));
@@ -157,10 +174,10 @@ mod races {
         });
         hmcs: RACE, add(Fault::HmcsRelaxedPass, || StrictHmcs::<Native>::new(&Tree::flat(), WaitPolicy::DEFAULT));
         two_level_filter: RACE, add_in_classes(Fault::TwoLevelRelaxedFilter);
-        two_level_grant: RACE, add_in_classes(Fault::TwoLevelRelaxedGrant);
         dsm_synch_leave: RACE, combine(Fault::DsmSynchRelaxedLeave, DsmSynch::<u64>::default);
         dsm_synch: RACE, combine(Fault::DsmSynchRelaxedLink, DsmSynch::<u64>::default);
         request: RACE, combine(Fault::RequestRelaxedLook, LockQueue::<Mutex, u64>::default);
+        delegated: RACE, delegate(Fault::DelegatedRelaxedRelease);
         chain: RACE, queue(Fault::ChainRelaxedPush, Unbounded::<_>::new);
         bounded_push: RACE, queue(Fault::BoundedRelaxedPush, || Bounded::<_>::new(4));
         bounded_pop: RACE, queue(Fault::BoundedRelaxedPop, || Bounded::<_>::new(4));

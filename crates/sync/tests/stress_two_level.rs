@@ -94,6 +94,7 @@ fn queue_locks_below() {
             add_together(&lock, threads, ACQUISITIONS / 8);
         }
     }
+    over::<StrictMcs<Native>, StrictMcs<Native>>();
     over::<Mcs, Mcs>();
     over::<Clh, Ticket>();
     over::<StrictMcs<Native>, Mcs>();
@@ -139,6 +140,7 @@ fn waiters_that_give_up() {
         }
     }
     over::<Mutex, Mutex>();
+    over::<StrictAbortableMcs<Native>, StrictAbortableMcs<Native>>();
     over::<AbortableMcs, AbortableMcs>();
     over::<StrictAbortableMcs<Native>, Clh>();
     over::<AbortableMcs, StrictClh<Native>>();

@@ -2,10 +2,11 @@
 
 use crate::geometry::Geometry;
 use crate::presence::{Need, Presence};
-use crate::ring::{Consumer, Producer};
+use crate::ring::{Consumer, Producer, RingMemory};
+use crate::shared::SharedProducer;
 use heddle_bootstrap::{Job, Mapping, World};
 use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
-use heddle_sync::{Bell, Scope};
+use heddle_sync::{Bell, CachePadded, Scope};
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
 
@@ -50,6 +51,7 @@ pub struct Fabric {
     shared: Option<Arc<Shared>>,
     own_bell: Arc<Bell>,
     own_presence: Arc<Presence>,
+    own_attendance: Arc<[CachePadded<AtomicU32>]>,
 }
 
 impl Fabric {
@@ -67,12 +69,14 @@ impl Fabric {
         let own_bell = Arc::new(Bell::default());
         let own_presence = Arc::new(Presence::default());
         let Some(job) = world.job() else {
-            return Ok(Fabric { rank, size, vnis, shared: None, own_bell, own_presence });
+            let own_attendance = (0..vnis).map(|_| CachePadded::default()).collect();
+            return Ok(Fabric { rank, size, vnis, shared: None, own_bell, own_presence, own_attendance });
         };
         let vnis = job.agree(AGREE_VNIS, vnis as u64) as usize;
         let geometry = Geometry::for_job(size, vnis);
         let shared = Arc::new(Shared { mapping: map(job, &geometry)?, geometry });
-        let fabric = Fabric { rank, size, vnis, shared: Some(shared), own_bell, own_presence };
+        let (shared, own_attendance) = (Some(shared), Arc::default());
+        let fabric = Fabric { rank, size, vnis, shared, own_bell, own_presence, own_attendance };
         fabric.presence(rank).enter(need);
         for peer in (0..size).filter(|&peer| peer != rank) {
             // SAFETY: the bell lies in the mapping, which lives as long as `fabric`.
@@ -105,9 +109,13 @@ impl Fabric {
         }
     }
 
-    /// How many threads of a rank wait in MPI now. Each rank counts its own.
-    pub fn attendance(&self, rank: usize) -> &AtomicU32 {
-        &self.presence(rank).waiting
+    /// How many threads of a rank wait on a VNI now. Each rank counts its own.
+    pub fn attendance(&self, rank: usize, vni: usize) -> &AtomicU32 {
+        let Some(shared) = &self.shared else { return &self.own_attendance[vni] };
+        // SAFETY: the mapping is live.
+        let attendance = unsafe { shared.geometry.attendance(shared.mapping.as_ptr(), rank, vni) };
+        // SAFETY: as above; an atomic.
+        unsafe { &*attendance }
     }
 
     fn presence(&self, rank: usize) -> &Presence {
@@ -129,6 +137,18 @@ impl Fabric {
     /// The producer towards a peer; `None` as long as the peer is not there. The caller makes at most one for each (peer,
     /// VNI).
     pub(crate) fn connect(&self, peer: usize, vni: usize) -> Option<Producer> {
+        // SAFETY: one producer by the caller's promise.
+        self.open(peer, vni).map(|ring| unsafe { Producer::new(ring) })
+    }
+
+    /// As [`connect`](Self::connect), for many threads.
+    pub(crate) fn connect_many(&self, peer: usize, vni: usize) -> Option<SharedProducer> {
+        // SAFETY: as above.
+        self.open(peer, vni).map(|ring| unsafe { SharedProducer::new(ring) })
+    }
+
+    /// The ring to a peer, to whom this process announces itself.
+    fn open(&self, peer: usize, vni: usize) -> Option<RingMemory> {
         let shared = self.shared.as_ref().filter(|_| self.presence(peer).meet())?;
         let base = shared.mapping.as_ptr();
         // SAFETY: the mapping is live.
@@ -137,11 +157,9 @@ impl Fabric {
         let announced = unsafe { &*announced };
         // SAFETY: the mapping is live.
         let ring = unsafe { shared.geometry.ring(base, peer, vni, self.rank) };
-        // SAFETY: one producer by the caller's promise.
-        let producer = unsafe { Producer::new(ring) };
         // Release: the receiver that sees the bit may look into the ring.
         announced[self.rank / 64].fetch_or(1 << (self.rank % 64), Ordering::Release);
-        Some(producer)
+        Some(ring)
     }
 
     /// The words in which senders announce themselves to a VNI of this process.
@@ -161,6 +179,13 @@ impl Fabric {
         let ring = unsafe { shared.geometry.ring(shared.mapping.as_ptr(), self.rank, vni, sender) };
         // SAFETY: one consumer by the caller's promise; the bell lies in the mapping, too.
         Some(unsafe { Consumer::new(ring, self.bell(sender)) })
+    }
+}
+
+/// The bell that wakes this process's sleepers.
+impl AsRef<Bell> for Fabric {
+    fn as_ref(&self) -> &Bell {
+        self.own_bell()
     }
 }
 
@@ -201,21 +226,21 @@ mod tests {
         Fabric::attach_with(&world, 1, need).expect("a segment")
     }
 
-    fn send(outbox: &mut Outbox, peer: usize, tag: i32) -> bool {
+    fn send(outbox: &mut Outbox, tag: i32) -> bool {
         let header = Header { kind: 0, aux: 0, context: 0, envelope: Envelope::new(0, tag) };
-        outbox.send_inline(peer, &header, 0, |_| {})
+        outbox.send_inline(&header, 0, |_| {})
     }
 
     #[test]
     fn messages_wait_for_their_receiver_and_its_coming_wakes_their_sender() {
         let job = job(2);
         let first = attach(&job, 0, Need::Nothing);
-        let mut outbox = Outbox::new(&first, 0);
+        let mut outbox = Outbox::new(&first, 0, 1);
         let mut ticket = first.own_bell().prepare(Scope::Machine);
-        assert!(!send(&mut outbox, 1, 0), "there is nobody to look into the ring");
+        assert!(!send(&mut outbox, 0), "there is nobody to look into the ring");
         let second = attach(&job, 1, Need::Nothing);
         assert!(ticket.park(FOR_EVER), "the newcomer has rung");
-        assert!(send(&mut outbox, 1, 7));
+        assert!(send(&mut outbox, 7));
         let mut tags = Vec::new();
         let mut inbox = Inbox::new(&second, 0);
         inbox.poll(9, |peer, message| tags.push((peer, message.header.envelope.tag())));
@@ -245,7 +270,7 @@ mod tests {
             let job = job(2);
             let first = attach(&job, 0, Need::Nothing);
             let _second = attach(&job, 1, Need::Fences);
-            assert!(send(&mut Outbox::new(&first, 0), 1, 0));
+            assert!(send(&mut Outbox::new(&first, 0, 1), 0));
             assert!(!barrier::is_asymmetric());
         });
     }
@@ -257,7 +282,7 @@ mod tests {
             let first = attach(&job, 0, Need::Nothing);
             let second = attach(&job, 1, Need::Fences);
             // The sender met no such process: it is the receiver that has to notice.
-            assert!(send(&mut Outbox::new(&second, 0), 0, 0));
+            assert!(send(&mut Outbox::new(&second, 0, 0), 0));
             assert_eq!(Inbox::new(&first, 0).poll(1, |_, _| {}), 1);
             assert!(!barrier::is_asymmetric());
         });
@@ -267,12 +292,12 @@ mod tests {
     fn a_sender_that_sleeps_for_want_of_room_is_woken_when_there_is_some() {
         let job = job(2);
         let (first, second) = (attach(&job, 0, Need::Nothing), attach(&job, 1, Need::Nothing));
-        let (mut outbox, mut inbox) = (Outbox::new(&first, 0), Inbox::new(&second, 0));
-        while send(&mut outbox, 1, 0) {}
+        let (mut outbox, mut inbox) = (Outbox::new(&first, 0, 1), Inbox::new(&second, 0));
+        while send(&mut outbox, 0) {}
         let mut ticket = first.own_bell().prepare(Scope::Machine);
-        assert!(!send(&mut outbox, 1, 0));
+        assert!(!send(&mut outbox, 0));
         while inbox.poll(32, |_, _| {}) != 0 {}
         assert!(ticket.park(FOR_EVER), "the receiver has rung");
-        assert!(send(&mut outbox, 1, 0));
+        assert!(send(&mut outbox, 0));
     }
 }

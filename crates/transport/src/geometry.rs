@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!  bells       one cache line a rank
-//!  presences   one cache line a rank: is it there, what does it need, how many of its threads wait in MPI
+//!  presences   one cache line a rank: is it there, what does it need
+//!  attendances one cache line a (rank, VNI): how many of the rank's threads wait there
 //!  connections one bit a (receiver, VNI, sender): "I have begun to send to you"
 //!  rings       one a (receiver, VNI, sender): credits · slots · bulk
 //! ```
@@ -11,7 +12,7 @@
 
 use crate::presence::Presence;
 use crate::ring::{Credits, RingMemory};
-use heddle_platform::atomic::AtomicU64;
+use heddle_platform::atomic::{AtomicU32, AtomicU64};
 use heddle_sync::Bell;
 
 const PAGE: usize = 4096;
@@ -57,8 +58,12 @@ impl Geometry {
         self.ranks * LINE
     }
 
-    fn connections_offset(&self) -> usize {
+    fn attendances_offset(&self) -> usize {
         self.presences_offset() + self.ranks * LINE
+    }
+
+    fn connections_offset(&self) -> usize {
+        self.attendances_offset() + self.ranks * self.vnis * LINE
     }
 
     fn rings_offset(&self) -> usize {
@@ -97,6 +102,20 @@ impl Geometry {
         debug_assert!(rank < self.ranks);
         // SAFETY: inside the segment.
         unsafe { base.add(self.presences_offset() + rank * LINE) }.cast::<Presence>()
+    }
+
+    /// How many threads of a rank wait on a VNI.
+    ///
+    /// # Safety
+    /// As [`Geometry::bell`].
+    #[expect(
+        clippy::cast_ptr_alignment,
+        reason = "a mapping begins on a page, and the offset is a multiple of 64"
+    )]
+    pub(crate) unsafe fn attendance(&self, base: *mut u8, rank: usize, vni: usize) -> *const AtomicU32 {
+        debug_assert!(rank < self.ranks && vni < self.vnis);
+        // SAFETY: inside the segment.
+        unsafe { base.add(self.attendances_offset() + (rank * self.vnis + vni) * LINE) }.cast::<AtomicU32>()
     }
 
     /// The words in which senders announce themselves to a receiver's VNI.

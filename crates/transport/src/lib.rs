@@ -1,8 +1,9 @@
 //! The message path between processes of one machine.
 //!
-//! A [`Fabric`] is one process's view of the job's shared memory. For each VNI it hands out one [`Outbox`] (what
-//! this process sends) and one [`Inbox`] (what it receives); both need exclusive access, which the VNI's section
-//! gives them, so inside there is exactly one producer and one consumer per ring and no atomic read-modify-write.
+//! A [`Fabric`] is one process's view of the job's shared memory. For each VNI it hands out one [`Outbox`] a peer
+//! (what this process sends there) and one [`Inbox`] (what it receives); all need exclusive access, which the engine's
+//! sections give them, so inside there is exactly one producer and one consumer per ring and no atomic read-modify-write.
+//! A [`SharedOutbox`] is the exception: many threads send through it at once, for one compare-and-swap a message.
 //!
 //! ```text
 //!   sender's Outbox ── Producer ──▶ ring (64-byte slots + bulk bytes) ──▶ Consumer ── receiver's Inbox
@@ -20,7 +21,8 @@
 //! | `geometry.rs` | where everything lies in the shared segment |
 //! | `fabric.rs` | attaching to the segment; who is connected; the bells that wake sleepers |
 //! | `presence.rs` | who is there, and who must fence |
-//! | `mailbox.rs` | all rings of one VNI: `Outbox`, `Inbox` |
+//! | `shared.rs` | the producer of a ring for many threads |
+//! | `mailbox.rs` | the rings of one VNI: `Outbox`, `SharedOutbox`, `Inbox` |
 //! | `single_copy.rs` | large messages: one copy, straight from the sender's memory |
 
 mod fabric;
@@ -28,11 +30,12 @@ mod geometry;
 mod mailbox;
 mod presence;
 mod ring;
+mod shared;
 pub mod single_copy;
 mod slot;
 
 pub use fabric::{Fabric, TransportError};
 pub use geometry::Geometry;
-pub use mailbox::{Inbox, Outbox};
+pub use mailbox::{Inbox, Outbox, SharedOutbox};
 pub use ring::{Consumer, Incoming, Offer, Producer};
 pub use slot::{EXTRA_BYTES, Envelope, Header, INLINE_BYTES};

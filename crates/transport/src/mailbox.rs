@@ -1,61 +1,60 @@
-//! All rings of one VNI: what it sends and what it receives.
+//! The rings of one VNI: what it sends to a peer, and what it receives.
 
 use crate::fabric::Fabric;
 use crate::ring::{Consumer, Incoming, Offer, Producer};
+use crate::shared::SharedProducer;
 use crate::slot::{EXTRA_BYTES, Header, INLINE_BYTES};
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_sync::{Bell, Scope};
+use std::sync::OnceLock;
 
-/// The sending side of a VNI: one producer a peer, made at the first message.
+/// The sending side of a VNI towards one peer: a producer, made at the first message.
 #[derive(Debug)]
 pub struct Outbox {
+    lane: Option<Lane<Producer>>,
     fabric: Fabric,
     vni: usize,
-    producers: Vec<Option<Lane>>,
+    peer: usize,
 }
 
 #[derive(Debug)]
-struct Lane {
-    producer: Producer,
+struct Lane<P> {
+    producer: P,
     bell: *const Bell,
 }
 
-// SAFETY: the bell lies in the mapping that `fabric` keeps alive, and is made for use by many threads.
-unsafe impl Send for Outbox {}
+// SAFETY: the bell lies in the mapping that the outbox's fabric keeps alive, and is made for use by many threads.
+unsafe impl<P: Send> Send for Lane<P> {}
+// SAFETY: as above.
+unsafe impl<P: Sync> Sync for Lane<P> {}
 
 impl Outbox {
-    /// The outbox of a VNI. Make one a VNI and process.
-    pub fn new(fabric: &Fabric, vni: usize) -> Outbox {
-        Outbox { fabric: fabric.clone(), vni, producers: (0..fabric.size()).map(|_| None).collect() }
+    /// The outbox of a VNI for a peer. Make one for each (VNI, peer) in a process.
+    pub fn new(fabric: &Fabric, vni: usize, peer: usize) -> Outbox {
+        Outbox { lane: None, fabric: fabric.clone(), vni, peer }
     }
 
-    /// The way to a peer, if the peer is there.
+    /// The way to the peer, if the peer is there.
     #[inline(always)]
-    fn lane(&mut self, peer: usize) -> Option<&mut Lane> {
-        if self.producers[peer].is_none() {
-            self.connect(peer);
+    fn lane(&mut self) -> Option<&mut Lane<Producer>> {
+        if self.lane.is_none() {
+            self.connect();
         }
-        self.producers[peer].as_mut()
+        self.lane.as_mut()
     }
 
     #[cold]
-    fn connect(&mut self, peer: usize) {
-        let bell = self.fabric.bell(peer);
-        self.producers[peer] = self.fabric.connect(peer, self.vni).map(|producer| Lane { producer, bell });
+    fn connect(&mut self) {
+        let bell = self.fabric.bell(self.peer);
+        self.lane = self.fabric.connect(self.peer, self.vni).map(|producer| Lane { producer, bell });
     }
 
     /// Sends a message of at most [`INLINE_BYTES`] bytes. False, and nothing done, if the ring is full or the peer is
     /// not there yet.
     #[inline(always)]
-    pub fn send_inline(
-        &mut self,
-        peer: usize,
-        header: &Header,
-        len: usize,
-        fill: impl FnOnce(*mut u8),
-    ) -> bool {
+    pub fn send_inline(&mut self, header: &Header, len: usize, fill: impl FnOnce(*mut u8)) -> bool {
         debug_assert!(len <= INLINE_BYTES);
-        let Some(lane) = self.lane(peer) else { return false };
+        let Some(lane) = self.lane() else { return false };
         let sent = lane.producer.send_inline(header, len, fill);
         lane.ring_if(sent)
     }
@@ -64,19 +63,18 @@ impl Outbox {
     #[inline]
     pub fn send_bulk(
         &mut self,
-        peer: usize,
         header: &Header,
         len: usize,
         extra: &[u8; EXTRA_BYTES],
         fill: impl FnOnce(*mut u8),
     ) -> bool {
-        let Some(lane) = self.lane(peer) else { return false };
+        let Some(lane) = self.lane() else { return false };
         let sent = lane.producer.send_bulk(header, len, extra, fill);
         lane.ring_if(sent)
     }
 }
 
-impl Lane {
+impl<P> Lane<P> {
     /// Wakes the peer's sleepers, if there are any: a plain load of a line that is written only around sleeps.
     #[inline(always)]
     fn ring_if(&self, sent: bool) -> bool {
@@ -85,6 +83,61 @@ impl Lane {
             unsafe { &*self.bell }.ring(Scope::Machine);
         }
         sent
+    }
+}
+
+/// As [`Outbox`], for many threads at once, of which none waits for another: see `shared.rs`. Until it is
+/// [connected](Self::connect) it takes nothing.
+#[derive(Debug)]
+pub struct SharedOutbox {
+    lane: OnceLock<Lane<SharedProducer>>,
+    fabric: Fabric,
+    vni: usize,
+    peer: usize,
+}
+
+impl SharedOutbox {
+    /// The outbox of a VNI for a peer. Make one for each (VNI, peer) in a process, of either kind.
+    pub fn new(fabric: &Fabric, vni: usize, peer: usize) -> SharedOutbox {
+        SharedOutbox { lane: OnceLock::new(), fabric: fabric.clone(), vni, peer }
+    }
+
+    /// Whether the way to the peer is open.
+    #[inline(always)]
+    pub fn is_open(&self) -> bool {
+        self.lane.get().is_some()
+    }
+
+    /// Opens the way to the peer, if the peer is there and the way is not open yet.
+    pub fn connect(&self) {
+        if self.lane.get().is_none()
+            && let Some(producer) = self.fabric.connect_many(self.peer, self.vni)
+        {
+            // Of two threads that come here at once one is the first; the other's producer has sent nothing.
+            let _ = self.lane.set(Lane { producer, bell: self.fabric.bell(self.peer) });
+        }
+    }
+
+    /// As [`Outbox::send_inline`]. False also if the way is not open yet.
+    #[inline(always)]
+    pub fn send_inline(&self, header: &Header, len: usize, fill: impl FnOnce(*mut u8)) -> bool {
+        let Some(lane) = self.lane.get() else { return false };
+        let sent = lane.producer.send_inline(header, len, fill);
+        lane.ring_if(sent)
+    }
+
+    /// As [`Outbox::send_bulk`]. False also if the way is not open yet.
+    #[inline]
+    pub fn send_bulk(
+        &self,
+        header: &Header,
+        len: usize,
+        extra: &[u8; EXTRA_BYTES],
+        fill: impl FnOnce(*mut u8),
+    ) -> bool {
+        let Some(lane) = self.lane.get() else { return false };
+        let sent = lane.producer.send_bulk(header, len, extra, fill);
+        lane.ring_if(sent)
     }
 }
 

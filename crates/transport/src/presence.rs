@@ -44,8 +44,6 @@ impl Need {
 #[repr(C, align(64))]
 #[derive(Debug, Default)]
 pub(crate) struct Presence {
-    /// Threads that wait in MPI now.
-    pub(crate) waiting: AtomicU32,
     state: AtomicU32,
 }
 

@@ -22,14 +22,14 @@ use heddle_platform::hint;
 use heddle_sync::{Bell, Scope};
 
 /// How many slots the producer asks for at once, and how many ahead.
-const AHEAD: u64 = 16;
+pub(crate) const AHEAD: u64 = 16;
 
 /// The consumer's progress, in a cache-line pair of its own.
 #[repr(C, align(128))]
 #[derive(Debug)]
 pub(crate) struct Credits {
-    cells: AtomicU64,
-    bulk: AtomicU64,
+    pub(crate) cells: AtomicU64,
+    pub(crate) bulk: AtomicU64,
 }
 
 /// Where one ring lies in memory.
@@ -44,13 +44,13 @@ pub(crate) struct RingMemory {
 
 impl RingMemory {
     #[inline(always)]
-    fn cell(&self, number: u64) -> *mut Cell {
+    pub(crate) fn cell(&self, number: u64) -> *mut Cell {
         // SAFETY: the index is below cell_count, a power of two, and `cells` spans that many.
         unsafe { self.cells.byte_add((number & (self.cell_count - 1)) as usize * CELL_BYTES) }
     }
 
     #[inline(always)]
-    fn lap(&self, number: u64) -> u32 {
+    pub(crate) fn lap(&self, number: u64) -> u32 {
         (number >> self.cell_count.trailing_zeros()) as u32 + 1
     }
 }
@@ -180,11 +180,7 @@ impl Producer {
         // SAFETY: as above.
         unsafe { Cell::write_bulk_place(cell, len as u64, position) };
         // SAFETY: as above.
-        let payload = unsafe { Cell::payload(cell) };
-        // SAFETY: the payload area has 40 bytes; the extra ones follow the 16 of the place.
-        let target = unsafe { payload.add(INLINE_BYTES - EXTRA_BYTES) };
-        // SAFETY: as above; source and target do not overlap.
-        unsafe { target.copy_from_nonoverlapping(extra.as_ptr(), EXTRA_BYTES) };
+        unsafe { Cell::write_extra(cell, extra) };
         // SAFETY: every field is written.
         unsafe { Cell::publish(cell, self.ring.lap(begin), header, Kept::Bulk) };
         self.head = begin + 2;
@@ -363,12 +359,12 @@ impl Consumer {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::slot::Envelope;
 
     /// A ring in private memory.
-    fn ring(slots: u64, bulk_bytes: u64) -> RingMemory {
+    pub(crate) fn ring(slots: u64, bulk_bytes: u64) -> RingMemory {
         let credits = Credits { cells: AtomicU64::new(0), bulk: AtomicU64::new(0) };
         let credits: &'static Credits = Box::leak(Box::new(credits));
         let lines = vec![[0u64; 8]; slots as usize];
@@ -384,7 +380,7 @@ mod tests {
         (producer, unsafe { Consumer::new(ring, Box::leak(Box::default())) })
     }
 
-    fn header(tag: i32) -> Header {
+    pub(crate) fn header(tag: i32) -> Header {
         Header { kind: 7, aux: 513, context: u64::MAX - 1, envelope: Envelope::new(-5, tag) }
     }
 

@@ -155,6 +155,20 @@ impl Cell {
         unsafe { words.write_unaligned([len, position]) };
     }
 
+    /// Writes what travels beside a bulk payload, behind its place.
+    ///
+    /// # Safety
+    /// As [`Cell::write_envelope`].
+    #[inline(always)]
+    pub(crate) unsafe fn write_extra(cell: *mut Cell, extra: &[u8; EXTRA_BYTES]) {
+        // SAFETY: the caller's promise.
+        let payload = unsafe { Cell::payload(cell) };
+        // SAFETY: the payload area has 40 bytes; the extra ones follow the 16 of the place.
+        let target = unsafe { payload.add(INLINE_BYTES - EXTRA_BYTES) };
+        // SAFETY: as above; source and target do not overlap.
+        unsafe { target.copy_from_nonoverlapping(extra.as_ptr(), EXTRA_BYTES) };
+    }
+
     /// Makes the cell visible to the consumer.
     ///
     /// # Safety

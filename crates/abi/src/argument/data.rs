@@ -2,11 +2,12 @@
 
 use crate::error::Result;
 use heddle_engine::buffer::{Buffer, check_address, check_count};
-use heddle_engine::datatype;
+use heddle_engine::datatype::{self, TypeRef};
 use heddle_spec::handle::DatatypeHandle;
 use std::ffi::c_void;
 
-/// The buffer of `count` elements of a datatype, which must be committed, at `address`.
+/// The buffer of `count` elements of a datatype, which must be committed, at `address`; and the datatype, which the caller
+/// keeps until the operation is begun.
 ///
 /// # Safety
 ///
@@ -16,10 +17,15 @@ use std::ffi::c_void;
 ///
 /// `MPI_ERR_COUNT`, `MPI_ERR_TYPE`, `MPI_ERR_BUFFER`.
 #[inline(always)]
-pub(crate) unsafe fn buffer(address: *const c_void, count: i64, datatype: DatatypeHandle) -> Result<Buffer> {
+pub(crate) unsafe fn buffer(
+    address: *const c_void,
+    count: i64,
+    datatype: DatatypeHandle,
+) -> Result<(TypeRef, Buffer)> {
     let datatype = datatype::for_communication(datatype.0)?;
     let address = address.cast::<u8>();
     check_address(address, check_count(count, &datatype)?, &datatype)?;
     // SAFETY: the caller promises it.
-    Ok(unsafe { Buffer::new(address.cast_mut(), count, &datatype) })
+    let buffer = unsafe { Buffer::new(address.cast_mut(), count, &datatype) };
+    Ok((datatype, buffer))
 }

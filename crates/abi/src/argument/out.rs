@@ -28,6 +28,20 @@ impl<T: Copy> Out<T> {
         Ok(())
     }
 
+    /// Stores `value` if the program wants it: where a null pointer says that it does not.
+    pub(crate) fn offer(self, value: T) {
+        if let Some(pointer) = self.0 {
+            // SAFETY: `new` was promised that the pointer is valid for writing.
+            unsafe { pointer.write(value) };
+        }
+    }
+
+    /// The value that the program stored, if it gave one.
+    pub(crate) fn given(self) -> Option<T> {
+        // SAFETY: `new` was promised that the pointer is valid for reading.
+        self.0.map(|pointer| unsafe { pointer.read() })
+    }
+
     /// The value that the program stored.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! Text.
 
-use super::out::null_pointer;
+use super::out::{Out, null_pointer};
 use crate::error::{Error, Result};
 use heddle_spec::constants::MPI_ERR_ARG;
 use std::ffi::{CStr, c_char, c_int};
@@ -45,6 +45,17 @@ impl TextOut {
     /// say.
     pub(crate) unsafe fn new(pointer: *mut c_char) -> Self {
         Self(pointer)
+    }
+
+    /// Stores `text` as MPI_T returns it (MPI 5.0, section 15.3.3): `length` says how long the array is, and gets how long
+    /// it had to be. A null pointer in either place, or a length of zero, asks for less.
+    pub(crate) fn offer(self, text: &str, length: Out<c_int>) {
+        let Some(capacity) = length.given() else { return };
+        if !self.0.is_null() && capacity > 0 {
+            // There is room for a NUL at least.
+            let _ = self.set(text, capacity);
+        }
+        length.offer(text.len() as c_int + 1);
     }
 
     /// Stores `text` with a NUL behind it in an array of `capacity`, cut short if need be. Returns how long it is without

@@ -42,6 +42,11 @@ fn found(handle: DatatypeHandle) -> Result<TypeRef> {
     datatype::from_handle(handle.0)
 }
 
+/// The datatype that another one is made from.
+fn old_type(handle: DatatypeHandle) -> Result<heddle_datatype::TypeRef> {
+    datatype::to_build_on(handle.0)
+}
+
 pub(crate) fn aint_add(base: i64, disp: i64) -> i64 {
     base.wrapping_add(disp)
 }

@@ -61,6 +61,18 @@ impl Functions {
     }
 }
 
+/// The program's own state of a generalized request, to be handed to its functions.
+struct State(*mut c_void);
+
+// SAFETY: it is only handed on; MPI may call the program's functions from any thread that completes or cancels.
+unsafe impl Send for State {}
+
+impl State {
+    fn address(&self) -> *mut c_void {
+        self.0
+    }
+}
+
 impl Attachment for Functions {
     fn finish(&mut self, outcome: &mut Outcome) {
         self.fill(outcome);
@@ -74,10 +86,10 @@ impl Attachment for Functions {
     }
 
     fn canceller(&self) -> Option<Canceller> {
-        let (cancel, state) = (self.cancel, self.state);
+        let (cancel, state) = (self.cancel, State(self.state));
         Some(Box::new(move |complete| {
             // SAFETY: the program gave this function to be called so.
-            returned(unsafe { cancel(state, c_int::from(complete)) }, "cancel")
+            returned(unsafe { cancel(state.address(), c_int::from(complete)) }, "cancel")
         }))
     }
 

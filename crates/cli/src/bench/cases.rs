@@ -1,47 +1,6 @@
 //! What is measured: every case is one launch of the C program, with its processes, threads and message sizes.
 
-use clap::ValueEnum;
-
-/// Subjects of the benchmark, as the C program names them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Subject {
-    /// Ping-pong between two processes, time one way.
-    Latency,
-    /// Messages a second between two processes.
-    Rate,
-    /// Bytes a second between two processes.
-    Bandwidth,
-    /// Messages a second between pairs of single-threaded processes.
-    Pairs,
-    /// Messages a second of threads that send to themselves.
-    #[value(name = "self")]
-    SelfPairs,
-    /// Requests a second of client threads to a server process.
-    Clients,
-    /// Sends a second to `MPI_PROC_NULL`.
-    Procnull,
-    /// Start-up time and memory of 16 processes.
-    Startup,
-    /// Processor time of a waiting process.
-    Idle,
-}
-
-impl Subject {
-    /// The name on the C program's command line.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Latency => "latency",
-            Self::Rate => "rate",
-            Self::Bandwidth => "bandwidth",
-            Self::Pairs => "pairs",
-            Self::SelfPairs => "self",
-            Self::Clients => "clients",
-            Self::Procnull => "procnull",
-            Self::Startup => "startup",
-            Self::Idle => "idle",
-        }
-    }
-}
+use super::subject::Subject;
 
 /// How much is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,8 +50,8 @@ pub(crate) struct Case {
     pub(crate) comm_a_thread: bool,
     /// `MPI_THREAD_MULTIPLE` instead of `MPI_THREAD_SINGLE`.
     pub(crate) multiple: bool,
-    /// `MPI_Send` instead of `MPI_Isend`.
-    pub(crate) blocking: bool,
+    /// Which of the subject's forms.
+    pub(crate) op: &'static str,
     /// Message sizes in bytes.
     pub(crate) sizes: Vec<u64>,
     /// Every process on its own core.
@@ -107,7 +66,7 @@ impl Case {
             threads: 1,
             comm_a_thread: false,
             multiple: false,
-            blocking: false,
+            op: subject.op(),
             sizes: sizes.to_vec(),
             pin: false,
         }
@@ -125,8 +84,13 @@ impl Case {
         Self { threads, comm_a_thread, multiple: true, ..self }
     }
 
-    fn blocking(self, blocking: bool) -> Self {
-        Self { blocking, ..self }
+    fn op(self, op: &'static str) -> Self {
+        Self { op, ..self }
+    }
+
+    /// Seconds of a repetition, where the run's are `usual`.
+    pub(crate) fn seconds(&self, usual: f64) -> f64 {
+        self.subject.seconds().unwrap_or(usual)
     }
 
     /// A short name for progress and failures.
@@ -141,10 +105,15 @@ impl Case {
         if self.comm_a_thread {
             label.push_str(" per-thread");
         }
-        if self.blocking {
-            label.push_str(" send");
+        if self.op != self.subject.op() {
+            label.push_str(&format!(" {}", self.op));
         }
         label
+    }
+
+    /// The word for its communicators.
+    pub(crate) fn comms(&self) -> &'static str {
+        if self.comm_a_thread { "per-thread" } else { "shared" }
     }
 
     /// The C program's command line, without the lengths.
@@ -155,11 +124,11 @@ impl Case {
             "--threads".to_owned(),
             self.threads.to_string(),
             "--comms".to_owned(),
-            if self.comm_a_thread { "per-thread" } else { "shared" }.to_owned(),
+            self.comms().to_owned(),
             "--level".to_owned(),
             if self.multiple { "multiple" } else { "single" }.to_owned(),
             "--op".to_owned(),
-            if self.blocking { "send" } else { "isend" }.to_owned(),
+            self.op.to_owned(),
             "--sizes".to_owned(),
             sizes.join(","),
         ];
@@ -173,52 +142,165 @@ impl Case {
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 const THREADS: [u32; 4] = [2, 4, 8, 16];
+const ONE_AND_THREADS: [u32; 5] = [1, 2, 4, 8, 16];
 const RATE_SIZES: [u64; 5] = [0, 8, 64, 1024, 8192];
 
 /// All cases of a scale, in the order in which each round runs them.
 pub(crate) fn cases(scale: Scale) -> Vec<Case> {
-    use Subject::{Bandwidth, Clients, Idle, Latency, Pairs, Procnull, Rate, SelfPairs, Startup};
     let full = scale == Scale::Full;
+    let mut cases = Vec::new();
+    one_thread(full, &mut cases);
+    thread_pairs(full, &mut cases);
+    regimes(full, &mut cases);
+    one_process(full, &mut cases);
+    completion(full, &mut cases);
+    liveness(full, &mut cases);
+    cases.push(Case::new(Subject::Startup, 16, &[0]).multiple(true));
+    if full {
+        cases.push(Case::new(Subject::Idle, 2, &[0]).multiple(true));
+    }
+    cases
+}
+
+fn rate_sizes(full: bool) -> &'static [u64] {
+    if full { &RATE_SIZES } else { &[8] }
+}
+
+fn one_thread(full: bool, cases: &mut Vec<Case>) {
+    use Subject::{Bandwidth, Latency, Rate};
     let pick = |targets: &'static [u64], all: &'static [u64]| if full { all } else { targets };
     let latency_sizes = pick(&[0, 8], &[0, 8, 64, 512, 4 * KIB, 32 * KIB, 256 * KIB, MIB, 4 * MIB]);
-    let rate_sizes = pick(&[8], &RATE_SIZES);
     let bandwidth_sizes = pick(&[8 * KIB, MIB, 4 * MIB], &[8 * KIB, 64 * KIB, MIB, 4 * MIB]);
-    let mut cases = Vec::new();
     for multiple in [false, true] {
         cases.push(Case::new(Latency, 2, latency_sizes).pinned().multiple(multiple));
-        cases.push(Case::new(Rate, 2, rate_sizes).pinned().multiple(multiple));
+        cases.push(Case::new(Rate, 2, rate_sizes(full)).pinned().multiple(multiple));
         cases.push(Case::new(Bandwidth, 2, bandwidth_sizes).pinned().multiple(multiple));
     }
-    for threads in THREADS {
+}
+
+/// Threads of two processes in pairs, and as many pairs of processes beside them.
+fn thread_pairs(full: bool, cases: &mut Vec<Case>) {
+    use Subject::{Bandwidth, Latency, Pairs, Rate};
+    for threads in ONE_AND_THREADS {
+        cases.push(Case::new(Pairs, 2 * threads, &[8]));
         for comm_a_thread in [false, true] {
-            if full || threads == 2 || threads == 16 {
-                cases.push(Case::new(Rate, 2, rate_sizes).threads(threads, comm_a_thread));
+            if threads > 1 {
+                cases.push(Case::new(Rate, 2, rate_sizes(full)).threads(threads, comm_a_thread));
             }
-            if full {
+            if full && threads > 1 {
                 cases.push(Case::new(Latency, 2, &[8]).threads(threads, comm_a_thread));
                 cases.push(Case::new(Bandwidth, 2, &[64 * KIB, MIB]).threads(threads, comm_a_thread));
             }
         }
     }
-    for threads in [1].into_iter().chain(THREADS) {
+}
+
+/// The latency regime; the throughput regime is the rate of thread pairs.
+fn regimes(full: bool, cases: &mut Vec<Case>) {
+    for threads in ONE_AND_THREADS {
         for comm_a_thread in [false, true] {
-            if full || (threads == 16 && !comm_a_thread) {
-                cases.push(Case::new(Clients, 2, &[8]).threads(threads, comm_a_thread));
+            if full || (threads > 1 && !comm_a_thread) {
+                cases.push(Case::new(Subject::Clients, 2, &[8]).threads(threads, comm_a_thread));
             }
+        }
+    }
+}
+
+/// The library's own path, without waiting for another process; and its bookkeeping for objects.
+fn one_process(full: bool, cases: &mut Vec<Case>) {
+    use Subject::{Neighbor, Procnull, SelfPairs};
+    for threads in ONE_AND_THREADS {
+        for comm_a_thread in [false, true] {
+            let case = Case::new(SelfPairs, 1, &[8]).threads(threads, comm_a_thread);
             if full {
-                cases.push(Case::new(SelfPairs, 1, &[8]).threads(threads, comm_a_thread));
+                cases.push(case.clone().op("sendrecv"));
+            }
+            if full || threads <= 2 {
+                cases.push(case);
+            }
+        }
+        let neighbors = Case::new(Neighbor, threads + 1, &[0]).threads(threads, false);
+        let ops: &[&str] = match (full, threads <= 4) {
+            (true, _) => &["predefined", "comm", "type", "derived"],
+            (false, true) => &["predefined", "derived"],
+            (false, false) => &[],
+        };
+        cases.extend(ops.iter().map(|op| neighbors.clone().op(op)));
+        if full {
+            for op in ["isend", "send"] {
+                cases.push(Case::new(Procnull, 1, &[8]).threads(threads, false).op(op));
+            }
+        }
+    }
+}
+
+/// `MPI_Test` and its kin.
+fn completion(full: bool, cases: &mut Vec<Case>) {
+    use Subject::{Testcost, Testing};
+    for threads in ONE_AND_THREADS {
+        for comm_a_thread in [false, true] {
+            if full || threads == 2 || threads == 16 {
+                cases.push(Case::new(Testing, 2, &[8]).threads(threads, comm_a_thread));
             }
         }
         if full {
-            cases.push(Case::new(Pairs, 2 * threads, &[8]));
-            for blocking in [false, true] {
-                cases.push(Case::new(Procnull, 1, &[8]).threads(threads, false).blocking(blocking));
+            for op in ["testany", "testsome", "testall"] {
+                cases.push(Case::new(Testing, 2, &[8]).threads(threads, true).op(op));
+            }
+        }
+        if full || matches!(threads, 1 | 2 | 16) {
+            for op in ["done", "pending"] {
+                cases.push(Case::new(Testcost, 2, &[8]).threads(threads, true).op(op));
             }
         }
     }
-    cases.push(Case::new(Startup, 16, &[0]).multiple(true));
-    if full {
-        cases.push(Case::new(Idle, 2, &[0]).multiple(true));
+}
+
+/// What users complain about: threads that do not look, that duplicate, that come and go; and a program that does everything.
+fn liveness(full: bool, cases: &mut Vec<Case>) {
+    use Subject::{Churn, Dup, Stall};
+    for threads in THREADS {
+        if full || threads == 4 || threads == 16 {
+            for op in ["stall", "own"] {
+                cases.push(Case::new(Stall, 2, &[8]).threads(threads, true).op(op));
+            }
+        }
     }
-    cases
+    for threads in ONE_AND_THREADS {
+        if full || threads == 2 || threads == 16 {
+            cases.push(Case::new(Subject::Graph500, 2, &[0]).threads(threads, true));
+        }
+        if full || threads == 1 || threads == 16 {
+            cases.push(Case::new(Dup, 2, &[0]).threads(threads, true));
+        }
+        if full || threads == 4 {
+            cases.push(Case::new(Churn, 2, &[8]).threads(threads, true));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use clap::ValueEnum;
+
+    use super::{Case, Scale, Subject, cases};
+
+    #[test]
+    fn labels_tell_cases_apart() {
+        for scale in [Scale::Quick, Scale::Targets, Scale::Full] {
+            let cases = cases(scale);
+            let labels: BTreeSet<String> = cases.iter().map(Case::label).collect();
+            assert_eq!(labels.len(), cases.len(), "{scale:?}");
+        }
+    }
+
+    #[test]
+    fn everything_is_measured_in_full() {
+        let cases = cases(Scale::Full);
+        for subject in Subject::value_variants() {
+            assert!(cases.iter().any(|case| case.subject == *subject), "{subject:?}");
+        }
+    }
 }

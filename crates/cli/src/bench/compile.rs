@@ -1,11 +1,13 @@
-//! Compiles the C program for a library with that library's own `mpicc`.
+//! Compiles the C programs for a library with that library's own `mpicc`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::error::{BenchError, tail};
+use super::graph500;
 use super::library::Library;
+use super::subject::Subject;
 
 /// The folder with the benchmark's C sources: the one given, else `bench` here or beside the installation.
 ///
@@ -27,15 +29,45 @@ pub(crate) fn sources(given: Option<&Path>) -> Result<PathBuf, BenchError> {
         .ok_or(BenchError::NoSources(first))
 }
 
-/// Compiles the sources for `library` into `folder`; returns the program.
-///
-/// # Errors
-///
-/// If a source cannot be read, or the compiler cannot be started or fails.
-pub(crate) fn compile(library: &Library, sources: &Path, folder: &Path) -> Result<PathBuf, BenchError> {
-    fs::create_dir_all(folder).map_err(BenchError::file("create", folder))?;
-    let folder = folder.canonicalize().map_err(BenchError::file("find", folder))?;
-    let program = folder.join(format!("mtbench-{}", library.file_name()));
+/// The programs of a library.
+#[derive(Debug, Clone)]
+pub(crate) struct Programs {
+    mtbench: PathBuf,
+    /// Absent where its sources are.
+    graph500: Option<PathBuf>,
+}
+
+impl Programs {
+    /// Compiles the programs for `library` into `folder`.
+    ///
+    /// # Errors
+    ///
+    /// If a source cannot be read, or the compiler cannot be started or fails.
+    pub(crate) fn compile(library: &Library, sources: &Path, folder: &Path) -> Result<Self, BenchError> {
+        fs::create_dir_all(folder).map_err(BenchError::file("create", folder))?;
+        let folder = folder.canonicalize().map_err(BenchError::file("find", folder))?;
+        let one = |name: &str, sources: &Path| {
+            let program = folder.join(format!("{name}-{}", library.file_name()));
+            compile(library, sources, &program).map(|()| program)
+        };
+        let mtbench = one("mtbench", sources)?;
+        let graph500 = match graph500::sources(sources) {
+            Some(sources) => Some(one("graph500", &sources)?),
+            None => None,
+        };
+        Ok(Self { mtbench, graph500 })
+    }
+
+    /// The program of a subject.
+    pub(crate) fn of(&self, subject: Subject) -> Option<&Path> {
+        match subject {
+            Subject::Graph500 => self.graph500.as_deref(),
+            _ => Some(&self.mtbench),
+        }
+    }
+}
+
+fn compile(library: &Library, sources: &Path, program: &Path) -> Result<(), BenchError> {
     let mut files = Vec::new();
     for entry in fs::read_dir(sources).map_err(BenchError::file("read", sources))? {
         let path = entry.map_err(BenchError::file("read", sources))?.path();
@@ -45,7 +77,8 @@ pub(crate) fn compile(library: &Library, sources: &Path, folder: &Path) -> Resul
     }
     files.sort();
     let mut mpicc = Command::new(&library.mpicc);
-    mpicc.args(["-std=c11", "-O2", "-pthread"]).args(files).arg("-o").arg(&program).arg("-lm");
+    mpicc.args(["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-O2", "-pthread"]);
+    mpicc.args(files).arg("-o").arg(program).arg("-lm");
     mpicc.envs(library.environment.iter().cloned()).stdin(Stdio::null());
     let name = library.mpicc.display().to_string();
     let output = mpicc.output().map_err(|source| BenchError::Start {
@@ -57,5 +90,5 @@ pub(crate) fn compile(library: &Library, sources: &Path, folder: &Path) -> Resul
         let tail = tail(&output.stderr);
         return Err(BenchError::Failed { program: name, status: output.status.to_string(), tail });
     }
-    Ok(program)
+    Ok(())
 }

@@ -11,12 +11,14 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process_group};
 use rustix::time::{ClockId, clock_gettime};
 
-use super::cases::{Case, Effort, Subject};
+use super::cases::{Case, Effort};
 use super::error::{BenchError, tail};
+use super::graph500;
 use super::library::Library;
 use super::load::{Load, LoadMeter};
 use super::record::Line;
 use super::remains::Remains;
+use super::subject::Subject;
 
 /// Time for a launcher to end its ranks after SIGTERM, and for everything to vanish after SIGKILL.
 const GRACE: Duration = Duration::from_secs(3);
@@ -106,11 +108,8 @@ impl Runner {
             .args(&library.launch_arguments)
             .args(["-n", &case.ranks.to_string()])
             .arg(program)
-            .args(case.arguments())
-            .args(["--reps", &effort.reps.to_string()])
-            .args(["--seconds", &effort.seconds.to_string()])
-            .args(["--warm", &effort.warm.to_string()])
-            .envs(library.environment.iter().cloned())
+            .args(arguments(library, case, effort))
+            .envs(library.environment_of(case))
             .env(remains.variable(), remains.mark())
             .process_group(0)
             .stdin(Stdio::null())
@@ -153,7 +152,11 @@ impl Runner {
 
         let (lines, ending) = match output {
             Some(Ok(output)) => {
-                let lines = Line::parse_all(&String::from_utf8_lossy(&output.stdout));
+                let text = String::from_utf8_lossy(&output.stdout);
+                let lines = match case.subject {
+                    Subject::Graph500 => graph500::line(&text).into_iter().collect(),
+                    _ => Line::parse_all(&text),
+                };
                 let ending = if output.status.success() {
                     Ending::Success
                 } else {
@@ -205,6 +208,22 @@ impl Runner {
             }
         }
     }
+}
+
+/// The program's command line.
+fn arguments(library: &Library, case: &Case, effort: &Effort) -> Vec<String> {
+    if case.subject == Subject::Graph500 {
+        return graph500::arguments(case);
+    }
+    let lengths = [
+        ("--reps", effort.reps.to_string()),
+        ("--seconds", case.seconds(effort.seconds).to_string()),
+        ("--warm", effort.warm.to_string()),
+    ];
+    let mut arguments = case.arguments();
+    arguments.extend(library.program_arguments.iter().cloned());
+    arguments.extend(lengths.into_iter().flat_map(|(name, value)| [name.to_owned(), value]));
+    arguments
 }
 
 /// What came first.

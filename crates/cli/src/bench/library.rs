@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use super::cases::Case;
 use super::error::BenchError;
 use crate::installation::Installation;
 
@@ -22,15 +23,26 @@ pub(crate) struct Library {
     pub(crate) launch_arguments: Vec<OsString>,
     /// Environment of compiler and launcher.
     pub(crate) environment: Vec<(String, OsString)>,
+    /// Variables that are set to the number of threads in each process.
+    pub(crate) threads_variables: Vec<&'static str>,
+    /// Arguments of the benchmark beside a case's own.
+    pub(crate) program_arguments: Vec<String>,
+    /// The cases that it takes part in.
+    pub(crate) takes: fn(&Case) -> bool,
 }
 
 impl Library {
-    /// Heddle as installed, once with its defaults and once more for each model named.
+    /// Heddle as installed, once with its defaults and once more for each variant named (see [`variant`]); all report the
+    /// performance variables `pvars`.
     ///
     /// # Errors
     ///
-    /// [`BenchError::NoHeddle`] if it is not found.
-    pub(crate) fn heddle(prefix: Option<&Path>, models: &[String]) -> Result<Vec<Self>, BenchError> {
+    /// [`BenchError::NoHeddle`] if it is not found, [`BenchError::Options`] if a variant cannot be read.
+    pub(crate) fn heddle(
+        prefix: Option<&Path>,
+        variants: &[String],
+        pvars: &[String],
+    ) -> Result<Vec<Self>, BenchError> {
         let installation = Installation::find(prefix).ok_or(BenchError::NoHeddle)?;
         let default = Self {
             name: HEDDLE.to_owned(),
@@ -38,13 +50,27 @@ impl Library {
             mpiexec: installation.program("mpiexec"),
             launch_arguments: vec!["--bind-to".into(), "none".into()],
             environment: Vec::new(),
+            threads_variables: Vec::new(),
+            program_arguments: if pvars.is_empty() {
+                Vec::new()
+            } else {
+                vec!["--pvars".to_owned(), pvars.join(",")]
+            },
+            takes: |_| true,
         };
-        let variants = models.iter().map(|model| Self {
-            name: format!("{HEDDLE}:{model}"),
-            environment: vec![("HEDDLE_MODEL".to_owned(), model.into())],
-            ..default.clone()
-        });
-        Ok([default.clone()].into_iter().chain(variants).collect())
+        let mut libraries = vec![default.clone()];
+        for text in variants {
+            let name = format!("{HEDDLE}:{text}");
+            libraries.push(Self { name, environment: variant(text)?, ..default.clone() });
+        }
+        Ok(libraries)
+    }
+
+    /// The environment of the processes of a launch.
+    pub(crate) fn environment_of(&self, case: &Case) -> Vec<(String, OsString)> {
+        let threads = OsString::from(case.threads.to_string());
+        let variables = self.threads_variables.iter().map(|&name| (name.to_owned(), threads.clone()));
+        self.environment.iter().cloned().chain(variables).collect()
     }
 
     /// Whether this is Heddle, under any model.
@@ -55,5 +81,52 @@ impl Library {
     /// The name as part of a file name.
     pub(crate) fn file_name(&self) -> String {
         self.name.replace(':', "-")
+    }
+}
+
+/// The environment of a variant of Heddle: a model, settings, or both, joined by `+`, as `lockq-mcs+VNIS=4`. Settings are
+/// environment variables without their `HEDDLE_`.
+///
+/// # Errors
+///
+/// [`BenchError::Options`] if it is not of this form.
+fn variant(text: &str) -> Result<Vec<(String, OsString)>, BenchError> {
+    let mut environment: Vec<(String, OsString)> = Vec::new();
+    for part in text.split('+') {
+        let (name, value) = part.split_once('=').unwrap_or(("MODEL", part));
+        let variable = format!("HEDDLE_{name}");
+        let twice = environment.iter().any(|(other, _)| *other == variable);
+        if twice || value.is_empty() || !name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_') {
+            return Err(BenchError::Options(format!(
+                "--models wants models or settings as MODEL, SETTING=VALUE or MODEL+SETTING=VALUE, not \"{text}\""
+            )));
+        }
+        environment.push((variable, value.into()));
+    }
+    Ok(environment)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::variant;
+
+    #[test]
+    fn variants_name_a_model_and_settings() {
+        let read = |text| {
+            variant(text).map(|list| {
+                list.into_iter()
+                    .map(|(name, value)| format!("{name}={}", value.display()))
+                    .collect::<Vec<_>>()
+            })
+        };
+        assert_eq!(read("lockq-mcs").ok(), Some(vec!["HEDDLE_MODEL=lockq-mcs".to_owned()]));
+        assert_eq!(
+            read("csync+VNIS=4").ok(),
+            Some(vec!["HEDDLE_MODEL=csync".to_owned(), "HEDDLE_VNIS=4".to_owned()])
+        );
+        assert_eq!(read("WAKEUP=blind").ok(), Some(vec!["HEDDLE_WAKEUP=blind".to_owned()]));
+        for wrong in ["", "a+", "a+b", "vnis=4", "VNIS="] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
     }
 }

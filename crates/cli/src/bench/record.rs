@@ -47,6 +47,9 @@ pub(crate) struct Line {
     /// Fairness.
     #[serde(default)]
     pub(crate) share: Option<Share>,
+    /// Further figures by name.
+    #[serde(default)]
+    pub(crate) more: BTreeMap<String, Option<f64>>,
     /// Payload that did not arrive as it was sent.
     pub(crate) wrong_bytes: u64,
     /// Cache-line round trip before and after.
@@ -91,6 +94,16 @@ impl Key {
             threads: 1,
             size,
         }
+    }
+
+    /// The same in another form of the subject.
+    pub(crate) fn op(self, op: &str) -> Self {
+        Self { op: op.to_owned(), ..self }
+    }
+
+    /// The same with another number of processes.
+    pub(crate) fn ranks(self, ranks: u32) -> Self {
+        Self { ranks, ..self }
     }
 
     /// The same with `threads` threads a process.
@@ -171,6 +184,9 @@ pub(crate) struct Figure {
     pub(crate) calm: Option<f64>,
     /// Median share of the slowest thread.
     pub(crate) share_min: Option<f64>,
+    /// Medians of the further figures.
+    #[serde(default)]
+    pub(crate) more: BTreeMap<String, f64>,
     /// Median of the probes beside it.
     pub(crate) probe_ns: Option<f64>,
 }
@@ -261,8 +277,18 @@ fn figure(measurements: &[&Measurement]) -> Option<Figure> {
         disturbed: used.iter().filter(|m| m.load.disturbs()).count(),
         calm: median(used.iter().filter_map(|m| m.line.calm)),
         share_min: median(used.iter().filter_map(|m| m.line.share?.min)),
+        more: further(used),
         probe_ns: median(used.iter().flat_map(|m| m.line.probe_ns.iter().copied())),
     })
+}
+
+/// Medians of the further figures, by name.
+fn further(measurements: &[&Measurement]) -> BTreeMap<String, f64> {
+    let mut values: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for (name, value) in measurements.iter().flat_map(|m| &m.line.more) {
+        values.entry(name).or_default().extend(value);
+    }
+    values.into_iter().filter_map(|(name, list)| Some((name.to_owned(), median(list.into_iter())?))).collect()
 }
 
 /// The middle value; the mean of the two middle ones of an even number; nothing of none.
@@ -284,7 +310,8 @@ mod tests {
 
     const LINE: &str = r#"{"bench":"rate","version":"X 1","level":"single","provided":"single","ranks":2,
         "pinned":true,"size":8,"threads":1,"comms":"shared","window":128,"op":"isend","seconds":0.4,"value":5,
-        "unit":"msg/s","reps":[4,5,null],"share":{"min":1,"mean":1,"max":1},"wrong_bytes":0,"probe_ns":[90.0,110.0]}"#;
+        "unit":"msg/s","reps":[4,5,null],"share":{"min":1,"mean":1,"max":1},"more":{"jain":0.5,"longest_us":null},"wrong_bytes":0,
+        "probe_ns":[90.0,110.0]}"#;
 
     fn measured(round: u32, value: f64) -> Measurement {
         let line = LINE.replace('\n', " ").replace("\"value\":5", &format!("\"value\":{value}"));
@@ -305,6 +332,7 @@ mod tests {
         let figure = &rows[0].figures["x"];
         assert_eq!((figure.median, figure.low, figure.high, figure.rounds), (4.0, 3.0, 100.0, 3));
         assert_eq!(figure.probe_ns, Some(100.0));
+        assert_eq!(figure.more, [("jain".to_owned(), 0.5)].into());
     }
 
     #[test]

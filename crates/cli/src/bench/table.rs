@@ -1,5 +1,6 @@
 //! The results as a page of Markdown.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::library::HEDDLE;
@@ -18,7 +19,9 @@ pub(crate) fn render(results: &Results) -> String {
         "{}, {rounds} round(s) over all libraries, alternating; medians, without the rounds in which others used the \
          machine where three or more remain, with `*` where they had to \
          be used (`~`: the value of the run's faster parts, an indication only).{state} In parentheses: the slowest \
-         thread's share of the mean, where 1 is fair.\n",
+         thread's share of the mean, where 1 is fair. Further figures, where \
+         several took part: Jain's index of their shares (`jain`, 1 is fair), the longest unit of work (`longest_us`), \
+         and a subject's own.\n",
         results.started
     );
     versions(&mut page, results);
@@ -79,7 +82,41 @@ fn figures(page: &mut String, results: &Results) {
             one_row(page, results, row);
         }
         page.push('\n');
+        further(page, results, rows);
     }
+}
+
+/// The further figures of a subject's rows, where several threads or processes took part.
+fn further(page: &mut String, results: &Results, rows: &[&Row]) {
+    let several = |row: &&&Row| row.key.threads > 1 || row.key.ranks > 2;
+    let mut lines = String::new();
+    for row in rows.iter().filter(several) {
+        let names: BTreeSet<&String> = row.figures.values().flat_map(|figure| figure.more.keys()).collect();
+        for name in names {
+            let key = &row.key;
+            let _ = write!(
+                lines,
+                "| {} | {} | {} | {} | {} |",
+                key.op, key.comms, key.ranks, key.threads, key.size
+            );
+            let _ = write!(lines, " {name} |");
+            for library in &results.libraries {
+                let value = row.figures.get(&library.name).and_then(|figure| figure.more.get(name));
+                let _ = write!(lines, " {} |", value.map_or("-".to_owned(), |&value| number(value)));
+            }
+            lines.push('\n');
+        }
+    }
+    if lines.is_empty() {
+        return;
+    }
+    page.push_str("| op | comms | ranks | threads | bytes | further figure |");
+    for library in &results.libraries {
+        let _ = write!(page, " {} |", library.name);
+    }
+    page.push_str("\n|---|---|---:|---:|---:|---|");
+    page.push_str(&"---:|".repeat(results.libraries.len()));
+    let _ = write!(page, "\n{lines}\n");
 }
 
 fn one_row(page: &mut String, results: &Results, row: &Row) {

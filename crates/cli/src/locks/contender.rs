@@ -12,10 +12,10 @@ use heddle_sync::{AbortableMcs, Biased, Clh, Mcs, Mutex, Native, Ticket};
 
 use super::combined::{Dsm, LockQ, Offloaded};
 use super::experiments::{self, Experiment, Sample};
-use super::guarded::{Kind, Ours};
+use super::guarded::{Kind, Ours, OursLow};
 use super::peers::{ArrayFifo, ParkingLot, SegFifo, Std};
 use super::pthread::{Pthread, Unlocked};
-use super::recipe::{Classes, HmcsHere, StrictHmcsHere};
+use super::recipe::{Classes, HmcsHere, HmcsOfClass, McsOfClass, StrictHmcsHere};
 use super::team::Effort;
 
 /// What a contender is to the others: which targets it has, and whether it is compared or compared with.
@@ -110,8 +110,9 @@ pub(crate) const CONTENDERS: &[Contender] = &[
     Contender::guarding::<Ours<StrictAbortableMcs<Native>>>("strict-abortable-mcs", Family::Strict),
     Contender::guarding::<Ours<StrictHmcsHere>>("strict-hmcs", Family::Strict),
     Contender::guarding::<Ours<Classes<Mutex, Mutex>>>("p-mutex-mutex", Family::TwoLevel),
-    Contender::guarding::<Ours<Classes<Mcs, Mcs>>>("p-mcs-mcs", Family::TwoLevel),
-    Contender::guarding::<Ours<Classes<HmcsHere, Mcs>>>("p-hmcs-mcs", Family::TwoLevel),
+    Contender::guarding::<Ours<Classes<McsOfClass, McsOfClass>>>("p-mcs-mcs", Family::TwoLevel),
+    Contender::guarding::<Ours<Classes<HmcsOfClass, McsOfClass>>>("p-hmcs-mcs", Family::TwoLevel),
+    Contender::guarding::<OursLow<Classes<McsOfClass, McsOfClass>>>("p-mcs-mcs-low", Family::TwoLevel),
     Contender::guarding::<Dsm>("dsm-synch", Family::Combining),
     Contender::guarding::<LockQ<Mutex>>("lockq-mutex", Family::Combining),
     Contender::guarding::<LockQ<StrictMcs>>("lockq-mcs", Family::Combining),

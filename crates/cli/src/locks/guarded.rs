@@ -5,7 +5,7 @@
 
 use std::marker::PhantomData;
 
-use heddle_sync::{CachePadded, Lock, RawLock};
+use heddle_sync::{CachePadded, Lock, PriorityLock, RawLock};
 
 use super::recipe::Recipe;
 
@@ -43,5 +43,31 @@ impl<L: RawLock, T: Send> Guarded<T> for CachePadded<Lock<L, T>> {
     #[inline(always)]
     fn with<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> R {
         operation(&mut self.acquire())
+    }
+}
+
+/// A lock of `heddle-sync` with two classes, of which all threads take the low one.
+#[derive(Debug)]
+pub(crate) struct OursLow<R>(PhantomData<R>);
+
+/// What [`OursLow`] makes of a value.
+#[derive(Debug)]
+pub(crate) struct Low<L: RawLock, T>(CachePadded<Lock<L, T>>);
+
+impl<R: Recipe> Kind for OursLow<R>
+where
+    R::Lock: PriorityLock,
+{
+    type Guarded<T: Send + 'static> = Low<R::Lock, T>;
+
+    fn guard<T: Send + 'static>(value: T) -> Self::Guarded<T> {
+        Low(Ours::<R>::guard(value))
+    }
+}
+
+impl<L: PriorityLock, T: Send> Guarded<T> for Low<L, T> {
+    #[inline(always)]
+    fn with<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> R {
+        operation(&mut self.0.acquire_low())
     }
 }

@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 use std::sync::OnceLock;
 
 use heddle_sync::hmcs::{StrictHmcs, Tree};
+use heddle_sync::mcs::StrictMcs;
 use heddle_sync::{Hmcs, RawLock, TwoLevel, WaitPolicy};
 use heddle_topology::{Kind, Topology};
 
@@ -54,6 +55,30 @@ impl Recipe for StrictHmcsHere {
 
     fn make() -> Self::Lock {
         StrictHmcs::new(tree(), WaitPolicy::DEFAULT)
+    }
+}
+
+/// MCS for a class of a two-level lock, whose word is before it as before a queue lock by itself.
+#[derive(Debug)]
+pub(crate) struct McsOfClass;
+
+impl Recipe for McsOfClass {
+    type Lock = StrictMcs;
+
+    fn make() -> StrictMcs {
+        StrictMcs::new(WaitPolicy::DEFAULT.apart())
+    }
+}
+
+/// HMCS for a class of a two-level lock on this machine.
+#[derive(Debug)]
+pub(crate) struct HmcsOfClass;
+
+impl Recipe for HmcsOfClass {
+    type Lock = StrictHmcs;
+
+    fn make() -> StrictHmcs {
+        StrictHmcs::new(tree(), WaitPolicy::DEFAULT.apart())
     }
 }
 

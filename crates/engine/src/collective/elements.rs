@@ -1,8 +1,8 @@
 //! Where the program's data lie: arrays of elements, and blocks of them for the ranks.
 
 use crate::buffer::{Buffer, check_address, check_count};
+use crate::datatype::TypeRef;
 use crate::error::{Error, Result};
-use heddle_datatype::TypeRef;
 use heddle_spec::constants as mpi;
 
 /// Elements of a datatype that follow each other in memory, one extent apart. How many there are is known to whoever
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn wrong_counts_and_addresses_are_errors() {
-        let int = TypeRef::Predefined(&types::MPI_INT);
+        let int = TypeRef::predefined(&types::MPI_INT);
         let code = |address, count| {
             // SAFETY: nothing is read or written.
             unsafe { Part::new(address, count, &int) }.map(|_| ()).map_err(|error| error.code())

@@ -3,9 +3,10 @@
 use super::conversation::Conversation;
 use super::elements::Elements;
 use super::temporary::{Room, Temporary};
+use crate::datatype::TypeRef;
 use crate::error::{Error, Result};
 use crate::op::OpRef;
-use heddle_datatype::{Kernel, TypeRef, kernel};
+use heddle_datatype::{Kernel, kernel};
 use heddle_spec::constants as mpi;
 
 /// An operator on a datatype.

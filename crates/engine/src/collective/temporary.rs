@@ -2,8 +2,9 @@
 
 use super::elements::Elements;
 use crate::buffer::Buffer;
+use crate::datatype::TypeRef;
 use crate::error::{Error, Result};
-use heddle_datatype::{TypeRef, types};
+use heddle_datatype::types;
 use heddle_spec::constants as mpi;
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
@@ -20,7 +21,7 @@ pub(super) struct Temporary<'a> {
 /// What temporaries are aligned to.
 const ALIGNMENT: usize = 16;
 
-static BYTE: TypeRef = TypeRef::Predefined(&types::MPI_BYTE);
+static BYTE: TypeRef = TypeRef::predefined(&types::MPI_BYTE);
 
 /// A piece of the heap.
 #[derive(Debug)]
@@ -175,7 +176,7 @@ mod tests {
 
     #[test]
     fn temporaries_are_aligned_and_large_enough() {
-        let double = TypeRef::Predefined(&types::MPI_DOUBLE);
+        let double = TypeRef::predefined(&types::MPI_DOUBLE);
         assert_eq!(span(&double, 3), Some((0, 24)));
         assert_eq!(span(&double, 0), Some((0, 0)));
         assert_eq!(span(&double, i64::MAX), None);

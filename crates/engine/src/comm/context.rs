@@ -1,10 +1,12 @@
 //! How the members of a new communicator learn its context: the leader makes it and tells the others along a binomial
-//! tree, 8 bytes in ⌈log₂ n⌉ steps.
+//! tree, 8 bytes in ⌈log₂ n⌉ steps. If the program has given hints, the leader first hears along the same tree what they
+//! all want ([`agreed`]).
 //!
 //! The messages travel on the parent. Whoever calls is a member of the new group, and every two members see the calls
 //! that concern both in the same order (the standard demands it, or tells the calls apart by a tag); since messages
 //! between two processes do not overtake, no message of one creation is taken for one of another.
 
+use super::mapping::Choice;
 use super::{CommRef, Plane};
 use crate::buffer::Buffer;
 use crate::error::{Error, Result};
@@ -21,18 +23,47 @@ pub(super) mod tag {
     pub(in super::super) const CONTEXT: i32 = 0x1000;
     pub(in super::super) const IDUP: i32 = 0x1001;
     pub(in super::super) const SPLIT: i32 = 0x1002;
+    pub(in super::super) const CHOICE: i32 = 0x1003;
+    pub(in super::super) const IDUP_CHOICE: i32 = 0x1004;
+    pub(in super::super) const IDUP_AGREED: i32 = 0x1005;
 }
 
 /// The channel of collective creations.
 pub(super) const COLLECTIVE: Channel = (Plane::Collective, tag::CONTEXT);
 
-/// The context of a new communicator of `group`, in which this process has rank `rank`. All members call it.
+/// What all members of a communicator want alike for a duplicate, at its rank 0; the others get anything. All call it.
+pub(super) fn agreed(parent: &CommRef, mine: Choice) -> Result<Choice> {
+    let (rank, size) = (parent.rank(), parent.size());
+    let mut choice = mine;
+    let mut distance = 1;
+    while distance < size {
+        let mut word = choice.to_word().to_ne_bytes();
+        // SAFETY: the array outlives the calls, which return when the data was taken, or has come.
+        let buffer = unsafe { Buffer::bytes(word.as_mut_ptr(), word.len()) };
+        if rank & distance != 0 {
+            let to = (rank - distance) as i32;
+            send(parent, Plane::Collective, buffer, to, tag::CHOICE, Mode::Standard)?;
+            break;
+        }
+        if rank + distance < size {
+            let from = (rank + distance) as i32;
+            received(recv(parent, Plane::Collective, buffer, from, tag::CHOICE)?.error)?;
+            choice = choice.agreed(Choice::from_word(u64::from_ne_bytes(word)));
+        }
+        distance *= 2;
+    }
+    Ok(choice)
+}
+
+/// The context of a new communicator of `group`, in which this process has rank `rank`. All members call it; what its
+/// leader, the rank 0, chooses is done.
 pub(super) fn agree(
     process: &Process,
     parent: &CommRef,
     group: &Group,
     rank: usize,
     (plane, tag): Channel,
+    choice: Choice,
 ) -> Result<u64> {
     let size = group.size();
     let in_parent = |rank: usize| {
@@ -42,7 +73,7 @@ pub(super) fn agree(
     let mut word = [0; 8];
     let mut distance = if rank == 0 { size.next_power_of_two() } else { 1 << rank.trailing_zeros() };
     if rank == 0 {
-        word = process.new_context().to_ne_bytes();
+        word = process.new_context(choice).to_ne_bytes();
     } else {
         // SAFETY: the array outlives the call, which returns when the message is there.
         let buffer = unsafe { Buffer::bytes(word.as_mut_ptr(), word.len()) };

@@ -1,7 +1,8 @@
 //! Communicators of given groups.
 
 use super::context::{self, COLLECTIVE, Channel};
-use super::{COMMS, CommRef, Plane};
+use super::mapping::Choice;
+use super::{Comm, CommRef, Plane, insert};
 use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::process;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 /// # Errors
 /// `MPI_ERR_GROUP` if the group is not within the parent's.
 pub fn create(parent: &CommRef, group: &Arc<Group>) -> Result<usize> {
-    made(parent, group, COLLECTIVE, None)
+    made(parent, group, COLLECTIVE, Choice::default(), |_| {})
 }
 
 /// `MPI_Comm_create_group`: called by the members of the group alone. Creations on one parent at the same time are told
@@ -28,23 +29,30 @@ pub fn create_group(parent: &CommRef, group: &Arc<Group>, tag: i32) -> Result<us
         let message = format!("{tag} is not a tag: tags go from 0 to MPI_TAG_UB");
         return Err(Error::new(mpi::MPI_ERR_TAG, message));
     }
-    made(parent, group, (Plane::CreateGroup, tag), None)
+    made(parent, group, (Plane::CreateGroup, tag), Choice::default(), |_| {})
 }
 
 /// A communicator with a topology, whose members all know the group; called by all of the parent.
 pub(crate) fn of_group(parent: &CommRef, group: &Arc<Group>, topology: Topology) -> Result<usize> {
-    made(parent, group, COLLECTIVE, Some(topology))
+    made(parent, group, COLLECTIVE, Choice::default(), |comm| comm.topology = Some(topology))
 }
 
-fn made(parent: &CommRef, group: &Arc<Group>, channel: Channel, topology: Option<Topology>) -> Result<usize> {
+/// A communicator of a group, with what `furnish` gives it; its leader's choice is done.
+pub(super) fn made(
+    parent: &CommRef,
+    group: &Arc<Group>,
+    channel: Channel,
+    choice: Choice,
+    furnish: impl FnOnce(&mut Comm),
+) -> Result<usize> {
     if !group.is_within(&parent.group) {
         let message = "the group has members that the parent communicator has not";
         return Err(Error::new(mpi::MPI_ERR_GROUP, message));
     }
     let process = process::current()?;
     let Some(rank) = group.rank_of(process.rank()) else { return Ok(mpi::MPI_COMM_NULL) };
-    let context = context::agree(process, parent, group, rank, channel)?;
+    let context = context::agree(process, parent, group, rank, channel, choice)?;
     let mut comm = parent.child(process, context, group.clone(), rank);
-    comm.topology = topology;
-    Ok(COMMS.insert(comm))
+    furnish(&mut comm);
+    Ok(insert(comm))
 }

@@ -4,19 +4,33 @@
 //! original. Hints are not inherited; `MPI_Comm_dup_with_info` gives them (MPI 5.0, section 7.4.2).
 
 use super::context::{self, COLLECTIVE};
-use super::{COMMS, Comm, CommRef};
+use super::mapping::Choice;
+use super::{COMMS, Comm, CommRef, insert};
 use crate::error::Result;
 use crate::info::Entries;
 use crate::object_table::Ref;
 use crate::process::{self, Process};
 
-/// `MPI_Comm_dup` and `MPI_Comm_dup_with_info`.
+/// `MPI_Comm_dup`.
 ///
 /// # Errors
 /// What a copy callback says.
-pub fn dup(comm: &CommRef, hints: &Entries) -> Result<usize> {
+pub fn dup(comm: &CommRef) -> Result<usize> {
+    made(process::current()?, comm, Choice::default(), &Entries::new())
+}
+
+/// `MPI_Comm_dup_with_info`: takes one more message of each process than [`dup`], to agree on the hints.
+///
+/// # Errors
+/// As [`dup`].
+pub fn dup_with_info(comm: &CommRef, hints: &Entries) -> Result<usize> {
     let process = process::current()?;
-    let context = context::agree(process, comm, &comm.group, comm.rank(), COLLECTIVE)?;
+    let choice = context::agreed(comm, Choice::of(hints, process.vnis().len()))?;
+    made(process, comm, choice, hints)
+}
+
+fn made(process: &Process, comm: &CommRef, choice: Choice, hints: &Entries) -> Result<usize> {
+    let context = context::agree(process, comm, &comm.group, comm.rank(), COLLECTIVE, choice)?;
     Ok(copy(process, comm, context, hints)?.handle())
 }
 
@@ -24,8 +38,8 @@ pub fn dup(comm: &CommRef, hints: &Entries) -> Result<usize> {
 pub(super) fn copy(process: &Process, comm: &CommRef, context: u64, hints: &Entries) -> Result<Ref<Comm>> {
     let mut new = comm.child(process, context, comm.group.clone(), comm.rank());
     new.topology.clone_from(&comm.topology);
-    new.set_hints(hints);
-    let handle = COMMS.insert(new);
+    new.take_hints(hints);
+    let handle = insert(new);
     let Some(new) = COMMS.get(handle) else { unreachable!("nobody else knows the handle") };
     match comm.attributes.copy_all(comm.handle(), &new.attributes) {
         Ok(()) => Ok(new),

@@ -1,11 +1,12 @@
 //! The end of a communicator.
 
-use super::{COMMS, CommRef, bad_handle, lingering};
+use super::{COMMS, CommRef, bad_handle};
 use crate::error::{Error, Result};
+use crate::lifetime;
 use heddle_spec::constants as mpi;
 
-/// `MPI_Comm_free`: the handle dies. Operations that are under way go on to their ends: they hold a reference, or need
-/// the context alone, which is never used again; their errors find the communicator in `lingering.rs`.
+/// `MPI_Comm_free`: the handle dies. Operations that are under way go on to their ends, and their errors still find the
+/// communicator's error handler: it exists as long as they use it ([`lifetime`]).
 ///
 /// # Errors
 /// `MPI_ERR_COMM` for anything that is not a live communicator's handle, and for the predefined ones; what a delete
@@ -16,7 +17,8 @@ pub fn free(handle: usize) -> Result<()> {
     comm.attributes.delete_all(handle)?;
     // Of two threads that free one communicator, one gets here with a dead handle.
     let freed = COMMS.remove(handle).ok_or_else(|| bad_handle(handle))?;
-    lingering::keep_while_requested(CommRef::from((handle, freed)));
+    drop(comm);
+    lifetime::user_released(handle, freed);
     Ok(())
 }
 

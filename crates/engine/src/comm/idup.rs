@@ -3,8 +3,13 @@
 //! The leader sends the context to everybody and is done; the others receive it into memory that their request keeps.
 //! The new communicator's handle exists at once; the communicator learns its context when the request's outcome is
 //! taken or looked at, and until then the program must not use it.
+//!
+//! If the program gives hints, the leader must know all members' before it makes the context (`idup/agreement.rs`).
+
+mod agreement;
 
 use super::context::tag;
+use super::mapping::{Choice, UNKNOWN};
 use super::{Comm, CommRef, Plane, dup};
 use crate::buffer::Buffer;
 use crate::error::Result;
@@ -13,14 +18,11 @@ use crate::matching::Key;
 use crate::object_table::Ref;
 use crate::p2p::reissue;
 use crate::process::{self, Process};
-use crate::request::{self, Attachment, Outcome, RequestKind};
+use crate::request::{self, Attachment, Outcome, RequestId, RequestKind};
 use crate::vni::SendArgs;
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use std::any::Any;
 use std::sync::Arc;
-
-/// The context of a communicator that does not know its context. No leader gives it away.
-const UNKNOWN: u64 = u64::MAX << 3;
 
 /// What the request of a duplication keeps.
 #[derive(Debug)]
@@ -49,29 +51,51 @@ impl Attachment for Pending {
     }
 }
 
-/// `MPI_Comm_idup` and `MPI_Comm_idup_with_info`: returns the handles of the new communicator and of the request.
+/// `MPI_Comm_idup`: returns the handles of the new communicator and of the request.
 ///
 /// # Errors
 /// What a copy callback says.
-pub fn idup(comm: &CommRef, hints: &Entries) -> Result<(usize, usize)> {
+pub fn idup(comm: &CommRef) -> Result<(usize, usize)> {
     let process = process::current()?;
-    if comm.rank() == 0 {
-        let context = process.new_context();
-        announce(process, comm, context);
-        let new = dup::copy(process, comm, context, hints)?;
-        let id = request::take(comm.vni(), comm.handle(), RequestKind::Generalized);
-        // SAFETY: the request is new: nobody else knows it.
-        unsafe { request::complete(id, Outcome::empty()) };
-        return Ok((new.handle(), request::handle(id)));
+    if comm.rank() != 0 {
+        return follow(process, comm, tag::IDUP, &Entries::new());
     }
+    let context = process.new_context(Choice::default());
+    for rank in 1..comm.size() {
+        let detached = request::take_detached(comm.vni(), comm.handle(), RequestKind::Send);
+        process.vni(comm.vni()).send_into(detached, message(comm, rank, tag::IDUP, context));
+    }
+    let new = dup::copy(process, comm, context, &Entries::new())?;
+    let id = request::take(comm.vni(), comm.handle(), RequestKind::Generalized);
+    // SAFETY: the request is new: nobody else knows it.
+    unsafe { request::complete(id, Outcome::empty()) };
+    Ok((new.handle(), request::handle(id)))
+}
+
+/// `MPI_Comm_idup_with_info`: as [`idup`].
+///
+/// # Errors
+/// What a copy callback says.
+pub fn idup_with_info(comm: &CommRef, hints: &Entries) -> Result<(usize, usize)> {
+    let process = process::current()?;
+    let mine = Choice::of(hints, process.vnis().len());
+    if comm.rank() == 0 {
+        return agreement::lead(process, comm, mine, hints);
+    }
+    let detached = request::take_detached(comm.vni(), comm.handle(), RequestKind::Send);
+    let said = message(comm, 0, tag::IDUP_CHOICE, mine.to_word());
+    process.vni(comm.vni()).send_into(detached, said);
+    follow(process, comm, tag::IDUP_AGREED, hints)
+}
+
+/// A duplicate whose context the leader sends.
+fn follow(process: &Process, comm: &CommRef, tag: i32, hints: &Entries) -> Result<(usize, usize)> {
     let new = dup::copy(process, comm, UNKNOWN, hints);
     let context = Arc::new(AtomicU64::new(UNKNOWN));
-    // SAFETY: the request keeps the word until the message has arrived.
-    let buffer = unsafe { Buffer::bytes(context.as_ptr().cast(), size_of::<u64>()) };
-    let key = Key::new(comm.context(Plane::Collective), 0, tag::IDUP);
     let id = request::take(comm.vni(), comm.handle(), RequestKind::Generalized);
     // SAFETY: the request is new: nobody else knows it.
     let owner = unsafe { request::owner(id) };
+    let word = context.clone();
     let result = match new {
         Ok(new) => {
             let handle = new.handle();
@@ -86,34 +110,31 @@ pub fn idup(comm: &CommRef, hints: &Entries) -> Result<(usize, usize)> {
             Err(error)
         }
     };
-    reissue(process, comm.vni(), id, buffer, key);
+    receive(process, comm, id, &word, (0, tag));
     result
 }
 
-/// Sends the context to all others; returns without waiting.
-fn announce(process: &Process, comm: &CommRef, context: u64) {
-    for rank in 1..comm.size() {
-        let Some(peer) = comm.group.world_rank(rank) else { unreachable!("ranks go to the size") };
-        let word = Arc::new(AtomicU64::new(context));
-        // SAFETY: the send keeps the word until it has been taken.
-        let buffer = unsafe { Buffer::bytes(word.as_ptr().cast(), size_of::<u64>()) };
-        let args = SendArgs {
-            buffer,
-            peer,
-            context: comm.context(Plane::Collective),
-            source: 0,
-            tag: tag::IDUP,
-            synchronous: false,
-            keep: Some(Box::new(word)),
-        };
-        process.vni(comm.vni()).with(|core| {
-            let detached = || {
-                let id = request::take(comm.vni(), comm.handle(), RequestKind::Send);
-                // SAFETY: the request is new: nobody else knows it.
-                unsafe { request::owner(id) }.detached = true;
-                id
-            };
-            core.send(args, detached);
-        });
+/// Issues the receive of a word from a rank of the communicator, into memory that the request keeps.
+fn receive(process: &Process, comm: &CommRef, id: RequestId, word: &AtomicU64, (source, tag): (i32, i32)) {
+    // SAFETY: by the caller's care the request keeps the word until the message has arrived.
+    let buffer = unsafe { Buffer::bytes(word.as_ptr().cast(), size_of::<u64>()) };
+    let key = Key::new(comm.context(Plane::Collective), source, tag);
+    reissue(process, comm.vni(), id, buffer, key);
+}
+
+/// A word for a rank of the communicator.
+fn message(comm: &CommRef, to: usize, tag: i32, word: u64) -> SendArgs {
+    let Some(peer) = comm.group.world_rank(to) else { unreachable!("ranks go to the size") };
+    let word = Arc::new(AtomicU64::new(word));
+    // SAFETY: the send keeps the word until it has been taken.
+    let buffer = unsafe { Buffer::bytes(word.as_ptr().cast(), size_of::<u64>()) };
+    SendArgs {
+        buffer,
+        peer,
+        context: comm.context(Plane::Collective),
+        source: comm.rank() as i32,
+        tag,
+        synchronous: false,
+        keep: Some(Box::new(word)),
     }
 }

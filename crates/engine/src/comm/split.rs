@@ -4,13 +4,16 @@
 //! Weathersby, "Efficient algorithms for all-to-all communications", 1997, doi:10.1109/71.642949, section 4). Then each
 //! process knows the members of its own communicator, and that one's leader makes the context.
 
-use super::context::{received, tag};
-use super::{CommRef, Plane, create};
+use super::context::{COLLECTIVE, received, tag};
+use super::create::made;
+use super::mapping::Choice;
+use super::{CommRef, Plane};
 use crate::buffer::Buffer;
 use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::info::Entries;
 use crate::p2p::sendrecv;
+use crate::process;
 use heddle_spec::constants as mpi;
 use std::sync::Arc;
 
@@ -20,6 +23,8 @@ use std::sync::Arc;
 struct Wish {
     colour: i32,
     key: i32,
+    /// What the hints say of the VNIs.
+    choice: u64,
 }
 
 /// `MPI_Comm_split`; `MPI_COMM_NULL` for the colour `MPI_UNDEFINED`.
@@ -27,17 +32,25 @@ struct Wish {
 /// # Errors
 /// `MPI_ERR_ARG` for a negative colour.
 pub fn split(comm: &CommRef, colour: i32, key: i32) -> Result<usize> {
+    split_with(comm, colour, key, &Entries::new())
+}
+
+fn split_with(comm: &CommRef, colour: i32, key: i32, hints: &Entries) -> Result<usize> {
     if colour < 0 && colour != mpi::MPI_UNDEFINED {
         let message = format!("{colour} is not a colour: colours are 0 or more, or MPI_UNDEFINED");
         return Err(Error::new(mpi::MPI_ERR_ARG, message));
     }
-    let wishes = gather(comm, Wish { colour, key })?;
+    let mine = Choice::of(hints, process::current()?.vnis().len());
+    let wishes = gather(comm, Wish { colour, key, choice: mine.to_word() })?;
     if colour == mpi::MPI_UNDEFINED {
         return Ok(mpi::MPI_COMM_NULL);
     }
     let world = |rank: usize| comm.group.world_rank(rank).map(|world| world as u32);
-    let members = members(&wishes, colour).into_iter().filter_map(world).collect();
-    create(comm, &Arc::new(Group::from_world_ranks(members)))
+    let ranks = members(&wishes, colour);
+    let choices = ranks.iter().map(|&rank| Choice::from_word(wishes[rank].choice));
+    let choice = choices.reduce(Choice::agreed).unwrap_or_default();
+    let group = Group::from_world_ranks(ranks.into_iter().filter_map(world).collect());
+    made(comm, &Arc::new(group), COLLECTIVE, choice, |new| new.take_hints(hints))
 }
 
 /// The ranks of one colour, in order of their keys; those of equal keys in their old order.
@@ -100,7 +113,7 @@ pub fn split_type(comm: &CommRef, split_type: i32, key: i32, hints: &Entries) ->
             return Err(Error::new(mpi::MPI_ERR_ARG, message));
         }
     };
-    split(comm, if everybody { 0 } else { mpi::MPI_UNDEFINED }, key)
+    split_with(comm, if everybody { 0 } else { mpi::MPI_UNDEFINED }, key, hints)
 }
 
 #[cfg(test)]
@@ -110,7 +123,7 @@ mod tests {
     #[test]
     fn members_are_ordered_by_key_then_rank() {
         let wishes = [(1, 5), (0, -3), (1, -7), (mpi::MPI_UNDEFINED, 0), (1, 5), (1, -7)];
-        let wishes = wishes.map(|(colour, key)| Wish { colour, key });
+        let wishes = wishes.map(|(colour, key)| Wish { colour, key, choice: 0 });
         assert_eq!(members(&wishes, 1), [2, 5, 0, 4]);
         assert_eq!(members(&wishes, 0), [1]);
         assert_eq!(members(&wishes, 3), [0; 0]);

@@ -8,6 +8,7 @@ use super::buckets::{Buckets, NONE};
 struct Node {
     key: Key,
     order: u64,
+    /// `NONE` in a free node.
     request: u32,
     /// The next of the list, or of the free nodes.
     next: u32,
@@ -74,7 +75,7 @@ impl Posted {
         }
         node.next = std::mem::replace(&mut self.free, at);
         self.live -= 1;
-        Some(node.request)
+        Some(std::mem::replace(&mut node.request, NONE))
     }
 
     /// When the oldest receive in the list of `key` was posted; later ones have greater numbers.
@@ -85,10 +86,10 @@ impl Posted {
     }
 
     /// Takes out the receive at this place, wherever it stands in its list; returns its key. In time proportional to
-    /// the length of that list.
+    /// the length of that list. `None` if it has left already.
     #[cold]
-    pub(super) fn remove(&mut self, at: u32) -> Key {
-        let Node { key, next, .. } = self.nodes[at as usize];
+    pub(super) fn remove(&mut self, at: u32, request: u32) -> Option<Key> {
+        let Node { key, next, .. } = *self.nodes.get(at as usize).filter(|node| node.request == request)?;
         self.live -= 1;
         let index = self.buckets.find_or_add(&key);
         let list = self.buckets.list(index);
@@ -107,7 +108,9 @@ impl Posted {
                 list.tail = before as u32;
             }
         }
-        self.nodes[at as usize].next = std::mem::replace(&mut self.free, at);
-        key
+        let node = &mut self.nodes[at as usize];
+        node.next = std::mem::replace(&mut self.free, at);
+        node.request = NONE;
+        Some(key)
     }
 }

@@ -124,7 +124,7 @@ pub fn iflush_buffer(of: AttachTo<'_>) -> Result<usize> {
     };
     let request = request::take(FLUSH_VNI, comm, RequestKind::Generalized);
     let handle = request::handle(request);
-    process.vni(FLUSH_VNI).with(|core| core.flushes.push(Flush { request, attached }));
+    process.vni(FLUSH_VNI).add_flush(Flush { request, attached });
     Ok(handle)
 }
 
@@ -153,10 +153,12 @@ pub(crate) fn stage(comm: &CommRef, buffer: Buffer) -> Result<(Buffer, Option<Bo
         Error::new(mpi::MPI_ERR_BUFFER, "a buffered send needs a buffer: call MPI_Buffer_attach first")
     })?;
     let share = buffer.len() + mpi::MPI_BSEND_OVERHEAD as usize;
-    while let Err(pending) = attached.reserve(share) {
-        // What the peers have received gives its room back as soon as this process sees it.
+    while attached.reserve(share).is_err() {
+        // What the peers have received gives its room back as soon as this process sees it: this thread, or another one in
+        // between.
         if !process::current()?.look_everywhere() {
-            return Err(no_room(&attached, share, pending));
+            attached.reserve(share).map_err(|pending| no_room(&attached, share, pending))?;
+            break;
         }
     }
     let mut data = vec![0; buffer.len()].into_boxed_slice();
@@ -176,15 +178,6 @@ fn no_room(attached: &Attached, share: usize, pending: usize) -> Error {
     Error::new(mpi::MPI_ERR_BUFFER, message)
 }
 
-/// Leaves a pending send to itself: its request is freed when it completes. Called inside the section of its VNI.
-pub(crate) fn detach(id: RequestId) {
-    if request::is_complete(id) {
-        return request::release(id);
-    }
-    // SAFETY: the caller is in the section of the request's VNI.
-    unsafe { request::owner(id) }.detached = true;
-}
-
 /// Buffered send.
 ///
 /// # Errors
@@ -194,11 +187,7 @@ pub fn bsend(comm: &CommRef, buffer: Buffer, dest: i32, tag: i32) -> Result<()> 
         return Ok(());
     }
     let process = process::current()?;
-    let pending =
-        super::send::issue(process, comm, Plane::PointToPoint, buffer, dest, tag, super::Mode::Buffered)?;
-    if let Some(id) = pending {
-        process.vni(comm.vni()).with(|_| detach(id));
-    }
+    super::send::issue(process, comm, Plane::PointToPoint, buffer, dest, tag, super::Mode::Buffered)?;
     Ok(())
 }
 

@@ -4,11 +4,18 @@
 //! freed. Outcomes are reported through a callback, so that nothing is allocated; an operation's own error stands in
 //! its outcome.
 //!
-//! Two threads that wait for the same request at once are an error of the program (MPI 5.0, section 11.6.2). Here one
-//! of them, or both, get the outcome; one that finds the request gone returns an empty status.
+//! A request is completed once; two threads that complete the same one are an error of the program (MPI 5.0, section
+//! 11.6.2). What happens then:
+//!
+//! - Threads that test: one of them gets the outcome. Another one returns an empty status, as for an inactive request, or
+//!   `MPI_ERR_REQUEST` if its copy of the handle leads nowhere any more. No other request is touched.
+//! - Threads that wait: one of them, or both, get the outcome, since an atomic exchange would cost every message of a program
+//!   that keeps the rules; one that finds the request gone returns an empty status. No call waits for ever.
 
+use super::awaited::{AnyOf, FirstOfAll, serve};
+use super::generalized;
 use crate::error::{Error, Result};
-use crate::process::{self, Process};
+use crate::process;
 use crate::request::{self, Found, Outcome, RequestId, RequestKind};
 use heddle_spec::constants as mpi;
 
@@ -35,7 +42,7 @@ pub(super) fn state(handle: usize) -> Result<State> {
 #[inline(always)]
 fn collect(handle: &mut usize) -> Outcome {
     if let Ok(Found::Slot(id)) = request::find(*handle) {
-        match request::consume(id) {
+        match request::consume_alone(*handle, id) {
             Some((outcome, freed)) => {
                 if freed {
                     *handle = mpi::MPI_REQUEST_NULL;
@@ -52,7 +59,7 @@ fn collect(handle: &mut usize) -> Outcome {
 
 /// Whether a request that was pending is no longer.
 #[inline(always)]
-fn is_over(handle: usize) -> bool {
+pub(super) fn is_over(handle: usize) -> bool {
     !matches!(state(handle), Ok(State::Pending(_)))
 }
 
@@ -70,12 +77,18 @@ pub fn wait(handle: &mut usize) -> Result<Outcome> {
 /// `MPI_ERR_REQUEST`.
 #[inline(always)]
 pub fn wait_with<R>(handle: &mut usize, look: impl FnOnce(&Outcome) -> R) -> Result<R> {
+    wait_first(handle, &[], look)
+}
+
+/// Waits for one request, knowing that the caller is going to wait for others next.
+#[inline(always)]
+fn wait_first<R>(handle: &mut usize, others: &[usize], look: impl FnOnce(&Outcome) -> R) -> Result<R> {
     match request::find(*handle)? {
         Found::Slot(id) if !request::is_inactive(id) => {
             if !request::is_complete(id) {
-                wait_until_over(*handle, id)?;
+                wait_until_over(*handle, id, others)?;
             }
-            if request::claim(id) {
+            if request::claim(id) || claim_again(*handle, id)? {
                 let (result, freed) = request::consume_with(id, look);
                 if freed {
                     *handle = mpi::MPI_REQUEST_NULL;
@@ -92,9 +105,17 @@ pub fn wait_with<R>(handle: &mut usize, look: impl FnOnce(&Outcome) -> R) -> Res
 }
 
 #[inline(never)]
-fn wait_until_over(handle: usize, id: RequestId) -> Result<()> {
-    process::current()?.wait_until(request::vni_of(id), || is_over(handle));
+fn wait_until_over(handle: usize, id: RequestId, others: &[usize]) -> Result<()> {
+    process::current()?.wait_for(request::vni_of(id), &mut FirstOfAll { first: handle, others });
     Ok(())
+}
+
+/// Another thread was quicker to complete a request, against the rules: waits until that is through, and claims the request
+/// if it was left.
+#[cold]
+fn claim_again(handle: usize, id: RequestId) -> Result<bool> {
+    wait_until_over(handle, id, &[])?;
+    Ok(matches!(state(handle), Ok(State::Complete)) && request::claim(id))
 }
 
 /// Tests one request.
@@ -126,11 +147,13 @@ pub fn wait_all(handles: &mut [usize], mut report: impl FnMut(usize, &Outcome)) 
         request::find(*handle)?;
     }
     let mut failed = false;
-    for (index, handle) in handles.iter_mut().enumerate() {
-        failed |= wait_with(handle, |outcome| {
+    let (mut left, mut index) = (handles, 0);
+    while let Some((handle, others)) = left.split_first_mut() {
+        failed |= wait_first(handle, others, |outcome| {
             report(index, outcome);
             outcome.error.is_some()
         })?;
+        (left, index) = (others, index + 1);
     }
     Ok(failed)
 }
@@ -174,14 +197,14 @@ pub enum Any {
 }
 
 /// What a scan over requests finds.
-enum Scan {
+pub(super) enum Scan {
     Complete(usize),
     Pending,
     Nothing,
 }
 
 /// Looks for a complete request; hands the VNIs of pending ones to `pending`.
-fn scan(handles: &[usize], mut pending: impl FnMut(u32)) -> Result<Scan> {
+pub(super) fn scan(handles: &[usize], mut pending: impl FnMut(u32)) -> Result<Scan> {
     let mut found = Scan::Nothing;
     for (index, handle) in handles.iter().enumerate() {
         match state(*handle)? {
@@ -196,16 +219,6 @@ fn scan(handles: &[usize], mut pending: impl FnMut(u32)) -> Result<Scan> {
     Ok(found)
 }
 
-/// Makes progress for each VNI among those of the pending requests; VNIs in a row are served once.
-fn serve<'a>(process: &'a Process, last: &'a mut u32) -> impl FnMut(u32) + 'a {
-    move |vni| {
-        if *last != vni {
-            *last = vni;
-            process.progress_for_test(vni);
-        }
-    }
-}
-
 /// Waits for any one of several requests.
 ///
 /// # Errors
@@ -217,19 +230,9 @@ pub fn wait_any(handles: &mut [usize]) -> Result<Any> {
     })?;
     if let (Scan::Pending, Some(vni)) = (&result, first) {
         let process = process::current()?;
-        let mut failure = None;
-        process.wait_until(vni, || {
-            let mut last = vni;
-            match scan(handles, serve(process, &mut last)) {
-                Ok(Scan::Pending) => return false,
-                Ok(found) => result = found,
-                Err(error) => failure = Some(error),
-            }
-            true
-        });
-        if let Some(error) = failure {
-            return Err(error);
-        }
+        let mut any = AnyOf::new(process, handles, vni);
+        process.wait_for(vni, &mut any);
+        result = any.found?;
     }
     Ok(match result {
         Scan::Complete(index) => Any::Completed(index, collect(&mut handles[index])),
@@ -244,8 +247,7 @@ pub fn wait_any(handles: &mut [usize]) -> Result<Any> {
 pub fn test_any(handles: &mut [usize]) -> Result<Any> {
     let mut result = scan(handles, |_| {})?;
     if let Scan::Pending = result {
-        let mut last = u32::MAX;
-        scan(handles, serve(process::current()?, &mut last))?;
+        scan(handles, serve(process::current()?, u32::MAX))?;
         result = scan(handles, |_| {})?;
     }
     Ok(match result {
@@ -290,10 +292,7 @@ pub fn wait_some(handles: &mut [usize], report: impl FnMut(usize, &Outcome)) -> 
         (Scan::Nothing, _) => return Ok(Some_::Nothing),
         (Scan::Pending, Some(vni)) => {
             let process = process::current()?;
-            process.wait_until(vni, || {
-                let mut last = vni;
-                !matches!(scan(handles, serve(process, &mut last)), Ok(Scan::Pending))
-            });
+            process.wait_for(vni, &mut AnyOf::new(process, handles, vni));
         }
         _ => {}
     }
@@ -305,9 +304,8 @@ pub fn wait_some(handles: &mut [usize], report: impl FnMut(usize, &Outcome)) -> 
 /// # Errors
 /// `MPI_ERR_REQUEST`.
 pub fn test_some(handles: &mut [usize], report: impl FnMut(usize, &Outcome)) -> Result<Some_> {
-    let mut last = u32::MAX;
     let found = match scan(handles, |_| {})? {
-        Scan::Pending => scan(handles, serve(process::current()?, &mut last))?,
+        Scan::Pending => scan(handles, serve(process::current()?, u32::MAX))?,
         found => found,
     };
     if let Scan::Nothing = found {
@@ -327,20 +325,14 @@ pub fn free(handle: &mut usize) -> Result<()> {
         }
         Found::Done => {}
         Found::Slot(id) => {
-            let attachment = process::current()?.vni(request::vni_of(id)).with(|_| {
-                // SAFETY: we are in the section of the request's VNI, so it does not complete meanwhile.
-                let owner = unsafe { request::owner(id) };
-                if request::is_complete(id) || request::is_inactive(id) {
-                    let attachment = owner.attachment.take();
-                    request::release(id);
-                    attachment
-                } else {
-                    owner.detached = true;
-                    None
-                }
-            });
-            // Outside of the section: this may call a function of the program.
-            drop(attachment);
+            let process = process::current()?;
+            if generalized::is_programs(id) {
+                drop(generalized::let_go(process, id));
+            } else if request::is_complete(id) || request::is_inactive(id) {
+                request::release(id);
+            } else {
+                process.vni(request::vni_of(id)).abandon(id);
+            }
         }
     }
     *handle = mpi::MPI_REQUEST_NULL;
@@ -358,17 +350,16 @@ pub fn cancel(handle: usize) -> Result<()> {
         Found::Done => return Ok(()),
         _ => return Err(Error::new(mpi::MPI_ERR_REQUEST, "only an active request can be cancelled")),
     };
-    let canceller = process::current()?.vni(request::vni_of(id)).with(|core| {
-        // SAFETY: we are in the section of the request's VNI.
-        let owner = unsafe { request::owner(id) };
-        match owner.kind {
-            RequestKind::Receive => core.cancel_receive(id),
-            RequestKind::Generalized => {
-                return owner.attachment.as_ref().and_then(|attachment| attachment.canceller());
+    // SAFETY: what is read stays as it is until the request is consumed or freed.
+    let owner = unsafe { request::owner(id) };
+    match owner.kind {
+        RequestKind::Receive => process::current()?.vni(request::vni_of(id)).cancel_receive(id),
+        RequestKind::Generalized => {
+            if let Some(cancel) = owner.attachment.as_ref().and_then(|attachment| attachment.canceller()) {
+                return cancel(request::is_complete(id));
             }
-            RequestKind::Send => {}
         }
-        None
-    });
-    canceller.map_or(Ok(()), |cancel| cancel(request::is_complete(id)))
+        RequestKind::Send => {}
+    }
+    Ok(())
 }

@@ -1,8 +1,8 @@
 //! Generalized requests: those that the program completes itself (MPI 5.0, section 13.2).
 
 use crate::error::{Error, Result};
-use crate::process;
-use crate::request::{self, Attachment, Found, Outcome, RequestKind};
+use crate::process::{self, Process};
+use crate::request::{self, Attachment, Found, RequestId, RequestKind};
 use heddle_spec::constants as mpi;
 
 /// They belong to no communicator, and so to no VNI in particular.
@@ -28,20 +28,44 @@ pub fn start_generalized(attachment: Box<dyn Attachment>) -> Result<usize> {
 pub fn complete_generalized(handle: usize) -> Result<()> {
     let bad = || Error::new(mpi::MPI_ERR_REQUEST, "only an active generalized request can be completed");
     let Found::Slot(id) = request::find(handle)? else { return Err(bad()) };
-    let dropped = process::current()?.vni(request::vni_of(id)).with(|core| {
-        // SAFETY: we are in the section of the request's VNI.
-        let owner = unsafe { request::owner(id) };
-        // The library's own requests of this kind, such as those of `MPI_Comm_idup`, have no function for cancelling.
-        let generalized = owner.kind == RequestKind::Generalized
-            && owner.attachment.as_ref().is_some_and(|attachment| attachment.canceller().is_some());
-        if !generalized || request::is_complete(id) {
-            return Err(bad());
+    if !is_programs(id) {
+        return Err(bad());
+    }
+    let dropped = process::current()?.vni(request::vni_of(id)).settle(|| {
+        if request::is_complete(id) {
+            return (None, Err(bad()));
         }
+        // SAFETY: we are in the section of what the program completes.
+        let owner = unsafe { request::owner(id) };
         let attachment = if owner.detached { owner.attachment.take() } else { None };
-        core.complete(id, Outcome::empty());
-        Ok(attachment)
+        (Some(id), Ok(attachment))
     })?;
     // Outside of the section: this may call a function of the program.
     drop(dropped);
     Ok(())
+}
+
+/// Whether a live request is one that the program completes. The library's own ones of this kind, such as those of
+/// `MPI_Comm_idup`, have no function for cancelling.
+pub(super) fn is_programs(id: RequestId) -> bool {
+    // SAFETY: what is read stays as it is until the request is consumed or freed.
+    let owner = unsafe { request::owner(id) };
+    owner.kind == RequestKind::Generalized
+        && owner.attachment.as_ref().is_some_and(|attachment| attachment.canceller().is_some())
+}
+
+/// Frees a request that the program completes, or will complete. What is attached to it is to be dropped outside of all
+/// sections, since that may call a function of the program.
+pub(super) fn let_go(process: &Process, id: RequestId) -> Option<Box<dyn Attachment>> {
+    process.vni(request::vni_of(id)).settle(|| {
+        // SAFETY: we are in the section of what the program completes.
+        let owner = unsafe { request::owner(id) };
+        if !request::is_complete(id) {
+            owner.detached = true;
+            return (None, None);
+        }
+        let attachment = owner.attachment.take();
+        request::release(id);
+        (None, attachment)
+    })
 }

@@ -1,7 +1,8 @@
 //! Sending and receiving at once with one request (`MPI_Isendrecv`; MPI 5.0, section 3.10).
 //!
 //! The send and the receive are requests that nobody waits for; each knows the joint request, which completes with
-//! the second of them. All three are on the communicator's VNI, whose section guards the count.
+//! the second of them. The two may be on different VNIs, so they count down by atomic operations (`request.rs`); a thread that
+//! waits looks first where the receive is.
 
 use super::receive::{check_source, reissue};
 use super::send::world_rank;
@@ -10,7 +11,7 @@ use crate::comm::{CommRef, Plane};
 use crate::error::Result;
 use crate::matching::Key;
 use crate::process;
-use crate::request::{self, Outcome, RequestId, RequestKind};
+use crate::request::{self, Outcome, PartOver, RequestId, RequestKind};
 use crate::vni::SendArgs;
 use heddle_spec::constants as mpi;
 use std::any::Any;
@@ -51,22 +52,28 @@ fn start(
     (receive_buffer, source, receive_tag): (Buffer, i32, i32),
 ) -> Result<usize> {
     let peer = if dest == mpi::MPI_PROC_NULL { None } else { Some(world_rank(comm, dest)?) };
-    if source != mpi::MPI_PROC_NULL {
-        check_source(comm, source)?;
-    }
     let process = process::current()?;
-    let vni = comm.vni();
-    let context = comm.context(Plane::PointToPoint);
+    let (context, rank) = (comm.context(Plane::PointToPoint), comm.rank() as i32);
+    let incoming = if source == mpi::MPI_PROC_NULL {
+        None
+    } else {
+        check_source(comm, source)?;
+        let key = Key::new(context, source, receive_tag);
+        Some((comm.vni_wanted(process, &key)?, key))
+    };
+    let sending_vni = comm.vni_of(process, context, rank, send_tag);
+    let vni = incoming.map_or(sending_vni, |(vni, _)| vni);
     let whole = request::take(vni, comm.handle(), RequestKind::Send);
     let handle = request::handle(whole);
-    // SAFETY: the request is new: nobody else knows it.
-    unsafe { request::flight(whole) }.wanted = 2;
-    let done = |kind, outcome| process.vni(vni).with(|core| core.complete_part(whole, kind, outcome));
-    if source == mpi::MPI_PROC_NULL {
-        done(RequestKind::Receive, Outcome::proc_null());
-    } else {
-        let key = Key::new(context, source, receive_tag);
-        reissue(process, vni, part(comm, RequestKind::Receive, whole), receive_buffer, key);
+    // SAFETY: the request is new, and both parts are accounted for below.
+    unsafe { request::expect_parts(whole, 2) };
+    // SAFETY: the part is missing: it is accounted for at once, and not issued.
+    let done = |kind, outcome| unsafe { request::complete_part(PartOver { whole, kind, outcome }) };
+    match incoming {
+        None => done(RequestKind::Receive, Outcome::proc_null()),
+        Some((vni, key)) => {
+            reissue(process, vni, part(comm, vni, RequestKind::Receive, whole), receive_buffer, key);
+        }
     }
     let Some(peer) = peer else {
         done(RequestKind::Send, Outcome::empty());
@@ -76,25 +83,22 @@ fn start(
         buffer: send_buffer,
         peer,
         context,
-        source: comm.rank() as i32,
+        source: rank,
         tag: send_tag,
         synchronous: false,
         keep,
     };
-    process.vni(vni).with(|core| {
-        if core.send(args, || part(comm, RequestKind::Send, whole)).is_none() {
-            core.complete_part(whole, RequestKind::Send, Outcome::empty());
-        }
-    });
+    let send_part = || part(comm, sending_vni, RequestKind::Send, whole);
+    if process.vni(sending_vni).send(args, send_part).is_none() {
+        done(RequestKind::Send, Outcome::empty());
+    }
     Ok(handle)
 }
 
 /// A request for one of the two.
-fn part(comm: &CommRef, kind: RequestKind, whole: RequestId) -> RequestId {
-    let id = request::take(comm.vni(), comm.handle(), kind);
+fn part(comm: &CommRef, vni: u32, kind: RequestKind, whole: RequestId) -> RequestId {
+    let id = request::take_detached(vni, comm.handle(), kind);
     // SAFETY: the request is new: nobody else knows it.
-    let owner = unsafe { request::owner(id) };
-    owner.detached = true;
-    owner.joint = Some(whole);
+    unsafe { request::owner(id) }.joint = Some(whole);
     id
 }

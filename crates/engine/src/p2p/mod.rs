@@ -5,13 +5,14 @@
 //! | `send.rs` | sends in all modes |
 //! | `receive.rs` | receives |
 //! | `probe.rs` | looking at messages before they are received; matched messages |
-//! | `complete.rs` | waiting for requests and testing them |
+//! | `complete.rs` | waiting for requests and testing them; `awaited.rs`: what is waited for |
 //! | `look.rs` | looking at the outcome of requests without freeing them |
 //! | `generalized.rs` | requests that the program completes itself |
 //! | `persistent.rs` | requests that are started again and again |
 //! | `buffered.rs` | `MPI_Bsend` and the buffers it needs |
 //! | `sendrecv.rs` | both at once; `joint.rs`: with one request |
 
+mod awaited;
 mod buffered;
 mod complete;
 mod generalized;

@@ -4,7 +4,7 @@ use super::receive::{check_source, reissue};
 use super::send::world_rank;
 use super::{Mode, buffered};
 use crate::buffer::Buffer;
-use crate::comm::{CommRef, Plane};
+use crate::comm::{CommRef, KeptComm, Plane};
 use crate::error::{Error, Result};
 use crate::matching::Key;
 use crate::process;
@@ -17,8 +17,8 @@ use std::any::Any;
 #[derive(Debug)]
 enum Template {
     Nothing,
-    Send { comm: CommRef, buffer: Buffer, peer: usize, tag: i32, mode: Mode },
-    Receive { comm: CommRef, buffer: Buffer, source: i32, tag: i32 },
+    Send { comm: KeptComm, buffer: Buffer, peer: usize, tag: i32, mode: Mode },
+    Receive { comm: KeptComm, buffer: Buffer, source: i32, tag: i32 },
 }
 
 impl Attachment for Template {
@@ -31,8 +31,10 @@ impl Attachment for Template {
     }
 }
 
-fn inactive(comm: &CommRef, kind: RequestKind, template: Template) -> usize {
-    let id = request::take(comm.vni(), comm.handle(), kind);
+fn inactive(comm: &CommRef, vni: u32, kind: RequestKind, buffer: Buffer, template: Template) -> usize {
+    let id = request::take(vni, comm.handle(), kind);
+    // SAFETY: the request is new, and the caller holds the datatype. From now on the request keeps it, until it is freed.
+    unsafe { request::set_buffer(id, buffer) };
     // SAFETY: the request is new: nobody else knows it.
     unsafe { request::owner(id) }.attachment = Some(Box::new(template));
     request::deactivate(id);
@@ -44,12 +46,18 @@ fn inactive(comm: &CommRef, kind: RequestKind, template: Template) -> usize {
 /// # Errors
 /// `MPI_ERR_RANK`.
 pub fn send_init(comm: &CommRef, buffer: Buffer, dest: i32, tag: i32, mode: Mode) -> Result<usize> {
+    let mut vni = comm.vni();
     let template = if dest == mpi::MPI_PROC_NULL {
         Template::Nothing
     } else {
-        Template::Send { comm: comm.clone(), buffer, peer: world_rank(comm, dest)?, tag, mode }
+        let context = comm.context(Plane::PointToPoint);
+        vni = comm.vni_of(process::current()?, context, comm.rank() as i32, tag);
+        let peer = world_rank(comm, dest)?;
+        // SAFETY: the request that has the template keeps the communicator.
+        let comm = unsafe { comm.kept_by_request() };
+        Template::Send { comm, buffer, peer, tag, mode }
     };
-    Ok(inactive(comm, RequestKind::Send, template))
+    Ok(inactive(comm, vni, RequestKind::Send, buffer, template))
 }
 
 /// Makes a persistent receive.
@@ -57,13 +65,18 @@ pub fn send_init(comm: &CommRef, buffer: Buffer, dest: i32, tag: i32, mode: Mode
 /// # Errors
 /// `MPI_ERR_RANK`.
 pub fn receive_init(comm: &CommRef, buffer: Buffer, source: i32, tag: i32) -> Result<usize> {
+    let mut vni = comm.vni();
     let template = if source == mpi::MPI_PROC_NULL {
         Template::Nothing
     } else {
         check_source(comm, source)?;
-        Template::Receive { comm: comm.clone(), buffer, source, tag }
+        let key = Key::new(comm.context(Plane::PointToPoint), source, tag);
+        vni = comm.vni_wanted(process::current()?, &key)?;
+        // SAFETY: as above.
+        let comm = unsafe { comm.kept_by_request() };
+        Template::Receive { comm, buffer, source, tag }
     };
-    Ok(inactive(comm, RequestKind::Receive, template))
+    Ok(inactive(comm, vni, RequestKind::Receive, buffer, template))
 }
 
 /// Starts a persistent request.
@@ -85,8 +98,8 @@ pub fn start(handle: usize) -> Result<()> {
     match template {
         Some(Template::Send { comm, buffer, peer, tag, mode }) => {
             let (buffer, keep) = match mode {
-                Mode::Buffered => buffered::stage(comm, buffer.clone())?,
-                _ => (buffer.clone(), None),
+                Mode::Buffered => buffered::stage(comm, *buffer)?,
+                _ => (*buffer, None),
             };
             let args = SendArgs {
                 buffer,
@@ -101,9 +114,8 @@ pub fn start(handle: usize) -> Result<()> {
         }
         Some(Template::Receive { comm, buffer, source, tag }) => {
             let key = Key::new(comm.context(Plane::PointToPoint), *source, *tag);
-            let vni = comm.vni();
             request::activate(id);
-            reissue(process, vni, id, buffer.clone(), key);
+            reissue(process, request::vni_of(id), id, *buffer, key);
             Ok(())
         }
         _ => {
@@ -117,22 +129,15 @@ pub fn start(handle: usize) -> Result<()> {
 
 fn start_send(comm: &CommRef, args: SendArgs, id: RequestId, buffered: bool) -> Result<()> {
     let process = process::current()?;
-    let (vni, handle) = (comm.vni(), comm.handle());
+    let (vni, handle) = (request::vni_of(id), comm.handle());
     request::activate(id);
-    process.vni(vni).with(|core| {
-        let pending = if buffered {
-            // The data is in a request of its own, so that this one is complete at once.
-            if let Some(pending) = core.send(args, || request::take(vni, handle, RequestKind::Send)) {
-                buffered::detach(pending);
-            }
-            None
-        } else {
-            core.send(args, || id)
-        };
-        if pending.is_none() {
-            // SAFETY: the request is active and we are in the section of its VNI.
-            unsafe { request::complete(id, Outcome::empty()) };
-        }
-    });
+    if buffered {
+        // The data is in a request of its own, so that this one is complete at once.
+        process.vni(vni).send(args, || request::take_detached(vni, handle, RequestKind::Send));
+        // SAFETY: only its owner knows of this request.
+        unsafe { request::complete(id, Outcome::empty()) };
+    } else {
+        process.vni(vni).send_into(id, args);
+    }
     Ok(())
 }

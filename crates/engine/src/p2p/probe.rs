@@ -1,12 +1,13 @@
 //! Looking at messages before they are received, and taking them out of matching (MPI 5.0, section 3.8).
 
+use super::awaited::Arrival;
 use super::receive::check_source;
 use crate::buffer::Buffer;
-use crate::comm::{CommRef, Plane};
+use crate::comm::{CommRef, KeptComm, Plane};
 use crate::error::{Error, Result};
 use crate::matching::Key;
 use crate::object_table::{Kind, Table};
-use crate::process;
+use crate::process::{self, Process};
 use crate::request::{self, Outcome, RequestKind};
 use crate::vni::Message;
 use heddle_spec::constants as mpi;
@@ -17,10 +18,10 @@ use std::sync::{Mutex, PoisonError};
 struct MessageObject {
     /// Behind a mutex as two threads may hold the handle; only one gets the message.
     content: Mutex<Option<(Key, Message)>>,
-    comm: CommRef,
+    comm: KeptComm,
 }
 
-// SAFETY: the message names requests of its VNI, which are touched only inside that VNI's section.
+// SAFETY: a message that was taken out of matching has the flight of the request that it names, if any.
 unsafe impl Send for MessageObject {}
 // SAFETY: as above; the content is behind a mutex.
 unsafe impl Sync for MessageObject {}
@@ -34,12 +35,66 @@ pub fn message_of_index(index: u32) -> Option<usize> {
 }
 
 /// The communicator that a live matched message belongs to.
-pub(crate) fn comm_of_message(message: usize) -> Option<CommRef> {
+pub(crate) fn comm_of_message(message: usize) -> Option<KeptComm> {
     MESSAGES.get(message).map(|object| object.comm.clone())
 }
 
 fn seen(key: &Key, bytes: u64) -> Outcome {
     Outcome { source: key.source(), tag: key.tag(), bytes, cancelled: false, error: None }
+}
+
+/// Where a probe looks, and for what.
+struct Probe {
+    process: &'static Process,
+    vni: u32,
+    key: Key,
+}
+
+impl Probe {
+    fn new(comm: &CommRef, source: i32, tag: i32) -> Result<Probe> {
+        check_source(comm, source)?;
+        let key = Key::new(comm.context(Plane::PointToPoint), source, tag);
+        let process = process::current()?;
+        Ok(Probe { process, vni: comm.vni_wanted(process, &key)?, key })
+    }
+
+    fn peek(&self) -> Option<Outcome> {
+        self.process.vni(self.vni).peek(self.key).map(|(exact, bytes)| seen(&exact, bytes))
+    }
+
+    fn take(&self) -> Option<(Outcome, Key, Message)> {
+        let taken = self.process.vni(self.vni).take(self.key);
+        taken.map(|(exact, message)| (seen(&exact, message.len()), exact, message))
+    }
+
+    /// Looks, and after an attempt at progress once more.
+    fn try_once<T>(&self, look: impl Fn(&Probe) -> Option<T>) -> Option<T> {
+        look(self).or_else(|| {
+            self.process.progress_for_test(self.vni);
+            look(self)
+        })
+    }
+
+    /// Looks until there is something.
+    fn wait<T>(&self, look: impl Fn(&Probe) -> Option<T>) -> T {
+        let mut found = None;
+        let look = || {
+            found = found.take().or_else(|| look(self));
+            found.is_some()
+        };
+        let Probe { process, vni, key } = *self;
+        process.wait_for(vni, &mut Arrival { process, vni, key, look });
+        match found {
+            Some(found) => found,
+            None => unreachable!("the wait ends with a message"),
+        }
+    }
+}
+
+/// Makes a message that was taken out of matching known to the program.
+fn message_object(comm: &CommRef, (outcome, exact, message): (Outcome, Key, Message)) -> (usize, Outcome) {
+    let object = MessageObject { content: Mutex::new(Some((exact, message))), comm: comm.keep() };
+    (MESSAGES.insert(object), outcome)
 }
 
 /// Says whether a message could be received now, and what it is.
@@ -50,19 +105,7 @@ pub fn iprobe(comm: &CommRef, source: i32, tag: i32) -> Result<Option<Outcome>> 
     if source == mpi::MPI_PROC_NULL {
         return Ok(Some(Outcome::proc_null()));
     }
-    check_source(comm, source)?;
-    let process = process::current()?;
-    let key = Key::new(comm.context(Plane::PointToPoint), source, tag);
-    let vni = process.vni(comm.vni());
-    let look =
-        || vni.with(|core| core.matching.peek(&key).map(|(exact, message)| seen(&exact, message.len())));
-    match look() {
-        Some(found) => Ok(Some(found)),
-        None => {
-            process.progress_for_test(comm.vni());
-            Ok(look())
-        }
-    }
+    Ok(Probe::new(comm, source, tag)?.try_once(Probe::peek))
 }
 
 /// Waits for a message and says what it is.
@@ -70,7 +113,10 @@ pub fn iprobe(comm: &CommRef, source: i32, tag: i32) -> Result<Option<Outcome>> 
 /// # Errors
 /// `MPI_ERR_RANK`.
 pub fn probe(comm: &CommRef, source: i32, tag: i32) -> Result<Outcome> {
-    wait_for(comm, || iprobe(comm, source, tag))
+    if source == mpi::MPI_PROC_NULL {
+        return Ok(Outcome::proc_null());
+    }
+    Ok(Probe::new(comm, source, tag)?.wait(Probe::peek))
 }
 
 /// Takes a message out of matching, if there is one: its handle and what it is.
@@ -81,26 +127,8 @@ pub fn improbe(comm: &CommRef, source: i32, tag: i32) -> Result<Option<(usize, O
     if source == mpi::MPI_PROC_NULL {
         return Ok(Some((mpi::MPI_MESSAGE_NO_PROC, Outcome::proc_null())));
     }
-    check_source(comm, source)?;
-    let process = process::current()?;
-    let key = Key::new(comm.context(Plane::PointToPoint), source, tag);
-    let vni = process.vni(comm.vni());
-    let take = || {
-        vni.with(|core| {
-            core.matching.take(&key).map(|(exact, message)| (seen(&exact, message.len()), exact, message))
-        })
-    };
-    let taken = match take() {
-        None => {
-            process.progress_for_test(comm.vni());
-            take()
-        }
-        found => found,
-    };
-    Ok(taken.map(|(outcome, exact, message)| {
-        let object = MessageObject { content: Mutex::new(Some((exact, message))), comm: comm.clone() };
-        (MESSAGES.insert(object), outcome)
-    }))
+    let taken = Probe::new(comm, source, tag)?.try_once(Probe::take);
+    Ok(taken.map(|taken| message_object(comm, taken)))
 }
 
 /// Waits for a message and takes it out of matching.
@@ -108,23 +136,10 @@ pub fn improbe(comm: &CommRef, source: i32, tag: i32) -> Result<Option<(usize, O
 /// # Errors
 /// `MPI_ERR_RANK`.
 pub fn mprobe(comm: &CommRef, source: i32, tag: i32) -> Result<(usize, Outcome)> {
-    wait_for(comm, || improbe(comm, source, tag))
-}
-
-fn wait_for<T>(comm: &CommRef, mut attempt: impl FnMut() -> Result<Option<T>>) -> Result<T> {
-    let process = process::current()?;
-    let mut result = attempt();
-    process.wait_until(comm.vni(), || {
-        if matches!(result, Ok(None)) {
-            result = attempt();
-        }
-        !matches!(result, Ok(None))
-    });
-    match result {
-        Ok(Some(found)) => Ok(found),
-        Ok(None) => unreachable!("the wait ends with a result"),
-        Err(error) => Err(error),
+    if source == mpi::MPI_PROC_NULL {
+        return Ok((mpi::MPI_MESSAGE_NO_PROC, Outcome::proc_null()));
     }
+    Ok(message_object(comm, Probe::new(comm, source, tag)?.wait(Probe::take)))
 }
 
 /// Receives a matched message; returns the handle of the request.
@@ -143,10 +158,9 @@ pub fn imrecv(message: usize, buffer: Buffer) -> Result<usize> {
     let taken = object.content.lock().unwrap_or_else(PoisonError::into_inner).take();
     let (key, content) = taken.ok_or_else(bad)?;
     let process = process::current()?;
-    let vni = object.comm.vni();
+    let vni = object.comm.vni_of(process, key.context, key.source(), key.tag());
     let id = request::take(vni, object.comm.handle(), RequestKind::Receive);
-    object.comm.linger_if_freed();
-    process.vni(vni).with(|core| core.receive_matched(id, buffer, &key, content));
+    process.vni(vni).receive_matched(id, buffer, key, content);
     Ok(request::handle(id))
 }
 

@@ -1,5 +1,6 @@
 //! Receives.
 
+use super::awaited::Completion;
 use super::send::bad_rank;
 use crate::buffer::Buffer;
 use crate::comm::{CommRef, Plane};
@@ -24,7 +25,7 @@ pub(crate) fn check_source(comm: &CommRef, source: i32) -> Result<()> {
 /// Blocking receive.
 ///
 /// # Errors
-/// `MPI_ERR_RANK`; `MPI_ERR_TRUNCATE` and whatever else befalls the operation stands in the outcome's `error`.
+/// `MPI_ERR_RANK`; `MPI_ERR_TAG` for a wildcard against a promise; `MPI_ERR_TRUNCATE` and whatever else befalls the operation stands in the outcome's `error`.
 pub fn recv(comm: &CommRef, plane: Plane, buffer: Buffer, source: i32, tag: i32) -> Result<Outcome> {
     recv_with(comm, plane, buffer, source, tag, Outcome::clone)
 }
@@ -48,21 +49,22 @@ pub fn recv_with<R>(
     check_source(comm, source)?;
     let process = process::current()?;
     let key = Key::new(comm.context(plane), source, tag);
-    if let Some((source, tag, bytes)) = process.receive_directly(comm.vni(), &key, &buffer) {
+    let vni = comm.vni_wanted(process, &key)?;
+    if let Some((envelope, bytes)) = process.receive_directly(vni, key, buffer) {
+        let (source, tag) = (envelope.source(), envelope.tag());
         return Ok(look(&Outcome { source, tag, bytes: bytes as u64, cancelled: false, error: None }));
     }
-    Ok(look(&receive_and_wait(process, comm, buffer, key)))
+    Ok(look(&receive_and_wait(process, comm, vni, buffer, key)))
 }
 
 #[inline(never)]
-fn receive_and_wait(process: &Process, comm: &CommRef, buffer: Buffer, key: Key) -> Outcome {
-    let vni = comm.vni();
+fn receive_and_wait(process: &Process, comm: &CommRef, vni: u32, buffer: Buffer, key: Key) -> Outcome {
     let id = request::take(vni, comm.handle(), RequestKind::Receive);
     reissue(process, vni, id, buffer, key);
     if request::is_complete(id) {
         process.ended_promptly(vni);
     } else {
-        process.wait_until(vni, || request::is_complete(id));
+        process.wait_for(vni, &mut Completion(id));
     }
     match request::consume(id) {
         Some((outcome, _)) => outcome,
@@ -73,7 +75,7 @@ fn receive_and_wait(process: &Process, comm: &CommRef, buffer: Buffer, key: Key)
 /// Nonblocking receive; returns the handle of its request.
 ///
 /// # Errors
-/// `MPI_ERR_RANK`.
+/// `MPI_ERR_RANK`; `MPI_ERR_TAG` for a wildcard against a promise.
 #[inline(always)]
 pub fn irecv(comm: &CommRef, plane: Plane, buffer: Buffer, source: i32, tag: i32) -> Result<usize> {
     if source == mpi::MPI_PROC_NULL {
@@ -81,7 +83,11 @@ pub fn irecv(comm: &CommRef, plane: Plane, buffer: Buffer, source: i32, tag: i32
     }
     check_source(comm, source)?;
     let process = process::current()?;
-    Ok(request::handle(issue(process, comm, plane, buffer, source, tag)))
+    let key = Key::new(comm.context(plane), source, tag);
+    let vni = comm.vni_wanted(process, &key)?;
+    let id = request::take(vni, comm.handle(), RequestKind::Receive);
+    reissue(process, vni, id, buffer, key);
+    Ok(request::handle(id))
 }
 
 /// The handle of a receive that is complete from the start.
@@ -92,27 +98,14 @@ pub(crate) fn completed(comm: &CommRef, outcome: Outcome) -> usize {
     request::handle(id)
 }
 
-#[inline(always)]
-fn issue(
-    process: &Process,
-    comm: &CommRef,
-    plane: Plane,
-    buffer: Buffer,
-    source: i32,
-    tag: i32,
-) -> RequestId {
-    let vni = comm.vni();
-    let id = request::take(vni, comm.handle(), RequestKind::Receive);
-    reissue(process, vni, id, buffer, Key::new(comm.context(plane), source, tag));
-    id
-}
-
 /// Issues a receive into a request that exists.
 #[inline(always)]
 pub(crate) fn reissue(process: &Process, vni: u32, id: RequestId, buffer: Buffer, key: Key) {
-    // SAFETY: the request is not issued yet.
+    // SAFETY: the request is not issued yet; the caller holds the datatype, or the request does since it was made.
+    unsafe { request::set_buffer(id, buffer) };
+    // SAFETY: as above.
     let flight = unsafe { request::flight(id) };
-    flight.buffer = buffer;
+    flight.context = key.context;
     flight.stage = Stage::UnderWay;
-    process.vni(vni).with(|core| core.receive(id, key));
+    process.vni(vni).receive(id, key);
 }

@@ -1,6 +1,7 @@
 //! Sends.
 
 use super::Mode;
+use super::awaited::Completion;
 use super::buffered;
 use crate::buffer::Buffer;
 use crate::comm::{CommRef, Plane};
@@ -42,13 +43,13 @@ pub fn send(comm: &CommRef, plane: Plane, buffer: Buffer, dest: i32, tag: i32, m
     let process = process::current()?;
     match issue(process, comm, plane, buffer, dest, tag, mode)? {
         None => Ok(()),
-        Some(id) => wait_for(process, comm, id),
+        Some(id) => wait_for(process, id),
     }
 }
 
 #[cold]
-fn wait_for(process: &Process, comm: &CommRef, id: RequestId) -> Result<()> {
-    process.wait_until(comm.vni(), || request::is_complete(id));
+fn wait_for(process: &Process, id: RequestId) -> Result<()> {
+    process.wait_for(request::vni_of(id), &mut Completion(id));
     match request::consume(id) {
         Some((outcome, _)) => outcome.error.map_or(Ok(()), Err),
         None => unreachable!("nobody else knows this request"),
@@ -68,7 +69,7 @@ pub fn isend(comm: &CommRef, plane: Plane, buffer: Buffer, dest: i32, tag: i32, 
     Ok(issue(process, comm, plane, buffer, dest, tag, mode)?.map_or(SEND_DONE, request::handle))
 }
 
-/// Issues a send; `None` if it is complete already.
+/// Issues a send; `None` if it is complete already, as is one in buffered mode.
 #[inline(always)]
 pub(crate) fn issue(
     process: &Process,
@@ -80,23 +81,19 @@ pub(crate) fn issue(
     mode: Mode,
 ) -> Result<Option<RequestId>> {
     let peer = world_rank(comm, dest)?;
-    let (context, source, vni) = (comm.context(plane), comm.rank() as i32, comm.vni());
+    let (context, source) = (comm.context(plane), comm.rank() as i32);
+    let vni = comm.vni_of(process, context, source, tag);
     let synchronous = mode == Mode::Synchronous;
     if mode == Mode::Buffered {
         let (buffer, keep) = buffered::stage(comm, buffer)?;
         let args = SendArgs { buffer, peer, context, source, tag, synchronous, keep };
-        return Ok(process.vni(vni).with(|core| core.send(args, || new_request(vni, comm))));
+        // Nobody waits for the rest of it.
+        process.vni(vni).send(args, || request::take_detached(vni, comm.handle(), RequestKind::Send));
+        return Ok(None);
     }
-    let sent = process
-        .vni(vni)
-        .with(|core| !synchronous && core.send_at_once(peer, &eager_header(context, source, tag), &buffer));
-    if sent {
+    if !synchronous && process.vni(vni).send_at_once(peer, eager_header(context, source, tag), buffer) {
         return Ok(None);
     }
     let args = SendArgs { buffer, peer, context, source, tag, synchronous, keep: None };
-    Ok(process.vni(vni).with(|core| core.send(args, || new_request(vni, comm))))
-}
-
-fn new_request(vni: u32, comm: &CommRef) -> RequestId {
-    request::take(vni, comm.handle(), RequestKind::Send)
+    Ok(process.vni(vni).issue_send(args, || request::take(vni, comm.handle(), RequestKind::Send)))
 }

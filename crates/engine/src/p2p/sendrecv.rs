@@ -5,6 +5,7 @@ use super::{Mode, isend, recv, wait};
 use crate::buffer::Buffer;
 use crate::comm::{CommRef, Plane};
 use crate::error::Result;
+use crate::matching::Key;
 use crate::request::Outcome;
 use heddle_spec::constants as mpi;
 
@@ -21,6 +22,7 @@ pub fn sendrecv(
     // An error must be found before the send is under way: nobody would wait for that.
     if source != mpi::MPI_PROC_NULL {
         check_source(comm, source)?;
+        comm.check_promises(&Key::new(comm.context(plane), source, receive_tag))?;
     }
     let mut request = isend(comm, plane, send_buffer, dest, send_tag, Mode::Standard)?;
     let received = recv(comm, plane, receive_buffer, source, receive_tag);

@@ -1,28 +1,37 @@
-//! Where requests live: slots that are never given back to the system, and a cache of free ones for each thread.
+//! The slots of requests, which are never given back to the system, and a cache of free ones for each thread, or one pool
+//! for all, as the model says.
 
+use super::region::{Growth, Region};
 use super::{FREE, Flight, Outcome, Ownership, RequestId, RequestKind};
+use crate::lifetime::{self, counts};
+use heddle_datatype::Datatype;
+use heddle_model::counters::{self, Event, Section};
+use heddle_model::{Guarded, Model, Path, RequestPool, Sections};
 use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use heddle_platform::cell::UnsafeCell;
+use heddle_sync::WatchedState;
 use std::cell::Cell;
-use std::sync::{Mutex, PoisonError};
+use std::ptr::null_mut;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// How many slots move between a thread's cache and the common store at once.
 const BATCH: usize = 128;
 
-/// Slots of a block.
-const BLOCK_LEN: u32 = 64;
-/// The most blocks there can be: 16 million requests at once.
-const BLOCK_COUNT: usize = 1 << 18;
+/// Slots that are made at once, at the beginning and at most.
+const GROWTH: (usize, usize) = (64, 64 * 256);
 
 /// One slot.
 #[repr(align(128))]
 pub(super) struct Request {
-    pub(super) state: AtomicU32,
+    /// Also who waits for the request: `watch.rs`.
+    pub(super) state: WatchedState,
     /// Odd while a handle is valid.
     pub(super) generation: AtomicU32,
-    /// Handle of the communicator, whose error handler is responsible. An atomic since [`communicators`] reads it of
-    /// requests that are others'.
+    /// Handle of the communicator, whose error handler is responsible. An atomic since [`roots`] reads it of requests that
+    /// are others'.
     pub(super) comm: AtomicUsize,
+    /// The datatype of the buffer, or null. An atomic for the same reason.
+    pub(super) datatype: AtomicPtr<Datatype>,
     pub(super) owner: UnsafeCell<Ownership>,
     pub(super) outcome: UnsafeCell<Outcome>,
     pub(super) flight: UnsafeCell<Flight>,
@@ -32,14 +41,23 @@ pub(super) struct Request {
 unsafe impl Sync for Request {}
 
 struct Store {
-    used: u32,
     free: Vec<RequestId>,
+    growth: Growth,
 }
 
-static BLOCKS: [AtomicPtr<Request>; BLOCK_COUNT] =
-    [const { AtomicPtr::new(std::ptr::null_mut()) }; BLOCK_COUNT];
+static SLOTS: Region<Request> = Region::new();
 static USED: AtomicU32 = AtomicU32::new(0);
-static STORE: Mutex<Store> = Mutex::new(Store { used: 0, free: Vec::new() });
+static STORE: Mutex<Store> = Mutex::new(Store::new());
+
+/// The one pool of all threads behind its section, if the model wants that.
+static SHARED: OnceLock<Guarded<Store>> = OnceLock::new();
+
+/// Makes the pool that the model wants, before there are requests.
+pub(crate) fn configure(model: &Model, sections: &Sections) {
+    if model.request_pool == RequestPool::Shared {
+        SHARED.get_or_init(|| sections.guard_shared(Section::RequestPool, Store::new()));
+    }
+}
 
 /// A thread's free slots. It has no destructor, so that reaching it takes no look at its state; what it holds is
 /// returned by [`ReturnAtExit`].
@@ -91,6 +109,11 @@ impl Cache {
 
     #[cold]
     fn first_or_last_pushed(&self, len_before: usize) {
+        if let Some(shared) = SHARED.get() {
+            self.len.set(0);
+            let id = self.ids[0].get();
+            return shared.with(Path::Main, |store| store.free.push(id));
+        }
         if len_before == 0 {
             // A thread that only completes what others began has something to return, too.
             Cache::return_at_exit();
@@ -114,9 +137,12 @@ impl Cache {
         self.len.set(keep.min(self.len.get()));
     }
 
-    /// Takes a batch from the store and returns one of it.
+    /// Takes a batch from the store and returns one of it; if there is one pool for all, one slot of that.
     #[cold]
     fn refill(&self) -> RequestId {
+        if let Some(shared) = SHARED.get() {
+            return shared.with(Path::Main, Store::pop);
+        }
         // From now on there is something to return when the thread ends.
         Cache::return_at_exit();
         let mut store = STORE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -134,23 +160,28 @@ impl Cache {
 }
 
 impl Store {
+    const fn new() -> Store {
+        Store { free: Vec::new(), growth: Growth::new() }
+    }
+
+    fn pop(&mut self) -> RequestId {
+        self.grow_if_empty();
+        let Some(id) = self.free.pop() else { unreachable!("the store was just filled") };
+        id
+    }
+
+    /// Only one of the stores, the threads' or the shared one, is ever used in a process.
     fn grow_if_empty(&mut self) {
         if !self.free.is_empty() {
             return;
         }
-        let first = self.used;
-        // As many again as there are, so that the store is not asked for each block of a growing program.
-        let blocks = (first / BLOCK_LEN).clamp(1, 256);
-        for _ in 0..blocks {
-            let block = (self.used / BLOCK_LEN) as usize;
-            assert!(block < BLOCK_COUNT, "more than {} MPI requests exist at once", self.used);
-            let slots: Vec<Request> = (0..BLOCK_LEN).map(|_| Request::free()).collect();
-            BLOCKS[block].store(Box::leak(slots.into_boxed_slice()).as_mut_ptr(), Ordering::Release);
-            self.used += BLOCK_LEN;
-        }
-        // Release: a handle whose index is below USED finds its block.
-        USED.store(self.used, Ordering::Release);
-        self.free.extend((first..self.used).rev());
+        let first = self.growth.slots();
+        // As many again as there are, so that the store is not asked too often by a growing program.
+        SLOTS.grow(&mut self.growth, first.clamp(GROWTH.0, GROWTH.1), Request::free);
+        let (first, used) = (first as RequestId, self.growth.slots() as RequestId);
+        // Release: a handle whose index is below USED finds its slot.
+        USED.store(used, Ordering::Release);
+        self.free.extend((first..used).rev());
     }
 }
 
@@ -164,12 +195,8 @@ pub(super) fn exists(index: u32) -> bool {
 /// The slot of a request.
 #[inline(always)]
 pub(super) fn at(id: RequestId) -> &'static Request {
-    // SAFETY: ids come from `take` or were checked with `exists`, so there is such a block.
-    let block = unsafe { BLOCKS.get_unchecked((id / BLOCK_LEN) as usize) }.load(Ordering::Relaxed);
-    // SAFETY: every block has this place.
-    let slot = unsafe { block.add((id % BLOCK_LEN) as usize) };
-    // SAFETY: blocks are never freed.
-    unsafe { &*slot }
+    // SAFETY: ids come from `take` or were checked with `exists`.
+    unsafe { SLOTS.at(id) }
 }
 
 /// Takes a slot, ACTIVE, for an operation on a VNI.
@@ -191,8 +218,21 @@ pub(crate) fn take(vni: u32, comm: usize, kind: RequestKind) -> RequestId {
     owner.kind = kind;
     owner.detached = false;
     request.comm.store(comm, Ordering::Relaxed);
+    request.datatype.store(null_mut(), Ordering::Relaxed);
+    if counts::counts_comm(comm) {
+        counts::keep_comm(comm);
+    }
     request.state.store(super::ACTIVE, Ordering::Relaxed);
     request.set_generation(|last| (last + 1) | 1);
+    counters::count(Event::RequestTaken, 1);
+    id
+}
+
+/// As [`take`], for an operation that nobody waits for: whoever completes the request returns its slot.
+pub(crate) fn take_detached(vni: u32, comm: usize, kind: RequestKind) -> RequestId {
+    let id = take(vni, comm, kind);
+    // SAFETY: as above.
+    unsafe { &mut *at(id).owner.get() }.detached = true;
     id
 }
 
@@ -207,8 +247,12 @@ pub(crate) fn release(id: RequestId) {
     if owner.attachment.is_some() || flight.keep.is_some() {
         drop_belongings(owner, flight);
     }
+    if lifetime::requests_count() {
+        request.let_objects_go();
+    }
     request.state.store(FREE, Ordering::Relaxed);
     request.set_generation(|last| (last + 1) & !1);
+    counters::count(Event::RequestReleased, 1);
     CACHE.with(|cache| cache.push(id));
 }
 
@@ -218,29 +262,74 @@ fn drop_belongings(owner: &mut Ownership, flight: &mut Flight) {
     flight.keep = None;
 }
 
-/// The handles of the communicators of all live requests. Requests that other threads take or release meanwhile are
-/// named or not; those that were issued before this call and live beyond it are named.
-pub(crate) fn communicators() -> impl Iterator<Item = usize> {
+/// Hands the words by which live requests name communicators and datatypes to `root`, and returns how many slots there are.
+/// Requests that other threads take or release meanwhile are named or not.
+pub(crate) fn roots(root: &mut dyn FnMut(usize)) -> usize {
     // Acquire: as in `exists`.
-    (0..USED.load(Ordering::Acquire)).filter_map(|id| {
+    let used = USED.load(Ordering::Acquire);
+    for id in 0..used {
         let request = at(id);
-        let live = request.generation.load(Ordering::Relaxed) & 1 == 1;
-        live.then(|| request.comm.load(Ordering::Relaxed))
-    })
+        // Acquire: pairs with the Release in `set_generation`: what was done with the objects before is seen.
+        if request.generation.load(Ordering::Acquire) & 1 == 1 {
+            root(request.comm.load(Ordering::Relaxed));
+            root(request.datatype.load(Ordering::Relaxed).addr());
+        }
+    }
+    used as usize
 }
 
 impl Request {
     #[inline(always)]
     fn set_generation(&self, next: impl FnOnce(u32) -> u32) {
         let generation = self.generation.load(Ordering::Relaxed);
-        self.generation.store(next(generation) & 0x00ff_ffff, Ordering::Relaxed);
+        // Release: pairs with the Acquire in `roots`.
+        self.generation.store(next(generation) & 0x00ff_ffff, Ordering::Release);
+    }
+
+    /// Counts a reference to the buffer's datatype, in place of that to the last one's. A persistent request has it from one
+    /// start to the next.
+    ///
+    /// # Safety
+    /// Null, or a datatype that the caller has a hold of.
+    #[inline]
+    pub(super) unsafe fn count_datatype(&self, datatype: *mut Datatype) {
+        let last = self.datatype.load(Ordering::Relaxed);
+        if last == datatype {
+            return;
+        }
+        // SAFETY: the caller's promise.
+        if unsafe { counts::counts_type(datatype) } {
+            // SAFETY: as above.
+            unsafe { counts::keep_type(datatype) };
+        }
+        // SAFETY: it was kept when it was noted here.
+        if unsafe { counts::counts_type(last) } {
+            // SAFETY: as above.
+            unsafe { counts::let_type_go(last) };
+        }
+    }
+
+    /// Gives up the references that were counted.
+    #[inline]
+    fn let_objects_go(&self) {
+        let (comm, datatype) = (self.comm.load(Ordering::Relaxed), self.datatype.load(Ordering::Relaxed));
+        if counts::counts_comm(comm) {
+            counts::let_comm_go(comm);
+        }
+        // SAFETY: it was kept when it was noted here.
+        if unsafe { counts::counts_type(datatype) } {
+            // SAFETY: as above.
+            unsafe { counts::let_type_go(datatype) };
+        }
+        self.datatype.store(null_mut(), Ordering::Relaxed);
     }
 
     fn free() -> Request {
         Request {
-            state: AtomicU32::new(FREE),
+            state: WatchedState::new(FREE),
             generation: AtomicU32::new(0),
             comm: AtomicUsize::new(0),
+            datatype: AtomicPtr::new(null_mut()),
             owner: UnsafeCell::new(Ownership::default()),
             outcome: UnsafeCell::new(Outcome::default()),
             flight: UnsafeCell::new(Flight::none()),

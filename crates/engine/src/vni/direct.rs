@@ -1,15 +1,16 @@
 //! A blocking receive that takes its message straight from the ring: without a request, and without matching.
 //!
-//! It may do so only while nothing else could want the message, or is to be looked at first: no receive is posted, no
+//! It takes the rings and the matching together, so there is none where each has a section of its own. And it may do so only while nothing else could want the message, or is to be looked at first: no receive is posted, no
 //! unexpected message lies there, nothing waits to be sent. Whatever else the ring holds than the wanted message, small
 //! enough for the buffer, stays there for the ordinary way. Of receives that several threads issue at once any may be the
 //! first (MPI 5.0, section 3.5), so one that is not posted misses nothing that is its due.
 
-use super::{State, Vni, wire};
+use super::core::Core;
+use super::wire;
 use crate::buffer::Buffer;
 use crate::matching::Key;
-use heddle_model::Path;
-use heddle_transport::Offer;
+use heddle_model::{Path, SectionOf, Whole};
+use heddle_transport::{Envelope, Offer};
 use std::cell::Cell;
 
 /// What came of a look.
@@ -17,66 +18,56 @@ use std::cell::Cell;
 pub(crate) enum Direct {
     /// No message is there, or another thread is in the section.
     Nothing,
-    /// The message was received: its source, its tag and how many bytes it had.
-    Received(i32, i32, usize),
+    /// The message was received: its source and tag, and how many bytes it had. Source and tag stay one number: written in
+    /// pieces and read together, they would wait for each other on their way through memory.
+    Received(Envelope, usize),
     /// This receive must go the ordinary way.
     Ordinary,
 }
 
-impl Vni {
+impl Core<Whole> {
     /// Looks once for a message that a blocking receive may take from the ring.
     #[inline(always)]
-    pub(crate) fn receive_directly(&self, key: &Key, buffer: &Buffer) -> Direct {
-        let looked = self.state.try_with(
-            Path::Progress,
-            #[inline(always)]
-            |state| state.receive_directly(key, buffer),
-        );
-        looked.unwrap_or(Direct::Nothing)
-    }
-}
-
-impl State {
-    #[inline(always)]
-    fn receive_directly(&mut self, key: &Key, buffer: &Buffer) -> Direct {
-        if !self.core.is_idle() {
+    pub(super) fn receive_directly(&self, key: Key, buffer: Buffer) -> Direct {
+        if !self.is_idle(key.context) {
             return Direct::Ordinary;
         }
-        let received = Cell::new((0, 0, 0));
-        let offered = self.inbox.offer(
+        let received = Cell::new((key.envelope, 0));
+        let offered = self.arrivals().with(
+            Path::Progress,
             #[inline(always)]
-            |message| {
-                let header = &message.header;
-                let exact = Key { context: header.context, envelope: header.envelope };
-                if header.kind != wire::EAGER || !key.wants(&exact) || message.len() > buffer.len() {
-                    return false;
-                }
-                buffer.write(0, message.payload());
-                received.set((exact.source(), exact.tag(), message.len()));
-                true
+            |arrivals| {
+                arrivals.inbox.offer(
+                    #[inline(always)]
+                    |message| {
+                        let header = &message.header;
+                        let exact = Key { context: header.context, envelope: header.envelope };
+                        if header.kind != wire::EAGER || !key.wants(&exact) || message.len() > buffer.len() {
+                            return false;
+                        }
+                        buffer.write(0, message.payload());
+                        received.set((header.envelope, message.len()));
+                        true
+                    },
+                )
             },
         );
         match offered {
             Offer::Nothing => Direct::Nothing,
             Offer::Refused => Direct::Ordinary,
             Offer::Taken => {
-                let (source, tag, bytes) = received.get();
-                Direct::Received(source, tag, bytes)
+                let (envelope, bytes) = received.get();
+                Direct::Received(envelope, bytes)
             }
         }
     }
-}
 
-impl super::Core {
     /// Whether messages and receives have nothing to wait for here.
     #[inline(always)]
-    fn is_idle(&self) -> bool {
-        self.matching.is_empty()
-            && self.backlogged == 0
-            && self.streams.is_empty()
-            && self.flushes.is_empty()
-            && self.pulls.is_empty()
-            && self.pushes.is_empty()
+    fn is_idle(&self, context: u64) -> bool {
+        self.meeting(context).with(Path::Progress, |meeting| meeting.matching.is_empty())
+            && !self.is_backlogged()
+            && !self.is_pending()
     }
 }
 
@@ -84,7 +75,9 @@ impl super::Core {
 mod tests {
     use super::*;
     use crate::request::{self, RequestId};
+    use crate::vni::Vni;
     use crate::vni::ranks::{self, CONTEXT, ranks};
+    use heddle_model::Model;
     use heddle_spec::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG};
 
     struct Pair {
@@ -94,7 +87,7 @@ mod tests {
 
     impl Pair {
         fn new() -> Pair {
-            let [(_, sender), (_, receiver)] = ranks();
+            let [(_, sender), (_, receiver)] = ranks(&Model::default());
             Pair { sender, receiver }
         }
 
@@ -107,12 +100,20 @@ mod tests {
         fn receive(&self, source: i32, tag: i32, to: &mut [u8]) -> Direct {
             // SAFETY: the bytes outlive the call.
             let buffer = unsafe { Buffer::bytes(to.as_mut_ptr(), to.len()) };
-            self.receiver.receive_directly(&Key::new(CONTEXT, source, tag), &buffer)
+            self.receiver.receive_directly(1, Key::new(CONTEXT, source, tag), buffer)
         }
 
         fn post(&self, tag: i32, to: &mut [u8]) -> RequestId {
             // SAFETY: the bytes outlive the operation.
             unsafe { ranks::receive(&self.receiver, tag, to) }
+        }
+    }
+
+    /// Source, tag and bytes.
+    fn is_received(seen: Direct) -> Option<(i32, i32, usize)> {
+        match seen {
+            Direct::Received(envelope, bytes) => Some((envelope.source(), envelope.tag(), bytes)),
+            Direct::Nothing | Direct::Ordinary => None,
         }
     }
 
@@ -125,7 +126,7 @@ mod tests {
             for len in [0, 8, 40, 100] {
                 pair.send(5, &mut vec![len as u8; len]);
                 let received = pair.receive(source, tag, &mut to);
-                assert!(matches!(received, Direct::Received(0, 5, bytes) if bytes == len), "{received:?}");
+                assert_eq!(is_received(received), Some((0, 5, len)));
                 assert!(to[..len].iter().all(|byte| *byte == len as u8));
             }
         }
@@ -140,7 +141,7 @@ mod tests {
         assert!(matches!(pair.receive(0, 5, &mut to), Direct::Ordinary), "another tag");
         assert!(matches!(pair.receive(1, 6, &mut to), Direct::Ordinary), "another source");
         assert!(matches!(pair.receive(0, 6, &mut to[..7]), Direct::Ordinary), "too long");
-        assert!(matches!(pair.receive(0, 6, &mut to), Direct::Received(0, 6, 8)), "it is still there");
+        assert_eq!(is_received(pair.receive(0, 6, &mut to)), Some((0, 6, 8)), "it is still there");
     }
 
     #[test]
@@ -160,14 +161,14 @@ mod tests {
         assert!(matches!(pair.receive(0, 5, &mut second), Direct::Ordinary));
         let earlier = pair.post(5, &mut first);
         assert!(request::is_complete(earlier));
-        assert!(matches!(pair.receive(0, 5, &mut second), Direct::Received(0, 5, 8)));
+        assert_eq!(is_received(pair.receive(0, 5, &mut second)), Some((0, 5, 8)));
         assert_eq!((first, second), ([2; 8], [3; 8]));
         assert!([posted, earlier].iter().all(|id| request::consume(*id).is_some()));
     }
 
     #[test]
     fn a_sender_that_floods_does_not_hide_another() {
-        let [(_, receiver), senders @ ..] = ranks::<3>();
+        let [(_, receiver), senders @ ..] = ranks::<3>(&Model::default());
         let mut bytes = [0; 8];
         let mut send = |from: usize| {
             // SAFETY: the bytes outlive the operation, which is complete when the call returns.
@@ -179,8 +180,8 @@ mod tests {
         // SAFETY: the bytes outlive the receives.
         let buffer = unsafe { Buffer::bytes(bytes.as_mut_ptr(), bytes.len()) };
         let anybody = Key::new(CONTEXT, MPI_ANY_SOURCE, 5);
-        let sources = (0..11).map(|_| match receiver.receive_directly(&anybody, &buffer) {
-            Direct::Received(source, ..) => source,
+        let sources = (0..11).map(|_| match receiver.receive_directly(1, anybody, buffer) {
+            Direct::Received(envelope, _) => envelope.source(),
             other => panic!("{other:?}"),
         });
         assert!(sources.take(2).any(|source| source == 2));

@@ -5,15 +5,22 @@ use crate::buffer::Buffer;
 use crate::matching::Key;
 use crate::request::{self, RequestId, RequestKind};
 use heddle_bootstrap::JobControl;
-use heddle_model::Model;
+use heddle_model::{Granularity, Model};
 use heddle_transport::Fabric;
 
-pub(super) fn ranks<const N: usize>() -> [(Fabric, Vni); N] {
+/// A model for each way in which the objects of a VNI may be guarded.
+pub(super) fn models() -> [Model; 3] {
+    [Granularity::PerVni, Granularity::PerObject, Granularity::LockFree]
+        .map(|granularity| Model { granularity, ..Model::default() })
+}
+
+/// The ranks of a new job under a model.
+pub(super) fn ranks<const N: usize>(model: &Model) -> [(Fabric, Vni); N] {
     let job = JobControl::create(N as u32).expect("the memory of a job");
     std::array::from_fn(|rank| {
         let world = job.world_of(rank as u32).expect("the job is there");
         let fabric = Fabric::attach(&world, 1).expect("a segment");
-        let vni = Vni::new(&fabric, 0, &Model::default(), true);
+        let vni = Vni::new(&fabric, 0, &model.sections(true));
         (fabric, vni)
     })
 }
@@ -36,7 +43,7 @@ pub(super) unsafe fn send(
     let buffer = unsafe { Buffer::bytes(bytes.as_mut_ptr(), bytes.len()) };
     let (synchronous, keep) = (false, None);
     let args = SendArgs { buffer, peer, context: CONTEXT, source, tag, synchronous, keep };
-    from.with(|core| core.send(args, || request::take(0, 0, RequestKind::Send)))
+    from.send(args, || request::take(0, 0, RequestKind::Send))
 }
 
 /// Issues a receive of a message of rank 0 into `bytes`.
@@ -49,6 +56,7 @@ pub(super) unsafe fn receive(to: &Vni, tag: i32, bytes: &mut [u8]) -> RequestId 
     let flight = unsafe { request::flight(id) };
     // SAFETY: the caller's promise.
     flight.buffer = unsafe { Buffer::bytes(bytes.as_mut_ptr(), bytes.len()) };
-    to.with(|core| core.receive(id, Key::new(CONTEXT, 0, tag)));
+    flight.context = CONTEXT;
+    to.receive(id, Key::new(CONTEXT, 0, tag));
     id
 }

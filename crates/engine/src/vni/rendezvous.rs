@@ -1,7 +1,7 @@
 //! Large messages: the data moves only once its receive is known.
 //!
 //! **Single copy.** If both buffers lie in one piece and the kernel permits it, the receiver copies straight from the
-//! sender's memory and says FIN. The copy is made outside of the VNI's section, so that others can use it meanwhile.
+//! sender's memory and says FIN. The copy is made outside of all sections, so that others can use them meanwhile.
 //!
 //! ```text
 //!   sender                receiver
@@ -21,13 +21,16 @@
 //!     ── DATA … DATA ────▶
 //! ```
 
-use super::Core;
+use super::core::Core;
 use super::halves::{self, Half};
-use super::pace::{LARGE, Pace, Way};
+use super::large::Large;
+use super::pace::Way;
 use super::receive::truncated;
+use super::way::Rules;
 use super::wire::{self, Cts, Rts};
 use crate::matching::Key;
-use crate::request::{self, Outcome, RequestId, Stage};
+use crate::request::{self, Outcome, RequestId};
+use heddle_model::Path;
 use heddle_platform::atomic::{AtomicBool, Ordering};
 use heddle_platform::clock;
 use heddle_transport::{Incoming, single_copy};
@@ -55,7 +58,7 @@ pub(crate) fn refuse_single_copy() {
     REFUSED.store(true, Ordering::Relaxed);
 }
 
-/// A copy to be made from another process's memory, outside of the section.
+/// A copy to be made from another process's memory, outside of all sections. Who has it has the flight of its receive.
 #[derive(Debug)]
 pub(super) struct Pull {
     pub(super) receive: RequestId,
@@ -96,14 +99,12 @@ pub(super) struct Stream {
     wanted: usize,
 }
 
-impl Core {
+impl<S: Rules> Core<S> {
     /// A receive has met a rendezvous message: fetch the data.
-    pub(super) fn fetch(&mut self, id: RequestId, key: &Key, peer: usize, rts: Rts) {
-        // SAFETY: an active request of this VNI, whose section we are in.
+    pub(super) fn fetch(&self, id: RequestId, key: &Key, peer: usize, rts: Rts) {
+        // SAFETY: who matches a receive has its flight.
         let flight = unsafe { request::flight(id) };
         let wanted = flight.buffer.len().min(rts.len as usize);
-        // No longer posted: it cannot be cancelled any more.
-        flight.stage = Stage::UnderWay;
         flight.peer = peer;
         flight.source = key.source();
         flight.tag = key.tag();
@@ -114,7 +115,7 @@ impl Core {
             Some(local) if rts.address != 0 && !REFUSED.load(Ordering::Relaxed) => {
                 let hope = |bytes: u64| clock::now_ns() + (bytes / BYTES_A_NANOSECOND).min(LONGEST_HOPE);
                 let hope_until_ns = if wanted >= WORTH_PATIENCE { hope(wanted as u64) } else { 0 };
-                self.pulls.push_back(Pull {
+                let pull = Pull {
                     receive: id,
                     key: *key,
                     peer,
@@ -123,7 +124,8 @@ impl Core {
                     len: wanted,
                     hope_until_ns,
                     share: wanted,
-                });
+                };
+                self.large(Path::Main, move |large| large.pulls.push_back(pull));
                 // This thread may leave MPI before it comes to that; sleepers can do it, too.
                 self.wake_sleepers();
             }
@@ -131,98 +133,95 @@ impl Core {
         }
     }
 
-    /// Whether there are messages to be pulled.
-    #[inline]
-    pub(super) fn has_pulls(&self) -> bool {
-        !self.pulls.is_empty()
-    }
-
     /// The next message to be pulled now. If its sender waits in MPI, it is perhaps better streamed.
-    pub(super) fn next_pull(&mut self) -> Option<Pull> {
-        let mut pull = self.pulls.pop_front()?;
-        let attended = self.fabric.attendance(pull.peer).load(Ordering::Relaxed) != 0;
+    pub(super) fn next_pull(&self, large: &mut Large) -> Option<Pull> {
+        let mut pull = large.pulls.pop_front()?;
+        let attended = self.fabric.attendance(pull.peer, self.index).load(Ordering::Relaxed) != 0;
         if !attended && pull.hope_until_ns != 0 && clock::now_ns() < pull.hope_until_ns {
-            self.pulls.push_front(pull);
+            large.pulls.push_front(pull);
             return None;
         }
-        let way = if attended { self.pace(pull.peer, pull.len).choose() } else { Way::Pull };
+        let way = if attended { large.pace(pull.peer, pull.len).choose() } else { Way::Pull };
         match way {
             Way::Pull => return Some(pull),
             // What is cut off needs an error, which the other ways bring along.
             Way::Halves if !halves::are_possible() => return Some(pull),
             Way::Halves if pull.len as u64 == pull.rts.len => {
-                pull.share = self.ask_for_half(&pull);
+                pull.share = self.ask_for_half(large, &pull);
                 return Some(pull);
             }
             Way::Halves | Way::Stream | Way::StreamPastCaches => {}
         }
-        // SAFETY: an active request of this VNI, whose section we are in.
+        // SAFETY: who takes a pull has the flight of its receive.
         unsafe { request::flight(pull.receive) }.past_caches = way == Way::StreamPastCaches;
         self.ask_for_pieces(pull.receive, &pull.key, pull.peer, pull.rts);
         None
     }
 
-    pub(super) fn pace(&mut self, peer: usize, bytes: usize) -> &mut Pace {
-        let [medium, large] = &mut self.paces[peer];
-        if bytes < LARGE { medium } else { large }
-    }
-
-    pub(super) fn ask_for_pieces(&mut self, id: RequestId, key: &Key, peer: usize, rts: Rts) {
-        // SAFETY: an active request of this VNI, whose section we are in.
-        let wanted = unsafe { request::flight(id) }.wanted;
-        let cts = Cts { sender: rts.request, receiver: id, wanted: wanted as u64 };
-        self.send_control(peer, wire::CTS, cts.to_bytes());
-        // SAFETY: as above.
+    /// Asks the sender for the data in pieces. From then on the flight belongs to the section of arrivals, where they come.
+    pub(super) fn ask_for_pieces(&self, id: RequestId, key: &Key, peer: usize, rts: Rts) {
+        // SAFETY: who fetches the data of a receive has its flight.
         let flight = unsafe { request::flight(id) };
+        let wanted = flight.wanted;
         flight.asked_ns = clock::now_ns();
         flight.keep = (rts.len as usize > wanted)
             .then(|| Box::new(truncated(key, rts.len, wanted)) as Box<dyn std::any::Any + Send>);
+        let cts = Cts { sender: rts.request, receiver: id, wanted: wanted as u64 };
+        // SAFETY: the flight is not touched any more, unless there will be no answer.
+        unsafe { request::hand_over(id) };
+        self.send_control(peer, wire::CTS, cts.to_bytes());
         if wanted == 0 {
-            self.stream_complete(id);
+            // No piece will come.
+            self.complete_streamed(id);
         }
     }
 
     /// A single copy was made, or refused by the kernel.
-    pub(super) fn finish_pull(&mut self, pull: Pull, result: io::Result<Nanoseconds>) {
+    pub(super) fn finish_pull(&self, pull: Pull, result: io::Result<Nanoseconds>) {
         let Pull { receive, key, peer, rts, len, share, .. } = pull;
         if share < len {
             return self.half_is_over(receive, Half::Front, result.is_ok());
         }
         match result {
-            Ok(took) => self.pace(peer, len).pulled(len, took),
+            Ok(took) => self.large(Path::Progress, |large| large.pace(peer, len).pulled(len, took)),
             Err(_) => {
                 REFUSED.store(true, Ordering::Relaxed);
                 return self.ask_for_pieces(receive, &key, peer, rts);
             }
         }
         self.tell_sender(peer, rts.request);
+        self.row.completed_something();
         let error = (rts.len as usize > len).then(|| truncated(&key, rts.len, len));
         self.complete_receive(receive, &key, len as u64, error);
     }
 
     /// The receiver wants the data in pieces.
-    pub(super) fn clear_to_send(&mut self, cts: Cts) {
-        // SAFETY: the send is active on this VNI, whose section we are in, until it is told to be done.
+    pub(super) fn clear_to_send(&self, cts: Cts) {
+        request::take_over(cts.sender);
+        // SAFETY: a send whose receiver answers belongs to the section of arrivals.
         let peer = unsafe { request::flight(cts.sender) }.peer;
         let wanted = cts.wanted as usize;
         if wanted == 0 {
             return self.sender_done(cts.sender);
         }
-        self.streams.push(Stream { send: cts.sender, receive: cts.receiver, peer, sent: 0, wanted });
-        self.pump_streams();
+        let stream = Stream { send: cts.sender, receive: cts.receiver, peer, sent: 0, wanted };
+        // Known before it is found that there is no room: who is woken when there is some must know of it.
+        self.large(Path::Progress, |large| large.streams.push(stream));
+        self.large(Path::Progress, |large| self.pump_streams(large));
     }
 
     /// Sends pieces as long as there is room.
-    pub(super) fn pump_streams(&mut self) -> bool {
+    pub(super) fn pump_streams(&self, large: &mut Large) -> bool {
         let mut happened = false;
-        let mut streams = std::mem::take(&mut self.streams);
-        streams.retain_mut(|stream| {
-            // SAFETY: the send is active on this VNI, whose section we are in.
-            let buffer = &unsafe { request::flight(stream.send) }.buffer;
+        large.streams.retain_mut(|stream| {
+            // SAFETY: a send that is streamed belongs to the section of large messages.
+            let buffer = unsafe { request::flight(stream.send) }.buffer;
             while stream.sent < stream.wanted {
                 let len = PIECE.min(stream.wanted - stream.sent);
                 let extra = wire::to_bytes([u64::from(stream.receive), stream.sent as u64, 0]);
-                if !self.send_piece(stream.peer, &extra, len, |to| buffer.read_large(stream.sent, to, len)) {
+                let fill = |to: *mut u8| buffer.read_large(stream.sent, to, len);
+                let sent = self.send_piece(stream.peer, &extra, len, fill);
+                if !sent {
                     return true;
                 }
                 stream.sent += len;
@@ -231,31 +230,34 @@ impl Core {
             self.sender_done(stream.send);
             false
         });
-        self.streams = streams;
         happened
     }
 
     /// A piece has arrived.
-    pub(super) fn piece_arrived(&mut self, message: &Incoming) {
+    pub(super) fn piece_arrived(&self, message: &Incoming) {
         let [receive, offset, _] = wire::from_bytes(&message.extra());
         let id = receive as RequestId;
-        // SAFETY: the receive is active on this VNI, whose section we are in, until its last piece came.
+        request::take_over(id);
+        // SAFETY: a receive whose pieces come belongs to the section of arrivals, until its last piece came.
         let flight = unsafe { request::flight(id) };
         flight.buffer.write_large(offset as usize, message.payload(), flight.past_caches);
         flight.arrived += message.len();
-        if flight.arrived == flight.wanted {
-            self.stream_complete(id);
+        if flight.arrived < flight.wanted {
+            return;
         }
+        let way = if flight.past_caches { Way::StreamPastCaches } else { Way::Stream };
+        let (peer, wanted, asked_ns) = (flight.peer, flight.wanted, flight.asked_ns);
+        self.large(Path::Progress, |large| {
+            large.pace(peer, wanted).sent_jointly(way, wanted, asked_ns, clock::now_ns());
+        });
+        self.complete_streamed(id);
     }
 
-    fn stream_complete(&mut self, id: RequestId) {
-        // SAFETY: an active request of this VNI, whose section we are in.
+    fn complete_streamed(&self, id: RequestId) {
+        // SAFETY: the caller has the flight.
         let flight = unsafe { request::flight(id) };
         let error = flight.keep.take().and_then(|kept| kept.downcast().ok()).map(|error| *error);
         let (source, tag, bytes) = (flight.source, flight.tag, flight.wanted as u64);
-        let way = if flight.past_caches { Way::StreamPastCaches } else { Way::Stream };
-        let (peer, wanted, asked_ns) = (flight.peer, flight.wanted, flight.asked_ns);
-        self.pace(peer, wanted).sent_jointly(way, wanted, asked_ns, clock::now_ns());
         self.complete(id, Outcome { source, tag, bytes, cancelled: false, error });
     }
 }
@@ -263,19 +265,21 @@ impl Core {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vni::ranks::{self, ranks};
+    use crate::vni::ranks::{self, models, ranks};
+    use crate::vni::{State, apart};
+    use heddle_model::{Model, Whole};
 
     const MESSAGES: usize = 20;
 
     /// Rank 0 sends large messages to rank 1, and waits for that in MPI or does not. A receiver that looked in vain would
     /// sleep, so as long as messages are to be pulled no look may be called in vain.
-    fn nobody_sleeps_while_there_are_pulls(sender_waits: bool) {
-        let [(sender_fabric, sender), (_, receiver)] = ranks();
+    fn nobody_sleeps_while_there_are_pulls(model: &Model, sender_waits: bool) {
+        let [(sender_fabric, sender), (_, receiver)] = ranks(model);
         let len = 2 * WORTH_PATIENCE;
         let mut from = vec![0u8; len];
         from.iter_mut().zip(0u8..=255).for_each(|(byte, value)| *byte = value);
         let mut to = vec![vec![0u8; len]; MESSAGES];
-        let attendance = sender_fabric.attendance(0);
+        let attendance = sender_fabric.attendance(0, 0);
         attendance.store(u32::from(sender_waits), Ordering::Relaxed);
         let sends: Vec<RequestId> = (0..MESSAGES)
             // SAFETY: the bytes outlive the operation, which ends in this function.
@@ -288,7 +292,7 @@ mod tests {
         while !all.clone().all(|id| request::is_complete(*id)) {
             sender.progress();
             while receiver.look() {}
-            assert!(!receiver.with(|core| core.has_pulls()), "the receiver would have slept");
+            assert!(!run!(receiver, Main, core => core.is_pending()), "the receiver would have slept");
         }
         assert!(all.all(|id| request::consume(*id).is_some_and(|(outcome, _)| outcome.error.is_none())));
         assert!(to.iter().all(|bytes| *bytes == from));
@@ -296,11 +300,11 @@ mod tests {
 
     #[test]
     fn nobody_sleeps_while_messages_are_streamed_one_by_one() {
-        nobody_sleeps_while_there_are_pulls(true);
+        models().iter().for_each(|model| nobody_sleeps_while_there_are_pulls(model, true));
     }
 
     #[test]
     fn nobody_sleeps_while_it_hopes_for_the_sender() {
-        nobody_sleeps_while_there_are_pulls(false);
+        models().iter().for_each(|model| nobody_sleeps_while_there_are_pulls(model, false));
     }
 }

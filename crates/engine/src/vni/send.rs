@@ -7,15 +7,20 @@
 //! | synchronous mode, up to the eager limit | the same, and the receiver says when it matched |
 //! | more | rendezvous |
 //!
-//! What finds no room waits in the peer's backlog, and so does everything behind it: messages to one peer leave in
+//! What finds no room waits in the channel's backlog, and so does everything behind it: messages to one peer leave in
 //! the order in which they were sent.
 
-use super::Core;
+use super::core::{Core, Entry};
+use super::way::{Lane, Rules};
 use super::wire::{self, Rts};
 use crate::buffer::Buffer;
 use crate::request::{self, Outcome, RequestId, Stage};
+use heddle_model::counters::Section;
+use heddle_model::{Object, Path, SectionOf};
+use heddle_platform::atomic::Ordering;
 use heddle_transport::{EXTRA_BYTES, Envelope, Header, INLINE_BYTES};
 use std::any::Any;
+use std::collections::VecDeque;
 
 /// Data up to this many bytes is sent eagerly.
 const EAGER_LIMIT: usize = 32 << 10;
@@ -58,138 +63,222 @@ pub(super) enum Queued {
     Control(Header, [u8; EXTRA_BYTES]),
 }
 
-impl Core {
-    /// Sends now if that is possible at once and without a request: a small message to another process.
+/// What waits for room in the ring to a peer, and the ring itself unless that is outside of the section (`way.rs`). Messages
+/// leave in the order in which they come here.
+#[derive(Debug)]
+pub(super) struct Channel<R> {
+    ring: R,
+    backlog: VecDeque<Queued>,
+}
+
+impl<R: Send + 'static> Object for Channel<R> {
+    const SECTION: Section = Section::Channel;
+    const LEVEL: u32 = 3;
+}
+
+impl<R> Channel<R> {
+    pub(super) fn new(ring: R) -> Channel<R> {
+        Channel { ring, backlog: VecDeque::new() }
+    }
+}
+
+/// Sends the data now, if it is small and there is room.
+#[inline(always)]
+fn send_eager(lane: impl Lane, header: &Header, buffer: Buffer) -> bool {
+    let len = buffer.len();
+    if len <= INLINE_BYTES {
+        lane.send_inline(
+            header,
+            len,
+            #[inline(always)]
+            |to| buffer.read(0, to, len),
+        )
+    } else {
+        lane.send_bulk(header, len, &[0; EXTRA_BYTES], |to| buffer.read(0, to, len))
+    }
+}
+
+impl<S: Rules> Core<S> {
+    /// Sends a small message to another process now, without a request, if there is room.
     #[inline(always)]
-    pub(crate) fn send_at_once(&mut self, peer: usize, header: &Header, buffer: &Buffer) -> bool {
+    pub(super) fn send_at_once(&self, peer: usize, header: &Header, buffer: Buffer) -> bool {
         let len = buffer.len();
-        len <= INLINE_BYTES
-            && peer != self.rank
-            && self.backlog[peer].is_empty()
-            && self.outbox.send_inline(peer, header, len, |to| buffer.read(0, to, len))
+        self.send_if_idle(
+            peer,
+            Path::Main,
+            #[inline(always)]
+            |lane| {
+                lane.send_inline(
+                    header,
+                    len,
+                    #[inline(always)]
+                    |to| buffer.read(0, to, len),
+                )
+            },
+        )
     }
 
-    /// Sends. Returns `None` if the send is complete; otherwise the request, made by `request`, that will be.
-    #[inline]
-    pub(crate) fn send(&mut self, args: SendArgs, request: impl FnOnce() -> RequestId) -> Option<RequestId> {
-        if args.peer == self.rank {
-            return self.send_to_self(args, request);
-        }
-        if !args.synchronous && self.backlog[args.peer].is_empty() && self.send_eager(&args) {
-            return None;
-        }
-        Some(self.begin(args, request()))
-    }
-
-    /// Sends the data now, if it is small and there is room.
+    /// Sends by `send`, inside of the channel's section or outside, unless something waits for room.
     #[inline(always)]
-    fn send_eager(&mut self, args: &SendArgs) -> bool {
-        let (header, len) = (args.header(wire::EAGER), args.buffer.len());
-        if len <= INLINE_BYTES {
-            self.outbox.send_inline(args.peer, &header, len, |to| args.buffer.read(0, to, len))
-        } else if len <= EAGER_LIMIT {
-            let extra = [0; EXTRA_BYTES];
-            self.outbox.send_bulk(args.peer, &header, len, &extra, |to| args.buffer.read(0, to, len))
-        } else {
-            false
+    fn send_if_idle(&self, peer: usize, path: Path, send: impl FnOnce(S::Lane<'_>) -> bool) -> bool {
+        let way = &self.peers[peer];
+        if let Some(lane) = S::lane_outside(way) {
+            return lane.is_some_and(send);
         }
-    }
-
-    /// Moves the arguments into a request and begins it, or queues it.
-    pub(super) fn begin(&mut self, args: SendArgs, id: RequestId) -> RequestId {
-        let peer = args.peer;
-        fill(id, args);
-        if !self.backlog[peer].is_empty() || !self.start(id) {
-            self.enqueue(peer, Queued::Send(id));
-        }
-        id
-    }
-
-    /// Puts the first message of a send on the wire. False if there is no room.
-    fn start(&mut self, id: RequestId) -> bool {
-        // SAFETY: an active request of this VNI, whose section we are in.
-        let flight = unsafe { request::flight(id) };
-        let (peer, len) = (flight.peer, flight.buffer.len());
-        let envelope = Envelope::new(flight.source, flight.tag);
-        let header = |kind| Header { kind, aux: 0, context: flight.context, envelope };
-        let (sent, completes) = if len > EAGER_LIMIT {
-            let address = flight.buffer.contiguous().map_or(0, |a| a.expose_provenance() as u64);
-            let rts = Rts { len: len as u64, address, request: id, pid: std::process::id() };
-            flight.offered = self.send_words(peer, &header(wire::RTS), &rts.to_bytes());
-            self.count_offer(i32::from(flight.offered));
-            (flight.offered, false)
-        } else if flight.synchronous {
-            let extra = wire::to_bytes([u64::from(id), 0, 0]);
-            let fill = |to: *mut u8| flight.buffer.read(0, to, len);
-            (self.outbox.send_bulk(peer, &header(wire::SYNC), len, &extra, fill), false)
-        } else if len <= INLINE_BYTES {
-            let fill = |to: *mut u8| flight.buffer.read(0, to, len);
-            (self.outbox.send_inline(peer, &header(wire::EAGER), len, fill), true)
-        } else {
-            let fill = |to: *mut u8| flight.buffer.read(0, to, len);
-            (self.outbox.send_bulk(peer, &header(wire::EAGER), len, &[0; EXTRA_BYTES], fill), true)
-        };
-        if sent && completes {
-            self.sender_done(id);
-        }
-        sent
-    }
-
-    fn send_words(&mut self, peer: usize, header: &Header, words: &[u8; EXTRA_BYTES]) -> bool {
-        self.outbox.send_inline(peer, header, EXTRA_BYTES, |to| {
-            // SAFETY: a slot's payload has room for the extra bytes.
-            unsafe { to.copy_from_nonoverlapping(words.as_ptr(), EXTRA_BYTES) };
-        })
-    }
-
-    /// Sends a message of the protocol, or queues it.
-    pub(super) fn send_control(&mut self, peer: usize, kind: u8, words: [u8; EXTRA_BYTES]) {
-        let header = wire::control(kind);
-        if !self.backlog[peer].is_empty() || !self.send_words(peer, &header, &words) {
-            self.enqueue(peer, Queued::Control(header, words));
-        }
+        way.channel.with(
+            path,
+            #[inline(always)]
+            |channel| channel.backlog.is_empty() && send(S::lane(&mut channel.ring, &way.outside)),
+        )
     }
 
     /// Sends a piece of a streamed message. False if there is no room now.
     pub(super) fn send_piece(
-        &mut self,
+        &self,
         peer: usize,
         extra: &[u8; EXTRA_BYTES],
         len: usize,
         fill: impl FnOnce(*mut u8),
     ) -> bool {
-        self.backlog[peer].is_empty()
-            && self.outbox.send_bulk(peer, &wire::control(wire::DATA), len, extra, fill)
+        let header = wire::control(wire::DATA);
+        self.send_if_idle(peer, Path::Progress, |lane| lane.send_bulk(&header, len, extra, fill))
     }
 
-    fn enqueue(&mut self, peer: usize, item: Queued) {
-        self.backlog[peer].push_back(item);
-        self.backlogged += 1;
+    /// As [`send`](Self::send), into a request that exists.
+    pub(super) fn send_into(&self, id: RequestId, args: SendArgs) {
+        if self.send(args, || id).is_none() {
+            self.complete(id, Outcome::empty());
+        }
+    }
+
+    /// Sends. Returns `None` if the send is complete; otherwise the request, made by `request`, that will be.
+    #[inline]
+    pub(super) fn send(&self, args: SendArgs, request: impl FnOnce() -> RequestId) -> Option<RequestId> {
+        if args.peer == self.rank {
+            return self.send_to_self(args, request);
+        }
+        if !args.synchronous && args.buffer.len() <= EAGER_LIMIT {
+            let (header, buffer) = (args.header(wire::EAGER), args.buffer);
+            if self.send_if_idle(args.peer, Path::Main, |lane| send_eager(lane, &header, buffer)) {
+                return None;
+            }
+        }
+        Some(self.begin(args, request()))
+    }
+
+    /// Moves the arguments into a request and begins it, or queues it.
+    fn begin(&self, args: SendArgs, id: RequestId) -> RequestId {
+        let peer = args.peer;
+        fill(id, args);
+        let way = &self.peers[peer];
+        way.channel.with(Path::Main, |channel| {
+            if !channel.backlog.is_empty() || !self.start(S::lane(&mut channel.ring, &way.outside), id) {
+                self.enqueue(channel, peer, Queued::Send(id));
+            }
+        });
+        id
+    }
+
+    /// Puts the first message of a send on the wire. False if there is no room. If it is on the wire and the send is not
+    /// complete, its flight belongs to whoever reads the receiver's answer.
+    fn start(&self, lane: S::Lane<'_>, id: RequestId) -> bool {
+        // SAFETY: a send that has not begun belongs to the section of the channel that it waits for.
+        let flight = unsafe { request::flight(id) };
+        let (buffer, len) = (flight.buffer, flight.buffer.len());
+        let envelope = Envelope::new(flight.source, flight.tag);
+        let header = |kind| Header { kind, aux: 0, context: flight.context, envelope };
+        if len > EAGER_LIMIT {
+            let address = buffer.contiguous().map_or(0, |a| a.expose_provenance() as u64);
+            let rts = Rts { len: len as u64, address, request: id, pid: std::process::id() };
+            let header = header(wire::RTS);
+            flight.offered = true;
+            self.count_offer(1);
+            // SAFETY: if the message was sent, the flight is not touched.
+            unsafe { request::hand_over(id) };
+            let sent = lane.send_words(&header, &rts.to_bytes());
+            if !sent {
+                flight.offered = false;
+                self.count_offer(-1);
+            }
+            return sent;
+        }
+        if flight.synchronous {
+            let extra = wire::to_bytes([u64::from(id), 0, 0]);
+            let fill = |to: *mut u8| buffer.read(0, to, len);
+            // SAFETY: the flight is not touched any more.
+            unsafe { request::hand_over(id) };
+            return lane.send_bulk(&header(wire::SYNC), len, &extra, fill);
+        }
+        let sent = send_eager(lane, &header(wire::EAGER), buffer);
+        if sent {
+            self.sender_done(id);
+        }
+        sent
+    }
+
+    /// Sends a message of the protocol, or queues it.
+    pub(super) fn send_control(&self, peer: usize, kind: u8, words: [u8; EXTRA_BYTES]) {
+        let (header, way) = (wire::control(kind), &self.peers[peer]);
+        if S::lane_outside(way).flatten().is_some_and(|lane| lane.send_words(&header, &words)) {
+            return;
+        }
+        way.channel.with(Path::Main, |channel| {
+            let send = |ring| S::lane(ring, &way.outside).send_words(&header, &words);
+            if !channel.backlog.is_empty() || !send(&mut channel.ring) {
+                self.enqueue(channel, peer, Queued::Control(header, words));
+            }
+        });
+    }
+
+    fn enqueue(&self, channel: &mut Channel<S::Inside>, peer: usize, item: Queued) {
+        let first = channel.backlog.is_empty();
+        channel.backlog.push_back(item);
+        S::change(&self.peers[peer].backlogged, 1);
+        S::change(&self.backlogged, 1);
+        if first {
+            // This thread may leave MPI before there is room. Who was woken by that, before it could know of the backlog, is
+            // to look again.
+            self.wake_sleepers();
+        }
     }
 
     /// Sends what waits for room, as far as there is room now.
     #[cold]
-    pub(super) fn drain_backlog(&mut self) -> bool {
-        let before = self.backlogged;
-        for peer in 0..self.backlog.len() {
-            while let Some(item) = self.backlog[peer].pop_front() {
-                let sent = match &item {
-                    Queued::Send(id) => self.start(*id),
-                    Queued::Control(header, words) => self.send_words(peer, header, words),
-                };
-                if !sent {
-                    self.backlog[peer].push_front(item);
-                    break;
-                }
-                self.backlogged -= 1;
+    pub(super) fn drain_backlogs(&self, entry: Entry) -> bool {
+        let mut happened = false;
+        for (peer, way) in self.peers.iter().enumerate() {
+            if way.backlogged.load(Ordering::Relaxed) != 0 {
+                let drained = entry.enter(&way.channel, |channel| self.drain(channel, peer));
+                happened |= entry.happened(drained);
             }
         }
-        self.backlogged != before
+        happened
+    }
+
+    fn drain(&self, channel: &mut Channel<S::Inside>, peer: usize) -> bool {
+        let (mut gone, way) = (0, &self.peers[peer]);
+        while let Some(item) = channel.backlog.pop_front() {
+            let lane = S::lane(&mut channel.ring, &way.outside);
+            let sent = match &item {
+                Queued::Send(id) => self.start(lane, *id),
+                Queued::Control(header, words) => lane.send_words(header, words),
+            };
+            if !sent {
+                channel.backlog.push_front(item);
+                break;
+            }
+            gone += 1;
+        }
+        if gone != 0 {
+            S::change(&way.backlogged, -gone);
+            S::change(&self.backlogged, -gone);
+        }
+        gone != 0
     }
 
     /// A send has done its work: its data is on the wire, fetched, or matched.
-    pub(super) fn sender_done(&mut self, id: RequestId) {
-        // SAFETY: an active request of this VNI, whose section we are in.
+    pub(super) fn sender_done(&self, id: RequestId) {
+        // SAFETY: the caller has the flight.
         let flight = unsafe { request::flight(id) };
         flight.keep = None;
         if std::mem::take(&mut flight.offered) {
@@ -201,9 +290,10 @@ impl Core {
 
 /// Moves the arguments of a send into its request.
 pub(super) fn fill(id: RequestId, args: SendArgs) {
-    // SAFETY: the request was just taken and is not issued yet.
+    // SAFETY: the request was just taken and is not issued yet; the caller holds the datatype.
+    unsafe { request::set_buffer(id, args.buffer) };
+    // SAFETY: as above.
     let flight = unsafe { request::flight(id) };
-    flight.buffer = args.buffer;
     flight.peer = args.peer;
     flight.context = args.context;
     flight.source = args.source;

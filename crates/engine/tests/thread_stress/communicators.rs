@@ -14,7 +14,7 @@ const P2P: Plane = Plane::PointToPoint;
 pub(crate) fn run(thread: &mut Thread<'_>, round: usize) {
     let scene = thread.scene;
     let comm = |handle| call(|| CommRef::from_handle(handle));
-    let (later, mut request) = call(|| comm::idup(thread.own, &Vec::new()));
+    let (later, mut request) = call(|| comm::idup(thread.own));
 
     // All threads on one parent, told apart by their tags; in odd rounds without some of the processes.
     let first = if round % 2 == 1 { scene.rank % 2 } else { 0 };

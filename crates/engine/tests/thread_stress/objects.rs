@@ -31,7 +31,7 @@ fn lent(thread: &Thread<'_>, round: usize) {
     let comm = crate::scene::dup(thread.own);
     let name = format!("lent by thread {} in round {round}", thread.number);
     comm.set_name(&name);
-    let other = comm.clone();
+    let other = comm.keep();
     let open = Box::new(move |_: &[usize]| {
         assert_eq!(other.name(), name);
         assert!(other.rank() < other.size());
@@ -46,7 +46,7 @@ fn lent(thread: &Thread<'_>, round: usize) {
 fn strided(thread: &Thread<'_>, round: usize, count: usize) {
     let scene = thread.scene;
     let tag = TAG + thread.number as i32;
-    let int = call(|| datatype::from_handle(mpi::MPI_INT));
+    let int = call(|| datatype::to_build_on(mpi::MPI_INT));
     let made = Datatype::vector(Form::Small, count as i64, 1, 2, &int).expect("a correct datatype");
     made.commit();
     let handle = datatype::insert(made);

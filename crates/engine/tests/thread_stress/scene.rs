@@ -61,7 +61,7 @@ pub(crate) fn call<R>(body: impl FnOnce() -> Result<R>) -> R {
 
 /// A duplicate of a communicator.
 pub(crate) fn dup(comm: &CommRef) -> CommRef {
-    call(|| CommRef::from_handle(comm::dup(comm, &Vec::new())?))
+    call(|| CommRef::from_handle(comm::dup(comm)?))
 }
 
 /// Frees a communicator; what is under way there goes on.

@@ -10,6 +10,9 @@
 //! All of them are [`Combining`], so a user is written once. Combining pays when the value's cache lines would
 //! otherwise travel with every operation: the combiner keeps them and runs a batch.
 //!
+//! Beside them stands [`Delegated`]: as [`LockQueue`], but a post never waits, whatever happens to the others; what
+//! nobody has run yet is then left behind, and its user sees to that.
+//!
 //! An operation is a closure. While [`run`](Combining::run) waits it lies on the caller's stack, so it may borrow from
 //! there and nothing is allocated. A posted operation tells of its completion itself, if anybody wants to know.
 //!
@@ -17,6 +20,7 @@
 //! operation that panics is over; the panic hook has reported it. No other operation is lost, the value is as the
 //! operation left it, and nothing is poisoned (as `parking_lot` does it, and unlike `std`).
 
+pub mod delegated;
 pub mod dsm_synch;
 pub mod lock_queue;
 pub mod offload;
@@ -26,6 +30,7 @@ mod patience;
 mod posted;
 mod request;
 
+pub use delegated::Delegated;
 pub use dsm_synch::DsmSynch;
 pub use lock_queue::LockQueue;
 pub use offload::Offload;

@@ -22,6 +22,9 @@
 //! 3. *Nothing is lost*: after the closing no push succeeds ([`chain`](crate::queue)), so a thread that first sees the
 //!    closing and then an empty chain has served everything.
 //!
+//! Threads that serve several values do it in [turns](Offload::take_turn) and sleep elsewhere, on a
+//! [`Roster`](crate::Roster): then their [`Doorbell`] is what wakes them.
+//!
 //! **Cost.** A call is a compare-and-swap, a load, and for [`run`](Combining::run) a round trip between two cores, even
 //! without contention. **Fairness**: first come, first served. **Needs** a core; on a machine with fewer cores than
 //! threads every `run` is two context switches. **Choose it** to keep a core at the value anyway: asynchronous progress.
@@ -58,11 +61,25 @@ const HINTS_BETWEEN_POSTS: u32 = if cfg!(loom) { 1 } else { 16 };
 
 const CLOSED_MESSAGE: &str = "an operation for an offload that was closed: close it after the last call";
 
-/// A value served by one thread; see the [module](self). Some thread has to call [`serve`](Self::serve);
-/// `OffloadThread` brings its own.
-pub struct Offload<T: 'static, P: Platform = Native> {
+/// What wakes those who serve a value.
+pub trait Doorbell: fmt::Debug + Send + Sync {
+    /// Something was posted, before this call: whoever sleeps over it gets up. Costs little while nobody sleeps.
+    fn ring(&self);
+}
+
+/// The bell of an offload whose thread serves nothing else.
+impl<P: Platform> Doorbell for CachePadded<Bell<P>> {
+    #[inline(always)]
+    fn ring(&self) {
+        Bell::ring(self, Scope::Process);
+    }
+}
+
+/// A value served by one thread at a time; see the [module](self). Some thread has to call [`serve`](Self::serve), or
+/// several take [turns](Self::take_turn); `OffloadThread` brings its own.
+pub struct Offload<T: 'static, P: Platform = Native, B: Doorbell = CachePadded<Bell<P>>> {
     posted: CachePadded<Chain<P, Request<P, T>>>,
-    bell: CachePadded<Bell<P>>,
+    bell: B,
     value: CachePadded<P::Cell<T>>,
     /// The thread that serves, or 0.
     serving: P::AtomicU64,
@@ -71,11 +88,11 @@ pub struct Offload<T: 'static, P: Platform = Native> {
 
 // SAFETY: the value is accessed by the serving thread only (invariant 1), one after the other (`serving`'s Release and
 // Acquire), and operations are Send.
-unsafe impl<T: Send + 'static, P: Platform> Sync for Offload<T, P> {}
+unsafe impl<T: Send + 'static, P: Platform, B: Doorbell> Sync for Offload<T, P, B> {}
 // SAFETY: whoever owns it owns the value and what is posted.
-unsafe impl<T: Send + 'static, P: Platform> Send for Offload<T, P> {}
+unsafe impl<T: Send + 'static, P: Platform, B: Doorbell> Send for Offload<T, P, B> {}
 
-impl<T: 'static, P: Platform> fmt::Debug for Offload<T, P> {
+impl<T: 'static, P: Platform, B: Doorbell> fmt::Debug for Offload<T, P, B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Offload").finish_non_exhaustive()
     }
@@ -85,13 +102,7 @@ impl<T: 'static, P: Platform> Offload<T, P> {
     /// A value that nobody serves yet; what is posted waits. All wait by `policy`.
     #[must_use]
     pub fn new(value: T, policy: WaitPolicy) -> Self {
-        Self {
-            posted: CachePadded::new(Chain::new()),
-            bell: CachePadded::new(Bell::default()),
-            value: CachePadded::new(MemoryCell::new(value)),
-            serving: AtomicInteger::new(0),
-            policy,
-        }
+        Self::with_doorbell(value, CachePadded::new(Bell::default()), policy)
     }
 
     /// Runs what is posted until [`close`](Self::close) was called and nothing is left. `idle` is called whenever
@@ -99,44 +110,77 @@ impl<T: 'static, P: Platform> Offload<T, P> {
     /// so whatever gives it something to do then calls [`wake`](Self::wake). Returns false at once if another thread
     /// serves.
     pub fn serve(&self, mut idle: impl FnMut(&mut T) -> bool) -> bool {
-        // Acquire: pairs with the Release in Serving::drop, for the value.
-        let claim = self.serving.compare_exchange(0, P::thread_id(), Ordering::Acquire, Ordering::Relaxed);
-        if claim.is_err() {
-            return false;
-        }
-        let serving = Serving(self);
+        let Some(mut turn) = self.take_turn() else { return false };
         let mut waiter = Waiter::<P>::new(&self.policy, 1);
         loop {
             // In this order (invariant 3).
-            let closed = self.posted.is_closed();
+            let closed = self.is_closed();
             if closed && injected(Fault::OffloadLeavesWork) {
                 return true;
             }
-            let served = serving.serve_posted();
+            let served = turn.serve_posted();
             if served == Served::Posts {
                 // Every look takes the queue's line from posters; so if nobody waits, let more gather.
                 (0..HINTS_BETWEEN_POSTS).for_each(|_| P::spin_hint());
             }
-            if served != Served::Nothing || serving.with_value(&mut idle) {
+            if served != Served::Nothing || turn.with(&mut idle) {
                 waiter.reset();
             } else if closed {
                 return true;
             } else if waiter.pause() == Next::Park {
-                serving.sleep(&mut idle);
+                self.sleep(&mut turn, &mut idle);
                 waiter.reset();
             }
         }
+    }
+
+    #[cold]
+    fn sleep(&self, turn: &mut Turn<'_, T, P>, idle: &mut impl FnMut(&mut T) -> bool) {
+        let mut ticket = self.bell.prepare(Scope::Process);
+        let something = !injected(Fault::OffloadWithoutSecondLook)
+            && (!self.posted.is_empty() || self.is_closed() || turn.with(idle));
+        if !something {
+            ticket.park(None);
+        }
+    }
+}
+
+impl<T: 'static, P: Platform, B: Doorbell> Offload<T, P, B> {
+    /// As [`new`](Offload::new), for threads that serve in [turns](Self::take_turn): who posts rings this bell.
+    #[must_use]
+    pub fn with_doorbell(value: T, bell: B, policy: WaitPolicy) -> Self {
+        Self {
+            posted: CachePadded::new(Chain::new()),
+            bell,
+            value: CachePadded::new(MemoryCell::new(value)),
+            serving: AtomicInteger::new(0),
+            policy,
+        }
+    }
+
+    /// Serves for a while: until the turn is dropped. `None` if another thread serves.
+    #[inline]
+    pub fn take_turn(&self) -> Option<Turn<'_, T, P, B>> {
+        // Acquire: pairs with the Release in Turn::drop, for the value.
+        let claim = self.serving.compare_exchange(0, P::thread_id(), Ordering::Acquire, Ordering::Relaxed);
+        // Not made before: the drop of one that has not the claim would end another thread's turn.
+        claim.is_ok().then(|| Turn(self))
     }
 
     /// Takes no operations any more; what is posted will be run. Whoever calls for another panics.
     pub fn close(&self) {
         self.posted.close();
-        self.bell.ring(Scope::Process);
+        self.bell.ring();
+    }
+
+    /// Whether it was closed. Who first learns this and then finds nothing to serve has served everything.
+    pub fn is_closed(&self) -> bool {
+        self.posted.is_closed()
     }
 
     /// Makes the serving thread do its idle work.
     pub fn wake(&self) {
-        self.bell.ring(Scope::Process);
+        self.bell.ring();
     }
 
     #[inline]
@@ -144,7 +188,7 @@ impl<T: 'static, P: Platform> Offload<T, P> {
         // SAFETY: aligned as a frame; the owner keeps it where it is until it was run, and posts it once.
         unsafe { self.posted.push(request) }?;
         if !injected(Fault::OffloadWithoutRing) {
-            self.bell.ring(Scope::Process);
+            self.bell.ring();
         }
         Ok(())
     }
@@ -166,7 +210,8 @@ impl<T: 'static, P: Platform> Offload<T, P> {
 
 /// What a look at the queue brought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Served {
+pub enum Served {
+    /// Nothing was posted.
     Nothing,
     /// Only operations that nobody waits for.
     Posts,
@@ -174,38 +219,36 @@ enum Served {
     Attended,
 }
 
-/// The serving thread's place.
-struct Serving<'a, T: 'static, P: Platform>(&'a Offload<T, P>);
+/// The value is the calling thread's, until this is dropped.
+#[derive(Debug)]
+pub struct Turn<'a, T: 'static, P: Platform = Native, B: Doorbell = CachePadded<Bell<P>>>(
+    &'a Offload<T, P, B>,
+);
 
-impl<T: 'static, P: Platform> Serving<'_, T, P> {
-    fn with_value<R>(&self, use_it: impl FnOnce(&mut T) -> R) -> R {
+impl<T: 'static, P: Platform, B: Doorbell> Turn<'_, T, P, B> {
+    /// Runs what is posted.
+    #[inline]
+    pub fn serve_posted(&mut self) -> Served {
+        let offload = self.0;
+        self.with(|value| offload.serve_posted(value))
+    }
+
+    /// Uses the value. `use_it` must neither serve nor run an operation on it by way of the offload; it may post.
+    #[inline]
+    pub fn with<R>(&mut self, use_it: impl FnOnce(&mut T) -> R) -> R {
         let access = self.0.value.access();
-        // SAFETY: this thread serves (invariant 1), and nothing that `use_it` runs gets here.
+        // SAFETY: this thread serves (invariant 1), and the turn is borrowed exclusively.
         use_it(unsafe { access.deref() })
-    }
-
-    fn serve_posted(&self) -> Served {
-        self.with_value(|value| self.0.serve_posted(value))
-    }
-
-    #[cold]
-    fn sleep(&self, idle: &mut impl FnMut(&mut T) -> bool) {
-        let mut ticket = self.0.bell.prepare(Scope::Process);
-        let something = !injected(Fault::OffloadWithoutSecondLook)
-            && (!self.0.posted.is_empty() || self.0.posted.is_closed() || self.with_value(idle));
-        if !something {
-            ticket.park(None);
-        }
     }
 }
 
-impl<T: 'static, P: Platform> Drop for Serving<'_, T, P> {
+impl<T: 'static, P: Platform, B: Doorbell> Drop for Turn<'_, T, P, B> {
     fn drop(&mut self) {
         self.0.serving.store(0, Ordering::Release);
     }
 }
 
-impl<T: Send + 'static, P: Platform> Combining<T> for Offload<T, P> {
+impl<T: Send + 'static, P: Platform, B: Doorbell> Combining<T> for Offload<T, P, B> {
     /// # Panics
     ///
     /// If the offload was closed.
@@ -244,12 +287,28 @@ impl<T: Send + 'static, P: Platform> Combining<T> for Offload<T, P> {
     }
 }
 
-impl<T: 'static, P: Platform> Drop for Offload<T, P> {
+impl<T: 'static, P: Platform, B: Doorbell> Drop for Offload<T, P, B> {
     /// Runs what is still posted.
     fn drop(&mut self) {
         let access = self.value.access();
         // SAFETY: the owner's, who is alone.
         let value = unsafe { access.deref() };
         while self.serve_posted(value) != Served::Nothing {}
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_lasts_until_its_end_whoever_asks() {
+        let offload = Offload::<u32>::new(0, WaitPolicy::DEFAULT);
+        let turn = offload.take_turn().expect("nobody serves");
+        assert!(offload.take_turn().is_none());
+        assert!(offload.take_turn().is_none(), "who asked in vain has ended it");
+        assert!(!offload.serve(|_| false));
+        drop(turn);
+        assert!(offload.take_turn().is_some());
     }
 }

@@ -1,240 +1,235 @@
-//! The filter: the lock below both classes, for which at most one thread of each competes.
+//! The filter: the word that decides who is inside, and the heads of the two classes that wait for it.
 //!
-//! The paper takes a ticket lock. This one is entered by a compare-and-swap and left by a plain store, since on the
-//! high class's uncontended path that is half the cost; what a ticket lock's order gave is given where it is wanted, by
-//! a *grant*: the holder hands the filter to the other class without setting it free in between.
+//! | `state` | meaning | who may make it `HELD` |
+//! |---|---|---|
+//! | `FREE` | open | the high class; the low class if no high-priority thread waits |
+//! | `HELD` | somebody is inside | |
+//! | `FOR_HIGH` | the high class's turn goes to its head | that head; anybody if there is none |
+//! | `FOR_LOW` | the low class's turn goes to its head | the high class; that head if no high-priority thread waits |
+//! | `OWED` | `low_bound` sections have passed the low class's head | that head; the high class if it does not wait |
 //!
-//! | `word` | a class's place | meaning | left by |
-//! |---|---|---|---|
-//! | `FREE` | any but `GRANTED` | open | compare-and-swap to `HELD` by anybody |
-//! | `HELD` | `NOBODY` | that class holds it or does not want it | its thread stores `WAITING` |
-//! | `HELD` | `WAITING` | its thread waits here, awake | `ASLEEP` or `NOBODY` by itself, `GRANTED` by the holder |
-//! | `HELD` | `ASLEEP` | its thread sleeps on this word, or is about to | `WAITING` by whoever wakes it, `GRANTED` |
-//! | `HELD` | `GRANTED` | the filter is that class's now | its thread stores `NOBODY` |
+//! "Waits" is said by the class's [`Head`]: of the high class also when it is only *coming*, so that between two
+//! of its heads no low-priority thread slips in. Turns are those of the queue locks: a thread may come again and pass the head of
+//! its class for a while, and who finds the word reserved for that head stands back.
 //!
 //! **Invariants.**
 //!
-//! 1. One thread of a class uses its place at a time: the one that holds the class's lock.
-//! 2. Only the filter's holder grants, once, instead of setting it free. So whoever takes `word` from `FREE` knows that
-//!    nobody will grant to it as well; and a compare-and-swap decides between a grant and giving up.
-//! 3. *No lost wake-up*: a sleeper stores `ASLEEP`, passes `heavy`, and looks whether the filter is free; whoever sets
-//!    it free stores, passes `light`, and looks whether the other class sleeps. One of them sees the other. The same
-//!    goes for `stranded`. A grant is made in the word that is slept on.
+//! 1. *Exclusion*: only the thread whose compare-and-swap made `state` `HELD` changes it again.
+//! 2. *No lost wake-up.* What a head may take changes when the word does, and when the other class's head goes.
+//!    Whoever leaves stores the word, passes `light`, and looks after both heads; a head that gives up does the same
+//!    for the other class's. The sleeper's side stands in [`head`](crate::head).
+//! 3. *Nobody is shut out.* `FOR_LOW` and `FREE` keep the high class from nothing. `FOR_HIGH` is for a head that waits or
+//!    comes; if it does not run, arrivals of its class take the word after some time; if it gave up, `stranded` is set,
+//!    and a low-priority thread finds out (see the [lock](super)). `OWED` is for a head that waits, and void when it
+//!    gave up.
+//! 4. `passes` is changed by the holder of the word only.
 //!
-//! **Orderings.** `FREE` and `GRANTED` are stored with Release and taken with Acquire: order from holder to holder.
+//! **Orderings.** The store to `state` (Release) pairs with the compare-and-swap (Acquire): order from holder to
+//! holder. All else is hints.
 
 use crate::fault::{Fault, injected};
-use crate::wait::{Next, WaitPolicy, Waiter};
+use crate::head::{Contest, Head};
+use crate::wait::WaitPolicy;
+use heddle_platform::Platform;
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::AtomicInteger;
-use heddle_platform::{Platform, Scope};
 use std::time::Duration;
 
 const FREE: u32 = 0;
 const HELD: u32 = 1;
-
-/// A class's place: nobody waits at the filter.
-const NOBODY: u32 = 0;
-/// Its thread waits and looks.
-const WAITING: u32 = 1;
-/// Its thread waits and does not look.
-const ASLEEP: u32 = 2;
-/// Its thread holds the filter and may not know it yet.
-const GRANTED: u32 = 3;
+const FOR_HIGH: u32 = 2;
+const FOR_LOW: u32 = 3;
+const OWED: u32 = 4;
 
 /// How often a low-priority sleeper looks after the high class while that may be stranded. Only a high-priority thread
 /// that gave up while others come and go makes it look at all.
-const LOOK_AFTER_STRANDED: Duration = Duration::from_millis(1);
+pub(super) const LOOK_AFTER_STRANDED: Duration = Duration::from_millis(1);
+
+/// One of the two classes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    High,
+    Low,
+}
+use Side::{High, Low};
 
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Filter<P: Platform> {
-    word: P::AtomicU32,
-    high: P::AtomicU32,
-    low: P::AtomicU32,
-    /// A high-priority thread gave up: perhaps it was for it that the filter was kept shut.
+    // In one cache line what both classes touch.
+    state: P::AtomicU32,
+    /// A high-priority thread gave up: perhaps it was the one that was said to be coming.
     stranded: P::AtomicU32,
-}
-
-/// How long a thread is willing to wait here, and how.
-#[derive(Clone, Copy)]
-pub(super) struct Patience<'a> {
-    pub(super) policy: &'a WaitPolicy,
-    pub(super) crowd: usize,
-    pub(super) deadline_ns: Option<u64>,
+    /// How many high-priority sections have passed the low class's head.
+    passes: P::AtomicU32,
+    low_bound: u32,
+    high: Head<P>,
+    low: Head<P>,
+    policy: WaitPolicy,
+    /// How often `OWED` was needed; written by the holder of the word.
+    bound_reached: P::AtomicU64,
+    /// How often nobody was coming; written by the holder of the high class's queue.
+    rescues: P::AtomicU64,
 }
 
 impl<P: Platform> Filter<P> {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(policy: WaitPolicy, low_bound: u32) -> Self {
         Self {
-            word: P::AtomicU32::new(FREE),
-            high: P::AtomicU32::new(NOBODY),
-            low: P::AtomicU32::new(NOBODY),
-            stranded: P::AtomicU32::new(0),
+            state: AtomicInteger::new(FREE),
+            stranded: AtomicInteger::new(0),
+            passes: AtomicInteger::new(0),
+            low_bound: low_bound.max(1),
+            high: Head::new(),
+            low: Head::new(),
+            policy,
+            bound_reached: AtomicInteger::new(0),
+            rescues: AtomicInteger::new(0),
         }
     }
 
-    /// Takes the filter if it is free, for either class.
-    #[inline(always)]
-    pub(super) fn take(&self) -> bool {
-        // Acquire: pairs with the Release in open().
-        self.word.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    fn head(&self, side: Side) -> &Head<P> {
+        if side == High { &self.high } else { &self.low }
     }
 
-    /// Sets the filter free, by the high class.
+    /// Takes the word if it is free for the class.
     #[inline(always)]
-    pub(super) fn open_by_high(&self) {
-        self.open(&self.low);
+    pub(super) fn take(&self, side: Side) -> bool {
+        (side == High || self.high_is_away()) && self.take_from(FREE)
     }
 
-    /// Gives the filter to the high-priority thread that waits here, or sets it free; by the low class.
     #[inline(always)]
-    pub(super) fn open_by_low(&self) {
-        if self.high.load(Ordering::Relaxed) == NOBODY || !self.grant(&self.high) {
-            self.open(&self.high);
+    fn take_from(&self, from: u32) -> bool {
+        // Acquire: pairs with the Release in leave().
+        self.state.compare_exchange(from, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    #[inline(always)]
+    fn high_is_away(&self) -> bool {
+        self.high.is_nobody() || injected(Fault::TwoLevelImpolite)
+    }
+
+    fn low_is_away(&self) -> bool {
+        !self.low.waits() && !injected(Fault::TwoLevelEndlessDebt)
+    }
+
+    /// Takes the word if an arrival of the class may, whatever its state.
+    #[inline]
+    pub(super) fn take_as_arrival(&self, side: Side) -> bool {
+        let state = self.state.load(Ordering::Relaxed);
+        let may = match (side, state) {
+            (_, HELD) => false,
+            (High, FREE | FOR_LOW) => true,
+            (High, FOR_HIGH) => self.high.is_nobody(),
+            (High, _) => self.low_is_away(),
+            (Low, FREE | FOR_HIGH) => self.high_is_away(),
+            (Low, _) => self.high_is_away() && self.low.is_nobody(),
+        };
+        may && self.take_from(state)
+    }
+
+    /// Takes the word if the head of the class may, which is the holder of its queue.
+    pub(super) fn take_as_head(&self, side: Side) -> bool {
+        let state = self.state.load(Ordering::Relaxed);
+        let owed = state == OWED && !injected(Fault::TwoLevelDebtUnknown);
+        let taken = match (side, state) {
+            (_, HELD) => false,
+            (High, FOR_HIGH) => self.take_from(state),
+            (Low, FOR_LOW) => self.high_is_away() && self.take_from(state),
+            (Low, OWED) if owed => self.take_from(state),
+            _ => self.take_as_arrival(side),
+        };
+        if taken && side == Low {
+            if owed {
+                increment::<P>(&self.bound_reached);
+            }
+            self.passes.store(0, Ordering::Relaxed);
+        }
+        taken
+    }
+
+    /// Takes the word for an arrival that found it taken or reserved; it stands back for the head of its class if it is
+    /// reserved for that.
+    #[cold]
+    pub(super) fn stand_back(&self, side: Side, deadline_ns: Option<u64>) -> bool {
+        if self.take_as_arrival(side) {
+            return true;
+        }
+        let reserved = if side == High { FOR_HIGH } else { FOR_LOW };
+        if self.state.load(Ordering::Relaxed) != reserved {
+            return false;
+        }
+        if self.head(side).stand_back(&self.state, reserved, &self.policy, deadline_ns) {
+            (side == High || self.high_is_away()) && self.take_from(reserved)
+        } else {
+            self.take_as_arrival(side)
         }
     }
 
-    /// Gives the filter to the low-priority thread that waits here, or sets it free. True if there was one.
-    pub(super) fn open_for_low(&self) -> bool {
-        let granted = self.grant(&self.low);
-        if !granted {
-            self.open(&self.low);
-        }
-        granted
+    /// Waits for the word as the holder of a class's queue; false if the deadline came first.
+    pub(super) fn compete(&self, side: Side, deadline_ns: Option<u64>, contest: &impl Contest) -> bool {
+        self.head(side).compete(&self.policy, deadline_ns, contest)
     }
 
+    /// The caller holds the queue and will give it away now; `company` says whether to somebody.
+    pub(super) fn hand_on(&self, side: Side, company: bool) {
+        self.head(side).hand_on(company || side == High && injected(Fault::TwoLevelPhantom));
+    }
+
+    /// Sets the word free, or for whom it is to be.
     #[inline(always)]
-    fn open(&self, other: &P::AtomicU32) {
+    pub(super) fn leave(&self, side: Side) {
+        let alone = self.high.is_nobody() && self.low.is_nobody();
+        let left = if alone { FREE } else { self.left_for(side) };
         let order =
             if injected(Fault::TwoLevelRelaxedFilter) { Ordering::Relaxed } else { Ordering::Release };
-        // Release: pairs with the Acquire in take().
-        self.word.store(FREE, order);
-        self.rouse(other);
-    }
-
-    /// Wakes the other class's thread if it sleeps, after a store that it should see.
-    #[inline(always)]
-    fn rouse(&self, place: &P::AtomicU32) {
+        // Release: pairs with the Acquire in take_from().
+        self.state.store(left, order);
         if !injected(Fault::TwoLevelWithoutLight) {
             P::light();
         }
-        if place.load(Ordering::Relaxed) == ASLEEP {
-            Self::wake(place);
+        if self.high.rouse() || left == OWED {
+            self.low.rouse();
         }
     }
 
-    /// Once for each sleep, however often the filter is opened until the sleeper runs.
+    /// What the word is after a section of that class while somebody waits or comes.
     #[cold]
-    fn wake(place: &P::AtomicU32) {
-        if place.compare_exchange(ASLEEP, WAITING, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-            P::wake(place, 1, Scope::Process);
+    fn left_for(&self, side: Side) -> u32 {
+        if side == High && self.low.waits() && self.bound_is_reached() {
+            OWED
+        } else if !self.high.is_nobody() {
+            if self.high.turn_is_over(&self.policy) { FOR_HIGH } else { FREE }
+        } else if side == Low && self.low.turn_is_over(&self.policy) {
+            FOR_LOW
+        } else {
+            FREE
         }
     }
 
+    /// Counts a high-priority section that passed a low-priority thread.
+    fn bound_is_reached(&self) -> bool {
+        let passes = self.passes.load(Ordering::Relaxed).saturating_add(1);
+        self.passes.store(passes, Ordering::Relaxed);
+        passes >= self.low_bound && self.low_bound != u32::MAX
+    }
+
+    /// A thread of that class has given up; if it was the head, it has handed on.
     #[cold]
-    fn grant(&self, place: &P::AtomicU32) -> bool {
-        let order = if injected(Fault::TwoLevelRelaxedGrant) { Ordering::Relaxed } else { Ordering::Release };
-        for state in [WAITING, ASLEEP, WAITING] {
-            // Release: pairs with the Acquire in entered() and give_up().
-            if place.compare_exchange(state, GRANTED, order, Ordering::Relaxed).is_ok() {
-                if state == ASLEEP {
-                    P::wake(place, 1, Scope::Process);
+    pub(super) fn give_up(&self, side: Side) {
+        let (other, silent) = match side {
+            High => {
+                if !injected(Fault::TwoLevelSilentGiverUp) {
+                    // Release: pairs with the Acquire in clear_stranded().
+                    self.stranded.store(1, Ordering::Release);
                 }
-                return true;
+                (&self.low, Fault::TwoLevelSilentGiverUp)
             }
+            Low => (&self.high, Fault::TwoLevelSilentCreditor),
+        };
+        if !injected(silent) {
+            P::light();
+            other.rouse();
         }
-        // It gave up, or goes to sleep and gets up all the time: it will find the filter free.
-        false
-    }
-
-    #[inline(always)]
-    pub(super) fn low_waits(&self) -> bool {
-        self.low.load(Ordering::Relaxed) != NOBODY
-    }
-
-    #[inline(always)]
-    pub(super) fn high_waits(&self) -> bool {
-        self.high.load(Ordering::Relaxed) != NOBODY
-    }
-
-    /// Waits for the filter as the high class. False if the time ran out first.
-    #[cold]
-    pub(super) fn wait_as_high(&self, patience: Patience<'_>) -> bool {
-        self.wait(&self.high, patience, || false)
-    }
-
-    /// Waits for the filter as the low class. False if the time ran out first. `rescue` is asked when the high class
-    /// may be stranded: true if it got the filter.
-    #[cold]
-    pub(super) fn wait_as_low(&self, patience: Patience<'_>, rescue: impl Fn() -> bool) -> bool {
-        self.wait(&self.low, patience, || self.may_be_stranded() && rescue())
-    }
-
-    fn wait(&self, place: &P::AtomicU32, patience: Patience<'_>, rescued: impl Fn() -> bool) -> bool {
-        place.store(WAITING, Ordering::Relaxed);
-        let mut waiter = Waiter::<P>::new(patience.policy, patience.crowd);
-        loop {
-            if self.entered(place) {
-                return true;
-            }
-            if rescued() {
-                // The caller holds the filter now, so nobody else can have granted it (invariant 2).
-                place.store(NOBODY, Ordering::Relaxed);
-                return true;
-            }
-            if patience.deadline_ns.is_some_and(|deadline_ns| P::now_ns() >= deadline_ns) {
-                return self.give_up(place);
-            }
-            if waiter.pause() == Next::Park {
-                self.sleep(place, patience.deadline_ns);
-            }
-        }
-    }
-
-    #[inline]
-    fn entered(&self, place: &P::AtomicU32) -> bool {
-        // Acquire: pairs with the Release in grant().
-        let entered = place.load(Ordering::Acquire) == GRANTED
-            || self.word.load(Ordering::Relaxed) == FREE && self.take();
-        if entered {
-            place.store(NOBODY, Ordering::Relaxed);
-        }
-        entered
-    }
-
-    /// True if a grant came first.
-    fn give_up(&self, place: &P::AtomicU32) -> bool {
-        // Acquire: pairs with the Release in grant().
-        place.swap(NOBODY, Ordering::Acquire) == GRANTED
-    }
-
-    /// Sleeps once, unless there is something to be done already.
-    fn sleep(&self, place: &P::AtomicU32, deadline_ns: Option<u64>) {
-        if place.compare_exchange(WAITING, ASLEEP, Ordering::Relaxed, Ordering::Relaxed).is_err() {
-            return;
-        }
-        if !injected(Fault::TwoLevelWithoutHeavy) {
-            P::heavy(Scope::Process);
-        }
-        if self.word.load(Ordering::Relaxed) != FREE {
-            let look = (std::ptr::eq(place, &raw const self.low) && self.may_be_stranded())
-                .then_some(LOOK_AFTER_STRANDED);
-            let left = deadline_ns.map(|at_ns| Duration::from_nanos(at_ns.saturating_sub(P::now_ns())));
-            let timeout = [look, left].into_iter().flatten().min();
-            P::wait(place, ASLEEP, timeout, Scope::Process);
-        }
-        // Not woken: gets up by itself, unless somebody wakes it or grants it the filter just now.
-        let _ = place.compare_exchange(ASLEEP, WAITING, Ordering::Relaxed, Ordering::Relaxed);
-    }
-
-    /// A high-priority thread gave up waiting.
-    pub(super) fn strand(&self) {
-        if injected(Fault::TwoLevelSilentGiverUp) {
-            return;
-        }
-        // Release: pairs with the Acquire in clear_stranded().
-        self.stranded.store(1, Ordering::Release);
-        self.rouse(&self.low);
     }
 
     #[inline]
@@ -242,10 +237,39 @@ impl<P: Platform> Filter<P> {
         self.stranded.load(Ordering::Relaxed) != 0
     }
 
-    /// By whoever holds the high class's lock.
-    pub(super) fn clear_stranded(&self) {
+    /// By the holder of the high class's queue, in which nobody is: nobody comes. True if somebody was thought to.
+    pub(super) fn clear_stranded(&self) -> bool {
         // Acquire: every thread whose mark this takes away had given up before, so no later look of a holder takes it
         // for a waiter. A swap, since a store might overwrite a mark without having seen it.
         self.stranded.swap(0, Ordering::Acquire);
+        let forgotten = self.high.forget();
+        if forgotten {
+            increment::<P>(&self.rescues);
+        }
+        forgotten
     }
+
+    /// As [`RawLock::has_waiters`](crate::RawLock::has_waiters).
+    #[inline]
+    pub(super) fn has_waiters(&self) -> bool {
+        self.high.has_waiters() || self.low.has_waiters()
+    }
+
+    pub(super) fn bound_reached(&self) -> u64 {
+        self.bound_reached.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn rescues(&self) -> u64 {
+        self.rescues.load(Ordering::Relaxed)
+    }
+
+    #[inline(always)]
+    pub(super) fn is_held(&self) -> bool {
+        self.state.load(Ordering::Relaxed) == HELD
+    }
+}
+
+/// By the one thread that writes it now.
+fn increment<P: Platform>(counter: &P::AtomicU64) {
+    counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
 }

@@ -17,16 +17,31 @@ fn make(comm: CommHandle, new: Out<CommHandle>, make: impl FnOnce(&CommRef) -> R
     Ok(())
 }
 
+/// Begins to make a communicator, and stores its handle and the request's.
+fn begin(
+    comm: CommHandle,
+    new: Out<CommHandle>,
+    request: Out<RequestHandle>,
+    begin: impl FnOnce(&CommRef) -> Result<(usize, usize)>,
+) -> Result<()> {
+    let comm = CommRef::from_handle(comm.0)?;
+    let (new, request) = (new.place()?, request.place()?);
+    let (made, pending) = begin(&comm)?;
+    *new = CommHandle(made);
+    *request = RequestHandle(pending);
+    Ok(())
+}
+
 pub(crate) fn comm_dup(comm: CommHandle, new: Out<CommHandle>) -> Result<()> {
-    make(comm, new, |comm| comm::dup(comm, &Vec::new()))
+    make(comm, new, comm::dup)
 }
 
 pub(crate) fn comm_dup_with_info(comm: CommHandle, info: InfoHandle, new: Out<CommHandle>) -> Result<()> {
-    make(comm, new, |comm| comm::dup(comm, &info::hints(info.0)?))
+    make(comm, new, |comm| comm::dup_with_info(comm, &info::hints(info.0)?))
 }
 
 pub(crate) fn comm_idup(comm: CommHandle, new: Out<CommHandle>, request: Out<RequestHandle>) -> Result<()> {
-    comm_idup_with_info(comm, InfoHandle::NULL, new, request)
+    begin(comm, new, request, comm::idup)
 }
 
 pub(crate) fn comm_idup_with_info(
@@ -35,12 +50,7 @@ pub(crate) fn comm_idup_with_info(
     new: Out<CommHandle>,
     request: Out<RequestHandle>,
 ) -> Result<()> {
-    let comm = CommRef::from_handle(comm.0)?;
-    let (hints, new, request) = (info::hints(info.0)?, new.place()?, request.place()?);
-    let (comm, pending) = comm::idup(&comm, &hints)?;
-    *new = CommHandle(comm);
-    *request = RequestHandle(pending);
-    Ok(())
+    begin(comm, new, request, |comm| comm::idup_with_info(comm, &info::hints(info.0)?))
 }
 
 pub(crate) fn comm_create(comm: CommHandle, group: GroupHandle, new: Out<CommHandle>) -> Result<()> {

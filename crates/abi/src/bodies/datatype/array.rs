@@ -1,7 +1,7 @@
 //! Constructors of parts of arrays.
 
 use super::construct::give;
-use super::found;
+use super::old_type;
 use crate::argument::{Counts, List, Out, length_of};
 use crate::error::Result;
 use heddle_datatype::{Datatype, Distributed, Form};
@@ -28,7 +28,7 @@ pub(crate) fn type_create_subarray(
     newtype: Out<DatatypeHandle>,
 ) -> Result<()> {
     give(newtype, || {
-        let (length, old) = (length_of(ndims)?, found(oldtype)?);
+        let (length, old) = (length_of(ndims)?, old_type(oldtype)?);
         let (sizes, subsizes, starts) = (all(sizes, length)?, all(subsizes, length)?, all(starts, length)?);
         Ok(Datatype::subarray(form, &sizes, &subsizes, &starts, order.into(), &old))
     })
@@ -49,7 +49,7 @@ pub(crate) fn type_create_darray(
     newtype: Out<DatatypeHandle>,
 ) -> Result<()> {
     give(newtype, || {
-        let (length, old) = (length_of(ndims)?, found(oldtype)?);
+        let (length, old) = (length_of(ndims)?, old_type(oldtype)?);
         let array = Distributed {
             size: size.into(),
             rank: rank.into(),

@@ -1,10 +1,10 @@
 //! Constructors.
 
-use super::{found, type_error};
+use super::{old_type, type_error};
 use crate::argument::{Counts, List, Out};
 use crate::error::{Error, Result};
-use heddle_datatype::{Constructed, Datatype, Form};
-use heddle_engine::datatype::{self, TypeRef};
+use heddle_datatype::{Constructed, Datatype, Form, TypeRef};
+use heddle_engine::datatype;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::DatatypeHandle;
 
@@ -35,7 +35,7 @@ pub(crate) fn type_contiguous(
     oldtype: DatatypeHandle,
     newtype: Out<DatatypeHandle>,
 ) -> Result<()> {
-    give(newtype, || Ok(Datatype::contiguous(form, count, &found(oldtype)?)))
+    give(newtype, || Ok(Datatype::contiguous(form, count, &old_type(oldtype)?)))
 }
 
 pub(crate) fn type_vector(
@@ -46,7 +46,7 @@ pub(crate) fn type_vector(
     oldtype: DatatypeHandle,
     newtype: Out<DatatypeHandle>,
 ) -> Result<()> {
-    give(newtype, || Ok(Datatype::vector(form, count, blocklength, stride, &found(oldtype)?)))
+    give(newtype, || Ok(Datatype::vector(form, count, blocklength, stride, &old_type(oldtype)?)))
 }
 
 pub(crate) fn type_create_hvector(
@@ -57,7 +57,7 @@ pub(crate) fn type_create_hvector(
     oldtype: DatatypeHandle,
     newtype: Out<DatatypeHandle>,
 ) -> Result<()> {
-    give(newtype, || Ok(Datatype::hvector(form, count, blocklength, stride, &found(oldtype)?)))
+    give(newtype, || Ok(Datatype::hvector(form, count, blocklength, stride, &old_type(oldtype)?)))
 }
 
 pub(crate) fn type_indexed(
@@ -69,7 +69,7 @@ pub(crate) fn type_indexed(
     newtype: Out<DatatypeHandle>,
 ) -> Result<()> {
     give(newtype, || {
-        let (length, old) = (length(count)?, found(oldtype)?);
+        let (length, old) = (length(count)?, old_type(oldtype)?);
         Ok(Datatype::indexed(form, &all(blocklengths, length)?, &all(displacements, length)?, &old))
     })
 }
@@ -83,7 +83,7 @@ pub(crate) fn type_create_hindexed(
     newtype: Out<DatatypeHandle>,
 ) -> Result<()> {
     give(newtype, || {
-        let (length, old) = (length(count)?, found(oldtype)?);
+        let (length, old) = (length(count)?, old_type(oldtype)?);
         Ok(Datatype::hindexed(form, &all(blocklengths, length)?, displacements.slice(length)?, &old))
     })
 }
@@ -97,7 +97,7 @@ pub(crate) fn type_create_indexed_block(
     newtype: Out<DatatypeHandle>,
 ) -> Result<()> {
     give(newtype, || {
-        let (length, old) = (length(count)?, found(oldtype)?);
+        let (length, old) = (length(count)?, old_type(oldtype)?);
         Ok(Datatype::indexed_block(form, blocklength, &all(displacements, length)?, &old))
     })
 }
@@ -111,7 +111,7 @@ pub(crate) fn type_create_hindexed_block(
     newtype: Out<DatatypeHandle>,
 ) -> Result<()> {
     give(newtype, || {
-        let (length, old) = (length(count)?, found(oldtype)?);
+        let (length, old) = (length(count)?, old_type(oldtype)?);
         Ok(Datatype::hindexed_block(form, blocklength, displacements.slice(length)?, &old))
     })
 }
@@ -126,7 +126,8 @@ pub(crate) fn type_create_struct(
 ) -> Result<()> {
     give(newtype, || {
         let length = length(count)?;
-        let types: Result<Vec<TypeRef>> = types.slice(length)?.iter().map(|&handle| found(handle)).collect();
+        let types: Result<Vec<TypeRef>> =
+            types.slice(length)?.iter().map(|&handle| old_type(handle)).collect();
         Ok(Datatype::structure(form, &all(blocklengths, length)?, displacements.slice(length)?, &types?))
     })
 }
@@ -138,5 +139,5 @@ pub(crate) fn type_create_resized(
     extent: i64,
     newtype: Out<DatatypeHandle>,
 ) -> Result<()> {
-    give(newtype, || Ok(Datatype::resized(form, lb, extent, &found(oldtype)?)))
+    give(newtype, || Ok(Datatype::resized(form, lb, extent, &old_type(oldtype)?)))
 }

@@ -64,7 +64,11 @@ impl Report {
 
 #[inline(always)]
 pub(crate) fn wait(request: Out<RequestHandle>, status: StatusOut) -> Result<()> {
-    p2p::wait_with(&mut request.place()?.0, |outcome| show(status, outcome))?
+    p2p::wait_with(
+        &mut request.place()?.0,
+        #[inline(always)]
+        |outcome| show(status, outcome),
+    )?
 }
 
 #[inline(always)]

@@ -24,9 +24,9 @@ pub(crate) fn sendrecv(
     comm: CommHandle,
     status: StatusOut,
 ) -> Result<()> {
-    let (comm, to) = incoming(recvbuf, recvcount, recvtype, recvtag, comm)?;
+    let (comm, _recvtype, to) = incoming(recvbuf, recvcount, recvtype, recvtag, comm)?;
     // SAFETY: the program leaves the memory alone until the operation is complete.
-    let from = unsafe { buffer(sendbuf, sendcount, sendtype) }?;
+    let (_sendtype, from) = unsafe { buffer(sendbuf, sendcount, sendtype) }?;
     check_tag(sendtag)?;
     let outgoing = (from, dest, sendtag);
     finish(status, p2p::sendrecv(&comm, Plane::PointToPoint, outgoing, (to, source, recvtag))?)
@@ -47,9 +47,9 @@ pub(crate) fn isendrecv(
     comm: CommHandle,
     request: Out<RequestHandle>,
 ) -> Result<()> {
-    let (comm, to) = incoming(recvbuf, recvcount, recvtype, recvtag, comm)?;
+    let (comm, _recvtype, to) = incoming(recvbuf, recvcount, recvtype, recvtag, comm)?;
     // SAFETY: the program leaves the memory alone until the operation is complete.
-    let from = unsafe { buffer(sendbuf, sendcount, sendtype) }?;
+    let (_sendtype, from) = unsafe { buffer(sendbuf, sendcount, sendtype) }?;
     check_tag(sendtag)?;
     let request = request.place()?;
     request.0 = p2p::isendrecv(&comm, (from, dest, sendtag), (to, source, recvtag))?;
@@ -68,7 +68,7 @@ pub(crate) fn sendrecv_replace(
     comm: CommHandle,
     status: StatusOut,
 ) -> Result<()> {
-    let (comm, buffer) = incoming(buf, count, datatype, recvtag, comm)?;
+    let (comm, _datatype, buffer) = incoming(buf, count, datatype, recvtag, comm)?;
     check_tag(sendtag)?;
     finish(status, p2p::sendrecv_replace(&comm, buffer, (dest, sendtag), (source, recvtag))?)
 }
@@ -85,7 +85,7 @@ pub(crate) fn isendrecv_replace(
     comm: CommHandle,
     request: Out<RequestHandle>,
 ) -> Result<()> {
-    let (comm, buffer) = incoming(buf, count, datatype, recvtag, comm)?;
+    let (comm, _datatype, buffer) = incoming(buf, count, datatype, recvtag, comm)?;
     check_tag(sendtag)?;
     let request = request.place()?;
     request.0 = p2p::isendrecv_replace(&comm, buffer, (dest, sendtag), (source, recvtag))?;

@@ -5,6 +5,7 @@ use crate::argument::{Out, StatusOut, buffer};
 use crate::error::Result;
 use heddle_engine::buffer::Buffer;
 use heddle_engine::comm::{CommRef, Plane};
+use heddle_engine::datatype::TypeRef;
 use heddle_engine::p2p;
 use heddle_engine::request::Outcome;
 use heddle_spec::constants::MPI_MESSAGE_NULL;
@@ -19,12 +20,12 @@ pub(super) fn incoming(
     datatype: DatatypeHandle,
     tag: c_int,
     comm: CommHandle,
-) -> Result<(CommRef, Buffer)> {
+) -> Result<(CommRef, TypeRef, Buffer)> {
     let comm = CommRef::from_handle(comm.0)?;
     // SAFETY: the program leaves the memory alone until the operation is complete.
-    let buffer = unsafe { buffer(address, count, datatype) }?;
+    let (datatype, buffer) = unsafe { buffer(address, count, datatype) }?;
     check_wanted_tag(tag)?;
-    Ok((comm, buffer))
+    Ok((comm, datatype, buffer))
 }
 
 /// Stores the status of a receive, and returns its error if it has failed.
@@ -50,8 +51,16 @@ pub(crate) fn recv(
     comm: CommHandle,
     status: StatusOut,
 ) -> Result<()> {
-    let (comm, buffer) = incoming(buf, count, datatype, tag, comm)?;
-    p2p::recv_with(&comm, Plane::PointToPoint, buffer, source, tag, |outcome| show(status, outcome))?
+    let (comm, _datatype, buffer) = incoming(buf, count, datatype, tag, comm)?;
+    p2p::recv_with(
+        &comm,
+        Plane::PointToPoint,
+        buffer,
+        source,
+        tag,
+        #[inline(always)]
+        |outcome| show(status, outcome),
+    )?
 }
 
 #[inline(always)]
@@ -64,7 +73,7 @@ pub(crate) fn irecv(
     comm: CommHandle,
     request: Out<RequestHandle>,
 ) -> Result<()> {
-    let (comm, buffer) = incoming(buf, count, datatype, tag, comm)?;
+    let (comm, _datatype, buffer) = incoming(buf, count, datatype, tag, comm)?;
     let request = request.place()?;
     request.0 = p2p::irecv(&comm, Plane::PointToPoint, buffer, source, tag)?;
     Ok(())
@@ -79,7 +88,7 @@ pub(crate) fn recv_init(
     comm: CommHandle,
     request: Out<RequestHandle>,
 ) -> Result<()> {
-    let (comm, buffer) = incoming(buf, count, datatype, tag, comm)?;
+    let (comm, _datatype, buffer) = incoming(buf, count, datatype, tag, comm)?;
     let request = request.place()?;
     request.0 = p2p::receive_init(&comm, buffer, source, tag)?;
     Ok(())
@@ -93,7 +102,7 @@ pub(crate) fn mrecv(
     status: StatusOut,
 ) -> Result<()> {
     // SAFETY: the program leaves the memory alone until the operation is complete.
-    let buffer = unsafe { buffer(buf, count, datatype) }?;
+    let (_datatype, buffer) = unsafe { buffer(buf, count, datatype) }?;
     let message = message.place()?;
     let outcome = p2p::mrecv(message.0, buffer)?;
     message.0 = MPI_MESSAGE_NULL;
@@ -108,7 +117,7 @@ pub(crate) fn imrecv(
     request: Out<RequestHandle>,
 ) -> Result<()> {
     // SAFETY: the program leaves the memory alone until the operation is complete.
-    let buffer = unsafe { buffer(buf, count, datatype) }?;
+    let (_datatype, buffer) = unsafe { buffer(buf, count, datatype) }?;
     let (message, request) = (message.place()?, request.place()?);
     request.0 = p2p::imrecv(message.0, buffer)?;
     message.0 = MPI_MESSAGE_NULL;

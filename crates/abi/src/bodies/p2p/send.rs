@@ -5,6 +5,7 @@ use crate::argument::{Out, buffer};
 use crate::error::Result;
 use heddle_engine::buffer::Buffer;
 use heddle_engine::comm::{CommRef, Plane};
+use heddle_engine::datatype::TypeRef;
 use heddle_engine::p2p::{self, Mode};
 use heddle_spec::handle::{CommHandle, DatatypeHandle, RequestHandle};
 use std::ffi::{c_int, c_void};
@@ -17,12 +18,12 @@ fn outgoing(
     datatype: DatatypeHandle,
     tag: c_int,
     comm: CommHandle,
-) -> Result<(CommRef, Buffer)> {
+) -> Result<(CommRef, TypeRef, Buffer)> {
     let comm = CommRef::from_handle(comm.0)?;
     // SAFETY: the program leaves the memory alone until the operation is complete.
-    let buffer = unsafe { buffer(address, count, datatype) }?;
+    let (datatype, buffer) = unsafe { buffer(address, count, datatype) }?;
     check_tag(tag)?;
-    Ok((comm, buffer))
+    Ok((comm, datatype, buffer))
 }
 
 macro_rules! sends {
@@ -36,7 +37,7 @@ macro_rules! sends {
             tag: c_int,
             comm: CommHandle,
         ) -> Result<()> {
-            let (comm, buffer) = outgoing(buf, count, datatype, tag, comm)?;
+            let (comm, _datatype, buffer) = outgoing(buf, count, datatype, tag, comm)?;
             sends!(@send $mode comm, buffer, dest, tag)
         }
 
@@ -50,7 +51,7 @@ macro_rules! sends {
             comm: CommHandle,
             request: Out<RequestHandle>,
         ) -> Result<()> {
-            let (comm, buffer) = outgoing(buf, count, datatype, tag, comm)?;
+            let (comm, _datatype, buffer) = outgoing(buf, count, datatype, tag, comm)?;
             let request = request.place()?;
             request.0 = sends!(@isend $mode comm, buffer, dest, tag)?;
             Ok(())
@@ -65,7 +66,7 @@ macro_rules! sends {
             comm: CommHandle,
             request: Out<RequestHandle>,
         ) -> Result<()> {
-            let (comm, buffer) = outgoing(buf, count, datatype, tag, comm)?;
+            let (comm, _datatype, buffer) = outgoing(buf, count, datatype, tag, comm)?;
             let request = request.place()?;
             request.0 = p2p::send_init(&comm, buffer, dest, tag, Mode::$mode)?;
             Ok(())

@@ -8,10 +8,10 @@ use crate::collective::conversation::Conversation;
 pub(super) fn bcast(talk: &mut Conversation<'_>, data: &Buffer, circle: Circle) {
     let node = Binomial::new(circle.relative(talk.rank()), circle.size);
     if let Some(parent) = node.parent() {
-        talk.receive(circle.rank(parent), data.clone());
+        talk.receive(circle.rank(parent), *data);
     }
     // The largest subtree first: its path is the longest.
     for child in node.children().rev() {
-        talk.send(circle.rank(child), data.clone());
+        talk.send(circle.rank(child), *data);
     }
 }

@@ -22,7 +22,7 @@ pub(super) fn gather(
     let subtree = node.subtree();
     let parent = node.parent().map(|parent| circle.rank(parent));
     if let (Some(parent), Some(send), 1) = (parent, &send, subtree.len()) {
-        talk.send(parent, send.clone());
+        talk.send(parent, *send);
         return Ok(());
     }
 

@@ -22,7 +22,7 @@ pub(super) fn scatter(
     let subtree = node.subtree();
     let parent = node.parent().map(|parent| circle.rank(parent));
     if let (Some(parent), Some(receive), 1) = (parent, &receive, subtree.len()) {
-        talk.receive(parent, receive.clone());
+        talk.receive(parent, *receive);
         return Ok(());
     }
 

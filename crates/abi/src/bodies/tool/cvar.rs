@@ -1,0 +1,93 @@
+//! Control variables.
+
+use super::{load, store};
+use crate::argument::{Out, Text, TextOut};
+use crate::error::Result;
+use heddle_engine::tool::{self, Control, Type};
+use heddle_spec::constants as mpi;
+use heddle_spec::handle::DatatypeHandle;
+use std::ffi::{c_char, c_int, c_void};
+
+pub(crate) fn t_cvar_get_num(num_cvar: Out<c_int>) -> Result<()> {
+    tool::check()?;
+    num_cvar.set(tool::controls().len() as c_int)
+}
+
+pub(crate) fn t_cvar_get_index(name: Text<'_>, cvar_index: Out<c_int>) -> Result<()> {
+    tool::check()?;
+    let name = name.get()?;
+    cvar_index.set(tool::index_of(tool::controls(), name, |control| control.name == name)?)
+}
+
+#[allow(clippy::too_many_arguments, reason = "the standard's")]
+pub(crate) fn t_cvar_get_info(
+    cvar_index: c_int,
+    name: TextOut,
+    name_len: Out<c_int>,
+    verbosity: Out<c_int>,
+    datatype: Out<DatatypeHandle>,
+    enumtype: Out<usize>,
+    desc: TextOut,
+    desc_len: Out<c_int>,
+    bind: Out<c_int>,
+    scope: Out<c_int>,
+) -> Result<()> {
+    tool::check()?;
+    let control = tool::at(tool::controls(), cvar_index)?;
+    name.offer(&control.name, name_len);
+    verbosity.offer(if control.is_of_model() {
+        mpi::MPI_T_VERBOSITY_TUNER_BASIC
+    } else {
+        mpi::MPI_T_VERBOSITY_USER_BASIC
+    });
+    datatype.offer(DatatypeHandle(control.kind.datatype()));
+    let has_items = control.kind == Type::Item;
+    enumtype.offer(if has_items { super::enumeration::handle(cvar_index) } else { mpi::MPI_T_ENUM_NULL });
+    desc.offer(&control.meaning, desc_len);
+    bind.offer(mpi::MPI_T_BIND_NO_OBJECT);
+    scope.offer(control.scope());
+    Ok(())
+}
+
+pub(crate) fn t_cvar_handle_alloc(
+    cvar_index: c_int,
+    _obj_handle: *mut c_void,
+    handle: Out<usize>,
+    count: Out<c_int>,
+) -> Result<()> {
+    let place = handle.place()?;
+    let count = count.place()?;
+    let (number, control) = tool::allocate_control(cvar_index)?;
+    *place = number;
+    *count = control.count() as c_int;
+    Ok(())
+}
+
+pub(crate) fn t_cvar_handle_free(handle: Out<usize>) -> Result<()> {
+    let place = handle.place()?;
+    tool::free_control(*place)?;
+    *place = mpi::MPI_T_CVAR_HANDLE_NULL;
+    Ok(())
+}
+
+pub(crate) fn t_cvar_read(handle: usize, buf: *mut c_void) -> Result<()> {
+    let value = tool::control_of(handle)?.read()?;
+    store(&value, buf)
+}
+
+pub(crate) fn t_cvar_write(handle: usize, buf: *const c_void) -> Result<()> {
+    let control = tool::control_of(handle)?;
+    let bytes = length(control, buf);
+    // SAFETY: the program promises a value of the variable's type; of text only what lies before its end is read.
+    control.write(unsafe { load(buf, bytes) }?)
+}
+
+/// The bytes of a value that the program gives. Text may be shorter than the variable.
+fn length(control: &Control, buf: *const c_void) -> usize {
+    let most = control.count() * control.kind.bytes();
+    if control.kind != Type::Text || buf.is_null() {
+        return most;
+    }
+    // SAFETY: looks no further than the text's end, or as far as the variable is long.
+    unsafe { libc::strnlen(buf.cast::<c_char>(), most) }
+}

@@ -1,0 +1,117 @@
+//! Performance variables.
+
+use super::{load, store};
+use crate::argument::{Out, Text, TextOut};
+use crate::error::Result;
+use heddle_engine::tool::{self, Operation};
+use heddle_spec::constants as mpi;
+use heddle_spec::handle::DatatypeHandle;
+use std::ffi::{c_int, c_void};
+
+pub(crate) fn t_pvar_get_num(num_pvar: Out<c_int>) -> Result<()> {
+    tool::check()?;
+    num_pvar.set(tool::performances().len() as c_int)
+}
+
+pub(crate) fn t_pvar_get_index(name: Text<'_>, var_class: c_int, pvar_index: Out<c_int>) -> Result<()> {
+    tool::check()?;
+    let name = name.get()?;
+    let all = tool::performances();
+    pvar_index.set(tool::index_of(all, name, |it| it.name == name && it.class.number() == var_class)?)
+}
+
+#[allow(clippy::too_many_arguments, reason = "the standard's")]
+pub(crate) fn t_pvar_get_info(
+    pvar_index: c_int,
+    name: TextOut,
+    name_len: Out<c_int>,
+    verbosity: Out<c_int>,
+    var_class: Out<c_int>,
+    datatype: Out<DatatypeHandle>,
+    enumtype: Out<usize>,
+    desc: TextOut,
+    desc_len: Out<c_int>,
+    bind: Out<c_int>,
+    readonly: Out<c_int>,
+    continuous: Out<c_int>,
+    atomic: Out<c_int>,
+) -> Result<()> {
+    tool::check()?;
+    let variable = tool::at(tool::performances(), pvar_index)?;
+    let relative = variable.class.is_relative();
+    name.offer(&variable.name, name_len);
+    verbosity.offer(variable.verbosity);
+    var_class.offer(variable.class.number());
+    datatype.offer(DatatypeHandle(variable.kind().datatype()));
+    enumtype.offer(mpi::MPI_T_ENUM_NULL);
+    desc.offer(&variable.meaning, desc_len);
+    bind.offer(mpi::MPI_T_BIND_NO_OBJECT);
+    readonly.offer(c_int::from(!relative));
+    continuous.offer(c_int::from(!relative));
+    atomic.offer(c_int::from(relative));
+    Ok(())
+}
+
+pub(crate) fn t_pvar_session_create(session: Out<usize>) -> Result<()> {
+    let place = session.place()?;
+    *place = tool::create_session()?;
+    Ok(())
+}
+
+pub(crate) fn t_pvar_session_free(session: Out<usize>) -> Result<()> {
+    let place = session.place()?;
+    tool::free_session(*place)?;
+    *place = mpi::MPI_T_PVAR_SESSION_NULL;
+    Ok(())
+}
+
+pub(crate) fn t_pvar_handle_alloc(
+    session: usize,
+    pvar_index: c_int,
+    _obj_handle: *mut c_void,
+    handle: Out<usize>,
+    count: Out<c_int>,
+) -> Result<()> {
+    let place = handle.place()?;
+    let count = count.place()?;
+    let (number, variable) = tool::allocate_performance(session, pvar_index)?;
+    *place = number;
+    *count = variable.count as c_int;
+    Ok(())
+}
+
+pub(crate) fn t_pvar_handle_free(session: usize, handle: Out<usize>) -> Result<()> {
+    let place = handle.place()?;
+    tool::free_performance(session, *place)?;
+    *place = mpi::MPI_T_PVAR_HANDLE_NULL;
+    Ok(())
+}
+
+pub(crate) fn t_pvar_start(session: usize, handle: usize) -> Result<()> {
+    tool::operate(session, handle, Operation::Start)
+}
+
+pub(crate) fn t_pvar_stop(session: usize, handle: usize) -> Result<()> {
+    tool::operate(session, handle, Operation::Stop)
+}
+
+pub(crate) fn t_pvar_reset(session: usize, handle: usize) -> Result<()> {
+    tool::operate(session, handle, Operation::Reset)
+}
+
+pub(crate) fn t_pvar_read(session: usize, handle: usize, buf: *mut c_void) -> Result<()> {
+    store(&tool::read(session, handle, false)?.to_bytes(), buf)
+}
+
+pub(crate) fn t_pvar_readreset(session: usize, handle: usize, buf: *mut c_void) -> Result<()> {
+    if buf.is_null() {
+        // Before anything is lost.
+        return store(&[], buf);
+    }
+    store(&tool::read(session, handle, true)?.to_bytes(), buf)
+}
+
+pub(crate) fn t_pvar_write(session: usize, handle: usize, buf: *const c_void) -> Result<()> {
+    // SAFETY: the program promises as many elements as the handle has, of the variable's type.
+    tool::write(session, handle, |bytes| unsafe { load(buf, bytes) })
+}

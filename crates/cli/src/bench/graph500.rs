@@ -1,0 +1,103 @@
+//! The Graph500 search of `examples/graph500` as a subject: a program of its own, with other options and other results.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::cases::Case;
+use super::record::{Key, Line};
+
+/// The logarithm of the number of vertices: seconds a launch on two cores.
+const SCALE: u32 = 15;
+/// Searches in a launch.
+const SEARCHES: u32 = 16;
+
+/// Where its sources are, beside those of the other subjects.
+pub(crate) fn sources(bench: &Path) -> Option<PathBuf> {
+    let beside = bench.parent().map_or_else(|| PathBuf::from("examples"), |folder| folder.join("examples"));
+    let folder = beside.join("graph500");
+    folder.join("bfs.c").is_file().then_some(folder)
+}
+
+/// The program's command line.
+pub(crate) fn arguments(case: &Case) -> Vec<String> {
+    let words = format!(
+        "--scale {SCALE} --roots {SEARCHES} --threads {} --comms {} --no-progress --json -",
+        case.threads,
+        case.comms()
+    );
+    words.split(' ').map(str::to_owned).collect()
+}
+
+/// What the program says of a run, as far as it is used.
+#[derive(Debug, Deserialize)]
+struct Report {
+    library: String,
+    ranks: u32,
+    threads: u32,
+    comms: String,
+    #[serde(rename = "NBFS")]
+    searches: u32,
+    validated: u32,
+    #[serde(rename = "harmonic_mean_TEPS")]
+    teps: f64,
+    mpi_time_share: f64,
+    mpi_tests: f64,
+    messages: f64,
+}
+
+/// The line of a run's output; none if it is no report of one whose searches were all right.
+pub(crate) fn line(output: &str) -> Option<Line> {
+    let report: Report = serde_json::from_str(output).ok()?;
+    if report.validated != report.searches {
+        return None;
+    }
+    let more = [
+        ("mpi_time_share", report.mpi_time_share),
+        ("tests_each", report.mpi_tests / report.messages.max(1.0)),
+    ];
+    Some(Line {
+        key: Key {
+            bench: "graph500".to_owned(),
+            op: "bfs".to_owned(),
+            level: "multiple".to_owned(),
+            comms: report.comms,
+            ranks: report.ranks,
+            threads: report.threads,
+            size: 0,
+        },
+        version: report.library,
+        provided: "multiple".to_owned(),
+        pinned: false,
+        window: 0,
+        value: Some(report.teps),
+        calm: None,
+        unit: "edges/s".to_owned(),
+        reps: vec![Some(report.teps)],
+        share: None,
+        more: more.map(|(name, value)| (name.to_owned(), Some(value))).into(),
+        wrong_bytes: 0,
+        probe_ns: Vec::new(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::line;
+
+    const REPORT: &str = r#"{"library": "L 1", "ranks": 2, "threads": 4, "comms": "shared", "NBFS": 2, "validated": VALID,
+        "harmonic_mean_TEPS": 2.5e7, "mpi_time_share": 0.25, "mpi_tests": 30, "messages": 10, "searches": []}"#;
+
+    #[test]
+    fn a_report_becomes_a_line() {
+        let line = line(&REPORT.replace("VALID", "2")).expect("a report");
+        assert_eq!((line.value, line.key.threads, line.key.comms.as_str()), (Some(2.5e7), 4, "shared"));
+        assert_eq!(line.more["tests_each"], Some(3.0));
+    }
+
+    #[test]
+    fn a_wrong_search_is_no_result() {
+        assert!(line(&REPORT.replace("VALID", "1")).is_none());
+        assert!(line("mpiexec: no").is_none());
+    }
+}

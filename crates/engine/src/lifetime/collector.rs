@@ -1,0 +1,202 @@
+//! The cycle: which of the freed objects nobody uses any more.
+//!
+//! Cost of a cycle: one barrier (an interrupt to the cores that run threads of the process), a look at every request's slot,
+//! at the threads' places for holds, and at a bit for each slot of a table; then work for each eligible object. It runs when
+//! an object is made and at least a threshold of objects has become eligible since the last cycle, and at finalize.
+//!
+//! | | |
+//! |---|---|
+//! | departure from the paper | no section: see [`lifetime`](super), also for the argument that no reference is missed |
+//! | space | at most the threshold, and what was in use at the last cycle, is kept longer than needed |
+//! | waiting | none; the steps are bounded by the numbers of slots and threads |
+
+use super::hold;
+use heddle_model::CollectThreshold;
+use heddle_model::counters::{self, Event};
+use heddle_platform::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use heddle_platform::{Scope, barrier};
+
+/// An object that may be destroyed, if nobody uses it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Candidate {
+    pub(crate) index: u32,
+    /// The state in which it was found.
+    pub(crate) state: u64,
+    /// The words that holds and requests name it by.
+    pub(crate) names: [usize; 2],
+    pub(crate) live: bool,
+}
+
+/// A table whose objects are collected.
+pub(crate) trait Collected: Sync {
+    /// About how many objects are eligible.
+    fn eligible(&self) -> usize;
+    /// Hands out all eligible objects.
+    fn candidates(&self, found: &mut dyn FnMut(Candidate));
+    /// Whether nobody has touched the object since it was found.
+    fn is_unchanged(&self, candidate: &Candidate) -> bool;
+    /// Makes the object the caller's, unless anybody has touched it since it was found.
+    fn claim(&self, candidate: &Candidate) -> bool;
+    /// Destroys an object that the caller has claimed.
+    fn destroy_claimed(&self, index: u32);
+}
+
+/// Where a cycle is: tests stop a thread at each of these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    Begun,
+    Found,
+    HoldsSeen,
+    StatesSeen,
+    RequestsSeen,
+    /// One object is claimed and not destroyed yet.
+    Claimed,
+    Destroyed,
+    Over,
+}
+
+/// The least that is collected at once, if the threshold adapts itself.
+const LEAST: usize = 64;
+/// The most that is waited for.
+const MOST: usize = 1 << 16;
+/// A look at so many requests costs about as much as destroying one object.
+const LOOKS_AN_OBJECT: usize = 16;
+
+/// No name of an object is a number up to this: neither zero, where a request or an object has no such word, nor a predefined
+/// object's handle.
+const PREDEFINED: usize = 4096;
+
+/// Collects the objects of some tables.
+pub(crate) struct Collector {
+    tables: &'static [&'static dyn Collected],
+    /// Zero: adaptive.
+    threshold: AtomicU32,
+    /// What the adaptive threshold is now.
+    adapted: AtomicUsize,
+    /// With so many eligible objects the next cycle begins.
+    due: AtomicUsize,
+    cycles: AtomicU64,
+    destroyed: AtomicU64,
+}
+
+/// Hands the words of live requests to its argument; returns how many slots it looked at.
+pub(crate) type Requests = fn(&mut dyn FnMut(usize)) -> usize;
+
+impl Collector {
+    pub(crate) const fn new(tables: &'static [&'static dyn Collected]) -> Collector {
+        Collector {
+            tables,
+            threshold: AtomicU32::new(0),
+            adapted: AtomicUsize::new(LEAST),
+            due: AtomicUsize::new(LEAST),
+            cycles: AtomicU64::new(0),
+            destroyed: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn configure(&self, threshold: CollectThreshold) {
+        let number = match threshold {
+            CollectThreshold::Adaptive => 0,
+            CollectThreshold::Number(number) => number,
+        };
+        self.threshold.store(number, Ordering::Relaxed);
+        self.due.store(self.step(), Ordering::Relaxed);
+    }
+
+    /// How many more objects are to be eligible before the next cycle.
+    fn step(&self) -> usize {
+        match self.threshold.load(Ordering::Relaxed) {
+            0 => self.adapted.load(Ordering::Relaxed),
+            number => number as usize,
+        }
+    }
+
+    fn eligible(&self) -> usize {
+        self.tables.iter().map(|table| table.eligible()).sum()
+    }
+
+    /// Cycles run, and objects destroyed.
+    pub(crate) fn totals(&self) -> (u64, u64) {
+        (self.cycles.load(Ordering::Relaxed), self.destroyed.load(Ordering::Relaxed))
+    }
+
+    /// Runs a cycle if enough objects are eligible and no other thread begins one now.
+    #[inline]
+    pub(crate) fn run_if_due(&self, requests: Requests) {
+        if self.eligible() >= self.due.load(Ordering::Relaxed) {
+            self.run_next(requests, &mut |_| ());
+        }
+    }
+
+    #[cold]
+    fn run_next(&self, requests: Requests, at: &mut dyn FnMut(Step)) {
+        let due = self.due.load(Ordering::Relaxed);
+        let eligible = self.eligible();
+        // Who moves the threshold runs this cycle. It is never moved back to wait for that one: the next cycle comes after as
+        // many objects again, whatever becomes of this one.
+        let next = eligible + self.step();
+        if eligible >= due
+            && self.due.compare_exchange(due, next, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        {
+            self.cycle(requests, at);
+        }
+    }
+
+    /// Runs a cycle. Calls `at` after each step.
+    pub(crate) fn cycle(&self, requests: Requests, at: &mut dyn FnMut(Step)) {
+        self.cycles.fetch_add(1, Ordering::Relaxed);
+        counters::count(Event::Collection, 1);
+        at(Step::Begun);
+        // Mark. The order of the looks is what the argument in `lifetime` rests on.
+        let mut found = self.candidates();
+        at(Step::Found);
+        if found.is_empty() {
+            return;
+        }
+        barrier::heavy(Scope::Process);
+        let mut roots = Vec::new();
+        hold::for_each(&mut |handle| roots.push(handle));
+        at(Step::HoldsSeen);
+        for (table, candidate) in &mut found {
+            candidate.live = !self.tables[*table].is_unchanged(candidate);
+        }
+        at(Step::StatesSeen);
+        let looks = requests(&mut |word| {
+            if word > PREDEFINED {
+                roots.push(word);
+            }
+        });
+        at(Step::RequestsSeen);
+        roots.sort_unstable();
+        for (_, candidate) in &mut found {
+            candidate.live |= candidate.names.iter().any(|name| roots.binary_search(name).is_ok());
+        }
+        // Sweep.
+        let mut destroyed = 0;
+        for (table, candidate) in &found {
+            if !candidate.live && self.tables[*table].claim(candidate) {
+                at(Step::Claimed);
+                self.tables[*table].destroy_claimed(candidate.index);
+                destroyed += 1;
+                at(Step::Destroyed);
+            }
+        }
+        self.destroyed.fetch_add(destroyed as u64, Ordering::Relaxed);
+        let survivors = found.len() - destroyed;
+        self.adapted.store((looks / LOOKS_AN_OBJECT).max(survivors).clamp(LEAST, MOST), Ordering::Relaxed);
+        self.due.store(self.eligible() + self.step(), Ordering::Relaxed);
+        at(Step::Over);
+    }
+
+    /// All eligible objects, each with the number of its table.
+    fn candidates(&self) -> Vec<(usize, Candidate)> {
+        let mut found = Vec::new();
+        for (number, table) in self.tables.iter().enumerate() {
+            table.candidates(&mut |candidate| found.push((number, candidate)));
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests;

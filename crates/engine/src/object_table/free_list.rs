@@ -1,0 +1,85 @@
+//! The free slots of a table: a list that threads push to and pop from without ever waiting for each other (Treiber,
+//! "Systems programming: coping with parallelism", IBM RJ 5118, 1986). Slots are never freed, so a thread that is late
+//! may still look at one; a counter beside the head lets its exchange fail.
+
+use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// The first free slot, plus one, below; how often the list has changed, above.
+#[derive(Debug)]
+pub(super) struct FreeList(AtomicU64);
+
+impl FreeList {
+    pub(super) const fn new() -> FreeList {
+        FreeList(AtomicU64::new(0))
+    }
+
+    fn after(head: u64, first: u32) -> u64 {
+        ((head >> 32) + 1) << 32 | u64::from(first)
+    }
+
+    /// Puts a slot in front; `next` is its link.
+    pub(super) fn push(&self, index: u32, next: &AtomicU32) {
+        let mut head = self.0.load(Ordering::Relaxed);
+        loop {
+            next.store(head as u32, Ordering::Relaxed);
+            // Release: pairs with the Acquire in `pop`; whoever takes the slot finds it as it was left.
+            match self.0.compare_exchange_weak(
+                head,
+                Self::after(head, index + 1),
+                Ordering::Release,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return,
+                Err(now) => head = now,
+            }
+        }
+    }
+
+    /// Takes the first slot; `next` leads to the link of a slot.
+    pub(super) fn pop<'a>(&self, next: impl Fn(u32) -> &'a AtomicU32) -> Option<u32> {
+        let mut head = self.0.load(Ordering::Acquire);
+        loop {
+            let index = (head as u32).checked_sub(1)?;
+            let behind = next(index).load(Ordering::Relaxed);
+            // Acquire: pairs with the Release in `push`, also of the next look.
+            match self.0.compare_exchange_weak(
+                head,
+                Self::after(head, behind),
+                Ordering::Acquire,
+                Ordering::Acquire,
+            ) {
+                Ok(_) => return Some(index),
+                Err(now) => head = now,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_slot_is_given_to_one_thread_at_a_time() {
+        let list = FreeList::new();
+        let links: Vec<AtomicU32> = (0..64).map(|_| AtomicU32::new(0)).collect();
+        let taken: Vec<AtomicU32> = (0..64).map(|_| AtomicU32::new(0)).collect();
+        (0..64).for_each(|index| list.push(index, &links[index as usize]));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..20_000 {
+                        let index =
+                            list.pop(|index| &links[index as usize]).expect("more slots than threads");
+                        assert_eq!(taken[index as usize].fetch_add(1, Ordering::Relaxed), 0);
+                        taken[index as usize].fetch_sub(1, Ordering::Relaxed);
+                        list.push(index, &links[index as usize]);
+                    }
+                });
+            }
+        });
+        let mut rest: Vec<u32> = std::iter::from_fn(|| list.pop(|index| &links[index as usize])).collect();
+        rest.sort_unstable();
+        assert_eq!(rest, (0..64).collect::<Vec<_>>());
+    }
+}

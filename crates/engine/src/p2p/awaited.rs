@@ -1,0 +1,167 @@
+//! What the completing calls wait for: requests, and messages to come.
+
+use super::complete::{Scan, State, is_over, scan, state};
+use crate::error::Result;
+use crate::matching::Key;
+use crate::process::Process;
+use crate::progress::{Asleep, Event};
+use crate::request::{self, Found, RequestId};
+use heddle_sync::Watcher;
+use heddle_sync::watched_state::Watch;
+
+/// The completion of a request that only the caller knows.
+pub(super) struct Completion(pub(super) RequestId);
+
+impl Event for Completion {
+    #[inline(always)]
+    fn is_over(&mut self) -> bool {
+        request::is_complete(self.0)
+    }
+
+    unsafe fn watch(&mut self, watcher: &Watcher) -> Watch {
+        // SAFETY: the caller's promise.
+        unsafe { request::watch(self.0, watcher) }
+    }
+
+    fn unwatch(&mut self, watcher: &Watcher) {
+        request::unwatch(self.0, watcher);
+    }
+}
+
+/// The slot of a request that is not over.
+fn pending(handle: usize) -> Option<RequestId> {
+    match (state(handle), request::find(handle)) {
+        (Ok(State::Pending(_)), Ok(Found::Slot(id))) => Some(id),
+        _ => None,
+    }
+}
+
+/// Takes a watcher out of the request, if it still is there.
+fn unwatch(handle: usize, watcher: &Watcher) {
+    if let Ok(Found::Slot(id)) = request::find(handle) {
+        request::unwatch(id, watcher);
+    }
+}
+
+/// The completion of a first request; others are to be completed, too, before their waiter needs to run again.
+pub(super) struct FirstOfAll<'a> {
+    pub(super) first: usize,
+    pub(super) others: &'a [usize],
+}
+
+impl FirstOfAll<'_> {
+    fn handles(&self) -> impl Iterator<Item = &usize> {
+        std::iter::once(&self.first).chain(self.others)
+    }
+}
+
+impl Event for FirstOfAll<'_> {
+    #[inline(always)]
+    fn is_over(&mut self) -> bool {
+        is_over(self.first)
+    }
+
+    unsafe fn watch(&mut self, watcher: &Watcher) -> Watch {
+        for id in self.handles().filter_map(|handle| pending(*handle)) {
+            // SAFETY: the caller's promise.
+            if unsafe { request::watch(id, watcher) } == Watch::Taken {
+                return Watch::Taken;
+            }
+        }
+        Watch::Set
+    }
+
+    fn unwatch(&mut self, watcher: &Watcher) {
+        self.handles().for_each(|handle| unwatch(*handle, watcher));
+    }
+}
+
+/// The completion of any of several requests.
+pub(super) struct AnyOf<'a> {
+    process: &'a Process,
+    handles: &'a [usize],
+    /// The first pending one's: its waiter looks there anyway.
+    vni: u32,
+    /// What the last look found.
+    pub(super) found: Result<Scan>,
+}
+
+impl<'a> AnyOf<'a> {
+    pub(super) fn new(process: &'a Process, handles: &'a [usize], vni: u32) -> AnyOf<'a> {
+        AnyOf { process, handles, vni, found: Ok(Scan::Pending) }
+    }
+}
+
+impl Event for AnyOf<'_> {
+    fn is_over(&mut self) -> bool {
+        self.found = scan(self.handles, serve(self.process, self.vni));
+        !matches!(self.found, Ok(Scan::Pending))
+    }
+
+    fn watcher(&self) -> Watcher {
+        Watcher::for_first()
+    }
+
+    unsafe fn watch(&mut self, watcher: &Watcher) -> Watch {
+        for handle in self.handles {
+            let watch = match (state(*handle), request::find(*handle)) {
+                (Ok(State::Nothing), _) => continue,
+                // SAFETY: the caller's promise.
+                (Ok(State::Pending(_)), Ok(Found::Slot(id))) => unsafe { request::watch(id, watcher) },
+                _ => Watch::Over,
+            };
+            if watch != Watch::Set {
+                return watch;
+            }
+        }
+        Watch::Set
+    }
+
+    fn unwatch(&mut self, watcher: &Watcher) {
+        self.handles.iter().for_each(|handle| unwatch(*handle, watcher));
+    }
+}
+
+/// Makes progress for each VNI among those of pending requests; VNIs in a row are served once.
+pub(super) fn serve(process: &Process, mut last: u32) -> impl FnMut(u32) {
+    move |vni| {
+        if last != vni {
+            last = vni;
+            process.progress_for_test(vni);
+        }
+    }
+}
+
+/// The coming of a message that `look` finds.
+pub(super) struct Arrival<'a, F> {
+    pub(super) process: &'a Process,
+    pub(super) vni: u32,
+    pub(super) key: Key,
+    pub(super) look: F,
+}
+
+impl<F: FnMut() -> bool> Event for Arrival<'_, F> {
+    #[inline(always)]
+    fn is_over(&mut self) -> bool {
+        (self.look)()
+    }
+
+    unsafe fn watch(&mut self, watcher: &Watcher) -> Watch {
+        let (key, prober) = (self.key, Asleep::new(watcher));
+        watcher.expect();
+        // SAFETY: expected above; the caller's promise, and `unwatch` below.
+        if unsafe { self.process.vni(self.vni).add_prober(key, prober) } {
+            Watch::Set
+        } else {
+            watcher.excuse();
+            Watch::Over
+        }
+    }
+
+    fn unwatch(&mut self, watcher: &Watcher) {
+        let prober = Asleep::new(watcher);
+        if self.process.vni(self.vni).remove_prober(self.key, prober) {
+            watcher.excuse();
+        }
+    }
+}

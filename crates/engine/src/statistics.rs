@@ -1,0 +1,83 @@
+//! The table of what was counted, which each process prints in the end if `HEDDLE_STATS` says so.
+
+use crate::process::Process;
+use heddle_model::counters::{self, Entry, Event, Section, SectionTotals};
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+/// Prints the table to standard error, in one piece.
+pub(crate) fn print(process: &Process) {
+    let table = table(process);
+    // There is nobody to tell that it did not arrive.
+    let _ = std::io::stderr().write_all(table.as_bytes());
+}
+
+fn table(process: &Process) -> String {
+    let totals = counters::totals();
+    let (threads, _) = counters::threads();
+    let mut out = format!(
+        "Heddle: rank {} of {}, model {}, VNIs {}, threads {threads}\n",
+        process.rank(),
+        process.size(),
+        process.settings().model,
+        process.vnis().len(),
+    );
+    let sections = Section::all().map(|section| (label(section), totals.section(section)));
+    let mut rows: Vec<(String, SectionTotals)> =
+        sections.filter(|(_, counted)| *counted != SectionTotals::default()).collect();
+    match rows.len() {
+        0 => out += "  no section was entered\n",
+        1 => {}
+        _ => rows.push(("all".to_owned(), totals.all_sections())),
+    }
+    if !rows.is_empty() {
+        let _ = writeln!(
+            out,
+            "  {:<16} {:>12} {:>10} {:>12} {:>10} {:>11} {:>11} {:>12} {:>11}",
+            "section",
+            "issue",
+            "productive",
+            "progress",
+            "productive",
+            "contended",
+            "refused",
+            "waited ms",
+            "for others"
+        );
+    }
+    for (name, row) in &rows {
+        let (main, progress) = (row.count(Entry::Main), row.count(Entry::Progress));
+        let _ = writeln!(
+            out,
+            "  {name:<16} {main:>12} {:>10} {progress:>12} {:>10} {:>11} {:>11} {:>12.3} {:>11}",
+            percentage(row.productive_main(), main),
+            percentage(row.count(Entry::Productive), progress),
+            row.count(Entry::Contended),
+            row.count(Entry::Refused),
+            row.waited_ns() as f64 / 1e6,
+            row.count(Entry::ForOthers),
+        );
+    }
+    let _ = writeln!(
+        out,
+        "  requests {} (live {}), unexpected messages {} (waiting {}), matching steps {}, collections {}",
+        totals.events(Event::RequestTaken),
+        totals.live_requests(),
+        totals.events(Event::Unexpected),
+        totals.waiting_messages(),
+        totals.events(Event::MatchingStep),
+        totals.events(Event::Collection),
+    );
+    out
+}
+
+fn label(section: Section) -> String {
+    match section {
+        Section::Vni(number) => format!("VNI {number}"),
+        other => other.name().replace('_', " "),
+    }
+}
+
+fn percentage(part: u64, whole: u64) -> String {
+    if whole == 0 { "-".to_owned() } else { format!("{:.1} %", part as f64 / whole as f64 * 100.0) }
+}

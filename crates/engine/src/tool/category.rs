@@ -1,0 +1,75 @@
+//! Categories: what belongs together.
+
+use super::control::controls;
+use super::performance::performances;
+
+/// A category.
+#[derive(Debug)]
+pub struct Category {
+    /// Its name.
+    pub name: &'static str,
+    /// What belongs to it.
+    pub meaning: &'static str,
+    /// The categories below it, by their indices.
+    pub below: &'static [i32],
+}
+
+const fn category(name: &'static str, meaning: &'static str) -> Category {
+    Category { name, meaning, below: &[] }
+}
+
+/// All categories; a category's index is its place.
+pub static CATEGORIES: &[Category] = &[
+    Category { name: "heddle", meaning: "everything of Heddle", below: &[1, 2, 3, 9, 10, 11] },
+    category("heddle_model", "the thread-safety model and its parts"),
+    category("heddle_settings", "settings that are no part of the model"),
+    Category {
+        name: "heddle_sections",
+        meaning: "critical sections",
+        below: &[4, 5, 6, 7, 8, 12, 13, 14, 15],
+    },
+    category("heddle_section_call", "the section of every call, under global"),
+    category("heddle_section_process", "the section of all shared state, under brief-global"),
+    category("heddle_section_request_pool", "the store of requests"),
+    category("heddle_section_reference_counts", "the reference counts of objects"),
+    category("heddle_section_vni", "the sections of the VNIs"),
+    category("heddle_requests", "requests, and the objects that they use"),
+    category("heddle_messages", "messages and their matching"),
+    category("heddle_threads", "threads and communication paths"),
+    category("heddle_section_arrivals", "the rings that are read, under per-object and lock-free"),
+    category("heddle_section_matching", "the matching of all contexts, under per-object and lock-free"),
+    category(
+        "heddle_section_large_messages",
+        "what is kept of large messages, under per-object and lock-free",
+    ),
+    category("heddle_section_channel", "the ways to all peers, under per-object and lock-free"),
+];
+
+impl Category {
+    /// The indices of its control variables.
+    pub fn controls(&self) -> Vec<i32> {
+        let belongs = |of_model: bool| self.name == if of_model { "heddle_model" } else { "heddle_settings" };
+        (0..).zip(controls()).filter(|(_, it)| belongs(it.is_of_model())).map(|(index, _)| index).collect()
+    }
+
+    /// The indices of its performance variables.
+    pub fn performances(&self) -> Vec<i32> {
+        (0..).zip(performances()).filter(|(_, it)| it.category == self.name).map(|(index, _)| index).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_variable_and_category_has_its_place_once() {
+        let mut below: Vec<i32> = CATEGORIES.iter().flat_map(|category| category.below).copied().collect();
+        below.sort_unstable();
+        assert_eq!(below, (1..CATEGORIES.len() as i32).collect::<Vec<_>>());
+        let controls_of: usize = CATEGORIES.iter().map(|category| category.controls().len()).sum();
+        assert_eq!(controls_of, controls().len());
+        let performances_of: usize = CATEGORIES.iter().map(|category| category.performances().len()).sum();
+        assert_eq!(performances_of, performances().len());
+    }
+}

@@ -1,0 +1,89 @@
+//! Who enters a contended section next: a lock, or one lock for each path.
+
+use crate::lock::LockKind;
+use std::fmt;
+use std::str::FromStr;
+
+/// Who enters a contended section next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arbitration {
+    /// All threads by one lock.
+    One(LockKind),
+    /// The two-level priority lock `P-X-Y` (Amer et al., TOPC 2019, section 4.1): threads that issue an operation by the
+    /// first, those that wait for one by the second, and the former first.
+    Priority(LockKind, LockKind),
+}
+
+/// A name that stands for no arbitration.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no arbitration \"{name}\": {} is wanted", Arbitration::names())]
+pub struct UnknownArbitration {
+    /// What was asked for.
+    pub name: String,
+}
+
+impl Arbitration {
+    /// What may be given, for a sentence.
+    pub fn names() -> String {
+        let kinds: Vec<&str> = LockKind::ALL.iter().map(|(_, name)| *name).collect();
+        format!("{}, or p-X-Y of any two of them", kinds.join(", "))
+    }
+}
+
+impl Arbitration {
+    /// Every lock that keeps up with more threads than cores, and some pairs of them.
+    pub(crate) fn examples() -> Vec<&'static str> {
+        let names = LockKind::ALL.iter().map(|(_, name)| *name);
+        let pairs = ["p-mutex-mutex", "p-mcs-mcs", "p-hmcs-mcs", "p-clh-abortable-mcs"];
+        names.filter(|name| !name.starts_with("strict")).chain(pairs).collect()
+    }
+}
+
+impl fmt::Display for Arbitration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Arbitration::One(kind) => f.write_str(kind.name()),
+            Arbitration::Priority(main, progress) => write!(f, "p-{}-{}", main.name(), progress.name()),
+        }
+    }
+}
+
+impl FromStr for Arbitration {
+    type Err = UnknownArbitration;
+
+    fn from_str(name: &str) -> Result<Arbitration, UnknownArbitration> {
+        if let Some(kind) = LockKind::from_name(name) {
+            return Ok(Arbitration::One(kind));
+        }
+        // Names of kinds have hyphens themselves: try every one as the hyphen between the two.
+        name.strip_prefix("p-")
+            .and_then(|pair| {
+                pair.match_indices('-').find_map(|(at, _)| {
+                    let (main, progress) = (&pair[..at], &pair[at + 1..]);
+                    Some(Arbitration::Priority(LockKind::from_name(main)?, LockKind::from_name(progress)?))
+                })
+            })
+            .ok_or_else(|| UnknownArbitration { name: name.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lead_to_arbitrations_and_back() {
+        for (main, name) in LockKind::ALL {
+            assert_eq!(name.parse(), Ok(Arbitration::One(*main)));
+            for (progress, other) in LockKind::ALL {
+                let pair = format!("p-{name}-{other}");
+                assert_eq!(pair.parse(), Ok(Arbitration::Priority(*main, *progress)), "{pair}");
+                assert_eq!(Arbitration::Priority(*main, *progress).to_string(), pair);
+            }
+        }
+        for wrong in ["", "p-", "p-mcs", "p-mcs-", "p-mcs-mcs-mcs", "spin"] {
+            let error = wrong.parse::<Arbitration>().expect_err("not an arbitration");
+            assert!(error.to_string().contains("abortable-mcs"), "{error}");
+        }
+    }
+}

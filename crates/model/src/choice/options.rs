@@ -1,0 +1,168 @@
+//! The choices that are one name out of a few.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A name that stands for no option of a choice.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no {choice} \"{name}\": {allowed} is wanted")]
+pub struct UnknownOption {
+    /// What was to be chosen.
+    pub choice: &'static str,
+    /// What was asked for.
+    pub name: String,
+    /// What may be given, for a sentence.
+    pub allowed: String,
+}
+
+/// A choice whose options have names.
+pub trait Choice: Copy + PartialEq + Sized + 'static {
+    /// What is chosen, in words.
+    const CHOICE: &'static str;
+    /// Every option, in the order of the papers, with its name and its meaning.
+    const OPTIONS: &'static [(Self, &'static str, &'static str)];
+
+    /// The option's name.
+    fn name(self) -> &'static str {
+        Self::OPTIONS.iter().find(|(option, ..)| *option == self).map_or("?", |(_, name, _)| name)
+    }
+
+    /// The option of a name.
+    ///
+    /// # Errors
+    /// [`UnknownOption`], with the names that exist.
+    fn from_name(name: &str) -> Result<Self, UnknownOption> {
+        Self::OPTIONS.iter().find(|(_, known, _)| *known == name).map(|(option, ..)| *option).ok_or_else(
+            || UnknownOption { choice: Self::CHOICE, name: name.to_owned(), allowed: Self::names() },
+        )
+    }
+
+    /// All names.
+    fn examples() -> Vec<&'static str> {
+        Self::OPTIONS.iter().map(|(_, name, _)| *name).collect()
+    }
+
+    /// All names, for a sentence.
+    fn names() -> String {
+        Self::examples().join(", ")
+    }
+}
+
+/// Declares a choice: its options with their names and meanings.
+macro_rules! choice {
+    ($(#[$doc:meta])* $name:ident, $what:literal { $($option:ident = $text:literal: $meaning:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum $name {
+            $(#[doc = $meaning] $option,)*
+        }
+
+        impl Choice for $name {
+            const CHOICE: &'static str = $what;
+            const OPTIONS: &'static [(Self, &'static str, &'static str)] =
+                &[$((Self::$option, $text, $meaning),)*];
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = UnknownOption;
+
+            fn from_str(name: &str) -> Result<Self, UnknownOption> {
+                Self::from_name(name)
+            }
+        }
+    };
+}
+
+choice! {
+    /// Which section guards an object (Balaji et al., IJHPCA 2010, section 4).
+    Granularity, "granularity" {
+        Global = "global": "one section for the duration of every call, left while the call waits",
+        BriefGlobal = "brief-global": "one section, entered only where shared state is touched",
+        PerVni = "per-vni": "one section for each communication path",
+        PerObject = "per-object": "a section for each channel to a peer, for each part of the matching, for the rings that are read",
+        LockFree = "lock-free": "as per-object, but no thread waits for a section on the way of a small message: rings are shared by compare-and-swap, and operations are left to whoever is at the matching",
+    }
+}
+
+choice! {
+    /// Who runs an operation on a VNI (Amer et al., ICS 2019).
+    Execution, "execution" {
+        Caller = "caller": "the calling thread, inside the section",
+        CSync = "csync": "whoever is first in the queue runs what waits behind it (DSM-Synch)",
+        LockQ = "lockq": "the calling thread if the lock is free; otherwise it posts the operation for the lock's holder",
+        Offload = "offload": "a thread for it, which also looks for messages while nobody calls MPI",
+    }
+}
+
+choice! {
+    /// How many threads there are for the VNIs under [`Execution::Offload`].
+    OffloadThreads, "number of offload threads" {
+        PerVni = "per-vni": "one for each VNI",
+        One = "one": "one for all VNIs",
+    }
+}
+
+choice! {
+    /// How a waiter learns that its operation is complete (Amer et al., TOPC 2019, section 7).
+    WakeUp, "wake-up" {
+        Blind = "blind": "every waiter looks for messages itself, time and again",
+        Counter = "counter": "one waiter of a VNI looks, the others sleep until whoever completes their operation wakes them",
+    }
+}
+
+choice! {
+    /// What keeps a communicator or datatype alive while a request uses it (Goodell et al., CLUSTER 2010).
+    Lifetime, "lifetime" {
+        Naive = "naive": "requests count references to all objects, the predefined ones too",
+        Suppress = "suppress": "requests count references to all but predefined objects",
+        Collect = "collect": "requests count nothing; freed objects are collected when no request names them",
+        Never = "none": "nothing is counted and nothing is ever destroyed: only to measure against",
+    }
+}
+
+choice! {
+    /// Where requests come from (Balaji et al., IJHPCA 2010, section 5.3).
+    RequestPool, "request pool" {
+        Shared = "shared": "one pool behind a section of its own",
+        ThreadLocal = "thread-local": "a cache for each thread, filled 128 at a time from a common store",
+    }
+}
+
+choice! {
+    /// How references to objects are counted (Balaji et al., IJHPCA 2010, section 5.3).
+    ReferenceCounts, "way of counting references" {
+        Locked = "locked": "by additions inside a section, one for each kind of object",
+        Atomic = "atomic": "by atomic additions",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names_lead_to_options_and_back<C: Choice + fmt::Debug>() {
+        for (option, name, meaning) in C::OPTIONS {
+            assert_eq!(C::from_name(name).as_ref(), Ok(option));
+            assert!(!meaning.is_empty());
+        }
+        let error = C::from_name("no such thing").expect_err("no such option");
+        assert!(error.to_string().contains(C::OPTIONS[0].1), "{error}");
+    }
+
+    #[test]
+    fn every_choice_has_its_names() {
+        names_lead_to_options_and_back::<Granularity>();
+        names_lead_to_options_and_back::<Execution>();
+        names_lead_to_options_and_back::<OffloadThreads>();
+        names_lead_to_options_and_back::<WakeUp>();
+        names_lead_to_options_and_back::<Lifetime>();
+        names_lead_to_options_and_back::<RequestPool>();
+        names_lead_to_options_and_back::<ReferenceCounts>();
+    }
+}

@@ -1,0 +1,98 @@
+//! Combinations of parts for tests: as few as show every two parts' values together that make sense together.
+
+use super::{Model, PARTS, Part};
+use std::collections::BTreeSet;
+
+/// A part's value: the index of the part, and of the value among its [`Part::examples`].
+type Choice = (usize, usize);
+
+/// How many random combinations are looked at for each that is taken.
+const CANDIDATES: usize = 64;
+
+/// How many rounds may bring nothing new before the search ends: what is missing then makes no sense together.
+const FRUITLESS: usize = 64;
+
+/// Combinations, each as environment variables with their values, that have every pair of values of different parts that
+/// some sensible model has. A part may also be left out. `seed` makes others of the same kind.
+#[must_use]
+pub fn pairwise(seed: u64) -> Vec<Vec<(&'static str, &'static str)>> {
+    let examples: Vec<_> = PARTS.iter().map(|part| (part.examples)()).collect();
+    let mut random = Random(seed);
+    let mut seen = BTreeSet::new();
+    let mut combinations = Vec::new();
+    let mut fruitless = 0;
+    while fruitless < FRUITLESS {
+        let candidates = (0..CANDIDATES).filter_map(|_| random.combination(&examples));
+        let news = |choices: &Vec<Choice>| pairs(choices).filter(|pair| !seen.contains(pair)).count();
+        match candidates.map(|choices| (news(&choices), choices)).max() {
+            Some((1.., choices)) => {
+                seen.extend(pairs(&choices));
+                let name = |(part, value): &Choice| (PARTS[*part].variable, examples[*part][*value]);
+                combinations.push(choices.iter().map(name).collect());
+                fruitless = 0;
+            }
+            _ => fruitless += 1,
+        }
+    }
+    combinations
+}
+
+/// Every two of a combination's values, and every single one.
+fn pairs(choices: &[Choice]) -> impl Iterator<Item = (Choice, Choice)> {
+    choices.iter().enumerate().flat_map(|(at, one)| choices[at..].iter().map(|other| (*one, *other)))
+}
+
+/// Numbers that only have to differ (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ mixed >> 31) % bound as u64) as usize
+    }
+
+    /// A combination that makes sense, if this attempt brings one.
+    fn combination(&mut self, examples: &[Vec<&'static str>]) -> Option<Vec<Choice>> {
+        let mut choices = Vec::new();
+        for (part, values) in examples.iter().enumerate() {
+            // One more than there are: the part is left out.
+            let value = self.below(values.len() + 1);
+            if value < values.len() {
+                choices.push((part, value));
+            }
+        }
+        let value = |part: &Part| {
+            let found = choices.iter().find(|(index, _)| PARTS[*index].variable == part.variable);
+            found.map(|(index, value)| examples[*index][*value].to_owned())
+        };
+        Model::choose(None, value).is_ok().then_some(choices)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_value_appears_and_every_combination_makes_sense() {
+        let combinations = pairwise(1);
+        assert!(combinations.len() < 200, "{}", combinations.len());
+        for part in PARTS {
+            for value in (part.examples)() {
+                let has = |combination: &Vec<(&str, &str)>| combination.contains(&(part.variable, value));
+                assert!(combinations.iter().any(has), "{}={value}", part.variable);
+            }
+        }
+        for combination in combinations {
+            let value = |part: &Part| {
+                combination
+                    .iter()
+                    .find(|(name, _)| *name == part.variable)
+                    .map(|(_, value)| (*value).to_owned())
+            };
+            assert!(Model::choose(None, value).is_ok(), "{combination:?}");
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! The parts of a model, each with the environment variable that chooses it.
+
+use super::{
+    Arbitration, Choice, CollectThreshold, Execution, Granularity, Lifetime, Model, OffloadThreads,
+    ReferenceCounts, RequestPool, WakeUp,
+};
+
+/// What the values of a variable are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Values {
+    /// Those names that it says are allowed, with commas between them.
+    Names,
+    /// Numbers.
+    Numbers,
+    /// Text of its own form.
+    Text,
+}
+
+/// A part of a model.
+#[derive(Debug)]
+pub struct Part {
+    /// Its name, in words.
+    pub name: &'static str,
+    /// Its environment variable. In lower case it is the name of the MPI_T control variable.
+    pub variable: &'static str,
+    /// What it means.
+    pub meaning: &'static str,
+    /// What its values are.
+    pub values: Values,
+    /// What may be given, for a sentence.
+    pub allowed: fn() -> String,
+    /// Some of the values that may be given, to try them in combination with others.
+    pub examples: fn() -> Vec<&'static str>,
+    /// What a model has.
+    pub get: fn(&Model) -> String,
+    /// Gives a model another value, or says why not.
+    pub set: fn(&mut Model, &str) -> Result<(), String>,
+}
+
+/// A part that is one of a few names.
+macro_rules! option {
+    ($name:literal, $variable:literal, $choice:ident, $field:ident, $meaning:literal) => {
+        option!($name, $variable, $choice, $field, $meaning, Names)
+    };
+    ($name:literal, $variable:literal, $choice:ident, $field:ident, $meaning:literal, $values:ident) => {
+        Part {
+            name: $name,
+            variable: $variable,
+            meaning: $meaning,
+            values: Values::$values,
+            allowed: $choice::names,
+            examples: $choice::examples,
+            get: |model| model.$field.to_string(),
+            set: |model, value| {
+                model.$field = value.parse().map_err(|_| format!("{} is wanted", $choice::names()))?;
+                Ok(())
+            },
+        }
+    };
+}
+
+/// A part that is a number, from some least one on.
+macro_rules! number {
+    ($name:literal, $variable:literal, $field:ident, $least:literal, $meaning:literal) => {
+        Part {
+            name: $name,
+            variable: $variable,
+            meaning: $meaning,
+            values: Values::Numbers,
+            allowed: || format!("a number from {} to {}", $least, u32::MAX),
+            examples: || vec!["1", "100"],
+            get: |model| model.$field.to_string(),
+            set: |model, value| match value.parse() {
+                Ok(number @ $least..) => {
+                    model.$field = number;
+                    Ok(())
+                }
+                _ => Err(format!("a number from {} to {} is wanted", $least, u32::MAX)),
+            },
+        }
+    };
+}
+
+/// Every part, in the order of the papers.
+pub const PARTS: &[Part] = &[
+    option!("granularity", "HEDDLE_GRANULARITY", Granularity, granularity, "which section guards an object"),
+    option!(
+        "arbitration",
+        "HEDDLE_ARBITRATION",
+        Arbitration,
+        arbitration,
+        "who enters a contended section next",
+        Text
+    ),
+    Part {
+        name: "bias",
+        variable: "HEDDLE_BIAS",
+        meaning: "whether a section costs nearly nothing as long as one thread alone uses it",
+        values: Values::Names,
+        allowed: || "on, off".to_owned(),
+        examples: || vec!["on", "off"],
+        get: |model| if model.bias { "on" } else { "off" }.to_owned(),
+        set: |model, value| {
+            model.bias = match value {
+                "on" => true,
+                "off" => false,
+                _ => return Err("on or off is wanted".to_owned()),
+            };
+            Ok(())
+        },
+    },
+    option!("execution", "HEDDLE_EXECUTION", Execution, execution, "who runs an operation"),
+    option!(
+        "offload threads",
+        "HEDDLE_OFFLOAD_THREADS",
+        OffloadThreads,
+        offload_threads,
+        "how many threads there are for the VNIs, under offload"
+    ),
+    option!(
+        "wake-up",
+        "HEDDLE_WAKEUP",
+        WakeUp,
+        wake_up,
+        "how a waiter learns that its operation is complete"
+    ),
+    option!(
+        "lifetime",
+        "HEDDLE_LIFETIME",
+        Lifetime,
+        lifetime,
+        "what keeps an object alive while a request uses it"
+    ),
+    option!(
+        "collect threshold",
+        "HEDDLE_COLLECT_THRESHOLD",
+        CollectThreshold,
+        collect_threshold,
+        "how many more freed objects there are before they are collected",
+        Text
+    ),
+    option!("request pool", "HEDDLE_REQUEST_POOL", RequestPool, request_pool, "where requests come from"),
+    option!(
+        "reference counts",
+        "HEDDLE_REFERENCE_COUNTS",
+        ReferenceCounts,
+        reference_counts,
+        "how references to objects are counted"
+    ),
+    number!(
+        "low bound",
+        "HEDDLE_LOW_BOUND",
+        low_bound,
+        1,
+        "how many threads that issue operations may pass one that waits for progress, under p-X-Y"
+    ),
+    number!(
+        "combining limit",
+        "HEDDLE_COMBINING_LIMIT",
+        combining_limit,
+        1,
+        "how many operations of others a thread runs before it hands the section on, under csync and lockq"
+    ),
+    number!(
+        "test patience",
+        "HEDDLE_TEST_PATIENCE",
+        test_patience_us,
+        0,
+        "for how many microseconds MPI_Test and its like wait for a section before they give up (mutex, clh, abortable-mcs and \
+         hmcs without a bias let them; others only try)"
+    ),
+];

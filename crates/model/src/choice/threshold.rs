@@ -1,0 +1,74 @@
+//! When freed objects are collected.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// How many freed objects there must be more than the last collection left, for the next one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CollectThreshold {
+    /// As many as make the collection worth its work: it grows with the requests that are to be looked at, and with the
+    /// objects that could not go.
+    Adaptive,
+    /// So many.
+    Number(u32),
+}
+
+impl CollectThreshold {
+    /// What may be given, for a sentence.
+    pub fn names() -> String {
+        format!("adaptive, or a number from 1 to {}", u32::MAX)
+    }
+}
+
+impl CollectThreshold {
+    pub(crate) fn examples() -> Vec<&'static str> {
+        vec!["adaptive", "1", "100"]
+    }
+}
+
+impl fmt::Display for CollectThreshold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CollectThreshold::Adaptive => f.write_str("adaptive"),
+            CollectThreshold::Number(number) => write!(f, "{number}"),
+        }
+    }
+}
+
+/// What stands for no threshold.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("\"{text}\" is no threshold: {} is wanted", CollectThreshold::names())]
+pub struct UnknownThreshold {
+    /// What was asked for.
+    pub text: String,
+}
+
+impl FromStr for CollectThreshold {
+    type Err = UnknownThreshold;
+
+    fn from_str(text: &str) -> Result<CollectThreshold, UnknownThreshold> {
+        match (text, text.parse()) {
+            ("adaptive", _) => Ok(CollectThreshold::Adaptive),
+            (_, Ok(number @ 1..)) => Ok(CollectThreshold::Number(number)),
+            _ => Err(UnknownThreshold { text: text.to_owned() }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thresholds_are_read_as_they_are_written() {
+        for threshold in
+            [CollectThreshold::Adaptive, CollectThreshold::Number(1), CollectThreshold::Number(77)]
+        {
+            assert_eq!(threshold.to_string().parse(), Ok(threshold));
+        }
+        for wrong in ["", "0", "-1", "often", "4294967296"] {
+            let error = wrong.parse::<CollectThreshold>().expect_err("no threshold");
+            assert!(error.to_string().contains("adaptive"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! A thread's counts.
+
+use super::section::Section;
+use super::totals::SectionTotals;
+use super::{Entry, Event};
+use heddle_platform::atomic::{AtomicU64, Ordering};
+use std::mem::offset_of;
+use std::ptr;
+
+/// A number that one thread adds to and anybody reads.
+#[derive(Debug)]
+pub(super) struct Count(AtomicU64);
+
+impl Count {
+    /// Adds: a load and a store, since nobody else writes.
+    #[inline(always)]
+    pub(super) fn add(&self, number: u64) {
+        self.0.store(self.get().wrapping_add(number), Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    pub(super) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Moves what was counted to `sum`.
+    fn move_to(&self, sum: &Count) {
+        sum.add(self.get());
+        self.0.store(0, Ordering::Relaxed);
+    }
+}
+
+/// The counts of one section: a line.
+#[derive(Debug)]
+#[repr(align(64))]
+struct Line([Count; Entry::COUNT]);
+
+/// A thread's counts. Aligned to two lines, since processors fetch them in pairs.
+#[derive(Debug)]
+#[repr(C, align(128))]
+pub(super) struct Block {
+    events: [Count; Event::COUNT],
+    sections: [Line; Section::COUNT],
+}
+
+impl Block {
+    pub(super) const fn new() -> Block {
+        Block {
+            events: [const { Count(AtomicU64::new(0)) }; Event::COUNT],
+            sections: [const { Line([const { Count(AtomicU64::new(0)) }; Entry::COUNT]) }; Section::COUNT],
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn event(&self, event: Event) -> &Count {
+        &self.events[event as usize]
+    }
+
+    /// Where the counts of a section lie, in bytes.
+    pub(super) fn offset_of(section: Section) -> u32 {
+        (offset_of!(Block, sections) + section.index() * size_of::<Line>()) as u32
+    }
+
+    /// A count of the section whose counts lie at that offset.
+    ///
+    /// # Safety
+    ///
+    /// `offset` came from [`offset_of`](Self::offset_of).
+    #[inline(always)]
+    pub(super) unsafe fn entry(&self, offset: u32, entry: Entry) -> &Count {
+        // SAFETY: there lies a line of this block, by the caller's promise.
+        let line = unsafe { ptr::from_ref(self).byte_add(offset as usize) }.cast::<Line>();
+        // SAFETY: as above; it lives as long as the block.
+        &unsafe { &*line }.0[entry as usize]
+    }
+
+    pub(super) fn section(&self, section: Section) -> SectionTotals {
+        let line = &self.sections[section.index()];
+        SectionTotals::of(|entry| line.0[entry as usize].get())
+    }
+
+    /// Moves everything to `sum`.
+    pub(super) fn move_to(&self, sum: &Block) {
+        for (mine, sum) in self.events.iter().zip(&sum.events) {
+            mine.move_to(sum);
+        }
+        for (mine, sum) in self.sections.iter().zip(&sum.sections) {
+            for (mine, sum) in mine.0.iter().zip(&sum.0) {
+                mine.move_to(sum);
+            }
+        }
+    }
+}

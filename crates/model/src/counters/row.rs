@@ -1,0 +1,158 @@
+//! A section's place in the blocks of all threads, and how what happens there is counted.
+
+use super::block::{Block, Count};
+use super::section::Section;
+use super::{Entry, Event, registry};
+use crate::section::Path;
+use heddle_platform::clock;
+
+/// Where a section is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Row {
+    /// Where the section's line lies in a block, in bytes: an invariant.
+    offset: u32,
+    what: What,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum What {
+    /// Entries.
+    Entries,
+    /// Work alone: the section is that of the whole call.
+    Work,
+    /// Nothing, since there are no sections.
+    Nothing,
+}
+
+/// One in so many operations that may be combined is timed: a clock would cost more than the others do.
+const SAMPLED: u64 = 64;
+
+impl Row {
+    /// Where the entries of `section` are counted.
+    pub fn of(section: Section) -> Row {
+        Row { offset: Block::offset_of(section), what: What::Entries }
+    }
+
+    /// Of state that the section of the whole call guards.
+    pub fn within_call() -> Row {
+        Row { offset: Block::offset_of(Section::Call), what: What::Work }
+    }
+
+    /// Of state that no section guards.
+    pub fn without_section() -> Row {
+        Row { offset: Block::offset_of(Section::Call), what: What::Nothing }
+    }
+
+    #[inline(always)]
+    fn count(self, entry: Entry) -> &'static Count {
+        // SAFETY: the offset is that of a section (its invariant).
+        unsafe { registry::mine().entry(self.offset, entry) }
+    }
+
+    /// The calling thread has entered.
+    #[inline(always)]
+    pub(crate) fn entered(self, path: Path) {
+        let entry = match path {
+            Path::Main => Entry::Main,
+            Path::Progress => Entry::Progress,
+        };
+        self.count(entry).add(1);
+    }
+
+    /// The calling thread has only looked, on the main path.
+    #[inline]
+    pub(crate) fn only_looked(self) {
+        if self.what == What::Entries {
+            self.count(Entry::Fruitless).add(1);
+        }
+    }
+
+    /// The calling thread has found the section taken, and goes away.
+    #[cold]
+    pub(crate) fn refused(self) {
+        self.count(Entry::Refused).add(1);
+    }
+
+    /// Enters by `attempt`, or by `wait`, which is then timed.
+    #[inline(always)]
+    pub(crate) fn contend<T>(self, attempt: impl FnOnce() -> Option<T>, wait: impl FnOnce() -> T) -> T {
+        match attempt() {
+            Some(entered) => entered,
+            None => self.timed(wait),
+        }
+    }
+
+    /// Enters by `wait` a section that was found taken.
+    #[inline(never)]
+    pub(crate) fn timed<T>(self, wait: impl FnOnce() -> T) -> T {
+        let since = clock::ticks();
+        let entered = wait();
+        let waited = clock::ticks().wrapping_sub(since);
+        self.count(Entry::Contended).add(1);
+        self.count(Entry::Waited).add(waited);
+        entered
+    }
+
+    /// Runs `combined`, which runs an operation given to it, or has another thread run it and waits for that; then it says
+    /// so.
+    #[inline(always)]
+    pub(crate) fn combine<R>(self, combined: impl FnOnce(&mut bool) -> R) -> R {
+        let timed = self.count(Entry::Main).get().is_multiple_of(SAMPLED);
+        let since = if timed { clock::ticks() } else { 0 };
+        let mut by_another = false;
+        let result = combined(&mut by_another);
+        if by_another {
+            self.count(Entry::Contended).add(1);
+            if timed {
+                self.count(Entry::Waited).add(clock::ticks().wrapping_sub(since) * SAMPLED);
+            }
+        }
+        result
+    }
+
+    /// The calling thread has run an operation of another one.
+    #[inline]
+    pub(crate) fn ran_for_another(self) {
+        self.count(Entry::ForOthers).add(1);
+    }
+
+    /// What the calling thread has just done on the progress path has completed an operation.
+    #[inline]
+    pub fn completed_something(self) {
+        match self.what {
+            What::Entries => self.count(Entry::Productive).add(1),
+            What::Work => super::count(Event::Work, 1),
+            What::Nothing => {}
+        }
+    }
+
+    /// The calling thread has entered so many times for progress, uncounted; with the last it completed an operation, or not.
+    #[inline(always)]
+    pub(crate) fn looked(self, times: u32, completed: bool) {
+        match self.what {
+            What::Entries => {
+                self.count(Entry::Progress).add(u64::from(times));
+                self.count(Entry::Productive).add(u64::from(completed));
+            }
+            What::Work => super::count(Event::Work, u64::from(completed)),
+            What::Nothing => {}
+        }
+    }
+
+    /// An operation was issued in state that has no section of its own.
+    #[inline]
+    pub(crate) fn issued_without_section(self, path: Path) {
+        if self.what == What::Work && path == Path::Main {
+            super::count(Event::Work, 1);
+        }
+    }
+
+    /// The calling thread leaves the section of its call, entered on `path`; `worked` says whether it did anything.
+    pub(crate) fn left_call(self, path: Path, worked: bool) {
+        match (path, worked) {
+            (Path::Progress, true) => self.count(Entry::Productive).add(1),
+            (Path::Main, false) => self.count(Entry::Fruitless).add(1),
+            _ => {}
+        }
+    }
+}

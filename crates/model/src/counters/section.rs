@@ -1,0 +1,78 @@
+//! The sections that are counted apart.
+
+/// The most VNIs that a process may have.
+pub const MOST_VNIS: usize = 64;
+
+/// A section, or all sections of a kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Section {
+    /// That of every call, under `global`.
+    Call,
+    /// That of all shared state, under `brief-global`.
+    Process,
+    /// The store of requests.
+    RequestPool,
+    /// Reference counts of objects.
+    ReferenceCounts,
+    /// The rings that are read, of any VNI, under `per-object` and `lock-free`, as the next three.
+    Arrivals,
+    /// The matching of any context.
+    Matching,
+    /// What is kept of large messages.
+    LargeMessages,
+    /// The way to any peer.
+    Channel,
+    /// A VNI, by its number, which is below [`MOST_VNIS`].
+    Vni(usize),
+}
+
+/// Those before the VNIs.
+const KINDS: [Section; 8] = [
+    Section::Call,
+    Section::Process,
+    Section::RequestPool,
+    Section::ReferenceCounts,
+    Section::Arrivals,
+    Section::Matching,
+    Section::LargeMessages,
+    Section::Channel,
+];
+
+impl Section {
+    pub(super) const COUNT: usize = KINDS.len() + MOST_VNIS;
+
+    /// Every section.
+    pub fn all() -> impl Iterator<Item = Section> {
+        KINDS.into_iter().chain((0..MOST_VNIS).map(Section::Vni))
+    }
+
+    /// Its place in a block, below `COUNT`.
+    pub(super) fn index(self) -> usize {
+        match self {
+            Section::Call => 0,
+            Section::Process => 1,
+            Section::RequestPool => 2,
+            Section::ReferenceCounts => 3,
+            Section::Arrivals => 4,
+            Section::Matching => 5,
+            Section::LargeMessages => 6,
+            Section::Channel => 7,
+            Section::Vni(number) => KINDS.len() + number.min(MOST_VNIS - 1),
+        }
+    }
+
+    /// What it is called in tables and in names of variables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Section::Call => "call",
+            Section::Process => "process",
+            Section::RequestPool => "request_pool",
+            Section::ReferenceCounts => "reference_counts",
+            Section::Arrivals => "arrivals",
+            Section::Matching => "matching",
+            Section::LargeMessages => "large_messages",
+            Section::Channel => "channel",
+            Section::Vni(_) => "vni",
+        }
+    }
+}

@@ -1,0 +1,423 @@
+//! A value whose operations are left to whoever is at it: nobody who can leave its operation ever waits.
+//!
+//! **What it gives.** A caller that finds nobody at the value runs its operation itself, for two atomic instructions. One
+//! that finds somebody there posts the operation and goes away ([`post`](Delegated::post)): whoever is there runs it before
+//! leaving. So a thread that is stopped at the value stops nobody but those who need a result ([`run`](Delegated::run)).
+//!
+//! **Source.** Delegation as in LockQ (A. Amer et al., *Software combining to mitigate multithreaded MPI contention*, ICS
+//! 2019), over one word as in an actor's mailbox. [`LockQueue`](super::LockQueue) has its posters wait when too much
+//! is posted, so that none of them works for the others for ever. Here nobody waits: who has run `limit` operations of
+//! others leaves the rest behind and says so ([`Rest::Left`]); whoever posts next goes on with it, and the user sees to it
+//! that somebody looks ([`serve_left`](Delegated::serve_left)).
+//!
+//! | `state` | meaning |
+//! |---|---|
+//! | none | nobody is at the value, and nothing is posted |
+//! | `HELD` | somebody is |
+//! | `HELD`, `POSTED` | somebody is, and is to run what is posted before it leaves |
+//! | `POSTED` | nobody is, and something was left behind |
+//! | … and `ASLEEP` | somebody sleeps until the value is free |
+//!
+//! ```text
+//!   post:   none -> HELD: run it, leave        otherwise chain it; set HELD, POSTED: HELD before? go away
+//!   leave:  HELD -> none                       otherwise take POSTED away, run what is chained, leave again
+//! ```
+//!
+//! **Invariants.**
+//!
+//! 1. *Exclusion*: `guarded` is accessed only by the thread that set `HELD`, until it takes that away.
+//! 2. *Nothing is forgotten*: an operation is chained before `POSTED` is set. `HELD` is taken away while `POSTED` is not
+//!    set, by a compare-and-swap, or leaves `POSTED` behind; and `POSTED` is taken away before the chain is taken. So
+//!    between the end of a call of `post` and the operation's run, `HELD` or `POSTED` is set.
+//! 3. *Order*: chained operations run in the order in which they were chained. One that was not chained runs if the state
+//!    was none, so that all whose `post` had returned are run (invariant 2), or after all that were found chained.
+//! 4. *No lost wake-up*: who sleeps has set `ASLEEP` in the word on which it sleeps; who takes that away wakes one, and who
+//!    has slept sets it when it enters, since others may sleep.
+//!
+//! **Orderings.** Every change of `state` is a read-modify-write, so each stays in the release sequence of the earlier ones:
+//! who takes `HELD` away releases, who sets it acquires; who sets `POSTED` releases, who takes it away acquires.
+//!
+//! **Fairness**: posted operations are first come, first served; one that waits for its result may be overtaken. **Cost**:
+//! free, as an uncontended lock; a post is a node from the thread's cache, a compare-and-swap and an atomic or.
+
+use super::posted::{Posted, run_unattended};
+use super::request::Request;
+use crate::fault::{Fault, injected};
+use crate::padded::CachePadded;
+use crate::queue::chain::Chain;
+use crate::wait::{Next, WaitPolicy, Waiter};
+use heddle_platform::atomic::Ordering;
+use heddle_platform::platform::{AtomicInteger, CellAccess, MemoryCell};
+use heddle_platform::{Native, Platform, Scope};
+use std::fmt;
+use std::mem;
+use std::ptr::{self, NonNull};
+
+const FREE: u32 = 0;
+const HELD: u32 = 1;
+const POSTED: u32 = 2;
+const ASLEEP: u32 = 4;
+
+/// What a thread left behind when it went away from the value.
+#[must_use = "what is left behind runs only when somebody comes"]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rest {
+    /// Nothing: all that was posted is run, or somebody else is at it.
+    Nothing,
+    /// Operations that nobody runs until somebody calls again.
+    Left,
+}
+
+/// The value; see the [module](self).
+pub struct Delegated<T: 'static, P: Platform = Native> {
+    state: CachePadded<P::AtomicU32>,
+    posted: CachePadded<Chain<P, Request<P, T>>>,
+    guarded: CachePadded<P::Cell<Guarded<T, P>>>,
+    limit: u32,
+    policy: WaitPolicy,
+}
+
+struct Guarded<T: 'static, P: Platform> {
+    value: T,
+    /// What was taken from `posted` and is not run yet, oldest first.
+    pending: *mut Request<P, T>,
+}
+
+// SAFETY: the value is accessed by one thread at a time (invariant 1), so it moves between threads but is never shared;
+// posted operations are Send.
+unsafe impl<T: Send + 'static, P: Platform> Sync for Delegated<T, P> {}
+// SAFETY: whoever owns it owns the value and what is posted.
+unsafe impl<T: Send + 'static, P: Platform> Send for Delegated<T, P> {}
+
+impl<T: 'static, P: Platform> fmt::Debug for Delegated<T, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Delegated").field("limit", &self.limit).finish_non_exhaustive()
+    }
+}
+
+impl<T: 'static, P: Platform> Delegated<T, P> {
+    /// Puts `value` where operations are left. A thread runs at most `limit` of those of others before it goes away (at
+    /// least 1). Those who wait do so by `policy`. What is left when it is dropped is not run.
+    #[must_use]
+    pub fn new(value: T, limit: u32, policy: WaitPolicy) -> Self {
+        let guarded = Guarded { value, pending: ptr::null_mut() };
+        Self {
+            state: CachePadded::new(AtomicInteger::new(FREE)),
+            posted: CachePadded::new(Chain::new()),
+            guarded: CachePadded::new(MemoryCell::new(guarded)),
+            limit: limit.max(1),
+            policy,
+        }
+    }
+
+    /// Runs `operation` if nobody is at the value and nothing is left behind; never waits.
+    ///
+    /// # Errors
+    ///
+    /// Gives the operation back, not run.
+    #[inline]
+    pub fn try_run<R, F: FnOnce(&mut T) -> R>(&self, operation: F) -> Result<(R, Rest), F> {
+        if self.try_enter() { Ok(self.run_inside(operation)) } else { Err(operation) }
+    }
+
+    /// Runs `operation` behind what is posted; waits for that until the value is free. Not from inside an operation.
+    #[inline]
+    pub fn run<R>(&self, operation: impl FnOnce(&mut T) -> R) -> (R, Rest) {
+        if !self.try_enter() {
+            self.enter_waiting();
+        }
+        self.run_inside(operation)
+    }
+
+    /// Runs `operation`, or leaves it to whoever is at the value; never waits. From inside an operation it may be called.
+    #[inline]
+    pub fn post(&self, operation: impl FnOnce(&mut T) + Send + 'static) -> Rest {
+        if self.try_enter() {
+            self.guarded(|guarded| run_unattended(operation, &mut guarded.value));
+            return self.leave();
+        }
+        self.leave_behind(operation)
+    }
+
+    /// Runs `operation`, or leaves what `later` makes to whoever is at the value; never waits. Only one of the two is called,
+    /// with `given`; `later` also says what is to be returned.
+    #[inline]
+    pub fn run_or_post<C, R, L: FnOnce(&mut T) + Send + 'static>(
+        &self,
+        given: C,
+        operation: impl FnOnce(&mut T, C) -> R,
+        later: impl FnOnce(C) -> (L, R),
+    ) -> (R, Rest) {
+        if self.try_enter() {
+            return self.run_inside(|value| operation(value, given));
+        }
+        let (operation, result) = later(given);
+        (result, self.leave_behind(operation))
+    }
+
+    /// As [`post`](Self::post), when somebody is at the value or something is left there.
+    #[inline(never)]
+    fn leave_behind(&self, operation: impl FnOnce(&mut T) + Send + 'static) -> Rest {
+        let request = Posted::<P, T, _>::new(operation).request();
+        // SAFETY: alive until it has run, aligned as a frame, and new.
+        let chained = unsafe { self.posted.push(request) };
+        debug_assert!(chained.is_ok(), "the chain is never closed");
+        if injected(Fault::DelegatedPostsUncalled) && self.state.load(Ordering::Relaxed) & HELD != 0 {
+            return Rest::Nothing;
+        }
+        // Release: pairs with the Acquire in leave_called(), for the chained operation; Acquire: we may be inside now.
+        let before = self.state.fetch_or(HELD | POSTED, Ordering::AcqRel);
+        if before & HELD != 0 { Rest::Nothing } else { self.leave_called() }
+    }
+
+    /// Whether something was left behind that nobody is at; outdated when it arrives.
+    #[inline]
+    #[must_use]
+    pub fn is_left(&self) -> bool {
+        self.state.load(Ordering::Relaxed) & (HELD | POSTED) == POSTED
+    }
+
+    /// Goes on with what was left behind, if nobody else does; `None` if there is nothing to do.
+    pub fn serve_left(&self) -> Option<Rest> {
+        let seen = self.state.load(Ordering::Relaxed);
+        let left = seen & (HELD | POSTED) == POSTED;
+        // Acquire: pairs with the Release of who left it.
+        let enter = || self.state.compare_exchange(seen, seen | HELD, Ordering::Acquire, Ordering::Relaxed);
+        (left && enter().is_ok()).then(|| self.leave_called())
+    }
+
+    /// Whether nobody is at the value and nothing is posted; outdated when it arrives.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.state.load(Ordering::Relaxed) == FREE && self.posted.is_empty()
+    }
+
+    #[inline(always)]
+    fn try_enter(&self) -> bool {
+        // Acquire: pairs with the Release of who was inside before.
+        self.state.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    /// Waits until nobody is at the value, enters, and runs what is posted by then.
+    #[cold]
+    fn enter_waiting(&self) {
+        let mut waiter = Waiter::<P>::new(&self.policy, 1);
+        let mut slept = 0;
+        loop {
+            let seen = self.state.load(Ordering::Relaxed);
+            if seen & HELD == 0 {
+                let entered = seen | HELD | slept;
+                // Acquire: pairs with the Release of who was inside before.
+                if self.state.compare_exchange(seen, entered, Ordering::Acquire, Ordering::Relaxed).is_ok() {
+                    break;
+                }
+            } else if waiter.pause() == Next::Park {
+                if !injected(Fault::DelegatedSleepsUnseen) {
+                    let asleep = seen | ASLEEP;
+                    let noted =
+                        self.state.compare_exchange(seen, asleep, Ordering::Relaxed, Ordering::Relaxed);
+                    if noted.is_err() {
+                        continue;
+                    }
+                    P::wait(&self.state, asleep, None, Scope::Process);
+                } else {
+                    P::wait(&self.state, seen, None, Scope::Process);
+                }
+                slept = ASLEEP;
+                waiter.reset();
+            }
+        }
+        if !injected(Fault::DelegatedRunsAhead) {
+            self.serve_found();
+        }
+    }
+
+    /// Runs what is posted now, all of it: what follows is of no concern to who has just come.
+    fn serve_found(&self) {
+        self.guarded(|guarded| {
+            for chained in [mem::replace(&mut guarded.pending, ptr::null_mut()), self.posted.take()] {
+                let mut next = chained;
+                while let Some(request) = NonNull::new(next) {
+                    // SAFETY: taken by this thread, inside, or one before it, in order and each once.
+                    next = unsafe { Request::serve(request, &mut guarded.value) };
+                }
+            }
+        });
+    }
+
+    /// Inside: runs `operation` and leaves, also if that panics.
+    #[inline(always)]
+    fn run_inside<R>(&self, operation: impl FnOnce(&mut T) -> R) -> (R, Rest) {
+        let inside = Inside(self);
+        let result = self.guarded(|guarded| operation(&mut guarded.value));
+        mem::forget(inside);
+        (result, self.leave())
+    }
+
+    /// Inside: leaves, having run what is posted.
+    #[inline(always)]
+    fn leave(&self) -> Rest {
+        let order =
+            if injected(Fault::DelegatedRelaxedRelease) { Ordering::Relaxed } else { Ordering::Release };
+        // Release: pairs with the Acquire of whoever enters next.
+        match self.state.compare_exchange(HELD, FREE, order, Ordering::Relaxed) {
+            Ok(_) => Rest::Nothing,
+            Err(_) => self.leave_called(),
+        }
+    }
+
+    /// Inside: as [`leave`](Self::leave), with something posted, or somebody asleep.
+    #[inline(never)]
+    fn leave_called(&self) -> Rest {
+        let mut left = self.limit;
+        loop {
+            let late = injected(Fault::DelegatedCallTakenLate);
+            if !late {
+                // Acquire: pairs with the Release in leave_behind(). Before the chain is taken (invariant 2).
+                self.state.fetch_and(!POSTED, Ordering::Acquire);
+            }
+            let all = self.serve(&mut left);
+            if late {
+                self.state.fetch_and(!POSTED, Ordering::Acquire);
+            }
+            if !all {
+                // Release: pairs with the Acquire of whoever enters next.
+                let before = self.state.swap(POSTED, Ordering::Release);
+                self.wake_one(before);
+                return Rest::Left;
+            }
+            let Err(seen) = self.state.compare_exchange(HELD, FREE, Ordering::Release, Ordering::Relaxed)
+            else {
+                return Rest::Nothing;
+            };
+            // Release: as above.
+            let leave = || self.state.compare_exchange(seen, FREE, Ordering::Release, Ordering::Relaxed);
+            if seen & POSTED == 0 && leave().is_ok() {
+                self.wake_one(seen);
+                return Rest::Nothing;
+            }
+        }
+    }
+
+    /// Inside: runs what is posted, as far as `left` goes; whether that was all.
+    fn serve(&self, left: &mut u32) -> bool {
+        self.guarded(|guarded| {
+            loop {
+                if guarded.pending.is_null() {
+                    guarded.pending = self.posted.take();
+                }
+                let Some(request) = NonNull::new(guarded.pending) else { return true };
+                if *left == 0 {
+                    return injected(Fault::DelegatedForgetsRest);
+                }
+                *left -= 1;
+                // SAFETY: taken by this thread, inside, or one before it, in order and each once.
+                guarded.pending = unsafe { Request::serve(request, &mut guarded.value) };
+            }
+        })
+    }
+
+    /// Wakes one who sleeps, if the state that was taken away says that somebody does.
+    fn wake_one(&self, before: u32) {
+        if before & ASLEEP != 0 {
+            P::wake(&self.state, 1, Scope::Process);
+        }
+    }
+
+    /// Gives `use_it` what is guarded. The caller is inside.
+    #[inline(always)]
+    fn guarded<R>(&self, use_it: impl FnOnce(&mut Guarded<T, P>) -> R) -> R {
+        let access = self.guarded.access();
+        // SAFETY: the caller is inside (invariant 1), and nothing that `use_it` runs gets here without entering.
+        use_it(unsafe { access.deref() })
+    }
+}
+
+/// A thread inside, whose operation may panic.
+struct Inside<'a, T: 'static, P: Platform>(&'a Delegated<T, P>);
+
+impl<T: 'static, P: Platform> Drop for Inside<'_, T, P> {
+    /// Nobody would hear that something is left.
+    fn drop(&mut self) {
+        let mut rest = self.0.leave();
+        while rest == Rest::Left {
+            rest = self.0.serve_left().unwrap_or(Rest::Nothing);
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::sync::{Arc, Barrier};
+    use std::thread;
+
+    fn log(limit: u32) -> Arc<Delegated<Vec<u32>>> {
+        Arc::new(Delegated::new(Vec::new(), limit, WaitPolicy::DEFAULT))
+    }
+
+    #[test]
+    fn nobody_who_posts_waits_for_who_is_stopped_inside() {
+        let (value, gate) = (log(2), Arc::new(Barrier::new(2)));
+        let stopped = thread::spawn({
+            let (value, gate) = (Arc::clone(&value), Arc::clone(&gate));
+            move || {
+                value.run(|_| {
+                    gate.wait();
+                    gate.wait();
+                })
+            }
+        });
+        gate.wait();
+        let poster = thread::spawn({
+            let value = Arc::clone(&value);
+            move || (0..5).for_each(|n| assert_eq!(value.post(move |log| log.push(n)), Rest::Nothing))
+        });
+        poster.join().expect("it did not wait");
+        assert!(value.try_run(|_| ()).is_err());
+        assert!(!value.is_left() && value.serve_left().is_none());
+        gate.wait();
+        assert_eq!(stopped.join().expect("goes on").1, Rest::Left);
+        assert!(value.is_left() && value.try_run(|_| ()).is_err());
+        assert_eq!(value.serve_left(), Some(Rest::Left));
+        // Who comes with an operation of its own goes on, up to the limit; who needs a result has all run.
+        assert_eq!(value.post(|log| log.push(5)), Rest::Nothing);
+        assert_eq!(value.run(|log| log.clone()), ((0..6).collect(), Rest::Nothing));
+        assert!(value.is_idle());
+    }
+
+    #[test]
+    fn who_sleeps_until_it_is_free_is_woken() {
+        let value = Arc::new(Delegated::<u32>::new(0, 8, WaitPolicy::PARK_AT_ONCE));
+        let threads: Vec<_> = (0..8)
+            .map(|_| {
+                let value = Arc::clone(&value);
+                thread::spawn(move || {
+                    for _ in 0..2_000 {
+                        let _ = value.run(|count| *count += 1);
+                        let _ = value.post(|count| *count += 1);
+                    }
+                })
+            })
+            .collect();
+        threads.into_iter().for_each(|thread| thread.join().expect("ends"));
+        assert_eq!(value.run(|count| *count).0, 32_000);
+    }
+
+    #[test]
+    fn a_panic_leaves_it_usable_and_loses_nothing() {
+        let value = log(1);
+        let inner = Arc::clone(&value);
+        let panicking = thread::spawn(move || {
+            inner.run(|_| {
+                for n in 0..3 {
+                    let _ = inner.post(move |log| log.push(n));
+                }
+                panic!("an operation panics on purpose");
+            })
+        });
+        assert!(panicking.join().is_err());
+        assert!(value.is_idle());
+        assert_eq!(value.run(|log| log.clone()).0, [0, 1, 2]);
+    }
+}

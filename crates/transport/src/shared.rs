@@ -1,0 +1,215 @@
+//! The sending end of a ring for many threads of one process: none of them ever waits for another.
+//!
+//! A sender claims its place with one compare-and-swap ([`Claims`]), fills it, and publishes it by the flag in its cell. The
+//! ring and its reader are those of a single [`Producer`](crate::Producer); what differs:
+//!
+//! - Each message takes a whole slot, since two threads would otherwise write to one cache line. If its payload fits into
+//!   half of it, the other half says that it holds nothing.
+//! - The reader takes messages in the order of the claims. One whose sender is stopped before it is published holds up those
+//!   behind it until it goes on, but no sender: others claim the next places.
+//!
+//! Order: a thread's messages lie in the ring in the order in which it sent them, since each is claimed before the next, and
+//! so do those of two threads if the one's call was over before the other's began.
+
+use crate::ring::{AHEAD, RingMemory};
+use crate::slot::{CELL_INLINE_BYTES, Cell, EXTRA_BYTES, Header, INLINE_BYTES, Kept};
+use heddle_platform::hint;
+use heddle_sync::claims::{CELLS_A_SLOT, Claims, Credits, LINE_BYTES};
+
+/// The sending end of a ring, for many threads.
+#[derive(Debug)]
+pub(crate) struct SharedProducer {
+    ring: RingMemory,
+    claims: Claims,
+}
+
+// SAFETY: the pointers lead into a shared mapping that outlives the producer; what threads write there they have claimed.
+unsafe impl Send for SharedProducer {}
+// SAFETY: as above.
+unsafe impl Sync for SharedProducer {}
+
+impl SharedProducer {
+    /// # Safety
+    /// `ring` is a ring of a live mapping and this is its only producer.
+    pub(crate) unsafe fn new(ring: RingMemory) -> SharedProducer {
+        let claims = Claims::new(ring.cell_count / CELLS_A_SLOT, ring.bulk_bytes / LINE_BYTES);
+        SharedProducer { ring, claims }
+    }
+
+    /// Claims a slot, and so many lines of the bulk area: the number of its first cell, and where the lines begin, in bytes.
+    #[inline(always)]
+    fn claim(&self, lines: u64) -> Option<(u64, u64)> {
+        // SAFETY: the credits of a live ring.
+        let credits = unsafe { &*self.ring.credits };
+        let claim = self.claims.claim(lines, &Credits { cells: &credits.cells, bytes: &credits.bulk })?;
+        let number = claim.slot * CELLS_A_SLOT;
+        if number.is_multiple_of(CELLS_A_SLOT * AHEAD) {
+            for slot in AHEAD..2 * AHEAD {
+                hint::prefetch_for_write(self.ring.cell(number + CELLS_A_SLOT * slot));
+            }
+        }
+        Some((number, claim.line * LINE_BYTES))
+    }
+
+    /// As [`Producer::send_inline`](crate::Producer::send_inline).
+    #[inline(always)]
+    pub(crate) fn send_inline(&self, header: &Header, len: usize, fill: impl FnOnce(*mut u8)) -> bool {
+        debug_assert!(len <= INLINE_BYTES);
+        let Some((number, _)) = self.claim(0) else { return false };
+        let (cell, lap) = (self.ring.cell(number), self.ring.lap(number));
+        if len <= CELL_INLINE_BYTES {
+            // SAFETY: the odd cell of the claimed slot. The reader looks there after the even one only.
+            unsafe { Cell::publish_skip(self.ring.cell(number + 1), lap) };
+        }
+        // SAFETY: claimed, so free, and nobody else writes there.
+        unsafe { Cell::write_envelope(cell, header) };
+        // SAFETY: as above.
+        fill(unsafe { Cell::payload(cell) });
+        // SAFETY: as above, and every field is written.
+        unsafe { Cell::publish(cell, lap, header, Kept::Inline { len }) };
+        true
+    }
+
+    /// As [`Producer::send_bulk`](crate::Producer::send_bulk).
+    #[inline]
+    pub(crate) fn send_bulk(
+        &self,
+        header: &Header,
+        len: usize,
+        extra: &[u8; EXTRA_BYTES],
+        fill: impl FnOnce(*mut u8),
+    ) -> bool {
+        debug_assert!(len as u64 <= self.ring.bulk_bytes / 4);
+        // One for an empty payload, too: the reader takes its place for consumed up to there.
+        let lines = (len as u64).div_ceil(LINE_BYTES).max(1);
+        let Some((number, position)) = self.claim(lines) else { return false };
+        let offset = (position % self.ring.bulk_bytes) as usize;
+        // SAFETY: the lines are claimed, lie inside of the bulk area and do not wrap.
+        fill(unsafe { self.ring.bulk.add(offset) });
+        let cell = self.ring.cell(number);
+        // SAFETY: claimed, so free, and nobody else writes there.
+        unsafe { Cell::write_envelope(cell, header) };
+        // SAFETY: as above.
+        unsafe { Cell::write_bulk_place(cell, len as u64, position) };
+        // SAFETY: as above.
+        unsafe { Cell::write_extra(cell, extra) };
+        // SAFETY: as above, and every field is written.
+        unsafe { Cell::publish(cell, self.ring.lap(number), header, Kept::Bulk) };
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ring::tests::{header, ring};
+    use crate::ring::{Consumer, Incoming};
+    use std::sync::Barrier;
+    use std::thread;
+
+    fn ends(memory: RingMemory) -> (SharedProducer, Consumer) {
+        // SAFETY: a private ring, of which this is the one producer.
+        let producer = unsafe { SharedProducer::new(memory) };
+        // SAFETY: as above, the one consumer.
+        (producer, unsafe { Consumer::new(memory, Box::leak(Box::default())) })
+    }
+
+    /// A message whose every byte tells its number.
+    fn send(producer: &SharedProducer, tag: i32, len: usize) -> bool {
+        // SAFETY: `fill` gets room for the bytes announced.
+        let fill = |to: *mut u8| unsafe { to.write_bytes(tag as u8, len) };
+        if len <= INLINE_BYTES {
+            producer.send_inline(&header(tag), len, fill)
+        } else {
+            producer.send_bulk(&header(tag), len, &[tag as u8; EXTRA_BYTES], fill)
+        }
+    }
+
+    fn check(message: &Incoming) -> i32 {
+        let tag = message.header.envelope.tag();
+        assert_eq!(message.header, header(tag));
+        assert!(message.payload().iter().all(|byte| *byte == tag as u8), "message {tag}");
+        assert!(message.len() <= INLINE_BYTES || message.extra() == [tag as u8; EXTRA_BYTES]);
+        tag
+    }
+
+    /// Lengths of all kinds.
+    fn len(number: i32) -> usize {
+        [0, 8, 9, 40, 41, 64, 65, 1000][number as usize * 5 % 8]
+    }
+
+    #[test]
+    fn carries_messages_of_all_sizes_in_order_and_stops_when_full() {
+        let (producer, mut consumer) = ends(ring(8, 4096));
+        let (mut sent, mut taken) = (0, 0);
+        while taken < 20_000 {
+            while send(&producer, sent, len(sent)) {
+                sent += 1;
+            }
+            let before = taken;
+            while consumer.take(|message| {
+                assert_eq!((check(message), message.len()), (taken, len(taken)));
+                taken += 1;
+            }) {}
+            assert!(taken - before >= 3, "hardly any room in an empty ring");
+            assert_eq!(taken, sent);
+        }
+    }
+
+    #[test]
+    fn who_is_stopped_in_the_middle_holds_up_no_sender() {
+        let (producer, mut consumer) = ends(ring(8, 4096));
+        let (begun, go_on) = (Barrier::new(2), Barrier::new(2));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                assert!(producer.send_inline(&header(0), 0, |_| {
+                    begun.wait();
+                    go_on.wait();
+                }));
+            });
+            begun.wait();
+            for tag in 1..8 {
+                assert!(send(&producer, tag, 8), "the ring has room");
+            }
+            assert!(!send(&producer, 8, 8), "now it is full");
+            assert!(!consumer.take(|_| unreachable!("the first message is not there yet")));
+            go_on.wait();
+        });
+        let mut tags = Vec::new();
+        while consumer.take(|message| tags.push(check(message))) {}
+        assert_eq!(tags, (0..8).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn many_senders_lose_nothing_and_keep_their_own_order() {
+        const SENDERS: i32 = 4;
+        const EACH: i32 = 20_000;
+        let (producer, mut consumer) = ends(ring(16, 8192));
+        thread::scope(|scope| {
+            for sender in 0..SENDERS {
+                let producer = &producer;
+                scope.spawn(move || {
+                    for number in 0..EACH {
+                        while !send(producer, sender * EACH + number, len(number)) {
+                            thread::yield_now();
+                        }
+                    }
+                });
+            }
+            let mut next = [0; SENDERS as usize];
+            while next != [EACH; SENDERS as usize] {
+                let took = consumer.take(|message| {
+                    let tag = check(message);
+                    let (sender, number) = (tag / EACH, tag % EACH);
+                    assert_eq!(number, next[sender as usize], "sender {sender}");
+                    assert_eq!(message.len(), len(number));
+                    next[sender as usize] += 1;
+                });
+                if !took {
+                    thread::yield_now();
+                }
+            }
+        });
+        assert!(!consumer.take(|_| unreachable!()));
+    }
+}

@@ -1,0 +1,65 @@
+// A process that makes and frees communicators and datatypes without end does not grow: by threads at once, with requests
+// pending meanwhile. The argument `count=N` says how many of each there are to be (a million for the long form).
+// ranks: 1-2
+// levels: single multiple
+// heddle: only
+#include "threads.h"
+#include <unistd.h>
+
+enum { THREADS = 4, GROWTH_KIB = 3 << 10 };
+
+static long count = 100000;
+static int threads;
+
+static long resident_kib(void) {
+    long pages = 0, resident = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (f == NULL || fscanf(f, "%ld %ld", &pages, &resident) != 2) resident = 0;
+    if (f != NULL) fclose(f);
+    return resident * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+static void come_and_go(int index, void *shared) {
+    long rounds = *(long *)shared / threads;
+    int in = -1, out = index;
+    for (long i = 0; i < rounds; i++) {
+        MPI_Comm comm = MPI_COMM_NULL;
+        MPI_Datatype type = MPI_DATATYPE_NULL;
+        MPI_Request request = MPI_REQUEST_NULL;
+        CHECK_OK(MPI_Comm_dup(MPI_COMM_SELF, &comm));
+        CHECK_OK(MPI_Type_vector(2, 1, 3, MPI_SHORT, &type));
+        CHECK_OK(MPI_Type_commit(&type));
+        if (i % 16 == 0) CHECK_OK(MPI_Irecv(&in, 1, MPI_INT, 0, 1, comm, &request));
+        if (i % 16 == 0) CHECK_OK(MPI_Send(&out, 1, MPI_INT, 0, 1, comm));
+        CHECK_OK(MPI_Comm_free(&comm));
+        CHECK_OK(MPI_Type_free(&type));
+        CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    }
+}
+
+int main(int argc, char **argv) {
+    check_start(argc, argv);
+    threads = check_level_asked(argc, argv) == MPI_THREAD_MULTIPLE ? THREADS : 1;
+    for (int i = 1; i < argc; i++) {
+        if (strncmp(argv[i], "count=", 6) == 0) count = atol(argv[i] + 6);
+    }
+    // Requests that stay pending are looked at by every collection.
+    enum { PENDING = 200 };
+    static int room[PENDING];
+    MPI_Request pending[PENDING];
+    MPI_Comm comm = MPI_COMM_NULL;
+    CHECK_OK(MPI_Comm_dup(MPI_COMM_SELF, &comm));
+    for (int i = 0; i < PENDING; i++) CHECK_OK(MPI_Irecv(&room[i], 1, MPI_INT, 0, i, comm, &pending[i]));
+    CHECK_OK(MPI_Comm_free(&comm));
+    long first = count / 10;
+    threads_run(threads, come_and_go, &first);
+    long before = resident_kib();
+    threads_run(threads, come_and_go, &count);
+    long grown = resident_kib() - before;
+    if (!CHECK(grown < GROWTH_KIB)) fprintf(stderr, "rank %d grew by %ld KiB\n", check_rank, grown);
+    for (int i = 0; i < PENDING; i++) {
+        CHECK_OK(MPI_Cancel(&pending[i]));
+        CHECK_OK(MPI_Wait(&pending[i], MPI_STATUS_IGNORE));
+    }
+    return check_finish();
+}
