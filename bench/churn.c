@@ -39,8 +39,8 @@ static void *run_errand(void *arg) {
     struct worker *w = e->worker;
     struct state *s = w->state;
     int other = 1 - w->bench->rank, size = (int)w->bench->size, go = e->go;
-    if (w->bench->rank == 0) MPI_Send(&go, 1, MPI_INT, other, w->tag + 1, w->comm);
-    else MPI_Recv(&e->go, 1, MPI_INT, other, w->tag + 1, w->comm, MPI_STATUS_IGNORE);
+    if (w->bench->rank == 0) MPI_Send(&go, 1, MPI_INT, other, w->other_tag, w->comm);
+    else MPI_Recv(&e->go, 1, MPI_INT, other, w->other_tag, w->comm, MPI_STATUS_IGNORE);
     for (int i = 0; i < EXCHANGES; i++)
         MPI_Sendrecv(s->out, size, MPI_BYTE, other, w->tag, s->in, size, MPI_BYTE, other, w->tag, w->comm,
                      MPI_STATUS_IGNORE);

@@ -46,7 +46,7 @@ static void client(struct worker *w) {
         else if (now - last > 8 * CHECK_NS) between_checks = 1;
         last = now;
     }
-    MPI_Send(s->out, size, MPI_BYTE, 1, w->tag + 1, w->comm);
+    MPI_Send(s->out, size, MPI_BYTE, 1, w->other_tag, w->comm);
 }
 
 static void serve_one_communicator(struct worker *w) {
@@ -55,7 +55,7 @@ static void serve_one_communicator(struct worker *w) {
     for (int left = w->bench->opt.threads; left > 0;) {
         MPI_Status status;
         MPI_Recv(s->in, size, MPI_BYTE, 0, MPI_ANY_TAG, w->comm, &status);
-        if (status.MPI_TAG % 2 != 0) left--;
+        if (status.MPI_TAG >= OTHER_TAGS) left--;
         else MPI_Send(s->in, size, MPI_BYTE, 0, status.MPI_TAG, w->comm);
     }
 }
@@ -71,7 +71,7 @@ static void serve_communicators(struct worker *w) {
         MPI_Status status;
         int t;
         MPI_Waitany(threads, requests, &t, &status);
-        if (status.MPI_TAG % 2 != 0) {
+        if (status.MPI_TAG >= OTHER_TAGS) {
             left--;
             continue;
         }
@@ -84,7 +84,7 @@ static void serve_communicators(struct worker *w) {
 static void repeat(struct worker *w) {
     if (w->bench->rank == 0) client(w);
     else if (w->id != 0) return;
-    else if (w->bench->opt.comm_a_thread) serve_communicators(w);
+    else if (w->bench->opt.comms == COMMS_PER_THREAD) serve_communicators(w);
     else serve_one_communicator(w);
 }
 
@@ -98,6 +98,7 @@ static void finish(struct worker *w) {
 
 const struct subject subject_clients = {
     .name = "clients",
+    .any_tag = true,
     .summary = "requests a second of T client threads to a single-threaded server process",
     .unit = "req/s",
     .ranks = 2,

@@ -19,6 +19,13 @@
 #define MAX_THREADS 256
 #define MAX_PVARS 16
 
+/* Which communicators the threads use. */
+enum comms {
+    COMMS_SHARED,     /* one, and tags a thread */
+    COMMS_PER_THREAD, /* each its own */
+    COMMS_HINTED,     /* one, and tags a thread, of which the library is told that no receive is a wildcard */
+};
+
 struct options {
     const char *subject;
     size_t sizes[MAX_SIZES];
@@ -28,7 +35,7 @@ struct options {
     int reps;
     double seconds;     /* length of one repetition's interval */
     double warm;        /* time that flows before the interval opens */
-    bool comm_a_thread; /* a communicator a thread, else one communicator and a tag a thread */
+    enum comms comms;
     int level;          /* the thread level asked for */
     bool pin;           /* every rank on its own core */
     const char *op;     /* which of the subject's forms, the first if none was named */
@@ -87,10 +94,17 @@ struct worker {
     struct bench *bench;
     int id;
     MPI_Comm comm;
-    int tag; /* first of the two tags that are this worker's own */
+    int tag, other_tag; /* this worker's own; see tag_of() */
     struct meter meter;
     void *state; /* the subject's own */
 };
+
+/* The tag of a thread's messages: threads that share a communicator have tags in a row, as programs give them. That of its
+ * messages of another kind is OTHER_TAGS more. */
+#define OTHER_TAGS MAX_THREADS
+int tag_of(const struct bench *b, int thread);
+
+const char *comms_name(enum comms comms);
 
 /* Ranks that a subject needs, where it is not a fixed number. */
 #define RANKS_ANY 0
@@ -107,6 +121,7 @@ struct subject {
     const char *const *ops; /* its forms, ended by NULL; NULL if there is only one */
     int least_threads;      /* threads that it needs, if not one */
     bool own_comms;         /* makes sense only with a communicator a thread */
+    bool any_tag;           /* receives MPI_ANY_TAG */
     bool threads_beside;    /* makes threads of its own: even one worker needs MPI_THREAD_MULTIPLE */
     bool times;             /* keeps the time of each unit in `meter.times` */
     /* In the main thread, before the team is made and after it has ended, either may be NULL; `close` may add

@@ -25,7 +25,7 @@ static void prepare(struct worker *w) {
 
 static void initiate(struct worker *w) {
     struct state *s = w->state;
-    int size = (int)w->bench->size, data = w->tag, control = w->tag + 1;
+    int size = (int)w->bench->size, data = w->tag, control = w->other_tag;
     for (bool more = true; more;) {
         int batch = s->batch;
         MPI_Send(&batch, 1, MPI_INT, 1, control, w->comm);
@@ -45,7 +45,7 @@ static void initiate(struct worker *w) {
 
 static void respond(struct worker *w) {
     struct state *s = w->state;
-    int size = (int)w->bench->size, data = w->tag, control = w->tag + 1;
+    int size = (int)w->bench->size, data = w->tag, control = w->other_tag;
     for (;;) {
         int batch;
         MPI_Recv(&batch, 1, MPI_INT, 0, control, w->comm, MPI_STATUS_IGNORE);

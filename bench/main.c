@@ -59,7 +59,8 @@ static void check(const struct bench *b) {
                  b->opt.threads + 1, b->ranks);
         refuse(b, why);
     }
-    if (s->own_comms && !b->opt.comm_a_thread) refuse(b, "needs --comms per-thread");
+    if (s->own_comms && b->opt.comms != COMMS_PER_THREAD) refuse(b, "needs --comms per-thread");
+    if (s->any_tag && b->opt.comms == COMMS_HINTED) refuse(b, "receives MPI_ANY_TAG: not with --comms hinted");
     if (b->opt.threads < s->least_threads) {
         snprintf(why, sizeof why, "needs %d threads", s->least_threads);
         refuse(b, why);
@@ -72,23 +73,38 @@ static void check(const struct bench *b) {
     }
 }
 
-/* A communicator a thread, or one for all. The info key is what Intel MPI's thread split wants to know; others
- * ignore it. */
+/* A duplicate of the world of which the library is told something. */
+static MPI_Comm informed(const char *const (*hints)[2], int count) {
+    MPI_Comm comm;
+    MPI_Info info;
+    MPI_Info_create(&info);
+    for (int i = 0; i < count; i++) MPI_Info_set(info, hints[i][0], hints[i][1]);
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+    MPI_Comm_set_info(comm, info);
+    MPI_Info_free(&info);
+    return comm;
+}
+
+/* Beside that of a communicator a thread, the info key is what Intel MPI's thread split wants to know; others ignore it. */
 static void make_communicators(struct bench *b) {
+    static const char *const promises[][2] = {
+        {"mpi_assert_no_any_tag", "true"}, {"mpi_assert_no_any_source", "true"}, {"mpi_assert_exact_length", "true"}};
     b->comms = calloc((size_t)b->opt.threads, sizeof *b->comms);
     if (!b->comms) MPI_Abort(MPI_COMM_WORLD, 1);
     for (int t = 0; t < b->opt.threads; t++) {
-        b->comms[t] = MPI_COMM_WORLD;
-        if (!b->opt.comm_a_thread) continue;
         char number[16];
-        MPI_Info info;
         snprintf(number, sizeof number, "%d", t);
-        MPI_Comm_dup(MPI_COMM_WORLD, &b->comms[t]);
-        MPI_Info_create(&info);
-        MPI_Info_set(info, "thread_id", number);
-        MPI_Comm_set_info(b->comms[t], info);
-        MPI_Info_free(&info);
+        const char *const thread[][2] = {{"thread_id", number}};
+        if (b->opt.comms == COMMS_PER_THREAD) b->comms[t] = informed(thread, 1);
+        else if (b->opt.comms == COMMS_SHARED) b->comms[t] = MPI_COMM_WORLD;
+        else b->comms[t] = t == 0 ? informed(promises, 3) : b->comms[0];
     }
+}
+
+static void free_communicators(struct bench *b) {
+    int made = b->opt.comms == COMMS_PER_THREAD ? b->opt.threads : b->opt.comms == COMMS_HINTED;
+    for (int t = 0; t < made; t++) MPI_Comm_free(&b->comms[t]);
+    free(b->comms);
 }
 
 int main(int argc, char **argv) {
@@ -122,9 +138,7 @@ int main(int argc, char **argv) {
         measure(&b);
     }
 
-    if (b.opt.comm_a_thread)
-        for (int t = 0; t < b.opt.threads; t++) MPI_Comm_free(&b.comms[t]);
-    free(b.comms);
+    free_communicators(&b);
     MPI_Finalize();
     return 0;
 }

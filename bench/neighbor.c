@@ -64,7 +64,7 @@ static void prepare(struct worker *w) {
                         .requests = malloc((size_t)b->opt.window * 2 * sizeof *s->requests),
                         .comm = o->comm != MPI_COMM_NULL ? o->comm : b->comms[pair],
                         .peer = b->rank == 0 ? w->id + 1 : 0,
-                        .tag = 2 * pair,
+                        .tag = tag_of(b, pair),
                         .active = b->rank == 0 || w->id == 0};
     if (!s->requests) MPI_Abort(MPI_COMM_WORLD, 1);
     for (int i = 0; i < b->opt.window; i++) payload_fill(w, s->out + (size_t)i * b->size, i);
@@ -88,7 +88,7 @@ static void lead(struct worker *w) {
     int run = 1;
     for (bool more = true; more;) {
         int64_t start = now_ns();
-        MPI_Send(&run, 1, MPI_INT, s->peer, s->tag + 1, s->comm);
+        MPI_Send(&run, 1, MPI_INT, s->peer, s->tag + OTHER_TAGS, s->comm);
         for (int i = 0; i < run; i++) exchange(w);
         int64_t end = now_ns();
         more = meter_add(&w->meter, start, end, (double)run * w->bench->opt.window);
@@ -96,14 +96,14 @@ static void lead(struct worker *w) {
         else if (end - start > RUN_LONG_NS && run > 1) run /= 2;
     }
     int stop = 0;
-    MPI_Send(&stop, 1, MPI_INT, s->peer, s->tag + 1, s->comm);
+    MPI_Send(&stop, 1, MPI_INT, s->peer, s->tag + OTHER_TAGS, s->comm);
 }
 
 static void follow(struct worker *w) {
     struct state *s = w->state;
     for (;;) {
         int run;
-        MPI_Recv(&run, 1, MPI_INT, s->peer, s->tag + 1, s->comm, MPI_STATUS_IGNORE);
+        MPI_Recv(&run, 1, MPI_INT, s->peer, s->tag + OTHER_TAGS, s->comm, MPI_STATUS_IGNORE);
         if (run == 0) return;
         for (int i = 0; i < run; i++) exchange(w);
     }

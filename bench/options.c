@@ -33,7 +33,8 @@ _Noreturn void usage(const char *complaint) {
             "  %-10s %s\n\noptions:\n"
             "  --sizes A,B,..      message sizes in bytes, suffix K or M (8)\n"
             "  --threads T         threads in each process (1)\n"
-            "  --comms shared|per-thread   one communicator and a tag a thread, or a communicator a thread (shared)\n"
+            "  --comms shared|per-thread|hinted   one communicator and tags a thread, a communicator a thread,\n"
+            "                      or one, with tags a thread and the promise that no receive is a wildcard (shared)\n"
             "  --level single|funneled|serialized|multiple   thread level to ask for (single for one thread)\n"
             "  --window W          messages in flight before they are waited for\n"
             "  --op NAME           which form of the subject, as listed above (the first)\n"
@@ -45,6 +46,17 @@ _Noreturn void usage(const char *complaint) {
             "  --launched NS       CLOCK_MONOTONIC when mpiexec was started (start-up)\n",
             "probe", "cache-line round trip between two cores, without MPI");
     exit(2);
+}
+
+static const char *const comms_names[] = {"shared", "per-thread", "hinted"};
+
+const char *comms_name(enum comms comms) { return comms_names[comms]; }
+
+static enum comms parse_comms(const char *value) {
+    for (int i = COMMS_SHARED; i <= COMMS_HINTED; i++)
+        if (strcmp(value, comms_names[i]) == 0) return (enum comms)i;
+    usage("--comms is shared, per-thread or hinted");
+    return COMMS_SHARED;
 }
 
 bool op_is(const struct bench *b, const char *name) { return strcmp(b->opt.op, name) == 0; }
@@ -130,9 +142,7 @@ void options_parse(struct options *opt, int argc, char **argv) {
         } else if (strcmp(name, "--op") == 0) {
             opt->op = value;
         } else if (strcmp(name, "--comms") == 0) {
-            if (strcmp(value, "shared") != 0 && strcmp(value, "per-thread") != 0)
-                usage("--comms is shared or per-thread");
-            opt->comm_a_thread = strcmp(value, "per-thread") == 0;
+            opt->comms = parse_comms(value);
         } else if (strcmp(name, "--level") == 0) {
             for (size_t l = 0; l < sizeof LEVELS / sizeof *LEVELS; l++)
                 if (strcmp(value, LEVELS[l].name) == 0) opt->level = LEVELS[l].value;

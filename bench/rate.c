@@ -45,7 +45,7 @@ static void receive_windows(struct worker *w) {
         int64_t now = now_ns();
         go = meter_add(&w->meter, last, now, window);
         last = now;
-        MPI_Send(&go, 1, MPI_INT, from, w->tag + 1, w->comm);
+        MPI_Send(&go, 1, MPI_INT, from, w->other_tag, w->comm);
     } while (go);
 }
 
@@ -62,7 +62,7 @@ static void send_windows(struct worker *w) {
                 MPI_Isend(slot(w, i), size, MPI_BYTE, to, w->tag, w->comm, &s->requests[i]);
             MPI_Waitall(window, s->requests, MPI_STATUSES_IGNORE);
         }
-        MPI_Recv(&go, 1, MPI_INT, to, w->tag + 1, w->comm, MPI_STATUS_IGNORE);
+        MPI_Recv(&go, 1, MPI_INT, to, w->other_tag, w->comm, MPI_STATUS_IGNORE);
     } while (go);
 }
 

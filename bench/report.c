@@ -58,7 +58,7 @@ void report_measurement(const struct bench *b) {
     int reps = b->opt.reps;
     put_head(b, b->subject->name);
     printf(",\"size\":%zu,\"threads\":%d,\"comms\":\"%s\",\"window\":%d,\"op\":\"%s\",\"seconds\":%g,", b->size,
-           b->opt.threads, b->opt.comm_a_thread ? "per-thread" : "shared", b->opt.window,
+           b->opt.threads, comms_name(b->opt.comms), b->opt.window,
            b->opt.op, b->opt.seconds);
     put_number("value", median(b->values, reps));
     printf(",");

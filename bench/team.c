@@ -77,6 +77,8 @@ void gate_wait(struct gate *g) {
     pthread_mutex_unlock(&g->lock);
 }
 
+int tag_of(const struct bench *b, int thread) { return b->opt.comms == COMMS_PER_THREAD ? 0 : thread; }
+
 void *buffer_new(size_t bytes) {
     size_t page = 4096, rounded = (bytes + page) / page * page;
     void *memory = aligned_alloc(page, rounded);
@@ -236,7 +238,7 @@ void measure(struct bench *b) {
     b->probe_before_ns = probe(b);
     for (int t = 0; t < threads; t++)
         b->workers[t] = (struct worker){
-            .bench = b, .id = t, .comm = b->comms[t], .tag = b->opt.comm_a_thread ? 0 : 2 * t};
+            .bench = b, .id = t, .comm = b->comms[t], .tag = tag_of(b, t), .other_tag = OTHER_TAGS + tag_of(b, t)};
     times_new(b);
     if (b->subject->open) b->subject->open(b);
     struct pvars *pvars = pvars_open(b);

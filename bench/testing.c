@@ -113,7 +113,7 @@ static void receive_windows(struct worker *w) {
         go = meter_add(&w->meter, last, now, window);
         last = now;
         MPI_Request sent;
-        MPI_Isend(&go, 1, MPI_INT, 1, w->tag + 1, w->comm, &sent);
+        MPI_Isend(&go, 1, MPI_INT, 1, w->other_tag, w->comm, &sent);
         by_test(&sent, 1);
     } while (go);
 }
@@ -125,7 +125,7 @@ static void send_windows(struct worker *w) {
     int window = b->opt.window, size = (int)b->size, go;
     do {
         MPI_Request told;
-        MPI_Irecv(&go, 1, MPI_INT, 0, w->tag + 1, w->comm, &told);
+        MPI_Irecv(&go, 1, MPI_INT, 0, w->other_tag, w->comm, &told);
         for (int i = 0; i < window; i++)
             MPI_Isend(slot(w, i), size, MPI_BYTE, 0, w->tag, w->comm, &s->requests[i]);
         poll(s->requests, window);

@@ -1,6 +1,7 @@
 //! What is measured: every case is one launch of the C program, with its processes, threads and message sizes.
 
 use super::subject::Subject;
+use Comms::{Hinted, PerThread, Shared};
 
 /// How much is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +38,28 @@ impl Scale {
     }
 }
 
+/// Which communicators the threads use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Comms {
+    /// One for all, each thread with tags of its own.
+    Shared,
+    /// One a thread.
+    PerThread,
+    /// One for all, of which the library is told that no receive is a wildcard.
+    Hinted,
+}
+
+impl Comms {
+    /// Its word, as the C program's.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Shared => "shared",
+            Self::PerThread => "per-thread",
+            Self::Hinted => "hinted",
+        }
+    }
+}
+
 /// One launch of the C program.
 #[derive(Debug, Clone)]
 pub(crate) struct Case {
@@ -46,8 +69,8 @@ pub(crate) struct Case {
     pub(crate) ranks: u32,
     /// Threads in each.
     pub(crate) threads: u32,
-    /// A communicator a thread instead of one for all.
-    pub(crate) comm_a_thread: bool,
+    /// Its communicators.
+    pub(crate) comms: Comms,
     /// `MPI_THREAD_MULTIPLE` instead of `MPI_THREAD_SINGLE`.
     pub(crate) multiple: bool,
     /// Which of the subject's forms.
@@ -64,7 +87,7 @@ impl Case {
             subject,
             ranks,
             threads: 1,
-            comm_a_thread: false,
+            comms: Shared,
             multiple: false,
             op: subject.op(),
             sizes: sizes.to_vec(),
@@ -80,8 +103,8 @@ impl Case {
         Self { multiple, ..self }
     }
 
-    fn threads(self, threads: u32, comm_a_thread: bool) -> Self {
-        Self { threads, comm_a_thread, multiple: true, ..self }
+    fn threads(self, threads: u32, comms: Comms) -> Self {
+        Self { threads, comms, multiple: true, ..self }
     }
 
     fn op(self, op: &'static str) -> Self {
@@ -102,18 +125,13 @@ impl Case {
             Subject::Startup | Subject::Idle => label.push_str(&format!(" {} ranks", self.ranks)),
             _ => label.push_str(&format!(" T={}", self.threads)),
         }
-        if self.comm_a_thread {
-            label.push_str(" per-thread");
+        if self.comms != Shared {
+            label.push_str(&format!(" {}", self.comms.name()));
         }
         if self.op != self.subject.op() {
             label.push_str(&format!(" {}", self.op));
         }
         label
-    }
-
-    /// The word for its communicators.
-    pub(crate) fn comms(&self) -> &'static str {
-        if self.comm_a_thread { "per-thread" } else { "shared" }
     }
 
     /// The C program's command line, without the lengths.
@@ -124,7 +142,7 @@ impl Case {
             "--threads".to_owned(),
             self.threads.to_string(),
             "--comms".to_owned(),
-            self.comms().to_owned(),
+            self.comms.name().to_owned(),
             "--level".to_owned(),
             if self.multiple { "multiple" } else { "single" }.to_owned(),
             "--op".to_owned(),
@@ -183,13 +201,13 @@ fn thread_pairs(full: bool, cases: &mut Vec<Case>) {
     use Subject::{Bandwidth, Latency, Pairs, Rate};
     for threads in ONE_AND_THREADS {
         cases.push(Case::new(Pairs, 2 * threads, &[8]));
-        for comm_a_thread in [false, true] {
+        for comms in [Shared, PerThread, Hinted] {
             if threads > 1 {
-                cases.push(Case::new(Rate, 2, rate_sizes(full)).threads(threads, comm_a_thread));
+                cases.push(Case::new(Rate, 2, rate_sizes(full)).threads(threads, comms));
             }
-            if full && threads > 1 {
-                cases.push(Case::new(Latency, 2, &[8]).threads(threads, comm_a_thread));
-                cases.push(Case::new(Bandwidth, 2, &[64 * KIB, MIB]).threads(threads, comm_a_thread));
+            if full && threads > 1 && comms != Hinted {
+                cases.push(Case::new(Latency, 2, &[8]).threads(threads, comms));
+                cases.push(Case::new(Bandwidth, 2, &[64 * KIB, MIB]).threads(threads, comms));
             }
         }
     }
@@ -198,9 +216,9 @@ fn thread_pairs(full: bool, cases: &mut Vec<Case>) {
 /// The latency regime; the throughput regime is the rate of thread pairs.
 fn regimes(full: bool, cases: &mut Vec<Case>) {
     for threads in ONE_AND_THREADS {
-        for comm_a_thread in [false, true] {
-            if full || (threads > 1 && !comm_a_thread) {
-                cases.push(Case::new(Subject::Clients, 2, &[8]).threads(threads, comm_a_thread));
+        for comms in [Shared, PerThread] {
+            if full || (threads > 1 && comms == Shared) {
+                cases.push(Case::new(Subject::Clients, 2, &[8]).threads(threads, comms));
             }
         }
     }
@@ -210,8 +228,8 @@ fn regimes(full: bool, cases: &mut Vec<Case>) {
 fn one_process(full: bool, cases: &mut Vec<Case>) {
     use Subject::{Neighbor, Procnull, SelfPairs};
     for threads in ONE_AND_THREADS {
-        for comm_a_thread in [false, true] {
-            let case = Case::new(SelfPairs, 1, &[8]).threads(threads, comm_a_thread);
+        for comms in [Shared, PerThread, Hinted] {
+            let case = Case::new(SelfPairs, 1, &[8]).threads(threads, comms);
             if full {
                 cases.push(case.clone().op("sendrecv"));
             }
@@ -219,7 +237,7 @@ fn one_process(full: bool, cases: &mut Vec<Case>) {
                 cases.push(case);
             }
         }
-        let neighbors = Case::new(Neighbor, threads + 1, &[0]).threads(threads, false);
+        let neighbors = Case::new(Neighbor, threads + 1, &[0]).threads(threads, Shared);
         let ops: &[&str] = match (full, threads <= 4) {
             (true, _) => &["predefined", "comm", "type", "derived"],
             (false, true) => &["predefined", "derived"],
@@ -228,7 +246,7 @@ fn one_process(full: bool, cases: &mut Vec<Case>) {
         cases.extend(ops.iter().map(|op| neighbors.clone().op(op)));
         if full {
             for op in ["isend", "send"] {
-                cases.push(Case::new(Procnull, 1, &[8]).threads(threads, false).op(op));
+                cases.push(Case::new(Procnull, 1, &[8]).threads(threads, Shared).op(op));
             }
         }
     }
@@ -238,19 +256,19 @@ fn one_process(full: bool, cases: &mut Vec<Case>) {
 fn completion(full: bool, cases: &mut Vec<Case>) {
     use Subject::{Testcost, Testing};
     for threads in ONE_AND_THREADS {
-        for comm_a_thread in [false, true] {
+        for comms in [Shared, PerThread] {
             if full || threads == 2 || threads == 16 {
-                cases.push(Case::new(Testing, 2, &[8]).threads(threads, comm_a_thread));
+                cases.push(Case::new(Testing, 2, &[8]).threads(threads, comms));
             }
         }
         if full {
             for op in ["testany", "testsome", "testall"] {
-                cases.push(Case::new(Testing, 2, &[8]).threads(threads, true).op(op));
+                cases.push(Case::new(Testing, 2, &[8]).threads(threads, PerThread).op(op));
             }
         }
         if full || matches!(threads, 1 | 2 | 16) {
             for op in ["done", "pending"] {
-                cases.push(Case::new(Testcost, 2, &[8]).threads(threads, true).op(op));
+                cases.push(Case::new(Testcost, 2, &[8]).threads(threads, PerThread).op(op));
             }
         }
     }
@@ -262,19 +280,19 @@ fn liveness(full: bool, cases: &mut Vec<Case>) {
     for threads in THREADS {
         if full || threads == 4 || threads == 16 {
             for op in ["stall", "own"] {
-                cases.push(Case::new(Stall, 2, &[8]).threads(threads, true).op(op));
+                cases.push(Case::new(Stall, 2, &[8]).threads(threads, PerThread).op(op));
             }
         }
     }
     for threads in ONE_AND_THREADS {
         if full || threads == 2 || threads == 16 {
-            cases.push(Case::new(Subject::Graph500, 2, &[0]).threads(threads, true));
+            cases.push(Case::new(Subject::Graph500, 2, &[0]).threads(threads, PerThread));
         }
         if full || threads == 1 || threads == 16 {
-            cases.push(Case::new(Dup, 2, &[0]).threads(threads, true));
+            cases.push(Case::new(Dup, 2, &[0]).threads(threads, PerThread));
         }
         if full || threads == 4 {
-            cases.push(Case::new(Churn, 2, &[8]).threads(threads, true));
+            cases.push(Case::new(Churn, 2, &[8]).threads(threads, PerThread));
         }
     }
 }

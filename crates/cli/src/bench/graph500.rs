@@ -24,7 +24,7 @@ pub(crate) fn arguments(case: &Case) -> Vec<String> {
     let words = format!(
         "--scale {SCALE} --roots {SEARCHES} --threads {} --comms {} --no-progress --json -",
         case.threads,
-        case.comms()
+        case.comms.name()
     );
     words.split(' ').map(str::to_owned).collect()
 }

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use clap::ValueEnum;
 
-use super::cases::Case;
+use super::cases::{Case, Comms};
 use super::error::{BenchError, tail};
 use super::library::Library;
 use super::subject::Subject;
@@ -27,15 +27,17 @@ pub(crate) enum Peer {
     ImpiSplit,
 }
 
-/// Where more paths than one may help: several threads, each with a communicator of its own.
+/// Where more paths than one may help: several threads, whose messages the library can tell apart.
 fn several_paths(case: &Case) -> bool {
-    case.threads > 1 && case.comm_a_thread
+    case.threads > 1 && case.comms != Comms::Shared
 }
 
 /// Where nothing breaks the rule of Intel MPI's thread split: no thread uses another's communicator.
 fn paths_kept_apart(case: &Case) -> bool {
     use Subject::{Bandwidth, Latency, Rate, SelfPairs, Testing};
-    several_paths(case) && matches!(case.subject, Bandwidth | Latency | Rate | SelfPairs | Testing)
+    case.threads > 1
+        && case.comms == Comms::PerThread
+        && matches!(case.subject, Bandwidth | Latency | Rate | SelfPairs | Testing)
 }
 
 /// Names the packages that an environment holds, so that another version is not taken for the wanted one.

@@ -18,7 +18,7 @@ fn at(bench: &str, threads: u32, comms: &str) -> Key {
 
 /// Two threads that send to themselves do nearly twice what one does.
 fn self_pairs(figures: &Figures<'_>, targets: &mut Vec<Target>) {
-    for (comms, factor) in [("per-thread", 1.8), ("shared", 1.5)] {
+    for (comms, factor) in [("per-thread", 1.8), ("shared", 1.5), ("hinted", 1.5)] {
         let key = |threads| at("self", threads, comms).ranks(1);
         targets.push(figures.against_own(
             &format!("two threads to themselves against one, {comms} communicators"),
