@@ -3,7 +3,8 @@
 #
 # locks    heddle-sync's stress tests, its unit tests, and its own list of faults: each ordering that publishes something,
 #          weakened, has to be a data race, and a node used too late a report (tests/sanitizers_bite.rs)
-# engine   its thread stress test: alone and as several processes, under both models, with single copies and without
+# engine   its thread stress test: alone and as several processes, under five models, with single copies and without; and,
+#          under ThreadSanitizer, alone under each model
 # library  libmpi_abi.so.1 built with the sanitizer, C programs compiled with the C compiler's: some of tests/c and a few
 #          random programs with 2 ranks; in the long form all of tests/c (under ThreadSanitizer those with threads) with
 #          1 to 4 ranks, and many random programs
@@ -171,6 +172,17 @@ stress_all() { # stress_all NAME ROUNDS
     done
 }
 
+# every_model NAME: the stress test in one process under each model, in the long form between two as well
+every_model() {
+    local log=$logs/$1-every-model.log model
+    timeout 900 "$program" >"$log" 2>&1
+    verdict "$1: 1 x 4 threads under each of $(grep -c '^ok: [a-z]' "$log") models" "$log" $?
+    [ "$form" = long ] || return
+    for model in $(sed -n 's/^ok: \([a-z-]*\)$/\1/p' "$log"); do
+        [ "$1 $model" = "thread lock-free" ] || stress "$1" 2 4 5 "$model" on
+    done
+}
+
 # Whether the sources of the standard library are here or can be had.
 has_library_sources() {
     local there
@@ -224,6 +236,7 @@ thread() {
     planted thread race "ThreadSanitizer: data race"
     planted thread late-read "ThreadSanitizer: data race"
     stress_all thread 5
+    every_model thread
     models=$thread_models
 
     has_c_sanitizer thread || return

@@ -20,7 +20,7 @@ pub(crate) fn settings() -> Vec<Setting> {
         setting("HEDDLE_MODEL", "a name from below", "the thread-safety model"),
         setting(
             "HEDDLE_VNIS",
-            "1 to 64; default one a core, at least 2 and at most 16",
+            "1 to 64; default two a core, at least 4 and at most 16",
             "communication paths (virtual network interfaces) in each process",
         ),
         setting(

@@ -4,13 +4,15 @@
 //! core for a whole time slice, and with more threads than cores it does so at the cost of others: of 16 clients
 //! of a busy server the slowest, sharing its core, had a fiftieth of the mean. So such a thread yields now and then
 //! without need; how often depends on whether that lets anybody run. If not, it soon does so once in a thousand waits only.
+//! Beside a thread that computes it runs as long as that one, in between
+//! ([`is_yield_dear`](heddle_platform::thread::is_yield_dear)).
 
 use heddle_platform::thread;
 use std::cell::Cell;
 use std::ptr::without_provenance_mut;
 
 /// Prompt waits between two yields, as long as yields let others run …
-const OFTEN: u32 = 24;
+const OFTEN: u32 = 22;
 /// … and when they do not.
 const SELDOM: u32 = 1024;
 
@@ -92,7 +94,9 @@ fn is_first_wait() -> bool {
 #[cold]
 pub(crate) fn yield_now() {
     YIELDS.with(|yields| {
-        yields.yield_now();
+        if !thread::is_yield_dear() {
+            yields.yield_now();
+        }
         left::set(without_provenance_mut(yields.get() as usize));
     });
 }

@@ -154,9 +154,9 @@ fn model() -> Result<Model, String> {
     })
 }
 
-/// One VNI a core, within reason.
+/// Two VNIs a core, within reason: threads that share a core meet at fewer of them, and each is looked at by whoever waits.
 fn default_vnis() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from).clamp(2, 16)
+    std::thread::available_parallelism().map_or(1, |cores| 2 * cores.get()).clamp(4, 16)
 }
 
 fn variable<T>(name: &str, default: T, parse: impl FnOnce(&str) -> Result<T, String>) -> Result<T, String> {

@@ -61,6 +61,11 @@ unsafe impl Platform for Native {
         thread::yield_now();
     }
 
+    #[inline]
+    fn is_yield_dear() -> bool {
+        thread::is_yield_dear()
+    }
+
     fn wait(word: &AtomicU32, expected: u32, timeout: Option<Duration>, scope: Scope) -> bool {
         futex::wait(word, expected, timeout, scope)
     }

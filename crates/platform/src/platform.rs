@@ -52,6 +52,11 @@ pub unsafe trait Platform: Copy + Default + fmt::Debug + Send + Sync + 'static {
     fn spin_hint();
     /// Lets another thread have this hardware thread.
     fn yield_now();
+    /// Whether a yield would give away much more time than it takes: then only who cannot go on should.
+    #[inline]
+    fn is_yield_dear() -> bool {
+        false
+    }
     /// Sleeps while `word` holds `expected`, until a [`wake`](Self::wake), the timeout or for no reason. False when the
     /// time ran out.
     fn wait(word: &Self::AtomicU32, expected: u32, timeout: Option<Duration>, scope: Scope) -> bool;

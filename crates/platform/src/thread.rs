@@ -1,15 +1,55 @@
 //! Giving up the processor, and a cheap name for the calling thread.
 
+#[cfg(not(loom))]
+use crate::clock;
+
 /// The low bits of every [`current_id`] are zero: identities are multiples of this.
 pub const ID_STEP: u64 = 16;
+
+/// A yield from which a thread comes back so late let somebody run for a whole time slice: a thread that computes. Those
+/// that wait for something yield themselves, within microseconds.
+#[cfg(not(loom))]
+const DEAR_NS: u64 = 500_000;
+
+// The tick until which yields are dear; null if none ever was. A number, not a pointer.
+#[cfg(not(loom))]
+crate::thread_slot!(dear_until, "heddle_platform_dear_until_slot");
 
 /// Lets another runnable thread have this core (`sched_yield`).
 #[inline]
 pub fn yield_now() {
     #[cfg(not(loom))]
-    std::thread::yield_now();
+    {
+        let began = clock::ticks();
+        std::thread::yield_now();
+        note_yield(began, clock::ticks());
+    }
     #[cfg(loom)]
     loom::thread::yield_now();
+}
+
+#[cfg(not(loom))]
+#[inline]
+fn note_yield(began: u64, ended: u64) {
+    let took = ended.wrapping_sub(began);
+    if took > clock::ns_to_ticks(DEAR_NS) {
+        dear_until::set(std::ptr::without_provenance_mut(ended.wrapping_add(took) as usize));
+    }
+}
+
+/// Whether a yield of this thread would be a gift of a time slice to a thread that computes: the last one was, and this
+/// thread has not run for as long since. Linux 6.18 takes a yield for giving up all that is left of the slice, so a
+/// thread that yields every 50 microseconds beside one that never does gets a hundredth of the core, where half would be fair.
+#[inline]
+#[must_use]
+pub fn is_yield_dear() -> bool {
+    #[cfg(not(loom))]
+    {
+        let until = dear_until::get().addr() as u64;
+        until != 0 && until.wrapping_sub(clock::ticks()).cast_signed() > 0
+    }
+    #[cfg(loom)]
+    false
 }
 
 /// How often another thread has run on this thread's core while this one wanted to run, or had yielded: the kernel's
@@ -236,5 +276,23 @@ mod tests {
         });
         assert_eq!(ids.len(), 32);
         assert!(ids.iter().all(|id| *id != 0 && id % ID_STEP == 0));
+    }
+    #[test]
+    fn yields_are_dear_for_as_long_as_the_last_one_took() {
+        let second = clock::ns_to_ticks(1_000_000_000);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let now = clock::ticks();
+                note_yield(now.wrapping_sub(10), now);
+                assert!(!is_yield_dear(), "the machine's own pace");
+                note_yield(now.wrapping_sub(100 * second), now);
+                assert!(is_yield_dear());
+                std::thread::scope(|scope| {
+                    scope.spawn(|| assert!(!is_yield_dear(), "for that thread only"));
+                });
+                note_yield(now.wrapping_sub(10 * second), now.wrapping_sub(6 * second));
+                assert!(!is_yield_dear(), "that is over");
+            });
+        });
     }
 }

@@ -12,6 +12,7 @@
 //! the lock *reserved*: only somebody who waits may take it, and not the former holder, until that one has waited its
 //! whole spin and all its yields. If the waiters are running, one enters within a cache-line round trip; if they are
 //! not, the former holder's yields let them; if even those do not help (they sit in another core's queue), it goes on.
+//! It goes on after its spin where its yields would let only threads run that compute ([`Platform::is_yield_dear`]).
 //! So a waiter that is awake gets its turn after a tenure at most, or the former holder pays that many yields a
 //! tenure. A sleeper would sleep on while others keep coming and being awake: every 256th release that passes
 //! sleepers over wakes one.
@@ -138,9 +139,7 @@ impl<P: Platform> Mutex<P> {
         let entered = loop {
             match self.state.load(Ordering::Relaxed) {
                 FREE if self.take(FREE) => break true,
-                RESERVED if self.last_holder.load(Ordering::Relaxed) != me && self.take(RESERVED) => {
-                    break true;
-                }
+                RESERVED if self.may_take_reserved(me, &waiter) && self.take(RESERVED) => break true,
                 _ => {}
             }
             if time_left::<P>(deadline_ns) == Some(Duration::ZERO) {
@@ -158,6 +157,11 @@ impl<P: Platform> Mutex<P> {
             self.leave_sleepers();
         }
         entered
+    }
+
+    /// Whether the reservation is for this waiter, or has lapsed.
+    fn may_take_reserved(&self, me: u64, waiter: &Waiter<P>) -> bool {
+        self.last_holder.load(Ordering::Relaxed) != me || waiter.spin_is_over() && P::is_yield_dear()
     }
 
     /// After a waiter gave up: a releaser that saw it awake may have woken none of those who sleep (invariant 3).

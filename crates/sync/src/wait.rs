@@ -10,6 +10,9 @@
 //! - **Sleep last.** A wake-up costs the waker 8 µs and the sleeper 30 µs, so a thread sleeps only after some
 //!   hundred fruitless yields; then it costs nobody anything.
 //!
+//! Beside a thread that computes, a yield costs its whole time slice ([`Platform::is_yield_dear`]): then the spin is twenty times
+//! as long, and nobody yields only to be fair.
+//!
 //! When several threads of the process wait at once (the *crowd*), spinning takes the cores from those who would make
 //! progress: then the spin is a tenth. A thread that always finds its event at once would never reach the yield;
 //! [`Waiter::reset`] makes it yield after `forced_yield_ns` of that if there is a crowd, which keeps the others' share.
@@ -63,6 +66,9 @@ impl Default for WaitPolicy {
         Self::DEFAULT
     }
 }
+
+/// How many times as long the spin is where a yield costs a time slice.
+const WHERE_YIELDS_ARE_DEAR: u64 = 20;
 
 /// The longest pause of a [`Waiter::backing_off`]: some hundred nanoseconds on today's processors.
 const MOST_HINTS: u32 = 16;
@@ -164,9 +170,20 @@ impl<P: Platform> Waiter<P> {
         if spin_ns == 0 {
             return self.yield_turn(0);
         }
+        let spin_ns = if P::is_yield_dear() { spin_ns * WHERE_YIELDS_ARE_DEAR } else { spin_ns };
         self.phase = Phase::Spinning { since: P::ticks(), budget: P::ns_to_ticks(spin_ns) };
         self.spin();
         Next::Poll
+    }
+
+    /// Whether the next pause is a yield, or the advice to sleep.
+    #[inline]
+    pub(crate) fn spin_is_over(&self) -> bool {
+        match self.phase {
+            Phase::Fresh => false,
+            Phase::Spinning { since, budget } => P::ticks().wrapping_sub(since) >= budget,
+            Phase::Yielding { .. } => true,
+        }
     }
 
     #[inline]
@@ -195,7 +212,9 @@ impl<P: Platform> Waiter<P> {
             self.busy_since = now;
         } else if now.wrapping_sub(self.busy_since) >= P::ns_to_ticks(self.policy.forced_yield_ns) {
             self.busy_since = 0;
-            P::yield_now();
+            if !P::is_yield_dear() {
+                P::yield_now();
+            }
         }
     }
 }

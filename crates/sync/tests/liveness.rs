@@ -16,7 +16,7 @@ use heddle_sync::mutex::Mutex;
 use heddle_sync::ticket::{StrictTicket, Ticket};
 use heddle_sync::{Biased, RawLock, TimedLock, TwoLevel, WaitPolicy};
 use std::any::type_name;
-use stopped::{Stoppable, Watched, await_that, others};
+use stopped::{Stoppable, Watched, await_that, dear_yields, others};
 
 /// A waiter that is awake for long, and one that sleeps. (Not for good: a mutex's last holder spends all its yields on
 /// waiters that do not run.)
@@ -190,6 +190,19 @@ fn a_mutex_wakes_sleepers_behind_one_that_is_awake_and_does_not_run() {
             },
         );
     });
+}
+
+/// Beside threads that compute, the last holder gives no time slices away for a waiter that does not run.
+#[test]
+fn a_mutex_goes_on_without_yields_that_are_dear() {
+    let lock = Mutex::<Watched>::new(WaitPolicy { forced_yield_ns: 1, ..POLICIES[0] });
+    let yields = AtomicU32::new(u32::MAX);
+    stop_a_waiter(&lock, Waiting, || {
+        others(1, "the last holder to go on", || {
+            yields.store(dear_yields(|| (0..TURNS).for_each(|_| pass(&lock))), Ordering::Relaxed);
+        });
+    });
+    assert_eq!(yields.into_inner(), 0);
 }
 
 #[test]

@@ -129,6 +129,28 @@ impl Drop for Stopped<'_> {
     }
 }
 
+thread_local! {
+    static YIELDS: Cell<u32> = const { Cell::new(0) };
+    static DEAR: Cell<bool> = const { Cell::new(false) };
+}
+
+fn note_yield() {
+    YIELDS.set(YIELDS.get() + 1);
+}
+
+fn yields_are_dear() -> bool {
+    DEAR.get()
+}
+
+/// How often the calling thread yields in `body`, as if each time somebody computed for a whole time slice.
+pub(crate) fn dear_yields(body: impl FnOnce()) -> u32 {
+    DEAR.set(true);
+    let before = YIELDS.get();
+    body();
+    DEAR.set(false);
+    YIELDS.get() - before
+}
+
 /// The calling thread waits for something.
 fn note_wait(how: u32) {
     // SAFETY: null, or set by `run`, which outlives the setting.

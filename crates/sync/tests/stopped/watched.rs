@@ -1,6 +1,6 @@
 //! The machine, where a test can see that a thread has come to wait.
 
-use super::{ASLEEP, AWAKE, note_wait};
+use super::{ASLEEP, AWAKE, note_wait, note_yield, yields_are_dear};
 use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use heddle_platform::cell::UnsafeCell;
 use heddle_platform::{Native, Platform, Scope};
@@ -38,7 +38,11 @@ unsafe impl Platform for Watched {
     }
     fn yield_now() {
         note_wait(AWAKE);
+        note_yield();
         Native::yield_now();
+    }
+    fn is_yield_dear() -> bool {
+        yields_are_dear()
     }
     fn wait(word: &AtomicU32, expected: u32, timeout: Option<Duration>, scope: Scope) -> bool {
         note_wait(ASLEEP);
