@@ -1,14 +1,14 @@
 //! Starts `mpiexec`, waits for it with a deadline, and looks for what it may have left.
 
 use std::fs;
-use std::io::{Read, Write};
-use std::os::unix::process::ExitStatusExt;
+use std::io::{self, Read, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::{Signal, kill};
+use nix::sys::signal::{SigHandler, Signal, kill, signal};
 use nix::unistd::Pid;
 
 /// Nothing here takes so long unless it hangs.
@@ -24,6 +24,15 @@ pub(crate) fn rank_program() -> String {
     let path = path.join("examples/rank");
     assert!(path.is_file(), "{} is missing: build it with 'cargo build --examples'", path.display());
     path.to_str().expect("a path in UTF-8").to_owned()
+}
+
+/// The tests may have been started with signals ignored, as a shell's background jobs are; `mpiexec` would go on doing so.
+fn heed_signals() -> io::Result<()> {
+    for ending in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+        // SAFETY: the default action runs no code of ours.
+        unsafe { signal(ending, SigHandler::SigDfl) }?;
+    }
+    Ok(())
 }
 
 /// Runs `mpiexec` with `arguments` to its end. `@rank` in an argument stands for the program that plays a rank.
@@ -99,6 +108,8 @@ impl Running {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mpiexec"));
         command.args(arguments).env(MARK, &mark);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // SAFETY: the closure makes system calls only.
+        unsafe { command.pre_exec(heed_signals) };
         let mut child = adjust(&mut command).spawn().expect("starting mpiexec");
         if let Some(mut stdin) = child.stdin.take() {
             let input = input.to_vec();
