@@ -85,7 +85,8 @@ static MPI_Comm informed(const char *const (*hints)[2], int count) {
     return comm;
 }
 
-/* Beside that of a communicator a thread, the info key is what Intel MPI's thread split wants to know; others ignore it. */
+/* `thread_id` is what Intel MPI's thread split wants to know of a communicator a thread, by MPI_Comm_set_info; others
+ * ignore it. */
 static void make_communicators(struct bench *b) {
     static const char *const promises[][2] = {
         {"mpi_assert_no_any_tag", "true"}, {"mpi_assert_no_any_source", "true"}, {"mpi_assert_exact_length", "true"}};

@@ -163,7 +163,7 @@ locks() {
 
 stress_all() { # stress_all NAME ROUNDS
     local model
-    for model in per-vni-mutex global-mutex per-object lock-free offload; do
+    for model in ${models//,/ }; do
         stress "$1" 1 8 "$2" "$model" on
         [ "$1 $model" != "thread lock-free" ] || continue
         stress "$1" 2 4 "$2" "$model" on

@@ -4,20 +4,12 @@
 // levels: single multiple
 // heddle: only
 #include "threads.h"
-#include <unistd.h>
+#include "resident.h"
 
 enum { THREADS = 4, GROWTH_KIB = 3 << 10 };
 
 static long count = 100000;
 static int threads;
-
-static long resident_kib(void) {
-    long pages = 0, resident = 0;
-    FILE *f = fopen("/proc/self/statm", "r");
-    if (f == NULL || fscanf(f, "%ld %ld", &pages, &resident) != 2) resident = 0;
-    if (f != NULL) fclose(f);
-    return resident * (sysconf(_SC_PAGESIZE) / 1024);
-}
 
 static void come_and_go(int index, void *shared) {
     long rounds = *(long *)shared / threads;

@@ -1,16 +1,8 @@
 // Memory does not grow with the number of operations and objects that came and went.
 #include "check.h"
-#include <unistd.h>
+#include "resident.h"
 
 static int peer;
-
-static long resident_kib(void) {
-    long pages = 0, resident = 0;
-    FILE *f = fopen("/proc/self/statm", "r");
-    if (f == NULL || fscanf(f, "%ld %ld", &pages, &resident) != 2) resident = 0;
-    if (f != NULL) fclose(f);
-    return resident * (sysconf(_SC_PAGESIZE) / 1024);
-}
 
 static void ignore_op(void *in, void *inout, int *len, MPI_Datatype *type) {
     (void)in, (void)inout, (void)len, (void)type;

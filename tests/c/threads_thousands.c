@@ -4,7 +4,7 @@
 // levels: multiple
 // timeout: 300
 #include "threads.h"
-#include <unistd.h>
+#include "resident.h"
 
 enum { AT_ONCE = 8, FIRST = 100, WAVES = 400, EACH = 24, MOST_GROWTH_KIB = 4096 };
 
@@ -25,14 +25,6 @@ static void live(int t, void *shared) {
     }
     if (t % 2 == 0) CHECK_OK(MPI_Waitall(EACH, left[t], MPI_STATUSES_IGNORE));
     CHECK_OK(MPI_Waitall(EACH, sends, MPI_STATUSES_IGNORE));
-}
-
-static long resident_kib(void) {
-    long total = 0, resident = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    CHECK(file != NULL && fscanf(file, "%ld %ld", &total, &resident) == 2);
-    if (file) fclose(file);
-    return resident * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
 int main(int argc, char **argv) {
