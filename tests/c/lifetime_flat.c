@@ -1,5 +1,5 @@
-// A process that makes and frees communicators and datatypes without end does not grow: by threads at once, with requests
-// pending meanwhile. The argument `count=N` says how many of each there are to be (a million for the long form).
+// A process that makes and frees a million communicators and datatypes does not grow: by threads at once, with requests
+// pending meanwhile. The argument `count=N` asks for another number of each.
 // ranks: 1-2
 // levels: single multiple
 // heddle: only
@@ -8,7 +8,7 @@
 
 enum { THREADS = 4, GROWTH_KIB = 3 << 10 };
 
-static long count = 100000;
+static long count = 1000000;
 static int threads;
 
 static void come_and_go(int index, void *shared) {

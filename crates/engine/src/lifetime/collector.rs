@@ -24,7 +24,6 @@ pub(crate) struct Candidate {
     pub(crate) state: u64,
     /// The words that holds and requests name it by.
     pub(crate) names: [usize; 2],
-    pub(crate) live: bool,
 }
 
 /// A table whose objects are collected.
@@ -157,9 +156,8 @@ impl Collector {
         let mut roots = Vec::new();
         hold::for_each(&mut |handle| roots.push(handle));
         at(Step::HoldsSeen);
-        for (table, candidate) in &mut found {
-            candidate.live = !self.tables[*table].is_unchanged(candidate);
-        }
+        // What was touched is in use, or another cycle has destroyed it.
+        found.retain(|(table, candidate)| self.tables[*table].is_unchanged(candidate));
         at(Step::StatesSeen);
         let looks = requests(&mut |word| {
             if word > PREDEFINED {
@@ -168,13 +166,15 @@ impl Collector {
         });
         at(Step::RequestsSeen);
         roots.sort_unstable();
-        for (_, candidate) in &mut found {
-            candidate.live |= candidate.names.iter().any(|name| roots.binary_search(name).is_ok());
-        }
+        let eligible = found.len();
+        found.retain(|(_, candidate)| !candidate.names.iter().any(|name| roots.binary_search(name).is_ok()));
+        // Only what is in use. With what another cycle destroyed meanwhile the threshold would grow whenever two cycles met,
+        // so that the next ones would be longer and meet more often.
+        let survivors = eligible - found.len();
         // Sweep.
         let mut destroyed = 0;
         for (table, candidate) in &found {
-            if !candidate.live && self.tables[*table].claim(candidate) {
+            if self.tables[*table].claim(candidate) {
                 at(Step::Claimed);
                 self.tables[*table].destroy_claimed(candidate.index);
                 destroyed += 1;
@@ -182,7 +182,6 @@ impl Collector {
             }
         }
         self.destroyed.fetch_add(destroyed as u64, Ordering::Relaxed);
-        let survivors = found.len() - destroyed;
         self.adapted.store((looks / LOOKS_AN_OBJECT).max(survivors).clamp(LEAST, MOST), Ordering::Relaxed);
         self.due.store(self.eligible() + self.step(), Ordering::Relaxed);
         at(Step::Over);

@@ -128,7 +128,7 @@ impl<T: Send + Sync> Collected for Table<T> {
                     let before = with_generation(state, ((state >> 32) as u32).wrapping_sub(1));
                     let parts = parts_of(before, index);
                     let names = [encode(self.kind, parts), slot.name.load(Ordering::Relaxed)];
-                    found(Candidate { index, state, names, live: false });
+                    found(Candidate { index, state, names });
                 }
             }
         }

@@ -147,6 +147,23 @@ fn the_threshold_adapts_to_requests_and_survivors() {
     assert_eq!(COLLECTOR.candidates().len(), 200);
 }
 
+#[test]
+fn what_another_cycle_has_destroyed_is_no_survivor() {
+    for step in [Step::Found, Step::RequestsSeen] {
+        scene!(TABLE, COLLECTOR);
+        let thing = Thing::default();
+        for _ in 0..500 {
+            free_one(&TABLE, &thing);
+        }
+        COLLECTOR.cycle(none, &mut |now| {
+            if now == step {
+                COLLECTOR.cycle(none, &mut quietly);
+            }
+        });
+        assert_eq!((COLLECTOR.step(), TABLE.existing()), (LEAST, 0), "met at {step:?}");
+    }
+}
+
 /// At each step of a cycle a thread is stopped, by unwinding, while others make and free objects; nothing is lost but the
 /// one object it was about to destroy.
 #[test]
