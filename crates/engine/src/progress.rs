@@ -183,7 +183,7 @@ impl Process {
         let mut happened = false;
         for (index, other) in (0u32..).zip(self.vnis()) {
             if index != vni {
-                happened |= other.progress();
+                happened |= other.visit();
             }
         }
         happened
@@ -194,7 +194,7 @@ impl Process {
         let mut happened = false;
         for (index, other) in (0u32..).zip(self.vnis()) {
             if index != vni && self.attendance(index).load(Ordering::Relaxed) == 0 {
-                happened |= other.progress();
+                happened |= other.visit();
             }
         }
         happened

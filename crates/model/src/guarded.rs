@@ -257,6 +257,19 @@ impl<T: Send + 'static> Guarded<T> {
         Some(result)
     }
 
+    /// As [`try_with`](Self::try_with) for progress, by a thread that looks in now and then at what others use.
+    pub fn try_visit<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> Option<R> {
+        let (Home::Here(state), Some(lock)) = (&self.state, self.lock.as_ref()) else {
+            return self.try_with(Path::Progress, operation);
+        };
+        let token = lock.try_visit(self.row)?;
+        // SAFETY: the section is held.
+        let result = operation(unsafe { &mut *state.get() });
+        // SAFETY: entered above.
+        unsafe { lock.leave(token) };
+        Some(result)
+    }
+
     /// As [`try_with`](Self::try_with) for progress, for one of several looks in a row that are
     /// [counted](Self::count_looks) together: one by one they would be counted while an answer is waited for.
     #[inline(always)]

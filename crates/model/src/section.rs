@@ -150,6 +150,17 @@ impl SectionLock {
         }
     }
 
+    /// As [`try_enter`](Self::try_enter) on the progress path, by who looks in now and then ([`Biased::try_visit`]).
+    pub(crate) fn try_visit(&self, row: Row) -> Option<SectionToken> {
+        let SectionLock::Biased(lock) = self else { return self.try_enter(Path::Progress, row) };
+        let Some(token) = lock.try_visit() else {
+            row.refused();
+            return None;
+        };
+        row.entered(Path::Progress);
+        Some(SectionToken::of_biased(token))
+    }
+
     /// Waits for at most so long, where the kind of lock lets its waiters give up; else only tries.
     pub(crate) fn enter_within(&self, path: Path, patience_ns: u64, row: Row) -> Option<SectionToken> {
         let SectionLock::Plain(lock) = self else { return self.try_enter(path, row) };

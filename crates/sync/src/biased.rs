@@ -5,7 +5,9 @@
 //! *bias owner*, for whom entering and leaving are plain stores and loads, no locked instruction and no fence. Another
 //! thread's arrival revokes the bias, which costs about 12 µs once; then the inner lock `L` decides, at the cost of `L`
 //! plus two loads. A thread that acquires it many times in a row without company becomes the owner again; how many
-//! times doubles with each revocation, so that a lock that is really shared stops trying.
+//! times doubles with each revocation of a bias that has not lasted for a millisecond, so that a lock that is really shared
+//! stops trying, and halves with that of an older one, which was worth it. Who only looks in now and then, as threads do that
+//! make progress for others, [visits](Biased::try_visit): it leaves a young bias alone.
 //!
 //! **Source.** The handshake is that of reservation locks and quickly reacquirable locks (Kawachiya, Koseki, Onodera:
 //! *Lock reservation*, OOPSLA 2002, doi:10.1145/582419.582433; Dice, Moir, Scherer: *Quickly reacquirable locks*, 2003;
@@ -83,6 +85,8 @@ const _: () = assert!(SEAT_BITS + REVOKING < thread::ID_STEP);
 const FIRST_STREAK: u32 = 16;
 /// The most that revocations can raise that to.
 const LONGEST_STREAK: u32 = 1 << 16;
+/// How long a bias has to last to be worth its revocation: nearly a hundred times as long as that takes.
+const WORTHWHILE_NS: u64 = if cfg!(loom) { 2 } else { 1_000_000 };
 
 /// A lock `L` with a bias; see the [module](self).
 pub struct Biased<L: RawLock> {
@@ -91,6 +95,8 @@ pub struct Biased<L: RawLock> {
     under: CachePadded<L>,
     /// 1 while a holder of L waits for the owner to leave.
     revokers: CachePadded<AtomicU32Of<L>>,
+    /// When the bias began, in ticks: written under L, a hint to others.
+    since: CachePadded<AtomicU64Of<L>>,
     /// Guarded by `under`.
     habit: <L::Platform as Platform>::Cell<Habit>,
     policy: WaitPolicy,
@@ -103,6 +109,7 @@ impl<L: RawLock + fmt::Debug> fmt::Debug for Biased<L> {
 }
 
 type AtomicU32Of<L> = <<L as RawLock>::Platform as Platform>::AtomicU32;
+type AtomicU64Of<L> = <<L as RawLock>::Platform as Platform>::AtomicU64;
 
 /// What the owner touches on every use: one cache line.
 #[derive(Debug)]
@@ -117,8 +124,9 @@ struct Habit {
     /// Who acquired it last through L, and how many times in a row.
     user: u64,
     streak: u32,
-    /// How long a streak makes an owner.
+    /// How long a streak makes an owner, and how long at least.
     needed: u32,
+    least: u32,
     /// The identity that sits in each seat, 0 for a free one.
     seats: [u64; SEATS],
 }
@@ -152,7 +160,14 @@ impl<L: RawLock> Biased<L> {
             left: CachePadded::new(Bell::default()),
             under: CachePadded::new(under),
             revokers: CachePadded::new(AtomicInteger::new(0)),
-            habit: MemoryCell::new(Habit { user: 0, streak: 0, needed: streak.max(1), seats: [0; SEATS] }),
+            since: CachePadded::new(AtomicInteger::new(0)),
+            habit: MemoryCell::new(Habit {
+                user: 0,
+                streak: 0,
+                needed: streak.max(1),
+                least: streak.max(1),
+                seats: [0; SEATS],
+            }),
             policy,
         }
     }
@@ -166,6 +181,39 @@ impl<L: RawLock> Biased<L> {
     #[inline(always)]
     pub fn acquire_by(&self, acquire: impl FnOnce(&L) -> L::Token) -> Option<L::Token> {
         if self.enter_biased() { None } else { Some(self.acquire_through_lock(acquire)) }
+    }
+
+    /// As [`try_acquire`](RawLock::try_acquire), for who looks in now and then: fails as long as another's bias is younger than
+    /// a millisecond, and does not interrupt anybody's streak.
+    #[inline]
+    pub fn try_visit(&self) -> Option<Option<L::Token>> {
+        if self.enter_biased() {
+            return Some(None);
+        }
+        // A bias that is being revoked is no reason to stay away: its owner comes through L already.
+        let word = self.bias.word.load(Ordering::Relaxed);
+        if word != NOBODY && word & REVOKING == 0 && !self.is_bias_old() {
+            return None;
+        }
+        self.try_through_lock().map(Some)
+    }
+
+    /// Whether the bias has lasted long enough to be worth its revocation. A hint, unless the caller holds L.
+    fn is_bias_old(&self) -> bool {
+        let age = L::Platform::ticks().wrapping_sub(self.since.load(Ordering::Relaxed));
+        age > L::Platform::ns_to_ticks(WORTHWHILE_NS)
+    }
+
+    /// Fails if another thread is in L, or the owner is inside.
+    fn try_through_lock(&self) -> Option<L::Token> {
+        let token = self.under.try_acquire()?;
+        if self.end_bias(false) {
+            return Some(token);
+        }
+        // The owner is inside; the bias stays REVOKING, so it comes through L next time.
+        // SAFETY: acquired above.
+        unsafe { self.under.release(token) };
+        None
     }
 
     /// Enters by the bias if it is the caller's.
@@ -230,10 +278,15 @@ impl<L: RawLock> Biased<L> {
             self.wait_for_owner(busy);
         }
         self.bias.word.store(NOBODY, Ordering::Relaxed);
+        let was_worthwhile = self.is_bias_old();
         self.habit.with_mut(|habit| {
             // SAFETY: the caller holds L, which guards it.
             let habit = unsafe { &mut *habit };
-            habit.needed = habit.needed.saturating_mul(2).min(LONGEST_STREAK);
+            habit.needed = if was_worthwhile {
+                (habit.needed / 2).max(habit.least)
+            } else {
+                habit.needed.saturating_mul(2).min(LONGEST_STREAK)
+            };
         });
         true
     }
@@ -293,6 +346,7 @@ impl<L: RawLock> Biased<L> {
         }
         habit.seats[seat] = me;
         habit.streak = 0;
+        self.since.store(L::Platform::ticks(), Ordering::Relaxed);
         self.bias.word.store(me | seat as u64, Ordering::Relaxed);
     }
 }
@@ -314,15 +368,9 @@ unsafe impl<L: RawLock> RawLock for Biased<L> {
         if self.enter_biased() {
             return Some(None);
         }
-        let token = self.under.try_acquire()?;
-        if self.end_bias(false) {
-            self.count();
-            return Some(Some(token));
-        }
-        // The owner is inside; the bias stays REVOKING, so it comes through L next time.
-        // SAFETY: acquired above.
-        unsafe { self.under.release(token) };
-        None
+        let token = self.try_through_lock()?;
+        self.count();
+        Some(Some(token))
     }
 
     #[inline(always)]

@@ -5,16 +5,22 @@
 mod model;
 
 use heddle_sync::fault::Fault;
-use heddle_sync::{Biased, Lock, Mutex, RawLock, WaitPolicy};
+use heddle_sync::{Biased, Lock, Mutex, Platform, RawLock, WaitPolicy, mutex};
 use loom::sync::Arc;
 use loom::thread;
+use model::clocked::{self, Clocked};
 use model::{DEADLOCK, Given, RACE, explore, must_fail};
 
 type Sum<L> = Lock<Biased<L>, u32>;
 
-/// A counter whose lock is biased to whoever acquires it first.
+/// Biased to whoever acquires it first.
+fn biased<L: RawLock>(under: L) -> Biased<L> {
+    Biased::with_streak(under, WaitPolicy::PARK_AT_ONCE, 1)
+}
+
+/// A counter with such a lock.
 fn new_sum<L: RawLock + 'static>(under: L) -> Arc<Sum<L>> {
-    Arc::new(Lock::new(Biased::with_streak(under, WaitPolicy::PARK_AT_ONCE, 1), 0))
+    Arc::new(Lock::new(biased(under), 0))
 }
 
 fn add<L: RawLock>(sum: &Sum<L>, times: u32) {
@@ -49,13 +55,13 @@ fn owner_and_others<L: RawLock + 'static>(
 
 /// The other thread only tries; this one owns the bias.
 fn owner_and_trier<L: RawLock + 'static>(
-    under: fn() -> L,
+    lock: fn() -> L,
     own: u32,
     tries: u32,
 ) -> impl Fn() + Sync + Send + 'static {
     move || {
-        let sum = new_sum(under());
-        add(&sum, 1);
+        let sum = Arc::new(Lock::new(lock(), 0));
+        *sum.acquire() += 1;
         let other = Arc::clone(&sum);
         let other = thread::spawn(move || {
             (0..tries)
@@ -67,7 +73,7 @@ fn owner_and_trier<L: RawLock + 'static>(
                 })
                 .sum::<u32>()
         });
-        add(&sum, own);
+        (0..own).for_each(|_| *sum.acquire() += 1);
         let tried = other.join().expect("trier");
         assert_eq!(*sum.acquire(), 1 + own + tried);
     }
@@ -89,6 +95,53 @@ fn owner_trier_and_another() {
     let tried = trier.join().expect("trier");
     adder.join().expect("adder");
     assert_eq!(*sum.acquire(), 3 + tried);
+}
+
+type Timed = Biased<mutex::Mutex<Clocked>>;
+
+/// Biased to whoever has acquired it so often in a row; time goes by with each look at the clock.
+fn timed(streak: u32) -> Timed {
+    clocked::restart();
+    Biased::with_streak(mutex::Mutex::new(WaitPolicy::PARK_AT_ONCE), WaitPolicy::PARK_AT_ONCE, streak)
+}
+
+/// Tries are visits.
+struct Visited(Timed);
+
+// SAFETY: the lock's own promises.
+unsafe impl RawLock for Visited {
+    type Platform = Clocked;
+    type Token = <Timed as RawLock>::Token;
+
+    fn acquire(&self) -> Self::Token {
+        self.0.acquire()
+    }
+    fn try_acquire(&self) -> Option<Self::Token> {
+        self.0.try_visit()
+    }
+    unsafe fn release(&self, token: Self::Token) {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.release(token) };
+    }
+    fn has_waiters(&self) -> bool {
+        self.0.has_waiters()
+    }
+}
+
+/// Acquires and releases; returns whether the bias was the caller's.
+fn passes_by_bias(lock: &Timed) -> bool {
+    let token = lock.acquire();
+    // SAFETY: acquired above.
+    unsafe { lock.release(token) };
+    token.is_none()
+}
+
+/// As often as it takes another thread to become the owner; it ends as such.
+fn becomes_owner(lock: &Arc<Timed>) -> usize {
+    let lock = Arc::clone(lock);
+    thread::spawn(move || (1..).find(|_| passes_by_bias(&lock)).expect("in the end") - 1)
+        .join()
+        .expect("owner")
 }
 
 fn mutex() -> Mutex {
@@ -133,9 +186,56 @@ fn over_the_mutex_with_three_threads() {
 
 #[test]
 fn tries() {
-    explore(None, owner_and_trier(Given::default, 1, 1));
-    explore(Some(3), owner_and_trier(Given::default, 2, 2));
-    explore(Some(2), owner_and_trier(mutex, 1, 2));
+    explore(None, owner_and_trier(|| biased(Given::default()), 1, 1));
+    explore(Some(3), owner_and_trier(|| biased(Given::default()), 2, 2));
+    explore(Some(2), owner_and_trier(|| biased(mutex()), 1, 2));
+}
+
+/// The first visits find a bias that is young.
+#[test]
+fn visits() {
+    explore(Some(3), owner_and_trier(|| Visited(timed(1)), 1, 4));
+    explore(Some(2), owner_and_trier(|| Visited(timed(1)), 2, 5));
+}
+
+#[test]
+fn a_visitor_leaves_a_young_bias_alone_and_interrupts_no_streak() {
+    explore(None, || {
+        let lock = Arc::new(timed(2));
+        assert!(!passes_by_bias(&lock));
+        let visitor = Arc::clone(&lock);
+        thread::spawn(move || {
+            let token = visitor.try_visit().expect("there is no bias yet");
+            // SAFETY: acquired above.
+            unsafe { visitor.release(token) };
+        })
+        .join()
+        .expect("visitor");
+        assert!(!passes_by_bias(&lock) && passes_by_bias(&lock));
+        let visitor = Arc::clone(&lock);
+        let visits = thread::spawn(move || {
+            let visits = (1..).find_map(|visit| Some((visit, visitor.try_visit()?)));
+            let (visits, token) = visits.expect("in the end");
+            // SAFETY: acquired above.
+            unsafe { visitor.release(token) };
+            visits
+        });
+        assert!(visits.join().expect("visitor") > 1);
+        assert!(!passes_by_bias(&lock));
+    });
+}
+
+#[test]
+fn a_bias_that_was_worth_it_comes_back_sooner() {
+    explore(None, || {
+        let lock = Arc::new(timed(2));
+        assert_eq!(becomes_owner(&lock), 2);
+        assert!(!passes_by_bias(&lock), "revoked young");
+        assert_eq!(becomes_owner(&lock), 4);
+        (0..4).for_each(|_| _ = Clocked::ticks());
+        assert!(!passes_by_bias(&lock), "revoked old");
+        assert_eq!(becomes_owner(&lock), 2);
+    });
 }
 
 #[test]
@@ -243,5 +343,5 @@ must_fail!(
     a_try_that_forgets_the_owner_is_found,
     Some(Fault::BiasedForgetfulTry),
     RACE,
-    owner_and_trier(Given::default, 1, 1)
+    owner_and_trier(|| biased(Given::default()), 1, 1)
 );

@@ -324,6 +324,16 @@ impl Vni {
         step.is_some_and(|step| self.carry_out(step))
     }
 
+    /// As [`progress`](Self::progress), by a thread that is at home on another VNI and looks in here now and then.
+    pub(crate) fn visit(&self) -> bool {
+        let step = match &self.state {
+            State::Whole(state) => state.try_visit(|core| core.step(Entry::Try)),
+            State::Parted(core) => Some(apart(|| core.step(Entry::Try))),
+            State::LockFree(core) => Some(apart(|| core.step(Entry::Try))),
+        };
+        step.is_some_and(|step| self.carry_out(step))
+    }
+
     /// As [`progress`](Self::progress), but waits for the section so long, if its lock lets a waiter give up.
     #[inline]
     pub(crate) fn progress_within(&self, patience_ns: u64) -> bool {
