@@ -95,8 +95,7 @@ pub struct Biased<L: RawLock> {
     under: CachePadded<L>,
     /// 1 while a holder of L waits for the owner to leave.
     revokers: CachePadded<AtomicU32Of<L>>,
-    /// When the bias began, in ticks: written under L, a hint to others.
-    since: CachePadded<AtomicU64Of<L>>,
+    begun: CachePadded<Begun<L::Platform>>,
     /// Guarded by `under`.
     habit: <L::Platform as Platform>::Cell<Habit>,
     policy: WaitPolicy,
@@ -109,13 +108,22 @@ impl<L: RawLock + fmt::Debug> fmt::Debug for Biased<L> {
 }
 
 type AtomicU32Of<L> = <<L as RawLock>::Platform as Platform>::AtomicU32;
-type AtomicU64Of<L> = <<L as RawLock>::Platform as Platform>::AtomicU64;
 
 /// What the owner touches on every use: one cache line.
 #[derive(Debug)]
 struct Bias<P: Platform> {
     word: P::AtomicU64,
     busy: [P::AtomicU32; SEATS],
+}
+
+/// Whose bias it is and since when: written under L, and a hint to others. Apart from what the owner writes, so that looking
+/// here costs the owner nothing.
+#[derive(Debug)]
+struct Begun<P: Platform> {
+    /// The owner's identity, or 0.
+    owner: P::AtomicU64,
+    /// In ticks.
+    since: P::AtomicU64,
 }
 
 /// Who uses the lock, for the decision to whom it should be biased.
@@ -160,7 +168,7 @@ impl<L: RawLock> Biased<L> {
             left: CachePadded::new(Bell::default()),
             under: CachePadded::new(under),
             revokers: CachePadded::new(AtomicInteger::new(0)),
-            since: CachePadded::new(AtomicInteger::new(0)),
+            begun: CachePadded::new(Begun { owner: AtomicInteger::new(0), since: AtomicInteger::new(0) }),
             habit: MemoryCell::new(Habit {
                 user: 0,
                 streak: 0,
@@ -187,20 +195,16 @@ impl<L: RawLock> Biased<L> {
     /// a millisecond, and does not interrupt anybody's streak.
     #[inline]
     pub fn try_visit(&self) -> Option<Option<L::Token>> {
-        if self.enter_biased() {
-            return Some(None);
-        }
-        // A bias that is being revoked is no reason to stay away: its owner comes through L already.
-        let word = self.bias.word.load(Ordering::Relaxed);
-        if word != NOBODY && word & REVOKING == 0 && !self.is_bias_old() {
+        let owner = self.begun.owner.load(Ordering::Relaxed);
+        if owner != 0 && owner != L::Platform::thread_id() && !self.is_bias_old() {
             return None;
         }
-        self.try_through_lock().map(Some)
+        if self.enter_biased() { Some(None) } else { self.try_through_lock().map(Some) }
     }
 
     /// Whether the bias has lasted long enough to be worth its revocation. A hint, unless the caller holds L.
     fn is_bias_old(&self) -> bool {
-        let age = L::Platform::ticks().wrapping_sub(self.since.load(Ordering::Relaxed));
+        let age = L::Platform::ticks().wrapping_sub(self.begun.since.load(Ordering::Relaxed));
         age > L::Platform::ns_to_ticks(WORTHWHILE_NS)
     }
 
@@ -278,6 +282,7 @@ impl<L: RawLock> Biased<L> {
             self.wait_for_owner(busy);
         }
         self.bias.word.store(NOBODY, Ordering::Relaxed);
+        self.begun.owner.store(0, Ordering::Relaxed);
         let was_worthwhile = self.is_bias_old();
         self.habit.with_mut(|habit| {
             // SAFETY: the caller holds L, which guards it.
@@ -346,7 +351,8 @@ impl<L: RawLock> Biased<L> {
         }
         habit.seats[seat] = me;
         habit.streak = 0;
-        self.since.store(L::Platform::ticks(), Ordering::Relaxed);
+        self.begun.since.store(L::Platform::ticks(), Ordering::Relaxed);
+        self.begun.owner.store(me, Ordering::Relaxed);
         self.bias.word.store(me | seat as u64, Ordering::Relaxed);
     }
 }
