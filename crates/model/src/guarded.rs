@@ -3,7 +3,7 @@
 use crate::choice::{Arbitration, Execution, Granularity, Model};
 use crate::counters::{Row, Section};
 use crate::lock::LockKind;
-use crate::section::{Path, SectionLock};
+use crate::section::{Path, SectionLock, SectionToken};
 use crate::service::{Call, Offload, Service, Turn};
 use heddle_platform::cell::UnsafeCell;
 use heddle_platform::thread;
@@ -221,12 +221,7 @@ impl<T: Send + 'static> Guarded<T> {
             self.row.issued_without_section(path);
         }
         // SAFETY: the section is held, or exclusion is guaranteed otherwise.
-        let result = operation(unsafe { &mut *state.get() });
-        if let Some((lock, token)) = held {
-            // SAFETY: entered above.
-            unsafe { lock.leave(token) };
-        }
-        result
+        unsafe { run_inside(state, held, operation) }
     }
 
     /// As [`with`](Self::with) on the main path, for an operation that creates, completes and frees nothing.
@@ -249,12 +244,7 @@ impl<T: Send + 'static> Guarded<T> {
             None => None,
         };
         // SAFETY: the section is held, or exclusion is guaranteed otherwise.
-        let result = operation(unsafe { &mut *state.get() });
-        if let Some((lock, token)) = held {
-            // SAFETY: entered above.
-            unsafe { lock.leave(token) };
-        }
-        Some(result)
+        Some(unsafe { run_inside(state, held, operation) })
     }
 
     /// As [`try_with`](Self::try_with) for progress, by a thread that looks in now and then at what others use.
@@ -264,10 +254,7 @@ impl<T: Send + 'static> Guarded<T> {
         };
         let token = lock.try_visit(self.row)?;
         // SAFETY: the section is held.
-        let result = operation(unsafe { &mut *state.get() });
-        // SAFETY: entered above.
-        unsafe { lock.leave(token) };
-        Some(result)
+        Some(unsafe { run_inside(state, Some((lock, token)), operation) })
     }
 
     /// As [`try_with`](Self::try_with) for progress, for one of several looks in a row that are
@@ -283,12 +270,7 @@ impl<T: Send + 'static> Guarded<T> {
             None => None,
         };
         // SAFETY: the section is held, or exclusion is guaranteed otherwise.
-        let result = operation(unsafe { &mut *state.get() });
-        if let Some((lock, token)) = held {
-            // SAFETY: entered above.
-            unsafe { lock.leave(token) };
-        }
-        Some(result)
+        Some(unsafe { run_inside(state, held, operation) })
     }
 
     /// Counts so many looks; with the last of them an operation was completed, or not.
@@ -308,10 +290,7 @@ impl<T: Send + 'static> Guarded<T> {
             (Home::Here(state), Some(lock)) if patience_ns != 0 => {
                 let token = lock.enter_within(path, patience_ns, self.row)?;
                 // SAFETY: the section is held.
-                let result = operation(unsafe { &mut *state.get() });
-                // SAFETY: entered above.
-                unsafe { lock.leave(token) };
-                Some(result)
+                Some(unsafe { run_inside(state, Some((lock, token)), operation) })
             }
             _ => self.try_with(path, operation),
         }
@@ -334,6 +313,25 @@ impl<T: Send + 'static> Guarded<T> {
             Home::Combined(combined) => combined.post(self.row, operation),
         }
     }
+}
+
+/// Runs an operation, and leaves the section if the caller has entered one for it.
+///
+/// # Safety
+/// The caller is in the section by that token, or nobody else touches the state meanwhile for another reason.
+#[inline(always)]
+unsafe fn run_inside<T, R>(
+    state: &UnsafeCell<T>,
+    held: Option<(&SectionLock, SectionToken)>,
+    operation: impl FnOnce(&mut T) -> R,
+) -> R {
+    // SAFETY: the caller's promise.
+    let result = operation(unsafe { &mut *state.get() });
+    if let Some((lock, token)) = held {
+        // SAFETY: the caller's promise.
+        unsafe { lock.leave(token) };
+    }
+    result
 }
 
 impl<T: Send + 'static> Combined<T> {
