@@ -6,6 +6,13 @@ pub use loom::cell::{MutPtr, UnsafeCell};
 #[cfg(not(loom))]
 pub use hardware::{MutPtr, UnsafeCell};
 
+/// A cell of the thread that has it, which may be another one from time to time.
+#[cfg(loom)]
+pub type Cell<T> = loom::cell::Cell<T>;
+/// A cell of the thread that has it, which may be another one from time to time.
+#[cfg(not(loom))]
+pub type Cell<T> = std::cell::Cell<T>;
+
 #[cfg(not(loom))]
 mod hardware {
     /// A memory place that shared references may change; who may do so when is the caller's protocol.

@@ -12,6 +12,7 @@
 //! | [`barrier`] | `membarrier` | a sequentially consistent fence on both sides |
 //! | [`background`] | threads of the library's own | none |
 //! | [`clock`] | the cycle counter, `CLOCK_MONOTONIC` | stands still |
+//! | [`modelled`] | constants, statics and thread-locals of atomics | what stands for them |
 //!
 //! [`platform`] says the same as a trait, for code that other worlds, such as a simulated machine, run too.
 
@@ -23,11 +24,17 @@ pub mod cell;
 pub mod clock;
 pub mod futex;
 pub mod hint;
+#[cfg(loom)]
+pub mod model;
+pub mod modelled;
 mod native;
 pub mod platform;
 mod slot;
 pub mod thread;
 
+#[cfg(loom)]
+#[doc(hidden)]
+pub use loom;
 #[cfg(not(loom))]
 pub use native::Hardware;
 #[cfg(loom)]

@@ -57,7 +57,7 @@ macro_rules! thread_slot {
                 }
             }
 
-            #[cfg(not(all(not(loom), not(miri), target_os = "linux", target_arch = "x86_64")))]
+            #[cfg(all(not(loom), not(all(not(miri), target_os = "linux", target_arch = "x86_64"))))]
             mod imp {
                 use std::cell::Cell;
                 use std::ptr;
@@ -74,6 +74,25 @@ macro_rules! thread_slot {
                 #[inline]
                 pub(crate) fn set(value: *mut ()) {
                     SLOT.set(value);
+                }
+            }
+
+            #[cfg(loom)]
+            mod imp {
+                use std::cell::Cell;
+                use std::ptr;
+
+                $crate::thread_locals! {
+                    static SLOT: Cell<*mut ()> = Cell::new(ptr::null_mut());
+                }
+
+                // A thread that ends loses loom's slot before its destructors run.
+                pub(crate) fn get() -> *mut () {
+                    SLOT.try_with(Cell::get).unwrap_or(ptr::null_mut())
+                }
+
+                pub(crate) fn set(value: *mut ()) {
+                    let _ = SLOT.try_with(|slot| slot.set(value));
                 }
             }
 

@@ -16,80 +16,36 @@
 //! bound, and whether the time ended it: `ci/loom.sh short --nocapture`.
 
 // Every test file includes this one and uses its share of it.
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
 pub(crate) mod adders;
 pub(crate) mod clocked;
 
+pub(crate) use heddle_platform::model::{DEADLOCK, RACE, explore};
 use heddle_sync::fault::{self, Fault};
 use heddle_sync::{Native, RawLock};
 use loom::sync::{Condvar, Mutex};
-use std::env;
-use std::process::Command;
-use std::sync::Arc;
-use std::time::Instant;
-
-/// Explores all executions, or those with at most `preemptions` preemptions; `LOOM_MAX_PREEMPTIONS` overrides a bound.
-pub(crate) fn explore(preemptions: Option<usize>, body: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.max_branches = 20_000;
-    builder.preemption_bound = preemptions.map(|bound| builder.preemption_bound.unwrap_or(bound));
-    let limit = builder.max_duration;
-    let since = Instant::now();
-    let executions = Arc::new(std::sync::Mutex::new(0_u64));
-    let count = Arc::clone(&executions);
-    builder.check(move || {
-        *count.lock().expect("not poisoned") += 1;
-        body();
-    });
-    let executions = *executions.lock().expect("not poisoned");
-    let end =
-        if limit.is_some_and(|limit| since.elapsed() >= limit) { "; NOT ALL, the time was up" } else { "" };
-    println!("{executions} executions, preemptions bounded by {:?}{end}", builder.preemption_bound);
-}
 
 /// A test that leaves one line of an algorithm out and demands that the model fails, in the way `symptom` says.
-///
-/// loom ends a process whose blocked threads it has to unwind, so the faulty model runs in a process of its own: this
-/// test once more.
 macro_rules! must_fail {
     ($(#[$doc:meta])* $name:ident, $fault:expr, $symptom:expr, $body:expr) => {
         $(#[$doc])*
         #[test]
         fn $name() {
-            model::in_a_process_that_fails(stringify!($name), $fault, $symptom, $body);
+            model::must_fail_at(concat!(module_path!(), "::", stringify!($name)), $fault, $symptom, $body);
         }
     };
 }
 pub(crate) use must_fail;
 
-const FAULTY: &str = "HEDDLE_TEST_FAULTY_MODEL";
-
-pub(crate) fn in_a_process_that_fails(
+pub(crate) fn must_fail_at(
     test: &str,
     fault: Option<Fault>,
     symptom: &str,
     body: impl Fn() + Sync + Send + 'static,
 ) {
-    if env::var_os(FAULTY).is_some() {
-        fault::inject(fault);
-        explore(Some(3), body);
-        return;
-    }
-    let output = Command::new(env::current_exe().expect("this test's own path"))
-        .args(["--exact", test, "--nocapture", "--test-threads", "1"])
-        .env(FAULTY, "1")
-        .output()
-        .expect("this test can be run again");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success(), "the model checker did not notice {fault:?}");
-    assert!(said.contains(symptom), "{fault:?} was noticed, but as:\n{said}");
+    heddle_platform::model::in_a_process_that_fails(test, || fault::inject(fault), symptom, body);
 }
-
-/// What loom says when all threads sleep.
-pub(crate) const DEADLOCK: &str = "deadlock";
-/// What loom says of two accesses to a cell with no order between them.
-pub(crate) const RACE: &str = "Causality violation";
 
 /// A lock from loom's own parts: correct by construction and with few steps, so that models of what lies above it can
 /// be explored further.

@@ -1,0 +1,79 @@
+//! Running a model to its end, and demanding that a model with a fault fails. Only under `loom`.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::env;
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+/// What loom says when all threads sleep.
+pub const DEADLOCK: &str = "deadlock";
+/// What loom says of two accesses to a cell with no order between them.
+pub const RACE: &str = "Causality violation";
+
+/// Explores all executions, or those with at most `preemptions` preemptions; `LOOM_MAX_PREEMPTIONS` overrides a bound, and
+/// `LOOM_MAX_DURATION` (seconds) ends it. Prints how many executions there were.
+///
+/// # Panics
+/// As the model does in any execution.
+pub fn explore(preemptions: Option<usize>, body: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.max_branches = 20_000;
+    builder.preemption_bound = preemptions.map(|bound| builder.preemption_bound.unwrap_or(bound));
+    let limit = builder.max_duration;
+    let since = Instant::now();
+    let executions = Arc::new(Mutex::new(0_u64));
+    let count = Arc::clone(&executions);
+    builder.check(move || {
+        *count.lock().expect("not poisoned") += 1;
+        KEPT.with(|kept| drop(kept.take()));
+        body();
+    });
+    let executions = *executions.lock().expect("not poisoned");
+    let end =
+        if limit.is_some_and(|limit| since.elapsed() >= limit) { "; NOT ALL, the time was up" } else { "" };
+    println!("{executions} executions, preemptions bounded by {:?}{end}", builder.preemption_bound);
+}
+
+const FAULTY: &str = "HEDDLE_TEST_FAULTY_MODEL";
+
+/// Runs a model after `plant`, and demands that it fails in the way `symptom` says. `test` is the path of the calling test,
+/// crate and all.
+///
+/// loom ends a process whose blocked threads it has to unwind, so the faulty model runs in a process of its own: the
+/// calling test once more.
+///
+/// # Panics
+/// If the model does not fail, or otherwise.
+pub fn in_a_process_that_fails(
+    test: &str,
+    plant: impl FnOnce(),
+    symptom: &str,
+    body: impl Fn() + Sync + Send + 'static,
+) {
+    if env::var_os(FAULTY).is_some() {
+        plant();
+        explore(Some(3), body);
+        return;
+    }
+    let (_, name) = test.split_once("::").expect("a crate and a test");
+    let output = Command::new(env::current_exe().expect("this test's own path"))
+        .args(["--exact", name, "--nocapture", "--test-threads", "1"])
+        .env(FAULTY, "1")
+        .output()
+        .expect("this test can be run again");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "the model checker did not notice it");
+    assert!(said.contains(symptom), "it was noticed, but as:\n{said}");
+}
+
+// All threads of a model run on the test's own thread.
+std::thread_local! {
+    static KEPT: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Keeps something until the next execution begins.
+pub(crate) fn keep<T: ?Sized + 'static>(boxed: Box<T>) {
+    KEPT.with(|kept| kept.borrow_mut().push(Box::new(boxed)));
+}

@@ -1,0 +1,103 @@
+//! What a model of `loom` cannot have as the language has it.
+//!
+//! Its atomics and cells are made anew in each execution that it explores, so no constant can be made of them, and statics and
+//! thread-locals begin anew, too. Code that is to be model-checked writes these four by the macros below. In every other build
+//! they are what they look like.
+//!
+//! | here | on the machine | under `loom` |
+//! |---|---|---|
+//! | [`const_fn!`](crate::const_fn) | a `const fn` | a function |
+//! | [`array_of!`](crate::array_of) | `[const { … }; n]` | an array, made element by element |
+//! | [`statics!`](crate::statics) | a `static` | one for each execution |
+//! | [`thread_locals!`](crate::thread_locals) | `thread_local!` with constants | one for each thread of the model |
+//! | [`never_freed`] | nothing | freed when the next execution begins |
+
+/// A `const fn`; under `loom` a function. Its attributes and comments are kept.
+#[macro_export]
+macro_rules! const_fn {
+    ($(#[$attribute:meta])* $visibility:vis const fn $($rest:tt)*) => {
+        #[cfg(not(loom))]
+        $(#[$attribute])*
+        $visibility const fn $($rest)*
+        #[cfg(loom)]
+        $(#[$attribute])*
+        $visibility fn $($rest)*
+    };
+    ($(#[$attribute:meta])* $visibility:vis const unsafe fn $($rest:tt)*) => {
+        #[cfg(not(loom))]
+        $(#[$attribute])*
+        $visibility const unsafe fn $($rest)*
+        #[cfg(loom)]
+        $(#[$attribute])*
+        $visibility unsafe fn $($rest)*
+    };
+}
+
+/// An array of so many values of a constant expression.
+#[cfg(not(loom))]
+#[macro_export]
+macro_rules! array_of {
+    ($value:expr; $count:expr) => {
+        [const { $value }; $count]
+    };
+}
+
+/// An array of so many values of an expression.
+#[cfg(loom)]
+#[macro_export]
+macro_rules! array_of {
+    ($value:expr; $count:expr) => {
+        std::array::from_fn::<_, { $count }, _>(|_| $value)
+    };
+}
+
+/// Statics, of constant expressions.
+#[cfg(not(loom))]
+#[macro_export]
+macro_rules! statics {
+    ($($(#[$attribute:meta])* static $name:ident: $type:ty = $value:expr;)*) => {
+        $($(#[$attribute])* static $name: $type = $value;)*
+    };
+}
+
+/// Statics, which each execution has for itself.
+#[cfg(loom)]
+#[macro_export]
+macro_rules! statics {
+    ($($(#[$attribute:meta])* static $name:ident: $type:ty = $value:expr;)*) => {
+        $crate::loom::lazy_static! { $($(#[$attribute])* static ref $name: $type = $value;)* }
+    };
+}
+
+/// Thread-locals, of constant expressions; reached by `with` or `try_with`.
+#[cfg(not(loom))]
+#[macro_export]
+macro_rules! thread_locals {
+    ($($(#[$attribute:meta])* static $name:ident: $type:ty = $value:expr;)*) => {
+        ::std::thread_local! { $($(#[$attribute])* static $name: $type = const { $value };)* }
+    };
+}
+
+/// Thread-locals of a model's threads; reached by `with` or `try_with`.
+#[cfg(loom)]
+#[macro_export]
+macro_rules! thread_locals {
+    ($($(#[$attribute:meta])* static $name:ident: $type:ty = $value:expr;)*) => {
+        $crate::loom::thread_local! { $($(#[$attribute])* static $name: $type = $value;)* }
+    };
+}
+
+/// Says of a box that it stays for ever. Under `loom` it is freed once its execution is over: there are millions of them.
+///
+/// # Safety
+/// It comes from `Box::into_raw`, and nobody frees it.
+#[inline(always)]
+pub unsafe fn never_freed<T: ?Sized + 'static>(boxed: *mut T) {
+    #[cfg(loom)]
+    {
+        // SAFETY: the caller's promise. It is not touched here, and dropped when nobody knows of it any more.
+        crate::model::keep(unsafe { Box::from_raw(boxed) });
+    }
+    #[cfg(not(loom))]
+    let _ = boxed;
+}
