@@ -98,10 +98,11 @@ impl<T: Send + Sync> Table<T> {
     #[cold]
     pub(super) fn becomes_eligible(&self, index: u32) {
         let (word, bit) = self.eligible_word(index);
-        // Release: what was done to the object before is seen by whoever finds the bit. It may be set already: by the first
-        // of several last references.
-        if word.fetch_or(bit, Ordering::Release) & bit == 0 {
-            self.eligible.fetch_add(1, Ordering::Relaxed);
+        // Counted first, so that it is never taken off before. Release: pairs with the Acquire of whoever finds the bit.
+        self.eligible.fetch_add(1, Ordering::Relaxed);
+        if word.fetch_or(bit, Ordering::Release) & bit != 0 {
+            // It was set already: by the first of several last references.
+            self.eligible.fetch_sub(1, Ordering::Relaxed);
         }
     }
 }
@@ -145,8 +146,11 @@ impl<T: Send + Sync> Collected for Table<T> {
 
     fn destroy_claimed(&self, index: u32) {
         let (word, bit) = self.eligible_word(index);
-        word.fetch_and(!bit, Ordering::Relaxed);
-        self.eligible.fetch_sub(1, Ordering::Relaxed);
+        // The object may have been found by the bit of the one that had the slot before it: then its own is still to come,
+        // and stays for the next one.
+        if word.fetch_and(!bit, Ordering::Acquire) & bit != 0 {
+            self.eligible.fetch_sub(1, Ordering::Relaxed);
+        }
         self.destroy(index);
     }
 }
