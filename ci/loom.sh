@@ -1,6 +1,7 @@
 #!/bin/sh
 # Model checking of the sources that ship.   ci/loom.sh short|long [TEST_ARGUMENT..]
 # short: each model with the bound on preemptions that stands beside it (crates/sync/tests/model/mod.rs says how far).
+# The locks: crates/sync/tests/loom_*.rs. The engine's own hand-overs: loom_tests beside the code, in crates/engine/src.
 # long: up to five preemptions wherever there is a bound, at most five minutes a model; says which were not finished.
 set -eu
 cd "$(dirname "$0")/.."
@@ -14,5 +15,6 @@ long)
     ;;
 *) echo "usage: $0 short|long [TEST_ARGUMENT..]" >&2; exit 2 ;;
 esac
-RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom \
-    cargo test -p heddle-sync --release --test 'loom_*' -- "$@"
+export RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom
+cargo test -p heddle-sync --release --test 'loom_*' -- "$@"
+cargo test -p heddle-engine --release --lib -- "$@"

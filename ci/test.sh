@@ -95,7 +95,7 @@ loom() { ci/loom.sh short; }
 
 lane lint       "formatting, clippy, documentation"               ci/lint.sh
 lane rust       "unit, property and stress tests of the crates"   rust_tests
-lane loom       "model checking of the locks (short form)"        loom
+lane loom       "model checking, short form"                      loom
 lane build      "the library and the tools, release form"         build_all
 lane abi        "the standard ABI against another library's"      tests/abi/run.sh "$build"
 lane tools      "mpicc, pkg-config, install, relocation"          tests/launcher/tools.sh

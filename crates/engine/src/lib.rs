@@ -16,33 +16,66 @@
 //! | `service` | threads of the library's own that make progress (execution `offload`) |
 //! | `p2p`, `collective` | the operations |
 //! | `statistics`, `tool` | what was counted, as a table and as the variables of MPI_T |
+//!
+//! Under `--cfg loom` there are those alone that the model checker explores, with their `loom_tests`; `fault` has the faults
+//! that it has to find.
 
+#[cfg(not(loom))]
 pub mod abort;
+#[cfg(not(loom))]
 pub mod attribute;
+#[cfg(not(loom))]
 mod block_copy;
+#[cfg(not(loom))]
 pub mod buffer;
+#[cfg(all(test, loom))]
+mod canary;
+#[cfg(not(loom))]
 pub mod collective;
+#[cfg(not(loom))]
 pub mod comm;
+#[cfg(not(loom))]
 pub mod datatype;
+#[cfg(not(loom))]
 pub mod errhandler;
+#[cfg(not(loom))]
 pub mod error;
+#[cfg(not(loom))]
 pub mod error_code;
+#[cfg(not(loom))]
 mod error_text;
+#[cfg(not(loom))]
 pub mod external32;
+#[cfg(not(loom))]
 mod fairness;
+mod fault;
+#[cfg(not(loom))]
 pub mod group;
+#[cfg(not(loom))]
 pub mod info;
 pub mod lifetime;
+#[cfg(not(loom))]
 mod matching;
 pub mod object_table;
+#[cfg(not(loom))]
 pub mod op;
+#[cfg(not(loom))]
 pub mod p2p;
+#[cfg(not(loom))]
 pub mod process;
+#[cfg(not(loom))]
 mod progress;
+#[cfg(not(loom))]
 pub mod request;
+#[cfg(not(loom))]
 mod service;
+#[cfg(not(loom))]
 pub mod settings;
+#[cfg(not(loom))]
 mod statistics;
+#[cfg(not(loom))]
 pub mod tool;
+#[cfg(not(loom))]
 pub mod topology;
+#[cfg(not(loom))]
 mod vni;

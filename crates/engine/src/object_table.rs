@@ -38,17 +38,22 @@
 mod collected;
 mod free_list;
 mod handle;
+#[cfg(all(test, loom))]
+mod loom_tests;
 mod reference;
 
 pub(crate) use collected::Held;
 pub use handle::{Kind, Parts, decode, encode};
 pub use reference::Ref;
 
-use crate::lifetime::counts;
+use crate::fault::{Fault, planted};
+use crate::lifetime::section::{self, Section};
 use free_list::FreeList;
 use handle::{BLOCKS, GENERATION_MASK, block_len, locate};
 use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use heddle_platform::cell::UnsafeCell;
+use heddle_platform::modelled::never_freed;
+use heddle_platform::{array_of, const_fn};
 use std::mem::MaybeUninit;
 use std::ptr::{NonNull, null_mut};
 
@@ -101,16 +106,18 @@ fn with_generation(state: u64, generation: u32) -> u64 {
 }
 
 impl<T: Send + Sync> Table<T> {
-    /// An empty table, whose objects go with their last reference.
-    pub const fn new(kind: Kind) -> Table<T> {
-        Table {
-            kind,
-            collected: false,
-            blocks: [const { AtomicPtr::new(null_mut()) }; BLOCKS],
-            eligible_bits: [const { AtomicPtr::new(null_mut()) }; BLOCKS],
-            eligible: AtomicUsize::new(0),
-            used: AtomicU32::new(0),
-            free: FreeList::new(),
+    const_fn! {
+        /// An empty table, whose objects go with their last reference.
+        pub const fn new(kind: Kind) -> Table<T> {
+            Table {
+                kind,
+                collected: false,
+                blocks: array_of![AtomicPtr::new(null_mut()); BLOCKS],
+                eligible_bits: array_of![AtomicPtr::new(null_mut()); BLOCKS],
+                eligible: AtomicUsize::new(0),
+                used: AtomicU32::new(0),
+                free: FreeList::new(),
+            }
         }
     }
 
@@ -145,12 +152,13 @@ impl<T: Send + Sync> Table<T> {
         let index = self.free.pop(|index| &self.known(index).next).unwrap_or_else(|| self.new_index());
         let slot = self.known(index);
         // SAFETY: invariant 1: the count is zero and the slot was free, so it is ours alone.
-        unsafe { slot.value.get().write(MaybeUninit::new(value)) };
+        slot.value.with_mut(|place| unsafe { place.write(MaybeUninit::new(value)) });
         slot.name.store(name, Ordering::Relaxed);
         let generation = ((slot.state.load(Ordering::Relaxed) >> 32) as u32 + 1) & GENERATION_MASK;
         let references = if self.collected { 2 } else { 1 };
         // Release: pairs with the Acquire in `get` and `hold`.
-        slot.state.store(u64::from(generation) << 32 | references, Ordering::Release);
+        let order = if planted(Fault::TableRelaxedInsert) { Ordering::Relaxed } else { Ordering::Release };
+        slot.state.store(u64::from(generation) << 32 | references, order);
         encode(self.kind, Parts { index, generation })
     }
 
@@ -192,8 +200,8 @@ impl<T: Send + Sync> Table<T> {
         }
     }
 
-    fn counting_section(&self) -> Option<&'static counts::Section> {
-        if self.collected { counts::section(self.kind) } else { None }
+    fn counting_section(&self) -> Option<&'static Section> {
+        if self.collected { section::section(self.kind) } else { None }
     }
 
     /// The object of a handle, with a reference of its own; `None` if the handle is not valid.
@@ -233,19 +241,20 @@ impl<T: Send + Sync> Table<T> {
     fn destroy(&self, index: u32) {
         let slot = self.known(index);
         // SAFETY: nobody has a reference, and the generation is even, so nobody can get another.
-        unsafe { slot.value.get().cast::<T>().drop_in_place() };
+        slot.value.with_mut(|place| unsafe { place.cast::<T>().drop_in_place() });
         self.free.push(index, &slot.next);
     }
 }
 
 /// Stores `len` values made by `new`, unless another thread is quicker.
-fn publish<V>(place: &AtomicPtr<V>, len: usize, new: impl Fn() -> V) {
+fn publish<V: 'static>(place: &AtomicPtr<V>, len: usize, new: impl Fn() -> V) {
     let made = Box::into_raw((0..len).map(|_| new()).collect::<Box<[V]>>());
     // Release: pairs with the Acquire of whoever looks the block up.
-    let published = place.compare_exchange(null_mut(), made.cast::<V>(), Ordering::AcqRel, Ordering::Acquire);
-    if published.is_err() {
+    match place.compare_exchange(null_mut(), made.cast::<V>(), Ordering::AcqRel, Ordering::Acquire) {
+        // SAFETY: made above; blocks are never freed.
+        Ok(_) => unsafe { never_freed(made) },
         // SAFETY: made above, and nobody has seen it.
-        drop(unsafe { Box::from_raw(made) });
+        Err(_) => drop(unsafe { Box::from_raw(made) }),
     }
 }
 
@@ -253,11 +262,11 @@ impl<T> Slot<T> {
     #[inline(always)]
     fn value(&self) -> NonNull<T> {
         // SAFETY: a place is not at the address null.
-        unsafe { NonNull::new_unchecked(self.value.get().cast::<T>()) }
+        unsafe { NonNull::new_unchecked(self.value.with(<*const _>::cast_mut).cast::<T>()) }
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
     use std::sync::Arc;

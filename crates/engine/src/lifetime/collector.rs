@@ -11,10 +11,13 @@
 //! | waiting | none; the steps are bounded by the numbers of slots and threads |
 
 use super::hold;
+use crate::fault::{Fault, planted};
+#[cfg(not(loom))]
 use heddle_model::CollectThreshold;
+#[cfg(not(loom))]
 use heddle_model::counters::{self, Event};
 use heddle_platform::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use heddle_platform::{Scope, barrier};
+use heddle_platform::{Scope, barrier, const_fn};
 
 /// An object that may be destroyed, if nobody uses it.
 #[derive(Debug, Clone, Copy)]
@@ -54,8 +57,8 @@ pub(crate) enum Step {
     Over,
 }
 
-/// The least that is collected at once, if the threshold adapts itself.
-const LEAST: usize = 64;
+/// The least that is collected at once, if the threshold adapts itself. In a model, every object.
+const LEAST: usize = if cfg!(loom) { 1 } else { 64 };
 /// The most that is waited for.
 const MOST: usize = 1 << 16;
 /// A look at so many requests costs about as much as destroying one object.
@@ -82,17 +85,20 @@ pub(crate) struct Collector {
 pub(crate) type Requests = fn(&mut dyn FnMut(usize)) -> usize;
 
 impl Collector {
-    pub(crate) const fn new(tables: &'static [&'static dyn Collected]) -> Collector {
-        Collector {
-            tables,
-            threshold: AtomicU32::new(0),
-            adapted: AtomicUsize::new(LEAST),
-            due: AtomicUsize::new(LEAST),
-            cycles: AtomicU64::new(0),
-            destroyed: AtomicU64::new(0),
+    const_fn! {
+        pub(crate) const fn new(tables: &'static [&'static dyn Collected]) -> Collector {
+            Collector {
+                tables,
+                threshold: AtomicU32::new(0),
+                adapted: AtomicUsize::new(LEAST),
+                due: AtomicUsize::new(LEAST),
+                cycles: AtomicU64::new(0),
+                destroyed: AtomicU64::new(0),
+            }
         }
     }
 
+    #[cfg(not(loom))]
     pub(crate) fn configure(&self, threshold: CollectThreshold) {
         let number = match threshold {
             CollectThreshold::Adaptive => 0,
@@ -144,6 +150,7 @@ impl Collector {
     /// Runs a cycle. Calls `at` after each step.
     pub(crate) fn cycle(&self, requests: Requests, at: &mut dyn FnMut(Step)) {
         self.cycles.fetch_add(1, Ordering::Relaxed);
+        #[cfg(not(loom))]
         counters::count(Event::Collection, 1);
         at(Step::Begun);
         // Mark. The order of the looks is what the argument in `lifetime` rests on.
@@ -152,18 +159,31 @@ impl Collector {
         if found.is_empty() {
             return;
         }
-        barrier::heavy(Scope::Process);
+        if !planted(Fault::CycleWithoutHeavy) {
+            barrier::heavy(Scope::Process);
+        }
+        let is_unchanged =
+            |(table, candidate): &(usize, Candidate)| self.tables[*table].is_unchanged(candidate);
+        let look_at_requests = |roots: &mut Vec<usize>| {
+            requests(&mut |word| {
+                if word > PREDEFINED {
+                    roots.push(word);
+                }
+            })
+        };
         let mut roots = Vec::new();
+        let too_early = planted(Fault::CycleRequestsFirst).then(|| look_at_requests(&mut roots));
+        if planted(Fault::CycleStatesFirst) {
+            found.retain(is_unchanged);
+        }
         hold::for_each(&mut |handle| roots.push(handle));
         at(Step::HoldsSeen);
-        // What was touched is in use, or another cycle has destroyed it.
-        found.retain(|(table, candidate)| self.tables[*table].is_unchanged(candidate));
+        if !planted(Fault::CycleStatesFirst) && !planted(Fault::CycleWithoutStates) {
+            // What was touched is in use, or another cycle has destroyed it.
+            found.retain(is_unchanged);
+        }
         at(Step::StatesSeen);
-        let looks = requests(&mut |word| {
-            if word > PREDEFINED {
-                roots.push(word);
-            }
-        });
+        let looks = too_early.unwrap_or_else(|| look_at_requests(&mut roots));
         at(Step::RequestsSeen);
         roots.sort_unstable();
         let eligible = found.len();
@@ -197,5 +217,5 @@ impl Collector {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;

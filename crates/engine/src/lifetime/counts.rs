@@ -1,38 +1,14 @@
 //! References that requests count, under `naive` and `suppress`: by atomic additions, or inside a section for each kind of
 //! object, as MPICH2 did before it had the former (Balaji et al., IJHPCA 2010, section 5.3).
 
+use super::section::section;
 use crate::comm::COMMS;
 use crate::object_table::{Kind, Ref};
 use heddle_datatype::Datatype;
-use heddle_model::{Guarded, Model, Path, ReferenceCounts, Sections, counters};
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_spec::constants as mpi;
 use heddle_sync::CachePadded;
-use std::sync::{Arc, OnceLock};
-
-/// A section in which counts are changed.
-#[derive(Debug)]
-pub(crate) struct Section(Guarded<()>);
-
-impl Section {
-    /// Runs a change.
-    pub(crate) fn run<R: Send>(&self, change: impl FnOnce() -> R + Send) -> R {
-        self.0.with(Path::Main, |()| change())
-    }
-
-    /// Adds to a word; returns what it was.
-    pub(crate) fn add(&self, word: &AtomicU64, addend: u64) -> u64 {
-        self.run(|| {
-            // Acquire and Release: the section is none to readers, such as the collector.
-            let before = word.load(Ordering::Acquire);
-            word.store(before.wrapping_add(addend), Ordering::Release);
-            before
-        })
-    }
-}
-
-/// The sections of communicators and of datatypes, if counts are changed in sections.
-static SECTIONS: OnceLock<[Section; 2]> = OnceLock::new();
+use std::sync::Arc;
 
 /// The counts of predefined objects: two communicators, and the datatypes by their handles. They decide nothing, for these
 /// objects live as long as MPI: they are what the paper's naive scheme pays.
@@ -40,20 +16,6 @@ static PREDEFINED: [CachePadded<AtomicU64>; COMMS_OF_MPI + TYPES_OF_MPI] =
     [const { CachePadded::new(AtomicU64::new(0)) }; COMMS_OF_MPI + TYPES_OF_MPI];
 const COMMS_OF_MPI: usize = 2;
 const TYPES_OF_MPI: usize = 256;
-
-pub(super) fn configure(model: &Model, sections: &Sections) {
-    if model.reference_counts == ReferenceCounts::Locked {
-        SECTIONS.get_or_init(|| {
-            [(); 2].map(|()| Section(sections.guard_shared(counters::Section::ReferenceCounts, ())))
-        });
-    }
-}
-
-/// The section for the counts of objects of a kind; `None` if they are atomic.
-#[inline]
-pub(crate) fn section(kind: Kind) -> Option<&'static Section> {
-    SECTIONS.get().map(|sections| &sections[usize::from(kind != Kind::Comm)])
-}
 
 fn add(kind: Kind, word: &AtomicU64, addend: u64) {
     match section(kind) {

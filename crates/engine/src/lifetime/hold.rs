@@ -8,13 +8,15 @@
 //! A thread has [`PLACES`] places; calls that need more (nested ones, or `MPI_Alltoallw`) count references instead. A
 //! thread's places are given to another one after its end, so there are as many as there were threads at once.
 
+use crate::fault::{Fault, planted};
 use heddle_platform::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
-use heddle_platform::barrier;
-use std::cell::Cell;
+use heddle_platform::cell::Cell;
+use heddle_platform::modelled::never_freed;
+use heddle_platform::{array_of, barrier, const_fn, statics, thread_locals};
 use std::ptr::{null, null_mut};
 
 /// How many objects a thread's calls can use at once without counting.
-const PLACES: usize = 8;
+const PLACES: usize = if cfg!(loom) { 3 } else { 8 };
 
 /// What stands in a place that names nothing.
 const NO_HANDLE: usize = 0;
@@ -62,22 +64,26 @@ struct Places {
 // is ordered by `taken`.
 unsafe impl Sync for Places {}
 
-/// All threads' places. The list only grows, at its beginning.
-static ALL: AtomicPtr<Places> = AtomicPtr::new(null_mut());
+statics! {
+    /// All threads' places. The list only grows, at its beginning.
+    static ALL: AtomicPtr<Places> = AtomicPtr::new(null_mut());
+}
 
 heddle_platform::thread_slot!(mine, "heddle_engine_places_slot");
 
-struct ReturnAtExit;
+/// Returns a thread's places when it ends.
+struct ReturnAtExit(Cell<Option<&'static Places>>);
 
-thread_local! {
-    static ENDING: Cell<bool> = const { Cell::new(false) };
-    static AT_EXIT: ReturnAtExit = const { ReturnAtExit };
+thread_locals! {
+    static ENDING: Cell<bool> = Cell::new(false);
+    static AT_EXIT: ReturnAtExit = ReturnAtExit(Cell::new(None));
 }
 
 impl Drop for ReturnAtExit {
     fn drop(&mut self) {
-        ENDING.set(true);
-        if let Some(places) = of_thread() {
+        // It has no destructor and so is there still, but not in a model.
+        let _ = ENDING.try_with(|ending| ending.set(true));
+        if let Some(places) = self.0.get() {
             mine::set(null_mut());
             for place in &places.places {
                 // What a call was using when the thread was ended in it stays: nobody knows how far it had come.
@@ -86,14 +92,18 @@ impl Drop for ReturnAtExit {
                 }
             }
             // Release: pairs with the Acquire in `take_places`.
-            places.taken.store(false, Ordering::Release);
+            let order =
+                if planted(Fault::PlacesRelaxedReturn) { Ordering::Relaxed } else { Ordering::Release };
+            places.taken.store(false, order);
         }
     }
 }
 
 impl Place {
-    const fn new() -> Place {
-        Place { handle: AtomicUsize::new(NO_HANDLE), slot: Cell::new(null()), users: Cell::new(0) }
+    const_fn! {
+        const fn new() -> Place {
+            Place { handle: AtomicUsize::new(NO_HANDLE), slot: Cell::new(null()), users: Cell::new(0) }
+        }
     }
 
     /// Where the object of a handle is, if this place names it: then it exists, and may be [held again](Hold::again).
@@ -107,7 +117,8 @@ impl Place {
 
     fn clear(&self) {
         // Release: pairs with the Acquire in `for_each`: what calls did with the object is seen by who misses the name.
-        self.handle.store(NO_HANDLE, Ordering::Release);
+        let order = if planted(Fault::HoldClearsSilently) { Ordering::Relaxed } else { Ordering::Release };
+        self.handle.store(NO_HANDLE, order);
     }
 }
 
@@ -136,14 +147,18 @@ impl Hold {
         handle: usize,
         preferred: KeptPlace,
         slot: *const (),
-        is_valid: impl FnOnce() -> bool,
+        is_valid: impl Fn() -> bool,
     ) -> Option<Option<Hold>> {
         let Some((place, cleared)) = free_place(preferred) else { return Some(None) };
+        let too_early = planted(Fault::HoldChecksFirst).then(&is_valid);
         // Release: it replaces another name, as `clear` does.
-        place.handle.store(handle, Ordering::Release);
-        // Pairs with the heavy barrier of the collector.
-        barrier::light();
-        if !is_valid() {
+        let order = if planted(Fault::HoldReplacesSilently) { Ordering::Relaxed } else { Ordering::Release };
+        place.handle.store(handle, order);
+        if !planted(Fault::HoldWithoutLight) {
+            // Pairs with the heavy barrier of the collector.
+            barrier::light();
+        }
+        if !too_early.unwrap_or_else(is_valid) {
             place.clear();
             return None;
         }
@@ -206,11 +221,11 @@ fn of_thread() -> Option<&'static Places> {
 fn free_place(preferred: KeptPlace) -> Option<(&'static Place, usize)> {
     let places = match of_thread() {
         Some(places) => places,
-        None if ENDING.get() => return None,
+        None if ENDING.with(Cell::get) => return None,
         None => {
             let places = take_places();
             mine::set(std::ptr::from_ref(places).cast_mut().cast());
-            AT_EXIT.with(|_| ());
+            AT_EXIT.with(|at_exit| at_exit.0.set(Some(places)));
             places
         }
     };
@@ -221,14 +236,19 @@ fn free_place(preferred: KeptPlace) -> Option<(&'static Place, usize)> {
 
 /// Places that no thread has.
 fn take_places() -> &'static Places {
-    let free = all()
-        .find(|places| !places.taken.load(Ordering::Relaxed) && !places.taken.swap(true, Ordering::Acquire));
+    let take =
+        |places: &&Places| !places.taken.swap(true, Ordering::Acquire) || planted(Fault::PlacesPlainTake);
+    let free = all().filter(|places| !places.taken.load(Ordering::Relaxed)).find(take);
     free.unwrap_or_else(|| {
-        let new: &'static Places = Box::leak(Box::new(Places {
-            places: [const { Place::new() }; PLACES],
+        let new = Box::into_raw(Box::new(Places {
+            places: array_of![Place::new(); PLACES],
             taken: AtomicBool::new(true),
             next: AtomicPtr::new(null_mut()),
         }));
+        // SAFETY: made above; places are never freed.
+        unsafe { never_freed(new) };
+        // SAFETY: as above.
+        let new: &'static Places = unsafe { &*new };
         let mut first = ALL.load(Ordering::Relaxed);
         loop {
             new.next.store(first, Ordering::Relaxed);
@@ -272,7 +292,7 @@ pub(super) fn for_each(found: &mut dyn FnMut(usize)) {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::KeptPlace::{Comm, Datatype};
     use super::*;

@@ -4,9 +4,11 @@
 
 use super::handle::{GENERATION_MASK, locate};
 use super::{COUNT_MASK, Kind, Ref, Slot, Table, decode, encode, is_live, parts_of, with_generation};
+use crate::fault::{Fault, planted};
 use crate::lifetime::hold::{Hold, KeptPlace};
 use crate::lifetime::{Candidate, Collected};
 use heddle_platform::atomic::{AtomicU64, Ordering};
+use heddle_platform::const_fn;
 use std::ptr::NonNull;
 
 /// An object that a call may use until it lets go of the hold.
@@ -17,12 +19,14 @@ pub(crate) struct Held<T> {
 }
 
 impl<T: Send + Sync> Table<T> {
-    /// An empty table, whose objects are collected.
-    ///
-    /// # Safety
-    /// There is one collected table of a kind in the process, or a thread looks up handles in one of them alone.
-    pub(crate) const unsafe fn collected(kind: Kind) -> Table<T> {
-        Table { collected: true, ..Table::new(kind) }
+    const_fn! {
+        /// An empty table, whose objects are collected.
+        ///
+        /// # Safety
+        /// There is one collected table of a kind in the process, or a thread looks up handles in one of them alone.
+        pub(crate) const unsafe fn collected(kind: Kind) -> Table<T> {
+            Table { collected: true, ..Table::new(kind) }
+        }
     }
 
     /// As [`get`](Self::get), also if the handle was made invalid, as long as the object exists.
@@ -98,6 +102,12 @@ impl<T: Send + Sync> Table<T> {
     #[cold]
     pub(super) fn becomes_eligible(&self, index: u32) {
         let (word, bit) = self.eligible_word(index);
+        if planted(Fault::EligibleCountedLate) {
+            if word.fetch_or(bit, Ordering::Release) & bit == 0 {
+                self.eligible.fetch_add(1, Ordering::Relaxed);
+            }
+            return;
+        }
         // Counted first, so that it is never taken off before. Release: pairs with the Acquire of whoever finds the bit.
         self.eligible.fetch_add(1, Ordering::Relaxed);
         if word.fetch_or(bit, Ordering::Release) & bit != 0 {
@@ -141,16 +151,27 @@ impl<T: Send + Sync> Collected for Table<T> {
 
     fn claim(&self, candidate: &Candidate) -> bool {
         let Candidate { index, state: expected, .. } = *candidate;
-        self.change(&self.known(index).state, move |state| (state == expected).then_some(state - 1)).is_some()
+        let is_it = move |state| {
+            state == expected
+                || planted(Fault::ClaimBlindly)
+                || planted(Fault::ClaimOfAnyGeneration) && (state ^ expected) & (1 << 32 | COUNT_MASK) == 0
+        };
+        self.change(&self.known(index).state, move |state| is_it(state).then_some(state - 1)).is_some()
     }
 
     fn destroy_claimed(&self, index: u32) {
+        if planted(Fault::EligibleClearedLate) {
+            self.destroy(index);
+        }
         let (word, bit) = self.eligible_word(index);
         // The object may have been found by the bit of the one that had the slot before it: then its own is still to come,
         // and stays for the next one.
-        if word.fetch_and(!bit, Ordering::Acquire) & bit != 0 {
+        let is_set = word.fetch_and(!bit, Ordering::Acquire) & bit != 0;
+        if is_set || planted(Fault::EligibleTakenOffBlindly) {
             self.eligible.fetch_sub(1, Ordering::Relaxed);
         }
-        self.destroy(index);
+        if !planted(Fault::EligibleClearedLate) {
+            self.destroy(index);
+        }
     }
 }

@@ -2,33 +2,37 @@
 //! "Systems programming: coping with parallelism", IBM RJ 5118, 1986). Slots are never freed, so a thread that is late
 //! may still look at one; a counter beside the head lets its exchange fail.
 
+use crate::fault::{Fault, planted};
 use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
+use heddle_platform::const_fn;
 
 /// The first free slot, plus one, below; how often the list has changed, above.
 #[derive(Debug)]
 pub(super) struct FreeList(AtomicU64);
 
 impl FreeList {
-    pub(super) const fn new() -> FreeList {
-        FreeList(AtomicU64::new(0))
+    const_fn! {
+        pub(super) const fn new() -> FreeList {
+            FreeList(AtomicU64::new(0))
+        }
     }
 
     fn after(head: u64, first: u32) -> u64 {
+        if planted(Fault::FreeListWithoutCounter) {
+            return u64::from(first);
+        }
         ((head >> 32) + 1) << 32 | u64::from(first)
     }
 
     /// Puts a slot in front; `next` is its link.
     pub(super) fn push(&self, index: u32, next: &AtomicU32) {
+        // Release: pairs with the Acquire in `pop`; whoever takes the slot finds it as it was left.
+        let order = if planted(Fault::FreeListRelaxedPush) { Ordering::Relaxed } else { Ordering::Release };
         let mut head = self.0.load(Ordering::Relaxed);
         loop {
             next.store(head as u32, Ordering::Relaxed);
-            // Release: pairs with the Acquire in `pop`; whoever takes the slot finds it as it was left.
-            match self.0.compare_exchange_weak(
-                head,
-                Self::after(head, index + 1),
-                Ordering::Release,
-                Ordering::Relaxed,
-            ) {
+            let put = Self::after(head, index + 1);
+            match self.0.compare_exchange_weak(head, put, order, Ordering::Relaxed) {
                 Ok(_) => return,
                 Err(now) => head = now,
             }
@@ -55,7 +59,7 @@ impl FreeList {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 

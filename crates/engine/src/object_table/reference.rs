@@ -1,6 +1,7 @@
 //! Counted references to objects.
 
 use super::{COUNT_MASK, Parts, Slot, Table, encode};
+use crate::fault::{Fault, planted};
 use heddle_platform::atomic::Ordering;
 use std::ops::Deref;
 
@@ -52,7 +53,7 @@ impl<T: Send + Sync> Deref for Ref<T> {
     #[inline(always)]
     fn deref(&self) -> &T {
         // SAFETY: invariant 1: we hold a reference.
-        unsafe { &*self.slot.value.get().cast::<T>() }
+        unsafe { self.slot.value().as_ref() }
     }
 }
 
@@ -70,8 +71,10 @@ impl<T: Send + Sync> Drop for Ref<T> {
     #[inline(always)]
     fn drop(&mut self) {
         // Release: our uses come before the destruction; the Acquire half is for the one who destroys.
+        let order =
+            if planted(Fault::TableRelaxedLastReference) { Ordering::Relaxed } else { Ordering::AcqRel };
         let before = match self.table.counting_section() {
-            None => self.slot.state.fetch_sub(1, Ordering::AcqRel),
+            None => self.slot.state.fetch_sub(1, order),
             Some(section) => section.add(&self.slot.state, u64::MAX),
         };
         if self.table.collected {
