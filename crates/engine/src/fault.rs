@@ -43,6 +43,16 @@ pub(crate) enum Fault {
     EligibleCountedLate,
     /// An object that was found by another's bit is taken off, although it was not counted yet.
     EligibleTakenOffBlindly,
+    /// Who collects may miss what an operation has done with its objects.
+    RequestRelaxedGeneration,
+    /// A request's end does not publish what came of it.
+    RequestRelaxedEnd,
+    /// All threads that test a request get its outcome.
+    RequestClaimedByAll,
+    /// Who is late gets the outcome of the slot's next request.
+    RequestOfAnyLife,
+    /// Who counts the last part of a joint request may not see what the others have left.
+    JointRelaxedCount,
     /// A slot can be used anew before its bit is cleared.
     EligibleClearedLate,
 }

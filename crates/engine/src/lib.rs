@@ -67,6 +67,14 @@ pub mod process;
 mod progress;
 #[cfg(not(loom))]
 pub mod request;
+#[cfg(loom)]
+mod request {
+    #[cfg(test)]
+    mod loom_tests;
+    mod missing;
+    pub(crate) mod names;
+    mod state;
+}
 #[cfg(not(loom))]
 mod service;
 #[cfg(not(loom))]

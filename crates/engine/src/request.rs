@@ -52,11 +52,13 @@
 //!
 //! | file | idea |
 //! |---|---|
+//! | `state.rs` | the state as a word, and whom it tells |
+//! | `names.rs` | the words for its communicator and datatype |
 //! | `pool.rs` | who has the free slots |
 //! | `region.rs` | where the slots are |
 //! | `flight.rs` | what an operation under way consists of |
 //! | `outcome.rs` | what came of it |
-//! | `joint.rs` | requests that consist of others |
+//! | `joint.rs`, `missing.rs` | requests that consist of others |
 //! | `attachment.rs` | what can hang on a request |
 //! | `lookup.rs` | handles |
 
@@ -64,10 +66,12 @@ mod attachment;
 mod flight;
 mod joint;
 mod lookup;
+mod missing;
+mod names;
 mod outcome;
 mod pool;
 mod region;
-mod watch;
+mod state;
 
 pub use attachment::{Attachment, Canceller};
 pub(crate) use flight::{Flight, Ownership, RequestKind, Stage};
@@ -76,21 +80,16 @@ pub(crate) use lookup::{Found, comm_of, find, handle};
 pub use lookup::{SEND_DONE, handle_of_index};
 pub use outcome::Outcome;
 pub(crate) use pool::{configure, release, roots, take, take_detached};
-pub(crate) use watch::{are_watchers_signalled, signal_watchers, unwatch, watch};
+pub(crate) use state::{are_watchers_signalled, signal_watchers};
 
 use crate::buffer::Buffer;
 use crate::comm::CommRef;
 use crate::error::Error;
 use crate::lifetime;
 use heddle_platform::atomic::Ordering;
+use heddle_sync::Watcher;
+use heddle_sync::watched_state::Watch;
 use pool::at;
-
-const FREE: usize = 0;
-const ACTIVE: usize = 1;
-const COMPLETE: usize = 2;
-const INACTIVE: usize = 3;
-/// Complete, and its outcome is being taken.
-const CLAIMED: usize = 4;
 
 /// The index of a request's slot.
 pub(crate) type RequestId = u32;
@@ -149,8 +148,7 @@ pub(crate) unsafe fn set_buffer(id: RequestId, buffer: Buffer) {
         // SAFETY: the caller's promise.
         unsafe { request.count_datatype(datatype) };
     }
-    // Relaxed: who collects reads it after what the caller does next with Release.
-    request.datatype.store(datatype, Ordering::Relaxed);
+    request.names().set_datatype(datatype);
     // SAFETY: the caller's promise.
     unsafe { flight(id) }.buffer = buffer;
 }
@@ -179,7 +177,7 @@ pub(crate) unsafe fn complete(id: RequestId, outcome: Outcome) -> Option<PartOve
     }
     // SAFETY: the outcome of an active request belongs to its completer.
     unsafe { *request.outcome.get() = outcome };
-    watch::end(request);
+    request.state.end();
     None
 }
 
@@ -205,7 +203,7 @@ pub(crate) unsafe fn complete_received(id: RequestId, source: i32, tag: i32, byt
     if outcome.error.is_some() {
         outcome.error = None;
     }
-    watch::end(request);
+    request.state.end();
     None
 }
 
@@ -218,32 +216,45 @@ unsafe fn complete_detached(id: RequestId, outcome: Outcome) -> Option<PartOver>
     // SAFETY: a detached request is the completer's.
     let owner = unsafe { owner(id) };
     let (joint, kind) = (owner.joint.take(), owner.kind);
-    watch::end(at(id));
+    at(id).state.end();
     release(id);
     joint.map(|whole| PartOver { whole, kind, outcome })
+}
+
+/// Has the watcher signalled when the request completes; only after [`signal_watchers`].
+///
+/// # Safety
+/// The watcher stays where it is until it was taken out by [`unwatch`] and has left.
+pub(crate) unsafe fn watch(id: RequestId, watcher: &Watcher) -> Watch {
+    // SAFETY: the caller's promise.
+    unsafe { at(id).state.watch(watcher) }
+}
+
+/// Takes the watcher out, if it is still there.
+pub(crate) fn unwatch(id: RequestId, watcher: &Watcher) {
+    at(id).state.unwatch(watcher);
 }
 
 /// Whether a request is complete.
 #[inline(always)]
 pub(crate) fn is_complete(id: RequestId) -> bool {
-    // Acquire: pairs with the Release in `complete`.
-    at(id).state.load(Ordering::Acquire) == COMPLETE
+    at(id).state.is_complete()
 }
 
 /// Whether a persistent request waits to be started.
 #[inline(always)]
 pub(crate) fn is_inactive(id: RequestId) -> bool {
-    at(id).state.load(Ordering::Acquire) == INACTIVE
+    at(id).state.is_inactive()
 }
 
 /// Makes a request inactive (a persistent one, new or after completion).
 pub(crate) fn deactivate(id: RequestId) {
-    at(id).state.store(INACTIVE, Ordering::Relaxed);
+    at(id).state.deactivate();
 }
 
 /// Makes an inactive request active again.
 pub(crate) fn activate(id: RequestId) {
-    at(id).state.store(ACTIVE, Ordering::Relaxed);
+    at(id).state.activate();
 }
 
 /// The VNI that carries a request's operation.
@@ -275,13 +286,7 @@ pub(crate) fn outcome(id: RequestId) -> Outcome {
 /// same moment would get the same one.
 #[inline(always)]
 pub(crate) fn claim(id: RequestId) -> bool {
-    let state = &at(id).state;
-    // Acquire: pairs with the Release in `complete`.
-    let complete = state.load(Ordering::Acquire) == COMPLETE;
-    if complete {
-        state.store(CLAIMED, Ordering::Relaxed);
-    }
-    complete
+    at(id).state.claim()
 }
 
 /// Shows the outcome of a claimed request to `look` and frees the request, or makes it inactive if it is persistent.
@@ -308,16 +313,7 @@ pub(crate) fn consume_with<R>(id: RequestId, look: impl FnOnce(&Outcome) -> R) -
 /// Claims the complete request of a handle for the calling thread alone: as [`claim`], for threads that perhaps test the same
 /// request. Of these one is successful, also if the slot has become another request's meanwhile.
 fn claim_alone(handle: usize, id: RequestId) -> bool {
-    let request = at(id);
-    if !request.state.change(COMPLETE, CLAIMED) {
-        return false;
-    }
-    if self::handle(id) == handle {
-        return true;
-    }
-    // Another operation's: whoever waits for it sees it complete a moment later.
-    request.state.store(COMPLETE, Ordering::Release);
-    false
+    at(id).state.claim_alone(|| self::handle(id) == handle)
 }
 
 /// Claims the request of a handle for the calling thread alone and takes its outcome; `None` if another thread was quicker.

@@ -1,7 +1,7 @@
 //! Waiting by synchronization counters: one thread of a VNI looks, the others sleep until what they wait for happens.
 //!
 //! A waiter leaves its [`Watcher`](heddle_sync::Watcher) where whoever brings the event about will find it: in its requests
-//! (`request/watch.rs`) or among the VNI's [probers](super::Probers). Then it joins the VNI's crew: the first of it looks for
+//! (`request/state.rs`) or among the VNI's [probers](super::Probers). Then it joins the VNI's crew: the first of it looks for
 //! messages, for this VNI at every turn and for the others now and then; the rest sleep, and each is woken once, by its own
 //! event (`heddle_sync::leader`). A leader whose event has come hands the role to one sleeper.
 //!

@@ -1,8 +1,8 @@
 //! What an operation under way consists of: what the protocols need of it, and what its owner does.
 
+use super::missing::Missing;
 use super::{Attachment, RequestId};
 use crate::buffer::Buffer;
-use heddle_platform::atomic::AtomicU32;
 use std::any::Any;
 
 /// An operation in flight: what the protocols need to know of it. For who has it see [`request`](super).
@@ -26,7 +26,7 @@ pub(crate) struct Flight {
     /// Whether they are stored past the caches.
     pub(crate) past_caches: bool,
     /// For a joint request: the parts that are missing.
-    pub(crate) missing: AtomicU32,
+    pub(crate) missing: Missing,
     /// When the receiver asked for them.
     pub(crate) asked_ns: u64,
     /// Memory that the library keeps for the operation (buffered sends).
@@ -56,7 +56,7 @@ impl Flight {
             arrived: 0,
             wanted: 0,
             past_caches: false,
-            missing: AtomicU32::new(0),
+            missing: Missing::new(0),
             asked_ns: 0,
             keep: None,
         }

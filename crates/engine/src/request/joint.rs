@@ -4,9 +4,9 @@
 //! that is its own: the receive in the whole's outcome, the send, if it failed, in what the whole's flight keeps. Who counts
 //! last finds both, and completes the whole.
 
+use super::missing::Missing;
 use super::pool::at;
 use super::{Outcome, RequestId, RequestKind, complete, flight};
-use heddle_platform::atomic::{AtomicU32, Ordering};
 
 /// What came of a part of a joint operation.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(crate) struct PartOver {
 pub(crate) unsafe fn expect_parts(whole: RequestId, parts: u32) {
     // SAFETY: nobody else knows the request.
     let flight = unsafe { flight(whole) };
-    flight.missing = AtomicU32::new(parts);
+    flight.missing = Missing::new(parts);
     flight.keep = None;
 }
 
@@ -50,8 +50,7 @@ pub(crate) unsafe fn complete_part(part: PartOver) {
     }
     // SAFETY: an atomic, which stays where it is; of the flight nothing else is touched.
     let missing = unsafe { &(*flight).missing };
-    // AcqRel: who counts last sees what the others have left.
-    if missing.fetch_sub(1, Ordering::AcqRel) == 1 {
+    if missing.is_last() {
         // SAFETY: all parts are over, so the whole is this thread's.
         unsafe { complete_joint(whole) };
     }

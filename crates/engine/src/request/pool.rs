@@ -1,15 +1,16 @@
 //! The slots of requests, which are never given back to the system, and a cache of free ones for each thread, or one pool
 //! for all, as the model says.
 
+use super::names::Names;
 use super::region::{Growth, Region};
-use super::{FREE, Flight, Outcome, Ownership, RequestId, RequestKind};
+use super::state::State;
+use super::{Flight, Outcome, Ownership, RequestId, RequestKind};
 use crate::lifetime::{self, counts};
 use heddle_datatype::Datatype;
 use heddle_model::counters::{self, Event, Section};
 use heddle_model::{Guarded, Model, Path, RequestPool, Sections};
 use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use heddle_platform::cell::UnsafeCell;
-use heddle_sync::WatchedState;
 use std::cell::Cell;
 use std::ptr::null_mut;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -23,8 +24,7 @@ const GROWTH: (usize, usize) = (64, 64 * 256);
 /// One slot.
 #[repr(align(128))]
 pub(super) struct Request {
-    /// Also who waits for the request: `watch.rs`.
-    pub(super) state: WatchedState,
+    pub(super) state: State,
     /// Odd while a handle is valid.
     pub(super) generation: AtomicU32,
     /// Handle of the communicator, whose error handler is responsible. An atomic since [`roots`] reads it of requests that
@@ -207,7 +207,7 @@ pub(crate) fn take(vni: u32, comm: usize, kind: RequestKind) -> RequestId {
             let id = cache.pop().unwrap_or_else(|| cache.refill());
             let request = at(id);
             // A program that waits twice for one request, which it may not, returned its slot twice.
-            if request.state.load(Ordering::Relaxed) == FREE {
+            if request.state.is_free() {
                 break (id, request);
             }
         }
@@ -217,13 +217,12 @@ pub(crate) fn take(vni: u32, comm: usize, kind: RequestKind) -> RequestId {
     owner.vni = vni;
     owner.kind = kind;
     owner.detached = false;
-    request.comm.store(comm, Ordering::Relaxed);
-    request.datatype.store(null_mut(), Ordering::Relaxed);
+    request.names().take(comm);
     if counts::counts_comm(comm) {
         counts::keep_comm(comm);
     }
-    request.state.store(super::ACTIVE, Ordering::Relaxed);
-    request.set_generation(|last| (last + 1) | 1);
+    request.state.activate();
+    request.names().begin();
     counters::count(Event::RequestTaken, 1);
     id
 }
@@ -250,8 +249,8 @@ pub(crate) fn release(id: RequestId) {
     if lifetime::requests_count() {
         request.let_objects_go();
     }
-    request.state.store(FREE, Ordering::Relaxed);
-    request.set_generation(|last| (last + 1) & !1);
+    request.state.set_free();
+    request.names().end();
     counters::count(Event::RequestReleased, 1);
     CACHE.with(|cache| cache.push(id));
 }
@@ -268,22 +267,15 @@ pub(crate) fn roots(root: &mut dyn FnMut(usize)) -> usize {
     // Acquire: as in `exists`.
     let used = USED.load(Ordering::Acquire);
     for id in 0..used {
-        let request = at(id);
-        // Acquire: pairs with the Release in `set_generation`: what was done with the objects before is seen.
-        if request.generation.load(Ordering::Acquire) & 1 == 1 {
-            root(request.comm.load(Ordering::Relaxed));
-            root(request.datatype.load(Ordering::Relaxed).addr());
-        }
+        at(id).names().roots(root);
     }
     used as usize
 }
 
 impl Request {
     #[inline(always)]
-    fn set_generation(&self, next: impl FnOnce(u32) -> u32) {
-        let generation = self.generation.load(Ordering::Relaxed);
-        // Release: pairs with the Acquire in `roots`.
-        self.generation.store(next(generation) & 0x00ff_ffff, Ordering::Release);
+    pub(super) fn names(&self) -> Names<'_, Datatype> {
+        Names { generation: &self.generation, comm: &self.comm, datatype: &self.datatype }
     }
 
     /// Counts a reference to the buffer's datatype, in place of that to the last one's. A persistent request has it from one
@@ -326,7 +318,7 @@ impl Request {
 
     fn free() -> Request {
         Request {
-            state: WatchedState::new(FREE),
+            state: State::new(),
             generation: AtomicU32::new(0),
             comm: AtomicUsize::new(0),
             datatype: AtomicPtr::new(null_mut()),

@@ -5,23 +5,29 @@ use crate::canary::{Canary, must_fail, step};
 use crate::fault::Fault;
 use crate::lifetime::hold::{KeptPlace, forget};
 use crate::object_table::{Held, Ref};
-use heddle_platform::atomic::Ordering;
 use heddle_platform::model::{RACE, explore};
 use loom::thread;
 use std::mem::ManuallyDrop;
+use std::ptr::without_provenance_mut;
+
+/// A request that uses the object begins.
+fn begin_request(handle: usize) {
+    REQUEST.names().take(handle);
+    REQUEST.names().begin();
+}
 
 /// A request that uses the object ends.
 fn end_request(held: &Held<Canary>) {
     step();
     use_it(held);
-    REQUEST.store(0, Ordering::Release);
+    REQUEST.names().end();
 }
 
 /// A call that begins an operation.
 fn call_with_request(handle: usize) {
     if let Some(held) = hold(handle) {
         use_it(&held);
-        REQUEST.store(handle, Ordering::Relaxed);
+        begin_request(handle);
         give_up(&held, handle);
         end_request(&held);
     }
@@ -35,7 +41,7 @@ fn call_with_reference(handle: usize) {
         let reference = Ref::clone(&kept);
         give_up(&held, handle);
         reference.sing();
-        REQUEST.store(handle, Ordering::Relaxed);
+        begin_request(handle);
         drop(reference);
         end_request(&held);
     }
@@ -44,17 +50,54 @@ fn call_with_reference(handle: usize) {
 /// A call that begins an operation, and then one with another object, in the same place.
 fn call_with_request_and_another(handle: usize, other: usize) {
     if let Some(held) = hold(handle) {
-        REQUEST.store(handle, Ordering::Relaxed);
+        begin_request(handle);
         assert!(held.hold.give_up());
         call(other);
         end_request(&held);
     }
 }
 
+/// As much of an address as an object needs that requests name by it.
+const NAME: usize = 0x5550;
+
+/// A call that begins an operation whose buffer has the object as its datatype.
+fn call_with_datatype(handle: usize) {
+    if let Some(held) = hold(handle) {
+        begin_request(0);
+        REQUEST.names().set_datatype(without_provenance_mut(NAME));
+        give_up(&held, handle);
+        end_request(&held);
+    }
+}
+
+/// A datatype, which this thread frees and collects.
+fn free_and_collect_datatype() {
+    let handle = TABLE.insert_named(Canary::new(), NAME);
+    let caller = thread::spawn(move || call_with_datatype(handle));
+    free(handle);
+    cycle();
+    done(caller);
+    nothing_is_left();
+}
+
+/// Two operations, one after the other, whose requests have the same slot.
+fn a_request_after_another() {
+    let (handle, other) = (new_object(), new_object());
+    let caller = thread::spawn(move || {
+        call_with_request(handle);
+        call_with_request(other);
+    });
+    free(handle);
+    free(other);
+    cycle();
+    done(caller);
+    nothing_is_left();
+}
+
 /// A call that begins an operation, which fails: the error goes on using the object.
 fn call_with_request_that_fails(handle: usize) {
     if let Some(held) = hold(handle) {
-        REQUEST.store(handle, Ordering::Relaxed);
+        begin_request(handle);
         give_up(&held, handle);
         step();
         let of_error = TABLE.get_while_it_exists(handle).expect("the request keeps it");
@@ -69,7 +112,7 @@ fn call_without_a_place(handle: usize) {
     let others = [new_object(), new_object()].map(|other| (other, hold(other).expect("live")));
     if let Some(held) = hold(handle) {
         assert!(held.hold.is_counted());
-        REQUEST.store(handle, Ordering::Relaxed);
+        begin_request(handle);
         assert!(!held.hold.give_up());
         // SAFETY: the reference that the hold had.
         drop(unsafe { Ref::from_index(&TABLE, handle as u32) });
@@ -174,6 +217,8 @@ fn calls_in_a_row_keep_their_object() {
 fn a_request_keeps_its_object() {
     explore(Some(3), free_and_collect(call_with_request));
     explore(Some(2), freed_by_another(call_with_request));
+    explore(Some(3), free_and_collect_datatype);
+    explore(Some(2), a_request_after_another);
 }
 
 #[test]
@@ -236,3 +281,10 @@ must_fail!(
 must_fail!(places_returned_carelessly_are_found, Fault::PlacesRelaxedReturn, RACE, places_change_hands);
 
 must_fail!(places_taken_by_two_are_found, Fault::PlacesPlainTake, RACE, places_change_hands);
+
+must_fail!(
+    a_request_that_ends_silently_is_found,
+    Fault::RequestRelaxedGeneration,
+    RACE,
+    free_and_collect(call_with_request)
+);

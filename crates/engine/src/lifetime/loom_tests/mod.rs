@@ -1,6 +1,6 @@
 //! Holds and cycles under the model checker: what a call or a request uses is there, and what nobody uses goes.
 //!
-//! The table, the holds and the collector are those that ship; a word stands for those of a request.
+//! The table, the holds, the collector and the words of a request are those that ship.
 //!
 //! | file | idea |
 //! |---|---|
@@ -14,17 +14,35 @@ use super::collector::{Collected, Collector, Step};
 use super::hold::{KeptPlace, forget};
 use crate::canary::{Canary, step};
 use crate::object_table::{Held, Kind, Table};
-use heddle_platform::atomic::{AtomicUsize, Ordering};
+use crate::request::names::Names;
+use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicUsize};
 use heddle_platform::modelled::never_freed;
 use heddle_platform::statics;
 use loom::thread::JoinHandle;
+use std::ptr::null_mut;
 
 statics! {
     // SAFETY: there is no other collected table in a model.
     static TABLE: Table<Canary> = unsafe { Table::collected(Kind::Session) };
     static COLLECTOR: Collector = Collector::new(tables());
-    /// The object that a request names.
-    static REQUEST: AtomicUsize = AtomicUsize::new(0);
+    static REQUEST: Slot = Slot {
+        generation: AtomicU32::new(0),
+        comm: AtomicUsize::new(0),
+        datatype: AtomicPtr::new(null_mut()),
+    };
+}
+
+/// As much of a request's slot as a cycle sees.
+struct Slot {
+    generation: AtomicU32,
+    comm: AtomicUsize,
+    datatype: AtomicPtr<()>,
+}
+
+impl Slot {
+    fn names(&self) -> Names<'_, ()> {
+        Names { generation: &self.generation, comm: &self.comm, datatype: &self.datatype }
+    }
 }
 
 fn tables() -> &'static [&'static dyn Collected] {
@@ -36,8 +54,7 @@ fn tables() -> &'static [&'static dyn Collected] {
 }
 
 fn requests(root: &mut dyn FnMut(usize)) -> usize {
-    // Acquire: as `request::roots` reads the generation.
-    root(REQUEST.load(Ordering::Acquire));
+    REQUEST.names().roots(root);
     1
 }
 

@@ -1,0 +1,127 @@
+//! The state of a request: who completes it, who claims it, and who is told.
+//!
+//! While a request is ACTIVE, the thread that waits for it may leave its [`Watcher`] in the place of the state
+//! (`heddle_sync::watched_state`); whoever completes the request signals it. That takes an atomic exchange at every completion, so
+//! it is done only if the model lets waiters sleep until they are signalled.
+
+use crate::fault::{Fault, planted};
+use heddle_platform::atomic::{AtomicBool, Ordering};
+use heddle_platform::statics;
+use heddle_sync::watched_state::Watch;
+use heddle_sync::{WatchedState, Watcher};
+
+const FREE: usize = 0;
+const ACTIVE: usize = 1;
+const COMPLETE: usize = 2;
+const INACTIVE: usize = 3;
+/// Complete, and its outcome is being taken.
+const CLAIMED: usize = 4;
+
+statics! {
+    /// Whether those who complete requests look for watchers. Written once, before there are requests.
+    static SIGNAL: AtomicBool = AtomicBool::new(false);
+}
+
+/// From now on requests can be watched.
+pub(crate) fn signal_watchers() {
+    SIGNAL.store(true, Ordering::Relaxed);
+}
+
+/// Whether requests can be watched.
+pub(crate) fn are_watchers_signalled() -> bool {
+    SIGNAL.load(Ordering::Relaxed)
+}
+
+/// See the drawing in the documentation of `request`.
+pub(super) struct State(WatchedState);
+
+impl State {
+    /// That of a free slot.
+    pub(super) fn new() -> State {
+        State(WatchedState::new(FREE))
+    }
+
+    #[inline(always)]
+    pub(super) fn is_free(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == FREE
+    }
+
+    #[inline(always)]
+    pub(super) fn set_free(&self) {
+        self.0.store(FREE, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    pub(super) fn activate(&self) {
+        self.0.store(ACTIVE, Ordering::Relaxed);
+    }
+
+    pub(super) fn deactivate(&self) {
+        self.0.store(INACTIVE, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    pub(super) fn is_inactive(&self) -> bool {
+        self.0.load(Ordering::Acquire) == INACTIVE
+    }
+
+    /// The request is complete, and its outcome is written.
+    #[inline(always)]
+    pub(super) fn end(&self) {
+        if SIGNAL.load(Ordering::Relaxed) {
+            self.0.end(COMPLETE);
+        } else {
+            // Release: pairs with the Acquire in `is_complete`.
+            let order = if planted(Fault::RequestRelaxedEnd) { Ordering::Relaxed } else { Ordering::Release };
+            self.0.store(COMPLETE, order);
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn is_complete(&self) -> bool {
+        // Acquire: pairs with the Release in `end`.
+        self.0.load(Ordering::Acquire) == COMPLETE
+    }
+
+    /// Claims a complete request for the calling thread: see [`claim`](super::claim).
+    #[inline(always)]
+    pub(super) fn claim(&self) -> bool {
+        let complete = self.is_complete();
+        if complete {
+            self.0.store(CLAIMED, Ordering::Relaxed);
+        }
+        complete
+    }
+
+    /// Claims a complete request for the calling thread, alone among those that do so by this way. Then `is_it` says whether
+    /// it is the request that was meant.
+    pub(super) fn claim_alone(&self, is_it: impl FnOnce() -> bool) -> bool {
+        if planted(Fault::RequestClaimedByAll) {
+            return self.claim();
+        }
+        if !self.0.change(COMPLETE, CLAIMED) {
+            return false;
+        }
+        if is_it() || planted(Fault::RequestOfAnyLife) {
+            return true;
+        }
+        // Another operation's: whoever waits for it sees it complete a moment later.
+        self.0.store(COMPLETE, Ordering::Release);
+        false
+    }
+
+    /// Has the watcher signalled when the request completes; only after [`signal_watchers`].
+    ///
+    /// # Safety
+    /// The watcher stays where it is until it was taken out by [`unwatch`](Self::unwatch) and has left.
+    pub(super) unsafe fn watch(&self, watcher: &Watcher) -> Watch {
+        debug_assert!(are_watchers_signalled(), "nobody would signal");
+        // SAFETY: the caller's promise.
+        unsafe { self.0.watch(ACTIVE, watcher) }
+    }
+
+    /// Takes the watcher out, if it is still there.
+    pub(super) fn unwatch(&self, watcher: &Watcher) {
+        self.0.unwatch(ACTIVE, watcher);
+    }
+}
