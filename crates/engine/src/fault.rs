@@ -53,6 +53,12 @@ pub(crate) enum Fault {
     RequestOfAnyLife,
     /// Who counts the last part of a joint request may not see what the others have left.
     JointRelaxedCount,
+    /// A prober expects its signal only once it is in the list.
+    ProberExpectsLate,
+    /// A prober that gives up takes itself for one that was not told.
+    ProberAlwaysThere,
+    /// A prober that was told stays in the list.
+    ProberToldAgain,
     /// A slot can be used anew before its bit is cleared.
     EligibleClearedLate,
 }

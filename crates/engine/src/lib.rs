@@ -65,6 +65,12 @@ pub mod p2p;
 pub mod process;
 #[cfg(not(loom))]
 mod progress;
+#[cfg(loom)]
+mod progress {
+    #[cfg(test)]
+    mod loom_tests;
+    mod probers;
+}
 #[cfg(not(loom))]
 pub mod request;
 #[cfg(loom)]

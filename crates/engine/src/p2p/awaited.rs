@@ -147,21 +147,11 @@ impl<F: FnMut() -> bool> Event for Arrival<'_, F> {
     }
 
     unsafe fn watch(&mut self, watcher: &Watcher) -> Watch {
-        let (key, prober) = (self.key, Asleep::new(watcher));
-        watcher.expect();
-        // SAFETY: expected above; the caller's promise, and `unwatch` below.
-        if unsafe { self.process.vni(self.vni).add_prober(key, prober) } {
-            Watch::Set
-        } else {
-            watcher.excuse();
-            Watch::Over
-        }
+        // SAFETY: its signal is expected then; the caller's promise, and `unwatch` below.
+        Asleep::watch(watcher, |prober| unsafe { self.process.vni(self.vni).add_prober(self.key, prober) })
     }
 
     fn unwatch(&mut self, watcher: &Watcher) {
-        let prober = Asleep::new(watcher);
-        if self.process.vni(self.vni).remove_prober(self.key, prober) {
-            watcher.excuse();
-        }
+        Asleep::unwatch(watcher, |prober| self.process.vni(self.vni).remove_prober(self.key, prober));
     }
 }

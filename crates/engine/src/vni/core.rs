@@ -70,7 +70,7 @@ impl Object for Arrivals {
 pub(super) struct Meeting {
     pub(super) matching: Matching<Message>,
     /// Threads that wait for a message to come.
-    pub(super) probers: Probers,
+    pub(super) probers: Probers<Key>,
 }
 
 impl Meeting {
@@ -82,7 +82,7 @@ impl Meeting {
     #[inline]
     pub(super) fn store(&mut self, key: Key, message: Message) {
         self.matching.store(key, message);
-        self.probers.tell(&key);
+        self.probers.tell(|wanted| wanted.wants(&key));
     }
 }
 
