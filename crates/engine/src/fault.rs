@@ -51,6 +51,8 @@ pub(crate) enum Fault {
     RequestClaimedByAll,
     /// Who is late gets the outcome of the slot's next request.
     RequestOfAnyLife,
+    /// Who is late gives back what its owner has taken meanwhile.
+    RequestGivenBackBlindly,
     /// Who counts the last part of a joint request may not see what the others have left.
     JointRelaxedCount,
     /// A prober expects its signal only once it is in the list.

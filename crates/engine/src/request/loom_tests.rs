@@ -200,6 +200,20 @@ fn tested_late() {
     }
 }
 
+/// A late tester has claimed the slot's next request, whose owner has seen it complete before that: by the time the tester knows
+/// that it is not the one it asked for, the slot is free. (In one thread: loom would let the tester's second exchange come before
+/// the owner's stores although it is later than they are.)
+fn tested_late_beside_one_who_waits() {
+    let request = Request::active(0);
+    request.complete(8);
+    let claimed = request.state.claim_alone(|| {
+        request.state.set_free();
+        false
+    });
+    assert!(!claimed && request.state.is_free(), "{LOST}");
+}
+
+const LOST: &str = "a slot was lost";
 const ONCE: &str = "an outcome is taken once, by those who asked for it";
 
 #[test]
@@ -220,6 +234,7 @@ fn who_waits_is_told() {
 fn an_outcome_is_taken_once() {
     explore(Some(4), tested_by_two);
     explore(None, tested_late);
+    explore(None, tested_late_beside_one_who_waits);
 }
 
 must_fail!(a_silent_end_is_found, Fault::RequestRelaxedEnd, RACE, completed_while_its_owner_waits);
@@ -229,3 +244,5 @@ must_fail!(a_relaxed_count_of_parts_is_found, Fault::JointRelaxedCount, RACE, bo
 must_fail!(a_claim_by_all_is_found, Fault::RequestClaimedByAll, RACE, tested_by_two);
 
 must_fail!(an_outcome_of_another_life_is_found, Fault::RequestOfAnyLife, ONCE, tested_late);
+
+must_fail!(a_blind_return_is_found, Fault::RequestGivenBackBlindly, LOST, tested_late_beside_one_who_waits);

@@ -105,8 +105,13 @@ impl State {
         if is_it() || planted(Fault::RequestOfAnyLife) {
             return true;
         }
-        // Another operation's: whoever waits for it sees it complete a moment later.
-        self.0.store(COMPLETE, Ordering::Release);
+        // Another operation's: whoever waits for it sees it complete a moment later, or has seen it complete before and claimed
+        // it all the same. Then it is not given back: the slot may be free by now.
+        if planted(Fault::RequestGivenBackBlindly) {
+            self.0.store(COMPLETE, Ordering::Release);
+        } else {
+            self.0.change(CLAIMED, COMPLETE);
+        }
         false
     }
 
