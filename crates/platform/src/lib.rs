@@ -13,6 +13,7 @@
 //! | [`background`] | threads of the library's own | none |
 //! | [`clock`] | the cycle counter, `CLOCK_MONOTONIC` | stands still |
 //! | [`modelled`] | constants, statics and thread-locals of atomics | what stands for them |
+//! | `model` | none | runs a model, and one with a fault that has to be found |
 //!
 //! [`platform`] says the same as a trait, for code that other worlds, such as a simulated machine, run too.
 

@@ -316,32 +316,26 @@ impl Vni {
     /// Makes progress as far as nobody else is there to make it. Returns whether anything happened.
     #[inline]
     pub(crate) fn progress(&self) -> bool {
-        let step = match &self.state {
-            State::Whole(state) => state.try_with(Path::Progress, |core| core.step(Entry::Try)),
-            State::Parted(core) => Some(apart(|| core.step(Entry::Try))),
-            State::LockFree(core) => Some(apart(|| core.step(Entry::Try))),
-        };
-        step.is_some_and(|step| self.carry_out(step))
+        self.progress_by(|state| state.try_with(Path::Progress, |core| core.step(Entry::Try)))
     }
 
     /// As [`progress`](Self::progress), by a thread that is at home on another VNI and looks in here now and then.
     pub(crate) fn visit(&self) -> bool {
-        let step = match &self.state {
-            State::Whole(state) => state.try_visit(|core| core.step(Entry::Try)),
-            State::Parted(core) => Some(apart(|| core.step(Entry::Try))),
-            State::LockFree(core) => Some(apart(|| core.step(Entry::Try))),
-        };
-        step.is_some_and(|step| self.carry_out(step))
+        self.progress_by(|state| state.try_visit(|core| core.step(Entry::Try)))
     }
 
     /// As [`progress`](Self::progress), but waits for the section so long, if its lock lets a waiter give up.
     #[inline]
     pub(crate) fn progress_within(&self, patience_ns: u64) -> bool {
+        self.progress_by(|state| state.with_within(Path::Progress, patience_ns, |core| core.step(Entry::Try)))
+    }
+
+    /// Makes progress, where the VNI has a section as `enter` says. Where it has many none is held for long: who finds one taken
+    /// leaves the rest to whoever is there.
+    #[inline(always)]
+    fn progress_by(&self, enter: impl FnOnce(&Guarded<Core<Whole>>) -> Option<Step>) -> bool {
         let step = match &self.state {
-            State::Whole(state) => {
-                state.with_within(Path::Progress, patience_ns, |core| core.step(Entry::Try))
-            }
-            // No section is held for long: who finds one taken leaves the rest to whoever is there.
+            State::Whole(state) => enter(state),
             State::Parted(core) => Some(apart(|| core.step(Entry::Try))),
             State::LockFree(core) => Some(apart(|| core.step(Entry::Try))),
         };
