@@ -9,9 +9,10 @@ mkdir -p "$build/tests"
 count=0
 models=$("$build/bin/heddle" models --names)
 for model in $models; do
-    for shape in "1 8" "2 4" "4 4" "2 16"; do
-        read -r ranks threads <<<"$shape"
-        HEDDLE_MODEL=$model timeout 600 "$build/bin/mpiexec" -n "$ranks" \
+    # With no tries lockq posts at once.
+    for shape in "1 8 0" "2 4 10" "4 4 0" "2 16 10"; do
+        read -r ranks threads tries <<<"$shape"
+        HEDDLE_MODEL=$model HEDDLE_POST_TRIES=$tries timeout 600 "$build/bin/mpiexec" -n "$ranks" \
             "$build/tests/thread_stress" threads="$threads" rounds="$rounds"
         echo "ok: $model, $ranks ranks x $threads threads"
         count=$((count + 1))

@@ -7,7 +7,11 @@ use crate::section::{Path, SectionLock, SectionToken};
 use crate::service::{Call, Offload, Service, Turn};
 use heddle_platform::cell::UnsafeCell;
 use heddle_platform::thread;
-use heddle_sync::{Combining, DsmSynch, LockQueueMcs, LockQueueMutex, Mutex, WaitPolicy};
+use heddle_sync::mcs::StrictMcs;
+use heddle_sync::wait::try_again;
+use heddle_sync::{
+    Combining, DsmSynch, LockQueue, LockQueueMcs, LockQueueMutex, Mcs, Mutex, Native, WaitPolicy,
+};
 use std::fmt;
 
 /// How the objects inside of a VNI are guarded: by a [`Sectioning`](crate::Sectioning) of that name.
@@ -107,6 +111,8 @@ impl Sections {
 pub struct Guarded<T: Send + 'static> {
     lock: Option<SectionLock>,
     row: Row,
+    /// How many times a thread that finds it taken yields and tries again before it posts an operation.
+    post_tries: u32,
     state: Home<T>,
 }
 
@@ -120,7 +126,8 @@ enum Home<T: Send + 'static> {
 enum Combined<T: Send + 'static> {
     CSync(DsmSynch<T>),
     LockQMutex(LockQueueMutex<T>),
-    LockQMcs(LockQueueMcs<T>),
+    LockQMcs(LockQueue<Mcs, T>),
+    LockQStrictMcs(LockQueueMcs<T>),
     /// Always run by a serving thread.
     Offload(Offload<T>),
 }
@@ -132,6 +139,7 @@ macro_rules! combined {
             Combined::CSync($combining) => $call,
             Combined::LockQMutex($combining) => $call,
             Combined::LockQMcs($combining) => $call,
+            Combined::LockQStrictMcs($combining) => $call,
             Combined::Offload($combining) => $call,
         }
     };
@@ -148,7 +156,7 @@ unsafe impl<T: Send> Sync for Guarded<T> {}
 
 impl<T: Send + 'static> Guarded<T> {
     fn locked(lock: Option<SectionLock>, row: Row, state: T) -> Guarded<T> {
-        Guarded { lock, row, state: Home::Here(UnsafeCell::new(state)) }
+        Guarded { lock, row, post_tries: 0, state: Home::Here(UnsafeCell::new(state)) }
     }
 
     fn by_execution(model: &Model, row: Row, state: T) -> Guarded<T> {
@@ -160,20 +168,24 @@ impl<T: Send + 'static> Guarded<T> {
             }
             (Execution::CSync, _) => Combined::CSync(DsmSynch::new(state, limit, policy)),
             (Execution::LockQ, Arbitration::One(LockKind::Mcs)) => {
-                let lock = heddle_sync::mcs::StrictMcs::new(policy);
-                Combined::LockQMcs(LockQueueMcs::new(lock, state, limit, policy))
+                Combined::LockQMcs(LockQueue::new(Mcs::new(policy), state, limit, policy))
+            }
+            (Execution::LockQ, Arbitration::One(LockKind::StrictMcs)) => {
+                Combined::LockQStrictMcs(LockQueue::new(StrictMcs::new(policy), state, limit, policy))
             }
             (Execution::LockQ, _) => {
-                Combined::LockQMutex(LockQueueMutex::new(Mutex::new(policy), state, limit, policy))
+                Combined::LockQMutex(LockQueue::new(Mutex::new(policy), state, limit, policy))
             }
         };
-        Guarded { lock: None, row, state: Home::Combined(Box::new(combined)) }
+        let post_tries = if model.execution == Execution::LockQ { model.post_tries } else { 0 };
+        Guarded { lock: None, row, post_tries, state: Home::Combined(Box::new(combined)) }
     }
 
     fn served(service: &Service, vni: usize, row: Row, state: T) -> Guarded<T> {
         let call = Call { service: service.clone(), thread: service.thread_of(vni) };
         let offload = Offload::with_doorbell(state, call, WaitPolicy::DEFAULT);
-        Guarded { lock: None, row, state: Home::Combined(Box::new(Combined::Offload(offload))) }
+        let state = Home::Combined(Box::new(Combined::Offload(offload)));
+        Guarded { lock: None, row, post_tries: 0, state }
     }
 
     /// As a serving thread: a turn at the state, unless another thread has one. `None` also if it is not served at all.
@@ -245,6 +257,36 @@ impl<T: Send + 'static> Guarded<T> {
         };
         // SAFETY: the section is held, or exclusion is guaranteed otherwise.
         Some(unsafe { run_inside(state, held, operation) })
+    }
+
+    /// Runs `operation` with `input` on the state if nobody is in the section, or within a few yields: who
+    /// [posts](Self::post) has lines of memory carried to another core and back, which takes longer.
+    ///
+    /// # Errors
+    ///
+    /// Gives the input back if the operation was not run.
+    #[inline(always)]
+    pub fn run_soon<I: Send, R: Send>(
+        &self,
+        input: I,
+        operation: impl FnOnce(&mut T, I) -> R + Send,
+    ) -> Result<R, I> {
+        let mut given = Some((input, operation));
+        let mut once = |state: &mut T| given.take().map(|(input, operation)| operation(state, input));
+        let mut result = self.try_with(Path::Main, &mut once);
+        if result.is_none() {
+            result = self.try_again(&mut once);
+        }
+        match (result.flatten(), given) {
+            (Some(result), _) => Ok(result),
+            (None, Some((input, _))) => Err(input),
+            (None, None) => unreachable!("an operation that has run gives a result"),
+        }
+    }
+
+    #[cold]
+    fn try_again<R: Send>(&self, operation: &mut (impl FnMut(&mut T) -> R + Send)) -> Option<R> {
+        try_again::<Native, _>(self.post_tries, || self.try_with(Path::Main, &mut *operation))
     }
 
     /// As [`try_with`](Self::try_with) for progress, by a thread that looks in now and then at what others use.

@@ -2,7 +2,7 @@
 //! lock.
 //!
 //! **Idea.** Before a queue lock `L` stands one word that decides who is inside. Who finds it free takes it, with one
-//! locked instruction, and gives it back with a plain store; who does not, queues up in `L`, and whoever holds `L`
+//! locked instruction, and gives it back with a plain store; who does not, even after a few yields, queues up in `L`, and whoever holds `L`
 //! (the *head*) is the only one that waits for the word. A thread that runs may come again and again, but when that has
 //! gone on for `forced_yield_ns` while a head waits, the next release reserves the word for the head, who keeps `L`
 //! until it leaves, so that the next in the queue becomes the head. **Source:** D. Dice, A. Kogan: *Fissile locks*, NETYS
@@ -44,7 +44,7 @@
 use crate::admission::Admission;
 use crate::fault::{Fault, injected};
 use crate::padded::CachePadded;
-use crate::wait::WaitPolicy;
+use crate::wait::{WaitPolicy, try_again};
 use crate::{RawLock, TimedLock};
 use std::fmt;
 
@@ -78,6 +78,10 @@ impl<L: RawLock> Fissile<L> {
 
     #[cold]
     fn acquire_slow(&self) -> Token<L::Token> {
+        let take = || (self.admission.is_free() && self.admission.take()).then_some(Token(None));
+        if let Some(token) = try_again::<L::Platform, _>(self.admission.policy.first_tries, take) {
+            return token;
+        }
         if self.admission.stand_back(None) {
             return Token(None);
         }

@@ -1,8 +1,9 @@
 //! A test-and-set lock that is released by a plain store, with sleeping waiters and bounded unfairness.
 //!
 //! **What it gives.** Uncontended: one compare-and-swap to enter, a plain store and two plain loads to leave (a locked
-//! instruction less than a futex mutex, whose release must exchange). Contended: whoever comes first enters; a waiter
-//! spins, yields and sleeps by its [`WaitPolicy`]. At most one waiter at a time is being woken, and as a rule only
+//! instruction less than a futex mutex, whose release must exchange). Contended: whoever comes first enters; a thread that finds
+//! the lock taken yields and tries again a few times before it counts as a waiter, which then spins, yields and sleeps by its
+//! [`WaitPolicy`]. At most one waiter at a time is being woken, and as a rule only
 //! when none is awake: an awake one will either enter or look again before it sleeps, so waking a second would only
 //! cost. Space: a word of state and one of waiters, no node a thread.
 //!
@@ -49,7 +50,7 @@
 //! written by the holder and so ordered by the lock; waiters read `last_holder` as a hint, Relaxed.
 
 use crate::fault::{Fault, injected};
-use crate::wait::{Next, WaitPolicy, Waiter, time_left};
+use crate::wait::{Next, WaitPolicy, Waiter, time_left, try_again};
 use crate::{RawLock, TimedLock};
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::AtomicInteger;
@@ -133,6 +134,10 @@ impl<P: Platform> Mutex<P> {
     /// Waits for the lock; false if the deadline came first.
     #[cold]
     fn acquire_slow(&self, deadline_ns: Option<u64>) -> bool {
+        let tries = if deadline_ns.is_none() { self.policy.first_tries } else { 0 };
+        if try_again::<P, ()>(tries, || self.try_acquire()).is_some() {
+            return true;
+        }
         let before = self.waiters.fetch_add(AWAKE, Ordering::Relaxed);
         let mut waiter = Waiter::<P>::backing_off(&self.policy, awake(before) as usize + 1);
         let me = P::thread_id();

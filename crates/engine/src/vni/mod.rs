@@ -135,18 +135,6 @@ macro_rules! look {
     };
 }
 
-/// As `run`, of an operation that gives nothing back and may be posted, if the VNI's section takes such.
-macro_rules! run_or_post {
-    ($vni:expr, $core:ident => $operation:expr) => {
-        match &$vni.state {
-            State::Whole(state) if state.takes_posts() => {
-                state.post(move |$core: &mut Core<Whole>| $operation);
-            }
-            _ => run!($vni, Main, $core => $operation),
-        }
-    };
-}
-
 /// What the operations are where each object has a section: out of line, so that the others' code stays small.
 #[inline(never)]
 fn apart<R>(operation: impl FnOnce() -> R) -> R {
@@ -210,6 +198,11 @@ impl Vni {
     ) -> Option<RequestId> {
         match &self.state {
             State::Whole(state) if state.takes_posts() => {
+                let send = |core: &mut Core<Whole>, (args, request)| core.send(args, request);
+                let (args, request) = match state.run_soon((args, request), send) {
+                    Ok(request) => return request,
+                    Err(busy) => busy,
+                };
                 let id = request();
                 // The operation may run when this call is over: from now on the request keeps the datatype.
                 // SAFETY: the request is new, and the caller holds the datatype.
@@ -229,7 +222,14 @@ impl Vni {
     /// Receives: takes the message if it is here already, otherwise posts the receive.
     #[inline(always)]
     pub(crate) fn receive(&self, id: RequestId, key: Key) {
-        run_or_post!(self, core => core.receive(id, key));
+        match &self.state {
+            State::Whole(state) if state.takes_posts() => {
+                if state.run_soon((), move |core, ()| core.receive(id, key)).is_err() {
+                    state.post(move |core| core.receive(id, key));
+                }
+            }
+            _ => run!(self, Main, core => core.receive(id, key)),
+        }
     }
 
     /// Receives a message that was taken out of matching before.

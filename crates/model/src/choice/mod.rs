@@ -50,6 +50,8 @@ pub struct Model {
     pub low_bound: u32,
     /// How many operations of others a thread runs at most before it hands the section on, under `csync` and `lockq`.
     pub combining_limit: u32,
+    /// How many times a thread that finds a section taken yields and tries again before it posts, under `lockq`.
+    pub post_tries: u32,
     /// How long `MPI_Test` and its like wait for a section before they give up, in microseconds.
     pub test_patience_us: u32,
 }
@@ -140,9 +142,12 @@ impl Model {
         match self.execution {
             Execution::Caller => {}
             Execution::LockQ => {
-                if !matches!(self.arbitration, Arbitration::One(LockKind::Mutex | LockKind::Mcs)) {
+                if !matches!(
+                    self.arbitration,
+                    Arbitration::One(LockKind::Mutex | LockKind::Mcs | LockKind::StrictMcs)
+                ) {
                     return refuse(format!(
-                        "execution \"lockq\" runs over arbitration \"mutex\" or \"mcs\", not \"{}\"",
+                        "execution \"lockq\" runs over arbitration \"mutex\", \"mcs\" or \"strict-mcs\", not \"{}\"",
                         self.arbitration
                     ));
                 }

@@ -31,6 +31,7 @@ const BASE: Model = Model {
     reference_counts: ReferenceCounts::Atomic,
     low_bound: heddle_sync::two_level::LOW_BOUND,
     combining_limit: heddle_sync::combining::lock_queue::DEFAULT_THRESHOLD,
+    post_tries: 10,
     test_patience_us: 0,
 };
 

@@ -68,7 +68,7 @@ macro_rules! number {
             meaning: $meaning,
             values: Values::Numbers,
             allowed: || format!("a number from {} to {}", $least, u32::MAX),
-            examples: || vec!["1", "100"],
+            examples: || vec![stringify!($least), "100"],
             get: |model| model.$field.to_string(),
             set: |model, value| match value.parse() {
                 Ok(number @ $least..) => {
@@ -160,6 +160,13 @@ pub const PARTS: &[Part] = &[
         combining_limit,
         1,
         "how many operations of others a thread runs before it hands the section on, under csync and lockq"
+    ),
+    number!(
+        "post tries",
+        "HEDDLE_POST_TRIES",
+        post_tries,
+        0,
+        "how many times a thread that finds a section taken yields and tries again before it posts its operation, under lockq"
     ),
     number!(
         "test patience",
