@@ -50,10 +50,13 @@ summary() {
 rust_tests() { cargo test --workspace --quiet; }
 build_all() { cargo build --release --workspace && tools/stage.sh target/release "$build"; }
 c_tests() { python3 tests/c/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --models "$models" --build-dir "$build/tests/c"; }
-# The other models: every program once, with the most ranks and threads.
+# The other models: every program once, with the most ranks and threads. And the order of messages where threads hand
+# operations over one by one.
 other_models() {
     others=$("$build/bin/heddle" models --names | tail -n +3 | paste -sd ,)
-    python3 tests/c/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --models "$others" --cover one --build-dir "$build/tests/c"
+    python3 tests/c/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --models "$others" --cover one --build-dir "$build/tests/c" \
+        && HEDDLE_COMBINING_LIMIT=1 HEDDLE_POST_TRIES=0 python3 tests/c/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" \
+            --models csync,lockq-mcs,lockq-mtx,lock-free --cover one --build-dir "$build/tests/c" -k order
 }
 # What keeps objects alive: every lifetime, with either pool and either way of counting.
 lifetimes() {
