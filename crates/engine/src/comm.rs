@@ -10,6 +10,7 @@
 //! |---|---|
 //! | `context.rs` | how the members of a new communicator learn its context |
 //! | `mapping.rs` | which VNI carries a message |
+//! | `own.rs` | which VNI carries a message of a process to itself |
 //! | `dup.rs`, `idup.rs` | duplicates, blocking and not |
 //! | `create.rs`, `split.rs` | communicators of a group, of a colour, of a machine |
 //! | `free.rs` | the end of a communicator |
@@ -22,6 +23,7 @@ mod free;
 mod hints;
 mod idup;
 mod mapping;
+mod own;
 mod split;
 
 pub(crate) use create::of_group;
@@ -39,6 +41,7 @@ use crate::group::Group;
 use crate::lifetime;
 use crate::lifetime::hold::{Hold, KeptPlace};
 use crate::object_table::{Kind, Ref, Table};
+use crate::own::Layout;
 use crate::p2p::Attached;
 use crate::process::{self, Process};
 use crate::topology::Topology;
@@ -65,6 +68,8 @@ pub enum Plane {
 pub struct Comm {
     context: AtomicU64,
     vni: AtomicU32,
+    /// Where its messages of this process to itself are.
+    own: Layout,
     /// The processes.
     pub group: Arc<Group>,
     rank: usize,
@@ -91,6 +96,7 @@ impl Comm {
         let comm = Comm {
             context: AtomicU64::new(0),
             vni: AtomicU32::new(0),
+            own: Layout::settled(),
             group,
             rank,
             name: Mutex::default(),
@@ -118,6 +124,7 @@ impl Comm {
     pub(crate) fn set_context(&self, context: u64, vnis: usize) {
         self.vni.store(mapping::home(context, vnis), Ordering::Relaxed);
         self.context.store(context, Ordering::Relaxed);
+        self.own.begin(own::may_move(context, vnis));
     }
 
     /// The context id of a plane.

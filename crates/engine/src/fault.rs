@@ -61,6 +61,12 @@ pub(crate) enum Fault {
     ProberAlwaysThere,
     /// A prober that was told stays in the list.
     ProberToldAgain,
+    /// Messages to oneself are sent elsewhere before what is older is there.
+    SpreadBeforeMoved,
+    /// They are sent elsewhere once what was there has come home.
+    SettledOnceMoved,
+    /// Who sends or receives them does not look inside of the section whether they still are there.
+    RouteNotLookedAtAgain,
     /// A slot can be used anew before its bit is cleared.
     EligibleClearedLate,
 }

@@ -59,6 +59,7 @@ mod matching;
 pub mod object_table;
 #[cfg(not(loom))]
 pub mod op;
+mod own;
 #[cfg(not(loom))]
 pub mod p2p;
 #[cfg(not(loom))]

@@ -18,6 +18,7 @@
 
 mod buckets;
 mod lists;
+mod moved;
 mod posted;
 
 use buckets::NONE;
@@ -154,7 +155,18 @@ impl<M> Matching<M> {
     #[inline]
     pub(crate) fn store(&mut self, key: Key, message: M) {
         counters::count(Event::Unexpected, 1);
-        let at = self.unexpected.add(key, message);
+        self.keep(key, message, None);
+    }
+
+    /// As [`store`](Self::store), of one whose place among those that arrive elsewhere is known by a stamp.
+    pub(crate) fn store_stamped(&mut self, key: Key, message: M, stamp: u64) {
+        counters::count(Event::Unexpected, 1);
+        self.keep(key, message, Some(stamp));
+    }
+
+    #[inline]
+    fn keep(&mut self, key: Key, message: M, stamp: Option<u64>) {
+        let at = self.unexpected.add(key, message, stamp);
         self.unexpected.link(at, &key, 0);
         if self.wildcards_seen {
             for shape in 1..SHAPES {
@@ -167,6 +179,12 @@ impl<M> Matching<M> {
     #[inline]
     pub(crate) fn take(&mut self, key: &Key) -> Option<(Key, M)> {
         let at = self.find(key)?;
+        counters::count(Event::UnexpectedTaken, 1);
+        self.take_at(at)
+    }
+
+    #[inline]
+    fn take_at(&mut self, at: u32) -> Option<(Key, M)> {
         let exact = self.unexpected.nodes[at as usize].key;
         self.unexpected.unlink(at, &exact, 0);
         if self.wildcards_seen {
@@ -174,7 +192,6 @@ impl<M> Matching<M> {
                 self.unexpected.unlink(at, &exact.with_shape(shape), shape);
             }
         }
-        counters::count(Event::UnexpectedTaken, 1);
         self.unexpected.release(at).map(|message| (exact, message))
     }
 

@@ -6,7 +6,7 @@ use crate::group::Group;
 use crate::service::Servers;
 use crate::settings::Settings;
 use crate::vni::{Vni, refuse_single_copy};
-use crate::{lifetime, request};
+use crate::{lifetime, own, request};
 use heddle_bootstrap::World;
 use heddle_model::{CallSection, Service, WakeUp};
 use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
@@ -122,6 +122,9 @@ pub fn initialize(thread_level: i32) -> Result<()> {
     let sections = settings.model.sections(threads).served_by(service.clone());
     lifetime::configure(&settings.model, &sections);
     request::configure(&settings.model, &sections);
+    if settings.model.locks_each_vni(threads) {
+        own::allow_moves();
+    }
     let vnis: Vec<Vni> = (0..fabric.vnis()).map(|index| Vni::new(&fabric, index, &sections)).collect();
     // As the process itself they stay.
     let vnis: &'static [Vni] = vnis.leak();

@@ -260,8 +260,13 @@ pub(crate) fn activate(id: RequestId) {
 /// The VNI that carries a request's operation.
 #[inline(always)]
 pub(crate) fn vni_of(id: RequestId) -> u32 {
-    // SAFETY: the field is written only while the request is free and belongs to the taker.
-    unsafe { (*at(id).owner.get()).vni }
+    // Relaxed: where progress is to be made for it. Who needs it to be true has the right to move.
+    at(id).vni.load(Ordering::Relaxed)
+}
+
+/// Says that another VNI carries a request's operation.
+pub(crate) fn set_vni(id: RequestId, vni: u32) {
+    at(id).vni.store(vni, Ordering::Relaxed);
 }
 
 /// Looks at the outcome of a complete request without taking it.

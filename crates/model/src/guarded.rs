@@ -224,10 +224,19 @@ impl<T: Send + 'static> Guarded<T> {
     /// would stay closed.
     #[inline(always)]
     pub fn with<R: Send>(&self, path: Path, operation: impl FnOnce(&mut T) -> R + Send) -> R {
-        let state = match &self.state {
-            Home::Here(state) => state,
-            Home::Combined(combined) => return combined.run(path, self.row, operation),
-        };
+        match &self.state {
+            Home::Here(_) => self.with_lock(path, operation),
+            Home::Combined(combined) => combined.run(path, self.row, operation),
+        }
+    }
+
+    /// As [`with`](Self::with), where no other thread than the caller runs the operation.
+    ///
+    /// # Panics
+    /// Where another one may.
+    #[inline(always)]
+    pub fn with_lock<R>(&self, path: Path, operation: impl FnOnce(&mut T) -> R) -> R {
+        let Home::Here(state) = &self.state else { unreachable!("whoever is there runs it") };
         let held = self.lock.as_ref().map(|lock| (lock, lock.enter(path, self.row)));
         if held.is_none() {
             self.row.issued_without_section(path);

@@ -119,7 +119,7 @@ fn receive(process: &Process, comm: &CommRef, id: RequestId, word: &AtomicU64, (
     // SAFETY: by the caller's care the request keeps the word until the message has arrived.
     let buffer = unsafe { Buffer::bytes(word.as_ptr().cast(), size_of::<u64>()) };
     let key = Key::new(comm.context(Plane::Collective), source, tag);
-    reissue(process, comm.vni(), id, buffer, key);
+    reissue(process, comm, comm.vni(), id, buffer, key);
 }
 
 /// A word for a rank of the communicator.

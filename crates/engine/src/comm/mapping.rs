@@ -47,13 +47,13 @@ pub(super) const NO_ANY_TAG: &str = "mpi_assert_no_any_tag";
 pub(super) const NO_ANY_SOURCE: &str = "mpi_assert_no_any_source";
 
 /// The bits of a context id that tell apart the planes of a communicator.
-const PLANE: u64 = 0b11;
+pub(super) const PLANE: u64 = 0b11;
 /// Messages are spread by tag, and none is received with any tag.
-const BY_TAG: u64 = 1 << 2;
+pub(super) const BY_TAG: u64 = 1 << 2;
 /// Messages are spread by source, and none is received from any source.
-const BY_SOURCE: u64 = 1 << 3;
+pub(super) const BY_SOURCE: u64 = 1 << 3;
 /// The program has named the VNI.
-const NAMED: u64 = 1 << 4;
+pub(super) const NAMED: u64 = 1 << 4;
 /// Where the number begins, and how long it is.
 const NUMBER: (u32, u32) = (5, 37);
 /// Where the leader's rank begins.
@@ -99,7 +99,7 @@ fn spread(home: u32, context: u64, (source, tag): (i32, i32), vnis: u32) -> u32 
 /// Threads mostly have tags in a row. A plain remainder would do for these, but would put all tags on one VNI that differ by a
 /// multiple of the number of VNIs.
 #[inline]
-fn steps(number: u32, vnis: u32) -> u32 {
+pub(super) fn steps(number: u32, vnis: u32) -> u32 {
     number % vnis + mixed(number / vnis, OF_RUNS)
 }
 

@@ -37,8 +37,8 @@ impl<V> Lists<V> {
     }
 
     #[inline]
-    pub(super) fn add(&mut self, key: Key, value: V) -> u32 {
-        let order = self.next_order;
+    pub(super) fn add(&mut self, key: Key, value: V, stamp: Option<u64>) -> u32 {
+        let order = stamp.unwrap_or(self.next_order);
         self.next_order += 1;
         self.live += 1;
         let node = Node { key, order, links: [UNLINKED; SHAPES], value: Some(value) };

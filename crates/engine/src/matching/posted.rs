@@ -85,6 +85,15 @@ impl Posted {
         self.nodes.get(head as usize).map(|node| node.order)
     }
 
+    /// The receives whose keys are wanted, in the order in which they were posted: places, keys and requests.
+    pub(super) fn find_all(&self, is_wanted: impl Fn(&Key) -> bool) -> Vec<(u32, Key, u32)> {
+        let wanted = |node: &&Node| node.request != NONE && is_wanted(&node.key);
+        let nodes = (0u32..).zip(&self.nodes).filter(|(_, node)| wanted(node));
+        let mut found: Vec<(u32, &Node)> = nodes.collect();
+        found.sort_unstable_by_key(|(_, node)| node.order);
+        found.into_iter().map(|(at, node)| (at, node.key, node.request)).collect()
+    }
+
     /// Takes out the receive at this place, wherever it stands in its list; returns its key. In time proportional to
     /// the length of that list. `None` if it has left already.
     #[cold]

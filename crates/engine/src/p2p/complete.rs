@@ -15,6 +15,7 @@
 use super::awaited::{AnyOf, FirstOfAll, serve};
 use super::generalized;
 use crate::error::{Error, Result};
+use crate::own::Mover;
 use crate::process;
 use crate::request::{self, Found, Outcome, RequestId, RequestKind};
 use heddle_spec::constants as mpi;
@@ -353,7 +354,10 @@ pub fn cancel(handle: usize) -> Result<()> {
     // SAFETY: what is read stays as it is until the request is consumed or freed.
     let owner = unsafe { request::owner(id) };
     match owner.kind {
-        RequestKind::Receive => process::current()?.vni(request::vni_of(id)).cancel_receive(id),
+        RequestKind::Receive => {
+            let _nobody_else_moves = Mover::new();
+            process::current()?.vni(request::vni_of(id)).cancel_receive(id);
+        }
         RequestKind::Generalized => {
             if let Some(cancel) = owner.attachment.as_ref().and_then(|attachment| attachment.canceller()) {
                 return cancel(request::is_complete(id));

@@ -5,7 +5,7 @@
 //! waits looks first where the receive is.
 
 use super::receive::{check_source, reissue};
-use super::send::world_rank;
+use super::send::{send_with, world_rank};
 use crate::buffer::Buffer;
 use crate::comm::{CommRef, Plane};
 use crate::error::Result;
@@ -72,7 +72,8 @@ fn start(
     match incoming {
         None => done(RequestKind::Receive, Outcome::proc_null()),
         Some((vni, key)) => {
-            reissue(process, vni, part(comm, vni, RequestKind::Receive, whole), receive_buffer, key);
+            let part = part(comm, vni, RequestKind::Receive, whole);
+            reissue(process, comm, vni, part, receive_buffer, key);
         }
     }
     let Some(peer) = peer else {
@@ -88,8 +89,8 @@ fn start(
         synchronous: false,
         keep,
     };
-    let send_part = || part(comm, sending_vni, RequestKind::Send, whole);
-    if process.vni(sending_vni).send(args, send_part).is_none() {
+    let send_part = |vni| part(comm, vni, RequestKind::Send, whole);
+    if send_with(process, comm, sending_vni, args, send_part).is_none() {
         done(RequestKind::Send, Outcome::empty());
     }
     Ok(handle)

@@ -1,7 +1,7 @@
 //! Persistent requests: an operation described once and started again and again (MPI 5.0, section 3.9).
 
 use super::receive::{check_source, reissue};
-use super::send::world_rank;
+use super::send::{send_with, world_rank};
 use super::{Mode, buffered};
 use crate::buffer::Buffer;
 use crate::comm::{CommRef, KeptComm, Plane};
@@ -114,8 +114,11 @@ pub fn start(handle: usize) -> Result<()> {
         }
         Some(Template::Receive { comm, buffer, source, tag }) => {
             let key = Key::new(comm.context(Plane::PointToPoint), *source, *tag);
+            // Where it was last time its messages need not be now.
+            let vni = comm.vni_wanted(process, &key)?;
+            request::set_vni(id, vni);
             request::activate(id);
-            reissue(process, request::vni_of(id), id, *buffer, key);
+            reissue(process, comm, vni, id, *buffer, key);
             Ok(())
         }
         _ => {
@@ -131,13 +134,16 @@ fn start_send(comm: &CommRef, args: SendArgs, id: RequestId, buffered: bool) -> 
     let process = process::current()?;
     let (vni, handle) = (request::vni_of(id), comm.handle());
     request::activate(id);
-    if buffered {
+    let is_complete = if buffered {
         // The data is in a request of its own, so that this one is complete at once.
-        process.vni(vni).send(args, || request::take_detached(vni, handle, RequestKind::Send));
+        send_with(process, comm, vni, args, |vni| request::take_detached(vni, handle, RequestKind::Send));
+        true
+    } else {
+        send_with(process, comm, vni, args, |_| id).is_none()
+    };
+    if is_complete {
         // SAFETY: only its owner knows of this request.
         unsafe { request::complete(id, Outcome::empty()) };
-    } else {
-        process.vni(vni).send_into(id, args);
     }
     Ok(())
 }

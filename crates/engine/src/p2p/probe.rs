@@ -55,6 +55,9 @@ impl Probe {
         check_source(comm, source)?;
         let key = Key::new(comm.context(Plane::PointToPoint), source, tag);
         let process = process::current()?;
+        if comm.is_own(&key) {
+            comm.settle(process);
+        }
         Ok(Probe { process, vni: comm.vni_wanted(process, &key)?, key })
     }
 

@@ -50,7 +50,9 @@ pub fn recv_with<R>(
     let process = process::current()?;
     let key = Key::new(comm.context(plane), source, tag);
     let vni = comm.vni_wanted(process, &key)?;
-    if let Some((envelope, bytes)) = process.receive_directly(vni, key, buffer) {
+    if !comm.is_own(&key)
+        && let Some((envelope, bytes)) = process.receive_directly(vni, key, buffer)
+    {
         let (source, tag) = (envelope.source(), envelope.tag());
         return Ok(look(&Outcome { source, tag, bytes: bytes as u64, cancelled: false, error: None }));
     }
@@ -60,7 +62,7 @@ pub fn recv_with<R>(
 #[inline(never)]
 fn receive_and_wait(process: &Process, comm: &CommRef, vni: u32, buffer: Buffer, key: Key) -> Outcome {
     let id = request::take(vni, comm.handle(), RequestKind::Receive);
-    reissue(process, vni, id, buffer, key);
+    reissue(process, comm, vni, id, buffer, key);
     if request::is_complete(id) {
         process.ended_promptly(vni);
     } else {
@@ -86,7 +88,7 @@ pub fn irecv(comm: &CommRef, plane: Plane, buffer: Buffer, source: i32, tag: i32
     let key = Key::new(comm.context(plane), source, tag);
     let vni = comm.vni_wanted(process, &key)?;
     let id = request::take(vni, comm.handle(), RequestKind::Receive);
-    reissue(process, vni, id, buffer, key);
+    reissue(process, comm, vni, id, buffer, key);
     Ok(request::handle(id))
 }
 
@@ -100,12 +102,28 @@ pub(crate) fn completed(comm: &CommRef, outcome: Outcome) -> usize {
 
 /// Issues a receive into a request that exists.
 #[inline(always)]
-pub(crate) fn reissue(process: &Process, vni: u32, id: RequestId, buffer: Buffer, key: Key) {
+pub(crate) fn reissue(process: &Process, comm: &CommRef, vni: u32, id: RequestId, buffer: Buffer, key: Key) {
     // SAFETY: the request is not issued yet; the caller holds the datatype, or the request does since it was made.
     unsafe { request::set_buffer(id, buffer) };
     // SAFETY: as above.
     let flight = unsafe { request::flight(id) };
     flight.context = key.context;
     flight.stage = Stage::UnderWay;
+    if comm.is_own(&key) {
+        receive_own(process, comm, vni, id, key);
+    } else {
+        process.vni(vni).receive(id, key);
+    }
+}
+
+/// Issues a receive that may want messages of this process, while these may be elsewhere than all others, or come to be.
+#[inline(never)]
+fn receive_own(process: &Process, comm: &CommRef, vni: u32, id: RequestId, key: Key) {
+    comm.settle_for(process, &key);
+    while let Some(route) = comm.route(process, key.context, key.tag()) {
+        if process.vni(route.vni()).receive_own(id, key, route) {
+            return;
+        }
+    }
     process.vni(vni).receive(id, key);
 }

@@ -88,12 +88,56 @@ pub(crate) fn issue(
         let (buffer, keep) = buffered::stage(comm, buffer)?;
         let args = SendArgs { buffer, peer, context, source, tag, synchronous, keep };
         // Nobody waits for the rest of it.
-        process.vni(vni).send(args, || request::take_detached(vni, comm.handle(), RequestKind::Send));
+        let request = |vni| request::take_detached(vni, comm.handle(), RequestKind::Send);
+        send_with(process, comm, vni, args, request);
         return Ok(None);
     }
     if !synchronous && process.vni(vni).send_at_once(peer, eager_header(context, source, tag), buffer) {
         return Ok(None);
     }
+    let request = |vni| request::take(vni, comm.handle(), RequestKind::Send);
+    if comm.moves_own() && peer == process.rank() {
+        let mut args = SendArgs { buffer, peer, context, source, tag, synchronous, keep: None };
+        if let Some(sent) = send_own(process, comm, &mut args, request) {
+            return Ok(sent);
+        }
+    }
+    // Made anew: what was lent would be read back from memory.
     let args = SendArgs { buffer, peer, context, source, tag, synchronous, keep: None };
-    Ok(process.vni(vni).issue_send(args, || request::take(vni, comm.handle(), RequestKind::Send)))
+    Ok(process.vni(vni).issue_send(args, || request(vni)))
+}
+
+/// Sends now. `None` if the send is complete; otherwise the request, made by `request` for a VNI, that will be.
+pub(crate) fn send_with(
+    process: &Process,
+    comm: &CommRef,
+    vni: u32,
+    mut args: SendArgs,
+    request: impl Fn(u32) -> RequestId + Copy + Send + Sync,
+) -> Option<RequestId> {
+    if comm.moves_own()
+        && args.peer == process.rank()
+        && let Some(sent) = send_own(process, comm, &mut args, request)
+    {
+        return sent;
+    }
+    process.vni(vni).send(args, || request(vni))
+}
+
+/// Sends to this process; `None` if its messages to itself are where all others are, and are to be sent like these.
+#[inline(never)]
+fn send_own(
+    process: &Process,
+    comm: &CommRef,
+    args: &mut SendArgs,
+    request: impl Fn(u32) -> RequestId + Copy + Send + Sync,
+) -> Option<Option<RequestId>> {
+    while let Some(route) = comm.route(process, args.context, args.tag) {
+        let sent = process.vni(route.vni()).send_own(args, request, route);
+        if sent.is_some() {
+            comm.spread_if_crowded(process, route);
+            return sent;
+        }
+    }
+    None
 }

@@ -5,10 +5,13 @@ use super::{Attachment, RequestId};
 use crate::buffer::Buffer;
 use std::any::Any;
 
-/// An operation in flight: what the protocols need to know of it. For who has it see [`request`](super).
+/// An operation in flight: what the protocols need to know of it. For who has it see [`request`](super). What all need is at its
+/// beginning.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Flight {
     pub(crate) buffer: Buffer,
+    pub(crate) stage: Stage,
     /// World rank of the other side (for a receive once it is matched).
     pub(crate) peer: usize,
     pub(crate) context: u64,
@@ -19,7 +22,6 @@ pub(crate) struct Flight {
     pub(crate) synchronous: bool,
     /// For a send: whether its receiver was told to fetch the data, and has not yet.
     pub(crate) offered: bool,
-    pub(crate) stage: Stage,
     /// Bytes that have arrived in a streamed rendezvous, and how many are wanted.
     pub(crate) arrived: usize,
     pub(crate) wanted: usize,
@@ -66,8 +68,6 @@ impl Flight {
 /// What the request's owner knows of it, fixed between issue and completion.
 #[derive(Debug, Default)]
 pub(crate) struct Ownership {
-    /// The VNI that carries the operation.
-    pub(crate) vni: u32,
     pub(crate) kind: RequestKind,
     pub(crate) detached: bool,
     /// For a detached part of a joint operation: the request that completes when all parts have.

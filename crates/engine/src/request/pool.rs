@@ -21,12 +21,15 @@ const BATCH: usize = 128;
 /// Slots that are made at once, at the beginning and at most.
 const GROWTH: (usize, usize) = (64, 64 * 256);
 
-/// One slot.
-#[repr(align(128))]
+/// One slot. What every operation touches comes first: its first two lines of memory, and what a small one touches of the
+/// flight begins in the second.
+#[repr(C, align(128))]
 pub(super) struct Request {
     pub(super) state: State,
     /// Odd while a handle is valid.
     pub(super) generation: AtomicU32,
+    /// The VNI that carries the operation. An atomic since who moves a receive to another one writes it.
+    pub(super) vni: AtomicU32,
     /// Handle of the communicator, whose error handler is responsible. An atomic since [`roots`] reads it of requests that
     /// are others'.
     pub(super) comm: AtomicUsize,
@@ -214,9 +217,9 @@ pub(crate) fn take(vni: u32, comm: usize, kind: RequestKind) -> RequestId {
     });
     // SAFETY: a free slot belongs to whoever took it.
     let owner = unsafe { &mut *request.owner.get() };
-    owner.vni = vni;
     owner.kind = kind;
     owner.detached = false;
+    request.vni.store(vni, Ordering::Relaxed);
     request.names().take(comm);
     if counts::counts_comm(comm) {
         counts::keep_comm(comm);
@@ -320,6 +323,7 @@ impl Request {
         Request {
             state: State::new(),
             generation: AtomicU32::new(0),
+            vni: AtomicU32::new(0),
             comm: AtomicUsize::new(0),
             datatype: AtomicPtr::new(null_mut()),
             owner: UnsafeCell::new(Ownership::default()),

@@ -86,6 +86,13 @@ impl Meeting {
     }
 }
 
+impl Meeting {
+    /// As [`store`](Self::store), with a stamp. Nobody probes for such messages.
+    pub(super) fn store_stamped(&mut self, key: Key, message: Message, stamp: u64) {
+        self.matching.store_stamped(key, message, stamp);
+    }
+}
+
 impl Object for Meeting {
     const SECTION: Section = Section::Matching;
     const LEVEL: u32 = 1;

@@ -6,6 +6,7 @@ use super::send::{SendArgs, fill};
 use super::way::Rules;
 use crate::buffer::Buffer;
 use crate::matching::Key;
+use crate::own::next_stamp;
 use crate::request::{self, RequestId};
 use heddle_model::counters::{self, Event};
 use heddle_model::{Path, SectionOf};
@@ -14,22 +15,27 @@ use heddle_model::{Path, SectionOf};
 const LOCAL_EAGER_LIMIT: usize = 32 << 10;
 
 impl<S: Rules> Core<S> {
-    /// Sends to this process.
+    /// Sends to this process. What is kept has a stamp if not all messages of the communicator come here.
     pub(super) fn send_to_self(
         &self,
-        mut args: SendArgs,
+        args: &mut SendArgs,
         request: impl FnOnce() -> RequestId,
+        stamped: bool,
     ) -> Option<RequestId> {
         let key = Key::new(args.context, args.source, args.tag);
         let met = self.meeting(key.context).with_or_leave(
             Path::Main,
-            (&mut args, request),
+            (&mut *args, request),
             |meeting, (args, request)| {
                 let receive = meeting.matching.match_arrival(&key);
                 counters::count(Event::MatchingStep, meeting.matching.take_steps());
                 receive.map(Met::Receive).unwrap_or_else(|| {
                     let (message, pending) = waiting(args, request);
-                    meeting.store(key, message);
+                    if stamped {
+                        meeting.store_stamped(key, message, next_stamp());
+                    } else {
+                        meeting.store(key, message);
+                    }
                     Met::Nobody(pending)
                 })
             },

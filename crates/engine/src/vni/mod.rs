@@ -13,6 +13,7 @@
 //! | `halves.rs` | large messages of which either side copies a half |
 //! | `pace.rs` | which of these ways: the quickest, by measurement |
 //! | `local.rs` | a process that sends to itself |
+//! | `own.rs` | the same, while its messages may move from one VNI to another |
 //! | `served.rs` | what the threads of execution `offload` do |
 //!
 //! # Sections
@@ -66,6 +67,7 @@ mod direct;
 mod halves;
 mod large;
 mod local;
+mod own;
 mod pace;
 #[cfg(test)]
 mod ranks;

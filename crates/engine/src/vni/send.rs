@@ -153,9 +153,9 @@ impl<S: Rules> Core<S> {
 
     /// Sends. Returns `None` if the send is complete; otherwise the request, made by `request`, that will be.
     #[inline]
-    pub(super) fn send(&self, args: SendArgs, request: impl FnOnce() -> RequestId) -> Option<RequestId> {
+    pub(super) fn send(&self, mut args: SendArgs, request: impl FnOnce() -> RequestId) -> Option<RequestId> {
         if args.peer == self.rank {
-            return self.send_to_self(args, request);
+            return self.send_to_self(&mut args, request, false);
         }
         if !args.synchronous && args.buffer.len() <= EAGER_LIMIT {
             let (header, buffer) = (args.header(wire::EAGER), args.buffer);

@@ -217,6 +217,12 @@ impl Model {
         self.execution == Execution::Offload
     }
 
+    /// Whether each VNI has a lock of its own, and the threads that call run their operations themselves. Then one of them may
+    /// be in several VNIs.
+    pub fn locks_each_vni(&self, threads: bool) -> bool {
+        threads && self.granularity == Granularity::PerVni && self.execution == Execution::Caller
+    }
+
     /// The section that every MPI call enters. `threads` says whether several threads may call at once.
     pub fn call_section(&self, threads: bool) -> CallSection {
         CallSection::new((threads && self.granularity == Granularity::Global).then(|| SectionLock::new(self)))

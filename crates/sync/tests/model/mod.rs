@@ -12,7 +12,7 @@
 //! | a fault that has to be found | 3, or until it is found |
 //!
 //! `make verify` explores the same with 5 preemptions wherever the short form has a bound (`LOOM_MAX_PREEMPTIONS`), each
-//! model for at most five minutes (`LOOM_MAX_DURATION`, in seconds). Each model prints how many executions it had, its
+//! model without a fault for at most five minutes (`LOOM_MAX_DURATION`, in seconds). Each model prints how many executions it had, its
 //! bound, and whether the time ended it: `ci/loom.sh short --nocapture`.
 
 // Every test file includes this one and uses its share of it.
