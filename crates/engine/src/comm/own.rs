@@ -3,8 +3,9 @@
 use super::mapping::{BY_SOURCE, BY_TAG, NAMED, PLANE, steps};
 use super::{Comm, Plane};
 use crate::matching::Key;
-use crate::own::{Mover, Own, Route};
+use crate::own::{Own, Route};
 use crate::process::Process;
+use crate::vni;
 use heddle_spec::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG};
 
 /// Whether they may be elsewhere than at home, in a context of processes with so many VNIs.
@@ -47,7 +48,7 @@ impl Comm {
     fn spread_own(&self, process: &Process) {
         let (home, vnis) = (self.vni(), process.vnis());
         let vni_of = |key: &Key| place(home, key.tag(), vnis.len() as u32);
-        self.own.spread(&Mover::new(), vnis, self.own_messages(), vni_of);
+        vni::spread(&self.own, vnis, self.own_messages(), vni_of);
     }
 
     /// Before a receive with this key is posted: one with wildcards needs to find all that it may want at home.
@@ -61,7 +62,7 @@ impl Comm {
     /// From now on they are at home.
     #[cold]
     pub(crate) fn settle(&self, process: &Process) {
-        self.own.settle(&Mover::new(), process.vnis(), self.own_messages());
+        vni::settle(&self.own, process.vnis(), self.own_messages());
     }
 
     fn own_messages(&self) -> Own {

@@ -71,7 +71,6 @@ impl Layout {
     }
 
     /// Spreads them, if they still may be, so that what has a key is on the VNI `vni_of` it.
-    #[cold]
     pub(crate) fn spread<P: Place>(
         &self,
         _mover: &Mover,
@@ -89,7 +88,6 @@ impl Layout {
     }
 
     /// From now on they are at home, for good.
-    #[cold]
     pub(crate) fn settle<P: Place>(&self, _mover: &Mover, places: &[P], own: Own) {
         if self.is_settled() {
             return;

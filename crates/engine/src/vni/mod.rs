@@ -82,6 +82,7 @@ mod wire;
 
 pub(crate) use direct::Direct;
 pub(crate) use large::Sequel;
+pub(crate) use own::{settle, spread};
 pub(crate) use receive::Message;
 pub(crate) use rendezvous::refuse_single_copy;
 pub(crate) use send::{SendArgs, eager_header};

@@ -5,8 +5,8 @@
 use super::core::Core;
 use super::receive::Message;
 use super::{SendArgs, State, Vni};
-use crate::matching::{Key, Matching};
-use crate::own::{Moved, Own, Place, Route};
+use crate::matching::Key;
+use crate::own::{Layout, Moved, Mover, Own, Place, Route};
 use crate::request::{self, RequestId, Stage};
 use heddle_model::{Guarded, Path, SectionOf, Whole};
 
@@ -59,31 +59,47 @@ impl Vni {
     }
 }
 
-impl Place for Vni {
-    type Inside = Matching<Message>;
+/// A VNI with a lock of its own, for who moves messages.
+struct Movable<'a>(&'a Vni);
+
+fn movable(vnis: &[Vni]) -> Vec<Movable<'_>> {
+    vnis.iter().map(Movable).collect()
+}
+
+/// Spreads messages to oneself over these VNIs, if they still may be: as [`Layout::spread`].
+#[cold]
+pub(crate) fn spread(layout: &Layout, vnis: &[Vni], own: Own, vni_of: impl Fn(&Key) -> u32 + Sync) {
+    layout.spread(&Mover::new(), &movable(vnis), own, vni_of);
+}
+
+/// From now on messages to oneself are at home: as [`Layout::settle`].
+#[cold]
+pub(crate) fn settle(layout: &Layout, vnis: &[Vni], own: Own) {
+    layout.settle(&Mover::new(), &movable(vnis), own);
+}
+
+impl Place for Movable<'_> {
+    type Inside = Core<Whole>;
     type Key = Key;
     type Message = Message;
 
-    fn enter<R: Send>(&self, operation: impl FnOnce(&mut Matching<Message>) -> R + Send) -> R {
-        // Whatever the context, there is one matching.
-        let inside = |core: &mut Core<Whole>| {
-            core.meeting(0).with(Path::Main, |meeting| operation(&mut meeting.matching))
-        };
-        self.whole().with_lock(Path::Main, inside)
+    fn enter<R: Send>(&self, operation: impl FnOnce(&mut Core<Whole>) -> R + Send) -> R {
+        self.0.whole().with_lock(Path::Main, operation)
     }
 
-    fn take_out(matching: &mut Matching<Message>, own: Own) -> Moved<Key, Message> {
-        matching.take_out(own.context, own.source)
+    fn take_out(core: &mut Core<Whole>, own: Own) -> Moved<Key, Message> {
+        let matching = core.meeting(own.context);
+        matching.with(Path::Main, |meeting| meeting.matching.take_out(own.context, own.source))
     }
 
-    fn post(matching: &mut Matching<Message>, key: Key, id: RequestId, vni: u32) {
-        let place = matching.post(key, id);
+    fn post(core: &mut Core<Whole>, key: Key, id: RequestId, vni: u32) {
+        let place = core.meeting(key.context).with(Path::Main, |meeting| meeting.matching.post(key, id));
         // SAFETY: a receive that was taken out of a matching is the taker's, and a posted one belongs to this section.
         unsafe { request::flight(id) }.stage = Stage::Posted(place);
         request::set_vni(id, vni);
     }
 
-    fn keep(matching: &mut Matching<Message>, key: Key, message: Message, stamp: Option<u64>) {
-        matching.put(key, message, stamp);
+    fn keep(core: &mut Core<Whole>, key: Key, message: Message, stamp: Option<u64>) {
+        core.meeting(key.context).with(Path::Main, |meeting| meeting.matching.put(key, message, stamp));
     }
 }
