@@ -12,6 +12,7 @@
 //! | `request` | operations under way |
 //! | `matching` | posted receives and unexpected messages |
 //! | `vni` | protocols: from a send to the wire and from the wire to a receive |
+//! | `own` | messages of a process to itself: when they leave their VNI for others, and when they come back |
 //! | `progress` | waiting |
 //! | `service` | threads of the library's own that make progress (execution `offload`) |
 //! | `p2p`, `collective` | the operations |
