@@ -230,7 +230,8 @@ impl<T: Send + 'static> Guarded<T> {
         }
     }
 
-    /// As [`with`](Self::with), where no other thread than the caller runs the operation.
+    /// As [`with`](Self::with), where no other thread than the caller runs the operation. That may enter other sections, if all who
+    /// do so keep to one order.
     ///
     /// # Panics
     /// Where another one may.
