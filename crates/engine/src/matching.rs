@@ -164,8 +164,9 @@ impl<M> Matching<M> {
         self.keep(key, message, Some(stamp));
     }
 
+    /// Keeps a message that is counted already: here or, if it was taken out of another matching, there.
     #[inline]
-    fn keep(&mut self, key: Key, message: M, stamp: Option<u64>) {
+    pub(crate) fn keep(&mut self, key: Key, message: M, stamp: Option<u64>) {
         let at = self.unexpected.add(key, message, stamp);
         self.unexpected.link(at, &key, 0);
         if self.wildcards_seen {

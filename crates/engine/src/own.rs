@@ -55,9 +55,6 @@ use std::sync::{Mutex, MutexGuard};
 
 statics! {
     static MOVING: Mutex<()> = Mutex::new(());
-}
-
-statics! {
     /// Whether messages move in this process. Written once, before there are communicators.
     static MOVES: AtomicBool = AtomicBool::new(false);
 }

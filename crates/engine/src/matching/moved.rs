@@ -25,11 +25,6 @@ impl<M> Matching<M> {
             unexpected: places.into_iter().filter_map(take).collect(),
         }
     }
-
-    /// Keeps a message that was taken out elsewhere, and counted there.
-    pub(crate) fn put(&mut self, key: Key, message: M, stamp: Option<u64>) {
-        self.keep(key, message, stamp);
-    }
 }
 
 #[cfg(test)]
@@ -56,7 +51,7 @@ mod tests {
             let Moved { posted, unexpected } = from.take_out(1, 1);
             let (posts_moved, messages_moved) = (posted.len(), unexpected.len());
             posted.into_iter().for_each(|(key, id)| _ = to.post(key, id));
-            unexpected.into_iter().for_each(|(stamp, key, message)| to.put(key, message, Some(stamp)));
+            unexpected.into_iter().for_each(|(stamp, key, message)| to.keep(key, message, Some(stamp)));
 
             let here = |part: &(u64, i32, i32)| (part.0, part.1) == (1, 1);
             prop_assert_eq!(posts_moved, posts.iter().filter(|post| here(post)).count());

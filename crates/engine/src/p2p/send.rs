@@ -96,7 +96,7 @@ pub(crate) fn issue(
         return Ok(None);
     }
     let request = |vni| request::take(vni, comm.handle(), RequestKind::Send);
-    if comm.moves_own() && peer == process.rank() {
+    if is_own(process, comm, peer) {
         let mut args = SendArgs { buffer, peer, context, source, tag, synchronous, keep: None };
         if let Some(sent) = send_own(process, comm, &mut args, request) {
             return Ok(sent);
@@ -107,6 +107,12 @@ pub(crate) fn issue(
     Ok(process.vni(vni).issue_send(args, || request(vni)))
 }
 
+/// Whether a message to this process of the world may be on another VNI than all others.
+#[inline(always)]
+fn is_own(process: &Process, comm: &CommRef, peer: usize) -> bool {
+    comm.moves_own() && peer == process.rank()
+}
+
 /// Sends now. `None` if the send is complete; otherwise the request, made by `request` for a VNI, that will be.
 pub(crate) fn send_with(
     process: &Process,
@@ -115,8 +121,7 @@ pub(crate) fn send_with(
     mut args: SendArgs,
     request: impl Fn(u32) -> RequestId + Copy + Send + Sync,
 ) -> Option<RequestId> {
-    if comm.moves_own()
-        && args.peer == process.rank()
+    if is_own(process, comm, args.peer)
         && let Some(sent) = send_own(process, comm, &mut args, request)
     {
         return sent;

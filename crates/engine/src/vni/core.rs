@@ -84,9 +84,7 @@ impl Meeting {
         self.matching.store(key, message);
         self.probers.tell(|wanted| wanted.wants(&key));
     }
-}
 
-impl Meeting {
     /// As [`store`](Self::store), with a stamp. Nobody probes for such messages.
     pub(super) fn store_stamped(&mut self, key: Key, message: Message, stamp: u64) {
         self.matching.store_stamped(key, message, stamp);

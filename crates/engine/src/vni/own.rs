@@ -100,6 +100,6 @@ impl Place for Movable<'_> {
     }
 
     fn keep(core: &mut Core<Whole>, key: Key, message: Message, stamp: Option<u64>) {
-        core.meeting(key.context).with(Path::Main, |meeting| meeting.matching.put(key, message, stamp));
+        core.meeting(key.context).with(Path::Main, |meeting| meeting.matching.keep(key, message, stamp));
     }
 }
