@@ -80,12 +80,21 @@ random_programs() {
             --combinations "$build/test/combinations" --runs "$runs" --ops 150
 }
 collectives() {
-    HEDDLE_MODEL=per-vni-mutex tests/collective/run.sh "$mpiexec" "$mpicc" 1 \
-        && HEDDLE_MODEL=global-mutex tests/collective/run.sh "$mpiexec" "$mpicc" 2
+    local model seed=0 operations=500
+    for model in $("$build/bin/heddle" models --names); do
+        echo "HEDDLE_MODEL=$model"
+        seed=$((seed + 1))
+        HEDDLE_MODEL=$model OPERATIONS=$operations tests/collective/run.sh "$mpiexec" "$mpicc" "$seed" || return
+        [ "$model" != global-mutex ] || operations=100
+    done
 }
 graph500() {
-    make -C examples/graph500 CC="$mpicc" BUILD="$build/examples" \
-        && examples/graph500/test.sh "$mpiexec" "$build/examples/graph500"
+    local model
+    make -C examples/graph500 CC="$mpicc" BUILD="$build/examples" || return
+    for model in $("$build/bin/heddle" models --names); do
+        echo "HEDDLE_MODEL=$model"
+        HEDDLE_MODEL=$model examples/graph500/test.sh "$mpiexec" "$build/examples/graph500" || return
+    done
 }
 mpi4py() { tests/mpi4py/run.sh "$build" "$build/mpi4py"; }
 # Its tests of communication under the other models, with threads (mpi4py asks for MPI_THREAD_MULTIPLE).

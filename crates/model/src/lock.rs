@@ -33,9 +33,10 @@ macro_rules! kinds {
         }
 
         impl AnyLock {
-            pub(crate) fn new(kind: LockKind, policy: WaitPolicy) -> AnyLock {
+            /// A lock whose cohorts, if it has any, pass it on within so many times in a row.
+            pub(crate) fn new(kind: LockKind, policy: WaitPolicy, cohort_threshold: u32) -> AnyLock {
                 match kind {
-                    $(LockKind::$kind => AnyLock::$kind(KeptToken::new($make(policy))),)*
+                    $(LockKind::$kind => AnyLock::$kind(KeptToken::new($make(policy, cohort_threshold))),)*
                 }
             }
         }
@@ -145,17 +146,27 @@ unsafe impl<L: RawLock> RawLock for KeptToken<L> {
 }
 
 kinds! {
-    Mutex = "mutex": Mutex, Mutex::new, timed;
-    Ticket = "ticket": Ticket, Ticket::new, tried;
-    Mcs = "mcs": Mcs, Mcs::new, tried;
-    Clh = "clh": Clh, Clh::new, timed;
-    AbortableMcs = "abortable-mcs": AbortableMcs, AbortableMcs::new, timed;
-    Hmcs = "hmcs": Hmcs, hmcs, timed;
-    StrictTicket = "strict-ticket": StrictTicket<Native>, StrictTicket::new, tried;
-    StrictMcs = "strict-mcs": StrictMcs<Native>, StrictMcs::new, tried;
-    StrictClh = "strict-clh": StrictClh<Native>, StrictClh::new, timed;
-    StrictAbortableMcs = "strict-abortable-mcs": StrictAbortableMcs<Native>, StrictAbortableMcs::new, timed;
-    StrictHmcs = "strict-hmcs": StrictHmcs<Native>, strict_hmcs, timed;
+    Mutex = "mutex": Mutex, alone(Mutex::new), timed;
+    Ticket = "ticket": Ticket, alone(Ticket::new), tried;
+    Mcs = "mcs": Mcs, alone(Mcs::new), tried;
+    Clh = "clh": Clh, alone(Clh::new), timed;
+    AbortableMcs = "abortable-mcs": AbortableMcs, alone(AbortableMcs::new), timed;
+    Hmcs = "hmcs": Hmcs, in_tree(Hmcs::new), timed;
+    StrictTicket = "strict-ticket": StrictTicket<Native>, alone(StrictTicket::new), tried;
+    StrictMcs = "strict-mcs": StrictMcs<Native>, alone(StrictMcs::new), tried;
+    StrictClh = "strict-clh": StrictClh<Native>, alone(StrictClh::new), timed;
+    StrictAbortableMcs = "strict-abortable-mcs": StrictAbortableMcs<Native>, alone(StrictAbortableMcs::new), timed;
+    StrictHmcs = "strict-hmcs": StrictHmcs<Native>, in_tree(StrictHmcs::new), timed;
+}
+
+/// Makes a lock without cohorts.
+fn alone<L>(new: impl FnOnce(WaitPolicy) -> L) -> impl FnOnce(WaitPolicy, u32) -> L {
+    |policy, _| new(policy)
+}
+
+/// Makes a lock whose cohorts are this machine's.
+fn in_tree<L>(new: impl FnOnce(&Tree, WaitPolicy) -> L) -> impl FnOnce(WaitPolicy, u32) -> L {
+    |policy, threshold| new(&tree().clone().with_thresholds(&[threshold]), policy)
 }
 
 impl LockKind {
@@ -187,10 +198,14 @@ fn tree() -> &'static Tree {
     })
 }
 
-fn hmcs(policy: WaitPolicy) -> Hmcs {
-    Hmcs::new(tree(), policy)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn strict_hmcs(policy: WaitPolicy) -> StrictHmcs<Native> {
-    StrictHmcs::new(tree(), policy)
+    #[test]
+    fn cohorts_have_the_threshold_that_was_chosen() {
+        let lock = in_tree(Hmcs::<Native>::new)(WaitPolicy::DEFAULT, 3);
+        assert_eq!(lock.tree(), &tree().clone().with_thresholds(&[3]));
+        assert_ne!(lock.tree(), tree());
+    }
 }

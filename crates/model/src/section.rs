@@ -69,19 +69,15 @@ impl SectionToken {
 impl SectionLock {
     pub(crate) fn new(model: &Model) -> SectionLock {
         let policy = WaitPolicy::DEFAULT;
+        let lock = |kind| AnyLock::new(kind, policy, model.cohort_threshold);
         match model.arbitration {
             Arbitration::One(kind) if model.bias => {
-                SectionLock::Biased(Arc::new(Biased::new(AnyLock::new(kind, policy), policy)))
+                SectionLock::Biased(Arc::new(Biased::new(lock(kind), policy)))
             }
-            Arbitration::One(kind) => SectionLock::Plain(Arc::new(AnyLock::new(kind, policy))),
-            Arbitration::Priority(main, progress) => {
-                SectionLock::Priority(Arc::new(TwoLevel::with_low_bound(
-                    AnyLock::new(main, policy),
-                    AnyLock::new(progress, policy),
-                    policy,
-                    model.low_bound,
-                )))
-            }
+            Arbitration::One(kind) => SectionLock::Plain(Arc::new(lock(kind))),
+            Arbitration::Priority(main, progress) => SectionLock::Priority(Arc::new(
+                TwoLevel::with_low_bound(lock(main), lock(progress), policy, model.low_bound),
+            )),
         }
     }
 

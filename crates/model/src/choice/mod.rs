@@ -46,6 +46,8 @@ pub struct Model {
     pub request_pool: RequestPool,
     /// How references to objects are counted.
     pub reference_counts: ReferenceCounts,
+    /// How many times in a row a cohort passes a lock on within before others get it, under `hmcs`.
+    pub cohort_threshold: u32,
     /// How many threads of the main path may pass one of the progress path that waits, under `p-X-Y`.
     pub low_bound: u32,
     /// How many operations of others a thread runs at most before it hands the section on, under `csync` and `lockq`.

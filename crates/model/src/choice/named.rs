@@ -29,6 +29,7 @@ const BASE: Model = Model {
     collect_threshold: CollectThreshold::Adaptive,
     request_pool: RequestPool::ThreadLocal,
     reference_counts: ReferenceCounts::Atomic,
+    cohort_threshold: heddle_sync::hmcs::DEFAULT_THRESHOLD,
     low_bound: heddle_sync::two_level::LOW_BOUND,
     combining_limit: heddle_sync::combining::lock_queue::DEFAULT_THRESHOLD,
     post_tries: 10,

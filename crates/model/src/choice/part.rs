@@ -148,6 +148,13 @@ pub const PARTS: &[Part] = &[
         "how references to objects are counted"
     ),
     number!(
+        "cohort threshold",
+        "HEDDLE_COHORT_THRESHOLD",
+        cohort_threshold,
+        1,
+        "how many times in a row threads near each other pass a section on before others get it, under hmcs"
+    ),
+    number!(
         "low bound",
         "HEDDLE_LOW_BOUND",
         low_bound,
