@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn cohorts_have_the_threshold_that_was_chosen() {
-        let lock = in_tree(Hmcs::<Native>::new)(WaitPolicy::DEFAULT, 3);
+        let lock = in_tree(Hmcs::new)(WaitPolicy::DEFAULT, 3);
         assert_eq!(lock.tree(), &tree().clone().with_thresholds(&[3]));
         assert_ne!(lock.tree(), tree());
     }
