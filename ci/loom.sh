@@ -1,7 +1,7 @@
 #!/bin/sh
 # Model checking of the sources that ship.   ci/loom.sh short|long [TEST_ARGUMENT..]
 # short: each model with the bound on preemptions that stands beside it (crates/sync/tests/model/mod.rs says how far).
-# The locks: crates/sync/tests/loom_*.rs. The engine's own hand-overs: loom_tests beside the code, in crates/engine/src.
+# The locks: crates/sync/tests/loom_*.rs. The hand-overs of objects and requests: loom_tests beside the code, in crates/objects/src.
 # long: up to five preemptions wherever there is a bound, at most five minutes a model; says which were not finished.
 set -eu
 cd "$(dirname "$0")/.."
@@ -17,4 +17,4 @@ long)
 esac
 export RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom
 cargo test -p heddle-sync --release --test 'loom_*' -- "$@"
-cargo test -p heddle-engine --release --lib -- "$@"
+cargo test -p heddle-objects --release --lib -- "$@"

@@ -1,7 +1,7 @@
 //! What every entry point does around its body.
 
 use crate::error::{Error, Object, Result};
-use heddle_engine::{errhandler, process};
+use heddle_engine::{domain, raise};
 use std::ffi::c_int;
 
 /// Defines a function that returns an error code, under its two names. Equal bodies fold into one.
@@ -64,11 +64,11 @@ pub(crate) fn early(body: impl FnOnce() -> Result<()>) -> Result<()> {
 /// Runs the body of a function that needs a running library, inside the section that the model puts around calls.
 #[inline(always)]
 pub(crate) fn running(body: impl FnOnce() -> Result<()>) -> Result<()> {
-    process::current()?.calls().inside(body)
+    domain::current()?.calls().inside(body)
 }
 
 /// Calls the error handler of `object`; what it returns is what the function returns.
 #[cold]
 pub(crate) fn failed(name: &'static str, object: Object, error: &Error) -> c_int {
-    errhandler::handle(object, name, error)
+    raise::handle(object, name, error)
 }

@@ -1,97 +1,49 @@
-//! MPI without its C interface: communicators, matching, protocols, requests, collectives.
+//! MPI without its C interface: communicators, groups, datatypes, point-to-point calls, collectives, topologies.
 //!
-//! The crate `heddle-abi` puts the standard's functions on top. Bodies return [`error::Result`]; handles are plain
-//! words.
+//! The crate stands on `heddle-message`, which moves the messages. `heddle-abi` puts the standard's functions on top: bodies
+//! return [`error::Result`]; handles are plain words. A module uses only modules that stand above it in this table.
 //!
 //! | module | idea |
 //! |---|---|
-//! | `process` | what exists once `MPI_Init` has run; `settings` from the environment |
-//! | `object_table`, `lifetime` | handles, and how long objects live |
-//! | `errhandler`, `error_code`, `abort` | what becomes of an error |
-//! | `comm`, `group`, `datatype` … | the objects |
-//! | `request` | operations under way |
-//! | `matching` | posted receives and unexpected messages |
-//! | `vni` | protocols: from a send to the wire and from the wire to a receive |
-//! | `own` | messages of a process to itself: when they leave their VNI for others, and when they come back |
-//! | `progress` | waiting |
-//! | `service` | threads of the library's own that make progress (execution `offload`) |
-//! | `p2p`, `collective` | the operations |
-//! | `statistics`, `tool` | what was counted, as a table and as the variables of MPI_T |
-//!
-//! Under `--cfg loom` there are those alone that the model checker explores, with their `loom_tests`; `fault` has the faults
-//! that it has to find.
+//! | [`error`], [`error_code`] | what goes wrong |
+//! | [`process`] | what a process knows of itself |
+//! | [`group`], [`info`], [`op`], [`errhandler`], [`attribute`], [`topology`] | objects, and what hangs on them |
+//! | `lifetime` | the lifetime in use, and the collector |
+//! | [`datatype`], [`external32`] | datatypes behind handles |
+//! | [`comm`] | communicators |
+//! | `reference_counts` | references that requests count, under `naive` and `suppress` |
+//! | [`p2p`] | point-to-point communication |
+//! | [`collective`] | collective operations |
+//! | [`comm_management`] | making and freeing communicators |
+//! | [`abort`], [`raise`] | what becomes of an error |
+//! | `statistics`, [`init`] | the beginning and the end |
 
-#[cfg(not(loom))]
 pub mod abort;
-#[cfg(not(loom))]
+mod attached_buffer;
 pub mod attribute;
-#[cfg(not(loom))]
-mod block_copy;
-#[cfg(not(loom))]
-pub mod buffer;
-#[cfg(all(test, loom))]
-mod canary;
-#[cfg(not(loom))]
 pub mod collective;
-#[cfg(not(loom))]
 pub mod comm;
-#[cfg(not(loom))]
+pub mod comm_management;
 pub mod datatype;
-#[cfg(not(loom))]
 pub mod errhandler;
-#[cfg(not(loom))]
-pub mod error;
-#[cfg(not(loom))]
 pub mod error_code;
-#[cfg(not(loom))]
 mod error_text;
-#[cfg(not(loom))]
 pub mod external32;
-#[cfg(not(loom))]
-mod fairness;
-mod fault;
-#[cfg(not(loom))]
 pub mod group;
-#[cfg(not(loom))]
 pub mod info;
-pub mod lifetime;
-#[cfg(not(loom))]
-mod matching;
-pub mod object_table;
-#[cfg(not(loom))]
+pub mod init;
+mod lifetime;
 pub mod op;
-mod own;
-#[cfg(not(loom))]
 pub mod p2p;
-#[cfg(not(loom))]
 pub mod process;
-#[cfg(not(loom))]
-mod progress;
-#[cfg(loom)]
-mod progress {
-    #[cfg(test)]
-    mod loom_tests;
-    mod probers;
-}
-#[cfg(not(loom))]
-pub mod request;
-#[cfg(loom)]
-mod request {
-    #[cfg(test)]
-    mod loom_tests;
-    mod missing;
-    pub(crate) mod names;
-    mod state;
-}
-#[cfg(not(loom))]
-mod service;
-#[cfg(not(loom))]
-pub mod settings;
-#[cfg(not(loom))]
+pub mod raise;
+mod reference_counts;
 mod statistics;
-#[cfg(not(loom))]
-pub mod tool;
-#[cfg(not(loom))]
 pub mod topology;
-#[cfg(not(loom))]
-mod vni;
+
+pub use heddle_message::{buffer, domain, error};
+
+/// Operations under way, as far as the C interface deals with them.
+pub mod request {
+    pub use heddle_message::request::{Attachment, Canceller, Outcome, SEND_DONE, handle_of_index};
+}

@@ -1,8 +1,8 @@
 //! Reduction operators: the standard's and the program's (MPI 5.0, section 6.9).
 
 use crate::error::{Error, Result};
-use crate::object_table::{Kind, Ref, Table};
 use heddle_datatype::Op;
+use heddle_objects::table::{Kind, Ref, Table};
 use heddle_spec::constants as mpi;
 use std::ffi::{c_int, c_void};
 

@@ -1,26 +1,27 @@
 //! The table of what was counted, which each process prints in the end if `HEDDLE_STATS` says so.
 
-use crate::process::Process;
+use heddle_message::domain::Domain;
 use heddle_model::counters::{self, Entry, Event, Section, SectionTotals};
+use heddle_settings::Settings;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
 /// Prints the table to standard error, in one piece.
-pub(crate) fn print(process: &Process) {
-    let table = table(process);
+pub(crate) fn print(settings: &Settings, domain: &Domain) {
+    let table = table(settings, domain);
     // There is nobody to tell that it did not arrive.
     let _ = std::io::stderr().write_all(table.as_bytes());
 }
 
-fn table(process: &Process) -> String {
+fn table(settings: &Settings, domain: &Domain) -> String {
     let totals = counters::totals();
     let (threads, _) = counters::threads();
     let mut out = format!(
         "Heddle: rank {} of {}, model {}, VNIs {}, threads {threads}\n",
-        process.rank(),
-        process.size(),
-        process.settings().model,
-        process.vnis().len(),
+        domain.rank(),
+        domain.size(),
+        settings.model,
+        domain.vnis().len(),
     );
     let sections = Section::all().map(|section| (label(section), totals.section(section)));
     let mut rows: Vec<(String, SectionTotals)> =

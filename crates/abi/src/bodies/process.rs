@@ -3,15 +3,16 @@
 use crate::argument::Out;
 use crate::error::{Error, Result};
 use heddle_engine::abort::abort as end_job;
-use heddle_engine::comm::{CommRef, disconnect};
-use heddle_engine::{info, process};
+use heddle_engine::comm::CommRef;
+use heddle_engine::comm_management::disconnect;
+use heddle_engine::{info, init, process};
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::{CommHandle, InfoHandle};
 use std::ffi::{c_char, c_int};
 
 /// The arguments of the program are of no interest: the environment says everything.
 pub(crate) fn init(_argc: Out<c_int>, _argv: *mut *mut *mut c_char) -> Result<()> {
-    process::initialize(mpi::MPI_THREAD_SINGLE)
+    init::initialize(mpi::MPI_THREAD_SINGLE)
 }
 
 pub(crate) fn init_thread(
@@ -25,20 +26,20 @@ pub(crate) fn init_thread(
             format!("{required} is not a level of thread support: use one of MPI_THREAD_SINGLE to _MULTIPLE");
         return Err(Error::new(mpi::MPI_ERR_ARG, message));
     }
-    process::initialize(required)?;
+    init::initialize(required)?;
     provided.set(required)
 }
 
 pub(crate) fn finalize() -> Result<()> {
-    process::finalize()
+    init::finalize()
 }
 
 pub(crate) fn initialized(flag: Out<c_int>) -> Result<()> {
-    flag.set(c_int::from(process::is_initialized()))
+    flag.set(c_int::from(init::is_initialized()))
 }
 
 pub(crate) fn finalized(flag: Out<c_int>) -> Result<()> {
-    flag.set(c_int::from(process::is_finalized()))
+    flag.set(c_int::from(init::is_finalized()))
 }
 
 pub(crate) fn query_thread(provided: Out<c_int>) -> Result<()> {

@@ -16,8 +16,8 @@ pub(crate) use pvar::*;
 
 use crate::argument::Out;
 use crate::error::{Error, Result};
-use heddle_engine::tool;
 use heddle_spec::constants as mpi;
+use heddle_tool as tool;
 use std::ffi::{c_int, c_void};
 use std::slice;
 

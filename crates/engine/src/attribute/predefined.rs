@@ -2,7 +2,8 @@
 //! integers that never move.
 
 use crate::error_code;
-use crate::process::Process;
+use crate::process;
+use heddle_message::domain::{self, Domain};
 use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_spec::constants as mpi;
 
@@ -32,7 +33,7 @@ static CELLS: Cells = Cells {
 
 /// The value of a predefined attribute of communicators: the address of an integer. `None` if the keyval is none of
 /// them, `Some(None)` if this job does not have the attribute.
-pub fn of_communicator(process: &Process, number: i32) -> Option<Option<usize>> {
+pub fn of_communicator(number: i32) -> Option<Option<usize>> {
     let cell = match number {
         mpi::MPI_TAG_UB => &CELLS.tag_ub,
         mpi::MPI_IO => &CELLS.io,
@@ -43,11 +44,13 @@ pub fn of_communicator(process: &Process, number: i32) -> Option<Option<usize>> 
             &CELLS.last_used_code
         }
         mpi::MPI_UNIVERSE_SIZE => {
-            CELLS.universe_size.store(process.size() as u32, Ordering::Relaxed);
+            CELLS.universe_size.store(domain::ever().map_or(1, Domain::size) as u32, Ordering::Relaxed);
             &CELLS.universe_size
         }
         mpi::MPI_APPNUM => {
-            let Some(number) = process.world().appnum() else { return Some(None) };
+            let Some(number) = process::ever().and_then(|process| process.world().appnum()) else {
+                return Some(None);
+            };
             CELLS.appnum.store(number, Ordering::Relaxed);
             &CELLS.appnum
         }

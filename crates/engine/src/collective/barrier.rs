@@ -3,9 +3,9 @@
 
 use super::conversation::Conversation;
 use super::tag;
-use crate::buffer::Buffer;
 use crate::comm::CommRef;
 use crate::error::Result;
+use heddle_message::buffer::Buffer;
 
 /// Returns when all processes of the communicator have called it.
 ///

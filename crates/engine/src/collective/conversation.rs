@@ -4,11 +4,11 @@
 //! follow still go out and come in. So ranks whose counts disagree get an error and do not wait for each other for
 //! ever, and nothing is left under way when the operation returns.
 
-use crate::buffer::Buffer;
 use crate::comm::{CommRef, Plane};
 use crate::error::{Error, Result};
 use crate::p2p::{self, Mode};
-use crate::request::Outcome;
+use heddle_message::buffer::Buffer;
+use heddle_message::request::Outcome;
 use heddle_spec::constants as mpi;
 
 /// A collective operation talking to the other ranks. All its messages have one tag: messages of one sender with one

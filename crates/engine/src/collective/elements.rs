@@ -1,8 +1,8 @@
 //! Where the program's data lie: arrays of elements, and blocks of them for the ranks.
 
-use crate::buffer::{Buffer, check_address, check_count};
 use crate::datatype::TypeRef;
 use crate::error::{Error, Result};
+use heddle_message::buffer::{Buffer, check_address, check_count};
 use heddle_spec::constants as mpi;
 
 /// Elements of a datatype that follow each other in memory, one extent apart. How many there are is known to whoever

@@ -10,7 +10,7 @@ use super::conversation::Conversation;
 use super::elements::Elements;
 use super::halving;
 use super::reduction::Accumulator;
-use crate::buffer::Buffer;
+use heddle_message::buffer::Buffer;
 use std::ops::Range;
 
 /// The first elements of each of `pieces` pieces of about the same size, and the end.

@@ -1,10 +1,10 @@
 //! Memory of the library that lives as long as an operation.
 
 use super::elements::Elements;
-use crate::buffer::Buffer;
 use crate::datatype::TypeRef;
 use crate::error::{Error, Result};
 use heddle_datatype::types;
+use heddle_message::buffer::Buffer;
 use heddle_spec::constants as mpi;
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::ptr::NonNull;

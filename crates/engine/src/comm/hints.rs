@@ -7,15 +7,27 @@
 //! | `mpi_assert_no_any_tag`, `mpi_assert_no_any_source` | `true`, `false` | messages are spread over VNIs; wildcards are refused |
 //! | `mpi_assert_exact_length`, `mpi_assert_allow_overtaking` | `true`, `false` | nothing: what they permit is not made use of |
 //!
-//! Those that concern the VNIs ([`mapping`](super::mapping)) have an effect where a communicator is made, if all its members
+//! Those that concern the VNIs ([`Choice`]) have an effect where a communicator is made, if all its members
 //! give the same: messages that are under way must not lose their VNI. Later, `MPI_Comm_set_info` ignores `heddle_vni`; it
 //! takes note of a promise, which then has no effect, and takes none back that has.
 
-use super::Comm;
-use super::mapping::{Choice, DEFAULT_VNI, NO_ANY_SOURCE, NO_ANY_TAG, VNI};
+use super::object::Comm;
+use crate::error::{Error, Result};
 use crate::info::Entries;
-use crate::process;
+use heddle_message::context::{BrokenPromise, Choice, Plane};
+use heddle_message::domain::{self, Domain};
+use heddle_message::matching::Key;
+use heddle_spec::constants as mpi;
 use std::sync::PoisonError;
+
+/// The hint that names a VNI.
+const VNI: &str = "heddle_vni";
+/// Its value where no VNI was named.
+const DEFAULT_VNI: &str = "default";
+/// The promise that no receive leaves the tag open.
+const NO_ANY_TAG: &str = "mpi_assert_no_any_tag";
+/// The promise that no receive leaves the source open.
+const NO_ANY_SOURCE: &str = "mpi_assert_no_any_source";
 
 /// The promises; each is "true" or "false", and "false" when nothing was said.
 const PROMISES: [&str; 4] =
@@ -29,7 +41,7 @@ impl Comm {
 
     /// Takes note of the hints that a new communicator's members need not agree on. On the others they have, and the context
     /// says what came of it.
-    pub(super) fn take_hints(&self, hints: &Entries) {
+    pub(crate) fn take_hints(&self, hints: &Entries) {
         self.note(hints, |key| key != NO_ANY_TAG && key != NO_ANY_SOURCE);
     }
 
@@ -48,15 +60,87 @@ impl Comm {
 
     /// All hints that it knows, with the values in use.
     pub fn hints(&self) -> Entries {
-        let vnis = process::ever().map_or(1, |process| process.vnis().len());
-        let choice = Choice::in_force(self.context(super::Plane::PointToPoint), vnis);
+        let vnis = domain::ever().map_or(1, |domain| domain.vnis().len());
+        let choice = Choice::in_force(self.context().id(Plane::PointToPoint), vnis);
         let known = self.info.lock().unwrap_or_else(PoisonError::into_inner);
         let promised = |promise: &str| {
             let noted = known.iter().any(|(key, value)| key == promise && value == "true");
-            (noted || choice.relies_on(promise)).to_string()
+            (noted || relies_on(choice, promise)).to_string()
         };
         let vni = choice.vni().map_or_else(|| DEFAULT_VNI.to_owned(), |vni| vni.to_string());
         let promises = PROMISES.iter().map(|promise| ((*promise).to_owned(), promised(promise)));
         promises.chain([(VNI.to_owned(), vni)]).collect()
+    }
+}
+
+/// What a program's hints say, for processes with so many VNIs. Unknown values are ignored.
+pub(crate) fn choice_of(hints: &Entries, vnis: usize) -> Choice {
+    let value = |key: &str| hints.iter().rfind(|(known, _)| known == key).map(|(_, value)| value.as_str());
+    let vni: Option<u32> = value(VNI).and_then(|text| text.parse().ok());
+    let vni = vni.filter(|vni| (*vni as usize) < vnis);
+    Choice::new(vni, value(NO_ANY_TAG) == Some("true"), value(NO_ANY_SOURCE) == Some("true"))
+}
+
+/// Whether a choice relies on the promise of this name.
+fn relies_on(choice: Choice, promise: &str) -> bool {
+    let (by_tag, by_source) = choice.sharded_by();
+    by_tag && promise == NO_ANY_TAG || by_source && promise == NO_ANY_SOURCE
+}
+
+impl Comm {
+    /// The VNI where the messages come that a receive or probe with this key wants.
+    ///
+    /// # Errors
+    /// As [`check_promises`](Self::check_promises).
+    #[inline(always)]
+    pub(crate) fn vni_wanted(&self, domain: &Domain, key: &Key) -> Result<u32> {
+        self.context().vni_wanted(domain.vnis().len(), key).map_err(|promise| self.broken_promise(promise))
+    }
+
+    /// Checks that a receive or probe with this key keeps to what the program has promised for the communicator.
+    ///
+    /// # Errors
+    /// `MPI_ERR_TAG` for `MPI_ANY_TAG`, `MPI_ERR_RANK` for `MPI_ANY_SOURCE`.
+    #[inline(always)]
+    pub(crate) fn check_promises(&self, key: &Key) -> Result<()> {
+        self.context().check_promises(key).map_err(|promise| self.broken_promise(promise))
+    }
+
+    #[cold]
+    fn broken_promise(&self, promise: BrokenPromise) -> Error {
+        let (class, wildcard, field, promise) = match promise {
+            BrokenPromise::AnyTag => (mpi::MPI_ERR_TAG, "MPI_ANY_TAG", "tag", NO_ANY_TAG),
+            BrokenPromise::AnySource => (mpi::MPI_ERR_RANK, "MPI_ANY_SOURCE", "source", NO_ANY_SOURCE),
+        };
+        let name = self.name();
+        let message = format!(
+            "{wildcard} in {}, which was made with the info hint {promise}=true: its messages are spread over VNIs by \
+             their {field}, so name it, or make the communicator without the hint",
+            if name.is_empty() { "a communicator" } else { &name }
+        );
+        Error::new(class, message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hints(pairs: &[(&str, &str)]) -> Entries {
+        pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn hints_are_read_and_nonsense_is_not() {
+        let named = |text: &str| choice_of(&hints(&[(VNI, text)]), 4);
+        assert_eq!(named("3"), Choice::new(Some(3), false, false));
+        for nonsense in ["4", "-1", "", "default", "one", "0x1", "99999999999"] {
+            assert_eq!(named(nonsense), Choice::default(), "{nonsense:?}");
+        }
+        assert_eq!(
+            choice_of(&hints(&[(NO_ANY_TAG, "true"), (NO_ANY_SOURCE, "true")]), 4),
+            Choice::new(None, true, true)
+        );
+        assert_eq!(choice_of(&hints(&[(NO_ANY_TAG, "false"), (NO_ANY_SOURCE, "yes")]), 4), Choice::default());
     }
 }

@@ -3,6 +3,7 @@
 use super::{Entries, LONGEST_VALUE};
 use crate::process;
 use heddle_bootstrap::builtin::env::SIZE;
+use heddle_message::domain;
 use heddle_spec::constants as mpi;
 
 /// The names of the thread levels.
@@ -36,9 +37,8 @@ fn entries_with(arguments: Vec<String>) -> Entries {
     add("command", arguments.next());
     let arguments: Vec<String> = arguments.collect();
     add("argv", (!arguments.is_empty()).then(|| arguments.join(" ")));
-    let process = process::ever();
-    let size = match process {
-        Some(process) => process.size().to_string(),
+    let size = match domain::ever() {
+        Some(domain) => domain.size().to_string(),
         None => std::env::var(SIZE).unwrap_or_else(|_| "1".to_owned()),
     };
     add("maxprocs", Some(size.clone()));
@@ -46,7 +46,7 @@ fn entries_with(arguments: Vec<String>) -> Entries {
     add("host", std::fs::read_to_string("/proc/sys/kernel/hostname").ok().map(|name| name.trim().to_owned()));
     add("arch", Some(std::env::consts::ARCH.to_owned()));
     add("wdir", std::env::current_dir().ok().map(|path| path.to_string_lossy().into_owned()));
-    let level = process.map(|process| process.thread_level());
+    let level = process::ever().map(|process| process.thread_level());
     let level = level.and_then(|given| LEVELS.iter().find(|(level, _)| *level == given));
     add("thread_level", level.map(|(_, name)| (*name).to_owned()));
     entries

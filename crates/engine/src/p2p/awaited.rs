@@ -1,11 +1,12 @@
 //! What the completing calls wait for: requests, and messages to come.
 
-use super::complete::{Scan, State, is_over, scan, state};
+use super::state::{Scan, State, is_over, scan, state};
 use crate::error::Result;
-use crate::matching::Key;
-use crate::process::Process;
-use crate::progress::{Asleep, Event};
-use crate::request::{self, Found, RequestId};
+use heddle_message::domain::Domain;
+use heddle_message::matching::Key;
+use heddle_message::progress::Event;
+use heddle_message::request::{self, Found, RequestId};
+use heddle_objects::probers::Asleep;
 use heddle_sync::Watcher;
 use heddle_sync::watched_state::Watch;
 
@@ -78,7 +79,7 @@ impl Event for FirstOfAll<'_> {
 
 /// The completion of any of several requests.
 pub(super) struct AnyOf<'a> {
-    process: &'a Process,
+    domain: &'a Domain,
     handles: &'a [usize],
     /// The first pending one's: its waiter looks there anyway.
     vni: u32,
@@ -87,14 +88,14 @@ pub(super) struct AnyOf<'a> {
 }
 
 impl<'a> AnyOf<'a> {
-    pub(super) fn new(process: &'a Process, handles: &'a [usize], vni: u32) -> AnyOf<'a> {
-        AnyOf { process, handles, vni, found: Ok(Scan::Pending) }
+    pub(super) fn new(domain: &'a Domain, handles: &'a [usize], vni: u32) -> AnyOf<'a> {
+        AnyOf { domain, handles, vni, found: Ok(Scan::Pending) }
     }
 }
 
 impl Event for AnyOf<'_> {
     fn is_over(&mut self) -> bool {
-        self.found = scan(self.handles, serve(self.process, self.vni));
+        self.found = scan(self.handles, serve(self.domain, self.vni));
         !matches!(self.found, Ok(Scan::Pending))
     }
 
@@ -123,18 +124,18 @@ impl Event for AnyOf<'_> {
 }
 
 /// Makes progress for each VNI among those of pending requests; VNIs in a row are served once.
-pub(super) fn serve(process: &Process, mut last: u32) -> impl FnMut(u32) {
+pub(super) fn serve(domain: &Domain, mut last: u32) -> impl FnMut(u32) {
     move |vni| {
         if last != vni {
             last = vni;
-            process.progress_for_test(vni);
+            domain.progress_for_test(vni);
         }
     }
 }
 
 /// The coming of a message that `look` finds.
 pub(super) struct Arrival<'a, F> {
-    pub(super) process: &'a Process,
+    pub(super) domain: &'a Domain,
     pub(super) vni: u32,
     pub(super) key: Key,
     pub(super) look: F,
@@ -148,10 +149,10 @@ impl<F: FnMut() -> bool> Event for Arrival<'_, F> {
 
     unsafe fn watch(&mut self, watcher: &Watcher) -> Watch {
         // SAFETY: its signal is expected then; the caller's promise, and `unwatch` below.
-        Asleep::watch(watcher, |prober| unsafe { self.process.vni(self.vni).add_prober(self.key, prober) })
+        Asleep::watch(watcher, |prober| unsafe { self.domain.vni(self.vni).add_prober(self.key, prober) })
     }
 
     fn unwatch(&mut self, watcher: &Watcher) {
-        Asleep::unwatch(watcher, |prober| self.process.vni(self.vni).remove_prober(self.key, prober));
+        Asleep::unwatch(watcher, |prober| self.domain.vni(self.vni).remove_prober(self.key, prober));
     }
 }

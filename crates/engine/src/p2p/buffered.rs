@@ -4,25 +4,17 @@
 //! of the library's own, and what is pending is held against the size attached: the sum is what the standard's model
 //! promises, without the fragmentation of a ring buffer.
 
-use crate::buffer::Buffer;
-use crate::comm::{CommRef, Plane};
+use crate::attached_buffer::Attached;
+use crate::comm::CommRef;
 use crate::error::{Error, Result};
-use crate::process;
-use crate::request::{self, RequestId, RequestKind, SEND_DONE};
-use heddle_platform::atomic::{AtomicUsize, Ordering};
+use heddle_message::buffer::Buffer;
+use heddle_message::domain;
+use heddle_message::request::{self, RequestId, RequestKind, SEND_DONE};
+use heddle_message::vni::{SendArgs, Sequel};
+use heddle_platform::atomic::Ordering;
 use heddle_spec::constants as mpi;
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// A buffer that the program has attached.
-#[derive(Debug)]
-pub struct Attached {
-    /// Its address, to be given back at detach.
-    pub address: usize,
-    /// Its size in bytes; `None` if the library provides as much as is needed (`MPI_BUFFER_AUTOMATIC`).
-    pub size: Option<usize>,
-    pending: AtomicUsize,
-}
 
 /// Where a buffer is attached to.
 #[derive(Debug, Clone, Copy)]
@@ -31,16 +23,6 @@ pub enum AttachTo<'a> {
     Process,
     /// One communicator.
     Comm(&'a CommRef),
-}
-
-impl Attached {
-    /// Takes room for a message, or says how much is pending.
-    fn reserve(&self, share: usize) -> std::result::Result<(), usize> {
-        let size = self.size.unwrap_or(usize::MAX);
-        let with_share = |pending: usize| pending.checked_add(share).filter(|&sum| sum <= size);
-        // Acquire: pairs with the Release in `Staged::drop`.
-        self.pending.fetch_update(Ordering::Acquire, Ordering::Acquire, with_share).map(drop)
-    }
 }
 
 static OF_PROCESS: Mutex<Option<Arc<Attached>>> = Mutex::new(None);
@@ -68,7 +50,7 @@ pub fn attach_buffer(to: AttachTo<'_>, address: usize, size: Option<usize>) -> R
         let message = "a buffer is attached already: detach it first";
         return Err(Error::new(mpi::MPI_ERR_BUFFER, message));
     }
-    *place = Some(Arc::new(Attached { address, size, pending: AtomicUsize::new(0) }));
+    *place = Some(Arc::new(Attached::new(address, size)));
     Ok(())
 }
 
@@ -88,23 +70,26 @@ pub fn detach_buffer(from: AttachTo<'_>) -> Result<Arc<Attached>> {
 /// If MPI is not running.
 pub fn flush_buffer(of: AttachTo<'_>) -> Result<()> {
     if let Some(attached) = of.attached() {
-        let process = process::current()?;
-        process.wait_until(0, || attached.pending.load(Ordering::Acquire) == 0);
+        let domain = domain::current()?;
+        domain.wait_until(0, || attached.pending.load(Ordering::Acquire) == 0);
     }
     Ok(())
 }
 
 /// A request that completes when nothing is pending in a buffer.
 #[derive(Debug)]
-pub(crate) struct Flush {
-    pub(crate) request: RequestId,
+struct Flush {
+    request: RequestId,
     attached: Arc<Attached>,
 }
 
-impl Flush {
-    /// Whether nothing is pending now.
-    pub(crate) fn is_over(&self) -> bool {
+impl Sequel for Flush {
+    fn is_due(&self) -> bool {
         self.attached.pending.load(Ordering::Acquire) == 0
+    }
+
+    fn run(self: Box<Self>, _: &mut dyn FnMut(RequestId, SendArgs)) -> Option<RequestId> {
+        Some(self.request)
     }
 }
 
@@ -116,7 +101,7 @@ const FLUSH_VNI: u32 = 0;
 /// # Errors
 /// If MPI is not running.
 pub fn iflush_buffer(of: AttachTo<'_>) -> Result<usize> {
-    let process = process::current()?;
+    let domain = domain::current()?;
     let Some(attached) = of.attached() else { return Ok(SEND_DONE) };
     let comm = match of {
         AttachTo::Process => mpi::MPI_COMM_SELF,
@@ -124,7 +109,7 @@ pub fn iflush_buffer(of: AttachTo<'_>) -> Result<usize> {
     };
     let request = request::take(FLUSH_VNI, comm, RequestKind::Generalized);
     let handle = request::handle(request);
-    process.vni(FLUSH_VNI).add_flush(Flush { request, attached });
+    domain.vni(FLUSH_VNI).follow(Box::new(Flush { request, attached }));
     Ok(handle)
 }
 
@@ -156,13 +141,13 @@ pub(crate) fn stage(comm: &CommRef, buffer: Buffer) -> Result<(Buffer, Option<Bo
     while attached.reserve(share).is_err() {
         // What the peers have received gives its room back as soon as this process sees it: this thread, or another one in
         // between.
-        if !process::current()?.look_everywhere() {
+        if !domain::current()?.look_everywhere() {
             attached.reserve(share).map_err(|pending| no_room(&attached, share, pending))?;
             break;
         }
     }
     let mut data = vec![0; buffer.len()].into_boxed_slice();
-    buffer.read(0, data.as_mut_ptr(), buffer.len());
+    buffer.copy_out(&mut data);
     let mut staged = Box::new(Staged { data, share, attached });
     // SAFETY: the boxed data does not move and is kept until the send completes.
     let copy = unsafe { Buffer::bytes(staged.data.as_mut_ptr(), staged.data.len()) };
@@ -176,26 +161,4 @@ fn no_room(attached: &Attached, share: usize, pending: usize) -> Error {
         attached.size.unwrap_or(usize::MAX)
     );
     Error::new(mpi::MPI_ERR_BUFFER, message)
-}
-
-/// Buffered send.
-///
-/// # Errors
-/// `MPI_ERR_BUFFER`, `MPI_ERR_RANK`.
-pub fn bsend(comm: &CommRef, buffer: Buffer, dest: i32, tag: i32) -> Result<()> {
-    if dest == mpi::MPI_PROC_NULL {
-        return Ok(());
-    }
-    let process = process::current()?;
-    super::send::issue(process, comm, Plane::PointToPoint, buffer, dest, tag, super::Mode::Buffered)?;
-    Ok(())
-}
-
-/// Nonblocking buffered send: complete when it returns.
-///
-/// # Errors
-/// As [`bsend`].
-pub fn ibsend(comm: &CommRef, buffer: Buffer, dest: i32, tag: i32) -> Result<usize> {
-    bsend(comm, buffer, dest, tag)?;
-    Ok(SEND_DONE)
 }

@@ -14,30 +14,12 @@
 
 use super::awaited::{AnyOf, FirstOfAll, serve};
 use super::generalized;
+use super::state::{Scan, State, is_over, scan, state};
 use crate::error::{Error, Result};
-use crate::own::Mover;
-use crate::process;
-use crate::request::{self, Found, Outcome, RequestId, RequestKind};
+use heddle_message::domain;
+use heddle_message::request::{self, Found, Outcome, RequestId, RequestKind};
+use heddle_objects::resharding::Mover;
 use heddle_spec::constants as mpi;
-
-/// What a request handle says about its operation.
-pub(super) enum State {
-    /// Null or inactive: nothing to wait for.
-    Nothing,
-    Complete,
-    Pending(u32),
-}
-
-#[inline(always)]
-pub(super) fn state(handle: usize) -> Result<State> {
-    Ok(match request::find(handle)? {
-        Found::Null => State::Nothing,
-        Found::Done => State::Complete,
-        Found::Slot(id) if request::is_complete(id) => State::Complete,
-        Found::Slot(id) if request::is_inactive(id) => State::Nothing,
-        Found::Slot(id) => State::Pending(request::vni_of(id)),
-    })
-}
 
 /// Takes the outcome of a complete request.
 #[inline(always)]
@@ -56,12 +38,6 @@ fn collect(handle: &mut usize) -> Outcome {
     }
     *handle = mpi::MPI_REQUEST_NULL;
     Outcome::empty()
-}
-
-/// Whether a request that was pending is no longer.
-#[inline(always)]
-pub(super) fn is_over(handle: usize) -> bool {
-    !matches!(state(handle), Ok(State::Pending(_)))
 }
 
 /// Waits for one request.
@@ -107,7 +83,7 @@ fn wait_first<R>(handle: &mut usize, others: &[usize], look: impl FnOnce(&Outcom
 
 #[inline(never)]
 fn wait_until_over(handle: usize, id: RequestId, others: &[usize]) -> Result<()> {
-    process::current()?.wait_for(request::vni_of(id), &mut FirstOfAll { first: handle, others });
+    domain::current()?.wait_for(request::vni_of(id), &mut FirstOfAll { first: handle, others });
     Ok(())
 }
 
@@ -129,7 +105,7 @@ pub fn test(handle: &mut usize) -> Result<Option<Outcome>> {
         State::Nothing => return Ok(Some(Outcome::empty())),
         State::Complete => {}
         State::Pending(vni) => {
-            process::current()?.progress_for_test(vni);
+            domain::current()?.progress_for_test(vni);
             if !is_over(*handle) {
                 return Ok(None);
             }
@@ -168,7 +144,7 @@ pub fn test_all(handles: &mut [usize], mut report: impl FnMut(usize, &Outcome)) 
     for handle in handles.iter() {
         if let State::Pending(vni) = state(*handle)? {
             if !tested {
-                process::current()?.progress_for_test(vni);
+                domain::current()?.progress_for_test(vni);
                 tested = true;
             }
             if !is_over(*handle) {
@@ -197,29 +173,6 @@ pub enum Any {
     Pending,
 }
 
-/// What a scan over requests finds.
-pub(super) enum Scan {
-    Complete(usize),
-    Pending,
-    Nothing,
-}
-
-/// Looks for a complete request; hands the VNIs of pending ones to `pending`.
-pub(super) fn scan(handles: &[usize], mut pending: impl FnMut(u32)) -> Result<Scan> {
-    let mut found = Scan::Nothing;
-    for (index, handle) in handles.iter().enumerate() {
-        match state(*handle)? {
-            State::Nothing => {}
-            State::Complete => return Ok(Scan::Complete(index)),
-            State::Pending(vni) => {
-                pending(vni);
-                found = Scan::Pending;
-            }
-        }
-    }
-    Ok(found)
-}
-
 /// Waits for any one of several requests.
 ///
 /// # Errors
@@ -230,9 +183,9 @@ pub fn wait_any(handles: &mut [usize]) -> Result<Any> {
         first.get_or_insert(vni);
     })?;
     if let (Scan::Pending, Some(vni)) = (&result, first) {
-        let process = process::current()?;
-        let mut any = AnyOf::new(process, handles, vni);
-        process.wait_for(vni, &mut any);
+        let domain = domain::current()?;
+        let mut any = AnyOf::new(domain, handles, vni);
+        domain.wait_for(vni, &mut any);
         result = any.found?;
     }
     Ok(match result {
@@ -248,7 +201,7 @@ pub fn wait_any(handles: &mut [usize]) -> Result<Any> {
 pub fn test_any(handles: &mut [usize]) -> Result<Any> {
     let mut result = scan(handles, |_| {})?;
     if let Scan::Pending = result {
-        scan(handles, serve(process::current()?, u32::MAX))?;
+        scan(handles, serve(domain::current()?, u32::MAX))?;
         result = scan(handles, |_| {})?;
     }
     Ok(match result {
@@ -292,8 +245,8 @@ pub fn wait_some(handles: &mut [usize], report: impl FnMut(usize, &Outcome)) -> 
     match (found, first) {
         (Scan::Nothing, _) => return Ok(Some_::Nothing),
         (Scan::Pending, Some(vni)) => {
-            let process = process::current()?;
-            process.wait_for(vni, &mut AnyOf::new(process, handles, vni));
+            let domain = domain::current()?;
+            domain.wait_for(vni, &mut AnyOf::new(domain, handles, vni));
         }
         _ => {}
     }
@@ -306,7 +259,7 @@ pub fn wait_some(handles: &mut [usize], report: impl FnMut(usize, &Outcome)) -> 
 /// `MPI_ERR_REQUEST`.
 pub fn test_some(handles: &mut [usize], report: impl FnMut(usize, &Outcome)) -> Result<Some_> {
     let found = match scan(handles, |_| {})? {
-        Scan::Pending => scan(handles, serve(process::current()?, u32::MAX))?,
+        Scan::Pending => scan(handles, serve(domain::current()?, u32::MAX))?,
         found => found,
     };
     if let Scan::Nothing = found {
@@ -326,13 +279,13 @@ pub fn free(handle: &mut usize) -> Result<()> {
         }
         Found::Done => {}
         Found::Slot(id) => {
-            let process = process::current()?;
+            let domain = domain::current()?;
             if generalized::is_programs(id) {
-                drop(generalized::let_go(process, id));
+                drop(generalized::let_go(domain, id));
             } else if request::is_complete(id) || request::is_inactive(id) {
                 request::release(id);
             } else {
-                process.vni(request::vni_of(id)).abandon(id);
+                domain.vni(request::vni_of(id)).abandon(id);
             }
         }
     }
@@ -355,8 +308,8 @@ pub fn cancel(handle: usize) -> Result<()> {
     let owner = unsafe { request::owner(id) };
     match owner.kind {
         RequestKind::Receive => {
-            let _nobody_else_moves = Mover::new();
-            process::current()?.vni(request::vni_of(id)).cancel_receive(id);
+            let _nobody_else_moves = Mover::wait();
+            domain::current()?.vni(request::vni_of(id)).cancel_receive(id);
         }
         RequestKind::Generalized => {
             if let Some(cancel) = owner.attachment.as_ref().and_then(|attachment| attachment.canceller()) {

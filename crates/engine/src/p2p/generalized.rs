@@ -1,8 +1,8 @@
 //! Generalized requests: those that the program completes itself (MPI 5.0, section 13.2).
 
 use crate::error::{Error, Result};
-use crate::process::{self, Process};
-use crate::request::{self, Attachment, Found, RequestId, RequestKind};
+use heddle_message::domain::{self, Domain};
+use heddle_message::request::{self, Attachment, Found, RequestId, RequestKind};
 use heddle_spec::constants as mpi;
 
 /// They belong to no communicator, and so to no VNI in particular.
@@ -14,7 +14,7 @@ const VNI: u32 = 0;
 /// # Errors
 /// If MPI is not running.
 pub fn start_generalized(attachment: Box<dyn Attachment>) -> Result<usize> {
-    process::current()?;
+    domain::current()?;
     let id = request::take(VNI, mpi::MPI_COMM_SELF, RequestKind::Generalized);
     // SAFETY: the request is new: nobody else knows it.
     unsafe { request::owner(id) }.attachment = Some(attachment);
@@ -31,7 +31,7 @@ pub fn complete_generalized(handle: usize) -> Result<()> {
     if !is_programs(id) {
         return Err(bad());
     }
-    let dropped = process::current()?.vni(request::vni_of(id)).settle(|| {
+    let dropped = domain::current()?.vni(request::vni_of(id)).settle(|| {
         if request::is_complete(id) {
             return (None, Err(bad()));
         }
@@ -56,8 +56,8 @@ pub(super) fn is_programs(id: RequestId) -> bool {
 
 /// Frees a request that the program completes, or will complete. What is attached to it is to be dropped outside of all
 /// sections, since that may call a function of the program.
-pub(super) fn let_go(process: &Process, id: RequestId) -> Option<Box<dyn Attachment>> {
-    process.vni(request::vni_of(id)).settle(|| {
+pub(super) fn let_go(domain: &Domain, id: RequestId) -> Option<Box<dyn Attachment>> {
+    domain.vni(request::vni_of(id)).settle(|| {
         // SAFETY: we are in the section of what the program completes.
         let owner = unsafe { request::owner(id) };
         if !request::is_complete(id) {

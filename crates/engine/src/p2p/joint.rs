@@ -6,13 +6,13 @@
 
 use super::receive::{check_source, reissue};
 use super::send::{send_with, world_rank};
-use crate::buffer::Buffer;
 use crate::comm::{CommRef, Plane};
 use crate::error::Result;
-use crate::matching::Key;
-use crate::process;
-use crate::request::{self, Outcome, PartOver, RequestId, RequestKind};
-use crate::vni::SendArgs;
+use heddle_message::buffer::Buffer;
+use heddle_message::domain;
+use heddle_message::matching::Key;
+use heddle_message::request::{self, Outcome, PartOver, RequestId, RequestKind};
+use heddle_message::vni::SendArgs;
 use heddle_spec::constants as mpi;
 use std::any::Any;
 
@@ -39,7 +39,7 @@ pub fn isendrecv_replace(
     (source, receive_tag): (i32, i32),
 ) -> Result<usize> {
     let mut copy = vec![0u8; buffer.len()].into_boxed_slice();
-    buffer.read(0, copy.as_mut_ptr(), copy.len());
+    buffer.copy_out(&mut copy);
     // SAFETY: the boxed data does not move, and is kept until the send is complete.
     let outgoing = unsafe { Buffer::bytes(copy.as_mut_ptr(), copy.len()) };
     start(comm, (outgoing, dest, send_tag), Some(Box::new(copy)), (buffer, source, receive_tag))
@@ -52,16 +52,16 @@ fn start(
     (receive_buffer, source, receive_tag): (Buffer, i32, i32),
 ) -> Result<usize> {
     let peer = if dest == mpi::MPI_PROC_NULL { None } else { Some(world_rank(comm, dest)?) };
-    let process = process::current()?;
-    let (context, rank) = (comm.context(Plane::PointToPoint), comm.rank() as i32);
+    let domain = domain::current()?;
+    let (context, rank) = (comm.context().id(Plane::PointToPoint), comm.rank() as i32);
     let incoming = if source == mpi::MPI_PROC_NULL {
         None
     } else {
         check_source(comm, source)?;
         let key = Key::new(context, source, receive_tag);
-        Some((comm.vni_wanted(process, &key)?, key))
+        Some((comm.vni_wanted(domain, &key)?, key))
     };
-    let sending_vni = comm.vni_of(process, context, rank, send_tag);
+    let sending_vni = comm.context().vni_of(domain.vnis().len(), context, rank, send_tag);
     let vni = incoming.map_or(sending_vni, |(vni, _)| vni);
     let whole = request::take(vni, comm.handle(), RequestKind::Send);
     let handle = request::handle(whole);
@@ -73,7 +73,7 @@ fn start(
         None => done(RequestKind::Receive, Outcome::proc_null()),
         Some((vni, key)) => {
             let part = part(comm, vni, RequestKind::Receive, whole);
-            reissue(process, comm, vni, part, receive_buffer, key);
+            reissue(domain, comm, vni, part, receive_buffer, key);
         }
     }
     let Some(peer) = peer else {
@@ -90,7 +90,7 @@ fn start(
         keep,
     };
     let send_part = |vni| part(comm, vni, RequestKind::Send, whole);
-    if send_with(process, comm, sending_vni, args, send_part).is_none() {
+    if send_with(domain, comm, sending_vni, args, send_part).is_none() {
         done(RequestKind::Send, Outcome::empty());
     }
     Ok(handle)

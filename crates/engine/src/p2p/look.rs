@@ -1,15 +1,16 @@
 //! Looking at the outcome of requests without freeing them (MPI 5.0, section 3.7.6).
 
-use super::complete::{Any, Some_, State, state};
+use super::complete::{Any, Some_};
+use super::state::{State, state};
 use crate::error::Result;
-use crate::process;
-use crate::request::{self, Found, Outcome};
+use heddle_message::domain;
+use heddle_message::request::{self, Found, Outcome};
 
 /// The state of a request after an attempt at progress, should it be pending.
 fn state_now(handle: usize) -> Result<State> {
     match state(handle)? {
         State::Pending(vni) => {
-            process::current()?.progress_for_test(vni);
+            domain::current()?.progress_for_test(vni);
             state(handle)
         }
         found => Ok(found),

@@ -18,16 +18,15 @@ mod complete;
 mod generalized;
 mod joint;
 mod look;
+mod mode;
 mod persistent;
 mod probe;
 mod receive;
 mod send;
 mod sendrecv;
+mod state;
 
-pub(crate) use buffered::Flush;
-pub use buffered::{
-    AttachTo, Attached, attach_buffer, bsend, detach_buffer, flush_buffer, ibsend, iflush_buffer,
-};
+pub use buffered::{AttachTo, attach_buffer, detach_buffer, flush_buffer, iflush_buffer};
 pub use complete::{
     Any, Some_, cancel, free, test, test_all, test_any, test_some, wait, wait_all, wait_any, wait_some,
     wait_with,
@@ -35,21 +34,11 @@ pub use complete::{
 pub use generalized::{complete_generalized, start_generalized};
 pub use joint::{isendrecv, isendrecv_replace};
 pub use look::{get_status, get_status_all, get_status_any, get_status_some};
+pub use mode::Mode;
 pub use persistent::{receive_init, send_init, start};
 pub(crate) use probe::comm_of_message;
 pub use probe::{improbe, imrecv, iprobe, message_of_index, mprobe, mrecv, probe};
 pub(crate) use receive::reissue;
 pub use receive::{irecv, recv, recv_with};
-pub use send::{isend, send};
+pub use send::{bsend, ibsend, isend, send};
 pub use sendrecv::{sendrecv, sendrecv_replace};
-
-/// How a send may complete (MPI 5.0, section 3.4).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// Whenever the library likes. Also used for ready mode.
-    Standard,
-    /// Only when the receive has started.
-    Synchronous,
-    /// Without regard to the receiver, from the attached buffer.
-    Buffered,
-}

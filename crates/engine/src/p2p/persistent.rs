@@ -1,15 +1,16 @@
 //! Persistent requests: an operation described once and started again and again (MPI 5.0, section 3.9).
 
+use super::buffered;
+use super::mode::Mode;
 use super::receive::{check_source, reissue};
 use super::send::{send_with, world_rank};
-use super::{Mode, buffered};
-use crate::buffer::Buffer;
 use crate::comm::{CommRef, KeptComm, Plane};
 use crate::error::{Error, Result};
-use crate::matching::Key;
-use crate::process;
-use crate::request::{self, Attachment, Found, Outcome, RequestId, RequestKind};
-use crate::vni::SendArgs;
+use heddle_message::buffer::Buffer;
+use heddle_message::domain;
+use heddle_message::matching::Key;
+use heddle_message::request::{self, Attachment, Found, Outcome, RequestId, RequestKind};
+use heddle_message::vni::SendArgs;
 use heddle_spec::constants as mpi;
 use std::any::Any;
 
@@ -50,8 +51,8 @@ pub fn send_init(comm: &CommRef, buffer: Buffer, dest: i32, tag: i32, mode: Mode
     let template = if dest == mpi::MPI_PROC_NULL {
         Template::Nothing
     } else {
-        let context = comm.context(Plane::PointToPoint);
-        vni = comm.vni_of(process::current()?, context, comm.rank() as i32, tag);
+        let context = comm.context().id(Plane::PointToPoint);
+        vni = comm.context().vni_of(domain::current()?.vnis().len(), context, comm.rank() as i32, tag);
         let peer = world_rank(comm, dest)?;
         // SAFETY: the request that has the template keeps the communicator.
         let comm = unsafe { comm.kept_by_request() };
@@ -70,8 +71,8 @@ pub fn receive_init(comm: &CommRef, buffer: Buffer, source: i32, tag: i32) -> Re
         Template::Nothing
     } else {
         check_source(comm, source)?;
-        let key = Key::new(comm.context(Plane::PointToPoint), source, tag);
-        vni = comm.vni_wanted(process::current()?, &key)?;
+        let key = Key::new(comm.context().id(Plane::PointToPoint), source, tag);
+        vni = comm.vni_wanted(domain::current()?, &key)?;
         // SAFETY: as above.
         let comm = unsafe { comm.kept_by_request() };
         Template::Receive { comm, buffer, source, tag }
@@ -84,7 +85,7 @@ pub fn receive_init(comm: &CommRef, buffer: Buffer, source: i32, tag: i32) -> Re
 /// # Errors
 /// `MPI_ERR_REQUEST` if it is not persistent or active already; `MPI_ERR_BUFFER` for a buffered send without room.
 pub fn start(handle: usize) -> Result<()> {
-    let process = process::current()?;
+    let domain = domain::current()?;
     let id = match request::find(handle)? {
         Found::Slot(id) if request::is_inactive(id) => id,
         _ => {
@@ -104,7 +105,7 @@ pub fn start(handle: usize) -> Result<()> {
             let args = SendArgs {
                 buffer,
                 peer: *peer,
-                context: comm.context(Plane::PointToPoint),
+                context: comm.context().id(Plane::PointToPoint),
                 source: comm.rank() as i32,
                 tag: *tag,
                 synchronous: *mode == Mode::Synchronous,
@@ -113,12 +114,12 @@ pub fn start(handle: usize) -> Result<()> {
             start_send(comm, args, id, *mode == Mode::Buffered)
         }
         Some(Template::Receive { comm, buffer, source, tag }) => {
-            let key = Key::new(comm.context(Plane::PointToPoint), *source, *tag);
+            let key = Key::new(comm.context().id(Plane::PointToPoint), *source, *tag);
             // Where it was last time its messages need not be now.
-            let vni = comm.vni_wanted(process, &key)?;
+            let vni = comm.vni_wanted(domain, &key)?;
             request::set_vni(id, vni);
             request::activate(id);
-            reissue(process, comm, vni, id, *buffer, key);
+            reissue(domain, comm, vni, id, *buffer, key);
             Ok(())
         }
         _ => {
@@ -131,15 +132,15 @@ pub fn start(handle: usize) -> Result<()> {
 }
 
 fn start_send(comm: &CommRef, args: SendArgs, id: RequestId, buffered: bool) -> Result<()> {
-    let process = process::current()?;
+    let domain = domain::current()?;
     let (vni, handle) = (request::vni_of(id), comm.handle());
     request::activate(id);
     let is_complete = if buffered {
         // The data is in a request of its own, so that this one is complete at once.
-        send_with(process, comm, vni, args, |vni| request::take_detached(vni, handle, RequestKind::Send));
+        send_with(domain, comm, vni, args, |vni| request::take_detached(vni, handle, RequestKind::Send));
         true
     } else {
-        send_with(process, comm, vni, args, |_| id).is_none()
+        send_with(domain, comm, vni, args, |_| id).is_none()
     };
     if is_complete {
         // SAFETY: only its owner knows of this request.

@@ -2,14 +2,14 @@
 
 use super::awaited::Arrival;
 use super::receive::check_source;
-use crate::buffer::Buffer;
 use crate::comm::{CommRef, KeptComm, Plane};
 use crate::error::{Error, Result};
-use crate::matching::Key;
-use crate::object_table::{Kind, Table};
-use crate::process::{self, Process};
-use crate::request::{self, Outcome, RequestKind};
-use crate::vni::Message;
+use heddle_message::buffer::Buffer;
+use heddle_message::domain::{self, Domain};
+use heddle_message::matching::Key;
+use heddle_message::request::{self, Outcome, RequestKind};
+use heddle_message::vni::Message;
+use heddle_objects::table::{Kind, Table};
 use heddle_spec::constants as mpi;
 use std::sync::{Mutex, PoisonError};
 
@@ -45,7 +45,7 @@ fn seen(key: &Key, bytes: u64) -> Outcome {
 
 /// Where a probe looks, and for what.
 struct Probe {
-    process: &'static Process,
+    domain: &'static Domain,
     vni: u32,
     key: Key,
 }
@@ -53,27 +53,27 @@ struct Probe {
 impl Probe {
     fn new(comm: &CommRef, source: i32, tag: i32) -> Result<Probe> {
         check_source(comm, source)?;
-        let key = Key::new(comm.context(Plane::PointToPoint), source, tag);
-        let process = process::current()?;
-        if comm.is_own(&key) {
-            comm.settle(process);
+        let key = Key::new(comm.context().id(Plane::PointToPoint), source, tag);
+        let domain = domain::current()?;
+        if comm.context().is_own(&key) {
+            comm.context().settle(domain);
         }
-        Ok(Probe { process, vni: comm.vni_wanted(process, &key)?, key })
+        Ok(Probe { domain, vni: comm.vni_wanted(domain, &key)?, key })
     }
 
     fn peek(&self) -> Option<Outcome> {
-        self.process.vni(self.vni).peek(self.key).map(|(exact, bytes)| seen(&exact, bytes))
+        self.domain.vni(self.vni).peek(self.key).map(|(exact, bytes)| seen(&exact, bytes))
     }
 
     fn take(&self) -> Option<(Outcome, Key, Message)> {
-        let taken = self.process.vni(self.vni).take(self.key);
-        taken.map(|(exact, message)| (seen(&exact, message.len()), exact, message))
+        let taken = self.domain.vni(self.vni).take(self.key);
+        taken.map(|(exact, message)| (seen(&exact, message.bytes()), exact, message))
     }
 
     /// Looks, and after an attempt at progress once more.
     fn try_once<T>(&self, look: impl Fn(&Probe) -> Option<T>) -> Option<T> {
         look(self).or_else(|| {
-            self.process.progress_for_test(self.vni);
+            self.domain.progress_for_test(self.vni);
             look(self)
         })
     }
@@ -85,8 +85,8 @@ impl Probe {
             found = found.take().or_else(|| look(self));
             found.is_some()
         };
-        let Probe { process, vni, key } = *self;
-        process.wait_for(vni, &mut Arrival { process, vni, key, look });
+        let Probe { domain, vni, key } = *self;
+        domain.wait_for(vni, &mut Arrival { domain, vni, key, look });
         match found {
             Some(found) => found,
             None => unreachable!("the wait ends with a message"),
@@ -151,8 +151,7 @@ pub fn mprobe(comm: &CommRef, source: i32, tag: i32) -> Result<(usize, Outcome)>
 /// `MPI_ERR_REQUEST` if the handle is not that of a message not yet received.
 pub fn imrecv(message: usize, buffer: Buffer) -> Result<usize> {
     if message == mpi::MPI_MESSAGE_NO_PROC {
-        let process = process::current()?;
-        return Ok(super::receive::completed(&CommRef::own(process), Outcome::proc_null()));
+        return Ok(super::receive::completed(&CommRef::comm_self()?, Outcome::proc_null()));
     }
     let bad = || {
         Error::new(mpi::MPI_ERR_REQUEST, format!("{message:#x} is not a message that waits to be received"))
@@ -160,10 +159,10 @@ pub fn imrecv(message: usize, buffer: Buffer) -> Result<usize> {
     let object = MESSAGES.remove(message).ok_or_else(bad)?;
     let taken = object.content.lock().unwrap_or_else(PoisonError::into_inner).take();
     let (key, content) = taken.ok_or_else(bad)?;
-    let process = process::current()?;
-    let vni = object.comm.vni_of(process, key.context, key.source(), key.tag());
+    let domain = domain::current()?;
+    let vni = object.comm.context().vni_of(domain.vnis().len(), key.context, key.source(), key.tag());
     let id = request::take(vni, object.comm.handle(), RequestKind::Receive);
-    process.vni(vni).receive_matched(id, buffer, key, content);
+    domain.vni(vni).receive_matched(id, buffer, key, content);
     Ok(request::handle(id))
 }
 

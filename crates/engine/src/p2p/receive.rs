@@ -2,12 +2,12 @@
 
 use super::awaited::Completion;
 use super::send::bad_rank;
-use crate::buffer::Buffer;
 use crate::comm::{CommRef, Plane};
 use crate::error::Result;
-use crate::matching::Key;
-use crate::process::{self, Process};
-use crate::request::{self, Outcome, RequestId, RequestKind, Stage};
+use heddle_message::buffer::Buffer;
+use heddle_message::domain::{self, Domain};
+use heddle_message::matching::Key;
+use heddle_message::request::{self, Outcome, RequestId, RequestKind, Stage};
 use heddle_spec::constants as mpi;
 
 /// Checks the source of a receive or probe.
@@ -47,26 +47,26 @@ pub fn recv_with<R>(
         return Ok(look(&Outcome::proc_null()));
     }
     check_source(comm, source)?;
-    let process = process::current()?;
-    let key = Key::new(comm.context(plane), source, tag);
-    let vni = comm.vni_wanted(process, &key)?;
-    if !comm.is_own(&key)
-        && let Some((envelope, bytes)) = process.receive_directly(vni, key, buffer)
+    let domain = domain::current()?;
+    let key = Key::new(comm.context().id(plane), source, tag);
+    let vni = comm.vni_wanted(domain, &key)?;
+    if !comm.context().is_own(&key)
+        && let Some((envelope, bytes)) = domain.receive_directly(vni, key, buffer)
     {
         let (source, tag) = (envelope.source(), envelope.tag());
         return Ok(look(&Outcome { source, tag, bytes: bytes as u64, cancelled: false, error: None }));
     }
-    Ok(look(&receive_and_wait(process, comm, vni, buffer, key)))
+    Ok(look(&receive_and_wait(domain, comm, vni, buffer, key)))
 }
 
 #[inline(never)]
-fn receive_and_wait(process: &Process, comm: &CommRef, vni: u32, buffer: Buffer, key: Key) -> Outcome {
+fn receive_and_wait(domain: &Domain, comm: &CommRef, vni: u32, buffer: Buffer, key: Key) -> Outcome {
     let id = request::take(vni, comm.handle(), RequestKind::Receive);
-    reissue(process, comm, vni, id, buffer, key);
+    reissue(domain, comm, vni, id, buffer, key);
     if request::is_complete(id) {
-        process.ended_promptly(vni);
+        domain.ended_promptly(vni);
     } else {
-        process.wait_for(vni, &mut Completion(id));
+        domain.wait_for(vni, &mut Completion(id));
     }
     match request::consume(id) {
         Some((outcome, _)) => outcome,
@@ -84,11 +84,11 @@ pub fn irecv(comm: &CommRef, plane: Plane, buffer: Buffer, source: i32, tag: i32
         return Ok(completed(comm, Outcome::proc_null()));
     }
     check_source(comm, source)?;
-    let process = process::current()?;
-    let key = Key::new(comm.context(plane), source, tag);
-    let vni = comm.vni_wanted(process, &key)?;
+    let domain = domain::current()?;
+    let key = Key::new(comm.context().id(plane), source, tag);
+    let vni = comm.vni_wanted(domain, &key)?;
     let id = request::take(vni, comm.handle(), RequestKind::Receive);
-    reissue(process, comm, vni, id, buffer, key);
+    reissue(domain, comm, vni, id, buffer, key);
     Ok(request::handle(id))
 }
 
@@ -102,28 +102,28 @@ pub(crate) fn completed(comm: &CommRef, outcome: Outcome) -> usize {
 
 /// Issues a receive into a request that exists.
 #[inline(always)]
-pub(crate) fn reissue(process: &Process, comm: &CommRef, vni: u32, id: RequestId, buffer: Buffer, key: Key) {
+pub(crate) fn reissue(domain: &Domain, comm: &CommRef, vni: u32, id: RequestId, buffer: Buffer, key: Key) {
     // SAFETY: the request is not issued yet; the caller holds the datatype, or the request does since it was made.
     unsafe { request::set_buffer(id, buffer) };
     // SAFETY: as above.
     let flight = unsafe { request::flight(id) };
     flight.context = key.context;
     flight.stage = Stage::UnderWay;
-    if comm.is_own(&key) {
-        receive_own(process, comm, vni, id, key);
+    if comm.context().is_own(&key) {
+        receive_own(domain, comm, vni, id, key);
     } else {
-        process.vni(vni).receive(id, key);
+        domain.vni(vni).receive(id, key);
     }
 }
 
 /// Issues a receive that may want messages of this process, while these may be elsewhere than all others, or come to be.
 #[inline(never)]
-fn receive_own(process: &Process, comm: &CommRef, vni: u32, id: RequestId, key: Key) {
-    comm.settle_for(process, &key);
-    while let Some(route) = comm.route(process, key.context, key.tag()) {
-        if process.vni(route.vni()).receive_own(id, key, route) {
+fn receive_own(domain: &Domain, comm: &CommRef, vni: u32, id: RequestId, key: Key) {
+    comm.context().settle_for(domain, &key);
+    while let Some(route) = comm.context().route(domain, key.context, key.tag()) {
+        if domain.vni(route.vni()).receive_own(id, key, route) {
             return;
         }
     }
-    process.vni(vni).receive(id, key);
+    domain.vni(vni).receive(id, key);
 }

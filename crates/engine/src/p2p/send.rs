@@ -1,14 +1,14 @@
 //! Sends.
 
-use super::Mode;
 use super::awaited::Completion;
 use super::buffered;
-use crate::buffer::Buffer;
+use super::mode::Mode;
 use crate::comm::{CommRef, Plane};
 use crate::error::{Error, Result};
-use crate::process::{self, Process};
-use crate::request::{self, RequestId, RequestKind, SEND_DONE};
-use crate::vni::{SendArgs, eager_header};
+use heddle_message::buffer::Buffer;
+use heddle_message::domain::{self, Domain};
+use heddle_message::request::{self, RequestId, RequestKind, SEND_DONE};
+use heddle_message::vni::{SendArgs, eager_header};
 use heddle_spec::constants as mpi;
 
 /// The world rank of a member of a communicator.
@@ -40,16 +40,16 @@ pub fn send(comm: &CommRef, plane: Plane, buffer: Buffer, dest: i32, tag: i32, m
     if dest == mpi::MPI_PROC_NULL {
         return Ok(());
     }
-    let process = process::current()?;
-    match issue(process, comm, plane, buffer, dest, tag, mode)? {
+    let domain = domain::current()?;
+    match issue(domain, comm, plane, buffer, dest, tag, mode)? {
         None => Ok(()),
-        Some(id) => wait_for(process, id),
+        Some(id) => wait_for(domain, id),
     }
 }
 
 #[cold]
-fn wait_for(process: &Process, id: RequestId) -> Result<()> {
-    process.wait_for(request::vni_of(id), &mut Completion(id));
+fn wait_for(domain: &Domain, id: RequestId) -> Result<()> {
+    domain.wait_for(request::vni_of(id), &mut Completion(id));
     match request::consume(id) {
         Some((outcome, _)) => outcome.error.map_or(Ok(()), Err),
         None => unreachable!("nobody else knows this request"),
@@ -65,14 +65,14 @@ pub fn isend(comm: &CommRef, plane: Plane, buffer: Buffer, dest: i32, tag: i32, 
     if dest == mpi::MPI_PROC_NULL {
         return Ok(SEND_DONE);
     }
-    let process = process::current()?;
-    Ok(issue(process, comm, plane, buffer, dest, tag, mode)?.map_or(SEND_DONE, request::handle))
+    let domain = domain::current()?;
+    Ok(issue(domain, comm, plane, buffer, dest, tag, mode)?.map_or(SEND_DONE, request::handle))
 }
 
 /// Issues a send; `None` if it is complete already, as is one in buffered mode.
 #[inline(always)]
 pub(crate) fn issue(
-    process: &Process,
+    domain: &Domain,
     comm: &CommRef,
     plane: Plane,
     buffer: Buffer,
@@ -81,68 +81,90 @@ pub(crate) fn issue(
     mode: Mode,
 ) -> Result<Option<RequestId>> {
     let peer = world_rank(comm, dest)?;
-    let (context, source) = (comm.context(plane), comm.rank() as i32);
-    let vni = comm.vni_of(process, context, source, tag);
+    let (context, source) = (comm.context().id(plane), comm.rank() as i32);
+    let vni = comm.context().vni_of(domain.vnis().len(), context, source, tag);
     let synchronous = mode == Mode::Synchronous;
     if mode == Mode::Buffered {
         let (buffer, keep) = buffered::stage(comm, buffer)?;
         let args = SendArgs { buffer, peer, context, source, tag, synchronous, keep };
         // Nobody waits for the rest of it.
         let request = |vni| request::take_detached(vni, comm.handle(), RequestKind::Send);
-        send_with(process, comm, vni, args, request);
+        send_with(domain, comm, vni, args, request);
         return Ok(None);
     }
-    if !synchronous && process.vni(vni).send_at_once(peer, eager_header(context, source, tag), buffer) {
+    if !synchronous && domain.vni(vni).send_at_once(peer, eager_header(context, source, tag), buffer) {
         return Ok(None);
     }
     let request = |vni| request::take(vni, comm.handle(), RequestKind::Send);
-    if is_own(process, comm, peer) {
+    if is_own(domain, comm, peer) {
         let mut args = SendArgs { buffer, peer, context, source, tag, synchronous, keep: None };
-        if let Some(sent) = send_own(process, comm, &mut args, request) {
+        if let Some(sent) = send_own(domain, comm, &mut args, request) {
             return Ok(sent);
         }
     }
     // Made anew: what was lent would be read back from memory.
     let args = SendArgs { buffer, peer, context, source, tag, synchronous, keep: None };
-    Ok(process.vni(vni).issue_send(args, || request(vni)))
+    Ok(domain.vni(vni).issue_send(args, || request(vni)))
 }
 
 /// Whether a message to this process of the world may be on another VNI than all others.
 #[inline(always)]
-fn is_own(process: &Process, comm: &CommRef, peer: usize) -> bool {
-    comm.moves_own() && peer == process.rank()
+fn is_own(domain: &Domain, comm: &CommRef, peer: usize) -> bool {
+    comm.context().moves_own() && peer == domain.rank()
 }
 
 /// Sends now. `None` if the send is complete; otherwise the request, made by `request` for a VNI, that will be.
 pub(crate) fn send_with(
-    process: &Process,
+    domain: &Domain,
     comm: &CommRef,
     vni: u32,
     mut args: SendArgs,
     request: impl Fn(u32) -> RequestId + Copy + Send + Sync,
 ) -> Option<RequestId> {
-    if is_own(process, comm, args.peer)
-        && let Some(sent) = send_own(process, comm, &mut args, request)
+    if is_own(domain, comm, args.peer)
+        && let Some(sent) = send_own(domain, comm, &mut args, request)
     {
         return sent;
     }
-    process.vni(vni).send(args, || request(vni))
+    domain.vni(vni).send(args, || request(vni))
 }
 
 /// Sends to this process; `None` if its messages to itself are where all others are, and are to be sent like these.
 #[inline(never)]
 fn send_own(
-    process: &Process,
+    domain: &Domain,
     comm: &CommRef,
     args: &mut SendArgs,
     request: impl Fn(u32) -> RequestId + Copy + Send + Sync,
 ) -> Option<Option<RequestId>> {
-    while let Some(route) = comm.route(process, args.context, args.tag) {
-        let sent = process.vni(route.vni()).send_own(args, request, route);
+    while let Some(route) = comm.context().route(domain, args.context, args.tag) {
+        let sent = domain.vni(route.vni()).send_own(args, request, route);
         if sent.is_some() {
-            comm.spread_if_crowded(process, route);
+            comm.context().spread_if_crowded(domain, route);
             return sent;
         }
     }
     None
+}
+
+/// Buffered send.
+///
+/// # Errors
+/// `MPI_ERR_BUFFER`, `MPI_ERR_RANK`.
+pub fn bsend(comm: &CommRef, buffer: Buffer, dest: i32, tag: i32) -> Result<()> {
+    if dest == mpi::MPI_PROC_NULL {
+        return Ok(());
+    }
+    let domain = domain::current()?;
+    issue(domain, comm, Plane::PointToPoint, buffer, dest, tag, Mode::Buffered)?;
+    Ok(())
+}
+
+/// Nonblocking buffered send: complete when it returns.
+///
+/// # Errors
+/// As [`bsend`].
+pub fn ibsend(comm: &CommRef, buffer: Buffer, dest: i32, tag: i32) -> Result<usize> {
+    bsend(comm, buffer, dest, tag)?;
+    Ok(SEND_DONE)
 }

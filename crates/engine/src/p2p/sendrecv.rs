@@ -2,11 +2,11 @@
 
 use super::receive::check_source;
 use super::{Mode, isend, recv, wait};
-use crate::buffer::Buffer;
 use crate::comm::{CommRef, Plane};
 use crate::error::Result;
-use crate::matching::Key;
-use crate::request::Outcome;
+use heddle_message::buffer::Buffer;
+use heddle_message::matching::Key;
+use heddle_message::request::Outcome;
 use heddle_spec::constants as mpi;
 
 /// Sends one message and receives another; neither waits for the other.
@@ -22,7 +22,7 @@ pub fn sendrecv(
     // An error must be found before the send is under way: nobody would wait for that.
     if source != mpi::MPI_PROC_NULL {
         check_source(comm, source)?;
-        comm.check_promises(&Key::new(comm.context(plane), source, receive_tag))?;
+        comm.check_promises(&Key::new(comm.context().id(plane), source, receive_tag))?;
     }
     let mut request = isend(comm, plane, send_buffer, dest, send_tag, Mode::Standard)?;
     let received = recv(comm, plane, receive_buffer, source, receive_tag);
@@ -41,7 +41,7 @@ pub fn sendrecv_replace(
     (source, receive_tag): (i32, i32),
 ) -> Result<Outcome> {
     let mut copy = vec![0u8; buffer.len()];
-    buffer.read(0, copy.as_mut_ptr(), copy.len());
+    buffer.copy_out(&mut copy);
     // SAFETY: the copy lives until the send is complete, which `sendrecv` waits for once it has begun.
     let outgoing = unsafe { Buffer::bytes(copy.as_mut_ptr(), copy.len()) };
     sendrecv(comm, Plane::PointToPoint, (outgoing, dest, send_tag), (buffer, source, receive_tag))

@@ -1,6 +1,6 @@
 //! Grids of processes, ranks in row-major order (MPI 5.0, section 8.5).
 
-use super::bad_rank;
+use super::rank::bad_rank;
 use crate::error::{Error, Result};
 use heddle_spec::constants as mpi;
 

@@ -1,7 +1,7 @@
 //! Graphs: `MPI_Graph_create`, where everybody knows all edges, and distributed graphs, where each process knows its
 //! own (MPI 5.0, sections 8.5.3 to 8.5.5).
 
-use super::bad_rank;
+use super::rank::bad_rank;
 use crate::error::{Error, Result};
 use heddle_spec::constants as mpi;
 
@@ -93,7 +93,7 @@ impl Neighbours {
 ///
 /// # Errors
 /// `MPI_ERR_ARG` if it is negative.
-pub(super) fn check_weight(weight: i32) -> Result<()> {
+pub(crate) fn check_weight(weight: i32) -> Result<()> {
     if weight >= 0 {
         return Ok(());
     }

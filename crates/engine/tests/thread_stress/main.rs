@@ -29,7 +29,7 @@ mod planted;
 mod requests;
 mod scene;
 
-use heddle_engine::process;
+use heddle_engine::init;
 use heddle_spec::constants::MPI_THREAD_MULTIPLE;
 use scene::{Scene, Thread};
 use std::process::{Command, ExitCode};
@@ -92,7 +92,7 @@ fn under_each_model() {
 }
 
 fn stress(threads: usize, rounds: usize) {
-    process::initialize(MPI_THREAD_MULTIPLE).expect("MPI can be initialised");
+    init::initialize(MPI_THREAD_MULTIPLE).expect("MPI can be initialised");
     let scene = Scene::new(threads);
     for (name, work) in WORK {
         scene.run(true, |thread| (0..rounds).for_each(|round| work(thread, round)));
@@ -107,5 +107,5 @@ fn stress(threads: usize, rounds: usize) {
     });
     scene.report(&format!("mixed: {threads} threads, {} rounds", 2 * rounds));
     scene.end();
-    process::finalize().expect("MPI is running");
+    init::finalize().expect("MPI is running");
 }

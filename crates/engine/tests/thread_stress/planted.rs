@@ -4,8 +4,8 @@
 use crate::payload::Payload;
 use crate::scene::call;
 use heddle_engine::comm::{CommRef, Plane};
+use heddle_engine::init;
 use heddle_engine::p2p::{self, Mode};
-use heddle_engine::process;
 use heddle_platform::atomic::{AtomicBool, Ordering};
 use heddle_spec::constants::{MPI_THREAD_MULTIPLE, MPI_THREAD_SINGLE};
 use std::process::ExitCode;
@@ -30,8 +30,8 @@ pub(crate) fn commit(name: &str) -> ExitCode {
 }
 
 fn start(thread_level: i32) -> CommRef {
-    process::initialize(thread_level).expect("MPI can be initialised");
-    CommRef::own(process::current().expect("MPI is running"))
+    init::initialize(thread_level).expect("MPI can be initialised");
+    CommRef::comm_self().expect("MPI is running")
 }
 
 /// Runs `other` on a thread and then `this` here, without anything that orders the two. The thread stays until both

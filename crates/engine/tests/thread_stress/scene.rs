@@ -1,10 +1,10 @@
 //! What the threads share, and how they call the engine.
 
 use heddle_engine::collective;
-use heddle_engine::comm::{self, CommRef};
+use heddle_engine::comm::CommRef;
 use heddle_engine::error::Result;
 use heddle_engine::p2p::{self, AttachTo};
-use heddle_engine::process;
+use heddle_engine::{comm_management, domain};
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_spec::constants as mpi;
 use std::any::Any;
@@ -55,18 +55,18 @@ pub(crate) struct Thread<'a> {
 
 /// Calls the engine as an MPI function does: inside the section that the model puts around calls.
 pub(crate) fn call<R>(body: impl FnOnce() -> Result<R>) -> R {
-    let process = process::current().expect("MPI is running");
-    process.calls().inside(body).expect("a correct call succeeds")
+    let domain = domain::current().expect("MPI is running");
+    domain.calls().inside(body).expect("a correct call succeeds")
 }
 
 /// A duplicate of a communicator.
 pub(crate) fn dup(comm: &CommRef) -> CommRef {
-    call(|| CommRef::from_handle(comm::dup(comm)?))
+    call(|| CommRef::from_handle(comm_management::dup(comm)?))
 }
 
 /// Frees a communicator; what is under way there goes on.
 pub(crate) fn free(comm: CommRef) {
-    call(|| comm::free(comm.handle()));
+    call(|| comm_management::free(comm.handle()));
     call(|| {
         drop(comm);
         Ok(())
@@ -75,7 +75,7 @@ pub(crate) fn free(comm: CommRef) {
 
 impl Scene {
     pub(crate) fn new(threads: usize) -> Scene {
-        let world = CommRef::world(process::current().expect("MPI is running"));
+        let world = CommRef::world().expect("MPI is running");
         let (rank, size) = (world.rank() as i32, world.size() as i32);
         call(|| p2p::attach_buffer(AttachTo::Process, 0, None));
         Scene {

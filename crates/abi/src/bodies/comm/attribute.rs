@@ -4,7 +4,7 @@ use crate::argument::Out;
 use crate::error::{Error, Result};
 use heddle_engine::attribute::{self, Target};
 use heddle_engine::comm::CommRef;
-use heddle_engine::process;
+use heddle_engine::datatype;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::{CommHandle, DatatypeHandle};
 use std::ffi::{c_int, c_void};
@@ -31,7 +31,7 @@ pub(crate) fn comm_get_attr(
     flag: Out<c_int>,
 ) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
-    let found = match attribute::of_communicator(process::current()?, keyval) {
+    let found = match attribute::of_communicator(keyval) {
         Some(found) => found,
         None => comm.attributes.get(Target::Comm, keyval)?,
     };
@@ -66,13 +66,13 @@ pub(crate) fn type_get_attr(
     value: *mut c_void,
     flag: Out<c_int>,
 ) -> Result<()> {
-    store(attribute::of_type(datatype.0)?.get(Target::Type, keyval)?, value, flag)
+    store(datatype::of_type(datatype.0)?.get(Target::Type, keyval)?, value, flag)
 }
 
 pub(crate) fn type_set_attr(datatype: DatatypeHandle, keyval: c_int, value: *mut c_void) -> Result<()> {
-    attribute::of_type(datatype.0)?.set(Target::Type, datatype.0, keyval, value.expose_provenance())
+    datatype::of_type(datatype.0)?.set(Target::Type, datatype.0, keyval, value.expose_provenance())
 }
 
 pub(crate) fn type_delete_attr(datatype: DatatypeHandle, keyval: c_int) -> Result<()> {
-    attribute::of_type(datatype.0)?.delete(Target::Type, datatype.0, keyval)
+    datatype::of_type(datatype.0)?.delete(Target::Type, datatype.0, keyval)
 }

@@ -4,8 +4,8 @@
 
 use crate::argument::Out;
 use crate::error::Result;
-use heddle_engine::comm::{self, CommRef};
-use heddle_engine::{group, info};
+use heddle_engine::comm::CommRef;
+use heddle_engine::{comm_management, group, info};
 use heddle_spec::handle::{CommHandle, GroupHandle, InfoHandle, RequestHandle};
 use std::ffi::c_int;
 
@@ -33,15 +33,15 @@ fn begin(
 }
 
 pub(crate) fn comm_dup(comm: CommHandle, new: Out<CommHandle>) -> Result<()> {
-    make(comm, new, comm::dup)
+    make(comm, new, comm_management::dup)
 }
 
 pub(crate) fn comm_dup_with_info(comm: CommHandle, info: InfoHandle, new: Out<CommHandle>) -> Result<()> {
-    make(comm, new, |comm| comm::dup_with_info(comm, &info::hints(info.0)?))
+    make(comm, new, |comm| comm_management::dup_with_info(comm, &info::hints(info.0)?))
 }
 
 pub(crate) fn comm_idup(comm: CommHandle, new: Out<CommHandle>, request: Out<RequestHandle>) -> Result<()> {
-    begin(comm, new, request, comm::idup)
+    begin(comm, new, request, comm_management::idup)
 }
 
 pub(crate) fn comm_idup_with_info(
@@ -50,11 +50,11 @@ pub(crate) fn comm_idup_with_info(
     new: Out<CommHandle>,
     request: Out<RequestHandle>,
 ) -> Result<()> {
-    begin(comm, new, request, |comm| comm::idup_with_info(comm, &info::hints(info.0)?))
+    begin(comm, new, request, |comm| comm_management::idup_with_info(comm, &info::hints(info.0)?))
 }
 
 pub(crate) fn comm_create(comm: CommHandle, group: GroupHandle, new: Out<CommHandle>) -> Result<()> {
-    make(comm, new, |comm| comm::create(comm, &group::from_handle(group.0)?))
+    make(comm, new, |comm| comm_management::create(comm, &group::from_handle(group.0)?))
 }
 
 pub(crate) fn comm_create_group(
@@ -63,11 +63,11 @@ pub(crate) fn comm_create_group(
     tag: c_int,
     new: Out<CommHandle>,
 ) -> Result<()> {
-    make(comm, new, |comm| comm::create_group(comm, &group::from_handle(group.0)?, tag))
+    make(comm, new, |comm| comm_management::create_group(comm, &group::from_handle(group.0)?, tag))
 }
 
 pub(crate) fn comm_split(comm: CommHandle, color: c_int, key: c_int, new: Out<CommHandle>) -> Result<()> {
-    make(comm, new, |comm| comm::split(comm, color, key))
+    make(comm, new, |comm| comm_management::split(comm, color, key))
 }
 
 pub(crate) fn comm_split_type(
@@ -77,12 +77,12 @@ pub(crate) fn comm_split_type(
     info: InfoHandle,
     new: Out<CommHandle>,
 ) -> Result<()> {
-    make(comm, new, |comm| comm::split_type(comm, split_type, key, &info::hints(info.0)?))
+    make(comm, new, |comm| comm_management::split_type(comm, split_type, key, &info::hints(info.0)?))
 }
 
 pub(crate) fn comm_free(comm: Out<CommHandle>) -> Result<()> {
     let comm = comm.place()?;
-    comm::free(comm.0)?;
+    comm_management::free(comm.0)?;
     *comm = CommHandle::NULL;
     Ok(())
 }

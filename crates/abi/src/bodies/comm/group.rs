@@ -2,8 +2,8 @@
 
 use crate::argument::{List, ListOut, Out};
 use crate::error::{Error, Result};
+use heddle_engine::domain;
 use heddle_engine::group::{self, Group};
-use heddle_engine::process;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::GroupHandle;
 use std::ffi::c_int;
@@ -27,7 +27,7 @@ pub(crate) fn group_size(group: GroupHandle, size: Out<c_int>) -> Result<()> {
 }
 
 pub(crate) fn group_rank(group: GroupHandle, rank: Out<c_int>) -> Result<()> {
-    let here = group::from_handle(group.0)?.rank_of(process::current()?.rank());
+    let here = group::from_handle(group.0)?.rank_of(domain::current()?.rank());
     rank.set(here.map_or(mpi::MPI_UNDEFINED, |rank| rank as c_int))
 }
 

@@ -2,8 +2,8 @@
 
 use crate::argument::{Out, Text, TextOut};
 use crate::error::Result;
-use heddle_engine::attribute;
 use heddle_engine::comm::CommRef;
+use heddle_engine::datatype;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::{CommHandle, DatatypeHandle};
 use std::ffi::c_int;
@@ -23,9 +23,9 @@ pub(crate) fn comm_get_name(comm: CommHandle, name: TextOut, length: Out<c_int>)
 }
 
 pub(crate) fn type_set_name(datatype: DatatypeHandle, name: Text<'_>) -> Result<()> {
-    attribute::set_type_name(datatype.0, name.get()?)
+    datatype::set_type_name(datatype.0, name.get()?)
 }
 
 pub(crate) fn type_get_name(datatype: DatatypeHandle, name: TextOut, length: Out<c_int>) -> Result<()> {
-    length.set(name.set(&attribute::type_name(datatype.0)?, mpi::MPI_MAX_OBJECT_NAME)?)
+    length.set(name.set(&datatype::type_name(datatype.0)?, mpi::MPI_MAX_OBJECT_NAME)?)
 }

@@ -4,6 +4,7 @@ use crate::argument::{Callback, Out};
 use crate::error::Result;
 use heddle_engine::comm::CommRef;
 use heddle_engine::errhandler::{self, HandlerFunction, Holder};
+use heddle_engine::raise;
 use heddle_spec::handle::{CommHandle, ErrhandlerHandle};
 use std::ffi::c_int;
 
@@ -50,5 +51,5 @@ pub(crate) fn comm_set_errhandler(comm: CommHandle, errhandler: ErrhandlerHandle
 }
 
 pub(crate) fn comm_call_errhandler(comm: CommHandle, code: c_int) -> Result<()> {
-    errhandler::call_of_comm(comm.0, code)
+    raise::call_of_comm(comm.0, code)
 }

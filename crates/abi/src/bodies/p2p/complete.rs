@@ -48,8 +48,8 @@ impl Report {
         if let (None, Some(error)) = (&self.failure, error) {
             let message = format!("request {index} of the array has failed: {}", error.message());
             let failure = Error::new(mpi::MPI_ERR_IN_STATUS, message);
-            self.failure = Some(match error.comm() {
-                Some(comm) => failure.on_comm(comm.clone()),
+            self.failure = Some(match error.owner() {
+                Some(owner) => failure.with_owner(owner.clone()),
                 None => failure,
             });
         }

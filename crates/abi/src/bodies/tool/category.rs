@@ -3,7 +3,7 @@
 use super::store_indices;
 use crate::argument::{ListOut, Out, Text, TextOut};
 use crate::error::Result;
-use heddle_engine::tool::{self, CATEGORIES, Category};
+use heddle_tool::{self as tool, CATEGORIES, Category};
 use std::ffi::c_int;
 
 fn of(cat_index: c_int) -> Result<&'static Category> {

@@ -3,9 +3,9 @@
 use super::{load, store};
 use crate::argument::{Out, Text, TextOut};
 use crate::error::Result;
-use heddle_engine::tool::{self, Control, Type};
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::DatatypeHandle;
+use heddle_tool::{self as tool, Control, Type};
 use std::ffi::{c_char, c_int, c_void};
 
 pub(crate) fn t_cvar_get_num(num_cvar: Out<c_int>) -> Result<()> {

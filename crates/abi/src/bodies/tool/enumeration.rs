@@ -2,8 +2,8 @@
 
 use crate::argument::{Out, TextOut};
 use crate::error::{Error, Result};
-use heddle_engine::tool::{self, Control, Type};
 use heddle_spec::constants as mpi;
+use heddle_tool::{self as tool, Control, Type};
 use std::ffi::c_int;
 
 /// The handle of the first control variable's enumeration would be this.

@@ -2,9 +2,9 @@
 
 use crate::argument::{Callback, ListOut, Out, Text, TextOut};
 use crate::error::{Error, Result};
-use heddle_engine::tool;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::{DatatypeHandle, InfoHandle};
+use heddle_tool as tool;
 use std::ffi::{c_int, c_void};
 
 fn no_index(index: c_int) -> Result<()> {

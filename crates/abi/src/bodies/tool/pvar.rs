@@ -3,9 +3,9 @@
 use super::{load, store};
 use crate::argument::{Out, Text, TextOut};
 use crate::error::Result;
-use heddle_engine::tool::{self, Operation};
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::DatatypeHandle;
+use heddle_tool::{self as tool, Operation};
 use std::ffi::{c_int, c_void};
 
 pub(crate) fn t_pvar_get_num(num_pvar: Out<c_int>) -> Result<()> {

@@ -4,6 +4,7 @@ use super::{length, room};
 use crate::argument::{List, ListOut, Out};
 use crate::error::Result;
 use heddle_engine::comm::CommRef;
+use heddle_engine::comm_management;
 use heddle_engine::topology::{self, Cartesian};
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::CommHandle;
@@ -30,7 +31,7 @@ pub(crate) fn cart_create(
 ) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
     let (grid, new) = (grid(ndims, dims, periods)?, new.place()?);
-    *new = CommHandle(topology::cart_create(&comm, grid)?);
+    *new = CommHandle(comm_management::cart_create(&comm, grid)?);
     Ok(())
 }
 
@@ -42,14 +43,14 @@ pub(crate) fn cart_map(
     new_rank: Out<c_int>,
 ) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
-    new_rank.set(topology::cart_map(&comm, &grid(ndims, dims, periods)?)?)
+    new_rank.set(comm_management::cart_map(&comm, &grid(ndims, dims, periods)?)?)
 }
 
 pub(crate) fn cart_sub(comm: CommHandle, remain: List<'_, c_int>, new: Out<CommHandle>) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
     let remain = remain.slice(comm.cartesian()?.dims.len())?;
     let (remain, new): (Vec<bool>, _) = (remain.iter().map(|&stays| stays != 0).collect(), new.place()?);
-    *new = CommHandle(topology::cart_sub(&comm, &remain)?);
+    *new = CommHandle(comm_management::cart_sub(&comm, &remain)?);
     Ok(())
 }
 

@@ -4,8 +4,9 @@ use super::{length, room};
 use crate::argument::{List, ListOut, Out};
 use crate::error::Result;
 use heddle_engine::comm::CommRef;
+use heddle_engine::comm_management::{self, Edge};
 use heddle_engine::info;
-use heddle_engine::topology::{self, Edge, Graph, Neighbour, Neighbours};
+use heddle_engine::topology::{Graph, Neighbour, Neighbours};
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::{CommHandle, InfoHandle};
 use std::ffi::c_int;
@@ -27,7 +28,7 @@ pub(crate) fn graph_create(
 ) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
     let (graph, new) = (graph(nodes, index, edges)?, new.place()?);
-    *new = CommHandle(topology::graph_create(&comm, graph)?);
+    *new = CommHandle(comm_management::graph_create(&comm, graph)?);
     Ok(())
 }
 
@@ -39,7 +40,7 @@ pub(crate) fn graph_map(
     new_rank: Out<c_int>,
 ) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
-    new_rank.set(topology::graph_map(&comm, graph(nodes, index, edges)?.index.len())?)
+    new_rank.set(comm_management::graph_map(&comm, graph(nodes, index, edges)?.index.len())?)
 }
 
 pub(crate) fn graphdims_get(comm: CommHandle, nodes: Out<c_int>, edges: Out<c_int>) -> Result<()> {
@@ -116,7 +117,7 @@ pub(crate) fn dist_graph_create_adjacent(
         weighted: weights_given,
     };
     let new = new.place()?;
-    *new = CommHandle(topology::dist_graph_adjacent(&comm, neighbours)?);
+    *new = CommHandle(comm_management::dist_graph_adjacent(&comm, neighbours)?);
     Ok(())
 }
 
@@ -149,7 +150,7 @@ pub(crate) fn dist_graph_create(
         .map(|(source, Neighbour { rank, weight })| Edge { source, destination: rank, weight })
         .collect();
     let new = new.place()?;
-    *new = CommHandle(topology::dist_graph_create(&comm, &edges, weights_given)?);
+    *new = CommHandle(comm_management::dist_graph_create(&comm, &edges, weights_given)?);
     Ok(())
 }
 

@@ -7,9 +7,9 @@ use super::conversation::Conversation;
 use super::elements::{Blocks, Part, Parts, check_distinct};
 use super::switch_points::ALLGATHER_RING_BYTES;
 use super::tag;
-use crate::buffer::Buffer;
 use crate::comm::CommRef;
 use crate::error::Result;
+use heddle_message::buffer::Buffer;
 
 /// Gives a block of each rank to all. `send` is `None` for `MPI_IN_PLACE`.
 ///

@@ -3,12 +3,12 @@
 //! 1994, doi:10.1109/SHPCC.1994.296665). Each rank sends and receives about twice the message, however many ranks
 //! there are.
 
-use crate::buffer::Buffer;
 use crate::collective::Circle;
 use crate::collective::binomial::Binomial;
 use crate::collective::conversation::Conversation;
 use crate::collective::temporary::OnePiece;
 use crate::error::Result;
+use heddle_message::buffer::Buffer;
 use std::ops::Range;
 
 /// # Errors

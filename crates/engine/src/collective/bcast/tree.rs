@@ -1,9 +1,9 @@
 //! Broadcast down a binomial tree: ⌈log₂ n⌉ rounds of the whole message.
 
-use crate::buffer::Buffer;
 use crate::collective::Circle;
 use crate::collective::binomial::Binomial;
 use crate::collective::conversation::Conversation;
+use heddle_message::buffer::Buffer;
 
 pub(super) fn bcast(talk: &mut Conversation<'_>, data: &Buffer, circle: Circle) {
     let node = Binomial::new(circle.relative(talk.rank()), circle.size);

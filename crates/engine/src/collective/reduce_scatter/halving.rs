@@ -1,7 +1,7 @@
 //! Reduce-scatter by recursive halving: ⌈log₂ n⌉ rounds, each with half as much data as the one before, for operators
 //! that commute (Thakur, Rabenseifner, Gropp 2005, section 4.3).
 
-use super::Vector;
+use super::vector::Vector;
 use crate::collective::conversation::Conversation;
 use crate::collective::fold::{Fold, Role};
 use crate::collective::reduction::{Accumulator, Reduction, Side};

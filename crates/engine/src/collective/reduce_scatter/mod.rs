@@ -2,15 +2,17 @@
 
 mod halving;
 mod pairwise;
+mod vector;
 
 use super::conversation::Conversation;
-use super::elements::{Elements, Part, check_distinct};
+use super::elements::{Part, check_distinct};
 use super::reduction::{Accumulator, Reduction};
 use super::switch_points::REDUCE_SCATTER_PAIRWISE_BYTES;
 use super::{allreduce, tag};
 use crate::comm::CommRef;
 use crate::error::{Error, Result};
 use heddle_spec::constants as mpi;
+use vector::Vector;
 
 /// Combines the data of all ranks and gives each its block: `counts` says how many elements each rank gets. `send` is
 /// `None` for `MPI_IN_PLACE`; then `receive` has the operands, all of them.
@@ -43,36 +45,6 @@ pub fn reduce_scatter(
         all_of_it(&mut talk, reduction, vector)?;
     }
     talk.finish()
-}
-
-/// The vector of all ranks' blocks.
-#[derive(Debug, Clone, Copy)]
-struct Vector<'a> {
-    operands: Elements<'a>,
-    /// Where the result goes: this rank's block alone. It may be where the operands are.
-    place: Elements<'a>,
-    /// The first element of each rank's block, and the end.
-    starts: &'a [i64],
-}
-
-impl<'a> Vector<'a> {
-    fn count(&self) -> i64 {
-        self.starts.last().copied().unwrap_or(0)
-    }
-
-    fn count_of(&self, rank: usize) -> i64 {
-        self.starts[rank + 1] - self.starts[rank]
-    }
-
-    /// The block of `rank`, if it begins at `elements`.
-    fn block(&self, elements: Elements<'_>, rank: usize) -> crate::buffer::Buffer {
-        elements.buffer(self.count_of(rank))
-    }
-
-    /// The operands for `rank`.
-    fn operands_of(&self, rank: usize) -> Elements<'a> {
-        self.operands.at(self.starts[rank])
-    }
 }
 
 /// Short vectors and operators that do not commute: everyone combines everything, in ⌈log₂ n⌉ rounds.

@@ -5,7 +5,7 @@
 //! in front of what there is one by one, and those of higher ranks likewise form a second result, which goes behind the
 //! first: the order of operands is that of ranks, and the operator need not commute.
 
-use super::Vector;
+use super::vector::Vector;
 use crate::collective::conversation::Conversation;
 use crate::collective::reduction::{Accumulator, Reduction, Side};
 use crate::error::Result;

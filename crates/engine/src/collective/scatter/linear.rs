@@ -1,9 +1,9 @@
 //! Scatter where the root sends every rank its block.
 
-use crate::buffer::Buffer;
 use crate::collective::conversation::Conversation;
 use crate::collective::elements::Blocks;
 use crate::collective::switch_points::BATCH;
+use heddle_message::buffer::Buffer;
 
 /// Blocks of no bytes are not sent: both sides know.
 pub(super) fn scatter(

@@ -1,13 +1,13 @@
 //! Scatter down a binomial tree: ⌈log₂ n⌉ rounds, for blocks so small that copying them on the way costs less than a
 //! message for each at the root.
 
-use crate::buffer::Buffer;
 use crate::collective::Circle;
 use crate::collective::binomial::Binomial;
 use crate::collective::conversation::Conversation;
 use crate::collective::elements::Blocks;
 use crate::collective::temporary::Temporary;
 use crate::error::Result;
+use heddle_message::buffer::Buffer;
 
 /// # Errors
 /// `MPI_ERR_NO_MEM`.

@@ -1,0 +1,29 @@
+//! Communicators: a group and a context that keeps its messages apart (MPI 5.0, chapter 7.4).
+//!
+//! A **context id** is made by a leader, the group's rank 0, from its own counter and its world rank, and told to the
+//! others. So ids are unique in the job without any agreement, threads can make communicators at the same time, and
+//! an id is never used twice: freeing a communicator while messages are under way harms nobody.
+//!
+//! Each communicator has several **planes**, contexts of their own for different kinds of messages. How communicators are made
+//! and freed is in [`comm_management`](crate::comm_management).
+//!
+//! | file | idea |
+//! |---|---|
+//! | `object.rs` | the communicator itself |
+//! | `reference.rs` | communicators in use |
+//! | `predefined.rs` | `MPI_COMM_WORLD` and `MPI_COMM_SELF` |
+//! | `hints.rs` | the info hints that communicators know |
+//! | `topology.rs` | their virtual topology |
+
+mod hints;
+mod object;
+mod predefined;
+mod reference;
+mod topology;
+
+pub use heddle_message::context::Plane;
+pub(crate) use hints::choice_of;
+pub use object::{COMMS, Comm};
+pub(crate) use predefined::{close_predefined, open_predefined};
+pub(crate) use reference::bad_handle;
+pub use reference::{CommRef, KeptComm};

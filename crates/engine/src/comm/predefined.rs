@@ -1,0 +1,51 @@
+//! `MPI_COMM_WORLD` and `MPI_COMM_SELF`.
+
+use super::object::Comm;
+use crate::error::{Error, Result};
+use heddle_message::domain;
+use heddle_platform::atomic::{AtomicPtr, Ordering};
+use heddle_spec::constants as mpi;
+use std::ptr::{NonNull, null_mut};
+
+/// The communicators while MPI is initialised and not finalized. They are made once and stay.
+static WORLD: AtomicPtr<Comm> = AtomicPtr::new(null_mut());
+static SELF: AtomicPtr<Comm> = AtomicPtr::new(null_mut());
+
+/// From now on calls find these communicators.
+pub(crate) fn open_predefined(world: Comm, comm_self: Comm) {
+    for (place, comm, name) in [(&WORLD, world, "MPI_COMM_WORLD"), (&SELF, comm_self, "MPI_COMM_SELF")] {
+        comm.set_name(name);
+        // Release: pairs with the Acquire in `find`.
+        place.store(Box::into_raw(Box::new(comm)), Ordering::Release);
+    }
+}
+
+/// From now on no call finds them.
+pub(crate) fn close_predefined() {
+    WORLD.store(null_mut(), Ordering::Release);
+    SELF.store(null_mut(), Ordering::Release);
+}
+
+#[inline(always)]
+fn find(place: &AtomicPtr<Comm>) -> Result<NonNull<Comm>> {
+    // Acquire: pairs with the Release in `open_predefined`.
+    NonNull::new(place.load(Ordering::Acquire)).ok_or_else(not_running)
+}
+
+#[cold]
+fn not_running() -> Error {
+    match domain::current() {
+        Err(error) => error,
+        Ok(_) => Error::new(mpi::MPI_ERR_OTHER, "MPI is being initialised or finalized by another thread"),
+    }
+}
+
+#[inline(always)]
+pub(super) fn world() -> Result<NonNull<Comm>> {
+    find(&WORLD)
+}
+
+#[inline(always)]
+pub(super) fn comm_self() -> Result<NonNull<Comm>> {
+    find(&SELF)
+}

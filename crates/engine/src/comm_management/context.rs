@@ -1,0 +1,96 @@
+//! How the members of a new communicator learn its context: the leader makes it and tells the others along a binomial
+//! tree, 8 bytes in ⌈log₂ n⌉ steps. If the program has given hints, the leader first hears along the same tree what they
+//! all want ([`agreed`]).
+//!
+//! The messages travel on the parent. Whoever calls is a member of the new group, and every two members see the calls
+//! that concern both in the same order (the standard demands it, or tells the calls apart by a tag); since messages
+//! between two processes do not overtake, no message of one creation is taken for one of another.
+
+use crate::comm::{CommRef, Plane};
+use crate::error::{Error, Result};
+use crate::group::Group;
+use crate::p2p::{Mode, recv, send};
+use heddle_message::buffer::Buffer;
+use heddle_message::context::Choice;
+use heddle_message::domain::Domain;
+use heddle_spec::constants as mpi;
+
+/// Where the messages of a creation travel: a plane of the parent, and a tag.
+pub(super) type Channel = (Plane, i32);
+
+/// Tags of creations on the collective plane, away from those of collective operations.
+pub(super) mod tag {
+    pub(in crate::comm_management) const CONTEXT: i32 = 0x1000;
+    pub(in crate::comm_management) const IDUP: i32 = 0x1001;
+    pub(in crate::comm_management) const SPLIT: i32 = 0x1002;
+    pub(in crate::comm_management) const CHOICE: i32 = 0x1003;
+    pub(in crate::comm_management) const IDUP_CHOICE: i32 = 0x1004;
+    pub(in crate::comm_management) const IDUP_AGREED: i32 = 0x1005;
+}
+
+/// The channel of collective creations.
+pub(super) const COLLECTIVE: Channel = (Plane::Collective, tag::CONTEXT);
+
+/// What all members of a communicator want alike for a duplicate, at its rank 0; the others get anything. All call it.
+pub(super) fn agreed(parent: &CommRef, mine: Choice) -> Result<Choice> {
+    let (rank, size) = (parent.rank(), parent.size());
+    let mut choice = mine;
+    let mut distance = 1;
+    while distance < size {
+        let mut word = choice.to_word().to_ne_bytes();
+        // SAFETY: the array outlives the calls, which return when the data was taken, or has come.
+        let buffer = unsafe { Buffer::bytes(word.as_mut_ptr(), word.len()) };
+        if rank & distance != 0 {
+            let to = (rank - distance) as i32;
+            send(parent, Plane::Collective, buffer, to, tag::CHOICE, Mode::Standard)?;
+            break;
+        }
+        if rank + distance < size {
+            let from = (rank + distance) as i32;
+            received(recv(parent, Plane::Collective, buffer, from, tag::CHOICE)?.error)?;
+            choice = choice.agreed(Choice::from_word(u64::from_ne_bytes(word)));
+        }
+        distance *= 2;
+    }
+    Ok(choice)
+}
+
+/// The context of a new communicator of `group`, in which this process has rank `rank`. All members call it; what its
+/// leader, the rank 0, chooses is done.
+pub(super) fn agree(
+    domain: &Domain,
+    parent: &CommRef,
+    group: &Group,
+    rank: usize,
+    (plane, tag): Channel,
+    choice: Choice,
+) -> Result<u64> {
+    let size = group.size();
+    let in_parent = |rank: usize| {
+        let world = group.world_rank(rank);
+        world.and_then(|world| parent.group.rank_of(world)).map_or(mpi::MPI_PROC_NULL, |rank| rank as i32)
+    };
+    let mut word = [0; 8];
+    let mut distance = if rank == 0 { size.next_power_of_two() } else { 1 << rank.trailing_zeros() };
+    if rank == 0 {
+        word = domain.new_context(choice).to_ne_bytes();
+    } else {
+        // SAFETY: the array outlives the call, which returns when the message is there.
+        let buffer = unsafe { Buffer::bytes(word.as_mut_ptr(), word.len()) };
+        received(recv(parent, plane, buffer, in_parent(rank - distance), tag)?.error)?;
+    }
+    while distance > 1 {
+        distance /= 2;
+        if rank + distance < size {
+            // SAFETY: the array outlives the call, which returns when the data was taken.
+            let buffer = unsafe { Buffer::bytes(word.as_mut_ptr(), word.len()) };
+            send(parent, plane, buffer, in_parent(rank + distance), tag, Mode::Standard)?;
+        }
+    }
+    Ok(u64::from_ne_bytes(word))
+}
+
+/// Turns the error of a receive's outcome into one of the call.
+pub(super) fn received(error: Option<Error>) -> Result<()> {
+    error.map_or(Ok(()), Err)
+}

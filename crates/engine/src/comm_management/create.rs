@@ -1,0 +1,59 @@
+//! Communicators of given groups.
+
+use super::context::{self, COLLECTIVE, Channel};
+use super::insert::insert;
+use crate::comm::{Comm, CommRef, Plane};
+use crate::error::{Error, Result};
+use crate::group::Group;
+use crate::topology::Topology;
+use heddle_message::context::{Choice, Context};
+use heddle_message::domain;
+use heddle_spec::constants as mpi;
+use std::sync::Arc;
+
+/// `MPI_Comm_create`: called by all of the parent; groups of different callers are equal or disjoint. Who is in no
+/// group gets `MPI_COMM_NULL` at once.
+///
+/// # Errors
+/// `MPI_ERR_GROUP` if the group is not within the parent's.
+pub fn create(parent: &CommRef, group: &Arc<Group>) -> Result<usize> {
+    made(parent, group, COLLECTIVE, Choice::default(), |_| {})
+}
+
+/// `MPI_Comm_create_group`: called by the members of the group alone. Creations on one parent at the same time are told
+/// apart by their tags.
+///
+/// # Errors
+/// `MPI_ERR_GROUP` as for [`create`]; `MPI_ERR_TAG` for a negative tag.
+pub fn create_group(parent: &CommRef, group: &Arc<Group>, tag: i32) -> Result<usize> {
+    if tag < 0 {
+        let message = format!("{tag} is not a tag: tags go from 0 to MPI_TAG_UB");
+        return Err(Error::new(mpi::MPI_ERR_TAG, message));
+    }
+    made(parent, group, (Plane::CreateGroup, tag), Choice::default(), |_| {})
+}
+
+/// A communicator with a topology, whose members all know the group; called by all of the parent.
+pub(crate) fn of_group(parent: &CommRef, group: &Arc<Group>, topology: Topology) -> Result<usize> {
+    made(parent, group, COLLECTIVE, Choice::default(), |comm| comm.topology = Some(topology))
+}
+
+/// A communicator of a group, with what `furnish` gives it; its leader's choice is done.
+pub(super) fn made(
+    parent: &CommRef,
+    group: &Arc<Group>,
+    channel: Channel,
+    choice: Choice,
+    furnish: impl FnOnce(&mut Comm),
+) -> Result<usize> {
+    if !group.is_within(&parent.group) {
+        let message = "the group has members that the parent communicator has not";
+        return Err(Error::new(mpi::MPI_ERR_GROUP, message));
+    }
+    let domain = domain::current()?;
+    let Some(rank) = group.rank_of(domain.rank()) else { return Ok(mpi::MPI_COMM_NULL) };
+    let context = context::agree(domain, parent, group, rank, channel, choice)?;
+    let mut comm = parent.child(Context::new(context, rank, domain.vnis().len()), group.clone());
+    furnish(&mut comm);
+    Ok(insert(comm))
+}

@@ -1,0 +1,50 @@
+//! The end of a communicator.
+
+use crate::comm::{COMMS, CommRef, bad_handle};
+use crate::error::{Error, Result};
+use crate::lifetime;
+use heddle_spec::constants as mpi;
+
+/// `MPI_Comm_free`: the handle dies. Operations that are under way go on to their ends, and their errors still find the
+/// communicator's error handler: it exists as long as they use it ([`lifetime`]).
+///
+/// # Errors
+/// `MPI_ERR_COMM` for anything that is not a live communicator's handle, and for the predefined ones; what a delete
+/// callback says, and then the communicator lives on.
+pub fn free(handle: usize) -> Result<()> {
+    let comm = CommRef::from_handle(handle)?;
+    check_not_predefined(&comm)?;
+    comm.attributes.delete_all(handle)?;
+    // Of two threads that free one communicator, one gets here with a dead handle.
+    let freed = COMMS.remove(handle).ok_or_else(|| bad_handle(handle))?;
+    drop(comm);
+    lifetime::user_released(handle, freed);
+    Ok(())
+}
+
+/// `MPI_Comm_disconnect`: frees the communicator when all its processes have come so far. The program has completed
+/// its own operations before.
+///
+/// # Errors
+/// As [`free`].
+pub fn disconnect(handle: usize) -> Result<()> {
+    let comm = CommRef::from_handle(handle)?;
+    check_not_predefined(&comm)?;
+    crate::collective::barrier(&comm)?;
+    free(handle)
+}
+
+fn check_not_predefined(comm: &CommRef) -> Result<()> {
+    if comm.is_predefined() {
+        let message = "MPI_COMM_WORLD and MPI_COMM_SELF cannot be freed: they live until MPI_Finalize";
+        return Err(Error::new(mpi::MPI_ERR_COMM, message));
+    }
+    Ok(())
+}
+
+/// Deletes the attributes of `MPI_COMM_SELF`, the one set last first, as the first thing in `MPI_Finalize` (MPI 5.0,
+/// section 11.2.4), and then those of `MPI_COMM_WORLD`.
+pub(crate) fn run_delete_callbacks_of_predefined() -> Result<()> {
+    CommRef::comm_self()?.attributes.delete_all(mpi::MPI_COMM_SELF)?;
+    CommRef::world()?.attributes.delete_all(mpi::MPI_COMM_WORLD)
+}

@@ -1,0 +1,122 @@
+//! The leader's side of a nonblocking duplication with hints.
+//!
+//! ```text
+//!  others: what they want ──▶ leader: agrees, makes the context ──▶ others: learn it
+//!          (at once)                  (when the last one came)
+//! ```
+//!
+//! Between its two steps the leader may wait in MPI for something else that the others do only when they have learnt the
+//! context. So the second step is a [`Sequel`] of the VNI, done by whichever thread sees that the first one is over.
+//!
+//! Of several duplications of one communicator, the messages of each kind are in order: the steps of a later one end after those
+//! of an earlier one, and sequels are done in order.
+
+use super::word::{message, receive};
+use crate::comm::{Comm, CommRef};
+use crate::comm_management::context::tag;
+use crate::comm_management::dup;
+use crate::error::Result;
+use crate::info::Entries;
+use heddle_message::context::{Choice, UNKNOWN};
+use heddle_message::domain::Domain;
+use heddle_message::request::{self, Outcome, RequestId, RequestKind};
+use heddle_message::vni::{SendArgs, Sequel};
+use heddle_objects::table::Ref;
+use heddle_platform::atomic::{AtomicU64, Ordering};
+use std::fmt;
+use std::sync::Arc;
+
+/// What is to be done when all others have said what they want.
+struct Announcement {
+    domain: &'static Domain,
+    /// Complete when they have.
+    gathering: RequestId,
+    mine: Choice,
+    others: Arc<[AtomicU64]>,
+    /// A message for each, without the context, and its request. They are made beforehand, when the communicator is held.
+    messages: Vec<(RequestId, SendArgs)>,
+    /// The new communicator and the program's request; none if its copy callbacks failed.
+    new: Option<(Ref<Comm>, RequestId)>,
+}
+
+impl fmt::Debug for Announcement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Announcement").field("gathering", &self.gathering).finish_non_exhaustive()
+    }
+}
+
+/// Begins a duplication of a communicator whose rank 0 this process has; returns as [`idup`](super::idup).
+///
+/// # Errors
+/// What a copy callback says.
+pub(super) fn lead(
+    domain: &'static Domain,
+    comm: &CommRef,
+    mine: Choice,
+    hints: &Entries,
+) -> Result<(usize, usize)> {
+    let others = comm.size() - 1;
+    let take = |kind| request::take(comm.vni(), comm.handle(), kind);
+    let new = dup::copy(domain, comm, UNKNOWN, hints);
+    if others == 0 {
+        let new = new?;
+        new.context().set_id(domain.new_context(mine), domain.vnis().len());
+        let id = take(RequestKind::Generalized);
+        // SAFETY: the request is new: nobody else knows it.
+        unsafe { request::complete(id, Outcome::empty()) };
+        return Ok((new.handle(), request::handle(id)));
+    }
+    let (result, new) = match new {
+        Ok(new) => {
+            let (handle, id) = (new.handle(), take(RequestKind::Generalized));
+            (Ok((handle, request::handle(id))), Some((new, id)))
+        }
+        // The others wait for the context all the same.
+        Err(error) => (Err(error), None),
+    };
+    let words: Arc<[AtomicU64]> = (0..others).map(|_| AtomicU64::new(0)).collect();
+    let gathering = take(RequestKind::Generalized);
+    // SAFETY: the request is new; each receive below is a part of it.
+    unsafe { request::expect_parts(gathering, others as u32) };
+    let detached = |kind| request::take_detached(comm.vni(), comm.handle(), kind);
+    let messages = (1..=others)
+        .map(|rank| (detached(RequestKind::Send), message(comm, rank, tag::IDUP_AGREED, UNKNOWN)))
+        .collect();
+    domain.vni(comm.vni()).follow(Box::new(Announcement {
+        domain,
+        gathering,
+        mine,
+        others: words.clone(),
+        messages,
+        new,
+    }));
+    for (source, word) in (1i32..).zip(&*words) {
+        // A part that only counts: what it receives lies in its word, which the announcement keeps until all are over.
+        let id = detached(RequestKind::Generalized);
+        // SAFETY: the request is new: nobody else knows it.
+        unsafe { request::owner(id) }.joint = Some(gathering);
+        receive(domain, comm, id, word, (source, tag::IDUP_CHOICE));
+    }
+    result
+}
+
+impl Sequel for Announcement {
+    fn is_due(&self) -> bool {
+        request::is_complete(self.gathering)
+    }
+
+    fn run(self: Box<Self>, send: &mut dyn FnMut(RequestId, SendArgs)) -> Option<RequestId> {
+        request::release(self.gathering);
+        // Relaxed: the gathering's completion orders them.
+        let others = self.others.iter().map(|word| Choice::from_word(word.load(Ordering::Relaxed)));
+        let context = self.domain.new_context(others.fold(self.mine, Choice::agreed));
+        for (id, args) in self.messages {
+            args.buffer.write(0, &context.to_ne_bytes());
+            send(id, args);
+        }
+        self.new.map(|(new, request)| {
+            new.context().set_id(context, self.domain.vnis().len());
+            request
+        })
+    }
+}

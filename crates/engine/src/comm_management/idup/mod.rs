@@ -1,0 +1,114 @@
+//! Nonblocking duplicates.
+//!
+//! The leader sends the context to everybody and is done; the others receive it into memory that their request keeps.
+//! The new communicator's handle exists at once; the communicator learns its context when the request's outcome is
+//! taken or looked at, and until then the program must not use it.
+//!
+//! If the program gives hints, the leader must know all members' before it makes the context (`idup/agreement.rs`).
+
+mod agreement;
+mod word;
+
+use super::context::tag;
+use super::dup;
+use crate::comm::{Comm, CommRef, choice_of};
+use crate::error::Result;
+use crate::info::Entries;
+use heddle_message::context::{Choice, UNKNOWN};
+use heddle_message::domain::{self, Domain};
+use heddle_message::request::{self, Attachment, Outcome, RequestKind};
+use heddle_objects::table::Ref;
+use heddle_platform::atomic::{AtomicU64, Ordering};
+use std::any::Any;
+use std::sync::Arc;
+use word::{message, receive};
+
+/// What the request of a duplication keeps.
+#[derive(Debug)]
+struct Pending {
+    new: Ref<Comm>,
+    /// Where the context arrives.
+    context: Arc<AtomicU64>,
+    vnis: usize,
+}
+
+impl Attachment for Pending {
+    fn finish(&mut self, outcome: &mut Outcome) {
+        self.look(outcome);
+    }
+
+    /// Who sees that the duplication is complete may use the communicator.
+    fn look(&mut self, outcome: &mut Outcome) {
+        if outcome.error.is_none() {
+            self.new.context().set_id(self.context.load(Ordering::Relaxed), self.vnis);
+        }
+        *outcome = Outcome { error: outcome.error.take(), ..Outcome::empty() };
+    }
+
+    fn as_any(&mut self) -> &mut dyn Any {
+        self
+    }
+}
+
+/// `MPI_Comm_idup`: returns the handles of the new communicator and of the request.
+///
+/// # Errors
+/// What a copy callback says.
+pub fn idup(comm: &CommRef) -> Result<(usize, usize)> {
+    let domain = domain::current()?;
+    if comm.rank() != 0 {
+        return follow(domain, comm, tag::IDUP, &Entries::new());
+    }
+    let context = domain.new_context(Choice::default());
+    for rank in 1..comm.size() {
+        let detached = request::take_detached(comm.vni(), comm.handle(), RequestKind::Send);
+        domain.vni(comm.vni()).send_into(detached, message(comm, rank, tag::IDUP, context));
+    }
+    let new = dup::copy(domain, comm, context, &Entries::new())?;
+    let id = request::take(comm.vni(), comm.handle(), RequestKind::Generalized);
+    // SAFETY: the request is new: nobody else knows it.
+    unsafe { request::complete(id, Outcome::empty()) };
+    Ok((new.handle(), request::handle(id)))
+}
+
+/// `MPI_Comm_idup_with_info`: as [`idup`].
+///
+/// # Errors
+/// What a copy callback says.
+pub fn idup_with_info(comm: &CommRef, hints: &Entries) -> Result<(usize, usize)> {
+    let domain = domain::current()?;
+    let mine = choice_of(hints, domain.vnis().len());
+    if comm.rank() == 0 {
+        return agreement::lead(domain, comm, mine, hints);
+    }
+    let detached = request::take_detached(comm.vni(), comm.handle(), RequestKind::Send);
+    let said = message(comm, 0, tag::IDUP_CHOICE, mine.to_word());
+    domain.vni(comm.vni()).send_into(detached, said);
+    follow(domain, comm, tag::IDUP_AGREED, hints)
+}
+
+/// A duplicate whose context the leader sends.
+fn follow(domain: &Domain, comm: &CommRef, tag: i32, hints: &Entries) -> Result<(usize, usize)> {
+    let new = dup::copy(domain, comm, UNKNOWN, hints);
+    let context = Arc::new(AtomicU64::new(UNKNOWN));
+    let id = request::take(comm.vni(), comm.handle(), RequestKind::Generalized);
+    // SAFETY: the request is new: nobody else knows it.
+    let owner = unsafe { request::owner(id) };
+    let word = context.clone();
+    let result = match new {
+        Ok(new) => {
+            let handle = new.handle();
+            owner.attachment = Some(Box::new(Pending { new, context, vnis: domain.vnis().len() }));
+            Ok((handle, request::handle(id)))
+        }
+        Err(error) => {
+            // The leader's message comes all the same and must be taken: by a request that nobody waits for.
+            // SAFETY: as above.
+            unsafe { request::flight(id) }.keep = Some(Box::new(context));
+            owner.detached = true;
+            Err(error)
+        }
+    };
+    receive(domain, comm, id, &word, (0, tag));
+    result
+}

@@ -1,0 +1,28 @@
+//! Making and freeing communicators (MPI 5.0, sections 7.4.2 and 7.4.3).
+//!
+//! | file | idea |
+//! |---|---|
+//! | `context.rs` | how the members of a new communicator learn its context |
+//! | `dup.rs`, `idup/` | duplicates, blocking and not |
+//! | `create.rs`, `split.rs` | communicators of a group, of a colour, of a machine |
+//! | `topology.rs`, `distributed_graph.rs` | communicators with a topology |
+//! | `free.rs` | the end of a communicator |
+
+mod context;
+mod create;
+mod distributed_graph;
+mod dup;
+mod free;
+mod idup;
+mod insert;
+mod split;
+mod topology;
+
+pub use create::{create, create_group};
+pub use distributed_graph::{Edge, dist_graph_create};
+pub use dup::{dup, dup_with_info};
+pub(crate) use free::run_delete_callbacks_of_predefined;
+pub use free::{disconnect, free};
+pub use idup::{idup, idup_with_info};
+pub use split::{split, split_type};
+pub use topology::{cart_create, cart_map, cart_sub, dist_graph_adjacent, graph_create, graph_map};

@@ -1,0 +1,131 @@
+//! Splitting: every process names a colour and a key; those of one colour become a communicator, ordered by key.
+//!
+//! All colours and keys go to everybody in ⌈log₂ n⌉ steps, each of twice the data (Bruck, Ho, Kipnis, Upfal,
+//! Weathersby, "Efficient algorithms for all-to-all communications", 1997, doi:10.1109/71.642949, section 4). Then each
+//! process knows the members of its own communicator, and that one's leader makes the context.
+
+use super::context::{COLLECTIVE, received, tag};
+use super::create::made;
+use crate::comm::{CommRef, Plane, choice_of};
+use crate::error::{Error, Result};
+use crate::group::Group;
+use crate::info::Entries;
+use crate::p2p::sendrecv;
+use heddle_message::buffer::Buffer;
+use heddle_message::context::Choice;
+use heddle_message::domain;
+use heddle_spec::constants as mpi;
+use std::sync::Arc;
+
+/// What a process says in a split.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Wish {
+    colour: i32,
+    key: i32,
+    /// What the hints say of the VNIs.
+    choice: u64,
+}
+
+/// `MPI_Comm_split`; `MPI_COMM_NULL` for the colour `MPI_UNDEFINED`.
+///
+/// # Errors
+/// `MPI_ERR_ARG` for a negative colour.
+pub fn split(comm: &CommRef, colour: i32, key: i32) -> Result<usize> {
+    split_with(comm, colour, key, &Entries::new())
+}
+
+fn split_with(comm: &CommRef, colour: i32, key: i32, hints: &Entries) -> Result<usize> {
+    if colour < 0 && colour != mpi::MPI_UNDEFINED {
+        let message = format!("{colour} is not a colour: colours are 0 or more, or MPI_UNDEFINED");
+        return Err(Error::new(mpi::MPI_ERR_ARG, message));
+    }
+    let mine = choice_of(hints, domain::current()?.vnis().len());
+    let wishes = gather(comm, Wish { colour, key, choice: mine.to_word() })?;
+    if colour == mpi::MPI_UNDEFINED {
+        return Ok(mpi::MPI_COMM_NULL);
+    }
+    let world = |rank: usize| comm.group.world_rank(rank).map(|world| world as u32);
+    let ranks = members(&wishes, colour);
+    let choices = ranks.iter().map(|&rank| Choice::from_word(wishes[rank].choice));
+    let choice = choices.reduce(Choice::agreed).unwrap_or_default();
+    let group = Group::from_world_ranks(ranks.into_iter().filter_map(world).collect());
+    made(comm, &Arc::new(group), COLLECTIVE, choice, |new| new.take_hints(hints))
+}
+
+/// The ranks of one colour, in order of their keys; those of equal keys in their old order.
+fn members(wishes: &[Wish], colour: i32) -> Vec<usize> {
+    let mut ranks: Vec<usize> = (0..wishes.len()).filter(|&rank| wishes[rank].colour == colour).collect();
+    ranks.sort_by_key(|&rank| wishes[rank].key);
+    ranks
+}
+
+/// The wishes of all, by rank.
+fn gather(comm: &CommRef, mine: Wish) -> Result<Vec<Wish>> {
+    let (rank, size) = (comm.rank(), comm.size());
+    // Place i belongs to the rank i behind this one.
+    let mut wishes = vec![Wish::default(); size];
+    wishes[0] = mine;
+    let mut known = 1;
+    while known < size {
+        let count = known.min(size - known);
+        let (to, from) = ((rank + size - known) % size, (rank + known) % size);
+        let (ours, theirs) = wishes.split_at_mut(known);
+        let bytes = count * size_of::<Wish>();
+        // SAFETY: the wishes outlive the call, which returns when both messages are over.
+        let outgoing = unsafe { Buffer::bytes(ours.as_mut_ptr().cast(), bytes) };
+        // SAFETY: as above; there are at least `count` places.
+        let incoming = unsafe { Buffer::bytes(theirs.as_mut_ptr().cast(), bytes) };
+        let outcome = sendrecv(
+            comm,
+            Plane::Collective,
+            (outgoing, to as i32, tag::SPLIT),
+            (incoming, from as i32, tag::SPLIT),
+        )?;
+        received(outcome.error)?;
+        known += count;
+    }
+    wishes.rotate_right(rank);
+    Ok(wishes)
+}
+
+/// The hint that names a resource of the machine.
+const RESOURCE: &str = "mpi_hw_resource_type";
+/// The hint that names a set of processes.
+const SET: &str = "mpi_pset_name";
+
+/// `MPI_Comm_split_type`. All processes of a job share one machine today, so there is one communicator for those that
+/// can share memory, and no resource divides it further.
+///
+/// # Errors
+/// `MPI_ERR_ARG` for a split type that does not exist.
+pub fn split_type(comm: &CommRef, split_type: i32, key: i32, hints: &Entries) -> Result<usize> {
+    let says = |key: &str| hints.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str());
+    let everybody = match split_type {
+        mpi::MPI_COMM_TYPE_SHARED => true,
+        mpi::MPI_COMM_TYPE_HW_GUIDED => says(RESOURCE) == Some("mpi_shared_memory"),
+        mpi::MPI_COMM_TYPE_RESOURCE_GUIDED => {
+            says(RESOURCE) == Some("mpi_shared_memory") || says(SET) == Some("mpi://WORLD")
+        }
+        mpi::MPI_COMM_TYPE_HW_UNGUIDED | mpi::MPI_UNDEFINED => false,
+        other => {
+            let message = format!("{other} is not a split type: use one of MPI_COMM_TYPE_… or MPI_UNDEFINED");
+            return Err(Error::new(mpi::MPI_ERR_ARG, message));
+        }
+    };
+    split_with(comm, if everybody { 0 } else { mpi::MPI_UNDEFINED }, key, hints)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_are_ordered_by_key_then_rank() {
+        let wishes = [(1, 5), (0, -3), (1, -7), (mpi::MPI_UNDEFINED, 0), (1, 5), (1, -7)];
+        let wishes = wishes.map(|(colour, key)| Wish { colour, key, choice: 0 });
+        assert_eq!(members(&wishes, 1), [2, 5, 0, 4]);
+        assert_eq!(members(&wishes, 0), [1]);
+        assert_eq!(members(&wishes, 3), [0; 0]);
+    }
+}

@@ -1,0 +1,49 @@
+//! Making, copying and freeing datatypes.
+
+use super::annotations::of_type;
+use super::object::{DERIVED, TypeObject, bad_handle, to_build_on};
+use crate::attribute::Attributes;
+use crate::error::{Error, Result};
+use crate::lifetime;
+use heddle_datatype::Datatype;
+use heddle_spec::constants as mpi;
+use std::sync::{Arc, Mutex};
+
+/// Puts a new derived datatype into the table; returns its handle.
+pub fn insert(datatype: Arc<Datatype>) -> usize {
+    insert_object(TypeObject { datatype, name: Mutex::default(), attributes: Attributes::default() })
+}
+
+fn insert_object(object: TypeObject) -> usize {
+    lifetime::before_creation();
+    let name = Arc::as_ptr(&object.datatype).addr();
+    DERIVED.insert_named(object, name)
+}
+
+/// Makes a copy of a datatype under a new handle, with those of its attributes that want to be copied.
+///
+/// # Errors
+/// `MPI_ERR_TYPE`; what a copy callback of an attribute says.
+pub fn dup(handle: usize) -> Result<usize> {
+    let copy = Datatype::dup(&to_build_on(handle)?)
+        .map_err(|error| Error::new(mpi::MPI_ERR_TYPE, error.to_string()))?;
+    let new = TypeObject { datatype: copy, name: Mutex::default(), attributes: Attributes::default() };
+    of_type(handle)?.copy_all(handle, &new.attributes)?;
+    Ok(insert_object(new))
+}
+
+/// Frees a derived datatype. What is made from it, and communication under way, keeps its layout.
+///
+/// # Errors
+/// `MPI_ERR_TYPE`, also for predefined datatypes; what a delete callback of an attribute says, and then the datatype
+/// is not freed.
+pub fn free(handle: usize) -> Result<()> {
+    if heddle_datatype::predefined(handle).is_some() {
+        return Err(Error::new(mpi::MPI_ERR_TYPE, "a predefined datatype cannot be freed"));
+    }
+    let object = DERIVED.get(handle).ok_or_else(|| bad_handle(handle))?;
+    object.attributes.delete_all(handle)?;
+    let freed = DERIVED.remove(handle).ok_or_else(|| bad_handle(handle))?;
+    lifetime::user_released(handle, freed);
+    Ok(())
+}

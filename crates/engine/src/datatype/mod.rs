@@ -1,0 +1,15 @@
+//! Datatypes behind handles.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `object.rs` | the layouts of `heddle-datatype` behind handles |
+//! | `annotations.rs` | attributes and names |
+//! | `management.rs` | making, copying and freeing them |
+
+mod annotations;
+mod management;
+mod object;
+
+pub use annotations::{TypeAttributes, of_type, set_type_name, type_name};
+pub use management::{dup, free, insert};
+pub use object::{DERIVED, TypeObject, TypeRef, for_communication, from_handle, to_build_on};

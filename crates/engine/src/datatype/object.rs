@@ -1,0 +1,158 @@
+//! Datatypes as the engine holds them: the layouts of `heddle-datatype` behind handles.
+
+use crate::attribute::Attributes;
+use crate::error::{Error, Result};
+use heddle_datatype::Datatype;
+use heddle_objects::lifetime::hazard::{Hold, KeptPlace};
+use heddle_objects::table::{Held, Kind, Ref, Table};
+use heddle_spec::constants as mpi;
+use std::ops::Deref;
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex};
+
+/// A derived datatype with what MPI attaches to it.
+#[derive(Debug)]
+pub struct TypeObject {
+    /// The layout.
+    pub datatype: Arc<Datatype>,
+    /// Set by `MPI_Type_set_name`.
+    pub name: Mutex<String>,
+    /// Cached attributes.
+    pub attributes: Attributes,
+}
+
+/// All derived datatypes.
+// SAFETY: the only table of this kind.
+pub static DERIVED: Table<TypeObject> = unsafe { Table::collected(Kind::Datatype) };
+
+/// A datatype in use by a call, in the call's thread: predefined, or held.
+#[derive(Debug)]
+pub struct TypeRef {
+    datatype: NonNull<Datatype>,
+    hold: Hold,
+}
+
+// SAFETY: others may use the datatype while the call's thread holds it; it stays where it is.
+unsafe impl Sync for TypeRef {}
+
+impl Deref for TypeRef {
+    type Target = Datatype;
+
+    #[inline(always)]
+    fn deref(&self) -> &Datatype {
+        // SAFETY: predefined datatypes stay, and others are held.
+        unsafe { self.datatype.as_ref() }
+    }
+}
+
+impl Drop for TypeRef {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if !self.hold.give_up() {
+            // SAFETY: the share that `derived_anew` made of an `Arc`.
+            unsafe { Arc::decrement_strong_count(self.as_ptr()) };
+        }
+    }
+}
+
+impl TypeRef {
+    /// A predefined datatype.
+    pub const fn predefined(datatype: &'static Datatype) -> TypeRef {
+        TypeRef { datatype: NonNull::from_ref(datatype), hold: Hold::NOTHING }
+    }
+
+    /// Its address, by which requests name it. Of derived datatypes it is that in their `Arc`.
+    #[inline(always)]
+    fn as_ptr(&self) -> *const Datatype {
+        self.datatype.as_ptr()
+    }
+}
+
+/// The datatype of a handle, committed or not.
+///
+/// # Errors
+/// `MPI_ERR_TYPE` for anything that is not a live datatype's handle.
+#[inline(always)]
+pub fn from_handle(handle: usize) -> Result<TypeRef> {
+    match heddle_datatype::predefined(handle) {
+        Some(datatype) => Ok(TypeRef::predefined(datatype)),
+        None => derived(handle),
+    }
+}
+
+#[inline(always)]
+fn derived(handle: usize) -> Result<TypeRef> {
+    match DERIVED.held_before(handle, KeptPlace::Datatype) {
+        Some(held) => Ok(held_type(held)),
+        None => derived_anew(handle),
+    }
+}
+
+#[inline(always)]
+fn held_type(held: Held<TypeObject>) -> TypeRef {
+    // SAFETY: the object is held.
+    let object = unsafe { held.value.as_ref() };
+    // SAFETY: what an `Arc` leads to is not at the address null.
+    let datatype = unsafe { NonNull::new_unchecked(Arc::as_ptr(&object.datatype).cast_mut()) };
+    TypeRef { datatype, hold: held.hold }
+}
+
+#[inline(never)]
+fn derived_anew(handle: usize) -> Result<TypeRef> {
+    let held = DERIVED.hold_anew(handle, KeptPlace::Datatype).ok_or_else(|| bad_handle(handle))?;
+    let counted = held.hold.is_counted();
+    let datatype = held_type(held);
+    if counted {
+        // What the table has counted is a reference to the object; the call gets a share of the layout in its place.
+        // SAFETY: the object has a share, and is there until the next line.
+        unsafe { Arc::increment_strong_count(datatype.as_ptr()) };
+        // SAFETY: the reference that was counted.
+        drop(unsafe { Ref::from_index(&DERIVED, handle as u32) });
+    }
+    Ok(datatype)
+}
+
+/// The datatype of a handle, to build another one on it.
+///
+/// # Errors
+/// As [`from_handle`].
+pub fn to_build_on(handle: usize) -> Result<heddle_datatype::TypeRef> {
+    if let Some(datatype) = heddle_datatype::predefined(handle) {
+        return Ok(datatype.into());
+    }
+    match DERIVED.get(handle) {
+        Some(object) => Ok(object.datatype.clone().into()),
+        None => Err(bad_handle(handle)),
+    }
+}
+
+/// The datatype of a handle, for use in communication: it must be committed.
+///
+/// # Errors
+/// `MPI_ERR_TYPE`.
+#[inline(always)]
+pub fn for_communication(handle: usize) -> Result<TypeRef> {
+    match heddle_datatype::predefined(handle) {
+        Some(datatype) => Ok(TypeRef::predefined(datatype)),
+        None => {
+            let found = derived(handle)?;
+            if found.is_committed() { Ok(found) } else { Err(not_committed()) }
+        }
+    }
+}
+
+#[cold]
+fn not_committed() -> Error {
+    let message = "the datatype is not committed: call MPI_Type_commit before using it in communication";
+    Error::new(mpi::MPI_ERR_TYPE, message)
+}
+
+#[cold]
+pub(super) fn bad_handle(handle: usize) -> Error {
+    let what = if handle == mpi::MPI_DATATYPE_NULL {
+        "MPI_DATATYPE_NULL is not a datatype to work with".to_owned()
+    } else {
+        format!("{handle:#x} is not a datatype: never made, or freed already")
+    };
+    Error::new(mpi::MPI_ERR_TYPE, what)
+}

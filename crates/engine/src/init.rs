@@ -1,0 +1,87 @@
+//! The beginning and the end: `MPI_Init` and `MPI_Finalize`.
+
+use crate::comm::{self, Comm, KeptComm};
+use crate::error::{Error, Result};
+use crate::group::Group;
+use crate::{collective, comm_management, datatype, lifetime, process, reference_counts, statistics};
+use heddle_bootstrap::World;
+use heddle_message::context::{Choice, Context, context_id};
+use heddle_message::domain::{self, Domain, Prepared};
+use heddle_message::error::Owner;
+use heddle_message::request;
+use heddle_objects::lifetime::Collected;
+use heddle_settings::{self as settings, Settings};
+use heddle_spec::constants as mpi;
+use std::sync::{Arc, Mutex, PoisonError};
+
+pub use heddle_message::domain::{is_finalized, is_initialized};
+
+static CHANGE_OF_LIFE: Mutex<()> = Mutex::new(());
+
+/// The tables whose objects are collected.
+static COLLECTED: [&dyn Collected; 2] = [&comm::COMMS, &datatype::DERIVED];
+
+fn start_error(what: impl std::fmt::Display) -> Error {
+    Error::new(mpi::MPI_ERR_OTHER, what.to_string())
+}
+
+/// Initialises MPI at a thread level (`MPI_THREAD_…`).
+///
+/// # Errors
+/// `MPI_ERR_OTHER` if it was initialised before, if the environment is inconsistent, or if the job's shared memory
+/// cannot be set up.
+pub fn initialize(thread_level: i32) -> Result<()> {
+    let _change = CHANGE_OF_LIFE.lock().unwrap_or_else(PoisonError::into_inner);
+    if is_initialized() {
+        return Err(start_error("MPI was initialised before in this process; it can be only once"));
+    }
+    let settings = settings::put_in_force(Settings::chosen().map_err(start_error)?);
+    let world = World::from_env().map_err(start_error)?;
+    let prepared = Prepared::new(&world, settings, thread_level)?;
+    lifetime::configure(&settings.model, &COLLECTED);
+    reference_counts::configure(&settings.model, prepared.sections());
+    request::set_owner_of_errors(owner_of_errors);
+    let domain = prepared.start(settings)?;
+    process::describe(world, thread_level);
+    comm::open_predefined(world_comm(domain), self_comm(domain));
+    domain::open(domain);
+    Ok(())
+}
+
+fn world_comm(domain: &Domain) -> Comm {
+    let context = Context::new(context_id(0, 0, Choice::default()), domain.rank(), domain.vnis().len());
+    Comm::new(context, Arc::new(Group::all(domain.size())))
+}
+
+fn self_comm(domain: &Domain) -> Comm {
+    let rank = domain.rank();
+    let context = Context::new(context_id(rank, 1, Choice::default()), 0, domain.vnis().len());
+    Comm::new(context, Arc::new(Group::from_world_ranks(vec![rank as u32])))
+}
+
+/// The communicator that a failed request names: its error handler is responsible.
+fn owner_of_errors(comm: usize) -> Option<Owner> {
+    KeptComm::of_request(comm).map(|comm| Arc::new(comm) as Owner)
+}
+
+/// Finalizes MPI: waits for all ranks, so that no message of this process is lost.
+///
+/// # Errors
+/// If MPI is not running.
+pub fn finalize() -> Result<()> {
+    let domain = domain::current()?;
+    comm_management::run_delete_callbacks_of_predefined()?;
+    collective::barrier(&comm::CommRef::world()?)?;
+    domain.drain();
+    lifetime::collect_now();
+    domain.end_servers();
+    if let Some(settings) = settings::in_force().filter(|settings| settings.statistics) {
+        statistics::print(settings, domain);
+    }
+    domain::close();
+    comm::close_predefined();
+    if let Some(job) = process::ever().and_then(|process| process.world().job()) {
+        job.set_finalised();
+    }
+    Ok(())
+}

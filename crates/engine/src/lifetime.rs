@@ -1,0 +1,55 @@
+//! The lifetime in use, and the collector of communicators and datatypes.
+
+use heddle_message::request;
+use heddle_model::counters::{self, Event};
+use heddle_model::{CollectThreshold, Lifetime, Model};
+use heddle_objects::lifetime::{Collected, Collector, hazard};
+use heddle_platform::atomic::{AtomicBool, Ordering};
+use std::sync::OnceLock;
+
+/// Before MPI is initialised there are no collected objects.
+static COLLECTOR: OnceLock<Collector> = OnceLock::new();
+
+/// Whether freed objects are never destroyed.
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+/// Takes over what the model chose. The tables are those of the objects that are collected.
+pub(crate) fn configure(model: &Model, tables: &'static [&'static dyn Collected]) {
+    let collector = COLLECTOR.get_or_init(|| Collector::new(tables));
+    collector.set_threshold(match model.collect_threshold {
+        CollectThreshold::Adaptive => 0,
+        CollectThreshold::Number(number) => number,
+    });
+    NEVER.store(model.lifetime == Lifetime::Never, Ordering::Relaxed);
+}
+
+/// Decides what happens with the reference that the user gave up.
+pub(crate) fn user_released<R>(handle: usize, reference: R) {
+    hazard::forget(handle);
+    if NEVER.load(Ordering::Relaxed) {
+        std::mem::forget(reference);
+    }
+}
+
+/// An object is about to be made: runs a cycle if enough objects are eligible.
+#[inline]
+pub(crate) fn before_creation() {
+    if let Some(collector) = COLLECTOR.get()
+        && collector.run_if_due(requests_of_calls)
+    {
+        counters::count(Event::Collection, 1);
+    }
+}
+
+/// Collects what can be collected.
+pub(crate) fn collect_now() {
+    if let Some(collector) = COLLECTOR.get() {
+        counters::count(Event::Collection, 1);
+        collector.cycle(requests_of_calls, &mut |_| ());
+    }
+}
+
+/// Hands the words of all requests to `root`, unless requests count their references. Returns how many slots it looked at.
+fn requests_of_calls(root: &mut dyn FnMut(usize)) -> usize {
+    if request::requests_count() { 0 } else { request::roots(root) }
+}

@@ -1,0 +1,52 @@
+//! What request handles say about their operations.
+
+use crate::error::Result;
+use heddle_message::request::{self, Found};
+
+/// What a request handle says about its operation.
+pub(super) enum State {
+    /// Null or inactive: nothing to wait for.
+    Nothing,
+    Complete,
+    Pending(u32),
+}
+
+#[inline(always)]
+pub(super) fn state(handle: usize) -> Result<State> {
+    Ok(match request::find(handle)? {
+        Found::Null => State::Nothing,
+        Found::Done => State::Complete,
+        Found::Slot(id) if request::is_complete(id) => State::Complete,
+        Found::Slot(id) if request::is_inactive(id) => State::Nothing,
+        Found::Slot(id) => State::Pending(request::vni_of(id)),
+    })
+}
+
+/// Whether a request that was pending is no longer.
+#[inline(always)]
+pub(super) fn is_over(handle: usize) -> bool {
+    !matches!(state(handle), Ok(State::Pending(_)))
+}
+
+/// What a scan over requests finds.
+pub(super) enum Scan {
+    Complete(usize),
+    Pending,
+    Nothing,
+}
+
+/// Looks for a complete request; hands the VNIs of pending ones to `pending`.
+pub(super) fn scan(handles: &[usize], mut pending: impl FnMut(u32)) -> Result<Scan> {
+    let mut found = Scan::Nothing;
+    for (index, handle) in handles.iter().enumerate() {
+        match state(*handle)? {
+            State::Nothing => {}
+            State::Complete => return Ok(Scan::Complete(index)),
+            State::Pending(vni) => {
+                pending(vni);
+                found = Scan::Pending;
+            }
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,134 @@
+//! What becomes of an error: the error handler that is responsible for it runs (MPI 5.0, section 9.3).
+
+use crate::abort::abort;
+use crate::comm::{COMMS, CommRef, KeptComm};
+use crate::errhandler::{self, is_predefined};
+use crate::error::{Error, Result};
+use crate::{error_code, p2p};
+use heddle_message::{domain, request};
+use heddle_spec::constants as mpi;
+use std::ffi::c_int;
+
+/// Whose error handler is to be called: an object by its handle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Object {
+    /// A communicator's.
+    Comm(usize),
+    /// A window's.
+    Win(usize),
+    /// A file's.
+    File(usize),
+    /// A session's.
+    Session(usize),
+    /// That of the communicator a request belongs to.
+    Request(usize),
+    /// That of the communicator a matched message belongs to.
+    Message(usize),
+    /// This error handler itself, given by the program for what has no object yet.
+    Errhandler(usize),
+    /// No object: the one of `MPI_COMM_SELF`.
+    Default,
+    /// No error handler at all: the code is returned (the tools interface).
+    Returned,
+}
+
+/// The error handler and what it is called with.
+struct Called {
+    handler: usize,
+    object: usize,
+    /// Name of the communicator, if it is one.
+    name: String,
+}
+
+fn of_comm(comm: &CommRef) -> Called {
+    Called { handler: comm.errhandler.get(), object: comm.handle(), name: comm.name() }
+}
+
+/// Errors that belong to no object are those of `MPI_COMM_SELF`, and outside of initialisation and finalisation
+/// those of the initial error handler, which is `MPI_ERRORS_ARE_FATAL` (MPI 5.0, section 9.3).
+fn default_handler() -> Called {
+    match CommRef::comm_self() {
+        Ok(comm) => of_comm(&comm),
+        Err(_) => Called { handler: mpi::MPI_ERRORS_ARE_FATAL, object: 0, name: String::new() },
+    }
+}
+
+fn called(object: Object, error: &Error) -> Called {
+    let comm = match (KeptComm::of_error(error), object) {
+        (Some(comm), _) => return of_comm(comm),
+        (None, Object::Comm(comm)) => {
+            return CommRef::from_handle(comm).map_or_else(|_| default_handler(), |comm| of_comm(&comm));
+        }
+        (None, Object::Request(request)) => request::comm_of(request).and_then(KeptComm::of_request),
+        (None, Object::Message(message)) => p2p::comm_of_message(message),
+        (None, Object::Errhandler(handler))
+            if is_predefined(handler) || errhandler::function_of(handler).is_some() =>
+        {
+            return Called { handler, object: 0, name: String::new() };
+        }
+        _ => None,
+    };
+    comm.map_or_else(default_handler, |comm| of_comm(&comm))
+}
+
+/// Calls the error handler responsible for an error of a function of MPI; returns what the function is to return.
+#[cold]
+pub fn handle(object: Object, function: &str, error: &Error) -> c_int {
+    if object == Object::Returned {
+        return match error.code() {
+            mpi::MPI_ERR_UNSUPPORTED_OPERATION => mpi::MPI_T_ERR_NOT_SUPPORTED,
+            mpi::MPI_ERR_ARG | mpi::MPI_ERR_COUNT => mpi::MPI_T_ERR_INVALID,
+            code => code,
+        };
+    }
+    call(&called(object, error), function, error)
+}
+
+fn call(called: &Called, function: &str, error: &Error) -> c_int {
+    let mut code = error.code();
+    match called.handler {
+        mpi::MPI_ERRORS_RETURN => {}
+        mpi::MPI_ERRORS_ARE_FATAL | mpi::MPI_ERRORS_ABORT => fatal(called, function, error),
+        handle => match errhandler::function_of(handle) {
+            None => fatal(called, function, error),
+            Some(function) => {
+                let mut object = called.object;
+                // SAFETY: the program gave this function to be called so; an error before the object exists is passed
+                // with the null handle of its kind.
+                unsafe { function(&raw mut object, &raw mut code, std::ptr::null::<u8>()) };
+                code = error.code();
+            }
+        },
+    }
+    code
+}
+
+/// `MPI_Comm_call_errhandler`: runs the handler of a communicator with a code of the program's choice.
+///
+/// # Errors
+/// `MPI_ERR_COMM`.
+pub fn call_of_comm(comm: usize, code: i32) -> Result<()> {
+    let comm = CommRef::from_handle(comm)?;
+    let error = Error::new(code, "the program called the error handler");
+    call(&of_comm(&comm), "MPI_Comm_call_errhandler", &error);
+    Ok(())
+}
+
+fn fatal(called: &Called, function: &str, error: &Error) -> ! {
+    let code = error.code();
+    let class = error_code::class_of(code).unwrap_or(code);
+    let place = match domain::current() {
+        Ok(domain) => format!(" on rank {}", domain.rank()),
+        Err(_) => String::new(),
+    };
+    let of = match called.name.as_str() {
+        "" if COMMS.get(called.object).is_some() => " in a communicator without a name".to_owned(),
+        "" => String::new(),
+        name => format!(" in {name}"),
+    };
+    let kind = error_code::class_name(class);
+    let kind = kind.map_or_else(|| format!("error code {code}"), str::to_owned);
+    let text = format!("{function} failed{place}{of}: {kind}: {}", error.message());
+    let short = format!("{function}: {kind}");
+    abort(code, &text, &short)
+}

@@ -1,0 +1,250 @@
+//! User memory that takes part in an operation: an address, and how the data lies there.
+
+mod block_copy;
+
+use crate::error::{Error, Result};
+use block_copy::{copy_past_caches, copy_whole_lines};
+use heddle_datatype::{Cursor, Datatype};
+use heddle_spec::constants as mpi;
+use std::ptr::{null, null_mut};
+
+/// No data lies below this address: there, null and the standard's addresses with a meaning of their own point.
+const LOWEST_ADDRESS: i64 = 4096;
+
+/// The bytes of data in `count` elements.
+///
+/// # Errors
+/// `MPI_ERR_COUNT` if the count is negative or too large.
+#[inline(always)]
+pub fn check_count(count: i64, datatype: &Datatype) -> Result<i64> {
+    match datatype.packed_len(count) {
+        Some(bytes) => Ok(bytes),
+        None => Err(bad_count(count, datatype)),
+    }
+}
+
+/// Checks that data of so many bytes can be at an address.
+///
+/// # Errors
+/// `MPI_ERR_BUFFER`.
+#[inline(always)]
+pub fn check_address(address: *const u8, bytes: i64, datatype: &Datatype) -> Result<()> {
+    // Wrapping: a displacement may be an address, with MPI_BOTTOM, and may be negative.
+    let first = (address.addr() as i64).wrapping_add(datatype.true_lb());
+    if first < LOWEST_ADDRESS && bytes > 0 { Err(bad_address(address.addr(), bytes)) } else { Ok(()) }
+}
+
+#[cold]
+fn bad_count(count: i64, datatype: &Datatype) -> Error {
+    let message = match count {
+        ..0 => format!("the count is {count}, but it may not be negative"),
+        _ => format!("{count} elements of {} bytes each exceed the address space", datatype.size()),
+    };
+    Error::new(mpi::MPI_ERR_COUNT, message)
+}
+
+#[cold]
+fn bad_address(address: usize, bytes: i64) -> Error {
+    let message = match address {
+        0 => format!("the buffer is a null pointer, but it is to hold {bytes} bytes"),
+        mpi::MPI_IN_PLACE => "MPI_IN_PLACE is not allowed for this buffer or on this rank".to_owned(),
+        _ => format!("{address:#x} cannot be the address of a buffer of {bytes} bytes here"),
+    };
+    Error::new(mpi::MPI_ERR_BUFFER, message)
+}
+
+/// A user buffer: an address, how much data there is, and how it lies there. It keeps nothing alive: whoever has it holds the
+/// datatype, or a request does.
+///
+/// It is passed by value: an operation on a VNI that refers to a buffer in the caller's frame forces it into memory, since
+/// another thread may run the operation; read from there in other pieces than it was written in, it would cost more than
+/// the message.
+#[derive(Debug, Clone, Copy)]
+pub struct Buffer {
+    address: *mut u8,
+    bytes: usize,
+    /// The datatype, or null for bare bytes. The lowest bit says that the data has gaps.
+    datatype: *const Datatype,
+}
+
+const GAPS: usize = 1;
+const _: () = assert!(align_of::<Datatype>() > GAPS);
+
+// SAFETY: the program leaves the buffer to MPI until the operation completes (MPI 5.0, section 3.7.2), so it may be
+// touched by whichever thread makes progress.
+unsafe impl Send for Buffer {}
+// SAFETY: as above; what is shared is the address.
+unsafe impl Sync for Buffer {}
+
+impl Buffer {
+    /// The buffer of `count` elements of `datatype` at `address`.
+    ///
+    /// # Safety
+    /// The memory that the datatype describes is valid for the operation (reads for a send, writes for a receive)
+    /// until the operation completes. The buffer and its clones are used only as long as the datatype exists.
+    #[inline(always)]
+    pub unsafe fn new(address: *mut u8, count: i64, datatype: &Datatype) -> Buffer {
+        let bytes = (count * datatype.size()) as usize;
+        let gaps = usize::from(!datatype.is_contiguous() && bytes != 0);
+        Buffer { address, bytes, datatype: std::ptr::from_ref(datatype).map_addr(|address| address | gaps) }
+    }
+
+    /// A contiguous buffer.
+    ///
+    /// # Safety
+    /// As [`Buffer::new`].
+    #[inline]
+    pub unsafe fn bytes(address: *mut u8, bytes: usize) -> Buffer {
+        Buffer { address, bytes, datatype: null() }
+    }
+
+    /// A buffer of no bytes.
+    pub fn empty() -> Buffer {
+        Buffer { address: null_mut(), bytes: 0, datatype: null() }
+    }
+
+    /// The datatype, if there is one; else null.
+    #[inline(always)]
+    pub fn datatype(&self) -> *const Datatype {
+        self.datatype.map_addr(|address| address & !GAPS)
+    }
+
+    /// The datatype, if the data has gaps.
+    #[inline(always)]
+    fn typed(&self) -> Option<&Datatype> {
+        if self.datatype.addr() & GAPS == 0 {
+            return None;
+        }
+        // SAFETY: the datatype exists as long as the buffer is used, by the promise made to `new`.
+        Some(unsafe { &*self.datatype() })
+    }
+
+    /// Bytes of data (not of extent).
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.bytes
+    }
+
+    /// Whether there is no data.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.bytes == 0
+    }
+
+    /// The address of the data if it lies in one piece.
+    #[inline(always)]
+    pub fn contiguous(&self) -> Option<*mut u8> {
+        if self.datatype.addr() & GAPS == 0 { Some(self.address) } else { None }
+    }
+
+    /// Copies `len` bytes of data, from byte `offset` on, to `to`, which has room for them. The range must lie in the
+    /// buffer.
+    #[inline(always)]
+    pub(crate) fn read(&self, offset: usize, to: *mut u8, len: usize) {
+        debug_assert!(offset + len <= self.bytes);
+        match self.typed() {
+            // SAFETY: the range lies in the buffer, which is valid by the promise made to `new`.
+            None => unsafe { copy(self.address.wrapping_add(offset), to, len) },
+            Some(typed) => self.pack(typed, offset, to, len),
+        }
+    }
+
+    /// Copies all data to the beginning of `to`, which has room for it.
+    ///
+    /// # Panics
+    /// If it has not.
+    pub fn copy_out(&self, to: &mut [u8]) {
+        assert!(to.len() >= self.bytes, "{} bytes of data do not fit into {}", self.bytes, to.len());
+        self.read(0, to.as_mut_ptr(), self.bytes);
+    }
+
+    /// As [`read`](Self::read), for a piece of a large message.
+    pub(crate) fn read_large(&self, offset: usize, to: *mut u8, len: usize) {
+        debug_assert!(offset + len <= self.bytes);
+        match self.contiguous() {
+            // SAFETY: the range lies in the buffer, which is valid by the promise made to `new`.
+            Some(from) => unsafe { copy_whole_lines(from.wrapping_add(offset), to, len) },
+            None => self.read(offset, to, len),
+        }
+    }
+
+    /// Copies `data` into the buffer from byte `offset` on. The range must lie in the buffer.
+    #[inline(always)]
+    pub fn write(&self, offset: usize, data: &[u8]) {
+        debug_assert!(offset + data.len() <= self.bytes);
+        match self.typed() {
+            // SAFETY: the range lies in the buffer, which is valid by the promise made to `new`.
+            None => unsafe { copy(data.as_ptr(), self.address.wrapping_add(offset), data.len()) },
+            Some(typed) => self.unpack(typed, offset, data),
+        }
+    }
+
+    /// As [`write`](Self::write), for a piece of a large message; `past_caches` says whether to leave the caches alone.
+    pub(crate) fn write_large(&self, offset: usize, data: &[u8], past_caches: bool) {
+        debug_assert!(offset + data.len() <= self.bytes);
+        match self.contiguous() {
+            // SAFETY: the range lies in the buffer, which is valid by the promise made to `new`.
+            Some(to) if past_caches => unsafe { copy_past_caches(data, to.wrapping_add(offset)) },
+            _ => self.write(offset, data),
+        }
+    }
+
+    fn cursor<'a>(&self, typed: &'a Datatype, offset: usize) -> Cursor<'a> {
+        let mut cursor = Cursor::new(typed, self.bytes as i64 / typed.size());
+        cursor.seek(offset as i64);
+        cursor
+    }
+
+    #[cold]
+    fn pack(&self, typed: &Datatype, offset: usize, to: *mut u8, len: usize) {
+        // SAFETY: the caller gives room for `len` bytes.
+        let to = unsafe { std::slice::from_raw_parts_mut(to, len) };
+        // SAFETY: the datatype's memory is valid by the promise made to `new`.
+        let moved = unsafe { self.cursor(typed, offset).pack(self.address, to) };
+        debug_assert_eq!(moved, len);
+    }
+
+    #[cold]
+    fn unpack(&self, typed: &Datatype, offset: usize, data: &[u8]) {
+        // SAFETY: the datatype's memory is valid by the promise made to `new`.
+        let moved = unsafe { self.cursor(typed, offset).unpack(self.address, data) };
+        debug_assert_eq!(moved, data.len());
+    }
+
+    /// Copies the first `len` bytes of data to another buffer.
+    pub fn copy_to(&self, other: &Buffer, len: usize) {
+        if len == 0 {
+            return;
+        }
+        if let Some(from) = self.contiguous() {
+            // SAFETY: `len` bytes at `from` are valid by the promise made to `new`.
+            return other.write(0, unsafe { std::slice::from_raw_parts(from, len) });
+        }
+        if let Some(to) = other.contiguous() {
+            return self.read(0, to, len);
+        }
+        let mut chunk = [0u8; 4096];
+        for offset in (0..len).step_by(chunk.len()) {
+            let part = chunk.len().min(len - offset);
+            self.read(offset, chunk.as_mut_ptr(), part);
+            other.write(offset, &chunk[..part]);
+        }
+    }
+}
+
+/// A copy that is quick for the few bytes of a small message, where a call of `memcpy` costs more than the copy.
+///
+/// # Safety
+/// `len` bytes are valid at both addresses and do not overlap.
+#[inline(always)]
+unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
+    if len == 8 {
+        // SAFETY: 8 bytes are valid at both addresses.
+        let bytes = unsafe { from.cast::<[u8; 8]>().read() };
+        // SAFETY: as above.
+        unsafe { to.cast::<[u8; 8]>().write(bytes) };
+    } else if len != 0 {
+        // SAFETY: by the caller's promise.
+        unsafe { std::ptr::copy_nonoverlapping(from, to, len) };
+    }
+}

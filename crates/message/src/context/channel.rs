@@ -1,0 +1,124 @@
+//! The context of a living communicator.
+
+use super::mapping::{self, BY_SOURCE, BY_TAG, NAMED, PLANE, UNKNOWN, is_plain};
+use crate::matching::Key;
+use heddle_objects::resharding::Layout;
+use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
+use heddle_spec::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG};
+
+/// Which kind of messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Plane {
+    /// The program's own.
+    PointToPoint = 0,
+    /// Those inside of collective operations.
+    Collective = 1,
+    /// Those of `MPI_Comm_create_group`, told apart by the user's tag.
+    CreateGroup = 2,
+}
+
+/// A receive or probe with a wildcard, in a context whose program promised to use none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BrokenPromise {
+    /// `MPI_ANY_TAG`.
+    AnyTag,
+    /// `MPI_ANY_SOURCE`.
+    AnySource,
+}
+
+/// What the message path knows of a communicator.
+#[derive(Debug)]
+pub struct Context {
+    id: AtomicU64,
+    vni: AtomicU32,
+    /// Where the messages of this process to itself are.
+    pub(crate) self_messages: Layout,
+    rank: usize,
+}
+
+impl Context {
+    /// A context whose id a leader gave away, or whose id is [`UNKNOWN`] until [`set_id`](Self::set_id), in a process with
+    /// `vnis` VNIs that has the rank `rank` in the communicator.
+    pub fn new(id: u64, rank: usize, vnis: usize) -> Context {
+        let context = Context {
+            id: AtomicU64::new(UNKNOWN),
+            vni: AtomicU32::new(0),
+            self_messages: Layout::settled(),
+            rank,
+        };
+        context.set_id(id, vnis);
+        context
+    }
+
+    /// Sets the id: at once, or when a nonblocking duplication has learnt it. A context that has an id keeps it.
+    pub fn set_id(&self, id: u64, vnis: usize) {
+        // Relaxed, here and below: the program orders the completion of a duplication before the communicator's uses.
+        if self.id.load(Ordering::Relaxed) != UNKNOWN {
+            return;
+        }
+        self.vni.store(mapping::home(id, vnis), Ordering::Relaxed);
+        self.self_messages.begin(vnis > 1 && id & (BY_TAG | BY_SOURCE | NAMED) == 0);
+        self.id.store(id, Ordering::Relaxed);
+    }
+
+    /// The context id of a plane.
+    #[inline(always)]
+    pub fn id(&self, plane: Plane) -> u64 {
+        self.id.load(Ordering::Relaxed) | plane as u64
+    }
+
+    /// The default VNI: that of all messages, unless they are [sharded](mapping).
+    #[inline(always)]
+    pub fn vni(&self) -> u32 {
+        self.vni.load(Ordering::Relaxed)
+    }
+
+    /// This process's rank in the communicator.
+    #[inline(always)]
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// The VNI of a message from the rank `source`, with a tag, in a process with `vnis` VNIs. `id` is that of a plane.
+    #[inline(always)]
+    pub fn vni_of(&self, vnis: usize, id: u64, source: i32, tag: i32) -> u32 {
+        if is_plain(id) { self.vni() } else { mapping::spread(self.vni(), id, (source, tag), vnis as u32) }
+    }
+
+    /// The VNI where the messages come that a receive or probe with this key wants.
+    ///
+    /// # Errors
+    /// As [`check_promises`](Self::check_promises).
+    #[inline(always)]
+    pub fn vni_wanted(&self, vnis: usize, key: &Key) -> Result<u32, BrokenPromise> {
+        if is_plain(key.context) {
+            return Ok(self.vni());
+        }
+        self.check_promises(key)?;
+        Ok(mapping::spread(self.vni(), key.context, (key.source(), key.tag()), vnis as u32))
+    }
+
+    /// Checks that a receive or probe with this key keeps to what the program has promised for the communicator.
+    ///
+    /// # Errors
+    /// The promise that the key breaks.
+    #[inline(always)]
+    pub fn check_promises(&self, key: &Key) -> Result<(), BrokenPromise> {
+        if is_plain(key.context) { Ok(()) } else { check_wildcards(key) }
+    }
+}
+
+#[cold]
+fn check_wildcards(key: &Key) -> Result<(), BrokenPromise> {
+    if key.context & PLANE != 0 {
+        return Ok(());
+    }
+    if key.context & BY_TAG != 0 && key.tag() == MPI_ANY_TAG {
+        return Err(BrokenPromise::AnyTag);
+    }
+    if key.context & BY_SOURCE != 0 && key.source() == MPI_ANY_SOURCE {
+        return Err(BrokenPromise::AnySource);
+    }
+    Ok(())
+}

@@ -1,0 +1,249 @@
+//! The domain: everything that moves the messages of an initialised process.
+
+use crate::context::{Choice, context_id};
+use crate::error::{Error, Result};
+use crate::offload::Servers;
+use crate::request;
+use crate::vni::{Vni, refuse_single_copy};
+use heddle_bootstrap::World;
+use heddle_model::{CallSection, Sections, Service, WakeUp};
+use heddle_objects::resharding;
+use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use heddle_settings::Settings;
+use heddle_spec::constants as mpi;
+use heddle_sync::WaitPolicy;
+use heddle_transport::{Fabric, single_copy};
+use std::ptr::null_mut;
+use std::sync::{Arc, OnceLock};
+
+/// The VNIs of a process, and what they share. It is made once and stays, so that references to it are `'static`.
+#[derive(Debug)]
+pub struct Domain {
+    fabric: Fabric,
+    calls: CallSection,
+    vnis: &'static [Vni],
+    /// The threads of execution `offload`.
+    servers: Option<Servers>,
+    wait: WaitPolicy,
+    test_patience_ns: u64,
+    /// Whether several threads may be inside of the library at once.
+    threads: bool,
+    /// Number of the next context id that this process gives away as a leader.
+    next_context: AtomicU64,
+}
+
+static DOMAIN: OnceLock<Domain> = OnceLock::new();
+
+/// The domain while MPI is initialised and not finalized: what every call asks for, in one load.
+static CURRENT: AtomicPtr<Domain> = AtomicPtr::new(null_mut());
+
+const NEVER: u32 = 0;
+const RUNNING: u32 = 1;
+const FINALIZED: u32 = 2;
+
+/// How far the process has come in its life with MPI.
+static LIFE: AtomicU32 = AtomicU32::new(NEVER);
+
+/// Context numbers below this one are taken: 0 is `MPI_COMM_WORLD`'s, 1 is `MPI_COMM_SELF`'s.
+const FIRST_CONTEXT: u64 = 2;
+
+/// The domain, if MPI is initialised and not finalized.
+///
+/// # Errors
+/// `MPI_ERR_OTHER` naming what is wrong.
+#[inline(always)]
+pub fn current() -> Result<&'static Domain> {
+    // Acquire: pairs with the Release in `open`.
+    let domain = CURRENT.load(Ordering::Acquire);
+    // SAFETY: null, or the domain in `DOMAIN`, which stays.
+    unsafe { domain.as_ref() }.ok_or_else(not_running)
+}
+
+/// The domain, if `MPI_Init` was ever called: for error handlers and for what is legal after `MPI_Finalize`.
+pub fn ever() -> Option<&'static Domain> {
+    DOMAIN.get()
+}
+
+#[cold]
+fn not_running() -> Error {
+    let what = match LIFE.load(Ordering::Relaxed) {
+        NEVER => "MPI is not initialised: call MPI_Init or MPI_Init_thread first",
+        _ => "MPI is finalized already",
+    };
+    Error::new(mpi::MPI_ERR_OTHER, what)
+}
+
+/// Whether `MPI_Init` has been called.
+pub fn is_initialized() -> bool {
+    LIFE.load(Ordering::Acquire) != NEVER
+}
+
+/// Whether `MPI_Finalize` has been called.
+pub fn is_finalized() -> bool {
+    LIFE.load(Ordering::Acquire) == FINALIZED
+}
+
+fn start_error(what: impl std::fmt::Display) -> Error {
+    Error::new(mpi::MPI_ERR_OTHER, what.to_string())
+}
+
+/// The critical sections of a model whose operations are perhaps run by threads of the library's own.
+#[derive(Debug)]
+pub struct Prepared {
+    fabric: Fabric,
+    threads: bool,
+    service: Option<Service>,
+    sections: Sections,
+}
+
+impl Prepared {
+    /// Attaches to the job's shared memory, and makes the critical sections of the model.
+    ///
+    /// # Errors
+    /// `MPI_ERR_OTHER` if the shared memory cannot be set up.
+    pub fn new(world: &World, settings: &Settings, thread_level: i32) -> Result<Prepared> {
+        heddle_platform::barrier::register();
+        single_copy::allow_peers();
+        if !settings.single_copy {
+            refuse_single_copy();
+        }
+        let fabric = Fabric::attach(world, settings.vnis).map_err(start_error)?;
+        if let Some(job) = world.job() {
+            job.set_initialised().map_err(start_error)?;
+        }
+        // Threads of the library's own are threads, too, at any level.
+        let threads = thread_level == mpi::MPI_THREAD_MULTIPLE || settings.model.is_offloaded();
+        if threads && settings.model.wake_up == WakeUp::Counter {
+            request::signal_watchers();
+        }
+        let service = Service::of(&settings.model, fabric.vnis(), || Arc::new(fabric.clone()));
+        let sections = settings.model.sections(threads).served_by(service.clone());
+        request::configure(&settings.model, &sections);
+        if settings.model.locks_each_vni(threads) {
+            resharding::allow_moves();
+        }
+        Ok(Prepared { fabric, threads, service, sections })
+    }
+
+    /// The model's critical sections.
+    pub fn sections(&self) -> &Sections {
+        &self.sections
+    }
+
+    /// Makes the domain, which [`current`] returns once it is [opened](open).
+    ///
+    /// # Errors
+    /// `MPI_ERR_OTHER` if threads of the library's own cannot be started.
+    pub fn start(self, settings: &Settings) -> Result<&'static Domain> {
+        let Prepared { fabric, threads, service, sections } = self;
+        let vnis: Vec<Vni> = (0..fabric.vnis()).map(|index| Vni::new(&fabric, index, &sections)).collect();
+        // As the domain itself they stay.
+        let vnis: &'static [Vni] = vnis.leak();
+        let servers = service.map(|service| Servers::start(&service, &fabric, vnis, settings)).transpose()?;
+        let domain = Domain {
+            calls: settings.model.call_section(threads),
+            vnis,
+            servers,
+            wait: settings.wait,
+            test_patience_ns: settings.model.test_patience_ns(),
+            threads,
+            next_context: AtomicU64::new(FIRST_CONTEXT),
+            fabric,
+        };
+        Ok(DOMAIN.get_or_init(|| domain))
+    }
+}
+
+/// From now on [`current`] returns the domain.
+pub fn open(domain: &'static Domain) {
+    // Release: pairs with the Acquire in `current`.
+    CURRENT.store(std::ptr::from_ref(domain).cast_mut(), Ordering::Release);
+    LIFE.store(RUNNING, Ordering::Release);
+}
+
+/// From now on no call finds the domain.
+pub fn close() {
+    CURRENT.store(null_mut(), Ordering::Release);
+    LIFE.store(FINALIZED, Ordering::Release);
+}
+
+impl Domain {
+    /// This process's rank in `MPI_COMM_WORLD`.
+    #[inline(always)]
+    pub fn rank(&self) -> usize {
+        self.fabric.rank()
+    }
+
+    /// Processes in `MPI_COMM_WORLD`.
+    pub fn size(&self) -> usize {
+        self.fabric.size()
+    }
+
+    /// Whether several threads may be inside of the library at once.
+    #[inline(always)]
+    pub fn has_threads(&self) -> bool {
+        self.threads
+    }
+
+    /// Whether threads of the library's own make the progress.
+    #[inline(always)]
+    pub fn is_served(&self) -> bool {
+        self.servers.is_some()
+    }
+
+    /// The section that every MPI call enters.
+    #[inline(always)]
+    pub fn calls(&self) -> &CallSection {
+        &self.calls
+    }
+
+    /// How to wait.
+    pub fn wait_policy(&self) -> &WaitPolicy {
+        &self.wait
+    }
+
+    /// For how long a test waits for a critical section.
+    #[inline(always)]
+    pub fn test_patience_ns(&self) -> u64 {
+        self.test_patience_ns
+    }
+
+    /// A VNI.
+    #[inline(always)]
+    pub fn vni(&self, index: u32) -> &Vni {
+        &self.vnis[index as usize]
+    }
+
+    /// All VNIs.
+    #[inline(always)]
+    pub fn vnis(&self) -> &[Vni] {
+        self.vnis
+    }
+
+    /// The job's shared memory.
+    #[inline(always)]
+    pub(crate) fn fabric(&self) -> &Fabric {
+        &self.fabric
+    }
+
+    /// Ends the threads of the library's own, after they have run what was posted.
+    pub fn end_servers(&self) {
+        if let Some(servers) = &self.servers {
+            servers.end();
+        }
+    }
+
+    /// A context id that no communicator of the job has or ever had: this process is its leader.
+    pub fn new_context(&self, choice: Choice) -> u64 {
+        // Relaxed: only that no two get one number matters.
+        let (load, store) = (Ordering::Relaxed, Ordering::Relaxed);
+        let number = |next| choice.number_from(next, self.vnis.len());
+        let next = match choice.vni() {
+            None => self.next_context.fetch_add(1, store),
+            Some(_) => match self.next_context.fetch_update(store, load, |next| Some(number(next) + 1)) {
+                Ok(next) | Err(next) => next,
+            },
+        };
+        context_id(self.rank(), number(next), choice)
+    }
+}

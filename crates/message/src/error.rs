@@ -1,0 +1,86 @@
+//! Errors of MPI calls: a class or code of the standard, a message for a person, and the object they belong to.
+
+use heddle_spec::constants as mpi;
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+/// The result of an MPI operation.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// An error on its way to an error handler. One word, so that results of hot functions stay small.
+#[derive(Clone)]
+pub struct Error(Box<Detail>);
+
+#[derive(Clone)]
+struct Detail {
+    code: i32,
+    message: String,
+    owner: Option<Owner>,
+}
+
+/// The object whose error handler is responsible for an error. This crate keeps it alive and does not look inside.
+pub type Owner = Arc<dyn Any + Send + Sync>;
+
+impl Error {
+    /// An error of the given class or code (`MPI_ERR_…`). The message says what, where and what to do.
+    #[cold]
+    pub fn new(code: i32, message: impl Into<String>) -> Error {
+        Error(Box::new(Detail { code, message: message.into(), owner: None }))
+    }
+
+    /// The same error, to be handled by the error handler of this object: requests belong to one, although the calls that
+    /// complete them do not name it. An error that has an owner keeps it.
+    #[must_use]
+    pub fn with_owner(mut self, owner: Owner) -> Error {
+        self.0.owner.get_or_insert(owner);
+        self
+    }
+
+    /// The error code; for Heddle's own errors a class.
+    pub fn code(&self) -> i32 {
+        self.0.code
+    }
+
+    /// What went wrong.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// The object whose error handler is to run, if not that of the call's own argument.
+    pub fn owner(&self) -> Option<&Owner> {
+        self.0.owner.as_ref()
+    }
+
+    /// `MPI_ERR_UNSUPPORTED_OPERATION`: the named function or feature is not built yet.
+    #[cold]
+    pub fn unsupported(what: &str) -> Error {
+        Error::new(
+            mpi::MPI_ERR_UNSUPPORTED_OPERATION,
+            format!("{what} is not built yet in Heddle; see the README"),
+        )
+    }
+}
+
+/// Two errors are equal if they say the same.
+impl PartialEq for Error {
+    fn eq(&self, other: &Error) -> bool {
+        self.code() == other.code() && self.message() == other.message()
+    }
+}
+
+impl Eq for Error {}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Error {}: {}", self.0.code, self.0.message)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,29 @@
+//! Messages between processes: from a send to the wire, and from the wire to a receive.
+//!
+//! The crate knows process numbers, context ids, tags and memory; it knows no communicator, no datatype handle and no error
+//! handler. It stands on `heddle-transport` (rings in shared memory), `heddle-model` (which critical section guards what) and
+//! `heddle-objects`; `heddle-engine` stands on it.
+//!
+//! | module | idea |
+//! |---|---|
+//! | [`domain`] | the VNIs of an initialised process, and what they share |
+//! | [`context`] | what keeps communicators' messages apart, and which VNI carries them |
+//! | [`buffer`] | user memory that takes part in an operation |
+//! | [`request`] | operations under way |
+//! | [`matching`] | posted receives and unexpected messages |
+//! | [`vni`] | protocols |
+//! | `self_messages` | messages of a process to itself |
+//! | [`progress`] | waiting |
+//! | `offload` | threads of the library's own that make progress (execution `offload`) |
+//! | [`error`] | what goes wrong |
+
+pub mod buffer;
+pub mod context;
+pub mod domain;
+pub mod error;
+pub mod matching;
+mod offload;
+pub mod progress;
+pub mod request;
+mod self_messages;
+pub mod vni;

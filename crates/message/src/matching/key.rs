@@ -1,0 +1,63 @@
+//! What is compared when a message and a receive are matched.
+
+use heddle_spec::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG};
+use heddle_transport::Envelope;
+
+/// What is compared. In a receive, source and tag may be `MPI_ANY_SOURCE`, `MPI_ANY_TAG`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Key {
+    /// The context id.
+    pub context: u64,
+    /// Source and tag.
+    pub envelope: Envelope,
+}
+
+/// The four keys under which a message can be looked for.
+pub(super) const SHAPES: usize = 4;
+
+impl Key {
+    /// A key.
+    #[inline(always)]
+    pub fn new(context: u64, source: i32, tag: i32) -> Key {
+        Key { context, envelope: Envelope::new(source, tag) }
+    }
+
+    /// Whether a receive with this key wants a message with that exact key.
+    #[inline(always)]
+    pub fn wants(&self, exact: &Key) -> bool {
+        self == exact || (self.shape() != 0 && exact.with_shape(self.shape()) == *self)
+    }
+
+    /// The rank of the sender in the communicator, or `MPI_ANY_SOURCE`.
+    #[inline(always)]
+    pub fn source(&self) -> i32 {
+        self.envelope.source()
+    }
+
+    /// The tag, or `MPI_ANY_TAG`.
+    #[inline(always)]
+    pub fn tag(&self) -> i32 {
+        self.envelope.tag()
+    }
+
+    /// 0: no wildcard, 1: any tag, 2: any source, 3: both.
+    #[inline(always)]
+    pub(crate) fn shape(&self) -> usize {
+        usize::from(self.tag() == MPI_ANY_TAG) | usize::from(self.source() == MPI_ANY_SOURCE) << 1
+    }
+
+    /// This exact key with the wildcards of a shape.
+    #[inline(always)]
+    pub(crate) fn with_shape(&self, shape: usize) -> Key {
+        let source = if shape & 2 != 0 { MPI_ANY_SOURCE } else { self.source() };
+        let tag = if shape & 1 != 0 { MPI_ANY_TAG } else { self.tag() };
+        Key::new(self.context, source, tag)
+    }
+
+    #[inline(always)]
+    pub(crate) fn hash(&self) -> u64 {
+        let low = self.envelope.bits().wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.context ^ low).wrapping_mul(0xd6e8_feb8_6659_fd93);
+        mixed ^ mixed >> 32
+    }
+}

@@ -1,0 +1,99 @@
+//! The unexpected messages: nodes that stand in one list, or in one of each shape of key.
+
+use super::buckets::{Buckets, NONE};
+use super::key::{Key, SHAPES};
+
+#[derive(Debug, Clone, Copy)]
+struct Links {
+    prev: u32,
+    next: u32,
+}
+
+const UNLINKED: Links = Links { prev: NONE, next: NONE };
+
+/// A node: an unexpected message.
+#[derive(Debug)]
+pub(super) struct Node<V> {
+    pub(super) key: Key,
+    pub(super) order: u64,
+    links: [Links; SHAPES],
+    /// `None` while the node is free; then `order` holds the next free node.
+    pub(super) value: Option<V>,
+}
+
+/// Nodes and the lists they stand in.
+#[derive(Debug)]
+pub(super) struct Lists<V> {
+    pub(super) nodes: Vec<Node<V>>,
+    free: u32,
+    buckets: Buckets,
+    pub(super) live: usize,
+    next_order: u64,
+}
+
+impl<V> Lists<V> {
+    pub(super) fn new() -> Lists<V> {
+        Lists { nodes: Vec::new(), free: NONE, buckets: Buckets::new(), live: 0, next_order: 0 }
+    }
+
+    #[inline]
+    pub(super) fn add(&mut self, key: Key, value: V, stamp: Option<u64>) -> u32 {
+        let order = stamp.unwrap_or(self.next_order);
+        self.next_order += 1;
+        self.live += 1;
+        let node = Node { key, order, links: [UNLINKED; SHAPES], value: Some(value) };
+        if self.free == NONE {
+            self.nodes.push(node);
+            return self.nodes.len() as u32 - 1;
+        }
+        let at = self.free;
+        self.free = self.nodes[at as usize].order as u32;
+        self.nodes[at as usize] = node;
+        at
+    }
+
+    #[inline]
+    pub(super) fn release(&mut self, at: u32) -> Option<V> {
+        let node = &mut self.nodes[at as usize];
+        node.order = u64::from(self.free);
+        self.free = at;
+        self.live -= 1;
+        node.value.take()
+    }
+
+    /// Appends the node to the list of `key`, using its links number `lane`.
+    #[inline]
+    pub(super) fn link(&mut self, at: u32, key: &Key, lane: usize) {
+        let index = self.buckets.find_or_add(key);
+        let bucket = self.buckets.list(index);
+        self.nodes[at as usize].links[lane] = Links { prev: bucket.tail, next: NONE };
+        if bucket.tail == NONE {
+            bucket.head = at;
+        } else {
+            self.nodes[bucket.tail as usize].links[lane].next = at;
+        }
+        bucket.tail = at;
+    }
+
+    #[inline]
+    pub(super) fn unlink(&mut self, at: u32, key: &Key, lane: usize) {
+        let Links { prev, next } = self.nodes[at as usize].links[lane];
+        let index = self.buckets.find_or_add(key);
+        let bucket = self.buckets.list(index);
+        if prev == NONE {
+            bucket.head = next;
+        } else {
+            self.nodes[prev as usize].links[lane].next = next;
+        }
+        if next == NONE {
+            bucket.tail = prev;
+        } else {
+            self.nodes[next as usize].links[lane].prev = prev;
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn first(&mut self, key: &Key) -> u32 {
+        self.buckets.find(key).map_or(NONE, |at| self.buckets.list(at).head)
+    }
+}

@@ -1,0 +1,125 @@
+//! The posted receives: each stands in the list of its own key, and the oldest leaves first.
+
+use super::buckets::{Buckets, NONE};
+use super::key::Key;
+
+/// A posted receive.
+#[derive(Debug, Clone, Copy)]
+struct Node {
+    key: Key,
+    order: u64,
+    /// `NONE` in a free node.
+    request: u32,
+    /// The next of the list, or of the free nodes.
+    next: u32,
+}
+
+/// Nodes and the lists they stand in. Links lead forwards only: receives leave from the front, except those that are
+/// cancelled, whose place must be searched for.
+#[derive(Debug)]
+pub(super) struct Posted {
+    nodes: Vec<Node>,
+    free: u32,
+    buckets: Buckets,
+    next_order: u64,
+    /// How many receives are posted.
+    pub(super) live: usize,
+}
+
+impl Posted {
+    pub(super) fn new() -> Posted {
+        Posted { nodes: Vec::new(), free: NONE, buckets: Buckets::new(), next_order: 0, live: 0 }
+    }
+
+    /// Appends a receive to the list of its key; returns its place.
+    #[inline(always)]
+    pub(super) fn push(&mut self, key: &Key, request: u32) -> u32 {
+        let node = Node { key: *key, order: self.next_order, request, next: NONE };
+        self.next_order += 1;
+        self.live += 1;
+        let at = self.free;
+        let at = match self.nodes.get_mut(at as usize) {
+            Some(place) => {
+                self.free = place.next;
+                *place = node;
+                at
+            }
+            None => self.grow(node),
+        };
+        let index = self.buckets.find_or_add(key);
+        let list = self.buckets.list(index);
+        let tail = std::mem::replace(&mut list.tail, at);
+        match self.nodes.get_mut(tail as usize) {
+            Some(last) => last.next = at,
+            None => list.head = at,
+        }
+        at
+    }
+
+    #[cold]
+    fn grow(&mut self, node: Node) -> u32 {
+        self.nodes.push(node);
+        self.nodes.len() as u32 - 1
+    }
+
+    /// Takes the oldest receive out of the list of `key`.
+    #[inline(always)]
+    pub(super) fn pop(&mut self, key: &Key) -> Option<u32> {
+        let index = self.buckets.find(key)?;
+        let list = self.buckets.list(index);
+        let at = list.head;
+        let node = self.nodes.get_mut(at as usize)?;
+        list.head = node.next;
+        if node.next == NONE {
+            list.tail = NONE;
+        }
+        node.next = std::mem::replace(&mut self.free, at);
+        self.live -= 1;
+        Some(std::mem::replace(&mut node.request, NONE))
+    }
+
+    /// When the oldest receive in the list of `key` was posted; later ones have greater numbers.
+    pub(super) fn oldest(&mut self, key: &Key) -> Option<u64> {
+        let index = self.buckets.find(key)?;
+        let head = self.buckets.list(index).head;
+        self.nodes.get(head as usize).map(|node| node.order)
+    }
+
+    /// The receives whose keys are wanted, in the order in which they were posted: places, keys and requests.
+    pub(super) fn find_all(&self, is_wanted: impl Fn(&Key) -> bool) -> Vec<(u32, Key, u32)> {
+        let wanted = |node: &&Node| node.request != NONE && is_wanted(&node.key);
+        let nodes = (0u32..).zip(&self.nodes).filter(|(_, node)| wanted(node));
+        let mut found: Vec<(u32, &Node)> = nodes.collect();
+        found.sort_unstable_by_key(|(_, node)| node.order);
+        found.into_iter().map(|(at, node)| (at, node.key, node.request)).collect()
+    }
+
+    /// Takes out the receive at this place, wherever it stands in its list; returns its key. In time proportional to
+    /// the length of that list. `None` if it has left already.
+    #[cold]
+    pub(super) fn remove(&mut self, at: u32, request: u32) -> Option<Key> {
+        let Node { key, next, .. } = *self.nodes.get(at as usize).filter(|node| node.request == request)?;
+        self.live -= 1;
+        let index = self.buckets.find_or_add(&key);
+        let list = self.buckets.list(index);
+        if list.head == at {
+            list.head = next;
+            if next == NONE {
+                list.tail = NONE;
+            }
+        } else {
+            let mut before = list.head as usize;
+            while self.nodes[before].next != at {
+                before = self.nodes[before].next as usize;
+            }
+            self.nodes[before].next = next;
+            if next == NONE {
+                list.tail = before as u32;
+            }
+        }
+        let node = &mut self.nodes[at as usize];
+        node.next = std::mem::replace(&mut self.free, at);
+        node.request = NONE;
+        Some(key)
+    }
+}

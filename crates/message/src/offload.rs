@@ -1,0 +1,185 @@
+//! The threads that serve the VNIs under execution `offload`.
+//!
+//! A thread runs what was posted to its VNIs and makes their progress, so messages advance although no thread of the program is
+//! in MPI. Now and then it looks at the other VNIs, too: their threads may sleep, or copy a large message. When there has been
+//! nothing for a while it sleeps ([`heddle_model::Service`]).
+//!
+//! The threads live from `MPI_Init` to `MPI_Finalize`. A process that ends without the latter ends them where they are; what
+//! they use stays as long as the process. A child of a fork has none, and may not call MPI.
+
+use crate::error::{Error, Result};
+use crate::vni::{LONGEST_SLEEP, Served, Vni};
+use heddle_model::Service;
+use heddle_platform::atomic::Ordering;
+use heddle_platform::background;
+use heddle_settings::{Cores, Settings};
+use heddle_spec::constants as mpi;
+use heddle_sync::roster::{Look, Up};
+use heddle_sync::{Next, Waiter};
+use heddle_transport::Fabric;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+/// While its own VNIs are served, a thread looks at the others every so many rounds.
+const OTHERS_EVERY: u32 = 16;
+
+/// The running threads.
+#[derive(Debug)]
+pub(crate) struct Servers {
+    vnis: &'static [Vni],
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl Servers {
+    /// Starts the threads.
+    ///
+    /// # Errors
+    /// `MPI_ERR_OTHER` if the system has no threads, or none on the cores that were chosen.
+    pub(crate) fn start(
+        service: &Service,
+        fabric: &Fabric,
+        vnis: &'static [Vni],
+        settings: &Settings,
+    ) -> Result<Servers> {
+        let servers = Servers { vnis, threads: Mutex::default() };
+        for thread in 0..service.threads() {
+            let server = Server {
+                thread,
+                service: service.clone(),
+                fabric: fabric.clone(),
+                vnis,
+                wait: settings.wait,
+            };
+            let core = settings.offload_cores.of_thread(thread);
+            match background::start(&format!("heddle-vni-{thread}"), core, move || server.run()) {
+                Ok(started) => servers.threads().push(started),
+                Err(error) => {
+                    servers.end();
+                    return Err(no_thread(thread, core, &error));
+                }
+            }
+        }
+        Ok(servers)
+    }
+
+    fn threads(&self) -> MutexGuard<'_, Vec<JoinHandle<()>>> {
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has everything run that was posted, and ends the threads.
+    pub(crate) fn end(&self) {
+        for vni in self.vnis {
+            vni.close();
+        }
+        for thread in self.threads().drain(..) {
+            // One that has panicked has been reported.
+            let _ = thread.join();
+        }
+    }
+}
+
+#[cold]
+fn no_thread(thread: usize, core: Option<usize>, error: &std::io::Error) -> Error {
+    let what = match core {
+        Some(core) => format!(
+            "HEDDLE_OFFLOAD_CORES puts thread {thread} of execution \"offload\" on core {core}, where it cannot run: {error}; this \
+             process may run on cores {}",
+            Cores::from(background::allowed_cores())
+        ),
+        None => format!(
+            "thread {thread} of execution \"offload\" cannot be started: {error}; set HEDDLE_OFFLOAD_THREADS=one, or HEDDLE_VNIS \
+             to a smaller number"
+        ),
+    };
+    Error::new(mpi::MPI_ERR_OTHER, what)
+}
+
+/// One thread.
+struct Server {
+    thread: usize,
+    service: Service,
+    fabric: Fabric,
+    vnis: &'static [Vni],
+    wait: heddle_sync::WaitPolicy,
+}
+
+impl Server {
+    fn own(&self) -> impl Iterator<Item = (usize, &'static Vni)> {
+        let vnis = self.vnis.iter().enumerate();
+        vnis.filter(|(index, _)| self.service.thread_of(*index) == self.thread)
+    }
+
+    fn others(&self) -> impl Iterator<Item = (usize, &'static Vni)> {
+        let vnis = self.vnis.iter().enumerate();
+        vnis.filter(|(index, _)| self.service.thread_of(*index) != self.thread)
+    }
+
+    fn run(&self) {
+        self.attend(1);
+        self.serve();
+        self.attend(1u32.wrapping_neg());
+    }
+
+    /// Counts this thread among those who wait on its VNIs: large messages are offered to a process that looks after them, and
+    /// the program's threads do not try to look themselves.
+    fn attend(&self, change: u32) {
+        for (vni, _) in self.own() {
+            self.fabric.attendance(self.fabric.rank(), vni).fetch_add(change, Ordering::Relaxed);
+        }
+    }
+
+    fn serve(&self) {
+        let mut waiter = Waiter::new(&self.wait, 1);
+        let mut round = 0u32;
+        loop {
+            // In this order: nothing comes once they are closed.
+            let closed = self.own().all(|(_, vni)| vni.is_closed());
+            round = round.wrapping_add(1);
+            let mut happened = false;
+            for (_, vni) in self.own() {
+                happened |= vni.serve() != Served::Nothing;
+            }
+            if round.is_multiple_of(OTHERS_EVERY) {
+                happened |= self.serve_others();
+            }
+            if happened {
+                waiter.reset();
+            } else if closed {
+                return;
+            } else if waiter.pause() == Next::Park && self.sleep() == Up::ForWork {
+                waiter.reset();
+            }
+        }
+    }
+
+    /// Looks where another thread should, and wakes it if there was something.
+    fn serve_others(&self) -> bool {
+        let mut happened = false;
+        for (index, vni) in self.others() {
+            if vni.serve() == Served::Something {
+                self.service.wake(self.service.thread_of(index));
+                happened = true;
+            }
+        }
+        happened
+    }
+
+    #[cold]
+    fn sleep(&self) -> Up {
+        self.service.sleep(self.thread, Some(LONGEST_SLEEP), |look| {
+            let mut happened = self.own().all(|(_, vni)| vni.is_closed());
+            for (_, vni) in self.own() {
+                happened |= vni.serve_for_certain(self.wait);
+            }
+            if look == Look::Everything {
+                for (index, vni) in self.others() {
+                    if vni.serve_for_certain(self.wait) {
+                        self.service.wake(self.service.thread_of(index));
+                        happened = true;
+                    }
+                }
+            }
+            happened
+        })
+    }
+}

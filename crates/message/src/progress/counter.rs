@@ -1,0 +1,130 @@
+//! Waiting by synchronization counters: one thread of a VNI looks, the others sleep until what they wait for happens.
+//!
+//! A waiter leaves its [`Watcher`](heddle_sync::Watcher) where whoever brings the event about will find it: in its requests
+//! (`request/state.rs`) or among the VNI's [probers](super::Probers). Then it joins the VNI's crew: the first of it looks for
+//! messages, for this VNI at every turn and for the others now and then; the rest sleep, and each is woken once, by its own
+//! event (`heddle_sync::leader`). A leader whose event has come hands the role to one sleeper.
+//!
+//! Nobody relies on the leader alone, which may not be running: other VNIs' leaders look here, too, and a sleeper gets up now
+//! and then to look for itself. Under execution `offload` nobody leads: all sleep.
+
+use super::OTHERS_EVERY;
+use super::event::Event;
+use crate::domain::Domain;
+use crate::vni::{Crew, LONGEST_SLEEP};
+use heddle_platform::atomic::Ordering;
+use heddle_platform::clock;
+use heddle_sync::leader::Progress;
+use heddle_sync::sync_counter::Wake;
+use heddle_sync::watched_state::Watch;
+use heddle_sync::{Next, Scope, SyncCounter, Waiter, Watcher};
+use std::cell::Cell;
+
+/// A leader's looks.
+struct Lookout<'a> {
+    domain: &'a Domain,
+    vni: u32,
+    /// The leader's own.
+    counter: &'a SyncCounter,
+    round: Cell<u32>,
+    /// Something happened while the leader was about to sleep.
+    stirred: Cell<bool>,
+}
+
+impl Progress for Lookout<'_> {
+    fn poll(&self) -> bool {
+        let round = self.round.get().wrapping_add(1);
+        self.round.set(round);
+        let happened = self.domain.calls().back_inside(|| {
+            self.domain.poll(self.vni, 1)
+                | (round.is_multiple_of(OTHERS_EVERY) && self.domain.progress_others(self.vni))
+        });
+        self.stirred.replace(false) | happened
+    }
+
+    fn idle(&self, _: Option<u64>) {
+        let mut ticket = self.domain.fabric().own_bell().prepare(Scope::Machine);
+        // From here on whoever makes something happen rings the bell: look once more, then sleep.
+        self.stirred.set(true);
+        if !self.domain.calls().back_inside(|| self.domain.look_everywhere()) && !self.counter.is_done() {
+            self.stirred.set(ticket.park(Some(LONGEST_SLEEP)));
+        }
+    }
+}
+
+impl Domain {
+    /// Returns when the event has happened; the caller has looked for it in vain.
+    #[cold]
+    pub(super) fn wait_by_counter(&self, vni: u32, event: &mut dyn Event) {
+        let waiting = self.attendance(vni);
+        let crowd = waiting.fetch_add(1, Ordering::Relaxed) as usize + 1;
+        if crowd != 1 || !self.comes_soon(vni, event) {
+            while self.watch(vni, event) {
+                if event.is_over() {
+                    break;
+                }
+            }
+        }
+        waiting.fetch_sub(1, Ordering::Relaxed);
+        if event.is_over() {
+            self.ended_promptly(vni);
+        } else {
+            self.wait_slowly(vni, event);
+        }
+    }
+
+    /// Whether the event happens while a lone waiter spins.
+    fn comes_soon(&self, vni: u32, event: &mut dyn Event) -> bool {
+        let mut waiter = Waiter::new(self.wait_policy(), 1);
+        loop {
+            let happened = self.poll(vni, 1);
+            if event.is_over() {
+                return true;
+            }
+            if happened {
+                waiter.reset();
+            } else if self.calls().outside(|| waiter.pause()) == Next::Park || waiter.has_yielded() {
+                return false;
+            }
+        }
+    }
+
+    /// Waits for a signal of the event, or for some other reason to look at it. False if nobody would signal.
+    fn watch(&self, vni: u32, event: &mut dyn Event) -> bool {
+        let watcher = event.watcher();
+        // SAFETY: the watcher is taken out and leaves in this function.
+        let watch = unsafe { event.watch(&watcher) };
+        if watch == Watch::Set {
+            self.join_the_crew(vni, event, &watcher);
+        }
+        event.unwatch(&watcher);
+        watcher.leave(self.wait_policy());
+        watch != Watch::Taken
+    }
+
+    fn join_the_crew(&self, vni: u32, event: &mut dyn Event, watcher: &Watcher) {
+        let counter = watcher.counter();
+        let lookout = Lookout { domain: self, vni, counter, round: Cell::new(0), stirred: Cell::new(false) };
+        let longest_ns = LONGEST_SLEEP.as_nanos() as u64;
+        if self.is_served() {
+            while counter.wait_until(self.wait_policy(), Some(clock::now_ns() + longest_ns)) != Wake::Done {
+                if event.is_over() {
+                    break;
+                }
+            }
+            return;
+        }
+        let Crew(leadership) = &self.vni(vni).crew;
+        self.calls().outside(|| {
+            while !leadership.wait(counter, &lookout, Some(clock::now_ns() + longest_ns)) {
+                let over = self.calls().back_inside(|| {
+                    self.look_everywhere();
+                    event.is_over()
+                });
+                if over {
+                    break;
+                }
+            }
+        });
+    }
+}

@@ -1,0 +1,27 @@
+//! What can hang on a request.
+
+use super::outcome::Outcome;
+use crate::error::Result;
+use std::any::Any;
+
+/// Calls the program's function for cancelling a generalized request.
+pub type Canceller = Box<dyn FnOnce(bool) -> Result<()> + Send>;
+
+/// What can be attached to a request: the template of a persistent one, the callbacks of a generalized one.
+pub trait Attachment: Any + Send + std::fmt::Debug {
+    /// Whether the request becomes inactive at completion rather than freed.
+    fn persistent(&self) -> bool {
+        false
+    }
+    /// Called when the outcome is taken by the user.
+    fn finish(&mut self, _outcome: &mut Outcome) {}
+    /// Called when the user looks at the outcome and the request stays.
+    fn look(&mut self, _outcome: &mut Outcome) {}
+    /// What is to be called when the request is cancelled, outside of all sections: it is told whether the request
+    /// is complete.
+    fn canceller(&self) -> Option<Canceller> {
+        None
+    }
+    /// For downcasts.
+    fn as_any(&mut self) -> &mut dyn Any;
+}

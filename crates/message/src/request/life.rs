@@ -1,0 +1,294 @@
+//! Issue, completion and release of a request.
+
+use super::counts;
+use super::flight::{Flight, Ownership, Stage};
+use super::kind::RequestId;
+use super::lookup::handle;
+use super::outcome::{Outcome, PartOver};
+use super::pool::{at, release};
+use crate::buffer::Buffer;
+use crate::error::{Error, Owner};
+use heddle_platform::atomic::Ordering;
+use heddle_sync::Watcher;
+use heddle_sync::watched_state::Watch;
+use std::sync::OnceLock;
+
+/// The flight of an active request.
+///
+/// # Safety
+/// The caller has it, by the table above, and lets go of the reference before it hands it on or asks for it again.
+#[inline(always)]
+pub unsafe fn flight<'a>(id: RequestId) -> &'a mut Flight {
+    // SAFETY: exclusive by the caller's promise.
+    unsafe { &mut *at(id).flight.get() }
+}
+
+/// From here on the flight is with whoever reads the answer to a message that is about to be sent.
+///
+/// # Safety
+/// The caller has the flight, and does not touch it after the message was sent.
+#[inline]
+pub unsafe fn hand_over(id: RequestId) {
+    // Release: pairs with the Acquire in `take_over`.
+    at(id).generation.fetch_or(0, Ordering::Release);
+}
+
+/// The answer to such a message was read.
+#[inline]
+pub fn take_over(id: RequestId) {
+    // Acquire: pairs with the Release in `hand_over`.
+    at(id).generation.load(Ordering::Acquire);
+}
+
+/// How far a receive has come.
+///
+/// # Safety
+/// The request is active, and the caller is in the section of its matching.
+pub unsafe fn stage(id: RequestId) -> Stage {
+    // SAFETY: only this field is read: others may be another thread's, if the receive was matched.
+    unsafe { (*at(id).flight.get()).stage }
+}
+
+/// The context of an active receive.
+pub fn context_of(id: RequestId) -> u64 {
+    // SAFETY: the field is written only before the request is issued.
+    unsafe { (*at(id).flight.get()).context }
+}
+
+/// Gives a request its buffer, and notes the datatype.
+///
+/// # Safety
+/// The request is not issued yet, and the caller holds the buffer's datatype or its own request does.
+#[inline(always)]
+pub unsafe fn set_buffer(id: RequestId, buffer: Buffer) {
+    let request = at(id);
+    let datatype = buffer.datatype().cast_mut();
+    if let Some(counts) = counts::counts() {
+        // SAFETY: the caller's promise.
+        unsafe { request.count_datatype(counts, datatype) };
+    }
+    request.names().set_datatype(datatype);
+    // SAFETY: the caller's promise.
+    unsafe { flight(id) }.buffer = buffer;
+}
+
+/// What the owner knows of a request.
+///
+/// # Safety
+/// The caller owns the request (it is complete, inactive or not issued yet), or only reads what is fixed.
+#[inline(always)]
+pub unsafe fn owner<'a>(id: RequestId) -> &'a mut Ownership {
+    // SAFETY: exclusive by the caller's promise.
+    unsafe { &mut *at(id).owner.get() }
+}
+
+/// Completes a request. If it is a part of a joint one, that is to be told ([`complete_part`]).
+///
+/// # Safety
+/// The request is active and the caller has its flight.
+#[inline(always)]
+pub unsafe fn complete(id: RequestId, outcome: Outcome) -> Option<PartOver> {
+    let request = at(id);
+    // SAFETY: the owner only reads this while the request is active.
+    if unsafe { (*request.owner.get()).detached } {
+        // SAFETY: the caller's promise.
+        return unsafe { complete_detached(id, outcome) };
+    }
+    // SAFETY: the outcome of an active request belongs to its completer.
+    unsafe { *request.outcome.get() = outcome };
+    request.state.end();
+    None
+}
+
+/// As [`complete`], of a receive without an error. Field by field, for the reason given at [`consume_with`].
+///
+/// # Safety
+/// As [`complete`].
+#[inline(always)]
+pub unsafe fn complete_received(id: RequestId, source: i32, tag: i32, bytes: u64) -> Option<PartOver> {
+    let request = at(id);
+    // SAFETY: the owner only reads this while the request is active.
+    if unsafe { (*request.owner.get()).detached } {
+        let outcome = Outcome { source, tag, bytes, cancelled: false, error: None };
+        // SAFETY: the caller's promise.
+        return unsafe { complete_detached(id, outcome) };
+    }
+    // SAFETY: the outcome of an active request belongs to its completer.
+    let outcome = unsafe { &mut *request.outcome.get() };
+    outcome.source = source;
+    outcome.tag = tag;
+    outcome.bytes = bytes;
+    outcome.cancelled = false;
+    if outcome.error.is_some() {
+        outcome.error = None;
+    }
+    request.state.end();
+    None
+}
+
+/// Completes a request that nobody waits for.
+///
+/// # Safety
+/// As [`complete`].
+#[cold]
+unsafe fn complete_detached(id: RequestId, outcome: Outcome) -> Option<PartOver> {
+    // SAFETY: a detached request is the completer's.
+    let owner = unsafe { owner(id) };
+    let (joint, kind) = (owner.joint.take(), owner.kind);
+    at(id).state.end();
+    release(id);
+    joint.map(|whole| PartOver { whole, kind, outcome })
+}
+
+/// Has the watcher signalled when the request completes; only after [`signal_watchers`].
+///
+/// # Safety
+/// The watcher stays where it is until it was taken out by [`unwatch`] and has left.
+pub unsafe fn watch(id: RequestId, watcher: &Watcher) -> Watch {
+    // SAFETY: the caller's promise.
+    unsafe { at(id).state.watch(watcher) }
+}
+
+/// Takes the watcher out, if it is still there.
+pub fn unwatch(id: RequestId, watcher: &Watcher) {
+    at(id).state.unwatch(watcher);
+}
+
+/// Whether a request is complete.
+#[inline(always)]
+pub fn is_complete(id: RequestId) -> bool {
+    at(id).state.is_complete()
+}
+
+/// Whether a persistent request waits to be started.
+#[inline(always)]
+pub fn is_inactive(id: RequestId) -> bool {
+    at(id).state.is_inactive()
+}
+
+/// Makes a request inactive (a persistent one, new or after completion).
+pub fn deactivate(id: RequestId) {
+    at(id).state.deactivate();
+}
+
+/// Makes an inactive request active again.
+pub fn activate(id: RequestId) {
+    at(id).state.activate();
+}
+
+/// The VNI that carries a request's operation.
+#[inline(always)]
+pub fn vni_of(id: RequestId) -> u32 {
+    // Relaxed: where progress is to be made for it. Who needs it to be true has the right to move.
+    at(id).vni.load(Ordering::Relaxed)
+}
+
+/// Says that another VNI carries a request's operation.
+pub fn set_vni(id: RequestId, vni: u32) {
+    at(id).vni.store(vni, Ordering::Relaxed);
+}
+
+/// Looks at the outcome of a complete request without taking it.
+pub fn outcome(id: RequestId) -> Outcome {
+    debug_assert!(is_complete(id));
+    // SAFETY: a complete request's outcome is no longer written.
+    let mut outcome = unsafe { (*at(id).outcome.get()).clone() };
+    // SAFETY: a complete request belongs to its owner, the caller.
+    let owner = unsafe { owner(id) };
+    outcome.error = outcome.error.map(|error| belonging_to(id, error));
+    if let Some(attachment) = &mut owner.attachment {
+        attachment.look(&mut outcome);
+    }
+    outcome
+}
+
+/// Claims a complete request for the calling thread.
+///
+/// Two threads that complete one request at the same time are an error of the program (MPI 5.0, section 11.6.2). They
+/// may both succeed here, since an atomic exchange would cost every completion a tenth of a small message. Then the
+/// slot is returned twice, and `take` passes it over while its first taker uses it; only two threads that take it at the
+/// same moment would get the same one.
+#[inline(always)]
+pub fn claim(id: RequestId) -> bool {
+    at(id).state.claim()
+}
+
+/// Shows the outcome of a claimed request to `look` and frees the request, or makes it inactive if it is persistent.
+/// Returns what `look` returned and whether the user's handle becomes null.
+///
+/// The outcome is looked at where it lies: moved about in memory, in pieces of other sizes than those it was written
+/// in, it would cost more than all the rest.
+#[inline(always)]
+pub fn consume_with<R>(id: RequestId, look: impl FnOnce(&Outcome) -> R) -> (R, bool) {
+    let request = at(id);
+    // SAFETY: the claim made this thread the owner.
+    let owner = unsafe { &mut *request.owner.get() };
+    // SAFETY: as above.
+    let stored = unsafe { &mut *request.outcome.get() };
+    if stored.error.is_some() || owner.attachment.is_some() {
+        let (outcome, freed) = consume_rare(id, owner, stored);
+        return (look(&outcome), freed);
+    }
+    let result = look(stored);
+    release(id);
+    (result, true)
+}
+
+/// Claims the complete request of a handle for the calling thread alone: as [`claim`], for threads that perhaps test the same
+/// request. Of these one is successful, also if the slot has become another request's meanwhile.
+fn claim_alone(handle: usize, id: RequestId) -> bool {
+    at(id).state.claim_alone(|| self::handle(id) == handle)
+}
+
+/// Claims the request of a handle for the calling thread alone and takes its outcome; `None` if another thread was quicker.
+pub fn consume_alone(handle: usize, id: RequestId) -> Option<(Outcome, bool)> {
+    claim_alone(handle, id).then(|| consume_with(id, Outcome::clone))
+}
+
+/// Claims a request and takes its outcome; `None` if another thread was quicker.
+pub fn consume(id: RequestId) -> Option<(Outcome, bool)> {
+    claim(id).then(|| consume_with(id, Outcome::clone))
+}
+
+/// Finds the owner of the errors of requests that name a communicator by this handle.
+type FindOwner = fn(usize) -> Option<Owner>;
+
+static FIND_OWNER: OnceLock<FindOwner> = OnceLock::new();
+
+/// Sets how the owner of a failed request's error is found. Called before there are requests.
+pub fn set_owner_of_errors(find: FindOwner) {
+    FIND_OWNER.get_or_init(|| find);
+}
+
+/// An error of a request's operation, with its owner: the request's communicator, also if the program has freed it.
+#[cold]
+fn belonging_to(id: RequestId, error: Error) -> Error {
+    match FIND_OWNER.get().and_then(|find| find(at(id).comm.load(Ordering::Relaxed))) {
+        Some(owner) => error.with_owner(owner),
+        None => error,
+    }
+}
+
+/// A request that failed, or has something attached.
+#[cold]
+#[inline(never)]
+fn consume_rare(id: RequestId, owner: &mut Ownership, stored: &mut Outcome) -> (Outcome, bool) {
+    let mut outcome = std::mem::take(stored);
+    outcome.error = outcome.error.map(|error| belonging_to(id, error));
+    let persistent = finish(owner, &mut outcome);
+    if persistent {
+        deactivate(id);
+    } else {
+        release(id);
+    }
+    (outcome, !persistent)
+}
+
+/// Lets what is attached to a request see its outcome. Returns whether the request is persistent.
+#[cold]
+fn finish(owner: &mut Ownership, outcome: &mut Outcome) -> bool {
+    owner.attachment.as_mut().is_some_and(|attachment| {
+        attachment.finish(outcome);
+        attachment.persistent()
+    })
+}

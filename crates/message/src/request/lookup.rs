@@ -1,0 +1,79 @@
+//! Handles of requests, and what they lead to.
+
+use super::kind::RequestId;
+use super::pool::{self, at};
+use crate::error::{Error, Result};
+use heddle_objects::table::{Kind, Parts, decode, encode};
+use heddle_platform::atomic::Ordering;
+use heddle_spec::constants as mpi;
+
+/// The handle of a request.
+#[inline]
+pub fn handle(id: RequestId) -> usize {
+    encode(Kind::Request, Parts { index: id, generation: at(id).generation.load(Ordering::Relaxed) })
+}
+
+/// The index that stands for "a send that was complete when its call returned": it needs no slot.
+const DONE: u32 = u32::MAX;
+
+/// The handle shared by all sends that completed at once.
+pub const SEND_DONE: usize = (0x80 + Kind::Request as usize) << 56 | 1 << 32 | DONE as usize;
+
+/// What a request handle leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Found {
+    /// `MPI_REQUEST_NULL`.
+    Null,
+    /// A send that was complete when its call returned.
+    Done,
+    /// A request.
+    Slot(RequestId),
+}
+
+/// Looks a handle up.
+///
+/// # Errors
+/// `MPI_ERR_REQUEST` if it is not a live request's.
+#[inline]
+pub fn find(handle: usize) -> Result<Found> {
+    if handle == mpi::MPI_REQUEST_NULL {
+        return Ok(Found::Null);
+    }
+    if let Some(parts) = decode(Kind::Request, handle) {
+        if parts.index == DONE {
+            return Ok(Found::Done);
+        }
+        if pool::exists(parts.index)
+            && parts.generation & 1 == 1
+            && at(parts.index).generation.load(Ordering::Relaxed) == parts.generation
+        {
+            return Ok(Found::Slot(parts.index));
+        }
+    }
+    Err(bad_handle(handle))
+}
+
+#[cold]
+fn bad_handle(handle: usize) -> Error {
+    let message = format!("{handle:#x} is not a request: never made, or completed and freed already");
+    Error::new(mpi::MPI_ERR_REQUEST, message)
+}
+
+/// The handle of the request in slot `index`, if it is live: for `MPI_Request_fromint`.
+pub fn handle_of_index(index: u32) -> Option<usize> {
+    if index == DONE & 0x3fff_ffff {
+        return Some(SEND_DONE);
+    }
+    if !pool::exists(index) {
+        return None;
+    }
+    (at(index).generation.load(Ordering::Relaxed) & 1 == 1).then(|| handle(index))
+}
+
+/// The handle of the communicator that a live request names.
+pub fn comm_of(handle: usize) -> Option<usize> {
+    match find(handle) {
+        Ok(Found::Slot(id)) => Some(at(id).comm.load(Ordering::Relaxed)),
+        _ => None,
+    }
+}

@@ -1,0 +1,343 @@
+//! The slots of requests, which are never given back to the system, and a cache of free ones for each thread, or one pool
+//! for all, as the model says.
+
+use super::counts::{self, ReferenceCounts};
+use super::flight::{Flight, Ownership};
+use super::kind::{RequestId, RequestKind};
+use super::outcome::Outcome;
+use super::region::{Growth, Region};
+use heddle_datatype::Datatype;
+use heddle_model::counters::{self, Event, Section};
+use heddle_model::{Guarded, Model, Path, RequestPool, Sections};
+use heddle_objects::request::{Names, State};
+use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use heddle_platform::cell::UnsafeCell;
+use std::cell::Cell;
+use std::ptr::null_mut;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// How many slots move between a thread's cache and the common store at once.
+const BATCH: usize = 128;
+
+/// Slots that are made at once, at the beginning and at most.
+const GROWTH: (usize, usize) = (64, 64 * 256);
+
+/// One slot. What every operation touches comes first: its first two lines of memory, and what a small one touches of the
+/// flight begins in the second.
+#[repr(C, align(128))]
+pub(super) struct Request {
+    pub state: State,
+    /// Odd while a handle is valid.
+    pub generation: AtomicU32,
+    /// The VNI that carries the operation. An atomic since who moves a receive to another one writes it.
+    pub vni: AtomicU32,
+    /// Handle of the communicator, whose error handler is responsible. An atomic since [`roots`] reads it of requests that
+    /// are others'.
+    pub comm: AtomicUsize,
+    /// The datatype of the buffer, or null. An atomic for the same reason.
+    pub datatype: AtomicPtr<Datatype>,
+    pub owner: UnsafeCell<Ownership>,
+    pub outcome: UnsafeCell<Outcome>,
+    pub flight: UnsafeCell<Flight>,
+}
+
+// SAFETY: see the table of who may touch what in the documentation of `request`.
+unsafe impl Sync for Request {}
+
+struct Store {
+    free: Vec<RequestId>,
+    growth: Growth,
+}
+
+static SLOTS: Region<Request> = Region::new();
+static USED: AtomicU32 = AtomicU32::new(0);
+static STORE: Mutex<Store> = Mutex::new(Store::new());
+
+/// The one pool of all threads behind its section, if the model wants that.
+static SHARED: OnceLock<Guarded<Store>> = OnceLock::new();
+
+/// Makes the pool that the model wants, before there are requests.
+pub fn configure(model: &Model, sections: &Sections) {
+    if model.request_pool == RequestPool::Shared {
+        SHARED.get_or_init(|| sections.guard_shared(Section::RequestPool, Store::new()));
+    }
+}
+
+/// A thread's free slots. It has no destructor, so that reaching it takes no look at its state; what it holds is
+/// returned by [`ReturnAtExit`].
+struct Cache {
+    len: Cell<usize>,
+    ids: [Cell<RequestId>; 2 * BATCH],
+    /// The thread is ending: nothing is cached any more.
+    closed: Cell<bool>,
+}
+
+struct ReturnAtExit;
+
+thread_local! {
+    static CACHE: Cache = const {
+        Cache { len: Cell::new(0), ids: [const { Cell::new(0) }; 2 * BATCH], closed: Cell::new(false) }
+    };
+    static AT_EXIT: ReturnAtExit = const { ReturnAtExit };
+}
+
+impl Drop for ReturnAtExit {
+    fn drop(&mut self) {
+        CACHE.with(|cache| {
+            cache.closed.set(true);
+            cache.give_back(0);
+        });
+    }
+}
+
+impl Cache {
+    #[inline(always)]
+    fn pop(&self) -> Option<RequestId> {
+        let len = self.len.get().checked_sub(1)?;
+        self.len.set(len);
+        Some(self.ids[len].get())
+    }
+
+    #[inline(always)]
+    fn push(&self, id: RequestId) {
+        let len = self.len.get();
+        if len < self.ids.len() {
+            self.ids[len].set(id);
+            self.len.set(len + 1);
+        }
+        // Empty before, or full now: one comparison for both.
+        if len.wrapping_sub(1) >= self.ids.len() - 2 || self.closed.get() {
+            self.first_or_last_pushed(len);
+        }
+    }
+
+    #[cold]
+    fn first_or_last_pushed(&self, len_before: usize) {
+        if let Some(shared) = SHARED.get() {
+            self.len.set(0);
+            let id = self.ids[0].get();
+            return shared.with(Path::Main, |store| store.free.push(id));
+        }
+        if len_before == 0 {
+            // A thread that only completes what others began has something to return, too.
+            Cache::return_at_exit();
+        }
+        if len_before + 1 >= self.ids.len() || self.closed.get() {
+            self.give_back(BATCH);
+        }
+    }
+
+    /// Makes sure that the calling thread's slots go back to the store when it ends.
+    fn return_at_exit() {
+        let _ = AT_EXIT.try_with(|_| ());
+    }
+
+    /// Gives all but the first `keep` to the store; all of them if the thread is ending.
+    #[cold]
+    fn give_back(&self, keep: usize) {
+        let keep = if self.closed.get() { 0 } else { keep };
+        let surplus = self.ids[keep..self.len.get().max(keep)].iter().map(Cell::get);
+        STORE.lock().unwrap_or_else(PoisonError::into_inner).free.extend(surplus);
+        self.len.set(keep.min(self.len.get()));
+    }
+
+    /// Takes a batch from the store and returns one of it; if there is one pool for all, one slot of that.
+    #[cold]
+    fn refill(&self) -> RequestId {
+        if let Some(shared) = SHARED.get() {
+            return shared.with(Path::Main, Store::pop);
+        }
+        // From now on there is something to return when the thread ends.
+        Cache::return_at_exit();
+        let mut store = STORE.lock().unwrap_or_else(PoisonError::into_inner);
+        store.grow_if_empty();
+        let wanted = if self.closed.get() { 1 } else { BATCH };
+        let rest = store.free.len().saturating_sub(wanted);
+        let mut batch = store.free.drain(rest..);
+        let Some(first) = batch.next() else { unreachable!("the store was just filled") };
+        for (place, id) in self.ids.iter().zip(batch) {
+            place.set(id);
+            self.len.set(self.len.get() + 1);
+        }
+        first
+    }
+}
+
+impl Store {
+    const fn new() -> Store {
+        Store { free: Vec::new(), growth: Growth::new() }
+    }
+
+    fn pop(&mut self) -> RequestId {
+        self.grow_if_empty();
+        let Some(id) = self.free.pop() else { unreachable!("the store was just filled") };
+        id
+    }
+
+    /// Only one of the stores, the threads' or the shared one, is ever used in a process.
+    fn grow_if_empty(&mut self) {
+        if !self.free.is_empty() {
+            return;
+        }
+        let first = self.growth.slots();
+        // As many again as there are, so that the store is not asked too often by a growing program.
+        SLOTS.grow(&mut self.growth, first.clamp(GROWTH.0, GROWTH.1), Request::free);
+        let (first, used) = (first as RequestId, self.growth.slots() as RequestId);
+        // Release: a handle whose index is below USED finds its slot.
+        USED.store(used, Ordering::Release);
+        self.free.extend((first..used).rev());
+    }
+}
+
+/// Whether there is a slot with this index.
+#[inline(always)]
+pub(super) fn exists(index: u32) -> bool {
+    // Acquire: pairs with the Release in `grow_if_empty`.
+    index < USED.load(Ordering::Acquire)
+}
+
+/// The slot of a request.
+#[inline(always)]
+pub(super) fn at(id: RequestId) -> &'static Request {
+    // SAFETY: ids come from `take` or were checked with `exists`.
+    unsafe { SLOTS.at(id) }
+}
+
+/// Takes a slot, ACTIVE, for an operation on a VNI.
+#[inline(always)]
+pub fn take(vni: u32, comm: usize, kind: RequestKind) -> RequestId {
+    let (id, request) = CACHE.with(|cache| {
+        loop {
+            let id = cache.pop().unwrap_or_else(|| cache.refill());
+            let request = at(id);
+            // A program that waits twice for one request, which it may not, returned its slot twice.
+            if request.state.is_free() {
+                break (id, request);
+            }
+        }
+    });
+    // SAFETY: a free slot belongs to whoever took it.
+    let owner = unsafe { &mut *request.owner.get() };
+    owner.kind = kind;
+    owner.detached = false;
+    request.vni.store(vni, Ordering::Relaxed);
+    request.names().take(comm);
+    if let Some(counts) = counts::counts() {
+        counts.keep_comm(comm);
+    }
+    request.state.activate();
+    request.names().begin();
+    counters::count(Event::RequestTaken, 1);
+    id
+}
+
+/// As [`take`], for an operation that nobody waits for: whoever completes the request returns its slot.
+pub fn take_detached(vni: u32, comm: usize, kind: RequestKind) -> RequestId {
+    let id = take(vni, comm, kind);
+    // SAFETY: as above.
+    unsafe { &mut *at(id).owner.get() }.detached = true;
+    id
+}
+
+/// Returns a slot.
+#[inline(always)]
+pub fn release(id: RequestId) {
+    let request = at(id);
+    // SAFETY: the caller owns the complete or never issued request.
+    let owner = unsafe { &mut *request.owner.get() };
+    // SAFETY: as above.
+    let flight = unsafe { &mut *request.flight.get() };
+    if owner.attachment.is_some() || flight.keep.is_some() {
+        drop_belongings(owner, flight);
+    }
+    if let Some(counts) = counts::counts() {
+        request.let_objects_go(counts);
+    }
+    request.state.set_free();
+    request.names().end();
+    counters::count(Event::RequestReleased, 1);
+    CACHE.with(|cache| cache.push(id));
+}
+
+#[cold]
+fn drop_belongings(owner: &mut Ownership, flight: &mut Flight) {
+    owner.attachment = None;
+    flight.keep = None;
+}
+
+/// Hands the words by which live requests name communicators and datatypes to `root`, and returns how many slots there are.
+/// Requests that other threads take or release meanwhile are named or not.
+pub fn roots(root: &mut dyn FnMut(usize)) -> usize {
+    // Acquire: as in `exists`.
+    let used = USED.load(Ordering::Acquire);
+    for id in 0..used {
+        at(id).names().roots(root);
+    }
+    used as usize
+}
+
+impl Request {
+    #[inline(always)]
+    pub(super) fn names(&self) -> Names<'_, Datatype> {
+        Names { generation: &self.generation, comm: &self.comm, datatype: &self.datatype }
+    }
+
+    /// Counts a reference to the buffer's datatype, in place of that to the last one's. A persistent request has it from one
+    /// start to the next.
+    ///
+    /// # Safety
+    /// Null, or a datatype that the caller has a hold of.
+    #[inline]
+    pub(super) unsafe fn count_datatype(&self, counts: &dyn ReferenceCounts, datatype: *mut Datatype) {
+        let last = self.datatype.load(Ordering::Relaxed);
+        if last == datatype {
+            return;
+        }
+        // SAFETY: the caller's promise.
+        unsafe { counts.keep_type(datatype) };
+        // SAFETY: it was kept when it was noted here.
+        unsafe { counts.let_type_go(last) };
+    }
+
+    /// Gives up the references that were counted.
+    #[inline]
+    fn let_objects_go(&self, counts: &dyn ReferenceCounts) {
+        let (comm, datatype) = (self.comm.load(Ordering::Relaxed), self.datatype.load(Ordering::Relaxed));
+        counts.let_comm_go(comm);
+        // SAFETY: it was kept when it was noted here.
+        unsafe { counts.let_type_go(datatype) };
+        self.datatype.store(null_mut(), Ordering::Relaxed);
+    }
+
+    fn free() -> Request {
+        Request {
+            state: State::new(),
+            generation: AtomicU32::new(0),
+            vni: AtomicU32::new(0),
+            comm: AtomicUsize::new(0),
+            datatype: AtomicPtr::new(null_mut()),
+            owner: UnsafeCell::new(Ownership::default()),
+            outcome: UnsafeCell::new(Outcome::default()),
+            flight: UnsafeCell::new(Flight::none()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_that_only_complete_requests_return_the_slots_when_they_end() {
+        let used = || USED.load(Ordering::Relaxed);
+        let before = used();
+        for _ in 0..200 {
+            let ids: Vec<RequestId> = (0..100).map(|_| take(0, 0, RequestKind::Send)).collect();
+            std::thread::scope(|scope| {
+                scope.spawn(|| ids.into_iter().for_each(release));
+            });
+        }
+        // Other tests use the store, too, but not thousands of slots.
+        assert!(used() - before < 10_000, "slots were lost: {} are in use after {before}", used());
+    }
+}

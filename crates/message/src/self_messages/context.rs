@@ -1,0 +1,74 @@
+//! On which VNI a communicator's messages of this process to itself are ([`own`](crate::own)).
+
+use super::vni;
+use crate::context::{Context, PLANE, Plane, steps};
+use crate::domain::Domain;
+use crate::matching::Key;
+use heddle_objects::resharding::{Own, Route};
+use heddle_spec::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG};
+
+impl Context {
+    /// Whether such messages are, or may come to be, elsewhere than all others.
+    #[inline(always)]
+    pub fn moves_own(&self) -> bool {
+        !self.self_messages.is_settled()
+    }
+
+    /// Whether a receive or probe with this key may want such messages, and these are not where all others are.
+    #[inline(always)]
+    pub fn is_own(&self, key: &Key) -> bool {
+        self.moves_own() && (key.source() == self.rank() as i32 || key.source() == MPI_ANY_SOURCE)
+    }
+
+    /// Where such a message is to be sent, or received; `None` if it is as any other.
+    #[inline(always)]
+    pub fn route(&self, domain: &Domain, context: u64, tag: i32) -> Option<Route<'_>> {
+        if context & PLANE != 0 {
+            return None;
+        }
+        let home = self.vni();
+        self.self_messages.route(home, || place(home, tag, domain.vnis().len() as u32))
+    }
+
+    /// After a message was sent on that route: spreads them if threads take turns.
+    #[inline(always)]
+    pub fn spread_if_crowded(&self, domain: &Domain, taken: Route<'_>) {
+        if taken.is_crowded() {
+            self.spread_own(domain);
+        }
+    }
+
+    #[cold]
+    fn spread_own(&self, domain: &Domain) {
+        let (home, vnis) = (self.vni(), domain.vnis());
+        let vni_of = |key: &Key| place(home, key.tag(), vnis.len() as u32);
+        vni::spread(&self.self_messages, vnis, self.own_messages(), vni_of);
+    }
+
+    /// Before a receive with this key is posted: one with wildcards needs to find all that it may want at home.
+    pub fn settle_for(&self, domain: &Domain, key: &Key) {
+        let has_wildcards = key.source() == MPI_ANY_SOURCE || key.tag() == MPI_ANY_TAG;
+        if has_wildcards && key.context & PLANE == 0 && self.is_own(key) {
+            self.settle(domain);
+        }
+    }
+
+    /// From now on they are at home.
+    #[cold]
+    pub fn settle(&self, domain: &Domain) {
+        vni::settle(&self.self_messages, domain.vnis(), self.own_messages());
+    }
+
+    fn own_messages(&self) -> Own {
+        Own { context: self.id(Plane::PointToPoint), source: self.rank() as i32, home: self.vni() }
+    }
+}
+
+/// The VNI of a tag, of a communicator at home there.
+#[inline(always)]
+fn place(home: u32, tag: i32, vnis: u32) -> u32 {
+    let tag = tag as u32;
+    // Of tags in a row, which are the usual ones, none needs a division.
+    let at = home + if tag < vnis { tag } else { steps(tag, vnis) % vnis };
+    if at < vnis { at } else { at - vnis }
+}

@@ -1,0 +1,148 @@
+//! A process that sends to itself: no ring, one copy if the receive is posted.
+
+use crate::buffer::Buffer;
+use crate::matching::Key;
+use crate::request::{self, RequestId};
+use crate::vni::core::Core;
+use crate::vni::message::{Content, Message, SendArgs};
+use crate::vni::receive::truncated;
+use crate::vni::send::fill;
+use crate::vni::way::Rules;
+use heddle_model::counters::{self, Event};
+use heddle_model::{Path, SectionOf};
+use heddle_objects::resharding::next_stamp;
+
+/// A message to oneself up to this size is copied if no receive is posted; a larger one waits in its buffer.
+const LOCAL_EAGER_LIMIT: usize = 32 << 10;
+
+impl<S: Rules> Core<S> {
+    /// Sends to this process. What is kept has a stamp if not all messages of the communicator come here.
+    pub(crate) fn send_to_self(
+        &self,
+        args: &mut SendArgs,
+        request: impl FnOnce() -> RequestId,
+        stamped: bool,
+    ) -> Option<RequestId> {
+        let key = Key::new(args.context, args.source, args.tag);
+        let met = self.meeting(key.context).with_or_leave(
+            Path::Main,
+            (&mut *args, request),
+            |meeting, (args, request)| {
+                let receive = meeting.matching.match_arrival(&key);
+                counters::count(Event::MatchingStep, meeting.matching.take_steps());
+                receive.map(Met::Receive).unwrap_or_else(|| {
+                    let (message, pending) = waiting(args, request);
+                    if stamped {
+                        meeting.store_stamped(key, message, next_stamp());
+                    } else {
+                        meeting.store(key, message);
+                    }
+                    Met::Nobody(pending)
+                })
+            },
+            |(args, request)| {
+                let (message, pending) = waiting(args, request);
+                (self.meet_later(key, message), Met::Nobody(pending))
+            },
+        );
+        match met {
+            Met::Receive(receive) => {
+                // What the arguments keep is there until they are dropped.
+                self.copy_to_receive(&args.buffer, receive, &key);
+                None
+            }
+            Met::Nobody(pending) => {
+                // Nobody but this thread knows of the message: who sleeps in a probe is told.
+                self.wake_sleepers();
+                pending
+            }
+        }
+    }
+
+    /// Gives the data of a waiting send of this process to a receive.
+    pub(crate) fn deliver_local(&self, send: RequestId, receive: RequestId, key: &Key) {
+        // SAFETY: who takes a message out of the unexpected set has the flight of its send.
+        let buffer = unsafe { request::flight(send) }.buffer;
+        self.copy_to_receive(&buffer, receive, key);
+        self.sender_done(send);
+    }
+
+    fn copy_to_receive(&self, from: &Buffer, receive: RequestId, key: &Key) {
+        // SAFETY: who matches a receive has its flight.
+        let to = unsafe { request::flight(receive) }.buffer;
+        let (len, room) = (from.len(), to.len());
+        from.copy_to(&to, len.min(room));
+        let error = (len > room).then(|| truncated(key, len as u64, room));
+        self.complete_receive(receive, key, len.min(room) as u64, error);
+    }
+}
+
+/// What a message to oneself has met.
+enum Met {
+    Receive(RequestId),
+    /// It waits, and so does the request of its send, if it has one.
+    Nobody(Option<RequestId>),
+}
+
+/// A message that is to wait in the unexpected set, and the request of its send unless that is complete.
+fn waiting(args: &mut SendArgs, request: impl FnOnce() -> RequestId) -> (Message, Option<RequestId>) {
+    let (peer, len) = (args.peer, args.buffer.len());
+    if args.synchronous || len > LOCAL_EAGER_LIMIT {
+        let id = request();
+        fill(id, SendArgs { keep: args.keep.take(), ..*args });
+        return (Message::new(peer, Content::Local(id)), Some(id));
+    }
+    let message = match args.buffer.contiguous() {
+        _ if len == 0 => Message::copy_of(peer, &[]),
+        // SAFETY: the buffer is valid for reads of its length until the send completes.
+        Some(address) => Message::copy_of(peer, unsafe { std::slice::from_raw_parts(address, len) }),
+        None => {
+            let mut packed = vec![0; len];
+            args.buffer.read(0, packed.as_mut_ptr(), len);
+            Message::copy_of(peer, &packed)
+        }
+    };
+    (message, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::buffer::Buffer;
+    use crate::request::RequestKind;
+    use crate::vni::Vni;
+    use crate::vni::ranks::models;
+    use heddle_bootstrap::JobControl;
+    use heddle_sync::Scope;
+    use heddle_transport::Fabric;
+    use std::time::Duration;
+
+    #[test]
+    fn who_sleeps_in_a_probe_is_woken() {
+        let world = JobControl::create(1).and_then(|job| job.world_of(0)).expect("a job of one");
+        let fabric = Fabric::attach(&world, 1).expect("a segment");
+        for model in models() {
+            a_probe_is_woken(&fabric, &Vni::new(&fabric, 0, &model.sections(true)));
+        }
+    }
+
+    fn a_probe_is_woken(fabric: &Fabric, vni: &Vni) {
+        let key = Key::new(8, 0, 3);
+        let mut bytes = vec![0u8; 2 * LOCAL_EAGER_LIMIT];
+        for len in [0, 9, 1000, bytes.len()] {
+            let mut ticket = fabric.own_bell().prepare(Scope::Machine);
+            // SAFETY: the bytes outlive the operation, which ends in this round.
+            let buffer = unsafe { Buffer::bytes(bytes.as_mut_ptr(), len) };
+            let args =
+                SendArgs { buffer, peer: 0, context: 8, source: 0, tag: 3, synchronous: false, keep: None };
+            let send = vni.send(args, || request::take(0, 0, RequestKind::Send));
+            assert!(ticket.park(Some(Duration::from_secs(20))), "not woken by {len} bytes");
+            let receive = request::take(0, 0, RequestKind::Receive);
+            // SAFETY: new, and not issued yet; it has no room, so nothing is written.
+            unsafe { request::flight(receive) }.buffer = Buffer::empty();
+            vni.receive(receive, key);
+            assert!(send.is_none_or(|send| request::consume(send).is_some()));
+            assert!(request::consume(receive).is_some());
+        }
+    }
+}

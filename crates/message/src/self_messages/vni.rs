@@ -1,0 +1,105 @@
+//! A process that sends to itself, while its messages may move from one VNI to another ([`own`](crate::own)).
+//!
+//! Each operation looks inside of the section whether its messages still are there.
+
+use crate::matching::Key;
+use crate::request::{self, RequestId, Stage};
+use crate::vni::core::Core;
+use crate::vni::interface::State;
+use crate::vni::{Message, SendArgs, Vni};
+use heddle_model::{Guarded, Path, SectionOf, Whole};
+use heddle_objects::resharding::{Layout, Moved, Mover, Own, Place, Route};
+
+impl Vni {
+    /// Sends to this process as `send` does, if the messages are where the route says; `None` otherwise.
+    #[inline(always)]
+    pub fn send_own(
+        &self,
+        args: &mut SendArgs,
+        request: impl Fn(u32) -> RequestId + Send,
+        route: Route<'_>,
+    ) -> Option<Option<RequestId>> {
+        self.whole().with_lock(
+            Path::Main,
+            #[inline(always)]
+            move |core| {
+                if !route.holds() {
+                    return None;
+                }
+                route.note_sender();
+                Some(core.send_to_self(args, || request(route.vni()), route.is_spread()))
+            },
+        )
+    }
+
+    /// Receives from this process, if the messages are where the route says.
+    #[inline(always)]
+    pub fn receive_own(&self, id: RequestId, key: Key, route: Route<'_>) -> bool {
+        self.whole().with_lock(
+            Path::Main,
+            #[inline(always)]
+            move |core| {
+                let holds = route.holds();
+                if holds {
+                    request::set_vni(id, route.vni());
+                    core.receive(id, key);
+                }
+                holds
+            },
+        )
+    }
+
+    /// The objects behind the VNI's own lock.
+    #[inline(always)]
+    fn whole(&self) -> &Guarded<Core<Whole>> {
+        match &self.state {
+            State::Whole(state) => state,
+            State::Parted(_) | State::LockFree(_) => unreachable!("their messages stay at home"),
+        }
+    }
+}
+
+/// A VNI with a lock of its own, for who moves messages.
+struct Movable<'a>(&'a Vni);
+
+fn movable(vnis: &[Vni]) -> Vec<Movable<'_>> {
+    vnis.iter().map(Movable).collect()
+}
+
+/// Spreads messages to oneself over these VNIs, if they still may be: as [`Layout::spread`].
+#[cold]
+pub(super) fn spread(layout: &Layout, vnis: &[Vni], own: Own, vni_of: impl Fn(&Key) -> u32 + Sync) {
+    layout.spread(&Mover::wait(), &movable(vnis), own, vni_of);
+}
+
+/// From now on messages to oneself are at home: as [`Layout::settle`].
+#[cold]
+pub(super) fn settle(layout: &Layout, vnis: &[Vni], own: Own) {
+    layout.settle(&Mover::wait(), &movable(vnis), own);
+}
+
+impl Place for Movable<'_> {
+    type Inside = Core<Whole>;
+    type Key = Key;
+    type Message = Message;
+
+    fn enter<R: Send>(&self, operation: impl FnOnce(&mut Core<Whole>) -> R + Send) -> R {
+        self.0.whole().with_lock(Path::Main, operation)
+    }
+
+    fn take_out(core: &mut Core<Whole>, own: Own) -> Moved<Key, Message> {
+        let matching = core.meeting(own.context);
+        matching.with(Path::Main, |meeting| meeting.matching.take_out(own.context, own.source))
+    }
+
+    fn post(core: &mut Core<Whole>, key: Key, id: RequestId, vni: u32) {
+        let place = core.meeting(key.context).with(Path::Main, |meeting| meeting.matching.post(key, id));
+        // SAFETY: a receive that was taken out of a matching is the taker's, and a posted one belongs to this section.
+        unsafe { request::flight(id) }.stage = Stage::Posted(place);
+        request::set_vni(id, vni);
+    }
+
+    fn keep(core: &mut Core<Whole>, key: Key, message: Message, stamp: Option<u64>) {
+        core.meeting(key.context).with(Path::Main, |meeting| meeting.matching.keep(key, message, stamp));
+    }
+}

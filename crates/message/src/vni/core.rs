@@ -1,0 +1,235 @@
+//! What a VNI consists of: its objects, each behind its section, and how progress is made with them.
+//!
+//! A `Core` is shared by the threads that are in the VNI: under [`Parted`](heddle_model::Parted) by any number, under
+//! [`Whole`](heddle_model::Whole) by one at a time.
+
+use super::channel::{Channel, Peer};
+use super::large::Large;
+use super::message::Message;
+use super::way::Rules;
+use crate::matching::{Key, Matching};
+use crate::request::{self, Outcome, PartOver, RequestId, Stage};
+use heddle_model::counters::{self, Event, Row, Section};
+use heddle_model::{Object, Path, SectionOf, Sections};
+use heddle_objects::probers::Probers;
+use heddle_platform::atomic::{AtomicUsize, Ordering};
+use heddle_sync::{Bell, Scope};
+use heddle_transport::{Fabric, Inbox};
+use std::sync::Arc;
+
+/// The objects of a VNI.
+#[derive(Debug)]
+pub(crate) struct Core<S: Rules> {
+    pub rank: usize,
+    /// The VNI's own.
+    pub index: usize,
+    bell: OwnBell,
+    pub fabric: Fabric,
+    pub arrivals: S::Section<Arrivals>,
+    pub meetings: S::Shards<Meeting>,
+    pub large: S::Section<Large>,
+    pub peers: Box<[Peer<S>]>,
+    /// How much is to be done for large messages and the like: written in that section.
+    pending: AtomicUsize,
+    /// How much waits for room in the rings to all peers.
+    pub backlogged: AtomicUsize,
+    /// The VNI's.
+    pub offers: Arc<AtomicUsize>,
+    /// Where progress is counted.
+    pub row: Row,
+    /// Operations completed so far, unless each thread counts its own.
+    completed: AtomicUsize,
+}
+
+/// The rings from all senders. Who reads them keeps the section until what was read is delivered, so that the messages of
+/// one sender are matched in their order.
+#[derive(Debug)]
+pub(crate) struct Arrivals {
+    pub inbox: Inbox,
+}
+
+impl Object for Arrivals {
+    const SECTION: Section = Section::Arrivals;
+    const LEVEL: u32 = 0;
+}
+
+/// Where messages and receives of some contexts meet.
+#[derive(Debug)]
+pub(crate) struct Meeting {
+    pub matching: Matching<Message>,
+    /// Threads that wait for a message to come.
+    pub probers: Probers<Key>,
+}
+
+impl Meeting {
+    fn new() -> Meeting {
+        Meeting { matching: Matching::new(), probers: Probers::default() }
+    }
+
+    /// Keeps a message that no receive waits for.
+    #[inline]
+    pub(crate) fn store(&mut self, key: Key, message: Message) {
+        self.matching.store(key, message);
+        self.probers.tell(|wanted| wanted.wants(&key));
+    }
+
+    /// As [`store`](Self::store), with a stamp. Nobody probes for such messages.
+    pub(crate) fn store_stamped(&mut self, key: Key, message: Message, stamp: u64) {
+        self.matching.store_stamped(key, message, stamp);
+    }
+}
+
+impl Object for Meeting {
+    const SECTION: Section = Section::Matching;
+    const LEVEL: u32 = 1;
+}
+
+/// The process's bell: in the mapping that `fabric` keeps alive, like the rings.
+#[derive(Debug)]
+struct OwnBell(*const Bell);
+
+// SAFETY: a bell is made for many threads.
+unsafe impl Send for OwnBell {}
+// SAFETY: as above.
+unsafe impl Sync for OwnBell {}
+
+impl<S: Rules> Core<S> {
+    pub(crate) fn new(fabric: &Fabric, vni: usize, sections: &Sections, offers: Arc<AtomicUsize>) -> Core<S> {
+        let peer = |peer| {
+            let (inside, outside) = S::ring(fabric, vni, peer);
+            let channel = S::guard(sections, Channel::new(inside));
+            Peer { channel, outside, backlogged: AtomicUsize::new(0) }
+        };
+        let process = fabric.clone();
+        let wake_sleepers = move || _ = process.own_bell().ring(Scope::Machine);
+        Core {
+            rank: fabric.rank(),
+            index: vni,
+            bell: OwnBell(fabric.own_bell()),
+            fabric: fabric.clone(),
+            arrivals: S::guard(sections, Arrivals { inbox: Inbox::new(fabric, vni) }),
+            meetings: S::shards(sections, Meeting::new, wake_sleepers),
+            large: S::guard(sections, Large::new(fabric.size())),
+            peers: (0..fabric.size()).map(peer).collect(),
+            pending: AtomicUsize::new(0),
+            backlogged: AtomicUsize::new(0),
+            offers,
+            row: sections.row(vni),
+            completed: AtomicUsize::new(0),
+        }
+    }
+
+    /// The rings that are read.
+    #[inline(always)]
+    pub(crate) fn arrivals(&self) -> &S::Section<Arrivals> {
+        &self.arrivals
+    }
+
+    /// Where the messages of a context are matched. Wildcards never cross contexts, so each is on its own.
+    #[inline(always)]
+    pub(crate) fn meeting(&self, context: u64) -> &S::Shard<Meeting> {
+        S::shard(&self.meetings, context)
+    }
+
+    /// Runs an operation on what is kept of large messages.
+    pub(crate) fn large<R>(&self, path: Path, operation: impl FnOnce(&mut Large) -> R) -> R {
+        self.large.with(path, |large| self.noting(large, operation))
+    }
+
+    #[inline]
+    pub(crate) fn noting<R>(&self, large: &mut Large, operation: impl FnOnce(&mut Large) -> R) -> R {
+        let result = operation(large);
+        // Relaxed: a hint. Who must not miss anything, before it sleeps, is told by the bell, or had a barrier.
+        self.pending.store(large.pending(), Ordering::Relaxed);
+        result
+    }
+
+    /// Whether something is to be done for large messages, flushes or abandoned requests.
+    #[inline(always)]
+    pub(crate) fn is_pending(&self) -> bool {
+        self.pending.load(Ordering::Relaxed) != 0
+    }
+
+    /// Whether something waits for room.
+    #[inline(always)]
+    pub(crate) fn is_backlogged(&self) -> bool {
+        self.backlogged.load(Ordering::Relaxed) != 0
+    }
+
+    /// Runs something about what the program itself completes and frees, and completes the request that it gives.
+    pub(crate) fn settle<R>(&self, operation: impl FnOnce() -> (Option<RequestId>, R)) -> R {
+        self.large(Path::Main, |_| {
+            let (complete, result) = operation();
+            if let Some(id) = complete {
+                self.complete(id, Outcome::empty());
+            }
+            result
+        })
+    }
+
+    /// Completes a request that is this thread's to complete, and wakes its waiter, should it sleep.
+    #[inline(always)]
+    pub(crate) fn complete(&self, id: RequestId, outcome: Outcome) {
+        // SAFETY: the request is active, and the caller has its flight.
+        let part = unsafe { request::complete(id, outcome) };
+        self.completed(part);
+    }
+
+    /// How many operations are complete, as far as this thread completes them.
+    #[inline(always)]
+    pub(crate) fn completions(&self) -> u64 {
+        if S::PARTED { counters::work_here() } else { self.completed.load(Ordering::Relaxed) as u64 }
+    }
+
+    /// A request was completed, perhaps as a part of another one.
+    #[inline(always)]
+    pub(crate) fn completed(&self, part: Option<PartOver>) {
+        if S::PARTED {
+            counters::count(Event::Work, 1);
+        } else {
+            S::change(&self.completed, 1);
+        }
+        match part {
+            None => self.wake_sleepers(),
+            Some(part) => self.part_is_over(part),
+        }
+    }
+
+    /// Notes the end of a part of a joint request, and wakes the waiter, should it sleep.
+    #[cold]
+    fn part_is_over(&self, part: PartOver) {
+        // SAFETY: the part was missing until it was completed.
+        unsafe { request::complete_part(part) };
+        self.wake_sleepers();
+    }
+
+    /// Wakes whoever sleeps in this process: something was completed, or there is something to do.
+    #[inline(always)]
+    pub(crate) fn wake_sleepers(&self) {
+        // SAFETY: the bell lives as long as the fabric.
+        unsafe { &*self.bell.0 }.ring(Scope::Machine);
+    }
+
+    /// One more large message, or one fewer, is offered to its receiver.
+    pub(crate) fn count_offer(&self, change: isize) {
+        S::change(&self.offers, change);
+    }
+
+    /// Whether nothing waits to be sent.
+    pub(crate) fn is_drained(&self) -> bool {
+        !self.is_backlogged() && self.large(Path::Progress, |large| large.streams.is_empty())
+    }
+
+    /// Takes back a posted receive, if it was not matched yet; it completes as cancelled.
+    pub(crate) fn cancel_receive(&self, id: RequestId) {
+        let context = request::context_of(id);
+        let unposted = self.meeting(context).with(Path::Main, |meeting| {
+            // SAFETY: the stage of an active receive is written in this section.
+            let stage = unsafe { request::stage(id) };
+            matches!(stage, Stage::Posted(place) if meeting.matching.unpost(place, id))
+        });
+        if unposted {
+            self.complete(id, Outcome { cancelled: true, ..Outcome::empty() });
+        }
+    }
+}

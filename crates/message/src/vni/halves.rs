@@ -1,0 +1,204 @@
+//! Large messages of which either side copies a half: single copy by two cores at once.
+//!
+//! ```text
+//!   sender                       receiver
+//!     ── RTS (address) ─────────▶
+//!     ◀───── PUSH (address) ─────
+//!     process_vm_writev           process_vm_readv
+//!     (rear half)                 (front half)
+//!     ── PUSHED ────────────────▶
+//!     ◀────────── FIN ───────────
+//! ```
+//!
+//! Both copies are made outside of all sections. If one of them fails, the whole message is streamed once both are
+//! over.
+
+use super::core::Core;
+use super::large::Large;
+use super::pace::Way;
+use super::under_way::{Half, Halves, Pull, Push, REFUSED};
+use super::way::Rules;
+use super::wire::{self};
+use crate::request::{self, RequestId};
+use heddle_model::Path;
+use heddle_platform::atomic::{AtomicBool, Ordering};
+use heddle_platform::clock;
+use std::io;
+
+/// The receiver's half is rounded to this, so that each page but one is touched by one side only.
+const PAGE: usize = 4096;
+
+/// Set when a sender's kernel has refused to copy a rear half.
+static PUSH_REFUSED: AtomicBool = AtomicBool::new(false);
+
+/// Whether messages may go by halves.
+pub(super) fn are_possible() -> bool {
+    !PUSH_REFUSED.load(Ordering::Relaxed)
+}
+
+/// Where the sender takes over.
+fn middle(len: usize) -> usize {
+    (len / 2) & !(PAGE - 1)
+}
+
+impl<S: Rules> Core<S> {
+    /// Asks the sender to copy the rear half of a message; returns how long the front half is. From then on the flight
+    /// belongs to whoever sees that both halves are over.
+    pub(crate) fn ask_for_half(&self, large: &mut Large, pull: &Pull) -> usize {
+        let Pull { receive, key, peer, rts, local, len, .. } = *pull;
+        large.halves.push(Halves { receive, key, peer, rts, asked_ns: clock::now_ns(), over: [None; 2] });
+        let push = wire::Push {
+            sender: rts.request,
+            receiver: receive,
+            address: local.expose_provenance() as u64,
+            pid: std::process::id(),
+        };
+        self.send_control(peer, wire::PUSH, push.to_bytes());
+        middle(len)
+    }
+
+    /// The receiver wants the rear half to be copied from here.
+    pub(crate) fn push_wanted(&self, push: wire::Push) {
+        request::take_over(push.sender);
+        // SAFETY: a send whose receiver answers belongs to the section of arrivals.
+        let flight = unsafe { request::flight(push.sender) };
+        let (begin, end) = (middle(flight.buffer.len()), flight.buffer.len());
+        let Some(local) = flight.buffer.contiguous() else {
+            unreachable!("the receiver was given an address");
+        };
+        let push = Push {
+            send: push.sender,
+            receive: push.receiver,
+            peer: flight.peer,
+            pid: push.pid,
+            remote: push.address + begin as u64,
+            local: local.wrapping_add(begin),
+            len: end - begin,
+        };
+        self.large(Path::Progress, |large| large.pushes.push_back(push));
+        // This thread may leave MPI before it comes to that; sleepers can do it, too.
+        self.wake_sleepers();
+    }
+
+    /// The rear half was copied, or refused by the kernel.
+    pub(crate) fn finish_push(&self, push: &Push, result: &io::Result<()>) {
+        let words = [u64::from(push.receive), u64::from(result.is_ok()), 0];
+        // SAFETY: the copy was the last that was done with the send here; its receiver answers after this message only.
+        unsafe { request::hand_over(push.send) };
+        self.send_control(push.peer, wire::PUSHED, wire::to_bytes(words));
+    }
+
+    /// One half of a message was copied, or could not be. With the other one over as well, the receive completes.
+    pub(crate) fn half_is_over(&self, receive: RequestId, half: Half, well: bool) {
+        let over = self.large(Path::Progress, |large| {
+            let (halves, front, rear) = large.note_half(receive, half, well)?;
+            if front && rear {
+                let Halves { peer, rts, asked_ns, .. } = halves;
+                let len = rts.len as usize;
+                large.pace(peer, len).sent_jointly(Way::Halves, len, asked_ns, clock::now_ns());
+            }
+            Some((halves, front, rear))
+        });
+        let Some((Halves { key, peer, rts, .. }, front, rear)) = over else { return };
+        if !(front && rear) {
+            // Neither is tried again.
+            REFUSED.fetch_or(!front, Ordering::Relaxed);
+            PUSH_REFUSED.fetch_or(!rear, Ordering::Relaxed);
+            return self.ask_for_pieces(receive, &key, peer, rts);
+        }
+        self.tell_sender(peer, rts.request);
+        self.complete_receive(receive, &key, rts.len, None);
+    }
+}
+
+impl Large {
+    /// Notes the end of one half. Once both are over: the message, and whether its front and its rear half went well.
+    fn note_half(&mut self, receive: RequestId, half: Half, well: bool) -> Option<(Halves, bool, bool)> {
+        let Some(at) = self.halves.iter().position(|halves| halves.receive == receive) else {
+            unreachable!("nobody copies half a message that was not asked for");
+        };
+        self.halves[at].over[half as usize] = Some(well);
+        let [Some(front), Some(rear)] = self.halves[at].over else { return None };
+        Some((self.halves.swap_remove(at), front, rear))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vni::interface::{State, apart};
+    use crate::vni::ranks::{self, models, ranks};
+    use crate::vni::step::{Entry, Step};
+    use heddle_model::{Model, Whole};
+
+    const LEN: usize = 300_001;
+
+    fn refused() -> io::Result<()> {
+        Err(io::Error::from_raw_os_error(libc::EPERM))
+    }
+
+    /// One message by halves, of which the kernel may refuse either; the rear half is over first or last.
+    fn arrives(model: &Model, front_refused: bool, rear_refused: bool, rear_first: bool) {
+        let [(_sender_fabric, sender), (_receiver_fabric, receiver)] = ranks(model);
+        let mut from: Vec<u8> = (0..LEN).map(|i| (i * 7 + i / 256) as u8).collect();
+        let mut to = vec![0; LEN];
+        // SAFETY: the bytes outlive the operation, which ends in this function.
+        let send = unsafe { ranks::send(&sender, 1, 0, 5, &mut from) };
+        let send = send.expect("too large to be complete at once");
+        // SAFETY: as above.
+        let receive = unsafe { ranks::receive(&receiver, 5, &mut to) };
+
+        let pull = run!(receiver, Progress, core => {
+            core.poll(Entry::Wait);
+            core.large(Path::Progress, |large| {
+                let mut pull = large.pulls.pop_front().expect("it was offered");
+                pull.share = core.ask_for_half(large, &pull);
+                pull
+            })
+        });
+        let Step::Push(push) = run!(sender, Progress, core => core.step(Entry::Wait)) else {
+            panic!("the sender does not copy its half");
+        };
+        assert_eq!(pull.share + push.len, LEN);
+
+        let mut pull = Some((if front_refused { refused().map(|()| 0) } else { pull.run() }, pull));
+        let mut finish_front = || {
+            let (result, pull) = pull.take().expect("once");
+            run!(receiver, Progress, core => core.finish_pull(pull, result));
+        };
+        if !rear_first {
+            finish_front();
+        }
+        let result = if rear_refused { refused() } else { push.run() };
+        run!(sender, Progress, core => core.finish_push(&push, &result));
+        run!(receiver, Progress, core => core.poll(Entry::Wait));
+        if rear_first {
+            finish_front();
+        }
+        while !(request::is_complete(send) && request::is_complete(receive)) {
+            sender.progress();
+            receiver.progress();
+        }
+        for id in [send, receive] {
+            let (outcome, _) = request::consume(id).expect("nobody else took it");
+            assert!(outcome.error.is_none());
+        }
+        assert!(from == to, "other bytes arrived than were sent");
+        assert!(!sender.has_offers());
+        assert!(
+            run!(receiver, Progress, core => core.large(Path::Progress, |large| large.halves.is_empty()))
+        );
+    }
+
+    #[test]
+    fn arrives_whichever_half_is_over_first_and_whichever_is_refused() {
+        for case in 0..24u32 {
+            let bit = |bit: u32| case >> bit & 1 == 1;
+            REFUSED.store(false, Ordering::Relaxed);
+            PUSH_REFUSED.store(false, Ordering::Relaxed);
+            arrives(&models()[(case >> 3) as usize], bit(0), bit(1), bit(2));
+            assert!(!bit(0) || REFUSED.load(Ordering::Relaxed));
+            assert!(!bit(1) || !are_possible());
+        }
+    }
+}

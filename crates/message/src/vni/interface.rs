@@ -1,0 +1,283 @@
+//! A VNI as the rest of the process sees it: operations that enter its critical section.
+
+use super::core::Core;
+use super::direct::Direct;
+use super::large::Sequel;
+use super::message::{Message, SendArgs};
+use super::step::{Entry, Step};
+use super::waiters::{Crew, LastLook};
+use crate::buffer::Buffer;
+use crate::matching::Key;
+use crate::request::{self, RequestId};
+use heddle_model::{Guarded, LockFree, Objects, Parted, Path, Sections, Whole};
+use heddle_objects::probers::Asleep;
+use heddle_platform::atomic::{AtomicUsize, Ordering};
+use heddle_sync::CachePadded;
+use heddle_transport::{Fabric, Header, INLINE_BYTES};
+use std::sync::Arc;
+
+/// One VNI.
+#[derive(Debug)]
+pub struct Vni {
+    pub(crate) state: State,
+    rank: usize,
+    /// Large messages that this VNI has offered to their receivers and that were not fetched yet.
+    offers: Arc<AtomicUsize>,
+    /// Those who wait on it.
+    pub crew: Crew,
+    /// When a tester looked last.
+    pub last_look: LastLook,
+}
+
+/// The objects of a VNI, behind one section or with one each.
+#[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one step fewer to the state of most models; there are few VNIs"
+)]
+pub(crate) enum State {
+    Whole(CachePadded<Guarded<Core<Whole>>>),
+    Parted(Box<Core<Parted>>),
+    LockFree(Box<Core<LockFree>>),
+}
+
+/// As `run`, of an operation that neither creates, completes nor frees a request.
+macro_rules! look {
+    ($vni:expr, $core:ident => $operation:expr) => {
+        match &$vni.state {
+            State::Whole(state) => state.look(move |$core: &mut Core<Whole>| $operation),
+            State::Parted($core) => apart(move || $operation),
+            State::LockFree($core) => apart(move || $operation),
+        }
+    };
+}
+
+/// What the operations are where each object has a section: out of line, so that the others' code stays small.
+#[inline(never)]
+pub(crate) fn apart<R>(operation: impl FnOnce() -> R) -> R {
+    operation()
+}
+
+impl Vni {
+    /// The VNI with a number.
+    pub fn new(fabric: &Fabric, index: usize, sections: &Sections) -> Vni {
+        let offers = Arc::<AtomicUsize>::default();
+        let state = match sections.objects() {
+            Objects::Parted => State::Parted(Box::new(Core::new(fabric, index, sections, offers.clone()))),
+            Objects::LockFree => {
+                State::LockFree(Box::new(Core::new(fabric, index, sections, offers.clone())))
+            }
+            Objects::Whole => {
+                let core = Core::new(fabric, index, sections, offers.clone());
+                State::Whole(CachePadded::new(sections.guard_vni(index, core)))
+            }
+        };
+        Vni { state, rank: fabric.rank(), offers, crew: Crew::default(), last_look: LastLook::default() }
+    }
+
+    /// Whether receivers may wait for this process to send them the data of large messages.
+    #[inline(always)]
+    pub fn has_offers(&self) -> bool {
+        self.offers.load(Ordering::Relaxed) != 0
+    }
+
+    /// Sends now if that is possible at once and without a request: a small message to another process.
+    #[inline(always)]
+    pub fn send_at_once(&self, peer: usize, header: Header, buffer: Buffer) -> bool {
+        if buffer.len() > INLINE_BYTES || peer == self.rank {
+            return false;
+        }
+        match &self.state {
+            // Behind what this thread has posted and nobody has run yet it may not go.
+            State::Whole(state) if state.takes_posts() => {
+                let sent = state.try_with(Path::Main, move |core| core.send_at_once(peer, &header, buffer));
+                sent == Some(true)
+            }
+            _ => run!(self, Main, core => core.send_at_once(peer, &header, buffer)),
+        }
+    }
+
+    /// Sends. Returns `None` if the send is complete; otherwise the request, made by `request`, that will be.
+    #[inline]
+    pub fn send(&self, args: SendArgs, request: impl FnOnce() -> RequestId + Send) -> Option<RequestId> {
+        run!(self, Main, core => core.send(args, request))
+    }
+
+    /// As [`send`](Self::send), or has it done soon.
+    #[inline]
+    pub fn issue_send(
+        &self,
+        args: SendArgs,
+        request: impl FnOnce() -> RequestId + Send,
+    ) -> Option<RequestId> {
+        match &self.state {
+            State::Whole(state) if state.takes_posts() => {
+                let send = |core: &mut Core<Whole>, (args, request)| core.send(args, request);
+                let (args, request) = match state.run_soon((args, request), send) {
+                    Ok(request) => return request,
+                    Err(busy) => busy,
+                };
+                let id = request();
+                // The operation may run when this call is over: from now on the request keeps the datatype.
+                // SAFETY: the request is new, and the caller holds the datatype.
+                unsafe { request::set_buffer(id, args.buffer) };
+                state.post(move |core| core.send_into(id, args));
+                Some(id)
+            }
+            _ => self.send(args, request),
+        }
+    }
+
+    /// Sends, into a request that exists and is active.
+    pub fn send_into(&self, id: RequestId, args: SendArgs) {
+        run!(self, Main, core => core.send_into(id, args));
+    }
+
+    /// Receives: takes the message if it is here already, otherwise posts the receive.
+    #[inline(always)]
+    pub fn receive(&self, id: RequestId, key: Key) {
+        match &self.state {
+            State::Whole(state) if state.takes_posts() => {
+                if state.run_soon((), move |core, ()| core.receive(id, key)).is_err() {
+                    state.post(move |core| core.receive(id, key));
+                }
+            }
+            _ => run!(self, Main, core => core.receive(id, key)),
+        }
+    }
+
+    /// Receives a message that was taken out of matching before.
+    pub fn receive_matched(&self, id: RequestId, buffer: Buffer, key: Key, message: Message) {
+        run!(self, Main, core => core.receive_matched(id, buffer, &key, message));
+    }
+
+    /// Looks for a message that a blocking receive may take from the ring, at most so many times.
+    #[inline(always)]
+    pub fn receive_directly(&self, looks: u32, key: Key, buffer: Buffer) -> Direct {
+        let State::Whole(state) = &self.state else { return Direct::Ordinary };
+        let mut entered = 0;
+        for _ in 0..looks {
+            let seen = state.try_look(
+                #[inline(always)]
+                move |core| core.receive_directly(key, buffer),
+            );
+            let Some(seen) = seen else { continue };
+            entered += 1;
+            if !matches!(seen, Direct::Nothing) {
+                state.count_looks(entered, matches!(seen, Direct::Received(..)));
+                return seen;
+            }
+        }
+        state.count_looks(entered, false);
+        Direct::Nothing
+    }
+
+    /// The oldest message here that a receive with this key matches: what it is, and how many bytes of data it has.
+    pub fn peek(&self, key: Key) -> Option<(Key, u64)> {
+        look!(self, core => core.peek(&key))
+    }
+
+    /// As [`peek`](Self::peek), and takes it out: for [`receive_matched`](Self::receive_matched).
+    pub fn take(&self, key: Key) -> Option<(Key, Message)> {
+        look!(self, core => core.take(&key))
+    }
+
+    /// Has a prober told of the next message that a receive with this key matches. False if there is one here.
+    ///
+    /// # Safety
+    /// As [`Probers::add`](heddle_objects::probers::Probers::add).
+    pub unsafe fn add_prober(&self, key: Key, prober: Asleep) -> bool {
+        // SAFETY: the caller's promise.
+        look!(self, core => unsafe { core.add_prober(key, prober) })
+    }
+
+    /// Takes a prober out. False if it was told.
+    pub fn remove_prober(&self, key: Key, prober: Asleep) -> bool {
+        look!(self, core => core.remove_prober(key, prober))
+    }
+
+    /// Takes back a posted receive, if it was not matched yet; it completes as cancelled.
+    pub fn cancel_receive(&self, id: RequestId) {
+        run!(self, Main, core => core.cancel_receive(id));
+    }
+
+    /// Has something done when other operations are over.
+    pub fn follow(&self, sequel: Box<dyn Sequel>) {
+        run!(self, Main, core => core.large(Path::Main, move |large| large.follow(sequel)));
+    }
+
+    /// Leaves a request that is under way to itself.
+    pub fn abandon(&self, id: RequestId) {
+        run!(self, Main, core => core.large(Path::Main, move |large| large.abandon(id)));
+    }
+
+    /// Runs something about requests that no other thread may do at the same time: what the program itself completes it may
+    /// also free. Returns what `operation` does: the request to be completed, and something for the caller.
+    pub fn settle<R: Send>(&self, operation: impl FnOnce() -> (Option<RequestId>, R) + Send) -> R {
+        run!(self, Main, core => core.settle(operation))
+    }
+
+    /// Whether nothing waits to be sent.
+    pub fn is_drained(&self) -> bool {
+        look!(self, core => core.is_drained())
+    }
+
+    /// Makes progress as far as nobody else is there to make it. Returns whether anything happened.
+    #[inline]
+    pub fn progress(&self) -> bool {
+        self.progress_by(|state| state.try_with(Path::Progress, |core| core.step(Entry::Try)))
+    }
+
+    /// As [`progress`](Self::progress), by a thread that is at home on another VNI and looks in here now and then.
+    pub fn visit(&self) -> bool {
+        self.progress_by(|state| state.try_visit(|core| core.step(Entry::Try)))
+    }
+
+    /// As [`progress`](Self::progress), but waits for the section so long, if its lock lets a waiter give up.
+    #[inline]
+    pub fn progress_within(&self, patience_ns: u64) -> bool {
+        self.progress_by(|state| state.with_within(Path::Progress, patience_ns, |core| core.step(Entry::Try)))
+    }
+
+    /// Makes progress, where the VNI has a section as `enter` says. Where it has many none is held for long: who finds one taken
+    /// leaves the rest to whoever is there.
+    #[inline(always)]
+    fn progress_by(&self, enter: impl FnOnce(&Guarded<Core<Whole>>) -> Option<Step>) -> bool {
+        let step = match &self.state {
+            State::Whole(state) => enter(state),
+            State::Parted(core) => Some(apart(|| core.step(Entry::Try))),
+            State::LockFree(core) => Some(apart(|| core.step(Entry::Try))),
+        };
+        step.is_some_and(|step| self.carry_out(step))
+    }
+
+    /// Makes progress for certain: waits for the sections, since whoever is in them may be none who looks; or, under
+    /// `lock-free`, takes somebody's being there for something that happens. Returns whether anything happened or is left to
+    /// do.
+    #[cold]
+    pub fn look(&self) -> bool {
+        let step = match &self.state {
+            State::LockFree(core) => apart(|| core.step(Entry::TryForCertain)),
+            _ => run!(self, Progress, core => core.step(Entry::Wait)),
+        };
+        self.carry_out(step)
+    }
+
+    #[inline]
+    pub(super) fn carry_out(&self, step: Step) -> bool {
+        match step {
+            Step::Nothing => false,
+            Step::Happened => true,
+            Step::Pull(pull) => {
+                let result = pull.run();
+                run!(self, Progress, core => core.finish_pull(pull, result));
+                true
+            }
+            Step::Push(push) => {
+                let result = push.run();
+                run!(self, Progress, core => core.finish_push(&push, &result));
+                true
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! A message to be sent, and one that has arrived and waits for its receive.
+
+use super::wire::{self, Rts};
+use crate::buffer::Buffer;
+use crate::request::{self, RequestId};
+use heddle_transport::{Envelope, Header, INLINE_BYTES};
+use std::any::Any;
+
+/// What a send needs to be known of.
+#[derive(Debug)]
+pub struct SendArgs {
+    /// The data.
+    pub buffer: Buffer,
+    /// World rank of the receiver.
+    pub peer: usize,
+    /// The context id.
+    pub context: u64,
+    /// Own rank in the communicator.
+    pub source: i32,
+    /// The tag.
+    pub tag: i32,
+    /// Complete only when matched.
+    pub synchronous: bool,
+    /// Memory to keep until the send completes.
+    pub keep: Option<Box<dyn Any + Send>>,
+}
+
+impl SendArgs {
+    #[inline(always)]
+    pub(crate) fn header(&self, kind: u8) -> Header {
+        Header { kind, aux: 0, context: self.context, envelope: Envelope::new(self.source, self.tag) }
+    }
+}
+
+/// The header of an ordinary message.
+#[inline(always)]
+pub fn eager_header(context: u64, source: i32, tag: i32) -> Header {
+    Header { kind: wire::EAGER, aux: 0, context, envelope: Envelope::new(source, tag) }
+}
+
+/// A message that has arrived and waits for a receive.
+#[derive(Debug)]
+pub struct Message {
+    /// World rank of the sender.
+    pub peer: usize,
+    pub(crate) content: Content,
+}
+
+#[derive(Debug)]
+pub(crate) enum Content {
+    Small {
+        len: u8,
+        data: [u8; INLINE_BYTES],
+    },
+    Large(Box<[u8]>),
+    /// With the sender's request, which wants to know of the match.
+    Synchronous(Box<[u8]>, RequestId),
+    /// The data is still with the sender.
+    Rendezvous(Rts),
+    /// A send of this process to itself whose data is still in its buffer.
+    Local(RequestId),
+}
+
+impl Message {
+    pub(crate) fn new(peer: usize, content: Content) -> Message {
+        Message { peer, content }
+    }
+
+    pub(crate) fn copy_of(peer: usize, data: &[u8]) -> Message {
+        let content = if data.len() <= INLINE_BYTES {
+            let mut small = [0; INLINE_BYTES];
+            small[..data.len()].copy_from_slice(data);
+            Content::Small { len: data.len() as u8, data: small }
+        } else {
+            Content::Large(data.into())
+        };
+        Message { peer, content }
+    }
+
+    /// Bytes of data.
+    pub fn bytes(&self) -> u64 {
+        match &self.content {
+            Content::Small { len, .. } => u64::from(*len),
+            Content::Large(data) | Content::Synchronous(data, _) => data.len() as u64,
+            Content::Rendezvous(rts) => rts.len,
+            // SAFETY: the flight of a send that waits in the unexpected set is the caller's: it is in the section of the
+            // matching, or has taken the message out.
+            Content::Local(send) => unsafe { request::flight(*send) }.buffer.len() as u64,
+        }
+    }
+}

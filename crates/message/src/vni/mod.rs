@@ -1,0 +1,93 @@
+//! A VNI: one independent communication path of the process, with its own rings, matching state and sections.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `core.rs` | the objects that a VNI consists of, each behind its section; progress |
+//! | `wire.rs` | the message kinds and what their fields mean |
+//! | `send.rs` | from a send to the wire: eager, synchronous, rendezvous; waiting for room in order |
+//! | `way.rs` | the ring to a peer, inside of the channel's section or outside |
+//! | `receive.rs` | from the wire or the unexpected set to a receive |
+//! | `direct.rs` | from the wire straight to a blocking receive |
+//! | `large.rs` | what is kept of large messages, and of what else goes on by itself |
+//! | `rendezvous.rs` | large messages: single copy, or streaming in pieces |
+//! | `halves.rs` | large messages of which either side copies a half |
+//! | `pace.rs` | which of these ways: the quickest, by measurement |
+//! | `local.rs` | a process that sends to itself |
+//! | `own.rs` | the same, while its messages may move from one VNI to another |
+//! | `served.rs` | what the threads of execution `offload` do |
+//!
+//! # Sections
+//!
+//! | level | section of | guards | entered by |
+//! |---|---|---|---|
+//! | 0 | arrivals | the rings that are read | who looks for messages: by trying, and for certain before it sleeps |
+//! | 1 | matching, by context | posted receives, unexpected messages | receives, probes, sends to oneself, each message that arrives |
+//! | 2 | large messages | everything of rendezvous; flushes; abandoned requests | these only |
+//! | 3 | channel, by peer | the ring to it, and what waits for room there | each send, each message of a protocol |
+//!
+//! A thread enters sections in the order of their levels only (checked in debug builds), and leaves the matching before it
+//! does anything with what it has found: data is copied outside of it.
+//!
+//! The code is the same for all granularities; what a section is depends on the [`Sectioning`](heddle_model::Sectioning).
+//! Under `per-object` each is a lock: a small send enters that of its channel and nothing else, a receive that of its
+//! context's matching. Under `lock-free` a small send enters none, and nobody waits for the matching: what is to be done there
+//! is left to who is inside, on a way that keeps its order (`heddle_model::LockFree`). Under all others they are nothing, and the whole VNI is guarded: by a section of its own, which may
+//! be combining, or by something wider. An operation is therefore given to the VNI as a whole (the methods of [`Vni`]).
+//!
+//! **Order of messages.** Those of one sender and context are matched in the order in which they lie in the ring, since
+//! whoever reads the rings stays in the section of arrivals until each is matched, or left to be matched behind what was left
+//! before. Those to one peer leave in the order in which they enter the channel's section, since what finds no room there
+//! keeps back all behind it; for `lock-free` see `way.rs`.
+//!
+//! **Nobody sleeps over work.** Who is about to sleep looks once more and waits for each section. What another thread
+//! begins to keep after that (a backlog, a pull) rings the bell; a stream is known to be there before its thread finds
+//! that there is no room for it, so whoever is woken by new room finds it. Under `lock-free` who looks does not wait for a
+//! section but does not sleep either while somebody is inside; operations that are left behind ring the bell.
+
+/// Runs an operation on the core, inside of the VNI's section if it has one. What the operation names of the caller's it
+/// takes by value, since another thread may run it: what is borrowed would have to lie in memory, also where none does.
+macro_rules! run {
+    ($vni:expr, $path:ident, $core:ident => $operation:expr) => {
+        match &$vni.state {
+            State::Whole(state) => state.with(
+                Path::$path,
+                #[inline(always)]
+                move |$core: &mut Core<Whole>| $operation,
+            ),
+            State::Parted($core) => apart(move || $operation),
+            State::LockFree($core) => apart(move || $operation),
+        }
+    };
+}
+
+mod channel;
+pub(crate) mod core;
+#[cfg(test)]
+mod crowd;
+mod direct;
+mod halves;
+pub(crate) mod interface;
+mod large;
+pub(crate) mod message;
+mod pace;
+#[cfg(test)]
+pub(crate) mod ranks;
+pub(crate) mod receive;
+mod rendezvous;
+pub(crate) mod send;
+mod served;
+mod step;
+#[cfg(test)]
+mod stopped;
+mod under_way;
+mod waiters;
+pub(crate) mod way;
+mod wire;
+
+pub use direct::Direct;
+pub use interface::Vni;
+pub use large::Sequel;
+pub use message::{Message, SendArgs, eager_header};
+pub use served::Served;
+pub use under_way::refuse_single_copy;
+pub use waiters::{Crew, LONGEST_SLEEP, LastLook};

@@ -1,0 +1,62 @@
+//! For tests of the protocols: all ranks of a job, played by one thread.
+
+use super::{SendArgs, Vni};
+use crate::buffer::Buffer;
+use crate::matching::Key;
+use crate::request::{self, RequestId, RequestKind};
+use heddle_bootstrap::JobControl;
+use heddle_model::{Granularity, Model};
+use heddle_transport::Fabric;
+
+/// A model for each way in which the objects of a VNI may be guarded.
+pub(crate) fn models() -> [Model; 3] {
+    [Granularity::PerVni, Granularity::PerObject, Granularity::LockFree]
+        .map(|granularity| Model { granularity, ..Model::default() })
+}
+
+/// The ranks of a new job under a model.
+pub(crate) fn ranks<const N: usize>(model: &Model) -> [(Fabric, Vni); N] {
+    let job = JobControl::create(N as u32).expect("the memory of a job");
+    std::array::from_fn(|rank| {
+        let world = job.world_of(rank as u32).expect("the job is there");
+        let fabric = Fabric::attach(&world, 1).expect("a segment");
+        let vni = Vni::new(&fabric, 0, &model.sections(true));
+        (fabric, vni)
+    })
+}
+
+/// The context of all messages.
+pub(crate) const CONTEXT: u64 = 8;
+
+/// Sends `bytes` to a peer. `None` if the send is complete; otherwise its request.
+///
+/// # Safety
+/// The bytes outlive the operation.
+pub(crate) unsafe fn send(
+    from: &Vni,
+    peer: usize,
+    source: i32,
+    tag: i32,
+    bytes: &mut [u8],
+) -> Option<RequestId> {
+    // SAFETY: the caller's promise.
+    let buffer = unsafe { Buffer::bytes(bytes.as_mut_ptr(), bytes.len()) };
+    let (synchronous, keep) = (false, None);
+    let args = SendArgs { buffer, peer, context: CONTEXT, source, tag, synchronous, keep };
+    from.send(args, || request::take(0, 0, RequestKind::Send))
+}
+
+/// Issues a receive of a message of rank 0 into `bytes`.
+///
+/// # Safety
+/// The bytes outlive the operation.
+pub(crate) unsafe fn receive(to: &Vni, tag: i32, bytes: &mut [u8]) -> RequestId {
+    let id = request::take(0, 0, RequestKind::Receive);
+    // SAFETY: new, and not issued yet.
+    let flight = unsafe { request::flight(id) };
+    // SAFETY: the caller's promise.
+    flight.buffer = unsafe { Buffer::bytes(bytes.as_mut_ptr(), bytes.len()) };
+    flight.context = CONTEXT;
+    to.receive(id, Key::new(CONTEXT, 0, tag));
+    id
+}

@@ -1,0 +1,262 @@
+//! From the wire, or from the unexpected set, to a receive.
+
+use super::core::{Core, Meeting};
+use super::message::{Content, Message};
+use super::under_way::Half;
+use super::way::Rules;
+use super::wire::{self, Cts, Rts};
+use crate::buffer::Buffer;
+use crate::error::Error;
+use crate::matching::Key;
+use crate::request::{self, Outcome, RequestId, Stage};
+use heddle_model::counters::{self, Event};
+use heddle_model::{Path, SectionOf};
+use heddle_objects::probers::Asleep;
+use heddle_spec::constants as mpi;
+use heddle_transport::{Header, Incoming};
+
+impl<S: Rules> Core<S> {
+    /// A message has arrived. The caller is in the section of arrivals.
+    #[inline]
+    pub(crate) fn arrive(&self, peer: usize, message: &Incoming) {
+        let header = &message.header;
+        match header.kind {
+            wire::EAGER => {
+                let stored = || Message::copy_of(peer, message.payload());
+                if let Some((id, key)) = self.meet(header, stored) {
+                    self.deliver(id, &key, message.payload());
+                }
+            }
+            wire::SYNC => {
+                let [sender, ..] = wire::from_bytes(&message.extra());
+                let sender = sender as RequestId;
+                let content = || Content::Synchronous(message.payload().into(), sender);
+                if let Some((id, key)) = self.meet(header, || Message { peer, content: content() }) {
+                    self.deliver(id, &key, message.payload());
+                    self.tell_sender(peer, sender);
+                }
+            }
+            wire::RTS => {
+                let rts = Rts::from_bytes(message.payload());
+                let stored = || Message { peer, content: Content::Rendezvous(rts) };
+                if let Some((id, key)) = self.meet(header, stored) {
+                    self.fetch(id, &key, peer, rts);
+                }
+            }
+            wire::CTS => self.clear_to_send(Cts::from_bytes(message.payload())),
+            wire::DATA => self.piece_arrived(message),
+            wire::PUSH => self.push_wanted(wire::Push::from_bytes(message.payload())),
+            wire::PUSHED => {
+                let [receive, well, _] = wire::from_bytes(message.payload());
+                self.half_is_over(receive as RequestId, Half::Rear, well != 0);
+            }
+            wire::FIN => {
+                let [sender, ..] = wire::from_bytes(message.payload());
+                request::take_over(sender as RequestId);
+                self.sender_done(sender as RequestId);
+            }
+            other => unreachable!(
+                "message kind {other} from rank {peer}: the ranks run different versions of Heddle"
+            ),
+        }
+    }
+
+    /// The receive that a message matches, whose flight is the caller's from now on; or the message is kept, as `stored` makes
+    /// it.
+    #[inline(always)]
+    fn meet(&self, header: &Header, stored: impl FnOnce() -> Message) -> Option<(RequestId, Key)> {
+        let key = Key { context: header.context, envelope: header.envelope };
+        self.meeting(key.context).with_or_leave(
+            Path::Progress,
+            stored,
+            #[inline(always)]
+            |meeting, stored| {
+                let receive = Self::match_arrival(meeting, &key);
+                if receive.is_none() {
+                    meeting.store(key, stored());
+                }
+                receive.map(|id| (id, key))
+            },
+            |stored| (self.meet_later(key, stored()), None),
+        )
+    }
+
+    /// The receive that a message matches, whose flight is the caller's from now on.
+    #[inline(always)]
+    fn match_arrival(meeting: &mut Meeting, key: &Key) -> Option<RequestId> {
+        let receive = meeting.matching.match_arrival(key);
+        if S::PARTED {
+            // Otherwise who makes progress counts them all together.
+            counters::count(Event::MatchingStep, meeting.matching.take_steps());
+        }
+        receive
+    }
+
+    /// A message that has come to a matching where somebody else is: that thread gives it to its receive, or keeps it.
+    pub(crate) fn meet_later(&self, key: Key, message: Message) -> impl FnOnce(&mut Meeting) + Send + use<S> {
+        let lasting = Lasting(self);
+        move |meeting: &mut Meeting| {
+            // SAFETY: the thread that runs this is in a section of the core.
+            let core = unsafe { lasting.core() };
+            match Self::match_arrival(meeting, &key) {
+                Some(id) => core.accept(id, &key, message),
+                None => meeting.store(key, message),
+            }
+        }
+    }
+
+    /// Receives: takes the message if it is here already, otherwise posts the receive.
+    #[inline(always)]
+    pub(crate) fn receive(&self, id: RequestId, key: Key) {
+        let here = self.meeting(key.context).with_or_leave(
+            Path::Main,
+            (),
+            #[inline(always)]
+            |meeting, ()| take_or_post(meeting, id, key),
+            |()| (self.receive_later(id, key), None),
+        );
+        if let Some((exact, message)) = here {
+            self.accept(id, &exact, message);
+        }
+    }
+
+    /// A receive that has come to a matching where somebody else is: that thread gives it its message, or posts it.
+    fn receive_later(&self, id: RequestId, key: Key) -> impl FnOnce(&mut Meeting) + Send + use<S> {
+        let lasting = Lasting(self);
+        move |meeting: &mut Meeting| {
+            // SAFETY: the thread that runs this is in a section of the core.
+            let core = unsafe { lasting.core() };
+            if let Some((exact, message)) = take_or_post(meeting, id, key) {
+                core.accept(id, &exact, message);
+            }
+        }
+    }
+
+    /// The oldest message here that a receive with this key matches: what it is, and how many bytes of data it has.
+    pub(crate) fn peek(&self, key: &Key) -> Option<(Key, u64)> {
+        self.meeting(key.context)
+            .look(|meeting| meeting.matching.peek(key).map(|(exact, message)| (exact, message.bytes())))
+    }
+
+    /// As [`peek`](Self::peek), and takes it out.
+    pub(crate) fn take(&self, key: &Key) -> Option<(Key, Message)> {
+        self.meeting(key.context).look(|meeting| meeting.matching.take(key))
+    }
+
+    /// Has a prober told of the next message that a receive with this key matches. False if there is one here.
+    ///
+    /// # Safety
+    /// As [`Probers::add`](heddle_objects::probers::Probers::add).
+    pub(crate) unsafe fn add_prober(&self, key: Key, prober: Asleep) -> bool {
+        self.meeting(key.context).look(|meeting| {
+            let wait = meeting.matching.peek(&key).is_none();
+            if wait {
+                // SAFETY: the caller's promise.
+                unsafe { meeting.probers.add(key, prober) };
+            }
+            wait
+        })
+    }
+
+    /// Takes a prober out. False if it was told.
+    pub(crate) fn remove_prober(&self, key: Key, prober: Asleep) -> bool {
+        self.meeting(key.context).look(|meeting| meeting.probers.remove(prober))
+    }
+
+    /// Receives a message that was taken out of matching before.
+    pub(crate) fn receive_matched(&self, id: RequestId, buffer: Buffer, key: &Key, message: Message) {
+        // SAFETY: the request was just taken and is not issued yet; the caller holds the datatype.
+        unsafe { request::set_buffer(id, buffer) };
+        // SAFETY: as above.
+        let flight = unsafe { request::flight(id) };
+        flight.context = key.context;
+        flight.stage = Stage::UnderWay;
+        self.accept(id, key, message);
+    }
+
+    /// Gives a message of the unexpected set to a receive. Both are the caller's.
+    fn accept(&self, id: RequestId, key: &Key, message: Message) {
+        match message.content {
+            Content::Small { len, data } => self.deliver(id, key, &data[..usize::from(len)]),
+            Content::Large(data) => self.deliver(id, key, &data),
+            Content::Synchronous(data, sender) => {
+                self.deliver(id, key, &data);
+                self.tell_sender(message.peer, sender);
+            }
+            Content::Rendezvous(rts) => self.fetch(id, key, message.peer, rts),
+            Content::Local(send) => self.deliver_local(send, id, key),
+        }
+    }
+
+    /// Copies the data to the receive's buffer and completes it.
+    #[inline(always)]
+    pub(crate) fn deliver(&self, id: RequestId, key: &Key, data: &[u8]) {
+        // SAFETY: who matches a receive has its flight.
+        let flight = unsafe { request::flight(id) };
+        let room = flight.buffer.len();
+        if data.len() <= room {
+            flight.buffer.write(0, data);
+            self.complete_receive(id, key, data.len() as u64, None);
+        } else {
+            flight.buffer.write(0, &data[..room]);
+            self.complete_receive(id, key, room as u64, Some(truncated(key, data.len() as u64, room)));
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn complete_receive(&self, id: RequestId, key: &Key, bytes: u64, error: Option<Error>) {
+        let (source, tag) = (key.source(), key.tag());
+        if error.is_some() {
+            return self.complete(id, Outcome { source, tag, bytes, cancelled: false, error });
+        }
+        // SAFETY: the request is active, and the caller has its flight.
+        let part = unsafe { request::complete_received(id, source, tag, bytes) };
+        self.completed(part);
+    }
+
+    /// Tells the sender that the receiver has everything, or has matched its synchronous message.
+    pub(crate) fn tell_sender(&self, peer: usize, sender: RequestId) {
+        self.send_control(peer, wire::FIN, wire::to_bytes([u64::from(sender), 0, 0]));
+    }
+}
+
+/// The message that a receive matches, if it is here; otherwise the receive is posted.
+#[inline(always)]
+fn take_or_post(meeting: &mut Meeting, id: RequestId, key: Key) -> Option<(Key, Message)> {
+    let matching = &mut meeting.matching;
+    if matching.has_unexpected()
+        && let Some(taken) = matching.take(&key)
+    {
+        return Some(taken);
+    }
+    let place = matching.post(key, id);
+    // SAFETY: a posted receive belongs to the section of its matching.
+    unsafe { request::flight(id) }.stage = Stage::Posted(place);
+    None
+}
+
+/// A core, for an operation that another thread runs in one of its sections.
+struct Lasting<S: Rules>(*const Core<S>);
+
+// SAFETY: operations are left only to threads of cores that many threads share.
+unsafe impl<S: Rules> Send for Lasting<S> {}
+
+impl<S: Rules> Lasting<S> {
+    /// # Safety
+    /// The core is still there.
+    unsafe fn core<'a>(&self) -> &'a Core<S> {
+        // SAFETY: the caller's promise.
+        unsafe { &*self.0 }
+    }
+}
+
+/// The error of a receive whose buffer is too small.
+#[cold]
+pub(crate) fn truncated(key: &Key, len: u64, room: usize) -> Error {
+    let message = format!(
+        "the message from rank {} with tag {} has {len} bytes but the receive buffer only {room}: the rest is lost",
+        key.source(),
+        key.tag()
+    );
+    Error::new(mpi::MPI_ERR_TRUNCATE, message)
+}

@@ -1,0 +1,259 @@
+//! Large messages: the data moves only once its receive is known.
+//!
+//! **Single copy.** If both buffers lie in one piece and the kernel permits it, the receiver copies straight from the
+//! sender's memory and says FIN. The copy is made outside of all sections, so that others can use them meanwhile.
+//!
+//! ```text
+//!   sender                receiver
+//!     ── RTS (address) ──▶
+//!                          process_vm_readv
+//!     ◀────── FIN ────────
+//! ```
+//!
+//! **By halves** (`halves.rs`), if that has proved quicker and the sender waits in MPI, so that it can copy, too.
+//!
+//! **Streaming** otherwise, or if that has proved quicker (`pace.rs`) and the sender waits in MPI: the sender packs piece
+//! by piece into the ring, the receiver unpacks piece by piece.
+//!
+//! ```text
+//!     ── RTS ────────────▶
+//!     ◀────── CTS (room) ─
+//!     ── DATA … DATA ────▶
+//! ```
+
+use super::core::Core;
+use super::halves;
+use super::large::Large;
+use super::pace::Way;
+use super::receive::truncated;
+use super::under_way::{Half, Nanoseconds, Pull, REFUSED, Stream};
+use super::way::Rules;
+use super::wire::{self, Cts, Rts};
+use crate::matching::Key;
+use crate::request::{self, Outcome, RequestId};
+use heddle_model::Path;
+use heddle_platform::atomic::Ordering;
+use heddle_platform::clock;
+use heddle_transport::Incoming;
+use std::io;
+
+/// Bytes of one piece of a streamed message.
+const PIECE: usize = 32 << 10;
+
+/// A receiver hopes for the sender of a message to begin to wait, if the message has so many bytes or more …
+const WORTH_PATIENCE: usize = 256 << 10;
+/// … for a nanosecond for every so many of them, which is a few hundredths of the time that a single copy takes. The
+/// sender of a window of messages issues all of them before it waits for the first.
+const BYTES_A_NANOSECOND: u64 = 128;
+/// It never hopes for longer.
+const LONGEST_HOPE: Nanoseconds = 50_000;
+
+impl<S: Rules> Core<S> {
+    /// A receive has met a rendezvous message: fetch the data.
+    pub(crate) fn fetch(&self, id: RequestId, key: &Key, peer: usize, rts: Rts) {
+        // SAFETY: who matches a receive has its flight.
+        let flight = unsafe { request::flight(id) };
+        let wanted = flight.buffer.len().min(rts.len as usize);
+        flight.peer = peer;
+        flight.source = key.source();
+        flight.tag = key.tag();
+        flight.arrived = 0;
+        flight.past_caches = false;
+        flight.wanted = wanted;
+        match flight.buffer.contiguous() {
+            Some(local) if rts.address != 0 && !REFUSED.load(Ordering::Relaxed) => {
+                let hope = |bytes: u64| clock::now_ns() + (bytes / BYTES_A_NANOSECOND).min(LONGEST_HOPE);
+                let hope_until_ns = if wanted >= WORTH_PATIENCE { hope(wanted as u64) } else { 0 };
+                let pull = Pull {
+                    receive: id,
+                    key: *key,
+                    peer,
+                    rts,
+                    local,
+                    len: wanted,
+                    hope_until_ns,
+                    share: wanted,
+                };
+                self.large(Path::Main, move |large| large.pulls.push_back(pull));
+                // This thread may leave MPI before it comes to that; sleepers can do it, too.
+                self.wake_sleepers();
+            }
+            _ => self.ask_for_pieces(id, key, peer, rts),
+        }
+    }
+
+    /// The next message to be pulled now. If its sender waits in MPI, it is perhaps better streamed.
+    pub(crate) fn next_pull(&self, large: &mut Large) -> Option<Pull> {
+        let mut pull = large.pulls.pop_front()?;
+        let attended = self.fabric.attendance(pull.peer, self.index).load(Ordering::Relaxed) != 0;
+        if !attended && pull.hope_until_ns != 0 && clock::now_ns() < pull.hope_until_ns {
+            large.pulls.push_front(pull);
+            return None;
+        }
+        let way = if attended { large.pace(pull.peer, pull.len).choose() } else { Way::Pull };
+        match way {
+            Way::Pull => return Some(pull),
+            // What is cut off needs an error, which the other ways bring along.
+            Way::Halves if !halves::are_possible() => return Some(pull),
+            Way::Halves if pull.len as u64 == pull.rts.len => {
+                pull.share = self.ask_for_half(large, &pull);
+                return Some(pull);
+            }
+            Way::Halves | Way::Stream | Way::StreamPastCaches => {}
+        }
+        // SAFETY: who takes a pull has the flight of its receive.
+        unsafe { request::flight(pull.receive) }.past_caches = way == Way::StreamPastCaches;
+        self.ask_for_pieces(pull.receive, &pull.key, pull.peer, pull.rts);
+        None
+    }
+
+    /// Asks the sender for the data in pieces. From then on the flight belongs to the section of arrivals, where they come.
+    pub(crate) fn ask_for_pieces(&self, id: RequestId, key: &Key, peer: usize, rts: Rts) {
+        // SAFETY: who fetches the data of a receive has its flight.
+        let flight = unsafe { request::flight(id) };
+        let wanted = flight.wanted;
+        flight.asked_ns = clock::now_ns();
+        flight.keep = (rts.len as usize > wanted)
+            .then(|| Box::new(truncated(key, rts.len, wanted)) as Box<dyn std::any::Any + Send>);
+        let cts = Cts { sender: rts.request, receiver: id, wanted: wanted as u64 };
+        // SAFETY: the flight is not touched any more, unless there will be no answer.
+        unsafe { request::hand_over(id) };
+        self.send_control(peer, wire::CTS, cts.to_bytes());
+        if wanted == 0 {
+            // No piece will come.
+            self.complete_streamed(id);
+        }
+    }
+
+    /// A single copy was made, or refused by the kernel.
+    pub(crate) fn finish_pull(&self, pull: Pull, result: io::Result<Nanoseconds>) {
+        let Pull { receive, key, peer, rts, len, share, .. } = pull;
+        if share < len {
+            return self.half_is_over(receive, Half::Front, result.is_ok());
+        }
+        match result {
+            Ok(took) => self.large(Path::Progress, |large| large.pace(peer, len).pulled(len, took)),
+            Err(_) => {
+                REFUSED.store(true, Ordering::Relaxed);
+                return self.ask_for_pieces(receive, &key, peer, rts);
+            }
+        }
+        self.tell_sender(peer, rts.request);
+        self.row.completed_something();
+        let error = (rts.len as usize > len).then(|| truncated(&key, rts.len, len));
+        self.complete_receive(receive, &key, len as u64, error);
+    }
+
+    /// The receiver wants the data in pieces.
+    pub(crate) fn clear_to_send(&self, cts: Cts) {
+        request::take_over(cts.sender);
+        // SAFETY: a send whose receiver answers belongs to the section of arrivals.
+        let peer = unsafe { request::flight(cts.sender) }.peer;
+        let wanted = cts.wanted as usize;
+        if wanted == 0 {
+            return self.sender_done(cts.sender);
+        }
+        let stream = Stream { send: cts.sender, receive: cts.receiver, peer, sent: 0, wanted };
+        // Known before it is found that there is no room: who is woken when there is some must know of it.
+        self.large(Path::Progress, |large| large.streams.push(stream));
+        self.large(Path::Progress, |large| self.pump_streams(large));
+    }
+
+    /// Sends pieces as long as there is room.
+    pub(crate) fn pump_streams(&self, large: &mut Large) -> bool {
+        let mut happened = false;
+        large.streams.retain_mut(|stream| {
+            // SAFETY: a send that is streamed belongs to the section of large messages.
+            let buffer = unsafe { request::flight(stream.send) }.buffer;
+            while stream.sent < stream.wanted {
+                let len = PIECE.min(stream.wanted - stream.sent);
+                let extra = wire::to_bytes([u64::from(stream.receive), stream.sent as u64, 0]);
+                let fill = |to: *mut u8| buffer.read_large(stream.sent, to, len);
+                let sent = self.send_piece(stream.peer, &extra, len, fill);
+                if !sent {
+                    return true;
+                }
+                stream.sent += len;
+                happened = true;
+            }
+            self.sender_done(stream.send);
+            false
+        });
+        happened
+    }
+
+    /// A piece has arrived.
+    pub(crate) fn piece_arrived(&self, message: &Incoming) {
+        let [receive, offset, _] = wire::from_bytes(&message.extra());
+        let id = receive as RequestId;
+        request::take_over(id);
+        // SAFETY: a receive whose pieces come belongs to the section of arrivals, until its last piece came.
+        let flight = unsafe { request::flight(id) };
+        flight.buffer.write_large(offset as usize, message.payload(), flight.past_caches);
+        flight.arrived += message.len();
+        if flight.arrived < flight.wanted {
+            return;
+        }
+        let way = if flight.past_caches { Way::StreamPastCaches } else { Way::Stream };
+        let (peer, wanted, asked_ns) = (flight.peer, flight.wanted, flight.asked_ns);
+        self.large(Path::Progress, |large| {
+            large.pace(peer, wanted).sent_jointly(way, wanted, asked_ns, clock::now_ns());
+        });
+        self.complete_streamed(id);
+    }
+
+    fn complete_streamed(&self, id: RequestId) {
+        // SAFETY: the caller has the flight.
+        let flight = unsafe { request::flight(id) };
+        let error = flight.keep.take().and_then(|kept| kept.downcast().ok()).map(|error| *error);
+        let (source, tag, bytes) = (flight.source, flight.tag, flight.wanted as u64);
+        self.complete(id, Outcome { source, tag, bytes, cancelled: false, error });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vni::interface::{State, apart};
+    use crate::vni::ranks::{self, models, ranks};
+    use heddle_model::{Model, Whole};
+
+    const MESSAGES: usize = 20;
+
+    /// Rank 0 sends large messages to rank 1, and waits for that in MPI or does not. A receiver that looked in vain would
+    /// sleep, so as long as messages are to be pulled no look may be called in vain.
+    fn nobody_sleeps_while_there_are_pulls(model: &Model, sender_waits: bool) {
+        let [(sender_fabric, sender), (_, receiver)] = ranks(model);
+        let len = 2 * WORTH_PATIENCE;
+        let mut from = vec![0u8; len];
+        from.iter_mut().zip(0u8..=255).for_each(|(byte, value)| *byte = value);
+        let mut to = vec![vec![0u8; len]; MESSAGES];
+        let attendance = sender_fabric.attendance(0, 0);
+        attendance.store(u32::from(sender_waits), Ordering::Relaxed);
+        let sends: Vec<RequestId> = (0..MESSAGES)
+            // SAFETY: the bytes outlive the operation, which ends in this function.
+            .filter_map(|_| unsafe { ranks::send(&sender, 1, 0, 0, &mut from) })
+            .collect();
+        let receives: Vec<RequestId> =
+            // SAFETY: as above.
+            to.iter_mut().map(|bytes| unsafe { ranks::receive(&receiver, 0, bytes) }).collect();
+        let mut all = sends.iter().chain(&receives);
+        while !all.clone().all(|id| request::is_complete(*id)) {
+            sender.progress();
+            while receiver.look() {}
+            assert!(!run!(receiver, Main, core => core.is_pending()), "the receiver would have slept");
+        }
+        assert!(all.all(|id| request::consume(*id).is_some_and(|(outcome, _)| outcome.error.is_none())));
+        assert!(to.iter().all(|bytes| *bytes == from));
+    }
+
+    #[test]
+    fn nobody_sleeps_while_messages_are_streamed_one_by_one() {
+        models().iter().for_each(|model| nobody_sleeps_while_there_are_pulls(model, true));
+    }
+
+    #[test]
+    fn nobody_sleeps_while_it_hopes_for_the_sender() {
+        models().iter().for_each(|model| nobody_sleeps_while_there_are_pulls(model, false));
+    }
+}

@@ -1,0 +1,250 @@
+//! From a send to the wire.
+//!
+//! | data | protocol |
+//! |---|---|
+//! | up to 40 bytes | eager, inside the slot |
+//! | up to the eager limit | eager, through the bulk area |
+//! | synchronous mode, up to the eager limit | the same, and the receiver says when it matched |
+//! | more | rendezvous |
+//!
+//! What finds no room waits in the channel's backlog, and so does everything behind it: messages to one peer leave in
+//! the order in which they were sent.
+
+use super::channel::{Channel, Queued};
+use super::core::Core;
+use super::message::SendArgs;
+use super::step::Entry;
+use super::way::{Lane, Rules};
+use super::wire::{self, Rts};
+use crate::buffer::Buffer;
+use crate::request::{self, Outcome, RequestId, Stage};
+use heddle_model::{Path, SectionOf};
+use heddle_platform::atomic::Ordering;
+use heddle_transport::{EXTRA_BYTES, Envelope, Header, INLINE_BYTES};
+
+/// Data up to this many bytes is sent eagerly.
+const EAGER_LIMIT: usize = 32 << 10;
+
+/// Sends the data now, if it is small and there is room.
+#[inline(always)]
+fn send_eager(lane: impl Lane, header: &Header, buffer: Buffer) -> bool {
+    let len = buffer.len();
+    if len <= INLINE_BYTES {
+        lane.send_inline(
+            header,
+            len,
+            #[inline(always)]
+            |to| buffer.read(0, to, len),
+        )
+    } else {
+        lane.send_bulk(header, len, &[0; EXTRA_BYTES], |to| buffer.read(0, to, len))
+    }
+}
+
+impl<S: Rules> Core<S> {
+    /// Sends a small message to another process now, without a request, if there is room.
+    #[inline(always)]
+    pub(crate) fn send_at_once(&self, peer: usize, header: &Header, buffer: Buffer) -> bool {
+        let len = buffer.len();
+        self.send_if_idle(
+            peer,
+            Path::Main,
+            #[inline(always)]
+            |lane| {
+                lane.send_inline(
+                    header,
+                    len,
+                    #[inline(always)]
+                    |to| buffer.read(0, to, len),
+                )
+            },
+        )
+    }
+
+    /// Sends by `send`, inside of the channel's section or outside, unless something waits for room.
+    #[inline(always)]
+    fn send_if_idle(&self, peer: usize, path: Path, send: impl FnOnce(S::Lane<'_>) -> bool) -> bool {
+        let way = &self.peers[peer];
+        if let Some(lane) = S::lane_outside(&way.outside, &way.backlogged) {
+            return lane.is_some_and(send);
+        }
+        way.channel.with(
+            path,
+            #[inline(always)]
+            |channel| channel.backlog.is_empty() && send(S::lane(&mut channel.ring, &way.outside)),
+        )
+    }
+
+    /// Sends a piece of a streamed message. False if there is no room now.
+    pub(crate) fn send_piece(
+        &self,
+        peer: usize,
+        extra: &[u8; EXTRA_BYTES],
+        len: usize,
+        fill: impl FnOnce(*mut u8),
+    ) -> bool {
+        let header = wire::control(wire::DATA);
+        self.send_if_idle(peer, Path::Progress, |lane| lane.send_bulk(&header, len, extra, fill))
+    }
+
+    /// As [`send`](Self::send), into a request that exists.
+    pub(crate) fn send_into(&self, id: RequestId, args: SendArgs) {
+        if self.send(args, || id).is_none() {
+            self.complete(id, Outcome::empty());
+        }
+    }
+
+    /// Sends. Returns `None` if the send is complete; otherwise the request, made by `request`, that will be.
+    #[inline]
+    pub(crate) fn send(&self, mut args: SendArgs, request: impl FnOnce() -> RequestId) -> Option<RequestId> {
+        if args.peer == self.rank {
+            return self.send_to_self(&mut args, request, false);
+        }
+        if !args.synchronous && args.buffer.len() <= EAGER_LIMIT {
+            let (header, buffer) = (args.header(wire::EAGER), args.buffer);
+            if self.send_if_idle(args.peer, Path::Main, |lane| send_eager(lane, &header, buffer)) {
+                return None;
+            }
+        }
+        Some(self.begin(args, request()))
+    }
+
+    /// Moves the arguments into a request and begins it, or queues it.
+    fn begin(&self, args: SendArgs, id: RequestId) -> RequestId {
+        let peer = args.peer;
+        fill(id, args);
+        let way = &self.peers[peer];
+        way.channel.with(Path::Main, |channel| {
+            if !channel.backlog.is_empty() || !self.start(S::lane(&mut channel.ring, &way.outside), id) {
+                self.enqueue(channel, peer, Queued::Send(id));
+            }
+        });
+        id
+    }
+
+    /// Puts the first message of a send on the wire. False if there is no room. If it is on the wire and the send is not
+    /// complete, its flight belongs to whoever reads the receiver's answer.
+    fn start(&self, lane: S::Lane<'_>, id: RequestId) -> bool {
+        // SAFETY: a send that has not begun belongs to the section of the channel that it waits for.
+        let flight = unsafe { request::flight(id) };
+        let (buffer, len) = (flight.buffer, flight.buffer.len());
+        let envelope = Envelope::new(flight.source, flight.tag);
+        let header = |kind| Header { kind, aux: 0, context: flight.context, envelope };
+        if len > EAGER_LIMIT {
+            let address = buffer.contiguous().map_or(0, |a| a.expose_provenance() as u64);
+            let rts = Rts { len: len as u64, address, request: id, pid: std::process::id() };
+            let header = header(wire::RTS);
+            flight.offered = true;
+            self.count_offer(1);
+            // SAFETY: if the message was sent, the flight is not touched.
+            unsafe { request::hand_over(id) };
+            let sent = lane.send_words(&header, &rts.to_bytes());
+            if !sent {
+                flight.offered = false;
+                self.count_offer(-1);
+            }
+            return sent;
+        }
+        if flight.synchronous {
+            let extra = wire::to_bytes([u64::from(id), 0, 0]);
+            let fill = |to: *mut u8| buffer.read(0, to, len);
+            // SAFETY: the flight is not touched any more.
+            unsafe { request::hand_over(id) };
+            return lane.send_bulk(&header(wire::SYNC), len, &extra, fill);
+        }
+        let sent = send_eager(lane, &header(wire::EAGER), buffer);
+        if sent {
+            self.sender_done(id);
+        }
+        sent
+    }
+
+    /// Sends a message of the protocol, or queues it.
+    pub(crate) fn send_control(&self, peer: usize, kind: u8, words: [u8; EXTRA_BYTES]) {
+        let (header, way) = (wire::control(kind), &self.peers[peer]);
+        if S::lane_outside(&way.outside, &way.backlogged)
+            .flatten()
+            .is_some_and(|lane| lane.send_words(&header, &words))
+        {
+            return;
+        }
+        way.channel.with(Path::Main, |channel| {
+            let send = |ring| S::lane(ring, &way.outside).send_words(&header, &words);
+            if !channel.backlog.is_empty() || !send(&mut channel.ring) {
+                self.enqueue(channel, peer, Queued::Control(header, words));
+            }
+        });
+    }
+
+    fn enqueue(&self, channel: &mut Channel<S::Inside>, peer: usize, item: Queued) {
+        let first = channel.backlog.is_empty();
+        channel.backlog.push_back(item);
+        S::change(&self.peers[peer].backlogged, 1);
+        S::change(&self.backlogged, 1);
+        if first {
+            // This thread may leave MPI before there is room. Who was woken by that, before it could know of the backlog, is
+            // to look again.
+            self.wake_sleepers();
+        }
+    }
+
+    /// Sends what waits for room, as far as there is room now.
+    #[cold]
+    pub(crate) fn drain_backlogs(&self, entry: Entry) -> bool {
+        let mut happened = false;
+        for (peer, way) in self.peers.iter().enumerate() {
+            if way.backlogged.load(Ordering::Relaxed) != 0 {
+                let drained = entry.enter(&way.channel, |channel| self.drain(channel, peer));
+                happened |= entry.happened(drained);
+            }
+        }
+        happened
+    }
+
+    fn drain(&self, channel: &mut Channel<S::Inside>, peer: usize) -> bool {
+        let (mut gone, way) = (0, &self.peers[peer]);
+        while let Some(item) = channel.backlog.pop_front() {
+            let lane = S::lane(&mut channel.ring, &way.outside);
+            let sent = match &item {
+                Queued::Send(id) => self.start(lane, *id),
+                Queued::Control(header, words) => lane.send_words(header, words),
+            };
+            if !sent {
+                channel.backlog.push_front(item);
+                break;
+            }
+            gone += 1;
+        }
+        if gone != 0 {
+            S::change(&way.backlogged, -gone);
+            S::change(&self.backlogged, -gone);
+        }
+        gone != 0
+    }
+
+    /// A send has done its work: its data is on the wire, fetched, or matched.
+    pub(crate) fn sender_done(&self, id: RequestId) {
+        // SAFETY: the caller has the flight.
+        let flight = unsafe { request::flight(id) };
+        flight.keep = None;
+        if std::mem::take(&mut flight.offered) {
+            self.count_offer(-1);
+        }
+        self.complete(id, Outcome::empty());
+    }
+}
+
+/// Moves the arguments of a send into its request.
+pub(crate) fn fill(id: RequestId, args: SendArgs) {
+    // SAFETY: the request was just taken and is not issued yet; the caller holds the datatype.
+    unsafe { request::set_buffer(id, args.buffer) };
+    // SAFETY: as above.
+    let flight = unsafe { request::flight(id) };
+    flight.peer = args.peer;
+    flight.context = args.context;
+    flight.source = args.source;
+    flight.tag = args.tag;
+    flight.synchronous = args.synchronous;
+    flight.stage = Stage::UnderWay;
+    flight.keep = args.keep;
+}

@@ -1,0 +1,98 @@
+//! What the threads do that serve VNIs under execution `offload`.
+
+use super::core::Core;
+use super::interface::{State, Vni};
+use super::step::{Entry, Step};
+use heddle_model::{Turn, Whole};
+use heddle_sync::{Next, WaitPolicy, Waiter};
+
+/// What came of a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Served {
+    /// There was nothing to do.
+    Nothing,
+    /// Operations were run, or progress was made.
+    Something,
+    /// Another thread is at it.
+    ByAnother,
+}
+
+impl Vni {
+    /// Runs what was posted and makes progress, if nobody else does now.
+    pub fn serve(&self) -> Served {
+        match self.take_turn().map(|turn| self.serve_in(turn)) {
+            Some(true) => Served::Something,
+            Some(false) => Served::Nothing,
+            None => Served::ByAnother,
+        }
+    }
+
+    /// As [`serve`](Self::serve), but waits for whoever is at it. Returns whether there was anything to do.
+    #[cold]
+    pub fn serve_for_certain(&self, wait: WaitPolicy) -> bool {
+        self.await_turn(wait).is_some_and(|turn| self.serve_in(turn))
+    }
+
+    /// No operations will come any more.
+    pub fn close(&self) {
+        if let State::Whole(state) = &self.state {
+            state.close();
+        }
+    }
+
+    /// Whether it was [closed](Self::close).
+    pub fn is_closed(&self) -> bool {
+        matches!(&self.state, State::Whole(state) if state.is_closed())
+    }
+
+    fn take_turn(&self) -> Option<Turn<'_, Core<Whole>>> {
+        match &self.state {
+            State::Whole(state) => state.take_turn(),
+            State::Parted(_) | State::LockFree(_) => None,
+        }
+    }
+
+    /// Waits for a turn: others' are short. `None` if the VNI is not served at all.
+    fn await_turn(&self, wait: WaitPolicy) -> Option<Turn<'_, Core<Whole>>> {
+        let State::Whole(state) = &self.state else { return None };
+        let mut waiter = Waiter::new(&WaitPolicy { park: false, ..wait }, 1);
+        while state.is_served() {
+            if let Some(turn) = state.take_turn() {
+                return Some(turn);
+            }
+            let next = waiter.pause();
+            debug_assert_eq!(next, Next::Poll, "it does not park");
+        }
+        None
+    }
+
+    fn serve_in(&self, mut turn: Turn<'_, Core<Whole>>) -> bool {
+        let served = turn.serve_posted();
+        let step = turn.with(|core| core.step(Entry::Wait));
+        if !matches!(step, Step::Nothing) {
+            turn.has_made_progress();
+        }
+        // Others may have theirs while a large message is copied.
+        drop(turn);
+        match step {
+            Step::Nothing => served,
+            Step::Happened => true,
+            Step::Pull(pull) => {
+                let result = pull.run();
+                self.in_a_turn(|core| core.finish_pull(pull, result));
+                true
+            }
+            Step::Push(push) => {
+                let result = push.run();
+                self.in_a_turn(|core| core.finish_push(&push, &result));
+                true
+            }
+        }
+    }
+
+    fn in_a_turn(&self, operation: impl FnOnce(&mut Core<Whole>)) {
+        if let Some(mut turn) = self.await_turn(WaitPolicy::DEFAULT) {
+            turn.with(operation);
+        }
+    }
+}

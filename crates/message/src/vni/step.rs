@@ -1,0 +1,137 @@
+//! Progress on a VNI: one look for something to do, and doing it.
+
+use super::core::Core;
+use super::large::Large;
+use super::under_way::{Pull, Push};
+use super::way::Rules;
+use crate::request::Outcome;
+use heddle_model::counters::{self, Event};
+use heddle_model::{Path, SectionOf};
+
+/// Messages taken from one sender before the others get their turn.
+const POLL_BUDGET: usize = 32;
+
+/// What came of a look.
+#[derive(Debug)]
+pub(crate) enum Step {
+    Nothing,
+    /// Something did, or pulls wait for their turn.
+    Happened,
+    /// These are to be done now, outside of all sections.
+    Pull(Pull),
+    Push(Push),
+}
+
+/// How a section is entered by who looks for something to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Entry {
+    /// Only if nobody else is in it.
+    Try,
+    /// The same; if somebody is, then something happens, so this is no time to sleep.
+    TryForCertain,
+    /// For certain.
+    Wait,
+}
+
+impl Entry {
+    #[inline(always)]
+    pub(crate) fn enter<T, R>(
+        self,
+        section: &impl SectionOf<T>,
+        operation: impl FnOnce(&mut T) -> R,
+    ) -> Option<R> {
+        match self {
+            Entry::Try | Entry::TryForCertain => section.try_with(Path::Progress, operation),
+            Entry::Wait => Some(section.with(Path::Progress, operation)),
+        }
+    }
+
+    /// Whether something happened, as seen by who did something inside, or did not get there.
+    #[inline(always)]
+    pub(crate) fn happened(self, inside: Option<bool>) -> bool {
+        inside.unwrap_or(self == Entry::TryForCertain)
+    }
+}
+
+impl<S: Rules> Core<S> {
+    /// Looks for something to do, and does it.
+    #[inline]
+    pub(crate) fn step(&self, entry: Entry) -> Step {
+        let completed_before = self.completions();
+        let happened = self.poll(entry);
+        if happened {
+            self.count_progress(completed_before);
+        }
+        if self.is_pending() {
+            return self.step_large(entry, happened);
+        }
+        if happened { Step::Happened } else { Step::Nothing }
+    }
+
+    /// Takes what has arrived, and sends what waits for room.
+    #[inline]
+    pub(crate) fn poll(&self, entry: Entry) -> bool {
+        let arrived = entry.enter(
+            &self.arrivals,
+            #[inline(always)]
+            |arrivals| arrivals.inbox.poll(POLL_BUDGET, |peer, message| self.arrive(peer, message)),
+        );
+        let mut happened = entry.happened(arrived.map(|arrived| arrived != 0));
+        happened |= S::serve_left(&self.meetings);
+        if self.is_backlogged() {
+            happened |= self.drain_backlogs(entry);
+        }
+        happened
+    }
+
+    #[cold]
+    fn step_large(&self, entry: Entry, polled: bool) -> Step {
+        let step = entry.enter(&self.large, |large| self.noting(large, |large| self.advance(large)));
+        match step {
+            Some(Step::Nothing) | None if polled => Step::Happened,
+            Some(step) => step,
+            None if entry.happened(None) => Step::Happened,
+            None => Step::Nothing,
+        }
+    }
+
+    /// Does what can be done for large messages, flushes and abandoned requests.
+    fn advance(&self, large: &mut Large) -> Step {
+        let mut happened = self.pump_streams(large);
+        happened |= self.run_sequels(large);
+        large.release_abandoned();
+        if let Some(push) = large.pushes.pop_front() {
+            return Step::Push(push);
+        }
+        if let Some(pull) = self.next_pull(large) {
+            return Step::Pull(pull);
+        }
+        // A pull that was streamed instead, or that waits for its sender, leaves others behind it: look again.
+        if happened || !large.pulls.is_empty() { Step::Happened } else { Step::Nothing }
+    }
+
+    /// Does what was to be done after operations that are over.
+    fn run_sequels(&self, large: &mut Large) -> bool {
+        let due = large.due_sequels();
+        let happened = !due.is_empty();
+        for sequel in due {
+            if let Some(id) = sequel.run(&mut |id, args| self.send_into(id, args)) {
+                self.complete(id, Outcome::empty());
+            }
+        }
+        happened
+    }
+
+    /// Counts what was done on the progress path since so many operations were complete.
+    #[inline]
+    fn count_progress(&self, completed_before: u64) {
+        if !S::PARTED {
+            // There is one matching.
+            let steps = self.meeting(0).with(Path::Progress, |meeting| meeting.matching.take_steps());
+            counters::count(Event::MatchingStep, steps);
+        }
+        if self.completions() != completed_before {
+            self.row.completed_something();
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Tests: under `lock-free` a thread that is stopped inside keeps no other one in its call.
+
+use super::Vni;
+use super::core::Core;
+use super::interface::State;
+use super::ranks::{self, CONTEXT, ranks};
+use crate::request::{self, RequestId};
+use heddle_model::{LockFree, Model, Path, SectionOf};
+use heddle_sync::Scope;
+use heddle_transport::Fabric;
+use std::sync::Barrier;
+use std::thread;
+use std::time::Duration;
+
+fn pair(model: &Model) -> [(Fabric, Vni); 2] {
+    ranks(model)
+}
+
+fn lock_free() -> Model {
+    Model::named("lock-free").expect("a model of that name")
+}
+
+fn core(vni: &Vni) -> &Core<LockFree> {
+    match &vni.state {
+        State::LockFree(core) => core,
+        other => panic!("not lock-free: {other:?}"),
+    }
+}
+
+/// Runs `others` while a thread is stopped in `inside`, which stops where it calls what it is given.
+fn while_stopped(inside: impl FnOnce(&dyn Fn()) + Send, others: impl FnOnce()) {
+    let (stopped, go_on) = (Barrier::new(2), Barrier::new(2));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            inside(&|| {
+                stopped.wait();
+                go_on.wait();
+            });
+        });
+        stopped.wait();
+        let _released = Released(&go_on);
+        others();
+    });
+}
+
+/// At its end the stopped thread goes on, also if that is by a panic.
+struct Released<'a>(&'a Barrier);
+
+impl Drop for Released<'_> {
+    fn drop(&mut self) {
+        self.0.wait();
+    }
+}
+
+/// Sends from rank 0; the send is complete when this returns.
+fn send(vni: &Vni, to: usize, tag: i32, bytes: &mut [u8]) {
+    // SAFETY: a complete send does not look at the bytes any more.
+    let pending = unsafe { ranks::send(vni, to, 0, tag, bytes) };
+    assert_eq!(pending, None, "small, and there is room");
+}
+
+fn are_complete(ids: &[RequestId]) -> bool {
+    ids.iter().all(|id| request::is_complete(*id))
+}
+
+/// Receives and messages that meet while a thread is stopped in their matching: each call returns; who was stopped gives
+/// all of them what is theirs, or leaves the rest to who looks next, which it tells.
+fn nobody_waits_for_the_matching(limit: u32) {
+    let [(_, sender), (fabric, receiver)] = pair(&Model { combining_limit: limit, ..lock_free() });
+    let mut into = [[0; 100]; 6];
+    let mut ids = Vec::new();
+    let mut ticket = fabric.own_bell().prepare(Scope::Machine);
+    while_stopped(
+        |stop| core(&receiver).meeting(CONTEXT).with(Path::Main, |_| stop()),
+        || {
+            for (tag, to) in (0..).zip(&mut into) {
+                let len = [8, 40, 100][tag as usize % 3];
+                let mut bytes = [tag as u8 + 1; 100];
+                // SAFETY: the bytes outlive the operation, which ends in this function.
+                let mut post = |ids: &mut Vec<_>| ids.push(unsafe { ranks::receive(&receiver, tag, to) });
+                if tag % 2 == 0 {
+                    post(&mut ids);
+                }
+                if tag < 3 {
+                    send(&sender, 1, tag, &mut bytes[..len]);
+                    assert!(receiver.progress(), "the message has come");
+                } else {
+                    // To itself.
+                    send(&receiver, 1, tag, &mut bytes[..len]);
+                }
+                if tag % 2 == 1 {
+                    post(&mut ids);
+                }
+            }
+            assert!(!ids.iter().any(|id| request::is_complete(*id)), "the matching is closed");
+        },
+    );
+    assert!(ticket.park(Some(Duration::from_secs(20))), "nobody was told");
+    assert_eq!(are_complete(&ids), limit > 12);
+    while !are_complete(&ids) {
+        assert!(receiver.look(), "what is left is found");
+    }
+    for (tag, (id, to)) in (0..).zip(ids.iter().zip(&into)) {
+        let (outcome, _) = request::consume(*id).expect("nobody else took it");
+        let len = [8, 40, 100][tag as usize % 3];
+        assert_eq!((outcome.source, outcome.tag, outcome.bytes), (0, tag, len as u64));
+        assert!(to[..len].iter().all(|byte| *byte == tag as u8 + 1));
+    }
+}
+
+#[test]
+fn nobody_waits_for_who_is_stopped_in_the_matching() {
+    nobody_waits_for_the_matching(64);
+}
+
+#[test]
+fn what_is_left_there_is_done_by_who_looks_next() {
+    nobody_waits_for_the_matching(1);
+}
+
+#[test]
+fn no_sender_waits_for_who_is_stopped_in_the_channel() {
+    let [(_, sender), (_, receiver)] = pair(&lock_free());
+    let mut bytes = [7; 4000];
+    // The first one opens the way.
+    send(&sender, 1, 0, &mut bytes[..8]);
+    while_stopped(
+        |stop| core(&sender).peers[1].channel.with(Path::Main, |_| stop()),
+        || {
+            for (tag, len) in (1..).zip([0, 8, 40, 41, 4000]) {
+                send(&sender, 1, tag, &mut bytes[..len]);
+            }
+        },
+    );
+    let mut into = [0; 4000];
+    receiver.look();
+    for tag in 0..6 {
+        // SAFETY: the bytes outlive the operation, which is complete at once.
+        let id = unsafe { ranks::receive(&receiver, tag, &mut into) };
+        assert!(request::consume(id).is_some_and(|(outcome, _)| outcome.error.is_none()));
+    }
+}
+
+#[test]
+fn nobody_waits_for_who_looks_at_the_rings() {
+    let [_, (_, receiver)] = pair(&lock_free());
+    while_stopped(
+        |stop| core(&receiver).arrivals().with(Path::Progress, |_| stop()),
+        || {
+            assert!(!receiver.progress());
+            assert!(receiver.look(), "no time to sleep");
+            let (mut from, mut to) = ([5; 8], [0; 8]);
+            send(&receiver, 1, 3, &mut from);
+            // SAFETY: the bytes outlive the operation, which is complete at once.
+            let id = unsafe { ranks::receive(&receiver, 3, &mut to) };
+            assert!(request::consume(id).is_some());
+            assert_eq!(from, to);
+        },
+    );
+    assert!(!receiver.look());
+}

@@ -1,0 +1,109 @@
+//! Large messages under way: copies to be made, pieces to be sent.
+
+use super::wire::Rts;
+use crate::matching::Key;
+use crate::request::RequestId;
+use heddle_platform::atomic::{AtomicBool, Ordering};
+use heddle_platform::clock;
+use heddle_transport::single_copy;
+use std::io;
+
+/// A length of time.
+pub(super) type Nanoseconds = u64;
+
+/// Set when the kernel has refused a single copy, so that it is not tried again.
+pub(super) static REFUSED: AtomicBool = AtomicBool::new(false);
+
+/// Turns single copies off (`HEDDLE_SINGLE_COPY=off`).
+pub fn refuse_single_copy() {
+    REFUSED.store(true, Ordering::Relaxed);
+}
+
+/// A copy to be made from another process's memory, outside of all sections. Who has it has the flight of its receive.
+#[derive(Debug)]
+pub(crate) struct Pull {
+    pub receive: RequestId,
+    pub key: Key,
+    pub peer: usize,
+    pub rts: Rts,
+    pub local: *mut u8,
+    pub len: usize,
+    /// When to pull although the sender has not begun to wait.
+    pub hope_until_ns: u64,
+    /// Bytes that the receiver copies: all, or the front half.
+    pub share: usize,
+}
+
+// SAFETY: the receive's buffer belongs to MPI until the receive completes.
+unsafe impl Send for Pull {}
+
+impl Pull {
+    /// Makes the copy; returns how long that took.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub(crate) fn run(&self) -> io::Result<Nanoseconds> {
+        let began = clock::now_ns();
+        // SAFETY: `local` is the receive's buffer and has room for `len` bytes, of which `share` is a part.
+        unsafe { single_copy::read(self.rts.pid as i32, self.rts.address, self.local, self.share) }?;
+        Ok(clock::now_ns() - began)
+    }
+}
+
+/// A message that is being sent in pieces.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    pub send: RequestId,
+    pub receive: RequestId,
+    pub peer: usize,
+    pub sent: usize,
+    pub wanted: usize,
+}
+
+/// Which half of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Half {
+    /// The receiver copies it.
+    Front,
+    /// The sender copies it.
+    Rear,
+}
+
+/// A receive whose halves are under way.
+#[derive(Debug)]
+pub(crate) struct Halves {
+    pub receive: RequestId,
+    pub key: Key,
+    pub peer: usize,
+    pub rts: Rts,
+    /// When the sender was asked for its half.
+    pub asked_ns: u64,
+    /// Whether the copy of each half went well, once it is over.
+    pub over: [Option<bool>; 2],
+}
+
+/// The rear half of a send, to be copied to the receiver's memory, outside of all sections.
+#[derive(Debug)]
+pub(crate) struct Push {
+    pub send: RequestId,
+    pub receive: RequestId,
+    pub peer: usize,
+    pub pid: u32,
+    pub remote: u64,
+    pub local: *mut u8,
+    pub len: usize,
+}
+
+// SAFETY: the send's buffer belongs to MPI until the send completes, which it does not before its rear half was copied.
+unsafe impl Send for Push {}
+
+impl Push {
+    /// Makes the copy.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub(crate) fn run(&self) -> io::Result<()> {
+        // SAFETY: `local` is a part of the send's buffer and has `len` bytes.
+        unsafe { single_copy::write(self.pid as i32, self.remote, self.local, self.len) }
+    }
+}

@@ -1,0 +1,77 @@
+//! What a VNI knows of the threads that wait on it or test for its messages.
+
+use heddle_platform::atomic::{AtomicU64, Ordering};
+use heddle_platform::{Native, Platform};
+use heddle_sync::{CachePadded, Leadership, WaitPolicy};
+use std::cell::Cell;
+use std::time::Duration;
+
+/// A sleeper looks around at least this often, so that a lost message of a dying job cannot hold it for ever.
+pub const LONGEST_SLEEP: Duration = Duration::from_millis(100);
+
+/// How those wait who are not alone: a short spin, since the cores are for those who make progress.
+const IN_A_CREW: WaitPolicy = WaitPolicy { spin_ns: WaitPolicy::DEFAULT.spin_ns / 10, ..WaitPolicy::DEFAULT };
+
+/// Those who wait on a VNI: one leads, the others sleep.
+#[derive(Debug)]
+pub struct Crew(pub Leadership);
+
+impl Default for Crew {
+    fn default() -> Crew {
+        Crew(Leadership::new(IN_A_CREW))
+    }
+}
+
+/// When a VNI was last looked at for a test, in ticks.
+#[derive(Debug, Default)]
+pub struct LastLook(pub CachePadded<AtomicU64>);
+
+/// For how long a tester relies on another one's look.
+pub(super) const GRACE_NS: u64 = 500;
+
+impl LastLook {
+    /// Whether the calling tester is to look, since nobody else does. `waited_for` says whether threads wait here.
+    #[inline]
+    pub fn is_due(&self, own: &Cell<u64>, waited_for: bool) -> bool {
+        // Relaxed, here and below: a hint.
+        let last = self.0.load(Ordering::Relaxed);
+        let now = Native::ticks();
+        let others_look = waited_for || last != own.get();
+        if others_look && now.wrapping_sub(last) < Native::ns_to_ticks(GRACE_NS) {
+            return false;
+        }
+        self.0.store(now, Ordering::Relaxed);
+        own.set(now);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wait_for_grace() {
+        let since = Native::ticks();
+        while Native::ticks().wrapping_sub(since) < Native::ns_to_ticks(GRACE_NS) {}
+    }
+
+    #[test]
+    fn one_tester_alone_looks_every_time_and_one_of_two() {
+        let (last, one, other) = (LastLook::default(), Cell::new(0), Cell::new(0));
+        assert!((0..100).all(|_| last.is_due(&one, false)));
+        // Whoever comes second relies on the first, unless the machine stopped this thread in between.
+        let relies = (0..100).filter(|_| last.is_due(&one, false) && !last.is_due(&other, false)).count();
+        assert!(relies > 50, "{relies}");
+        wait_for_grace();
+        assert!(last.is_due(&other, false), "the first does not come any more");
+    }
+
+    #[test]
+    fn testers_look_seldom_while_others_wait() {
+        let (last, own) = (LastLook::default(), Cell::new(0));
+        wait_for_grace();
+        assert!(last.is_due(&own, true));
+        let due = (0..10).filter(|_| last.is_due(&own, true)).count();
+        assert!(due < 10);
+    }
+}

@@ -1,0 +1,119 @@
+//! The message kinds of the protocols.
+//!
+//! | kind | payload | meaning |
+//! |---|---|---|
+//! | `EAGER` | the data | a message |
+//! | `SYNC` | the data; extra: sender's request | a message whose sender waits for its match |
+//! | `RTS` | [`Rts`] | a message whose data the receiver is to fetch (ready to send) |
+//! | `CTS` | [`Cts`] | answer to `RTS`: send me the data in pieces (clear to send) |
+//! | `DATA` | a piece; extra: receiver's request, offset | a piece of it |
+//! | `PUSH` | [`Push`] | answer to `RTS`: put the rear half where I say, while I fetch the front half |
+//! | `PUSHED` | receiver's request, whether it went well | the rear half is there |
+//! | `FIN` | sender's request | the receiver has everything, or has matched a `SYNC` |
+
+use heddle_transport::{EXTRA_BYTES, Envelope, Header};
+
+pub(super) const EAGER: u8 = 1;
+pub(super) const SYNC: u8 = 2;
+pub(super) const RTS: u8 = 3;
+pub(super) const CTS: u8 = 4;
+pub(super) const DATA: u8 = 5;
+pub(super) const FIN: u8 = 6;
+pub(super) const PUSH: u8 = 7;
+pub(super) const PUSHED: u8 = 8;
+
+/// Ready to send: where the data lies.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rts {
+    /// Bytes of data.
+    pub len: u64,
+    /// Address in the sender's memory; 0 if the data does not lie in one piece.
+    pub address: u64,
+    /// The sender's request.
+    pub request: u32,
+    /// The sender's process id.
+    pub pid: u32,
+}
+
+/// Clear to send.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cts {
+    /// The sender's request.
+    pub sender: u32,
+    /// The receiver's request.
+    pub receiver: u32,
+    /// Bytes that the receiver has room for.
+    pub wanted: u64,
+}
+
+/// The sender is to copy the rear half itself.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Push {
+    /// The sender's request.
+    pub sender: u32,
+    /// The receiver's request.
+    pub receiver: u32,
+    /// Address of the whole message in the receiver's memory.
+    pub address: u64,
+    /// The receiver's process id.
+    pub pid: u32,
+}
+
+/// Three words: what fits into a control message and into the extra bytes of a bulk message.
+type Words = [u64; EXTRA_BYTES / 8];
+
+pub(super) fn to_bytes(words: Words) -> [u8; EXTRA_BYTES] {
+    let mut bytes = [0; EXTRA_BYTES];
+    for (to, word) in bytes.chunks_exact_mut(8).zip(words) {
+        to.copy_from_slice(&word.to_ne_bytes());
+    }
+    bytes
+}
+
+pub(super) fn from_bytes(bytes: &[u8]) -> Words {
+    let mut words = [0; EXTRA_BYTES / 8];
+    for (word, from) in words.iter_mut().zip(bytes.chunks_exact(8)) {
+        let mut eight = [0; 8];
+        eight.copy_from_slice(from);
+        *word = u64::from_ne_bytes(eight);
+    }
+    words
+}
+
+impl Rts {
+    pub(crate) fn to_bytes(self) -> [u8; EXTRA_BYTES] {
+        to_bytes([self.len, self.address, u64::from(self.pid) << 32 | u64::from(self.request)])
+    }
+
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Rts {
+        let [len, address, who] = from_bytes(bytes);
+        Rts { len, address, request: who as u32, pid: (who >> 32) as u32 }
+    }
+}
+
+impl Cts {
+    pub(crate) fn to_bytes(self) -> [u8; EXTRA_BYTES] {
+        to_bytes([u64::from(self.sender), u64::from(self.receiver), self.wanted])
+    }
+
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Cts {
+        let [sender, receiver, wanted] = from_bytes(bytes);
+        Cts { sender: sender as u32, receiver: receiver as u32, wanted }
+    }
+}
+
+impl Push {
+    pub(crate) fn to_bytes(self) -> [u8; EXTRA_BYTES] {
+        to_bytes([u64::from(self.sender) << 32 | u64::from(self.receiver), self.address, u64::from(self.pid)])
+    }
+
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Push {
+        let [requests, address, pid] = from_bytes(bytes);
+        Push { sender: (requests >> 32) as u32, receiver: requests as u32, address, pid: pid as u32 }
+    }
+}
+
+/// The header of a message that belongs to the protocol and is not matched.
+pub(super) fn control(kind: u8) -> Header {
+    Header { kind, aux: 0, context: 0, envelope: Envelope::new(0, 0) }
+}

@@ -1,0 +1,96 @@
+//! Probers under the model checker: who sleeps is told, once, and nobody signals a watcher that is gone.
+
+use super::{Asleep, Probers};
+use crate::canary::must_fail;
+use crate::fault::Fault;
+use heddle_platform::model::{DEADLOCK, explore};
+use heddle_sync::watched_state::Watch;
+use heddle_sync::{WaitPolicy, Watcher};
+use loom::sync::{Arc, Mutex};
+use loom::thread::{self, JoinHandle};
+
+/// A VNI's section, with the messages that have come and those who wait for them.
+#[derive(Default)]
+struct Meeting {
+    messages: Vec<u32>,
+    probers: Probers<u32>,
+}
+
+type Section = Arc<Mutex<Meeting>>;
+
+fn inside<R>(section: &Section, operation: impl FnOnce(&mut Meeting) -> R) -> R {
+    operation(&mut section.lock().expect("not poisoned"))
+}
+
+fn arrive(section: &Section, message: u32) {
+    inside(section, |meeting| {
+        meeting.messages.push(message);
+        meeting.probers.tell(|key| *key == message);
+    });
+}
+
+/// Sleeps until the message comes, or does not wait for it.
+fn probe(section: &Section, key: u32, waits: bool) {
+    let watcher = Watcher::for_all();
+    let add = |prober| {
+        inside(section, |meeting| {
+            let wait = !meeting.messages.contains(&key);
+            if wait {
+                // SAFETY: expected; and removed below, before it leaves and goes.
+                unsafe { meeting.probers.add(key, prober) };
+            }
+            wait
+        })
+    };
+    if Asleep::watch(&watcher, add) == Watch::Set && waits {
+        watcher.counter().wait(&WaitPolicy::PARK_AT_ONCE);
+    }
+    if waits {
+        inside(section, |meeting| assert!(meeting.messages.contains(&key), "woken for nothing"));
+    }
+    Asleep::unwatch(&watcher, |prober| inside(section, |meeting| meeting.probers.remove(prober)));
+    watcher.leave(&WaitPolicy::PARK_AT_ONCE);
+    assert_eq!(watcher.counter().missing(), 0);
+}
+
+/// Messages come, one after the other, while probers wait for message 1 or give up.
+fn probers_and_messages(messages: &'static [u32], others: &'static [bool], waits: bool) {
+    let section = Section::default();
+    let others: Vec<JoinHandle<()>> = others
+        .iter()
+        .map(|waits| {
+            let section = Arc::clone(&section);
+            thread::spawn(move || probe(&section, 1, *waits))
+        })
+        .collect();
+    let sender = Arc::clone(&section);
+    let sender = thread::spawn(move || messages.iter().for_each(|message| arrive(&sender, *message)));
+    probe(&section, 1, waits);
+    sender.join().expect("sender");
+    others.into_iter().for_each(|other| other.join().expect("prober"));
+}
+
+#[test]
+fn a_prober_is_told() {
+    explore(None, || probers_and_messages(&[1], &[], true));
+    explore(Some(3), || probers_and_messages(&[2, 1, 1], &[], true));
+    explore(Some(3), || probers_and_messages(&[1], &[true], true));
+}
+
+#[test]
+fn a_prober_gives_up() {
+    explore(None, || probers_and_messages(&[1, 1], &[], false));
+    explore(Some(3), || probers_and_messages(&[1], &[true], false));
+}
+
+must_fail!(a_signal_expected_late_is_found, Fault::ProberExpectsLate, DEADLOCK, || {
+    probers_and_messages(&[1], &[], true);
+});
+
+must_fail!(a_prober_told_and_excused_is_found, Fault::ProberAlwaysThere, DEADLOCK, || {
+    probers_and_messages(&[1], &[], false);
+});
+
+must_fail!(a_prober_told_twice_is_found, Fault::ProberToldAgain, DEADLOCK, || {
+    probers_and_messages(&[1, 1], &[], true);
+});

@@ -1,0 +1,50 @@
+//! Sections for the counts of references, if the model wants counts to be changed in sections.
+
+use super::handle::Kind;
+use heddle_platform::atomic::{AtomicU64, Ordering};
+use std::fmt::Debug;
+use std::sync::OnceLock;
+
+/// A critical section in which counts are changed.
+pub trait CountingSection: Debug + Send + Sync {
+    /// Runs a change, once.
+    fn run(&self, change: &mut (dyn FnMut() + Send));
+}
+
+/// The section of the counts of one kind of objects.
+#[derive(Debug)]
+pub struct Section(Box<dyn CountingSection>);
+
+/// The sections of communicators and of datatypes, if counts are changed in sections.
+static SECTIONS: OnceLock<[Section; 2]> = OnceLock::new();
+
+/// From now on the counts of communicators are changed in the first of these sections, those of datatypes in the second.
+pub fn count_in_sections(make: impl Fn() -> Box<dyn CountingSection>) {
+    SECTIONS.get_or_init(|| [Section(make()), Section(make())]);
+}
+
+/// The section for the counts of objects of a kind; `None` if they are atomic.
+#[inline]
+pub fn counting_section(kind: Kind) -> Option<&'static Section> {
+    SECTIONS.get().map(|sections| &sections[usize::from(kind != Kind::Comm)])
+}
+
+impl Section {
+    /// Runs a change.
+    pub fn run<R: Send>(&self, change: impl FnOnce() -> R + Send) -> R {
+        let (mut change, mut result) = (Some(change), None);
+        self.0.run(&mut || result = change.take().map(|change| change()));
+        let Some(result) = result else { unreachable!("a section runs the change that it is given") };
+        result
+    }
+
+    /// Adds to a word; returns its value before.
+    pub fn add(&self, word: &AtomicU64, addend: u64) -> u64 {
+        self.run(|| {
+            // Acquire and Release: the section means nothing to readers such as the collector.
+            let before = word.load(Ordering::Acquire);
+            word.store(before.wrapping_add(addend), Ordering::Release);
+            before
+        })
+    }
+}

@@ -1,0 +1,114 @@
+//! Objects in a table: stored, looked up, and made invalid.
+
+use super::handle::{GENERATION_MASK, Parts, decode, encode};
+use super::reference::Ref;
+use super::storage::{COUNT_MASK, Table, is_live, parts_of, with_generation};
+use crate::fault::{Fault, planted};
+use heddle_platform::atomic::Ordering;
+use std::mem::MaybeUninit;
+
+impl<T: Send + Sync> Table<T> {
+    /// Stores an object and returns its handle.
+    pub fn insert(&'static self, value: T) -> usize {
+        self.insert_named(value, 0)
+    }
+
+    /// Stores an object that requests name by this word, besides its handle.
+    pub fn insert_named(&'static self, value: T, name: usize) -> usize {
+        let index = self.free.pop(|index| &self.known(index).next).unwrap_or_else(|| self.new_index());
+        let slot = self.known(index);
+        // SAFETY: invariant 1: the count is zero and the slot was free, so it is ours alone.
+        slot.value.with_mut(|place| unsafe { place.write(MaybeUninit::new(value)) });
+        slot.name.store(name, Ordering::Relaxed);
+        let generation = ((slot.state.load(Ordering::Relaxed) >> 32) as u32 + 1) & GENERATION_MASK;
+        let references = if self.collected { 2 } else { 1 };
+        // Release: pairs with the Acquire in `get` and `hold`.
+        let order = if planted(Fault::TableRelaxedInsert) { Ordering::Relaxed } else { Ordering::Release };
+        slot.state.store(u64::from(generation) << 32 | references, order);
+        encode(self.kind, Parts { index, generation })
+    }
+
+    /// The object of a handle, with a reference of its own; `None` if the handle is not valid.
+    #[inline]
+    pub fn get(&'static self, handle: usize) -> Option<Ref<T>> {
+        let parts = decode(self.kind, handle)?;
+        let slot = self.slot(parts.index)?;
+        self.change(&slot.state, move |state| is_live(state, parts).then_some(state + 1))?;
+        Some(Ref { table: self, slot, index: parts.index })
+    }
+
+    /// Makes the handle invalid and returns the user's reference; `None` if it was not valid.
+    pub fn remove(&'static self, handle: usize) -> Option<Ref<T>> {
+        let parts = decode(self.kind, handle)?;
+        let slot = self.slot(parts.index)?;
+        self.change(&slot.state, move |state| {
+            is_live(state, parts).then(|| with_generation(state, parts.generation + 1))
+        })?;
+        Some(Ref { table: self, slot, index: parts.index })
+    }
+
+    /// The handle whose slot has this index, if it is live: for the integer form of handles (`MPI_Comm_fromint`).
+    pub fn handle_of_index(&self, index: u32) -> Option<usize> {
+        let parts = parts_of(self.slot(index)?.state.load(Ordering::Relaxed), index);
+        (parts.generation & 1 == 1).then(|| encode(self.kind, parts))
+    }
+
+    /// How many objects exist, those included whose handles are invalid. For tests and statistics.
+    pub fn existing(&self) -> usize {
+        let slots = (0..self.used.load(Ordering::Acquire)).filter_map(|index| self.slot(index));
+        slots.filter(|slot| slot.state.load(Ordering::Relaxed) & COUNT_MASK != 0).count()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::table::Kind;
+    use heddle_platform::atomic::AtomicU64;
+    use std::sync::Arc;
+
+    static TABLE: Table<Arc<u32>> = Table::new(Kind::Info);
+
+    #[test]
+    fn handles_die_with_remove_and_objects_with_their_last_reference() {
+        let value = Arc::new(7);
+        let handle = TABLE.insert(value.clone());
+        let used = TABLE.get(handle).expect("live");
+        assert_eq!((**used, used.handle()), (7, handle));
+        let owned = TABLE.remove(handle).expect("live");
+        assert!(TABLE.get(handle).is_none() && TABLE.remove(handle).is_none());
+        drop(owned);
+        assert_eq!(Arc::strong_count(&value), 2, "still referenced by `used`");
+        drop(used);
+        assert_eq!(Arc::strong_count(&value), 1);
+        let again = TABLE.insert(value.clone());
+        assert_ne!(again, handle);
+        for garbage in [0, 1, 0x101, usize::MAX, again ^ 1 << 32, again ^ 1 << 57, again + 1000] {
+            assert!(TABLE.get(garbage).is_none(), "{garbage:#x}");
+        }
+    }
+
+    #[test]
+    fn threads_that_look_up_while_others_free_see_the_object_or_nothing() {
+        static SHARED: Table<Vec<u64>> = Table::new(Kind::Group);
+        let published = AtomicU64::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    for _ in 0..20_000 {
+                        if let Some(found) = SHARED.get(published.load(Ordering::Relaxed) as usize) {
+                            assert!(found.iter().all(|&x| x == found[0]));
+                        }
+                    }
+                });
+            }
+            scope.spawn(|| {
+                for round in 0..20_000 {
+                    let handle = SHARED.insert(vec![round; 8]);
+                    published.store(handle as u64, Ordering::Relaxed);
+                    drop(SHARED.remove(handle));
+                }
+            });
+        });
+    }
+}

@@ -1,0 +1,328 @@
+//! Performance variables: what is counted, by classes.
+//!
+//! Counters and times count from the moment in which their handle is started, and can be stopped, reset and written:
+//! each handle has a zero of its own, so that tools do not disturb each other. Levels and percentages are what they are
+//! now, for everybody.
+
+use super::value::{Type, Value};
+use heddle_message::domain;
+use heddle_model::counters::{self, Entry, Event, MOST_VNIS, Section, SectionTotals, Totals};
+use heddle_spec::constants as mpi;
+use std::fmt;
+use std::sync::OnceLock;
+
+/// The class of a performance variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// How often something has happened.
+    Counter,
+    /// How long it took, in seconds.
+    Timer,
+    /// How many there are.
+    Level,
+    /// A part of a whole.
+    Percentage,
+}
+
+impl Class {
+    /// `MPI_T_PVAR_CLASS_…`
+    pub fn number(self) -> i32 {
+        match self {
+            Class::Counter => mpi::MPI_T_PVAR_CLASS_COUNTER,
+            Class::Timer => mpi::MPI_T_PVAR_CLASS_TIMER,
+            Class::Level => mpi::MPI_T_PVAR_CLASS_LEVEL,
+            Class::Percentage => mpi::MPI_T_PVAR_CLASS_PERCENTAGE,
+        }
+    }
+
+    /// Whether handles have a zero of their own.
+    pub fn is_relative(self) -> bool {
+        matches!(self, Class::Counter | Class::Timer)
+    }
+}
+
+/// A performance variable.
+pub struct Performance {
+    /// Its name.
+    pub name: String,
+    /// What it means.
+    pub meaning: String,
+    /// Its class.
+    pub class: Class,
+    /// `MPI_T_VERBOSITY_…`
+    pub verbosity: i32,
+    /// The name of the category it belongs to.
+    pub category: &'static str,
+    /// How many elements it has: one, or one for each VNI.
+    pub count: usize,
+    read: Box<dyn Fn(&Totals) -> Value + Send + Sync>,
+}
+
+impl fmt::Debug for Performance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Performance").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl Performance {
+    /// The type of its elements.
+    pub fn kind(&self) -> Type {
+        match self.class {
+            Class::Counter | Class::Level => Type::Count,
+            Class::Timer | Class::Percentage => Type::Real,
+        }
+    }
+
+    /// What it is now.
+    pub(super) fn now(&self) -> Value {
+        (self.read)(&counters::totals())
+    }
+}
+
+/// All performance variables; a variable's index is its place.
+pub fn performances() -> &'static [Performance] {
+    static PERFORMANCES: OnceLock<Vec<Performance>> = OnceLock::new();
+    PERFORMANCES.get_or_init(|| {
+        let mut all = events();
+        all.extend(sections(&EVERYTHING));
+        all.extend(SECTIONS.iter().flat_map(sections));
+        all
+    })
+}
+
+/// A figure of a section, or of several together.
+struct Figure {
+    name: &'static str,
+    meaning: &'static str,
+    class: Class,
+    count: fn(&SectionTotals) -> u64,
+    real: fn(&SectionTotals) -> f64,
+}
+
+const fn counter(name: &'static str, meaning: &'static str, count: fn(&SectionTotals) -> u64) -> Figure {
+    Figure { name, meaning, class: Class::Counter, count, real: |_| 0.0 }
+}
+
+const fn real(
+    class: Class,
+    name: &'static str,
+    meaning: &'static str,
+    real: fn(&SectionTotals) -> f64,
+) -> Figure {
+    Figure { name, meaning, class, count: |_| 0, real }
+}
+
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+const FIGURES: &[Figure] = &[
+    counter("acquisitions", "how often it was entered", SectionTotals::acquisitions),
+    counter("acquisitions_main", "how often it was entered to issue an operation", |it| {
+        it.count(Entry::Main)
+    }),
+    counter("acquisitions_progress", "how often it was entered to wait for an operation", |it| {
+        it.count(Entry::Progress)
+    }),
+    counter(
+        "productive_main",
+        "how often it was entered to issue an operation, and a request was created, completed or freed",
+        SectionTotals::productive_main,
+    ),
+    counter(
+        "productive_progress",
+        "how often it was entered to wait for an operation, and one was completed",
+        |it| it.count(Entry::Productive),
+    ),
+    counter("contended_acquisitions", "how often it was entered after it had been found taken", |it| {
+        it.count(Entry::Contended)
+    }),
+    counter("refused_tries", "how often it was found taken by a thread that then went away", |it| {
+        it.count(Entry::Refused)
+    }),
+    counter("operations_for_others", "operations that a thread has run for another one", |it| {
+        it.count(Entry::ForOthers)
+    }),
+    real(Class::Timer, "time_waited", "how long threads that found it taken have waited, in seconds", |it| {
+        it.waited_ns() as f64 / 1e9
+    }),
+    real(
+        Class::Percentage,
+        "efficiency_main",
+        "productive entries among those that issue operations",
+        |it| share(it.productive_main(), it.count(Entry::Main)),
+    ),
+    real(
+        Class::Percentage,
+        "efficiency_progress",
+        "productive entries among those that wait for operations",
+        |it| share(it.count(Entry::Productive), it.count(Entry::Progress)),
+    ),
+];
+
+/// Sections that are shown together.
+struct Shown {
+    prefix: &'static str,
+    category: &'static str,
+    what: &'static str,
+    verbosity: i32,
+    /// One row, or one for each VNI.
+    rows: fn(&Totals) -> Vec<SectionTotals>,
+    count: usize,
+}
+
+const EVERYTHING: Shown = Shown {
+    prefix: "heddle_",
+    category: "heddle_sections",
+    what: "all sections together",
+    verbosity: mpi::MPI_T_VERBOSITY_USER_BASIC,
+    rows: |totals| vec![totals.all_sections()],
+    count: 1,
+};
+
+const fn single(
+    prefix: &'static str,
+    category: &'static str,
+    what: &'static str,
+    rows: fn(&Totals) -> Vec<SectionTotals>,
+) -> Shown {
+    Shown { prefix, category, what, verbosity: mpi::MPI_T_VERBOSITY_TUNER_DETAIL, rows, count: 1 }
+}
+
+const SECTIONS: &[Shown] = &[
+    single("heddle_call_", "heddle_section_call", "the section of every call, under global", |totals| {
+        vec![totals.section(Section::Call)]
+    }),
+    single(
+        "heddle_process_",
+        "heddle_section_process",
+        "the section of all shared state, under brief-global",
+        |totals| vec![totals.section(Section::Process)],
+    ),
+    single("heddle_request_pool_", "heddle_section_request_pool", "the store of requests", |totals| {
+        vec![totals.section(Section::RequestPool)]
+    }),
+    single(
+        "heddle_reference_counts_",
+        "heddle_section_reference_counts",
+        "the reference counts of objects",
+        |totals| vec![totals.section(Section::ReferenceCounts)],
+    ),
+    single(
+        "heddle_arrivals_",
+        "heddle_section_arrivals",
+        "the rings that are read, under per-object and lock-free",
+        |totals| vec![totals.section(Section::Arrivals)],
+    ),
+    single(
+        "heddle_matching_",
+        "heddle_section_matching",
+        "the matching of all contexts, under per-object and lock-free",
+        |totals| vec![totals.section(Section::Matching)],
+    ),
+    single(
+        "heddle_large_messages_",
+        "heddle_section_large_messages",
+        "what is kept of large messages, under per-object and lock-free",
+        |totals| vec![totals.section(Section::LargeMessages)],
+    ),
+    single(
+        "heddle_channel_",
+        "heddle_section_channel",
+        "the ways to all peers, under per-object and lock-free",
+        |totals| vec![totals.section(Section::Channel)],
+    ),
+    Shown {
+        prefix: "heddle_vni_",
+        category: "heddle_section_vni",
+        what: "the section of each VNI, an element each",
+        verbosity: mpi::MPI_T_VERBOSITY_TUNER_DETAIL,
+        rows: |totals| (0..MOST_VNIS).map(|number| totals.section(Section::Vni(number))).collect(),
+        count: MOST_VNIS,
+    },
+];
+
+fn sections(shown: &'static Shown) -> impl Iterator<Item = Performance> {
+    FIGURES.iter().map(move |figure| Performance {
+        name: format!("{}{}", shown.prefix, figure.name),
+        meaning: format!("{}: {}", shown.what, figure.meaning),
+        class: figure.class,
+        verbosity: shown.verbosity,
+        category: shown.category,
+        count: shown.count,
+        read: Box::new(move |totals| {
+            let rows = (shown.rows)(totals);
+            match figure.class {
+                Class::Counter | Class::Level => Value::Counts(rows.iter().map(figure.count).collect()),
+                Class::Timer | Class::Percentage => Value::Reals(rows.iter().map(figure.real).collect()),
+            }
+        }),
+    })
+}
+
+/// What is counted beside sections.
+fn events() -> Vec<Performance> {
+    let variable =
+        |name: &str, meaning: &str, category: &'static str, class: Class, read: fn(&Totals) -> u64| {
+            Performance {
+                name: format!("heddle_{name}"),
+                meaning: meaning.to_owned(),
+                class,
+                verbosity: mpi::MPI_T_VERBOSITY_USER_BASIC,
+                category,
+                count: 1,
+                read: Box::new(move |totals| Value::Counts(vec![read(totals)])),
+            }
+        };
+    let (requests, messages, threads) = ("heddle_requests", "heddle_messages", "heddle_threads");
+    vec![
+        variable("requests_allocated", "requests taken from the pool", requests, Class::Counter, |totals| {
+            totals.events(Event::RequestTaken)
+        }),
+        variable("requests_freed", "requests given back to the pool", requests, Class::Counter, |totals| {
+            totals.events(Event::RequestReleased)
+        }),
+        variable("live_requests", "requests that exist", requests, Class::Level, Totals::live_requests),
+        variable(
+            "collections",
+            "garbage collections of objects that the program has freed",
+            requests,
+            Class::Counter,
+            |totals| totals.events(Event::Collection),
+        ),
+        variable(
+            "unexpected_messages",
+            "messages that have arrived before their receives",
+            messages,
+            Class::Counter,
+            |totals| totals.events(Event::Unexpected),
+        ),
+        variable(
+            "unexpected_queue_length",
+            "messages that wait for their receives",
+            messages,
+            Class::Level,
+            Totals::waiting_messages,
+        ),
+        variable(
+            "matching_steps",
+            "elements looked at to find the receive for a message, or the message for a receive",
+            messages,
+            Class::Counter,
+            |totals| totals.events(Event::MatchingStep),
+        ),
+        variable(
+            "threads",
+            "threads that have counted something and have not ended",
+            threads,
+            Class::Level,
+            |_| counters::threads().1,
+        ),
+        variable("threads_seen", "threads that have counted something", threads, Class::Counter, |_| {
+            counters::threads().0
+        }),
+        variable("vnis", "communication paths of this process", threads, Class::Level, |_| {
+            domain::ever().map_or(0, |domain| domain.vnis().len() as u64)
+        }),
+    ]
+}
