@@ -95,6 +95,9 @@ impl<P: Platform> Claims<P> {
     }
 
     /// Claims a slot, and so many lines in a row; `None` if there is no room now.
+    ///
+    /// The lines do not wrap, so up to that number of lines is skipped before the ring's end. A caller must ask for no more
+    /// than half of the lines whose credits the reader always returns; more might not find room in an empty ring.
     #[inline]
     pub fn claim(&self, lines: u64, credits: &Credits<'_, P>) -> Option<Claim> {
         // Acquire: see invariant 2.

@@ -35,7 +35,7 @@ pub mod single_copy;
 mod slot;
 
 pub use fabric::{Fabric, TransportError};
-pub use geometry::Geometry;
+pub use geometry::{Geometry, LONGEST_PAYLOAD};
 pub use mailbox::{Inbox, Outbox, SharedOutbox};
 pub use ring::{Consumer, Incoming, Offer, Producer};
 pub use slot::{EXTRA_BYTES, Envelope, Header, INLINE_BYTES};

@@ -13,7 +13,8 @@
 //! 1. head − credits.cells ≤ cells: a cell is filled only after its earlier message was consumed.
 //! 2. bulk_head − credits.bulk ≤ bulk bytes, and no payload wraps: one that would cross the end starts at 0 again.
 //! 3. Unpublished credits are fewer than a quarter of either area, and one payload takes at most a quarter of the
-//!    bulk area; so a producer that waits for room always gets it once the consumer has drained the ring.
+//!    bulk area ([`longest_payload`]); so a producer that waits for room always gets it once the consumer has drained
+//!    the ring: at worst a quarter is unpublished, a quarter is skipped before the end, and a quarter is the payload.
 //! 4. Whoever publishes credits rings the producer's bell: a producer that sleeps for want of room is woken.
 
 use crate::slot::{CELL_BYTES, CELL_INLINE_BYTES, Cell, EXTRA_BYTES, Header, INLINE_BYTES, Kept, Place};
@@ -23,6 +24,14 @@ use heddle_sync::{Bell, Scope};
 
 /// How many slots the producer asks for at once, and how many ahead.
 pub(crate) const AHEAD: u64 = 16;
+
+/// One part of so many of either area may be unpublished, and one payload may take as much of the bulk area (invariant 3).
+const SHARE: u64 = 4;
+
+/// The longest payload for which a bulk area of this size always has room at some time, in bytes.
+pub(crate) const fn longest_payload(bulk_bytes: u64) -> u64 {
+    bulk_bytes / SHARE
+}
 
 /// The consumer's progress, in a cache-line pair of its own.
 #[repr(C, align(128))]
@@ -79,7 +88,7 @@ impl Producer {
     /// The longest payload that [`Producer::send_bulk`] takes, in bytes.
     #[inline]
     pub fn max_bulk(&self) -> usize {
-        (self.ring.bulk_bytes / 4) as usize
+        longest_payload(self.ring.bulk_bytes) as usize
     }
 
     /// Whether the cells up to number `end` may be filled.
@@ -168,7 +177,7 @@ impl Producer {
         extra: &[u8; EXTRA_BYTES],
         fill: impl FnOnce(*mut u8),
     ) -> bool {
-        debug_assert!(len <= self.max_bulk());
+        assert!(len <= self.max_bulk(), "{len} bytes are too many for the bulk area");
         let Some(position) = self.bulk_room(len as u64) else { return false };
         let Some(begin) = self.whole_slot() else { return false };
         let offset = (position % self.ring.bulk_bytes) as usize;
@@ -282,7 +291,7 @@ impl Consumer {
     /// # Safety
     /// `ring` is a ring of a live mapping and this is its only consumer; `bell` outlives it.
     pub(crate) unsafe fn new(ring: RingMemory, bell: *const Bell) -> Consumer {
-        let publish_every = (ring.cell_count / 4).min(128);
+        let publish_every = (ring.cell_count / SHARE).min(128);
         Consumer { ring, tail: 0, published_tail: 0, bulk_tail: 0, published_bulk: 0, publish_every, bell }
     }
 
@@ -338,7 +347,7 @@ impl Consumer {
         }
         self.tail += cells;
         if self.tail - self.published_tail >= self.publish_every
-            || self.bulk_tail - self.published_bulk >= self.ring.bulk_bytes / 4
+            || self.bulk_tail - self.published_bulk >= self.ring.bulk_bytes / SHARE
         {
             self.publish();
         }
@@ -361,6 +370,7 @@ impl Consumer {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::geometry::{Geometry, LONGEST_PAYLOAD};
     use crate::slot::Envelope;
 
     /// A ring in private memory.
@@ -435,6 +445,27 @@ pub(crate) mod tests {
                 taken += 1;
             }
             assert_eq!(taken, sent);
+        }
+    }
+
+    /// Lengths up to the longest payload that a job's rings take, in an order that meets the end of the bulk area in all
+    /// ways.
+    pub(crate) fn mixed_lengths() -> impl Iterator<Item = usize> {
+        let random =
+            (0..4000u32).map(|i| (i.wrapping_mul(0x9e37_79b9) >> 8) as usize % (LONGEST_PAYLOAD + 1));
+        [30720, 4096, LONGEST_PAYLOAD].into_iter().chain(random)
+    }
+
+    #[test]
+    fn a_drained_ring_has_room_for_every_payload() {
+        for ranks in [2, 8, 64, 65, 128] {
+            let memory = ring(256, Geometry::for_job(ranks, 1).bulk_bytes as u64);
+            let (mut tx, mut rx) = ends(memory);
+            for len in mixed_lengths() {
+                let sent = tx.send_bulk(&header(1), len, &[0; EXTRA_BYTES], |_| {});
+                assert!(sent, "no room for {len} bytes in a drained ring of a job of {ranks} ranks");
+                assert!(rx.take(|message| assert_eq!(message.len(), len)));
+            }
         }
     }
 

@@ -11,7 +11,7 @@
 //! Order: a thread's messages lie in the ring in the order in which it sent them, since each is claimed before the next, and
 //! so do those of two threads if the one's call was over before the other's began.
 
-use crate::ring::{AHEAD, RingMemory};
+use crate::ring::{AHEAD, RingMemory, longest_payload};
 use crate::slot::{CELL_INLINE_BYTES, Cell, EXTRA_BYTES, Header, INLINE_BYTES, Kept};
 use heddle_platform::hint;
 use heddle_sync::claims::{CELLS_A_SLOT, Claims, Credits, LINE_BYTES};
@@ -79,7 +79,10 @@ impl SharedProducer {
         extra: &[u8; EXTRA_BYTES],
         fill: impl FnOnce(*mut u8),
     ) -> bool {
-        debug_assert!(len as u64 <= self.ring.bulk_bytes / 4);
+        assert!(
+            len as u64 <= longest_payload(self.ring.bulk_bytes),
+            "{len} bytes are too many for the bulk area"
+        );
         // One for an empty payload, too: the reader takes its place for consumed up to there.
         let lines = (len as u64).div_ceil(LINE_BYTES).max(1);
         let Some((number, position)) = self.claim(lines) else { return false };
@@ -102,7 +105,8 @@ impl SharedProducer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ring::tests::{header, ring};
+    use crate::geometry::Geometry;
+    use crate::ring::tests::{header, mixed_lengths, ring};
     use crate::ring::{Consumer, Incoming};
     use std::sync::Barrier;
     use std::thread;
@@ -153,6 +157,18 @@ mod tests {
             }) {}
             assert!(taken - before >= 3, "hardly any room in an empty ring");
             assert_eq!(taken, sent);
+        }
+    }
+
+    #[test]
+    fn a_drained_ring_has_room_for_every_payload() {
+        for ranks in [2, 8, 64, 65, 128] {
+            let (producer, mut consumer) = ends(ring(256, Geometry::for_job(ranks, 1).bulk_bytes as u64));
+            for len in mixed_lengths() {
+                let sent = producer.send_bulk(&header(1), len, &[0; EXTRA_BYTES], |_| {});
+                assert!(sent, "no room for {len} bytes in a drained ring of a job of {ranks} ranks");
+                assert!(consumer.take(|message| assert_eq!(message.len(), len)));
+            }
         }
     }
 

@@ -33,11 +33,11 @@ use crate::request::{self, Outcome, RequestId};
 use heddle_model::Path;
 use heddle_platform::atomic::{AtomicBool, Ordering};
 use heddle_platform::clock;
-use heddle_transport::{Incoming, single_copy};
+use heddle_transport::{Incoming, LONGEST_PAYLOAD, single_copy};
 use std::io;
 
-/// Bytes of one piece of a streamed message.
-const PIECE: usize = 32 << 10;
+/// Bytes of one piece of a streamed message: all that a ring takes.
+const PIECE: usize = LONGEST_PAYLOAD;
 
 /// A receiver hopes for the sender of a message to begin to wait, if the message has so many bytes or more …
 const WORTH_PATIENCE: usize = 256 << 10;

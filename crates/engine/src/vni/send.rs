@@ -18,12 +18,12 @@ use crate::request::{self, Outcome, RequestId, Stage};
 use heddle_model::counters::Section;
 use heddle_model::{Object, Path, SectionOf};
 use heddle_platform::atomic::Ordering;
-use heddle_transport::{EXTRA_BYTES, Envelope, Header, INLINE_BYTES};
+use heddle_transport::{EXTRA_BYTES, Envelope, Header, INLINE_BYTES, LONGEST_PAYLOAD};
 use std::any::Any;
 use std::collections::VecDeque;
 
-/// Data up to this many bytes is sent eagerly.
-const EAGER_LIMIT: usize = 32 << 10;
+/// Data up to this many bytes is sent eagerly: all that a ring takes.
+const EAGER_LIMIT: usize = LONGEST_PAYLOAD;
 
 /// What a send needs to be known of.
 #[derive(Debug)]
