@@ -9,6 +9,9 @@
 //! | `tail`, `bulk_tail` | consumer, private | next cell / byte to read |
 //! | `Credits` | consumer writes, producer reads | how far the consumer has come, published lazily |
 //!
+//! The counters are 64 bits wide and do not wrap: at 10^9 cells a second that would take 580 years, and at 20 GB/s the
+//! bytes would take 29. What does wrap is the flag of a cell, which has room for 31 bits of the lap ([`RingMemory::lap`]).
+//!
 //! Invariants:
 //! 1. head − credits.cells ≤ cells: a cell is filled only after its earlier message was consumed.
 //! 2. bulk_head − credits.bulk ≤ bulk bytes, and no payload wraps: one that would cross the end starts at 0 again.
@@ -58,9 +61,11 @@ impl RingMemory {
         unsafe { self.cells.byte_add((number & (self.cell_count - 1)) as usize * CELL_BYTES) }
     }
 
+    /// The flag of cell number `number`. It is odd, so that it never equals the 0 of a cleared or untouched cell, even
+    /// where the number of the lap no longer fits; and two laps in a row have different flags.
     #[inline(always)]
     pub(crate) fn lap(&self, number: u64) -> u32 {
-        (number >> self.cell_count.trailing_zeros()) as u32 + 1
+        ((number >> self.cell_count.trailing_zeros()) as u32) << 1 | 1
     }
 }
 
@@ -169,6 +174,9 @@ impl Producer {
 
     /// Sends a message whose payload of `len` ≤ [`Producer::max_bulk`] bytes goes to the bulk area. `fill` writes
     /// the payload; `extra` travels in the slot. Returns false, having called nothing, when there is no room.
+    ///
+    /// # Panics
+    /// If the payload is longer than that.
     #[inline]
     pub fn send_bulk(
         &mut self,
@@ -388,6 +396,43 @@ pub(crate) mod tests {
         let producer = unsafe { Producer::new(ring) };
         // SAFETY: as above, the one consumer.
         (producer, unsafe { Consumer::new(ring, Box::leak(Box::default())) })
+    }
+
+    /// The numbers of cells just before the flag wraps, and just before a lap would no longer fit into 32 bits.
+    pub(crate) const WRAPS_OF_LAPS: [u64; 2] = [1 << 31, 1 << 32];
+
+    /// Both ends of a ring that has carried all cells before number `start`.
+    fn ends_at(ring: RingMemory, start: u64) -> (Producer, Consumer) {
+        // SAFETY: a private ring.
+        let credits = unsafe { &*ring.credits };
+        credits.cells.store(start, Ordering::Relaxed);
+        let (mut tx, mut rx) = ends(ring);
+        (tx.head, tx.head_limit) = (start, start + ring.cell_count);
+        rx.start_at(start, 0);
+        (tx, rx)
+    }
+
+    impl Consumer {
+        /// Goes on as if all before these numbers had been taken.
+        pub(crate) fn start_at(&mut self, cells: u64, bulk: u64) {
+            (self.tail, self.published_tail) = (cells, cells);
+            (self.bulk_tail, self.published_bulk) = (bulk, bulk);
+        }
+    }
+
+    #[test]
+    fn no_message_appears_where_laps_wrap() {
+        const CELLS: u64 = 16;
+        for laps in WRAPS_OF_LAPS {
+            for len in [0, 8, 9, INLINE_BYTES] {
+                let (mut tx, mut rx) = ends_at(ring(CELLS / 2, 4096), (laps - 3) * CELLS);
+                for tag in 0..8 * CELLS as i32 {
+                    assert!(tx.send_inline(&header(tag), len, |_| {}));
+                    assert!(rx.take(|message| assert_eq!(message.header, header(tag))));
+                    assert!(!rx.take(|message| panic!("nobody sent {message:?}")));
+                }
+            }
+        }
     }
 
     pub(crate) fn header(tag: i32) -> Header {

@@ -106,8 +106,10 @@ impl SharedProducer {
 mod tests {
     use super::*;
     use crate::geometry::Geometry;
-    use crate::ring::tests::{header, mixed_lengths, ring};
+    use crate::ring::tests::{WRAPS_OF_LAPS, header, mixed_lengths, ring};
     use crate::ring::{Consumer, Incoming};
+    use heddle_platform::atomic::Ordering;
+    use heddle_sync::claims::Claim;
     use std::sync::Barrier;
     use std::thread;
 
@@ -157,6 +159,29 @@ mod tests {
             }) {}
             assert!(taken - before >= 3, "hardly any room in an empty ring");
             assert_eq!(taken, sent);
+        }
+    }
+
+    #[test]
+    fn no_message_appears_or_gets_lost_where_numbers_wrap() {
+        const SLOTS: u64 = 8;
+        // Cells of a lap, then slots and lines as the claims count them.
+        let cells = WRAPS_OF_LAPS.map(|laps| (laps * SLOTS, 0));
+        for (slot, line) in cells.into_iter().chain([(1 << 40, 1 << 24), (1 << 41, 3 << 24)]) {
+            let from = Claim { slot: slot - 3 * SLOTS, line: line.max(200) - 200 };
+            let memory = ring(SLOTS, 4096);
+            // SAFETY: a private ring.
+            let credits = unsafe { &*memory.credits };
+            credits.cells.store(from.slot * CELLS_A_SLOT, Ordering::Relaxed);
+            credits.bulk.store(from.line * LINE_BYTES, Ordering::Relaxed);
+            let (mut producer, mut consumer) = ends(memory);
+            producer.claims = Claims::starting_at(SLOTS, 4096 / LINE_BYTES, from);
+            consumer.start_at(from.slot * CELLS_A_SLOT, from.line * LINE_BYTES);
+            for tag in 0..500 {
+                assert!(send(&producer, tag, len(tag)));
+                assert!(consumer.take(|message| assert_eq!(check(message), tag)));
+                assert!(!consumer.take(|message| panic!("nobody sent {message:?}")));
+            }
         }
     }
 
