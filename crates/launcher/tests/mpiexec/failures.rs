@@ -36,6 +36,21 @@ fn a_rank_that_exits_without_mpi() {
 }
 
 #[test]
+fn a_rank_that_exits_well_while_others_are_in_mpi() {
+    let says = ["rank 1 ", "code 0", "never called MPI_Init", "rank 0 has called it", "the job is ended"];
+    mpiexec(&["-n", "3", "@rank", "1@exit=0", "init", "park"]).failed(1, &says);
+    // The others may call MPI_Init when it is long gone.
+    mpiexec(&["-n", "2", "@rank", "1@exit=0", "await-ends=1", "init", "park"]).failed(1, &says);
+}
+
+#[test]
+fn a_job_in_which_no_rank_calls_mpi_init_is_fine() {
+    let report = mpiexec(&["-n", "2", "@rank", "1@exit=0", "await-ends=1", "who"]);
+    assert_eq!((report.code(), report.err.as_str()), (0, ""));
+    assert_eq!(report.out, "rank 0 of 2 app Some(0)\n");
+}
+
+#[test]
 fn a_rank_that_aborts() {
     mpiexec(&["-n", "2", "@rank", "init", "1@abort=42:the data are wrong", "1@exit=42", "park"])
         .failed(42, &["rank 1", "MPI_Abort with code 42: the data are wrong"]);
