@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::service::Servers;
 use crate::settings::Settings;
-use crate::vni::{Vni, refuse_single_copy};
+use crate::vni::Vni;
 use crate::{lifetime, own, request};
 use heddle_bootstrap::World;
 use heddle_model::{CallSection, Service, WakeUp};
@@ -105,10 +105,10 @@ pub fn initialize(thread_level: i32) -> Result<()> {
     let world = World::from_env().map_err(start_error)?;
     heddle_platform::barrier::register();
     single_copy::allow_peers();
-    if !settings.single_copy {
-        refuse_single_copy();
-    }
     let fabric = Fabric::attach(&world, settings.vnis).map_err(start_error)?;
+    if !settings.single_copy {
+        fabric.forbid_single_copies();
+    }
     if let Some(job) = world.job() {
         job.set_initialised().map_err(start_error)?;
     }

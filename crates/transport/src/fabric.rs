@@ -4,6 +4,7 @@ use crate::geometry::Geometry;
 use crate::presence::{Need, Presence};
 use crate::ring::{Consumer, Producer, RingMemory};
 use crate::shared::SharedProducer;
+use crate::single_copy::{Identity, Proofs};
 use heddle_bootstrap::{Job, Mapping, World};
 use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
 use heddle_sync::{Bell, CachePadded, Scope};
@@ -52,6 +53,7 @@ pub struct Fabric {
     own_bell: Arc<Bell>,
     own_presence: Arc<Presence>,
     own_attendance: Arc<[CachePadded<AtomicU32>]>,
+    proofs: Arc<Proofs>,
 }
 
 impl Fabric {
@@ -68,16 +70,18 @@ impl Fabric {
         let (rank, size) = (world.rank() as usize, world.size() as usize);
         let own_bell = Arc::new(Bell::default());
         let own_presence = Arc::new(Presence::default());
+        let proofs = Arc::new(Proofs::new(size));
         let Some(job) = world.job() else {
             let own_attendance = (0..vnis).map(|_| CachePadded::default()).collect();
-            return Ok(Fabric { rank, size, vnis, shared: None, own_bell, own_presence, own_attendance });
+            let shared = None;
+            return Ok(Fabric { rank, size, vnis, shared, own_bell, own_presence, own_attendance, proofs });
         };
         let vnis = job.agree(AGREE_VNIS, vnis as u64) as usize;
         let geometry = Geometry::for_job(size, vnis);
         let shared = Arc::new(Shared { mapping: map(job, &geometry)?, geometry });
         let (shared, own_attendance) = (Some(shared), Arc::default());
-        let fabric = Fabric { rank, size, vnis, shared, own_bell, own_presence, own_attendance };
-        fabric.presence(rank).enter(need);
+        let fabric = Fabric { rank, size, vnis, shared, own_bell, own_presence, own_attendance, proofs };
+        fabric.presence(rank).enter(need, Identity::own());
         for peer in (0..size).filter(|&peer| peer != rank) {
             // SAFETY: the bell lies in the mapping, which lives as long as `fabric`.
             unsafe { &*fabric.bell(peer) }.ring(Scope::Machine);
@@ -116,6 +120,22 @@ impl Fabric {
         let attendance = unsafe { shared.geometry.attendance(shared.mapping.as_ptr(), rank, vni) };
         // SAFETY: as above; an atomic.
         unsafe { &*attendance }
+    }
+
+    /// The process whose memory is a peer's and may be copied from and to; `None` if messages from and to this peer are to
+    /// be streamed. Ask when a message of the peer has arrived, since before that it may not be there.
+    pub fn copy_partner(&self, peer: usize) -> Option<u32> {
+        self.proofs.pid(peer, self.presence(peer).identity())
+    }
+
+    /// No single copy from or to the peer is made any more: the kernel has refused one.
+    pub fn stop_copying(&self, peer: usize) {
+        self.proofs.refuse(peer);
+    }
+
+    /// No single copy is made at all (`HEDDLE_SINGLE_COPY=off`).
+    pub fn forbid_single_copies(&self) {
+        (0..self.size).for_each(|peer| self.stop_copying(peer));
     }
 
     fn presence(&self, rank: usize) -> &Presence {
@@ -286,6 +306,20 @@ mod tests {
             assert_eq!(Inbox::new(&first, 0).poll(1, |_, _| {}), 1);
             assert!(!barrier::is_asymmetric());
         });
+    }
+
+    #[test]
+    fn a_peer_whose_id_means_another_process_is_no_copy_partner() {
+        let job = job(3);
+        let first = attach(&job, 0, Need::Nothing);
+        let _others = [1, 2].map(|rank| attach(&job, rank, Need::Nothing));
+        let own = Identity::own();
+        // Rank 1 has this process's id in another PID namespace, and its cookie at the same address.
+        first.presence(1).enter(Need::Nothing, Identity { cookie: own.cookie ^ 1, ..own });
+        assert_eq!(first.copy_partner(1), None);
+        assert_eq!(first.copy_partner(2), Proofs::new(1).pid(0, own));
+        first.forbid_single_copies();
+        assert_eq!(first.copy_partner(2), None);
     }
 
     #[test]

@@ -84,7 +84,6 @@ pub(crate) use direct::Direct;
 pub(crate) use large::Sequel;
 pub(crate) use own::{settle, spread};
 pub(crate) use receive::Message;
-pub(crate) use rendezvous::refuse_single_copy;
 pub(crate) use send::{SendArgs, eager_header};
 pub(crate) use served::Served;
 

@@ -31,7 +31,7 @@ use super::wire::{self, Cts, Rts};
 use crate::matching::Key;
 use crate::request::{self, Outcome, RequestId};
 use heddle_model::Path;
-use heddle_platform::atomic::{AtomicBool, Ordering};
+use heddle_platform::atomic::Ordering;
 use heddle_platform::clock;
 use heddle_transport::{Incoming, LONGEST_PAYLOAD, single_copy};
 use std::io;
@@ -50,20 +50,14 @@ const LONGEST_HOPE: Nanoseconds = 50_000;
 /// A length of time.
 type Nanoseconds = u64;
 
-/// Set when the kernel has refused a single copy, so that it is not tried again.
-pub(super) static REFUSED: AtomicBool = AtomicBool::new(false);
-
-/// Turns single copies off (`HEDDLE_SINGLE_COPY=off`).
-pub(crate) fn refuse_single_copy() {
-    REFUSED.store(true, Ordering::Relaxed);
-}
-
 /// A copy to be made from another process's memory, outside of all sections. Who has it has the flight of its receive.
 #[derive(Debug)]
 pub(super) struct Pull {
     pub(super) receive: RequestId,
     pub(super) key: Key,
     pub(super) peer: usize,
+    /// The sender's process.
+    pid: u32,
     pub(super) rts: Rts,
     pub(super) local: *mut u8,
     pub(super) len: usize,
@@ -84,7 +78,7 @@ impl Pull {
     pub(super) fn run(&self) -> io::Result<Nanoseconds> {
         let began = clock::now_ns();
         // SAFETY: `local` is the receive's buffer and has room for `len` bytes, of which `share` is a part.
-        unsafe { single_copy::read(self.rts.pid as i32, self.rts.address, self.local, self.share) }?;
+        unsafe { single_copy::read(self.pid, self.rts.address, self.local, self.share) }?;
         Ok(clock::now_ns() - began)
     }
 }
@@ -111,14 +105,16 @@ impl<S: Rules> Core<S> {
         flight.arrived = 0;
         flight.past_caches = false;
         flight.wanted = wanted;
-        match flight.buffer.contiguous() {
-            Some(local) if rts.address != 0 && !REFUSED.load(Ordering::Relaxed) => {
+        let partner = if rts.address != 0 { self.fabric.copy_partner(peer) } else { None };
+        match flight.buffer.contiguous().zip(partner) {
+            Some((local, pid)) => {
                 let hope = |bytes: u64| clock::now_ns() + (bytes / BYTES_A_NANOSECOND).min(LONGEST_HOPE);
                 let hope_until_ns = if wanted >= WORTH_PATIENCE { hope(wanted as u64) } else { 0 };
                 let pull = Pull {
                     receive: id,
                     key: *key,
                     peer,
+                    pid,
                     rts,
                     local,
                     len: wanted,
@@ -129,7 +125,7 @@ impl<S: Rules> Core<S> {
                 // This thread may leave MPI before it comes to that; sleepers can do it, too.
                 self.wake_sleepers();
             }
-            _ => self.ask_for_pieces(id, key, peer, rts),
+            None => self.ask_for_pieces(id, key, peer, rts),
         }
     }
 
@@ -185,7 +181,7 @@ impl<S: Rules> Core<S> {
         match result {
             Ok(took) => self.large(Path::Progress, |large| large.pace(peer, len).pulled(len, took)),
             Err(_) => {
-                REFUSED.store(true, Ordering::Relaxed);
+                self.fabric.stop_copying(peer);
                 return self.ask_for_pieces(receive, &key, peer, rts);
             }
         }

@@ -189,7 +189,7 @@ impl<S: Rules> Core<S> {
         let header = |kind| Header { kind, aux: 0, context: flight.context, envelope };
         if len > EAGER_LIMIT {
             let address = buffer.contiguous().map_or(0, |a| a.expose_provenance() as u64);
-            let rts = Rts { len: len as u64, address, request: id, pid: std::process::id() };
+            let rts = Rts { len: len as u64, address, request: id };
             let header = header(wire::RTS);
             flight.offered = true;
             self.count_offer(1);

@@ -31,8 +31,6 @@ pub(crate) struct Rts {
     pub(super) address: u64,
     /// The sender's request.
     pub(super) request: u32,
-    /// The sender's process id.
-    pub(super) pid: u32,
 }
 
 /// Clear to send.
@@ -55,8 +53,6 @@ pub(super) struct Push {
     pub(super) receiver: u32,
     /// Address of the whole message in the receiver's memory.
     pub(super) address: u64,
-    /// The receiver's process id.
-    pub(super) pid: u32,
 }
 
 /// Three words: what fits into a control message and into the extra bytes of a bulk message.
@@ -82,12 +78,12 @@ pub(super) fn from_bytes(bytes: &[u8]) -> Words {
 
 impl Rts {
     pub(super) fn to_bytes(self) -> [u8; EXTRA_BYTES] {
-        to_bytes([self.len, self.address, u64::from(self.pid) << 32 | u64::from(self.request)])
+        to_bytes([self.len, self.address, u64::from(self.request)])
     }
 
     pub(super) fn from_bytes(bytes: &[u8]) -> Rts {
-        let [len, address, who] = from_bytes(bytes);
-        Rts { len, address, request: who as u32, pid: (who >> 32) as u32 }
+        let [len, address, request] = from_bytes(bytes);
+        Rts { len, address, request: request as u32 }
     }
 }
 
@@ -104,12 +100,12 @@ impl Cts {
 
 impl Push {
     pub(super) fn to_bytes(self) -> [u8; EXTRA_BYTES] {
-        to_bytes([u64::from(self.sender) << 32 | u64::from(self.receiver), self.address, u64::from(self.pid)])
+        to_bytes([u64::from(self.sender), u64::from(self.receiver), self.address])
     }
 
     pub(super) fn from_bytes(bytes: &[u8]) -> Push {
-        let [requests, address, pid] = from_bytes(bytes);
-        Push { sender: (requests >> 32) as u32, receiver: requests as u32, address, pid: pid as u32 }
+        let [sender, receiver, address] = from_bytes(bytes);
+        Push { sender: sender as u32, receiver: receiver as u32, address }
     }
 }
 
