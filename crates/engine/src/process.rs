@@ -12,7 +12,7 @@ use heddle_model::{CallSection, Service, WakeUp};
 use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use heddle_spec::constants as mpi;
 use heddle_sync::WaitPolicy;
-use heddle_transport::{Fabric, single_copy};
+use heddle_transport::{Fabric, Failure, single_copy};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The state of an initialised process. It is made once and stays, so that references to it are `'static`.
@@ -91,6 +91,12 @@ fn start_error(what: impl std::fmt::Display) -> Error {
     Error::new(mpi::MPI_ERR_OTHER, what.to_string())
 }
 
+/// Ends the job for want of memory, or because of a peer that writes what no sender writes.
+fn abort_for(failure: &Failure) -> ! {
+    let text = failure.to_string();
+    crate::abort::abort(1, &text, &text)
+}
+
 /// Initialises MPI at a thread level (`MPI_THREAD_…`).
 ///
 /// # Errors
@@ -105,7 +111,7 @@ pub fn initialize(thread_level: i32) -> Result<()> {
     let world = World::from_env().map_err(start_error)?;
     heddle_platform::barrier::register();
     single_copy::allow_peers();
-    let fabric = Fabric::attach(&world, settings.vnis).map_err(start_error)?;
+    let fabric = Fabric::attach(&world, settings.vnis).map_err(start_error)?.failing_by(abort_for);
     if !settings.single_copy {
         fabric.forbid_single_copies();
     }

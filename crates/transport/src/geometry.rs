@@ -98,6 +98,17 @@ impl Geometry {
         self.rings_offset() + self.ranks * self.vnis * self.ranks * self.ring_stride()
     }
 
+    /// What others look at in order to communicate with a rank, besides rings: offsets and lengths.
+    pub(crate) fn looked_at(&self, rank: usize) -> [(usize, usize); 3] {
+        let attendances = self.attendances_offset() + rank * self.vnis * LINE;
+        let connections = self.connections_offset() + rank * self.vnis * self.connection_stride();
+        [
+            (0, self.attendances_offset()),
+            (attendances, self.vnis * LINE),
+            (connections, self.vnis * self.connection_stride()),
+        ]
+    }
+
     /// The bell of a rank.
     ///
     /// # Safety

@@ -20,6 +20,7 @@
 //!    the ring: at worst a quarter is unpublished, a quarter is skipped before the end, and a quarter is the payload.
 //! 4. Whoever publishes credits rings the producer's bell: a producer that sleeps for want of room is woken.
 
+use crate::failure::Peer;
 use crate::slot::{CELL_BYTES, CELL_INLINE_BYTES, Cell, EXTRA_BYTES, Header, INLINE_BYTES, Kept, Place};
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_platform::hint;
@@ -61,6 +62,14 @@ impl RingMemory {
         unsafe { self.cells.byte_add((number & (self.cell_count - 1)) as usize * CELL_BYTES) }
     }
 
+    /// Gets memory for the bulk area up to position `end` and somewhat further; `reserved` bytes have some. Returns how many
+    /// have now.
+    pub(crate) fn reserve_bulk(&self, reserved: u64, end: u64, peer: Peer) -> u64 {
+        let until = end.max(reserved + RESERVED_AT_ONCE).min(self.bulk_bytes);
+        peer.reserve(self.bulk.wrapping_add(reserved as usize), (until - reserved) as usize);
+        until
+    }
+
     /// The flag of cell number `number`. It is odd, so that it never equals the 0 of a cleared or untouched cell, even
     /// where the number of the lap no longer fits; and two laps in a row have different flags.
     #[inline(always)]
@@ -69,6 +78,9 @@ impl RingMemory {
     }
 }
 
+/// How much of the bulk area gets memory at a time, in bytes, while the first payloads go through it.
+const RESERVED_AT_ONCE: u64 = 128 << 10;
+
 /// The sending end of a ring.
 #[derive(Debug)]
 pub struct Producer {
@@ -76,7 +88,11 @@ pub struct Producer {
     head: u64,
     head_limit: u64,
     bulk_head: u64,
+    /// No payload may end behind this: the consumer is not done there, or there is no memory yet.
     bulk_limit: u64,
+    /// How much of the bulk area has memory.
+    reserved: u64,
+    peer: Peer,
 }
 
 // SAFETY: the pointers lead into a shared mapping that outlives the producer (its `Fabric` is never unmapped while
@@ -86,8 +102,9 @@ unsafe impl Send for Producer {}
 impl Producer {
     /// # Safety
     /// `ring` is a ring of a live mapping and this is its only producer.
-    pub(crate) unsafe fn new(ring: RingMemory) -> Producer {
-        Producer { ring, head: 0, head_limit: ring.cell_count, bulk_head: 0, bulk_limit: ring.bulk_bytes }
+    pub(crate) unsafe fn new(ring: RingMemory, peer: Peer) -> Producer {
+        let (head_limit, reserved) = (ring.cell_count, 0);
+        Producer { ring, head: 0, head_limit, bulk_head: 0, bulk_limit: reserved, reserved, peer }
     }
 
     /// The longest payload that [`Producer::send_bulk`] takes, in bytes.
@@ -211,15 +228,22 @@ impl Producer {
         let offset = self.bulk_head % self.ring.bulk_bytes;
         let skip = if offset + len > self.ring.bulk_bytes { self.ring.bulk_bytes - offset } else { 0 };
         let position = self.bulk_head + skip;
-        if end_of(position, len) > self.bulk_limit {
-            // SAFETY: the credits of a live ring. Acquire: pairs with the Release in `Consumer::publish`.
-            let consumed = unsafe { &(*self.ring.credits).bulk }.load(Ordering::Acquire);
-            self.bulk_limit = consumed + self.ring.bulk_bytes;
-            if end_of(position, len) > self.bulk_limit {
-                return None;
-            }
+        let end = end_of(position, len);
+        (end <= self.bulk_limit || self.refresh_bulk(end)).then_some(position)
+    }
+
+    #[cold]
+    fn refresh_bulk(&mut self, end: u64) -> bool {
+        if self.reserved < self.ring.bulk_bytes && end > self.reserved {
+            self.reserved = self.ring.reserve_bulk(self.reserved, end, self.peer);
         }
-        Some(position)
+        // SAFETY: the credits of a live ring. Acquire: pairs with the Release in `Consumer::publish`.
+        let consumed = unsafe { &(*self.ring.credits).bulk }.load(Ordering::Acquire);
+        self.bulk_limit = consumed + self.ring.bulk_bytes;
+        if self.reserved < self.ring.bulk_bytes {
+            self.bulk_limit = self.bulk_limit.min(self.reserved);
+        }
+        end <= self.bulk_limit
     }
 }
 
@@ -381,6 +405,9 @@ pub(crate) mod tests {
     use crate::geometry::{Geometry, LONGEST_PAYLOAD};
     use crate::slot::Envelope;
 
+    /// A peer that ends the test by its failure.
+    pub(crate) const SOMEBODY: Peer = Peer { rank: 3, fail: |failure| panic!("{failure}") };
+
     /// A ring in private memory.
     pub(crate) fn ring(slots: u64, bulk_bytes: u64) -> RingMemory {
         let credits = Credits { cells: AtomicU64::new(0), bulk: AtomicU64::new(0) };
@@ -393,7 +420,7 @@ pub(crate) mod tests {
 
     fn ends(ring: RingMemory) -> (Producer, Consumer) {
         // SAFETY: a private ring, of which this is the one producer.
-        let producer = unsafe { Producer::new(ring) };
+        let producer = unsafe { Producer::new(ring, SOMEBODY) };
         // SAFETY: as above, the one consumer.
         (producer, unsafe { Consumer::new(ring, Box::leak(Box::default())) })
     }
@@ -512,6 +539,32 @@ pub(crate) mod tests {
                 assert!(rx.take(|message| assert_eq!(message.len(), len)));
             }
         }
+    }
+
+    #[test]
+    fn the_bulk_area_gets_memory_as_far_as_it_is_used() {
+        let bulk_bytes = 4 * RESERVED_AT_ONCE;
+        let (mut tx, mut rx) = ends(ring(256, bulk_bytes));
+        let mut send = |count: usize| {
+            for _ in 0..count {
+                assert!(tx.send_bulk(&header(1), LONGEST_PAYLOAD, &[0; EXTRA_BYTES], |_| {}));
+                assert!(rx.take(|_| {}));
+            }
+            tx.reserved
+        };
+        assert_eq!(send(0), 0);
+        assert_eq!(send(1), RESERVED_AT_ONCE);
+        assert_eq!(send(4), 2 * RESERVED_AT_ONCE);
+        assert_eq!(send(40), bulk_bytes);
+    }
+
+    #[test]
+    #[should_panic(expected = "no shared memory for messages to rank 3")]
+    fn a_ring_without_memory_fails_before_it_is_touched() {
+        let mut memory = ring(8, 4096);
+        // Not mapped, as memory that cannot be had.
+        memory.bulk = std::ptr::without_provenance_mut(4096);
+        ends(memory).0.send_bulk(&header(1), 100, &[0; EXTRA_BYTES], |_| unreachable!("nothing is written"));
     }
 
     #[test]

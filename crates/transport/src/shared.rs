@@ -11,8 +11,10 @@
 //! Order: a thread's messages lie in the ring in the order in which it sent them, since each is claimed before the next, and
 //! so do those of two threads if the one's call was over before the other's began.
 
+use crate::failure::Peer;
 use crate::ring::{AHEAD, RingMemory, longest_payload};
 use crate::slot::{CELL_INLINE_BYTES, Cell, EXTRA_BYTES, Header, INLINE_BYTES, Kept};
+use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_platform::hint;
 use heddle_sync::claims::{CELLS_A_SLOT, Claims, Credits, LINE_BYTES};
 
@@ -21,6 +23,9 @@ use heddle_sync::claims::{CELLS_A_SLOT, Claims, Credits, LINE_BYTES};
 pub(crate) struct SharedProducer {
     ring: RingMemory,
     claims: Claims,
+    /// The position up to which the bulk area may be written; all of them once the whole area has memory.
+    reserved: AtomicU64,
+    peer: Peer,
 }
 
 // SAFETY: the pointers lead into a shared mapping that outlives the producer; what threads write there they have claimed.
@@ -31,9 +36,9 @@ unsafe impl Sync for SharedProducer {}
 impl SharedProducer {
     /// # Safety
     /// `ring` is a ring of a live mapping and this is its only producer.
-    pub(crate) unsafe fn new(ring: RingMemory) -> SharedProducer {
+    pub(crate) unsafe fn new(ring: RingMemory, peer: Peer) -> SharedProducer {
         let claims = Claims::new(ring.cell_count / CELLS_A_SLOT, ring.bulk_bytes / LINE_BYTES);
-        SharedProducer { ring, claims }
+        SharedProducer { ring, claims, reserved: AtomicU64::new(0), peer }
     }
 
     /// Claims a slot, and so many lines of the bulk area: the number of its first cell, and where the lines begin, in bytes.
@@ -49,6 +54,15 @@ impl SharedProducer {
             }
         }
         Some((number, claim.line * LINE_BYTES))
+    }
+
+    /// Gets memory for the bulk area up to a position. Threads that come here at once get the same memory.
+    #[cold]
+    fn reserve(&self, end: u64) {
+        let reserved = self.reserved.load(Ordering::Relaxed);
+        let until = self.ring.reserve_bulk(reserved.min(self.ring.bulk_bytes), end, self.peer);
+        let until = if until == self.ring.bulk_bytes { u64::MAX } else { until };
+        self.reserved.fetch_max(until, Ordering::Relaxed);
     }
 
     /// As [`Producer::send_inline`](crate::Producer::send_inline).
@@ -86,6 +100,11 @@ impl SharedProducer {
         // One for an empty payload, too: the reader takes its place for consumed up to there.
         let lines = (len as u64).div_ceil(LINE_BYTES).max(1);
         let Some((number, position)) = self.claim(lines) else { return false };
+        let end = position + lines * LINE_BYTES;
+        // Relaxed: memory that one thread has got is there for all.
+        if end > self.reserved.load(Ordering::Relaxed) {
+            self.reserve(end);
+        }
         let offset = (position % self.ring.bulk_bytes) as usize;
         // SAFETY: the lines are claimed, lie inside of the bulk area and do not wrap.
         fill(unsafe { self.ring.bulk.add(offset) });
@@ -106,16 +125,15 @@ impl SharedProducer {
 mod tests {
     use super::*;
     use crate::geometry::Geometry;
-    use crate::ring::tests::{WRAPS_OF_LAPS, header, mixed_lengths, ring};
+    use crate::ring::tests::{SOMEBODY, WRAPS_OF_LAPS, header, mixed_lengths, ring};
     use crate::ring::{Consumer, Incoming};
-    use heddle_platform::atomic::Ordering;
     use heddle_sync::claims::Claim;
     use std::sync::Barrier;
     use std::thread;
 
     fn ends(memory: RingMemory) -> (SharedProducer, Consumer) {
         // SAFETY: a private ring, of which this is the one producer.
-        let producer = unsafe { SharedProducer::new(memory) };
+        let producer = unsafe { SharedProducer::new(memory, SOMEBODY) };
         // SAFETY: as above, the one consumer.
         (producer, unsafe { Consumer::new(memory, Box::leak(Box::default())) })
     }

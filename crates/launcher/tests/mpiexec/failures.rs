@@ -2,8 +2,10 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 
 use crate::harness::{Running, eventually, mpiexec};
+use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::{Signal, kill};
 
 #[test]
@@ -76,6 +78,16 @@ fn a_code_after_finalize_does_not_end_the_job() {
 #[test]
 fn ranks_that_will_not_end_are_killed() {
     mpiexec(&["-n", "3", "@rank", "ignore-term", "init", "0@exit=3", "park"]).failed(3, &["rank 0"]);
+}
+
+#[test]
+fn a_limit_on_the_size_of_files_is_an_error_and_no_signal() {
+    let limit = || setrlimit(Resource::RLIMIT_FSIZE, 10240, 10240).map_err(Into::into);
+    let running = Running::start_with(&["-n", "2", "true"], &[], |command| {
+        // SAFETY: the closure makes a system call only.
+        unsafe { command.pre_exec(limit) }
+    });
+    running.finish().failed(1, &["the job's memory file", "10240 bytes", "ulimit -f unlimited"]);
 }
 
 #[test]
