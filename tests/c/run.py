@@ -213,7 +213,7 @@ def main():
     parser.add_argument("--mpicc", type=shlex.split, default=["mpicc"], help="compiler wrapper (default mpicc)")
     parser.add_argument("--mpiexec", type=shlex.split, default=["mpiexec"], help="launcher, with options (default mpiexec)")
     parser.add_argument("--models", default="", help="values of HEDDLE_MODEL, separated by commas")
-    parser.add_argument("--ranks", type=numbers, default="1-64", help="only these numbers of ranks, such as `2 4-8` (default: all a program names)")
+    parser.add_argument("--ranks", type=numbers, default="1-128", help="only these numbers of ranks, such as `2 4-8` (default: all a program names)")
     parser.add_argument("--cflags", type=shlex.split, default=[], help="further flags for the compiler")
     parser.add_argument("-k", dest="pattern", default="", help="only programs whose name matches this regular expression")
     parser.add_argument("--folder", type=pathlib.Path, default=HERE, help="where the programs are (default: beside run.py)")

@@ -4,9 +4,69 @@
 //! (or through raw pointers, under a protocol of the caller): [`Mapping::get`] is the one place that makes
 //! references.
 
+//! A file in memory is sparse: a page gets memory when it is first touched, and if none is left then, the toucher is killed
+//! by `SIGBUS`. [`reserve`] gets the memory before, and says so if there is none.
+
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::NonNull;
+
+/// Gets memory for the pages in which `len` mapped bytes from `start` on lie, and keeps what they hold. On a kernel that
+/// cannot do this (before Linux 5.14) it does nothing, and memory is found, or not, when a page is touched.
+///
+/// # Errors
+/// When there is no memory, or the range is not mapped.
+pub fn reserve(start: *mut u8, len: usize) -> io::Result<()> {
+    // SAFETY: asks for a number only.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
+    let before = start.addr() % page;
+    let first = start.wrapping_sub(before);
+    loop {
+        // SAFETY: populating leaves the contents of mapped memory alone, and refuses what is not mapped.
+        if unsafe { libc::madvise(first.cast(), before + len, libc::MADV_POPULATE_WRITE) } == 0 {
+            return Ok(());
+        }
+        let error = io::Error::last_os_error();
+        return match error.raw_os_error() {
+            Some(libc::EINTR | libc::EAGAIN) => continue,
+            Some(libc::EINVAL | libc::ENOSYS) => Ok(()),
+            // This is how the kernel says that touching a page would end in SIGBUS.
+            Some(libc::EFAULT) => Err(io::Error::from_raw_os_error(libc::ENOSPC)),
+            _ => Err(error),
+        };
+    }
+}
+
+/// Makes a file longer, if it is not that long already.
+///
+/// # Errors
+/// What the system says. A length beyond the limit on the size of files is refused here: the system would kill the process by
+/// `SIGXFSZ`.
+pub fn lengthen(file: BorrowedFd<'_>, len: u64) -> io::Result<()> {
+    // SAFETY: zeros are a valid `stat`, which the call overwrites.
+    let mut status: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: the structure is the kernel's to fill.
+    if unsafe { libc::fstat(file.as_raw_fd(), &raw mut status) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    if status.st_size.cast_unsigned() >= len {
+        return Ok(());
+    }
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the structure is the kernel's to fill.
+    if unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit) } == 0 && len > limit.rlim_cur {
+        let most = limit.rlim_cur;
+        let what =
+            format!("files may have at most {most} bytes here; raise that limit (ulimit -f unlimited)");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
+    }
+    let len = libc::off_t::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+    // SAFETY: the call changes the length of an open file only.
+    match unsafe { libc::ftruncate(file.as_raw_fd(), len) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
 
 /// A shared, readable and writable mapping; dropping it unmaps it.
 #[derive(Debug)]
@@ -91,5 +151,36 @@ impl Drop for Mapping {
         // SAFETY: the range was mapped by `shared`, and references into it ended with the borrow of `self`.
         let status = unsafe { libc::munmap(self.base.as_ptr(), self.len) };
         debug_assert_eq!(status, 0, "munmap refused a range that mmap gave");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::JobControl;
+    use crate::builtin::control::control_len;
+
+    #[test]
+    fn memory_that_cannot_be_had_is_an_error_and_no_signal() {
+        let job = JobControl::create(1).expect("a job");
+        let len = control_len(1);
+        let mapping = Mapping::shared(job.fd(), 0, 2 * len).expect("a mapping longer than its file");
+        reserve(mapping.as_ptr(), len).expect("what is in the file can be had");
+        reserve(mapping.as_ptr().wrapping_add(100), 1).expect("the range need not be aligned");
+        // Whatever touches a page behind the end of the file is killed by SIGBUS, as if there were no memory.
+        match reserve(mapping.as_ptr().wrapping_add(len), 1) {
+            Ok(()) => eprintln!("skipped: this kernel cannot reserve memory"),
+            Err(error) => assert_eq!(error.kind(), io::ErrorKind::StorageFull, "{error}"),
+        }
+    }
+
+    #[test]
+    fn a_file_becomes_longer_and_never_shorter() {
+        let job = JobControl::create(1).expect("a job");
+        let len = control_len(1) as u64;
+        lengthen(job.fd(), 3 * len).expect("longer");
+        lengthen(job.fd(), len).expect("it is long enough");
+        let file = std::fs::File::from(job.fd().try_clone_to_owned().expect("a descriptor"));
+        assert_eq!(file.metadata().expect("a status").len(), 3 * len);
     }
 }

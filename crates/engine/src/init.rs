@@ -1,11 +1,13 @@
 //! The beginning and the end: `MPI_Init` and `MPI_Finalize`.
 
+use crate::abort::abort;
 use crate::comm::{self, Comm, KeptComm};
 use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::{collective, comm_management, datatype, lifetime, process, reference_counts, statistics};
 use heddle_bootstrap::World;
 use heddle_message::context::{Choice, Context, context_id};
+use heddle_message::domain::Failure;
 use heddle_message::domain::{self, Domain, Prepared};
 use heddle_message::error::Owner;
 use heddle_message::request;
@@ -37,7 +39,7 @@ pub fn initialize(thread_level: i32) -> Result<()> {
     }
     let settings = settings::put_in_force(Settings::chosen().map_err(start_error)?);
     let world = World::from_env().map_err(start_error)?;
-    let prepared = Prepared::new(&world, settings, thread_level)?;
+    let prepared = Prepared::new(&world, settings, thread_level, end_job)?;
     lifetime::configure(&settings.model, &COLLECTED);
     reference_counts::configure(&settings.model, prepared.sections());
     request::set_owner_of_errors(owner_of_errors);
@@ -46,6 +48,12 @@ pub fn initialize(thread_level: i32) -> Result<()> {
     comm::open_predefined(world_comm(domain), self_comm(domain));
     domain::open(domain);
     Ok(())
+}
+
+/// Ends the job for want of memory, or because of a peer that writes what no sender writes.
+fn end_job(failure: &Failure) -> ! {
+    let text = failure.to_string();
+    abort(1, &text, &text)
 }
 
 fn world_comm(domain: &Domain) -> Comm {

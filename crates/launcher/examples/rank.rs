@@ -1,11 +1,12 @@
 //! Plays a rank: does to the control block what an MPI library does, step by step as the command line says.
 //!
 //! Steps: `init`, `finalize`, `abort=CODE[:MESSAGE]`, `exit=CODE`, `raise=SIGNAL`, `ignore-term`, `park`, `who`,
-//! `agree=INDEX:PROPOSAL`, `outlive=RANK`. A step `3@exit=1` is for rank 3 only.
+//! `agree=INDEX:PROPOSAL`, `outlive=RANK`, `await-ends=COUNT` (of processes that the launcher has started),
+//! `await-finalized=RANK`. A step `3@exit=1` is for rank 3 only.
 
 use std::process::exit;
 
-use heddle_bootstrap::{BootstrapError, Job, World};
+use heddle_bootstrap::{BootstrapError, Job, State, World};
 use nix::sys::signal::{SigHandler, SigSet, Signal, raise};
 
 fn main() {
@@ -60,6 +61,18 @@ fn perform(step: &str, world: &World) {
                 std::thread::yield_now();
             }
         }
+        "await-ends" => {
+            let launcher = world.job().expect("a job with a launcher").launcher_pid();
+            while zombies_of(launcher) < number(object) as usize {
+                std::thread::yield_now();
+            }
+        }
+        "await-finalized" => {
+            let job = world.job().expect("a job with other ranks");
+            while job.state_of(number(object) as u32) != State::Finalised {
+                std::thread::yield_now();
+            }
+        }
         "who" => println!("rank {} of {} app {:?}", world.rank(), world.size(), world.appnum()),
         "agree" => {
             let (index, proposal) = object.split_once(':').expect("agree=INDEX:PROPOSAL");
@@ -74,6 +87,13 @@ fn perform(step: &str, world: &World) {
 fn is_zombie(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(") ").is_none_or(|(_, fields)| fields.starts_with('Z'))
+}
+
+/// How many of a process's children have ended and are not reaped.
+fn zombies_of(parent: u32) -> usize {
+    let children = std::fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"));
+    let children = children.expect("the launcher's children in /proc");
+    children.split_whitespace().filter(|pid| pid.parse().is_ok_and(is_zombie)).count()
 }
 
 fn give_up(error: &BootstrapError) -> ! {

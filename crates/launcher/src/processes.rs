@@ -51,6 +51,13 @@ pub(crate) fn has_variable(pid: Pid, name: &str, value: &str) -> bool {
     environment.is_ok_and(|bytes| bytes.split(|&byte| byte == 0).any(|entry| entry == wanted.as_bytes()))
 }
 
+/// Whether anybody alive belongs to a rank of the job `id`, whose process group is `group`.
+pub(crate) fn has_any_of_rank(id: &str, rank: u32, group: Pid) -> bool {
+    let of_rank =
+        |process: &Process| process.group == group || has_variable(process.pid, env::RANK, &rank.to_string());
+    of_job(id, &[group]).iter().any(of_rank)
+}
+
 /// Everybody alive who belongs to the job `id` or to one of the process `groups`.
 pub(crate) fn of_job(id: &str, groups: &[Pid]) -> Vec<Process> {
     let Ok(entries) = fs::read_dir("/proc") else {

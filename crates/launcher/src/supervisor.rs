@@ -8,8 +8,9 @@
 //! | `Writing` | the output is written | over |
 //!
 //! One thread waits for everything by `poll`: signals (`SIGCHLD` among them), the ranks' output, room in the
-//! launcher's output, the terminal. Two things cannot be waited for and are looked at every [`TICK`]: what ranks say
-//! in the control block, and whether an MPI process that a wrapper started is still there.
+//! launcher's output, the terminal. Some things cannot be waited for and are looked at every [`TICK`]: what ranks say
+//! in the control block, whether an MPI process that a wrapper started is still there, and whether a rank has ended
+//! without `MPI_Init` while others have called it.
 
 mod phases;
 mod pump;
@@ -28,7 +29,7 @@ use crate::command_line::Block;
 use crate::guardian::Guardian;
 use crate::output::{Health, Sink};
 use crate::processes;
-use crate::rank::{Common, Input, Rank};
+use crate::rank::{Common, Ended, Input, Rank};
 use crate::signals::{ENDING, Signals};
 use crate::terminal_input::TerminalInput;
 use crate::verdict::{Failure, Verdict, judge};
@@ -250,9 +251,7 @@ impl Supervisor {
             let entry = self.job.entry(rank.rank);
             let (true, Some(pid)) = (rank.is_running(), entry.pid) else { continue };
             let pid = Pid::from_raw(pid.cast_signed());
-            if let Verdict::Failed(failure @ Failure::Abort { .. }) =
-                judge(crate::rank::Ended::Code(0), &entry)
-            {
+            if let Verdict::Failed(failure @ Failure::Abort { .. }) = judge(Ended::Code(0), &entry) {
                 return self.fail(index, pid, &failure);
             }
             if entry.state != State::Initialised || pid == rank.group() {
@@ -265,6 +264,27 @@ impl Supervisor {
                 _ if self.job.entry(rank.rank).state != State::Initialised => {}
                 _ => return self.fail(index, pid, &Failure::Vanished),
             }
+        }
+        self.look_for_absent_ranks();
+    }
+
+    /// A rank that has ended well without `MPI_Init` is missed by those that have called it: in `MPI_Finalize`, if not before.
+    /// If no rank calls it the job is none of MPI's, and such an end is fine.
+    fn look_for_absent_ranks(&mut self) {
+        let state = |rank: &Rank| self.job.entry(rank.rank).state;
+        let is_absent = |rank: &Rank| rank.ended == Some(Ended::Code(0)) && state(rank) == State::Absent;
+        let Some(joined) = self.ranks.iter().find(|rank| state(rank) == State::Initialised) else { return };
+        let joined = joined.rank;
+        let id = &self.common.job_id;
+        let absent = self.ranks.iter().enumerate().find(|(index, rank)| {
+            // What is not judged yet may still say something. A process that the rank has left behind may still join.
+            !self.ended.contains(index)
+                && is_absent(rank)
+                && !processes::has_any_of_rank(id, rank.rank, rank.group())
+                && is_absent(rank)
+        });
+        if let Some((index, rank)) = absent {
+            self.fail(index, rank.group(), &Failure::NeverJoined { joined });
         }
     }
 

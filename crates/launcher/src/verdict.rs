@@ -34,6 +34,11 @@ pub(crate) enum Failure {
     Unfinalised(i32),
     /// It exited with a code other than 0 and was no MPI process (yet).
     Code(i32),
+    /// It exited with code 0 and never called `MPI_Init`, which the other rank named here has called.
+    NeverJoined {
+        /// The lowest rank that is in MPI.
+        joined: u32,
+    },
     /// The MPI process, which a wrapper had started, is gone; the wrapper is not.
     Vanished,
 }
@@ -58,7 +63,7 @@ impl Failure {
         let status = match self {
             Self::Signal(signal) => 128 + signal,
             Self::Abort { code, .. } | Self::Unfinalised(code) | Self::Code(code) => code & 0xff,
-            Self::Vanished => 1,
+            Self::Vanished | Self::NeverJoined { .. } => 1,
         };
         status.max(1)
     }
@@ -71,7 +76,7 @@ impl Failure {
             Self::Abort { .. } => 3,
             Self::Unfinalised(_) => 2,
             Self::Code(_) => 1,
-            Self::Vanished => 0,
+            Self::Vanished | Self::NeverJoined { .. } => 0,
         }
     }
 }
@@ -88,6 +93,10 @@ impl fmt::Display for Failure {
                 write!(out, "exited with code {code}{} after MPI_Init without MPI_Finalize", Hint(*code))
             }
             Self::Code(code) => write!(out, "exited with code {code}{}", Hint(*code)),
+            Self::NeverJoined { joined } => write!(
+                out,
+                "exited with code 0 and never called MPI_Init, but rank {joined} has called it and would wait for ever"
+            ),
             Self::Vanished => write!(out, "ended without MPI_Finalize while its wrapper still runs"),
         }
     }

@@ -4,7 +4,7 @@ use crate::context::{Choice, context_id};
 use crate::error::{Error, Result};
 use crate::offload::Servers;
 use crate::request;
-use crate::vni::{Vni, refuse_single_copy};
+use crate::vni::Vni;
 use heddle_bootstrap::World;
 use heddle_model::{CallSection, Sections, Service, WakeUp};
 use heddle_objects::resharding;
@@ -15,6 +15,8 @@ use heddle_sync::WaitPolicy;
 use heddle_transport::{Fabric, single_copy};
 use std::ptr::null_mut;
 use std::sync::{Arc, OnceLock};
+
+pub use heddle_transport::Failure;
 
 /// The VNIs of a process, and what they share. It is made once and stays, so that references to it are `'static`.
 #[derive(Debug)]
@@ -97,17 +99,23 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Attaches to the job's shared memory, and makes the critical sections of the model.
+    /// Attaches to the job's shared memory, and makes the critical sections of the model. `end_job` ends the job for want of
+    /// memory, or because of a peer that writes what no sender writes.
     ///
     /// # Errors
     /// `MPI_ERR_OTHER` if the shared memory cannot be set up.
-    pub fn new(world: &World, settings: &Settings, thread_level: i32) -> Result<Prepared> {
+    pub fn new(
+        world: &World,
+        settings: &Settings,
+        thread_level: i32,
+        end_job: fn(&Failure) -> !,
+    ) -> Result<Prepared> {
         heddle_platform::barrier::register();
         single_copy::allow_peers();
+        let fabric = Fabric::attach(world, settings.vnis).map_err(start_error)?.failing_by(end_job);
         if !settings.single_copy {
-            refuse_single_copy();
+            fabric.forbid_single_copies();
         }
-        let fabric = Fabric::attach(world, settings.vnis).map_err(start_error)?;
         if let Some(job) = world.job() {
             job.set_initialised().map_err(start_error)?;
         }

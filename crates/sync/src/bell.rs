@@ -129,3 +129,29 @@ impl<P: Platform> Drop for Ticket<'_, P> {
         self.bell.sleepers.fetch_sub(1, Ordering::Relaxed);
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use heddle_platform::atomic::AtomicU32;
+    use std::thread;
+
+    #[test]
+    fn wakes_its_sleepers_where_its_word_wraps() {
+        let bell: Bell = Bell { sleepers: AtomicU32::new(0), word: AtomicU32::new(u32::MAX) };
+        let event = AtomicU32::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut ticket = bell.prepare(Scope::Process);
+                while event.load(Ordering::Acquire) == 0 {
+                    assert!(ticket.park(None));
+                }
+            });
+            while !bell.has_sleepers() {
+                thread::yield_now();
+            }
+            event.store(1, Ordering::Release);
+            bell.ring(Scope::Process);
+        });
+    }
+}

@@ -94,7 +94,26 @@ impl<P: Platform> Claims<P> {
         Self { slots, lines, next: CachePadded::new(AtomicInteger::new(0)), known: CachePadded::new(known) }
     }
 
+    /// As [`new`](Self::new), of a ring whose places before `from` were all claimed and consumed.
+    ///
+    /// # Panics
+    ///
+    /// As [`new`](Self::new).
+    #[must_use]
+    pub fn starting_at(slots: u64, lines: u64, from: Claim) -> Self {
+        let claims = Self::new(slots, lines);
+        claims.known.slots.store(from.slot, Ordering::Relaxed);
+        claims.known.lines.store(from.line, Ordering::Relaxed);
+        let next = from.slot << LINE_BITS | from.line & LINES;
+        // Release: pairs with the Acquire in claim().
+        claims.next.store(next, Ordering::Release);
+        claims
+    }
+
     /// Claims a slot, and so many lines in a row; `None` if there is no room now.
+    ///
+    /// The lines do not wrap, so up to that number of lines is skipped before the ring's end. A caller must ask for no more
+    /// than half of the lines whose credits the reader always returns; more might not find room in an empty ring.
     #[inline]
     pub fn claim(&self, lines: u64, credits: &Credits<'_, P>) -> Option<Claim> {
         // Acquire: see invariant 2.
@@ -222,15 +241,22 @@ mod tests {
 
     #[test]
     fn counts_on_where_its_numbers_wrap() {
-        let reader = Reader { cells: AtomicU64::new(0), bytes: AtomicU64::new(0) };
-        let claims = Claims::<Native>::new(2, 4);
-        // Just before both ends.
-        let (slots, lines) = (SLOTS - 1, LINES - 3);
-        reader.consume(slots, lines);
-        claims.next.store(slots << LINE_BITS | lines, Ordering::Relaxed);
-        for more in 0..8 {
-            assert_eq!(at(&claims, &reader, 1), Some((slots + more, lines + more)));
-            reader.consume(slots + more + 1, lines + more + 1);
+        // Just before the end of both numbers, of one of them, and of numbers that have wrapped before; with a number of
+        // lines that divides theirs, and with one that does not.
+        for (slot, line) in [(SLOTS, LINES), (SLOTS, 0), (0, LINES), (5 * SLOTS + 4, 3 * LINES + 2)] {
+            for lines in [4, 10] {
+                let (slot, line) = (slot.saturating_sub(2), line.saturating_sub(3));
+                let reader = Reader { cells: AtomicU64::new(0), bytes: AtomicU64::new(0) };
+                reader.consume(slot, line);
+                let claims = Claims::<Native>::starting_at(2, lines, Claim { slot, line });
+                for more in (0..16).step_by(2) {
+                    let claimed = (slot + more, line + more);
+                    assert_eq!(at(&claims, &reader, 1), Some(claimed));
+                    assert_eq!(at(&claims, &reader, 1), Some((claimed.0 + 1, claimed.1 + 1)));
+                    assert_eq!(at(&claims, &reader, 0), None, "both slots are taken");
+                    reader.consume(claimed.0 + 2, claimed.1 + 2);
+                }
+            }
         }
     }
 }

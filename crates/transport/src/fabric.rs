@@ -1,13 +1,16 @@
 //! One process's view of the job's shared memory.
 
+use crate::failure::{Fail, MEMORY_ADVICE, Peer};
 use crate::geometry::Geometry;
 use crate::presence::{Need, Presence};
 use crate::ring::{Consumer, Producer, RingMemory};
 use crate::shared::SharedProducer;
+use crate::single_copy::{Identity, Proofs};
+use heddle_bootstrap::mapping::{lengthen, reserve};
 use heddle_bootstrap::{Job, Mapping, World};
 use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
 use heddle_sync::{Bell, CachePadded, Scope};
-use std::os::fd::AsRawFd;
+use std::io;
 use std::sync::Arc;
 
 /// Why the transport could not start.
@@ -15,13 +18,13 @@ use std::sync::Arc;
 pub enum TransportError {
     /// The segment could not be made large enough.
     #[error(
-        "cannot grow the job's shared memory to {bytes} bytes: {source}; set HEDDLE_VNIS to a smaller number"
+        "cannot grow the job's shared memory to {bytes} bytes: {source}; or set HEDDLE_VNIS to a smaller number"
     )]
     Grow {
         /// Bytes wanted.
         bytes: usize,
         /// What the system said.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// The segment could not be mapped.
     #[error("cannot map {bytes} bytes of the job's shared memory: {source}")]
@@ -29,7 +32,13 @@ pub enum TransportError {
         /// Bytes wanted.
         bytes: usize,
         /// What the system said.
-        source: std::io::Error,
+        source: io::Error,
+    },
+    /// There is no memory for this process's part of it.
+    #[error("no memory for this process's part of the job's shared memory: {source}; {MEMORY_ADVICE}")]
+    Reserve {
+        /// What the system said.
+        source: io::Error,
     },
 }
 
@@ -52,6 +61,8 @@ pub struct Fabric {
     own_bell: Arc<Bell>,
     own_presence: Arc<Presence>,
     own_attendance: Arc<[CachePadded<AtomicU32>]>,
+    proofs: Arc<Proofs>,
+    fail: Fail,
 }
 
 impl Fabric {
@@ -68,21 +79,53 @@ impl Fabric {
         let (rank, size) = (world.rank() as usize, world.size() as usize);
         let own_bell = Arc::new(Bell::default());
         let own_presence = Arc::new(Presence::default());
+        let proofs = Arc::new(Proofs::new(size));
+        let fail: Fail = |failure| panic!("{failure}");
         let Some(job) = world.job() else {
             let own_attendance = (0..vnis).map(|_| CachePadded::default()).collect();
-            return Ok(Fabric { rank, size, vnis, shared: None, own_bell, own_presence, own_attendance });
+            let shared = None;
+            return Ok(Fabric {
+                rank,
+                size,
+                vnis,
+                shared,
+                own_bell,
+                own_presence,
+                own_attendance,
+                proofs,
+                fail,
+            });
         };
         let vnis = job.agree(AGREE_VNIS, vnis as u64) as usize;
         let geometry = Geometry::for_job(size, vnis);
         let shared = Arc::new(Shared { mapping: map(job, &geometry)?, geometry });
         let (shared, own_attendance) = (Some(shared), Arc::default());
-        let fabric = Fabric { rank, size, vnis, shared, own_bell, own_presence, own_attendance };
-        fabric.presence(rank).enter(need);
+        let fabric =
+            Fabric { rank, size, vnis, shared, own_bell, own_presence, own_attendance, proofs, fail };
+        fabric.reserve_own().map_err(|source| TransportError::Reserve { source })?;
+        fabric.presence(rank).enter(need, Identity::own());
         for peer in (0..size).filter(|&peer| peer != rank) {
             // SAFETY: the bell lies in the mapping, which lives as long as `fabric`.
             unsafe { &*fabric.bell(peer) }.ring(Scope::Machine);
         }
         Ok(fabric)
+    }
+
+    /// The same, which ends the process by `fail` if a message cannot be sent or read. Without this it panics.
+    #[must_use]
+    pub fn failing_by(self, fail: Fail) -> Fabric {
+        Fabric { fail, ..self }
+    }
+
+    /// Gets memory for what all processes look at, and for what others look at to communicate with this one. A ring gets its
+    /// memory from its sender.
+    fn reserve_own(&self) -> io::Result<()> {
+        let Some(shared) = &self.shared else { return Ok(()) };
+        let (base, geometry) = (shared.mapping.as_ptr(), &shared.geometry);
+        geometry.looked_at(self.rank).into_iter().try_for_each(|(offset, len)| {
+            // SAFETY: inside the mapping.
+            reserve(unsafe { base.add(offset) }, len)
+        })
     }
 
     /// This process's rank.
@@ -118,6 +161,22 @@ impl Fabric {
         unsafe { &*attendance }
     }
 
+    /// The process whose memory is a peer's and may be copied from and to; `None` if messages from and to this peer are to
+    /// be streamed. Ask when a message of the peer has arrived, since before that it may not be there.
+    pub fn copy_partner(&self, peer: usize) -> Option<u32> {
+        self.proofs.pid(peer, self.presence(peer).identity())
+    }
+
+    /// No single copy from or to the peer is made any more: the kernel has refused one.
+    pub fn stop_copying(&self, peer: usize) {
+        self.proofs.refuse(peer);
+    }
+
+    /// No single copy is made at all (`HEDDLE_SINGLE_COPY=off`).
+    pub fn forbid_single_copies(&self) {
+        (0..self.size).for_each(|peer| self.stop_copying(peer));
+    }
+
     fn presence(&self, rank: usize) -> &Presence {
         let Some(shared) = &self.shared else { return &self.own_presence };
         // SAFETY: the mapping is live.
@@ -138,13 +197,17 @@ impl Fabric {
     /// VNI).
     pub(crate) fn connect(&self, peer: usize, vni: usize) -> Option<Producer> {
         // SAFETY: one producer by the caller's promise.
-        self.open(peer, vni).map(|ring| unsafe { Producer::new(ring) })
+        self.open(peer, vni).map(|ring| unsafe { Producer::new(ring, self.peer(peer)) })
     }
 
     /// As [`connect`](Self::connect), for many threads.
     pub(crate) fn connect_many(&self, peer: usize, vni: usize) -> Option<SharedProducer> {
         // SAFETY: as above.
-        self.open(peer, vni).map(|ring| unsafe { SharedProducer::new(ring) })
+        self.open(peer, vni).map(|ring| unsafe { SharedProducer::new(ring, self.peer(peer)) })
+    }
+
+    fn peer(&self, rank: usize) -> Peer {
+        Peer { rank, fail: self.fail }
     }
 
     /// The ring to a peer, to whom this process announces itself.
@@ -157,6 +220,7 @@ impl Fabric {
         let announced = unsafe { &*announced };
         // SAFETY: the mapping is live.
         let ring = unsafe { shared.geometry.ring(base, peer, vni, self.rank) };
+        self.peer(peer).reserve(ring.credits.cast_mut().cast(), ring.bulk.addr() - ring.credits.addr());
         // Release: the receiver that sees the bit may look into the ring.
         announced[self.rank / 64].fetch_or(1 << (self.rank % 64), Ordering::Release);
         Some(ring)
@@ -191,17 +255,9 @@ impl AsRef<Bell> for Fabric {
 
 fn map(job: &Job, geometry: &Geometry) -> Result<Mapping, TransportError> {
     let (offset, bytes) = (job.transport_offset(), geometry.segment_len());
-    grow(job, offset + bytes as u64).map_err(|source| TransportError::Grow { bytes, source })?;
+    // All ranks ask for the same length, so the order does not matter.
+    lengthen(job.fd(), offset + bytes as u64).map_err(|source| TransportError::Grow { bytes, source })?;
     Mapping::shared(job.fd(), offset, bytes).map_err(|source| TransportError::Map { bytes, source })
-}
-
-/// Makes the segment large enough. All ranks ask for the same length, so the order does not matter.
-fn grow(job: &Job, bytes: u64) -> std::io::Result<()> {
-    // SAFETY: the descriptor is open as long as the job.
-    match unsafe { libc::ftruncate(job.fd().as_raw_fd(), bytes as libc::off_t) } {
-        0 => Ok(()),
-        _ => Err(std::io::Error::last_os_error()),
-    }
 }
 
 #[cfg(test)]
@@ -286,6 +342,20 @@ mod tests {
             assert_eq!(Inbox::new(&first, 0).poll(1, |_, _| {}), 1);
             assert!(!barrier::is_asymmetric());
         });
+    }
+
+    #[test]
+    fn a_peer_whose_id_means_another_process_is_no_copy_partner() {
+        let job = job(3);
+        let first = attach(&job, 0, Need::Nothing);
+        let _others = [1, 2].map(|rank| attach(&job, rank, Need::Nothing));
+        let own = Identity::own();
+        // Rank 1 has this process's id in another PID namespace, and its cookie at the same address.
+        first.presence(1).enter(Need::Nothing, Identity { cookie: own.cookie ^ 1, ..own });
+        assert_eq!(first.copy_partner(1), None);
+        assert_eq!(first.copy_partner(2), Proofs::new(1).pid(0, own));
+        first.forbid_single_copies();
+        assert_eq!(first.copy_partner(2), None);
     }
 
     #[test]

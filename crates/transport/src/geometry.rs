@@ -11,12 +11,16 @@
 //! The segment is sparse: a page exists only once it was touched, so a pair of ranks that never talk costs nothing.
 
 use crate::presence::Presence;
-use crate::ring::{Credits, RingMemory};
+use crate::ring::{Credits, RingMemory, longest_payload};
 use heddle_platform::atomic::{AtomicU32, AtomicU64};
 use heddle_sync::Bell;
 
 const PAGE: usize = 4096;
 const LINE: usize = 64;
+
+/// The longest payload that the rings of every job take, in bytes: more is sent in pieces, or by another protocol. The
+/// protocols above take their limits from here, and [`Geometry::for_job`] refuses rings that are too small for it.
+pub const LONGEST_PAYLOAD: usize = 32 << 10;
 
 /// The numbers that fix the layout. All ranks of a job use the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,14 +40,29 @@ impl Geometry {
     /// one are written sooner than lines that must be taken back from the other core (8 KiB messages on 1 MiB of cache a
     /// core: 8 GB/s with 256 KiB, 11 with 1 MiB, 20 with 2 MiB). With many ranks it is less, so that a process that talks
     /// to all others keeps its share of shared memory small.
+    ///
+    /// # Panics
+    /// If the rings would not take a payload of [`LONGEST_PAYLOAD`] bytes.
     pub fn for_job(ranks: usize, vnis: usize) -> Geometry {
         let (slots, bulk_bytes) = match ranks {
             0..=4 => (256, 2 << 20),
             5..=8 => (256, 1 << 20),
             9..=64 => (256, 256 << 10),
-            _ => (256, 64 << 10),
+            _ => (256, 128 << 10),
         };
-        Geometry { ranks, vnis, slots, bulk_bytes }
+        let geometry = Geometry { ranks, vnis, slots, bulk_bytes };
+        geometry.check();
+        geometry
+    }
+
+    /// Refuses rings in which a sender of the longest payload could wait for ever.
+    fn check(&self) {
+        let longest = longest_payload(self.bulk_bytes as u64);
+        assert!(
+            LONGEST_PAYLOAD as u64 <= longest,
+            "a bulk area of {} bytes takes payloads of at most {longest} bytes, and {LONGEST_PAYLOAD} are sent",
+            self.bulk_bytes
+        );
     }
 
     fn connection_words(&self) -> usize {
@@ -77,6 +96,17 @@ impl Geometry {
     /// The length of the transport's part of the segment, in bytes.
     pub fn segment_len(&self) -> usize {
         self.rings_offset() + self.ranks * self.vnis * self.ranks * self.ring_stride()
+    }
+
+    /// What others look at in order to communicate with a rank, besides rings: offsets and lengths.
+    pub(crate) fn looked_at(&self, rank: usize) -> [(usize, usize); 3] {
+        let attendances = self.attendances_offset() + rank * self.vnis * LINE;
+        let connections = self.connections_offset() + rank * self.vnis * self.connection_stride();
+        [
+            (0, self.attendances_offset()),
+            (attendances, self.vnis * LINE),
+            (connections, self.vnis * self.connection_stride()),
+        ]
     }
 
     /// The bell of a rank.
@@ -169,6 +199,20 @@ impl Geometry {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_rings_of_every_job_take_the_longest_payload() {
+        for ranks in [1, 4, 5, 8, 9, 64, 65, 100, 128, 1 << 16] {
+            let geometry = Geometry::for_job(ranks, 1);
+            assert!(longest_payload(geometry.bulk_bytes as u64) >= LONGEST_PAYLOAD as u64);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "payloads of at most 16384 bytes")]
+    fn rings_too_small_for_the_longest_payload_are_refused() {
+        Geometry { ranks: 65, vnis: 1, slots: 256, bulk_bytes: 64 << 10 }.check();
+    }
 
     #[test]
     fn rings_do_not_overlap_and_end_at_the_segment() {

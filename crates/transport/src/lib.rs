@@ -20,12 +20,14 @@
 //! | `ring.rs` | producer and consumer of one ring; credits |
 //! | `geometry.rs` | where everything lies in the shared segment |
 //! | `fabric.rs` | attaching to the segment; who is connected; the bells that wake sleepers |
+//! | `failure.rs` | what ends a job in the middle of its messages |
 //! | `presence.rs` | who is there, and who must fence |
 //! | `shared.rs` | the producer of a ring for many threads |
 //! | `mailbox.rs` | the rings of one VNI: `Outbox`, `SharedOutbox`, `Inbox` |
 //! | `single_copy.rs` | large messages: one copy, straight from the sender's memory |
 
 mod fabric;
+mod failure;
 mod geometry;
 mod mailbox;
 mod presence;
@@ -35,7 +37,8 @@ pub mod single_copy;
 mod slot;
 
 pub use fabric::{Fabric, TransportError};
-pub use geometry::Geometry;
+pub use failure::{Fail, Failure};
+pub use geometry::{Geometry, LONGEST_PAYLOAD};
 pub use mailbox::{Inbox, Outbox, SharedOutbox};
 pub use ring::{Consumer, Incoming, Offer, Producer};
 pub use slot::{EXTRA_BYTES, Envelope, Header, INLINE_BYTES};

@@ -17,7 +17,8 @@
 //! 3. A sender that sleeps since its receiver is absent is woken: the newcomer writes its state, passes a full fence and
 //!    rings everybody's bell; a sleeper announces itself, passes a full fence and looks at the state once more.
 
-use heddle_platform::atomic::{AtomicU32, Ordering, fence};
+use crate::single_copy::Identity;
+use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use heddle_platform::barrier;
 
 const ABSENT: u32 = 0;
@@ -45,16 +46,33 @@ impl Need {
 #[derive(Debug, Default)]
 pub(crate) struct Presence {
     state: AtomicU32,
+    pid: AtomicU32,
+    cookie_address: AtomicU64,
+    cookie: AtomicU64,
 }
+
+const _: () = assert!(size_of::<Presence>() == 64);
 
 impl Presence {
     /// Says that the process is there. The caller rings all bells afterwards.
-    pub(crate) fn enter(&self, need: Need) {
+    pub(crate) fn enter(&self, need: Need, identity: Identity) {
+        self.pid.store(identity.pid, Ordering::Relaxed);
+        self.cookie_address.store(identity.address, Ordering::Relaxed);
+        self.cookie.store(identity.cookie, Ordering::Relaxed);
         let state = if need == Need::Fences { NEEDS_FENCES } else { READY };
         // Release: what the process has set up, it has set up before.
         self.state.store(state, Ordering::Release);
         // Invariant 3: partner of the fence in `barrier::heavy` of a sleeper.
         fence(Ordering::SeqCst);
+    }
+
+    /// Where the memory of the process is. The caller has met it.
+    pub(crate) fn identity(&self) -> Identity {
+        Identity {
+            pid: self.pid.load(Ordering::Relaxed),
+            address: self.cookie_address.load(Ordering::Relaxed),
+            cookie: self.cookie.load(Ordering::Relaxed),
+        }
     }
 
     /// Whether a ring from or to this process may be used; does what it needs.

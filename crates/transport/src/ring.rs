@@ -9,13 +9,18 @@
 //! | `tail`, `bulk_tail` | consumer, private | next cell / byte to read |
 //! | `Credits` | consumer writes, producer reads | how far the consumer has come, published lazily |
 //!
+//! The counters are 64 bits wide and do not wrap: at 10^9 cells a second that would take 580 years, and at 20 GB/s the
+//! bytes would take 29. What does wrap is the flag of a cell, which has room for 31 bits of the lap ([`RingMemory::lap`]).
+//!
 //! Invariants:
 //! 1. head − credits.cells ≤ cells: a cell is filled only after its earlier message was consumed.
 //! 2. bulk_head − credits.bulk ≤ bulk bytes, and no payload wraps: one that would cross the end starts at 0 again.
 //! 3. Unpublished credits are fewer than a quarter of either area, and one payload takes at most a quarter of the
-//!    bulk area; so a producer that waits for room always gets it once the consumer has drained the ring.
+//!    bulk area ([`longest_payload`]); so a producer that waits for room always gets it once the consumer has drained
+//!    the ring: at worst a quarter is unpublished, a quarter is skipped before the end, and a quarter is the payload.
 //! 4. Whoever publishes credits rings the producer's bell: a producer that sleeps for want of room is woken.
 
+use crate::failure::Peer;
 use crate::slot::{CELL_BYTES, CELL_INLINE_BYTES, Cell, EXTRA_BYTES, Header, INLINE_BYTES, Kept, Place};
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_platform::hint;
@@ -23,6 +28,14 @@ use heddle_sync::{Bell, Scope};
 
 /// How many slots the producer asks for at once, and how many ahead.
 pub(crate) const AHEAD: u64 = 16;
+
+/// One part of so many of either area may be unpublished, and one payload may take as much of the bulk area (invariant 3).
+const SHARE: u64 = 4;
+
+/// The longest payload for which a bulk area of this size always has room at some time, in bytes.
+pub(crate) const fn longest_payload(bulk_bytes: u64) -> u64 {
+    bulk_bytes / SHARE
+}
 
 /// The consumer's progress, in a cache-line pair of its own.
 #[repr(C, align(128))]
@@ -49,11 +62,24 @@ impl RingMemory {
         unsafe { self.cells.byte_add((number & (self.cell_count - 1)) as usize * CELL_BYTES) }
     }
 
+    /// Gets memory for the bulk area up to position `end` and somewhat further; `reserved` bytes have some. Returns how many
+    /// have now.
+    pub(crate) fn reserve_bulk(&self, reserved: u64, end: u64, peer: Peer) -> u64 {
+        let until = end.max(reserved + RESERVED_AT_ONCE).min(self.bulk_bytes);
+        peer.reserve(self.bulk.wrapping_add(reserved as usize), (until - reserved) as usize);
+        until
+    }
+
+    /// The flag of cell number `number`. It is odd, so that it never equals the 0 of a cleared or untouched cell, even
+    /// where the number of the lap no longer fits; and two laps in a row have different flags.
     #[inline(always)]
     pub(crate) fn lap(&self, number: u64) -> u32 {
-        (number >> self.cell_count.trailing_zeros()) as u32 + 1
+        ((number >> self.cell_count.trailing_zeros()) as u32) << 1 | 1
     }
 }
+
+/// How much of the bulk area gets memory at a time, in bytes, while the first payloads go through it.
+const RESERVED_AT_ONCE: u64 = 128 << 10;
 
 /// The sending end of a ring.
 #[derive(Debug)]
@@ -62,7 +88,11 @@ pub struct Producer {
     head: u64,
     head_limit: u64,
     bulk_head: u64,
+    /// No payload may end behind this: the consumer is not done there, or there is no memory yet.
     bulk_limit: u64,
+    /// How much of the bulk area has memory.
+    reserved: u64,
+    peer: Peer,
 }
 
 // SAFETY: the pointers lead into a shared mapping that outlives the producer (its `Fabric` is never unmapped while
@@ -72,14 +102,15 @@ unsafe impl Send for Producer {}
 impl Producer {
     /// # Safety
     /// `ring` is a ring of a live mapping and this is its only producer.
-    pub(crate) unsafe fn new(ring: RingMemory) -> Producer {
-        Producer { ring, head: 0, head_limit: ring.cell_count, bulk_head: 0, bulk_limit: ring.bulk_bytes }
+    pub(crate) unsafe fn new(ring: RingMemory, peer: Peer) -> Producer {
+        let (head_limit, reserved) = (ring.cell_count, 0);
+        Producer { ring, head: 0, head_limit, bulk_head: 0, bulk_limit: reserved, reserved, peer }
     }
 
     /// The longest payload that [`Producer::send_bulk`] takes, in bytes.
     #[inline]
     pub fn max_bulk(&self) -> usize {
-        (self.ring.bulk_bytes / 4) as usize
+        longest_payload(self.ring.bulk_bytes) as usize
     }
 
     /// Whether the cells up to number `end` may be filled.
@@ -160,6 +191,9 @@ impl Producer {
 
     /// Sends a message whose payload of `len` ≤ [`Producer::max_bulk`] bytes goes to the bulk area. `fill` writes
     /// the payload; `extra` travels in the slot. Returns false, having called nothing, when there is no room.
+    ///
+    /// # Panics
+    /// If the payload is longer than that.
     #[inline]
     pub fn send_bulk(
         &mut self,
@@ -168,7 +202,7 @@ impl Producer {
         extra: &[u8; EXTRA_BYTES],
         fill: impl FnOnce(*mut u8),
     ) -> bool {
-        debug_assert!(len <= self.max_bulk());
+        assert!(len <= self.max_bulk(), "{len} bytes are too many for the bulk area");
         let Some(position) = self.bulk_room(len as u64) else { return false };
         let Some(begin) = self.whole_slot() else { return false };
         let offset = (position % self.ring.bulk_bytes) as usize;
@@ -194,15 +228,22 @@ impl Producer {
         let offset = self.bulk_head % self.ring.bulk_bytes;
         let skip = if offset + len > self.ring.bulk_bytes { self.ring.bulk_bytes - offset } else { 0 };
         let position = self.bulk_head + skip;
-        if end_of(position, len) > self.bulk_limit {
-            // SAFETY: the credits of a live ring. Acquire: pairs with the Release in `Consumer::publish`.
-            let consumed = unsafe { &(*self.ring.credits).bulk }.load(Ordering::Acquire);
-            self.bulk_limit = consumed + self.ring.bulk_bytes;
-            if end_of(position, len) > self.bulk_limit {
-                return None;
-            }
+        let end = end_of(position, len);
+        (end <= self.bulk_limit || self.refresh_bulk(end)).then_some(position)
+    }
+
+    #[cold]
+    fn refresh_bulk(&mut self, end: u64) -> bool {
+        if self.reserved < self.ring.bulk_bytes && end > self.reserved {
+            self.reserved = self.ring.reserve_bulk(self.reserved, end, self.peer);
         }
-        Some(position)
+        // SAFETY: the credits of a live ring. Acquire: pairs with the Release in `Consumer::publish`.
+        let consumed = unsafe { &(*self.ring.credits).bulk }.load(Ordering::Acquire);
+        self.bulk_limit = consumed + self.ring.bulk_bytes;
+        if self.reserved < self.ring.bulk_bytes {
+            self.bulk_limit = self.bulk_limit.min(self.reserved);
+        }
+        end <= self.bulk_limit
     }
 }
 
@@ -282,7 +323,7 @@ impl Consumer {
     /// # Safety
     /// `ring` is a ring of a live mapping and this is its only consumer; `bell` outlives it.
     pub(crate) unsafe fn new(ring: RingMemory, bell: *const Bell) -> Consumer {
-        let publish_every = (ring.cell_count / 4).min(128);
+        let publish_every = (ring.cell_count / SHARE).min(128);
         Consumer { ring, tail: 0, published_tail: 0, bulk_tail: 0, published_bulk: 0, publish_every, bell }
     }
 
@@ -338,7 +379,7 @@ impl Consumer {
         }
         self.tail += cells;
         if self.tail - self.published_tail >= self.publish_every
-            || self.bulk_tail - self.published_bulk >= self.ring.bulk_bytes / 4
+            || self.bulk_tail - self.published_bulk >= self.ring.bulk_bytes / SHARE
         {
             self.publish();
         }
@@ -361,7 +402,11 @@ impl Consumer {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::geometry::{Geometry, LONGEST_PAYLOAD};
     use crate::slot::Envelope;
+
+    /// A peer that ends the test by its failure.
+    pub(crate) const SOMEBODY: Peer = Peer { rank: 3, fail: |failure| panic!("{failure}") };
 
     /// A ring in private memory.
     pub(crate) fn ring(slots: u64, bulk_bytes: u64) -> RingMemory {
@@ -375,9 +420,46 @@ pub(crate) mod tests {
 
     fn ends(ring: RingMemory) -> (Producer, Consumer) {
         // SAFETY: a private ring, of which this is the one producer.
-        let producer = unsafe { Producer::new(ring) };
+        let producer = unsafe { Producer::new(ring, SOMEBODY) };
         // SAFETY: as above, the one consumer.
         (producer, unsafe { Consumer::new(ring, Box::leak(Box::default())) })
+    }
+
+    /// The numbers of cells just before the flag wraps, and just before a lap would no longer fit into 32 bits.
+    pub(crate) const WRAPS_OF_LAPS: [u64; 2] = [1 << 31, 1 << 32];
+
+    /// Both ends of a ring that has carried all cells before number `start`.
+    fn ends_at(ring: RingMemory, start: u64) -> (Producer, Consumer) {
+        // SAFETY: a private ring.
+        let credits = unsafe { &*ring.credits };
+        credits.cells.store(start, Ordering::Relaxed);
+        let (mut tx, mut rx) = ends(ring);
+        (tx.head, tx.head_limit) = (start, start + ring.cell_count);
+        rx.start_at(start, 0);
+        (tx, rx)
+    }
+
+    impl Consumer {
+        /// Goes on as if all before these numbers had been taken.
+        pub(crate) fn start_at(&mut self, cells: u64, bulk: u64) {
+            (self.tail, self.published_tail) = (cells, cells);
+            (self.bulk_tail, self.published_bulk) = (bulk, bulk);
+        }
+    }
+
+    #[test]
+    fn no_message_appears_where_laps_wrap() {
+        const CELLS: u64 = 16;
+        for laps in WRAPS_OF_LAPS {
+            for len in [0, 8, 9, INLINE_BYTES] {
+                let (mut tx, mut rx) = ends_at(ring(CELLS / 2, 4096), (laps - 3) * CELLS);
+                for tag in 0..8 * CELLS as i32 {
+                    assert!(tx.send_inline(&header(tag), len, |_| {}));
+                    assert!(rx.take(|message| assert_eq!(message.header, header(tag))));
+                    assert!(!rx.take(|message| panic!("nobody sent {message:?}")));
+                }
+            }
+        }
     }
 
     pub(crate) fn header(tag: i32) -> Header {
@@ -436,6 +518,53 @@ pub(crate) mod tests {
             }
             assert_eq!(taken, sent);
         }
+    }
+
+    /// Lengths up to the longest payload that a job's rings take, in an order that meets the end of the bulk area in all
+    /// ways.
+    pub(crate) fn mixed_lengths() -> impl Iterator<Item = usize> {
+        let random =
+            (0..4000u32).map(|i| (i.wrapping_mul(0x9e37_79b9) >> 8) as usize % (LONGEST_PAYLOAD + 1));
+        [30720, 4096, LONGEST_PAYLOAD].into_iter().chain(random)
+    }
+
+    #[test]
+    fn a_drained_ring_has_room_for_every_payload() {
+        for ranks in [2, 8, 64, 65, 128] {
+            let memory = ring(256, Geometry::for_job(ranks, 1).bulk_bytes as u64);
+            let (mut tx, mut rx) = ends(memory);
+            for len in mixed_lengths() {
+                let sent = tx.send_bulk(&header(1), len, &[0; EXTRA_BYTES], |_| {});
+                assert!(sent, "no room for {len} bytes in a drained ring of a job of {ranks} ranks");
+                assert!(rx.take(|message| assert_eq!(message.len(), len)));
+            }
+        }
+    }
+
+    #[test]
+    fn the_bulk_area_gets_memory_as_far_as_it_is_used() {
+        let bulk_bytes = 4 * RESERVED_AT_ONCE;
+        let (mut tx, mut rx) = ends(ring(256, bulk_bytes));
+        let mut send = |count: usize| {
+            for _ in 0..count {
+                assert!(tx.send_bulk(&header(1), LONGEST_PAYLOAD, &[0; EXTRA_BYTES], |_| {}));
+                assert!(rx.take(|_| {}));
+            }
+            tx.reserved
+        };
+        assert_eq!(send(0), 0);
+        assert_eq!(send(1), RESERVED_AT_ONCE);
+        assert_eq!(send(4), 2 * RESERVED_AT_ONCE);
+        assert_eq!(send(40), bulk_bytes);
+    }
+
+    #[test]
+    #[should_panic(expected = "no shared memory for messages to rank 3")]
+    fn a_ring_without_memory_fails_before_it_is_touched() {
+        let mut memory = ring(8, 4096);
+        // Not mapped, as memory that cannot be had.
+        memory.bulk = std::ptr::without_provenance_mut(4096);
+        ends(memory).0.send_bulk(&header(1), 100, &[0; EXTRA_BYTES], |_| unreachable!("nothing is written"));
     }
 
     #[test]

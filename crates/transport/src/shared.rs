@@ -11,8 +11,10 @@
 //! Order: a thread's messages lie in the ring in the order in which it sent them, since each is claimed before the next, and
 //! so do those of two threads if the one's call was over before the other's began.
 
-use crate::ring::{AHEAD, RingMemory};
+use crate::failure::Peer;
+use crate::ring::{AHEAD, RingMemory, longest_payload};
 use crate::slot::{CELL_INLINE_BYTES, Cell, EXTRA_BYTES, Header, INLINE_BYTES, Kept};
+use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_platform::hint;
 use heddle_sync::claims::{CELLS_A_SLOT, Claims, Credits, LINE_BYTES};
 
@@ -21,6 +23,9 @@ use heddle_sync::claims::{CELLS_A_SLOT, Claims, Credits, LINE_BYTES};
 pub(crate) struct SharedProducer {
     ring: RingMemory,
     claims: Claims,
+    /// The position up to which the bulk area may be written; all of them once the whole area has memory.
+    reserved: AtomicU64,
+    peer: Peer,
 }
 
 // SAFETY: the pointers lead into a shared mapping that outlives the producer; what threads write there they have claimed.
@@ -31,9 +36,9 @@ unsafe impl Sync for SharedProducer {}
 impl SharedProducer {
     /// # Safety
     /// `ring` is a ring of a live mapping and this is its only producer.
-    pub(crate) unsafe fn new(ring: RingMemory) -> SharedProducer {
+    pub(crate) unsafe fn new(ring: RingMemory, peer: Peer) -> SharedProducer {
         let claims = Claims::new(ring.cell_count / CELLS_A_SLOT, ring.bulk_bytes / LINE_BYTES);
-        SharedProducer { ring, claims }
+        SharedProducer { ring, claims, reserved: AtomicU64::new(0), peer }
     }
 
     /// Claims a slot, and so many lines of the bulk area: the number of its first cell, and where the lines begin, in bytes.
@@ -49,6 +54,15 @@ impl SharedProducer {
             }
         }
         Some((number, claim.line * LINE_BYTES))
+    }
+
+    /// Gets memory for the bulk area up to a position. Threads that come here at once get the same memory.
+    #[cold]
+    fn reserve(&self, end: u64) {
+        let reserved = self.reserved.load(Ordering::Relaxed);
+        let until = self.ring.reserve_bulk(reserved.min(self.ring.bulk_bytes), end, self.peer);
+        let until = if until == self.ring.bulk_bytes { u64::MAX } else { until };
+        self.reserved.fetch_max(until, Ordering::Relaxed);
     }
 
     /// As [`Producer::send_inline`](crate::Producer::send_inline).
@@ -79,10 +93,18 @@ impl SharedProducer {
         extra: &[u8; EXTRA_BYTES],
         fill: impl FnOnce(*mut u8),
     ) -> bool {
-        debug_assert!(len as u64 <= self.ring.bulk_bytes / 4);
+        assert!(
+            len as u64 <= longest_payload(self.ring.bulk_bytes),
+            "{len} bytes are too many for the bulk area"
+        );
         // One for an empty payload, too: the reader takes its place for consumed up to there.
         let lines = (len as u64).div_ceil(LINE_BYTES).max(1);
         let Some((number, position)) = self.claim(lines) else { return false };
+        let end = position + lines * LINE_BYTES;
+        // Relaxed: memory that one thread has got is there for all.
+        if end > self.reserved.load(Ordering::Relaxed) {
+            self.reserve(end);
+        }
         let offset = (position % self.ring.bulk_bytes) as usize;
         // SAFETY: the lines are claimed, lie inside of the bulk area and do not wrap.
         fill(unsafe { self.ring.bulk.add(offset) });
@@ -102,14 +124,16 @@ impl SharedProducer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ring::tests::{header, ring};
+    use crate::geometry::Geometry;
+    use crate::ring::tests::{SOMEBODY, WRAPS_OF_LAPS, header, mixed_lengths, ring};
     use crate::ring::{Consumer, Incoming};
+    use heddle_sync::claims::Claim;
     use std::sync::Barrier;
     use std::thread;
 
     fn ends(memory: RingMemory) -> (SharedProducer, Consumer) {
         // SAFETY: a private ring, of which this is the one producer.
-        let producer = unsafe { SharedProducer::new(memory) };
+        let producer = unsafe { SharedProducer::new(memory, SOMEBODY) };
         // SAFETY: as above, the one consumer.
         (producer, unsafe { Consumer::new(memory, Box::leak(Box::default())) })
     }
@@ -153,6 +177,41 @@ mod tests {
             }) {}
             assert!(taken - before >= 3, "hardly any room in an empty ring");
             assert_eq!(taken, sent);
+        }
+    }
+
+    #[test]
+    fn no_message_appears_or_gets_lost_where_numbers_wrap() {
+        const SLOTS: u64 = 8;
+        // Cells of a lap, then slots and lines as the claims count them.
+        let cells = WRAPS_OF_LAPS.map(|laps| (laps * SLOTS, 0));
+        for (slot, line) in cells.into_iter().chain([(1 << 40, 1 << 24), (1 << 41, 3 << 24)]) {
+            let from = Claim { slot: slot - 3 * SLOTS, line: line.max(200) - 200 };
+            let memory = ring(SLOTS, 4096);
+            // SAFETY: a private ring.
+            let credits = unsafe { &*memory.credits };
+            credits.cells.store(from.slot * CELLS_A_SLOT, Ordering::Relaxed);
+            credits.bulk.store(from.line * LINE_BYTES, Ordering::Relaxed);
+            let (mut producer, mut consumer) = ends(memory);
+            producer.claims = Claims::starting_at(SLOTS, 4096 / LINE_BYTES, from);
+            consumer.start_at(from.slot * CELLS_A_SLOT, from.line * LINE_BYTES);
+            for tag in 0..500 {
+                assert!(send(&producer, tag, len(tag)));
+                assert!(consumer.take(|message| assert_eq!(check(message), tag)));
+                assert!(!consumer.take(|message| panic!("nobody sent {message:?}")));
+            }
+        }
+    }
+
+    #[test]
+    fn a_drained_ring_has_room_for_every_payload() {
+        for ranks in [2, 8, 64, 65, 128] {
+            let (producer, mut consumer) = ends(ring(256, Geometry::for_job(ranks, 1).bulk_bytes as u64));
+            for len in mixed_lengths() {
+                let sent = producer.send_bulk(&header(1), len, &[0; EXTRA_BYTES], |_| {});
+                assert!(sent, "no room for {len} bytes in a drained ring of a job of {ranks} ranks");
+                assert!(consumer.take(|message| assert_eq!(message.len(), len)));
+            }
         }
     }
 

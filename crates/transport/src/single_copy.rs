@@ -1,8 +1,92 @@
 //! Large messages in one copy: the kernel moves bytes straight between two processes' memory
 //! (`process_vm_readv`, `process_vm_writev`). Containers and hardened kernels may forbid it; then the engine streams
 //! through the rings instead.
+//!
+//! A process id means something only within its PID namespace: in another container the peer's id may be this process's
+//! own, or a stranger's. So a peer must prove that its id means the peer before its memory is touched. Each process publishes
+//! a random number, its *cookie*, together with the cookie's address in its memory ([`Presence`](crate::presence)). Before the
+//! first copy to or from a peer this process reads that memory by the peer's id. If the kernel forbids this, or if
+//! another number lies there, then everything from and to this peer is streamed.
 
+use heddle_platform::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::io;
+use std::sync::OnceLock;
+
+/// What this process's peers find in its memory; see the [module](self).
+static COOKIE: AtomicU64 = AtomicU64::new(0);
+
+/// Where a process's memory is, and how to recognise it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Identity {
+    /// The process id, as the process itself knows it.
+    pub(crate) pid: u32,
+    /// The address of the cookie.
+    pub(crate) address: u64,
+    /// The cookie.
+    pub(crate) cookie: u64,
+}
+
+impl Identity {
+    /// This process's.
+    pub(crate) fn own() -> Identity {
+        static CHOSEN: OnceLock<u64> = OnceLock::new();
+        let cookie = *CHOSEN.get_or_init(|| {
+            let cookie = random();
+            COOKIE.store(cookie, Ordering::Relaxed);
+            cookie
+        });
+        let address = (&raw const COOKIE).expose_provenance() as u64;
+        Identity { pid: std::process::id(), address, cookie }
+    }
+
+    /// Whether the process id means the process with this cookie, as seen from here.
+    fn is_reachable(&self) -> bool {
+        let mut found = 0u64.to_ne_bytes();
+        // SAFETY: the array has the length given.
+        let read = unsafe { read(self.pid, self.address, found.as_mut_ptr(), found.len()) };
+        read.is_ok() && u64::from_ne_bytes(found) == self.cookie && self.cookie != 0
+    }
+}
+
+/// A number that no other process of the machine has, with the certainty of 64 random bits; 0 if there is no randomness, and
+/// then it proves nothing.
+fn random() -> u64 {
+    let mut bytes = 0u64.to_ne_bytes();
+    // SAFETY: the array has the length given.
+    let got = unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
+    if got == bytes.len().cast_signed() { u64::from_ne_bytes(bytes) } else { 0 }
+}
+
+const UNKNOWN: u8 = 0;
+const PROVED: u8 = 1;
+const REFUSED: u8 = 2;
+
+/// What this process knows of its peers' memory: whether it may be copied from and to.
+#[derive(Debug)]
+pub(crate) struct Proofs(Box<[AtomicU8]>);
+
+impl Proofs {
+    /// Of peers that have proved nothing yet.
+    pub(crate) fn new(peers: usize) -> Proofs {
+        Proofs((0..peers).map(|_| AtomicU8::new(UNKNOWN)).collect())
+    }
+
+    /// The process id of a peer whose memory may be copied. The first call for a peer asks it for a proof.
+    pub(crate) fn pid(&self, peer: usize, identity: Identity) -> Option<u32> {
+        // Relaxed: the state carries nothing else. Threads that ask for a proof at the same time get the same.
+        let mut state = self.0[peer].load(Ordering::Relaxed);
+        if state == UNKNOWN {
+            state = if identity.is_reachable() { PROVED } else { REFUSED };
+            self.0[peer].store(state, Ordering::Relaxed);
+        }
+        (state == PROVED).then_some(identity.pid)
+    }
+
+    /// No copy from or to the peer is made any more.
+    pub(crate) fn refuse(&self, peer: usize) {
+        self.0[peer].store(REFUSED, Ordering::Relaxed);
+    }
+}
 
 /// A piece of this process's memory, as the kernel wants to have it.
 pub type Piece = libc::iovec;
@@ -26,7 +110,7 @@ pub fn allow_peers() {
 ///
 /// # Safety
 /// `local` is valid for writes of `len` bytes.
-pub unsafe fn read(pid: i32, remote: u64, local: *mut u8, len: usize) -> io::Result<()> {
+pub unsafe fn read(pid: u32, remote: u64, local: *mut u8, len: usize) -> io::Result<()> {
     // SAFETY: by the caller's promise; the kernel checks the remote side.
     unsafe { transfer(libc::process_vm_readv, pid, remote, local, len) }
 }
@@ -38,7 +122,7 @@ pub unsafe fn read(pid: i32, remote: u64, local: *mut u8, len: usize) -> io::Res
 ///
 /// # Safety
 /// `local` is valid for reads of `len` bytes.
-pub unsafe fn write(pid: i32, remote: u64, local: *mut u8, len: usize) -> io::Result<()> {
+pub unsafe fn write(pid: u32, remote: u64, local: *mut u8, len: usize) -> io::Result<()> {
     // SAFETY: by the caller's promise; the kernel checks the remote side.
     unsafe { transfer(libc::process_vm_writev, pid, remote, local, len) }
 }
@@ -52,13 +136,13 @@ type Transfer = unsafe extern "C" fn(
     libc::c_ulong,
 ) -> libc::ssize_t;
 
-unsafe fn transfer(call: Transfer, pid: i32, remote: u64, local: *mut u8, len: usize) -> io::Result<()> {
+unsafe fn transfer(call: Transfer, pid: u32, remote: u64, local: *mut u8, len: usize) -> io::Result<()> {
     let mut done = 0;
     while done < len {
         let here = piece(local.wrapping_add(done), len - done);
         let there = piece(std::ptr::with_exposed_provenance_mut(remote as usize + done), len - done);
         // SAFETY: `here` is valid by the caller's promise.
-        let moved = unsafe { call(pid, &raw const here, 1, &raw const there, 1, 0) };
+        let moved = unsafe { call(pid.cast_signed(), &raw const here, 1, &raw const there, 1, 0) };
         match moved {
             1.. => done += moved as usize,
             0 => return Err(io::Error::from_raw_os_error(libc::EFAULT)),
@@ -81,7 +165,7 @@ mod tests {
     fn copies_within_this_process_and_reports_a_bad_address() {
         let source = vec![42u8; 100_000];
         let mut target = vec![0u8; 100_000];
-        let pid = std::process::id() as i32;
+        let pid = std::process::id();
         let remote = source.as_ptr().expose_provenance() as u64;
         // SAFETY: `target` has the length given.
         match unsafe { read(pid, remote, target.as_mut_ptr(), target.len()) } {
@@ -90,5 +174,32 @@ mod tests {
         }
         // SAFETY: as above.
         assert!(unsafe { read(pid, 8, target.as_mut_ptr(), 16) }.is_err());
+    }
+
+    #[test]
+    fn only_the_process_with_the_cookie_is_reachable() {
+        let own = Identity::own();
+        assert_ne!(own.cookie, 0);
+        if !own.is_reachable() {
+            return eprintln!("skipped: the kernel forbids single copies here");
+        }
+        // As in another PID namespace: the id means this process, and something else lies at the peer's address.
+        assert!(!Identity { cookie: own.cookie ^ 1, ..own }.is_reachable());
+        assert!(!Identity { address: 8, ..own }.is_reachable());
+        assert!(!Identity { pid: u32::MAX, ..own }.is_reachable());
+        assert!(!Identity { cookie: 0, ..own }.is_reachable());
+    }
+
+    #[test]
+    fn a_peer_proves_itself_once_and_can_be_refused() {
+        let (own, proofs) = (Identity::own(), Proofs::new(3));
+        let expected = own.is_reachable().then_some(own.pid);
+        let stranger = Identity { cookie: own.cookie ^ 1, ..own };
+        assert_eq!(proofs.pid(0, own), expected);
+        assert_eq!(proofs.pid(1, stranger), None);
+        assert_eq!(proofs.pid(1, own), None, "it is not asked again");
+        proofs.refuse(0);
+        assert_eq!(proofs.pid(0, own), None);
+        assert_eq!(proofs.pid(2, own), expected, "the others are not concerned");
     }
 }

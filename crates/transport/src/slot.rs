@@ -14,7 +14,8 @@
 //! move is what counts: the producer's stores leave in order, and each line that the consumer has read before must
 //! first be taken back from it.
 //!
-//! The first word is the flag: a cell holds message number *i* when its lap equals ⌊*i* / cells⌋ + 1. The producer
+//! The first word is the flag: a cell holds message number *i* when its lap equals 2 ⌊*i* / cells⌋ + 1 (modulo 2^32,
+//! and so never 0). The producer
 //! fills everything else first and stores this word last (Release); the consumer loads it (Acquire). Laps make
 //! clearing unnecessary, so the consumer never writes to the line, and zeroed memory is an empty ring.
 //!

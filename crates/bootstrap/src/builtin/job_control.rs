@@ -9,6 +9,7 @@ use heddle_platform::atomic::Ordering;
 
 use super::control::{Control, Entry, MAGIC, MAX_SIZE, VERSION, control_len};
 use super::env::Contract;
+use crate::mapping::{lengthen, reserve};
 use crate::{BootstrapError, Mapping, World};
 
 /// The name under which `/proc/*/maps` shows the memory of a job.
@@ -32,10 +33,12 @@ impl JobControl {
         }
         let system = |what| move |source| BootstrapError::System { what, source };
         let file = anonymous_file().map_err(system("making the job's memory file"))?;
-        file.set_len(control_len(size) as u64).map_err(system("sizing the job's memory file"))?;
+        lengthen(file.as_fd(), control_len(size) as u64).map_err(system("sizing the job's memory file"))?;
         forbid_shrinking(&file).map_err(system("sealing the job's memory file"))?;
         let mapping = Mapping::shared(file.as_fd(), 0, control_len(size))
             .map_err(system("mapping the job's control block"))?;
+        reserve(mapping.as_ptr(), mapping.len())
+            .map_err(system("getting memory for the job's control block"))?;
         let control = Control::new(mapping, size);
         let header = control.header();
         // Relaxed: no rank exists yet, and starting one orders everything before it.

@@ -2,8 +2,10 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 
 use crate::harness::{Running, eventually, mpiexec};
+use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::{Signal, kill};
 
 #[test]
@@ -36,6 +38,21 @@ fn a_rank_that_exits_without_mpi() {
 }
 
 #[test]
+fn a_rank_that_exits_well_while_others_are_in_mpi() {
+    let says = ["rank 1 ", "code 0", "never called MPI_Init", "rank 0 has called it", "the job is ended"];
+    mpiexec(&["-n", "3", "@rank", "1@exit=0", "init", "park"]).failed(1, &says);
+    // The others may call MPI_Init when it is long gone.
+    mpiexec(&["-n", "2", "@rank", "1@exit=0", "await-ends=1", "init", "park"]).failed(1, &says);
+}
+
+#[test]
+fn a_job_in_which_no_rank_calls_mpi_init_is_fine() {
+    let report = mpiexec(&["-n", "2", "@rank", "1@exit=0", "await-ends=1", "who"]);
+    assert_eq!((report.code(), report.err.as_str()), (0, ""));
+    assert_eq!(report.out, "rank 0 of 2 app Some(0)\n");
+}
+
+#[test]
 fn a_rank_that_aborts() {
     mpiexec(&["-n", "2", "@rank", "init", "1@abort=42:the data are wrong", "1@exit=42", "park"])
         .failed(42, &["rank 1", "MPI_Abort with code 42: the data are wrong"]);
@@ -61,6 +78,16 @@ fn a_code_after_finalize_does_not_end_the_job() {
 #[test]
 fn ranks_that_will_not_end_are_killed() {
     mpiexec(&["-n", "3", "@rank", "ignore-term", "init", "0@exit=3", "park"]).failed(3, &["rank 0"]);
+}
+
+#[test]
+fn a_limit_on_the_size_of_files_is_an_error_and_no_signal() {
+    let limit = || setrlimit(Resource::RLIMIT_FSIZE, 10240, 10240).map_err(Into::into);
+    let running = Running::start_with(&["-n", "2", "true"], &[], |command| {
+        // SAFETY: the closure makes a system call only.
+        unsafe { command.pre_exec(limit) }
+    });
+    running.finish().failed(1, &["the job's memory file", "10240 bytes", "ulimit -f unlimited"]);
 }
 
 #[test]

@@ -28,6 +28,14 @@ fn a_rank_dies_and_its_wrapper_does_not() {
 }
 
 #[test]
+fn a_wrapper_that_ends_before_its_rank_has_begun() {
+    // The rank is missed by nobody as long as a process of it runs, which may still call MPI_Init.
+    let script = "test $HEDDLE_RANK = 0 && exec @rank init await-finalized=1 finalize; \
+                  (sleep 1; @rank init finalize) & exit 0";
+    mpiexec(&["-n", "2", "sh", "-c", script]).went_well();
+}
+
+#[test]
 fn a_wrapper_passes_on_a_death() {
     mpiexec(&["-n", "2", "sh", "-c", "@rank init 1@raise=11 park; exit $?"])
         .failed(139, &["rank 1", "code 139", "SIGSEGV", "without MPI_Finalize"]);

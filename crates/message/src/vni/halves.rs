@@ -16,7 +16,7 @@
 use super::core::Core;
 use super::large::Large;
 use super::pace::Way;
-use super::under_way::{Half, Halves, Pull, Push, REFUSED};
+use super::under_way::{Half, Halves, Pull, Push};
 use super::way::Rules;
 use super::wire::{self};
 use crate::request::{self, RequestId};
@@ -47,12 +47,8 @@ impl<S: Rules> Core<S> {
     pub(crate) fn ask_for_half(&self, large: &mut Large, pull: &Pull) -> usize {
         let Pull { receive, key, peer, rts, local, len, .. } = *pull;
         large.halves.push(Halves { receive, key, peer, rts, asked_ns: clock::now_ns(), over: [None; 2] });
-        let push = wire::Push {
-            sender: rts.request,
-            receiver: receive,
-            address: local.expose_provenance() as u64,
-            pid: std::process::id(),
-        };
+        let push =
+            wire::Push { sender: rts.request, receiver: receive, address: local.expose_provenance() as u64 };
         self.send_control(peer, wire::PUSH, push.to_bytes());
         middle(len)
     }
@@ -70,7 +66,7 @@ impl<S: Rules> Core<S> {
             send: push.sender,
             receive: push.receiver,
             peer: flight.peer,
-            pid: push.pid,
+            pid: self.fabric.copy_partner(flight.peer),
             remote: push.address + begin as u64,
             local: local.wrapping_add(begin),
             len: end - begin,
@@ -102,7 +98,9 @@ impl<S: Rules> Core<S> {
         let Some((Halves { key, peer, rts, .. }, front, rear)) = over else { return };
         if !(front && rear) {
             // Neither is tried again.
-            REFUSED.fetch_or(!front, Ordering::Relaxed);
+            if !front {
+                self.fabric.stop_copying(peer);
+            }
             PUSH_REFUSED.fetch_or(!rear, Ordering::Relaxed);
             return self.ask_for_pieces(receive, &key, peer, rts);
         }
@@ -139,7 +137,7 @@ mod tests {
 
     /// One message by halves, of which the kernel may refuse either; the rear half is over first or last.
     fn arrives(model: &Model, front_refused: bool, rear_refused: bool, rear_first: bool) {
-        let [(_sender_fabric, sender), (_receiver_fabric, receiver)] = ranks(model);
+        let [(_sender_fabric, sender), (receiver_fabric, receiver)] = ranks(model);
         let mut from: Vec<u8> = (0..LEN).map(|i| (i * 7 + i / 256) as u8).collect();
         let mut to = vec![0; LEN];
         // SAFETY: the bytes outlive the operation, which ends in this function.
@@ -185,6 +183,7 @@ mod tests {
         }
         assert!(from == to, "other bytes arrived than were sent");
         assert!(!sender.has_offers());
+        assert_eq!(receiver_fabric.copy_partner(0).is_none(), front_refused);
         assert!(
             run!(receiver, Progress, core => core.large(Path::Progress, |large| large.halves.is_empty()))
         );
@@ -194,10 +193,8 @@ mod tests {
     fn arrives_whichever_half_is_over_first_and_whichever_is_refused() {
         for case in 0..24u32 {
             let bit = |bit: u32| case >> bit & 1 == 1;
-            REFUSED.store(false, Ordering::Relaxed);
             PUSH_REFUSED.store(false, Ordering::Relaxed);
             arrives(&models()[(case >> 3) as usize], bit(0), bit(1), bit(2));
-            assert!(!bit(0) || REFUSED.load(Ordering::Relaxed));
             assert!(!bit(1) || !are_possible());
         }
     }

@@ -89,5 +89,4 @@ pub use interface::Vni;
 pub use large::Sequel;
 pub use message::{Message, SendArgs, eager_header};
 pub use served::Served;
-pub use under_way::refuse_single_copy;
 pub use waiters::{Crew, LONGEST_SLEEP, LastLook};

@@ -26,7 +26,7 @@ use super::halves;
 use super::large::Large;
 use super::pace::Way;
 use super::receive::truncated;
-use super::under_way::{Half, Nanoseconds, Pull, REFUSED, Stream};
+use super::under_way::{Half, Nanoseconds, Pull, Stream};
 use super::way::Rules;
 use super::wire::{self, Cts, Rts};
 use crate::matching::Key;
@@ -34,11 +34,11 @@ use crate::request::{self, Outcome, RequestId};
 use heddle_model::Path;
 use heddle_platform::atomic::Ordering;
 use heddle_platform::clock;
-use heddle_transport::Incoming;
+use heddle_transport::{Incoming, LONGEST_PAYLOAD};
 use std::io;
 
-/// Bytes of one piece of a streamed message.
-const PIECE: usize = 32 << 10;
+/// Bytes of one piece of a streamed message: all that a ring takes.
+const PIECE: usize = LONGEST_PAYLOAD;
 
 /// A receiver hopes for the sender of a message to begin to wait, if the message has so many bytes or more …
 const WORTH_PATIENCE: usize = 256 << 10;
@@ -60,14 +60,16 @@ impl<S: Rules> Core<S> {
         flight.arrived = 0;
         flight.past_caches = false;
         flight.wanted = wanted;
-        match flight.buffer.contiguous() {
-            Some(local) if rts.address != 0 && !REFUSED.load(Ordering::Relaxed) => {
+        let partner = if rts.address != 0 { self.fabric.copy_partner(peer) } else { None };
+        match flight.buffer.contiguous().zip(partner) {
+            Some((local, pid)) => {
                 let hope = |bytes: u64| clock::now_ns() + (bytes / BYTES_A_NANOSECOND).min(LONGEST_HOPE);
                 let hope_until_ns = if wanted >= WORTH_PATIENCE { hope(wanted as u64) } else { 0 };
                 let pull = Pull {
                     receive: id,
                     key: *key,
                     peer,
+                    pid,
                     rts,
                     local,
                     len: wanted,
@@ -78,7 +80,7 @@ impl<S: Rules> Core<S> {
                 // This thread may leave MPI before it comes to that; sleepers can do it, too.
                 self.wake_sleepers();
             }
-            _ => self.ask_for_pieces(id, key, peer, rts),
+            None => self.ask_for_pieces(id, key, peer, rts),
         }
     }
 
@@ -134,7 +136,7 @@ impl<S: Rules> Core<S> {
         match result {
             Ok(took) => self.large(Path::Progress, |large| large.pace(peer, len).pulled(len, took)),
             Err(_) => {
-                REFUSED.store(true, Ordering::Relaxed);
+                self.fabric.stop_copying(peer);
                 return self.ask_for_pieces(receive, &key, peer, rts);
             }
         }

@@ -20,10 +20,10 @@ use crate::buffer::Buffer;
 use crate::request::{self, Outcome, RequestId, Stage};
 use heddle_model::{Path, SectionOf};
 use heddle_platform::atomic::Ordering;
-use heddle_transport::{EXTRA_BYTES, Envelope, Header, INLINE_BYTES};
+use heddle_transport::{EXTRA_BYTES, Envelope, Header, INLINE_BYTES, LONGEST_PAYLOAD};
 
-/// Data up to this many bytes is sent eagerly.
-const EAGER_LIMIT: usize = 32 << 10;
+/// Data up to this many bytes is sent eagerly: all that a ring takes.
+const EAGER_LIMIT: usize = LONGEST_PAYLOAD;
 
 /// Sends the data now, if it is small and there is room.
 #[inline(always)]
@@ -132,7 +132,7 @@ impl<S: Rules> Core<S> {
         let header = |kind| Header { kind, aux: 0, context: flight.context, envelope };
         if len > EAGER_LIMIT {
             let address = buffer.contiguous().map_or(0, |a| a.expose_provenance() as u64);
-            let rts = Rts { len: len as u64, address, request: id, pid: std::process::id() };
+            let rts = Rts { len: len as u64, address, request: id };
             let header = header(wire::RTS);
             flight.offered = true;
             self.count_offer(1);

@@ -3,7 +3,6 @@
 use super::wire::Rts;
 use crate::matching::Key;
 use crate::request::RequestId;
-use heddle_platform::atomic::{AtomicBool, Ordering};
 use heddle_platform::clock;
 use heddle_transport::single_copy;
 use std::io;
@@ -11,20 +10,14 @@ use std::io;
 /// A length of time.
 pub(super) type Nanoseconds = u64;
 
-/// Set when the kernel has refused a single copy, so that it is not tried again.
-pub(super) static REFUSED: AtomicBool = AtomicBool::new(false);
-
-/// Turns single copies off (`HEDDLE_SINGLE_COPY=off`).
-pub fn refuse_single_copy() {
-    REFUSED.store(true, Ordering::Relaxed);
-}
-
 /// A copy to be made from another process's memory, outside of all sections. Who has it has the flight of its receive.
 #[derive(Debug)]
 pub(crate) struct Pull {
     pub receive: RequestId,
     pub key: Key,
     pub peer: usize,
+    /// The sender's process.
+    pub pid: u32,
     pub rts: Rts,
     pub local: *mut u8,
     pub len: usize,
@@ -45,7 +38,7 @@ impl Pull {
     pub(crate) fn run(&self) -> io::Result<Nanoseconds> {
         let began = clock::now_ns();
         // SAFETY: `local` is the receive's buffer and has room for `len` bytes, of which `share` is a part.
-        unsafe { single_copy::read(self.rts.pid as i32, self.rts.address, self.local, self.share) }?;
+        unsafe { single_copy::read(self.pid, self.rts.address, self.local, self.share) }?;
         Ok(clock::now_ns() - began)
     }
 }
@@ -88,7 +81,8 @@ pub(crate) struct Push {
     pub send: RequestId,
     pub receive: RequestId,
     pub peer: usize,
-    pub pid: u32,
+    /// The receiver's process, if its memory may be copied to.
+    pub pid: Option<u32>,
     pub remote: u64,
     pub local: *mut u8,
     pub len: usize,
@@ -103,7 +97,8 @@ impl Push {
     /// # Errors
     /// What the kernel says.
     pub(crate) fn run(&self) -> io::Result<()> {
+        let pid = self.pid.ok_or(io::ErrorKind::PermissionDenied)?;
         // SAFETY: `local` is a part of the send's buffer and has `len` bytes.
-        unsafe { single_copy::write(self.pid as i32, self.remote, self.local, self.len) }
+        unsafe { single_copy::write(pid, self.remote, self.local, self.len) }
     }
 }

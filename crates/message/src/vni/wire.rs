@@ -13,14 +13,14 @@
 
 use heddle_transport::{EXTRA_BYTES, Envelope, Header};
 
-pub(super) const EAGER: u8 = 1;
-pub(super) const SYNC: u8 = 2;
-pub(super) const RTS: u8 = 3;
-pub(super) const CTS: u8 = 4;
-pub(super) const DATA: u8 = 5;
-pub(super) const FIN: u8 = 6;
-pub(super) const PUSH: u8 = 7;
-pub(super) const PUSHED: u8 = 8;
+pub(crate) const EAGER: u8 = 1;
+pub(crate) const SYNC: u8 = 2;
+pub(crate) const RTS: u8 = 3;
+pub(crate) const CTS: u8 = 4;
+pub(crate) const DATA: u8 = 5;
+pub(crate) const FIN: u8 = 6;
+pub(crate) const PUSH: u8 = 7;
+pub(crate) const PUSHED: u8 = 8;
 
 /// Ready to send: where the data lies.
 #[derive(Debug, Clone, Copy)]
@@ -30,9 +30,7 @@ pub(crate) struct Rts {
     /// Address in the sender's memory; 0 if the data does not lie in one piece.
     pub address: u64,
     /// The sender's request.
-    pub request: u32,
-    /// The sender's process id.
-    pub pid: u32,
+    pub(crate) request: u32,
 }
 
 /// Clear to send.
@@ -54,15 +52,13 @@ pub(crate) struct Push {
     /// The receiver's request.
     pub receiver: u32,
     /// Address of the whole message in the receiver's memory.
-    pub address: u64,
-    /// The receiver's process id.
-    pub pid: u32,
+    pub(crate) address: u64,
 }
 
 /// Three words: what fits into a control message and into the extra bytes of a bulk message.
 type Words = [u64; EXTRA_BYTES / 8];
 
-pub(super) fn to_bytes(words: Words) -> [u8; EXTRA_BYTES] {
+pub(crate) fn to_bytes(words: Words) -> [u8; EXTRA_BYTES] {
     let mut bytes = [0; EXTRA_BYTES];
     for (to, word) in bytes.chunks_exact_mut(8).zip(words) {
         to.copy_from_slice(&word.to_ne_bytes());
@@ -70,7 +66,7 @@ pub(super) fn to_bytes(words: Words) -> [u8; EXTRA_BYTES] {
     bytes
 }
 
-pub(super) fn from_bytes(bytes: &[u8]) -> Words {
+pub(crate) fn from_bytes(bytes: &[u8]) -> Words {
     let mut words = [0; EXTRA_BYTES / 8];
     for (word, from) in words.iter_mut().zip(bytes.chunks_exact(8)) {
         let mut eight = [0; 8];
@@ -82,12 +78,12 @@ pub(super) fn from_bytes(bytes: &[u8]) -> Words {
 
 impl Rts {
     pub(crate) fn to_bytes(self) -> [u8; EXTRA_BYTES] {
-        to_bytes([self.len, self.address, u64::from(self.pid) << 32 | u64::from(self.request)])
+        to_bytes([self.len, self.address, u64::from(self.request)])
     }
 
     pub(crate) fn from_bytes(bytes: &[u8]) -> Rts {
-        let [len, address, who] = from_bytes(bytes);
-        Rts { len, address, request: who as u32, pid: (who >> 32) as u32 }
+        let [len, address, request] = from_bytes(bytes);
+        Rts { len, address, request: request as u32 }
     }
 }
 
@@ -104,16 +100,16 @@ impl Cts {
 
 impl Push {
     pub(crate) fn to_bytes(self) -> [u8; EXTRA_BYTES] {
-        to_bytes([u64::from(self.sender) << 32 | u64::from(self.receiver), self.address, u64::from(self.pid)])
+        to_bytes([u64::from(self.sender), u64::from(self.receiver), self.address])
     }
 
     pub(crate) fn from_bytes(bytes: &[u8]) -> Push {
-        let [requests, address, pid] = from_bytes(bytes);
-        Push { sender: (requests >> 32) as u32, receiver: requests as u32, address, pid: pid as u32 }
+        let [sender, receiver, address] = from_bytes(bytes);
+        Push { sender: sender as u32, receiver: receiver as u32, address }
     }
 }
 
 /// The header of a message that belongs to the protocol and is not matched.
-pub(super) fn control(kind: u8) -> Header {
+pub(crate) fn control(kind: u8) -> Header {
     Header { kind, aux: 0, context: 0, envelope: Envelope::new(0, 0) }
 }
