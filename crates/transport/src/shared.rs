@@ -14,7 +14,7 @@
 use crate::ring::{AHEAD, RingMemory};
 use crate::slot::{CELL_INLINE_BYTES, Cell, EXTRA_BYTES, Header, INLINE_BYTES, Kept};
 use heddle_platform::hint;
-use heddle_sync::claims::{CELLS_A_SLOT, Claims, Credits, LINE_BYTES};
+use heddle_sync::queues::claims::{CELLS_A_SLOT, Claims, Credits, LINE_BYTES};
 
 /// The sending end of a ring, for many threads.
 #[derive(Debug)]
