@@ -12,6 +12,7 @@
 //! | | [`Fissile`]: makes these five usable with more threads than cores: the running thread may come again for a bounded time. `StrictMcs` and its like go without |
 //! | | [`Biased`]: any lock, free of charge while one thread uses it |
 //! | | [`TwoLevel`]: two locks and a filter; the low class stands back for the high one |
+//! | [`kinds`] | the catalogue: every lock by name, made for this machine |
 //! | `waiting` | [`wait`]: [`WaitPolicy`] and [`Waiter`], how long to spin, yield, and when to sleep |
 //! | | [`Bell`]: wakes sleepers, costs the waker a load while nobody sleeps; also between processes |
 //! | | [`bells`]: a few bells, to wake one waiter of many by name |
@@ -34,6 +35,8 @@ pub mod combining;
 mod events;
 #[doc(hidden)]
 pub mod fault;
+#[cfg(not(loom))]
+pub mod kinds;
 mod locks;
 mod memory;
 pub mod pool;

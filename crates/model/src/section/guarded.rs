@@ -1,108 +1,15 @@
 //! State that is reached only through its section.
 
-use crate::choice::{Arbitration, Execution, Granularity, Model};
-use crate::counters::{Row, Section};
-use crate::lock::LockKind;
-use crate::section::{Path, SectionLock, SectionToken};
-use crate::service::{Call, Offload, Service, Turn};
+use super::combined::Combined;
+use super::lock::{SectionLock, SectionToken};
+use super::service::{Offload, Service, Turn};
+use crate::choice::{Execution, Model};
+use crate::counters::Row;
+use crate::path::Path;
 use heddle_platform::cell::UnsafeCell;
-use heddle_platform::thread;
-use heddle_sync::mcs::StrictMcs;
+use heddle_sync::Native;
 use heddle_sync::wait::try_again;
-use heddle_sync::{
-    Combining, DsmSynch, LockQueue, LockQueueMcs, LockQueueMutex, Mcs, Mutex, Native, WaitPolicy,
-};
 use std::fmt;
-
-/// How the objects inside of a VNI are guarded: by a [`Sectioning`](crate::Sectioning) of that name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Objects {
-    /// By what guards the VNI.
-    Whole,
-    /// Each by a lock of its own; the VNI has none.
-    Parted,
-    /// The same, or by sections that nobody waits for.
-    LockFree,
-}
-
-/// Makes what guards the states of a process's VNIs.
-#[derive(Debug)]
-pub struct Sections {
-    model: Model,
-    threads: bool,
-    /// The one lock of `brief-global`.
-    shared: Option<SectionLock>,
-    /// The threads of `offload`.
-    service: Option<Service>,
-}
-
-impl Sections {
-    pub(crate) fn new(model: Model, threads: bool) -> Sections {
-        let one_for_all = threads && model.granularity == Granularity::BriefGlobal;
-        let shared = one_for_all.then(|| SectionLock::new(&model));
-        Sections { model, threads, shared, service: None }
-    }
-
-    /// Has these threads serve the VNIs: under `offload`, where nobody else would.
-    #[must_use]
-    pub fn served_by(self, service: Option<Service>) -> Sections {
-        Sections { service, ..self }
-    }
-
-    /// Puts state that all VNIs share behind a section of its own, which may be entered inside of a VNI's: a lock, except
-    /// where the call section or the thread level keeps others out anyway.
-    pub fn guard_shared<T: Send + 'static>(&self, section: Section, state: T) -> Guarded<T> {
-        let locked = self.threads && self.model.granularity != Granularity::Global;
-        let row = if locked { Row::of(section) } else { Row::without_section() };
-        Guarded::locked(locked.then(|| SectionLock::new(&self.model)), row, state)
-    }
-
-    /// Puts the state of the VNI of that number behind its section.
-    pub fn guard_vni<T: Send + 'static>(&self, number: usize, state: T) -> Guarded<T> {
-        let row = self.row(number);
-        if !self.threads {
-            return Guarded::locked(None, row, state);
-        }
-        match self.model.granularity {
-            Granularity::Global => Guarded::locked(None, row, state),
-            Granularity::BriefGlobal => Guarded::locked(self.shared.clone(), row, state),
-            Granularity::PerVni | Granularity::PerObject | Granularity::LockFree => match &self.service {
-                Some(service) => Guarded::served(service, number, row, state),
-                None => Guarded::by_execution(&self.model, row, state),
-            },
-        }
-    }
-
-    /// How the objects inside of a VNI are guarded.
-    pub fn objects(&self) -> Objects {
-        match self.model.granularity {
-            Granularity::PerObject if self.threads => Objects::Parted,
-            Granularity::LockFree if self.threads => Objects::LockFree,
-            _ => Objects::Whole,
-        }
-    }
-
-    /// How many operations of others a thread runs at most before it goes away.
-    pub(crate) fn combining_limit(&self) -> u32 {
-        self.model.combining_limit
-    }
-
-    /// The lock of a new section.
-    pub(crate) fn lock(&self) -> SectionLock {
-        SectionLock::new(&self.model)
-    }
-
-    /// Where the section of the VNI of that number is counted; if it has none but many, that of progress.
-    pub fn row(&self, number: usize) -> Row {
-        match self.model.granularity {
-            Granularity::BriefGlobal if self.threads => Row::of(Section::Process),
-            Granularity::PerVni if self.threads => Row::of(Section::Vni(number)),
-            Granularity::PerObject | Granularity::LockFree if self.threads => Row::of(Section::Arrivals),
-            Granularity::Global if self.threads => Row::within_call(),
-            _ => Row::without_section(),
-        }
-    }
-}
 
 /// State that is reached only through its section.
 ///
@@ -122,29 +29,6 @@ enum Home<T: Send + 'static> {
     Combined(Box<Combined<T>>),
 }
 
-/// State on which whoever is there runs the operations of all.
-enum Combined<T: Send + 'static> {
-    CSync(DsmSynch<T>),
-    LockQMutex(LockQueueMutex<T>),
-    LockQMcs(LockQueue<Mcs, T>),
-    LockQStrictMcs(LockQueueMcs<T>),
-    /// Always run by a serving thread.
-    Offload(Offload<T>),
-}
-
-/// Hands on to the combining that is used.
-macro_rules! combined {
-    ($self:ident, $combining:ident => $call:expr) => {
-        match $self {
-            Combined::CSync($combining) => $call,
-            Combined::LockQMutex($combining) => $call,
-            Combined::LockQMcs($combining) => $call,
-            Combined::LockQStrictMcs($combining) => $call,
-            Combined::Offload($combining) => $call,
-        }
-    };
-}
-
 impl<T: Send + 'static> fmt::Debug for Guarded<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Guarded").field("locked", &self.lock.is_some()).finish_non_exhaustive()
@@ -155,36 +39,21 @@ impl<T: Send + 'static> fmt::Debug for Guarded<T> {
 unsafe impl<T: Send> Sync for Guarded<T> {}
 
 impl<T: Send + 'static> Guarded<T> {
-    fn locked(lock: Option<SectionLock>, row: Row, state: T) -> Guarded<T> {
+    pub(super) fn locked(lock: Option<SectionLock>, row: Row, state: T) -> Guarded<T> {
         Guarded { lock, row, post_tries: 0, state: Home::Here(UnsafeCell::new(state)) }
     }
 
-    fn by_execution(model: &Model, row: Row, state: T) -> Guarded<T> {
-        let (limit, policy) = (model.combining_limit, WaitPolicy::DEFAULT);
-        let combined = match (model.execution, model.arbitration) {
+    pub(super) fn by_execution(model: &Model, row: Row, state: T) -> Guarded<T> {
+        if matches!(model.execution, Execution::Caller | Execution::Offload) {
             // Without a thread that serves, the callers do.
-            (Execution::Caller | Execution::Offload, _) => {
-                return Guarded::locked(Some(SectionLock::new(model)), row, state);
-            }
-            (Execution::CSync, _) => Combined::CSync(DsmSynch::new(state, limit, policy)),
-            (Execution::LockQ, Arbitration::One(LockKind::Mcs)) => {
-                Combined::LockQMcs(LockQueue::new(Mcs::new(policy), state, limit, policy))
-            }
-            (Execution::LockQ, Arbitration::One(LockKind::StrictMcs)) => {
-                Combined::LockQStrictMcs(LockQueue::new(StrictMcs::new(policy), state, limit, policy))
-            }
-            (Execution::LockQ, _) => {
-                Combined::LockQMutex(LockQueue::new(Mutex::new(policy), state, limit, policy))
-            }
-        };
+            return Guarded::locked(Some(SectionLock::new(model)), row, state);
+        }
         let post_tries = if model.execution == Execution::LockQ { model.post_tries } else { 0 };
-        Guarded { lock: None, row, post_tries, state: Home::Combined(Box::new(combined)) }
+        Guarded { lock: None, row, post_tries, state: Home::Combined(Box::new(Combined::new(model, state))) }
     }
 
-    fn served(service: &Service, vni: usize, row: Row, state: T) -> Guarded<T> {
-        let call = Call { service: service.clone(), thread: service.thread_of(vni) };
-        let offload = Offload::with_doorbell(state, call, WaitPolicy::DEFAULT);
-        let state = Home::Combined(Box::new(Combined::Offload(offload)));
+    pub(super) fn served(service: &Service, vni: usize, row: Row, state: T) -> Guarded<T> {
+        let state = Home::Combined(Box::new(Combined::served(service, vni, state)));
         Guarded { lock: None, row, post_tries: 0, state }
     }
 
@@ -384,73 +253,4 @@ unsafe fn run_inside<T, R>(
         unsafe { lock.leave(token) };
     }
     result
-}
-
-impl<T: Send + 'static> Combined<T> {
-    #[inline(never)]
-    fn run<R: Send>(&self, path: Path, row: Row, operation: impl FnOnce(&mut T) -> R + Send) -> R {
-        row.entered(path);
-        row.combine(|by_another| {
-            let operation = counted(row, thread::current_id(), by_another, operation);
-            match path {
-                Path::Main => combined!(self, combining => combining.run(operation)),
-                Path::Progress => combined!(self, combining => combining.run_here(operation)),
-            }
-        })
-    }
-
-    #[inline(never)]
-    fn try_run<R: Send>(
-        &self,
-        path: Path,
-        row: Row,
-        operation: impl FnOnce(&mut T) -> R + Send,
-    ) -> Option<R> {
-        let result = self.try_look(row, operation);
-        if result.is_some() {
-            row.entered(path);
-        }
-        result
-    }
-
-    #[inline(never)]
-    fn try_look<R: Send>(&self, row: Row, operation: impl FnOnce(&mut T) -> R + Send) -> Option<R> {
-        if matches!(self, Combined::Offload(_)) {
-            // Always its threads'.
-            return None;
-        }
-        let result = combined!(self, combining => combining.try_run(operation).ok());
-        if result.is_none() {
-            row.refused();
-        }
-        result
-    }
-
-    fn post(&self, row: Row, operation: impl FnOnce(&mut T) + Send + 'static) {
-        row.entered(Path::Main);
-        let caller = thread::current_id();
-        let operation = move |state: &mut T| counted(row, caller, &mut false, operation)(state);
-        combined!(self, combining => combining.post(operation));
-    }
-
-    fn takes_posts(&self) -> bool {
-        !matches!(self, Combined::CSync(_))
-    }
-}
-
-/// An operation that is counted, and says so, if another thread than the caller runs it.
-#[inline]
-fn counted<T, R>(
-    row: Row,
-    caller: u64,
-    by_another: &mut bool,
-    operation: impl FnOnce(&mut T) -> R + Send,
-) -> impl FnOnce(&mut T) -> R + Send {
-    move |state| {
-        if thread::current_id() != caller {
-            *by_another = true;
-            row.ran_for_another();
-        }
-        operation(state)
-    }
 }

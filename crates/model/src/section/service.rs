@@ -6,7 +6,7 @@
 
 use crate::choice::{Model, OffloadThreads};
 use crate::counters::Row;
-use crate::section::Path;
+use crate::path::Path;
 use heddle_sync::combining::offload::{self, Doorbell, Served};
 use heddle_sync::roster::{Look, Up};
 use heddle_sync::{Bell, Native, Roster, WaitPolicy};

@@ -12,11 +12,12 @@
 //! A thread runs so many operations of others and no more (the combining limit), and leaves the rest behind: it tells the
 //! engine, which wakes whoever sleeps, and each look for progress goes on with it ([`Sectioning::serve_left`]).
 
+use super::object::{Object, SectionOf, Sectioning};
+use super::order::Entered;
+use super::parted::{Locked, SHARDS, shard_of};
 use crate::counters::Row;
-use crate::guarded::Sections;
-use crate::parts::order::Entered;
-use crate::parts::{Locked, Object, SHARDS, SectionOf, Sectioning, shard_of};
-use crate::section::Path;
+use crate::path::Path;
+use crate::section::Sections;
 use heddle_platform::atomic::{AtomicUsize, Ordering};
 use heddle_platform::thread;
 use heddle_sync::combining::delegated::Rest;

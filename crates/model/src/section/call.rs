@@ -1,7 +1,9 @@
 //! The section that every MPI call enters.
 
+use super::lock::{SectionLock, SectionToken};
+use crate::choice::{Granularity, Model};
 use crate::counters::{Row, Section, work};
-use crate::section::{Path, SectionLock, SectionToken};
+use crate::path::Path;
 use std::cell::Cell;
 use std::hint::black_box;
 
@@ -26,8 +28,15 @@ pub struct CallSection {
     lock: Option<SectionLock>,
 }
 
+impl Model {
+    /// The section that every MPI call enters. `threads` says whether several threads may call at once.
+    pub fn call_section(&self, threads: bool) -> CallSection {
+        CallSection::new((threads && self.granularity == Granularity::Global).then(|| SectionLock::new(self)))
+    }
+}
+
 impl CallSection {
-    pub(crate) fn new(lock: Option<SectionLock>) -> CallSection {
+    fn new(lock: Option<SectionLock>) -> CallSection {
         CallSection { lock }
     }
 

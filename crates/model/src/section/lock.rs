@@ -2,20 +2,12 @@
 
 use crate::choice::{Arbitration, Model};
 use crate::counters::Row;
-use crate::lock::AnyLock;
+use crate::path::Path;
 use heddle_platform::clock;
+use heddle_sync::kinds::{AnyLock, LockSettings, pair_of};
 use heddle_sync::two_level::Class;
 use heddle_sync::{Biased, RawLock, TwoLevel, WaitPolicy};
 use std::sync::Arc;
-
-/// Why a section is entered. A two-level priority lock treats the two differently (Amer et al., TOPC 2019, section 5).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Path {
-    /// To issue an operation.
-    Main,
-    /// To wait for one.
-    Progress,
-}
 
 /// A section's lock. Copies stand for the same section.
 #[derive(Clone, Debug)]
@@ -68,16 +60,19 @@ impl SectionToken {
 
 impl SectionLock {
     pub(crate) fn new(model: &Model) -> SectionLock {
-        let policy = WaitPolicy::DEFAULT;
-        let lock = |kind| AnyLock::new(kind, policy, model.cohort_threshold);
+        let settings = LockSettings {
+            policy: WaitPolicy::DEFAULT,
+            cohort_threshold: model.cohort_threshold,
+            low_bound: model.low_bound,
+        };
         match model.arbitration {
             Arbitration::One(kind) if model.bias => {
-                SectionLock::Biased(Arc::new(Biased::new(lock(kind), policy)))
+                SectionLock::Biased(Arc::new(Biased::new(AnyLock::new(kind, &settings), settings.policy)))
             }
-            Arbitration::One(kind) => SectionLock::Plain(Arc::new(lock(kind))),
-            Arbitration::Priority(main, progress) => SectionLock::Priority(Arc::new(
-                TwoLevel::with_low_bound(lock(main), lock(progress), policy, model.low_bound),
-            )),
+            Arbitration::One(kind) => SectionLock::Plain(Arc::new(AnyLock::new(kind, &settings))),
+            Arbitration::Priority(main, progress) => {
+                SectionLock::Priority(Arc::new(pair_of(main, progress, &settings)))
+            }
         }
     }
 
@@ -177,7 +172,7 @@ impl SectionLock {
         match (self, token) {
             // SAFETY: the caller's promise.
             (SectionLock::Biased(lock), SectionToken::Owner) => unsafe { lock.release(None) },
-            // SAFETY: as above.
+            // SAFETY: the caller's promise.
             (_, token) => unsafe { self.leave_otherwise(token) },
         }
     }
@@ -190,11 +185,45 @@ impl SectionLock {
         match (self, token, token.class()) {
             // SAFETY: the caller's promise.
             (SectionLock::Biased(lock), SectionToken::Under, _) => unsafe { lock.release(Some(())) },
-            // SAFETY: as above.
+            // SAFETY: the caller's promise.
             (SectionLock::Plain(lock), SectionToken::Plain, _) => unsafe { lock.release(()) },
-            // SAFETY: as above.
+            // SAFETY: the caller's promise.
             (SectionLock::Priority(lock), _, Some(class)) => unsafe { lock.release(class) },
             _ => unreachable!("a token of another section"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use heddle_sync::kinds::LockName;
+
+    /// The type of the lock that a model has, written as [`LockName::type_name`] writes it.
+    fn type_name(lock: &SectionLock) -> String {
+        match lock {
+            SectionLock::Biased(lock) => {
+                format!("heddle_sync::locks::biased::Biased<{}>", lock.under().type_name())
+            }
+            SectionLock::Plain(lock) => lock.type_name().to_owned(),
+            SectionLock::Priority(lock) => {
+                let (high, low) = (lock.high().type_name(), lock.low().type_name());
+                format!("heddle_sync::locks::two_level::TwoLevel<{high}, {low}>")
+            }
+        }
+    }
+
+    /// A name of the catalogue means the same lock here as for C and for the benchmarks.
+    #[test]
+    fn a_model_can_have_every_lock_of_the_catalogue() {
+        for lock in LockName::all() {
+            let (bias, name) = match lock.name().strip_prefix("biased-") {
+                Some(under) => (true, under),
+                None => (false, lock.name()),
+            };
+            let arbitration = name.parse().expect("an arbitration");
+            let model = Model { arbitration, bias, ..Model::default() };
+            assert_eq!(type_name(&SectionLock::new(&model)), lock.type_name(), "{}", lock.name());
         }
     }
 }
