@@ -9,7 +9,7 @@ use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 
 use super::error::BenchError;
-use super::targets::number;
+use super::target::number;
 
 const PANEL: (u32, u32) = (460, 320);
 const COLUMNS: usize = 3;
