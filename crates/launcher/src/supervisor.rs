@@ -11,6 +11,7 @@
 //! launcher's output, the terminal. Two things cannot be waited for and are looked at every [`TICK`]: what ranks say
 //! in the control block, and whether an MPI process that a wrapper started is still there.
 
+mod phase;
 mod phases;
 mod pump;
 mod report;
@@ -32,7 +33,7 @@ use crate::rank::{Common, Input, Rank};
 use crate::signals::{ENDING, Signals};
 use crate::terminal_input::TerminalInput;
 use crate::verdict::{Failure, Verdict, judge};
-use phases::Phase;
+use phase::Phase;
 
 /// How often the launcher looks at what it cannot wait for.
 const TICK: Duration = Duration::from_millis(250);
