@@ -1,8 +1,9 @@
 #!/bin/sh
-# Formatting, lints and documentation; warnings are errors.
+# Formatting, circles of imports, lints and documentation; warnings are errors.
 set -eu
 cd "$(dirname "$0")/.."
 cargo fmt --all --check
+ci/circles.py --folders
 cargo clippy --workspace --all-targets --quiet -- -D warnings
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 if ! cargo run --quiet -p heddle-spec --bin generate -- missing | ci/readme_table.sh --check; then

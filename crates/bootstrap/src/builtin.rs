@@ -9,13 +9,3 @@ pub mod control;
 pub mod env;
 pub mod job;
 pub mod job_control;
-
-use crate::{BootstrapError, World};
-use env::Contract;
-use job::Job;
-
-/// Joins the job that the environment describes.
-pub(crate) fn join(contract: &Contract) -> Result<World, BootstrapError> {
-    let job = Job::open(contract)?;
-    Ok(World { rank: contract.rank, size: contract.size, appnum: contract.appnum, job: Some(job) })
-}

@@ -1,15 +1,16 @@
 //! Who this process is.
 
-use crate::builtin;
-use crate::{BootstrapError, Job};
+use crate::builtin::env::Contract;
+use crate::{BootstrapError, Job, JobControl};
+use std::os::fd::AsRawFd;
 
 /// The place of this process among those it was started with.
 #[derive(Debug)]
 pub struct World {
-    pub(crate) rank: u32,
-    pub(crate) size: u32,
-    pub(crate) appnum: Option<u32>,
-    pub(crate) job: Option<Job>,
+    rank: u32,
+    size: u32,
+    appnum: Option<u32>,
+    job: Option<Job>,
 }
 
 impl World {
@@ -18,10 +19,16 @@ impl World {
     /// # Errors
     /// When a mechanism's variables are there but wrong, or its job cannot be reached.
     pub fn from_env() -> Result<Self, BootstrapError> {
-        match builtin::env::Contract::read(std::env::var_os)? {
-            Some(contract) => builtin::join(&contract),
+        match Contract::read(std::env::var_os)? {
+            Some(contract) => Self::join(&contract),
             None => Ok(Self { rank: 0, size: 1, appnum: None, job: None }),
         }
+    }
+
+    /// Joins the job that the contract describes.
+    fn join(contract: &Contract) -> Result<Self, BootstrapError> {
+        let job = Job::open(contract)?;
+        Ok(Self { rank: contract.rank, size: contract.size, appnum: contract.appnum, job: Some(job) })
     }
 
     /// The rank of this process in `MPI_COMM_WORLD`.
@@ -47,5 +54,22 @@ impl World {
     #[must_use]
     pub fn job(&self) -> Option<&Job> {
         self.job.as_ref()
+    }
+}
+
+impl JobControl {
+    /// The calling process as a rank of the job, without an environment that says so: several ranks can be played by one
+    /// process.
+    ///
+    /// # Errors
+    /// What the system says.
+    ///
+    /// # Panics
+    /// When there is no such rank.
+    pub fn world_of(&self, rank: u32) -> Result<World, BootstrapError> {
+        let size = self.size();
+        assert!(rank < size, "rank {rank} is not in a job of {size} ranks");
+        let job_fd = self.fd().as_raw_fd();
+        World::join(&Contract { rank, size, appnum: None, job_fd, job_path: None })
     }
 }

@@ -6,6 +6,7 @@ mod info;
 mod installation;
 mod locks;
 mod models;
+mod report;
 mod settings;
 
 use std::io::{self, Write};

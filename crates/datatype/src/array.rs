@@ -6,7 +6,8 @@
 use std::sync::Arc;
 
 use crate::construct::{Constructed, Shape, not_negative, product, sum};
-use crate::contents::{Combiner, Contents, Form};
+use crate::contents::{Combiner, Form};
+use crate::datatype::Contents;
 use crate::datatype::{Datatype, TypeRef};
 use crate::error::TypeError;
 use heddle_spec::constants;

@@ -6,9 +6,10 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::bounds::{Bounds, BoundsBuilder};
-use crate::contents::{Combiner, Contents, Form};
+use crate::contents::{Combiner, Form};
+use crate::datatype::Contents;
+use crate::datatype::Elements;
 use crate::datatype::{Datatype, TypeRef};
-use crate::elements::Elements;
 use crate::error::TypeError;
 use crate::plan::{Plan, SequenceBuilder};
 

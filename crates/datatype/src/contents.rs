@@ -1,6 +1,5 @@
 //! How a datatype was made: what `MPI_Type_get_envelope` and `MPI_Type_get_contents` tell.
 
-use crate::TypeRef;
 use heddle_spec::constants;
 
 /// The constructor that made a datatype, with the value the ABI gives it.
@@ -52,55 +51,10 @@ pub enum Form {
     Large,
 }
 
-/// A datatype's constructor and its arguments, in the order the standard gives them back.
-#[derive(Debug)]
-pub struct Contents {
-    /// The constructor.
-    pub combiner: Combiner,
-    /// Arguments of type `int`.
-    pub integers: Vec<i64>,
-    /// Arguments of type `MPI_Aint`.
-    pub addresses: Vec<i64>,
-    /// Arguments of type `MPI_Count`.
-    pub counts: Vec<i64>,
-    /// The datatypes it was made from.
-    pub types: Vec<TypeRef>,
-}
-
 impl Combiner {
     /// Its value in the ABI.
     #[must_use]
     pub const fn value(self) -> i32 {
         self as i32
-    }
-}
-
-impl Contents {
-    pub(crate) const NAMED: Self = Self {
-        combiner: Combiner::Named,
-        integers: Vec::new(),
-        addresses: Vec::new(),
-        counts: Vec::new(),
-        types: Vec::new(),
-    };
-
-    /// `sizes` are `int` in the small form, `displacements` are `MPI_Aint` there; the large form gives
-    /// back both as counts, sizes first.
-    pub(crate) fn new(
-        combiner: Combiner,
-        form: Form,
-        sizes: Vec<i64>,
-        displacements: Vec<i64>,
-        types: Vec<TypeRef>,
-    ) -> Self {
-        let (integers, addresses, counts) = match form {
-            Form::Small => (sizes, displacements, Vec::new()),
-            Form::Large => {
-                let mut counts = sizes;
-                counts.extend(displacements);
-                (Vec::new(), Vec::new(), counts)
-            }
-        };
-        Self { combiner, integers, addresses, counts, types }
     }
 }

@@ -5,8 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::basic::{Basic, Kind};
 use crate::bounds::Bounds;
-use crate::contents::Contents;
-use crate::elements::{Elements, elements_in_part};
+use crate::contents::{Combiner, Form};
 use crate::plan::{ListedRun, Plan, RunList};
 
 /// A datatype. It never changes once it was constructed, apart from being committed.
@@ -31,6 +30,36 @@ pub enum TypeRef {
     Predefined(&'static Datatype),
     /// A datatype that the program made.
     Derived(Arc<Datatype>),
+}
+
+/// How a datatype's bytes divide into basic elements.
+#[derive(Debug)]
+pub(crate) enum Elements {
+    /// No data.
+    None,
+    /// Elements of `size` bytes each.
+    Uniform { size: i64 },
+    /// An element of `first` bytes, then one of `second`, and so on.
+    Pair { first: i64, second: i64 },
+    /// Whole copies of one type whose elements differ in size.
+    Copies(TypeRef),
+    /// Copies of different types, with how many there are of each.
+    Sequence(Box<[(i64, TypeRef)]>),
+}
+
+/// A datatype's constructor and its arguments, in the order the standard gives them back.
+#[derive(Debug)]
+pub struct Contents {
+    /// The constructor.
+    pub combiner: Combiner,
+    /// Arguments of type `int`.
+    pub integers: Vec<i64>,
+    /// Arguments of type `MPI_Aint`.
+    pub addresses: Vec<i64>,
+    /// Arguments of type `MPI_Count`.
+    pub counts: Vec<i64>,
+    /// The datatypes it was made from.
+    pub types: Vec<TypeRef>,
 }
 
 impl Deref for TypeRef {
@@ -234,18 +263,35 @@ impl Datatype {
             _ => None,
         }
     }
+}
 
-    /// Basic elements in `bytes` received bytes (`MPI_Get_elements`); nothing stands for `MPI_UNDEFINED`.
-    #[must_use]
-    pub fn get_elements(&self, bytes: i64) -> Option<i64> {
-        if self.size == 0 {
-            return (bytes == 0).then_some(0);
-        }
-        let whole = (bytes / self.size).checked_mul(self.basic_elements)?;
-        match bytes % self.size {
-            0 => Some(whole),
-            rest => whole.checked_add(elements_in_part(&self.elements, rest)?),
-        }
+impl Contents {
+    pub(crate) const NAMED: Self = Self {
+        combiner: Combiner::Named,
+        integers: Vec::new(),
+        addresses: Vec::new(),
+        counts: Vec::new(),
+        types: Vec::new(),
+    };
+
+    /// `sizes` are `int` in the small form, `displacements` are `MPI_Aint` there; the large form gives
+    /// back both as counts, sizes first.
+    pub(crate) fn new(
+        combiner: Combiner,
+        form: Form,
+        sizes: Vec<i64>,
+        displacements: Vec<i64>,
+        types: Vec<TypeRef>,
+    ) -> Self {
+        let (integers, addresses, counts) = match form {
+            Form::Small => (sizes, displacements, Vec::new()),
+            Form::Large => {
+                let mut counts = sizes;
+                counts.extend(displacements);
+                (Vec::new(), Vec::new(), counts)
+            }
+        };
+        Self { combiner, integers, addresses, counts, types }
     }
 }
 

@@ -1,21 +1,6 @@
 //! Counting basic elements in received bytes, for `MPI_Get_elements`.
 
-use crate::TypeRef;
-
-/// How a datatype's bytes divide into basic elements.
-#[derive(Debug)]
-pub(crate) enum Elements {
-    /// No data.
-    None,
-    /// Elements of `size` bytes each.
-    Uniform { size: i64 },
-    /// An element of `first` bytes, then one of `second`, and so on.
-    Pair { first: i64, second: i64 },
-    /// Whole copies of one type whose elements differ in size.
-    Copies(TypeRef),
-    /// Copies of different types, with how many there are of each.
-    Sequence(Box<[(i64, TypeRef)]>),
-}
+use crate::datatype::{Datatype, Elements, TypeRef};
 
 impl Elements {
     /// The elements of copies of `child`.
@@ -44,9 +29,24 @@ impl Elements {
     }
 }
 
+impl Datatype {
+    /// Basic elements in `bytes` received bytes (`MPI_Get_elements`); nothing stands for `MPI_UNDEFINED`.
+    #[must_use]
+    pub fn get_elements(&self, bytes: i64) -> Option<i64> {
+        if self.size == 0 {
+            return (bytes == 0).then_some(0);
+        }
+        let whole = (bytes / self.size).checked_mul(self.basic_elements)?;
+        match bytes % self.size {
+            0 => Some(whole),
+            rest => whole.checked_add(elements_in_part(&self.elements, rest)?),
+        }
+    }
+}
+
 /// Elements in the first `bytes` bytes, which are less than one whole copy; nothing if the bytes end within
 /// an element.
-pub(crate) fn elements_in_part(elements: &Elements, bytes: i64) -> Option<i64> {
+fn elements_in_part(elements: &Elements, bytes: i64) -> Option<i64> {
     let (mut elements, mut bytes, mut found) = (elements, bytes, 0_i64);
     // Each turn goes one type deeper, into the one copy where the bytes end.
     loop {

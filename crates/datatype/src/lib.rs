@@ -24,9 +24,9 @@ pub use array::{
 };
 pub use basic::{Basic, Class, Kind};
 pub use construct::Constructed;
-pub use contents::{Combiner, Contents, Form};
+pub use contents::{Combiner, Form};
 pub use cursor::{Cursor, Run, Runs};
-pub use datatype::{Datatype, TypeRef};
+pub use datatype::{Contents, Datatype, TypeRef};
 pub use error::TypeError;
 pub use predefined::{all_predefined, predefined, types};
 pub use reduce::{Kernel, Op, ReduceError, kernel, reduce, supports};

@@ -12,6 +12,7 @@
 //! in the control block, whether an MPI process that a wrapper started is still there, and whether a rank has ended
 //! without `MPI_Init` while others have called it.
 
+mod phase;
 mod phases;
 mod pump;
 mod report;
@@ -33,7 +34,7 @@ use crate::rank::{Common, Ended, Input, Rank};
 use crate::signals::{ENDING, Signals};
 use crate::terminal_input::TerminalInput;
 use crate::verdict::{Failure, Verdict, judge};
-use phases::Phase;
+use phase::Phase;
 
 /// How often the launcher looks at what it cannot wait for.
 const TICK: Duration = Duration::from_millis(250);

@@ -24,25 +24,20 @@
 //!
 //! An operation is handed over as a closure, so that another thread may run it.
 
-mod call;
 mod choice;
 pub mod counters;
-mod free;
-mod guarded;
-mod lock;
-mod parts;
+mod objects;
+mod path;
 mod section;
-mod service;
 
-pub use call::CallSection;
 pub use choice::{
     Arbitration, Choice, CollectThreshold, Execution, Granularity, Lifetime, Model, ModelError, NAMED, Named,
     OffloadThreads, PARTS, Part, ReferenceCounts, RequestPool, UnknownArbitration, UnknownOption,
     UnknownThreshold, Values, WakeUp, pairwise,
 };
-pub use free::{LeftTo, LeftToAll, LockFree};
-pub use guarded::{Guarded, Objects, Sections};
-pub use lock::LockKind;
-pub use parts::{Enclosed, Locked, Object, Parted, SectionOf, Sectioning, Whole};
-pub use section::Path;
-pub use service::{Service, Turn};
+pub use heddle_sync::kinds::LockKind;
+pub use objects::{
+    Enclosed, LeftTo, LeftToAll, LockFree, Locked, Object, Parted, SectionOf, Sectioning, Whole,
+};
+pub use path::Path;
+pub use section::{CallSection, Guarded, Objects, Sections, Service, Turn};

@@ -8,11 +8,10 @@
 //!    identity that ended while it held the lock leaves it held for ever, as with any mutex.
 
 use crate::error::{Failure, Status};
-use crate::kinds;
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_platform::cell::UnsafeCell;
-use heddle_sync::two_level::TwoLevel;
-use heddle_sync::{CachePadded, Native, Platform, PriorityLock, RawLock, TimedLock};
+use heddle_sync::kinds::{LockName, LockSettings, Recipe};
+use heddle_sync::{CachePadded, Native, Platform, RawLock};
 use std::fmt;
 
 /// How long to wait.
@@ -58,117 +57,54 @@ pub trait AnyLock: Send + Sync {
     fn has_waiters(&self) -> bool;
 }
 
-type AcquireUntil<L> = fn(&L, u64) -> Option<<L as RawLock>::Token>;
-
-/// What a lock can do besides [`RawLock`].
-struct Abilities<L: RawLock> {
-    until: Option<AcquireUntil<L>>,
-    low: Option<LowClass<L>>,
-}
-
-struct LowClass<L: RawLock> {
-    acquire: fn(&L) -> L::Token,
-    try_acquire: fn(&L) -> Option<L::Token>,
-    until: Option<AcquireUntil<L>>,
-}
-
 /// See the [module](self).
-pub struct Held<L: RawLock> {
-    lock: CachePadded<L>,
+pub struct Held<R: Recipe> {
+    lock: CachePadded<R::Lock>,
     holder: CachePadded<AtomicU64>,
-    token: UnsafeCell<Option<L::Token>>,
-    abilities: Abilities<L>,
+    token: UnsafeCell<Option<TokenOf<R>>>,
 }
+
+type TokenOf<R> = <<R as Recipe>::Lock as RawLock>::Token;
 
 // SAFETY: `token` is accessed by one thread at a time, each after the former (invariant 1, and the lock's order); a lock
 // is Sync by its contract, and is released by the thread that acquired it.
-unsafe impl<L: RawLock> Sync for Held<L> {}
-// SAFETY: as above; a handle that is moved is not held by a call in progress.
-unsafe impl<L: RawLock> Send for Held<L> {}
+unsafe impl<R: Recipe> Sync for Held<R> {}
+// SAFETY: a lock that is moved is in no call, so nobody holds it, and `token` is empty.
+unsafe impl<R: Recipe> Send for Held<R> {}
 
-impl<L: RawLock> fmt::Debug for Held<L> {
+impl<R: Recipe> fmt::Debug for Held<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Held").finish_non_exhaustive()
     }
 }
 
-impl<L: RawLock> Held<L> {
-    fn with(lock: L, abilities: Abilities<L>) -> Self {
+impl<R: Recipe> Held<R> {
+    /// A free lock.
+    #[must_use]
+    pub fn new(settings: &LockSettings) -> Self {
         Self {
-            lock: CachePadded::new(lock),
+            lock: CachePadded::new(R::make(settings)),
             holder: CachePadded::new(AtomicU64::new(0)),
             token: UnsafeCell::new(None),
-            abilities,
         }
     }
 
-    /// A lock that can do no more than the contract asks.
-    #[must_use]
-    pub fn plain(lock: L) -> Self {
-        Self::with(lock, Abilities { until: None, low: None })
-    }
-
-    /// A lock whose waiters may give up.
-    #[must_use]
-    pub fn timed(lock: L) -> Self
-    where
-        L: TimedLock,
-    {
-        Self::with(lock, Abilities { until: Some(L::acquire_until), low: None })
-    }
-}
-
-impl<H, L> Held<TwoLevel<H, L>>
-where
-    H: RawLock,
-    L: RawLock<Platform = H::Platform>,
-{
-    fn two_level(
-        lock: TwoLevel<H, L>,
-        until: Option<AcquireUntil<TwoLevel<H, L>>>,
-        low_until: Option<AcquireUntil<TwoLevel<H, L>>>,
-    ) -> Self {
-        let low = LowClass {
-            acquire: <TwoLevel<H, L> as PriorityLock>::acquire_low,
-            try_acquire: <TwoLevel<H, L> as PriorityLock>::try_acquire_low,
-            until: low_until,
-        };
-        Self::with(lock, Abilities { until, low: Some(low) })
-    }
-
-    /// A lock with two classes.
-    #[must_use]
-    pub fn classes(lock: TwoLevel<H, L>) -> Self {
-        Self::two_level(lock, None, None)
-    }
-
-    /// A lock with two classes whose waiters may give up.
-    #[must_use]
-    pub fn timed_classes(lock: TwoLevel<H, L>) -> Self
-    where
-        H: TimedLock,
-        L: TimedLock,
-    {
-        Self::two_level(lock, Some(TwoLevel::acquire_high_until), Some(TwoLevel::acquire_low_until))
-    }
-}
-
-impl<L: RawLock> Held<L> {
-    fn acquire_until(&self, class: Class, deadline_ns: u64) -> Result<Option<L::Token>, Failure> {
-        let until = match (class, &self.abilities.low) {
+    fn acquire_until(&self, class: Class, deadline_ns: u64) -> Result<Option<TokenOf<R>>, Failure> {
+        let until = match (class, &R::LOW) {
             (Class::Low, Some(low)) => low.until,
-            _ => self.abilities.until,
+            _ => R::UNTIL,
         };
         let Some(until) = until else {
-            let can = kinds::names(|kind| kind.is_timed);
-            let words = format!("this kind of lock cannot wait for a time; these can: {can}");
+            let timed: Vec<&str> =
+                LockName::all().filter(|lock| lock.is_timed()).map(LockName::name).collect();
+            let words = format!("this kind of lock cannot wait for a time; these can: {}", timed.join(", "));
             return Err(Failure::new(Status::NotSupported, words));
         };
         Ok(until(&self.lock, deadline_ns))
     }
 }
 
-impl<L: RawLock> AnyLock for Held<L> {
+impl<R: Recipe> AnyLock for Held<R> {
     fn acquire(&self, class: Class, patience: Patience) -> Result<Status, Failure> {
         let me = Native::thread_id();
         if self.holder.load(Ordering::Relaxed) == me {
@@ -177,7 +113,7 @@ impl<L: RawLock> AnyLock for Held<L> {
                 _ => Err(Failure::new(Status::WouldDeadlock, "the calling thread holds the lock already")),
             };
         }
-        let low = self.abilities.low.as_ref().filter(|_| class == Class::Low);
+        let low = R::LOW.filter(|_| class == Class::Low);
         let token = match (patience, low) {
             (Patience::Endless, None) => Some(self.lock.acquire()),
             (Patience::Endless, Some(low)) => Some((low.acquire)(&self.lock)),

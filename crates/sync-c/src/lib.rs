@@ -7,7 +7,7 @@
 //! | file | what it has |
 //! |---|---|
 //! | [`lock`] | `heddle_lock_*`: what C calls |
-//! | [`kinds`] | the kinds of locks by name; one line each |
+//! | [`kinds`] | the catalogue of locks, by name |
 //! | [`held`] | a lock that keeps its own token and knows its holder |
 //! | [`combine`] | `heddle_combine_*`, and the kinds of combining by name |
 //! | [`error`] | statuses, and the last error of a thread in words |

@@ -2,9 +2,10 @@
 
 use crate::error::{Failure, Status, finish};
 use crate::held::{AnyLock, Class, Patience};
-use crate::kinds::{self, KINDS, NAMES};
+use crate::kinds;
 use crate::pointer;
 use heddle_platform::clock;
+use heddle_sync::kinds::LockName;
 use std::ffi::c_char;
 use std::fmt;
 
@@ -26,7 +27,7 @@ impl fmt::Debug for LockHandle {
 /// for a time.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_lock_kinds() -> *const c_char {
-    NAMES.as_ptr()
+    kinds::names().as_ptr()
 }
 
 /// Makes a free lock of the kind `kind` and stores it in `*lock`; on an error `*lock` becomes null.
@@ -39,12 +40,12 @@ pub unsafe extern "C" fn heddle_lock_create(kind: *const c_char, lock: *mut *mut
     let make = || {
         // SAFETY: the caller's promise.
         let name = unsafe { pointer::name(kind) }?;
-        let found = KINDS.iter().find(|kind| kind.name == name);
         let unknown = || {
-            let words = format!("there is no lock {name:?}; there are {}", kinds::names(|_| true));
+            let known: Vec<&str> = LockName::all().map(LockName::name).collect();
+            let words = format!("there is no lock {name:?}; there are {}", known.join(", "));
             Failure::new(Status::UnknownKind, words)
         };
-        Ok(LockHandle(found.ok_or_else(unknown)?.make()))
+        Ok(LockHandle(kinds::make(LockName::from_name(&name).ok_or_else(unknown)?)))
     };
     // SAFETY: the caller's promise.
     finish("heddle_lock_create", unsafe { pointer::give(lock, "lock", make) })

@@ -1,64 +1,53 @@
 //! Locks and waiting for programs with more threads than cores: no MPI in it, usable alone.
 //!
-//! | room | what it gives |
+//! | folder | what it gives |
 //! |---|---|
-//! | [`raw_lock`] | [`RawLock`], the contract of every lock here, and [`Lock`], the safe wrapper with guards |
-//! | [`mutex`] | [`Mutex`]: test-and-set, released by a plain store; waiters spin, yield, sleep |
-//! | [`ticket`] | [`Ticket`]: two counters, in order |
-//! | [`mcs`] | [`Mcs`]: a queue of nodes, in order, each waits on its own line |
-//! | [`clh`] | [`Clh`]: a queue in which each looks at its predecessor; released by a store; waiters may give up |
-//! | [`abortable_mcs`] | [`AbortableMcs`]: waiters may give up, and those that do not run are passed over |
-//! | [`hmcs`] | [`Hmcs`]: queues of cohorts within cohorts, for large machines; waiters may give up |
-//! | [`fissile`] | [`Fissile`]: what makes these five usable with more threads than cores: the running thread may come again for a bounded time. `StrictMcs` and its like go without |
-//! | [`biased`] | [`Biased`]: any lock, free of charge while one thread uses it |
-//! | [`two_level`] | [`TwoLevel`]: two locks and a filter; the low class stands back for the high one |
-//! | [`sync_counter`] | [`SyncCounter`]: wait for n events with one wake-up |
-//! | [`watched_state`] | [`WatchedState`]: an operation's state; its end signals who [watches](Watcher) it, without a lock |
-//! | [`leader`] | [`Leadership`]: one thread polls, the others sleep on their counters |
-//! | [`roster`] | [`Roster`]: of several serving threads the idle ones sleep, and one of them at a door that anybody may ring |
+//! | `locks` | [`raw_lock`]: [`RawLock`], the contract of every lock here, and [`Lock`], the safe wrapper with guards |
+//! | | [`Mutex`]: test-and-set, released by a plain store; waiters spin, yield, sleep |
+//! | | [`Ticket`]: two counters, in order |
+//! | | [`Mcs`]: a queue of nodes, in order; each thread waits on a line of its own |
+//! | | [`Clh`]: a queue in which each thread polls its predecessor; released by a store; waiters may give up |
+//! | | [`AbortableMcs`]: waiters may give up, and those that do not run are passed over |
+//! | | [`Hmcs`]: queues of cohorts within cohorts, for large machines; waiters may give up |
+//! | | [`Fissile`]: makes these five usable with more threads than cores: the running thread may come again for a bounded time. `StrictMcs` and its like go without |
+//! | | [`Biased`]: any lock, free of charge while one thread uses it |
+//! | | [`TwoLevel`]: two locks and a filter; the low class stands back for the high one |
+//! | [`kinds`] | the catalogue: every lock by name, made for this machine |
+//! | `waiting` | [`wait`]: [`WaitPolicy`] and [`Waiter`], how long to spin, yield, and when to sleep |
+//! | | [`Bell`]: wakes sleepers, costs the waker a load while nobody sleeps; also between processes |
+//! | | [`bells`]: a few bells, to wake one waiter of many by name |
+//! | `events` | [`SyncCounter`]: wait for n events with one wake-up |
+//! | | [`WatchedState`]: an operation's state; its end signals the [watcher](Watcher), without a lock |
+//! | | [`Leadership`]: one thread polls, the others sleep on their counters |
+//! | | [`Roster`]: idle serving threads sleep, one of them at a door that anybody may ring |
+//! | [`combining`] | [`Combining`]: a value whose operations are run by the caller, by the lock's holder ([`LockQueue`], [`DsmSynch`]) or by a thread for it ([`Offload`]); [`Delegated`]: the same, and a thread that posts never waits |
+//! | [`queues`] | [`queues::Bounded`] and [`queues::Unbounded`]: many producers, one consumer; [`queues::claims`]: slots of a ring in shared memory, for the many producers of one process |
 //! | [`pool`] | [`Pool`](pool::Pool): objects lent out from the thread's own stock, exchanged in batches |
 //! | [`statistics`] | counters and histograms that cost a store; [`Counted`](statistics::Counted): any lock, counted |
-//! | [`bell`] | [`Bell`]: wakes sleepers, costs the waker a load while nobody sleeps; also between processes |
-//! | [`bells`] | a few bells, to wake one waiter of many by name |
-//! | [`wait`] | [`WaitPolicy`] and [`Waiter`]: how long to spin, yield, and when to sleep |
-//! | [`node`] | queue nodes: blocks from a cache that each thread keeps |
-//! | [`combining`] | [`Combining`]: a value whose operations are run by the caller, by the lock's holder ([`LockQueue`], [`DsmSynch`]) or by a thread for it ([`Offload`]) |
-//! | [`combining::delegated`] | [`Delegated`]: the same, and nobody who posts ever waits |
-//! | [`queue`] | [`queue::Bounded`] and [`queue::Unbounded`]: many producers, one consumer |
-//! | [`claims`] | places in a ring in shared memory, for the many producers of one process |
-//! | [`padded`] | [`CachePadded`] |
+//! | `memory` | [`CachePadded`]; [`node`]: queue nodes, blocks from a cache that each thread keeps |
+//!
+//! A folder imports only from those that need less than it does: `memory`, `waiting`, `locks`, then the others.
 //!
 //! Every algorithm is generic over [`Platform`], so the model checker runs the sources that ship
 //! (`RUSTFLAGS="--cfg loom" cargo test -p heddle-sync --release --test 'loom_*'`).
 
-pub mod abortable_mcs;
-mod admission;
-pub mod bell;
-pub mod bells;
-pub mod biased;
-pub mod claims;
-pub mod clh;
 pub mod combining;
+mod events;
 #[doc(hidden)]
 pub mod fault;
-pub mod fissile;
-mod head;
-pub mod hmcs;
-pub mod leader;
-pub mod mcs;
-pub mod mutex;
-pub mod node;
-pub mod padded;
+#[cfg(not(loom))]
+pub mod kinds;
+mod locks;
+mod memory;
 pub mod pool;
-pub mod queue;
-pub mod raw_lock;
-pub mod roster;
+pub mod queues;
 pub mod statistics;
-pub mod sync_counter;
-pub mod ticket;
-pub mod two_level;
-pub mod wait;
-pub mod watched_state;
+mod waiting;
+
+pub use events::{leader, roster, sync_counter, watched_state};
+pub use locks::{abortable_mcs, biased, clh, fissile, hmcs, mcs, mutex, raw_lock, ticket, two_level};
+pub use memory::{node, padded};
+pub use waiting::{bell, bells, wait};
 
 pub use combining::{Combining, LockQueue};
 pub use heddle_platform::{Native, Platform, Scope};

@@ -5,8 +5,8 @@
 mod model;
 
 use heddle_platform::platform::MemoryCell;
-use heddle_sync::claims::{CELLS_A_SLOT, Claims, Credits, LINE_BYTES};
 use heddle_sync::fault::Fault;
+use heddle_sync::queues::claims::{CELLS_A_SLOT, Claims, Credits, LINE_BYTES};
 use heddle_sync::{Native, Platform};
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU64, Ordering};

@@ -4,7 +4,7 @@
 mod model;
 
 use heddle_sync::fault::Fault;
-use heddle_sync::queue::{Bounded, Consumer, Mpsc, Refused, Unbounded};
+use heddle_sync::queues::{Bounded, Consumer, Mpsc, Refused, Unbounded};
 use loom::sync::Arc;
 use loom::thread;
 use model::{RACE, explore, must_fail};

@@ -6,7 +6,7 @@ mod shuttle_world;
 
 use heddle_sync::combining::{Combining, DsmSynch, LockQueue, Offload};
 use heddle_sync::mutex::Mutex;
-use heddle_sync::queue::{Bounded, Consumer, Mpsc, Refused, Unbounded};
+use heddle_sync::queues::{Bounded, Consumer, Mpsc, Refused, Unbounded};
 use heddle_sync::{Lock, WaitPolicy};
 use shuttle::rand::Rng;
 use shuttle::thread;

@@ -46,7 +46,7 @@ mod races {
     use heddle_sync::fault::{Fault, inject};
     use heddle_sync::hmcs::{StrictHmcs, Tree};
     use heddle_sync::mcs::StrictMcs;
-    use heddle_sync::queue::{Bounded, Consumer, Mpsc, Unbounded};
+    use heddle_sync::queues::{Bounded, Consumer, Mpsc, Unbounded};
     use heddle_sync::ticket::StrictTicket;
     use heddle_sync::{
         Biased, Combining, Delegated, DsmSynch, Lock, LockQueue, Mcs, Mutex, Native, RawLock, SyncCounter,

@@ -4,7 +4,7 @@
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_platform::thread;
 use heddle_sync::combining::OffloadThread;
-use heddle_sync::queue::{Bounded, Consumer, Mpsc, Refused, Unbounded};
+use heddle_sync::queues::{Bounded, Consumer, Mpsc, Refused, Unbounded};
 use heddle_sync::{Combining, DsmSynch, Lock, LockQueue, Mutex, WaitPolicy};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;

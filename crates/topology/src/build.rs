@@ -1,6 +1,6 @@
 //! The tree from a table: for each hardware thread the package, NUMA node, cache and core that it belongs to.
 
-use crate::{Entry, Kind, Topology};
+use crate::tree::{Entry, Kind, Topology};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a hardware thread belongs to, each by a number that is unique among its kind; `None` for nothing known.
@@ -33,6 +33,14 @@ impl Groups {
             Kind::Core => self.core = Some(number),
             Kind::Machine | Kind::HardwareThread => {}
         }
+    }
+}
+
+impl Topology {
+    /// A machine of so many hardware threads (at least one), numbered from 0, all equally near.
+    #[must_use]
+    pub fn flat(hardware_threads: usize) -> Self {
+        tree((0..hardware_threads.max(1)).map(|number| (number, Groups::default())))
     }
 }
 
@@ -142,5 +150,34 @@ mod tests {
         }));
         assert_eq!(kinds_above(&tree, 1), [Kind::Machine]);
         assert_eq!(tree.nodes.len(), 3);
+    }
+
+    #[test]
+    fn a_flat_machine_is_a_root_with_leaves() {
+        let flat = Topology::flat(3);
+        assert_eq!(flat.root().kind(), Kind::Machine);
+        assert_eq!(flat.root().children().filter_map(|leaf| leaf.hardware_thread()).count(), 3);
+        assert_eq!(flat.places(Kind::Core), [(0, vec![]), (1, vec![]), (2, vec![])]);
+        assert_eq!(flat.places(Kind::HardwareThread)[2], (2, vec![3]));
+        assert!(flat.leaf(3).is_none());
+        let one = Topology::flat(0);
+        assert_eq!(one.hardware_threads().collect::<Vec<_>>(), [0]);
+        assert_eq!(one.leaf(0).map(|leaf| leaf.kind()), Some(Kind::Machine));
+    }
+
+    #[test]
+    fn places_have_one_length() {
+        let uneven = tree([
+            (0, Groups { package: Some(0), ..Default::default() }),
+            (1, Groups { package: Some(1), core: Some(1), ..Default::default() }),
+            (2, Groups { package: Some(1), core: Some(2), ..Default::default() }),
+            (3, Groups { package: Some(1), core: Some(2), ..Default::default() }),
+        ]);
+        let places = uneven.places(Kind::Core);
+        assert!(places.iter().all(|(_, way)| way.len() == 2));
+        assert_eq!(places[2].1, places[3].1);
+        assert_eq!(places[1].1[0], places[2].1[0]);
+        assert_ne!(places[1].1[1], places[2].1[1]);
+        assert_ne!(places[0].1[0], places[1].1[0]);
     }
 }

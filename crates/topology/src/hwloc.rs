@@ -59,7 +59,18 @@ fn type_number(kind: Kind) -> c_int {
     }
 }
 
-pub(crate) fn of_machine() -> Result<Topology, Error> {
+impl Topology {
+    /// The machine that this process may use, from `hwloc`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoHwloc`] where the library is missing, [`Error::HwlocVersion`] and [`Error::Hwloc`] where it is of no use.
+    pub fn of_machine() -> Result<Self, Error> {
+        of_machine()
+    }
+}
+
+fn of_machine() -> Result<Topology, Error> {
     read(None)
 }
 

@@ -16,7 +16,7 @@ use crate::ring::{AHEAD, RingMemory, longest_payload};
 use crate::slot::{CELL_INLINE_BYTES, Cell, EXTRA_BYTES, Header, INLINE_BYTES, Kept};
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_platform::hint;
-use heddle_sync::claims::{CELLS_A_SLOT, Claims, Credits, LINE_BYTES};
+use heddle_sync::queues::claims::{CELLS_A_SLOT, Claims, Credits, LINE_BYTES};
 
 /// The sending end of a ring, for many threads.
 #[derive(Debug)]
@@ -127,7 +127,7 @@ mod tests {
     use crate::geometry::Geometry;
     use crate::ring::tests::{SOMEBODY, WRAPS_OF_LAPS, header, mixed_lengths, ring};
     use crate::ring::{Consumer, Incoming};
-    use heddle_sync::claims::Claim;
+    use heddle_sync::queues::claims::Claim;
     use std::sync::Barrier;
     use std::thread;
 

@@ -24,7 +24,7 @@ impl Job {
     pub const AGREEMENTS: usize = AGREEMENTS;
 
     /// Finds the job's memory by the inherited descriptor or else by the path.
-    pub(super) fn open(contract: &Contract) -> Result<Self, BootstrapError> {
+    pub(crate) fn open(contract: &Contract) -> Result<Self, BootstrapError> {
         let by_fd = duplicate(contract.job_fd).and_then(|fd| Self::check(fd, contract));
         let file = match by_fd {
             Ok(file) => {

@@ -8,9 +8,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use heddle_platform::atomic::Ordering;
 
 use super::control::{Control, Entry, MAGIC, MAX_SIZE, VERSION, control_len};
-use super::env::Contract;
 use crate::mapping::{lengthen, reserve};
-use crate::{BootstrapError, Mapping, World};
+use crate::{BootstrapError, Mapping};
 
 /// The name under which `/proc/*/maps` shows the memory of a job.
 const NAME: &CStr = c"heddle-job";
@@ -58,19 +57,9 @@ impl JobControl {
         self.control.entry(rank)
     }
 
-    /// The calling process as a rank of the job, without an environment that says so: several ranks can be played by one
-    /// process.
-    ///
-    /// # Errors
-    /// What the system says.
-    ///
-    /// # Panics
-    /// When there is no such rank.
-    pub fn world_of(&self, rank: u32) -> Result<World, BootstrapError> {
-        let size = self.control.size();
-        assert!(rank < size, "rank {rank} is not in a job of {size} ranks");
-        let job_fd = self.fd().as_raw_fd();
-        super::join(&Contract { rank, size, appnum: None, job_fd, job_path: None })
+    /// How many ranks the job has.
+    pub(crate) fn size(&self) -> u32 {
+        self.control.size()
     }
 
     /// The descriptor that ranks are to inherit; it is closed on exec unless the launcher says otherwise.
@@ -99,6 +88,7 @@ fn forbid_shrinking(file: &File) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::env::Contract;
     use super::super::job::Job;
     use super::*;
     use crate::State;

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::error::{BenchError, tail};
 use super::graph500;
 use super::library::Library;
 use super::subject::Subject;
+use crate::report::error::{BenchError, tail};
 
 /// The folder with the benchmark's C sources: the one given, else `bench` here or beside the installation.
 ///

@@ -11,13 +11,13 @@ use std::process::{Command, ExitCode, Stdio};
 
 use serde::{Deserialize, Serialize};
 
-use super::error::{BenchError, tail};
 use super::library::{HEDDLE, Library};
-use super::machine::Machine;
 use super::peers::Peer;
-use super::record::save;
 use super::remains::Remains;
 use super::{compile, results_folder};
+use crate::report::error::{BenchError, tail};
+use crate::report::machine::Machine;
+use crate::report::run::save;
 
 /// The exit status of `run.py` on a machine without valgrind.
 const NO_VALGRIND: i32 = 77;

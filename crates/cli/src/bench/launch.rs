@@ -12,13 +12,13 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::cases::{Case, Effort};
-use super::error::{BenchError, tail};
 use super::graph500;
 use super::library::Library;
-use super::load::{Load, LoadMeter};
 use super::record::Line;
 use super::remains::Remains;
 use super::subject::Subject;
+use crate::report::error::{BenchError, tail};
+use crate::report::load::{Load, LoadMeter};
 
 /// Time for a launcher to end its ranks after SIGTERM, and for everything to vanish after SIGKILL.
 const GRACE: Duration = Duration::from_secs(3);

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::cases::Case;
-use super::error::BenchError;
 use crate::installation::Installation;
+use crate::report::error::BenchError;
 
 /// The name under which Heddle stands in results.
 pub(crate) const HEDDLE: &str = "heddle";

@@ -5,23 +5,19 @@
 //! after every launch.
 
 mod cases;
-pub(crate) mod chart;
 mod compile;
-pub(crate) mod error;
+mod figures;
 mod graph500;
 mod instructions;
 mod launch;
 mod library;
-pub(crate) mod load;
-pub(crate) mod machine;
 mod peers;
 mod picture;
-pub(crate) mod png;
-pub(crate) mod record;
+mod record;
 mod remains;
 mod subject;
 mod table;
-pub(crate) mod targets;
+mod targets;
 mod thread_targets;
 
 use std::collections::HashMap;
@@ -34,23 +30,22 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use cases::{Case, Effort, Scale, cases};
 use compile::Programs;
-use error::BenchError;
 use instructions::InstructionsArgs;
 use launch::{Ending, Run, Runner};
 use library::Library;
-use machine::Machine;
 use peers::Peer;
 use record::{Failure, Measurement, Participant, Results, summarise};
 use subject::{Topic, topics};
-use targets::Verdict;
 
 use crate::locks::{self, LocksArgs};
+use crate::report::error::BenchError;
+use crate::report::machine::Machine;
+use crate::report::png;
+use crate::report::run::{INTERRUPTED, results_folder, save, seconds};
+use crate::report::target::{Verdict, number};
 
 /// After so many launches of a case that took too long, a library is not asked again.
 const PATIENCE: u32 = 2;
-/// The exit status after an interruption, as shells have it for SIGINT.
-pub(crate) const INTERRUPTED: u8 = 130;
-
 /// Options of `heddle bench`.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -125,13 +120,6 @@ enum Other {
     Locks(LocksArgs),
     /// Count the instructions of the hottest calls under callgrind, beside the other libraries.
     Instructions(InstructionsArgs),
-}
-
-pub(crate) fn seconds(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(value) if (0.01..=30.0).contains(&value) => Ok(value),
-        _ => Err("a number of seconds from 0.01 to 30".to_owned()),
-    }
 }
 
 impl BenchArgs {
@@ -209,7 +197,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode, BenchError> {
     eprintln!("{}", session.results.machine.sentence());
     let interrupted = session.rounds()?;
     session.results.complete = !interrupted;
-    record::save(&session.results, &session.file)?;
+    save(&session.results, &session.file)?;
     let page = out.join("table.md");
     fs::write(&page, table::render(&session.results)).map_err(BenchError::file("write", &page))?;
     let picture = out.join("picture.svg");
@@ -224,12 +212,6 @@ pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode, BenchError> {
         (false, true) => ExitCode::FAILURE,
         (false, false) => ExitCode::SUCCESS,
     })
-}
-
-/// Where the results of a run go that was not told: `results/KIND-DATE`.
-pub(crate) fn results_folder(kind: &str, started: jiff::Timestamp) -> PathBuf {
-    let stamp: String = started.to_string().chars().take(19).filter(|c| !"-:".contains(*c)).collect();
-    PathBuf::from("results").join(format!("{kind}-{stamp}"))
 }
 
 /// The libraries that can be measured, each with its compiled programs.
@@ -368,7 +350,7 @@ impl Session {
         }
         self.results.summary = summarise(&self.results.measurements);
         self.results.targets = targets::check(&self.results.summary);
-        record::save(&self.results, &self.file)?;
+        save(&self.results, &self.file)?;
         Ok(interrupted)
     }
 
@@ -381,7 +363,7 @@ impl Session {
 fn conclude(results: &Results, out: &Path) {
     let count = |wanted| results.targets.iter().filter(|target| target.verdict == wanted).count();
     for target in results.targets.iter().filter(|target| target.verdict == Verdict::Fail) {
-        let shown = |value: Option<f64>| value.map_or("-".to_owned(), targets::number);
+        let shown = |value: Option<f64>| value.map_or("-".to_owned(), number);
         println!(
             "missed: {}: {} {}, limit {}",
             target.what,

@@ -8,9 +8,9 @@ use std::process::{Command, Stdio};
 use clap::ValueEnum;
 
 use super::cases::{Case, Comms};
-use super::error::{BenchError, tail};
 use super::library::Library;
 use super::subject::Subject;
+use crate::report::error::{BenchError, tail};
 
 /// Libraries that Heddle is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

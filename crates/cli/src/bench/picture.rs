@@ -5,9 +5,9 @@ use std::path::Path;
 
 use plotters::style::RGBColor;
 
-use super::chart::{self, Picture, Series};
-use super::error::BenchError;
 use super::record::{Figure, Key, Results, Row};
+use crate::report::chart::{self, Picture, Series};
+use crate::report::error::BenchError;
 
 /// What lies along a panel's horizontal axis.
 #[derive(Debug, Clone, Copy)]

@@ -1,16 +1,14 @@
 //! What was measured: the C program's lines, the medians over the rounds, and the file that keeps them.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::error::BenchError;
 use super::library::Library;
-use super::load::Load;
-use super::machine::Machine;
-use super::targets::Target;
+use crate::report::load::Load;
+use crate::report::machine::Machine;
+use crate::report::rounds::{ENOUGH_ROUNDS, median};
+use crate::report::target::Target;
 
 /// Shares of the threads in the work, where 1 is the mean.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -164,9 +162,6 @@ impl From<&Library> for Participant {
     }
 }
 
-/// With so many undisturbed rounds, the disturbed ones are left out of a figure.
-pub(crate) const ENOUGH_ROUNDS: usize = 3;
-
 /// A library's figure over the rounds: the undisturbed ones if there are enough, else all.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Figure {
@@ -234,18 +229,6 @@ pub(crate) struct Results {
     pub(crate) targets: Vec<Target>,
 }
 
-/// Writes a run's results to `path`; a reader never sees half a file.
-///
-/// # Errors
-///
-/// If the file cannot be written.
-pub(crate) fn save(results: &impl Serialize, path: &Path) -> Result<(), BenchError> {
-    let unfinished = path.with_extension("json.part");
-    let text = serde_json::to_string_pretty(results)?;
-    fs::write(&unfinished, text).map_err(BenchError::file("write", &unfinished))?;
-    fs::rename(&unfinished, path).map_err(BenchError::file("write", path))
-}
-
 /// Medians over the rounds, a row a key; rows in the keys' order.
 pub(crate) fn summarise(measurements: &[Measurement]) -> Vec<Row> {
     let mut groups: BTreeMap<&Key, BTreeMap<&str, Vec<&Measurement>>> = BTreeMap::new();
@@ -291,22 +274,10 @@ fn further(measurements: &[&Measurement]) -> BTreeMap<String, f64> {
     values.into_iter().filter_map(|(name, list)| Some((name.to_owned(), median(list.into_iter())?))).collect()
 }
 
-/// The middle value; the mean of the two middle ones of an even number; nothing of none.
-pub(crate) fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let mut sorted: Vec<f64> = values.collect();
-    sorted.sort_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    match sorted.len() {
-        0 => None,
-        odd if odd % 2 == 1 => Some(sorted[middle]),
-        _ => Some((sorted[middle - 1] + sorted[middle]) / 2.0),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Line, Measurement, median, summarise};
-    use crate::bench::load::Load;
+    use super::{Line, Measurement, summarise};
+    use crate::report::load::Load;
 
     const LINE: &str = r#"{"bench":"rate","version":"X 1","level":"single","provided":"single","ranks":2,
         "pinned":true,"size":8,"threads":1,"comms":"shared","window":128,"op":"isend","seconds":0.4,"value":5,
@@ -359,11 +330,5 @@ mod tests {
         let mut wrong = measured(1, 1000.0);
         wrong.line.wrong_bytes = 1;
         assert_eq!(summarise(&[wrong, measured(2, 7.0)])[0].figures["x"].median, 7.0);
-    }
-
-    #[test]
-    fn median_of_even_and_none() {
-        assert_eq!(median([1.0, 4.0, 2.0, 3.0].into_iter()), Some(2.5));
-        assert_eq!(median(std::iter::empty()), None);
     }
 }

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use super::figures::{best_peer, smaller_is_better};
 use super::library::HEDDLE;
 use super::record::{Figure, Results, Row};
-use super::targets::{Bound, Target, Verdict, best_peer, number, smaller_is_better};
+use crate::report::target::{Bound, Target, Verdict, number};
 
 /// Renders the whole page.
 pub(crate) fn render(results: &Results) -> String {
@@ -135,7 +136,7 @@ fn one_row(page: &mut String, results: &Results, row: &Row) {
         (None, Some((name, _))) => format!("- ({name})"),
         _ => "-".to_owned(),
     };
-    let probe = super::record::median(row.figures.values().filter_map(|figure| figure.probe_ns));
+    let probe = crate::report::rounds::median(row.figures.values().filter_map(|figure| figure.probe_ns));
     let _ = writeln!(page, " {ratio} | {} |", probe.map_or("-".to_owned(), number));
 }
 

@@ -1,7 +1,8 @@
 //! The targets that concern many threads: threads as good as processes, fair, and never slower for being many.
 
+use super::figures::{COMMS, Figures, MULTIPLE, SINGLE};
 use super::record::Key;
-use super::targets::{Bound, COMMS, Figures, MULTIPLE, SINGLE, Target};
+use crate::report::target::{Bound, Target};
 
 /// Checks them all.
 pub(crate) fn check(figures: &Figures<'_>, targets: &mut Vec<Target>) {
@@ -117,8 +118,8 @@ fn neighbors(figures: &Figures<'_>, targets: &mut Vec<Target>) {
 #[cfg(test)]
 mod tests {
     use super::{Key, SINGLE, at};
-    use crate::bench::targets::Verdict;
     use crate::bench::targets::tests::{row, verdict};
+    use crate::report::target::Verdict;
 
     #[test]
     fn unfair_service_fails() {

@@ -3,10 +3,10 @@
 use std::marker::PhantomData;
 
 use heddle_sync::combining::{OffloadThread, dsm_synch, lock_queue};
+use heddle_sync::kinds::{LockSettings, Recipe};
 use heddle_sync::{Combining, DsmSynch, LockQueue, WaitPolicy};
 
 use super::guarded::{Guarded, Kind};
-use super::recipe::Recipe;
 
 /// DSM-Synch.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl<R: Recipe> Kind for LockQ<R> {
 
     fn guard<T: Send + 'static>(value: T) -> Self::Guarded<T> {
         let threshold = lock_queue::DEFAULT_THRESHOLD;
-        Combined(LockQueue::new(R::make(), value, threshold, WaitPolicy::DEFAULT))
+        Combined(LockQueue::new(R::make(&LockSettings::default()), value, threshold, WaitPolicy::DEFAULT))
     }
 }
 

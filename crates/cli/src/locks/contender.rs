@@ -1,21 +1,18 @@
 //! Who takes part: the locks of `heddle-sync`, the other mutexes of this machine, and queues that need no lock.
 //!
-//! To add a lock is to add a line to [`CONTENDERS`].
+//! The locks come from the catalogue of `heddle-sync`: a lock that is added there takes part by itself.
 
 use std::any::type_name;
+use std::sync::LazyLock;
 
-use heddle_sync::abortable_mcs::StrictAbortableMcs;
-use heddle_sync::clh::StrictClh;
-use heddle_sync::mcs::StrictMcs;
-use heddle_sync::ticket::StrictTicket;
-use heddle_sync::{AbortableMcs, Biased, Clh, Mcs, Mutex, Native, Ticket};
+use heddle_sync::kinds::recipe::{Mutex, Priority, StrictMcs};
+use heddle_sync::kinds::{LockName, Order, Recipe, Visitor};
 
 use super::combined::{Dsm, LockQ, Offloaded};
 use super::experiments::{self, Experiment, Sample};
 use super::guarded::{Kind, Ours, OursLow};
 use super::peers::{ArrayFifo, ParkingLot, SegFifo, Std};
 use super::pthread::{Pthread, Unlocked};
-use super::recipe::{Classes, HmcsHere, HmcsOfClass, McsOfClass, StrictHmcsHere};
 use super::team::Effort;
 
 /// What a contender is to the others: which targets it has, and whether it is compared or compared with.
@@ -96,23 +93,31 @@ impl Contender {
 }
 
 /// Everything that is measured, in the order of the tables.
-pub(crate) const CONTENDERS: &[Contender] = &[
-    Contender::guarding::<Ours<Mutex>>("mutex", Family::Mutex),
-    Contender::guarding::<Ours<Biased<Mutex>>>("biased-mutex", Family::Mutex),
-    Contender::guarding::<Ours<Ticket>>("ticket", Family::Queue),
-    Contender::guarding::<Ours<Mcs>>("mcs", Family::Queue),
-    Contender::guarding::<Ours<Clh>>("clh", Family::Queue),
-    Contender::guarding::<Ours<AbortableMcs>>("abortable-mcs", Family::Queue),
-    Contender::guarding::<Ours<HmcsHere>>("hmcs", Family::Queue),
-    Contender::guarding::<Ours<StrictTicket<Native>>>("strict-ticket", Family::Strict),
-    Contender::guarding::<Ours<StrictMcs<Native>>>("strict-mcs", Family::Strict),
-    Contender::guarding::<Ours<StrictClh<Native>>>("strict-clh", Family::Strict),
-    Contender::guarding::<Ours<StrictAbortableMcs<Native>>>("strict-abortable-mcs", Family::Strict),
-    Contender::guarding::<Ours<StrictHmcsHere>>("strict-hmcs", Family::Strict),
-    Contender::guarding::<Ours<Classes<Mutex, Mutex>>>("p-mutex-mutex", Family::TwoLevel),
-    Contender::guarding::<Ours<Classes<McsOfClass, McsOfClass>>>("p-mcs-mcs", Family::TwoLevel),
-    Contender::guarding::<Ours<Classes<HmcsOfClass, McsOfClass>>>("p-hmcs-mcs", Family::TwoLevel),
-    Contender::guarding::<OursLow<Classes<McsOfClass, McsOfClass>>>("p-mcs-mcs-low", Family::TwoLevel),
+pub(crate) static CONTENDERS: LazyLock<Vec<Contender>> =
+    LazyLock::new(|| LockName::all().map(of_catalogue).chain(OTHERS.iter().copied()).collect());
+
+/// A lock of the catalogue.
+fn of_catalogue(lock: LockName) -> Contender {
+    struct Guarding(&'static str, Family);
+    impl Visitor for Guarding {
+        type Output = Contender;
+
+        fn visit<R: Recipe>(self) -> Contender {
+            Contender { type_name: type_name::<R::Lock>, ..Contender::guarding::<Ours<R>>(self.0, self.1) }
+        }
+    }
+    let family = match lock.order() {
+        _ if lock.has_classes() => Family::TwoLevel,
+        Order::Overtaking => Family::Mutex,
+        Order::Queue => Family::Queue,
+        Order::Strict => Family::Strict,
+    };
+    lock.visit(Guarding(lock.name(), family))
+}
+
+/// What is measured besides.
+const OTHERS: &[Contender] = &[
+    Contender::guarding::<OursLow<Priority<StrictMcs, StrictMcs>>>("p-mcs-mcs-low", Family::TwoLevel),
     Contender::guarding::<Dsm>("dsm-synch", Family::Combining),
     Contender::guarding::<LockQ<Mutex>>("lockq-mutex", Family::Combining),
     Contender::guarding::<LockQ<StrictMcs>>("lockq-mcs", Family::Combining),
@@ -143,6 +148,8 @@ pub(crate) fn chosen(names: &[String], peers: bool) -> Result<Vec<&'static Conte
 mod tests {
     use std::collections::HashSet;
 
+    use heddle_sync::kinds::LockName;
+
     use super::{CONTENDERS, Contender, Family};
 
     #[test]
@@ -151,6 +158,16 @@ mod tests {
         assert_eq!(names.len(), CONTENDERS.len());
         assert!(names.iter().all(|name| Contender::named(name).is_some_and(|found| found.name == *name)));
         assert!(Contender::named("no such lock").is_none());
+    }
+
+    /// A name of the catalogue means the same lock here as for C and for the models.
+    #[test]
+    fn every_lock_of_the_catalogue_takes_part() {
+        for lock in LockName::all() {
+            let contender = Contender::named(lock.name()).expect("a lock of the catalogue");
+            assert!(contender.family.is_ours());
+            assert_eq!((contender.type_name)(), lock.type_name());
+        }
     }
 
     #[test]

@@ -5,9 +5,8 @@
 
 use std::marker::PhantomData;
 
+use heddle_sync::kinds::{LockSettings, Recipe};
 use heddle_sync::{CachePadded, Lock, PriorityLock, RawLock};
-
-use super::recipe::Recipe;
 
 /// A value whose operations exclude each other.
 pub(crate) trait Guarded<T>: Sync {
@@ -35,7 +34,7 @@ impl<R: Recipe> Kind for Ours<R> {
     type Guarded<T: Send + 'static> = CachePadded<Lock<R::Lock, T>>;
 
     fn guard<T: Send + 'static>(value: T) -> Self::Guarded<T> {
-        CachePadded::new(Lock::new(R::make(), value))
+        CachePadded::new(Lock::new(R::make(&LockSettings::default()), value))
     }
 }
 

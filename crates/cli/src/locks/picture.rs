@@ -8,8 +8,8 @@ use plotters::style::{HSLColor, RGBColor};
 use super::contender::{CONTENDERS, Family};
 use super::experiments::{Experiment, Metric};
 use super::record::{Results, Row};
-use crate::bench::chart::{Panel, Picture, Series};
-use crate::bench::error::BenchError;
+use crate::report::chart::{Panel, Picture, Series};
+use crate::report::error::BenchError;
 
 /// What is shown of which experiment, and whether from zero.
 const PANELS: [(Experiment, Metric, bool); 9] = [

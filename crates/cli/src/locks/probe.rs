@@ -8,7 +8,7 @@ use heddle_platform::{clock, hint};
 use heddle_sync::CachePadded;
 
 use super::team::{self, Until};
-use crate::bench::record::median;
+use crate::report::rounds::median;
 
 /// Round trips of a batch.
 const BATCH: u64 = 50;

@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::contender::{Contender, Family};
 use super::experiments::{Experiment, Metric};
-use crate::bench::load::Load;
-use crate::bench::machine::Machine;
-use crate::bench::record::{ENOUGH_ROUNDS, median};
-use crate::bench::targets::Target;
+use crate::report::load::Load;
+use crate::report::machine::Machine;
+use crate::report::rounds::{ENOUGH_ROUNDS, median};
+use crate::report::target::Target;
 
 /// A lock that took part.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -181,8 +181,8 @@ fn figure(values: &[(f64, &Measurement)]) -> Option<Figure> {
 #[cfg(test)]
 mod tests {
     use super::{Measurement, summarise};
-    use crate::bench::load::Load;
     use crate::locks::experiments::{Experiment, Metric};
+    use crate::report::load::Load;
 
     fn measured(lock: &str, round: u32, others: f64, rate: f64) -> Measurement {
         Measurement {

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use super::experiments::Experiment;
 use super::record::{Results, Row};
-use crate::bench::record::median;
-use crate::bench::targets::{Bound, Target, Verdict, number};
+use crate::report::rounds::median;
+use crate::report::target::{Bound, Target, Verdict, number};
 
 /// Renders the whole page.
 pub(crate) fn render(results: &Results) -> String {

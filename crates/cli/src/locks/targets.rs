@@ -3,7 +3,7 @@
 use super::contender::{Contender, Family};
 use super::experiments::{Experiment, Metric};
 use super::record::Row;
-use crate::bench::targets::{Bound, Target, number};
+use crate::report::target::{Bound, Target, number};
 
 /// Experiments in which a lock may not fall behind with more threads.
 const THROUGHPUT: [Experiment; 3] = [Experiment::Empty, Experiment::Lines, Experiment::Fifo];

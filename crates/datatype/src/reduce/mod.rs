@@ -5,6 +5,7 @@
 //! the loops are vectorised by the compiler. Which operator goes with which type is the standard's table in
 //! "Predefined Reduction Operations".
 
+mod computation;
 mod element;
 mod long_double;
 mod op;
@@ -18,19 +19,13 @@ use thiserror::Error;
 
 use crate::basic::{Basic, Class, Kind};
 use crate::datatype::Datatype;
+pub use computation::Kernel;
 use element::{Complex, Packed};
 use half::f16;
 use long_double::LongDouble;
 pub use op::Op;
 use operators::{And, BitAnd, BitOr, BitXor, Max, Min, Operator, Or, Product, Sum, Xor};
 use quad::Quad;
-
-/// Computes `inout = in OP inout` on as many elements as the last argument says.
-///
-/// # Safety
-/// The first buffer must be readable and the second also writable for that many elements of the type that
-/// the kernel was chosen for, an extent apart, and the two must not overlap. Neither has to be aligned.
-pub type Kernel = unsafe fn(*const u8, *mut u8, usize);
 
 /// Why a reduction is not possible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]

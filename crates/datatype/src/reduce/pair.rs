@@ -4,7 +4,7 @@
 
 use std::cmp::Ordering;
 
-use super::Kernel;
+use super::computation::Kernel;
 use super::long_double::LongDouble;
 use crate::basic::Kind;
 

@@ -1,4 +1,4 @@
-//! The phases of a job, and how one leads to the next: see the table in [`super`].
+//! How one phase of a job leads to the next: see the table in [`super`].
 
 use std::time::{Duration, Instant};
 
@@ -6,6 +6,7 @@ use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 
 use super::Supervisor;
+use super::phase::Phase;
 use crate::leftovers::{LOOK, Leftovers, Look};
 use crate::output::Health;
 use crate::rank::Rank;
@@ -14,22 +15,6 @@ use crate::rank::Rank;
 const GRACE: Duration = Duration::from_millis(500);
 /// The same after the launcher was told to end, and so were they.
 const INTERRUPTED_GRACE: Duration = Duration::from_millis(1500);
-
-/// Where a job is in its life.
-#[derive(Debug)]
-pub(super) enum Phase {
-    Running,
-    Ending {
-        kill_at: Option<Instant>,
-    },
-    Leftovers {
-        leftovers: Leftovers,
-        next_look: Instant,
-        /// Nothing of the job runs any more; what is still in the pipes is the rest of its output.
-        gone: bool,
-    },
-    Writing,
-}
 
 impl Supervisor {
     /// Whether there is nothing left to do.

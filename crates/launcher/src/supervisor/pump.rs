@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use super::phases::Phase;
+use super::phase::Phase;
 use super::{Supervisor, TICK};
 use crate::leftovers;
 

@@ -1,6 +1,6 @@
 //! Who enters a contended section next: a lock, or one lock for each path.
 
-use crate::lock::LockKind;
+use heddle_sync::kinds::LockKind;
 use std::fmt;
 use std::str::FromStr;
 
@@ -9,8 +9,9 @@ use std::str::FromStr;
 pub enum Arbitration {
     /// All threads by one lock.
     One(LockKind),
-    /// The two-level priority lock `P-X-Y` (Amer et al., TOPC 2019, section 4.1): threads that issue an operation by the
-    /// first, those that wait for one by the second, and the former first.
+    /// The two-level priority lock `P-X-Y` (Amer et al., TOPC 2019, section 4.1): X orders the issuing threads, Y the
+    /// waiting threads, and issuing threads go first. Each class takes its lock's
+    /// [strict form](LockKind::in_class).
     Priority(LockKind, LockKind),
 }
 
@@ -25,7 +26,7 @@ pub struct UnknownArbitration {
 impl Arbitration {
     /// What may be given, for a sentence.
     pub fn names() -> String {
-        let kinds: Vec<&str> = LockKind::ALL.iter().map(|(_, name)| *name).collect();
+        let kinds: Vec<&str> = LockKind::ALL.iter().map(|kind| kind.name()).collect();
         format!("{}, or p-X-Y of any two of them", kinds.join(", "))
     }
 }
@@ -33,7 +34,7 @@ impl Arbitration {
 impl Arbitration {
     /// Every lock that keeps up with more threads than cores, and some pairs of them.
     pub(crate) fn examples() -> Vec<&'static str> {
-        let names = LockKind::ALL.iter().map(|(_, name)| *name);
+        let names = LockKind::ALL.iter().map(|kind| kind.name());
         let pairs = ["p-mutex-mutex", "p-mcs-mcs", "p-hmcs-mcs", "p-clh-abortable-mcs"];
         names.filter(|name| !name.starts_with("strict")).chain(pairs).collect()
     }
@@ -55,14 +56,8 @@ impl FromStr for Arbitration {
         if let Some(kind) = LockKind::from_name(name) {
             return Ok(Arbitration::One(kind));
         }
-        // Names of kinds have hyphens themselves: try every one as the hyphen between the two.
-        name.strip_prefix("p-")
-            .and_then(|pair| {
-                pair.match_indices('-').find_map(|(at, _)| {
-                    let (main, progress) = (&pair[..at], &pair[at + 1..]);
-                    Some(Arbitration::Priority(LockKind::from_name(main)?, LockKind::from_name(progress)?))
-                })
-            })
+        LockKind::pair_from_name(name)
+            .map(|(main, progress)| Arbitration::Priority(main, progress))
             .ok_or_else(|| UnknownArbitration { name: name.to_owned() })
     }
 }
@@ -73,10 +68,10 @@ mod tests {
 
     #[test]
     fn names_lead_to_arbitrations_and_back() {
-        for (main, name) in LockKind::ALL {
-            assert_eq!(name.parse(), Ok(Arbitration::One(*main)));
-            for (progress, other) in LockKind::ALL {
-                let pair = format!("p-{name}-{other}");
+        for main in LockKind::ALL {
+            assert_eq!(main.name().parse(), Ok(Arbitration::One(*main)));
+            for progress in LockKind::ALL {
+                let pair = format!("p-{}-{}", main.name(), progress.name());
                 assert_eq!(pair.parse(), Ok(Arbitration::Priority(*main, *progress)), "{pair}");
                 assert_eq!(Arbitration::Priority(*main, *progress).to_string(), pair);
             }

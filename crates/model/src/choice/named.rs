@@ -1,10 +1,13 @@
 //! Models that have names: those of the papers, and the default.
 
-use super::{
-    Arbitration, CollectThreshold, Execution, Granularity, Lifetime, Model, OffloadThreads, ReferenceCounts,
-    RequestPool, WakeUp,
+use super::arbitration::Arbitration;
+use super::error::ModelError;
+use super::model::Model;
+use super::options::{
+    Execution, Granularity, Lifetime, OffloadThreads, ReferenceCounts, RequestPool, WakeUp,
 };
-use crate::lock::LockKind;
+use super::threshold::CollectThreshold;
+use heddle_sync::kinds::LockKind;
 
 /// A model with a name.
 #[derive(Debug)]
@@ -140,3 +143,27 @@ pub const NAMED: &[Named] = &[
         meaning: "a thread for each VNI, which also makes progress while nobody calls MPI (Amer et al., ICS 2019: Offload)",
     },
 ];
+
+impl Default for Model {
+    fn default() -> Model {
+        NAMED[0].model
+    }
+}
+
+impl Model {
+    /// The names of all models, the default first.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        NAMED.iter().map(|named| named.name)
+    }
+
+    /// The model of a name.
+    ///
+    /// # Errors
+    /// [`ModelError::Unknown`].
+    pub fn named(name: &str) -> Result<Model, ModelError> {
+        match NAMED.iter().find(|named| named.name == name) {
+            Some(named) => Ok(named.model),
+            None => Err(ModelError::Unknown { name: name.to_owned() }),
+        }
+    }
+}

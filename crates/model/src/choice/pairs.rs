@@ -1,6 +1,7 @@
 //! Combinations of parts for tests: as few as show every two parts' values together that make sense together.
 
-use super::{Model, PARTS, Part};
+use super::model::Model;
+use super::part::{PARTS, Part};
 use std::collections::BTreeSet;
 
 /// A part's value: the index of the part, and of the value among its [`Part::examples`].

@@ -1,9 +1,11 @@
 //! The parts of a model, each with the environment variable that chooses it.
 
-use super::{
-    Arbitration, Choice, CollectThreshold, Execution, Granularity, Lifetime, Model, OffloadThreads,
-    ReferenceCounts, RequestPool, WakeUp,
+use super::arbitration::Arbitration;
+use super::model::Model;
+use super::options::{
+    Choice, Execution, Granularity, Lifetime, OffloadThreads, ReferenceCounts, RequestPool, WakeUp,
 };
+use super::threshold::CollectThreshold;
 
 /// What the values of a variable are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

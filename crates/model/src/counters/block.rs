@@ -1,8 +1,7 @@
 //! A thread's counts.
 
+use super::counted::{Entry, Event};
 use super::section::Section;
-use super::totals::SectionTotals;
-use super::{Entry, Event};
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use std::mem::offset_of;
 use std::ptr;
@@ -70,13 +69,12 @@ impl Block {
     pub(super) unsafe fn entry(&self, offset: u32, entry: Entry) -> &Count {
         // SAFETY: there lies a line of this block, by the caller's promise.
         let line = unsafe { ptr::from_ref(self).byte_add(offset as usize) }.cast::<Line>();
-        // SAFETY: as above; it lives as long as the block.
+        // SAFETY: a line of this block, which it lives as long as.
         &unsafe { &*line }.0[entry as usize]
     }
 
-    pub(super) fn section(&self, section: Section) -> SectionTotals {
-        let line = &self.sections[section.index()];
-        SectionTotals::of(|entry| line.0[entry as usize].get())
+    pub(super) fn counted(&self, section: Section, entry: Entry) -> u64 {
+        self.sections[section.index()].0[entry as usize].get()
     }
 
     /// Moves everything to `sum`.

@@ -1,9 +1,10 @@
 //! A section's place in the blocks of all threads, and how what happens there is counted.
 
 use super::block::{Block, Count};
+use super::counted::{Entry, Event};
+use super::registry;
 use super::section::Section;
-use super::{Entry, Event, registry};
-use crate::section::Path;
+use crate::path::Path;
 use heddle_platform::clock;
 
 /// Where a section is counted.
@@ -121,7 +122,7 @@ impl Row {
     pub fn completed_something(self) {
         match self.what {
             What::Entries => self.count(Entry::Productive).add(1),
-            What::Work => super::count(Event::Work, 1),
+            What::Work => registry::mine().event(Event::Work).add(1),
             What::Nothing => {}
         }
     }
@@ -134,7 +135,7 @@ impl Row {
                 self.count(Entry::Progress).add(u64::from(times));
                 self.count(Entry::Productive).add(u64::from(completed));
             }
-            What::Work => super::count(Event::Work, u64::from(completed)),
+            What::Work => registry::mine().event(Event::Work).add(u64::from(completed)),
             What::Nothing => {}
         }
     }
@@ -143,7 +144,7 @@ impl Row {
     #[inline]
     pub(crate) fn issued_without_section(self, path: Path) {
         if self.what == What::Work && path == Path::Main {
-            super::count(Event::Work, 1);
+            registry::mine().event(Event::Work).add(1);
         }
     }
 

@@ -1,8 +1,8 @@
 //! Sums over threads.
 
 use super::block::Block;
+use super::counted::{Entry, Event};
 use super::section::{MOST_VNIS, Section};
-use super::{Entry, Event};
 use heddle_platform::clock;
 use std::ops::AddAssign;
 
@@ -71,7 +71,7 @@ impl Totals {
             self.events[event as usize] += block.event(event).get();
         }
         for section in Section::all() {
-            self.sections[section.index()] += block.section(section);
+            self.sections[section.index()] += SectionTotals::of(|entry| block.counted(section, entry));
         }
     }
 
@@ -114,7 +114,7 @@ impl Totals {
 }
 
 impl SectionTotals {
-    pub(super) fn of(count: impl Fn(Entry) -> u64) -> SectionTotals {
+    fn of(count: impl Fn(Entry) -> u64) -> SectionTotals {
         const ENTRIES: [Entry; Entry::COUNT] = [
             Entry::Main,
             Entry::Progress,

@@ -43,9 +43,9 @@
 use super::posted::{Posted, run_unattended};
 use super::request::Request;
 use crate::fault::{Fault, injected};
-use crate::padded::CachePadded;
-use crate::queue::chain::Chain;
-use crate::wait::{Next, WaitPolicy, Waiter};
+use crate::memory::padded::CachePadded;
+use crate::queues::chain::Chain;
+use crate::waiting::wait::{Next, WaitPolicy, Waiter};
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::{AtomicInteger, CellAccess, MemoryCell};
 use heddle_platform::{Native, Platform, Scope};

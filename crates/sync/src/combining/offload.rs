@@ -19,7 +19,7 @@
 //! 1. The value is accessed by the one thread that has `serving`.
 //! 2. *No lost wake-up*: a caller rings after its push; the serving thread looks at the chain between announcing its
 //!    sleep and sleeping ([`Bell`], invariant 2). Closing rings too.
-//! 3. *Nothing is lost*: after the closing no push succeeds ([`chain`](crate::queue)), so a thread that first sees the
+//! 3. *Nothing is lost*: after the closing no push succeeds ([`chain`](crate::queues)), so a thread that first sees the
 //!    closing and then an empty chain has served everything.
 //!
 //! Threads that serve several values do it in [turns](Offload::take_turn) and sleep elsewhere, on a
@@ -41,11 +41,11 @@ use super::Combining;
 use super::patience::{OnlyWait, Wait};
 use super::posted::{Posted, run_unattended};
 use super::request::{Frame, Request, Verdict};
-use crate::bell::Bell;
 use crate::fault::{Fault, injected};
-use crate::padded::CachePadded;
-use crate::queue::chain::{Chain, Closed};
-use crate::wait::{Next, WaitPolicy, Waiter};
+use crate::memory::padded::CachePadded;
+use crate::queues::chain::{Chain, Closed};
+use crate::waiting::bell::Bell;
+use crate::waiting::wait::{Next, WaitPolicy, Waiter};
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::{AtomicInteger, CellAccess, MemoryCell};
 use heddle_platform::{Native, Platform, Scope};
@@ -54,7 +54,7 @@ use std::ptr::NonNull;
 
 /// How many operations may be posted before posters wait.
 pub const MOST_POSTED: usize = 56;
-const _: () = assert!(MOST_POSTED < crate::queue::chain::MOST_DEPTH);
+const _: () = assert!(MOST_POSTED < crate::queues::chain::MOST_DEPTH);
 
 /// How long the serving thread lets posts gather, in spin hints, when nobody waits for one: a fraction of a microsecond.
 const HINTS_BETWEEN_POSTS: u32 = if cfg!(loom) { 1 } else { 16 };

@@ -6,7 +6,7 @@
 //! lock ever more seldom. After `forced_yield_ns` ([`WaitPolicy`]) they call, once; the holder then runs what everybody
 //! who waits has asked for, and stands back: it lets others be first before it comes again.
 
-use crate::wait::{WaitPolicy, Waiter};
+use crate::waiting::wait::{WaitPolicy, Waiter};
 use heddle_platform::Platform;
 use std::marker::PhantomData;
 

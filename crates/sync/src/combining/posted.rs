@@ -1,8 +1,8 @@
 //! An operation that nobody waits for, in memory that ends with it.
 
 use super::request::{Frame, Request};
-use crate::node;
-use crate::queue::chain::NODE_ALIGN;
+use crate::memory::node;
+use crate::queues::chain::NODE_ALIGN;
 use heddle_platform::Platform;
 use std::mem::MaybeUninit;
 use std::panic::{self, AssertUnwindSafe};

@@ -30,8 +30,8 @@
 
 use super::patience::{Looks, Meanwhile, Wait};
 use crate::fault::{Fault, injected};
-use crate::queue::chain::{Linked, NODE_ALIGN};
-use crate::wait::{Next, Waiter};
+use crate::queues::chain::{Linked, NODE_ALIGN};
+use crate::waiting::wait::{Next, Waiter};
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::{AtomicInteger, AtomicPointer, MemoryCell};
 use heddle_platform::{Platform, Scope};

@@ -1,7 +1,8 @@
 //! A thread's stock of objects.
 
 use super::chain::{Chain, Slot};
-use super::{Object, Pool};
+use super::object::Object;
+use super::shards::Pool;
 use crate::fault::{Fault, injected};
 use heddle_platform::{Native, Platform};
 use std::fmt;
@@ -73,6 +74,14 @@ impl<T: Send, P: Platform> Stock<T, P> {
 pub struct Cache<'p, T: Send, P: Platform = Native> {
     pool: &'p Pool<T, P>,
     stock: Stock<T, P>,
+}
+
+impl<T: Send, P: Platform> Pool<T, P> {
+    /// A thread's stock. Ending it returns what it holds.
+    #[must_use]
+    pub fn cache(&self) -> Cache<'_, T, P> {
+        Cache::new(self)
+    }
 }
 
 impl<'p, T: Send, P: Platform> Cache<'p, T, P> {

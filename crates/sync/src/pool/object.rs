@@ -1,7 +1,7 @@
 //! An object on loan.
 
-use super::Pool;
 use super::chain::Slot;
+use super::shards::Pool;
 use heddle_platform::platform::{CellAccess, MemoryCell};
 use heddle_platform::{Native, Platform};
 use std::fmt;

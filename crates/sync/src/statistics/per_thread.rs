@@ -13,7 +13,7 @@
 
 use super::tally::Writers;
 use crate::fault::{Fault, injected};
-use crate::padded::CachePadded;
+use crate::memory::padded::CachePadded;
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::{AtomicInteger, AtomicPointer};
 use heddle_platform::{Native, Platform, thread};

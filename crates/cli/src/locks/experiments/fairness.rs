@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use heddle_platform::clock;
 
-use super::{Metric, Sample};
+use super::sample::{Metric, Sample};
 use crate::locks::guarded::{Guarded, Kind};
 use crate::locks::team::{self, Effort, Until};
 

@@ -4,7 +4,8 @@
 use std::collections::VecDeque;
 use std::hint::black_box;
 
-use super::Sample;
+use super::experiment::Experiment;
+use super::sample::Sample;
 use crate::locks::guarded::{Guarded, Kind};
 use crate::locks::team::{self, Effort, Until};
 
@@ -47,11 +48,11 @@ pub(super) fn measure<K: Kind>(threads: usize, effort: &Effort) -> Option<Sample
 
 /// As [`measure`], for a queue that guards itself; no other experiment is for it.
 pub(crate) fn measure_queue<Q: Fifo>(
-    experiment: super::Experiment,
+    experiment: Experiment,
     threads: usize,
     effort: &Effort,
 ) -> Option<Sample> {
-    (experiment == super::Experiment::Fifo).then(|| run::<Q>(threads, effort)).flatten()
+    (experiment == Experiment::Fifo).then(|| run::<Q>(threads, effort)).flatten()
 }
 
 fn run<Q: Fifo>(threads: usize, effort: &Effort) -> Option<Sample> {

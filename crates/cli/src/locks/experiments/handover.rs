@@ -6,7 +6,7 @@
 
 use heddle_platform::{clock, hint};
 
-use super::{Metric, Sample};
+use super::sample::{Metric, Sample};
 use crate::locks::guarded::{Guarded, Kind};
 use crate::locks::team::{self, Effort, Until};
 

@@ -6,7 +6,8 @@
 //! The lines are chosen from 64: few enough to stay in the nearest cache, so that what is measured is their way from
 //! core to core and not the size of the caches. To touch is to write.
 
-use super::{Metric, Random, Sample};
+use super::random::Random;
+use super::sample::{Metric, Sample};
 use crate::locks::guarded::{Guarded, Kind};
 use crate::locks::team::{self, Effort, Until};
 

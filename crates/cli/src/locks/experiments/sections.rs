@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use super::Sample;
+use super::sample::Sample;
 use crate::locks::guarded::{Guarded, Kind};
 use crate::locks::team::{self, Effort, Until};
 

@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 
 use heddle_platform::clock;
 
-use super::{Metric, Sample};
+use super::sample::{Metric, Sample};
 use crate::locks::guarded::{Guarded, Kind};
 use crate::locks::team::Effort;
 

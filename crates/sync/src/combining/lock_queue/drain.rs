@@ -1,36 +1,10 @@
 //! The holder at the queue: runs what is posted, and finds somebody to go on.
 
-use super::mode::Patience;
-use super::{LockQueue, RequestOf};
+use super::state::{Drained, Guarded, LockQueue, RequestOf};
 use crate::RawLock;
 use crate::combining::request::{Request, Verdict};
 use crate::fault::{Fault, injected};
-use std::ptr::{self, NonNull};
-
-/// What the lock guards.
-pub(super) struct Guarded<N, T> {
-    pub(super) value: T,
-    /// What was taken from `posted`, oldest first.
-    pub(super) pending: *mut N,
-    patience: Patience,
-    /// How many times in a row the threshold was reached without anybody to hand over to.
-    alone: u32,
-}
-
-impl<N, T> Guarded<N, T> {
-    pub(super) fn new(value: T) -> Self {
-        Self { value, pending: ptr::null_mut(), patience: Patience::FIRST, alone: 0 }
-    }
-}
-
-/// How a holder's run through the queue ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Drained {
-    /// Nothing was posted at its end.
-    Empty,
-    /// There is more.
-    Threshold,
-}
+use std::ptr::NonNull;
 
 impl<L: RawLock, T: 'static> LockQueue<L, T> {
     /// As the holder: runs what is posted, up to the threshold.

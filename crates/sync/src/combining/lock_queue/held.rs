@@ -1,7 +1,6 @@
 //! The lock held: how a thread gets there, and how it leaves without forgetting anything.
 
-use super::drain::Drained;
-use super::{LockQueue, PlatformOf};
+use super::state::{Drained, LockQueue, PlatformOf};
 use crate::RawLock;
 use crate::fault::{Fault, injected};
 use heddle_platform::Platform;

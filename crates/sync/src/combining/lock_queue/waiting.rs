@@ -1,7 +1,7 @@
 //! Those who find the lock held: they post, and leave or wait.
 
 use super::held::Held;
-use super::{LockQueue, MOST_POSTED, PlatformOf, RequestOf};
+use super::state::{LockQueue, MOST_POSTED, PlatformOf, RequestOf};
 use crate::RawLock;
 use crate::combining::patience::{Meanwhile, Wait};
 use crate::combining::posted::{Posted, run_unattended};

@@ -1,0 +1,73 @@
+//! What is asked of a lock.
+
+use serde::{Deserialize, Serialize};
+
+/// An experiment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Experiment {
+    /// Acquire and release by one thread, while nobody else is there.
+    Uncontended,
+    /// Nothing in the section and nothing outside.
+    Empty,
+    /// Ten additions in the section and ten outside.
+    Mixed,
+    /// The lock-latency experiment of Amer et al.: ten random cache lines in the section.
+    Lines,
+    /// Who gets how much, and how long anybody waits.
+    Fairness,
+    /// From a release to the entry of the thread that was waiting.
+    Handover,
+    /// Enqueue and dequeue on one queue.
+    Fifo,
+}
+
+impl Experiment {
+    /// All of them.
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Uncontended,
+        Self::Empty,
+        Self::Mixed,
+        Self::Lines,
+        Self::Fairness,
+        Self::Handover,
+        Self::Fifo,
+    ];
+
+    /// As the command line and the results name it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Uncontended => "uncontended",
+            Self::Empty => "empty",
+            Self::Mixed => "mixed",
+            Self::Lines => "lines",
+            Self::Fairness => "fairness",
+            Self::Handover => "handover",
+            Self::Fifo => "fifo",
+        }
+    }
+
+    /// In a sentence.
+    pub(crate) fn question(self) -> &'static str {
+        match self {
+            Self::Uncontended => "acquire and release around one addition by one thread alone",
+            Self::Empty => "an empty section, entered again at once",
+            Self::Mixed => "ten additions in the section, ten outside",
+            Self::Lines => {
+                "ten random cache lines of 64 are written in the section (the papers' lock latency)"
+            }
+            Self::Fairness => "short sections for a fixed time: the threads' shares and waits",
+            Self::Handover => "from a release to the entry of a thread that was waiting",
+            Self::Fifo => "enqueue and dequeue in turn on one queue",
+        }
+    }
+
+    /// Whether it can be made with so many threads.
+    pub(crate) fn takes(self, threads: usize) -> bool {
+        match self {
+            Self::Uncontended => threads == 1,
+            Self::Empty | Self::Mixed | Self::Lines | Self::Fifo => true,
+            Self::Fairness | Self::Handover => threads > 1,
+        }
+    }
+}

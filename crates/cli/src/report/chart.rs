@@ -1,0 +1,192 @@
+//! Charts: panels with lines or bars beside each other in one SVG file, a colour a participant.
+
+use std::ops::Range;
+use std::path::Path;
+
+use plotters::coord::Shift;
+use plotters::coord::ranged1d::ValueFormatter;
+use plotters::coord::types::RangedCoordf64;
+use plotters::prelude::*;
+
+use super::error::BenchError;
+use super::target::number;
+
+const PANEL: (u32, u32) = (460, 320);
+const COLUMNS: usize = 3;
+/// The height of a line of the legend.
+const LEGEND_LINE: u32 = 28;
+
+/// A picture.
+#[derive(Debug)]
+pub(crate) struct Picture {
+    /// The line above everything.
+    pub(crate) heading: String,
+    /// The participants and their colours.
+    pub(crate) legend: Vec<(String, RGBColor)>,
+    /// The panels, row by row.
+    pub(crate) panels: Vec<Panel>,
+}
+
+/// A question: figures of several participants along one axis.
+#[derive(Debug)]
+pub(crate) struct Panel {
+    /// What is shown, with its unit.
+    pub(crate) title: String,
+    /// What lies along the horizontal axis.
+    pub(crate) axis: &'static str,
+    /// The places on the horizontal axis.
+    pub(crate) places: Vec<String>,
+    /// Whether the vertical axis begins at zero in any case.
+    pub(crate) from_zero: bool,
+    /// One participant each.
+    pub(crate) series: Vec<Series>,
+}
+
+/// A participant's figures in a panel.
+#[derive(Debug)]
+pub(crate) struct Series {
+    /// Its colour.
+    pub(crate) colour: RGBColor,
+    /// Number of the place, and value, in the order of the places.
+    pub(crate) points: Vec<(f64, f64)>,
+}
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+type Drawn = Result<(), Box<dyn std::error::Error>>;
+type Chart<'a, 'b, Y> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, Y>>;
+
+impl Picture {
+    /// Draws it into the SVG file `path`; without a panel there is no picture.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub(crate) fn draw(&self, path: &Path) -> Result<(), BenchError> {
+        if self.panels.is_empty() {
+            return Ok(());
+        }
+        let failed =
+            |why: &dyn std::fmt::Display| BenchError::Picture { path: path.into(), why: why.to_string() };
+        let columns = COLUMNS.min(self.panels.len());
+        let lines = self.panels.len().div_ceil(columns);
+        let width = PANEL.0 * columns as u32;
+        let legend = self.legend_places(width);
+        let header = LEGEND_LINE * (2 + legend.last().map_or(0, |place| place.1));
+        let size = (width, PANEL.1 * lines as u32 + header);
+        let root = SVGBackend::new(path, size).into_drawing_area();
+        root.fill(&WHITE).map_err(|e| failed(&e))?;
+        let (top, body) = root.split_vertically(header);
+        self.draw_legend(&top, &legend).map_err(|e| failed(&e))?;
+        for (area, panel) in body.split_evenly((lines, columns)).iter().zip(&self.panels) {
+            panel.draw(area).map_err(|e| failed(&e))?;
+        }
+        root.present().map_err(|e| failed(&e))
+    }
+
+    /// Where each participant's name stands: pixels from the left, and line.
+    fn legend_places(&self, width: u32) -> Vec<(u32, u32)> {
+        let (mut x, mut line) = (12, 0);
+        let mut places = Vec::new();
+        for (name, _) in &self.legend {
+            let needed = 50 + 9 * name.len() as u32;
+            if x > 12 && x + needed > width {
+                (x, line) = (12, line + 1);
+            }
+            places.push((x, line));
+            x += needed;
+        }
+        places
+    }
+
+    fn draw_legend(&self, area: &Area<'_>, places: &[(u32, u32)]) -> Drawn {
+        area.draw_text(&self.heading, &("sans-serif", 14).into_text_style(area), (12, 8))?;
+        for ((name, colour), &(x, line)) in self.legend.iter().zip(places) {
+            let (x, y) = (x as i32, (36 + LEGEND_LINE * line) as i32);
+            area.draw(&Rectangle::new([(x, y), (x + 14, y + 14)], colour.filled()))?;
+            area.draw_text(name, &("sans-serif", 15).into_text_style(area), (x + 20, y))?;
+        }
+        Ok(())
+    }
+}
+
+impl Panel {
+    fn draw(&self, area: &Area<'_>) -> Drawn {
+        let values = || self.series.iter().flat_map(|one| one.points.iter().map(|point| point.1));
+        let high = values().fold(f64::MIN_POSITIVE, f64::max);
+        let low = values().filter(|&value| value > 0.0).fold(high, f64::min);
+        let across = -0.5..self.places.len() as f64 - 0.5;
+        let mut chart = ChartBuilder::on(area);
+        chart.caption(&self.title, ("sans-serif", 16)).margin(8).x_label_area_size(38).y_label_area_size(60);
+        let bars = self.places.len() == 1;
+        // Within a factor of three a linear axis shows more; beyond it only a logarithmic one shows all. Bars begin at
+        // zero as long as the shortest can be seen.
+        let linear = if bars { high < 50.0 * low } else { high < 3.0 * low };
+        if self.from_zero || linear {
+            let mut chart = chart.build_cartesian_2d(across, 0.0..high * 1.15)?;
+            self.draw_axes(&mut chart)?;
+            if bars { self.draw_bars(&mut chart, 0.0) } else { self.draw_lines(&mut chart) }
+        } else {
+            let range = low / 1.4..high * 1.4;
+            let (marks, base) = (log_marks(&range), range.start);
+            let mut chart = chart.build_cartesian_2d(across, range.log_scale().with_key_points(marks))?;
+            self.draw_axes(&mut chart)?;
+            if bars { self.draw_bars(&mut chart, base) } else { self.draw_lines(&mut chart) }
+        }
+    }
+
+    fn draw_axes<Y>(&self, chart: &mut Chart<'_, '_, Y>) -> Drawn
+    where
+        Y: Ranged<ValueType = f64> + ValueFormatter<f64>,
+    {
+        let place_name = |x: &f64| {
+            let nearest = x.round();
+            let on_place = (x - nearest).abs() < 0.01 && nearest >= 0.0;
+            let place = if on_place { self.places.get(nearest as usize) } else { None };
+            place.map_or(String::new(), Clone::clone)
+        };
+        chart
+            .configure_mesh()
+            .disable_x_mesh()
+            .light_line_style(TRANSPARENT)
+            .x_labels(2 * self.places.len() + 2)
+            .y_labels(6)
+            .x_label_formatter(&place_name)
+            .y_label_formatter(&|&value| number(value))
+            .x_desc(self.axis)
+            .draw()?;
+        Ok(())
+    }
+
+    fn draw_lines<Y>(&self, chart: &mut Chart<'_, '_, Y>) -> Drawn
+    where
+        Y: Ranged<ValueType = f64>,
+    {
+        for one in &self.series {
+            chart.draw_series(LineSeries::new(one.points.iter().copied(), one.colour.stroke_width(2)))?;
+            chart.draw_series(one.points.iter().map(|&point| Circle::new(point, 3, one.colour.filled())))?;
+        }
+        Ok(())
+    }
+
+    fn draw_bars<Y>(&self, chart: &mut Chart<'_, '_, Y>, base: f64) -> Drawn
+    where
+        Y: Ranged<ValueType = f64>,
+    {
+        let width = 0.8 / self.series.len() as f64;
+        for (index, one) in self.series.iter().enumerate() {
+            let left = -0.4 + width * index as f64;
+            chart.draw_series(one.points.iter().map(|&(_, value)| {
+                Rectangle::new([(left, base), (left + width * 0.9, value)], one.colour.filled())
+            }))?;
+        }
+        Ok(())
+    }
+}
+
+/// Where a logarithmic axis has its marks: 1, 2 and 5 of each decade, over many decades only the 1.
+fn log_marks(range: &Range<f64>) -> Vec<f64> {
+    let (first, last) = (range.start.log10().floor() as i32, range.end.log10().ceil() as i32);
+    let steps: &[f64] = if last - first > 3 { &[1.0] } else { &[1.0, 2.0, 5.0] };
+    let all = (first..=last).flat_map(|decade| steps.iter().map(move |step| step * 10_f64.powi(decade)));
+    all.filter(|mark| range.contains(mark)).collect()
+}

@@ -1,0 +1,10 @@
+//! What the benchmarks of MPI and of locks share: the machine, its load, rounds, targets, pictures, the folder of a run.
+
+pub(crate) mod chart;
+pub(crate) mod error;
+pub(crate) mod load;
+pub(crate) mod machine;
+pub(crate) mod png;
+pub(crate) mod rounds;
+pub(crate) mod run;
+pub(crate) mod target;

@@ -1,0 +1,212 @@
+//! A model from what the user says, and whether its parts make sense together.
+
+use super::arbitration::Arbitration;
+use super::error::ModelError;
+use super::model::Model;
+use super::named::NAMED;
+use super::options::{Execution, Granularity, ReferenceCounts, RequestPool};
+use super::part::{PARTS, Part};
+use heddle_sync::kinds::LockKind;
+use std::fmt;
+
+impl Model {
+    /// The model of a name, or the default, with some of its parts replaced. `part` gives the value of a part's environment
+    /// variable, if it has one.
+    ///
+    /// # Errors
+    /// A name or value that does not exist; parts that make no sense together.
+    pub fn choose(
+        name: Option<&str>,
+        mut part: impl FnMut(&Part) -> Option<String>,
+    ) -> Result<Model, ModelError> {
+        let mut model = name.map_or(Ok(Model::default()), Model::named)?;
+        let mut given = Vec::new();
+        for known in PARTS {
+            if let Some(value) = part(known) {
+                (known.set)(&mut model, &value).map_err(|why| ModelError::Part {
+                    variable: known.variable,
+                    value,
+                    why,
+                })?;
+                given.push(known.variable);
+            }
+        }
+        model.make_sense(|variable| given.contains(&variable))?;
+        Ok(model)
+    }
+
+    /// Refuses parts that make no sense together; what was not asked for gives way. `given` says whether a variable was
+    /// set.
+    fn make_sense(&mut self, given: impl Fn(&str) -> bool) -> Result<(), ModelError> {
+        let refuse = |why: String| Err(ModelError::Senseless(why));
+        if self.execution != Execution::Caller && self.granularity != Granularity::PerVni {
+            return refuse(format!(
+                "execution \"{}\" runs operations on a VNI, so it needs granularity \"per-vni\", not \"{}\": under that a \
+                 section is more or less than one operation",
+                self.execution, self.granularity
+            ));
+        }
+        match self.execution {
+            Execution::Caller => {}
+            Execution::LockQ => {
+                if !matches!(
+                    self.arbitration,
+                    Arbitration::One(LockKind::Mutex | LockKind::Mcs | LockKind::StrictMcs)
+                ) {
+                    return refuse(format!(
+                        "execution \"lockq\" runs over arbitration \"mutex\", \"mcs\" or \"strict-mcs\", not \"{}\"",
+                        self.arbitration
+                    ));
+                }
+            }
+            Execution::CSync | Execution::Offload => {
+                if given("HEDDLE_ARBITRATION") {
+                    return refuse(format!(
+                        "execution \"{}\" has no lock to arbitrate: leave HEDDLE_ARBITRATION out",
+                        self.execution
+                    ));
+                }
+            }
+        }
+        if self.granularity == Granularity::LockFree {
+            self.wait_for_nothing(&given)?;
+        }
+        let biasable = self.execution == Execution::Caller && matches!(self.arbitration, Arbitration::One(_));
+        if self.bias && !biasable {
+            if given("HEDDLE_BIAS") {
+                return refuse(format!(
+                    "a bias goes before one lock: with execution \"{}\" and arbitration \"{}\" there is none to go before; \
+                     leave HEDDLE_BIAS out",
+                    self.execution, self.arbitration
+                ));
+            }
+            self.bias = false;
+        }
+        Ok(())
+    }
+
+    /// As [`make_sense`](Self::make_sense), of what granularity `lock-free` leaves no room for.
+    fn wait_for_nothing(&mut self, given: impl Fn(&str) -> bool) -> Result<(), ModelError> {
+        for (variable, senseless, why) in [
+            ("HEDDLE_ARBITRATION", true, "nobody waits for a section, so there is nothing to arbitrate"),
+            ("HEDDLE_BIAS", self.bias, "nobody waits for a section, so there is nothing to go before"),
+            (
+                "HEDDLE_REQUEST_POOL",
+                self.request_pool == RequestPool::Shared,
+                "a shared pool has a section, for which threads would wait",
+            ),
+            (
+                "HEDDLE_REFERENCE_COUNTS",
+                self.reference_counts == ReferenceCounts::Locked,
+                "references that are counted inside a section would make threads wait",
+            ),
+        ] {
+            if senseless && given(variable) {
+                let why = format!("granularity \"lock-free\": {why}; leave {variable} out");
+                return Err(ModelError::Senseless(why));
+            }
+        }
+        // What is left of locks: where large messages are kept, where who looks only tries.
+        self.arbitration = Arbitration::One(LockKind::Mutex);
+        self.bias = false;
+        self.request_pool = RequestPool::ThreadLocal;
+        self.reference_counts = ReferenceCounts::Atomic;
+        Ok(())
+    }
+}
+
+impl fmt::Display for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(named) = NAMED.iter().find(|named| named.model == *self) {
+            return f.write_str(named.name);
+        }
+        for (index, part) in PARTS.iter().enumerate() {
+            let comma = if index == 0 { "" } else { ", " };
+            write!(f, "{comma}{} {}", part.name, (part.get)(self))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::part::Values;
+    use super::*;
+
+    fn choose(name: &str, parts: &[(&str, &str)]) -> Result<Model, ModelError> {
+        Model::choose(Some(name), |part| {
+            parts
+                .iter()
+                .find(|(variable, _)| *variable == part.variable)
+                .map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn names_lead_to_models_and_back() {
+        for name in Model::names() {
+            assert_eq!(choose(name, &[]).map(|model| model.to_string()), Ok(name.to_owned()));
+        }
+        let error = choose("per-vnl", &[]).expect_err("not a model");
+        assert!(error.to_string().contains("per-vni-mutex"), "{error}");
+    }
+
+    #[test]
+    fn parts_replace_those_of_the_name() {
+        let model = choose("global-mcs", &[("HEDDLE_ARBITRATION", "p-hmcs-mcs"), ("HEDDLE_LOW_BOUND", "7")]);
+        let model = model.expect("a model");
+        assert_eq!(model.granularity, Granularity::Global);
+        assert_eq!(model.arbitration.to_string(), "p-hmcs-mcs");
+        assert_eq!(model.low_bound, 7);
+        assert!(model.to_string().contains("arbitration p-hmcs-mcs"), "{model}");
+    }
+
+    #[test]
+    fn every_part_refuses_what_it_does_not_know_and_reads_what_it_says() {
+        for part in PARTS {
+            let error = choose("csync", &[(part.variable, "nonsense")]).expect_err("nonsense");
+            assert!(error.to_string().contains(part.variable), "{error}");
+            let mut model = Model::default();
+            let value = (part.get)(&model);
+            assert_eq!((part.set)(&mut model, &value), Ok(()), "{}", part.variable);
+            let allowed = (part.allowed)();
+            for name in allowed.split(", ").filter(|_| part.values == Values::Names) {
+                let mut other = model;
+                assert_eq!((part.set)(&mut other, name), Ok(()), "{}", part.variable);
+                assert_eq!((part.get)(&other), name);
+            }
+            assert_eq!(model, Model::default(), "{}", part.variable);
+        }
+    }
+
+    #[test]
+    fn parts_that_make_no_sense_together_are_refused_with_the_reason() {
+        for (name, parts, reason) in [
+            ("global-mutex", vec![("HEDDLE_EXECUTION", "lockq")], "needs granularity"),
+            ("csync", vec![("HEDDLE_ARBITRATION", "mcs")], "no lock to arbitrate"),
+            ("csync", vec![("HEDDLE_GRANULARITY", "brief-global")], "needs granularity"),
+            ("offload", vec![("HEDDLE_GRANULARITY", "per-object")], "needs granularity"),
+            ("offload", vec![("HEDDLE_ARBITRATION", "mcs")], "no lock to arbitrate"),
+            ("offload", vec![("HEDDLE_BIAS", "on")], "before one lock"),
+            ("lockq-mcs", vec![("HEDDLE_ARBITRATION", "ticket")], "over arbitration"),
+            (
+                "per-vni-mutex",
+                vec![("HEDDLE_ARBITRATION", "p-mcs-mcs"), ("HEDDLE_BIAS", "on")],
+                "before one lock",
+            ),
+            ("lock-free", vec![("HEDDLE_ARBITRATION", "mutex")], "nothing to arbitrate"),
+            ("lock-free", vec![("HEDDLE_BIAS", "on")], "nothing to go before"),
+            ("lock-free", vec![("HEDDLE_REQUEST_POOL", "shared")], "has a section"),
+            ("lock-free", vec![("HEDDLE_REFERENCE_COUNTS", "locked")], "counted inside a section"),
+            ("lock-free", vec![("HEDDLE_EXECUTION", "lockq")], "needs granularity"),
+        ] {
+            let error = choose(name, &parts).expect_err("senseless");
+            assert!(error.to_string().contains(reason), "{error}");
+        }
+        let model =
+            choose("per-vni-mutex", &[("HEDDLE_ARBITRATION", "p-mcs-mcs")]).expect("the bias gives way");
+        assert!(!model.bias);
+        let model = choose("p-mcs-mcs", &[("HEDDLE_GRANULARITY", "lock-free")]);
+        assert_eq!(model, Model::named("lock-free"), "what was not asked for gives way");
+    }
+}

@@ -1,0 +1,195 @@
+//! Sections that nobody waits for, where an operation can be left to whoever is inside: granularity `lock-free`.
+//!
+//! Objects that are found by a key (the matching) are [`Delegated`]: who finds one taken leaves its operation there and goes
+//! on; whoever is inside runs it before it leaves. Only who needs an answer waits: a probe, a cancellation. Objects that no
+//! small message needs have locks as under [`Parted`](crate::Parted): the rings that are read, where who looks only tries;
+//! large messages; what waits for room in a ring. The ring to a peer itself is in no section: the transport lets many
+//! threads send through it at once.
+//!
+//! What is not in here: the common stores of requests and of queue nodes, with which a thread exchanges a batch of 128 under a
+//! lock, once in so many operations.
+//!
+//! A thread runs so many operations of others and no more (the combining limit), and leaves the rest behind: it tells the
+//! engine, which wakes whoever sleeps, and each look for progress goes on with it ([`Sectioning::serve_left`]).
+
+use super::object::{Object, SectionOf, Sectioning};
+use super::order::Entered;
+use super::parted::{Locked, SHARDS, shard_of};
+use crate::counters::Row;
+use crate::path::Path;
+use crate::section::Sections;
+use heddle_platform::atomic::{AtomicUsize, Ordering};
+use heddle_platform::thread;
+use heddle_sync::combining::delegated::Rest;
+use heddle_sync::{Delegated, WaitPolicy};
+use std::fmt::{self, Debug};
+use std::sync::Arc;
+
+/// Each object has a section, and nobody waits for one on the way of a small message.
+#[derive(Debug)]
+pub enum LockFree {}
+
+/// The section of an object whose operations are left to whoever is inside.
+pub struct LeftTo<T: 'static> {
+    object: Delegated<T>,
+    row: Row,
+    left: Arc<Left>,
+}
+
+/// All such objects of a kind.
+pub struct LeftToAll<T: 'static> {
+    objects: Box<[LeftTo<T>]>,
+    left: Arc<Left>,
+}
+
+/// What to do when operations are left behind.
+struct Left {
+    /// Not 0 if some object may have such.
+    some: AtomicUsize,
+    tell: Box<dyn Fn() + Send + Sync>,
+}
+
+impl<T: Object> Debug for LeftTo<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct(T::SECTION.name()).field("object", &self.object).finish_non_exhaustive()
+    }
+}
+
+impl<T: Object> Debug for LeftToAll<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&self.objects).finish()
+    }
+}
+
+impl<T: Object> LeftTo<T> {
+    #[inline(always)]
+    fn went(&self, rest: Rest) {
+        if rest == Rest::Left {
+            self.leave_rest();
+        }
+    }
+
+    #[cold]
+    fn leave_rest(&self) {
+        // Release: pairs with the swap in serve(), which finds what was left, or leaves this for the next look.
+        self.left.some.store(1, Ordering::Release);
+        (self.left.tell)();
+    }
+}
+
+impl<T: Object> SectionOf<T> for LeftTo<T> {
+    #[inline]
+    fn with<R>(&self, path: Path, operation: impl FnOnce(&mut T) -> R) -> R {
+        let entered = Entered::new::<T>();
+        let (result, rest) = match self.object.try_run(operation) {
+            Ok(done) => done,
+            Err(operation) => self.row.timed(|| self.object.run(operation)),
+        };
+        self.row.entered(path);
+        drop(entered);
+        self.went(rest);
+        result
+    }
+
+    fn look<R>(&self, operation: impl FnOnce(&mut T) -> R) -> R {
+        let result = self.with(Path::Main, operation);
+        self.row.only_looked();
+        result
+    }
+
+    #[inline]
+    fn try_with<R>(&self, path: Path, operation: impl FnOnce(&mut T) -> R) -> Option<R> {
+        let entered = Entered::new::<T>();
+        let (result, rest) = self.object.try_run(operation).ok()?;
+        self.row.entered(path);
+        drop(entered);
+        self.went(rest);
+        Some(result)
+    }
+
+    #[inline]
+    fn with_or_leave<C, R, L: FnOnce(&mut T) + Send + 'static>(
+        &self,
+        path: Path,
+        with: C,
+        operation: impl FnOnce(&mut T, C) -> R,
+        later: impl FnOnce(C) -> (L, R),
+    ) -> R {
+        self.row.entered(path);
+        let entered = Entered::new::<T>();
+        let (result, rest) = self.object.run_or_post(with, operation, |with| {
+            let (operation, result) = later(with);
+            let (row, caller) = (self.row, thread::current_id());
+            let counted = move |object: &mut T| {
+                if thread::current_id() != caller {
+                    row.ran_for_another();
+                }
+                operation(object);
+            };
+            (counted, result)
+        });
+        drop(entered);
+        self.went(rest);
+        result
+    }
+}
+
+impl Sectioning for LockFree {
+    const PARTED: bool = true;
+
+    type Section<T: Object> = Locked<T>;
+    type Shard<T: Object> = LeftTo<T>;
+    type Shards<T: Object> = LeftToAll<T>;
+
+    fn guard<T: Object>(sections: &Sections, object: T) -> Locked<T> {
+        Locked::new(sections, object)
+    }
+
+    fn shards<T: Object>(
+        sections: &Sections,
+        mut make: impl FnMut() -> T,
+        left: impl Fn() + Send + Sync + 'static,
+    ) -> LeftToAll<T> {
+        let left = Arc::new(Left { some: AtomicUsize::new(0), tell: Box::new(left) });
+        let objects = (0..SHARDS).map(|_| LeftTo {
+            object: Delegated::new(make(), sections.combining_limit(), WaitPolicy::DEFAULT),
+            row: Row::of(T::SECTION),
+            left: left.clone(),
+        });
+        LeftToAll { objects: objects.collect(), left }
+    }
+
+    #[inline]
+    fn shard<T: Object>(shards: &LeftToAll<T>, key: u64) -> &LeftTo<T> {
+        &shards.objects[shard_of(key)]
+    }
+
+    #[inline(always)]
+    fn serve_left<T: Object>(shards: &LeftToAll<T>) -> bool {
+        if shards.left.some.load(Ordering::Relaxed) == 0 { false } else { serve(shards) }
+    }
+
+    #[inline]
+    fn change(number: &AtomicUsize, by: isize) {
+        // Wraps for a negative change. Release: who finds nothing waiting comes after what has waited has left.
+        number.fetch_add(by as usize, Ordering::Release);
+    }
+}
+
+/// Runs what was left behind.
+#[cold]
+fn serve<T: Object>(shards: &LeftToAll<T>) -> bool {
+    // Before the look: who leaves something from now on says so again. AcqRel: pairs with the store in leave_rest().
+    shards.left.some.swap(0, Ordering::AcqRel);
+    let mut served = false;
+    for section in &shards.objects {
+        let entered = Entered::new::<T>();
+        let rest = section.object.serve_left();
+        drop(entered);
+        if let Some(rest) = rest {
+            section.went(rest);
+            served = true;
+        }
+    }
+    served
+}

@@ -1,0 +1,45 @@
+//! The check of the order of sections, in debug builds.
+
+use super::object::Object;
+#[cfg(debug_assertions)]
+use std::cell::Cell;
+
+#[cfg(debug_assertions)]
+thread_local! {
+    /// A bit for the level of each section that this thread is in.
+    static INSIDE: Cell<u32> = const { Cell::new(0) };
+}
+
+/// This thread is in a section, until this is dropped.
+pub(crate) struct Entered {
+    #[cfg(debug_assertions)]
+    before: u32,
+}
+
+impl Entered {
+    #[cfg(debug_assertions)]
+    pub(crate) fn new<T: Object>() -> Entered {
+        let before = INSIDE.get();
+        assert!(
+            before >> T::LEVEL == 0,
+            "the section \"{}\" (level {}) is entered inside of sections {before:#b}",
+            T::SECTION.name(),
+            T::LEVEL
+        );
+        INSIDE.set(before | 1 << T::LEVEL);
+        Entered { before }
+    }
+
+    #[cfg(not(debug_assertions))]
+    #[inline(always)]
+    pub(crate) fn new<T: Object>() -> Entered {
+        Entered {}
+    }
+}
+
+#[cfg(debug_assertions)]
+impl Drop for Entered {
+    fn drop(&mut self) {
+        INSIDE.set(self.before);
+    }
+}

@@ -1,0 +1,107 @@
+//! A lock for each object inside of a VNI: granularity `per-object`.
+
+use super::object::{Object, SectionOf, Sectioning};
+use super::order::Entered;
+use crate::counters::Row;
+use crate::path::Path;
+use crate::section::{SectionLock, Sections};
+use heddle_platform::atomic::{AtomicUsize, Ordering};
+use heddle_platform::cell::UnsafeCell;
+use std::fmt::{self, Debug};
+
+/// Each object has a lock of its own.
+#[derive(Debug)]
+pub enum Parted {}
+
+/// The section of an object under [`Parted`], in cache lines of its own.
+#[repr(align(128))]
+pub struct Locked<T> {
+    lock: SectionLock,
+    row: Row,
+    object: UnsafeCell<T>,
+}
+
+// SAFETY: the object is touched only by the thread that holds the lock, so it must be Send, not Sync.
+unsafe impl<T: Send> Sync for Locked<T> {}
+
+impl<T: Object> Locked<T> {
+    pub(crate) fn new(sections: &Sections, object: T) -> Locked<T> {
+        Locked { lock: sections.lock(), row: Row::of(T::SECTION), object: UnsafeCell::new(object) }
+    }
+}
+
+impl<T: Object> Debug for Locked<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct(T::SECTION.name()).field("lock", &self.lock).finish_non_exhaustive()
+    }
+}
+
+impl<T: Object> SectionOf<T> for Locked<T> {
+    #[inline]
+    fn with<R>(&self, path: Path, operation: impl FnOnce(&mut T) -> R) -> R {
+        let _order = Entered::new::<T>();
+        let token = self.lock.enter(path, self.row);
+        // SAFETY: the lock is held.
+        let result = operation(unsafe { &mut *self.object.get() });
+        // SAFETY: entered above.
+        unsafe { self.lock.leave(token) };
+        result
+    }
+
+    fn look<R>(&self, operation: impl FnOnce(&mut T) -> R) -> R {
+        let result = self.with(Path::Main, operation);
+        self.row.only_looked();
+        result
+    }
+
+    #[inline]
+    fn try_with<R>(&self, path: Path, operation: impl FnOnce(&mut T) -> R) -> Option<R> {
+        let token = self.lock.try_enter(path, self.row)?;
+        let _order = Entered::new::<T>();
+        // SAFETY: the lock is held.
+        let result = operation(unsafe { &mut *self.object.get() });
+        // SAFETY: entered above.
+        unsafe { self.lock.leave(token) };
+        Some(result)
+    }
+}
+
+/// How many objects of a kind there are by key where each has a section: a power of two.
+pub(super) const SHARDS: usize = 64;
+
+/// The number of a key's object.
+#[inline(always)]
+pub(super) fn shard_of(key: u64) -> usize {
+    (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - SHARDS.trailing_zeros())) as usize
+}
+
+impl Sectioning for Parted {
+    const PARTED: bool = true;
+
+    type Section<T: Object> = Locked<T>;
+    type Shard<T: Object> = Locked<T>;
+    type Shards<T: Object> = Box<[Locked<T>]>;
+
+    fn guard<T: Object>(sections: &Sections, object: T) -> Locked<T> {
+        Locked::new(sections, object)
+    }
+
+    fn shards<T: Object>(
+        sections: &Sections,
+        mut make: impl FnMut() -> T,
+        _left: impl Fn() + Send + Sync + 'static,
+    ) -> Self::Shards<T> {
+        (0..SHARDS).map(|_| Parted::guard(sections, make())).collect()
+    }
+
+    #[inline]
+    fn shard<T: Object>(shards: &Self::Shards<T>, key: u64) -> &Locked<T> {
+        &shards[shard_of(key)]
+    }
+
+    #[inline]
+    fn change(number: &AtomicUsize, by: isize) {
+        // Wraps for a negative change. Relaxed: a hint.
+        number.fetch_add(by as usize, Ordering::Relaxed);
+    }
+}

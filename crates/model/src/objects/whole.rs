@@ -1,0 +1,68 @@
+//! No sections inside of a VNI: one thread at a time has all of it.
+
+use super::object::{Object, SectionOf, Sectioning};
+use super::order::Entered;
+use crate::path::Path;
+use crate::section::Sections;
+use heddle_platform::atomic::{AtomicUsize, Ordering};
+use heddle_platform::cell::UnsafeCell;
+use std::fmt::{self, Debug};
+
+/// Nothing inside of the VNI has a section: its own, or the call's, or the program's promise guards all of it.
+#[derive(Debug)]
+pub enum Whole {}
+
+/// The section of an object to which one thread at a time can come, since the VNI is [`Whole`]. It is not `Sync`: shared
+/// references to it stay inside of what encloses it.
+pub struct Enclosed<T>(UnsafeCell<T>);
+
+impl<T: Object> Debug for Enclosed<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple(T::SECTION.name()).finish_non_exhaustive()
+    }
+}
+
+impl<T: Object> SectionOf<T> for Enclosed<T> {
+    #[inline(always)]
+    fn with<R>(&self, _path: Path, operation: impl FnOnce(&mut T) -> R) -> R {
+        let _order = Entered::new::<T>();
+        // SAFETY: one thread at a time comes here, and by the order of the sections it has no other reference to the object.
+        operation(unsafe { &mut *self.0.get() })
+    }
+
+    #[inline(always)]
+    fn try_with<R>(&self, path: Path, operation: impl FnOnce(&mut T) -> R) -> Option<R> {
+        Some(self.with(path, operation))
+    }
+}
+
+impl Sectioning for Whole {
+    const PARTED: bool = false;
+
+    type Section<T: Object> = Enclosed<T>;
+    type Shard<T: Object> = Enclosed<T>;
+    type Shards<T: Object> = Enclosed<T>;
+
+    fn guard<T: Object>(_sections: &Sections, object: T) -> Enclosed<T> {
+        Enclosed(UnsafeCell::new(object))
+    }
+
+    fn shards<T: Object>(
+        sections: &Sections,
+        mut make: impl FnMut() -> T,
+        _left: impl Fn() + Send + Sync + 'static,
+    ) -> Enclosed<T> {
+        Whole::guard(sections, make())
+    }
+
+    #[inline(always)]
+    fn shard<T: Object>(shards: &Enclosed<T>, _key: u64) -> &Enclosed<T> {
+        shards
+    }
+
+    #[inline(always)]
+    fn change(number: &AtomicUsize, by: isize) {
+        // Relaxed, and a load and a store: one thread at a time writes it, and others ask for a hint.
+        number.store(number.load(Ordering::Relaxed).wrapping_add_signed(by), Ordering::Relaxed);
+    }
+}

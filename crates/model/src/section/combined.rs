@@ -1,0 +1,129 @@
+//! State on which one thread runs the operations of several.
+
+use super::service::{Call, Offload, Service};
+use crate::choice::{Arbitration, Execution, Model};
+use crate::counters::Row;
+use crate::path::Path;
+use heddle_platform::thread;
+use heddle_sync::kinds::LockKind;
+use heddle_sync::mcs::StrictMcs;
+use heddle_sync::{Combining, DsmSynch, LockQueue, LockQueueMcs, LockQueueMutex, Mcs, Mutex, WaitPolicy};
+
+/// State on which whoever is there runs the operations of all.
+pub(super) enum Combined<T: Send + 'static> {
+    CSync(DsmSynch<T>),
+    LockQMutex(LockQueueMutex<T>),
+    LockQMcs(LockQueue<Mcs, T>),
+    LockQStrictMcs(LockQueueMcs<T>),
+    /// Always run by a serving thread.
+    Offload(Offload<T>),
+}
+
+/// Hands on to the combining that is used.
+macro_rules! combined {
+    ($self:ident, $combining:ident => $call:expr) => {
+        match $self {
+            Combined::CSync($combining) => $call,
+            Combined::LockQMutex($combining) => $call,
+            Combined::LockQMcs($combining) => $call,
+            Combined::LockQStrictMcs($combining) => $call,
+            Combined::Offload($combining) => $call,
+        }
+    };
+}
+
+impl<T: Send + 'static> Combined<T> {
+    /// By the execution of `model`, which is `csync` or `lockq`.
+    pub(super) fn new(model: &Model, state: T) -> Combined<T> {
+        let (limit, policy) = (model.combining_limit, WaitPolicy::DEFAULT);
+        match (model.execution, model.arbitration) {
+            (Execution::LockQ, Arbitration::One(LockKind::Mcs)) => {
+                Combined::LockQMcs(LockQueue::new(Mcs::new(policy), state, limit, policy))
+            }
+            (Execution::LockQ, Arbitration::One(LockKind::StrictMcs)) => {
+                Combined::LockQStrictMcs(LockQueue::new(StrictMcs::new(policy), state, limit, policy))
+            }
+            (Execution::LockQ, _) => {
+                Combined::LockQMutex(LockQueue::new(Mutex::new(policy), state, limit, policy))
+            }
+            _ => Combined::CSync(DsmSynch::new(state, limit, policy)),
+        }
+    }
+
+    /// By the thread of `service` that serves the VNI of that number.
+    pub(super) fn served(service: &Service, vni: usize, state: T) -> Combined<T> {
+        let call = Call { service: service.clone(), thread: service.thread_of(vni) };
+        Combined::Offload(Offload::with_doorbell(state, call, WaitPolicy::DEFAULT))
+    }
+
+    #[inline(never)]
+    pub(super) fn run<R: Send>(&self, path: Path, row: Row, operation: impl FnOnce(&mut T) -> R + Send) -> R {
+        row.entered(path);
+        row.combine(|by_another| {
+            let operation = counted(row, thread::current_id(), by_another, operation);
+            match path {
+                Path::Main => combined!(self, combining => combining.run(operation)),
+                Path::Progress => combined!(self, combining => combining.run_here(operation)),
+            }
+        })
+    }
+
+    #[inline(never)]
+    pub(super) fn try_run<R: Send>(
+        &self,
+        path: Path,
+        row: Row,
+        operation: impl FnOnce(&mut T) -> R + Send,
+    ) -> Option<R> {
+        let result = self.try_look(row, operation);
+        if result.is_some() {
+            row.entered(path);
+        }
+        result
+    }
+
+    #[inline(never)]
+    pub(super) fn try_look<R: Send>(
+        &self,
+        row: Row,
+        operation: impl FnOnce(&mut T) -> R + Send,
+    ) -> Option<R> {
+        if matches!(self, Combined::Offload(_)) {
+            // Always its threads'.
+            return None;
+        }
+        let result = combined!(self, combining => combining.try_run(operation).ok());
+        if result.is_none() {
+            row.refused();
+        }
+        result
+    }
+
+    pub(super) fn post(&self, row: Row, operation: impl FnOnce(&mut T) + Send + 'static) {
+        row.entered(Path::Main);
+        let caller = thread::current_id();
+        let operation = move |state: &mut T| counted(row, caller, &mut false, operation)(state);
+        combined!(self, combining => combining.post(operation));
+    }
+
+    pub(super) fn takes_posts(&self) -> bool {
+        !matches!(self, Combined::CSync(_))
+    }
+}
+
+/// An operation that is counted, and says so, if another thread than the caller runs it.
+#[inline]
+fn counted<T, R>(
+    row: Row,
+    caller: u64,
+    by_another: &mut bool,
+    operation: impl FnOnce(&mut T) -> R + Send,
+) -> impl FnOnce(&mut T) -> R + Send {
+    move |state| {
+        if thread::current_id() != caller {
+            *by_another = true;
+            row.ran_for_another();
+        }
+        operation(state)
+    }
+}

@@ -1,0 +1,256 @@
+//! State that is reached only through its section.
+
+use super::combined::Combined;
+use super::lock::{SectionLock, SectionToken};
+use super::service::{Offload, Service, Turn};
+use crate::choice::{Execution, Model};
+use crate::counters::Row;
+use crate::path::Path;
+use heddle_platform::cell::UnsafeCell;
+use heddle_sync::Native;
+use heddle_sync::wait::try_again;
+use std::fmt;
+
+/// State that is reached only through its section.
+///
+/// The section is a lock, or combining, or nothing where the model or the thread level guarantees exclusion otherwise:
+/// below `MPI_THREAD_MULTIPLE` by the program's promise, under `global` by the [`CallSection`](crate::CallSection).
+pub struct Guarded<T: Send + 'static> {
+    lock: Option<SectionLock>,
+    row: Row,
+    /// How many times a thread that finds it taken yields and tries again before it posts an operation.
+    post_tries: u32,
+    state: Home<T>,
+}
+
+/// Where the state lies.
+enum Home<T: Send + 'static> {
+    Here(UnsafeCell<T>),
+    Combined(Box<Combined<T>>),
+}
+
+impl<T: Send + 'static> fmt::Debug for Guarded<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Guarded").field("locked", &self.lock.is_some()).finish_non_exhaustive()
+    }
+}
+
+// SAFETY: the state is touched by one thread at a time (see `Guarded`), so it must be Send, not Sync.
+unsafe impl<T: Send> Sync for Guarded<T> {}
+
+impl<T: Send + 'static> Guarded<T> {
+    pub(super) fn locked(lock: Option<SectionLock>, row: Row, state: T) -> Guarded<T> {
+        Guarded { lock, row, post_tries: 0, state: Home::Here(UnsafeCell::new(state)) }
+    }
+
+    pub(super) fn by_execution(model: &Model, row: Row, state: T) -> Guarded<T> {
+        if matches!(model.execution, Execution::Caller | Execution::Offload) {
+            // Without a thread that serves, the callers do.
+            return Guarded::locked(Some(SectionLock::new(model)), row, state);
+        }
+        let post_tries = if model.execution == Execution::LockQ { model.post_tries } else { 0 };
+        Guarded { lock: None, row, post_tries, state: Home::Combined(Box::new(Combined::new(model, state))) }
+    }
+
+    pub(super) fn served(service: &Service, vni: usize, row: Row, state: T) -> Guarded<T> {
+        let state = Home::Combined(Box::new(Combined::served(service, vni, state)));
+        Guarded { lock: None, row, post_tries: 0, state }
+    }
+
+    /// As a serving thread: a turn at the state, unless another thread has one. `None` also if it is not served at all.
+    pub fn take_turn(&self) -> Option<Turn<'_, T>> {
+        Turn::take(self.offload()?, self.row)
+    }
+
+    /// Whether threads of their own run the operations.
+    pub fn is_served(&self) -> bool {
+        self.offload().is_some()
+    }
+
+    /// No operations will come any more; those that are posted will be run.
+    pub fn close(&self) {
+        if let Some(offload) = self.offload() {
+            offload.close();
+        }
+    }
+
+    /// Whether it was [closed](Self::close). A serving thread that first learns this and then finds nothing has run all.
+    pub fn is_closed(&self) -> bool {
+        self.offload().is_some_and(|offload| offload.is_closed())
+    }
+
+    fn offload(&self) -> Option<&Offload<T>> {
+        match &self.state {
+            Home::Combined(combined) => match &**combined {
+                Combined::Offload(offload) => Some(offload),
+                _ => None,
+            },
+            Home::Here(_) => None,
+        }
+    }
+
+    /// Runs `operation` on the state. Operations must not enter a section themselves, and must not panic: the section
+    /// would stay closed.
+    #[inline(always)]
+    pub fn with<R: Send>(&self, path: Path, operation: impl FnOnce(&mut T) -> R + Send) -> R {
+        match &self.state {
+            Home::Here(_) => self.with_lock(path, operation),
+            Home::Combined(combined) => combined.run(path, self.row, operation),
+        }
+    }
+
+    /// As [`with`](Self::with), where no other thread than the caller runs the operation. That may enter other sections, if all who
+    /// do so keep to one order.
+    ///
+    /// # Panics
+    /// Where another one may.
+    #[inline(always)]
+    pub fn with_lock<R>(&self, path: Path, operation: impl FnOnce(&mut T) -> R) -> R {
+        let Home::Here(state) = &self.state else { unreachable!("whoever is there runs it") };
+        let held = self.lock.as_ref().map(|lock| (lock, lock.enter(path, self.row)));
+        if held.is_none() {
+            self.row.issued_without_section(path);
+        }
+        // SAFETY: the section is held, or exclusion is guaranteed otherwise.
+        unsafe { run_inside(state, held, operation) }
+    }
+
+    /// As [`with`](Self::with) on the main path, for an operation that creates, completes and frees nothing.
+    #[inline]
+    pub fn look<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> R {
+        let result = self.with(Path::Main, operation);
+        self.row.only_looked();
+        result
+    }
+
+    /// Runs `operation` on the state if nobody is in the section; never waits.
+    #[inline(always)]
+    pub fn try_with<R: Send>(&self, path: Path, operation: impl FnOnce(&mut T) -> R + Send) -> Option<R> {
+        let state = match &self.state {
+            Home::Here(state) => state,
+            Home::Combined(combined) => return combined.try_run(path, self.row, operation),
+        };
+        let held = match self.lock.as_ref() {
+            Some(lock) => Some((lock, lock.try_enter(path, self.row)?)),
+            None => None,
+        };
+        // SAFETY: the section is held, or exclusion is guaranteed otherwise.
+        Some(unsafe { run_inside(state, held, operation) })
+    }
+
+    /// Runs `operation` with `input` on the state if nobody is in the section, or within a few yields: who
+    /// [posts](Self::post) has lines of memory carried to another core and back, which takes longer.
+    ///
+    /// # Errors
+    ///
+    /// Gives the input back if the operation was not run.
+    #[inline(always)]
+    pub fn run_soon<I: Send, R: Send>(
+        &self,
+        input: I,
+        operation: impl FnOnce(&mut T, I) -> R + Send,
+    ) -> Result<R, I> {
+        let mut given = Some((input, operation));
+        let mut once = |state: &mut T| given.take().map(|(input, operation)| operation(state, input));
+        let mut result = self.try_with(Path::Main, &mut once);
+        if result.is_none() {
+            result = self.try_again(&mut once);
+        }
+        match (result.flatten(), given) {
+            (Some(result), _) => Ok(result),
+            (None, Some((input, _))) => Err(input),
+            (None, None) => unreachable!("an operation that has run gives a result"),
+        }
+    }
+
+    #[cold]
+    fn try_again<R: Send>(&self, operation: &mut (impl FnMut(&mut T) -> R + Send)) -> Option<R> {
+        try_again::<Native, _>(self.post_tries, || self.try_with(Path::Main, &mut *operation))
+    }
+
+    /// As [`try_with`](Self::try_with) for progress, by a thread that looks in now and then at what others use.
+    pub fn try_visit<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> Option<R> {
+        let (Home::Here(state), Some(lock)) = (&self.state, self.lock.as_ref()) else {
+            return self.try_with(Path::Progress, operation);
+        };
+        let token = lock.try_visit(self.row)?;
+        // SAFETY: the section is held.
+        Some(unsafe { run_inside(state, Some((lock, token)), operation) })
+    }
+
+    /// As [`try_with`](Self::try_with) for progress, for one of several looks in a row that are
+    /// [counted](Self::count_looks) together: one by one they would be counted while an answer is waited for.
+    #[inline(always)]
+    pub fn try_look<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> Option<R> {
+        let state = match &self.state {
+            Home::Here(state) => state,
+            Home::Combined(combined) => return combined.try_look(self.row, operation),
+        };
+        let held = match self.lock.as_ref() {
+            Some(lock) => Some((lock, lock.try_enter_uncounted(Path::Progress, self.row)?)),
+            None => None,
+        };
+        // SAFETY: the section is held, or exclusion is guaranteed otherwise.
+        Some(unsafe { run_inside(state, held, operation) })
+    }
+
+    /// Counts so many looks; with the last of them an operation was completed, or not.
+    #[inline(always)]
+    pub fn count_looks(&self, looks: u32, completed: bool) {
+        self.row.looked(looks, completed);
+    }
+
+    /// As [`try_with`](Self::try_with), but waits for the section so long, where its lock lets a waiter give up.
+    pub fn with_within<R: Send>(
+        &self,
+        path: Path,
+        patience_ns: u64,
+        operation: impl FnOnce(&mut T) -> R + Send,
+    ) -> Option<R> {
+        match (&self.state, self.lock.as_ref()) {
+            (Home::Here(state), Some(lock)) if patience_ns != 0 => {
+                let token = lock.enter_within(path, patience_ns, self.row)?;
+                // SAFETY: the section is held.
+                Some(unsafe { run_inside(state, Some((lock, token)), operation) })
+            }
+            _ => self.try_with(path, operation),
+        }
+    }
+
+    /// Whether operations that nobody waits for may be [posted](Self::post).
+    #[inline(always)]
+    pub fn takes_posts(&self) -> bool {
+        match &self.state {
+            Home::Here(_) => false,
+            Home::Combined(combined) => combined.takes_posts(),
+        }
+    }
+
+    /// Has `operation` run, by this thread now or by another one soon. What a thread posts and runs is run in that order.
+    #[inline(never)]
+    pub fn post(&self, operation: impl FnOnce(&mut T) + Send + 'static) {
+        match &self.state {
+            Home::Here(_) => self.with(Path::Main, operation),
+            Home::Combined(combined) => combined.post(self.row, operation),
+        }
+    }
+}
+
+/// Runs an operation, and leaves the section if the caller has entered one for it.
+///
+/// # Safety
+/// The caller is in the section by that token, or nobody else touches the state meanwhile for another reason.
+#[inline(always)]
+unsafe fn run_inside<T, R>(
+    state: &UnsafeCell<T>,
+    held: Option<(&SectionLock, SectionToken)>,
+    operation: impl FnOnce(&mut T) -> R,
+) -> R {
+    // SAFETY: the caller's promise.
+    let result = operation(unsafe { &mut *state.get() });
+    if let Some((lock, token)) = held {
+        // SAFETY: the caller's promise.
+        unsafe { lock.leave(token) };
+    }
+    result
+}

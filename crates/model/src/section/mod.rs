@@ -1,0 +1,14 @@
+//! Sections: what a thread enters to reach state that it shares.
+
+mod call;
+mod combined;
+mod guarded;
+mod lock;
+mod sections;
+mod service;
+
+pub use call::CallSection;
+pub use guarded::Guarded;
+pub(crate) use lock::SectionLock;
+pub use sections::{Objects, Sections};
+pub use service::{Service, Turn};

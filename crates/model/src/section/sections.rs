@@ -1,0 +1,109 @@
+//! What guards the states of a process's VNIs.
+
+use super::guarded::Guarded;
+use super::lock::SectionLock;
+use super::service::Service;
+use crate::choice::{Granularity, Model};
+use crate::counters::{Row, Section};
+
+/// How the objects inside of a VNI are guarded: by a [`Sectioning`](crate::Sectioning) of that name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Objects {
+    /// By what guards the VNI.
+    Whole,
+    /// Each by a lock of its own; the VNI has none.
+    Parted,
+    /// The same, or by sections that nobody waits for.
+    LockFree,
+}
+
+/// Makes what guards the states of a process's VNIs.
+#[derive(Debug)]
+pub struct Sections {
+    model: Model,
+    threads: bool,
+    /// The one lock of `brief-global`.
+    shared: Option<SectionLock>,
+    /// The threads of `offload`.
+    service: Option<Service>,
+}
+
+impl Sections {
+    pub(crate) fn new(model: Model, threads: bool) -> Sections {
+        let one_for_all = threads && model.granularity == Granularity::BriefGlobal;
+        let shared = one_for_all.then(|| SectionLock::new(&model));
+        Sections { model, threads, shared, service: None }
+    }
+
+    /// Has these threads serve the VNIs: under `offload`, where nobody else would.
+    #[must_use]
+    pub fn served_by(self, service: Option<Service>) -> Sections {
+        Sections { service, ..self }
+    }
+
+    /// Puts state that all VNIs share behind a section of its own, which may be entered inside of a VNI's: a lock, except
+    /// where the call section or the thread level keeps others out anyway.
+    pub fn guard_shared<T: Send + 'static>(&self, section: Section, state: T) -> Guarded<T> {
+        let locked = self.threads && self.model.granularity != Granularity::Global;
+        let row = if locked { Row::of(section) } else { Row::without_section() };
+        Guarded::locked(locked.then(|| SectionLock::new(&self.model)), row, state)
+    }
+
+    /// Puts the state of the VNI of that number behind its section.
+    pub fn guard_vni<T: Send + 'static>(&self, number: usize, state: T) -> Guarded<T> {
+        let row = self.row(number);
+        if !self.threads {
+            return Guarded::locked(None, row, state);
+        }
+        match self.model.granularity {
+            Granularity::Global => Guarded::locked(None, row, state),
+            Granularity::BriefGlobal => Guarded::locked(self.shared.clone(), row, state),
+            Granularity::PerVni | Granularity::PerObject | Granularity::LockFree => match &self.service {
+                Some(service) => Guarded::served(service, number, row, state),
+                None => Guarded::by_execution(&self.model, row, state),
+            },
+        }
+    }
+
+    /// How the objects inside of a VNI are guarded.
+    pub fn objects(&self) -> Objects {
+        match self.model.granularity {
+            Granularity::PerObject if self.threads => Objects::Parted,
+            Granularity::LockFree if self.threads => Objects::LockFree,
+            _ => Objects::Whole,
+        }
+    }
+
+    /// How many operations of others a thread runs at most before it goes away.
+    pub(crate) fn combining_limit(&self) -> u32 {
+        self.model.combining_limit
+    }
+
+    /// The lock of a new section.
+    pub(crate) fn lock(&self) -> SectionLock {
+        SectionLock::new(&self.model)
+    }
+
+    /// Where the section of the VNI of that number is counted; if it has none but many, that of progress.
+    pub fn row(&self, number: usize) -> Row {
+        match self.model.granularity {
+            Granularity::BriefGlobal if self.threads => Row::of(Section::Process),
+            Granularity::PerVni if self.threads => Row::of(Section::Vni(number)),
+            Granularity::PerObject | Granularity::LockFree if self.threads => Row::of(Section::Arrivals),
+            Granularity::Global if self.threads => Row::within_call(),
+            _ => Row::without_section(),
+        }
+    }
+}
+
+impl Model {
+    /// What guards the VNIs' states. `threads` says whether several threads may call at once.
+    pub fn sections(&self, threads: bool) -> Sections {
+        Sections::new(*self, threads)
+    }
+
+    /// What guards the state of a VNI that is the process's only one.
+    pub fn guard_vni<T: Send + 'static>(&self, threads: bool, state: T) -> Guarded<T> {
+        self.sections(threads).guard_vni(0, state)
+    }
+}

@@ -1,0 +1,120 @@
+//! The value, its lock and its queue.
+
+use super::mode::{Mode, Patience};
+use crate::RawLock;
+use crate::combining::request::Request;
+use crate::memory::padded::CachePadded;
+use crate::queues::chain::Chain;
+use crate::waiting::wait::WaitPolicy;
+use heddle_platform::Platform;
+use heddle_platform::platform::{AtomicInteger, CellAccess, MemoryCell};
+use std::fmt;
+use std::ptr;
+
+/// How many posted operations a holder runs before it hands the lock on, if nobody says otherwise.
+pub const DEFAULT_THRESHOLD: u32 = 64;
+
+/// How many operations may be posted before posters wait.
+pub const MOST_POSTED: usize = 48;
+const _: () = assert!(MOST_POSTED < crate::queues::chain::MOST_DEPTH);
+
+pub(super) type PlatformOf<L> = <L as RawLock>::Platform;
+pub(super) type RequestOf<L, T> = Request<PlatformOf<L>, T>;
+type CellOf<L, T> = <PlatformOf<L> as Platform>::Cell<T>;
+
+/// A value under LockQ over the lock `L`; see the [module](super).
+pub struct LockQueue<L: RawLock, T: 'static> {
+    pub(super) lock: CachePadded<L>,
+    pub(super) posted: CachePadded<Chain<PlatformOf<L>, RequestOf<L, T>>>,
+    pub(super) section: CachePadded<Section<L, T>>,
+    pub(super) mode: Mode<PlatformOf<L>>,
+    pub(super) threshold: u32,
+    pub(super) policy: WaitPolicy,
+}
+
+/// What the holder works with.
+pub(super) struct Section<L: RawLock, T: 'static> {
+    /// The thread that holds the lock, or that held it last; with a mark if it is to stand back.
+    pub(super) holder: <PlatformOf<L> as Platform>::AtomicU64,
+    /// 1 while somebody holds the lock who will look at the queue after its release; kept up only if a failing try does
+    /// not say so.
+    pub(super) inside: <PlatformOf<L> as Platform>::AtomicU32,
+    pub(super) guarded: CellOf<L, Guarded<RequestOf<L, T>, T>>,
+}
+
+// SAFETY: the value is accessed under the lock only (invariant 1), so it moves between threads but is never shared;
+// posted operations are Send.
+unsafe impl<L: RawLock, T: Send + 'static> Sync for LockQueue<L, T> {}
+// SAFETY: whoever owns it owns the value and what is posted.
+unsafe impl<L: RawLock, T: Send + 'static> Send for LockQueue<L, T> {}
+
+impl<L: RawLock, T: 'static> fmt::Debug for LockQueue<L, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LockQueue").field("threshold", &self.threshold).finish_non_exhaustive()
+    }
+}
+
+impl<L: RawLock + Default, T: Default + 'static> Default for LockQueue<L, T> {
+    fn default() -> Self {
+        Self::new(L::default(), T::default(), DEFAULT_THRESHOLD, WaitPolicy::DEFAULT)
+    }
+}
+
+impl<L: RawLock, T: 'static> LockQueue<L, T> {
+    /// Puts `value` under `lock` with a queue. A holder runs at most `threshold` posted operations (at least 1) a turn;
+    /// waiters wait by `policy`.
+    #[must_use]
+    pub fn new(lock: L, value: T, threshold: u32, policy: WaitPolicy) -> Self {
+        Self {
+            lock: CachePadded::new(lock),
+            posted: CachePadded::new(Chain::new()),
+            section: CachePadded::new(Section {
+                holder: AtomicInteger::new(0),
+                inside: AtomicInteger::new(0),
+                guarded: MemoryCell::new(Guarded::new(value)),
+            }),
+            mode: Mode::default(),
+            threshold: threshold.max(1),
+            policy,
+        }
+    }
+
+    /// The lock, for what its kind offers besides. Acquiring it keeps the value from others; what is posted
+    /// meanwhile waits for the next call.
+    pub fn lock(&self) -> &L {
+        &self.lock
+    }
+
+    /// Gives `use_it` what the lock guards. The caller holds the lock.
+    #[inline(always)]
+    pub(super) fn guarded<R>(&self, use_it: impl FnOnce(&mut Guarded<RequestOf<L, T>, T>) -> R) -> R {
+        let access = self.section.guarded.access();
+        // SAFETY: the caller holds the lock (invariant 1), and nothing that `use_it` runs gets here without it.
+        use_it(unsafe { access.deref() })
+    }
+}
+
+/// What the lock guards.
+pub(super) struct Guarded<N, T> {
+    pub(super) value: T,
+    /// What was taken from `posted`, oldest first.
+    pub(super) pending: *mut N,
+    pub(super) patience: Patience,
+    /// How many times in a row the threshold was reached without anybody to hand over to.
+    pub(super) alone: u32,
+}
+
+impl<N, T> Guarded<N, T> {
+    pub(super) fn new(value: T) -> Self {
+        Self { value, pending: ptr::null_mut(), patience: Patience::FIRST, alone: 0 }
+    }
+}
+
+/// How a holder's run through the queue ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Drained {
+    /// Nothing was posted at its end.
+    Empty,
+    /// There is more.
+    Threshold,
+}

@@ -1,0 +1,262 @@
+//! One thread looks for everybody's events, the others sleep until theirs are there.
+//!
+//! **What it gives.** Many threads wait, each for events of its own, and somebody has to look for them (poll a network,
+//! read a queue). With a [`Leadership`] the first who comes looks, as the *leader*, and whoever comes later sleeps on
+//! its [`SyncCounter`]; the leader's looks complete everybody's events, and each sleeper is woken once, by the event it
+//! waits for. When the leader's own events are there it hands the role to exactly one sleeper and leaves.
+//!
+//! **Source.** The wake-up scheme of Dang, Seo, Amer, Balaji: *Advanced thread synchronization for multithreaded MPI
+//! implementations*, CCGrid 2017, pages 314-324, as sketched in Amer et al., ACM TOPC 5(3), 2019, section 6.1, and in
+//! the slides of Amer et al., *Software combining to mitigate multithreaded MPI contention*, ICS 2019. There the role
+//! is the critical section itself; here it is a flag, so the section is free while the leader is between two looks.
+//!
+//! | a waiting thread is | in the list | its counter | left by |
+//! |---|---|---|---|
+//! | leader | no | not slept on | its events or its deadline: hands the role over |
+//! | sleeper | yes | slept on | its events or its deadline: takes itself out |
+//! | appointed | no: taken out by the former leader | nudged | gets up as the leader; if its events came too, hands over |
+//!
+//! **Invariants.**
+//!
+//! 1. The list and `led` change under one lock. At most one thread has the role: it is taken when `led` is false, or
+//!    received by being taken out of the list by who has it.
+//! 2. *The role is not lost.* A sleeper that wakes for whatever reason looks whether it is still in the list. If not it
+//!    was appointed, and leads or hands over, also when its events or its deadline came at the same time.
+//! 3. *Nobody is left without a leader*: `led` becomes false only when nobody in the list misses an event, and a
+//!    thread enters the list only while `led` is true.
+//! 4. A counter in the list is alive: its thread takes it out before it leaves. So it is nudged under the lock.
+//!
+//! **Cost.** Leading: the lock twice, whatever the number of polls. Sleeping: the lock twice and the sleep; the
+//! completer pays one wake-up. A hand-over: the lock and one wake-up. All O(1), but for sleepers whose events are
+//! there and who have not left yet: these are passed over.
+//!
+//! **Fairness.** The role goes to who has slept longest.
+//!
+//! **Liveness when a thread does not run for 50 ms.** The leader, or one appointed: nobody looks for so long, unless others
+//! call [`Progress::poll`] on their own. A sleeper: delays nobody.
+//!
+//! **When to choose it.** Many threads that wait for long. A hand-over to a sleeper costs 30 µs on an idle core, so with
+//! few threads and quick answers polling by everybody (spin, yield) is faster.
+
+use crate::events::sync_counter::{SyncCounter, Wake};
+use crate::fault::{Fault, injected};
+use crate::locks::mutex::Mutex;
+use crate::locks::raw_lock::Lock;
+use crate::memory::padded::CachePadded;
+use crate::waiting::wait::{Next, WaitPolicy, Waiter};
+use heddle_platform::platform::MemoryCell;
+use heddle_platform::{Native, Platform};
+use std::fmt;
+use std::ptr;
+
+/// What a leader does for all who wait.
+pub trait Progress {
+    /// Looks once for events and signals the counters they belong to. Returns whether there was anything. Only the
+    /// leader calls it, but the role moves from thread to thread.
+    fn poll(&self) -> bool;
+
+    /// Nothing came for long: lets the leader sleep until something may have come, or until
+    /// [`Platform::now_ns`] has reached `deadline_ns`. It may return at any time. It must return when the
+    /// leader's counter is signalled by somebody else.
+    fn idle(&self, deadline_ns: Option<u64>);
+}
+
+/// Who looks for events now, and who sleeps; see the [module](self).
+pub struct Leadership<P: Platform = Native> {
+    list: CachePadded<Lock<Mutex<P>, List<P>>>,
+    policy: WaitPolicy,
+}
+
+/// The sleepers, the one that has slept longest first.
+struct List<P: Platform> {
+    led: bool,
+    first: *const Seat<P>,
+    last: *const Seat<P>,
+}
+
+// SAFETY: the list owns nothing; what it points to may be touched by whoever holds the lock (invariant 4).
+unsafe impl<P: Platform> Send for List<P> {}
+
+/// A sleeper, on its own stack.
+struct Seat<P: Platform> {
+    counter: *const SyncCounter<P>,
+    /// Guarded by the list's lock.
+    links: P::Cell<Links<P>>,
+}
+
+struct Links<P: Platform> {
+    linked: bool,
+    before: *const Seat<P>,
+    after: *const Seat<P>,
+}
+
+impl<P: Platform> Seat<P> {
+    /// # Safety
+    ///
+    /// The list's lock is held, and the seat is alive. The reference ends before the next call for the same seat.
+    #[allow(clippy::mut_from_ref)]
+    unsafe fn with_links<R>(seat: *const Self, f: impl FnOnce(&mut Links<P>) -> R) -> R {
+        // SAFETY: alive by the caller's promise.
+        let seat = unsafe { &*seat };
+        // SAFETY: the lock is held, by the caller's promise, and guards the links.
+        seat.links.with_mut(|links| f(unsafe { &mut *links }))
+    }
+}
+
+impl<P: Platform> List<P> {
+    /// # Safety
+    ///
+    /// The seat stays where it is, and alive, until it is taken out.
+    unsafe fn push(&mut self, seat: *const Seat<P>) {
+        let last = self.last;
+        let links = |links: &mut Links<P>| *links = Links { linked: true, before: last, after: ptr::null() };
+        // SAFETY: the list is borrowed exclusively, so the lock is held; alive by the caller's promise.
+        unsafe { Seat::with_links(seat, links) };
+        if last.is_null() {
+            self.first = seat;
+        } else {
+            // SAFETY: as above; what is in the list is alive (invariant 4).
+            unsafe { Seat::with_links(last, |links| links.after = seat) };
+        }
+        self.last = seat;
+    }
+
+    /// Takes the seat out. False if it is not in the list.
+    ///
+    /// # Safety
+    ///
+    /// The seat is alive.
+    unsafe fn remove(&mut self, seat: *const Seat<P>) -> bool {
+        let take =
+            |links: &mut Links<P>| (std::mem::replace(&mut links.linked, false), links.before, links.after);
+        // SAFETY: the lock is held; alive by the caller's promise.
+        let (linked, before, after) = unsafe { Seat::with_links(seat, take) };
+        if !linked {
+            return false;
+        }
+        if before.is_null() {
+            self.first = after;
+        } else {
+            // SAFETY: neighbours are in the list, so alive (invariant 4).
+            unsafe { Seat::with_links(before, |links| links.after = after) };
+        }
+        if after.is_null() {
+            self.last = before;
+        } else {
+            // SAFETY: as above.
+            unsafe { Seat::with_links(after, |links| links.before = before) };
+        }
+        true
+    }
+
+    /// Gives the role to the first who misses an event; if there is none, nobody has it then.
+    fn appoint(&mut self) {
+        let mut seat = self.first;
+        while !seat.is_null() {
+            // SAFETY: in the list, so alive (invariant 4).
+            let counter = unsafe { (*seat).counter };
+            // SAFETY: as its seat.
+            let counter = unsafe { &*counter };
+            if counter.missing() != 0 {
+                // SAFETY: in the list, so alive.
+                unsafe { self.remove(seat) };
+                counter.nudge();
+                return;
+            }
+            // Its events are there; it is about to leave.
+            // SAFETY: in the list, so alive.
+            seat = unsafe { Seat::with_links(seat, |links| links.after) };
+        }
+        self.led = false;
+    }
+}
+
+/// The role. Dropping it hands it over, also when a poll panics.
+struct Role<'a, P: Platform>(&'a Leadership<P>);
+
+impl<P: Platform> Drop for Role<'_, P> {
+    fn drop(&mut self) {
+        if !injected(Fault::LeaderKeepsRole) {
+            self.0.list.acquire().appoint();
+        }
+    }
+}
+
+impl<P: Platform> Default for Leadership<P> {
+    fn default() -> Self {
+        Self::new(WaitPolicy::DEFAULT)
+    }
+}
+
+impl<P: Platform> fmt::Debug for Leadership<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Leadership").field("policy", &self.policy).finish_non_exhaustive()
+    }
+}
+
+impl<P: Platform> Leadership<P> {
+    /// Nobody leads. The leader polls, and a sleeper looks before it sleeps, by `policy`.
+    #[must_use]
+    pub fn new(policy: WaitPolicy) -> Self {
+        let list = List { led: false, first: ptr::null(), last: ptr::null() };
+        Self { list: CachePadded::new(Lock::new(Mutex::new(policy), list)), policy }
+    }
+
+    /// Waits until all events of `counter` are there, or until [`Platform::now_ns`] has reached `deadline_ns`; false in
+    /// the latter case. The caller leads or sleeps meanwhile. Only the caller waits on this counter.
+    pub fn wait(&self, counter: &SyncCounter<P>, progress: &impl Progress, deadline_ns: Option<u64>) -> bool {
+        while !counter.is_done() {
+            let role = match self.sit_or_lead(counter, deadline_ns) {
+                Ok(role) => role,
+                Err(Wake::Done) => return true,
+                Err(Wake::TimedOut) => return counter.is_done(),
+                // A nudge of an earlier wait.
+                Err(Wake::Nudged) => continue,
+            };
+            return self.lead(role, counter, progress, deadline_ns);
+        }
+        true
+    }
+
+    /// Takes the role if nobody has it; otherwise sleeps. Returns the role if it was received meanwhile.
+    fn sit_or_lead(&self, counter: &SyncCounter<P>, deadline_ns: Option<u64>) -> Result<Role<'_, P>, Wake> {
+        let links = Links { linked: false, before: ptr::null(), after: ptr::null() };
+        let seat = Seat { counter: ptr::from_ref(counter), links: MemoryCell::new(links) };
+        let mut list = self.list.acquire();
+        if !std::mem::replace(&mut list.led, true) {
+            return Ok(Role(self));
+        }
+        // SAFETY: the seat does not move and is taken out below; waiting on a counter does not unwind.
+        unsafe { list.push(&raw const seat) };
+        drop(list);
+        let woken = counter.wait_until(&self.policy, deadline_ns);
+        // SAFETY: the seat is alive.
+        let was_asleep = unsafe { self.list.acquire().remove(&raw const seat) };
+        if was_asleep || injected(Fault::LeaderAppointedLeaves) && woken == Wake::Done {
+            Err(woken)
+        } else {
+            // Appointed (invariant 2).
+            Ok(Role(self))
+        }
+    }
+
+    /// Polls until the events are there or the time ran out; then the role goes on.
+    fn lead(
+        &self,
+        role: Role<'_, P>,
+        counter: &SyncCounter<P>,
+        progress: &impl Progress,
+        deadline_ns: Option<u64>,
+    ) -> bool {
+        let mut waiter = Waiter::<P>::new(&self.policy, 1);
+        while !counter.is_done() && deadline_ns.is_none_or(|deadline_ns| P::now_ns() < deadline_ns) {
+            if progress.poll() {
+                waiter.reset();
+            } else if waiter.pause() == Next::Park {
+                progress.idle(deadline_ns);
+            }
+        }
+        drop(role);
+        counter.is_done()
+    }
+}

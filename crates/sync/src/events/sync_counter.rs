@@ -1,0 +1,252 @@
+//! Waiting for a number of events that others complete: one wake-up, by whoever completes the last.
+//!
+//! **What it gives.** A thread that waits for n operations sleeps until all of them are done, however many threads
+//! complete them, and it alone is woken: no blind look at the lock, O(1) whatever the number of waiters. An event costs
+//! its completer one atomic subtraction; the last one adds a system call only if the waiter sleeps.
+//!
+//! **Source.** The *synchronization counter* of Amer et al., *Lock Contention Management in Multithreaded MPI*, ACM TOPC
+//! 5(3), 2019, doi:10.1145/3275443, section 6.1, and reference 13 there (Dang, Seo, Amer, Balaji: *Advanced
+//! thread synchronization for multithreaded MPI implementations*, CCGrid 2017, pages 314-324). There the
+//! waiter sleeps on a condition variable of the section; here on the counter itself.
+//!
+//! The state is one word, which is also the futex:
+//!
+//! | bits | meaning | set by | cleared by |
+//! |---|---|---|---|
+//! | all but the low two | events that are still to come | [`new`](SyncCounter::new), [`expect`](SyncCounter::expect) | [`signal`](SyncCounter::signal), one each |
+//! | `NUDGED` | the waiter shall get up before its events are there | [`nudge`](SyncCounter::nudge) | the waiter |
+//! | `ASLEEP` | the waiter sleeps or is about to | the waiter | the waiter if events are missing; otherwise whoever signalled the last |
+//!
+//! **Invariants.**
+//!
+//! 1. *Exactly one wake-up.* One signal takes the number to zero. It wakes if it finds `ASLEEP` in the same atomic
+//!    step; nobody else wakes for an event.
+//! 2. *No lost wake-up.* `ASLEEP` is set by compare-and-swap against a number that is not zero, and the waiter sleeps
+//!    only while the word is what it set. So the last signal either comes before, then the waiter sees zero; or after,
+//!    then it finds `ASLEEP`, and its wake-up comes after its change of the word.
+//! 3. *Nobody touches a counter that is gone.* A signal's last access is its subtraction, except for the last signal of a
+//!    sleeping waiter: that one takes `ASLEEP` away after its wake-up, and the waiter waits for that. So when
+//!    [`is_done`](SyncCounter::is_done) is true all signals have left, and a counter may live on its waiter's stack.
+//!
+//! **Orderings.** A signal is Release and Acquire: the waiter's Acquire of the last one brings along what all signallers
+//! wrote before theirs.
+//!
+//! **Liveness.** A signaller that does not run delays its own event only; when it is stopped between its wake-up and
+//! its last access, the waiter yields until it is through. A waiter that does not run delays nobody.
+
+use crate::fault::{Fault, injected};
+use crate::waiting::wait::{Next, WaitPolicy, Waiter};
+use heddle_platform::atomic::Ordering;
+use heddle_platform::platform::AtomicInteger;
+use heddle_platform::{Native, Platform, Scope};
+use std::time::Duration;
+
+const ASLEEP: u32 = 1;
+const NUDGED: u32 = 2;
+const EVENT: u32 = 4;
+
+/// The most events a counter can wait for at a time.
+pub const MOST_EVENTS: u32 = u32::MAX / EVENT;
+
+/// Counts down to its waiter's wake-up; see the [module](self).
+#[derive(Debug)]
+pub struct SyncCounter<P: Platform = Native> {
+    word: P::AtomicU32,
+}
+
+/// Why a wait ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wake {
+    /// All events are there.
+    Done,
+    /// Somebody [nudged](SyncCounter::nudge) the waiter; events are missing.
+    Nudged,
+    /// The time ran out; events are missing.
+    TimedOut,
+}
+
+impl<P: Platform> SyncCounter<P> {
+    /// A counter of that many events to come, at most [`MOST_EVENTS`].
+    #[must_use]
+    pub fn new(events: u32) -> Self {
+        debug_assert!(events <= MOST_EVENTS);
+        Self { word: P::AtomicU32::new(events * EVENT) }
+    }
+
+    /// That many more events are to come. By the waiter, before the operation can complete; also on a counter that is
+    /// done, which makes it new.
+    #[inline]
+    pub fn expect(&self, events: u32) {
+        let before = self.word.fetch_add(events * EVENT, Ordering::Relaxed);
+        debug_assert!(before / EVENT + events <= MOST_EVENTS && before & ASLEEP == 0);
+    }
+
+    /// An event is there. Returns whether it was the last; after that the counter may be gone.
+    #[inline]
+    pub fn signal(&self) -> bool {
+        let order = if injected(Fault::CounterRelaxedSignal) { Ordering::Relaxed } else { Ordering::AcqRel };
+        // Release: takes along what the event brought. Acquire: what the earlier ones brought.
+        let before = self.word.fetch_sub(EVENT, order);
+        debug_assert!(before >= EVENT, "more events than were expected");
+        let last = before / EVENT == 1;
+        if last && before & ASLEEP != 0 && !injected(Fault::CounterSilentSignal) {
+            self.wake_done();
+        }
+        last
+    }
+
+    #[cold]
+    fn wake_done(&self) {
+        P::wake(&self.word, 1, Scope::Process);
+        // Release: as the subtraction, which this covers. The last access (invariant 3).
+        self.word.fetch_and(!ASLEEP, Ordering::Release);
+    }
+
+    /// Makes the waiter get up although events are missing; see [`Wake::Nudged`]. The caller knows the counter to be
+    /// alive. Without effect on a waiter whose events are all there.
+    pub fn nudge(&self) {
+        // Release: the waiter sees what the nudger did before.
+        let before = self.word.fetch_or(NUDGED, Ordering::Release);
+        if before & ASLEEP != 0 && before >= EVENT && !injected(Fault::CounterSilentNudge) {
+            P::wake(&self.word, 1, Scope::Process);
+        }
+    }
+
+    /// Whether all events are there, and all who signalled them have left the counter.
+    #[inline]
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        // Acquire: pairs with signal().
+        self.word.load(Ordering::Acquire) & !NUDGED == 0
+    }
+
+    /// How many events are missing: outdated when it arrives.
+    #[must_use]
+    pub fn missing(&self) -> u32 {
+        self.word.load(Ordering::Relaxed) / EVENT
+    }
+
+    /// Waits until all events are there. One thread waits at a time.
+    #[inline]
+    pub fn wait(&self, policy: &WaitPolicy) {
+        while self.wait_until(policy, None) != Wake::Done {}
+    }
+
+    /// Waits until all events are there, somebody nudges the waiter, or [`Platform::now_ns`] has reached `deadline_ns`.
+    /// One thread waits at a time.
+    #[inline]
+    pub fn wait_until(&self, policy: &WaitPolicy, deadline_ns: Option<u64>) -> Wake {
+        if self.is_done() { Wake::Done } else { self.wait_slow(policy, deadline_ns) }
+    }
+
+    #[cold]
+    fn wait_slow(&self, policy: &WaitPolicy, deadline_ns: Option<u64>) -> Wake {
+        let mut waiter = Waiter::<P>::new(policy, 1);
+        loop {
+            // Acquire: pairs with signal() and nudge().
+            let word = self.word.load(Ordering::Acquire);
+            if word & !NUDGED == 0 {
+                return Wake::Done;
+            }
+            if word >= EVENT {
+                if word & NUDGED != 0 {
+                    self.word.fetch_and(!NUDGED, Ordering::Relaxed);
+                    return Wake::Nudged;
+                }
+                if deadline_ns.is_some_and(|deadline_ns| P::now_ns() >= deadline_ns) {
+                    return Wake::TimedOut;
+                }
+            }
+            if waiter.pause() == Next::Park {
+                if word >= EVENT {
+                    self.sleep(deadline_ns);
+                } else {
+                    // The last signal is on its way out (invariant 3).
+                    P::yield_now();
+                }
+            }
+        }
+    }
+
+    /// Sleeps until the last event, a nudge, the deadline, or for no reason; and gets up.
+    fn sleep(&self, deadline_ns: Option<u64>) {
+        let mut word = self.word.load(Ordering::Relaxed);
+        loop {
+            if word < EVENT || word & NUDGED != 0 {
+                return;
+            }
+            match self.replace(word, word | ASLEEP) {
+                Ok(asleep) => word = asleep,
+                Err(now) => {
+                    word = now;
+                    continue;
+                }
+            }
+            break;
+        }
+        // Events that come meanwhile change the word, but wake nobody: only a change before the sleep ends it.
+        while word >= EVENT && word & NUDGED == 0 {
+            let timeout = deadline_ns.map(|at_ns| Duration::from_nanos(at_ns.saturating_sub(P::now_ns())));
+            let in_time = P::wait(&self.word, word, timeout, Scope::Process);
+            word = self.word.load(Ordering::Relaxed);
+            if !in_time {
+                break;
+            }
+        }
+        // Gets up, unless the last event is there: then who signalled it takes the mark away (invariant 3).
+        while word >= EVENT {
+            match self.replace(word, word & !ASLEEP) {
+                Ok(_) => return,
+                Err(now) => word = now,
+            }
+        }
+    }
+
+    fn replace(&self, from: u32, to: u32) -> Result<u32, u32> {
+        if injected(Fault::CounterPlainSleep) {
+            // What a load and a store in place of the compare-and-swap would do.
+            self.word.store(to, Ordering::Relaxed);
+            return Ok(to);
+        }
+        self.word.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed).map(|_| to)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    const POLICY: WaitPolicy = WaitPolicy::PARK_AT_ONCE;
+
+    #[test]
+    fn counts_down() {
+        let counter = SyncCounter::<Native>::new(2);
+        assert!(!counter.signal() && !counter.is_done());
+        assert_eq!(counter.missing(), 1);
+        assert!(counter.signal() && counter.is_done());
+        counter.wait(&POLICY);
+        counter.expect(1);
+        assert!(!counter.is_done() && counter.signal() && counter.is_done());
+    }
+
+    #[test]
+    fn time_runs_out_and_leaves_the_counter_usable() {
+        let counter = SyncCounter::<Native>::new(1);
+        let deadline_ns = Native::now_ns() + 2_000_000;
+        assert_eq!(counter.wait_until(&POLICY, Some(deadline_ns)), Wake::TimedOut);
+        assert!(Native::now_ns() >= deadline_ns);
+        counter.signal();
+        assert_eq!(counter.wait_until(&POLICY, Some(0)), Wake::Done);
+    }
+
+    #[test]
+    fn a_nudge_gets_the_waiter_up_once() {
+        let counter = SyncCounter::<Native>::new(1);
+        counter.nudge();
+        assert_eq!(counter.wait_until(&POLICY, None), Wake::Nudged);
+        assert_eq!(counter.wait_until(&POLICY, Some(0)), Wake::TimedOut);
+        counter.nudge();
+        counter.signal();
+        assert_eq!(counter.wait_until(&POLICY, None), Wake::Done);
+    }
+}

@@ -1,0 +1,23 @@
+//! The catalogue of locks: every kind by name, with what it can do and how it is made for this machine.
+//!
+//! The thread-safety models (`HEDDLE_ARBITRATION`), the C interface (`heddle_lock_create`) and `heddle bench locks` all
+//! take their locks from here, so a name means one lock everywhere.
+//!
+//! | | |
+//! |---|---|
+//! | [`LockKind`] | a single lock: `mcs`. A new lock is a row in `rows.rs` |
+//! | [`LockName`] | everything that has a name of its own: the kinds, and some locks made of others, such as `p-mcs-mcs` |
+//! | [`Recipe`] | a name's lock as a type, for code that is compiled for each one |
+//! | [`AnyLock`] | a lock whose kind is chosen when the program runs |
+//! | [`pair_of`] | the two-level lock `p-X-Y` of any two kinds |
+
+mod any_lock;
+mod kind;
+mod name;
+pub mod recipe;
+mod rows;
+
+pub use any_lock::{AnyLock, KeptToken, pair_of};
+pub use kind::{LockKind, Order};
+pub use name::LockName;
+pub use recipe::{AcquireUntil, LockSettings, LowClass, Recipe, Visitor};

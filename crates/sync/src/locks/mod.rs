@@ -1,0 +1,14 @@
+//! Locks, and the contract that all of them keep.
+
+pub mod abortable_mcs;
+mod admission;
+pub mod biased;
+pub mod clh;
+pub mod fissile;
+mod head;
+pub mod hmcs;
+pub mod mcs;
+pub mod mutex;
+pub mod raw_lock;
+pub mod ticket;
+pub mod two_level;

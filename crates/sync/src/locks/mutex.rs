@@ -1,0 +1,328 @@
+//! A test-and-set lock that is released by a plain store, with sleeping waiters and bounded unfairness.
+//!
+//! **What it gives.** Uncontended: one compare-and-swap to enter, a plain store and two plain loads to leave (a locked
+//! instruction less than a futex mutex, whose release must exchange). Contended: whoever comes first enters; a thread that finds
+//! the lock taken yields and tries again a few times before it counts as a waiter, which then spins, yields and sleeps by its
+//! [`WaitPolicy`]. At most one waiter at a time is being woken, and as a rule only
+//! when none is awake: an awake one will either enter or look again before it sleeps, so waking a second would only
+//! cost. Space: a word of state and one of waiters, no node a thread.
+//!
+//! **Fairness.** Arrivals may overtake, which is what keeps a lock fast when threads outnumber cores: a strict queue
+//! would hand it to a thread that is not running. But one thread must not re-acquire it for ever. A holder that
+//! releases while others wait starts a *tenure*; once it has been the one to release for `forced_yield_ns`, it leaves
+//! the lock *reserved*: only somebody who waits may take it, and not the former holder, until that one has waited its
+//! whole spin and all its yields. If the waiters are running, one enters within a cache-line round trip; if they are
+//! not, the former holder's yields let them; if even those do not help (they sit in another core's queue), it goes on.
+//! It goes on after its spin where its yields would let only threads run that compute ([`Platform::is_yield_dear`]).
+//! So a waiter that is awake gets its turn after a tenure at most, or the former holder pays that many yields a
+//! tenure. A sleeper would sleep on while others keep coming and being awake: every 256th release that passes
+//! sleepers over wakes one.
+//!
+//! **When a thread does not run.** A stopped holder stops all; who has a deadline gets away. A stopped waiter, wherever
+//! it stops, keeps nobody from the lock who is awake or comes. Those who sleep rely on it while it counts as awake: they
+//! sleep on until it runs, or until the 256th release.
+//!
+//! | `state` | meaning | left by |
+//! |---|---|---|
+//! | `FREE` | anybody may take it | compare-and-swap to `HELD` |
+//! | `HELD` | somebody is inside | the holder's store of `FREE` or `RESERVED` |
+//! | `RESERVED` | a waiter may take it, the last holder only when it would sleep otherwise | compare-and-swap to `HELD` |
+//!
+//! `waiters` counts the threads in the slow path: those *awake* (spinning, yielding) and those *asleep*, and holds the
+//! *permit*: a sleeper was taken off `asleep`, and whoever of the sleepers comes first may use the permit to get up.
+//! It is also the futex that sleepers sleep on.
+//!
+//! **Invariants.**
+//!
+//! 1. *Exclusion*: only the thread whose compare-and-swap made `state` `HELD` changes it again.
+//! 2. Threads in the slow path = awake + asleep + permit. A thread that went to sleep gets up by using the permit or
+//!    by taking itself off `asleep`; one of the two is always possible, and is one atomic step.
+//! 3. *Nobody sleeps for ever*: if `state` is not `HELD` and somebody is in the slow path, then somebody awake will
+//!    look at `state` again, or a permit is there, or a releaser is still between its store and its look at
+//!    `waiters`. Because a waiter that goes from awake to asleep looks at `state` after it (kept apart by `heavy`), and
+//!    the releaser looks at `waiters` after its store (kept apart by `light`): if the waiter's look misses the store,
+//!    the releaser sees it asleep, and gives a permit unless there is one or somebody is awake, for whom the same
+//!    holds. Whoever enters becomes a releaser. And whoever gives up while others sleep looks at `state` after it has
+//!    left (kept apart by `heavy`) and wakes one if a releaser relied on it.
+//!
+//! **Orderings.** The compare-and-swap is Acquire and pairs with the Release of the releasing store: that is
+//! promise 2 of [`RawLock`]. `waiters` carries nothing: the woken look at `state`. `last_holder` and the tenure are
+//! written by the holder and so ordered by the lock; waiters read `last_holder` as a hint, Relaxed.
+
+use crate::fault::{Fault, injected};
+use crate::waiting::wait::{Next, WaitPolicy, Waiter, time_left, try_again};
+use crate::{RawLock, TimedLock};
+use heddle_platform::atomic::Ordering;
+use heddle_platform::platform::AtomicInteger;
+use heddle_platform::{Native, Platform, Scope};
+use std::time::Duration;
+
+/// Anybody may take it.
+const FREE: u32 = 0;
+/// Somebody is inside.
+const HELD: u32 = 1;
+/// A waiter may take it, before the last holder.
+const RESERVED: u32 = 2;
+
+/// One sleeper in `waiters`: the low 15 bits.
+const ASLEEP: u32 = 1;
+/// One of those who sleep may get up.
+const PERMIT: u32 = 1 << 15;
+/// One waiter awake in `waiters`: the high half.
+const AWAKE: u32 = 1 << 16;
+
+const fn awake(waiters: u32) -> u32 {
+    waiters / AWAKE
+}
+
+/// Whether a releaser that sees this has to wake somebody (invariant 3).
+const fn all_asleep(waiters: u32) -> bool {
+    waiters != 0 && waiters < PERMIT
+}
+
+const fn asleep(waiters: u32) -> u32 {
+    waiters & (PERMIT - 1)
+}
+
+/// After how many releases that left sleepers to those awake one of them is woken all the same. A wake-up costs as
+/// much as some hundred short sections. (Small in models, to be reached at all.)
+const PASSES: u32 = if cfg!(loom) { 2 } else { 256 };
+
+/// The lock; see the [module](self). At most 32,767 threads may wait for it at once.
+#[derive(Debug)]
+pub struct Mutex<P: Platform = Native> {
+    state: P::AtomicU32,
+    waiters: P::AtomicU32,
+    /// Counts releases that passed sleepers over; a count lost in a race does no harm.
+    passes: P::AtomicU32,
+    /// The thread whose tenure runs, or 0.
+    last_holder: P::AtomicU64,
+    /// When that tenure began, in ticks.
+    tenure_since: P::AtomicU64,
+    /// How many times that thread has released since.
+    tenure_releases: P::AtomicU32,
+    policy: WaitPolicy,
+}
+
+impl<P: Platform> Default for Mutex<P> {
+    fn default() -> Self {
+        Self::new(WaitPolicy::DEFAULT)
+    }
+}
+
+impl<P: Platform> Mutex<P> {
+    /// A free lock whose waiters wait by `policy`.
+    #[must_use]
+    pub fn new(policy: WaitPolicy) -> Self {
+        Self {
+            state: P::AtomicU32::new(FREE),
+            waiters: P::AtomicU32::new(0),
+            passes: P::AtomicU32::new(0),
+            last_holder: P::AtomicU64::new(0),
+            tenure_since: P::AtomicU64::new(0),
+            tenure_releases: P::AtomicU32::new(0),
+            policy,
+        }
+    }
+
+    #[inline(always)]
+    fn take(&self, from: u32) -> bool {
+        // Acquire: pairs with the Release in release().
+        self.state.compare_exchange(from, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    /// Waits for the lock; false if the deadline came first.
+    #[cold]
+    fn acquire_slow(&self, deadline_ns: Option<u64>) -> bool {
+        let tries = if deadline_ns.is_none() { self.policy.first_tries } else { 0 };
+        if try_again::<P, ()>(tries, || self.try_acquire()).is_some() {
+            return true;
+        }
+        let before = self.waiters.fetch_add(AWAKE, Ordering::Relaxed);
+        let mut waiter = Waiter::<P>::backing_off(&self.policy, awake(before) as usize + 1);
+        let me = P::thread_id();
+        let entered = loop {
+            match self.state.load(Ordering::Relaxed) {
+                FREE if self.take(FREE) => break true,
+                RESERVED if self.may_take_reserved(me, &waiter) && self.take(RESERVED) => break true,
+                _ => {}
+            }
+            if time_left::<P>(deadline_ns) == Some(Duration::ZERO) {
+                break false;
+            }
+            if waiter.pause() == Next::Park {
+                if self.sleep(deadline_ns) {
+                    break true;
+                }
+                waiter.reset();
+            }
+        };
+        let waiters = self.waiters.fetch_sub(AWAKE, Ordering::Relaxed);
+        if !entered && asleep(waiters) != 0 {
+            self.leave_sleepers();
+        }
+        entered
+    }
+
+    /// Whether the reservation is for this waiter, or has lapsed.
+    fn may_take_reserved(&self, me: u64, waiter: &Waiter<P>) -> bool {
+        self.last_holder.load(Ordering::Relaxed) != me || waiter.spin_is_over() && P::is_yield_dear()
+    }
+
+    /// After a waiter gave up: a releaser that saw it awake may have woken none of those who sleep (invariant 3).
+    fn leave_sleepers(&self) {
+        if injected(Fault::MutexGivesUpSilently) {
+            return;
+        }
+        P::heavy(Scope::Process);
+        if self.state.load(Ordering::Relaxed) != HELD {
+            self.wake_one(self.waiters.load(Ordering::Relaxed));
+        }
+    }
+
+    /// Goes from awake to asleep and back. Returns true if the lock was found free on the way and taken.
+    fn sleep(&self, deadline_ns: Option<u64>) -> bool {
+        self.waiters.fetch_add(ASLEEP.wrapping_sub(AWAKE), Ordering::Relaxed);
+        if !injected(Fault::MutexWithoutHeavy) {
+            P::heavy(Scope::Process);
+        }
+        if self.take_before_sleep() {
+            self.rise();
+            return true;
+        }
+        let mut waiters = self.waiters.load(Ordering::Relaxed);
+        loop {
+            if waiters & PERMIT == 0 {
+                let timeout = time_left::<P>(deadline_ns);
+                if timeout == Some(Duration::ZERO) {
+                    self.rise();
+                    return false;
+                }
+                P::wait(&self.waiters, waiters, timeout, Scope::Process);
+                waiters = self.waiters.load(Ordering::Relaxed);
+            } else if self.replace_waiters(&mut waiters, |waiters| waiters - PERMIT + AWAKE) {
+                return false;
+            }
+        }
+    }
+
+    /// The second look of invariant 3. Who would sleep may take a reserved lock even as the last holder.
+    fn take_before_sleep(&self) -> bool {
+        !injected(Fault::MutexWithoutSecondLook)
+            && (self.take(FREE) || !injected(Fault::MutexReservationUnknown) && self.take(RESERVED))
+    }
+
+    /// Gets up without having been woken (invariant 2).
+    fn rise(&self) {
+        let mut waiters = self.waiters.load(Ordering::Relaxed);
+        while !self.replace_waiters(&mut waiters, |waiters| {
+            // The permit first: whoever else might use it would only find the lock held.
+            let place = if waiters & PERMIT != 0 { PERMIT } else { ASLEEP };
+            waiters - place + AWAKE
+        }) {}
+    }
+
+    /// Wakes a sleeper if nobody is awake to take the lock, or if it is time for one.
+    #[cold]
+    fn wake_one(&self, mut waiters: u32) {
+        let passes = self.passes.load(Ordering::Relaxed).wrapping_add(1);
+        let due = passes.is_multiple_of(PASSES);
+        if !all_asleep(waiters) {
+            self.passes.store(passes, Ordering::Relaxed);
+        }
+        while all_asleep(waiters) || due && asleep(waiters) != 0 && waiters & PERMIT == 0 {
+            if self.replace_waiters(&mut waiters, |waiters| waiters - ASLEEP + PERMIT) {
+                P::wake(&self.waiters, 1, Scope::Process);
+                return;
+            }
+        }
+    }
+
+    /// One attempt; if `waiters` was outdated, it is up to date afterwards.
+    fn replace_waiters(&self, waiters: &mut u32, change: impl FnOnce(u32) -> u32) -> bool {
+        let outcome =
+            self.waiters.compare_exchange(*waiters, change(*waiters), Ordering::Relaxed, Ordering::Relaxed);
+        outcome.map_err(|now| *waiters = now).is_ok()
+    }
+
+    /// What a holder that others wait for leaves behind: [`RESERVED`] when its tenure is over.
+    #[cold]
+    fn state_after_tenure(&self, waiters: u32) -> u32 {
+        let me = P::thread_id();
+        if self.last_holder.load(Ordering::Relaxed) != me {
+            self.last_holder.store(me, Ordering::Relaxed);
+            self.tenure_since.store(P::ticks(), Ordering::Relaxed);
+            self.tenure_releases.store(0, Ordering::Relaxed);
+            return FREE;
+        }
+        let releases = self.tenure_releases.load(Ordering::Relaxed).wrapping_add(1);
+        self.tenure_releases.store(releases, Ordering::Relaxed);
+        // Reading the clock would be half the cost of a short section: seldom once they are many, so that a tenure of
+        // long sections is still noticed early. And only somebody awake can use a reservation soon.
+        let look = releases.is_power_of_two() || releases.is_multiple_of(16);
+        if !look || awake(waiters) == 0 {
+            return FREE;
+        }
+        let now = P::ticks();
+        let served = now.wrapping_sub(self.tenure_since.load(Ordering::Relaxed));
+        if served < P::ns_to_ticks(self.policy.forced_yield_ns) {
+            return FREE;
+        }
+        self.tenure_since.store(now, Ordering::Relaxed);
+        RESERVED
+    }
+}
+
+// SAFETY: exclusion by invariant 1, order by the Acquire and Release on `state`, liveness by invariant 3.
+unsafe impl<P: Platform> RawLock for Mutex<P> {
+    type Platform = P;
+    const TRY_IS_EXACT: bool = true;
+    type Token = ();
+
+    #[inline]
+    fn acquire(&self) {
+        if !self.take(FREE) {
+            let _ = self.acquire_slow(None);
+        }
+    }
+
+    #[inline]
+    fn try_acquire(&self) -> Option<()> {
+        let taken = match self.state.load(Ordering::Relaxed) {
+            FREE => self.take(FREE),
+            // The one it was reserved for may have given up.
+            RESERVED => self.waiters.load(Ordering::Relaxed) == 0 && self.take(RESERVED),
+            _ => false,
+        };
+        taken.then_some(())
+    }
+
+    #[inline]
+    unsafe fn release(&self, (): ()) {
+        let waiters = self.waiters.load(Ordering::Relaxed);
+        let left_behind = if waiters == 0 { FREE } else { self.state_after_tenure(waiters) };
+        let order = if injected(Fault::MutexRelaxedRelease) { Ordering::Relaxed } else { Ordering::Release };
+        // Release: pairs with the Acquire in take().
+        self.state.store(left_behind, order);
+        if !injected(Fault::MutexWithoutLight) {
+            P::light();
+        }
+        let waiters = self.waiters.load(Ordering::Relaxed);
+        if asleep(waiters) != 0 {
+            self.wake_one(waiters);
+        }
+    }
+
+    #[inline]
+    fn has_waiters(&self) -> bool {
+        self.waiters.load(Ordering::Relaxed) != 0
+    }
+}
+
+// SAFETY: who gives up leaves `waiters` and hands on a wake-up it may have stood for (invariant 3).
+unsafe impl<P: Platform> TimedLock for Mutex<P> {
+    #[inline]
+    fn acquire_until(&self, deadline_ns: u64) -> Option<()> {
+        (self.take(FREE) || self.acquire_slow(Some(deadline_ns))).then_some(())
+    }
+}

@@ -1,0 +1,160 @@
+//! The objects, in chains that lie in shards.
+
+use super::chain::{Chain, Slot};
+use crate::fault::{Fault, injected};
+use crate::locks::mutex::Mutex;
+use crate::locks::raw_lock::Lock;
+use crate::memory::padded::CachePadded;
+use crate::waiting::wait::WaitPolicy;
+use heddle_platform::atomic::Ordering;
+use heddle_platform::platform::AtomicInteger;
+use heddle_platform::{Native, Platform};
+use std::fmt;
+use std::ptr;
+
+/// How many objects are exchanged at a time, unless told otherwise.
+pub const BATCH: u32 = 128;
+
+/// How many shards, unless told otherwise.
+const SHARDS: usize = 8;
+
+/// The objects; see the [module](super).
+pub struct Pool<T, P: Platform = Native> {
+    shards: Box<[CachePadded<Shard<T, P>>]>,
+    /// The memory: every block ever made.
+    blocks: Lock<Mutex<P>, Blocks<T, P>>,
+    make: Box<dyn Fn() -> T + Send + Sync>,
+    pub(super) batch: u32,
+}
+
+struct Shard<T, P: Platform> {
+    chains: Lock<Mutex<P>, Vec<Chain<T, P>>>,
+    /// How many chains there are; see invariant 3.
+    filled: P::AtomicU32,
+}
+
+/// Raw, since the slots are in use while this moves.
+struct Blocks<T, P: Platform>(Vec<*mut [Slot<T, P>]>);
+
+// SAFETY: the blocks are owned; what others do with their slots is governed by the chains.
+unsafe impl<T: Send, P: Platform> Send for Blocks<T, P> {}
+
+impl<T, P: Platform> Drop for Blocks<T, P> {
+    fn drop(&mut self) {
+        for block in self.0.drain(..) {
+            // SAFETY: made by Box::into_raw in grow(), once; the pool ends, and with it every loan and cache.
+            drop(unsafe { Box::from_raw(block) });
+        }
+    }
+}
+
+impl<T: Send, P: Platform> Pool<T, P> {
+    /// An empty pool whose objects will be made by `make`, in batches of [`BATCH`].
+    #[must_use]
+    pub fn new(make: impl Fn() -> T + Send + Sync + 'static) -> Self {
+        Self::with_batch(make, BATCH, SHARDS)
+    }
+
+    /// As [`new`](Self::new), with the batch and the number of shards (both at least 1).
+    #[must_use]
+    pub fn with_batch(make: impl Fn() -> T + Send + Sync + 'static, batch: u32, shards: usize) -> Self {
+        let lock = || Mutex::new(WaitPolicy::DEFAULT);
+        let shard = |_| {
+            CachePadded::new(Shard { chains: Lock::new(lock(), Vec::new()), filled: P::AtomicU32::new(0) })
+        };
+        Self {
+            shards: (0..shards.max(1)).map(shard).collect(),
+            blocks: Lock::new(lock(), Blocks(Vec::new())),
+            make: Box::new(make),
+            batch: batch.max(1),
+        }
+    }
+
+    /// How many objects have been made.
+    pub fn made(&self) -> u64 {
+        self.blocks.acquire().0.iter().map(|block| block.len() as u64).sum()
+    }
+
+    /// How many objects lie in the shards: neither out nor in a cache.
+    pub fn idle(&self) -> u64 {
+        let of = |shard: &CachePadded<Shard<T, P>>| {
+            shard.chains.acquire().iter().map(|chain| u64::from(chain.len())).sum::<u64>()
+        };
+        self.shards.iter().map(of).sum()
+    }
+
+    fn home(&self) -> usize {
+        P::hardware_thread() % self.shards.len()
+    }
+
+    /// A chain from a shard, the caller's own first, or a new one.
+    #[cold]
+    pub(super) fn fetch(&self) -> Chain<T, P> {
+        let home = self.home();
+        let (before, from_home) = self.shards.split_at(home);
+        let found = from_home.iter().chain(before).find_map(|shard| {
+            if shard.filled.load(Ordering::Relaxed) == 0 {
+                return None;
+            }
+            let mut chains = shard.chains.acquire();
+            let chain = chains.pop();
+            if injected(Fault::PoolBatchStays)
+                && let Some(chain) = &chain
+            {
+                chains.push(chain.twin());
+            }
+            shard.filled.store(count(&chains), Ordering::Relaxed);
+            chain
+        });
+        found.unwrap_or_else(|| self.grow())
+    }
+
+    /// Puts a chain into the caller's shard; an empty one vanishes.
+    #[cold]
+    pub(super) fn put_back(&self, chain: Chain<T, P>) {
+        if chain.len() == 0 || injected(Fault::PoolBatchLost) {
+            return;
+        }
+        let shard = &self.shards[self.home()];
+        let mut chains = shard.chains.acquire();
+        chains.push(chain);
+        shard.filled.store(count(&chains), Ordering::Relaxed);
+    }
+
+    /// Puts a single object into the caller's shard, into a chain that has room.
+    #[cold]
+    pub(super) fn put_back_one(&self, slot: *const Slot<T, P>) {
+        let shard = &self.shards[self.home()];
+        let mut chains = shard.chains.acquire();
+        if chains.last().is_none_or(|last| last.len() >= self.batch) {
+            chains.push(Chain::empty());
+        }
+        let last = chains.last_mut().expect("pushed if there was none");
+        // SAFETY: the slot is the caller's, who gives it away; the chain is guarded by the lock (invariant 1).
+        unsafe { last.push(slot) };
+        shard.filled.store(count(&chains), Ordering::Relaxed);
+    }
+
+    fn grow(&self) -> Chain<T, P> {
+        let block: Box<[_]> = (0..self.batch).map(|_| Slot::new((self.make)())).collect();
+        let block = Box::into_raw(block);
+        let mut chain = Chain::empty();
+        // SAFETY: the block was made just now and is nobody else's; the pool keeps it.
+        for slot in unsafe { &*block } {
+            // SAFETY: a slot of the new block, which nobody else knows; it joins one chain only.
+            unsafe { chain.push(ptr::from_ref(slot)) };
+        }
+        self.blocks.acquire().0.push(block);
+        chain
+    }
+}
+
+fn count<T>(chains: &[T]) -> u32 {
+    u32::try_from(chains.len()).unwrap_or(u32::MAX)
+}
+
+impl<T, P: Platform> fmt::Debug for Pool<T, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pool").field("batch", &self.batch).finish_non_exhaustive()
+    }
+}

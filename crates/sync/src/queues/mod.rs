@@ -1,0 +1,127 @@
+//! Queues that many threads fill and one empties.
+//!
+//! | queue | a push | room | an element is an allocation |
+//! |---|---|---|---|
+//! | [`Bounded`] | lock-free, says when it is full | fixed at the start | no |
+//! | [`Unbounded`] | lock-free, never fails while the queue is open | as needed | yes |
+//!
+//! Both keep the order of one producer's elements, and more: the pushes have one order, in which the elements come out.
+//! Both can be closed: from then on every push is refused, and the consumer learns when it has seen the last element.
+//!
+//! There is one consumer at a time. The [`Consumer`] that a queue lends enforces it; who is alone for another reason,
+//! such as holding a lock, calls the `unsafe` methods of [`Mpsc`] and pays nothing.
+
+pub mod bounded;
+pub(crate) mod chain;
+pub mod claims;
+pub mod unbounded;
+
+pub use bounded::Bounded;
+pub use unbounded::Unbounded;
+
+use std::fmt;
+
+/// Why a queue did not take an element, and the element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refused<T> {
+    /// There was no room at some moment during the push.
+    Full(T),
+    /// The queue is closed.
+    Closed(T),
+}
+
+impl<T> Refused<T> {
+    /// The element.
+    pub fn into_inner(self) -> T {
+        match self {
+            Self::Full(value) | Self::Closed(value) => value,
+        }
+    }
+}
+
+impl<T> fmt::Display for Refused<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Full(_) => "the queue is full; try again when its consumer has taken something out",
+            Self::Closed(_) => "the queue is closed",
+        })
+    }
+}
+
+impl<T: fmt::Debug> std::error::Error for Refused<T> {}
+
+/// A queue with many producers and one consumer.
+pub trait Mpsc: Send + Sync {
+    /// What is queued.
+    type Item;
+
+    /// Appends a value.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`] gives the value back.
+    fn push(&self, value: Self::Item) -> Result<(), Refused<Self::Item>>;
+
+    /// Refuses all pushes from now on. A push that runs at the same time succeeds before it or is refused.
+    fn close(&self);
+
+    /// Whether it was closed.
+    fn is_closed(&self) -> bool;
+
+    /// Takes the oldest value out, or `None` if there is none that can be taken now.
+    ///
+    /// # Safety
+    ///
+    /// No other thread calls this at the same time, and the calls that were before it happen before it.
+    unsafe fn pop(&self) -> Option<Self::Item>;
+
+    /// Whether nothing is queued. Asked by the consumer the answer is exact: every push that happened before the call
+    /// is counted. Asked by others it is a hint, outdated when it arrives.
+    fn is_empty(&self) -> bool;
+
+    /// Takes the consumer's place; false if it is taken. For [`Consumer`].
+    #[doc(hidden)]
+    fn claim(&self) -> bool;
+
+    /// Gives the consumer's place back. For [`Consumer`].
+    #[doc(hidden)]
+    fn unclaim(&self);
+}
+
+/// The right to take values out of a queue.
+#[derive(Debug)]
+pub struct Consumer<'a, Q: Mpsc> {
+    queue: &'a Q,
+}
+
+impl<'a, Q: Mpsc> Consumer<'a, Q> {
+    /// The right to consume, unless somebody has it.
+    pub fn of(queue: &'a Q) -> Option<Self> {
+        queue.claim().then_some(Self { queue })
+    }
+
+    /// Takes the oldest value out. `None` does not mean that nothing is queued: see the queue's own page.
+    pub fn pop(&mut self) -> Option<Q::Item> {
+        // SAFETY: one consumer exists at a time (claim, unclaim), borrowed exclusively.
+        unsafe { self.queue.pop() }
+    }
+
+    /// Whether nothing is queued; exact.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// Whether nothing is queued and nothing will ever be.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        // In this order: what was pushed before the closing is counted.
+        self.queue.is_closed() && self.queue.is_empty()
+    }
+}
+
+impl<Q: Mpsc> Drop for Consumer<'_, Q> {
+    fn drop(&mut self) {
+        self.queue.unclaim();
+    }
+}

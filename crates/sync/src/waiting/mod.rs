@@ -1,0 +1,5 @@
+//! How a thread waits: spinning, yielding, and asleep at a bell.
+
+pub mod bell;
+pub mod bells;
+pub mod wait;
