@@ -33,6 +33,15 @@ fn entry_point(function: &Function, module: &str, name: &str, large: bool) -> St
         }
     }
     let body = format!("crate::bodies::{module}::{}({})", function.name.to_lowercase(), arguments.join(", "));
+    let express = if function.express {
+        format!(
+            "crate::bodies::{module}::express_{}({}), ",
+            function.name.to_lowercase(),
+            arguments.join(", ")
+        )
+    } else {
+        String::new()
+    };
     let params = params.join(", ");
     let object = object(function);
     let when = if function.early { "early" } else { "running" };
@@ -42,7 +51,7 @@ fn entry_point(function: &Function, module: &str, name: &str, large: bool) -> St
             let body = if built { body } else { format!("unsupported {}", no_value(kind)) };
             format!("value_entry! {{ {name} P{name}({params}) -> {result} => {body} }}\n")
         }
-        (_, true) => format!("entry! {{ {name} P{name}({params}) {when} {object} => {body} }}\n"),
+        (_, true) => format!("entry! {{ {name} P{name}({params}) {when} {object} => {express}{body} }}\n"),
         (_, false) => format!("entry! {{ {name} P{name}({params}) {when} {object} => unsupported }}\n"),
     }
 }

@@ -14,6 +14,24 @@ macro_rules! entry {
         entry! { @one $plain $plain($($param: $type),*) $when $object => $body }
         entry! { @one $profiled $plain($($param: $type),*) $when $object => $body }
     };
+    ($plain:ident $profiled:ident($($param:ident: $type:ty),*) $when:ident $object:expr => $express:expr, $body:expr) => {
+        entry! { @express $plain $plain($($param: $type),*) $when $object => $express, $body }
+        entry! { @express $profiled $plain($($param: $type),*) $when $object => $express, $body }
+    };
+    // The general way is a function of its own, so that the short one saves no registers for it.
+    (@express $symbol:ident $name:ident($($param:ident: $type:ty),*) $when:ident $object:expr => $express:expr, $body:expr) => {
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $symbol($($param: $type),*) -> c_int {
+            #[inline(never)]
+            extern "C" fn general($($param: $type),*) -> c_int {
+                match $crate::entry::$when(#[inline(always)] || $body) {
+                    Ok(()) => heddle_spec::constants::MPI_SUCCESS,
+                    Err(error) => $crate::entry::failed(stringify!($name), $object, &error),
+                }
+            }
+            if $express { heddle_spec::constants::MPI_SUCCESS } else { general($($param),*) }
+        }
+    };
     (@one $symbol:ident $name:ident($($param:ident: $type:ty),*) $when:ident $object:expr => $body:expr) => {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $symbol($($param: $type),*) -> c_int {

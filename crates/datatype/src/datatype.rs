@@ -129,6 +129,15 @@ impl Datatype {
         }
     }
 
+    /// Bytes of an item of a predefined type, if items lie without gaps from the address of a buffer on; otherwise 0.
+    pub(crate) const fn plain_bytes(&self) -> u8 {
+        if self.contiguous && self.bounds.true_lb == 0 && self.size > 0 && self.size <= u8::MAX as i64 {
+            self.size as u8
+        } else {
+            0
+        }
+    }
+
     /// Bytes of data in one item, without gaps (`MPI_Type_size`).
     #[inline]
     #[must_use]

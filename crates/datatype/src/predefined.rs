@@ -44,6 +44,27 @@ pub fn predefined(handle: usize) -> Option<&'static Datatype> {
     TABLE.get(handle.wrapping_sub(FIRST_HANDLE)).copied().flatten()
 }
 
+/// Bytes of each predefined datatype that fills its extent, from its address on; 0 for all others.
+static PLAIN_BYTES: [u8; HANDLES] = {
+    let mut bytes = [0; HANDLES];
+    let mut handle = 0;
+    while handle < HANDLES {
+        if let Some(datatype) = TABLE[handle] {
+            bytes[handle] = datatype.plain_bytes();
+        }
+        handle += 1;
+    }
+    bytes
+};
+
+/// How many bytes an element of the datatype with this handle has, if it is a predefined one whose elements lie without gaps
+/// from the address of a buffer on; otherwise 0.
+#[inline(always)]
+#[must_use]
+pub fn plain_bytes(handle: usize) -> usize {
+    PLAIN_BYTES.get(handle.wrapping_sub(FIRST_HANDLE)).map_or(0, |bytes| usize::from(*bytes))
+}
+
 /// All predefined datatypes, in the order of their handles.
 pub fn all_predefined() -> impl Iterator<Item = &'static Datatype> {
     TABLE.iter().copied().flatten()

@@ -57,13 +57,13 @@ fn end_job(failure: &Failure) -> ! {
 }
 
 fn world_comm(domain: &Domain) -> Comm {
-    let context = Context::new(context_id(0, 0, Choice::default()), domain.rank(), domain.vnis().len());
+    let context = Context::new(context_id(0, 0, Choice::default()), domain.rank(), domain.vnis());
     Comm::new(context, Arc::new(Group::all(domain.size())))
 }
 
 fn self_comm(domain: &Domain) -> Comm {
     let rank = domain.rank();
-    let context = Context::new(context_id(rank, 1, Choice::default()), 0, domain.vnis().len());
+    let context = Context::new(context_id(rank, 1, Choice::default()), 0, domain.vnis());
     Comm::new(context, Arc::new(Group::from_world_ranks(vec![rank as u32])))
 }
 

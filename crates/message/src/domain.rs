@@ -224,7 +224,7 @@ impl Domain {
 
     /// All VNIs.
     #[inline(always)]
-    pub fn vnis(&self) -> &[Vni] {
+    pub fn vnis(&self) -> &'static [Vni] {
         self.vnis
     }
 

@@ -24,6 +24,8 @@ pub struct Function {
     pub form: bool,
     /// Whether it may be called before initialisation and after finalisation.
     pub early: bool,
+    /// Whether it has a short way that is tried first.
+    pub express: bool,
     /// Whether the standard advises against it.
     pub deprecated: bool,
     /// What it returns.

@@ -121,6 +121,19 @@ impl CommRef {
         }
     }
 
+    /// Shows the communicator of a handle to `look` at the least cost, if the handle is predefined or the calling thread used it
+    /// last; otherwise nothing has happened. `look` must use no other communicator.
+    #[inline(always)]
+    pub(crate) fn peek<R>(handle: usize, look: impl FnOnce(&Comm) -> R) -> Option<R> {
+        if handle == mpi::MPI_COMM_WORLD {
+            // SAFETY: predefined communicators stay.
+            return predefined::world().ok().map(|comm| look(unsafe { comm.as_ref() }));
+        }
+        let comm = COMMS.peek(handle, KeptPlace::Comm)?;
+        // SAFETY: the thread's hazard slot names it, and keeps it until the thread uses another communicator.
+        Some(look(unsafe { comm.as_ref() }))
+    }
+
     /// The same communicator, counted, for longer than the call.
     #[must_use]
     pub fn keep(&self) -> KeptComm {

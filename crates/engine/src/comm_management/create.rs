@@ -53,7 +53,7 @@ pub(super) fn made(
     let domain = domain::current()?;
     let Some(rank) = group.rank_of(domain.rank()) else { return Ok(mpi::MPI_COMM_NULL) };
     let context = context::agree(domain, parent, group, rank, channel, choice)?;
-    let mut comm = parent.child(Context::new(context, rank, domain.vnis().len()), group.clone());
+    let mut comm = parent.child(Context::new(context, rank, domain.vnis()), group.clone());
     furnish(&mut comm);
     Ok(insert(comm))
 }

@@ -37,7 +37,7 @@ fn made(domain: &Domain, comm: &CommRef, choice: Choice, hints: &Entries) -> Res
 
 /// A duplicate with a context that is known, or will be.
 pub(super) fn copy(domain: &Domain, comm: &CommRef, context: u64, hints: &Entries) -> Result<Ref<Comm>> {
-    let mut new = comm.child(Context::new(context, comm.rank(), domain.vnis().len()), comm.group.clone());
+    let mut new = comm.child(Context::new(context, comm.rank(), domain.vnis()), comm.group.clone());
     new.topology.clone_from(&comm.topology);
     new.take_hints(hints);
     let handle = insert(new);

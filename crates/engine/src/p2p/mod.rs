@@ -2,7 +2,7 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `send.rs` | sends in all modes |
+//! | `send.rs` | sends in all modes; `express.rs`: the short way of small ones |
 //! | `receive.rs` | receives |
 //! | `probe.rs` | looking at messages before they are received; matched messages |
 //! | `complete.rs` | waiting for requests and testing them; `awaited.rs`: what is waited for |
@@ -15,6 +15,7 @@
 mod awaited;
 mod buffered;
 mod complete;
+mod express;
 mod generalized;
 mod joint;
 mod look;
@@ -31,6 +32,7 @@ pub use complete::{
     Any, Some_, cancel, free, test, test_all, test_any, test_some, wait, wait_all, wait_any, wait_some,
     wait_with,
 };
+pub use express::SmallSend;
 pub use generalized::{complete_generalized, start_generalized};
 pub use joint::{isendrecv, isendrecv_replace};
 pub use look::{get_status, get_status_all, get_status_any, get_status_some};

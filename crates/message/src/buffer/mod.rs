@@ -144,7 +144,7 @@ impl Buffer {
         debug_assert!(offset + len <= self.bytes);
         match self.typed() {
             // SAFETY: the range lies in the buffer, which is valid by the promise made to `new`.
-            None => unsafe { copy(self.address.wrapping_add(offset), to, len) },
+            None => unsafe { copy_small(self.address.wrapping_add(offset), to, len) },
             Some(typed) => self.pack(typed, offset, to, len),
         }
     }
@@ -174,7 +174,7 @@ impl Buffer {
         debug_assert!(offset + data.len() <= self.bytes);
         match self.typed() {
             // SAFETY: the range lies in the buffer, which is valid by the promise made to `new`.
-            None => unsafe { copy(data.as_ptr(), self.address.wrapping_add(offset), data.len()) },
+            None => unsafe { copy_small(data.as_ptr(), self.address.wrapping_add(offset), data.len()) },
             Some(typed) => self.unpack(typed, offset, data),
         }
     }
@@ -237,7 +237,7 @@ impl Buffer {
 /// # Safety
 /// `len` bytes are valid at both addresses and do not overlap.
 #[inline(always)]
-unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
+pub(crate) unsafe fn copy_small(from: *const u8, to: *mut u8, len: usize) {
     if len == 8 {
         // SAFETY: 8 bytes are valid at both addresses.
         let bytes = unsafe { from.cast::<[u8; 8]>().read() };

@@ -2,8 +2,9 @@
 
 use super::mapping::{self, BY_SOURCE, BY_TAG, NAMED, PLANE, UNKNOWN, is_plain};
 use crate::matching::Key;
+use crate::vni::Vni;
 use heddle_objects::resharding::Layout;
-use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
+use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use heddle_spec::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG};
 
 /// Which kind of messages.
@@ -32,6 +33,8 @@ pub enum BrokenPromise {
 pub struct Context {
     id: AtomicU64,
     vni: AtomicU32,
+    /// The same VNI.
+    default_vni: AtomicPtr<Vni>,
     /// Where the messages of this process to itself are.
     pub(crate) self_messages: Layout,
     rank: usize,
@@ -39,11 +42,12 @@ pub struct Context {
 
 impl Context {
     /// A context whose id a leader gave away, or whose id is [`UNKNOWN`] until [`set_id`](Self::set_id), in a process with
-    /// `vnis` VNIs that has the rank `rank` in the communicator.
-    pub fn new(id: u64, rank: usize, vnis: usize) -> Context {
+    /// these VNIs that has the rank `rank` in the communicator.
+    pub fn new(id: u64, rank: usize, vnis: &'static [Vni]) -> Context {
         let context = Context {
             id: AtomicU64::new(UNKNOWN),
             vni: AtomicU32::new(0),
+            default_vni: AtomicPtr::new(std::ptr::from_ref(&vnis[0]).cast_mut()),
             self_messages: Layout::settled(),
             rank,
         };
@@ -52,13 +56,15 @@ impl Context {
     }
 
     /// Sets the id: at once, or when a nonblocking duplication has learnt it. A context that has an id keeps it.
-    pub fn set_id(&self, id: u64, vnis: usize) {
+    pub fn set_id(&self, id: u64, vnis: &'static [Vni]) {
         // Relaxed, here and below: the program orders the completion of a duplication before the communicator's uses.
         if self.id.load(Ordering::Relaxed) != UNKNOWN {
             return;
         }
-        self.vni.store(mapping::home(id, vnis), Ordering::Relaxed);
-        self.self_messages.begin(vnis > 1 && id & (BY_TAG | BY_SOURCE | NAMED) == 0);
+        let vni = mapping::home(id, vnis.len());
+        self.vni.store(vni, Ordering::Relaxed);
+        self.default_vni.store(std::ptr::from_ref(&vnis[vni as usize]).cast_mut(), Ordering::Relaxed);
+        self.self_messages.begin(vnis.len() > 1 && id & (BY_TAG | BY_SOURCE | NAMED) == 0);
         self.id.store(id, Ordering::Relaxed);
     }
 
@@ -74,10 +80,23 @@ impl Context {
         self.vni.load(Ordering::Relaxed)
     }
 
+    /// The default VNI itself.
+    #[inline(always)]
+    pub fn default_vni(&self) -> &'static Vni {
+        // SAFETY: one of the VNIs given to `new` or `set_id`, which stay.
+        unsafe { &*self.default_vni.load(Ordering::Relaxed) }
+    }
+
     /// This process's rank in the communicator.
     #[inline(always)]
     pub fn rank(&self) -> usize {
         self.rank
+    }
+
+    /// Whether all messages of a plane, given by its id, are on the default VNI, those of this process to itself aside.
+    #[inline(always)]
+    pub fn is_plain(id: u64) -> bool {
+        is_plain(id)
     }
 
     /// The VNI of a message from the rank `source`, with a tag, in a process with `vnis` VNIs. `id` is that of a plane.

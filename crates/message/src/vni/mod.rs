@@ -85,6 +85,7 @@ pub(crate) mod way;
 mod wire;
 
 pub use direct::Direct;
+pub use heddle_transport::INLINE_BYTES;
 pub use interface::Vni;
 pub use large::Sequel;
 pub use message::{Message, SendArgs, eager_header};

@@ -16,7 +16,7 @@ use super::message::SendArgs;
 use super::step::Entry;
 use super::way::{Lane, Rules};
 use super::wire::{self, Rts};
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, copy_small};
 use crate::request::{self, Outcome, RequestId, Stage};
 use heddle_model::{Path, SectionOf};
 use heddle_platform::atomic::Ordering;
@@ -56,6 +56,34 @@ impl<S: Rules> Core<S> {
                     len,
                     #[inline(always)]
                     |to| buffer.read(0, to, len),
+                )
+            },
+        )
+    }
+
+    /// As [`send_at_once`](Self::send_at_once), of `len` bytes from `from`.
+    ///
+    /// # Safety
+    /// So many bytes are valid for reads; there are at most [`INLINE_BYTES`].
+    #[inline(always)]
+    pub(crate) unsafe fn send_express(
+        &self,
+        peer: usize,
+        header: &Header,
+        from: *const u8,
+        len: usize,
+    ) -> bool {
+        self.send_if_idle(
+            peer,
+            Path::Main,
+            #[inline(always)]
+            |lane| {
+                lane.send_inline(
+                    header,
+                    len,
+                    #[inline(always)]
+                    // SAFETY: the caller's promise; a slot has room for so many.
+                    |to| unsafe { copy_small(from, to, len) },
                 )
             },
         )

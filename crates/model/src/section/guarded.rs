@@ -20,7 +20,28 @@ pub struct Guarded<T: Send + 'static> {
     row: Row,
     /// How many times a thread that finds it taken yields and tries again before it posts an operation.
     post_tries: u32,
+    shortcut: Shortcut,
     state: Home<T>,
+}
+
+/// Whether a thread may be inside at the cost of a few plain instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shortcut {
+    /// Always: nobody else comes, and nothing is counted.
+    Free,
+    /// If the lock is biased to it.
+    Owner,
+    Never,
+}
+
+impl Shortcut {
+    fn of(lock: Option<&SectionLock>, row: Row) -> Shortcut {
+        match lock {
+            None if row == Row::without_section() => Shortcut::Free,
+            Some(SectionLock::Biased(_)) => Shortcut::Owner,
+            _ => Shortcut::Never,
+        }
+    }
 }
 
 /// Where the state lies.
@@ -40,7 +61,8 @@ unsafe impl<T: Send> Sync for Guarded<T> {}
 
 impl<T: Send + 'static> Guarded<T> {
     pub(super) fn locked(lock: Option<SectionLock>, row: Row, state: T) -> Guarded<T> {
-        Guarded { lock, row, post_tries: 0, state: Home::Here(UnsafeCell::new(state)) }
+        let shortcut = Shortcut::of(lock.as_ref(), row);
+        Guarded { lock, row, post_tries: 0, shortcut, state: Home::Here(UnsafeCell::new(state)) }
     }
 
     pub(super) fn by_execution(model: &Model, row: Row, state: T) -> Guarded<T> {
@@ -49,12 +71,13 @@ impl<T: Send + 'static> Guarded<T> {
             return Guarded::locked(Some(SectionLock::new(model)), row, state);
         }
         let post_tries = if model.execution == Execution::LockQ { model.post_tries } else { 0 };
-        Guarded { lock: None, row, post_tries, state: Home::Combined(Box::new(Combined::new(model, state))) }
+        let state = Home::Combined(Box::new(Combined::new(model, state)));
+        Guarded { lock: None, row, post_tries, shortcut: Shortcut::Never, state }
     }
 
     pub(super) fn served(service: &Service, vni: usize, row: Row, state: T) -> Guarded<T> {
         let state = Home::Combined(Box::new(Combined::served(service, vni, state)));
-        Guarded { lock: None, row, post_tries: 0, state }
+        Guarded { lock: None, row, post_tries: 0, shortcut: Shortcut::Never, state }
     }
 
     /// As a serving thread: a turn at the state, unless another thread has one. `None` also if it is not served at all.
@@ -113,6 +136,30 @@ impl<T: Send + 'static> Guarded<T> {
         }
         // SAFETY: the section is held, or exclusion is guaranteed otherwise.
         unsafe { run_inside(state, held, operation) }
+    }
+
+    /// Runs `operation` on the state, on the main path, if the section costs next to nothing now: there is none, or its lock is
+    /// biased to the calling thread. Otherwise nothing has happened.
+    #[inline(always)]
+    pub fn with_shortcut<R>(&self, operation: impl Fn(&mut T) -> R) -> Option<R> {
+        let Home::Here(state) = &self.state else { return None };
+        match self.shortcut {
+            // SAFETY: below `MPI_THREAD_MULTIPLE` the program keeps other threads out.
+            Shortcut::Free => Some(operation(unsafe { &mut *state.get() })),
+            Shortcut::Owner => {
+                let Some(SectionLock::Biased(lock)) = &self.lock else { return None };
+                if !lock.enter_as_owner() {
+                    return None;
+                }
+                self.row.entered(Path::Main);
+                // SAFETY: the section is held.
+                let result = operation(unsafe { &mut *state.get() });
+                // SAFETY: entered above.
+                unsafe { lock.leave_as_owner() };
+                Some(result)
+            }
+            Shortcut::Never => None,
+        }
     }
 
     /// As [`with`](Self::with) on the main path, for an operation that creates, completes and frees nothing.

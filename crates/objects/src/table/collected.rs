@@ -67,6 +67,19 @@ impl<T: Send + Sync> Table<T> {
         Some(Held { value: slot.value(), hold: Hold::again(place) })
     }
 
+    /// The object of a handle, if the thread's slot names it already and the handle is still valid. It may be used until the
+    /// thread looks up another object in that slot.
+    #[inline(always)]
+    pub fn peek(&'static self, handle: usize, place: KeptPlace) -> Option<NonNull<T>> {
+        let (_, slot) = place.of_thread()?.slot_of(handle)?;
+        // SAFETY: this handle leads to a slot of this table, by the promise made to `collected`.
+        let slot = unsafe { &*slot.cast::<Slot<T>>() };
+        // A handle that was published was valid once, so its generation is odd.
+        let is_valid =
+            (slot.state.load(Ordering::Relaxed) >> 32) as u32 == (handle >> 32) as u32 & GENERATION_MASK;
+        is_valid.then(|| slot.value())
+    }
+
     /// As [`hold`](Self::hold), of an object that the thread's place does not name yet.
     #[inline(never)]
     pub fn hold_anew(&'static self, handle: usize, place: KeptPlace) -> Option<Held<T>> {

@@ -202,6 +202,23 @@ impl<L: RawLock> Biased<L> {
         if self.enter_biased() { Some(None) } else { self.try_through_lock().map(Some) }
     }
 
+    /// Enters if the bias is the caller's, at the cost of a few loads and a store. On success the caller leaves by
+    /// [`leave_as_owner`](Self::leave_as_owner).
+    #[inline(always)]
+    pub fn enter_as_owner(&self) -> bool {
+        self.enter_biased()
+    }
+
+    /// Leaves.
+    ///
+    /// # Safety
+    /// The calling thread is inside by [`enter_as_owner`](Self::enter_as_owner).
+    #[inline(always)]
+    pub unsafe fn leave_as_owner(&self) {
+        // SAFETY: the caller is inside by the bias, whose token this is.
+        unsafe { self.release(None) };
+    }
+
     /// Whether the bias has lasted long enough to be worth its revocation. A hint, unless the caller holds L.
     fn is_bias_old(&self) -> bool {
         let age = L::Platform::ticks().wrapping_sub(self.begun.since.load(Ordering::Relaxed));

@@ -6,7 +6,8 @@ use crate::error::Result;
 use heddle_engine::buffer::Buffer;
 use heddle_engine::comm::{CommRef, Plane};
 use heddle_engine::datatype::TypeRef;
-use heddle_engine::p2p::{self, Mode};
+use heddle_engine::p2p::{self, Mode, SmallSend};
+use heddle_engine::request::SEND_DONE;
 use heddle_spec::handle::{CommHandle, DatatypeHandle, RequestHandle};
 use std::ffi::{c_int, c_void};
 
@@ -25,6 +26,43 @@ fn outgoing(
     check_tag(tag)?;
     Ok((comm, datatype, buffer))
 }
+
+/// The short way of the blocking sends whose data may leave at once.
+#[inline(always)]
+pub(crate) fn express_send(
+    buf: *const c_void,
+    count: i64,
+    datatype: DatatypeHandle,
+    dest: c_int,
+    tag: c_int,
+    comm: CommHandle,
+) -> bool {
+    let send = SmallSend { address: buf.cast(), count, datatype: datatype.0, dest, tag, comm: comm.0 };
+    // SAFETY: the program promises that the data is there.
+    unsafe { send.send() }
+}
+
+/// The same of the nonblocking ones.
+#[inline(always)]
+pub(crate) fn express_isend(
+    buf: *const c_void,
+    count: i64,
+    datatype: DatatypeHandle,
+    dest: c_int,
+    tag: c_int,
+    comm: CommHandle,
+    request: Out<RequestHandle>,
+) -> bool {
+    let Ok(request) = request.place() else { return false };
+    let sent = express_send(buf, count, datatype, dest, tag, comm);
+    if sent {
+        request.0 = SEND_DONE;
+    }
+    sent
+}
+
+pub(crate) use express_isend as express_irsend;
+pub(crate) use express_send as express_rsend;
 
 macro_rules! sends {
     ($($name:ident, $nonblocking:ident, $persistent:ident: $mode:ident;)*) => {$(

@@ -60,7 +60,7 @@ pub(super) fn lead(
     let new = dup::copy(domain, comm, UNKNOWN, hints);
     if others == 0 {
         let new = new?;
-        new.context().set_id(domain.new_context(mine), domain.vnis().len());
+        new.context().set_id(domain.new_context(mine), domain.vnis());
         let id = take(RequestKind::Generalized);
         // SAFETY: the request is new: nobody else knows it.
         unsafe { request::complete(id, Outcome::empty()) };
@@ -115,7 +115,7 @@ impl Sequel for Announcement {
             send(id, args);
         }
         self.new.map(|(new, request)| {
-            new.context().set_id(context, self.domain.vnis().len());
+            new.context().set_id(context, self.domain.vnis());
             request
         })
     }

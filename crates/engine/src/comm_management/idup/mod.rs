@@ -17,6 +17,7 @@ use crate::info::Entries;
 use heddle_message::context::{Choice, UNKNOWN};
 use heddle_message::domain::{self, Domain};
 use heddle_message::request::{self, Attachment, Outcome, RequestKind};
+use heddle_message::vni::Vni;
 use heddle_objects::table::Ref;
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use std::any::Any;
@@ -29,7 +30,7 @@ struct Pending {
     new: Ref<Comm>,
     /// Where the context arrives.
     context: Arc<AtomicU64>,
-    vnis: usize,
+    vnis: &'static [Vni],
 }
 
 impl Attachment for Pending {
@@ -98,7 +99,7 @@ fn follow(domain: &Domain, comm: &CommRef, tag: i32, hints: &Entries) -> Result<
     let result = match new {
         Ok(new) => {
             let handle = new.handle();
-            owner.attachment = Some(Box::new(Pending { new, context, vnis: domain.vnis().len() }));
+            owner.attachment = Some(Box::new(Pending { new, context, vnis: domain.vnis() }));
             Ok((handle, request::handle(id)))
         }
         Err(error) => {
