@@ -55,10 +55,16 @@ const FIRST_CONTEXT: u64 = 2;
 /// `MPI_ERR_OTHER` naming what is wrong.
 #[inline(always)]
 pub fn current() -> Result<&'static Domain> {
+    running().ok_or_else(not_running)
+}
+
+/// As [`current`], without an error.
+#[inline(always)]
+pub fn running() -> Option<&'static Domain> {
     // Acquire: pairs with the Release in `open`.
     let domain = CURRENT.load(Ordering::Acquire);
     // SAFETY: null, or the domain in `DOMAIN`, which stays.
-    unsafe { domain.as_ref() }.ok_or_else(not_running)
+    unsafe { domain.as_ref() }
 }
 
 /// The domain, if `MPI_Init` was ever called: for error handlers and for what is legal after `MPI_Finalize`.

@@ -125,9 +125,11 @@ impl CommRef {
     /// last; otherwise nothing has happened. `look` must use no other communicator.
     #[inline(always)]
     pub(crate) fn peek<R>(handle: usize, look: impl FnOnce(&Comm) -> R) -> Option<R> {
+        // Without it MPI is not running.
+        let world = predefined::world().ok()?;
         if handle == mpi::MPI_COMM_WORLD {
             // SAFETY: predefined communicators stay.
-            return predefined::world().ok().map(|comm| look(unsafe { comm.as_ref() }));
+            return Some(look(unsafe { world.as_ref() }));
         }
         let comm = COMMS.peek(handle, KeptPlace::Comm)?;
         // SAFETY: the thread's hazard slot names it, and keeps it until the thread uses another communicator.

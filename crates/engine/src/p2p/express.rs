@@ -8,6 +8,7 @@
 use crate::comm::{Comm, CommRef, Plane};
 use heddle_message::context::Context;
 use heddle_message::vni::{INLINE_BYTES, eager_header};
+use heddle_spec::constants::MPI_PROC_NULL;
 
 /// A small standard send, as the program gives it.
 #[derive(Debug, Clone, Copy)]
@@ -62,7 +63,9 @@ impl SmallSend {
         if self.dest as usize == context.rank() {
             return false;
         }
-        let Some(peer) = comm.group.world_rank(self.dest as usize) else { return false };
+        let Some(peer) = comm.group.world_rank(self.dest as usize) else {
+            return self.dest == MPI_PROC_NULL;
+        };
         let header = eager_header(id, context.rank() as i32, self.tag);
         // SAFETY: the caller's promise; ranks of one communicator are of different processes.
         unsafe { context.default_vni().send_express(peer, &header, self.address, len as usize) }

@@ -86,4 +86,4 @@ pub use life::{
 };
 pub use lookup::{Found, SEND_DONE, comm_of, find, handle, handle_of_index};
 pub use outcome::{Outcome, PartOver};
-pub use pool::{configure, release, roots, take, take_detached};
+pub use pool::{Plain, claim_plain, configure, release, roots, take, take_detached};

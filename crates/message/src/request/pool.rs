@@ -10,11 +10,14 @@ use heddle_datatype::Datatype;
 use heddle_model::counters::{self, Event, Section};
 use heddle_model::{Guarded, Model, Path, RequestPool, Sections};
 use heddle_objects::request::{Names, State};
+use heddle_objects::table::{Kind, decode};
 use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use heddle_platform::cell::UnsafeCell;
 use std::cell::Cell;
 use std::ptr::null_mut;
 use std::sync::{Mutex, OnceLock, PoisonError};
+
+const KIND: Kind = Kind::Request;
 
 /// How many slots move between a thread's cache and the common store at once.
 const BATCH: usize = 128;
@@ -25,7 +28,7 @@ const GROWTH: (usize, usize) = (64, 64 * 256);
 /// One slot. What every operation touches comes first: its first two lines of memory, and what a small one touches of the
 /// flight begins in the second.
 #[repr(C, align(128))]
-pub(super) struct Request {
+pub(crate) struct Request {
     pub state: State,
     /// Odd while a handle is valid.
     pub generation: AtomicU32,
@@ -81,9 +84,29 @@ thread_local! {
     static AT_EXIT: ReturnAtExit = const { ReturnAtExit };
 }
 
+// The thread's cache, reached without a call; null in a thread that has not used it yet.
+heddle_platform::thread_slot!(mine, "heddle_message_request_cache_slot");
+
+/// Runs something with the calling thread's cache.
+#[inline(always)]
+fn with_cache<R>(operation: impl FnOnce(&Cache) -> R) -> R {
+    let cache = mine::get().cast::<Cache>();
+    // SAFETY: null, or the thread's own, which has no destructor and so is there until the thread is gone.
+    operation(unsafe { cache.as_ref() }.unwrap_or_else(cache_of_thread))
+}
+
+#[cold]
+#[inline(never)]
+fn cache_of_thread<'a>() -> &'a Cache {
+    let cache = CACHE.with(std::ptr::from_ref);
+    mine::set(cache.cast_mut().cast());
+    // SAFETY: the thread's own, which has no destructor and so is there until the thread is gone.
+    unsafe { &*cache }
+}
+
 impl Drop for ReturnAtExit {
     fn drop(&mut self) {
-        CACHE.with(|cache| {
+        with_cache(|cache| {
             cache.closed.set(true);
             cache.give_back(0);
         });
@@ -206,7 +229,7 @@ pub(super) fn at(id: RequestId) -> &'static Request {
 /// Takes a slot, ACTIVE, for an operation on a VNI.
 #[inline(always)]
 pub fn take(vni: u32, comm: usize, kind: RequestKind) -> RequestId {
-    let (id, request) = CACHE.with(|cache| {
+    let (id, request) = with_cache(|cache| {
         loop {
             let id = cache.pop().unwrap_or_else(|| cache.refill());
             let request = at(id);
@@ -256,7 +279,64 @@ pub fn release(id: RequestId) {
     request.state.set_free();
     request.names().end();
     counters::count(Event::RequestReleased, 1);
-    CACHE.with(|cache| cache.push(id));
+    with_cache(|cache| cache.push(id));
+}
+
+/// A complete request that its owner has claimed, and that needs nothing but to be released: it has no error, and nothing is
+/// attached to it.
+pub struct Plain {
+    id: RequestId,
+    request: &'static Request,
+}
+
+impl std::fmt::Debug for Plain {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Plain").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+/// Claims the request of a handle for the calling thread if it is [`Plain`]; otherwise nothing has happened. As for
+/// [`claim`](super::claim), the caller alone completes the request.
+#[inline(always)]
+pub fn claim_plain(handle: usize) -> Option<Plain> {
+    let parts = decode(KIND, handle)?;
+    if !exists(parts.index) {
+        return None;
+    }
+    let (id, request) = (parts.index, at(parts.index));
+    let generation = request.generation.load(Ordering::Relaxed);
+    if generation != parts.generation || generation & 1 == 0 || counts::requests_count() {
+        return None;
+    }
+    if !request.state.is_complete() {
+        return None;
+    }
+    // SAFETY: a complete request belongs to its owner, the caller.
+    let owner = unsafe { &*request.owner.get() };
+    // SAFETY: a complete request belongs to its owner, the caller.
+    let outcome = unsafe { &*request.outcome.get() };
+    // SAFETY: a complete request belongs to its owner, the caller.
+    let flight = unsafe { &*request.flight.get() };
+    let is_plain = owner.attachment.is_none() && outcome.error.is_none() && flight.keep.is_none();
+    (is_plain && request.state.claim()).then_some(Plain { id, request })
+}
+
+impl Plain {
+    /// What came of it.
+    #[inline(always)]
+    pub fn outcome(&self) -> &Outcome {
+        // SAFETY: the claim made this thread the owner.
+        unsafe { &*self.request.outcome.get() }
+    }
+
+    /// Returns the slot.
+    #[inline(always)]
+    pub fn release(self) {
+        self.request.state.set_free();
+        self.request.names().end();
+        counters::count(Event::RequestReleased, 1);
+        with_cache(|cache| cache.push(self.id));
+    }
 }
 
 #[cold]

@@ -71,6 +71,17 @@ pub(crate) fn wait(request: Out<RequestHandle>, status: StatusOut) -> Result<()>
     )?
 }
 
+/// The short way of a wait.
+#[inline(always)]
+pub(crate) fn express_wait(request: Out<RequestHandle>, status: StatusOut) -> bool {
+    let Ok(request) = request.place() else { return false };
+    p2p::wait_express(
+        &mut request.0,
+        #[inline(always)]
+        |outcome| status.report(outcome),
+    )
+}
+
 #[inline(always)]
 pub(crate) fn test(request: Out<RequestHandle>, flag: Out<c_int>, status: StatusOut) -> Result<()> {
     match p2p::test(&mut request.place()?.0)? {
