@@ -235,6 +235,13 @@ pub(crate) fn unwatch(id: RequestId, watcher: &Watcher) {
     at(id).state.unwatch(watcher);
 }
 
+/// The active request with a number that came from outside, if there is one and it is of this kind.
+pub(crate) fn find_active(number: u64, kind: RequestKind) -> Option<RequestId> {
+    let id = RequestId::try_from(number).ok().filter(|id| pool::exists(*id))?;
+    // SAFETY: the kind is fixed while the request is active.
+    (at(id).state.is_active() && unsafe { (*at(id).owner.get()).kind } == kind).then_some(id)
+}
+
 /// Whether a request is complete.
 #[inline(always)]
 pub(crate) fn is_complete(id: RequestId) -> bool {
