@@ -11,6 +11,7 @@ use heddle_model::counters::{self, Event, Section};
 use heddle_model::{Guarded, Model, Path, RequestPool, Sections};
 use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use heddle_platform::cell::UnsafeCell;
+use heddle_platform::fork;
 use std::cell::Cell;
 use std::ptr::null_mut;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -82,6 +83,10 @@ thread_local! {
 
 impl Drop for ReturnAtExit {
     fn drop(&mut self) {
+        if fork::is_child() {
+            // Another thread may have had the store's lock at the fork.
+            return;
+        }
         CACHE.with(|cache| {
             cache.closed.set(true);
             cache.give_back(0);
@@ -128,6 +133,7 @@ impl Cache {
 
     /// Makes sure that the calling thread's slots go back to the store when it ends.
     fn return_at_exit() {
+        fork::watch();
         let _ = AT_EXIT.try_with(|_| ());
     }
 
