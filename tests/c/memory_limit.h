@@ -12,7 +12,7 @@
 
 enum { POPULATE_WRITE = 23 }; // MADV_POPULATE_WRITE of newer headers
 
-// From now on this process gets no memory by MADV_POPULATE_WRITE: EFAULT, as where touching the memory would end in SIGBUS.
+// From now on no thread of this process gets memory by MADV_POPULATE_WRITE: EFAULT, as where touching the memory would end in SIGBUS.
 static bool leave_no_memory(void) {
     struct sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -23,7 +23,8 @@ static bool leave_no_memory(void) {
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     struct sock_fprog program = {sizeof code / sizeof *code, code};
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return false;
+    return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
 }
 
 #endif

@@ -10,6 +10,7 @@
 //! | [`hint`], [`thread`] | `pause`, `sched_yield`, the thread pointer | a switch to another thread; a counter |
 //! | [`futex`] | the system call | a blocked thread, so that a lost wake-up is a deadlock loom reports |
 //! | [`barrier`] | `membarrier` | a sequentially consistent fence on both sides |
+//! | [`fork`] | `pthread_atfork` | none |
 //! | [`background`] | threads of the library's own | none |
 //! | [`clock`] | the cycle counter, `CLOCK_MONOTONIC` | stands still |
 //! | [`modelled`] | constants, statics and thread-locals of atomics | what stands for them |
@@ -23,6 +24,8 @@ pub mod background;
 pub mod barrier;
 pub mod cell;
 pub mod clock;
+#[cfg(not(loom))]
+pub mod fork;
 pub mod futex;
 pub mod hint;
 #[cfg(loom)]

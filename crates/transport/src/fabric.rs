@@ -1,6 +1,6 @@
 //! One process's view of the job's shared memory.
 
-use crate::failure::{Fail, MEMORY_ADVICE, Peer};
+use crate::failure::{Fail, Garbage, MEMORY_ADVICE, Peer};
 use crate::geometry::Geometry;
 use crate::presence::{Need, Presence};
 use crate::ring::{Consumer, Producer, RingMemory};
@@ -206,6 +206,12 @@ impl Fabric {
         self.open(peer, vni).map(|ring| unsafe { SharedProducer::new(ring, self.peer(peer)) })
     }
 
+    /// Ends the process because of a message that the protocols cannot follow.
+    #[cold]
+    pub fn refuse(&self, peer: usize, what: Garbage) -> ! {
+        self.peer(peer).refuse(what)
+    }
+
     fn peer(&self, rank: usize) -> Peer {
         Peer { rank, fail: self.fail }
     }
@@ -242,7 +248,7 @@ impl Fabric {
         // SAFETY: the mapping is live.
         let ring = unsafe { shared.geometry.ring(shared.mapping.as_ptr(), self.rank, vni, sender) };
         // SAFETY: one consumer by the caller's promise; the bell lies in the mapping, too.
-        Some(unsafe { Consumer::new(ring, self.bell(sender)) })
+        Some(unsafe { Consumer::new(ring, self.bell(sender), self.peer(sender)) })
     }
 }
 

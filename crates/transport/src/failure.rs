@@ -18,6 +18,59 @@ pub enum Failure {
         /// What the system said.
         source: io::Error,
     },
+    /// A peer has written what no sender writes.
+    Garbage {
+        /// The peer's rank in `MPI_COMM_WORLD`.
+        peer: usize,
+        /// What it has written.
+        what: Garbage,
+    },
+}
+
+/// What no sender writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Garbage {
+    /// The flag word of a cell gives the payload an impossible length.
+    #[error("a slot is said to hold {0} bytes, and it has room for 40")]
+    SlotLength(u8),
+    /// A message that takes a whole slot begins in the middle of one, or a slot is skipped at its beginning.
+    #[error("a message lies across two slots")]
+    Misplaced,
+    /// A payload is longer than any that is sent.
+    #[error("a payload is said to have {len} bytes, and the longest has {longest}")]
+    PayloadLength {
+        /// Its length.
+        len: u64,
+        /// The longest length.
+        longest: u64,
+    },
+    /// A payload lies where the sender could not have put it.
+    #[error("a payload is said to lie at position {position}, and the reader is at {reader}")]
+    PayloadPosition {
+        /// Where it is said to be.
+        position: u64,
+        /// How far the reader has come.
+        reader: u64,
+    },
+    /// A message that the protocols do not know.
+    #[error("a message is of kind {0}, which is unknown")]
+    Kind(u8),
+    /// A message of the protocols does not have the form of its kind.
+    #[error("a message of kind {kind} has {len} bytes")]
+    Form {
+        /// Its kind.
+        kind: u8,
+        /// Its length.
+        len: usize,
+    },
+    /// An answer to an operation that has not asked for it.
+    #[error("a message of kind {kind} names operation {operation}, which does not wait for it")]
+    Operation {
+        /// Its kind.
+        kind: u8,
+        /// The operation that it names.
+        operation: u64,
+    },
 }
 
 impl fmt::Display for Failure {
@@ -26,6 +79,11 @@ impl fmt::Display for Failure {
             Failure::NoMemory { peer, source } => {
                 write!(out, "no shared memory for messages to rank {peer}: {source}; {MEMORY_ADVICE}")
             }
+            Failure::Garbage { peer, what } => write!(
+                out,
+                "rank {peer} has written to this process's memory what no rank writes: {what}; it overwrites memory that is \
+                 not its own, or uses another version of Heddle"
+            ),
         }
     }
 }
@@ -41,6 +99,13 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
+    /// Fails because of what the peer has written.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn refuse(self, what: Garbage) -> ! {
+        (self.fail)(&Failure::Garbage { peer: self.rank, what })
+    }
+
     /// Gets memory for a part of a ring, or fails.
     #[cold]
     pub(crate) fn reserve(self, start: *mut u8, len: usize) {

@@ -28,6 +28,8 @@
 
 mod fabric;
 mod failure;
+#[cfg(test)]
+mod garbage_tests;
 mod geometry;
 mod mailbox;
 mod presence;
@@ -37,7 +39,7 @@ pub mod single_copy;
 mod slot;
 
 pub use fabric::{Fabric, TransportError};
-pub use failure::{Fail, Failure};
+pub use failure::{Fail, Failure, Garbage};
 pub use geometry::{Geometry, LONGEST_PAYLOAD};
 pub use mailbox::{Inbox, Outbox, SharedOutbox};
 pub use ring::{Consumer, Incoming, Offer, Producer};

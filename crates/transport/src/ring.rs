@@ -20,8 +20,8 @@
 //!    the ring: at worst a quarter is unpublished, a quarter is skipped before the end, and a quarter is the payload.
 //! 4. Whoever publishes credits rings the producer's bell: a producer that sleeps for want of room is woken.
 
-use crate::failure::Peer;
-use crate::slot::{CELL_BYTES, CELL_INLINE_BYTES, Cell, EXTRA_BYTES, Header, INLINE_BYTES, Kept, Place};
+use crate::failure::{Garbage, Peer};
+use crate::slot::{CELL_BYTES, CELL_INLINE_BYTES, Cell, EXTRA_BYTES, Flag, Header, INLINE_BYTES, Kept};
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_platform::hint;
 use heddle_sync::{Bell, Scope};
@@ -284,6 +284,12 @@ impl Incoming {
         unsafe { std::slice::from_raw_parts(self.payload, self.len) }
     }
 
+    /// Whether it has a bulk payload, and so [`extra`](Self::extra) bytes beside it.
+    #[inline]
+    pub fn has_extra(&self) -> bool {
+        !std::ptr::eq(self.payload, self.extra)
+    }
+
     /// The bytes that travelled beside a bulk payload; meaningless for an inline one.
     #[inline(always)]
     pub fn extra(&self) -> [u8; EXTRA_BYTES] {
@@ -314,6 +320,7 @@ pub struct Consumer {
     publish_every: u64,
     /// The producer's.
     bell: *const Bell,
+    pub(crate) peer: Peer,
 }
 
 // SAFETY: as for `Producer`.
@@ -322,9 +329,18 @@ unsafe impl Send for Consumer {}
 impl Consumer {
     /// # Safety
     /// `ring` is a ring of a live mapping and this is its only consumer; `bell` outlives it.
-    pub(crate) unsafe fn new(ring: RingMemory, bell: *const Bell) -> Consumer {
+    pub(crate) unsafe fn new(ring: RingMemory, bell: *const Bell, peer: Peer) -> Consumer {
         let publish_every = (ring.cell_count / SHARE).min(128);
-        Consumer { ring, tail: 0, published_tail: 0, bulk_tail: 0, published_bulk: 0, publish_every, bell }
+        Consumer {
+            ring,
+            tail: 0,
+            published_tail: 0,
+            bulk_tail: 0,
+            published_bulk: 0,
+            publish_every,
+            bell,
+            peer,
+        }
     }
 
     /// Gives the next message to `read`, if there is one, and then frees its place.
@@ -343,40 +359,60 @@ impl Consumer {
     /// Shows the next message to `read`, if there is one, and frees its place if `read` says that it has taken it.
     #[inline(always)]
     pub fn offer(&mut self, read: impl FnOnce(&Incoming) -> bool) -> Offer {
-        let (cell, header, place) = loop {
+        let (cell, flag) = loop {
             let cell = self.ring.cell(self.tail);
             // SAFETY: a cell of a live ring; we are its only consumer.
-            match unsafe { Cell::read(cell, self.ring.lap(self.tail)) } {
-                None => return Offer::Nothing,
-                Some((_, Place::Skipped)) => self.tail += 1,
-                Some((header, place)) => break (cell, header, place),
+            let Some(flag) = (unsafe { Cell::flag(cell, self.ring.lap(self.tail)) }) else {
+                return Offer::Nothing;
+            };
+            if flag.len() <= INLINE_BYTES {
+                break (cell, flag);
             }
+            if !flag.is_skip() {
+                return self.offer_bulk(cell, flag, read);
+            }
+            self.skip();
         };
+        let len = flag.len();
+        let cells = if len <= CELL_INLINE_BYTES { 1 } else { self.whole_slot() };
+        // SAFETY: as above, and the flag says that the message is there.
+        let header = unsafe { Cell::header(cell, flag) };
+        // SAFETY: as above.
+        let payload = unsafe { Cell::payload(cell) };
+        if !read(&Incoming { header, payload, len, extra: payload }) {
+            return Offer::Refused;
+        }
+        self.taken(cells)
+    }
+
+    /// As [`offer`](Self::offer), of a message that is not inside its slot.
+    #[inline]
+    fn offer_bulk(&mut self, cell: *mut Cell, flag: Flag, read: impl FnOnce(&Incoming) -> bool) -> Offer {
+        if !flag.is_bulk() {
+            self.peer.refuse(Garbage::SlotLength(flag.len() as u8));
+        }
+        let cells = self.whole_slot();
+        // SAFETY: a cell of a live ring whose flag says that a message is there; we are its only consumer.
+        let (len, position) = unsafe { Cell::bulk_place(cell) };
+        let offset = self.checked_offset(len, position);
+        // SAFETY: as above.
+        let header = unsafe { Cell::header(cell, flag) };
+        // SAFETY: it was checked that the payload lies inside the bulk area.
+        let payload = unsafe { self.ring.bulk.add(offset) };
         // SAFETY: as above.
         let inline = unsafe { Cell::payload(cell) };
-        let mut cells = 2;
-        match place {
-            Place::Inline { len } => {
-                if !read(&Incoming { header, payload: inline, len, extra: inline }) {
-                    return Offer::Refused;
-                }
-                if len <= CELL_INLINE_BYTES {
-                    cells = 1;
-                }
-            }
-            Place::Bulk { len, position } => {
-                let offset = (position % self.ring.bulk_bytes) as usize;
-                // SAFETY: invariant 2: the payload lies inside the bulk area.
-                let payload = unsafe { self.ring.bulk.add(offset) };
-                // SAFETY: the extra bytes lie behind the 16 of the place, inside the slot.
-                let extra = unsafe { inline.add(INLINE_BYTES - EXTRA_BYTES) };
-                if !read(&Incoming { header, payload, len: len as usize, extra }) {
-                    return Offer::Refused;
-                }
-                self.bulk_tail = end_of(position, len);
-            }
-            Place::Skipped => {}
+        // SAFETY: the extra bytes lie behind the 16 of the place, inside the slot.
+        let extra = unsafe { inline.add(INLINE_BYTES - EXTRA_BYTES) };
+        if !read(&Incoming { header, payload, len: len as usize, extra }) {
+            return Offer::Refused;
         }
+        self.bulk_tail = end_of(position, len);
+        self.taken(cells)
+    }
+
+    /// Frees the place of the message that was read.
+    #[inline(always)]
+    fn taken(&mut self, cells: u64) -> Offer {
         self.tail += cells;
         if self.tail - self.published_tail >= self.publish_every
             || self.bulk_tail - self.published_bulk >= self.ring.bulk_bytes / SHARE
@@ -384,6 +420,40 @@ impl Consumer {
             self.publish();
         }
         Offer::Taken
+    }
+
+    /// The cells of a message that takes a whole slot, which begins at its even cell.
+    #[inline(always)]
+    fn whole_slot(&self) -> u64 {
+        if self.tail & 1 == 1 {
+            self.peer.refuse(Garbage::Misplaced);
+        }
+        2
+    }
+
+    /// Passes over the rest of a slot, which holds no message.
+    #[inline]
+    fn skip(&mut self) {
+        if self.tail & 1 == 0 {
+            self.peer.refuse(Garbage::Misplaced);
+        }
+        self.tail += 1;
+    }
+
+    /// Where a payload in the bulk area begins, as far as the sender could have put it there: it is no longer than any that is
+    /// sent, lies within what the sender may fill, and does not wrap.
+    #[inline]
+    fn checked_offset(&self, len: u64, position: u64) -> usize {
+        let (size, longest) = (self.ring.bulk_bytes, longest_payload(self.ring.bulk_bytes));
+        if len > longest {
+            self.peer.refuse(Garbage::PayloadLength { len, longest });
+        }
+        let (ahead, offset) = (position.wrapping_sub(self.bulk_tail), position % size);
+        // Both ends are whole lines; the rest of the last one belongs to the payload.
+        if ahead > size || ahead + len > size || offset + len > size || !position.is_multiple_of(64) {
+            self.peer.refuse(Garbage::PayloadPosition { position, reader: self.bulk_tail });
+        }
+        offset as usize
     }
 
     fn publish(&mut self) {
@@ -418,11 +488,11 @@ pub(crate) mod tests {
         RingMemory { credits, cells, cell_count: slots * 2, bulk, bulk_bytes }
     }
 
-    fn ends(ring: RingMemory) -> (Producer, Consumer) {
+    pub(crate) fn ends(ring: RingMemory) -> (Producer, Consumer) {
         // SAFETY: a private ring, of which this is the one producer.
         let producer = unsafe { Producer::new(ring, SOMEBODY) };
         // SAFETY: as above, the one consumer.
-        (producer, unsafe { Consumer::new(ring, Box::leak(Box::default())) })
+        (producer, unsafe { Consumer::new(ring, Box::leak(Box::default()), SOMEBODY) })
     }
 
     /// The numbers of cells just before the flag wraps, and just before a lap would no longer fit into 32 bits.
@@ -440,6 +510,11 @@ pub(crate) mod tests {
     }
 
     impl Consumer {
+        /// The number of the cell that is read next.
+        pub(crate) fn next(&self) -> u64 {
+            self.tail
+        }
+
         /// Goes on as if all before these numbers had been taken.
         pub(crate) fn start_at(&mut self, cells: u64, bulk: u64) {
             (self.tail, self.published_tail) = (cells, cells);

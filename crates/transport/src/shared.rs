@@ -135,7 +135,7 @@ mod tests {
         // SAFETY: a private ring, of which this is the one producer.
         let producer = unsafe { SharedProducer::new(memory, SOMEBODY) };
         // SAFETY: as above, the one consumer.
-        (producer, unsafe { Consumer::new(memory, Box::leak(Box::default())) })
+        (producer, unsafe { Consumer::new(memory, Box::leak(Box::default()), SOMEBODY) })
     }
 
     /// A message whose every byte tells its number.

@@ -3,9 +3,10 @@
 use super::counts;
 use super::flight::{Flight, Ownership, Stage};
 use super::kind::RequestId;
+use super::kind::RequestKind;
 use super::lookup::handle;
 use super::outcome::{Outcome, PartOver};
-use super::pool::{at, release};
+use super::pool::{at, exists, release};
 use crate::buffer::Buffer;
 use crate::error::{Error, Owner};
 use heddle_platform::atomic::Ordering;
@@ -152,6 +153,13 @@ pub unsafe fn watch(id: RequestId, watcher: &Watcher) -> Watch {
 /// Takes the watcher out, if it is still there.
 pub fn unwatch(id: RequestId, watcher: &Watcher) {
     at(id).state.unwatch(watcher);
+}
+
+/// The active request with a number that came from outside, if there is one and it is of this kind.
+pub fn find_active(number: u64, kind: RequestKind) -> Option<RequestId> {
+    let id = RequestId::try_from(number).ok().filter(|id| exists(*id))?;
+    // SAFETY: the kind is fixed while the request is active.
+    (at(id).state.is_active() && unsafe { (*at(id).owner.get()).kind } == kind).then_some(id)
 }
 
 /// Whether a request is complete.

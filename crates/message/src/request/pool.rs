@@ -13,6 +13,7 @@ use heddle_objects::request::{Names, State};
 use heddle_objects::table::{Kind, decode};
 use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use heddle_platform::cell::UnsafeCell;
+use heddle_platform::fork;
 use std::cell::Cell;
 use std::ptr::null_mut;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -106,6 +107,10 @@ fn cache_of_thread<'a>() -> &'a Cache {
 
 impl Drop for ReturnAtExit {
     fn drop(&mut self) {
+        if fork::is_child() {
+            // Another thread may have had the store's lock at the fork.
+            return;
+        }
         with_cache(|cache| {
             cache.closed.set(true);
             cache.give_back(0);
@@ -152,6 +157,7 @@ impl Cache {
 
     /// Makes sure that the calling thread's slots go back to the store when it ends.
     fn return_at_exit() {
+        fork::watch();
         let _ = AT_EXIT.try_with(|_| ());
     }
 

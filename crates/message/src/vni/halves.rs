@@ -55,7 +55,6 @@ impl<S: Rules> Core<S> {
 
     /// The receiver wants the rear half to be copied from here.
     pub(crate) fn push_wanted(&self, push: wire::Push) {
-        request::take_over(push.sender);
         // SAFETY: a send whose receiver answers belongs to the section of arrivals.
         let flight = unsafe { request::flight(push.sender) };
         let (begin, end) = (middle(flight.buffer.len()), flight.buffer.len());
@@ -110,6 +109,11 @@ impl<S: Rules> Core<S> {
 }
 
 impl Large {
+    /// Whether a receive waits for the half that a peer is to copy.
+    pub(crate) fn awaits_half(&self, receive: RequestId, peer: usize) -> bool {
+        self.halves.iter().any(|halves| halves.receive == receive && halves.peer == peer)
+    }
+
     /// Notes the end of one half. Once both are over: the message, and whether its front and its rear half went well.
     fn note_half(&mut self, receive: RequestId, half: Half, well: bool) -> Option<(Halves, bool, bool)> {
         let Some(at) = self.halves.iter().position(|halves| halves.receive == receive) else {

@@ -7,6 +7,7 @@
 //! | `send.rs` | from a send to the wire: eager, synchronous, rendezvous; waiting for room in order |
 //! | `way.rs` | the ring to a peer, inside of the channel's section or outside |
 //! | `receive.rs` | from the wire or the unexpected set to a receive |
+//! | `checked.rs` | what peers say, checked before it is followed |
 //! | `direct.rs` | from the wire straight to a blocking receive |
 //! | `large.rs` | what is kept of large messages, and of what else goes on by itself |
 //! | `rendezvous.rs` | large messages: single copy, or streaming in pieces |
@@ -61,6 +62,7 @@ macro_rules! run {
 }
 
 mod channel;
+mod checked;
 pub(crate) mod core;
 #[cfg(test)]
 mod crowd;

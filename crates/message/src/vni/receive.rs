@@ -13,7 +13,7 @@ use heddle_model::counters::{self, Event};
 use heddle_model::{Path, SectionOf};
 use heddle_objects::probers::Asleep;
 use heddle_spec::constants as mpi;
-use heddle_transport::{Header, Incoming};
+use heddle_transport::{Garbage, Header, Incoming};
 
 impl<S: Rules> Core<S> {
     /// A message has arrived. The caller is in the section of arrivals.
@@ -28,6 +28,7 @@ impl<S: Rules> Core<S> {
                 }
             }
             wire::SYNC => {
+                self.check_form(peer, message);
                 let [sender, ..] = wire::from_bytes(&message.extra());
                 let sender = sender as RequestId;
                 let content = || Content::Synchronous(message.payload().into(), sender);
@@ -37,27 +38,40 @@ impl<S: Rules> Core<S> {
                 }
             }
             wire::RTS => {
+                self.check_form(peer, message);
                 let rts = Rts::from_bytes(message.payload());
                 let stored = || Message { peer, content: Content::Rendezvous(rts) };
                 if let Some((id, key)) = self.meet(header, stored) {
                     self.fetch(id, &key, peer, rts);
                 }
             }
-            wire::CTS => self.clear_to_send(Cts::from_bytes(message.payload())),
-            wire::DATA => self.piece_arrived(message),
-            wire::PUSH => self.push_wanted(wire::Push::from_bytes(message.payload())),
+            wire::CTS | wire::DATA | wire::PUSH | wire::PUSHED | wire::FIN => {
+                self.check_form(peer, message);
+                self.answer_arrives(peer, message);
+            }
+            other => self.fabric.refuse(peer, Garbage::Kind(other)),
+        }
+    }
+
+    /// A message has arrived that continues an operation which has begun.
+    fn answer_arrives(&self, peer: usize, message: &Incoming) {
+        match message.header.kind {
+            wire::CTS => self.clear_to_send(self.check_cts(peer, Cts::from_bytes(message.payload()))),
+            wire::DATA => self.piece_arrived(peer, message),
+            wire::PUSH => {
+                let push = wire::Push::from_bytes(message.payload());
+                self.answered_send(peer, wire::PUSH, u64::from(push.sender));
+                self.push_wanted(push);
+            }
             wire::PUSHED => {
                 let [receive, well, _] = wire::from_bytes(message.payload());
-                self.half_is_over(receive as RequestId, Half::Rear, well != 0);
+                let receive = self.receive_of_half(peer, receive);
+                self.half_is_over(receive, Half::Rear, well != 0);
             }
-            wire::FIN => {
+            _ => {
                 let [sender, ..] = wire::from_bytes(message.payload());
-                request::take_over(sender as RequestId);
-                self.sender_done(sender as RequestId);
+                self.sender_done(self.answered_send(peer, wire::FIN, sender));
             }
-            other => unreachable!(
-                "message kind {other} from rank {peer}: the ranks run different versions of Heddle"
-            ),
         }
     }
 

@@ -148,7 +148,6 @@ impl<S: Rules> Core<S> {
 
     /// The receiver wants the data in pieces.
     pub(crate) fn clear_to_send(&self, cts: Cts) {
-        request::take_over(cts.sender);
         // SAFETY: a send whose receiver answers belongs to the section of arrivals.
         let peer = unsafe { request::flight(cts.sender) }.peer;
         let wanted = cts.wanted as usize;
@@ -185,10 +184,9 @@ impl<S: Rules> Core<S> {
     }
 
     /// A piece has arrived.
-    pub(crate) fn piece_arrived(&self, message: &Incoming) {
+    pub(crate) fn piece_arrived(&self, peer: usize, message: &Incoming) {
         let [receive, offset, _] = wire::from_bytes(&message.extra());
-        let id = receive as RequestId;
-        request::take_over(id);
+        let id = self.receive_of_piece(peer, receive, offset, message.len());
         // SAFETY: a receive whose pieces come belongs to the section of arrivals, until its last piece came.
         let flight = unsafe { request::flight(id) };
         flight.buffer.write_large(offset as usize, message.payload(), flight.past_caches);

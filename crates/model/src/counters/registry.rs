@@ -15,6 +15,7 @@
 //!    that do so at the same moment may lose a count there, never more.
 
 use super::block::Block;
+use heddle_platform::fork;
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -52,6 +53,7 @@ pub(super) fn mine() -> &'static Block {
 #[cold]
 #[inline(never)]
 fn open() -> &'static Block {
+    fork::watch();
     let block = if AT_EXIT.try_with(|_| ()).is_ok() {
         let mut registry = registry();
         let block = registry.free.pop().unwrap_or_else(|| Box::leak(Box::new(Block::new())));
@@ -74,6 +76,10 @@ thread_local! {
 
 impl Drop for Closer {
     fn drop(&mut self) {
+        if fork::is_child() {
+            // Another thread may have had the lock at the fork.
+            return;
+        }
         let mine = slot::get().cast::<Block>();
         slot::set(ptr::from_ref(&LATE).cast_mut().cast());
         let mut registry = registry();

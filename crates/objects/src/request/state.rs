@@ -66,6 +66,11 @@ impl State {
         self.0.store(ACTIVE, Ordering::Relaxed);
     }
 
+    /// Whether an operation is under way: ACTIVE, or a watcher in its place.
+    pub fn is_active(&self) -> bool {
+        !matches!(self.0.load(Ordering::Acquire), FREE | COMPLETE | INACTIVE | CLAIMED)
+    }
+
     /// The request waits to be started from now on.
     pub fn deactivate(&self) {
         self.0.store(INACTIVE, Ordering::Relaxed);

@@ -7,7 +7,7 @@
 use super::cache::Stock;
 use super::{Object, Pool};
 use heddle_platform::atomic::{AtomicU64, Ordering};
-use heddle_platform::{Native, Platform};
+use heddle_platform::{Native, Platform, fork};
 use std::any::Any;
 use std::cell::RefCell;
 use std::fmt;
@@ -46,6 +46,10 @@ impl<T: Send + 'static, P: Platform> AnyStock for Stocked<T, P> {
 
 impl<T: Send + 'static, P: Platform> Drop for Stocked<T, P> {
     fn drop(&mut self) {
+        if fork::is_child() {
+            // Another thread may have had a shard's lock at the fork. What the stock holds stays where it is.
+            return;
+        }
         if let Some(pool) = self.pool.upgrade() {
             self.stock.empty_into(&pool);
         }
@@ -99,6 +103,7 @@ impl<T: Send + 'static, P: Platform> LocalPool<T, P> {
 
     #[cold]
     fn enter(&self, stocks: &mut Vec<Entry>) -> usize {
+        fork::watch();
         stocks.retain(|entry| !entry.stock.is_dead());
         let stock = Stocked { pool: Arc::downgrade(&self.pool), stock: Stock::empty() };
         stocks.push(Entry { pool: self.name, stock: Box::new(stock) });

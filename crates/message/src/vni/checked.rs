@@ -1,0 +1,216 @@
+//! Messages of the protocols, checked before they are followed: they name requests of this process and places in buffers, and
+//! come from a process that may have been overwritten by its program.
+//!
+//! A peer that sends garbage ends the job with a message that names it (`Fabric::refuse`). What is checked keeps this
+//! process within its own memory; a wrong message that could have been a right one is not noticed.
+
+use super::core::Core;
+use super::way::Rules;
+use super::wire::{self, Cts};
+use crate::request::{self, Flight, RequestId, RequestKind};
+use heddle_model::Path;
+use heddle_transport::{EXTRA_BYTES, Garbage, Incoming};
+
+impl<S: Rules> Core<S> {
+    /// Whether a message that carries no data of the program has the form of its kind.
+    #[inline]
+    pub(crate) fn check_form(&self, peer: usize, message: &Incoming) {
+        let (kind, len) = (message.header.kind, message.len());
+        let right = match kind {
+            wire::SYNC | wire::DATA => message.has_extra(),
+            _ => !message.has_extra() && len == EXTRA_BYTES,
+        };
+        if !right {
+            self.fabric.refuse(peer, Garbage::Form { kind, len });
+        }
+    }
+
+    /// The send of this process that an answer of its receiver names, and whose flight comes with it.
+    pub(crate) fn answered_send(&self, peer: usize, kind: u8, number: u64) -> RequestId {
+        let waits = |flight: &Flight| match kind {
+            wire::FIN => flight.offered || flight.synchronous,
+            // The half of a message that does not lie in one piece cannot be asked for.
+            wire::PUSH => flight.offered && flight.buffer.contiguous().is_some(),
+            _ => flight.offered,
+        };
+        self.named(peer, kind, number, RequestKind::Send, waits)
+    }
+
+    /// As [`answered_send`](Self::answered_send), of a receiver that has room for no more than was sent.
+    pub(crate) fn check_cts(&self, peer: usize, cts: Cts) -> Cts {
+        let id = self.answered_send(peer, wire::CTS, u64::from(cts.sender));
+        // SAFETY: a send whose receiver answers belongs to the section of arrivals.
+        if cts.wanted > unsafe { request::flight(id) }.buffer.len() as u64 {
+            self.refuse_operation(peer, wire::CTS, u64::from(cts.sender));
+        }
+        cts
+    }
+
+    /// The receive of this process that a piece of `len` bytes is for, which has room for it.
+    pub(crate) fn receive_of_piece(&self, peer: usize, number: u64, offset: u64, len: usize) -> RequestId {
+        self.named(peer, wire::DATA, number, RequestKind::Receive, |flight| {
+            let room = flight.wanted.min(flight.buffer.len());
+            let fits = |begin: u64| begin.checked_add(len as u64).is_some_and(|end| end <= room as u64);
+            fits(offset) && fits(flight.arrived as u64)
+        })
+    }
+
+    /// The receive of this process whose rear half a peer was asked for.
+    pub(crate) fn receive_of_half(&self, peer: usize, number: u64) -> RequestId {
+        let id = request::find_active(number, RequestKind::Receive);
+        let asked = id.filter(|id| self.large(Path::Progress, |large| large.awaits_half(*id, peer)));
+        asked.unwrap_or_else(|| self.refuse_operation(peer, wire::PUSHED, number))
+    }
+
+    fn named(
+        &self,
+        peer: usize,
+        kind: u8,
+        number: u64,
+        of: RequestKind,
+        waits: impl FnOnce(&Flight) -> bool,
+    ) -> RequestId {
+        let Some(id) = request::find_active(number, of) else { self.refuse_operation(peer, kind, number) };
+        request::take_over(id);
+        // SAFETY: an operation that waits for a message of a peer belongs to the section of arrivals. One that does not is
+        // named by garbage only, and the job ends.
+        let flight = unsafe { request::flight(id) };
+        if flight.peer != peer || !waits(flight) {
+            self.refuse_operation(peer, kind, number);
+        }
+        id
+    }
+
+    #[cold]
+    fn refuse_operation(&self, peer: usize, kind: u8, operation: u64) -> ! {
+        self.fabric.refuse(peer, Garbage::Operation { kind, operation })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vni::Vni;
+    use crate::vni::ranks::{self, models, ranks};
+    use heddle_transport::{Envelope, Fabric, Header, Outbox};
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    /// More than any process has requests in these tests.
+    const NOBODY: u64 = 1 << 23;
+
+    /// Rank 0, which writes what it likes, and rank 1.
+    struct Ranks {
+        liar: Fabric,
+        outbox: Outbox,
+        reader: Vni,
+        _fabric: Fabric,
+    }
+
+    impl Ranks {
+        fn new(model: &heddle_model::Model) -> Ranks {
+            let [(liar, _), (_fabric, reader)] = ranks(model);
+            Ranks { outbox: Outbox::new(&liar, 0, 1), liar, reader, _fabric }
+        }
+
+        /// Sends a message of a protocol with these words, or with a payload and the words beside it.
+        fn send(&mut self, kind: u8, words: &[u64], payload: Option<usize>) {
+            let header = Header { kind, aux: 0, context: ranks::CONTEXT, envelope: Envelope::new(0, 5) };
+            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+            let sent = match payload {
+                // SAFETY: `fill` gets room for the bytes announced.
+                None => self.outbox.send_inline(&header, bytes.len(), |to| unsafe {
+                    to.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+                }),
+                Some(len) => {
+                    let extra = bytes.try_into().expect("three words");
+                    // SAFETY: as above.
+                    self.outbox.send_bulk(&header, len, &extra, |to| unsafe { to.write_bytes(1, len) })
+                }
+            };
+            assert!(sent, "there is room");
+        }
+
+        /// What the reader says of the next message, with which it ends.
+        fn refused(&self) -> String {
+            let ended = catch_unwind(AssertUnwindSafe(|| self.reader.look()));
+            *ended.expect_err("it was followed").downcast::<String>().expect("a message")
+        }
+    }
+
+    #[test]
+    fn messages_of_unknown_kind_or_form_are_refused() {
+        for model in models() {
+            for (kind, words, payload, says) in [
+                (99, vec![0; 3], None, "kind 99"),
+                (wire::RTS, vec![0], None, "kind 3 has 8 bytes"),
+                (wire::RTS, vec![0; 3], Some(100), "kind 3 has 100 bytes"),
+                (wire::CTS, vec![0; 5], None, "kind 4 has 40 bytes"),
+                (wire::DATA, vec![0; 3], None, "kind 5 has 24 bytes"),
+                (wire::SYNC, vec![0; 1], None, "kind 2 has 8 bytes"),
+            ] {
+                let mut ranks = Ranks::new(&model);
+                ranks.send(kind, &words, payload);
+                let text = ranks.refused();
+                assert!(text.contains("rank 0 has written") && text.contains(says), "{says}: {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn answers_that_nobody_waits_for_are_refused() {
+        for model in models() {
+            for number in [NOBODY, u64::from(u32::MAX), u64::MAX] {
+                for kind in [wire::CTS, wire::DATA, wire::PUSH, wire::PUSHED, wire::FIN] {
+                    let mut ranks = Ranks::new(&model);
+                    ranks.send(kind, &[number, 0, 0], (kind == wire::DATA).then_some(10));
+                    let (text, says) = (ranks.refused(), format!("kind {kind} names operation"));
+                    assert!(text.contains(&says), "{says}: {text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn answers_to_other_operations_than_those_that_wait_are_refused() {
+        for model in models() {
+            // A receive that is posted, and has no sender yet.
+            let mut bytes = [0; 1000];
+            for kind in [wire::CTS, wire::DATA, wire::PUSH, wire::PUSHED, wire::FIN] {
+                let mut ranks = Ranks::new(&model);
+                // SAFETY: the bytes outlive the operation: nothing is written to them any more when the reader has ended.
+                let id = unsafe { ranks::receive(&ranks.reader, 7, &mut bytes) };
+                ranks.send(kind, &[u64::from(id), 0, 0], (kind == wire::DATA).then_some(100));
+                assert!(ranks.refused().contains("which does not wait for it"));
+            }
+        }
+    }
+
+    #[test]
+    fn pieces_and_wishes_beyond_the_buffer_are_refused() {
+        const LEN: usize = 100_000;
+        for model in models() {
+            for (offset, len) in [(LEN as u64, 1), (LEN as u64 - 10, 11), (u64::MAX, 1), (0, 30_000)] {
+                let (mut ranks, mut bytes) = (Ranks::new(&model), vec![0; LEN]);
+                // SAFETY: the bytes outlive the operation.
+                let id = unsafe { ranks::receive(&ranks.reader, 5, &mut bytes) };
+                // Not in one piece, so the reader asks for pieces.
+                ranks.send(wire::RTS, &[LEN as u64, 0, 17], None);
+                assert!(ranks.reader.look());
+                let words = [u64::from(id), offset, 0];
+                for _ in 0..if offset == 0 { 3 } else { 0 } {
+                    ranks.send(wire::DATA, &words, Some(len));
+                    assert!(ranks.reader.look(), "so far it has room");
+                }
+                ranks.send(wire::DATA, &words, Some(len));
+                assert!(ranks.refused().contains("kind 5 names operation"));
+            }
+            let (mut ranks, mut bytes) = (Ranks::new(&model), vec![0; LEN]);
+            // SAFETY: as above.
+            let id = unsafe { ranks::send(&ranks.reader, 0, 1, 5, &mut bytes) }
+                .expect("too large to be sent at once");
+            ranks.send(wire::CTS, &[u64::from(id), 3, LEN as u64 + 1], None);
+            assert!(ranks.refused().contains("kind 4 names operation"));
+            assert_eq!(ranks.liar.rank(), 0);
+        }
+    }
+}
