@@ -22,6 +22,8 @@ cd "$(dirname "$0")/.."
 
 target=$(rustc -vV | sed -n 's/^host: //p')
 logs=target/sanitize
+# Where mpiexec and generate are: HEDDLE_TOOLS names the folder if they have been built.
+tools=${HEDDLE_TOOLS:-target/debug}
 models=per-vni-mutex,global-mutex,per-object,lock-free,offload
 # Under lock-free a place in a ring goes from one sender to the next by way of its reader, another process, which
 # ThreadSanitizer does not see: it would report the second for a race. So there it runs the stress test in one process only.
@@ -31,6 +33,8 @@ export HEDDLE_POST_TRIES=0
 mkdir -p "$logs"
 passed=0 failed=0 missing=""
 
+# Here the programs run longer than they compile.
+export CARGO_PROFILE_DEV_OPT_LEVEL=1
 # The compiler's sanitizers are unstable options, which this lets a stable compiler take.
 export RUSTC_BOOTSTRAP=1
 # A report ends the process, so that the first one is the last in the log, and mpiexec ends the others.
@@ -74,7 +78,7 @@ build_library() {
     local folder=target/sanitize-$1
     sanitized "$1" build --quiet -p heddle-abi || return 1
     mkdir -p "$folder/parts"
-    ln -sf "$PWD/target/debug/mpiexec" "$PWD/target/debug/generate" "$PWD/$folder/$target/debug/libmpi_abi.so" \
+    ln -sf "$PWD/$tools/mpiexec" "$PWD/$tools/generate" "$PWD/$folder/$target/debug/libmpi_abi.so" \
         "$folder/parts/"
     tools/stage.sh "$folder/parts" "$folder/stage" || return 1
     mpicc=$PWD/$folder/stage/bin/mpicc mpiexec=$PWD/$folder/stage/bin/mpiexec cflags="-fsanitize=$1 -O0"
@@ -107,7 +111,7 @@ planted() {
 stress() {
     local name=$1 ranks=$2 threads=$3 rounds=$4 model=$5 copy=$6
     local log=$logs/$name-$ranks-$model-$copy.log
-    HEDDLE_MODEL=$model HEDDLE_SINGLE_COPY=$copy timeout 300 target/debug/mpiexec -n "$ranks" \
+    HEDDLE_MODEL=$model HEDDLE_SINGLE_COPY=$copy timeout 300 "$tools/mpiexec" -n "$ranks" \
         "$program" threads="$threads" rounds="$rounds" >"$log" 2>&1
     verdict "$name: $ranks x $threads threads, $model, single copy $copy" "$log" $?
 }
@@ -258,7 +262,9 @@ case "$target" in
 x86_64-*-linux-gnu | aarch64-*-linux-gnu) ;;
 *) echo "there are no sanitizers for $target"; exit 77 ;;
 esac
-env -u RUSTC_BOOTSTRAP cargo build --quiet -p heddle-launcher -p heddle-spec || exit 1
+if [ -z "${HEDDLE_TOOLS:-}" ]; then
+    env -u RUSTC_BOOTSTRAP cargo build --quiet -p heddle-launcher -p heddle-spec || exit 1
+fi
 case "${1:-all}" in
 all) address; thread ;;
 address | thread) "$1" ;;
