@@ -26,12 +26,12 @@ lane_instructions() { tests/instructions/run.py --mpicc "$mpicc" --mpiexec "$mpi
 lane_tools() { tests/launcher/tools.sh; }
 lane_sync_c() { tests/sync_c/run.sh "$build"; }
 lane_c() { c_programs c --models "$models"; }
-# The other models: every program once, with the most ranks and threads. And the order of messages where threads hand
-# operations over one by one.
+# The other models: every program with the most ranks and threads, under half of them, drawn at random (make soak: under
+# all). And the order of messages where threads hand operations over one by one.
 lane_models() {
     local others
     others=$("$build/bin/heddle" models --names | tail -n +3 | paste -sd ,)
-    c_programs models --models "$others" --cover one \
+    c_programs models --models "$others" --cover one --sample 8 \
         && HEDDLE_COMBINING_LIMIT=1 HEDDLE_POST_TRIES=0 c_programs models \
             --models csync,lockq-mcs,lockq-mtx,lock-free --cover one -k order
 }

@@ -5,9 +5,9 @@
 #          weakened, has to be a data race, and a node used too late a report (tests/sanitizers_bite.rs)
 # engine   its thread stress test: alone and as several processes, under five models, with single copies and without; and,
 #          under ThreadSanitizer, alone under each model
-# library  libmpi_abi.so.1 built with the sanitizer, C programs compiled with the C compiler's: some of tests/c and a few
-#          random programs with 2 ranks; in the long form all of tests/c (under ThreadSanitizer those with threads) with
-#          1 to 4 ranks, and many random programs
+# library  libmpi_abi.so.1 built with the sanitizer, C programs compiled with the C compiler's: some of tests/c, under
+#          two models each, drawn at random, and a few random programs with 2 ranks; in the long form all of tests/c
+#          (under ThreadSanitizer those with threads) under all five with 1 to 4 ranks, and many random programs
 #
 # ThreadSanitizer is quiet about right code only if it sees the standard library too, so that is built with it, from
 # its sources: the component rust-src. Each checker first has to report faults that a program commits on purpose, for
@@ -49,8 +49,8 @@ form=short
 case "${1:-}" in
 short | long) form=$1; shift ;;
 esac
-lock_runs=1
-[ "$form" = short ] || lock_runs=10
+lock_runs=1 address_rounds=4 thread_rounds=3
+[ "$form" = short ] || lock_runs=10 address_rounds=16 thread_rounds=10
 
 # sanitized NAME CARGO_ARGUMENT..: cargo, with the sanitizer; $more_flags are for the compiler
 more_flags=
@@ -126,11 +126,11 @@ planted_in_library() {
     verdict "$1: in the library, what the fault \"$2\" brings" "$log" $status
 }
 
-# c_programs NAME RANKS COVER PATTERN: programs of tests/c
+# c_programs NAME RANKS COVER PATTERN [ARGUMENT..]: programs of tests/c
 c_programs() {
     local log=$logs/$1-programs.log status
     python3 tests/c/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --cflags="$cflags" --models "$models" --ranks "$2" \
-        --cover "$3" --timeout 600 -k "$4" >"$log" 2>&1
+        --cover "$3" --timeout 600 -k "$4" "${@:5}" >"$log" 2>&1
     status=$?
     verdict "$1: C programs with $2 ranks: $(tail -n 1 "$log")" "$log" $status
 }
@@ -210,7 +210,7 @@ address() {
     planted address use-after-free "AddressSanitizer: heap-use-after-free"
     planted address overflow "AddressSanitizer: heap-buffer-overflow"
     planted address leak "LeakSanitizer: detected memory leaks"
-    stress_all address 8
+    stress_all address "$address_rounds"
 
     has_c_sanitizer address || return
     build_library address || { verdict "address: the library's build" /dev/null 1; return; }
@@ -223,7 +223,7 @@ address() {
         c_programs address 1-4 pairs '^(?!no_leaks|lifetime_flat|threads_thousands|error_fatal|error_abort)'
         random_programs address 100
     else
-        c_programs address 2 one '^(attributes|bad_|buffers|cancel|coll_all|comm_dup|comm_free|comm_vni|completion|p2p_modes|hinted_|persistent|probe|threads_(?!thousands)|truncate|type_messages)'
+        c_programs address 2 one '^(attributes|bad_|buffers|cancel|coll_all|comm_dup|comm_free|comm_vni|completion|p2p_modes|hinted_|persistent|probe|threads_(?!thousands)|truncate|type_messages)' --sample 2
         random_programs address 4
     fi
 }
@@ -241,7 +241,7 @@ thread() {
     locks thread "$lock_runs"
     planted thread race "ThreadSanitizer: data race"
     planted thread late-read "ThreadSanitizer: data race"
-    stress_all thread 5
+    stress_all thread "$thread_rounds"
     every_model thread
     models=$thread_models
 
@@ -253,7 +253,7 @@ thread() {
         c_programs thread 1-4 pairs '^(threads_(?!thousands)|comm_vni|hinted_)'
         random_programs thread 60
     else
-        c_programs thread 2 one '^(threads_(?!thousands)|comm_vni|hinted_)'
+        c_programs thread 2 one '^(threads_(?!thousands)|comm_vni|hinted_)' --sample 2
         random_programs thread 4
     fi
 }

@@ -4,13 +4,15 @@
 # HEDDLE_TEST_LANES lanes (default 2) run beside each other: one compiles or waits while the other computes. A lane whose
 # input another lane makes waits for that one. Output goes to build/test/LANE.log; when a lane ends, one line says how it
 # went, how long it took and how much processor time, and a failed one shows the end of its log. A lane that runs longer
-# than HEDDLE_TEST_LIMIT seconds (default 2400) is ended with all its processes and has failed.
+# than HEDDLE_TEST_LIMIT seconds (default 2400) is ended with all its processes and has failed. Some lanes run a random
+# sample of what they could run (make soak runs everything); HEDDLE_TEST_SEED=N repeats the sample whose seed is printed.
 # The last line is "N passed, M failed, K skipped", counting lanes.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 logs=build/test
 slots=${HEDDLE_TEST_LANES:-2}
 limit=${HEDDLE_TEST_LIMIT:-2400}
+export HEDDLE_TEST_SEED=${HEDDLE_TEST_SEED:-$RANDOM}
 wanted=("$@")
 mkdir -p "$logs"
 # In the environment of all that a lane starts: some programs leave their process group.
@@ -162,6 +164,6 @@ while [ ${#waiting[@]} -gt 0 ] || [ ${#pid[@]} -gt 0 ]; do
     done
 done
 
-echo "all lanes together: $((SECONDS / 60)) min $((SECONDS % 60)) s"
+echo "all lanes together: HEDDLE_TEST_SEED=$HEDDLE_TEST_SEED, $((SECONDS / 60)) min $((SECONDS % 60)) s"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
