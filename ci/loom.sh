@@ -16,5 +16,5 @@ long)
 *) echo "usage: $0 short|long [TEST_ARGUMENT..]" >&2; exit 2 ;;
 esac
 export RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom
-cargo test -p heddle-sync --release --test 'loom_*' -- "$@"
-cargo test -p heddle-objects --release --lib -- "$@"
+cargo test -p heddle-sync --profile loom --test 'loom_*' -- "$@"
+cargo test -p heddle-objects --profile loom --lib -- "$@"

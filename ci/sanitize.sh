@@ -5,9 +5,9 @@
 #          weakened, has to be a data race, and a node used too late a report (tests/sanitizers_bite.rs)
 # engine   its thread stress test: alone and as several processes, under five models, with single copies and without; and,
 #          under ThreadSanitizer, alone under each model
-# library  libmpi_abi.so.1 built with the sanitizer, C programs compiled with the C compiler's: some of tests/c and a few
-#          random programs with 2 ranks; in the long form all of tests/c (under ThreadSanitizer those with threads) with
-#          1 to 4 ranks, and many random programs
+# library  libmpi_abi.so.1 built with the sanitizer, C programs compiled with the C compiler's: some of tests/c, under
+#          two models each, drawn at random, and a few random programs with 2 ranks; in the long form all of tests/c
+#          (under ThreadSanitizer those with threads) under all five with 1 to 4 ranks, and many random programs
 #
 # ThreadSanitizer is quiet about right code only if it sees the standard library too, so that is built with it, from
 # its sources: the component rust-src. Each checker first has to report faults that a program commits on purpose, for
@@ -22,6 +22,8 @@ cd "$(dirname "$0")/.."
 
 target=$(rustc -vV | sed -n 's/^host: //p')
 logs=target/sanitize
+# Where mpiexec and generate are: HEDDLE_TOOLS names the folder if they have been built.
+tools=${HEDDLE_TOOLS:-target/debug}
 models=per-vni-mutex,global-mutex,per-object,lock-free,offload
 # Under lock-free a place in a ring goes from one sender to the next by way of its reader, another process, which
 # ThreadSanitizer does not see: it would report the second for a race. So there it runs the stress test in one process only.
@@ -31,6 +33,8 @@ export HEDDLE_POST_TRIES=0
 mkdir -p "$logs"
 passed=0 failed=0 missing=""
 
+# Here the programs run longer than they compile.
+export CARGO_PROFILE_DEV_OPT_LEVEL=1
 # The compiler's sanitizers are unstable options, which this lets a stable compiler take.
 export RUSTC_BOOTSTRAP=1
 # A report ends the process, so that the first one is the last in the log, and mpiexec ends the others.
@@ -45,8 +49,8 @@ form=short
 case "${1:-}" in
 short | long) form=$1; shift ;;
 esac
-lock_runs=1
-[ "$form" = short ] || lock_runs=10
+lock_runs=1 address_rounds=4 thread_rounds=3
+[ "$form" = short ] || lock_runs=10 address_rounds=16 thread_rounds=10
 
 # sanitized NAME CARGO_ARGUMENT..: cargo, with the sanitizer; $more_flags are for the compiler
 more_flags=
@@ -74,7 +78,7 @@ build_library() {
     local folder=target/sanitize-$1
     sanitized "$1" build --quiet -p heddle-abi || return 1
     mkdir -p "$folder/parts"
-    ln -sf "$PWD/target/debug/mpiexec" "$PWD/target/debug/generate" "$PWD/$folder/$target/debug/libmpi_abi.so" \
+    ln -sf "$PWD/$tools/mpiexec" "$PWD/$tools/generate" "$PWD/$folder/$target/debug/libmpi_abi.so" \
         "$folder/parts/"
     tools/stage.sh "$folder/parts" "$folder/stage" || return 1
     mpicc=$PWD/$folder/stage/bin/mpicc mpiexec=$PWD/$folder/stage/bin/mpiexec cflags="-fsanitize=$1 -O0"
@@ -107,7 +111,7 @@ planted() {
 stress() {
     local name=$1 ranks=$2 threads=$3 rounds=$4 model=$5 copy=$6
     local log=$logs/$name-$ranks-$model-$copy.log
-    HEDDLE_MODEL=$model HEDDLE_SINGLE_COPY=$copy timeout 300 target/debug/mpiexec -n "$ranks" \
+    HEDDLE_MODEL=$model HEDDLE_SINGLE_COPY=$copy timeout 300 "$tools/mpiexec" -n "$ranks" \
         "$program" threads="$threads" rounds="$rounds" >"$log" 2>&1
     verdict "$name: $ranks x $threads threads, $model, single copy $copy" "$log" $?
 }
@@ -122,11 +126,11 @@ planted_in_library() {
     verdict "$1: in the library, what the fault \"$2\" brings" "$log" $status
 }
 
-# c_programs NAME RANKS COVER PATTERN: programs of tests/c
+# c_programs NAME RANKS COVER PATTERN [ARGUMENT..]: programs of tests/c
 c_programs() {
     local log=$logs/$1-programs.log status
     python3 tests/c/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --cflags="$cflags" --models "$models" --ranks "$2" \
-        --cover "$3" --timeout 600 -k "$4" >"$log" 2>&1
+        --cover "$3" --timeout 600 -k "$4" "${@:5}" >"$log" 2>&1
     status=$?
     verdict "$1: C programs with $2 ranks: $(tail -n 1 "$log")" "$log" $status
 }
@@ -206,7 +210,7 @@ address() {
     planted address use-after-free "AddressSanitizer: heap-use-after-free"
     planted address overflow "AddressSanitizer: heap-buffer-overflow"
     planted address leak "LeakSanitizer: detected memory leaks"
-    stress_all address 8
+    stress_all address "$address_rounds"
 
     has_c_sanitizer address || return
     build_library address || { verdict "address: the library's build" /dev/null 1; return; }
@@ -219,7 +223,7 @@ address() {
         c_programs address 1-4 pairs '^(?!no_leaks|lifetime_flat|threads_thousands|error_fatal|error_abort)'
         random_programs address 100
     else
-        c_programs address 2 one '^(attributes|bad_|buffers|cancel|coll_all|comm_dup|comm_free|comm_vni|completion|p2p_modes|hinted_|persistent|probe|threads_(?!thousands)|truncate|type_messages)'
+        c_programs address 2 one '^(attributes|bad_|buffers|cancel|coll_all|comm_dup|comm_free|comm_vni|completion|p2p_modes|hinted_|persistent|probe|threads_(?!thousands)|truncate|type_messages)' --sample 2
         random_programs address 4
     fi
 }
@@ -237,7 +241,7 @@ thread() {
     locks thread "$lock_runs"
     planted thread race "ThreadSanitizer: data race"
     planted thread late-read "ThreadSanitizer: data race"
-    stress_all thread 5
+    stress_all thread "$thread_rounds"
     every_model thread
     models=$thread_models
 
@@ -249,7 +253,7 @@ thread() {
         c_programs thread 1-4 pairs '^(threads_(?!thousands)|comm_vni|hinted_)'
         random_programs thread 60
     else
-        c_programs thread 2 one '^(threads_(?!thousands)|comm_vni|hinted_)'
+        c_programs thread 2 one '^(threads_(?!thousands)|comm_vni|hinted_)' --sample 2
         random_programs thread 4
     fi
 }
@@ -258,7 +262,9 @@ case "$target" in
 x86_64-*-linux-gnu | aarch64-*-linux-gnu) ;;
 *) echo "there are no sanitizers for $target"; exit 77 ;;
 esac
-env -u RUSTC_BOOTSTRAP cargo build --quiet -p heddle-launcher -p heddle-spec || exit 1
+if [ -z "${HEDDLE_TOOLS:-}" ]; then
+    env -u RUSTC_BOOTSTRAP cargo build --quiet -p heddle-launcher -p heddle-spec || exit 1
+fi
 case "${1:-all}" in
 all) address; thread ;;
 address | thread) "$1" ;;

@@ -1,41 +1,61 @@
 #!/usr/bin/env bash
-# Everything that must pass, lane by lane. Each lane's output goes to build/test/LANE.log; what failed is shown.
-#   ci/test.sh [LANE..]      only these lanes
+# Everything that must pass, lane by lane (ci/lanes.sh says what each runs).   ci/test.sh [LANE..]   only these lanes
+#
+# HEDDLE_TEST_LANES lanes (default 2) run beside each other: one compiles or waits while the other computes. A lane whose
+# input another lane makes waits for that one. Output goes to build/test/LANE.log; when a lane ends, one line says how it
+# went, how long it took and how much processor time, and a failed one shows the end of its log. A lane that runs longer
+# than HEDDLE_TEST_LIMIT seconds (default 2400) is ended with all its processes and has failed. Some lanes run a random
+# sample of what they could run (make soak runs everything); HEDDLE_TEST_SEED=N repeats the sample whose seed is printed.
 # The last line is "N passed, M failed, K skipped", counting lanes.
 set -uo pipefail
 cd "$(dirname "$0")/.."
-top=$PWD
-build=$top/build
-logs=$build/test
-mpicc=$build/bin/mpicc
-mpiexec=$build/bin/mpiexec
-models=per-vni-mutex,global-mutex
-mkdir -p "$logs"
+logs=build/test
+slots=${HEDDLE_TEST_LANES:-2}
+limit=${HEDDLE_TEST_LIMIT:-2400}
+export HEDDLE_TEST_SEED=${HEDDLE_TEST_SEED:-$RANDOM}
 wanted=("$@")
+mkdir -p "$logs"
+# In the environment of all that a lane starts: some programs leave their process group.
+mark=$$-$(date +%s)
+order=()
+declare -A what=() after=() pid=()
 passed=0 failed=0 skipped=0
 
-# lane NAME WHAT COMMAND..   runs a command as a lane; status 77 means that the machine lacks what it needs
+# lane NAME AFTER WHAT: AFTER is a lane that has to end before, or -
 lane() {
-    local name=$1 what=$2 log=$logs/$1.log started=$SECONDS status
-    shift 2
-    if [ ${#wanted[@]} -gt 0 ] && [[ ! " ${wanted[*]} " == *" $name "* ]]; then
+    if [ ${#wanted[@]} -gt 0 ] && [[ " ${wanted[*]} " != *" $1 "* ]]; then
         return
     fi
-    printf '%-12s %s ... ' "$name" "$what"
-    "$@" >"$log" 2>&1 </dev/null
-    status=$?
-    local took=$((SECONDS - started))
-    case $status in
-    0) passed=$((passed + 1)); echo "ok (${took} s) $(summary "$log")" ;;
-    77) skipped=$((skipped + 1)); echo "SKIPPED: $(tail -n 1 "$log")" ;;
-    *)
-        failed=$((failed + 1))
-        echo "FAILED with status $status (${took} s), the end of ${log#"$top"/}:"
-        grep -E '^FAIL|panicked|error(\[|:)' "$log" | head -n 20 | sed 's/^/    | /'
-        tail -n 40 "$log" | sed 's/^/    | /'
-        ;;
-    esac
+    order+=("$1")
+    after[$1]=$2 what[$1]=$3
 }
+
+# In this order, as their turn comes: the long ones first. lint and rust share cargo's folder, which takes one at a time.
+lane build        -      "the library and the tools, release form"
+lane lint         -      "formatting, clippy, documentation"
+lane sanitize     build  "ThreadSanitizer and AddressSanitizer"
+lane rust         lint   "unit, property and stress tests of the crates"
+lane models       build  "C programs under every other model"
+lane loom         -      "model checking, short form"
+lane mpi4py       build  "mpi4py's own test suite, 1, 2 and 4 ranks"
+lane c            build  "C programs: ranks x models x thread levels"
+lane py_models    mpi4py "its tests of communication, every other model"
+lane collective   build  "collectives against a naive oracle"
+lane lifetime     build  "early frees, and memory that stays flat"
+lane random       build  "random programs with checked payloads"
+lane stress       build  "threads: everything at once"
+lane graph500     build  "the main job, right and wrong inputs"
+lane abi          build  "the standard ABI against another library's"
+lane tools        build  "mpicc, pkg-config, install, relocation"
+lane sync_c       build  "heddle_sync from C, shared and static"
+lane instructions build  "instructions of the hottest calls"
+
+for name in ${wanted[@]+"${wanted[@]}"}; do
+    if [[ ! -v "after[$name]" ]]; then
+        echo "$0: there is no lane $name" >&2
+        exit 2
+    fi
+done
 
 # What a lane's own log says of how much it ran.
 summary() {
@@ -47,83 +67,103 @@ summary() {
                if (line != "") print "- " line }' "$1"
 }
 
-rust_tests() { cargo test --workspace --quiet; }
-build_all() { cargo build --release --workspace && tools/stage.sh target/release "$build"; }
-c_tests() { python3 tests/c/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --models "$models" --build-dir "$build/tests/c"; }
-# The other models: every program once, with the most ranks and threads. And the order of messages where threads hand
-# operations over one by one.
-other_models() {
-    others=$("$build/bin/heddle" models --names | tail -n +3 | paste -sd ,)
-    python3 tests/c/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --models "$others" --cover one --build-dir "$build/tests/c" \
-        && HEDDLE_COMBINING_LIMIT=1 HEDDLE_POST_TRIES=0 python3 tests/c/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" \
-            --models csync,lockq-mcs,lockq-mtx,lock-free --cover one --build-dir "$build/tests/c" -k order
+# Kills every process of a lane that is still there.
+kill_rest() {
+    local environment process
+    for environment in /proc/[0-9]*/environ; do
+        process=${environment#/proc/}
+        process=${process%/environ}
+        [ "$process" != "$BASHPID" ] || continue
+        if grep -qsz "^HEDDLE_CI_LANE=$1-$mark\$" "$environment"; then
+            kill -KILL "$process" 2>/dev/null
+        fi
+    done
 }
-# What keeps objects alive: every lifetime, with either pool and either way of counting.
-lifetimes() {
-    local lifetime pool counts
-    for lifetime in naive suppress collect none; do
-        for pool in shared thread-local; do
-            counts=$([ "$pool" = shared ] && echo locked || echo atomic)
-            echo "HEDDLE_LIFETIME=$lifetime HEDDLE_REQUEST_POOL=$pool HEDDLE_REFERENCE_COUNTS=$counts"
-            HEDDLE_LIFETIME=$lifetime HEDDLE_REQUEST_POOL=$pool HEDDLE_REFERENCE_COUNTS=$counts \
-                python3 tests/c/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --models "$models" --cover one \
-                --build-dir "$build/tests/c" -k "$([ "$lifetime" = none ] || echo 'lifetime_flat|no_leaks|')lifetime_early|free|persistent|type_messages" \
-                || return
+
+# Runs a lane in the background; its status comes to LANE.status, its times (elapsed, user, system) to LANE.times.
+start() {
+    local name=$1
+    rm -f "$logs/$name.status"
+    (
+        TIMEFORMAT='%0R %0U %0S'
+        {
+            time HEDDLE_CI_LANE=$name-$mark timeout --kill-after=30 "$limit" ci/lanes.sh "$name" \
+                >"$logs/$name.log" 2>&1 </dev/null
+            status=$?
+        } 2>"$logs/$name.times"
+        kill_rest "$name"
+        echo "$status" >"$logs/$name.status"
+    ) &
+    pid[$name]=$!
+}
+
+# Says how a lane went.
+report() {
+    local name=$1 log=$logs/$1.log status=1 took=0 user=0 system=0
+    [ ! -e "$logs/$name.status" ] || status=$(cat "$logs/$name.status")
+    read -r took user system <"$logs/$name.times"
+    printf '%-12s %s ... ' "$name" "${what[$name]}"
+    case $status in
+    0)
+        passed=$((passed + 1))
+        echo "ok (${took} s, processor $((user + system)) s) $(summary "$log")"
+        return
+        ;;
+    77)
+        skipped=$((skipped + 1))
+        echo "SKIPPED: $(tail -n 1 "$log")"
+        return
+        ;;
+    124 | 137) echo "ENDED after ${took} s, the limit is ${limit} s (HEDDLE_TEST_LIMIT), the end of $log:" ;;
+    *) echo "FAILED with status $status (${took} s), the end of $log:" ;;
+    esac
+    failed=$((failed + 1))
+    grep -E '^FAIL|panicked|error(\[|:)' "$log" | head -n 20 | sed 's/^/    | /'
+    tail -n 40 "$log" | sed 's/^/    | /'
+}
+
+interrupted() {
+    local name
+    trap - INT TERM
+    for name in "${!pid[@]}"; do
+        kill_rest "$name"
+    done
+    wait
+    echo "interrupted"
+    exit 130
+}
+trap interrupted INT TERM
+
+# Whether a lane has to wait for another one.
+must_wait() {
+    local other=${after[$1]} name
+    [ -z "${pid[$other]:-}" ] || return 0
+    for name in ${waiting[@]+"${waiting[@]}"}; do
+        [ "$name" != "$other" ] || return 0
+    done
+    return 1
+}
+
+waiting=(${order[@]+"${order[@]}"})
+while [ ${#waiting[@]} -gt 0 ] || [ ${#pid[@]} -gt 0 ]; do
+    for name in ${waiting[@]+"${waiting[@]}"}; do
+        [ ${#pid[@]} -lt "$slots" ] || break
+        must_wait "$name" && continue
+        start "$name"
+        remaining=()
+        for other in "${waiting[@]}"; do
+            [ "$other" = "$name" ] || remaining+=("$other")
         done
+        waiting=(${remaining[@]+"${remaining[@]}"})
     done
-}
-random_programs() {
-    "$build/bin/heddle" models --pairwise >"$build/test/combinations" || return
-    runs=$(wc -l <"$build/test/combinations")
-    python3 tests/random/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --models "$models" --runs 20 \
-        && python3 tests/random/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" \
-            --combinations "$build/test/combinations" --runs "$runs" --ops 150
-}
-collectives() {
-    local model seed=0 operations=500
-    for model in $("$build/bin/heddle" models --names); do
-        echo "HEDDLE_MODEL=$model"
-        seed=$((seed + 1))
-        HEDDLE_MODEL=$model OPERATIONS=$operations tests/collective/run.sh "$mpiexec" "$mpicc" "$seed" || return
-        [ "$model" != global-mutex ] || operations=100
+    wait -n
+    for name in "${!pid[@]}"; do
+        kill -0 "${pid[$name]}" 2>/dev/null && continue
+        unset "pid[$name]"
+        report "$name"
     done
-}
-graph500() {
-    local model
-    make -C examples/graph500 CC="$mpicc" BUILD="$build/examples" || return
-    for model in $("$build/bin/heddle" models --names); do
-        echo "HEDDLE_MODEL=$model"
-        HEDDLE_MODEL=$model examples/graph500/test.sh "$mpiexec" "$build/examples/graph500" || return
-    done
-}
-mpi4py() { tests/mpi4py/run.sh "$build" "$build/mpi4py"; }
-instructions() { tests/instructions/run.py --mpicc "$mpicc" --mpiexec "$mpiexec"; }
-# Its tests of communication under the other models, with threads (mpi4py asks for MPI_THREAD_MULTIPLE).
-mpi4py_models() {
-    others=$("$build/bin/heddle" models --names | tail -n +2 | paste -sd ,)
-    tests/mpi4py/run.sh "$build" "$build/mpi4py" --ranks 2 --models "$others" \
-        -k '^test_(attributes|cco_|comm$|errhandler|op|p2p_|pack|request|threads|util_pkl5)'
-}
-loom() { ci/loom.sh short; }
+done
 
-lane lint       "formatting, clippy, documentation"               ci/lint.sh
-lane rust       "unit, property and stress tests of the crates"   rust_tests
-lane loom       "model checking, short form"                      loom
-lane build      "the library and the tools, release form"         build_all
-lane abi        "the standard ABI against another library's"      tests/abi/run.sh "$build"
-lane instructions "instructions of the hottest calls"             instructions
-lane tools      "mpicc, pkg-config, install, relocation"          tests/launcher/tools.sh
-lane sync_c     "heddle_sync from C, shared and static"           tests/sync_c/run.sh "$build"
-lane c          "C programs: ranks x models x thread levels"      c_tests
-lane models     "C programs under every other model"              other_models
-lane lifetime   "early frees, and memory that stays flat"         lifetimes
-lane collective "collectives against a naive oracle"              collectives
-lane random     "random programs with checked payloads"           random_programs
-lane stress     "threads: everything at once"                     ci/stress.sh "$build"
-lane graph500   "the main job, right and wrong inputs"            graph500
-lane sanitize   "ThreadSanitizer and AddressSanitizer"            ci/sanitize.sh
-lane mpi4py     "mpi4py's own test suite, 1, 2 and 4 ranks"       mpi4py
-lane py_models  "its tests of communication, every other model"   mpi4py_models
-
+echo "all lanes together: HEDDLE_TEST_SEED=$HEDDLE_TEST_SEED, $((SECONDS / 60)) min $((SECONDS % 60)) s"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

@@ -18,6 +18,9 @@ Each program runs with every number of ranks at every level, under every model a
 with every number of ranks, in as few runs as that takes. `--cover all`: every combination of the three; `--cover each`:
 every value at least once; `--cover one`: only the most ranks at the highest level, under every model.
 
+`--sample N` runs each program under N of the models only, drawn at random for each program. The run prints its seed; the
+variable HEDDLE_TEST_SEED repeats the draw.
+
 The last line printed is `N passed, M failed, K skipped`, counting runs.
 """
 
@@ -27,6 +30,7 @@ import dataclasses
 import itertools
 import os
 import pathlib
+import random
 import re
 import shlex
 import signal
@@ -79,6 +83,14 @@ class Program:
                 factors[:2] = factors[0][-1:], factors[1][-1:]
             chosen = itertools.product(*factors)
         return [Run(self, *values) for values in chosen]
+
+
+def draw(models, count, seed, program):
+    """The models for a program: all, or that many, in their order."""
+    if not count or count >= len(models):
+        return models
+    chosen = random.Random(f"{seed} {program.name}").sample(range(len(models)), count)
+    return [models[i] for i in sorted(chosen)]
 
 
 def numbers(text):
@@ -221,6 +233,7 @@ def main():
     parser.add_argument("--timeout", type=float, default=120, help="seconds for one run (default 120)")
     parser.add_argument("--oracle", action="store_true", help="the library is not Heddle: skip what only Heddle promises")
     parser.add_argument("--cover", choices=["pairs", "all", "each", "one"], default="pairs", help="which combinations, see above (default pairs)")
+    parser.add_argument("--sample", type=int, metavar="N", help="each program under N of the models only, drawn at random")
     parser.add_argument("--build-dir", type=pathlib.Path, help="where binaries go (default: a temporary folder)")
     options = parser.parse_args()
 
@@ -229,6 +242,10 @@ def main():
     programs = [Program(source, read_keys(source)) for source in sources]
     passed = failed = skipped = 0
     lock = threading.Lock()
+    seed = os.environ.get("HEDDLE_TEST_SEED") or str(random.randrange(1 << 32))
+    drawn = f"each program under {options.sample} of {len(models)} models, HEDDLE_TEST_SEED={seed}" if options.sample else ""
+    if drawn:
+        print(drawn, flush=True)
 
     with tempfile.TemporaryDirectory(prefix="heddle-c-") as scratch:
         folder = options.build_dir or pathlib.Path(scratch)
@@ -242,7 +259,7 @@ def main():
                 print(f"skip {program.name}: {why.removeprefix('skip').strip()}", flush=True)
                 skipped += 1
                 continue
-            found = program.runs(options.ranks, models, options.cover)
+            found = program.runs(options.ranks, draw(models, options.sample, seed, program), options.cover)
             if found:
                 runs.append(found)
 
@@ -264,6 +281,8 @@ def main():
         with concurrent.futures.ThreadPoolExecutor(max(1, options.jobs)) as pool:
             list(pool.map(one_program, runs))
 
+    if failed and drawn:
+        print(drawn)
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed else 0
 

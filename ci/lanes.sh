@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# What the lanes of ci/test.sh run.   ci/lanes.sh LANE
+#
+# A lane ends with status 0 if all is well, and with 77 if the machine lacks what it needs; its last line then says what.
+# ci/test.sh runs lanes beside each other, so two lanes never write the same files.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+build=$PWD/build
+mpicc=$build/bin/mpicc
+mpiexec=$build/bin/mpiexec
+models=per-vni-mutex,global-mutex
+
+# c_programs FOLDER ARGUMENT..: the programs of tests/c, compiled into a folder of this lane's
+c_programs() {
+    local folder=$build/tests/$1
+    shift
+    python3 tests/c/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --build-dir "$folder" "$@"
+}
+
+lane_lint() { ci/lint.sh; }
+lane_rust() { cargo test --workspace --quiet; }
+lane_loom() { ci/loom.sh short; }
+lane_build() { cargo build --release --workspace && tools/stage.sh target/release "$build"; }
+lane_abi() { tests/abi/run.sh "$build"; }
+lane_instructions() { tests/instructions/run.py --mpicc "$mpicc" --mpiexec "$mpiexec"; }
+lane_tools() { tests/launcher/tools.sh; }
+lane_sync_c() { tests/sync_c/run.sh "$build"; }
+lane_c() { c_programs c --models "$models"; }
+# The other models: every program with the most ranks and threads, under half of them, drawn at random (make soak: under
+# all). And the order of messages where threads hand operations over one by one.
+lane_models() {
+    local others
+    others=$("$build/bin/heddle" models --names | tail -n +3 | paste -sd ,)
+    c_programs models --models "$others" --cover one --sample 8 \
+        && HEDDLE_COMBINING_LIMIT=1 HEDDLE_POST_TRIES=0 c_programs models \
+            --models csync,lockq-mcs,lockq-mtx,lock-free --cover one -k order
+}
+# What keeps objects alive: every lifetime, with either pool and either way of counting.
+lane_lifetime() {
+    local lifetime pool counts
+    for lifetime in naive suppress collect none; do
+        for pool in shared thread-local; do
+            counts=$([ "$pool" = shared ] && echo locked || echo atomic)
+            echo "HEDDLE_LIFETIME=$lifetime HEDDLE_REQUEST_POOL=$pool HEDDLE_REFERENCE_COUNTS=$counts"
+            HEDDLE_LIFETIME=$lifetime HEDDLE_REQUEST_POOL=$pool HEDDLE_REFERENCE_COUNTS=$counts \
+                c_programs lifetime --models "$models" --cover one \
+                -k "$([ "$lifetime" = none ] || echo 'lifetime_flat|no_leaks|')lifetime_early|free|persistent|type_messages" \
+                || return
+        done
+    done
+}
+lane_random() {
+    local combinations=$build/test/combinations
+    "$build/bin/heddle" models --pairwise >"$combinations" || return
+    python3 tests/random/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --models "$models" --runs 20 \
+        && python3 tests/random/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" \
+            --combinations "$combinations" --runs "$(wc -l <"$combinations")" --ops 150
+}
+lane_collective() {
+    local model seed=0 operations=500
+    for model in $("$build/bin/heddle" models --names); do
+        echo "HEDDLE_MODEL=$model"
+        seed=$((seed + 1))
+        HEDDLE_MODEL=$model OPERATIONS=$operations tests/collective/run.sh "$mpiexec" "$mpicc" "$seed" || return
+        [ "$model" != global-mutex ] || operations=100
+    done
+}
+lane_stress() { ci/stress.sh "$build"; }
+lane_graph500() {
+    local model
+    make -C examples/graph500 CC="$mpicc" BUILD="$build/examples" || return
+    for model in $("$build/bin/heddle" models --names); do
+        echo "HEDDLE_MODEL=$model"
+        HEDDLE_MODEL=$model examples/graph500/test.sh "$mpiexec" "$build/examples/graph500" || return
+    done
+}
+lane_sanitize() { HEDDLE_TOOLS=target/release ci/sanitize.sh; }
+lane_mpi4py() { tests/mpi4py/run.sh "$build" "$build/mpi4py"; }
+# Its tests of communication under the other models, with threads (mpi4py asks for MPI_THREAD_MULTIPLE).
+lane_py_models() {
+    local others
+    others=$("$build/bin/heddle" models --names | tail -n +2 | paste -sd ,)
+    tests/mpi4py/run.sh "$build" "$build/mpi4py" --ranks 2 --models "$others" \
+        -k '^test_(attributes|cco_|comm$|errhandler|op|p2p_|pack|request|threads|util_pkl5)'
+}
+
+if [ $# -ne 1 ] || ! declare -F "lane_$1" >/dev/null; then
+    echo "usage: $0 LANE" >&2
+    exit 2
+fi
+"lane_$1"
