@@ -3,13 +3,17 @@
 # short: each model with the bound on preemptions that stands beside it (crates/sync/tests/model/mod.rs says how far).
 # The locks: crates/sync/tests/loom_*.rs. The hand-overs of objects and requests: loom_tests beside the code, in crates/objects/src.
 # long: up to five preemptions wherever there is a bound, at most five minutes a model; says which were not finished.
+# After the models: faults planted in the locks' sources, each of which a model has to find (ci/faults.py): in the short
+# form a random few, with the seed that brings them again, in the long form all, and their models without them.
 set -eu
 cd "$(dirname "$0")/.."
 form=${1:-short}
 [ $# -eq 0 ] || shift
+planted="--sample 20"
 case "$form" in
 short) ;;
 long)
+    planted=
     export LOOM_MAX_PREEMPTIONS="${LOOM_MAX_PREEMPTIONS:-5}" LOOM_MAX_DURATION="${LOOM_MAX_DURATION:-300}"
     [ $# -gt 0 ] || set -- --nocapture
     ;;
@@ -18,3 +22,12 @@ esac
 export RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom
 cargo test -p heddle-sync --profile loom --test 'loom_*' -- "$@"
 cargo test -p heddle-objects --profile loom --lib -- "$@"
+unset RUSTFLAGS CARGO_TARGET_DIR
+# Arguments are for the models: whoever names some wants only those.
+case "$*" in
+"" | --nocapture)
+    # shellcheck disable=SC2086  # none or two words
+    ci/faults.py loom $planted
+    [ "$form" = short ] || ci/faults.py loom --sound
+    ;;
+esac

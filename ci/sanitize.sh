@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # AddressSanitizer (with its search for leaks) and ThreadSanitizer.   ci/sanitize.sh [short|long] [address|thread]
 #
-# locks    heddle-sync's stress tests, its unit tests, and its own list of faults: each ordering that publishes something,
-#          weakened, has to be a data race, and a node used too late a report (tests/sanitizers_bite.rs)
+# locks    heddle-sync's stress tests and its unit tests; orderings that publish something, weakened, have to be data
+#          races (ci/faults.py; in the short form a random few), and a node used too late a report
+#          (tests/sanitizers_bite.rs)
 # engine   its thread stress test: alone and as several processes, under five models, with single copies and without; and,
 #          under ThreadSanitizer, alone under each model
 # library  libmpi_abi.so.1 built with the sanitizer, C programs compiled with the C compiler's: some of tests/c, under
@@ -167,6 +168,16 @@ locks() {
     done
 }
 
+# planted_in_locks: faults planted in the locks' sources, which ThreadSanitizer has to report
+planted_in_locks() {
+    local log=$logs/thread-faults.log sample="--sample 4" status
+    [ "$form" = short ] || sample=
+    # shellcheck disable=SC2086  # none or two words
+    ci/faults.py thread $sample >"$log" 2>&1
+    status=$?
+    verdict "thread: faults planted in the locks: $(tail -n 1 "$log")" "$log" $status
+}
+
 stress_all() { # stress_all NAME ROUNDS
     local model
     for model in ${models//,/ }; do
@@ -239,6 +250,7 @@ thread() {
         return
     fi
     locks thread "$lock_runs"
+    planted_in_locks
     planted thread race "ThreadSanitizer: data race"
     planted thread late-read "ThreadSanitizer: data race"
     stress_all thread "$thread_rounds"

@@ -20,8 +20,7 @@ pub fn make(name: LockName) -> Box<dyn AnyLock> {
 }
 
 /// All names, separated by blanks.
-#[must_use]
-pub fn names() -> &'static CStr {
+pub(crate) fn names() -> &'static CStr {
     static NAMES: OnceLock<CString> = OnceLock::new();
     NAMES.get_or_init(|| {
         let names: Vec<&str> = LockName::all().map(LockName::name).collect();

@@ -33,8 +33,6 @@
 
 pub mod combining;
 mod events;
-#[doc(hidden)]
-pub mod fault;
 #[cfg(not(loom))]
 pub mod kinds;
 mod locks;

@@ -6,12 +6,11 @@
 
 mod model;
 
-use heddle_sync::fault::Fault;
 use heddle_sync::hmcs::{StrictHmcs, Tree};
 use heddle_sync::{Hmcs, Lock, Native, RawLock, TimedLock, WaitPolicy};
 use loom::sync::Arc;
 use loom::thread;
-use model::{DEADLOCK, RACE, explore, must_fail};
+use model::{explore, with_fault};
 
 /// What loom says of a thread that waits for something that never comes, without sleeping.
 const ENDLESS: &str = "exceeded maximum number of branches";
@@ -217,44 +216,14 @@ fn a_waiter_that_is_seen_comes() {
     });
 }
 
-must_fail!(
-    a_relaxed_pass_is_found,
-    Some(Fault::HmcsRelaxedPass),
-    RACE,
-    add(hmcs(two_and_one(2), PARK), &[&[Wait], &[Wait]])
-);
+with_fault!(a_relaxed_pass_is_found, add(hmcs(two_and_one(2), PARK), &[&[Wait], &[Wait]]));
 
-must_fail!(
-    a_blind_way_to_sleep_is_found,
-    Some(Fault::HmcsBlindPark),
-    DEADLOCK,
-    add(hmcs(Tree::flat(), PARK), &[&[Wait], &[Wait]])
-);
+with_fault!(a_blind_way_to_sleep_is_found, add(hmcs(Tree::flat(), PARK), &[&[Wait], &[Wait]]));
 
-must_fail!(
-    blind_abandonment_is_found,
-    Some(Fault::HmcsBlindAbandon),
-    DEADLOCK,
-    add(hmcs(Tree::flat(), PARK), &[&[Wait, Wait], &[GiveUp]])
-);
+with_fault!(blind_abandonment_is_found, add(hmcs(Tree::flat(), PARK), &[&[Wait, Wait], &[GiveUp]]));
 
-must_fail!(
-    a_blind_revival_is_found,
-    Some(Fault::HmcsBlindRevival),
-    ENDLESS,
-    add(hmcs(apart(), PARK), &[&[Wait], &[GiveUp, Wait]])
-);
+with_fault!(a_blind_revival_is_found, add(hmcs(apart(), PARK), &[&[Wait], &[GiveUp, Wait]]));
 
-must_fail!(
-    an_early_hand_on_is_found,
-    Some(Fault::HmcsEarlyHandOn),
-    DEADLOCK,
-    add(hmcs(two_and_one(1), PARK), &[&[Wait], &[Wait]])
-);
+with_fault!(an_early_hand_on_is_found, add(hmcs(two_and_one(1), PARK), &[&[Wait], &[Wait]]));
 
-must_fail!(
-    an_impatient_end_is_found,
-    Some(Fault::HmcsImpatientEnd),
-    DEADLOCK,
-    add(hmcs(Tree::flat(), PARK), &[&[Wait], &[Wait]])
-);
+with_fault!(an_impatient_end_is_found, add(hmcs(Tree::flat(), PARK), &[&[Wait], &[Wait]]));

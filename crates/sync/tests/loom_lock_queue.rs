@@ -8,7 +8,6 @@ mod model;
 
 use heddle_sync::abortable_mcs::StrictAbortableMcs;
 use heddle_sync::clh::StrictClh;
-use heddle_sync::fault::Fault;
 use heddle_sync::hmcs::{StrictHmcs, Tree};
 use heddle_sync::mcs::StrictMcs;
 use heddle_sync::ticket::StrictTicket;
@@ -16,7 +15,7 @@ use heddle_sync::{Biased, Combining, Fissile, LockQueue, Mutex, Native, RawLock,
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU32, Ordering};
 use loom::thread;
-use model::{DEADLOCK, Given, explore, must_fail};
+use model::{Given, explore, with_fault};
 
 /// A lock with no fence in it, so that those of LockQ have to do.
 #[derive(Debug, Default)]
@@ -250,103 +249,33 @@ fn a_try_runs_or_leaves_no_trace() {
 
 const FORGOTTEN: &str = "an operation was forgotten";
 
-must_fail!(
-    running_ahead_is_found,
-    Some(Fault::LockQueueRunsAhead),
-    "out of order",
-    calls::<Given>(1, &["p", "ppp"])
-);
+with_fault!(running_ahead_is_found, calls::<Given>(1, &["p", "ppp"]));
 
-must_fail!(
-    leaving_at_once_is_found,
-    Some(Fault::LockQueueLeavesAtOnce),
-    FORGOTTEN,
-    calls::<Given>(64, &["p", "p"])
-);
+with_fault!(leaving_at_once_is_found, calls::<Given>(64, &["p", "p"]));
 
-must_fail!(
-    a_post_without_its_fence_is_found,
-    Some(Fault::LockQueuePostsWithoutFence),
-    FORGOTTEN,
-    calls::<Plain>(64, &["pp", "pp"])
-);
+with_fault!(a_post_without_its_fence_is_found, calls::<Plain>(64, &["pp", "pp"]));
 
-must_fail!(
-    an_end_of_quiet_without_its_fence_is_found,
-    Some(Fault::LockQueueBusyWithoutHeavy),
-    FORGOTTEN,
-    calls::<Plain>(64, &["p", "p"])
-);
+with_fault!(an_end_of_quiet_without_its_fence_is_found, calls::<Plain>(64, &["p", "p"]));
 
-must_fail!(
-    a_holder_who_does_not_look_again_is_found,
-    Some(Fault::LockQueueWithoutSecondLook),
-    FORGOTTEN,
-    calls::<Given>(64, &["p", "p"])
-);
+with_fault!(a_holder_who_does_not_look_again_is_found, calls::<Given>(64, &["p", "p"]));
 
-must_fail!(
-    a_release_without_its_fence_is_found,
-    Some(Fault::LockQueueReleasesWithoutFence),
-    FORGOTTEN,
-    calls::<Plain>(64, &["pp", "pp"])
-);
+with_fault!(a_release_without_its_fence_is_found, calls::<Plain>(64, &["pp", "pp"]));
 
-must_fail!(
-    a_quiet_release_without_its_fence_is_found,
-    Some(Fault::LockQueueReleasesWithoutLight),
-    FORGOTTEN,
-    calls::<Plain>(64, &["p", "p"])
-);
+with_fault!(a_quiet_release_without_its_fence_is_found, calls::<Plain>(64, &["p", "p"]));
 
-must_fail!(
-    quiet_without_a_look_is_found,
-    Some(Fault::LockQueueQuietWithoutLook),
-    FORGOTTEN,
-    calls::<Plain>(64, &["pp", "pp"])
-);
+with_fault!(quiet_without_a_look_is_found, calls::<Plain>(64, &["pp", "pp"]));
 
-must_fail!(
-    stopping_at_the_threshold_is_found,
-    Some(Fault::LockQueueStopsAtThreshold),
-    FORGOTTEN,
-    calls::<Given>(1, &["pp", "pp"])
-);
+with_fault!(stopping_at_the_threshold_is_found, calls::<Given>(1, &["pp", "pp"]));
 
-must_fail!(
-    a_waiter_that_does_not_call_is_found,
-    Some(Fault::LockQueueWaitsUncalled),
-    DEADLOCK,
-    calls::<Plain>(64, &["r", "r"])
-);
+with_fault!(a_waiter_that_does_not_call_is_found, calls::<Plain>(64, &["r", "r"]));
 
-must_fail!(
-    a_sleep_without_a_last_look_is_found,
-    Some(Fault::RequestWithoutLastLook),
-    DEADLOCK,
-    calls::<Plain>(64, &["r", "r"])
-);
+with_fault!(a_sleep_without_a_last_look_is_found, calls::<Plain>(64, &["r", "r"]));
 
-must_fail!(
-    a_sleep_without_its_fence_is_found,
-    Some(Fault::RequestWithoutHeavy),
-    DEADLOCK,
-    calls::<Plain>(64, &["r", "r"])
-);
+with_fault!(a_sleep_without_its_fence_is_found, calls::<Plain>(64, &["r", "r"]));
 
-must_fail!(
-    trust_in_an_inexact_try_is_found,
-    Some(Fault::LockQueueTrustsInexactTry),
-    FORGOTTEN,
-    posts_beside_a_try(|| StrictClh::<Native>::new(PARK))
-);
+with_fault!(trust_in_an_inexact_try_is_found, posts_beside_a_try(|| StrictClh::<Native>::new(PARK)));
 
 /// One finds after its release what a poster posted that has not ended the quiet yet.
 const LEFT_ALONE: &[&str] = &["r", "r", "p"];
 
-must_fail!(
-    going_round_in_circles_is_found,
-    Some(Fault::LockQueueLooksByMode),
-    "maximum number of branches",
-    calls::<Given>(64, LEFT_ALONE)
-);
+with_fault!(going_round_in_circles_is_found, calls::<Given>(64, LEFT_ALONE));

@@ -3,13 +3,12 @@
 
 mod model;
 
-use heddle_sync::fault::Fault;
 use heddle_sync::{Lock, Mutex, WaitPolicy};
 use loom::sync::Arc;
 use loom::thread;
 use model::adders::acquire_and_give_up;
 use model::clocked::{self, Clocked};
-use model::{DEADLOCK, RACE, explore, must_fail};
+use model::{explore, with_fault};
 
 /// `threads` threads add one, `times` times each.
 fn add(policy: WaitPolicy, threads: u32, times: u32) -> impl Fn() + Sync + Send + 'static {
@@ -116,44 +115,14 @@ fn who_gives_up_leaves_no_sleeper_behind() {
     explore(Some(3), one_gives_up_and_one_sleeps);
 }
 
-must_fail!(
-    a_silent_giving_up_is_found,
-    Some(Fault::MutexGivesUpSilently),
-    DEADLOCK,
-    one_gives_up_and_one_sleeps
-);
+with_fault!(a_silent_giving_up_is_found, one_gives_up_and_one_sleeps);
 
-must_fail!(
-    a_relaxed_release_is_found,
-    Some(Fault::MutexRelaxedRelease),
-    RACE,
-    add(WaitPolicy::PARK_AT_ONCE, 2, 1)
-);
+with_fault!(a_relaxed_release_is_found, add(WaitPolicy::PARK_AT_ONCE, 2, 1));
 
-must_fail!(
-    a_missing_second_look_is_found,
-    Some(Fault::MutexWithoutSecondLook),
-    DEADLOCK,
-    add(WaitPolicy::PARK_AT_ONCE, 2, 1)
-);
+with_fault!(a_missing_second_look_is_found, add(WaitPolicy::PARK_AT_ONCE, 2, 1));
 
-must_fail!(
-    a_missing_heavy_fence_is_found,
-    Some(Fault::MutexWithoutHeavy),
-    DEADLOCK,
-    add(WaitPolicy::PARK_AT_ONCE, 2, 1)
-);
+with_fault!(a_missing_heavy_fence_is_found, add(WaitPolicy::PARK_AT_ONCE, 2, 1));
 
-must_fail!(
-    a_missing_light_fence_is_found,
-    Some(Fault::MutexWithoutLight),
-    DEADLOCK,
-    add(WaitPolicy::PARK_AT_ONCE, 2, 1)
-);
+with_fault!(a_missing_light_fence_is_found, add(WaitPolicy::PARK_AT_ONCE, 2, 1));
 
-must_fail!(
-    a_reservation_nobody_takes_is_found,
-    Some(Fault::MutexReservationUnknown),
-    DEADLOCK,
-    add(WaitPolicy::PARK_AT_ONCE, 2, 3)
-);
+with_fault!(a_reservation_nobody_takes_is_found, add(WaitPolicy::PARK_AT_ONCE, 2, 3));

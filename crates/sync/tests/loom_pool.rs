@@ -4,11 +4,10 @@
 mod model;
 
 use heddle_sync::Native;
-use heddle_sync::fault::Fault;
 use heddle_sync::pool::{Cache, Pool};
 use loom::sync::Arc;
 use loom::thread;
-use model::{explore, must_fail};
+use model::{explore, with_fault};
 
 const BATCH: u32 = 1;
 
@@ -103,17 +102,7 @@ fn loans_outlive_their_cache() {
     explore(Some(3), a_loan_goes_elsewhere);
 }
 
-must_fail!(a_batch_that_stays_is_found, Some(Fault::PoolBatchStays), TWO_LOANS, only_use(&[3, 1]));
-must_fail!(a_batch_used_on_is_found, Some(Fault::PoolSpareKept), TWO_LOANS, only_use(&[3, 1]));
-must_fail!(
-    a_lost_batch_is_found,
-    Some(Fault::PoolBatchLost),
-    "objects are missing",
-    exchange(BATCH, 1, &[2])
-);
-must_fail!(
-    a_chain_left_behind_is_found,
-    Some(Fault::PoolSpareForgotten),
-    "objects are missing",
-    exchange(BATCH, 1, &[2])
-);
+with_fault!(a_batch_that_stays_is_found, only_use(&[3, 1]));
+with_fault!(a_batch_used_on_is_found, only_use(&[3, 1]));
+with_fault!(a_lost_batch_is_found, exchange(BATCH, 1, &[2]));
+with_fault!(a_chain_left_behind_is_found, exchange(BATCH, 1, &[2]));

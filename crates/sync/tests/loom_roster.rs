@@ -6,12 +6,11 @@ mod model;
 
 use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_sync::combining::offload::{Doorbell, Offload, Served};
-use heddle_sync::fault::Fault;
 use heddle_sync::roster::Look;
 use heddle_sync::{Bell, Combining, Native, Roster, Scope, WaitPolicy};
 use loom::sync::Arc;
 use loom::thread;
-use model::{DEADLOCK, explore, must_fail};
+use model::{explore, with_fault};
 
 /// Threads of a roster, with work that each takes away once.
 struct World {
@@ -190,7 +189,7 @@ fn an_offload_served_in_turns() {
     explore(Some(2), served_in_turns);
 }
 
-must_fail!(a_ring_that_leaves_out_the_door_is_found, Some(Fault::RosterSilentDoor), DEADLOCK, handed);
-must_fail!(a_sleep_without_a_look_is_found, Some(Fault::RosterWithoutSecondLook), DEADLOCK, handed);
-must_fail!(a_late_mark_at_the_door_is_found, Some(Fault::RosterLateAtDoor), DEADLOCK, handed);
-must_fail!(nobody_at_the_door_is_found, Some(Fault::RosterAllAway), DEADLOCK, two_at_one_door);
+with_fault!(a_ring_that_leaves_out_the_door_is_found, handed);
+with_fault!(a_sleep_without_a_look_is_found, handed);
+with_fault!(a_late_mark_at_the_door_is_found, handed);
+with_fault!(nobody_at_the_door_is_found, two_at_one_door);

@@ -3,12 +3,11 @@
 
 mod model;
 
-use heddle_sync::fault::Fault;
 use heddle_sync::ticket::StrictTicket;
 use heddle_sync::{Native, WaitPolicy};
 use model::adders::{acquire_and_give_up, acquire_and_try, add, every_lock_passes, no_phantom_waiters};
 use model::clocked::Clocked;
-use model::{DEADLOCK, RACE, explore, must_fail};
+use model::{explore, with_fault};
 
 fn sleeping() -> StrictTicket<Native> {
     StrictTicket::new(WaitPolicy::PARK_AT_ONCE)
@@ -29,6 +28,6 @@ fn deadlines() {
     explore(Some(3), acquire_and_give_up(clocked, 2, 1, 2, 3));
 }
 
-must_fail!(a_relaxed_release_is_found, Some(Fault::TicketRelaxedRelease), RACE, add(sleeping, 2, 1));
+with_fault!(a_relaxed_release_is_found, add(sleeping, 2, 1));
 
-must_fail!(a_ring_for_another_is_found, Some(Fault::TicketRingsAnother), DEADLOCK, add(sleeping, 2, 1));
+with_fault!(a_ring_for_another_is_found, add(sleeping, 2, 1));

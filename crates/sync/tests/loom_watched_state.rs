@@ -5,12 +5,11 @@ mod model;
 
 use heddle_platform::atomic::Ordering;
 use heddle_platform::cell::UnsafeCell;
-use heddle_sync::fault::Fault;
 use heddle_sync::watched_state::Watch;
 use heddle_sync::{WaitPolicy, WatchedState, Watcher};
 use loom::sync::Arc;
 use loom::thread;
-use model::{DEADLOCK, RACE, explore, must_fail};
+use model::{explore, with_fault};
 
 const POLICY: WaitPolicy = WaitPolicy::PARK_AT_ONCE;
 const PENDING: usize = 1;
@@ -181,12 +180,10 @@ fn two_watchers() {
     explore(Some(2), two_who_watch);
 }
 
-must_fail!(an_end_over_a_watcher, Some(Fault::WatchedPlainEnd), DEADLOCK, one_for_all);
-must_fail!(an_end_that_publishes_nothing, Some(Fault::WatchedRelaxedEnd), RACE, one_for_all);
-must_fail!(
+with_fault!(an_end_over_a_watcher, one_for_all);
+with_fault!(an_end_that_publishes_nothing, one_for_all);
+with_fault!(
     /// The first's counter goes below nothing, and the waiter sleeps on.
     two_firsts,
-    Some(Fault::WatcherTwoFirsts),
-    DEADLOCK,
     || the_first_of_two(complete_each)
 );

@@ -1,14 +1,17 @@
-//! Lines left out of the algorithms on purpose, and nodes used wrongly, which ThreadSanitizer or AddressSanitizer has to
-//! report: their silence about the stress tests is worth what they say here. Run by `ci/sanitize.sh`.
+//! What ThreadSanitizer or AddressSanitizer has to report; their silence about the stress tests is worth what they say
+//! here. ThreadSanitizer sees programs with a fault in the locks (`ci/faults.py thread`), AddressSanitizer nodes that are
+//! used wrongly. Run by `ci/sanitize.sh`.
 #![cfg(any(tsan, asan))]
 
-use std::env;
-use std::process::Command;
+#[cfg(asan)]
+use std::{env, process::Command};
 
 /// Set in the process that commits the fault of a test.
+#[cfg(asan)]
 const COMMITS: &str = "HEDDLE_TEST_COMMITS_FAULT";
 
 /// Runs `fault` in a process of its own, this test once more, which the sanitizer must end with a report in these words.
+#[cfg(asan)]
 fn in_a_process_that_is_reported(test: &str, report: &str, fault: fn()) {
     if env::var_os(COMMITS).is_some() {
         return fault();
@@ -25,6 +28,19 @@ fn in_a_process_that_is_reported(test: &str, report: &str, fault: fn()) {
     assert!(said.contains(report), "{test}: something else was reported:\n{said}");
 }
 
+/// Tests in which ThreadSanitizer reports a race only with a fault of `tests/faults` in the source: for `ci/faults.py`.
+#[cfg(tsan)]
+macro_rules! with_fault {
+    ($($name:ident: $body:expr;)*) => {$(
+        #[test]
+        #[ignore = "for ci/faults.py, with a fault in the source"]
+        fn $name() {
+            $body
+        }
+    )*};
+}
+
+#[cfg(asan)]
 macro_rules! must_be_reported {
     ($($(#[$doc:meta])* $name:ident: $report:expr, $body:expr;)*) => {$(
         $(#[$doc])*
@@ -38,12 +54,10 @@ macro_rules! must_be_reported {
 /// Each ordering that publishes something, weakened.
 #[cfg(tsan)]
 mod races {
-    use super::in_a_process_that_is_reported;
     use heddle_platform::atomic::{AtomicBool, Ordering};
     use heddle_platform::thread;
     use heddle_sync::abortable_mcs::StrictAbortableMcs;
     use heddle_sync::clh::StrictClh;
-    use heddle_sync::fault::{Fault, inject};
     use heddle_sync::hmcs::{StrictHmcs, Tree};
     use heddle_sync::mcs::StrictMcs;
     use heddle_sync::queues::{Bounded, Consumer, Mpsc, Unbounded};
@@ -53,7 +67,6 @@ mod races {
         TwoLevel, WaitPolicy,
     };
 
-    const RACE: &str = "ThreadSanitizer: data race";
     const THREADS: u64 = 4;
     const TURNS: u64 = 4_000;
     /// A race needs the right moment; the first report ends the process.
@@ -69,8 +82,7 @@ mod races {
     }
 
     /// Threads that add under a lock.
-    fn add<L: RawLock>(fault: Fault, make: impl Fn() -> L) {
-        inject(fault);
+    fn add<L: RawLock>(make: impl Fn() -> L) {
         for _ in 0..ROUNDS {
             let lock = Lock::new(make(), 0_u64);
             together(|number| {
@@ -84,8 +96,7 @@ mod races {
         }
     }
 
-    fn add_in_classes(fault: Fault) {
-        inject(fault);
+    fn add_in_classes() {
         for _ in 0..ROUNDS {
             let lock = Lock::new(TwoLevel::<Mutex, Mutex>::default(), 0_u64);
             together(|number| {
@@ -98,8 +109,7 @@ mod races {
         }
     }
 
-    fn combine<C: Combining<u64>>(fault: Fault, make: impl Fn() -> C) {
-        inject(fault);
+    fn combine<C: Combining<u64>>(make: impl Fn() -> C) {
         for _ in 0..ROUNDS {
             let sum = make();
             together(|number| {
@@ -115,8 +125,7 @@ mod races {
         }
     }
 
-    fn delegate(fault: Fault) {
-        inject(fault);
+    fn delegate() {
         for _ in 0..ROUNDS {
             let sum = Delegated::new(Box::new(0_u64), 8, WaitPolicy::DEFAULT);
             together(|number| {
@@ -132,8 +141,7 @@ mod races {
         }
     }
 
-    fn queue<Q: Mpsc<Item = Box<u64>>>(fault: Fault, make: impl Fn() -> Q) {
-        inject(fault);
+    fn queue<Q: Mpsc<Item = Box<u64>>>(make: impl Fn() -> Q) {
         (0..ROUNDS).for_each(|_| produce_and_consume(&make()));
     }
 
@@ -162,27 +170,26 @@ mod races {
         });
     }
 
-    must_be_reported! {
-        mutex: RACE, add(Fault::MutexRelaxedRelease, Mutex::default);
-        ticket: RACE, add(Fault::TicketRelaxedRelease, StrictTicket::<Native>::default);
-        mcs: RACE, add(Fault::McsRelaxedGrant, StrictMcs::<Native>::default);
-        clh: RACE, add(Fault::ClhRelaxedRelease, StrictClh::<Native>::default);
-        abortable_mcs: RACE, add(Fault::AbortableRelaxedGrant, StrictAbortableMcs::<Native>::default);
-        admission: RACE, add(Fault::AdmissionRelaxedRelease, Mcs::default);
-        biased: RACE, add(Fault::BiasedRelaxedRelease, || {
+    with_fault! {
+        mutex: add(Mutex::default);
+        ticket: add(StrictTicket::<Native>::default);
+        mcs: add(StrictMcs::<Native>::default);
+        clh: add(StrictClh::<Native>::default);
+        abortable_mcs: add(StrictAbortableMcs::<Native>::default);
+        admission: add(Mcs::default);
+        biased: add(|| {
             Biased::with_streak(Mutex::default(), WaitPolicy::DEFAULT, 1)
         });
-        hmcs: RACE, add(Fault::HmcsRelaxedPass, || StrictHmcs::<Native>::new(&Tree::flat(), WaitPolicy::DEFAULT));
-        two_level_filter: RACE, add_in_classes(Fault::TwoLevelRelaxedFilter);
-        dsm_synch_leave: RACE, combine(Fault::DsmSynchRelaxedLeave, DsmSynch::<u64>::default);
-        dsm_synch: RACE, combine(Fault::DsmSynchRelaxedLink, DsmSynch::<u64>::default);
-        request: RACE, combine(Fault::RequestRelaxedLook, LockQueue::<Mutex, u64>::default);
-        delegated: RACE, delegate(Fault::DelegatedRelaxedRelease);
-        chain: RACE, queue(Fault::ChainRelaxedPush, Unbounded::<_>::new);
-        bounded_push: RACE, queue(Fault::BoundedRelaxedPush, || Bounded::<_>::new(4));
-        bounded_pop: RACE, queue(Fault::BoundedRelaxedPop, || Bounded::<_>::new(4));
-        counter: RACE, {
-            inject(Fault::CounterRelaxedSignal);
+        hmcs: add(|| StrictHmcs::<Native>::new(&Tree::flat(), WaitPolicy::DEFAULT));
+        two_level_filter: add_in_classes();
+        dsm_synch_leave: combine(DsmSynch::<u64>::default);
+        dsm_synch: combine(DsmSynch::<u64>::default);
+        request: combine(LockQueue::<Mutex, u64>::default);
+        delegated: delegate();
+        chain: queue(Unbounded::<_>::new);
+        bounded_push: queue(|| Bounded::<_>::new(4));
+        bounded_pop: queue(|| Bounded::<_>::new(4));
+        counter: {
             // Not asleep: waking a sleeper publishes, too.
             let policy = WaitPolicy { park: false, ..WaitPolicy::DEFAULT };
             let counter = SyncCounter::new(1);

@@ -42,7 +42,6 @@
 
 use super::posted::{Posted, run_unattended};
 use super::request::Request;
-use crate::fault::{Fault, injected};
 use crate::memory::padded::CachePadded;
 use crate::queues::chain::Chain;
 use crate::waiting::wait::{Next, WaitPolicy, Waiter};
@@ -162,9 +161,6 @@ impl<T: 'static, P: Platform> Delegated<T, P> {
         // SAFETY: alive until it has run, aligned as a frame, and new.
         let chained = unsafe { self.posted.push(request) };
         debug_assert!(chained.is_ok(), "the chain is never closed");
-        if injected(Fault::DelegatedPostsUncalled) && self.state.load(Ordering::Relaxed) & HELD != 0 {
-            return Rest::Nothing;
-        }
         // Release: pairs with the Acquire in leave_called(), for the chained operation; Acquire: we may be inside now.
         let before = self.state.fetch_or(HELD | POSTED, Ordering::AcqRel);
         if before & HELD != 0 { Rest::Nothing } else { self.leave_called() }
@@ -212,24 +208,17 @@ impl<T: 'static, P: Platform> Delegated<T, P> {
                     break;
                 }
             } else if waiter.pause() == Next::Park {
-                if !injected(Fault::DelegatedSleepsUnseen) {
-                    let asleep = seen | ASLEEP;
-                    let noted =
-                        self.state.compare_exchange(seen, asleep, Ordering::Relaxed, Ordering::Relaxed);
-                    if noted.is_err() {
-                        continue;
-                    }
-                    P::wait(&self.state, asleep, None, Scope::Process);
-                } else {
-                    P::wait(&self.state, seen, None, Scope::Process);
+                let asleep = seen | ASLEEP;
+                let noted = self.state.compare_exchange(seen, asleep, Ordering::Relaxed, Ordering::Relaxed);
+                if noted.is_err() {
+                    continue;
                 }
+                P::wait(&self.state, asleep, None, Scope::Process);
                 slept = ASLEEP;
                 waiter.reset();
             }
         }
-        if !injected(Fault::DelegatedRunsAhead) {
-            self.serve_found();
-        }
+        self.serve_found();
     }
 
     /// Runs what is posted now, all of it: what follows is of no concern to who has just come.
@@ -257,10 +246,8 @@ impl<T: 'static, P: Platform> Delegated<T, P> {
     /// Inside: leaves, having run what is posted.
     #[inline(always)]
     fn leave(&self) -> Rest {
-        let order =
-            if injected(Fault::DelegatedRelaxedRelease) { Ordering::Relaxed } else { Ordering::Release };
         // Release: pairs with the Acquire of whoever enters next.
-        match self.state.compare_exchange(HELD, FREE, order, Ordering::Relaxed) {
+        match self.state.compare_exchange(HELD, FREE, Ordering::Release, Ordering::Relaxed) {
             Ok(_) => Rest::Nothing,
             Err(_) => self.leave_called(),
         }
@@ -271,15 +258,9 @@ impl<T: 'static, P: Platform> Delegated<T, P> {
     fn leave_called(&self) -> Rest {
         let mut left = self.limit;
         loop {
-            let late = injected(Fault::DelegatedCallTakenLate);
-            if !late {
-                // Acquire: pairs with the Release in leave_behind(). Before the chain is taken (invariant 2).
-                self.state.fetch_and(!POSTED, Ordering::Acquire);
-            }
+            // Acquire: pairs with the Release in leave_behind(). Before the chain is taken (invariant 2).
+            self.state.fetch_and(!POSTED, Ordering::Acquire);
             let all = self.serve(&mut left);
-            if late {
-                self.state.fetch_and(!POSTED, Ordering::Acquire);
-            }
             if !all {
                 // Release: pairs with the Acquire of whoever enters next.
                 let before = self.state.swap(POSTED, Ordering::Release);
@@ -308,7 +289,7 @@ impl<T: 'static, P: Platform> Delegated<T, P> {
                 }
                 let Some(request) = NonNull::new(guarded.pending) else { return true };
                 if *left == 0 {
-                    return injected(Fault::DelegatedForgetsRest);
+                    return false;
                 }
                 *left -= 1;
                 // SAFETY: taken by this thread, inside, or one before it, in order and each once.

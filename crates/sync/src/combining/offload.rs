@@ -41,7 +41,6 @@ use super::Combining;
 use super::patience::{OnlyWait, Wait};
 use super::posted::{Posted, run_unattended};
 use super::request::{Frame, Request, Verdict};
-use crate::fault::{Fault, injected};
 use crate::memory::padded::CachePadded;
 use crate::queues::chain::{Chain, Closed};
 use crate::waiting::bell::Bell;
@@ -115,9 +114,6 @@ impl<T: 'static, P: Platform> Offload<T, P> {
         loop {
             // In this order (invariant 3).
             let closed = self.is_closed();
-            if closed && injected(Fault::OffloadLeavesWork) {
-                return true;
-            }
             let served = turn.serve_posted();
             if served == Served::Posts {
                 // Every look takes the queue's line from posters; so if nobody waits, let more gather.
@@ -137,8 +133,7 @@ impl<T: 'static, P: Platform> Offload<T, P> {
     #[cold]
     fn sleep(&self, turn: &mut Turn<'_, T, P>, idle: &mut impl FnMut(&mut T) -> bool) {
         let mut ticket = self.bell.prepare(Scope::Process);
-        let something = !injected(Fault::OffloadWithoutSecondLook)
-            && (!self.posted.is_empty() || self.is_closed() || turn.with(idle));
+        let something = !self.posted.is_empty() || self.is_closed() || turn.with(idle);
         if !something {
             ticket.park(None);
         }
@@ -187,9 +182,7 @@ impl<T: 'static, P: Platform, B: Doorbell> Offload<T, P, B> {
     fn announce(&self, request: NonNull<Request<P, T>>) -> Result<(), Closed> {
         // SAFETY: aligned as a frame; the owner keeps it where it is until it was run, and posts it once.
         unsafe { self.posted.push(request) }?;
-        if !injected(Fault::OffloadWithoutRing) {
-            self.bell.ring();
-        }
+        self.bell.ring();
         Ok(())
     }
 

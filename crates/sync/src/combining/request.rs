@@ -29,7 +29,6 @@
 //! **Liveness.** A combiner stopped between `TOLD` and the verdict makes that one owner go on yielding.
 
 use super::patience::{Looks, Meanwhile, Wait};
-use crate::fault::{Fault, injected};
 use crate::queues::chain::{Linked, NODE_ALIGN};
 use crate::waiting::wait::{Next, Waiter};
 use heddle_platform::atomic::Ordering;
@@ -139,9 +138,7 @@ impl<P: Platform, T: 'static> Request<P, T> {
         // SAFETY: the owner waits for the verdict, so it is alive until the last store.
         let request = unsafe { request.as_ref() };
         request.state.store(TOLD, Ordering::Relaxed);
-        if !injected(Fault::RequestWithoutLight) {
-            P::light();
-        }
+        P::light();
         if request.parked.load(Ordering::Relaxed) != 0 {
             request.wake();
         }
@@ -158,9 +155,8 @@ impl<P: Platform, T: 'static> Request<P, T> {
     /// What the owner has been told.
     #[inline]
     pub(crate) fn verdict(&self) -> Option<Verdict> {
-        let order = if injected(Fault::RequestRelaxedLook) { Ordering::Relaxed } else { Ordering::Acquire };
         // Acquire: pairs with the Release in tell().
-        match self.state.load(order) {
+        match self.state.load(Ordering::Acquire) {
             DONE => Some(Verdict::Done),
             LEAD => Some(Verdict::Lead),
             _ => None,
@@ -194,12 +190,8 @@ impl<P: Platform, T: 'static> Request<P, T> {
     #[cold]
     fn sleep(&self, last_look: impl FnOnce()) {
         self.parked.store(1, Ordering::Relaxed);
-        if !injected(Fault::RequestWithoutHeavy) {
-            P::heavy(Scope::Process);
-        }
-        if !injected(Fault::RequestWithoutLastLook) {
-            last_look();
-        }
+        P::heavy(Scope::Process);
+        last_look();
         while self.state.load(Ordering::Relaxed) == WAITING {
             P::wait(&self.state, WAITING, None, Scope::Process);
         }

@@ -39,7 +39,6 @@
 //! few threads and quick answers polling by everybody (spin, yield) is faster.
 
 use crate::events::sync_counter::{SyncCounter, Wake};
-use crate::fault::{Fault, injected};
 use crate::locks::mutex::Mutex;
 use crate::locks::raw_lock::Lock;
 use crate::memory::padded::CachePadded;
@@ -176,9 +175,7 @@ struct Role<'a, P: Platform>(&'a Leadership<P>);
 
 impl<P: Platform> Drop for Role<'_, P> {
     fn drop(&mut self) {
-        if !injected(Fault::LeaderKeepsRole) {
-            self.0.list.acquire().appoint();
-        }
+        self.0.list.acquire().appoint();
     }
 }
 
@@ -232,7 +229,7 @@ impl<P: Platform> Leadership<P> {
         let woken = counter.wait_until(&self.policy, deadline_ns);
         // SAFETY: the seat is alive.
         let was_asleep = unsafe { self.list.acquire().remove(&raw const seat) };
-        if was_asleep || injected(Fault::LeaderAppointedLeaves) && woken == Wake::Done {
+        if was_asleep {
             Err(woken)
         } else {
             // Appointed (invariant 2).

@@ -30,7 +30,6 @@
 //! **Cost.** A ring is two loads of one line while the thread is up. **Liveness.** A thread that is stopped while it goes to
 //! sleep delays nobody but those whose work it holds.
 
-use crate::fault::{Fault, injected};
 use crate::locks::mutex::Mutex;
 use crate::locks::raw_lock::Lock;
 use crate::memory::padded::CachePadded;
@@ -103,7 +102,7 @@ impl<P: Platform> Roster<P> {
         let place = &self.places[thread];
         place.bell.ring(Scope::Process);
         // Behind the light barrier of this ring.
-        if place.at_door.load(Ordering::Relaxed) != 0 && !injected(Fault::RosterSilentDoor) {
+        if place.at_door.load(Ordering::Relaxed) != 0 {
             door.ring(Scope::Machine);
         }
     }
@@ -118,7 +117,6 @@ impl<P: Platform> Roster<P> {
         longest: Option<Duration>,
         look: impl FnOnce(Look) -> bool,
     ) -> Up {
-        let look = |what| !injected(Fault::RosterWithoutSecondLook) && look(what);
         let up = match self.retire(thread) {
             Post::AtDoor => self.sleep_at_door(thread, door, longest, look),
             _ => self.sleep_away(thread, look),
@@ -132,7 +130,7 @@ impl<P: Platform> Roster<P> {
         let mut posts = self.posts.acquire();
         let others = (0..posts.len()).filter(|&other| other != thread);
         let all_away = others.into_iter().all(|other| posts[other] == Post::Away);
-        posts[thread] = if all_away && !injected(Fault::RosterAllAway) { Post::AtDoor } else { Post::Away };
+        posts[thread] = if all_away { Post::AtDoor } else { Post::Away };
         posts[thread]
     }
 
@@ -144,16 +142,10 @@ impl<P: Platform> Roster<P> {
         look: impl FnOnce(Look) -> bool,
     ) -> Up {
         let at_door = &self.places[thread].at_door;
-        let late = injected(Fault::RosterLateAtDoor);
-        if !late {
-            at_door.store(1, Ordering::Relaxed);
-        }
+        at_door.store(1, Ordering::Relaxed);
         // Makes both marks visible before the look (invariant 3).
         let mut ticket = door.prepare(Scope::Machine);
         let found = look(Look::Everything);
-        if late {
-            at_door.store(1, Ordering::Relaxed);
-        }
         if !found {
             ticket.park(longest);
         }

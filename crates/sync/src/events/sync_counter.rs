@@ -34,7 +34,6 @@
 //! **Liveness.** A signaller that does not run delays its own event only; when it is stopped between its wake-up and
 //! its last access, the waiter yields until it is through. A waiter that does not run delays nobody.
 
-use crate::fault::{Fault, injected};
 use crate::waiting::wait::{Next, WaitPolicy, Waiter};
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::AtomicInteger;
@@ -84,12 +83,11 @@ impl<P: Platform> SyncCounter<P> {
     /// An event is there. Returns whether it was the last; after that the counter may be gone.
     #[inline]
     pub fn signal(&self) -> bool {
-        let order = if injected(Fault::CounterRelaxedSignal) { Ordering::Relaxed } else { Ordering::AcqRel };
         // Release: takes along what the event brought. Acquire: what the earlier ones brought.
-        let before = self.word.fetch_sub(EVENT, order);
+        let before = self.word.fetch_sub(EVENT, Ordering::AcqRel);
         debug_assert!(before >= EVENT, "more events than were expected");
         let last = before / EVENT == 1;
-        if last && before & ASLEEP != 0 && !injected(Fault::CounterSilentSignal) {
+        if last && before & ASLEEP != 0 {
             self.wake_done();
         }
         last
@@ -107,7 +105,7 @@ impl<P: Platform> SyncCounter<P> {
     pub fn nudge(&self) {
         // Release: the waiter sees what the nudger did before.
         let before = self.word.fetch_or(NUDGED, Ordering::Release);
-        if before & ASLEEP != 0 && before >= EVENT && !injected(Fault::CounterSilentNudge) {
+        if before & ASLEEP != 0 && before >= EVENT {
             P::wake(&self.word, 1, Scope::Process);
         }
     }
@@ -203,11 +201,6 @@ impl<P: Platform> SyncCounter<P> {
     }
 
     fn replace(&self, from: u32, to: u32) -> Result<u32, u32> {
-        if injected(Fault::CounterPlainSleep) {
-            // What a load and a store in place of the compare-and-swap would do.
-            self.word.store(to, Ordering::Relaxed);
-            return Ok(to);
-        }
         self.word.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed).map(|_| to)
     }
 }

@@ -34,7 +34,6 @@
 //! **Cost.** An end: an atomic exchange in place of a store. Watching: an atomic addition and a compare-and-swap each.
 
 use crate::events::sync_counter::SyncCounter;
-use crate::fault::{Fault, injected};
 use crate::waiting::wait::WaitPolicy;
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::{AtomicInteger, AtomicPointer};
@@ -100,15 +99,8 @@ impl<P: Platform> WatchedState<P> {
     pub fn end(&self, state: usize) {
         debug_assert!(state <= MOST_STATE);
         let over = ptr::without_provenance_mut(state);
-        let before = if injected(Fault::WatchedPlainEnd) {
-            let before = self.word.load(Ordering::Acquire);
-            self.word.store(over, Ordering::Release);
-            before
-        } else {
-            let order = if injected(Fault::WatchedRelaxedEnd) { Ordering::Relaxed } else { Ordering::AcqRel };
-            // Release: what the operation brought. Acquire: pairs with the Release in watch().
-            self.word.swap(over, order)
-        };
+        // Release: what the operation brought. Acquire: pairs with the Release in watch().
+        let before = self.word.swap(over, Ordering::AcqRel);
         if before.addr() > MOST_STATE {
             Self::signal(before);
         }
@@ -197,8 +189,7 @@ impl<P: Platform> Watcher<P> {
     /// Something that was watched is over. The watcher may be gone afterwards.
     pub fn signal(&self) {
         // Relaxed: the first's signal orders, and `left`'s after it.
-        if self.for_first && (injected(Fault::WatcherTwoFirsts) || self.taken.swap(1, Ordering::Relaxed) == 0)
-        {
+        if self.for_first && self.taken.swap(1, Ordering::Relaxed) == 0 {
             self.first.signal();
         }
         self.left.signal();

@@ -197,7 +197,7 @@ mod tests {
             pairs += 1;
         }
         assert_eq!(pairs, 4);
-        assert_eq!(LockName::Composed(Composed::BiasedMutex).has_classes(), false);
+        assert!(!LockName::Composed(Composed::BiasedMutex).has_classes());
     }
 
     fn pair_name(high: &str, low: &str) -> String {

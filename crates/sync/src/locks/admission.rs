@@ -28,7 +28,6 @@
 //!
 //! **Orderings.** The store to `state` (Release) pairs with the compare-and-swap (Acquire). All else is hints.
 
-use crate::fault::{Fault, injected};
 use crate::locks::head::{Contest, Head};
 use crate::waiting::wait::WaitPolicy;
 use heddle_platform::Platform;
@@ -104,7 +103,6 @@ impl<P: Platform> Admission<P> {
     pub(crate) fn take_as_head(&self) -> bool {
         match self.state.load(Ordering::Relaxed) {
             HELD => false,
-            RESERVED if injected(Fault::AdmissionReservationUnknown) => false,
             free_or_reserved => self.take_from(free_or_reserved),
         }
     }
@@ -135,13 +133,9 @@ impl<P: Platform> Admission<P> {
     pub(crate) fn leave(&self) {
         let somebody = !self.head.is_nobody();
         let left = if somebody && self.head.turn_is_over(&self.policy) { RESERVED } else { FREE };
-        let order =
-            if injected(Fault::AdmissionRelaxedRelease) { Ordering::Relaxed } else { Ordering::Release };
         // Release: pairs with the Acquire in take_from().
-        self.state.store(left, order);
-        if !injected(Fault::AdmissionWithoutLight) {
-            P::light();
-        }
+        self.state.store(left, Ordering::Release);
+        P::light();
         self.head.rouse();
     }
 

@@ -60,7 +60,6 @@
 //! **Orderings.** `busy = 0` is Release and pairs with the revoker's Acquire: promise 2 of [`RawLock`] when the lock
 //! goes from the bias to L. From L to the bias it is the same thread. All else rests on the fences or on L.
 
-use crate::fault::{Fault, injected};
 use crate::locks::raw_lock::RawLock;
 use crate::memory::padded::CachePadded;
 use crate::waiting::bell::Bell;
@@ -246,13 +245,13 @@ impl<L: RawLock> Biased<L> {
             return false;
         }
         let busy = &self.bias.busy[seat as usize];
-        if busy.load(Ordering::Relaxed) != 0 && !injected(Fault::BiasedTwiceInside) {
+        if busy.load(Ordering::Relaxed) != 0 {
             // The caller is inside already: it waits for itself, or its try fails.
             return false;
         }
         busy.store(1, Ordering::Relaxed);
         L::Platform::light();
-        if self.bias.word.load(Ordering::Relaxed) == word || injected(Fault::BiasedWithoutSecondLook) {
+        if self.bias.word.load(Ordering::Relaxed) == word {
             return true;
         }
         self.retreat(busy);
@@ -263,9 +262,7 @@ impl<L: RawLock> Biased<L> {
     #[cold]
     fn retreat(&self, busy: &AtomicU32Of<L>) {
         busy.store(0, Ordering::Release);
-        if !injected(Fault::BiasedSilentRetreat) {
-            self.left.ring(Scope::Process);
-        }
+        self.left.ring(Scope::Process);
     }
 
     #[inline(never)]
@@ -286,15 +283,13 @@ impl<L: RawLock> Biased<L> {
         // The owner itself sees its own flag without a fence.
         if word & REVOKING == 0 && word & !SEAT_BITS != L::Platform::thread_id() {
             self.bias.word.store(word | REVOKING, Ordering::Relaxed);
-            if !injected(Fault::BiasedWithoutHeavy) {
-                L::Platform::heavy(Scope::Process);
-            }
+            L::Platform::heavy(Scope::Process);
         }
         let busy = &self.bias.busy[seat as usize];
         // Acquire: pairs with the Release of the owner's release.
         if busy.load(Ordering::Acquire) != 0 {
             if !may_wait {
-                return injected(Fault::BiasedForgetfulTry);
+                return false;
             }
             self.wait_for_owner(busy);
         }
@@ -362,10 +357,7 @@ impl<L: RawLock> Biased<L> {
             return;
         }
         let seat_of = |id| habit.seats.iter().position(|seat| *seat == id);
-        let Some(mut seat) = seat_of(me).or_else(|| seat_of(0)) else { return };
-        if injected(Fault::BiasedSharedSeat) {
-            seat = 0;
-        }
+        let Some(seat) = seat_of(me).or_else(|| seat_of(0)) else { return };
         habit.seats[seat] = me;
         habit.streak = 0;
         self.begun.since.store(L::Platform::ticks(), Ordering::Relaxed);
@@ -404,9 +396,8 @@ unsafe impl<L: RawLock> RawLock for Biased<L> {
         }
         // Entered by the bias, so the word still names the caller, perhaps under revocation, and its seat.
         let seat = self.bias.word.load(Ordering::Relaxed) & SEAT_BITS;
-        let order = if injected(Fault::BiasedRelaxedRelease) { Ordering::Relaxed } else { Ordering::Release };
         // Release: pairs with the revoker's Acquire.
-        self.bias.busy[seat as usize].store(0, order);
+        self.bias.busy[seat as usize].store(0, Ordering::Release);
         self.left.ring(Scope::Process);
     }
 

@@ -56,7 +56,6 @@
 //! for `predecessor` and for the end of the node. The swap is AcqRel, since it shows the node's initial values and
 //! must see those of the predecessor's. `holder` and `gave_up` are hints for all but the holder.
 
-use crate::fault::{Fault, injected};
 use crate::locks::fissile::Fissile;
 use crate::memory::node;
 use crate::memory::padded::CachePadded;
@@ -230,14 +229,11 @@ impl<P: Platform> StrictClh<P> {
     #[inline(always)]
     fn leave_behind(&self, node: NonNull<Node<P>>, last_state: u32) {
         let key = key_of::<P, _>(node);
-        let order = if injected(Fault::ClhRelaxedRelease) { Ordering::Relaxed } else { Ordering::Release };
         // SAFETY: this thread's own node until the store, and its successor's from then on.
         let state = unsafe { &node.as_ref().state };
         // Release: pairs with the Acquire in has_left().
-        state.store(last_state, order);
-        if !injected(Fault::ClhWithoutRing) {
-            self.bells.ring(key);
-        }
+        state.store(last_state, Ordering::Release);
+        self.bells.ring(key);
     }
 }
 

@@ -41,7 +41,6 @@
 //! a token with `L`'s token in it is a head's; with the strict order all are. The head hands `L` on after it has set the
 //! word free, so waking the next one is no part of a section.
 
-use crate::fault::{Fault, injected};
 use crate::locks::admission::Admission;
 use crate::memory::padded::CachePadded;
 use crate::waiting::wait::{WaitPolicy, try_again};
@@ -105,9 +104,7 @@ impl<L: RawLock> Fissile<L> {
     fn release_as_head(&self, below: L::Token) {
         self.admission.hand_on(self.under.has_waiters());
         self.admission.leave();
-        if !injected(Fault::FissileKeepsTheQueue) {
-            self.leave_queue(below);
-        }
+        self.leave_queue(below);
     }
 
     #[inline]

@@ -31,7 +31,6 @@
 //!
 //! **Orderings.** All here is hints, ordered by the word and the queue where their holders write them.
 
-use crate::fault::{Fault, injected};
 use crate::waiting::wait::{Next, WaitPolicy, Waiter, time_left};
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::AtomicInteger;
@@ -219,10 +218,8 @@ impl<P: Platform> Head<P> {
     #[cold]
     fn sleep(&self, deadline_ns: Option<u64>, contest: &impl Contest) -> bool {
         self.place.store(ASLEEP, Ordering::Relaxed);
-        if !injected(Fault::HeadWithoutHeavy) {
-            P::heavy(Scope::Process);
-        }
-        let entered = !injected(Fault::HeadWithoutSecondLook) && contest.take();
+        P::heavy(Scope::Process);
+        let entered = contest.take();
         let timeout = [time_left::<P>(deadline_ns), contest.longest_sleep()].into_iter().flatten().min();
         if !entered && timeout != Some(Duration::ZERO) {
             P::wait(&self.place, ASLEEP, timeout, Scope::Process);

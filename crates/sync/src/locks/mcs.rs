@@ -75,7 +75,6 @@
 //! | `parking_lot` | 5.1 | 88 | 94 | 82 | 0.82 | 0.88 |
 
 use crate::RawLock;
-use crate::fault::{Fault, injected};
 use crate::locks::fissile::Fissile;
 use crate::memory::node;
 use crate::memory::padded::CachePadded;
@@ -181,12 +180,8 @@ impl<P: Platform> StrictMcs<P> {
     /// Sleeps until the lock is granted, or is just about to be.
     #[cold]
     fn sleep(state: &P::AtomicU32) {
-        if injected(Fault::McsBlindPark) {
-            state.store(PARKED, Ordering::Relaxed);
-        } else {
-            // Fails if the grant came first, or if this is not the first time.
-            let _ = state.compare_exchange(WAITING, PARKED, Ordering::Relaxed, Ordering::Relaxed);
-        }
+        // Fails if the grant came first, or if this is not the first time.
+        let _ = state.compare_exchange(WAITING, PARKED, Ordering::Relaxed, Ordering::Relaxed);
         while state.load(Ordering::Relaxed) == PARKED {
             P::wait(state, PARKED, None, Scope::Process);
         }
@@ -218,33 +213,26 @@ impl<P: Platform> StrictMcs<P> {
     #[inline(always)]
     fn free_if_last(&self, own: NonNull<Node<P>>) -> bool {
         let (tail, free) = (&self.ends.tail, ptr::null_mut());
-        if injected(Fault::McsForgetsLateComer) {
-            tail.store(free, Ordering::Release);
-            return true;
-        }
         // Release: pairs with the Acquire of the swap that finds null.
         tail.compare_exchange(own.as_ptr(), free, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 
     fn grant(&self, next: NonNull<Node<P>>) {
-        let order = if injected(Fault::McsRelaxedGrant) { Ordering::Relaxed } else { Ordering::Release };
         // SAFETY: its owner waits for this store (invariant 3).
         let state = unsafe { &next.as_ref().state };
         // Release: pairs with the Acquire in wait_behind(). The node is its owner's alone from here on.
-        if state.compare_exchange(WAITING, GRANTED, order, Ordering::Relaxed).is_err() {
-            Self::wake(state, order);
+        if state.compare_exchange(WAITING, GRANTED, Ordering::Release, Ordering::Relaxed).is_err() {
+            Self::wake(state);
         }
     }
 
     /// Grants to a sleeper. The word is used until the last store.
     #[cold]
-    fn wake(state: &P::AtomicU32, order: Ordering) {
+    fn wake(state: &P::AtomicU32) {
         state.store(WAKING, Ordering::Relaxed);
-        if !injected(Fault::McsWithoutRing) {
-            P::wake(state, 1, Scope::Process);
-        }
+        P::wake(state, 1, Scope::Process);
         // Release: as in grant().
-        state.store(GRANTED, order);
+        state.store(GRANTED, Ordering::Release);
     }
 }
 

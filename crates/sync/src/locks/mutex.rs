@@ -49,7 +49,6 @@
 //! promise 2 of [`RawLock`]. `waiters` carries nothing: the woken look at `state`. `last_holder` and the tenure are
 //! written by the holder and so ordered by the lock; waiters read `last_holder` as a hint, Relaxed.
 
-use crate::fault::{Fault, injected};
 use crate::waiting::wait::{Next, WaitPolicy, Waiter, time_left, try_again};
 use crate::{RawLock, TimedLock};
 use heddle_platform::atomic::Ordering;
@@ -171,9 +170,6 @@ impl<P: Platform> Mutex<P> {
 
     /// After a waiter gave up: a releaser that saw it awake may have woken none of those who sleep (invariant 3).
     fn leave_sleepers(&self) {
-        if injected(Fault::MutexGivesUpSilently) {
-            return;
-        }
         P::heavy(Scope::Process);
         if self.state.load(Ordering::Relaxed) != HELD {
             self.wake_one(self.waiters.load(Ordering::Relaxed));
@@ -183,9 +179,7 @@ impl<P: Platform> Mutex<P> {
     /// Goes from awake to asleep and back. Returns true if the lock was found free on the way and taken.
     fn sleep(&self, deadline_ns: Option<u64>) -> bool {
         self.waiters.fetch_add(ASLEEP.wrapping_sub(AWAKE), Ordering::Relaxed);
-        if !injected(Fault::MutexWithoutHeavy) {
-            P::heavy(Scope::Process);
-        }
+        P::heavy(Scope::Process);
         if self.take_before_sleep() {
             self.rise();
             return true;
@@ -208,8 +202,7 @@ impl<P: Platform> Mutex<P> {
 
     /// The second look of invariant 3. Who would sleep may take a reserved lock even as the last holder.
     fn take_before_sleep(&self) -> bool {
-        !injected(Fault::MutexWithoutSecondLook)
-            && (self.take(FREE) || !injected(Fault::MutexReservationUnknown) && self.take(RESERVED))
+        self.take(FREE) || self.take(RESERVED)
     }
 
     /// Gets up without having been woken (invariant 2).
@@ -301,12 +294,9 @@ unsafe impl<P: Platform> RawLock for Mutex<P> {
     unsafe fn release(&self, (): ()) {
         let waiters = self.waiters.load(Ordering::Relaxed);
         let left_behind = if waiters == 0 { FREE } else { self.state_after_tenure(waiters) };
-        let order = if injected(Fault::MutexRelaxedRelease) { Ordering::Relaxed } else { Ordering::Release };
         // Release: pairs with the Acquire in take().
-        self.state.store(left_behind, order);
-        if !injected(Fault::MutexWithoutLight) {
-            P::light();
-        }
+        self.state.store(left_behind, Ordering::Release);
+        P::light();
         let waiters = self.waiters.load(Ordering::Relaxed);
         if asleep(waiters) != 0 {
             self.wake_one(waiters);

@@ -43,7 +43,6 @@
 //!
 //! **Orderings.** The store to `serving` (Release) pairs with the waiter's load (Acquire); `next` carries nothing.
 
-use crate::fault::{Fault, injected};
 use crate::locks::fissile::Fissile;
 use crate::memory::padded::CachePadded;
 use crate::waiting::bells::Bells;
@@ -156,11 +155,9 @@ unsafe impl<P: Platform> RawLock for StrictTicket<P> {
     unsafe fn release(&self, (): ()) {
         // The holder alone writes it.
         let following = self.serving.load(Ordering::Relaxed).wrapping_add(1);
-        let order = if injected(Fault::TicketRelaxedRelease) { Ordering::Relaxed } else { Ordering::Release };
         // Release: pairs with the Acquire in before() and try_acquire().
-        self.serving.store(following, order);
-        let rung = if injected(Fault::TicketRingsAnother) { following.wrapping_add(1) } else { following };
-        self.bells.ring(rung as usize);
+        self.serving.store(following, Ordering::Release);
+        self.bells.ring(following as usize);
     }
 
     #[inline]

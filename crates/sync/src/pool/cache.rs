@@ -3,7 +3,6 @@
 use super::chain::{Chain, Slot};
 use super::object::Object;
 use super::shards::Pool;
-use crate::fault::{Fault, injected};
 use heddle_platform::{Native, Platform};
 use std::fmt;
 
@@ -55,18 +54,13 @@ impl<T: Send, P: Platform> Stock<T, P> {
     fn make_room(&mut self, pool: &Pool<T, P>) {
         let full = self.loaded.take_all();
         let spare = std::mem::replace(&mut self.spare, full);
-        if injected(Fault::PoolSpareKept) {
-            self.loaded = spare.twin();
-        }
         pool.put_back(spare);
     }
 
     /// Returns everything.
     pub(super) fn empty_into(&mut self, pool: &Pool<T, P>) {
         pool.put_back(self.loaded.take_all());
-        if !injected(Fault::PoolSpareForgotten) {
-            pool.put_back(self.spare.take_all());
-        }
+        pool.put_back(self.spare.take_all());
     }
 }
 

@@ -72,9 +72,4 @@ impl<T, P: Platform> Chain<T, P> {
     pub(super) fn take_all(&mut self) -> Self {
         std::mem::replace(self, Self::empty())
     }
-
-    /// The same objects once more: what must not be, for a planted fault.
-    pub(super) fn twin(&self) -> Self {
-        Self { first: self.first, length: self.length }
-    }
 }

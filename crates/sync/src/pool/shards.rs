@@ -1,7 +1,6 @@
 //! The objects, in chains that lie in shards.
 
 use super::chain::{Chain, Slot};
-use crate::fault::{Fault, injected};
 use crate::locks::mutex::Mutex;
 use crate::locks::raw_lock::Lock;
 use crate::memory::padded::CachePadded;
@@ -98,11 +97,6 @@ impl<T: Send, P: Platform> Pool<T, P> {
             }
             let mut chains = shard.chains.acquire();
             let chain = chains.pop();
-            if injected(Fault::PoolBatchStays)
-                && let Some(chain) = &chain
-            {
-                chains.push(chain.twin());
-            }
             shard.filled.store(count(&chains), Ordering::Relaxed);
             chain
         });
@@ -112,7 +106,7 @@ impl<T: Send, P: Platform> Pool<T, P> {
     /// Puts a chain into the caller's shard; an empty one vanishes.
     #[cold]
     pub(super) fn put_back(&self, chain: Chain<T, P>) {
-        if chain.len() == 0 || injected(Fault::PoolBatchLost) {
+        if chain.len() == 0 {
             return;
         }
         let shard = &self.shards[self.home()];

@@ -29,7 +29,6 @@
 //! **Orderings.** `turn` carries the values: Release by whoever is done with a slot, Acquire by whoever is next.
 
 use super::{Mpsc, Refused};
-use crate::fault::{Fault, injected};
 use crate::memory::padded::CachePadded;
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::{AtomicInteger, MemoryCell};
@@ -111,7 +110,7 @@ impl<T, P: Platform> Bounded<T, P> {
             }
             // Acquire: pairs with the Release of the consumer that emptied the slot.
             let turn = self.slot(tail).turn.load(Ordering::Acquire);
-            if turn != tail && !injected(Fault::BoundedWithoutTurn) {
+            if turn != tail {
                 // Either the slot is still full from the last lap, or another producer has claimed it; then the
                 // tail has moved, and the Acquire makes that visible.
                 let now = self.tail.load(Ordering::Relaxed);
@@ -142,9 +141,8 @@ impl<T, P: Platform> Bounded<T, P> {
             // SAFETY: full (its turn says so), and read once, since `head` moves on.
             unsafe { value.assume_init_read() }
         });
-        let order = if injected(Fault::BoundedRelaxedPop) { Ordering::Relaxed } else { Ordering::Release };
         // Release: pairs with the Acquire in claim_position(); the value has been read.
-        slot.turn.store((head + self.slots.len()) & POSITION, order);
+        slot.turn.store((head + self.slots.len()) & POSITION, Ordering::Release);
         self.head.store((head + 1) & POSITION, Ordering::Relaxed);
         Some(value)
     }
@@ -164,9 +162,8 @@ impl<T: Send, P: Platform> Mpsc for Bounded<T, P> {
             // SAFETY: claimed, so only this producer accesses it (invariant 1).
             unsafe { *place = MaybeUninit::new(value) };
         });
-        let order = if injected(Fault::BoundedRelaxedPush) { Ordering::Relaxed } else { Ordering::Release };
         // Release: pairs with the Acquire in pop_slot().
-        slot.turn.store((position + 1) & POSITION, order);
+        slot.turn.store((position + 1) & POSITION, Ordering::Release);
         Ok(())
     }
 

@@ -23,7 +23,6 @@
 //! **Orderings.** A push is Release and pairs with the take's Acquire, for its own node and for those below it: all
 //! changes of `head` are read-modify-writes, so each stays in the release sequence of the earlier ones.
 
-use crate::fault::{Fault, injected};
 use heddle_platform::Platform;
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::AtomicPointer;
@@ -101,9 +100,8 @@ impl<P: Platform, N: Linked<P>> Chain<P, N> {
             let depth = depth_of(head);
             let tag = (depth + 1).min(MOST_DEPTH) * DEPTH_UNIT;
             let new = node.as_ptr().map_addr(|bits| bits | tag);
-            let order = if injected(Fault::ChainRelaxedPush) { Ordering::Relaxed } else { Ordering::Release };
             // Release: pairs with the Acquire in take().
-            match self.head.compare_exchange(head, new, order, Ordering::Relaxed) {
+            match self.head.compare_exchange(head, new, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => return Ok(depth),
                 Err(now) => head = now,
             }
@@ -116,10 +114,6 @@ impl<P: Platform, N: Linked<P>> Chain<P, N> {
         let mut head = self.head.load(Ordering::Relaxed);
         while !node_of(head).is_null() {
             let emptied = ptr::without_provenance_mut(head.addr() & CLOSED);
-            if injected(Fault::ChainBlindTake) {
-                self.head.store(emptied, Ordering::Relaxed);
-                break;
-            }
             // Acquire: pairs with the Release in push().
             match self.head.compare_exchange(head, emptied, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => break,

@@ -32,7 +32,6 @@
 //! **More than 2^40 slots** claimed by others while a producer is stopped between two instructions would go unnoticed: at ten
 //! million a second that takes 30 hours, and then exactly as many.
 
-use crate::fault::{Fault, injected};
 use crate::memory::padded::CachePadded;
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::AtomicInteger;
@@ -131,10 +130,6 @@ impl<P: Platform> Claims<P> {
                 next = now;
                 continue;
             };
-            if injected(Fault::ClaimsPlainStore) {
-                self.next.store(after, Ordering::Release);
-                return Some(claim);
-            }
             // AcqRel: see invariant 2.
             match self.next.compare_exchange(next, after, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => return Some(claim),
@@ -146,11 +141,10 @@ impl<P: Platform> Claims<P> {
     /// Where a message would go, and what is next then, if by what is known there is room.
     #[inline(always)]
     fn place(&self, next: u64, lines: u64) -> Option<(Claim, u64)> {
-        let order = if injected(Fault::ClaimsRelaxedKnown) { Ordering::Relaxed } else { Ordering::Acquire };
         // Acquire: pairs with the Release in raise(): the reader is done with the slot.
-        let consumed = self.known.slots.load(order);
+        let consumed = self.known.slots.load(Ordering::Acquire);
         let ahead = (next >> LINE_BITS).wrapping_sub(consumed) & SLOTS;
-        if ahead >= self.slots && !injected(Fault::ClaimsWithoutRoom) {
+        if ahead >= self.slots {
             return None;
         }
         // All of it: what the reader counts does not wrap with `next`.
@@ -160,7 +154,7 @@ impl<P: Platform> Claims<P> {
             return Some((Claim { slot, line: 0 }, after));
         }
         // Acquire: as above.
-        let consumed = self.known.lines.load(order);
+        let consumed = self.known.lines.load(Ordering::Acquire);
         let ahead = (next & LINES).wrapping_sub(consumed) & LINES;
         let free = consumed + ahead;
         let offset = free % self.lines;
@@ -172,20 +166,18 @@ impl<P: Platform> Claims<P> {
     /// Looks how far the reader has come.
     #[cold]
     fn refresh(&self, credits: &Credits<'_, P>) {
-        let order = if injected(Fault::ClaimsRelaxedCredits) { Ordering::Relaxed } else { Ordering::Acquire };
         // Acquire: pairs with the reader's Release: what is written from now on comes after its last reads.
-        raise(&self.known.slots, credits.cells.load(order) / CELLS_A_SLOT);
-        raise(&self.known.lines, credits.bytes.load(order) / LINE_BYTES);
+        raise(&self.known.slots, credits.cells.load(Ordering::Acquire) / CELLS_A_SLOT);
+        raise(&self.known.lines, credits.bytes.load(Ordering::Acquire) / LINE_BYTES);
     }
 }
 
 /// Makes a number at least that large.
 fn raise(number: &impl AtomicInteger<u64>, to: u64) {
-    let order = if injected(Fault::ClaimsRelaxedKnown) { Ordering::Relaxed } else { Ordering::Release };
     let mut now = number.load(Ordering::Relaxed);
     while now < to {
         // Release: pairs with the Acquire in place().
-        match number.compare_exchange(now, to, order, Ordering::Relaxed) {
+        match number.compare_exchange(now, to, Ordering::Release, Ordering::Relaxed) {
             Ok(_) => return,
             Err(other) => now = other,
         }

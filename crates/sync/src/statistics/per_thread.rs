@@ -12,7 +12,6 @@
 //! 2. The pointer is stored once, with Release, after the place was made; readers take it with Acquire.
 
 use super::tally::Writers;
-use crate::fault::{Fault, injected};
 use crate::memory::padded::CachePadded;
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::{AtomicInteger, AtomicPointer};
@@ -105,9 +104,7 @@ impl<T: Default + Send + Sync + 'static, P: Platform> PerThread<T, P> {
 
     /// Tries to make a free slot the caller's. Returns whose it is then.
     fn claim(slot: &Slot<T, P>, me: u64) -> u64 {
-        if injected(Fault::StatisticsPlainClaim) {
-            slot.owner.store(me, Ordering::Relaxed);
-        } else if let Err(owner) = slot.owner.compare_exchange(0, me, Ordering::Relaxed, Ordering::Relaxed) {
+        if let Err(owner) = slot.owner.compare_exchange(0, me, Ordering::Relaxed, Ordering::Relaxed) {
             return owner;
         }
         let place = Box::into_raw(Box::<CachePadded<T>>::default());

@@ -32,7 +32,6 @@
 //! The words stay within `u32`: `word` may wrap around, which matters only if exactly 2^32 rings fall between a
 //! sleeper's two steps.
 
-use crate::fault::{Fault, injected};
 use heddle_platform::atomic::Ordering;
 use heddle_platform::futex::ALL;
 use heddle_platform::platform::AtomicInteger;
@@ -67,9 +66,7 @@ impl<P: Platform> Bell<P> {
     /// [`register`](heddle_platform::barrier::register).
     #[inline(always)]
     pub fn ring(&self, scope: Scope) -> bool {
-        if !injected(Fault::BellWithoutLight) {
-            P::light();
-        }
+        P::light();
         let anybody = self.sleepers.load(Ordering::Relaxed) != 0;
         if anybody {
             self.wake(scope);
@@ -89,9 +86,7 @@ impl<P: Platform> Bell<P> {
     #[must_use = "look for the event once more, then park with the ticket or drop it"]
     pub fn prepare(&self, scope: Scope) -> Ticket<'_, P> {
         self.sleepers.fetch_add(1, Ordering::Relaxed);
-        if !injected(Fault::BellWithoutHeavy) {
-            P::heavy(scope);
-        }
+        P::heavy(scope);
         // Acquire: pairs with the Release in wake().
         Ticket { bell: self, seen: self.word.load(Ordering::Acquire), scope }
     }

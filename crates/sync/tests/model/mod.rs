@@ -1,4 +1,4 @@
-//! Running a model to its end, and demanding that a model with a fault fails.
+//! Running a model to its end. Models that have to fail are run by `ci/faults.py`, with a fault in the source.
 //!
 //! **How far the models are explored** is the first argument of every [`explore`] in the `loom_*.rs` beside this folder:
 //! `None` is every execution, `Some(n)` every execution with at most n preemptions. The short form, which `make test`
@@ -12,7 +12,7 @@
 //! | a fault that has to be found | 3, or until it is found |
 //!
 //! `make verify` explores the same with 5 preemptions wherever the short form has a bound (`LOOM_MAX_PREEMPTIONS`), each
-//! model without a fault for at most five minutes (`LOOM_MAX_DURATION`, in seconds). Each model prints how many executions it had, its
+//! model for at most five minutes (`LOOM_MAX_DURATION`, in seconds). Each model prints how many executions it had, its
 //! bound, and whether the time ended it: `ci/loom.sh short --nocapture`.
 
 // Every test file includes this one and uses its share of it.
@@ -22,29 +22,36 @@ pub(crate) mod adders;
 pub(crate) mod clocked;
 
 pub(crate) use heddle_platform::model::{DEADLOCK, RACE, explore};
-use heddle_sync::fault::{self, Fault};
 use heddle_sync::{Native, RawLock};
 use loom::sync::{Condvar, Mutex};
 
-/// A test that leaves one line of an algorithm out and demands that the model fails, in the way `symptom` says.
+/// A model that breaks the contract of what it uses: it must fail, in the way `symptom` says.
 macro_rules! must_fail {
-    ($(#[$doc:meta])* $name:ident, $fault:expr, $symptom:expr, $body:expr) => {
+    ($(#[$doc:meta])* $name:ident, $symptom:expr, $body:expr) => {
         $(#[$doc])*
         #[test]
         fn $name() {
-            model::must_fail_at(concat!(module_path!(), "::", stringify!($name)), $fault, $symptom, $body);
+            model::must_fail_at(concat!(module_path!(), "::", stringify!($name)), $symptom, $body);
         }
     };
 }
 pub(crate) use must_fail;
 
-pub(crate) fn must_fail_at(
-    test: &str,
-    fault: Option<Fault>,
-    symptom: &str,
-    body: impl Fn() + Sync + Send + 'static,
-) {
-    heddle_platform::model::in_a_process_that_fails(test, || fault::inject(fault), symptom, body);
+/// A model that fails only with a fault of `tests/faults` in the source: `ci/faults.py` plants the fault and runs it.
+macro_rules! with_fault {
+    ($(#[$doc:meta])* $name:ident, $body:expr) => {
+        $(#[$doc])*
+        #[test]
+        #[ignore = "for ci/faults.py, with a fault in the source"]
+        fn $name() {
+            model::explore(Some(3), $body);
+        }
+    };
+}
+pub(crate) use with_fault;
+
+pub(crate) fn must_fail_at(test: &str, symptom: &str, body: impl Fn() + Sync + Send + 'static) {
+    heddle_platform::model::in_a_process_that_fails(test, || (), symptom, body);
 }
 
 /// A lock from loom's own parts: correct by construction and with few steps, so that models of what lies above it can

@@ -1,6 +1,5 @@
 //! The door to the value: one word that lets one thread in, and the call of those who wait.
 
-use crate::fault::{Fault, injected};
 use heddle_platform::Platform;
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::AtomicInteger;
@@ -48,7 +47,6 @@ impl<P: Platform> Door<P> {
     pub(super) fn enter_any(&self) -> bool {
         match self.state.load(Ordering::Relaxed) {
             HELD => false,
-            RESERVED if injected(Fault::DsmSynchReservationUnknown) => false,
             free_or_reserved => self.take(free_or_reserved),
         }
     }
@@ -66,13 +64,10 @@ impl<P: Platform> Door<P> {
 
     #[inline(always)]
     fn leave_as(&self, state: u32) {
-        let order = if injected(Fault::DsmSynchRelaxedLeave) { Ordering::Relaxed } else { Ordering::Release };
         // Release: pairs with the Acquire in take().
-        self.state.store(state, order);
-        if !injected(Fault::DsmSynchWithoutLight) {
-            // Pairs with the heavy() of a head that goes to sleep, between its call and its last attempt.
-            P::light();
-        }
+        self.state.store(state, Ordering::Release);
+        // Pairs with the heavy() of a head that goes to sleep, between its call and its last attempt.
+        P::light();
     }
 
     /// As the one inside. Afterwards the caller looks whether it [is called](Self::is_called).
@@ -89,10 +84,8 @@ impl<P: Platform> Door<P> {
 
     /// As one who waits in the queue and has waited for long.
     pub(super) fn call(&self) {
-        if !injected(Fault::DsmSynchWaitsUncalled) {
-            // Release: pairs with the Acquire in take_call(): who is the head comes before.
-            self.called.swap(1, Ordering::AcqRel);
-        }
+        // Release: pairs with the Acquire in take_call(): who is the head comes before.
+        self.called.swap(1, Ordering::AcqRel);
     }
 
     /// Whether somebody calls.

@@ -73,7 +73,6 @@ use super::Combining;
 use super::patience::{Meanwhile, Wait};
 use super::posted::run_unattended;
 use super::request::{Frame, Request, Verdict};
-use crate::fault::{Fault, injected};
 use crate::memory::padded::CachePadded;
 use crate::queues::chain::Linked;
 use crate::waiting::wait::{Next, WaitPolicy, Waiter};
@@ -180,11 +179,10 @@ impl<T: 'static, P: Platform> DsmSynch<T, P> {
 
     /// Somebody is before the caller: links up and waits.
     fn follow(&self, before: NonNull<Request<P, T>>, own: NonNull<Request<P, T>>) -> Verdict {
-        let order = if injected(Fault::DsmSynchRelaxedLink) { Ordering::Relaxed } else { Ordering::Release };
         // SAFETY: `before` has not been told, nor can it be before it is linked (invariant 3).
         let link = unsafe { before.as_ref() }.next();
         // Release: pairs with the Acquire in successor(), for the operation.
-        link.store(own.as_ptr(), order);
+        link.store(own.as_ptr(), Ordering::Release);
         let wait = Wait { policy: &self.policy, crowd: 2, stands_back: false };
         // SAFETY: the caller's own frame.
         unsafe { own.as_ref() }.await_verdict(wait, &mut Follower { combining: self, called: false })
@@ -217,9 +215,6 @@ impl<T: 'static, P: Platform> DsmSynch<T, P> {
             let Some(next) = next else { return };
             current = next;
         }
-        if injected(Fault::DsmSynchKeepsTheRole) {
-            return;
-        }
         // SAFETY: it waits, not run yet; the caller goes no further in the queue.
         unsafe { Request::tell(current, Verdict::Lead) };
     }
@@ -241,7 +236,7 @@ impl<T: 'static, P: Platform> DsmSynch<T, P> {
             Ordering::Release,
             Ordering::Relaxed,
         );
-        if gone.is_ok() || injected(Fault::DsmSynchIgnoresNewcomer) {
+        if gone.is_ok() {
             return None;
         }
         Some(self.await_link(link))
@@ -302,7 +297,7 @@ impl<T: 'static, P: Platform> Meanwhile for Head<'_, T, P> {
             // SAFETY: the caller's own frame.
             let waits = unsafe { self.own.as_ref() }.verdict().is_none();
             // Somebody who was called may have run it since the last look.
-            if waits || injected(Fault::DsmSynchServesTwice) {
+            if waits {
                 combining.door.take_call();
                 combining.take_head();
                 combining.serve(self.own);

@@ -3,7 +3,6 @@
 use super::state::{Drained, Guarded, LockQueue, RequestOf};
 use crate::RawLock;
 use crate::combining::request::{Request, Verdict};
-use crate::fault::{Fault, injected};
 use std::ptr::NonNull;
 
 impl<L: RawLock, T: 'static> LockQueue<L, T> {
@@ -24,7 +23,7 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
                 self.mode.set_relief_wanted(false);
                 guarded.alone = 0;
                 // A second look: a poster that saw no quiet left its post to this holder (invariant 3).
-                if self.posted.is_empty() || injected(Fault::LockQueueQuietWithoutLook) {
+                if self.posted.is_empty() {
                     return Drained::Empty;
                 }
                 continue;
@@ -43,8 +42,7 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
     /// As the holder, with the threshold reached: whether somebody else will go on after the release.
     #[inline]
     pub(super) fn hand_over(&self, drained: Drained) -> bool {
-        drained == Drained::Threshold
-            && (self.lock.has_waiters() || self.tell_heir() || injected(Fault::LockQueueStopsAtThreshold))
+        drained == Drained::Threshold && (self.lock.has_waiters() || self.tell_heir())
     }
 
     /// As the holder: whether a request waits in `pending`, and tells the first such to lead.

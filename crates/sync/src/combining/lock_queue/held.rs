@@ -2,7 +2,6 @@
 
 use super::state::{Drained, LockQueue, PlatformOf};
 use crate::RawLock;
-use crate::fault::{Fault, injected};
 use heddle_platform::Platform;
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::AtomicInteger;
@@ -24,7 +23,7 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
     /// after it posted or released.
     pub(super) fn hold_or_leave_to_holder(&self) -> Option<Held<'_, L, T>> {
         let held = self.try_hold();
-        if held.is_some() || L::TRY_IS_EXACT || injected(Fault::LockQueueTrustsInexactTry) {
+        if held.is_some() || L::TRY_IS_EXACT {
             return held;
         }
         // A holder that has not given `inside` up yet does so before its fence and its look.
@@ -55,7 +54,7 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
         held: &mut Held<'_, L, T>,
         operation: F,
     ) -> Result<R, F> {
-        if held.drain() == Drained::Threshold && !injected(Fault::LockQueueRunsAhead) {
+        if held.drain() == Drained::Threshold {
             return Err(operation);
         }
         Ok(self.guarded(|guarded| operation(&mut guarded.value)))
@@ -87,16 +86,14 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
     #[inline(never)]
     fn look_again(&self, mut drained: Drained) {
         loop {
-            if !injected(Fault::LockQueueReleasesWithoutFence) {
-                // Pairs with the fence in announce() (invariant 3).
-                L::Platform::fence(Ordering::SeqCst);
-            }
+            // Pairs with the fence in announce() (invariant 3).
+            L::Platform::fence(Ordering::SeqCst);
             if drained == Drained::Empty && self.posted.is_empty() {
                 return;
             }
             let Some(mut held) = self.hold_or_leave_to_holder() else { return };
             // Whatever the mode: a poster may have been stopped before it ended the quiet.
-            drained = if injected(Fault::LockQueueLooksByMode) { held.drain() } else { self.serve() };
+            drained = self.serve();
             let handed_over = self.hand_over(drained);
             let token = held.end();
             mem::forget(held);
@@ -175,15 +172,8 @@ impl<L: RawLock, T: 'static> Drop for Held<'_, L, T> {
         }
         // SAFETY: of the acquisition that made this Held, by the same thread.
         unsafe { self.queue.lock.release(token) };
-        if injected(Fault::LockQueueWithoutSecondLook) {
-            return;
-        }
-        // The model's `light` is a full fence, which would hide that the one in look_again() is needed.
-        let no_fence = injected(Fault::LockQueueReleasesWithoutFence) && !self.queue.mode.is_quiet();
-        if !no_fence && !injected(Fault::LockQueueReleasesWithoutLight) {
-            // Pairs with the heavy() of a poster that ends the quiet, or of a waiter that goes to sleep (invariant 3).
-            L::Platform::light();
-        }
+        // Pairs with the heavy() of a poster that ends the quiet, or of a waiter that goes to sleep (invariant 3).
+        L::Platform::light();
         if !self.queue.mode.is_quiet() {
             self.queue.look_again(Drained::Empty);
         }

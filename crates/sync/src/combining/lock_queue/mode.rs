@@ -1,6 +1,5 @@
 //! What holders have to do besides their own operation: see the module's table.
 
-use crate::fault::{Fault, injected};
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::AtomicInteger;
 use heddle_platform::{Platform, Scope};
@@ -65,9 +64,7 @@ impl<P: Platform> Mode<P> {
         // Acquire: pairs with the Release in begin_quiet().
         if self.0.load(Ordering::Acquire) & BUSY == 0 {
             self.0.fetch_or(BUSY, Ordering::Release);
-            if !injected(Fault::LockQueueBusyWithoutHeavy) {
-                P::heavy(Scope::Process);
-            }
+            P::heavy(Scope::Process);
         }
     }
 
@@ -81,7 +78,7 @@ impl<P: Platform> Mode<P> {
         self.0.fetch_and(!BUSY, Ordering::AcqRel);
         P::fence(Ordering::SeqCst);
         // A poster that missed the change has its post seen here (invariant 3).
-        if !is_empty() && !injected(Fault::LockQueueQuietWithoutLook) {
+        if !is_empty() {
             self.0.fetch_or(BUSY, Ordering::Release);
         }
     }

@@ -5,7 +5,6 @@ use super::state::{Drained, LockQueue};
 use crate::RawLock;
 use crate::combining::Combining;
 use crate::combining::posted::{Posted, run_unattended};
-use crate::fault::{Fault, injected};
 
 impl<L: RawLock, T: 'static> LockQueue<L, T> {
     /// Whether nobody is at the value and nothing is posted; outdated when it arrives.
@@ -33,7 +32,7 @@ impl<L: RawLock, T: Send + 'static> Combining<T> for LockQueue<L, T> {
     #[inline]
     fn post(&self, operation: impl FnOnce(&mut T) + Send + 'static) {
         let Some(mut held) = self.try_hold() else { return self.post_only(operation) };
-        if held.drain() == Drained::Threshold && !injected(Fault::LockQueueRunsAhead) {
+        if held.drain() == Drained::Threshold {
             self.enqueue(Posted::new(operation).request());
             return;
         }

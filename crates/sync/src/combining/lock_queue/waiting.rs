@@ -6,7 +6,6 @@ use crate::RawLock;
 use crate::combining::patience::{Meanwhile, Wait};
 use crate::combining::posted::{Posted, run_unattended};
 use crate::combining::request::{Frame, Verdict};
-use crate::fault::{Fault, injected};
 use heddle_platform::Platform;
 use heddle_platform::atomic::Ordering;
 use std::ptr::NonNull;
@@ -23,9 +22,7 @@ impl<L: RawLock, T: 'static> Meanwhile for Attempts<'_, L, T> {
     }
 
     fn call(&mut self) {
-        if !injected(Fault::LockQueueWaitsUncalled) {
-            self.0.mode.call();
-        }
+        self.0.mode.call();
     }
 }
 
@@ -43,13 +40,8 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
     fn announce(&self, request: NonNull<RequestOf<L, T>>) {
         self.enqueue(request);
         // From here on the request may be gone.
-        if !injected(Fault::LockQueuePostsWithoutFence) {
-            L::Platform::fence(Ordering::SeqCst);
-        }
+        L::Platform::fence(Ordering::SeqCst);
         self.mode.end_quiet();
-        if injected(Fault::LockQueueLeavesAtOnce) {
-            return;
-        }
         if let Some(mut held) = self.hold_or_leave_to_holder() {
             held.drain();
         }

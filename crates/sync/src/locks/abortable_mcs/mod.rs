@@ -62,7 +62,6 @@
 
 mod queue;
 
-use crate::fault::{Fault, injected};
 use crate::locks::fissile::Fissile;
 use crate::memory::node;
 use crate::waiting::bells::{Bells, key_of};
@@ -172,10 +171,6 @@ impl<P: Platform> StrictAbortableMcs<P> {
 
     fn gives_up(&self, own: &Node<P>) -> bool {
         self.queue.gave_up.fetch_add(1, Ordering::Relaxed);
-        if injected(Fault::AbortableGivesUpBlindly) {
-            own.state.store(GAVE_UP, Ordering::Release);
-            return true;
-        }
         // Release: the releaser that finds it ends the node.
         let given_up =
             own.state.compare_exchange(WAITING, GAVE_UP, Ordering::Release, Ordering::Relaxed).is_ok();
@@ -205,10 +200,8 @@ impl<P: Platform> StrictAbortableMcs<P> {
         let key = key_of::<P, _>(node);
         // SAFETY: in the queue, of which this thread is the holder (invariant 4).
         let state = unsafe { &node.as_ref().state };
-        let success =
-            if injected(Fault::AbortableRelaxedGrant) { Ordering::Relaxed } else { Ordering::Release };
         // Release: pairs with the Acquire in wait_behind(). Acquire on failure: with the Release in gives_up().
-        let taken = state.compare_exchange(WAITING, GRANTED, success, Ordering::Acquire).is_ok();
+        let taken = state.compare_exchange(WAITING, GRANTED, Ordering::Release, Ordering::Acquire).is_ok();
         if taken {
             self.bells.ring(key);
         }
@@ -223,9 +216,7 @@ impl<P: Platform> StrictAbortableMcs<P> {
         let state = unsafe { &node.as_ref().state };
         // As in offer().
         if lost && state.compare_exchange(WAITING, PASSED, Ordering::Release, Ordering::Acquire).is_ok() {
-            if !injected(Fault::AbortablePassesSilently) {
-                self.bells.ring(key);
-            }
+            self.bells.ring(key);
             return;
         }
         let gave_up = state.load(Ordering::Relaxed) == GAVE_UP;

@@ -37,7 +37,6 @@
 //! waiter's last access comes before the block serves another.
 
 use super::tree::Plan;
-use crate::fault::{Fault, injected};
 use crate::memory::node;
 use crate::memory::padded::CachePadded;
 use crate::waiting::wait::{Next, WaitPolicy, Waiter};
@@ -109,10 +108,6 @@ impl<P: Platform> Node<P> {
 
     /// Gives up, unless `status` is outdated.
     fn abandon(&self, status: u32) -> bool {
-        if injected(Fault::HmcsBlindAbandon) {
-            self.status.store(ABANDONED, Ordering::Release);
-            return true;
-        }
         // Release: the waiter's accesses come before the removal (grant()).
         self.status.compare_exchange(status, ABANDONED, Ordering::Release, Ordering::Relaxed).is_ok()
     }
@@ -126,10 +121,6 @@ impl<P: Platform> Node<P> {
     }
 
     fn lie_down(&self) -> bool {
-        if injected(Fault::HmcsBlindPark) {
-            self.status.store(PARKED, Ordering::Relaxed);
-            return true;
-        }
         self.change(WAITING, PARKED, Ordering::Relaxed)
     }
 
@@ -139,13 +130,12 @@ impl<P: Platform> Node<P> {
 
     /// Gives the node's waiter `grant`, or takes the node over if nobody waits: then false.
     fn grant(&self, grant: u32) -> bool {
-        let publish = if injected(Fault::HmcsRelaxedPass) { Ordering::Relaxed } else { Ordering::Release };
         loop {
             match self.status.load(Ordering::Relaxed) {
-                WAITING if self.change(WAITING, grant, publish) => return true,
+                WAITING if self.change(WAITING, grant, Ordering::Release) => return true,
                 PARKED if self.change(PARKED, grant | WAKING, Ordering::Relaxed) => {
                     P::wake(&self.status, 1, Scope::Process);
-                    self.status.store(grant, publish);
+                    self.status.store(grant, Ordering::Release);
                     return true;
                 }
                 // Acquire: pairs with the Release in abandon().
@@ -323,7 +313,7 @@ impl<P: Platform> Cohort<P> {
         }
         // Release: pairs with the Acquire in line_up().
         let end = self.tail.compare_exchange(address, ptr::null_mut(), Ordering::Release, Ordering::Relaxed);
-        if end.is_ok() || injected(Fault::HmcsImpatientEnd) {
+        if end.is_ok() {
             return ptr::null_mut();
         }
         // Somebody is between its two steps of lining up.
@@ -370,10 +360,6 @@ pub(super) enum Members {
 fn revive<P: Platform>(node: &Node<P>) -> bool {
     if node.status.load(Ordering::Relaxed) != ABANDONED {
         return false;
-    }
-    if injected(Fault::HmcsBlindRevival) {
-        node.status.store(WAITING, Ordering::Relaxed);
-        return true;
     }
     node.change(ABANDONED, WAITING, Ordering::Relaxed)
 }

@@ -68,7 +68,6 @@ mod tree;
 
 pub use tree::{DEFAULT_THRESHOLD, Tree};
 
-use crate::fault::{Fault, injected};
 use crate::locks::fissile::Fissile;
 use crate::memory::node;
 use crate::memory::padded::CachePadded;
@@ -193,12 +192,6 @@ impl<P: Platform> StrictHmcs<P> {
         // SAFETY: as promised.
         if unsafe { cohort.pass(&mut place) } {
             return;
-        }
-        if injected(Fault::HmcsEarlyHandOn) {
-            // SAFETY: wrong on purpose: the next leader takes up the cohort's node while we still need it.
-            unsafe { cohort.hand_on(leader, place) };
-            // SAFETY: as below.
-            return unsafe { self.hand_over(parent, cohort.node()) };
         }
         // SAFETY: by leading this cohort the caller leads its parent by the cohort's node.
         unsafe { self.hand_over(parent, cohort.node()) };

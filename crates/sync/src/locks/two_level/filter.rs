@@ -27,7 +27,6 @@
 //! **Orderings.** The store to `state` (Release) pairs with the compare-and-swap (Acquire): order from holder to
 //! holder. All else is hints.
 
-use crate::fault::{Fault, injected};
 use crate::locks::head::{Contest, Head};
 use crate::waiting::wait::WaitPolicy;
 use heddle_platform::Platform;
@@ -105,11 +104,11 @@ impl<P: Platform> Filter<P> {
 
     #[inline(always)]
     fn high_is_away(&self) -> bool {
-        self.high.is_nobody() || injected(Fault::TwoLevelImpolite)
+        self.high.is_nobody()
     }
 
     fn low_is_away(&self) -> bool {
-        !self.low.waits() && !injected(Fault::TwoLevelEndlessDebt)
+        !self.low.waits()
     }
 
     /// Takes the word if an arrival of the class may, whatever its state.
@@ -130,7 +129,7 @@ impl<P: Platform> Filter<P> {
     /// Takes the word if the head of the class may, which is the holder of its queue.
     pub(super) fn take_as_head(&self, side: Side) -> bool {
         let state = self.state.load(Ordering::Relaxed);
-        let owed = state == OWED && !injected(Fault::TwoLevelDebtUnknown);
+        let owed = state == OWED;
         let taken = match (side, state) {
             (_, HELD) => false,
             (High, FOR_HIGH) => self.take_from(state),
@@ -172,7 +171,7 @@ impl<P: Platform> Filter<P> {
 
     /// The caller holds the queue and will give it away now; `company` says whether to somebody.
     pub(super) fn hand_on(&self, side: Side, company: bool) {
-        self.head(side).hand_on(company || side == High && injected(Fault::TwoLevelPhantom));
+        self.head(side).hand_on(company);
     }
 
     /// Sets the word free, or for whom it is to be.
@@ -180,13 +179,9 @@ impl<P: Platform> Filter<P> {
     pub(super) fn leave(&self, side: Side) {
         let alone = self.high.is_nobody() && self.low.is_nobody();
         let left = if alone { FREE } else { self.left_for(side) };
-        let order =
-            if injected(Fault::TwoLevelRelaxedFilter) { Ordering::Relaxed } else { Ordering::Release };
         // Release: pairs with the Acquire in take_from().
-        self.state.store(left, order);
-        if !injected(Fault::TwoLevelWithoutLight) {
-            P::light();
-        }
+        self.state.store(left, Ordering::Release);
+        P::light();
         if self.high.rouse() || left == OWED {
             self.low.rouse();
         }
@@ -216,20 +211,16 @@ impl<P: Platform> Filter<P> {
     /// A thread of that class has given up; if it was the head, it has handed on.
     #[cold]
     pub(super) fn give_up(&self, side: Side) {
-        let (other, silent) = match side {
+        let other = match side {
             High => {
-                if !injected(Fault::TwoLevelSilentGiverUp) {
-                    // Release: pairs with the Acquire in clear_stranded().
-                    self.stranded.store(1, Ordering::Release);
-                }
-                (&self.low, Fault::TwoLevelSilentGiverUp)
+                // Release: pairs with the Acquire in clear_stranded().
+                self.stranded.store(1, Ordering::Release);
+                &self.low
             }
-            Low => (&self.high, Fault::TwoLevelSilentCreditor),
+            Low => &self.high,
         };
-        if !injected(silent) {
-            P::light();
-            other.rouse();
-        }
+        P::light();
+        other.rouse();
     }
 
     #[inline]
