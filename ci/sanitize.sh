@@ -158,6 +158,7 @@ locks() {
         return
     fi
     programs=$(sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' "$log")
+    [ -n "$programs" ] || verdict "$1: the locks' tests, of which there are none" "$log" 1
     for program in $programs; do
         test=$(basename "$program" | sed 's/-[0-9a-f]*$//') status=0
         log=$logs/$1-locks-$test.log

@@ -263,6 +263,10 @@ def main():
             if found:
                 runs.append(found)
 
+        if not runs and not skipped:
+            print(f"FAIL: no program in {options.folder} matches {options.pattern!r}")
+            failed += 1
+
         def one_program(runs_of_it):
             nonlocal passed, failed
             build(runs_of_it[0].program, options, folder)

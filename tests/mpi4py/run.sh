@@ -71,7 +71,7 @@ stamp="$mpicc $header"
 if ! [ -e "$out/built-with" ] || [ "$(cat "$out/built-with")" != "$stamp" ]; then
     echo "building mpi4py with $mpicc (its log: $out/build.log)"
     rm -f "$out/built-with"
-    if ! env MPI4PY_BUILD_MPICC="$mpicc" MPI4PY_BUILD_MPIABI=0 CFLAGS="${CFLAGS:--O0}" "$python" -m pip install \
+    if ! env MPI4PY_BUILD_MPICC="$mpicc" MPI4PY_BUILD_MPIABI=0 CFLAGS="${CFLAGS:--O1}" "$python" -m pip install \
         --disable-pip-version-check --no-build-isolation --no-deps --no-cache-dir --force-reinstall \
         --verbose "$source" >"$out/build.log" 2>&1; then
         tail -40 "$out/build.log" >&2
