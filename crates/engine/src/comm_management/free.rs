@@ -6,7 +6,7 @@ use crate::lifetime;
 use heddle_spec::constants as mpi;
 
 /// `MPI_Comm_free`: the handle dies. Operations that are under way go on to their ends, and their errors still find the
-/// communicator's error handler: it exists as long as they use it ([`lifetime`]).
+/// communicator's error handler: it exists as long as they use it (`lifetime`).
 ///
 /// # Errors
 /// `MPI_ERR_COMM` for anything that is not a live communicator's handle, and for the predefined ones; what a delete

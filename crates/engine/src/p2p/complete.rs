@@ -62,7 +62,7 @@ pub fn wait_with<R>(handle: &mut usize, look: impl FnOnce(&Outcome) -> R) -> Res
 #[inline(always)]
 pub fn wait_express(handle: &mut usize, look: impl FnOnce(&Outcome)) -> bool {
     // Under a lock around calls the request's slot would be returned outside of it.
-    if !domain::running().is_some_and(|domain| !domain.calls().is_locked()) {
+    if domain::running().is_none_or(|domain| domain.calls().is_locked()) {
         return false;
     }
     if *handle == SEND_DONE {
