@@ -1,7 +1,7 @@
 #!/bin/sh
 # Model checking of the sources that ship.   ci/loom.sh short|long [TEST_ARGUMENT..]
 # short: each model with the bound on preemptions that stands beside it (crates/sync/tests/model/mod.rs says how far).
-# The locks: crates/sync/tests/loom_*.rs. The engine's own hand-overs: loom_tests beside the code, in crates/engine/src.
+# The locks: crates/sync/tests/loom_*.rs. The rings: crates/transport/tests/loom_ring.rs. The engine's own hand-overs: loom_tests beside the code, in crates/engine/src.
 # long: up to five preemptions wherever there is a bound, at most five minutes a model; says which were not finished.
 set -eu
 cd "$(dirname "$0")/.."
@@ -17,4 +17,5 @@ long)
 esac
 export RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom
 cargo test -p heddle-sync --release --test 'loom_*' -- "$@"
+cargo test -p heddle-transport --release --test 'loom_*' -- "$@"
 cargo test -p heddle-engine --release --lib -- "$@"
