@@ -1,11 +1,13 @@
-//! What ends a job in the middle of its messages: no memory for them, or a peer that writes what no sender writes.
+//! What ends a job in the middle of its messages: no memory for them, or a peer that writes what no sender
+//! writes.
 
 use std::fmt;
 use std::io;
 
 /// What a user can do for want of memory.
-pub(crate) const MEMORY_ADVICE: &str = "raise the machine's or the container's limit on memory (shared memory counts), \
-                                        start fewer ranks, or set HEDDLE_VNIS to a smaller number";
+pub(crate) const MEMORY_ADVICE: &str = "raise the machine's or the container's limit on memory (shared \
+                                        memory counts), start fewer ranks, or set HEDDLE_VNIS to a smaller \
+                                        number";
 
 /// Why this process cannot go on.
 #[derive(Debug)]
@@ -80,8 +82,8 @@ impl fmt::Display for Failure {
             }
             Failure::Garbage { peer, what } => write!(
                 out,
-                "rank {peer} has written to this process's memory what no rank writes: {what}; it overwrites memory that is \
-                 not its own, or uses another version of Heddle"
+                "rank {peer} has written to this process's memory what no rank writes: {what}; it overwrites \
+                 memory that is not its own, or uses another version of Heddle"
             ),
         }
     }

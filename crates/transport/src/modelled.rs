@@ -1,9 +1,9 @@
 //! A ring for the model checker: the shipped producers and consumer over memory that loom follows.
 //!
-//! A payload, in a slot or in a line of the bulk area, is one tracked place: loom reports two accesses to it that nothing
-//! orders. The two cells of a slot do not overlap here. What the overlap does, the model does by itself: a message that takes
-//! the whole slot leaves something in the odd cell's first word that looks like a flag, and the worst there is, that
-//! of the next lap ([`leave_over`]).
+//! A payload, in a slot or in a line of the bulk area, is one tracked place: loom reports two accesses to it
+//! that nothing orders. The two cells of a slot do not overlap here. What the overlap does, the model does by
+//! itself: a message that takes the whole slot leaves something in the odd cell's first word that looks like
+//! a flag, and the worst there is, that of the next lap ([`leave_over`]).
 
 use crate::failure::Peer;
 use crate::ring::{Consumer, Credits, Producer, RingMemory};
@@ -57,7 +57,8 @@ pub struct Ring {
     _bell: Box<Bell>,
 }
 
-// SAFETY: the pointers lead into the boxes; the ends of the ring follow its protocol, which is what is checked.
+// SAFETY: the pointers lead into the boxes; the ends of the ring follow its protocol, which is what is
+// checked.
 unsafe impl Send for Ring {}
 // SAFETY: as above.
 unsafe impl Sync for Ring {}

@@ -9,15 +9,17 @@
 //! | `tail`, `bulk_tail` | consumer, private | next cell / byte to read |
 //! | `Credits` | consumer writes, producer reads | how far the consumer has come, published lazily |
 //!
-//! The counters are 64 bits wide and do not wrap: at 10^9 cells a second that would take 580 years, and at 20 GB/s the
-//! bytes would take 29. What does wrap is the flag of a cell, which has room for 31 bits of the lap ([`RingMemory::lap`]).
+//! The counters are 64 bits wide and do not wrap: at 10^9 cells a second that would take 580 years, and at 20
+//! GB/s the bytes would take 29. What does wrap is the flag of a cell, which has room for 31 bits of the lap
+//! ([`RingMemory::lap`]).
 //!
 //! Invariants:
 //! 1. head − credits.cells ≤ cells: a cell is filled only after its earlier message was consumed.
 //! 2. bulk_head − credits.bulk ≤ bulk bytes, and no payload wraps: one that would cross the end starts at 0 again.
-//! 3. Unpublished credits are fewer than a quarter of either area, and one payload takes at most a quarter of the
-//!    bulk area ([`longest_payload`]); so a producer that waits for room always gets it once the consumer has drained
-//!    the ring: at worst a quarter is unpublished, a quarter is skipped before the end, and a quarter is the payload.
+//! 3. Unpublished credits are fewer than a quarter of either area, and one payload takes at most a quarter of
+//!    the bulk area ([`longest_payload`]); so a producer that waits for room always gets it once the consumer
+//!    has drained the ring: at worst a quarter is unpublished, a quarter is skipped before the end, and a
+//!    quarter is the payload.
 //! 4. Whoever publishes credits rings the producer's bell: a producer that sleeps for want of room is woken.
 
 mod consumer;
@@ -34,7 +36,8 @@ pub use consumer::{Consumer, Incoming, Offer};
 /// How many slots the producer asks for at once, and how many ahead.
 pub(crate) const AHEAD: u64 = 16;
 
-/// One part of so many of either area may be unpublished, and one payload may take as much of the bulk area (invariant 3).
+/// One part of so many of either area may be unpublished, and one payload may take as much of the bulk area
+/// (invariant 3).
 const SHARE: u64 = 4;
 
 /// The longest payload for which a bulk area of this size always has room at some time, in bytes.
@@ -67,16 +70,16 @@ impl RingMemory {
         unsafe { self.cells.byte_add((number & (self.cell_count - 1)) as usize * CELL_BYTES) }
     }
 
-    /// Gets memory for the bulk area up to position `end` and somewhat further; `reserved` bytes have some. Returns how many
-    /// have now.
+    /// Gets memory for the bulk area up to position `end` and somewhat further; `reserved` bytes have some.
+    /// Returns how many have now.
     pub(crate) fn reserve_bulk(&self, reserved: u64, end: u64, peer: Peer) -> u64 {
         let until = end.max(reserved + RESERVED_AT_ONCE).min(self.bulk_bytes);
         peer.reserve(self.bulk.wrapping_add(reserved as usize), (until - reserved) as usize);
         until
     }
 
-    /// The flag of cell number `number`. It is odd, so that it never equals the 0 of a cleared or untouched cell, even
-    /// where the number of the lap no longer fits; and two laps in a row have different flags.
+    /// The flag of cell number `number`. It is odd, so that it never equals the 0 of a cleared or untouched
+    /// cell, even where the number of the lap no longer fits; and two laps in a row have different flags.
     #[inline(always)]
     pub(crate) fn lap(&self, number: u64) -> u32 {
         ((number >> self.cell_count.trailing_zeros()) as u32) << 1 | 1

@@ -14,19 +14,19 @@
 //! move is what counts: the producer's stores leave in order, and each line that the consumer has read before must
 //! first be taken back from it.
 //!
-//! The first word is the flag: a cell holds message number *i* when its lap equals 2 ⌊*i* / cells⌋ + 1 (modulo 2^32,
-//! and so never 0). The producer
-//! fills everything else first and stores this word last (Release); the consumer loads it (Acquire). Laps make
-//! clearing unnecessary, so the consumer never writes to the line, and zeroed memory is an empty ring.
+//! The first word is the flag: a cell holds message number *i* when its lap equals 2 ⌊*i* / cells⌋ + 1
+//! (modulo 2^32, and so never 0). The producer fills everything else first and stores this word last
+//! (Release); the consumer loads it (Acquire). Laps make clearing unnecessary, so the consumer never writes
+//! to the line, and zeroed memory is an empty ring.
 //!
 //! Invariants:
 //! 1. An even cell's first word is only ever a flag word, since every message that takes a whole slot begins there.
 //! 2. An odd cell's first word may be left over from the payload of a whole-slot message. The consumer looks at it
 //!    only after a message in the even cell of the same lap, and that message's producer clears it first.
 //!
-//! The consumer believes nothing of this: it checks lengths and positions before it follows them, since the other process
-//! may have written anything. The checks cost a small message nothing: one comparison tells a valid length inside the slot
-//! from all else.
+//! The consumer believes nothing of this: it checks lengths and positions before it follows them, since the
+//! other process may have written anything. The checks cost a small message nothing: one comparison tells a
+//! valid length inside the slot from all else.
 //!
 //! Why the flag is inside the slot: with head and tail indices a message costs a second cache line each way, which
 //! was measured as 18 ns more latency and a third of the rate.
@@ -287,7 +287,8 @@ impl Cell {
     /// The header of the message with this flag.
     ///
     /// # Safety
-    /// As [`Cell::flag`], which has given the flag: so the producer has finished with this slot until we return the credit.
+    /// As [`Cell::flag`], which has given the flag: so the producer has finished with this slot until we
+    /// return the credit.
     #[inline(always)]
     pub(crate) unsafe fn header(cell: *mut Cell, Flag(word): Flag) -> Header {
         // SAFETY: the caller's promise.

@@ -1,5 +1,6 @@
-//! A ring under the model checker: every message that was sent comes out once, in order and with its own payload; nothing is
-//! read that nobody sent, and no place is written while it is read. And each fault of `faults` is found.
+//! A ring under the model checker: every message that was sent comes out once, in order and with its own
+//! payload; nothing is read that nobody sent, and no place is written while it is read. And each fault of
+//! `faults` is found.
 #![cfg(loom)]
 
 use heddle_platform::model::explore;
@@ -20,8 +21,8 @@ macro_rules! with_fault {
     };
 }
 
-/// One thread sends messages of these sizes, each as often as `tries` says, until it finds no room; another looks `looks` times
-/// meanwhile, and then takes the rest.
+/// One thread sends messages of these sizes until it finds no room. Another looks `looks` times meanwhile, and
+/// takes the rest after that.
 fn all_arrive(
     (slots, lines): (usize, usize),
     sizes: &'static [Size],
@@ -46,7 +47,7 @@ fn all_arrive(
     }
 }
 
-/// As [`all_arrive`], of threads that send through one sender, each messages of these sizes.
+/// As [`all_arrive`], with threads that share one sender; each sends messages of its sizes.
 fn all_arrive_of_many(
     (slots, lines): (usize, usize),
     sizes: &'static [&'static [Size]],

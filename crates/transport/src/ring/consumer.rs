@@ -32,8 +32,8 @@ impl Incoming {
     /// The payload.
     #[inline(always)]
     pub fn payload(&self) -> &[u8] {
-        // SAFETY: the bytes lie in the ring and stay untouched until their credit is returned; `offer` does that after
-        // its reader has run, and the reader gets the message by reference.
+        // SAFETY: the bytes lie in the ring and stay untouched until their credit is returned; `offer` does
+        // that after its reader has run, and the reader gets the message by reference.
         unsafe { std::slice::from_raw_parts(self.payload, self.len) }
     }
 
@@ -109,7 +109,8 @@ impl Consumer {
         offered == Offer::Taken
     }
 
-    /// Shows the next message to `read`, if there is one, and frees its place if `read` says that it has taken it.
+    /// Shows the next message to `read`, if there is one, and frees its place if `read` says that it has
+    /// taken it.
     #[inline(always)]
     pub fn offer(&mut self, read: impl FnOnce(&Incoming) -> bool) -> Offer {
         let (cell, flag) = loop {
@@ -193,8 +194,8 @@ impl Consumer {
         self.tail += 1;
     }
 
-    /// Where a payload in the bulk area begins, as far as the sender could have put it there: it is no longer than any that is
-    /// sent, lies within what the sender may fill, and does not wrap.
+    /// Where a payload in the bulk area begins, as far as the sender could have put it there: it is no longer
+    /// than any that is sent, lies within what the sender may fill, and does not wrap.
     #[inline]
     fn checked_offset(&self, len: u64, position: u64) -> usize {
         let (size, longest) = (self.ring.bulk_bytes, longest_payload(self.ring.bulk_bytes));
