@@ -4,15 +4,16 @@
 //! (or through raw pointers, under a protocol of the caller): [`Mapping::get`] is the one place that makes
 //! references.
 
-//! A file in memory is sparse: a page gets memory when it is first touched, and if none is left then, the toucher is killed
-//! by `SIGBUS`. [`reserve`] gets the memory before, and says so if there is none.
+//! A file in memory is sparse: a page gets memory when it is first touched, and if none is left then, the
+//! toucher is killed by `SIGBUS`. [`reserve`] gets the memory before, and says so if there is none.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::NonNull;
 
-/// Gets memory for the pages in which `len` mapped bytes from `start` on lie, and keeps what they hold. On a kernel that
-/// cannot do this (before Linux 5.14) it does nothing, and memory is found, or not, when a page is touched.
+/// Gets memory for the pages in which `len` mapped bytes from `start` on lie, and keeps what they hold. On a
+/// kernel that cannot do this (before Linux 5.14) it does nothing, and memory is found, or not, when a page
+/// is touched.
 ///
 /// # Errors
 /// When there is no memory, or the range is not mapped.
@@ -40,8 +41,8 @@ pub fn reserve(start: *mut u8, len: usize) -> io::Result<()> {
 /// Makes a file longer, if it is not that long already.
 ///
 /// # Errors
-/// What the system says. A length beyond the limit on the size of files is refused here: the system would kill the process by
-/// `SIGXFSZ`.
+/// What the system says. A length beyond the limit on the size of files is refused here: the system would
+/// kill the process by `SIGXFSZ`.
 pub fn lengthen(file: BorrowedFd<'_>, len: u64) -> io::Result<()> {
     // SAFETY: zeros are a valid `stat`, which the call overwrites.
     let mut status: libc::stat = unsafe { std::mem::zeroed() };

@@ -8,9 +8,9 @@
 //! | `Writing` | the output is written | over |
 //!
 //! One thread waits for everything by `poll`: signals (`SIGCHLD` among them), the ranks' output, room in the
-//! launcher's output, the terminal. Some things cannot be waited for and are looked at every [`TICK`]: what ranks say
-//! in the control block, whether an MPI process that a wrapper started is still there, and whether a rank has ended
-//! without `MPI_Init` while others have called it.
+//! launcher's output, the terminal. Some things cannot be waited for and are looked at every [`TICK`]: what
+//! ranks say in the control block, whether an MPI process that a wrapper started is still there, and whether
+//! a rank has ended without `MPI_Init` while others have called it.
 
 mod phase;
 mod phases;
@@ -269,8 +269,8 @@ impl Supervisor {
         self.look_for_absent_ranks();
     }
 
-    /// A rank that has ended well without `MPI_Init` is missed by those that have called it: in `MPI_Finalize`, if not before.
-    /// If no rank calls it the job is none of MPI's, and such an end is fine.
+    /// A rank that has ended well without `MPI_Init` is missed by those that have called it: in
+    /// `MPI_Finalize`, if not before. If no rank calls it the job is none of MPI's, and such an end is fine.
     fn look_for_absent_ranks(&mut self) {
         let state = |rank: &Rank| self.job.entry(rank.rank).state;
         let is_absent = |rank: &Rank| rank.ended == Some(Ended::Code(0)) && state(rank) == State::Absent;
@@ -278,7 +278,8 @@ impl Supervisor {
         let joined = joined.rank;
         let id = &self.common.job_id;
         let absent = self.ranks.iter().enumerate().find(|(index, rank)| {
-            // What is not judged yet may still say something. A process that the rank has left behind may still join.
+            // What is not judged yet may still say something. A process that the rank has left behind may
+            // still join.
             !self.ended.contains(index)
                 && is_absent(rank)
                 && !processes::has_any_of_rank(id, rank.rank, rank.group())

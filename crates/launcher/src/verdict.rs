@@ -95,7 +95,8 @@ impl fmt::Display for Failure {
             Self::Code(code) => write!(out, "exited with code {code}{}", Hint(*code)),
             Self::NeverJoined { joined } => write!(
                 out,
-                "exited with code 0 and never called MPI_Init, but rank {joined} has called it and would wait for ever"
+                "exited with code 0 and never called MPI_Init, but rank {joined} has called it and would wait \
+                 for ever"
             ),
             Self::Vanished => write!(out, "ended without MPI_Finalize while its wrapper still runs"),
         }

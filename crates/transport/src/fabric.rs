@@ -18,7 +18,8 @@ use std::sync::Arc;
 pub enum TransportError {
     /// The segment could not be made large enough.
     #[error(
-        "cannot grow the job's shared memory to {bytes} bytes: {source}; or set HEDDLE_VNIS to a smaller number"
+        "cannot grow the job's shared memory to {bytes} bytes: {source}; or set HEDDLE_VNIS to a smaller \
+         number"
     )]
     Grow {
         /// Bytes wanted.
@@ -111,14 +112,15 @@ impl Fabric {
         Ok(fabric)
     }
 
-    /// The same, which ends the process by `fail` if a message cannot be sent or read. Without this it panics.
+    /// The same, which ends the process by `fail` if a message cannot be sent or read. Without this it
+    /// panics.
     #[must_use]
     pub fn failing_by(self, fail: Fail) -> Fabric {
         Fabric { fail, ..self }
     }
 
-    /// Gets memory for what all processes look at, and for what others look at to communicate with this one. A ring gets its
-    /// memory from its sender.
+    /// Gets memory for what all processes look at, and for what others look at to communicate with this one.
+    /// A ring gets its memory from its sender.
     fn reserve_own(&self) -> io::Result<()> {
         let Some(shared) = &self.shared else { return Ok(()) };
         let (base, geometry) = (shared.mapping.as_ptr(), &shared.geometry);
@@ -161,8 +163,9 @@ impl Fabric {
         unsafe { &*attendance }
     }
 
-    /// The process whose memory is a peer's and may be copied from and to; `None` if messages from and to this peer are to
-    /// be streamed. Ask when a message of the peer has arrived, since before that it may not be there.
+    /// The process whose memory is a peer's and may be copied from and to; `None` if messages from and to
+    /// this peer are to be streamed. Ask when a message of the peer has arrived, since before that it may not
+    /// be there.
     pub fn copy_partner(&self, peer: usize) -> Option<u32> {
         self.proofs.pid(peer, self.presence(peer).identity())
     }

@@ -18,8 +18,9 @@ use heddle_sync::Bell;
 const PAGE: usize = 4096;
 const LINE: usize = 64;
 
-/// The longest payload that the rings of every job take, in bytes: more is sent in pieces, or by another protocol. The
-/// protocols above take their limits from here, and [`Geometry::for_job`] refuses rings that are too small for it.
+/// The longest payload that the rings of every job take, in bytes: more is sent in pieces, or by another
+/// protocol. The protocols above take their limits from here, and [`Geometry::for_job`] refuses rings that
+/// are too small for it.
 pub const LONGEST_PAYLOAD: usize = 32 << 10;
 
 /// The numbers that fix the layout. All ranks of a job use the same.
@@ -60,7 +61,8 @@ impl Geometry {
         let longest = longest_payload(self.bulk_bytes as u64);
         assert!(
             LONGEST_PAYLOAD as u64 <= longest,
-            "a bulk area of {} bytes takes payloads of at most {longest} bytes, and {LONGEST_PAYLOAD} are sent",
+            "a bulk area of {} bytes takes payloads of at most {longest} bytes, and {LONGEST_PAYLOAD} are \
+             sent",
             self.bulk_bytes
         );
     }

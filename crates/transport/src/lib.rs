@@ -24,23 +24,35 @@
 //! | `presence.rs` | who is there, and who must fence |
 //! | `shared.rs` | the producer of a ring for many threads |
 //! | `mailbox.rs` | the rings of one VNI: `Outbox`, `SharedOutbox`, `Inbox` |
+//! | `modelled.rs` | a ring for the model checker |
 //! | `single_copy.rs` | large messages: one copy, straight from the sender's memory |
 
+// Under the model checker this crate is the rings alone: what goes into shared memory is as large as it is.
+#[cfg(not(loom))]
 mod fabric;
 mod failure;
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod garbage_tests;
+#[cfg(not(loom))]
 mod geometry;
+#[cfg(not(loom))]
 mod mailbox;
+#[cfg(loom)]
+pub mod modelled;
+#[cfg(not(loom))]
 mod presence;
 mod ring;
 mod shared;
+#[cfg(not(loom))]
 pub mod single_copy;
 mod slot;
 
+#[cfg(not(loom))]
 pub use fabric::{Fabric, TransportError};
 pub use failure::{Fail, Failure, Garbage};
+#[cfg(not(loom))]
 pub use geometry::{Geometry, LONGEST_PAYLOAD};
+#[cfg(not(loom))]
 pub use mailbox::{Inbox, Outbox, SharedOutbox};
 pub use ring::{Consumer, Incoming, Offer, Producer};
 pub use slot::{EXTRA_BYTES, Envelope, Header, INLINE_BYTES};

@@ -9,27 +9,35 @@
 //! | `tail`, `bulk_tail` | consumer, private | next cell / byte to read |
 //! | `Credits` | consumer writes, producer reads | how far the consumer has come, published lazily |
 //!
-//! The counters are 64 bits wide and do not wrap: at 10^9 cells a second that would take 580 years, and at 20 GB/s the
-//! bytes would take 29. What does wrap is the flag of a cell, which has room for 31 bits of the lap ([`RingMemory::lap`]).
+//! The counters are 64 bits wide and do not wrap: at 10^9 cells a second that would take 580 years, and at 20
+//! GB/s the bytes would take 29. What does wrap is the flag of a cell, which has room for 31 bits of the lap
+//! ([`RingMemory::lap`]).
 //!
 //! Invariants:
 //! 1. head − credits.cells ≤ cells: a cell is filled only after its earlier message was consumed.
 //! 2. bulk_head − credits.bulk ≤ bulk bytes, and no payload wraps: one that would cross the end starts at 0 again.
-//! 3. Unpublished credits are fewer than a quarter of either area, and one payload takes at most a quarter of the
-//!    bulk area ([`longest_payload`]); so a producer that waits for room always gets it once the consumer has drained
-//!    the ring: at worst a quarter is unpublished, a quarter is skipped before the end, and a quarter is the payload.
+//! 3. Unpublished credits are fewer than a quarter of either area, and one payload takes at most a quarter of
+//!    the bulk area ([`longest_payload`]); so a producer that waits for room always gets it once the consumer
+//!    has drained the ring: at worst a quarter is unpublished, a quarter is skipped before the end, and a
+//!    quarter is the payload.
 //! 4. Whoever publishes credits rings the producer's bell: a producer that sleeps for want of room is woken.
 
-use crate::failure::{Garbage, Peer};
-use crate::slot::{CELL_BYTES, CELL_INLINE_BYTES, Cell, EXTRA_BYTES, Flag, Header, INLINE_BYTES, Kept};
+mod consumer;
+#[cfg(all(test, not(loom)))]
+pub(crate) mod tests;
+
+use crate::failure::Peer;
+use crate::slot::{CELL_BYTES, CELL_INLINE_BYTES, Cell, EXTRA_BYTES, Header, INLINE_BYTES, Kept};
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_platform::hint;
-use heddle_sync::{Bell, Scope};
+
+pub use consumer::{Consumer, Incoming, Offer};
 
 /// How many slots the producer asks for at once, and how many ahead.
 pub(crate) const AHEAD: u64 = 16;
 
-/// One part of so many of either area may be unpublished, and one payload may take as much of the bulk area (invariant 3).
+/// One part of so many of either area may be unpublished, and one payload may take as much of the bulk area
+/// (invariant 3).
 const SHARE: u64 = 4;
 
 /// The longest payload for which a bulk area of this size always has room at some time, in bytes.
@@ -62,16 +70,16 @@ impl RingMemory {
         unsafe { self.cells.byte_add((number & (self.cell_count - 1)) as usize * CELL_BYTES) }
     }
 
-    /// Gets memory for the bulk area up to position `end` and somewhat further; `reserved` bytes have some. Returns how many
-    /// have now.
+    /// Gets memory for the bulk area up to position `end` and somewhat further; `reserved` bytes have some.
+    /// Returns how many have now.
     pub(crate) fn reserve_bulk(&self, reserved: u64, end: u64, peer: Peer) -> u64 {
         let until = end.max(reserved + RESERVED_AT_ONCE).min(self.bulk_bytes);
         peer.reserve(self.bulk.wrapping_add(reserved as usize), (until - reserved) as usize);
         until
     }
 
-    /// The flag of cell number `number`. It is odd, so that it never equals the 0 of a cleared or untouched cell, even
-    /// where the number of the lap no longer fits; and two laps in a row have different flags.
+    /// The flag of cell number `number`. It is odd, so that it never equals the 0 of a cleared or untouched
+    /// cell, even where the number of the lap no longer fits; and two laps in a row have different flags.
     #[inline(always)]
     pub(crate) fn lap(&self, number: u64) -> u32 {
         ((number >> self.cell_count.trailing_zeros()) as u32) << 1 | 1
@@ -251,416 +259,4 @@ impl Producer {
 #[inline(always)]
 fn end_of(position: u64, len: u64) -> u64 {
     (position + len + 63) & !63
-}
-
-/// A message that lies in the ring, to be read inside of [`Consumer::take`] or [`Consumer::offer`].
-#[derive(Debug)]
-pub struct Incoming {
-    /// Its envelope.
-    pub header: Header,
-    payload: *const u8,
-    len: usize,
-    extra: *const u8,
-}
-
-impl Incoming {
-    /// The payload's length in bytes.
-    #[inline(always)]
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether the message has no payload.
-    #[inline(always)]
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// The payload.
-    #[inline(always)]
-    pub fn payload(&self) -> &[u8] {
-        // SAFETY: the bytes lie in the ring and stay untouched until their credit is returned; `offer` does that after
-        // its reader has run, and the reader gets the message by reference.
-        unsafe { std::slice::from_raw_parts(self.payload, self.len) }
-    }
-
-    /// Whether it has a bulk payload, and so [`extra`](Self::extra) bytes beside it.
-    #[inline]
-    pub fn has_extra(&self) -> bool {
-        !std::ptr::eq(self.payload, self.extra)
-    }
-
-    /// The bytes that travelled beside a bulk payload; meaningless for an inline one.
-    #[inline(always)]
-    pub fn extra(&self) -> [u8; EXTRA_BYTES] {
-        // SAFETY: the slot's payload area has at least 24 bytes behind this address.
-        unsafe { self.extra.cast::<[u8; EXTRA_BYTES]>().read_unaligned() }
-    }
-}
-
-/// What became of the next message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Offer {
-    /// There is none.
-    Nothing,
-    /// It was not wanted, and stays.
-    Refused,
-    /// It was wanted, and is gone.
-    Taken,
-}
-
-/// The receiving end of a ring.
-#[derive(Debug)]
-pub struct Consumer {
-    ring: RingMemory,
-    tail: u64,
-    published_tail: u64,
-    bulk_tail: u64,
-    published_bulk: u64,
-    publish_every: u64,
-    /// The producer's.
-    bell: *const Bell,
-    pub(crate) peer: Peer,
-}
-
-// SAFETY: as for `Producer`.
-unsafe impl Send for Consumer {}
-
-impl Consumer {
-    /// # Safety
-    /// `ring` is a ring of a live mapping and this is its only consumer; `bell` outlives it.
-    pub(crate) unsafe fn new(ring: RingMemory, bell: *const Bell, peer: Peer) -> Consumer {
-        let publish_every = (ring.cell_count / SHARE).min(128);
-        Consumer {
-            ring,
-            tail: 0,
-            published_tail: 0,
-            bulk_tail: 0,
-            published_bulk: 0,
-            publish_every,
-            bell,
-            peer,
-        }
-    }
-
-    /// Gives the next message to `read`, if there is one, and then frees its place.
-    #[inline(always)]
-    pub fn take(&mut self, read: impl FnOnce(&Incoming)) -> bool {
-        let offered = self.offer(
-            #[inline(always)]
-            |message| {
-                read(message);
-                true
-            },
-        );
-        offered == Offer::Taken
-    }
-
-    /// Shows the next message to `read`, if there is one, and frees its place if `read` says that it has taken it.
-    #[inline(always)]
-    pub fn offer(&mut self, read: impl FnOnce(&Incoming) -> bool) -> Offer {
-        let (cell, flag) = loop {
-            let cell = self.ring.cell(self.tail);
-            // SAFETY: a cell of a live ring; we are its only consumer.
-            let Some(flag) = (unsafe { Cell::flag(cell, self.ring.lap(self.tail)) }) else {
-                return Offer::Nothing;
-            };
-            if flag.len() <= INLINE_BYTES {
-                break (cell, flag);
-            }
-            if !flag.is_skip() {
-                return self.offer_bulk(cell, flag, read);
-            }
-            self.skip();
-        };
-        let len = flag.len();
-        let cells = if len <= CELL_INLINE_BYTES { 1 } else { self.whole_slot() };
-        // SAFETY: as above, and the flag says that the message is there.
-        let header = unsafe { Cell::header(cell, flag) };
-        // SAFETY: as above.
-        let payload = unsafe { Cell::payload(cell) };
-        if !read(&Incoming { header, payload, len, extra: payload }) {
-            return Offer::Refused;
-        }
-        self.taken(cells)
-    }
-
-    /// As [`offer`](Self::offer), of a message that is not inside its slot.
-    #[inline]
-    fn offer_bulk(&mut self, cell: *mut Cell, flag: Flag, read: impl FnOnce(&Incoming) -> bool) -> Offer {
-        if !flag.is_bulk() {
-            self.peer.refuse(Garbage::SlotLength(flag.len() as u8));
-        }
-        let cells = self.whole_slot();
-        // SAFETY: a cell of a live ring whose flag says that a message is there; we are its only consumer.
-        let (len, position) = unsafe { Cell::bulk_place(cell) };
-        let offset = self.checked_offset(len, position);
-        // SAFETY: as above.
-        let header = unsafe { Cell::header(cell, flag) };
-        // SAFETY: it was checked that the payload lies inside the bulk area.
-        let payload = unsafe { self.ring.bulk.add(offset) };
-        // SAFETY: as above.
-        let inline = unsafe { Cell::payload(cell) };
-        // SAFETY: the extra bytes lie behind the 16 of the place, inside the slot.
-        let extra = unsafe { inline.add(INLINE_BYTES - EXTRA_BYTES) };
-        if !read(&Incoming { header, payload, len: len as usize, extra }) {
-            return Offer::Refused;
-        }
-        self.bulk_tail = end_of(position, len);
-        self.taken(cells)
-    }
-
-    /// Frees the place of the message that was read.
-    #[inline(always)]
-    fn taken(&mut self, cells: u64) -> Offer {
-        self.tail += cells;
-        if self.tail - self.published_tail >= self.publish_every
-            || self.bulk_tail - self.published_bulk >= self.ring.bulk_bytes / SHARE
-        {
-            self.publish();
-        }
-        Offer::Taken
-    }
-
-    /// The cells of a message that takes a whole slot, which begins at its even cell.
-    #[inline(always)]
-    fn whole_slot(&self) -> u64 {
-        if self.tail & 1 == 1 {
-            self.peer.refuse(Garbage::Misplaced);
-        }
-        2
-    }
-
-    /// Passes over the rest of a slot, which holds no message.
-    #[inline]
-    fn skip(&mut self) {
-        if self.tail & 1 == 0 {
-            self.peer.refuse(Garbage::Misplaced);
-        }
-        self.tail += 1;
-    }
-
-    /// Where a payload in the bulk area begins, as far as the sender could have put it there: it is no longer than any that is
-    /// sent, lies within what the sender may fill, and does not wrap.
-    #[inline]
-    fn checked_offset(&self, len: u64, position: u64) -> usize {
-        let (size, longest) = (self.ring.bulk_bytes, longest_payload(self.ring.bulk_bytes));
-        if len > longest {
-            self.peer.refuse(Garbage::PayloadLength { len, longest });
-        }
-        let (ahead, offset) = (position.wrapping_sub(self.bulk_tail), position % size);
-        // Both ends are whole lines; the rest of the last one belongs to the payload.
-        if ahead > size || ahead + len > size || offset + len > size || !position.is_multiple_of(64) {
-            self.peer.refuse(Garbage::PayloadPosition { position, reader: self.bulk_tail });
-        }
-        offset as usize
-    }
-
-    fn publish(&mut self) {
-        self.published_tail = self.tail;
-        self.published_bulk = self.bulk_tail;
-        // SAFETY: the credits of a live ring.
-        let credits = unsafe { &*self.ring.credits };
-        // Release: pairs with the Acquire in `Producer::refresh_cells` and `bulk_room`.
-        credits.cells.store(self.tail, Ordering::Release);
-        credits.bulk.store(self.bulk_tail, Ordering::Release);
-        // SAFETY: the bell outlives the consumer.
-        unsafe { &*self.bell }.ring(Scope::Machine);
-    }
-}
-
-#[cfg(test)]
-pub(crate) mod tests {
-    use super::*;
-    use crate::geometry::{Geometry, LONGEST_PAYLOAD};
-    use crate::slot::Envelope;
-
-    /// A peer that ends the test by its failure.
-    pub(crate) const SOMEBODY: Peer = Peer { rank: 3, fail: |failure| panic!("{failure}") };
-
-    /// A ring in private memory.
-    pub(crate) fn ring(slots: u64, bulk_bytes: u64) -> RingMemory {
-        let credits = Credits { cells: AtomicU64::new(0), bulk: AtomicU64::new(0) };
-        let credits: &'static Credits = Box::leak(Box::new(credits));
-        let lines = vec![[0u64; 8]; slots as usize];
-        let cells = Box::leak(lines.into_boxed_slice()).as_mut_ptr().cast();
-        let bulk = Box::leak(vec![0u8; bulk_bytes as usize].into_boxed_slice()).as_mut_ptr();
-        RingMemory { credits, cells, cell_count: slots * 2, bulk, bulk_bytes }
-    }
-
-    pub(crate) fn ends(ring: RingMemory) -> (Producer, Consumer) {
-        // SAFETY: a private ring, of which this is the one producer.
-        let producer = unsafe { Producer::new(ring, SOMEBODY) };
-        // SAFETY: as above, the one consumer.
-        (producer, unsafe { Consumer::new(ring, Box::leak(Box::default()), SOMEBODY) })
-    }
-
-    /// The numbers of cells just before the flag wraps, and just before a lap would no longer fit into 32 bits.
-    pub(crate) const WRAPS_OF_LAPS: [u64; 2] = [1 << 31, 1 << 32];
-
-    /// Both ends of a ring that has carried all cells before number `start`.
-    fn ends_at(ring: RingMemory, start: u64) -> (Producer, Consumer) {
-        // SAFETY: a private ring.
-        let credits = unsafe { &*ring.credits };
-        credits.cells.store(start, Ordering::Relaxed);
-        let (mut tx, mut rx) = ends(ring);
-        (tx.head, tx.head_limit) = (start, start + ring.cell_count);
-        rx.start_at(start, 0);
-        (tx, rx)
-    }
-
-    impl Consumer {
-        /// The number of the cell that is read next.
-        pub(crate) fn next(&self) -> u64 {
-            self.tail
-        }
-
-        /// Goes on as if all before these numbers had been taken.
-        pub(crate) fn start_at(&mut self, cells: u64, bulk: u64) {
-            (self.tail, self.published_tail) = (cells, cells);
-            (self.bulk_tail, self.published_bulk) = (bulk, bulk);
-        }
-    }
-
-    #[test]
-    fn no_message_appears_where_laps_wrap() {
-        const CELLS: u64 = 16;
-        for laps in WRAPS_OF_LAPS {
-            for len in [0, 8, 9, INLINE_BYTES] {
-                let (mut tx, mut rx) = ends_at(ring(CELLS / 2, 4096), (laps - 3) * CELLS);
-                for tag in 0..8 * CELLS as i32 {
-                    assert!(tx.send_inline(&header(tag), len, |_| {}));
-                    assert!(rx.take(|message| assert_eq!(message.header, header(tag))));
-                    assert!(!rx.take(|message| panic!("nobody sent {message:?}")));
-                }
-            }
-        }
-    }
-
-    pub(crate) fn header(tag: i32) -> Header {
-        Header { kind: 7, aux: 513, context: u64::MAX - 1, envelope: Envelope::new(-5, tag) }
-    }
-
-    #[test]
-    fn carries_every_field_and_stops_when_full() {
-        let memory = ring(8, 4096);
-        let (mut tx, mut rx) = ends(memory);
-        for round in 0..100 {
-            let mut sent = 0;
-            // SAFETY: `fill` gets room for the 5 bytes announced.
-            while tx.send_inline(&header(sent), 5, |to| unsafe { to.write_bytes(sent as u8, 5) }) {
-                sent += 1;
-            }
-            assert!(sent >= 12, "round {round}: only {sent} of 16 cells usable");
-            for tag in 0..sent {
-                assert!(rx.take(|m| {
-                    assert_eq!(m.header, header(tag));
-                    assert_eq!(m.payload(), [tag as u8; 5]);
-                }));
-            }
-            assert!(!rx.take(|_| unreachable!()));
-        }
-    }
-
-    #[test]
-    fn messages_of_all_sizes_keep_their_order_and_bytes() {
-        let memory = ring(8, 4096);
-        let (mut tx, mut rx) = ends(memory);
-        let (mut sent, mut taken) = (0u32, 0u32);
-        // Payloads that look like flags of every lap, to catch a half slot that was not cleared.
-        let pattern = |i: u32| if i.is_multiple_of(3) { (i / 16 + 1) as u8 } else { 1 };
-        let len = |i: u32| (i.wrapping_mul(0x9e37_79b9) >> 16) as usize % (INLINE_BYTES + 1);
-        while taken < 50_000 {
-            for _ in 0..(sent % 7) + 1 {
-                let size = len(sent);
-                // SAFETY: `fill` gets room for `size` bytes.
-                let fill = |to: *mut u8| unsafe {
-                    std::slice::from_raw_parts_mut(to, size)
-                        .iter_mut()
-                        .enumerate()
-                        .for_each(|(k, byte)| *byte = if k % 4 == 0 { pattern(sent) } else { 0 });
-                };
-                if !tx.send_inline(&header(sent as i32), size, fill) {
-                    break;
-                }
-                sent += 1;
-            }
-            while rx.take(|m| {
-                assert_eq!((m.header.envelope.tag() as u32, m.len()), (taken, len(taken)));
-                assert!(m.payload().iter().step_by(4).all(|&b| b == pattern(taken)));
-            }) {
-                taken += 1;
-            }
-            assert_eq!(taken, sent);
-        }
-    }
-
-    /// Lengths up to the longest payload that a job's rings take, in an order that meets the end of the bulk area in all
-    /// ways.
-    pub(crate) fn mixed_lengths() -> impl Iterator<Item = usize> {
-        let random =
-            (0..4000u32).map(|i| (i.wrapping_mul(0x9e37_79b9) >> 8) as usize % (LONGEST_PAYLOAD + 1));
-        [30720, 4096, LONGEST_PAYLOAD].into_iter().chain(random)
-    }
-
-    #[test]
-    fn a_drained_ring_has_room_for_every_payload() {
-        for ranks in [2, 8, 64, 65, 128] {
-            let memory = ring(256, Geometry::for_job(ranks, 1).bulk_bytes as u64);
-            let (mut tx, mut rx) = ends(memory);
-            for len in mixed_lengths() {
-                let sent = tx.send_bulk(&header(1), len, &[0; EXTRA_BYTES], |_| {});
-                assert!(sent, "no room for {len} bytes in a drained ring of a job of {ranks} ranks");
-                assert!(rx.take(|message| assert_eq!(message.len(), len)));
-            }
-        }
-    }
-
-    #[test]
-    fn the_bulk_area_gets_memory_as_far_as_it_is_used() {
-        let bulk_bytes = 4 * RESERVED_AT_ONCE;
-        let (mut tx, mut rx) = ends(ring(256, bulk_bytes));
-        let mut send = |count: usize| {
-            for _ in 0..count {
-                assert!(tx.send_bulk(&header(1), LONGEST_PAYLOAD, &[0; EXTRA_BYTES], |_| {}));
-                assert!(rx.take(|_| {}));
-            }
-            tx.reserved
-        };
-        assert_eq!(send(0), 0);
-        assert_eq!(send(1), RESERVED_AT_ONCE);
-        assert_eq!(send(4), 2 * RESERVED_AT_ONCE);
-        assert_eq!(send(40), bulk_bytes);
-    }
-
-    #[test]
-    #[should_panic(expected = "no shared memory for messages to rank 3")]
-    fn a_ring_without_memory_fails_before_it_is_touched() {
-        let mut memory = ring(8, 4096);
-        // Not mapped, as memory that cannot be had.
-        memory.bulk = std::ptr::without_provenance_mut(4096);
-        ends(memory).0.send_bulk(&header(1), 100, &[0; EXTRA_BYTES], |_| unreachable!("nothing is written"));
-    }
-
-    #[test]
-    fn bulk_payloads_never_wrap_or_overlap() {
-        let memory = ring(16, 4096);
-        let (mut tx, mut rx) = ends(memory);
-        let mut queue = std::collections::VecDeque::new();
-        for i in 0..10_000usize {
-            let len = (i * 37) % (tx.max_bulk() + 1);
-            let extra = [i as u8; EXTRA_BYTES];
-            // SAFETY: `fill` gets room for `len` bytes.
-            while !tx.send_bulk(&header(i as i32), len, &extra, |to| unsafe { to.write_bytes(i as u8, len) })
-            {
-                let expected: usize = queue.pop_front().expect("room is found once the ring is drained");
-                assert!(rx.take(|m| {
-                    assert_eq!(m.header.envelope.tag(), expected as i32);
-                    assert!(m.payload().iter().all(|&b| b == expected as u8));
-                    assert_eq!(m.extra(), [expected as u8; EXTRA_BYTES]);
-                }));
-            }
-            queue.push_back(i);
-        }
-    }
 }

@@ -121,7 +121,7 @@ impl SharedProducer {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
     use crate::geometry::Geometry;

@@ -2,11 +2,12 @@
 //! (`process_vm_readv`, `process_vm_writev`). Containers and hardened kernels may forbid it; then the engine streams
 //! through the rings instead.
 //!
-//! A process id means something only within its PID namespace: in another container the peer's id may be this process's
-//! own, or a stranger's. So a peer must prove that its id means the peer before its memory is touched. Each process publishes
-//! a random number, its *cookie*, together with the cookie's address in its memory ([`Presence`](crate::presence)). Before the
-//! first copy to or from a peer this process reads that memory by the peer's id. If the kernel forbids this, or if
-//! another number lies there, then everything from and to this peer is streamed.
+//! A process id means something only within its PID namespace: in another container the peer's id may be this
+//! process's own, or a stranger's. So a peer must prove that its id means the peer before its memory is
+//! touched. Each process publishes a random number, its *cookie*, together with the cookie's address in its
+//! memory (`presence.rs`). Before the first copy to or from a peer this process reads that
+//! memory by the peer's id. If the kernel forbids this, or if another number lies there, then everything from
+//! and to this peer is streamed.
 
 use heddle_platform::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::io;
@@ -48,8 +49,8 @@ impl Identity {
     }
 }
 
-/// A number that no other process of the machine has, with the certainty of 64 random bits; 0 if there is no randomness, and
-/// then it proves nothing.
+/// A number that no other process of the machine has, with the certainty of 64 random bits; 0 if there is no
+/// randomness, and then it proves nothing.
 fn random() -> u64 {
     let mut bytes = 0u64.to_ne_bytes();
     // SAFETY: the array has the length given.
@@ -73,7 +74,8 @@ impl Proofs {
 
     /// The process id of a peer whose memory may be copied. The first call for a peer asks it for a proof.
     pub(crate) fn pid(&self, peer: usize, identity: Identity) -> Option<u32> {
-        // Relaxed: the state carries nothing else. Threads that ask for a proof at the same time get the same.
+        // Relaxed: the state carries nothing else. Threads that ask for a proof at the same time get the
+        // same.
         let mut state = self.0[peer].load(Ordering::Relaxed);
         if state == UNKNOWN {
             state = if identity.is_reachable() { PROVED } else { REFUSED };
@@ -183,7 +185,8 @@ mod tests {
         if !own.is_reachable() {
             return eprintln!("skipped: the kernel forbids single copies here");
         }
-        // As in another PID namespace: the id means this process, and something else lies at the peer's address.
+        // As in another PID namespace: the id means this process, and something else lies at the peer's
+        // address.
         assert!(!Identity { cookie: own.cookie ^ 1, ..own }.is_reachable());
         assert!(!Identity { address: 8, ..own }.is_reachable());
         assert!(!Identity { pid: u32::MAX, ..own }.is_reachable());

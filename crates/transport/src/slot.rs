@@ -14,19 +14,19 @@
 //! move is what counts: the producer's stores leave in order, and each line that the consumer has read before must
 //! first be taken back from it.
 //!
-//! The first word is the flag: a cell holds message number *i* when its lap equals 2 ⌊*i* / cells⌋ + 1 (modulo 2^32,
-//! and so never 0). The producer
-//! fills everything else first and stores this word last (Release); the consumer loads it (Acquire). Laps make
-//! clearing unnecessary, so the consumer never writes to the line, and zeroed memory is an empty ring.
+//! The first word is the flag: a cell holds message number *i* when its lap equals 2 ⌊*i* / cells⌋ + 1
+//! (modulo 2^32, and so never 0). The producer fills everything else first and stores this word last
+//! (Release); the consumer loads it (Acquire). Laps make clearing unnecessary, so the consumer never writes
+//! to the line, and zeroed memory is an empty ring.
 //!
 //! Invariants:
 //! 1. An even cell's first word is only ever a flag word, since every message that takes a whole slot begins there.
 //! 2. An odd cell's first word may be left over from the payload of a whole-slot message. The consumer looks at it
 //!    only after a message in the even cell of the same lap, and that message's producer clears it first.
 //!
-//! The consumer believes nothing of this: it checks lengths and positions before it follows them, since the other process
-//! may have written anything. The checks cost a small message nothing: one comparison tells a valid length inside the slot
-//! from all else.
+//! The consumer believes nothing of this: it checks lengths and positions before it follows them, since the
+//! other process may have written anything. The checks cost a small message nothing: one comparison tells a
+//! valid length inside the slot from all else.
 //!
 //! Why the flag is inside the slot: with head and tail indices a message costs a second cache line each way, which
 //! was measured as 18 ns more latency and a third of the rate.
@@ -39,8 +39,8 @@ pub const INLINE_BYTES: usize = 40;
 pub const EXTRA_BYTES: usize = 24;
 /// Bytes of payload that fit into half a slot.
 pub(crate) const CELL_INLINE_BYTES: usize = 8;
-/// Bytes of a cell.
-pub(crate) const CELL_BYTES: usize = 32;
+/// Bytes from one cell to the next.
+pub(crate) const CELL_BYTES: usize = if cfg!(loom) { size_of::<Cell>() } else { 32 };
 /// The value of `len` that says the payload lies in the bulk area.
 const IN_BULK: u8 = 0xff;
 /// The value of `len` of a cell that holds no message.
@@ -98,9 +98,16 @@ pub(crate) struct Cell {
     word: AtomicU64,
     context: u64,
     envelope: Envelope,
-    payload: [u8; INLINE_BYTES],
+    payload: Payload,
 }
 
+/// Under the model checker a payload is followed, and every cell has one of its own (see `modelled.rs`).
+#[cfg(not(loom))]
+type Payload = [u8; INLINE_BYTES];
+#[cfg(loom)]
+type Payload = crate::modelled::Tracked;
+
+#[cfg(not(loom))]
 const _: () = assert!(size_of::<Cell>() == 64);
 
 /// The first word of a cell that holds a message, or of one that is passed over.
@@ -134,7 +141,21 @@ pub(crate) enum Kept {
     Bulk,
 }
 
+#[cfg(loom)]
+impl Kept {
+    fn takes_whole_slot(self) -> bool {
+        !matches!(self, Kept::Inline { len } if len <= CELL_INLINE_BYTES)
+    }
+}
+
 impl Cell {
+    /// A cell of an untouched ring.
+    #[cfg(loom)]
+    pub(crate) fn untouched() -> Cell {
+        let payload = crate::modelled::untouched();
+        Cell { word: AtomicU64::new(0), context: 0, envelope: Envelope::new(0, 0), payload }
+    }
+
     /// The address of the payload area.
     ///
     /// # Safety
@@ -143,6 +164,32 @@ impl Cell {
     pub(crate) unsafe fn payload(cell: *mut Cell) -> *mut u8 {
         // SAFETY: the caller vouches for `cell`; the field lies inside it.
         unsafe { (&raw mut (*cell).payload).cast() }
+    }
+
+    /// The payload area, where this crate writes to it itself.
+    ///
+    /// # Safety
+    /// As [`Cell::write_envelope`].
+    #[inline(always)]
+    unsafe fn place_to_write(cell: *mut Cell) -> *mut u8 {
+        // SAFETY: the caller's promise.
+        let payload = unsafe { Cell::payload(cell) };
+        #[cfg(loom)]
+        let payload = crate::modelled::to_write(payload);
+        payload
+    }
+
+    /// The payload area, where this crate reads it itself.
+    ///
+    /// # Safety
+    /// As [`Cell::header`].
+    #[inline(always)]
+    unsafe fn place_to_read(cell: *mut Cell) -> *const u8 {
+        // SAFETY: the caller's promise.
+        let payload = unsafe { Cell::payload(cell) };
+        #[cfg(loom)]
+        let payload = crate::modelled::to_read(payload);
+        payload
     }
 
     /// Writes the header's plain fields (not the flag word).
@@ -165,7 +212,7 @@ impl Cell {
     #[expect(clippy::cast_ptr_alignment, reason = "read and written as unaligned")]
     pub(crate) unsafe fn write_bulk_place(cell: *mut Cell, len: u64, position: u64) {
         // SAFETY: exclusive by the caller's promise.
-        let words = unsafe { Cell::payload(cell) }.cast::<[u64; 2]>();
+        let words = unsafe { Cell::place_to_write(cell) }.cast::<[u64; 2]>();
         // SAFETY: 40 bytes of payload hold two words; write_unaligned asks for no alignment.
         unsafe { words.write_unaligned([len, position]) };
     }
@@ -177,7 +224,7 @@ impl Cell {
     #[inline(always)]
     pub(crate) unsafe fn write_extra(cell: *mut Cell, extra: &[u8; EXTRA_BYTES]) {
         // SAFETY: the caller's promise.
-        let payload = unsafe { Cell::payload(cell) };
+        let payload = unsafe { Cell::place_to_write(cell) };
         // SAFETY: the payload area has 40 bytes; the extra ones follow the 16 of the place.
         let target = unsafe { payload.add(INLINE_BYTES - EXTRA_BYTES) };
         // SAFETY: as above; source and target do not overlap.
@@ -198,7 +245,12 @@ impl Cell {
             | u64::from(header.kind) << 32
             | u64::from(len) << 40
             | u64::from(header.aux) << 48;
-        // SAFETY: the slot is live. Release: pairs with the Acquire in `read`.
+        #[cfg(loom)]
+        if kept.takes_whole_slot() {
+            // SAFETY: a message that takes a whole slot is in its even cell.
+            unsafe { crate::modelled::leave_over(&(*cell.add(1)).word, lap) };
+        }
+        // SAFETY: the slot is live. Release: pairs with the Acquire in `flag`.
         unsafe { &(*cell).word }.store(word, Ordering::Release);
     }
 
@@ -207,7 +259,7 @@ impl Cell {
     /// # Safety
     /// As [`Cell::write_envelope`].
     pub(crate) unsafe fn publish_skip(cell: *mut Cell, lap: u32) {
-        // SAFETY: the cell is live. Release: pairs with the Acquire in `read`.
+        // SAFETY: the cell is live. Release: pairs with the Acquire in `flag`.
         unsafe { &(*cell).word }.store(u64::from(lap) | u64::from(SKIPPED) << 40, Ordering::Release);
     }
 
@@ -235,7 +287,8 @@ impl Cell {
     /// The header of the message with this flag.
     ///
     /// # Safety
-    /// As [`Cell::flag`], which has given the flag: so the producer has finished with this slot until we return the credit.
+    /// As [`Cell::flag`], which has given the flag: so the producer has finished with this slot until we
+    /// return the credit.
     #[inline(always)]
     pub(crate) unsafe fn header(cell: *mut Cell, Flag(word): Flag) -> Header {
         // SAFETY: the caller's promise.
@@ -253,7 +306,7 @@ impl Cell {
     #[expect(clippy::cast_ptr_alignment, reason = "read and written as unaligned")]
     pub(crate) unsafe fn bulk_place(cell: *mut Cell) -> (u64, u64) {
         // SAFETY: the caller's promise.
-        let words = unsafe { Cell::payload(cell) }.cast::<[u64; 2]>();
+        let words = unsafe { Cell::place_to_read(cell) }.cast::<[u64; 2]>();
         // SAFETY: 40 bytes of payload hold two words; read_unaligned asks for no alignment.
         let [len, position] = unsafe { words.read_unaligned() };
         (len, position)

@@ -74,7 +74,7 @@ impl Context {
         self.id.load(Ordering::Relaxed) | plane as u64
     }
 
-    /// The default VNI: that of all messages, unless they are [sharded](mapping).
+    /// The default VNI: that of all messages, unless they are sharded (`mapping.rs`).
     #[inline(always)]
     pub fn vni(&self) -> u32 {
         self.vni.load(Ordering::Relaxed)

@@ -83,7 +83,7 @@ pub unsafe fn owner<'a>(id: RequestId) -> &'a mut Ownership {
     unsafe { &mut *at(id).owner.get() }
 }
 
-/// Completes a request. If it is a part of a joint one, that is to be told ([`complete_part`]).
+/// Completes a request. If it is a part of a joint one, that is to be told ([`complete_part`](super::complete_part)).
 ///
 /// # Safety
 /// The request is active and the caller has its flight.
@@ -141,7 +141,7 @@ unsafe fn complete_detached(id: RequestId, outcome: Outcome) -> Option<PartOver>
     joint.map(|whole| PartOver { whole, kind, outcome })
 }
 
-/// Has the watcher signalled when the request completes; only after [`signal_watchers`].
+/// Has the watcher signalled when the request completes; only after [`signal_watchers`](super::signal_watchers).
 ///
 /// # Safety
 /// The watcher stays where it is until it was taken out by [`unwatch`] and has left.

@@ -1,8 +1,8 @@
-//! Messages of the protocols, checked before they are followed: they name requests of this process and places in buffers, and
-//! come from a process that may have been overwritten by its program.
+//! Messages of the protocols, checked before they are followed: they name requests of this process and places
+//! in buffers, and come from a process that may have been overwritten by its program.
 //!
-//! A peer that sends garbage ends the job with a message that names it (`Fabric::refuse`). What is checked keeps this
-//! process within its own memory; a wrong message that could have been a right one is not noticed.
+//! A peer that sends garbage ends the job with a message that names it (`Fabric::refuse`). What is checked
+//! keeps this process within its own memory; a wrong message that could have been a right one is not noticed.
 
 use super::core::Core;
 use super::way::Rules;
@@ -72,8 +72,8 @@ impl<S: Rules> Core<S> {
     ) -> RequestId {
         let Some(id) = request::find_active(number, of) else { self.refuse_operation(peer, kind, number) };
         request::take_over(id);
-        // SAFETY: an operation that waits for a message of a peer belongs to the section of arrivals. One that does not is
-        // named by garbage only, and the job ends.
+        // SAFETY: an operation that waits for a message of a peer belongs to the section of arrivals. One
+        // that does not is named by garbage only, and the job ends.
         let flight = unsafe { request::flight(id) };
         if flight.peer != peer || !waits(flight) {
             self.refuse_operation(peer, kind, number);
@@ -177,7 +177,8 @@ mod tests {
             let mut bytes = [0; 1000];
             for kind in [wire::CTS, wire::DATA, wire::PUSH, wire::PUSHED, wire::FIN] {
                 let mut ranks = Ranks::new(&model);
-                // SAFETY: the bytes outlive the operation: nothing is written to them any more when the reader has ended.
+                // SAFETY: the bytes outlive the operation: nothing is written to them any more when the
+                // reader has ended.
                 let id = unsafe { ranks::receive(&ranks.reader, 7, &mut bytes) };
                 ranks.send(kind, &[u64::from(id), 0, 0], (kind == wire::DATA).then_some(100));
                 assert!(ranks.refused().contains("which does not wait for it"));

@@ -111,8 +111,9 @@ impl<P: Platform> Claims<P> {
 
     /// Claims a slot, and so many lines in a row; `None` if there is no room now.
     ///
-    /// The lines do not wrap, so up to that number of lines is skipped before the ring's end. A caller must ask for no more
-    /// than half of the lines whose credits the reader always returns; more might not find room in an empty ring.
+    /// The lines do not wrap, so up to that number of lines is skipped before the ring's end. A caller must
+    /// ask for no more than half of the lines whose credits the reader always returns; more might not find
+    /// room in an empty ring.
     #[inline]
     pub fn claim(&self, lines: u64, credits: &Credits<'_, P>) -> Option<Claim> {
         // Acquire: see invariant 2.
@@ -233,8 +234,8 @@ mod tests {
 
     #[test]
     fn counts_on_where_its_numbers_wrap() {
-        // Just before the end of both numbers, of one of them, and of numbers that have wrapped before; with a number of
-        // lines that divides theirs, and with one that does not.
+        // Just before the end of both numbers, of one of them, and of numbers that have wrapped before; with
+        // a number of lines that divides theirs, and with one that does not.
         for (slot, line) in [(SLOTS, LINES), (SLOTS, 0), (0, LINES), (5 * SLOTS + 4, 3 * LINES + 2)] {
             for lines in [4, 10] {
                 let (slot, line) = (slot.saturating_sub(2), line.saturating_sub(3));

@@ -1,0 +1,175 @@
+//! A ring for the model checker: the shipped producers and consumer over memory that loom follows.
+//!
+//! A payload, in a slot or in a line of the bulk area, is one tracked place: loom reports two accesses to it
+//! that nothing orders. The two cells of a slot do not overlap here. What the overlap does, the model does by
+//! itself: a message that takes the whole slot leaves something in the odd cell's first word that looks like
+//! a flag, and the worst there is, that of the next lap ([`leave_over`]).
+
+use crate::failure::Peer;
+use crate::ring::{Consumer, Credits, Producer, RingMemory};
+use crate::shared::SharedProducer;
+use crate::slot::Cell;
+use crate::{EXTRA_BYTES, Envelope, Header};
+use heddle_platform::atomic::{AtomicU64, Ordering};
+use heddle_platform::cell::UnsafeCell;
+use heddle_sync::Bell;
+
+/// Memory that loom follows, in place of a payload.
+pub(crate) type Tracked = UnsafeCell<[u64; 5]>;
+
+/// A line of the bulk area.
+#[repr(align(64))]
+#[derive(Debug)]
+struct Line(#[expect(dead_code, reason = "reached by its address")] Tracked);
+
+const _: () = assert!(size_of::<Line>() == 64);
+
+pub(crate) fn untouched() -> Tracked {
+    UnsafeCell::new([0; 5])
+}
+
+fn tracked<'a>(payload: *const u8) -> &'a Tracked {
+    // SAFETY: payloads are tracked places, in slots and in lines, and live as long as the ring.
+    unsafe { &*payload.cast() }
+}
+
+pub(crate) fn to_write(payload: *mut u8) -> *mut u8 {
+    tracked(payload).with_mut(|bytes| bytes.cast())
+}
+
+pub(crate) fn to_read(payload: *const u8) -> *const u8 {
+    tracked(payload).with(|bytes| bytes.cast())
+}
+
+/// Writes what a payload of a message that takes a whole slot may leave where the odd cell has its flag.
+pub(crate) fn leave_over(word: &AtomicU64, lap: u32) {
+    word.store(u64::from(lap.wrapping_add(2)), Ordering::Relaxed);
+}
+
+/// A ring in memory of a model.
+#[derive(Debug)]
+pub struct Ring {
+    memory: RingMemory,
+    bell: *const Bell,
+    _credits: Box<Credits>,
+    _cells: Box<[Cell]>,
+    _lines: Box<[Line]>,
+    _bell: Box<Bell>,
+}
+
+// SAFETY: the pointers lead into the boxes; the ends of the ring follow its protocol, which is what is
+// checked.
+unsafe impl Send for Ring {}
+// SAFETY: as above.
+unsafe impl Sync for Ring {}
+
+/// How a message's payload travels: in half a slot, in a whole slot, or in the bulk area.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Size {
+    /// In half a slot.
+    Half,
+    /// In a whole slot.
+    Whole,
+    /// In the bulk area, one line.
+    Bulk,
+}
+
+/// A sender of one thread.
+#[derive(Debug)]
+pub struct Sender(Producer);
+
+/// A sender of many threads.
+#[derive(Debug)]
+pub struct SharedSender(SharedProducer);
+
+impl Ring {
+    /// A ring of so many slots and lines.
+    pub fn new(slots: usize, lines: usize) -> Ring {
+        let credits = Box::new(Credits { cells: AtomicU64::new(0), bulk: AtomicU64::new(0) });
+        let mut cells: Box<[Cell]> = (0..2 * slots).map(|_| Cell::untouched()).collect();
+        let mut lines: Box<[Line]> = (0..lines).map(|_| Line(untouched())).collect();
+        let bell = Box::new(Bell::default());
+        let memory = RingMemory {
+            credits: &raw const *credits,
+            cells: cells.as_mut_ptr(),
+            cell_count: 2 * slots as u64,
+            bulk: lines.as_mut_ptr().cast(),
+            bulk_bytes: 64 * lines.len() as u64,
+        };
+        let pointer = &raw const *bell;
+        Ring { memory, bell: pointer, _credits: credits, _cells: cells, _lines: lines, _bell: bell }
+    }
+
+    fn peer() -> Peer {
+        Peer { rank: 1, fail: |failure| panic!("{failure}") }
+    }
+
+    /// Its only sender, for one thread.
+    pub fn sender(&self) -> Sender {
+        // SAFETY: the ring outlives its ends, and the caller makes one of each.
+        Sender(unsafe { Producer::new(self.memory, Ring::peer()) })
+    }
+
+    /// Its only sender, for many threads.
+    pub fn shared_sender(&self) -> SharedSender {
+        // SAFETY: as above.
+        SharedSender(unsafe { SharedProducer::new(self.memory, Ring::peer()) })
+    }
+
+    /// Its only reader.
+    pub fn reader(&self) -> Consumer {
+        // SAFETY: as above.
+        unsafe { Consumer::new(self.memory, self.bell, Ring::peer()) }
+    }
+}
+
+impl Sender {
+    /// Sends a message; false if there is no room.
+    pub fn send(&mut self, tag: i32, size: Size) -> bool {
+        let (header, fill) = (header(tag), |to: *mut u8| write(to, tag));
+        match size {
+            Size::Half => self.0.send_inline(&header, 8, fill),
+            Size::Whole => self.0.send_inline(&header, 40, fill),
+            Size::Bulk => self.0.send_bulk(&header, 64, &[0; EXTRA_BYTES], fill),
+        }
+    }
+}
+
+impl SharedSender {
+    /// Sends a message; false if there is no room.
+    pub fn send(&self, tag: i32, size: Size) -> bool {
+        let (header, fill) = (header(tag), |to: *mut u8| write(to, tag));
+        match size {
+            Size::Half => self.0.send_inline(&header, 8, fill),
+            Size::Whole => self.0.send_inline(&header, 40, fill),
+            Size::Bulk => self.0.send_bulk(&header, 64, &[0; EXTRA_BYTES], fill),
+        }
+    }
+}
+
+/// Takes the next message: its tag, if there is one.
+///
+/// # Panics
+/// If its payload is another message's.
+pub fn take(reader: &mut Consumer) -> Option<i32> {
+    let mut taken = None;
+    reader.take(|message| {
+        let tag = message.header.envelope.tag();
+        let payload = to_read(message.payload().as_ptr()).cast::<u64>();
+        // SAFETY: a tracked place holds words.
+        let found = unsafe { payload.read() };
+        assert_eq!(found, tag as u64, "another message's payload");
+        taken = Some(tag);
+    });
+    taken
+}
+
+fn header(tag: i32) -> Header {
+    Header { kind: 1, aux: 0, context: 0, envelope: Envelope::new(0, tag) }
+}
+
+fn write(to: *mut u8, tag: i32) {
+    let payload = to_write(to).cast::<u64>();
+    // SAFETY: a tracked place holds words.
+    unsafe { payload.write(tag as u64) };
+}
