@@ -9,9 +9,9 @@ use std::str::FromStr;
 pub enum Arbitration {
     /// All threads by one lock.
     One(LockKind),
-    /// The two-level priority lock `P-X-Y` (Amer et al., TOPC 2019, section 4.1): X orders the issuing threads, Y the
-    /// waiting threads, and issuing threads go first. Each class takes its lock's
-    /// [strict form](LockKind::in_class).
+    /// The two-level priority lock `P-X-Y` (Amer et al., TOPC 2019, section 4.1): X orders the issuing
+    /// threads, Y the waiting threads, and issuing threads go first. Each class takes its lock's [strict
+    /// form](LockKind::in_class).
     Priority(LockKind, LockKind),
 }
 
