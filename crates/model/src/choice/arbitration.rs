@@ -76,7 +76,7 @@ mod tests {
                 assert_eq!(Arbitration::Priority(*main, *progress).to_string(), pair);
             }
         }
-        for wrong in ["", "p-", "p-mcs", "p-mcs-", "p-mcs-mcs-mcs", "spin"] {
+        for wrong in ["", "p-", "p-mcs", "p-mcs-", "p-mcs-mcs-mcs", "no-such-lock"] {
             let error = wrong.parse::<Arbitration>().expect_err("not an arbitration");
             assert!(error.to_string().contains("abortable-mcs"), "{error}");
         }
