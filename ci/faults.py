@@ -23,6 +23,7 @@ patch outlives changes elsewhere in its file.
 """
 
 import argparse
+import fcntl
 import json
 import os
 import random
@@ -228,6 +229,10 @@ def main():
         chosen = random.Random(seed).sample(chosen, min(options.sample, len(chosen)))
         print(f"a sample of {len(chosen)}; again with --sample {options.sample} --seed {seed}", flush=True)
 
+    TREE.mkdir(parents=True, exist_ok=True)
+    # One run at a time has the copy; it is given back when this process ends.
+    lock = (TREE.parent / "lock").open("w")
+    fcntl.flock(lock, fcntl.LOCK_EX)
     copy_sources()
     if options.sound:
         sys.exit(1 if sound(chosen, options.kind) else 0)

@@ -1,6 +1,7 @@
 //! Why a thread enters a section.
 
-/// Why a section is entered. A two-level priority lock treats the two differently (Amer et al., TOPC 2019, section 5).
+/// Why a section is entered. A two-level priority lock treats the two differently (Amer et al., TOPC 2019,
+/// section 5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Path {
     /// To issue an operation.

@@ -1,5 +1,5 @@
-//! Threads that the library starts in a program that does not know of them: the program's signals are not delivered to them,
-//! and they may be put on a core.
+//! Threads that the library starts in a program that does not know of them: the program's signals are not
+//! delivered to them, and they may be put on a core.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -9,8 +9,8 @@ use std::thread::{Builder, JoinHandle};
 /// How many hardware threads a set of the kernel's can name.
 pub const MOST_CORES: usize = libc::CPU_SETSIZE as usize;
 
-/// Starts a thread of that name on which no signal is handled; if `core` is given, on the hardware thread of that number of
-/// the kernel's.
+/// Starts a thread of that name on which no signal is handled; if `core` is given, on the hardware thread of
+/// that number of the kernel's.
 ///
 /// # Errors
 ///

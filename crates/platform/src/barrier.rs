@@ -1,13 +1,14 @@
 //! An asymmetric fence: free for the many, dear for the few.
 //!
-//! Two sides write one word each and then read the other's (Dekker's handshake). For at least one of them to see the
-//! other, both need a full fence between their write and their read. When one side runs a million times a second and
-//! the other once in a while, the frequent side calls [`light`] and the rare side [`heavy`]: `heavy` makes every
-//! thread of the [`Scope`] that runs at that moment pass a full fence (`membarrier`, an interrupt to the other cores,
-//! about 12 µs when they are busy), so `light` only has to keep the compiler from reordering.
+//! Two sides write one word each and then read the other's (Dekker's handshake). For at least one of them to
+//! see the other, both need a full fence between their write and their read. When one side runs a million
+//! times a second and the other once in a while, the frequent side calls [`light`] and the rare side
+//! [`heavy`]: `heavy` makes every thread of the [`Scope`] that runs at that moment pass a full fence
+//! (`membarrier`, an interrupt to the other cores, about 12 µs when they are busy), so `light` only has to
+//! keep the compiler from reordering.
 //!
-//! **Guarantee.** If thread A does `x = 1; light(); read y` and thread B does `y = 1; heavy(scope); read x`, with A
-//! within B's scope, then A reads 1 or B reads 1 (or both). Two `light` sides guarantee nothing.
+//! **Guarantee.** If thread A does `x = 1; light(); read y` and thread B does `y = 1; heavy(scope); read x`,
+//! with A within B's scope, then A reads 1 or B reads 1 (or both). Two `light` sides guarantee nothing.
 //!
 //! | state | `light` | `heavy` | left by |
 //! |---|---|---|---|
@@ -16,18 +17,18 @@
 //! | `ASYMMETRIC` | compiler fence | membarrier | [`force_fences`] |
 //! | `FORCED` | full fence | membarrier | never |
 //!
-//! A thread may act on an outdated state: a `light` that still fences is only slower, and `heavy` stays a membarrier
-//! once any `light` may have been a compiler fence.
+//! A thread may act on an outdated state: a `light` that still fences is only slower, and `heavy` stays a
+//! membarrier once any `light` may have been a compiler fence.
 //!
-//! **Between processes** the kernel interrupts those that registered, so every process that shares memory calls
-//! [`register`] before it touches it. If one of them finds [`is_asymmetric`] false (a container may filter the system
-//! call), its `heavy` reaches nobody: then all of them call [`force_fences`].
+//! **Between processes** the kernel interrupts those that registered, so every process that shares memory
+//! calls [`register`] before it touches it. If one of them finds [`is_asymmetric`] false (a container may
+//! filter the system call), its `heavy` reaches nobody: then all of them call [`force_fences`].
 
 use crate::Scope;
 use crate::atomic::{Ordering, fence};
 
-/// The frequent side: orders the caller's earlier writes before its later reads as seen by a thread that calls
-/// [`heavy`] between its own write and read.
+/// The frequent side: orders the caller's earlier writes before its later reads as seen by a thread that
+/// calls [`heavy`] between its own write and read.
 #[inline(always)]
 pub fn light() {
     #[cfg(not(loom))]
@@ -46,8 +47,8 @@ pub fn heavy(scope: Scope) {
     fence(Ordering::SeqCst);
 }
 
-/// Finds out once what the kernel offers and registers this process for it; later calls cost a load. Until then
-/// [`light`] is a full fence.
+/// Finds out once what the kernel offers and registers this process for it; later calls cost a load. Until
+/// then [`light`] is a full fence.
 pub fn register() {
     #[cfg(not(loom))]
     hardware::register();
@@ -62,8 +63,8 @@ pub fn is_asymmetric() -> bool {
     true
 }
 
-/// Makes [`light`] a full fence in this process from now on, for the case that another process that shares memory
-/// with it has no membarrier.
+/// Makes [`light`] a full fence in this process from now on, for the case that another process that shares
+/// memory with it has no membarrier.
 pub fn force_fences() {
     #[cfg(not(loom))]
     hardware::force_fences();
@@ -106,10 +107,11 @@ mod hardware {
             Scope::Process => libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED,
             Scope::Machine => libc::MEMBARRIER_CMD_GLOBAL_EXPEDITED,
         };
-        // The registration belongs to the address space. A child made by fork inherits it; should a kernel not do
-        // that, asking again mends it.
+        // The registration belongs to the address space. A child made by fork inherits it; should a kernel
+        // not do that, asking again mends it.
         if membarrier(command).is_err() && (!ask_kernel() || membarrier(command).is_err()) {
-            // Going on would break mutual exclusion without a trace, and there is nobody to hand the error to.
+            // Going on would break mutual exclusion without a trace, and there is nobody to hand the error
+            // to.
             eprintln!(
                 "heddle: membarrier was available when this process started and now fails: {}. \
                  Stopping, since memory order can no longer be guaranteed.",

@@ -1,9 +1,10 @@
 //! Time: nanoseconds that mean something, and ticks that cost little.
 //!
-//! [`now_ns`] is `CLOCK_MONOTONIC`, the same in all processes of the machine. [`ticks`] is the cycle counter, for
-//! budgets of a spin or a forced yield; the two are compared once, for about 50 µs, when a conversion is first asked
-//! for. Differences of ticks are taken with `wrapping_sub`: should counters of two cores disagree, a budget ends early
-//! instead of never. Under `loom` both stand still and every budget is spent at once.
+//! [`now_ns`] is `CLOCK_MONOTONIC`, the same in all processes of the machine. [`ticks`] is the cycle counter,
+//! for budgets of a spin or a forced yield; the two are compared once, for about 50 µs, when a conversion is
+//! first asked for. Differences of ticks are taken with `wrapping_sub`: should counters of two cores
+//! disagree, a budget ends early instead of never. Under `loom` both stand still and every budget is spent at
+//! once.
 
 /// Nanoseconds of `CLOCK_MONOTONIC`.
 #[must_use]
@@ -24,7 +25,8 @@ pub fn ticks() -> u64 {
     0
 }
 
-/// How many [`ticks`] go into that many nanoseconds. A load, a multiplication and a shift after the first call.
+/// How many [`ticks`] go into that many nanoseconds. A load, a multiplication and a shift after the first
+/// call.
 #[inline]
 #[must_use]
 pub fn ns_to_ticks(ns: u64) -> u64 {

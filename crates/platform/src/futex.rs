@@ -1,8 +1,8 @@
 //! Sleeping until a 32-bit word changes.
 //!
-//! The kernel compares and falls asleep in one step, so a waker that first changes the word and then calls [`wake`]
-//! is never missed. Under `loom` the same contract is kept by a blocked thread: a wake-up that the algorithm forgets
-//! shows as a deadlock.
+//! The kernel compares and falls asleep in one step, so a waker that first changes the word and then calls
+//! [`wake`] is never missed. Under `loom` the same contract is kept by a blocked thread: a wake-up that the
+//! algorithm forgets shows as a deadlock.
 
 use crate::Scope;
 use crate::atomic::AtomicU32;
@@ -11,15 +11,16 @@ use std::time::Duration;
 /// How many sleepers [`wake`] wakes: all of them.
 pub const ALL: u32 = i32::MAX as u32;
 
-/// Sleeps while `word` holds `expected`, until a [`wake`], the `timeout` or a signal. Spurious returns are allowed, so
-/// the caller looks again. Returns false when the time ran out.
+/// Sleeps while `word` holds `expected`, until a [`wake`], the `timeout` or a signal. Spurious returns are
+/// allowed, so the caller looks again. Returns false when the time ran out.
 ///
 /// Under `loom` a wait with a timeout returns at once.
 pub fn wait(word: &AtomicU32, expected: u32, timeout: Option<Duration>, scope: Scope) -> bool {
     imp::wait(word, expected, timeout, scope)
 }
 
-/// Wakes up to `count` threads that sleep on `word`; returns how many there were (0 under `loom`, which does not say).
+/// Wakes up to `count` threads that sleep on `word`; returns how many there were (0 under `loom`, which does
+/// not say).
 pub fn wake(word: &AtomicU32, count: u32, scope: Scope) -> u32 {
     imp::wake(word, count, scope)
 }
@@ -64,8 +65,9 @@ mod imp {
     use std::collections::HashMap;
     use std::sync::Arc;
 
-    // The kernel's table of sleepers, by address. Its lock orders a waiter's comparison and a waker's call as the
-    // kernel's bucket lock does; a waker that never calls wake() does not touch it and so gains no ordering from it.
+    // The kernel's table of sleepers, by address. Its lock orders a waiter's comparison and a waker's call as
+    // the kernel's bucket lock does; a waker that never calls wake() does not touch it and so gains no
+    // ordering from it.
     loom::lazy_static! {
         static ref SLEEPERS: Mutex<HashMap<usize, Arc<Condvar>>> = Mutex::new(HashMap::new());
     }

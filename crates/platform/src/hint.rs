@@ -9,17 +9,19 @@ pub fn spin_loop() {
     loom::hint::spin_loop();
 }
 
-/// Asks for the cache line at `address` to be written soon: takes it away from other cores. Any address will do.
+/// Asks for the cache line at `address` to be written soon: takes it away from other cores. Any address will
+/// do.
 #[inline(always)]
 pub fn prefetch_for_write<T>(address: *const T) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    // SAFETY: a hint, without effect on memory or flags; an address that is not mapped is ignored. (As an instruction and
-    // not as the compiler's intrinsic, which makes a prefetch for reading of it unless told of the processor.)
+    // SAFETY: a hint, without effect on memory or flags; an address that is not mapped is ignored. (As an
+    // instruction and not as the compiler's intrinsic, which makes a prefetch for reading of it unless told
+    // of the processor.)
     unsafe {
         std::arch::asm!("prefetchw [{}]", in(reg) address, options(nostack, preserves_flags, readonly));
     }
     #[cfg(all(target_arch = "aarch64", not(miri)))]
-    // SAFETY: as above.
+    // SAFETY: a hint, without effect on memory or flags; an address that is not mapped is ignored.
     unsafe {
         std::arch::asm!("prfm pstl1keep, [{}]", in(reg) address, options(nostack, preserves_flags, readonly));
     }

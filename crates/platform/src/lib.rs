@@ -1,7 +1,7 @@
 #![cfg_attr(not(loom), allow(clippy::disallowed_types))]
 //! The seam between Heddle and the machine: the one crate that names the hardware's atomics, cells, futexes,
-//! barriers and clock. Everything above is written against this crate, so the sources that ship are the sources
-//! that the `loom` model checker explores (`RUSTFLAGS="--cfg loom"`).
+//! barriers and clock. Everything above is written against this crate, so the sources that ship are the
+//! sources that the `loom` model checker explores (`RUSTFLAGS="--cfg loom"`).
 //!
 //! | module | on the machine | under `loom` |
 //! |---|---|---|
@@ -46,7 +46,8 @@ pub use native::Loom;
 pub use native::Native;
 pub use platform::Platform;
 
-/// Who takes part in a wait or a barrier: the threads of this process, or all processes that share the memory.
+/// Who takes part in a wait or a barrier: the threads of this process, or all processes that share the
+/// memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// Threads of this process only; cheaper.

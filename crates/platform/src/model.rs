@@ -12,8 +12,8 @@ pub const DEADLOCK: &str = "deadlock";
 /// What loom says of two accesses to a cell with no order between them.
 pub const RACE: &str = "Causality violation";
 
-/// Explores all executions, or those with at most `preemptions` preemptions; `LOOM_MAX_PREEMPTIONS` overrides a bound, and
-/// `LOOM_MAX_DURATION` (seconds) ends it. Prints how many executions there were.
+/// Explores all executions, or those with at most `preemptions` preemptions; `LOOM_MAX_PREEMPTIONS` overrides
+/// a bound, and `LOOM_MAX_DURATION` (seconds) ends it. Prints how many executions there were.
 ///
 /// # Panics
 /// As the model does in any execution.
@@ -38,11 +38,11 @@ pub fn explore(preemptions: Option<usize>, body: impl Fn() + Sync + Send + 'stat
 
 const FAULTY: &str = "HEDDLE_TEST_FAULTY_MODEL";
 
-/// Runs a model after `plant`, and demands that it fails in the way `symptom` says. `test` is the path of the calling test,
-/// crate and all.
+/// Runs a model after `plant`, and demands that it fails in the way `symptom` says. `test` is the path of the
+/// calling test, crate and all.
 ///
-/// loom ends a process whose blocked threads it has to unwind, so the faulty model runs in a process of its own: the
-/// calling test once more.
+/// loom ends a process whose blocked threads it has to unwind, so the faulty model runs in a process of its
+/// own: the calling test once more.
 ///
 /// # Panics
 /// If the model does not fail, or otherwise.

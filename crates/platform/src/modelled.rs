@@ -1,8 +1,8 @@
 //! What a model of `loom` cannot have as the language has it.
 //!
-//! Its atomics and cells are made anew in each execution that it explores, so no constant can be made of them, and statics and
-//! thread-locals begin anew, too. Code that is to be model-checked writes these four by the macros below. In every other build
-//! they are what they look like.
+//! Its atomics and cells are made anew in each execution that it explores, so no constant can be made of
+//! them, and statics and thread-locals begin anew, too. Code that is to be model-checked writes these four by
+//! the macros below. In every other build they are what they look like.
 //!
 //! | here | on the machine | under `loom` |
 //! |---|---|---|
@@ -87,7 +87,8 @@ macro_rules! thread_locals {
     };
 }
 
-/// Says of a box that it stays for ever. Under `loom` it is freed once its execution is over: there are millions of them.
+/// Says of a box that it stays for ever. Under `loom` it is freed once its execution is over: there are
+/// millions of them.
 ///
 /// # Safety
 /// It comes from `Box::into_raw`, and nobody frees it.

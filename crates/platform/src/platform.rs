@@ -1,9 +1,9 @@
 //! The platform as a type, for code that is to run in more worlds than one.
 //!
-//! Everything in `heddle-sync` is generic over [`Platform`] with [`Native`](crate::Native) as the default, so the same
-//! source runs on the machine, under a model checker and on a simulated machine. The engine and the transport, which
-//! only ever run on the machine or under `loom`, use the modules of this crate directly; `Native` hands out the very
-//! same types.
+//! Everything in `heddle-sync` is generic over [`Platform`] with [`Native`](crate::Native) as the default, so
+//! the same source runs on the machine, under a model checker and on a simulated machine. The engine and the
+//! transport, which only ever run on the machine or under `loom`, use the modules of this crate directly;
+//! `Native` hands out the very same types.
 
 use crate::Scope;
 use crate::atomic::Ordering;
@@ -14,10 +14,11 @@ use std::time::Duration;
 ///
 /// # Safety
 ///
-/// Algorithms rest their `unsafe` code on these promises: atomics are atomic and ordered as `std`'s; [`fence`] orders as
-/// `std`'s; [`light`] and [`heavy`] keep the guarantee of [`barrier`](crate::barrier); [`thread_id`] differs for all
-/// threads that live at the same time and is a multiple of [`ID_STEP`](crate::thread::ID_STEP), not 0;
-/// [`wake`](Self::wake) is not missed by a [`wait`](Self::wait) that has compared the word before.
+/// Algorithms rest their `unsafe` code on these promises: atomics are atomic and ordered as `std`'s;
+/// [`fence`] orders as `std`'s; [`light`] and [`heavy`] keep the guarantee of [`barrier`](crate::barrier);
+/// [`thread_id`] differs for all threads that live at the same time and is a multiple of
+/// [`ID_STEP`](crate::thread::ID_STEP), not 0; [`wake`](Self::wake) is not missed by a [`wait`](Self::wait)
+/// that has compared the word before.
 ///
 /// [`fence`]: Self::fence
 /// [`light`]: Self::light
@@ -35,8 +36,9 @@ pub unsafe trait Platform: Copy + Default + fmt::Debug + Send + Sync + 'static {
     /// A memory place that shared references may change.
     type Cell<T>: MemoryCell<T>;
 
-    /// Whether memory may serve for a new object after another died in it, without the platform being told. A checker
-    /// that follows each object (loom, AddressSanitizer) says no, and nodes come from the allocator every time.
+    /// Whether memory may serve for a new object after another died in it, without the platform being told. A
+    /// checker that follows each object (loom, AddressSanitizer) says no, and nodes come from the allocator
+    /// every time.
     const REUSES_MEMORY: bool;
 
     /// A fence, as [`std::sync::atomic::fence`].
@@ -57,8 +59,8 @@ pub unsafe trait Platform: Copy + Default + fmt::Debug + Send + Sync + 'static {
     fn is_yield_dear() -> bool {
         false
     }
-    /// Sleeps while `word` holds `expected`, until a [`wake`](Self::wake), the timeout or for no reason. False when the
-    /// time ran out.
+    /// Sleeps while `word` holds `expected`, until a [`wake`](Self::wake), the timeout or for no reason.
+    /// False when the time ran out.
     fn wait(word: &Self::AtomicU32, expected: u32, timeout: Option<Duration>, scope: Scope) -> bool;
     /// Wakes up to `count` threads that sleep on `word`.
     fn wake(word: &Self::AtomicU32, count: u32, scope: Scope);

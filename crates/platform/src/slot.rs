@@ -1,12 +1,12 @@
 //! Eight bytes of thread-local storage, reached without a call.
 //!
-//! In a shared library `thread_local!` calls `__tls_get_addr` on every access, which costs more than an uncontended lock.
-//! The initial-exec model reads the slot's offset from the thread pointer out of a word that the loader filled in; it
-//! takes its bytes from a small surplus that the loader keeps for libraries opened late, hence only eight of them. In a
-//! program the linker turns the look-up into a constant.
+//! In a shared library `thread_local!` calls `__tls_get_addr` on every access, which costs more than an
+//! uncontended lock. The initial-exec model reads the slot's offset from the thread pointer out of a word
+//! that the loader filled in; it takes its bytes from a small surplus that the loader keeps for libraries
+//! opened late, hence only eight of them. In a program the linker turns the look-up into a constant.
 
-/// Declares a module of that name with a slot: `get() -> *mut ()`, null in a thread that has not called `set(*mut ())`. The
-/// symbol must be the program's only one of that name.
+/// Declares a module of that name with a slot: `get() -> *mut ()`, null in a thread that has not called
+/// `set(*mut ())`. The symbol must be the program's only one of that name.
 #[macro_export]
 macro_rules! thread_slot {
     ($module:ident, $symbol:literal) => {
@@ -30,7 +30,8 @@ macro_rules! thread_slot {
                 #[inline(always)]
                 pub(crate) fn get() -> *mut () {
                     let value;
-                    // SAFETY: reads eight bytes of this thread's static block, which the definition above reserves.
+                    // SAFETY: reads eight bytes of this thread's static block, which the definition above
+                    // reserves.
                     unsafe {
                         asm!(
                             concat!("mov {value}, qword ptr [rip + ", $symbol, "@GOTTPOFF]"),

@@ -6,8 +6,8 @@ use crate::clock;
 /// The low bits of every [`current_id`] are zero: identities are multiples of this.
 pub const ID_STEP: u64 = 16;
 
-/// A yield from which a thread comes back so late let somebody run for a whole time slice: a thread that computes. Those
-/// that wait for something yield themselves, within microseconds.
+/// A yield from which a thread comes back so late let somebody run for a whole time slice: a thread that
+/// computes. Those that wait for something yield themselves, within microseconds.
 #[cfg(not(loom))]
 const DEAR_NS: u64 = 500_000;
 
@@ -37,9 +37,10 @@ fn note_yield(began: u64, ended: u64) {
     }
 }
 
-/// Whether a yield of this thread would be a gift of a time slice to a thread that computes: the last one was, and this
-/// thread has not run for as long since. Linux 6.18 takes a yield for giving up all that is left of the slice, so a
-/// thread that yields every 50 microseconds beside one that never does gets a hundredth of the core, where half would be fair.
+/// Whether a yield of this thread would be a gift of a time slice to a thread that computes: the last one
+/// was, and this thread has not run for as long since. Linux 6.18 takes a yield for giving up all that is
+/// left of the slice, so a thread that yields every 50 microseconds beside one that never does gets a
+/// hundredth of the core, where half would be fair.
 #[inline]
 #[must_use]
 pub fn is_yield_dear() -> bool {
@@ -52,8 +53,8 @@ pub fn is_yield_dear() -> bool {
     false
 }
 
-/// How often another thread has run on this thread's core while this one wanted to run, or had yielded: the kernel's
-/// count of its involuntary context switches.
+/// How often another thread has run on this thread's core while this one wanted to run, or had yielded: the
+/// kernel's count of its involuntary context switches.
 #[cfg(not(loom))]
 #[must_use]
 pub fn preemptions() -> u64 {
@@ -65,8 +66,8 @@ pub fn preemptions() -> u64 {
     if rc == 0 { usage.ru_nivcsw.cast_unsigned() } else { 0 }
 }
 
-/// The hardware thread that the caller runs on now, by the kernel's number; it may be outdated when it arrives. Under
-/// `loom`, the number of the calling thread.
+/// The hardware thread that the caller runs on now, by the kernel's number; it may be outdated when it
+/// arrives. Under `loom`, the number of the calling thread.
 #[inline]
 #[must_use]
 pub fn hardware_thread() -> usize {
@@ -80,13 +81,14 @@ pub fn hardware_thread() -> usize {
     }
 }
 
-/// The kernel's restartable sequences (`rseq`), which glibc has registered for each thread since 2.35, keep the number
-/// of the processor in the thread's own memory: one load. Elsewhere a call finds it.
+/// The kernel's restartable sequences (`rseq`), which glibc has registered for each thread since 2.35, keep
+/// the number of the processor in the thread's own memory: one load. Elsewhere a call finds it.
 #[cfg(not(loom))]
 mod cpu {
     use crate::atomic::{AtomicI64, Ordering};
 
-    /// Where this process's threads have their `struct rseq`, from the thread pointer; or one of the two below.
+    /// Where this process's threads have their `struct rseq`, from the thread pointer; or one of the two
+    /// below.
     static RSEQ: AtomicI64 = AtomicI64::new(UNKNOWN);
     const UNKNOWN: i64 = i64::MAX;
     const NONE: i64 = i64::MIN;
@@ -132,7 +134,7 @@ mod cpu {
             let offset = symbol(c"__rseq_offset")?.cast::<i64>();
             // SAFETY: glibc's constants of these names and types, initialised before any of our code runs.
             let registered = unsafe { size.read() } != 0;
-            // SAFETY: as above; a ptrdiff_t.
+            // SAFETY: glibc's constant, a ptrdiff_t, initialised before any of our code runs.
             registered.then(|| unsafe { offset.read() })
         }
 
@@ -164,24 +166,26 @@ mod cpu {
     }
 }
 
-/// A token of the calling thread: never zero, a multiple of [`ID_STEP`], different for all threads of this process
-/// that live at the same time. A thread that starts after another ended may get the ended one's token.
+/// A token of the calling thread: never zero, a multiple of [`ID_STEP`], different for all threads of this
+/// process that live at the same time. A thread that starts after another ended may get the ended one's
+/// token.
 ///
-/// One instruction on x86-64 and aarch64 (the thread pointer of the ABI), the address of a thread-local elsewhere.
+/// One instruction on x86-64 and aarch64 (the thread pointer of the ABI), the address of a thread-local
+/// elsewhere.
 #[inline(always)]
 pub fn current_id() -> u64 {
     imp::current_id()
 }
 
-// Under the thread sanitizer a token must not be reused: it cannot know that the old thread's end comes before the
-// new one's start.
+// Under the thread sanitizer a token must not be reused: it cannot know that the old thread's end comes
+// before the new one's start.
 #[cfg(all(not(loom), not(tsan), not(miri), target_env = "gnu", target_arch = "x86_64"))]
 mod imp {
     #[inline(always)]
     pub(super) fn current_id() -> u64 {
         let id: u64;
-        // SAFETY: the x86-64 psABI stores the thread pointer (the address of the thread's control block, aligned to
-        // 64 bytes by glibc) at %fs:0; this only reads it.
+        // SAFETY: the x86-64 psABI stores the thread pointer (the address of the thread's control block,
+        // aligned to 64 bytes by glibc) at %fs:0; this only reads it.
         unsafe {
             std::arch::asm!("mov {}, fs:0", out(reg) id, options(nostack, preserves_flags, pure, readonly))
         };
@@ -194,7 +198,8 @@ mod imp {
     #[inline(always)]
     pub(super) fn current_id() -> u64 {
         let id: u64;
-        // SAFETY: reads the thread pointer register, which glibc sets to an address aligned to 16 bytes or more.
+        // SAFETY: reads the thread pointer register, which glibc sets to an address aligned to 16 bytes or
+        // more.
         unsafe {
             std::arch::asm!("mrs {}, tpidr_el0", out(reg) id, options(nostack, preserves_flags, pure, nomem))
         };
@@ -227,8 +232,8 @@ mod imp {
     use super::ID_STEP;
     use std::cell::Cell;
 
-    // All of a model's threads run on one thread of the machine, so this counter is theirs together, and no step of
-    // the model.
+    // All of a model's threads run on one thread of the machine, so this counter is theirs together, and no
+    // step of the model.
     std::thread_local! {
         static NEXT: Cell<u64> = const { Cell::new(ID_STEP) };
     }

@@ -56,7 +56,8 @@ typedef enum {
      */
     HEDDLE_STATUS_NOT_HOLDER = 5,
     /*
-     The calling thread would wait for itself: it holds the lock, or runs an operation of the same combining.
+     The calling thread would wait for itself: it holds the lock, or runs an operation of the same
+     combining.
      */
     HEDDLE_STATUS_WOULD_DEADLOCK = 6,
     /*
@@ -75,13 +76,14 @@ typedef enum {
 typedef struct heddle_combine heddle_combine;
 
 /*
- A lock. Any number of threads may use it at once; it is not recursive, and the thread that acquired it releases it.
+ A lock. Any number of threads may use it at once; it is not recursive, and the thread that acquired it
+ releases it.
  */
 typedef struct heddle_lock heddle_lock;
 
 /*
- What is run, with the argument that was given for it. It may run in another thread than the one that called for it,
- and must return: no `longjmp`, no C++ exception, no end of the thread.
+ What is run, with the argument that was given for it. It may run in another thread than the one that
+ called for it, and must return: no `longjmp`, no C++ exception, no end of the thread.
  */
 typedef void (*heddle_operation)(void *argument);
 
@@ -92,8 +94,9 @@ extern "C" {
 /*
  The names of all kinds of combining, separated by blanks.
 
- `mutex`: the caller runs its operation under a lock. `dsm-synch`: the caller, or whoever was before it in the queue.
- `lockq-X`: the caller if the lock X is free, else the lock's holder. `offload`: one thread, which does nothing else.
+ `mutex`: the caller runs its operation under a lock. `dsm-synch`: the caller, or whoever was before it in
+ the queue. `lockq-X`: the caller if the lock X is free, else the lock's holder. `offload`: one thread,
+ which does nothing else.
  */
 const char *heddle_combine_kinds(void);
 
@@ -107,47 +110,43 @@ const char *heddle_combine_kinds(void);
 heddle_status heddle_combine_create(const char *kind, heddle_combine **combine);
 
 /*
- Has `operation(argument)` run, excluding all other operations of this combining, and returns when it has. What it has
- written is visible then, and to all operations after it. One thread's operations run in the order of its calls.
- `HEDDLE_STATUS_WOULD_DEADLOCK` from inside an operation of the same combining.
+ Has `operation(argument)` run, excluding all other operations of this combining, and returns when it has.
+ What it has written is visible then, and to all operations after it. One thread's operations run in the
+ order of its calls. `HEDDLE_STATUS_WOULD_DEADLOCK` from inside an operation of the same combining.
 
  The caller promises:
 
- `combine` is null or combining that is not destroyed before the call returns; `operation` may be called with
- `argument` in any thread.
+ `combine` is null or combining that is not destroyed before the call returns; `operation` may be called
+ with `argument` in any thread.
  */
-heddle_status heddle_combine_run(heddle_combine *combine,
-                                 heddle_operation operation,
-                                 void *argument);
+heddle_status heddle_combine_run(heddle_combine *combine, heddle_operation operation, void *argument);
 
 /*
- As `heddle_combine_run`, but returns at once where the kind allows it (`lockq-X`, `offload`); the operation runs in
- bounded time, before `heddle_combine_destroy` returns at the latest. From inside an operation of the same combining it
- may be called where it returns at once; elsewhere it returns `HEDDLE_STATUS_WOULD_DEADLOCK`.
+ As `heddle_combine_run`, but returns at once where the kind allows it (`lockq-X`, `offload`); the
+ operation runs in bounded time, before `heddle_combine_destroy` returns at the latest. From inside an
+ operation of the same combining it may be called where it returns at once; elsewhere it returns
+ `HEDDLE_STATUS_WOULD_DEADLOCK`.
 
  The caller promises:
 
  As `heddle_combine_run`, and `argument` stays valid until the operation has run.
  */
-heddle_status heddle_combine_post(heddle_combine *combine,
-                                  heddle_operation operation,
-                                  void *argument);
+heddle_status heddle_combine_post(heddle_combine *combine, heddle_operation operation, void *argument);
 
 /*
- As `heddle_combine_run` if nobody else is at it now, otherwise returns `HEDDLE_STATUS_BUSY` and runs nothing. Always
- busy for `offload`.
+ As `heddle_combine_run` if nobody else is at it now, otherwise returns `HEDDLE_STATUS_BUSY` and runs
+ nothing. Always busy for `offload`.
 
  The caller promises:
 
  As `heddle_combine_run`.
  */
-heddle_status heddle_combine_try_run(heddle_combine *combine,
-                                     heddle_operation operation,
-                                     void *argument);
+heddle_status heddle_combine_try_run(heddle_combine *combine, heddle_operation operation, void *argument);
 
 /*
- Runs what is still posted, and ends the combining; null is allowed. No call on it may be in progress in another
- thread, and none may follow. `HEDDLE_STATUS_WOULD_DEADLOCK` from inside one of its operations: then it lives on.
+ Runs what is still posted, and ends the combining; null is allowed. No call on it may be in progress in
+ another thread, and none may follow. `HEDDLE_STATUS_WOULD_DEADLOCK` from inside one of its operations:
+ then it lives on.
 
  The caller promises:
 
@@ -156,9 +155,9 @@ heddle_status heddle_combine_try_run(heddle_combine *combine,
 heddle_status heddle_combine_destroy(heddle_combine *combine);
 
 /*
- What went wrong in this thread's last call that failed, in a sentence; empty if none has failed. `HEDDLE_STATUS_BUSY`
- and `HEDDLE_STATUS_TIMED_OUT` are answers and leave it as it is. Never null. Valid until this thread's next call that
- fails.
+ What went wrong in this thread's last call that failed, in a sentence; empty if none has failed.
+ `HEDDLE_STATUS_BUSY` and `HEDDLE_STATUS_TIMED_OUT` are answers and leave it as it is. Never null. Valid
+ until this thread's next call that fails.
  */
 const char *heddle_last_error(void);
 
@@ -170,11 +169,11 @@ const char *heddle_status_text(int32_t status);
 /*
  The names of all kinds of locks, separated by blanks.
 
- `mutex` is the one to take without a reason for another. `biased-mutex` costs nearly nothing while one thread uses it.
- `ticket`, `mcs`, `clh` and `abortable-mcs` serve in order, `hmcs` those first that are near; a thread that runs may come
- again before those who wait, for 50 microseconds. `strict-X` is X without that exception, and slow with more threads
- than cores. `p-X-Y` has two classes: X is the lock of those that go first, Y of those that stand back. Not all can wait
- for a time.
+ `mutex` is the one to take without a reason for another. `biased-mutex` costs nearly nothing while one
+ thread uses it. `ticket`, `mcs`, `clh` and `abortable-mcs` serve in order, `hmcs` those first that are
+ near; a thread that runs may come again before those who wait, for 50 microseconds. `strict-X` is X
+ without that exception, and slow with more threads than cores. `p-X-Y` has two classes: X is the lock of
+ those that go first, Y of those that stand back. Not all can wait for a time.
  */
 const char *heddle_lock_kinds(void);
 
@@ -243,7 +242,8 @@ heddle_status heddle_lock_try_acquire_low(heddle_lock *lock);
 heddle_status heddle_lock_acquire_low_timed(heddle_lock *lock, uint64_t timeout_ns);
 
 /*
- Gives the lock back. `HEDDLE_STATUS_NOT_HOLDER` if the calling thread does not hold it; then nothing has changed.
+ Gives the lock back. `HEDDLE_STATUS_NOT_HOLDER` if the calling thread does not hold it; then nothing has
+ changed.
 
  The caller promises:
 
@@ -252,8 +252,8 @@ heddle_status heddle_lock_acquire_low_timed(heddle_lock *lock, uint64_t timeout_
 heddle_status heddle_lock_release(heddle_lock *lock);
 
 /*
- Whether somebody waits for the lock. Asked by the holder, `true` is certain and `false` may overlook a thread; asked by
- others it is a hint. False for null.
+ Whether somebody waits for the lock. Asked by the holder, `true` is certain and `false` may overlook a
+ thread; asked by others it is a hint. False for null.
 
  The caller promises:
 
@@ -262,8 +262,8 @@ heddle_status heddle_lock_release(heddle_lock *lock);
 bool heddle_lock_has_waiters(const heddle_lock *lock);
 
 /*
- Ends a lock that is free; null is allowed. `HEDDLE_STATUS_BUSY` if somebody holds it: then it lives on. No call on the
- lock, a release included, may be in progress in another thread, and none may follow.
+ Ends a lock that is free; null is allowed. `HEDDLE_STATUS_BUSY` if somebody holds it: then it lives on. No
+ call on the lock, a release included, may be in progress in another thread, and none may follow.
 
  The caller promises:
 

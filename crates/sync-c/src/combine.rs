@@ -1,4 +1,5 @@
-//! `heddle_combine_*`: operations that exclude each other, run by the caller, by whoever is at it, or by a thread.
+//! `heddle_combine_*`: operations that exclude each other, run by the caller, by whoever is at it, or by a
+//! thread.
 
 use crate::error::{Failure, Status, finish};
 use crate::pointer;
@@ -12,8 +13,8 @@ use std::ffi::{CStr, c_char, c_void};
 use std::fmt;
 use std::ptr::NonNull;
 
-/// What is run, with the argument that was given for it. It may run in another thread than the one that called for it,
-/// and must return: no `longjmp`, no C++ exception, no end of the thread.
+/// What is run, with the argument that was given for it. It may run in another thread than the one that
+/// called for it, and must return: no `longjmp`, no C++ exception, no end of the thread.
 pub type Operation = Option<unsafe extern "C" fn(argument: *mut c_void)>;
 
 /// Combining. Any number of threads may use it at once.
@@ -136,8 +137,9 @@ impl CombineHandle {
 
 /// The names of all kinds of combining, separated by blanks.
 ///
-/// `mutex`: the caller runs its operation under a lock. `dsm-synch`: the caller, or whoever was before it in the queue.
-/// `lockq-X`: the caller if the lock X is free, else the lock's holder. `offload`: one thread, which does nothing else.
+/// `mutex`: the caller runs its operation under a lock. `dsm-synch`: the caller, or whoever was before it in
+/// the queue. `lockq-X`: the caller if the lock X is free, else the lock's holder. `offload`: one thread,
+/// which does nothing else.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_combine_kinds() -> *const c_char {
     NAMES.as_ptr()
@@ -169,14 +171,14 @@ pub unsafe extern "C" fn heddle_combine_create(
     finish("heddle_combine_create", unsafe { pointer::give(combine, "combine", make) })
 }
 
-/// Has `operation(argument)` run, excluding all other operations of this combining, and returns when it has. What it has
-/// written is visible then, and to all operations after it. One thread's operations run in the order of its calls.
-/// `HEDDLE_STATUS_WOULD_DEADLOCK` from inside an operation of the same combining.
+/// Has `operation(argument)` run, excluding all other operations of this combining, and returns when it has.
+/// What it has written is visible then, and to all operations after it. One thread's operations run in the
+/// order of its calls. `HEDDLE_STATUS_WOULD_DEADLOCK` from inside an operation of the same combining.
 ///
 /// # Safety
 ///
-/// `combine` is null or combining that is not destroyed before the call returns; `operation` may be called with
-/// `argument` in any thread.
+/// `combine` is null or combining that is not destroyed before the call returns; `operation` may be called
+/// with `argument` in any thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn heddle_combine_run(
     combine: *mut CombineHandle,
@@ -192,9 +194,10 @@ pub unsafe extern "C" fn heddle_combine_run(
     finish("heddle_combine_run", combine.and_then(run))
 }
 
-/// As `heddle_combine_run`, but returns at once where the kind allows it (`lockq-X`, `offload`); the operation runs in
-/// bounded time, before `heddle_combine_destroy` returns at the latest. From inside an operation of the same combining it
-/// may be called where it returns at once; elsewhere it returns `HEDDLE_STATUS_WOULD_DEADLOCK`.
+/// As `heddle_combine_run`, but returns at once where the kind allows it (`lockq-X`, `offload`); the
+/// operation runs in bounded time, before `heddle_combine_destroy` returns at the latest. From inside an
+/// operation of the same combining it may be called where it returns at once; elsewhere it returns
+/// `HEDDLE_STATUS_WOULD_DEADLOCK`.
 ///
 /// # Safety
 ///
@@ -215,8 +218,8 @@ pub unsafe extern "C" fn heddle_combine_post(
     finish("heddle_combine_post", combine.and_then(post))
 }
 
-/// As `heddle_combine_run` if nobody else is at it now, otherwise returns `HEDDLE_STATUS_BUSY` and runs nothing. Always
-/// busy for `offload`.
+/// As `heddle_combine_run` if nobody else is at it now, otherwise returns `HEDDLE_STATUS_BUSY` and runs
+/// nothing. Always busy for `offload`.
 ///
 /// # Safety
 ///
@@ -237,8 +240,9 @@ pub unsafe extern "C" fn heddle_combine_try_run(
     }
 }
 
-/// Runs what is still posted, and ends the combining; null is allowed. No call on it may be in progress in another
-/// thread, and none may follow. `HEDDLE_STATUS_WOULD_DEADLOCK` from inside one of its operations: then it lives on.
+/// Runs what is still posted, and ends the combining; null is allowed. No call on it may be in progress in
+/// another thread, and none may follow. `HEDDLE_STATUS_WOULD_DEADLOCK` from inside one of its operations:
+/// then it lives on.
 ///
 /// # Safety
 ///

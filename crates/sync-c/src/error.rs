@@ -20,7 +20,8 @@ pub enum Status {
     UnknownKind = 4,
     /// The calling thread does not hold the lock that it wants to release.
     NotHolder = 5,
-    /// The calling thread would wait for itself: it holds the lock, or runs an operation of the same combining.
+    /// The calling thread would wait for itself: it holds the lock, or runs an operation of the same
+    /// combining.
     WouldDeadlock = 6,
     /// This kind of lock cannot do that; heddle_last_error() says which can.
     NotSupported = 7,
@@ -57,9 +58,9 @@ pub(crate) fn finish(call: &str, result: Result<(), Failure>) -> Status {
     failure.status
 }
 
-/// What went wrong in this thread's last call that failed, in a sentence; empty if none has failed. `HEDDLE_STATUS_BUSY`
-/// and `HEDDLE_STATUS_TIMED_OUT` are answers and leave it as it is. Never null. Valid until this thread's next call that
-/// fails.
+/// What went wrong in this thread's last call that failed, in a sentence; empty if none has failed.
+/// `HEDDLE_STATUS_BUSY` and `HEDDLE_STATUS_TIMED_OUT` are answers and leave it as it is. Never null. Valid
+/// until this thread's next call that fails.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_last_error() -> *const c_char {
     LAST.try_with(|last| last.borrow().as_ptr()).unwrap_or_else(|_| c"".as_ptr())

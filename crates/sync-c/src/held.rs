@@ -1,11 +1,13 @@
-//! A lock behind a handle: it keeps the token of its acquisition and knows who holds it, which C cannot be asked to.
+//! A lock behind a handle: it keeps the token of its acquisition and knows who holds it, which C cannot be
+//! asked to.
 //!
 //! **Invariants.**
 //!
 //! 1. `token` is accessed only by the thread that holds the lock: between its acquisition and its release.
-//! 2. `holder` is the holder's identity while somebody holds the lock. A thread finds its own identity there only if it
-//!    holds the lock: it writes it after it has acquired, and takes it away before it releases; a thread with the same
-//!    identity that ended while it held the lock leaves it held for ever, as with any mutex.
+//! 2. `holder` is the holder's identity while somebody holds the lock. A thread finds its own identity there
+//!    only if it holds the lock: it writes it after it has acquired, and takes it away before it releases; a
+//!    thread with the same identity that ended while it held the lock leaves it held for ever, as with any
+//!    mutex.
 
 use crate::error::{Failure, Status};
 use heddle_platform::atomic::{AtomicU64, Ordering};
@@ -66,8 +68,8 @@ pub struct Held<R: Recipe> {
 
 type TokenOf<R> = <<R as Recipe>::Lock as RawLock>::Token;
 
-// SAFETY: `token` is accessed by one thread at a time, each after the former (invariant 1, and the lock's order); a lock
-// is Sync by its contract, and is released by the thread that acquired it.
+// SAFETY: `token` is accessed by one thread at a time, each after the former (invariant 1, and the lock's
+// order); a lock is Sync by its contract, and is released by the thread that acquired it.
 unsafe impl<R: Recipe> Sync for Held<R> {}
 // SAFETY: a lock that is moved is in no call, so nobody holds it, and `token` is empty.
 unsafe impl<R: Recipe> Send for Held<R> {}

@@ -1,8 +1,8 @@
 //! `heddle_sync.h`: the locks and the combining of `heddle-sync` for C.
 //!
-//! Everything that C sees is an opaque handle made from the name of a kind, so that a program can choose its lock when it
-//! runs. Every function returns a [`Status`]; what was wrong in words, [`error::heddle_last_error`] says. A null pointer
-//! is an error, never a crash.
+//! Everything that C sees is an opaque handle made from the name of a kind, so that a program can choose its
+//! lock when it runs. Every function returns a [`Status`]; what was wrong in words,
+//! [`error::heddle_last_error`] says. A null pointer is an error, never a crash.
 //!
 //! | file | what it has |
 //! |---|---|
@@ -13,8 +13,8 @@
 //! | [`error`] | statuses, and the last error of a thread in words |
 //! | `pointer` | the one place where pointers from C are looked at |
 //!
-//! `include/heddle_sync.h` is made from these files by `cbindgen` (`tests/header.rs` makes it and says when it is out of
-//! date).
+//! `include/heddle_sync.h` is made from these files by `cbindgen` (`tests/header.rs` makes it and says when
+//! it is out of date).
 
 pub mod combine;
 pub mod error;

@@ -9,7 +9,8 @@ use heddle_sync::kinds::LockName;
 use std::ffi::c_char;
 use std::fmt;
 
-/// A lock. Any number of threads may use it at once; it is not recursive, and the thread that acquired it releases it.
+/// A lock. Any number of threads may use it at once; it is not recursive, and the thread that acquired it
+/// releases it.
 pub struct LockHandle(Box<dyn AnyLock>);
 
 impl fmt::Debug for LockHandle {
@@ -20,11 +21,11 @@ impl fmt::Debug for LockHandle {
 
 /// The names of all kinds of locks, separated by blanks.
 ///
-/// `mutex` is the one to take without a reason for another. `biased-mutex` costs nearly nothing while one thread uses it.
-/// `ticket`, `mcs`, `clh` and `abortable-mcs` serve in order, `hmcs` those first that are near; a thread that runs may come
-/// again before those who wait, for 50 microseconds. `strict-X` is X without that exception, and slow with more threads
-/// than cores. `p-X-Y` has two classes: X is the lock of those that go first, Y of those that stand back. Not all can wait
-/// for a time.
+/// `mutex` is the one to take without a reason for another. `biased-mutex` costs nearly nothing while one
+/// thread uses it. `ticket`, `mcs`, `clh` and `abortable-mcs` serve in order, `hmcs` those first that are
+/// near; a thread that runs may come again before those who wait, for 50 microseconds. `strict-X` is X
+/// without that exception, and slow with more threads than cores. `p-X-Y` has two classes: X is the lock of
+/// those that go first, Y of those that stand back. Not all can wait for a time.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_lock_kinds() -> *const c_char {
     kinds::names().as_ptr()
@@ -136,7 +137,8 @@ pub unsafe extern "C" fn heddle_lock_acquire_low_timed(lock: *mut LockHandle, ti
     unsafe { acquire("heddle_lock_acquire_low_timed", lock, Class::Low, until(timeout_ns)) }
 }
 
-/// Gives the lock back. `HEDDLE_STATUS_NOT_HOLDER` if the calling thread does not hold it; then nothing has changed.
+/// Gives the lock back. `HEDDLE_STATUS_NOT_HOLDER` if the calling thread does not hold it; then nothing has
+/// changed.
 ///
 /// # Safety
 ///
@@ -148,8 +150,8 @@ pub unsafe extern "C" fn heddle_lock_release(lock: *mut LockHandle) -> Status {
     finish("heddle_lock_release", lock.and_then(|lock| lock.0.release()))
 }
 
-/// Whether somebody waits for the lock. Asked by the holder, `true` is certain and `false` may overlook a thread; asked by
-/// others it is a hint. False for null.
+/// Whether somebody waits for the lock. Asked by the holder, `true` is certain and `false` may overlook a
+/// thread; asked by others it is a hint. False for null.
 ///
 /// # Safety
 ///
@@ -160,8 +162,8 @@ pub unsafe extern "C" fn heddle_lock_has_waiters(lock: *const LockHandle) -> boo
     unsafe { pointer::handle(lock, "lock") }.is_ok_and(|lock| lock.0.has_waiters())
 }
 
-/// Ends a lock that is free; null is allowed. `HEDDLE_STATUS_BUSY` if somebody holds it: then it lives on. No call on the
-/// lock, a release included, may be in progress in another thread, and none may follow.
+/// Ends a lock that is free; null is allowed. `HEDDLE_STATUS_BUSY` if somebody holds it: then it lives on. No
+/// call on the lock, a release included, may be in progress in another thread, and none may follow.
 ///
 /// # Safety
 ///

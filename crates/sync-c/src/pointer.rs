@@ -47,7 +47,7 @@ pub(crate) unsafe fn give<T>(
     // SAFETY: not null, so it may be written by the caller's promise.
     unsafe { out.write(std::ptr::null_mut()) };
     let made = Box::into_raw(Box::new(make()?));
-    // SAFETY: as above.
+    // SAFETY: not null, so it may be written by the caller's promise.
     unsafe { out.write(made) };
     Ok(())
 }

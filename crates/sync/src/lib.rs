@@ -26,7 +26,8 @@
 //! | [`statistics`] | counters and histograms that cost a store; [`Counted`](statistics::Counted): any lock, counted |
 //! | `memory` | [`CachePadded`]; [`node`]: queue nodes, blocks from a cache that each thread keeps |
 //!
-//! A folder imports only from those that need less than it does: `memory`, `waiting`, `locks`, then the others.
+//! A folder imports only from those that need less than it does: `memory`, `waiting`, `locks`, then the
+//! others.
 //!
 //! Every algorithm is generic over [`Platform`], so the model checker runs the sources that ship
 //! (`RUSTFLAGS="--cfg loom" cargo test -p heddle-sync --release --test 'loom_*'`).
@@ -73,7 +74,7 @@ pub type DsmSynch<T> = combining::DsmSynch<T, Native>;
 pub type Hmcs = hmcs::Hmcs<Native>;
 /// [`leader::Leadership`] of this build's platform.
 pub type Leadership = leader::Leadership<Native>;
-/// LockQ over [`StrictMcs`](mcs::StrictMcs): LockQ-MCS. Who may come again is LockQ's own affair.
+/// LockQ over [`StrictMcs`](mcs::StrictMcs): LockQ-MCS. LockQ itself decides which thread may come again.
 pub type LockQueueMcs<T> = LockQueue<mcs::StrictMcs<Native>, T>;
 /// LockQ over [`Mutex`]: LockQ-MTX.
 pub type LockQueueMutex<T> = LockQueue<Mutex, T>;

@@ -1,6 +1,6 @@
-//! What one thread that does not run for 50 ms does to the others, lock by lock: what the locks' pages say of it. The
-//! criterion is never how fast the others are, but whether they come through while it is stopped. (Combining, counters
-//! and leaders: `liveness_combining.rs`.)
+//! What one thread that does not run for 50 ms does to the others, lock by lock: what the locks' pages say of
+//! it. The criterion is never how fast the others are, but whether they come through while it is stopped.
+//! (Combining, counters and leaders: `liveness_combining.rs`.)
 // ThreadSanitizer delivers signals late, so a thread could not be stopped where it is.
 #![cfg(not(any(loom, tsan)))]
 
@@ -18,8 +18,8 @@ use heddle_sync::{Biased, RawLock, TimedLock, TwoLevel, WaitPolicy};
 use std::any::type_name;
 use stopped::{Stoppable, Watched, await_that, dear_yields, others};
 
-/// A waiter that is awake for long, and one that sleeps. (Not for good: a mutex's last holder spends all its yields on
-/// waiters that do not run.)
+/// A waiter that is awake for long, and one that sleeps. (Not for good: a mutex's last holder spends all its
+/// yields on waiters that do not run.)
 const POLICIES: [WaitPolicy; 2] =
     [WaitPolicy { yields: 100_000, ..WaitPolicy::DEFAULT }, WaitPolicy::PARK_AT_ONCE];
 
@@ -59,8 +59,8 @@ fn pass<L: RawLock>(lock: &L) {
     unsafe { lock.release(token) };
 }
 
-/// The caller holds the lock, by `token`. A thread comes by `acquire`, is stopped, the caller leaves, and `meanwhile`
-/// runs before the thread goes on.
+/// The caller holds the lock, by `token`. A thread comes by `acquire`, is stopped, the caller leaves, and
+/// `meanwhile` runs before the thread goes on.
 fn stop_one_that_comes<L: RawLock>(
     lock: &L,
     token: L::Token,
@@ -163,7 +163,8 @@ fn mutex() {
     get_away_from_a_holder(Mutex::<Watched>::new);
 }
 
-/// A waiter that sleeps relies on one that is awake; if that one does not run, a release now and then wakes it.
+/// A waiter that sleeps relies on one that is awake; if that one does not run, a release now and then wakes
+/// it.
 #[test]
 fn a_mutex_wakes_sleepers_behind_one_that_is_awake_and_does_not_run() {
     // Each may be a time slice of somebody who computes, and then the sleeper sleeps.
@@ -256,8 +257,9 @@ fn hmcs() {
     }
 }
 
-/// A cohort that has had its turns hands on the lead of the cohort, not the lock: who does not run then is in the way of
-/// its cohort only. Where threads run here is not known, so either may happen; but all who have deadlines come back.
+/// A cohort that has had its turns hands on the lead of the cohort, not the lock: who does not run then is in
+/// the way of its cohort only. Where threads run here is not known, so either may happen; but all who have
+/// deadlines come back.
 #[test]
 fn hmcs_after_a_cohorts_last_turn() {
     for policy in POLICIES {
@@ -286,7 +288,8 @@ fn abortable_mcs() {
     get_away_from_a_holder(StrictAbortableMcs::<Watched>::new);
 }
 
-/// The head of a queue behind a word: who comes anew goes past it, also when the lock has been reserved for it.
+/// The head of a queue behind a word: who comes anew goes past it, also when the lock has been reserved for
+/// it.
 fn goes_past_the_head<L: RawLock>(make: impl Fn(WaitPolicy) -> L) {
     let for_ever = WaitPolicy { forced_yield_ns: u64::MAX >> 20, ..AWAKE };
     for policy in POLICIES.into_iter().chain([for_ever]) {
@@ -337,8 +340,8 @@ fn two_level(policy: WaitPolicy, low_bound: u32) -> Two {
     TwoLevel::with_low_bound(below(), below(), policy, low_bound)
 }
 
-/// The head of the low class does not run: the high class does not notice, and who comes anew in the low class goes past
-/// it, also when the lock has been reserved for it.
+/// The head of the low class does not run: the high class does not notice, and who comes anew in the low
+/// class goes past it, also when the lock has been reserved for it.
 #[test]
 fn both_classes_go_past_a_low_waiter() {
     for policy in POLICIES {

@@ -1,5 +1,5 @@
-//! What one thread that does not run for 50 ms does to the others, for combining, counters and leaders: what their pages
-//! say of it. See `liveness.rs`.
+//! What one thread that does not run for 50 ms does to the others, for combining, counters and leaders: what
+//! their pages say of it. See `liveness.rs`.
 // ThreadSanitizer delivers signals late, so a thread could not be stopped where it is.
 #![cfg(not(any(loom, tsan)))]
 
@@ -15,8 +15,8 @@ use heddle_sync::sync_counter::{SyncCounter, Wake};
 use std::ptr;
 use stopped::{Stoppable, Watched, await_that, others};
 
-/// A waiter that is awake for long, and one that sleeps. (Not for good: a mutex's last holder spends all its yields on
-/// waiters that do not run.)
+/// A waiter that is awake for long, and one that sleeps. (Not for good: a mutex's last holder spends all its
+/// yields on waiters that do not run.)
 const POLICIES: [WaitPolicy; 2] =
     [WaitPolicy { yields: 100_000, ..WaitPolicy::DEFAULT }, WaitPolicy::PARK_AT_ONCE];
 /// After how many spin hints a thread is stopped that began to call; `None`: when it waits.
@@ -126,7 +126,8 @@ fn the_serving_thread_of_an_offload() {
     }
 }
 
-/// A counter's waiter is in nobody's way; a signaller that does not run keeps back its own event and no other.
+/// A counter's waiter is in nobody's way; a signaller that does not run keeps back its own event and no
+/// other.
 #[test]
 fn counters() {
     for policy in POLICIES {
@@ -194,8 +195,8 @@ impl Progress for Network {
     }
 }
 
-/// The leader does not run: nobody looks for the others, but events that come by themselves wake their sleepers, who has
-/// a deadline gets away, and whoever wants to look may.
+/// The leader does not run: nobody looks for the others, but events that come by themselves wake their
+/// sleepers, who has a deadline gets away, and whoever wants to look may.
 #[test]
 fn a_leader() {
     for policy in POLICIES {
@@ -229,8 +230,8 @@ fn asked(network: &Network) -> Box<SyncCounter<Watched>> {
     counter
 }
 
-/// A sleeper does not run: the leader serves all others. It delays them when it has been given the role, except those
-/// who have deadlines.
+/// A sleeper does not run: the leader serves all others. It delays them when it has been given the role,
+/// except those who have deadlines.
 #[test]
 fn a_sleeper() {
     for policy in POLICIES {

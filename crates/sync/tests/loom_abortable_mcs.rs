@@ -1,5 +1,5 @@
-//! The abortable MCS lock under the model checker: exclusion, order, nodes that end once, waiters that give up and that
-//! are passed over; and each fault is found.
+//! The abortable MCS lock under the model checker: exclusion, order, nodes that end once, waiters that give
+//! up and that are passed over; and each fault is found.
 #![cfg(loom)]
 
 mod model;

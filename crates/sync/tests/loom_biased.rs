@@ -1,5 +1,5 @@
-//! The biased lock under the model checker: exclusion and order while the bias is given, used, revoked and given to
-//! another; no revoker sleeps for ever; and each fault is found.
+//! The biased lock under the model checker: exclusion and order while the bias is given, used, revoked and
+//! given to another; no revoker sleeps for ever; and each fault is found.
 #![cfg(loom)]
 
 mod model;
@@ -157,7 +157,8 @@ fn the_owner_comes_back() {
     explore(None, owner_and_others(Given::default, 2, &[1]));
 }
 
-/// The other needs two acquisitions in a row to become owner; the first owner's late store must not hit its flag.
+/// The other needs two acquisitions in a row to become owner; the first owner's late store must not hit its
+/// flag.
 #[test]
 fn the_bias_moves_to_the_other() {
     explore(Some(5), owner_and_others(Given::default, 2, &[3]));

@@ -1,5 +1,6 @@
-//! Claims in a ring under the model checker, with the flags and credits of a ring around them: every message that was sent
-//! comes out once, each producer's in order, and no place is written while it is read. And each fault is found.
+//! Claims in a ring under the model checker, with the flags and credits of a ring around them: every message
+//! that was sent comes out once, each producer's in order, and no place is written while it is read. And each
+//! fault is found.
 #![cfg(loom)]
 
 mod model;
@@ -32,7 +33,7 @@ struct Slot {
 
 // SAFETY: slots and lines go from claimer to reader and back, which is what these models check.
 unsafe impl Sync for Ring {}
-// SAFETY: as above.
+// SAFETY: a ring that moves is not in use.
 unsafe impl Send for Ring {}
 
 impl Ring {
@@ -95,7 +96,7 @@ impl Reader {
         self.next[producer] += 1;
         self.tail += 1;
         if !self.ring.lines.is_empty() {
-            // SAFETY: as above.
+            // SAFETY: published with the slot, and not ours to give back yet.
             let rest = self.ring.line(line).with(|rest| unsafe { *rest });
             assert_eq!(rest, number);
             self.ring.bytes.store((line + 1) * LINE_BYTES, Ordering::Release);
@@ -105,7 +106,8 @@ impl Reader {
     }
 }
 
-/// Each producer sends until it finds no room, at most so often; the reader looks while they do, and then takes the rest.
+/// Each producer sends until it finds no room, at most so often; the reader looks while they do, and then
+/// takes the rest.
 fn all_arrive(slots: u64, lines: u64, each: &'static [u32]) -> impl Fn() + Sync + Send + 'static {
     move || {
         let ring = Arc::new(Ring::new(slots, lines));

@@ -1,5 +1,5 @@
-//! The CLH lock under the model checker: exclusion, order, nodes that change hands, waiters that give up; and each
-//! fault is found.
+//! The CLH lock under the model checker: exclusion, order, nodes that change hands, waiters that give up; and
+//! each fault is found.
 #![cfg(loom)]
 
 mod model;

@@ -187,8 +187,8 @@ fn waiting(threads: usize) -> impl Fn() + Sync + Send + 'static {
     }
 }
 
-/// A waits and leads for long; B's event comes from a third thread, perhaps just when A hands over to it; C needs the
-/// role.
+/// A waits and leads for long; B's event comes from a third thread, perhaps just when A hands over to it; C
+/// needs the role.
 fn an_event_while_the_role_comes() {
     let network = Network::new();
     let elsewhere = Delivery::new(1);

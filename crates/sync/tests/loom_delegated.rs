@@ -1,5 +1,5 @@
-//! Delegated values under the model checker: nothing forgotten, nothing twice, order kept, also with a limit of 1; and each
-//! fault is found.
+//! Delegated values under the model checker: nothing forgotten, nothing twice, order kept, also with a limit
+//! of 1; and each fault is found.
 #![cfg(loom)]
 
 mod model;
@@ -25,8 +25,8 @@ impl Log {
 
 type Value = Delegated<Log, Native>;
 
-/// How a thread calls for its operations, one letter each: `r`un, `p`ost, run or post what is made `l`ater, `s`erve what is
-/// left. Whether it has left something.
+/// How a thread calls for its operations, one letter each: `r`un, `p`ost, run or post what is made `l`ater,
+/// `s`erve what is left. Whether it has left something.
 fn call(value: &Value, thread: usize, calls: &str) {
     let mut number = 0;
     for how in calls.chars() {
@@ -47,7 +47,8 @@ fn call(value: &Value, thread: usize, calls: &str) {
     }
 }
 
-/// Threads call as told. When all have returned, everything has been run, or it is known that something is left.
+/// Threads call as told. When all have returned, everything has been run, or it is known that something is
+/// left.
 fn calls(limit: u32, how: &'static [&'static str]) -> impl Fn() + Sync + Send + 'static {
     move || {
         let value = Arc::new(Value::new(Log::default(), limit, WaitPolicy::PARK_AT_ONCE));

@@ -1,5 +1,5 @@
-//! DSM-Synch under the model checker: every operation once, its result to its owner, order and hand-over; and each
-//! fault is found.
+//! DSM-Synch under the model checker: every operation once, its result to its owner, order and hand-over; and
+//! each fault is found.
 #![cfg(loom)]
 
 mod model;

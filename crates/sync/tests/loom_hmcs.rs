@@ -1,7 +1,8 @@
-//! HMCS under the model checker: in strict order without and with time-outs, and as it is by default, behind a word; and each fault is found.
+//! HMCS under the model checker: in strict order without and with time-outs, and as it is by default, behind
+//! a word; and each fault is found.
 //!
-//! The clock stands still in a model, at 0: a deadline of 0 is always past, so who has one waits for nothing, but may
-//! still be granted what it is about to abandon.
+//! The clock stands still in a model, at 0: a deadline of 0 is always past, so who has one waits for nothing,
+//! but may still be granted what it is about to abandon.
 #![cfg(loom)]
 
 mod model;
@@ -30,8 +31,8 @@ enum Step {
 }
 use Step::{GiveUp, Try, Wait};
 
-/// Threads 0, 1, ... each add one at each step that gets the lock. All is over when all have ended: so a waiter that was
-/// forgotten is a deadlock, and two threads inside are a race.
+/// Threads 0, 1, ... each add one at each step that gets the lock. All is over when all have ended: so a
+/// waiter that was forgotten is a deadlock, and two threads inside are a race.
 fn add<L: TimedLock<Platform = Native> + 'static>(
     lock: impl Fn() -> L + Sync + Send + 'static,
     threads: &'static [&'static [Step]],

@@ -1,5 +1,5 @@
-//! LockQ under the model checker: nothing forgotten, nothing twice, order kept, also with a threshold of 1 and when
-//! nobody waits; and each fault is found.
+//! LockQ under the model checker: nothing forgotten, nothing twice, order kept, also with a threshold of 1
+//! and when nobody waits; and each fault is found.
 //!
 //! Quiet comes after one or two fruitless looks here, so every change of mode is explored.
 #![cfg(loom)]
@@ -191,7 +191,8 @@ fn posts_from_inside() {
     });
 }
 
-/// Two post while a third one tries and goes away: whatever the lock's tries do to each other, nothing is forgotten.
+/// Two post while a third one tries and goes away: whatever the lock's tries do to each other, nothing is
+/// forgotten.
 fn posts_beside_a_try<L: RawLock + 'static>(make: fn() -> L) -> impl Fn() + Sync + Send + 'static {
     move || {
         let queue = Arc::new(LockQueue::new(make(), Log::default(), 64, WaitPolicy::PARK_AT_ONCE));

@@ -40,8 +40,8 @@ fn two_threads_once() {
     explore(None, add(WaitPolicy::PARK_AT_ONCE, 2, 1));
 }
 
-/// Twice, so that a thread comes back while the other waits: tenures end at once here, so this takes every path of a
-/// reservation.
+/// Twice, so that a thread comes back while the other waits: tenures end at once here, so this takes every
+/// path of a reservation.
 #[test]
 fn two_threads_twice() {
     explore(Some(4), add(WaitPolicy::PARK_AT_ONCE, 2, 2));

@@ -1,4 +1,5 @@
-//! The queues under the model checker: nothing lost, nothing twice, order kept, closing exact; and each fault is found.
+//! The queues under the model checker: nothing lost, nothing twice, order kept, closing exact; and each fault
+//! is found.
 #![cfg(loom)]
 
 mod model;

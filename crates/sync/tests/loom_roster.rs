@@ -1,5 +1,5 @@
-//! The roster under the model checker: work that is handed to a thread, and work that comes through the door, wakes a thread
-//! that sleeps, and each fault is found.
+//! The roster under the model checker: work that is handed to a thread, and work that comes through the door,
+//! wakes a thread that sleeps, and each fault is found.
 #![cfg(loom)]
 
 mod model;

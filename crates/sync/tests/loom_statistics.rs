@@ -23,8 +23,9 @@ fn count(slots: usize) -> impl Fn() + Sync + Send + 'static {
         let other = Arc::clone(&table);
         let other = thread::spawn(move || work(&other));
         work(&table);
-        // No lower bound is checked: with two slots loom 0.7 has an execution in which this one sum misses the reader's own
-        // counts, and the next sum has them. Nothing that the memory model allows explains that.
+        // No lower bound is checked: with two slots loom 0.7 has an execution in which this one sum misses
+        // the reader's own counts, and the next sum has them. Nothing that the memory model allows explains
+        // that.
         assert!(sum(&table) <= 4);
         other.join().expect("counter");
         assert_eq!(sum(&table), 4, "a count is lost");

@@ -1,5 +1,5 @@
-//! The two-level lock under the model checker: exclusion between the classes, priority, nobody forgotten at the filter,
-//! waiters that give up; and each fault is found.
+//! The two-level lock under the model checker: exclusion between the classes, priority, nobody forgotten at
+//! the filter, waiters that give up; and each fault is found.
 #![cfg(loom)]
 
 mod model;
@@ -9,7 +9,8 @@ use loom::sync::{Arc, Condvar};
 use loom::thread;
 use model::{explore, with_fault};
 
-/// A lock from loom's own parts that knows its waiters and lets them give up: correct by construction, few steps.
+/// A lock from loom's own parts that knows its waiters and lets them give up: correct by construction, few
+/// steps.
 #[derive(Default)]
 struct Counted {
     state: loom::sync::Mutex<State>,

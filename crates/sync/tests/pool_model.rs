@@ -1,4 +1,5 @@
-//! The pool against a model: random sequences of takes, gives, drops and ends of caches by one thread at a time.
+//! The pool against a model: random sequences of takes, gives, drops and ends of caches by one thread at a
+//! time.
 #![cfg(not(loom))]
 
 use heddle_sync::Native;
@@ -124,7 +125,8 @@ thread_local! {
     static DROPS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Pools that come and go: their objects are dropped with them, once, and threads that used them keep nothing.
+/// Pools that come and go: their objects are dropped with them, once, and threads that used them keep
+/// nothing.
 #[test]
 fn pools_end_though_threads_list_them() {
     struct Noisy;

@@ -1,5 +1,5 @@
-//! Queues and combining under random schedules, against a sequential model: the same sources on another platform, with
-//! more threads and steps than loom can explore.
+//! Queues and combining under random schedules, against a sequential model: the same sources on another
+//! platform, with more threads and steps than loom can explore.
 #![cfg(not(loom))]
 
 mod shuttle_world;
@@ -141,8 +141,8 @@ fn offload() {
     shuttle::check_pct(served, SCHEDULES, 3);
 }
 
-/// A failure prints its seed, and `SHUTTLE_RANDOM_SEED` brings it again: the same seed gives the same history, since
-/// nothing in these worlds depends on addresses, time or chance of its own.
+/// A failure prints its seed, and `SHUTTLE_RANDOM_SEED` brings it again: the same seed gives the same
+/// history, since nothing in these worlds depends on addresses, time or chance of its own.
 #[test]
 fn a_seed_gives_the_same_history_again() {
     let histories = |seed| {
@@ -163,8 +163,8 @@ fn a_seed_gives_the_same_history_again() {
     assert_ne!(histories(1), histories(2));
 }
 
-/// Producers that push at random moments, one that may close, and a consumer: each producer's accepted elements come
-/// out in order, none is lost, none twice.
+/// Producers that push at random moments, one that may close, and a consumer: each producer's accepted
+/// elements come out in order, none is lost, none twice.
 fn queue_as_the_model<Q: Mpsc<Item = (usize, usize)> + 'static>(make: fn() -> Q) {
     let body = move || {
         let queue = Arc::new(make());

@@ -1,5 +1,5 @@
-//! The pool, the counter, the leader and the two-level lock under random schedules of more threads than loom can
-//! explore: the same sources on another platform.
+//! The pool, the counter, the leader and the two-level lock under random schedules of more threads than loom
+//! can explore: the same sources on another platform.
 #![cfg(not(loom))]
 
 mod shuttle_world;
@@ -56,7 +56,8 @@ fn pool() {
                 .collect();
             users.into_iter().for_each(|user| user.join().expect("user"));
             assert_eq!(pool.idle(), pool.made());
-            // Four users of at most five at a time, each rounded up to batches, and what a cache keeps besides.
+            // Four users of at most five at a time, each rounded up to batches, and what a cache keeps
+            // besides.
             assert!(pool.made() <= 4 * (5 + 2 * 2), "{} made", pool.made());
         },
         SCHEDULES,

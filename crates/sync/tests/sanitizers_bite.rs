@@ -1,6 +1,6 @@
-//! What ThreadSanitizer or AddressSanitizer has to report; their silence about the stress tests is worth what they say
-//! here. ThreadSanitizer sees programs with a fault in the locks (`ci/faults.py thread`), AddressSanitizer nodes that are
-//! used wrongly. Run by `ci/sanitize.sh`.
+//! What ThreadSanitizer or AddressSanitizer has to report; their silence about the stress tests is worth what
+//! they say here. ThreadSanitizer sees programs with a fault in the locks (`ci/faults.py thread`),
+//! AddressSanitizer nodes that are used wrongly. Run by `ci/sanitize.sh`.
 #![cfg(any(tsan, asan))]
 
 #[cfg(asan)]
@@ -10,7 +10,8 @@ use std::{env, process::Command};
 #[cfg(asan)]
 const COMMITS: &str = "HEDDLE_TEST_COMMITS_FAULT";
 
-/// Runs `fault` in a process of its own, this test once more, which the sanitizer must end with a report in these words.
+/// Runs `fault` in a process of its own, this test once more, which the sanitizer must end with a report in
+/// these words.
 #[cfg(asan)]
 fn in_a_process_that_is_reported(test: &str, report: &str, fault: fn()) {
     if env::var_os(COMMITS).is_some() {
@@ -28,7 +29,8 @@ fn in_a_process_that_is_reported(test: &str, report: &str, fault: fn()) {
     assert!(said.contains(report), "{test}: something else was reported:\n{said}");
 }
 
-/// Tests in which ThreadSanitizer reports a race only with a fault of `tests/faults` in the source: for `ci/faults.py`.
+/// Tests in which ThreadSanitizer reports a race only with a fault of `tests/faults` in the source: for
+/// `ci/faults.py`.
 #[cfg(tsan)]
 macro_rules! with_fault {
     ($($name:ident: $body:expr;)*) => {$(

@@ -10,8 +10,8 @@ use std::time::Duration;
 const THREADS: [u32; 5] = [1, 2, 3, 16, 64];
 const ACQUISITIONS: u32 = 40_000;
 
-/// The waiting policies that take different paths: the default, sleeping always, never sleeping, and a reservation at
-/// every release that somebody waits for.
+/// The waiting policies that take different paths: the default, sleeping always, never sleeping, and a
+/// reservation at every release that somebody waits for.
 const POLICIES: [WaitPolicy; 4] = [
     WaitPolicy::DEFAULT,
     WaitPolicy::PARK_AT_ONCE,

@@ -1,4 +1,5 @@
-//! What every lock of the catalogue keeps, on real threads: a lock that gets a row there is tested here by itself.
+//! What every lock of the catalogue keeps, on real threads: a lock that gets a row there is tested here by
+//! itself.
 #![cfg(not(loom))]
 
 use heddle_platform::cell::UnsafeCell;

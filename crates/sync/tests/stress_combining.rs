@@ -1,4 +1,5 @@
-//! Queues and combining on real threads, from fewer than the cores to many more: bounded work, exact sums, order kept.
+//! Queues and combining on real threads, from fewer than the cores to many more: bounded work, exact sums,
+//! order kept.
 #![cfg(not(loom))]
 
 use heddle_platform::atomic::{AtomicU64, Ordering};
@@ -15,7 +16,8 @@ const OPERATIONS: u64 = 20_000;
 const POLICIES: [WaitPolicy; 3] =
     [WaitPolicy::DEFAULT, WaitPolicy::PARK_AT_ONCE, WaitPolicy { park: false, ..WaitPolicy::DEFAULT }];
 
-/// What the operations work on: how many each thread has had done, and two sums that only an operation sees differ.
+/// What the operations work on: how many each thread has had done, and two sums that only an operation sees
+/// differ.
 struct Book {
     done: Vec<u64>,
     left: u64,

@@ -106,8 +106,8 @@ impl Progress for Network {
     }
 }
 
-/// Every thread asks for one or more events at a time; some have deadlines, and a helper steals events from the
-/// leader.
+/// Every thread asks for one or more events at a time; some have deadlines, and a helper steals events from
+/// the leader.
 #[test]
 fn everybody_is_served() {
     for policy in POLICIES {
@@ -136,8 +136,8 @@ fn everybody_is_served() {
                         })
                     })
                     .collect();
-                // The helper: completes some events outside the leader's look. A leader that idles looks again within
-                // a millisecond.
+                // The helper: completes some events outside the leader's look. A leader that idles looks
+                // again within a millisecond.
                 scope.spawn(|| {
                     while !done.load(Ordering::Relaxed) {
                         network.complete();

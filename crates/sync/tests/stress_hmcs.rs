@@ -1,5 +1,5 @@
-//! HMCS on real threads, from fewer than the cores to many more, on trees of one to four levels: exact sums, waiters that
-//! give up.
+//! HMCS on real threads, from fewer than the cores to many more, on trees of one to four levels: exact sums,
+//! waiters that give up.
 #![cfg(not(loom))]
 
 use heddle_platform::{Native, clock, thread};
@@ -16,8 +16,8 @@ const POLICIES: [WaitPolicy; 4] = [
     WaitPolicy { forced_yield_ns: 0, yields: 3, ..WaitPolicy::DEFAULT },
 ];
 
-/// Trees of one to four levels for the hardware threads 0 and 1; what lies on the others is found by no thread of a
-/// small machine, and by some of a large one.
+/// Trees of one to four levels for the hardware threads 0 and 1; what lies on the others is found by no
+/// thread of a small machine, and by some of a large one.
 fn trees() -> [Tree; 5] {
     let one_pass = |tree: Tree| tree.with_thresholds(&[1]);
     [

@@ -1,5 +1,5 @@
-//! The ordered locks on real threads, from fewer than the cores to many more: bounded work, exact sums, waiters that
-//! give up. (What one thread that does not run does to the others: `liveness.rs`.)
+//! The ordered locks on real threads, from fewer than the cores to many more: bounded work, exact sums,
+//! waiters that give up. (What one thread that does not run does to the others: `liveness.rs`.)
 #![cfg(not(loom))]
 
 use heddle_platform::atomic::{AtomicU32, Ordering};
@@ -164,8 +164,8 @@ fn nobody_is_kept_out_for_ever() {
 }
 
 /// A holder stays inside while others come with short deadlines again and again: all come back, and it is not
-/// the memory that grows (a lock's nodes are in one thread's cache at the end, where the test cannot see them; the leak
-/// checker of a sanitizer build can).
+/// the memory that grows (a lock's nodes are in one thread's cache at the end, where the test cannot see
+/// them; the leak checker of a sanitizer build can).
 fn give_up_again_and_again<L: TimedLock>(lock: L) {
     let token = lock.acquire();
     std::thread::scope(|scope| {

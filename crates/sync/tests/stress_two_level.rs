@@ -101,7 +101,8 @@ fn queue_locks_below() {
     over::<AbortableMcs, StrictClh<Native>>();
 }
 
-/// Threads of both classes that give up after some microseconds, and come again; and one of each that never does.
+/// Threads of both classes that give up after some microseconds, and come again; and one of each that never
+/// does.
 #[test]
 fn waiters_that_give_up() {
     fn over<H: TimedLock + Default, L: TimedLock<Platform = H::Platform> + Default>() {
@@ -147,8 +148,8 @@ fn waiters_that_give_up() {
     over::<Clh, AbortableMcs>();
 }
 
-/// High-priority threads that never leave the lock to itself: strict priority may starve the low class, the bound does
-/// not, and says how often it was needed.
+/// High-priority threads that never leave the lock to itself: strict priority may starve the low class, the
+/// bound does not, and says how often it was needed.
 #[test]
 fn the_bound_ends_starvation() {
     const BOUND: u32 = 16;

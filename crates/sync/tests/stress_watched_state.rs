@@ -1,4 +1,5 @@
-//! Watched states on real threads, many more than cores: every wait ends, and no watcher is touched after it left.
+//! Watched states on real threads, many more than cores: every wait ends, and no watcher is touched after it
+//! left.
 #![cfg(not(loom))]
 
 use heddle_platform::atomic::{AtomicU64, Ordering};

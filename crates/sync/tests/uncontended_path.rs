@@ -1,5 +1,6 @@
-//! What an uncontended acquire and release executes, counted instruction by instruction: the platform trait and the
-//! layers of the locks leave nothing behind. A child process is single-stepped; where tracing is forbidden, nothing is shown.
+//! What an uncontended acquire and release executes, counted instruction by instruction: the platform trait
+//! and the layers of the locks leave nothing behind. A child process is single-stepped; where tracing is
+//! forbidden, nothing is shown.
 #![cfg(all(not(loom), target_arch = "x86_64", target_os = "linux"))]
 #![allow(clippy::expect_used)]
 

@@ -1,4 +1,5 @@
-//! Who takes part: the locks of `heddle-sync`, the other mutexes of this machine, and queues that need no lock.
+//! Who takes part: the locks of `heddle-sync`, the other mutexes of this machine, and queues that need no
+//! lock.
 //!
 //! The locks come from the catalogue of `heddle-sync`: a lock that is added there takes part by itself.
 
@@ -22,7 +23,8 @@ pub(crate) enum Family {
     Mutex,
     /// A lock of Heddle that serves in some order, in which a thread that runs may come again for a while.
     Queue,
-    /// The same without that exception. Shown beside the others: such an order cannot be as fast, and has no targets.
+    /// The same without that exception. Shown beside the others: such an order cannot be as fast, and has no
+    /// targets.
     Strict,
     /// A lock of Heddle with two priority classes.
     TwoLevel,
@@ -54,7 +56,8 @@ impl Family {
     }
 }
 
-/// Measures one cell: an experiment with a number of threads. Nothing if the experiment makes no sense for this kind.
+/// Measures one cell: an experiment with a number of threads. Nothing if the experiment makes no sense for
+/// this kind.
 type Measure = fn(Experiment, usize, &Effort) -> Option<Sample>;
 
 /// One line of the list.

@@ -1,9 +1,9 @@
 //! `heddle bench locks`: the locks of `heddle-sync` beside the other mutexes of this machine.
 //!
-//! Every round measures each cell (an experiment with a number of threads) for all locks, one directly after the other,
-//! beginning with another lock each time, so that a machine that changes its mind treats them alike. A figure is the
-//! median over the rounds. Every cell makes a new lock: a bias that was revoked or a thread that was chosen must not
-//! spoil the next. Threads are left where the system puts them, as in programs.
+//! Every round measures each cell (an experiment with a number of threads) for all locks, one directly after
+//! the other, beginning with another lock each time, so that a machine whose speed changes treats them alike.
+//! A figure is the median over the rounds. Every cell makes a new lock: a bias that was revoked or a thread
+//! that was chosen must not spoil the next. Threads are left where the system puts them, as in programs.
 
 mod combined;
 mod contender;

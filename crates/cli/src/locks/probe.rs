@@ -1,5 +1,5 @@
-//! How long a cache line takes from one core to another and back, at this moment. Machines, virtual ones above all, change
-//! that from minute to minute, and every contended figure with it.
+//! How long a cache line takes from one core to another and back, at this moment. Machines, virtual ones
+//! above all, change that from minute to minute, and every contended figure with it.
 
 use std::time::Duration;
 
@@ -14,7 +14,8 @@ use crate::report::rounds::median;
 const BATCH: u64 = 50;
 /// Batches that are enough.
 const BATCHES: usize = 40;
-/// When others hold a core, the answer may take their whole time slice: the probe ends then, with what it has.
+/// When others hold a core, the answer may take their whole time slice: the probe ends then, with what it
+/// has.
 const LIMIT: Duration = Duration::from_millis(30);
 
 /// Nanoseconds of a round trip: the median of some short batches; nothing if the two threads hardly met.

@@ -15,7 +15,8 @@ pub(crate) struct Effort {
     pub(crate) iterations: u64,
     /// How long a cell lasts, where an experiment counts time.
     pub(crate) window: Duration,
-    /// After this long a cell that counts iterations ends, done or not: a lock that collapses is measured, too.
+    /// After this long a cell that counts iterations ends, done or not: a lock that collapses is measured,
+    /// too.
     pub(crate) limit: Duration,
 }
 
@@ -115,7 +116,8 @@ pub(crate) fn run<R: Send>(
                     begin.wait();
                     let start = clock::now_ns();
                     let result = work(number, &mut turns);
-                    // The receiver waits for all; it is gone only if this thread's result is not wanted any more.
+                    // The receiver waits for all; it is gone only if this thread's result is not wanted any
+                    // more.
                     let _ = done.send(Span { start, end: clock::now_ns() });
                     result
                 })
@@ -135,7 +137,8 @@ struct Span {
     end: u64,
 }
 
-/// Waits until every thread is done, telling them to stop when `limit` is over; returns the time they took together.
+/// Waits until every thread is done, telling them to stop when `limit` is over; returns the time they took
+/// together.
 fn wait_for_all(supply: &Supply, done: &Receiver<Span>, limit: Duration) -> Span {
     let mut all = Span { start: u64::MAX, end: 0 };
     let since = Instant::now();

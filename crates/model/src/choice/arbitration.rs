@@ -9,9 +9,9 @@ use std::str::FromStr;
 pub enum Arbitration {
     /// All threads by one lock.
     One(LockKind),
-    /// The two-level priority lock `P-X-Y` (Amer et al., TOPC 2019, section 4.1): X orders the issuing threads, Y the
-    /// waiting threads, and issuing threads go first. Each class takes its lock's
-    /// [strict form](LockKind::in_class).
+    /// The two-level priority lock `P-X-Y` (Amer et al., TOPC 2019, section 4.1): X orders the issuing
+    /// threads, Y the waiting threads, and issuing threads go first. Each class takes its lock's [strict
+    /// form](LockKind::in_class).
     Priority(LockKind, LockKind),
 }
 
@@ -76,7 +76,7 @@ mod tests {
                 assert_eq!(Arbitration::Priority(*main, *progress).to_string(), pair);
             }
         }
-        for wrong in ["", "p-", "p-mcs", "p-mcs-", "p-mcs-mcs-mcs", "spin"] {
+        for wrong in ["", "p-", "p-mcs", "p-mcs-", "p-mcs-mcs-mcs", "no-such-lock"] {
             let error = wrong.parse::<Arbitration>().expect_err("not an arbitration");
             assert!(error.to_string().contains("abortable-mcs"), "{error}");
         }

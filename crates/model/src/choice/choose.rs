@@ -10,8 +10,8 @@ use heddle_sync::kinds::LockKind;
 use std::fmt;
 
 impl Model {
-    /// The model of a name, or the default, with some of its parts replaced. `part` gives the value of a part's environment
-    /// variable, if it has one.
+    /// The model of a name, or the default, with some of its parts replaced. `part` gives the value of a
+    /// part's environment variable, if it has one.
     ///
     /// # Errors
     /// A name or value that does not exist; parts that make no sense together.
@@ -35,8 +35,8 @@ impl Model {
         Ok(model)
     }
 
-    /// Refuses parts that make no sense together; what was not asked for gives way. `given` says whether a variable was
-    /// set.
+    /// Refuses parts that make no sense together; what was not asked for gives way. `given` says whether a
+    /// variable was set.
     fn make_sense(&mut self, given: impl Fn(&str) -> bool) -> Result<(), ModelError> {
         let refuse = |why: String| Err(ModelError::Senseless(why));
         if self.execution != Execution::Caller && self.granularity != Granularity::PerVni {

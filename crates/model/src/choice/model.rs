@@ -33,9 +33,11 @@ pub struct Model {
     pub cohort_threshold: u32,
     /// How many threads of the main path may pass one of the progress path that waits, under `p-X-Y`.
     pub low_bound: u32,
-    /// How many operations of others a thread runs at most before it hands the section on, under `csync` and `lockq`.
+    /// How many operations of others a thread runs at most before it hands the section on, under `csync` and
+    /// `lockq`.
     pub combining_limit: u32,
-    /// How many times a thread that finds a section taken yields and tries again before it posts, under `lockq`.
+    /// How many times a thread that finds a section taken yields and tries again before it posts, under
+    /// `lockq`.
     pub post_tries: u32,
     /// How long `MPI_Test` and its like wait for a section before they give up, in microseconds.
     pub test_patience_us: u32,
@@ -47,13 +49,14 @@ impl Model {
         u64::from(self.test_patience_us) * 1_000
     }
 
-    /// Whether threads of the library's own run the operations. Then several threads are inside of it at any thread level.
+    /// Whether threads of the library's own run the operations. Then several threads are inside of it at any
+    /// thread level.
     pub fn is_offloaded(&self) -> bool {
         self.execution == Execution::Offload
     }
 
-    /// Whether each VNI has a lock of its own, and the threads that call run their operations themselves. Then one of them may
-    /// be in several VNIs.
+    /// Whether each VNI has a lock of its own, and the threads that call run their operations themselves.
+    /// Then one of them may be in several VNIs.
     pub fn locks_each_vni(&self, threads: bool) -> bool {
         threads && self.granularity == Granularity::PerVni && self.execution == Execution::Caller
     }

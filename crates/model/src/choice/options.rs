@@ -94,7 +94,7 @@ choice! {
     /// Who runs an operation on a VNI (Amer et al., ICS 2019).
     Execution, "execution" {
         Caller = "caller": "the calling thread, inside the section",
-        CSync = "csync": "whoever is first in the queue runs what waits behind it (DSM-Synch)",
+        CSync = "csync": "the first thread in the queue runs the operations that wait behind it (DSM-Synch)",
         LockQ = "lockq": "the calling thread if the lock is free; otherwise it posts the operation for the lock's holder",
         Offload = "offload": "a thread for it, which also looks for messages while nobody calls MPI",
     }
@@ -111,8 +111,8 @@ choice! {
 choice! {
     /// How a waiter learns that its operation is complete (Amer et al., TOPC 2019, section 7).
     WakeUp, "wake-up" {
-        Blind = "blind": "every waiter looks for messages itself, time and again",
-        Counter = "counter": "one waiter of a VNI looks, the others sleep until whoever completes their operation wakes them",
+        Blind = "blind": "every waiter polls for messages itself",
+        Counter = "counter": "one waiter of a VNI polls, the others sleep until the thread that completes their operation wakes them",
     }
 }
 
@@ -136,7 +136,7 @@ choice! {
 
 choice! {
     /// How references to objects are counted (Balaji et al., IJHPCA 2010, section 5.3).
-    ReferenceCounts, "way of counting references" {
+    ReferenceCounts, "reference counting" {
         Locked = "locked": "by additions inside a section, one for each kind of object",
         Atomic = "atomic": "by atomic additions",
     }

@@ -1,4 +1,4 @@
-//! Combinations of parts for tests: as few as show every two parts' values together that make sense together.
+//! Combinations of parts for tests: few of them, but with every pair of values that makes sense together.
 
 use super::model::Model;
 use super::part::{PARTS, Part};
@@ -10,11 +10,12 @@ type Choice = (usize, usize);
 /// How many random combinations are looked at for each that is taken.
 const CANDIDATES: usize = 64;
 
-/// How many rounds may bring nothing new before the search ends: what is missing then makes no sense together.
+/// How many rounds may bring nothing new before the search ends: what is missing then makes no sense
+/// together.
 const FRUITLESS: usize = 64;
 
-/// Combinations, each as environment variables with their values, that have every pair of values of different parts that
-/// some sensible model has. A part may also be left out. `seed` makes others of the same kind.
+/// Combinations, each as environment variables with their values, that have every pair of values of different
+/// parts that some sensible model has. A part may also be left out. `seed` makes others of the same kind.
 #[must_use]
 pub fn pairwise(seed: u64) -> Vec<Vec<(&'static str, &'static str)>> {
     let examples: Vec<_> = PARTS.iter().map(|part| (part.examples)()).collect();

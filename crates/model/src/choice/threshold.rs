@@ -6,10 +6,10 @@ use std::str::FromStr;
 /// How many freed objects there must be more than the last collection left, for the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CollectThreshold {
-    /// As many as make the collection worth its work: it grows with the requests that are to be looked at, and with the
-    /// objects that could not go.
+    /// Enough to make a collection worth its work: the number grows with the requests to visit, and with the
+    /// objects that the last collection had to keep.
     Adaptive,
-    /// So many.
+    /// This number.
     Number(u32),
 }
 

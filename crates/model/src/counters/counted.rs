@@ -15,7 +15,7 @@ pub enum Entry {
     Contended,
     /// Found taken by a thread that then went away.
     Refused,
-    /// Ticks that those who found it taken have waited.
+    /// Ticks that threads waited after they found it taken.
     Waited,
     /// Operations that this thread has run for others.
     ForOthers,

@@ -1,21 +1,22 @@
 //! Counters: what happens at the sections and to messages, always on.
 //!
-//! Every thread counts in a block of its own (`block`): a load, an addition and a store to lines that nobody else
-//! writes. Whoever wants to know sums over the blocks, at any time; sums of a running program are of slightly different
-//! moments, those of a stopped one are exact. The block of a thread that ends is added to a sum of those that have
-//! ended, and serves the next thread that begins: threads that come and go by the thousand leave nothing behind.
+//! Every thread counts in a block of its own (`block`): a load, an addition and a store to lines that nobody
+//! else writes. A reader sums over the blocks, at any time; sums of a running program are of slightly
+//! different moments, those of a stopped one are exact. The block of a thread that ends is added to a sum of
+//! those that have ended, and serves the next thread that begins: threads that come and go by the thousand
+//! leave nothing behind.
 //!
 //! A section's counts stand in a line of their own in each block. Entering it without contention is one
-//! increment there; no clock is read. Time is taken only by who has found the section taken.
+//! increment there; no clock is read. Only a thread that has found the section taken reads a clock.
 //!
 //! | | counted by |
 //! |---|---|
 //! | [`Entry`], for each [`Section`] | [`Row`], which sections carry with them |
 //! | [`Event`] | [`count`], wherever it happens |
 //!
-//! **Productive** is an acquisition that creates, completes or frees a request, or does all of that at once (Amer et
-//! al., TOPC 2019, section 3.2). On the main path nearly all are, so what is counted is those that are not
-//! ([`Entry::Fruitless`]).
+//! **Productive** is an acquisition that creates, completes or frees a request, or does all of that at once
+//! (Amer et al., TOPC 2019, section 3.2). On the main path nearly all are, so what is counted is those that
+//! are not ([`Entry::Fruitless`]).
 
 mod block;
 mod counted;
@@ -55,7 +56,8 @@ pub fn work_here() -> u64 {
     registry::mine().event(Event::Work).get()
 }
 
-/// How productive the calling thread's present call has been: any two moments that differ have work between them.
+/// How productive the calling thread's present call has been: any two moments that differ have work between
+/// them.
 #[inline]
 pub(crate) fn work() -> u64 {
     let mine: &Block = registry::mine();
@@ -120,7 +122,8 @@ mod tests {
             assert_eq!(count(Entry::Fruitless), 4000, "{name}");
             assert_eq!((count(Entry::Progress), count(Entry::Productive)), (4000, 4000), "{name}");
             assert!(count(Entry::Contended) <= 12_000, "{name}");
-            // Nobody serves these sections, so `offload` has a lock here, too: who waits runs its operation itself.
+            // Nobody serves these sections, so `offload` has a lock here, too: who waits runs its operation
+            // itself.
             let combined = matches!(model.execution, crate::Execution::CSync | crate::Execution::LockQ);
             assert_eq!(count(Entry::ForOthers), if combined { count(Entry::Contended) } else { 0 }, "{name}");
         }

@@ -8,11 +8,12 @@
 //!
 //! **Invariants.**
 //!
-//! 1. A block is in `live` of one thread, or in `free`, all zero. It is never given back to the system, so pointers to
-//!    it stay valid.
-//! 2. Blocks change hands under the lock of the registry, and sums are taken under it: nothing is counted twice.
-//! 3. `ENDED` is written under that lock. `LATE` is everybody's that counts while it ends, when its block is gone: two
-//!    that do so at the same moment may lose a count there, never more.
+//! 1. A block is in `live` of one thread, or in `free`, all zero. It is never given back to the system, so
+//!    pointers to it stay valid.
+//! 2. Blocks change hands under the lock of the registry, and sums are taken under it: nothing is counted
+//!    twice.
+//! 3. `ENDED` is written under that lock. `LATE` is everybody's that counts while it ends, when its block is
+//!    gone: two that do so at the same moment may lose a count there, never more.
 
 use super::block::Block;
 use heddle_platform::fork;

@@ -25,7 +25,8 @@ enum What {
     Nothing,
 }
 
-/// One in so many operations that may be combined is timed: a clock would cost more than the others do.
+/// One in `SAMPLED` operations that may be combined is timed: reading a clock for each would cost more than
+/// the operation.
 const SAMPLED: u64 = 64;
 
 impl Row {
@@ -94,8 +95,8 @@ impl Row {
         entered
     }
 
-    /// Runs `combined`, which runs an operation given to it, or has another thread run it and waits for that; then it says
-    /// so.
+    /// Runs `combined`, which runs an operation given to it, or has another thread run it and waits for that;
+    /// then it says so.
     #[inline(always)]
     pub(crate) fn combine<R>(self, combined: impl FnOnce(&mut bool) -> R) -> R {
         let timed = self.count(Entry::Main).get().is_multiple_of(SAMPLED);
@@ -127,7 +128,8 @@ impl Row {
         }
     }
 
-    /// The calling thread has entered so many times for progress, uncounted; with the last it completed an operation, or not.
+    /// The calling thread has entered `times` times for progress, uncounted; `completed` says whether the
+    /// last entry completed an operation.
     #[inline(always)]
     pub(crate) fn looked(self, times: u32, completed: bool) {
         match self.what {
@@ -148,7 +150,8 @@ impl Row {
         }
     }
 
-    /// The calling thread leaves the section of its call, entered on `path`; `worked` says whether it did anything.
+    /// The calling thread leaves the section of its call, entered on `path`; `worked` says whether it did
+    /// anything.
     pub(crate) fn left_call(self, path: Path, worked: bool) {
         match (path, worked) {
             (Path::Progress, true) => self.count(Entry::Productive).add(1),

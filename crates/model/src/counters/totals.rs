@@ -28,7 +28,7 @@ impl SectionTotals {
         self.count(Entry::Main).saturating_sub(self.count(Entry::Fruitless))
     }
 
-    /// How long those who found it taken have waited.
+    /// How long threads waited after they found it taken.
     pub fn waited_ns(&self) -> u64 {
         clock::ticks_to_ns(self.count(Entry::Waited))
     }

@@ -1,16 +1,19 @@
-//! Sections that nobody waits for, where an operation can be left to whoever is inside: granularity `lock-free`.
+//! Sections that nobody waits for, where an operation can be left to whoever is inside: granularity
+//! `lock-free`.
 //!
-//! Objects that are found by a key (the matching) are [`Delegated`]: who finds one taken leaves its operation there and goes
-//! on; whoever is inside runs it before it leaves. Only who needs an answer waits: a probe, a cancellation. Objects that no
-//! small message needs have locks as under [`Parted`](crate::Parted): the rings that are read, where who looks only tries;
-//! large messages; what waits for room in a ring. The ring to a peer itself is in no section: the transport lets many
-//! threads send through it at once.
+//! Objects that are found by a key (the matching) are [`Delegated`]: a thread that finds one taken leaves its
+//! operation there and goes on; whoever is inside runs it before it leaves. Only a caller that needs an
+//! answer waits: a probe, a cancellation. Objects that no small message needs have locks as under
+//! [`Parted`](crate::Parted): the rings that are read, where who looks only tries; large messages; what waits
+//! for room in a ring. The ring to a peer itself is in no section: the transport lets many threads send
+//! through it at once.
 //!
-//! What is not in here: the common stores of requests and of queue nodes, with which a thread exchanges a batch of 128 under a
-//! lock, once in so many operations.
+//! What is not in here: the common stores of requests and of queue nodes, with which a thread exchanges a
+//! batch of 128 under a lock, once in 128 operations.
 //!
-//! A thread runs so many operations of others and no more (the combining limit), and leaves the rest behind: it tells the
-//! engine, which wakes whoever sleeps, and each look for progress goes on with it ([`Sectioning::serve_left`]).
+//! A thread runs at most a limited number of others' operations (the combining limit) and leaves the rest
+//! behind. It tells the engine, which wakes sleeping threads; each poll for progress goes on with the rest
+//! ([`Sectioning::serve_left`]).
 
 use super::object::{Object, SectionOf, Sectioning};
 use super::order::Entered;
@@ -71,7 +74,8 @@ impl<T: Object> LeftTo<T> {
 
     #[cold]
     fn leave_rest(&self) {
-        // Release: pairs with the swap in serve(), which finds what was left, or leaves this for the next look.
+        // Release: pairs with the swap in serve(), which finds what was left, or leaves this for the next
+        // look.
         self.left.some.store(1, Ordering::Release);
         (self.left.tell)();
     }
@@ -171,7 +175,8 @@ impl Sectioning for LockFree {
 
     #[inline]
     fn change(number: &AtomicUsize, by: isize) {
-        // Wraps for a negative change. Release: who finds nothing waiting comes after what has waited has left.
+        // Wraps for a negative change. Release: who finds nothing waiting comes after what has waited has
+        // left.
         number.fetch_add(by as usize, Ordering::Release);
     }
 }
@@ -179,7 +184,8 @@ impl Sectioning for LockFree {
 /// Runs what was left behind.
 #[cold]
 fn serve<T: Object>(shards: &LeftToAll<T>) -> bool {
-    // Before the look: who leaves something from now on says so again. AcqRel: pairs with the store in leave_rest().
+    // Before the look: who leaves something from now on says so again. AcqRel: pairs with the store in
+    // leave_rest().
     shards.left.some.swap(0, Ordering::AcqRel);
     let mut served = false;
     for section in &shards.objects {

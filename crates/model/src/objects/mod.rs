@@ -1,7 +1,8 @@
 //! The sections inside a VNI: one for each object, or none because what encloses them all is enough.
 //!
-//! The engine says what is protected: an [`Object`] is a kind of state with a name of its own, and each object of it is
-//! reached only through its section, [`SectionOf::with`]. How is decided by the [`Sectioning`]:
+//! The engine says what is protected: an [`Object`] is a kind of state with a name of its own, and each
+//! object of it is reached only through its section, [`SectionOf::with`]. How is decided by the
+//! [`Sectioning`]:
 //!
 //! | | a section is | used under |
 //! |---|---|---|
@@ -9,11 +10,12 @@
 //! | [`Parted`] | a lock of its own, by the model's arbitration and bias | `per-object` |
 //! | [`LockFree`](crate::LockFree) | the same, or one that nobody waits for: operations are left to whoever is inside | `lock-free` |
 //!
-//! Code that enters sections is generic over it and exists once for each, so that what is nothing costs nothing.
+//! Code that enters sections is generic over it and exists once for each, so that what is nothing costs
+//! nothing.
 //!
-//! **Order.** A thread that is in a section enters only sections of a higher [`LEVEL`](Object::LEVEL), so no circle of
-//! threads can wait for each other; and under [`Whole`] no object is reached through two references at once. Debug builds
-//! check it, under both.
+//! **Order.** A thread that is in a section enters only sections of a higher [`LEVEL`](Object::LEVEL), so no
+//! circle of threads can wait for each other; and under [`Whole`] no object is reached through two references
+//! at once. Debug builds check it, under both.
 
 mod lock_free;
 mod object;

@@ -27,9 +27,9 @@ pub trait SectionOf<T> {
     /// Runs `operation` inside if nobody else is; never waits.
     fn try_with<R>(&self, path: Path, operation: impl FnOnce(&mut T) -> R) -> Option<R>;
 
-    /// As [`with`](Self::with); or, where the section is one that nobody waits for and somebody is inside, leaves to that
-    /// thread what `later` makes, which runs inside soon. Only one of the two is called, with `given`; `later` also says
-    /// what is to be returned.
+    /// As [`with`](Self::with); or, where the section is one that nobody waits for and somebody is inside,
+    /// leaves to that thread what `later` makes, which runs inside soon. Only one of the two is called, with
+    /// `given`; `later` also says what is to be returned.
     #[inline(always)]
     fn with_or_leave<C, R, L: FnOnce(&mut T) + Send + 'static>(
         &self,
@@ -62,7 +62,7 @@ pub trait Sectioning: Debug + 'static {
     /// Puts an object behind its section.
     fn guard<T: Object>(sections: &Sections, object: T) -> Self::Section<T>;
 
-    /// Makes the objects of a kind, as many as are worth having. `left` is called when some operations were left that nobody
+    /// Makes all objects of a kind. `left` is called when some operations were left that nobody
     /// runs, until somebody enters that section or [serves](Self::serve_left) them.
     fn shards<T: Object>(
         sections: &Sections,
@@ -79,6 +79,6 @@ pub trait Sectioning: Debug + 'static {
         false
     }
 
-    /// Changes a number that is written by whoever is in one of several sections, and read by anybody.
+    /// Changes a number that threads in several sections write, and any thread reads.
     fn change(number: &AtomicUsize, by: isize);
 }

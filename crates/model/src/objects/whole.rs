@@ -8,12 +8,13 @@ use heddle_platform::atomic::{AtomicUsize, Ordering};
 use heddle_platform::cell::UnsafeCell;
 use std::fmt::{self, Debug};
 
-/// Nothing inside of the VNI has a section: its own, or the call's, or the program's promise guards all of it.
+/// Nothing inside of the VNI has a section: its own, or the call's, or the program's promise guards all of
+/// it.
 #[derive(Debug)]
 pub enum Whole {}
 
-/// The section of an object to which one thread at a time can come, since the VNI is [`Whole`]. It is not `Sync`: shared
-/// references to it stay inside of what encloses it.
+/// The section of an object to which one thread at a time can come, since the VNI is [`Whole`]. It is not
+/// `Sync`: shared references to it stay inside of what encloses it.
 pub struct Enclosed<T>(UnsafeCell<T>);
 
 impl<T: Object> Debug for Enclosed<T> {
@@ -26,7 +27,8 @@ impl<T: Object> SectionOf<T> for Enclosed<T> {
     #[inline(always)]
     fn with<R>(&self, _path: Path, operation: impl FnOnce(&mut T) -> R) -> R {
         let _order = Entered::new::<T>();
-        // SAFETY: one thread at a time comes here, and by the order of the sections it has no other reference to the object.
+        // SAFETY: one thread at a time comes here, and by the order of the sections it has no other reference
+        // to the object.
         operation(unsafe { &mut *self.0.get() })
     }
 

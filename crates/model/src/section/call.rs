@@ -53,15 +53,16 @@ impl CallSection {
             enter(lock);
         }
         let result = body();
-        // Asked anew: otherwise the compiler makes two copies of the body, for either answer, or calls it for its size.
+        // Asked anew: otherwise the compiler makes two copies of the body, for either answer, or calls it for
+        // its size.
         if let Some(lock) = black_box(&self.lock) {
             leave(lock);
         }
         result
     }
 
-    /// Runs `wait`, during which this thread needs nothing of the library, outside of the section. It comes back as one
-    /// that waits for progress.
+    /// Runs `wait`, during which this thread needs nothing of the library, outside of the section. It comes
+    /// back as one that waits for progress.
     #[inline(always)]
     pub fn outside<R>(&self, wait: impl FnOnce() -> R) -> R {
         match &self.lock {

@@ -13,8 +13,9 @@ use std::fmt;
 
 /// State that is reached only through its section.
 ///
-/// The section is a lock, or combining, or nothing where the model or the thread level guarantees exclusion otherwise:
-/// below `MPI_THREAD_MULTIPLE` by the program's promise, under `global` by the [`CallSection`](crate::CallSection).
+/// The section is a lock, or combining, or nothing where the model or the thread level guarantees exclusion
+/// otherwise: below `MPI_THREAD_MULTIPLE` by the program's promise, under `global` by the
+/// [`CallSection`](crate::CallSection).
 pub struct Guarded<T: Send + 'static> {
     lock: Option<SectionLock>,
     row: Row,
@@ -80,7 +81,8 @@ impl<T: Send + 'static> Guarded<T> {
         Guarded { lock: None, row, post_tries: 0, shortcut: Shortcut::Never, state }
     }
 
-    /// As a serving thread: a turn at the state, unless another thread has one. `None` also if it is not served at all.
+    /// As a serving thread: a turn at the state, unless another thread has one. `None` also if it is not
+    /// served at all.
     pub fn take_turn(&self) -> Option<Turn<'_, T>> {
         Turn::take(self.offload()?, self.row)
     }
@@ -97,7 +99,8 @@ impl<T: Send + 'static> Guarded<T> {
         }
     }
 
-    /// Whether it was [closed](Self::close). A serving thread that first learns this and then finds nothing has run all.
+    /// Whether it was [closed](Self::close). A serving thread that first learns this and then finds nothing
+    /// has run all.
     pub fn is_closed(&self) -> bool {
         self.offload().is_some_and(|offload| offload.is_closed())
     }
@@ -112,8 +115,8 @@ impl<T: Send + 'static> Guarded<T> {
         }
     }
 
-    /// Runs `operation` on the state. Operations must not enter a section themselves, and must not panic: the section
-    /// would stay closed.
+    /// Runs `operation` on the state. Operations must not enter a section themselves, and must not panic: the
+    /// section would stay closed.
     #[inline(always)]
     pub fn with<R: Send>(&self, path: Path, operation: impl FnOnce(&mut T) -> R + Send) -> R {
         match &self.state {
@@ -122,8 +125,8 @@ impl<T: Send + 'static> Guarded<T> {
         }
     }
 
-    /// As [`with`](Self::with), where no other thread than the caller runs the operation. That may enter other sections, if all who
-    /// do so keep to one order.
+    /// As [`with`](Self::with), where no other thread than the caller runs the operation. That may enter
+    /// other sections, if all who do so keep to one order.
     ///
     /// # Panics
     /// Where another one may.
@@ -215,7 +218,8 @@ impl<T: Send + 'static> Guarded<T> {
         try_again::<Native, _>(self.post_tries, || self.try_with(Path::Main, &mut *operation))
     }
 
-    /// As [`try_with`](Self::try_with) for progress, by a thread that looks in now and then at what others use.
+    /// As [`try_with`](Self::try_with) for progress, by a thread that looks in now and then at what others
+    /// use.
     pub fn try_visit<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> Option<R> {
         let (Home::Here(state), Some(lock)) = (&self.state, self.lock.as_ref()) else {
             return self.try_with(Path::Progress, operation);
@@ -241,13 +245,14 @@ impl<T: Send + 'static> Guarded<T> {
         Some(unsafe { run_inside(state, held, operation) })
     }
 
-    /// Counts so many looks; with the last of them an operation was completed, or not.
+    /// Counts `looks` polls; `completed` says whether the last of them completed an operation.
     #[inline(always)]
     pub fn count_looks(&self, looks: u32, completed: bool) {
         self.row.looked(looks, completed);
     }
 
-    /// As [`try_with`](Self::try_with), but waits for the section so long, where its lock lets a waiter give up.
+    /// As [`try_with`](Self::try_with), but waits for the section for up to `patience_ns`, where its lock
+    /// lets a waiter give up.
     pub fn with_within<R: Send>(
         &self,
         path: Path,
@@ -273,7 +278,8 @@ impl<T: Send + 'static> Guarded<T> {
         }
     }
 
-    /// Has `operation` run, by this thread now or by another one soon. What a thread posts and runs is run in that order.
+    /// Has `operation` run, by this thread now or by another one soon. The operations that one thread posts
+    /// and runs keep their order.
     #[inline(never)]
     pub fn post(&self, operation: impl FnOnce(&mut T) + Send + 'static) {
         match &self.state {

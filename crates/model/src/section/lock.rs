@@ -17,7 +17,8 @@ pub(crate) enum SectionLock {
     Priority(Arc<TwoLevel<AnyLock, AnyLock>>),
 }
 
-/// What an entry hands to the exit: how the lock was acquired. One byte, since every operation keeps it while it runs.
+/// What an entry hands to the exit: how the lock was acquired. One byte, since every operation keeps it while
+/// it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SectionToken {
     /// By the bias.
@@ -141,7 +142,8 @@ impl SectionLock {
         }
     }
 
-    /// As [`try_enter`](Self::try_enter) on the progress path, by who looks in now and then ([`Biased::try_visit`]).
+    /// As [`try_enter`](Self::try_enter) on the progress path, by a thread that polls now and then
+    /// ([`Biased::try_visit`]).
     pub(crate) fn try_visit(&self, row: Row) -> Option<SectionToken> {
         let SectionLock::Biased(lock) = self else { return self.try_enter(Path::Progress, row) };
         let Some(token) = lock.try_visit() else {
@@ -152,7 +154,7 @@ impl SectionLock {
         Some(SectionToken::of_biased(token))
     }
 
-    /// Waits for at most so long, where the kind of lock lets its waiters give up; else only tries.
+    /// Waits for at most `patience_ns`, where the kind of lock lets its waiters give up; else only tries.
     pub(crate) fn enter_within(&self, path: Path, patience_ns: u64, row: Row) -> Option<SectionToken> {
         let SectionLock::Plain(lock) = self else { return self.try_enter(path, row) };
         let wait = || lock.acquire_until(clock::now_ns() + patience_ns);

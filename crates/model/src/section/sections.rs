@@ -41,8 +41,8 @@ impl Sections {
         Sections { service, ..self }
     }
 
-    /// Puts state that all VNIs share behind a section of its own, which may be entered inside of a VNI's: a lock, except
-    /// where the call section or the thread level keeps others out anyway.
+    /// Puts state that all VNIs share behind a section of its own, which may be entered inside of a VNI's: a
+    /// lock, except where the call section or the thread level keeps others out anyway.
     pub fn guard_shared<T: Send + 'static>(&self, section: Section, state: T) -> Guarded<T> {
         let locked = self.threads && self.model.granularity != Granularity::Global;
         let row = if locked { Row::of(section) } else { Row::without_section() };

@@ -1,8 +1,10 @@
-//! The threads that serve the VNIs under execution `offload`: which thread is whose, where they sleep, what wakes them.
+//! The threads that serve the VNIs under execution `offload`: which thread is whose, where they sleep, what
+//! wakes them.
 //!
-//! The engine starts the threads; each takes [turns](crate::Guarded::take_turn) at its VNIs' states, in which it runs what was
-//! posted and makes progress. Those with nothing to do sleep on a [`Roster`]: the last one at the process's own bell, which
-//! messages ring, the others apart, so that it is not rung for all the idle threads of a busy process.
+//! The engine starts the threads; each takes [turns](crate::Guarded::take_turn) at its VNIs' states, in which
+//! it runs what was posted and makes progress. Those with nothing to do sleep on a [`Roster`]: the last one
+//! at the process's own bell, which messages ring, the others apart, so that it is not rung for all the idle
+//! threads of a busy process.
 
 use crate::choice::{Model, OffloadThreads};
 use crate::counters::Row;
@@ -29,7 +31,7 @@ impl fmt::Debug for Service {
 }
 
 impl Service {
-    /// The service of so many VNIs, with the bell that everything rings which comes from outside; `None` unless the model is
+    /// The threads for `vnis` VNIs, with the doorbell that messages ring; `None` unless the model is
     /// `offload`. The caller starts the [threads](Self::threads).
     pub fn of(
         model: &Model,
@@ -95,8 +97,8 @@ impl<'a, T: Send + 'static> Turn<'a, T> {
         Some(Turn { turn: offload.take_turn()?, row })
     }
 
-    /// The turn has brought progress: it counts as an entry. Others do not, there is no section that this thread would take from
-    /// anybody.
+    /// The turn has brought progress: it counts as an entry. Others do not, there is no section that this
+    /// thread would take from anybody.
     pub fn has_made_progress(&self) {
         self.row.entered(Path::Progress);
     }

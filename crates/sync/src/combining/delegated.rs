@@ -1,14 +1,16 @@
 //! A value whose operations are left to whoever is at it: nobody who can leave its operation ever waits.
 //!
-//! **What it gives.** A caller that finds nobody at the value runs its operation itself, for two atomic instructions. One
-//! that finds somebody there posts the operation and goes away ([`post`](Delegated::post)): whoever is there runs it before
-//! leaving. So a thread that is stopped at the value stops nobody but those who need a result ([`run`](Delegated::run)).
+//! **What it gives.** A caller that finds nobody at the value runs its operation itself, for two atomic
+//! instructions. One that finds somebody there posts the operation and goes away ([`post`](Delegated::post)):
+//! whoever is there runs it before leaving. So a thread that is stopped at the value stops nobody but those
+//! who need a result ([`run`](Delegated::run)).
 //!
-//! **Source.** Delegation as in LockQ (A. Amer et al., *Software combining to mitigate multithreaded MPI contention*, ICS
-//! 2019), over one word as in an actor's mailbox. [`LockQueue`](super::LockQueue) has its posters wait when too much
-//! is posted, so that none of them works for the others for ever. Here nobody waits: who has run `limit` operations of
-//! others leaves the rest behind and says so ([`Rest::Left`]); whoever posts next goes on with it, and the user sees to it
-//! that somebody looks ([`serve_left`](Delegated::serve_left)).
+//! **Source.** Delegation as in LockQ (A. Amer et al., *Software combining to mitigate multithreaded MPI
+//! contention*, ICS 2019), over one word as in an actor's mailbox. [`LockQueue`](super::LockQueue) has its
+//! posters wait when too much is posted, so that none of them works for the others for ever. Here nobody
+//! waits: who has run `limit` operations of others leaves the rest behind and says so ([`Rest::Left`]);
+//! whoever posts next goes on with it, and the user sees to it that somebody looks
+//! ([`serve_left`](Delegated::serve_left)).
 //!
 //! | `state` | meaning |
 //! |---|---|
@@ -26,19 +28,23 @@
 //! **Invariants.**
 //!
 //! 1. *Exclusion*: `guarded` is accessed only by the thread that set `HELD`, until it takes that away.
-//! 2. *Nothing is forgotten*: an operation is chained before `POSTED` is set. `HELD` is taken away while `POSTED` is not
-//!    set, by a compare-and-swap, or leaves `POSTED` behind; and `POSTED` is taken away before the chain is taken. So
-//!    between the end of a call of `post` and the operation's run, `HELD` or `POSTED` is set.
-//! 3. *Order*: chained operations run in the order in which they were chained. One that was not chained runs if the state
-//!    was none, so that all whose `post` had returned are run (invariant 2), or after all that were found chained.
-//! 4. *No lost wake-up*: who sleeps has set `ASLEEP` in the word on which it sleeps; who takes that away wakes one, and who
-//!    has slept sets it when it enters, since others may sleep.
+//! 2. *Nothing is forgotten*: an operation is chained before `POSTED` is set. `HELD` is taken away while
+//!    `POSTED` is not set, by a compare-and-swap, or leaves `POSTED` behind; and `POSTED` is taken away
+//!    before the chain is taken. So between the end of a call of `post` and the operation's run, `HELD` or
+//!    `POSTED` is set.
+//! 3. *Order*: chained operations run in the order in which they were chained. One that was not chained runs
+//!    if the state was none, so that all whose `post` had returned are run (invariant 2), or after all that
+//!    were found chained.
+//! 4. *No lost wake-up*: who sleeps has set `ASLEEP` in the word on which it sleeps; who takes that away
+//!    wakes one, and who has slept sets it when it enters, since others may sleep.
 //!
-//! **Orderings.** Every change of `state` is a read-modify-write, so each stays in the release sequence of the earlier ones:
-//! who takes `HELD` away releases, who sets it acquires; who sets `POSTED` releases, who takes it away acquires.
+//! **Orderings.** Every change of `state` is a read-modify-write, so each stays in the release sequence of
+//! the earlier ones: who takes `HELD` away releases, who sets it acquires; who sets `POSTED` releases, who
+//! takes it away acquires.
 //!
-//! **Fairness**: posted operations are first come, first served; one that waits for its result may be overtaken. **Cost**:
-//! free, as an uncontended lock; a post is a node from the thread's cache, a compare-and-swap and an atomic or.
+//! **Fairness**: posted operations are first come, first served; one that waits for its result may be
+//! overtaken. **Cost**: free, as an uncontended lock; a post is a node from the thread's cache, a
+//! compare-and-swap and an atomic or.
 
 use super::posted::{Posted, run_unattended};
 use super::request::Request;
@@ -82,8 +88,8 @@ struct Guarded<T: 'static, P: Platform> {
     pending: *mut Request<P, T>,
 }
 
-// SAFETY: the value is accessed by one thread at a time (invariant 1), so it moves between threads but is never shared;
-// posted operations are Send.
+// SAFETY: the value is accessed by one thread at a time (invariant 1), so it moves between threads but is
+// never shared; posted operations are Send.
 unsafe impl<T: Send + 'static, P: Platform> Sync for Delegated<T, P> {}
 // SAFETY: whoever owns it owns the value and what is posted.
 unsafe impl<T: Send + 'static, P: Platform> Send for Delegated<T, P> {}
@@ -95,8 +101,9 @@ impl<T: 'static, P: Platform> fmt::Debug for Delegated<T, P> {
 }
 
 impl<T: 'static, P: Platform> Delegated<T, P> {
-    /// Puts `value` where operations are left. A thread runs at most `limit` of those of others before it goes away (at
-    /// least 1). Those who wait do so by `policy`. What is left when it is dropped is not run.
+    /// Puts `value` where operations are left. A thread runs at most `limit` of those of others before it
+    /// goes away (at least 1). Waiters wait by `policy`. Operations that are left when it is dropped are not
+    /// run.
     #[must_use]
     pub fn new(value: T, limit: u32, policy: WaitPolicy) -> Self {
         let guarded = Guarded { value, pending: ptr::null_mut() };
@@ -119,7 +126,8 @@ impl<T: 'static, P: Platform> Delegated<T, P> {
         if self.try_enter() { Ok(self.run_inside(operation)) } else { Err(operation) }
     }
 
-    /// Runs `operation` behind what is posted; waits for that until the value is free. Not from inside an operation.
+    /// Runs `operation` behind what is posted; waits for that until the value is free. Not from inside an
+    /// operation.
     #[inline]
     pub fn run<R>(&self, operation: impl FnOnce(&mut T) -> R) -> (R, Rest) {
         if !self.try_enter() {
@@ -128,7 +136,8 @@ impl<T: 'static, P: Platform> Delegated<T, P> {
         self.run_inside(operation)
     }
 
-    /// Runs `operation`, or leaves it to whoever is at the value; never waits. From inside an operation it may be called.
+    /// Runs `operation`, or leaves it to whoever is at the value; never waits. From inside an operation it
+    /// may be called.
     #[inline]
     pub fn post(&self, operation: impl FnOnce(&mut T) + Send + 'static) -> Rest {
         if self.try_enter() {
@@ -138,8 +147,8 @@ impl<T: 'static, P: Platform> Delegated<T, P> {
         self.leave_behind(operation)
     }
 
-    /// Runs `operation`, or leaves what `later` makes to whoever is at the value; never waits. Only one of the two is called,
-    /// with `given`; `later` also says what is to be returned.
+    /// Runs `operation`, or leaves what `later` makes to whoever is at the value; never waits. Only one of
+    /// the two is called, with `given`; `later` also says what is to be returned.
     #[inline]
     pub fn run_or_post<C, R, L: FnOnce(&mut T) + Send + 'static>(
         &self,
@@ -161,7 +170,8 @@ impl<T: 'static, P: Platform> Delegated<T, P> {
         // SAFETY: alive until it has run, aligned as a frame, and new.
         let chained = unsafe { self.posted.push(request) };
         debug_assert!(chained.is_ok(), "the chain is never closed");
-        // Release: pairs with the Acquire in leave_called(), for the chained operation; Acquire: we may be inside now.
+        // Release: pairs with the Acquire in leave_called(), for the chained operation; Acquire: we may be
+        // inside now.
         let before = self.state.fetch_or(HELD | POSTED, Ordering::AcqRel);
         if before & HELD != 0 { Rest::Nothing } else { self.leave_called() }
     }
@@ -309,7 +319,8 @@ impl<T: 'static, P: Platform> Delegated<T, P> {
     #[inline(always)]
     fn guarded<R>(&self, use_it: impl FnOnce(&mut Guarded<T, P>) -> R) -> R {
         let access = self.guarded.access();
-        // SAFETY: the caller is inside (invariant 1), and nothing that `use_it` runs gets here without entering.
+        // SAFETY: the caller is inside (invariant 1), and nothing that `use_it` runs gets here without
+        // entering.
         use_it(unsafe { access.deref() })
     }
 }

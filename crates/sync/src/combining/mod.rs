@@ -1,4 +1,5 @@
-//! Who runs an operation on a shared value: the caller, whoever has the lock at the moment, or a thread for it.
+//! Who runs an operation on a shared value: the caller, whoever has the lock at the moment, or a thread for
+//! it.
 //!
 //! | type | who runs an operation | `run` | `post` |
 //! |---|---|---|---|
@@ -7,18 +8,19 @@
 //! | [`LockQueue`] | the caller if the lock is free, else the lock's holder | waits for the result | leaves at once |
 //! | [`Offload`] | one thread, which does nothing else | waits for the result | leaves at once |
 //!
-//! All of them are [`Combining`], so a user is written once. Combining pays when the value's cache lines would
-//! otherwise travel with every operation: the combiner keeps them and runs a batch.
+//! All of them are [`Combining`], so a user is written once. Combining pays when the value's cache lines
+//! would otherwise travel with every operation: the combiner keeps them and runs a batch.
 //!
-//! Beside them stands [`Delegated`]: as [`LockQueue`], but a post never waits, whatever happens to the others; what
-//! nobody has run yet is then left behind, and its user sees to that.
+//! Beside them stands [`Delegated`]: as [`LockQueue`], but a post never waits, whatever happens to the
+//! others; what nobody has run yet is then left behind, and its user sees to that.
 //!
-//! An operation is a closure. While [`run`](Combining::run) waits it lies on the caller's stack, so it may borrow from
-//! there and nothing is allocated. A posted operation tells of its completion itself, if anybody wants to know.
+//! An operation is a closure. While [`run`](Combining::run) waits it lies on the caller's stack, so it may
+//! borrow from there and nothing is allocated. A posted operation tells of its completion itself, if anybody
+//! wants to know.
 //!
 //! **Panics.** One of an operation of `run` goes on in the thread that called `run`, whoever ran it. A posted
-//! operation that panics is over; the panic hook has reported it. No other operation is lost, the value is as the
-//! operation left it, and nothing is poisoned (as `parking_lot` does it, and unlike `std`).
+//! operation that panics is over; the panic hook has reported it. No other operation is lost, the value is as
+//! the operation left it, and nothing is poisoned (as `parking_lot` does it, and unlike `std`).
 
 pub mod delegated;
 pub mod dsm_synch;
@@ -43,14 +45,14 @@ use crate::{Lock, RawLock};
 ///
 /// The operations of one thread run in the order in which it called for them, `post` and `run` alike.
 ///
-/// An operation must not `run` another on the same value: it would wait for itself. Whether it may `post` one is said
-/// at each type.
+/// An operation must not `run` another on the same value: it would wait for itself. Whether it may `post` one
+/// is said at each type.
 pub trait Combining<T>: Send + Sync {
     /// Runs `operation` and returns its result.
     fn run<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> R;
 
-    /// Has `operation` run, without waiting for it where the type allows that. It runs in bounded time even if nobody
-    /// ever calls again.
+    /// Has `operation` run, without waiting for it where the type allows that. It runs in bounded time even
+    /// if nobody ever calls again.
     fn post(&self, operation: impl FnOnce(&mut T) + Send + 'static);
 
     /// Runs `operation` if nobody else is at the value now.
@@ -60,8 +62,8 @@ pub trait Combining<T>: Send + Sync {
     /// Gives the operation back, not run, if it would have to wait.
     fn try_run<R: Send, F: FnOnce(&mut T) -> R + Send>(&self, operation: F) -> Result<R, F>;
 
-    /// As [`run`](Self::run), by the calling thread itself where that can be: for operations that are worth less than
-    /// others' (a poll), and so should not be queued with them.
+    /// As [`run`](Self::run), by the calling thread itself where that can be: for operations that are worth
+    /// less than others' (a poll), and so should not be queued with them.
     fn run_here<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> R {
         self.run(operation)
     }

@@ -1,13 +1,14 @@
 //! Offload: one thread runs everything, the others tell it what.
 //!
-//! **What it gives.** The value belongs to one thread, whose caches keep it. Callers post operations to a lock-free
-//! queue and leave, or wait on their own stack's line for the result. There is no lock at all. The thread serves what
-//! is posted, does its idle work (polling a network, say) when nothing is, and sleeps when that is fruitless too; then
-//! a caller wakes it, which costs a load while it is awake.
+//! **What it gives.** The value belongs to one thread, whose caches keep it. Callers post operations to a
+//! lock-free queue and leave, or wait on their own stack's line for the result. There is no lock at all. The
+//! thread serves what is posted, does its idle work (polling a network, say) when nothing is, and sleeps when
+//! that is fruitless too; then a caller wakes it, which costs a load while it is awake.
 //!
-//! **Source.** "Lockless offloading" in A. Amer et al., *Software combining to mitigate multithreaded MPI contention*,
-//! ICS 2019, after S. Kumar et al., *PAMI*, IPDPS 2012, and K. Vaidyanathan et al., *Improving concurrency and asynchrony
-//! in multithreaded MPI applications using software offloading*, SC 2015, doi:10.1145/2807591.2807602.
+//! **Source.** "Lockless offloading" in A. Amer et al., *Software combining to mitigate multithreaded MPI
+//! contention*, ICS 2019, after S. Kumar et al., *PAMI*, IPDPS 2012, and K. Vaidyanathan et al., *Improving
+//! concurrency and asynchrony in multithreaded MPI applications using software offloading*, SC 2015,
+//! doi:10.1145/2807591.2807602.
 //!
 //! ```text
 //!   callers --push, ring--> chain --take all--> the serving thread: run, tell, next
@@ -17,25 +18,27 @@
 //! **Invariants.**
 //!
 //! 1. The value is accessed by the one thread that has `serving`.
-//! 2. *No lost wake-up*: a caller rings after its push; the serving thread looks at the chain between announcing its
-//!    sleep and sleeping ([`Bell`], invariant 2). Closing rings too.
-//! 3. *Nothing is lost*: after the closing no push succeeds ([`chain`](crate::queues)), so a thread that first sees the
-//!    closing and then an empty chain has served everything.
+//! 2. *No lost wake-up*: a caller rings after its push; the serving thread looks at the chain between
+//!    announcing its sleep and sleeping ([`Bell`], invariant 2). Closing rings too.
+//! 3. *Nothing is lost*: after the closing no push succeeds ([`chain`](crate::queues)), so a thread that
+//!    first sees the closing and then an empty chain has served everything.
 //!
 //! Threads that serve several values do it in [turns](Offload::take_turn) and sleep elsewhere, on a
 //! [`Roster`](crate::Roster): then their [`Doorbell`] is what wakes them.
 //!
-//! **Cost.** A call is a compare-and-swap, a load, and for [`run`](Combining::run) a round trip between two cores, even
-//! without contention. **Fairness**: first come, first served. **Needs** a core; on a machine with fewer cores than
-//! threads every `run` is two context switches. **Choose it** to keep a core at the value anyway: asynchronous progress.
+//! **Cost.** A call is a compare-and-swap, a load, and for [`run`](Combining::run) a round trip between two
+//! cores, even without contention. **Fairness**: first come, first served. **Needs** a core; on a machine
+//! with fewer cores than threads every `run` is two context switches. **Choose it** to keep a core at the
+//! value anyway: asynchronous progress.
 //!
-//! **Liveness.** A caller that does not run for 50 ms delays nobody, wherever it stops. The serving thread delays all who
-//! wait, and, when [`MOST_POSTED`] operations are there, who post.
+//! **Liveness.** A caller that does not run for 50 ms delays nobody, wherever it stops. The serving thread
+//! delays all who wait, and, when [`MOST_POSTED`] operations are there, who post.
 //!
-//! **Measured** (`heddle bench locks`, 2 virtual cores): a `run` takes one cache-line trip there and back, 110 ns while
-//! the cores are near and 440 ns while the machine has them far apart; FIFO queue 5.5 million operations a second with
-//! 1 to 64 threads (far: 1.4). Posting without waiting takes 150 to 350 ns, mostly memory that comes back from the other
-//! core. A value that threads could reach themselves is faster under [`LockQueue`](super::LockQueue).
+//! **Measured** (`heddle bench locks`, 2 virtual cores): a `run` takes one cache-line trip there and back,
+//! 110 ns while the cores are near and 440 ns while the machine has them far apart; FIFO queue 5.5 million
+//! operations a second with 1 to 64 threads (far: 1.4). Posting without waiting takes 150 to 350 ns, mostly
+//! memory that comes back from the other core. A value that threads could reach themselves is faster under
+//! [`LockQueue`](super::LockQueue).
 
 use super::Combining;
 use super::patience::{OnlyWait, Wait};
@@ -55,14 +58,16 @@ use std::ptr::NonNull;
 pub const MOST_POSTED: usize = 56;
 const _: () = assert!(MOST_POSTED < crate::queues::chain::MOST_DEPTH);
 
-/// How long the serving thread lets posts gather, in spin hints, when nobody waits for one: a fraction of a microsecond.
+/// How long the serving thread lets posts gather, in spin hints, when nobody waits for one: a fraction of a
+/// microsecond.
 const HINTS_BETWEEN_POSTS: u32 = if cfg!(loom) { 1 } else { 16 };
 
 const CLOSED_MESSAGE: &str = "an operation for an offload that was closed: close it after the last call";
 
 /// What wakes those who serve a value.
 pub trait Doorbell: fmt::Debug + Send + Sync {
-    /// Something was posted, before this call: whoever sleeps over it gets up. Costs little while nobody sleeps.
+    /// Something was posted, before this call: whoever sleeps over it gets up. Costs little while nobody
+    /// sleeps.
     fn ring(&self);
 }
 
@@ -74,8 +79,8 @@ impl<P: Platform> Doorbell for CachePadded<Bell<P>> {
     }
 }
 
-/// A value served by one thread at a time; see the [module](self). Some thread has to call [`serve`](Self::serve), or
-/// several take [turns](Self::take_turn); `OffloadThread` brings its own.
+/// A value served by one thread at a time; see the [module](self). Some thread has to call
+/// [`serve`](Self::serve), or several take [turns](Self::take_turn); `OffloadThread` brings its own.
 pub struct Offload<T: 'static, P: Platform = Native, B: Doorbell = CachePadded<Bell<P>>> {
     posted: CachePadded<Chain<P, Request<P, T>>>,
     bell: B,
@@ -85,8 +90,8 @@ pub struct Offload<T: 'static, P: Platform = Native, B: Doorbell = CachePadded<B
     policy: WaitPolicy,
 }
 
-// SAFETY: the value is accessed by the serving thread only (invariant 1), one after the other (`serving`'s Release and
-// Acquire), and operations are Send.
+// SAFETY: the value is accessed by the serving thread only (invariant 1), one after the other (`serving`'s
+// Release and Acquire), and operations are Send.
 unsafe impl<T: Send + 'static, P: Platform, B: Doorbell> Sync for Offload<T, P, B> {}
 // SAFETY: whoever owns it owns the value and what is posted.
 unsafe impl<T: Send + 'static, P: Platform, B: Doorbell> Send for Offload<T, P, B> {}
@@ -104,10 +109,10 @@ impl<T: 'static, P: Platform> Offload<T, P> {
         Self::with_doorbell(value, CachePadded::new(Bell::default()), policy)
     }
 
-    /// Runs what is posted until [`close`](Self::close) was called and nothing is left. `idle` is called whenever
-    /// nothing is posted, and says whether it found something to do; it is also called once more before every sleep,
-    /// so whatever gives it something to do then calls [`wake`](Self::wake). Returns false at once if another thread
-    /// serves.
+    /// Runs what is posted until [`close`](Self::close) was called and nothing is left. `idle` is called
+    /// whenever nothing is posted, and says whether it found something to do; it is also called once more
+    /// before every sleep, so whatever gives it something to do then calls [`wake`](Self::wake). Returns
+    /// false at once if another thread serves.
     pub fn serve(&self, mut idle: impl FnMut(&mut T) -> bool) -> bool {
         let Some(mut turn) = self.take_turn() else { return false };
         let mut waiter = Waiter::<P>::new(&self.policy, 1);
@@ -141,7 +146,8 @@ impl<T: 'static, P: Platform> Offload<T, P> {
 }
 
 impl<T: 'static, P: Platform, B: Doorbell> Offload<T, P, B> {
-    /// As [`new`](Offload::new), for threads that serve in [turns](Self::take_turn): who posts rings this bell.
+    /// As [`new`](Offload::new), for threads that serve in [turns](Self::take_turn): who posts rings this
+    /// bell.
     #[must_use]
     pub fn with_doorbell(value: T, bell: B, policy: WaitPolicy) -> Self {
         Self {
@@ -162,13 +168,14 @@ impl<T: 'static, P: Platform, B: Doorbell> Offload<T, P, B> {
         claim.is_ok().then(|| Turn(self))
     }
 
-    /// Takes no operations any more; what is posted will be run. Whoever calls for another panics.
+    /// Takes no operations any more; what is posted will be run. A caller that asks for another panics.
     pub fn close(&self) {
         self.posted.close();
         self.bell.ring();
     }
 
-    /// Whether it was closed. Who first learns this and then finds nothing to serve has served everything.
+    /// Whether it was closed. A thread that learns this first and then finds nothing to serve has served
+    /// everything.
     pub fn is_closed(&self) -> bool {
         self.posted.is_closed()
     }
@@ -226,7 +233,8 @@ impl<T: 'static, P: Platform, B: Doorbell> Turn<'_, T, P, B> {
         self.with(|value| offload.serve_posted(value))
     }
 
-    /// Uses the value. `use_it` must neither serve nor run an operation on it by way of the offload; it may post.
+    /// Uses the value. `use_it` must neither serve nor run an operation on it by way of the offload; it may
+    /// post.
     #[inline]
     pub fn with<R>(&mut self, use_it: impl FnOnce(&mut T) -> R) -> R {
         let access = self.0.value.access();
@@ -256,7 +264,8 @@ impl<T: Send + 'static, P: Platform, B: Doorbell> Combining<T> for Offload<T, P,
         frame.into_result()
     }
 
-    /// Leaves at once, unless [`MOST_POSTED`] operations are there. From inside an operation it may be called.
+    /// Leaves at once, unless [`MOST_POSTED`] operations are there. From inside an operation it may be
+    /// called.
     ///
     /// # Panics
     ///

@@ -1,10 +1,11 @@
-//! What the owner of a request does while it waits: seldom looks whether it could run the request itself, and calls for
-//! service when it has waited for long.
+//! What the owner of a request does while it waits: seldom looks whether it could run the request itself, and
+//! calls for service when it has waited for long.
 //!
-//! A holder that comes again at once keeps the value in its own cache and is some ten times as fast as operations that
-//! change hands one by one. So those who wait let it go on, by being quiet: they look at lines of their own, and at the
-//! lock ever more seldom. After `forced_yield_ns` ([`WaitPolicy`]) they call, once; the holder then runs what everybody
-//! who waits has asked for, and stands back: it lets others be first before it comes again.
+//! A holder that comes again at once keeps the value in its own cache and is some ten times as fast as
+//! operations that change hands one by one. So those who wait let it go on, by being quiet: they look at
+//! lines of their own, and at the lock ever more seldom. After `forced_yield_ns` ([`WaitPolicy`]) they call,
+//! once; the holder then runs what everybody who waits has asked for, and stands back: it lets others be
+//! first before it comes again.
 
 use crate::waiting::wait::{WaitPolicy, Waiter};
 use heddle_platform::Platform;
@@ -14,8 +15,8 @@ use std::marker::PhantomData;
 pub(crate) trait Meanwhile {
     /// Tries to get to the value, to run the request itself.
     fn attempt(&mut self);
-    /// Tells whoever is at the value that somebody has waited for long, and is to run what waits. Comes once, before
-    /// the first sleep at the latest.
+    /// Tells whoever is at the value that somebody has waited for long, and is to run what waits. Comes once,
+    /// before the first sleep at the latest.
     fn call(&mut self);
 }
 
@@ -40,11 +41,13 @@ pub(crate) struct Wait<'a> {
 /// How many polls of a waiter that has called there are to one attempt.
 const POLLS_AN_ATTEMPT: u32 = 8;
 
-/// The first poll with an attempt, of those who come when others wait already. (Small in models, to be reached.)
+/// The first poll with an attempt, of those who come when others wait already. (Small in models, to be
+/// reached.)
 const FIRST_OF_MANY: u32 = if cfg!(loom) { 2 } else { 16 };
 
-/// When an owner attempts to help itself. Every attempt takes the lock's line from its holder, so they become rarer as
-/// the wait becomes longer: whoever waits finds out late that the value is free, but at most twice as late.
+/// When an owner attempts to help itself. Every attempt takes the lock's line from its holder, so they become
+/// rarer as the wait becomes longer: whoever waits finds out late that the value is free, but at most twice
+/// as late.
 pub(crate) struct Looks<P: Platform> {
     since: u64,
     patience: u64,

@@ -1,8 +1,9 @@
 //! An operation on its way to whoever runs it, and the wait for its result.
 //!
-//! **What it gives.** [`Frame`] holds one operation: on the stack of the thread that waits for it, so that waiting
-//! allocates nothing, or ([`Posted`](super::posted)) in memory of its own that ends with the operation. [`Request`] is its first field,
-//! which does not know the operation's type: what combiners chain, run, and answer.
+//! **What it gives.** [`Frame`] holds one operation: on the stack of the thread that waits for it, so that
+//! waiting allocates nothing, or ([`Posted`](super::posted)) in memory of its own that ends with the
+//! operation. [`Request`] is its first field, which does not know the operation's type: what combiners chain,
+//! run, and answer.
 //!
 //! | `state` | meaning | left by |
 //! |---|---|---|
@@ -14,17 +15,18 @@
 //!
 //! **Invariants.**
 //!
-//! 1. The operation and the result are the combiner's from the moment it found the request until it stores a verdict,
-//!    and the owner's before and after. Finding goes by the Release and Acquire of the list the request is in, the
-//!    verdict is Release and the owner's look Acquire.
-//! 2. After a verdict's store the combiner touches the request no more: the owner may have left, and its stack with it.
-//!    So the wake-up comes before the verdict, which is why there is `TOLD`.
-//! 3. *No lost wake-up.* The owner sets `parked`, passes `heavy`, and sleeps only while `state` is `WAITING`; the
-//!    combiner stores `TOLD`, passes `light`, and looks at `parked`. So either the combiner sees it and wakes, or the
-//!    owner sees `TOLD`. Waking costs a load of a line the combiner has anyway while nobody sleeps.
-//! 4. An operation that panics is caught where it runs. The panic goes on in the thread that waits for the result; of
-//!    one that nobody waits for the panic hook's message is all that remains. Neither touches other operations. The
-//!    value stays as the operation left it: nothing is poisoned.
+//! 1. The operation and the result are the combiner's from the moment it found the request until it stores a
+//!    verdict, and the owner's before and after. Finding goes by the Release and Acquire of the list the
+//!    request is in, the verdict is Release and the owner's look Acquire.
+//! 2. After a verdict's store the combiner touches the request no more: the owner may have left, and its
+//!    stack with it. So the wake-up comes before the verdict, which is why there is `TOLD`.
+//! 3. *No lost wake-up.* The owner sets `parked`, passes `heavy`, and sleeps only while `state` is `WAITING`;
+//!    the combiner stores `TOLD`, passes `light`, and looks at `parked`. So either the combiner sees it and
+//!    wakes, or the owner sees `TOLD`. Waking costs a load of a line the combiner has anyway while nobody
+//!    sleeps.
+//! 4. An operation that panics is caught where it runs. The panic goes on in the thread that waits for the
+//!    result; of one that nobody waits for the panic hook's message is all that remains. Neither touches
+//!    other operations. The value stays as the operation left it: nothing is poisoned.
 //!
 //! **Liveness.** A combiner stopped between `TOLD` and the verdict makes that one owner go on yielding.
 
@@ -106,8 +108,8 @@ impl<P: Platform, T: 'static> Request<P, T> {
     ///
     /// # Safety
     ///
-    /// The caller has taken the chain, and calls this once for each of its requests; it is the only one that could
-    /// tell the owner now.
+    /// The caller has taken the chain, and calls this once for each of its requests; it is the only one that
+    /// could tell the owner now.
     #[inline]
     pub(crate) unsafe fn serve(request: NonNull<Self>, state: &mut T) -> *mut Self {
         // SAFETY: taken and not run, so alive.
@@ -185,8 +187,8 @@ impl<P: Platform, T: 'static> Request<P, T> {
         }
     }
 
-    /// Sleeps while nothing has been told (invariant 3). A holder that comes later than the `last_look` sees the owner's
-    /// [call](Meanwhile::call).
+    /// Sleeps while nothing has been told (invariant 3). A holder that comes later than the `last_look` sees
+    /// the owner's [call](Meanwhile::call).
     #[cold]
     fn sleep(&self, last_look: impl FnOnce()) {
         self.parked.store(1, Ordering::Relaxed);
@@ -282,7 +284,7 @@ impl<P: Platform, T: 'static, F: FnOnce(&mut T) -> R, R> Frame<P, T, F, R> {
         let Body::Operation(operation) = operation else { return };
         let outcome = panic::catch_unwind(AssertUnwindSafe(|| operation(state)));
         self.body.with_mut(|body| {
-            // SAFETY: as above; what is overwritten is `Taken`.
+            // SAFETY: the combiner's (module's invariant 1); this overwrites `Taken`.
             unsafe { *body = Body::Outcome(outcome) };
         });
     }

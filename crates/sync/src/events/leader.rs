@@ -1,14 +1,16 @@
 //! One thread looks for everybody's events, the others sleep until theirs are there.
 //!
-//! **What it gives.** Many threads wait, each for events of its own, and somebody has to look for them (poll a network,
-//! read a queue). With a [`Leadership`] the first who comes looks, as the *leader*, and whoever comes later sleeps on
-//! its [`SyncCounter`]; the leader's looks complete everybody's events, and each sleeper is woken once, by the event it
-//! waits for. When the leader's own events are there it hands the role to exactly one sleeper and leaves.
+//! **What it gives.** Many threads wait, each for events of its own, and somebody has to look for them (poll
+//! a network, read a queue). With a [`Leadership`] the first who comes looks, as the *leader*, and whoever
+//! comes later sleeps on its [`SyncCounter`]; the leader's looks complete everybody's events, and each
+//! sleeper is woken once, by the event it waits for. When the leader's own events are there it hands the role
+//! to exactly one sleeper and leaves.
 //!
-//! **Source.** The wake-up scheme of Dang, Seo, Amer, Balaji: *Advanced thread synchronization for multithreaded MPI
-//! implementations*, CCGrid 2017, pages 314-324, as sketched in Amer et al., ACM TOPC 5(3), 2019, section 6.1, and in
-//! the slides of Amer et al., *Software combining to mitigate multithreaded MPI contention*, ICS 2019. There the role
-//! is the critical section itself; here it is a flag, so the section is free while the leader is between two looks.
+//! **Source.** The wake-up scheme of Dang, Seo, Amer, Balaji: *Advanced thread synchronization for
+//! multithreaded MPI implementations*, CCGrid 2017, pages 314-324, as sketched in Amer et al., ACM TOPC 5(3),
+//! 2019, section 6.1, and in the slides of Amer et al., *Software combining to mitigate multithreaded MPI
+//! contention*, ICS 2019. There the role is the critical section itself; here it is a flag, so the section is
+//! free while the leader is between two looks.
 //!
 //! | a waiting thread is | in the list | its counter | left by |
 //! |---|---|---|---|
@@ -18,25 +20,27 @@
 //!
 //! **Invariants.**
 //!
-//! 1. The list and `led` change under one lock. At most one thread has the role: it is taken when `led` is false, or
-//!    received by being taken out of the list by who has it.
-//! 2. *The role is not lost.* A sleeper that wakes for whatever reason looks whether it is still in the list. If not it
-//!    was appointed, and leads or hands over, also when its events or its deadline came at the same time.
-//! 3. *Nobody is left without a leader*: `led` becomes false only when nobody in the list misses an event, and a
-//!    thread enters the list only while `led` is true.
-//! 4. A counter in the list is alive: its thread takes it out before it leaves. So it is nudged under the lock.
+//! 1. The list and `led` change under one lock. At most one thread has the role: it is taken when `led` is
+//!    false, or received by being taken out of the list by who has it.
+//! 2. *The role is not lost.* A sleeper that wakes for whatever reason looks whether it is still in the list.
+//!    If not it was appointed, and leads or hands over, also when its events or its deadline came at the same
+//!    time.
+//! 3. *Nobody is left without a leader*: `led` becomes false only when nobody in the list misses an event,
+//!    and a thread enters the list only while `led` is true.
+//! 4. A counter in the list is alive: its thread takes it out before it leaves. So it is nudged under the
+//!    lock.
 //!
-//! **Cost.** Leading: the lock twice, whatever the number of polls. Sleeping: the lock twice and the sleep; the
-//! completer pays one wake-up. A hand-over: the lock and one wake-up. All O(1), but for sleepers whose events are
-//! there and who have not left yet: these are passed over.
+//! **Cost.** Leading: the lock twice, whatever the number of polls. Sleeping: the lock twice and the sleep;
+//! the completer pays one wake-up. A hand-over: the lock and one wake-up. All O(1), but for sleepers whose
+//! events are there and who have not left yet: these are passed over.
 //!
 //! **Fairness.** The role goes to who has slept longest.
 //!
-//! **Liveness when a thread does not run for 50 ms.** The leader, or one appointed: nobody looks for so long, unless others
-//! call [`Progress::poll`] on their own. A sleeper: delays nobody.
+//! **Liveness when a thread does not run for 50 ms.** The leader, or one appointed: nobody looks for so long,
+//! unless others call [`Progress::poll`] on their own. A sleeper: delays nobody.
 //!
-//! **When to choose it.** Many threads that wait for long. A hand-over to a sleeper costs 30 µs on an idle core, so with
-//! few threads and quick answers polling by everybody (spin, yield) is faster.
+//! **When to choose it.** Many threads that wait for long. A hand-over to a sleeper costs 30 µs on an idle
+//! core, so with few threads and quick answers polling by everybody (spin, yield) is faster.
 
 use crate::events::sync_counter::{SyncCounter, Wake};
 use crate::locks::mutex::Mutex;
@@ -50,8 +54,8 @@ use std::ptr;
 
 /// What a leader does for all who wait.
 pub trait Progress {
-    /// Looks once for events and signals the counters they belong to. Returns whether there was anything. Only the
-    /// leader calls it, but the role moves from thread to thread.
+    /// Looks once for events and signals the counters they belong to. Returns whether there was anything.
+    /// Only the leader calls it, but the role moves from thread to thread.
     fn poll(&self) -> bool;
 
     /// Nothing came for long: lets the leader sleep until something may have come, or until
@@ -92,7 +96,8 @@ struct Links<P: Platform> {
 impl<P: Platform> Seat<P> {
     /// # Safety
     ///
-    /// The list's lock is held, and the seat is alive. The reference ends before the next call for the same seat.
+    /// The list's lock is held, and the seat is alive. The reference ends before the next call for the same
+    /// seat.
     #[allow(clippy::mut_from_ref)]
     unsafe fn with_links<R>(seat: *const Self, f: impl FnOnce(&mut Links<P>) -> R) -> R {
         // SAFETY: alive by the caller's promise.
@@ -114,7 +119,7 @@ impl<P: Platform> List<P> {
         if last.is_null() {
             self.first = seat;
         } else {
-            // SAFETY: as above; what is in the list is alive (invariant 4).
+            // SAFETY: the lock is held, and seats in the list are alive (invariant 4).
             unsafe { Seat::with_links(last, |links| links.after = seat) };
         }
         self.last = seat;
@@ -142,7 +147,7 @@ impl<P: Platform> List<P> {
         if after.is_null() {
             self.last = before;
         } else {
-            // SAFETY: as above.
+            // SAFETY: neighbours are in the list, so alive (invariant 4).
             unsafe { Seat::with_links(after, |links| links.before = before) };
         }
         true
@@ -199,8 +204,9 @@ impl<P: Platform> Leadership<P> {
         Self { list: CachePadded::new(Lock::new(Mutex::new(policy), list)), policy }
     }
 
-    /// Waits until all events of `counter` are there, or until [`Platform::now_ns`] has reached `deadline_ns`; false in
-    /// the latter case. The caller leads or sleeps meanwhile. Only the caller waits on this counter.
+    /// Waits until all events of `counter` are there, or until [`Platform::now_ns`] has reached
+    /// `deadline_ns`; false in the latter case. The caller leads or sleeps meanwhile. Only the caller waits
+    /// on this counter.
     pub fn wait(&self, counter: &SyncCounter<P>, progress: &impl Progress, deadline_ns: Option<u64>) -> bool {
         while !counter.is_done() {
             let role = match self.sit_or_lead(counter, deadline_ns) {

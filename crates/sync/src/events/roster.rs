@@ -1,14 +1,16 @@
 //! Several threads that serve: the idle ones sleep, and one of them sleeps where anybody can wake it.
 //!
-//! **What it gives.** Work comes in two ways. Some is handed to one thread of the roster, by others of this process, who
-//! [ring](Roster::ring) for that thread. Some comes through the door: whoever brings it, another process perhaps, does not
-//! know the threads and rings the door's [`Bell`]. A thread with nothing to do goes [to sleep](Roster::sleep), and
+//! **What it gives.** Work comes in two ways. Some is handed to one thread of the roster, by others of this
+//! process, who [ring](Roster::ring) for that thread. Some comes through the door: whoever brings it, another
+//! process perhaps, does not know the threads and rings the door's [`Bell`]. A thread with nothing to do goes
+//! [to sleep](Roster::sleep), and
 //!
-//! - as long as another thread is up, it goes *away*, to a bell of its own, and the others look after what it has left;
+//! - as long as another thread is up, it goes *away*, to a bell of its own, and the others look after what it
+//!   has left;
 //! - the last one sleeps *at the door*.
 //!
-//! So work of either kind is found at once or wakes a thread, while the door is rung only when all sleep: whoever brings work
-//! through it pays a load while anybody is up, however many threads there are that sleep.
+//! So work of either kind is found at once or wakes a thread, while the door is rung only when all sleep:
+//! whoever brings work through it pays a load while anybody is up, however many threads there are that sleep.
 //!
 //! ```text
 //!            nothing to do, others are up                     rung for
@@ -19,16 +21,19 @@
 //!
 //! **Invariants.**
 //!
-//! 1. *Not all are away.* Who is up, at the door and away is written under a lock, and nobody goes away as the last. So work
-//!    from the door is always somebody's: of those who are up, who look everywhere now and then, or of the one at the door.
-//! 2. *Nobody sleeps over work from the door.* Who sleeps there has announced itself to the door's bell and then looked
-//!    everywhere, for certain. Work that this look missed is rung for after it was announced ([`Bell`], invariant 2).
-//! 3. *Nobody sleeps over what is handed to it.* A thread says where it sleeps before it announces itself to that bell, and
-//!    looks after that. If the look missed the work, whoever handed it over reads after its store both marks of the
-//!    sleeper ([`Bell`]'s argument, with the mark at the door beside `sleepers`), and rings.
+//! 1. *Not all are away.* Who is up, at the door and away is written under a lock, and nobody goes away as
+//!    the last. So work from the door is always somebody's: of those who are up, who look everywhere now and
+//!    then, or of the one at the door.
+//! 2. *Nobody sleeps over work from the door.* Who sleeps there has announced itself to the door's bell and
+//!    then looked everywhere, for certain. Work that this look missed is rung for after it was announced
+//!    ([`Bell`], invariant 2).
+//! 3. *Nobody sleeps over what is handed to it.* A thread says where it sleeps before it announces itself to
+//!    that bell, and looks after that. If the look missed the work, whoever handed it over reads after its
+//!    store both marks of the sleeper ([`Bell`]'s argument, with the mark at the door beside `sleepers`), and
+//!    rings.
 //!
-//! **Cost.** A ring is two loads of one line while the thread is up. **Liveness.** A thread that is stopped while it goes to
-//! sleep delays nobody but those whose work it holds.
+//! **Cost.** A ring is two loads of one line while the thread is up. **Liveness.** A thread that is stopped
+//! while it goes to sleep delays nobody but those whose work it holds.
 
 use crate::locks::mutex::Mutex;
 use crate::locks::raw_lock::Lock;
@@ -85,8 +90,8 @@ pub struct Roster<P: Platform = Native> {
 }
 
 impl<P: Platform> Roster<P> {
-    /// A roster of so many threads, all of which are up. They wait for each other, when they write down what they do, by
-    /// `policy`.
+    /// A roster of so many threads, all of which are up. They wait for each other, when they write down what
+    /// they do, by `policy`.
     #[must_use]
     pub fn new(threads: usize, policy: WaitPolicy) -> Self {
         let posts = vec![Post::Up; threads].into_boxed_slice();
@@ -96,7 +101,8 @@ impl<P: Platform> Roster<P> {
         }
     }
 
-    /// Something was handed to that thread before this call: if it sleeps, it gets up. `door` is the bell of its sleeps.
+    /// Something was handed to that thread before this call: if it sleeps, it gets up. `door` is the bell of
+    /// its sleeps.
     #[inline]
     pub fn ring(&self, thread: usize, door: &Bell<P>) {
         let place = &self.places[thread];
@@ -107,9 +113,9 @@ impl<P: Platform> Roster<P> {
         }
     }
 
-    /// That thread, the caller, has nothing to do: sleeps until there is something, or for at most `longest` at the door.
-    /// Before that `look` is called, to look once more; it waits where another thread is at something, and says whether
-    /// there was anything.
+    /// That thread, the caller, has nothing to do: sleeps until there is something, or for at most `longest`
+    /// at the door. Before that `look` is called, to look once more; it waits where another thread is at
+    /// something, and says whether there was anything.
     pub fn sleep(
         &self,
         thread: usize,

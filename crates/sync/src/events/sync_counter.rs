@@ -1,13 +1,14 @@
 //! Waiting for a number of events that others complete: one wake-up, by whoever completes the last.
 //!
-//! **What it gives.** A thread that waits for n operations sleeps until all of them are done, however many threads
-//! complete them, and it alone is woken: no blind look at the lock, O(1) whatever the number of waiters. An event costs
-//! its completer one atomic subtraction; the last one adds a system call only if the waiter sleeps.
+//! **What it gives.** A thread that waits for n operations sleeps until all of them are done, however many
+//! threads complete them, and it alone is woken: no blind look at the lock, O(1) whatever the number of
+//! waiters. An event costs its completer one atomic subtraction; the last one adds a system call only if the
+//! waiter sleeps.
 //!
-//! **Source.** The *synchronization counter* of Amer et al., *Lock Contention Management in Multithreaded MPI*, ACM TOPC
-//! 5(3), 2019, doi:10.1145/3275443, section 6.1, and reference 13 there (Dang, Seo, Amer, Balaji: *Advanced
-//! thread synchronization for multithreaded MPI implementations*, CCGrid 2017, pages 314-324). There the
-//! waiter sleeps on a condition variable of the section; here on the counter itself.
+//! **Source.** The *synchronization counter* of Amer et al., *Lock Contention Management in Multithreaded
+//! MPI*, ACM TOPC 5(3), 2019, doi:10.1145/3275443, section 6.1, and reference 13 there (Dang, Seo, Amer,
+//! Balaji: *Advanced thread synchronization for multithreaded MPI implementations*, CCGrid 2017, pages
+//! 314-324). There the waiter sleeps on a condition variable of the section; here on the counter itself.
 //!
 //! The state is one word, which is also the futex:
 //!
@@ -19,20 +20,22 @@
 //!
 //! **Invariants.**
 //!
-//! 1. *Exactly one wake-up.* One signal takes the number to zero. It wakes if it finds `ASLEEP` in the same atomic
-//!    step; nobody else wakes for an event.
-//! 2. *No lost wake-up.* `ASLEEP` is set by compare-and-swap against a number that is not zero, and the waiter sleeps
-//!    only while the word is what it set. So the last signal either comes before, then the waiter sees zero; or after,
-//!    then it finds `ASLEEP`, and its wake-up comes after its change of the word.
-//! 3. *Nobody touches a counter that is gone.* A signal's last access is its subtraction, except for the last signal of a
-//!    sleeping waiter: that one takes `ASLEEP` away after its wake-up, and the waiter waits for that. So when
-//!    [`is_done`](SyncCounter::is_done) is true all signals have left, and a counter may live on its waiter's stack.
+//! 1. *Exactly one wake-up.* One signal takes the number to zero. It wakes if it finds `ASLEEP` in the same
+//!    atomic step; nobody else wakes for an event.
+//! 2. *No lost wake-up.* `ASLEEP` is set by compare-and-swap against a number that is not zero, and the
+//!    waiter sleeps only while the word is what it set. So the last signal either comes before, then the
+//!    waiter sees zero; or after, then it finds `ASLEEP`, and its wake-up comes after its change of the word.
+//! 3. *Nobody touches a counter that is gone.* A signal's last access is its subtraction, except for the last
+//!    signal of a sleeping waiter: that one takes `ASLEEP` away after its wake-up, and the waiter waits for
+//!    that. So when [`is_done`](SyncCounter::is_done) is true all signals have left, and a counter may live
+//!    on its waiter's stack.
 //!
-//! **Orderings.** A signal is Release and Acquire: the waiter's Acquire of the last one brings along what all signallers
-//! wrote before theirs.
+//! **Orderings.** A signal is Release and Acquire: the waiter's Acquire of the last one brings along what all
+//! signallers wrote before theirs.
 //!
-//! **Liveness.** A signaller that does not run delays its own event only; when it is stopped between its wake-up and
-//! its last access, the waiter yields until it is through. A waiter that does not run delays nobody.
+//! **Liveness.** A signaller that does not run delays its own event only; when it is stopped between its
+//! wake-up and its last access, the waiter yields until it is through. A waiter that does not run delays
+//! nobody.
 
 use crate::waiting::wait::{Next, WaitPolicy, Waiter};
 use heddle_platform::atomic::Ordering;
@@ -72,8 +75,8 @@ impl<P: Platform> SyncCounter<P> {
         Self { word: P::AtomicU32::new(events * EVENT) }
     }
 
-    /// That many more events are to come. By the waiter, before the operation can complete; also on a counter that is
-    /// done, which makes it new.
+    /// That many more events are to come. By the waiter, before the operation can complete; also on a counter
+    /// that is done, which makes it new.
     #[inline]
     pub fn expect(&self, events: u32) {
         let before = self.word.fetch_add(events * EVENT, Ordering::Relaxed);
@@ -100,8 +103,8 @@ impl<P: Platform> SyncCounter<P> {
         self.word.fetch_and(!ASLEEP, Ordering::Release);
     }
 
-    /// Makes the waiter get up although events are missing; see [`Wake::Nudged`]. The caller knows the counter to be
-    /// alive. Without effect on a waiter whose events are all there.
+    /// Makes the waiter get up although events are missing; see [`Wake::Nudged`]. The caller knows the
+    /// counter to be alive. Without effect on a waiter whose events are all there.
     pub fn nudge(&self) {
         // Release: the waiter sees what the nudger did before.
         let before = self.word.fetch_or(NUDGED, Ordering::Release);
@@ -130,8 +133,8 @@ impl<P: Platform> SyncCounter<P> {
         while self.wait_until(policy, None) != Wake::Done {}
     }
 
-    /// Waits until all events are there, somebody nudges the waiter, or [`Platform::now_ns`] has reached `deadline_ns`.
-    /// One thread waits at a time.
+    /// Waits until all events are there, somebody nudges the waiter, or [`Platform::now_ns`] has reached
+    /// `deadline_ns`. One thread waits at a time.
     #[inline]
     pub fn wait_until(&self, policy: &WaitPolicy, deadline_ns: Option<u64>) -> Wake {
         if self.is_done() { Wake::Done } else { self.wait_slow(policy, deadline_ns) }
@@ -182,7 +185,8 @@ impl<P: Platform> SyncCounter<P> {
             }
             break;
         }
-        // Events that come meanwhile change the word, but wake nobody: only a change before the sleep ends it.
+        // Events that come meanwhile change the word, but wake nobody: only a change before the sleep ends
+        // it.
         while word >= EVENT && word & NUDGED == 0 {
             let timeout = deadline_ns.map(|at_ns| Duration::from_nanos(at_ns.saturating_sub(P::now_ns())));
             let in_time = P::wait(&self.word, word, timeout, Scope::Process);

@@ -1,12 +1,14 @@
 //! A state that ends, and the one thread that wants to be told.
 //!
-//! **What it gives.** An operation has a state, which whoever completes it changes; a thread that waits for it can leave
-//! its [`Watcher`] in the state's place, and the completer finds it there and signals it: O(1), no list, no lock. A watcher
-//! may watch many states at once, for all of them or for the first. It lies on its waiter's stack.
+//! **What it gives.** An operation has a state, which whoever completes it changes; a thread that waits for
+//! it can leave its [`Watcher`] in the state's place, and the completer finds it there and signals it: O(1),
+//! no list, no lock. A watcher may watch many states at once, for all of them or for the first. It lies on
+//! its waiter's stack.
 //!
-//! **Source.** How requests and synchronization counters meet in Dang, Seo, Amer, Balaji: *Advanced thread synchronization
-//! for multithreaded MPI implementations*, CCGrid 2017, pages 314-324, is a field of the request that the section's lock
-//! guards. Here it is one word that needs no lock, so that a completer may hold another one than the waiter.
+//! **Source.** How requests and synchronization counters meet in Dang, Seo, Amer, Balaji: *Advanced thread
+//! synchronization for multithreaded MPI implementations*, CCGrid 2017, pages 314-324, is a field of the
+//! request that the section's lock guards. Here it is one word that needs no lock, so that a completer may
+//! hold another one than the waiter.
 //!
 //! ```text
 //!             watch: CAS                    end: swap
@@ -16,22 +18,27 @@
 //!      └──── unwatch: CAS ────┘
 //! ```
 //!
-//! The word holds the number of a state, up to [`MOST_STATE`], or the address of a watcher. What the states mean, and
-//! which of them is watched, is the user's affair.
+//! The word holds the number of a state, up to [`MOST_STATE`], or the address of a watcher. What the states
+//! mean, and which of them is watched, is the user's affair.
 //!
 //! **Invariants.**
 //!
-//! 1. *One watcher.* A watcher comes in by compare-and-swap against the pending state; a second one is refused.
-//! 2. *No end without its signal.* Who ends the state swaps, so it takes away what it finds: each watcher that was let in is
-//!    either signalled once, or takes itself out; not both.
-//! 3. *No watcher is gone too early.* `left` counts the signals that are still to come. A watcher that could not take itself
-//!    out is about to be signalled, and [`Watcher::leave`] waits for that; a signal's last access is to `left`.
-//! 4. *One first.* Of the completers of a watcher for the first, one finds `taken` unset, and that one signals `first`.
+//! 1. *One watcher.* A watcher comes in by compare-and-swap against the pending state; a second one is
+//!    refused.
+//! 2. *No end without its signal.* Who ends the state swaps, so it takes away what it finds: each watcher
+//!    that was let in is either signalled once, or takes itself out; not both.
+//! 3. *No watcher is gone too early.* `left` counts the signals that are still to come. A watcher that could
+//!    not take itself out is about to be signalled, and [`Watcher::leave`] waits for that; a signal's last
+//!    access is to `left`.
+//! 4. *One first.* Of the completers of a watcher for the first, one finds `taken` unset, and that one
+//!    signals `first`.
 //!
-//! **Orderings.** `watch` is Release and `end` Acquire, so the completer sees the watcher whole. `end` is Release, so who
-//! sees the state over, by a load with Acquire or by its signal, sees what the operation brought.
+//! **Orderings.** `watch` is Release and `end` Acquire, so the completer sees the watcher whole. `end` is
+//! Release, so who sees the state over, by a load with Acquire or by its signal, sees what the operation
+//! brought.
 //!
-//! **Cost.** An end: an atomic exchange in place of a store. Watching: an atomic addition and a compare-and-swap each.
+//! **Cost.** An end: an atomic exchange in place of a store. Watching: an atomic addition and a
+//! compare-and-swap each.
 
 use crate::events::sync_counter::SyncCounter;
 use crate::waiting::wait::WaitPolicy;
@@ -86,7 +93,8 @@ impl<P: Platform> WatchedState<P> {
         self.word.store(ptr::without_provenance_mut(state), order);
     }
 
-    /// Changes one state into another, unless another thread was quicker. Not from the pending state: that [ends](Self::end).
+    /// Changes one state into another, unless another thread was quicker. Not from the pending state: that
+    /// [ends](Self::end).
     #[inline]
     pub fn change(&self, from: usize, to: usize) -> bool {
         let [from, to] = [from, to].map(ptr::without_provenance_mut);
@@ -108,7 +116,8 @@ impl<P: Platform> WatchedState<P> {
 
     #[cold]
     fn signal(watcher: *const Watcher<P>) {
-        // SAFETY: a watcher that was let in and did not take itself out stays until this signal (invariants 2 and 3).
+        // SAFETY: a watcher that was let in and did not take itself out stays until this signal (invariants 2
+        // and 3).
         unsafe { &*watcher }.signal();
     }
 
@@ -116,7 +125,8 @@ impl<P: Platform> WatchedState<P> {
     ///
     /// # Safety
     ///
-    /// The watcher does not move, and is not dropped, before [`unwatch`](Self::unwatch) and then [`Watcher::leave`].
+    /// The watcher does not move, and is not dropped, before [`unwatch`](Self::unwatch) and then
+    /// [`Watcher::leave`].
     pub unsafe fn watch(&self, pending: usize, watcher: &Watcher<P>) -> Watch {
         watcher.left.expect(1);
         let from = ptr::without_provenance_mut(pending);
@@ -223,7 +233,7 @@ mod tests {
         let (one, other) = (Watcher::for_all(), Watcher::for_all());
         // SAFETY: all on this stack frame, and unwatched below.
         assert_eq!(unsafe { state.watch(PENDING, &one) }, Watch::Set);
-        // SAFETY: as above.
+        // SAFETY: on this stack frame, and unwatched below.
         assert_eq!(unsafe { state.watch(PENDING, &other) }, Watch::Taken);
         assert!(state.load(Ordering::Relaxed) > MOST_STATE);
         state.unwatch(PENDING, &other);
@@ -231,7 +241,7 @@ mod tests {
         state.end(OVER);
         assert!(one.counter().is_done());
         assert_eq!(state.load(Ordering::Relaxed), OVER);
-        // SAFETY: as above.
+        // SAFETY: on this stack frame, and unwatched below.
         assert_eq!(unsafe { state.watch(PENDING, &other) }, Watch::Over);
         state.unwatch(PENDING, &one);
         assert_eq!(state.load(Ordering::Relaxed), OVER, "who is not there takes nothing out");

@@ -1,7 +1,7 @@
 //! The catalogue of locks: every kind by name, with what it can do and how it is made for this machine.
 //!
-//! The thread-safety models (`HEDDLE_ARBITRATION`), the C interface (`heddle_lock_create`) and `heddle bench locks` all
-//! take their locks from here, so a name means one lock everywhere.
+//! The thread-safety models (`HEDDLE_ARBITRATION`), the C interface (`heddle_lock_create`) and `heddle bench
+//! locks` all take their locks from here, so a name means one lock everywhere.
 //!
 //! | | |
 //! |---|---|

@@ -179,10 +179,11 @@ mod tests {
             assert_eq!(LockName::from_name(lock.name()), Some(lock));
             assert!(!lock.meaning().is_empty());
         }
-        assert_eq!(LockName::from_name("spin"), None);
+        assert_eq!(LockName::from_name("no such lock"), None);
     }
 
-    /// A name `p-X-Y` says of which kinds the lock is made: as a type it is what [`pair_of`] makes of these two.
+    /// A name `p-X-Y` says of which kinds the lock is made: as a type it is what [`pair_of`] makes of these
+    /// two.
     #[test]
     fn a_pair_is_made_of_the_kinds_in_its_name() {
         let settings = LockSettings::default();

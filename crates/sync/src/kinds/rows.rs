@@ -1,9 +1,9 @@
 //! The rows of the catalogue.
 
-/// Calls `$callback` with every kind of lock: its name and meaning, its type, how it is made (`alone`, or `in_tree` for
-/// this machine's cohorts), whether its waiters can give up (`timed`, `untimed`), its order, and the kind that stands for
-/// it in a class of a two-level lock: there the word before both classes already lets a running thread come again, so
-/// the strict form is taken.
+/// Calls `$callback` with every kind of lock: its name and meaning, its type, how it is made (`alone`, or
+/// `in_tree` for this machine's cohorts), whether its waiters can give up (`timed`, `untimed`), its order,
+/// and the kind that stands for it in a class of a two-level lock: there the word before both classes already
+/// lets a running thread come again, so the strict form is taken.
 macro_rules! with_rows {
     ($callback:ident) => {
         $callback! {

@@ -1,17 +1,18 @@
 //! Who may enter next: the thread that runs, for a bounded time, and then the one whose turn it is.
 //!
-//! **Idea.** A queue lock that hands itself from thread to thread pays two cache-line transfers an acquisition when
-//! its waiters run, and a switch between threads when they do not, which with more threads than cores is the rule. So
-//! only as many threads circulate as keep the lock busy (here: whoever runs), and the others wait apart, in order,
-//! and are let in by turns of time. **Sources:** D. Dice: *Malthusian locks*, EuroSys 2017,
-//! doi:10.1145/3064176.3064203; D. Dice, A. Kogan: *Avoiding scalability collapse by restricting concurrency*, Euro-Par
-//! 2019, doi:10.1007/978-3-030-29400-7_26; and, for the way in which the two sets meet at one word, *Fissile locks*,
-//! NETYS 2020, doi:10.1007/978-3-030-67087-0_13. We depart in that turns are of time and not of acquisitions; that the
-//! one who *leaves* the lock measures them, since the one who waits may not be running; and that a turn given to a
-//! thread that does not come is taken back.
+//! **Idea.** A queue lock that hands itself from thread to thread pays two cache-line transfers an
+//! acquisition when its waiters run, and a switch between threads when they do not, which with more threads
+//! than cores is the rule. So only as many threads circulate as keep the lock busy (here: whoever runs), and
+//! the others wait apart, in order, and are let in by turns of time. **Sources:** D. Dice: *Malthusian
+//! locks*, EuroSys 2017, doi:10.1145/3064176.3064203; D. Dice, A. Kogan: *Avoiding scalability collapse by
+//! restricting concurrency*, Euro-Par 2019, doi:10.1007/978-3-030-29400-7_26; and, for the way in which the
+//! two sets meet at one word, *Fissile locks*, NETYS 2020, doi:10.1007/978-3-030-67087-0_13. We depart in
+//! that turns are of time and not of acquisitions; that the one who *leaves* the lock measures them, since
+//! the one who waits may not be running; and that a turn given to a thread that does not come is taken back.
 //!
-//! The queue itself is not here: it is that of the lock around ([`Fissile`](crate::Fissile)), whose holder is the
-//! *head*. Only the head waits for this word; how it does, and how long a turn is, stands in [`head`](crate::locks::head).
+//! The queue itself is not here: it is that of the lock around ([`Fissile`](crate::Fissile)), whose holder is
+//! the *head*. Only the head waits for this word; how it does, and how long a turn is, stands in
+//! [`head`](crate::locks::head).
 //!
 //! | `state` | meaning | left by |
 //! |---|---|---|
@@ -23,10 +24,11 @@
 //!
 //! 1. *Exclusion*: only the thread whose compare-and-swap made `state` `HELD` changes it again.
 //! 2. *No lost wake-up*: a releaser stores `state`, passes `light`, and looks after the head; see there.
-//! 3. `RESERVED` locks nobody out: the head takes it; without one (it gave up) an arrival does, at once by way of the
-//!    queue or after standing back.
+//! 3. `RESERVED` locks nobody out: the head takes it; without one (it gave up) an arrival does, at once by
+//!    way of the queue or after standing back.
 //!
-//! **Orderings.** The store to `state` (Release) pairs with the compare-and-swap (Acquire). All else is hints.
+//! **Orderings.** The store to `state` (Release) pairs with the compare-and-swap (Acquire). All else is
+//! hints.
 
 use crate::locks::head::{Contest, Head};
 use crate::waiting::wait::WaitPolicy;
@@ -117,8 +119,8 @@ impl<P: Platform> Admission<P> {
         }
     }
 
-    /// Waits for the word as the holder of the queue; false if the deadline came first. `company` says whether there are
-    /// others in the queue.
+    /// Waits for the word as the holder of the queue; false if the deadline came first. `company` says
+    /// whether there are others in the queue.
     pub(crate) fn compete(&self, deadline_ns: Option<u64>, company: impl Fn() -> bool) -> bool {
         self.head.compete(&self.policy, deadline_ns, &Before { admission: self, company })
     }

@@ -1,23 +1,26 @@
 //! Any lock, made free of charge while one thread uses it.
 //!
-//! **What it gives.** A lock is often used by one thread for a long time although others could come: a communication
-//! path of which one thread makes use, a program that asked for threads and has one. [`Biased`] gives the lock a
-//! *bias owner*, for whom entering and leaving are plain stores and loads, no locked instruction and no fence. Another
-//! thread's arrival revokes the bias, which costs about 12 µs once; then the inner lock `L` decides, at the cost of `L`
-//! plus two loads. A thread that acquires it many times in a row without company becomes the owner again; how many
-//! times doubles with each revocation of a bias that has not lasted for a millisecond, so that a lock that is really shared
-//! stops trying, and halves with that of an older one, which was worth it. Who only looks in now and then, as threads do that
-//! make progress for others, [visits](Biased::try_visit): it leaves a young bias alone.
+//! **What it gives.** A lock is often used by one thread for a long time although others could come: a
+//! communication path of which one thread makes use, a program that asked for threads and has one. [`Biased`]
+//! gives the lock a *bias owner*, for whom entering and leaving are plain stores and loads, no locked
+//! instruction and no fence. Another thread's arrival revokes the bias, which costs about 12 µs once; then
+//! the inner lock `L` decides, at the cost of `L` plus two loads. A thread that acquires it many times in a
+//! row without company becomes the owner again; how many times doubles with each revocation of a bias that
+//! has not lasted for a millisecond, so that a lock that is really shared stops trying, and halves with that
+//! of an older one, which was worth it. Threads that only poll now and then, as those do that make progress
+//! for others, [visits](Biased::try_visit): it leaves a young bias alone.
 //!
-//! **Source.** The handshake is that of reservation locks and quickly reacquirable locks (Kawachiya, Koseki, Onodera:
-//! *Lock reservation*, OOPSLA 2002, doi:10.1145/582419.582433; Dice, Moir, Scherer: *Quickly reacquirable locks*, 2003;
-//! Vasudevan, Namjoshi, Edwards: *Simple and fast biased locks*, PACT 2010, doi:10.1145/1854273.1854287). We depart in
-//! two points. The revoker does not stop the owner nor wait for it to poll: `membarrier` makes the owner's plain store
-//! visible. And the bias may move from thread to thread: each owner has a *seat* of its own, because a former owner may
-//! have been stopped between its first look and its store, and that late store must not hit the new owner's flag.
+//! **Source.** The handshake is that of reservation locks and quickly reacquirable locks (Kawachiya, Koseki,
+//! Onodera: *Lock reservation*, OOPSLA 2002, doi:10.1145/582419.582433; Dice, Moir, Scherer: *Quickly
+//! reacquirable locks*, 2003; Vasudevan, Namjoshi, Edwards: *Simple and fast biased locks*, PACT 2010,
+//! doi:10.1145/1854273.1854287). We depart in two points. The revoker does not stop the owner nor wait for it
+//! to poll: `membarrier` makes the owner's plain store visible. And the bias may move from thread to thread:
+//! each owner has a *seat* of its own, because a former owner may have been stopped between its first look
+//! and its store, and that late store must not hit the new owner's flag.
 //!
-//! **When a thread does not run.** A stopped owner stops nobody while it is outside, all while it is inside. Who takes
-//! the bias away holds `L`: stopped, it stops all, as a holder of `L` does. For other waiters see `L`.
+//! **When a thread does not run.** A stopped owner stops nobody while it is outside, all while it is inside.
+//! Who takes the bias away holds `L`: stopped, it stops all, as a holder of `L` does. For other waiters see
+//! `L`.
 //!
 //! `bias` is 0 (nobody), or the owner's identity with the number of its seat, or that with `REVOKING`:
 //!
@@ -40,25 +43,27 @@
 //! **Invariants.**
 //!
 //! 1. `bias` changes only under L. `busy[s]` is written only by the thread that sits in seat `s`.
-//! 2. OWNED(t) is stored only by t itself. So if t's second look finds what the first found, no revocation came in
-//!    between, however long t was stopped: had there been one, only t could have restored the word.
-//! 3. *Exclusion.* t is inside by bias only if its second look read OWNED after `busy = 1`. The revoker stores
-//!    REVOKING, then passes `heavy`, then reads `busy`; by the fence's guarantee either t's second look sees REVOKING,
-//!    or the revoker sees `busy = 1` and waits. That holds for every entry whose second look reads OWNED, so once
-//!    some holder of L has passed `heavy` in state REVOKING and someone (not necessarily the same) under L reads
-//!    `busy == 0`, t is outside for good. NOBODY is stored only then; and whoever is inside through L has seen NOBODY,
-//!    or OWNED or REVOKING of itself.
-//! 4. *Seats.* A seat belongs to its thread until that thread, while it holds L, gives it back: then it is not
-//!    between its two looks, so no late store can come. If all seats are taken (by threads that were owners once
-//!    and never came back) nobody new becomes owner; the lock still works.
-//! 5. *Identities.* A thread that ends outside leaves `busy = 0`, and its bias is revoked like any other's. A new
-//!    thread with the same identity (see [`Platform::thread_id`]) takes over bias and seat: the old one has ended, and
-//!    everything it did happened before the new one began, so they are one thread for this lock.
-//! 6. *No lost wake-up.* Everything that sets `busy` to 0, a failed entry too, rings `left` afterwards ([`Bell`],
-//!    invariant 2).
+//! 2. OWNED(t) is stored only by t itself. So if t's second look finds what the first found, no revocation
+//!    came in between, however long t was stopped: had there been one, only t could have restored the word.
+//! 3. *Exclusion.* t is inside by bias only if its second look read OWNED after `busy = 1`. The revoker
+//!    stores REVOKING, then passes `heavy`, then reads `busy`; by the fence's guarantee either t's second
+//!    look sees REVOKING, or the revoker sees `busy = 1` and waits. That holds for every entry whose second
+//!    look reads OWNED, so once some holder of L has passed `heavy` in state REVOKING and someone (not
+//!    necessarily the same) under L reads `busy == 0`, t is outside for good. NOBODY is stored only then; and
+//!    whoever is inside through L has seen NOBODY, or OWNED or REVOKING of itself.
+//! 4. *Seats.* A seat belongs to its thread until that thread, while it holds L, gives it back: then it is
+//!    not between its two looks, so no late store can come. If all seats are taken (by threads that were
+//!    owners once and never came back) nobody new becomes owner; the lock still works.
+//! 5. *Identities.* A thread that ends outside leaves `busy = 0`, and its bias is revoked like any other's. A
+//!    new thread with the same identity (see [`Platform::thread_id`]) takes over bias and seat: the old one
+//!    has ended, and everything it did happened before the new one began, so they are one thread for this
+//!    lock.
+//! 6. *No lost wake-up.* Everything that sets `busy` to 0, a failed entry too, rings `left` afterwards
+//!    ([`Bell`], invariant 2).
 //!
-//! **Orderings.** `busy = 0` is Release and pairs with the revoker's Acquire: promise 2 of [`RawLock`] when the lock
-//! goes from the bias to L. From L to the bias it is the same thread. All else rests on the fences or on L.
+//! **Orderings.** `busy = 0` is Release and pairs with the revoker's Acquire: promise 2 of [`RawLock`] when
+//! the lock goes from the bias to L. From L to the bias it is the same thread. All else rests on the fences
+//! or on L.
 
 use crate::locks::raw_lock::RawLock;
 use crate::memory::padded::CachePadded;
@@ -115,8 +120,8 @@ struct Bias<P: Platform> {
     busy: [P::AtomicU32; SEATS],
 }
 
-/// Whose bias it is and since when: written under L, and a hint to others. Apart from what the owner writes, so that looking
-/// here costs the owner nothing.
+/// Whose bias it is and since when: written under L, and a hint to others. Apart from what the owner writes,
+/// so that looking here costs the owner nothing.
 #[derive(Debug)]
 struct Begun<P: Platform> {
     /// The owner's identity, or 0.
@@ -138,7 +143,8 @@ struct Habit {
     seats: [u64; SEATS],
 }
 
-// SAFETY: `habit` is touched only while `under` is held, which orders the accesses; all else is atomic or a RawLock.
+// SAFETY: `habit` is touched only while `under` is held, which orders the accesses; all else is atomic or a
+// RawLock.
 unsafe impl<L: RawLock> Sync for Biased<L> {}
 // SAFETY: a `Habit` is numbers, and L is Send by its contract.
 unsafe impl<L: RawLock> Send for Biased<L> {}
@@ -184,14 +190,15 @@ impl<L: RawLock> Biased<L> {
         &self.under
     }
 
-    /// As [`acquire`](RawLock::acquire), with `acquire` in place of the acquisition of the lock below, where that is needed.
+    /// As [`acquire`](RawLock::acquire), with `acquire` in place of the acquisition of the lock below, where
+    /// that is needed.
     #[inline(always)]
     pub fn acquire_by(&self, acquire: impl FnOnce(&L) -> L::Token) -> Option<L::Token> {
         if self.enter_biased() { None } else { Some(self.acquire_through_lock(acquire)) }
     }
 
-    /// As [`try_acquire`](RawLock::try_acquire), for who looks in now and then: fails as long as another's bias is younger than
-    /// a millisecond, and does not interrupt anybody's streak.
+    /// As [`try_acquire`](RawLock::try_acquire), for who looks in now and then: fails as long as another's
+    /// bias is younger than a millisecond, and does not interrupt anybody's streak.
     #[inline]
     pub fn try_visit(&self) -> Option<Option<L::Token>> {
         let owner = self.begun.owner.load(Ordering::Relaxed);
@@ -323,8 +330,8 @@ impl<L: RawLock> Biased<L> {
         self.revokers.store(0, Ordering::Relaxed);
     }
 
-    /// Counts an acquisition through L, and makes the caller the owner when it has come often enough. The caller
-    /// holds L and has ended every other bias.
+    /// Counts an acquisition through L, and makes the caller the owner when it has come often enough. The
+    /// caller holds L and has ended every other bias.
     fn count(&self) {
         // With company there is no streak, and one cache line less to pass around.
         if self.under.has_waiters() {
@@ -366,8 +373,8 @@ impl<L: RawLock> Biased<L> {
     }
 }
 
-// SAFETY: exclusion by invariant 3; order by L, by the Release and Acquire of `busy`, or within one thread; liveness by
-// L's and by invariant 6.
+// SAFETY: exclusion by invariant 3; order by L, by the Release and Acquire of `busy`, or within one thread;
+// liveness by L's and by invariant 6.
 unsafe impl<L: RawLock> RawLock for Biased<L> {
     type Platform = L::Platform;
     /// The token of L, or `None` for who came in by the bias.
@@ -403,7 +410,8 @@ unsafe impl<L: RawLock> RawLock for Biased<L> {
 
     #[inline]
     fn has_waiters(&self) -> bool {
-        // A revoker waits for the owner holding L; a try that failed leaves REVOKING behind, but nobody who waits.
+        // A revoker waits for the owner holding L; a try that failed leaves REVOKING behind, but nobody who
+        // waits.
         self.under.has_waiters() || self.revokers.load(Ordering::Relaxed) != 0
     }
 }

@@ -1,21 +1,23 @@
-//! A queue lock whose running holder may come again for a while: the order of a queue at the price of a test-and-set
-//! lock.
+//! A queue lock whose running holder may come again for a while: the order of a queue at the price of a
+//! test-and-set lock.
 //!
-//! **Idea.** Before a queue lock `L` stands one word that decides who is inside. Who finds it free takes it, with one
-//! locked instruction, and gives it back with a plain store; who does not, even after a few yields, queues up in `L`, and whoever holds `L`
-//! (the *head*) is the only one that waits for the word. A thread that runs may come again and again, but when that has
-//! gone on for `forced_yield_ns` while a head waits, the next release reserves the word for the head, who keeps `L`
-//! until it leaves, so that the next in the queue becomes the head. **Source:** D. Dice, A. Kogan: *Fissile locks*, NETYS
-//! 2020, doi:10.1007/978-3-030-67087-0_13 (test-and-set before a NUMA-aware queue lock). How turns are measured and
+//! **Idea.** Before a queue lock `L` stands one word that decides who is inside. A thread that finds it free
+//! takes it, with one locked instruction, and gives it back with a plain store; who does not, even after a
+//! few yields, queues up in `L`, and whoever holds `L` (the *head*) is the only one that waits for the word.
+//! A thread that runs may come again and again, but when that has gone on for `forced_yield_ns` while a head
+//! waits, the next release reserves the word for the head, who keeps `L` until it leaves, so that the next in
+//! the queue becomes the head. **Source:** D. Dice, A. Kogan: *Fissile locks*, NETYS 2020,
+//! doi:10.1007/978-3-030-67087-0_13 (test-and-set before a NUMA-aware queue lock). How turns are measured and
 //! enforced is ours, and written down in `admission.rs`, where the word is.
 //!
-//! Why: a strict order hands the lock to the thread that waited longest. With two threads on two cores this costs two
-//! cache-line transfers an acquisition even if the sections are short; with more threads than cores it costs a switch
-//! between threads. Letting a running thread come again for 50 µs divides both by some hundred acquisitions.
+//! Why: a strict order hands the lock to the thread that waited longest. With two threads on two cores this
+//! costs two cache-line transfers an acquisition even if the sections are short; with more threads than cores
+//! it costs a switch between threads. Letting a running thread come again for 50 µs divides both by some
+//! hundred acquisitions.
 //!
-//! All queue locks here are of this kind: `Mcs` is `Fissile<StrictMcs>`, and so on. **The strict order** is to be had in
-//! two ways: with [`WaitPolicy::STRICT`] (any policy whose `forced_yield_ns` is 0) the word is not used, and everything
-//! goes to `L`; or by using `L` itself.
+//! All queue locks here are of this kind: `Mcs` is `Fissile<StrictMcs>`, and so on. **The strict order** is
+//! to be had in two ways: with [`WaitPolicy::STRICT`] (any policy whose `forced_yield_ns` is 0) the word is
+//! not used, and everything goes to `L`; or by using `L` itself.
 //!
 //! | | |
 //! |---|---|
@@ -26,20 +28,21 @@
 //! | needs | nothing |
 //! | choose it | as the default form of any queue lock, unless the order itself is the purpose |
 //!
-//! **More threads than cores.** The waiters in `L` yield, and sleep after that, without being in the way: the lock
-//! goes on among those who run. A turn ends by the clock of those who leave the lock, so a head that has not been
-//! given a core gets one: who reserved the lock for it yields.
+//! **More threads than cores.** The waiters in `L` yield, and sleep after that, without being in the way: the
+//! lock goes on among those who run. A turn ends by the clock of those who leave the lock, so a head that has
+//! not been given a core gets one: who reserved the lock for it yields.
 //!
-//! **When a thread does not run.** A stopped holder stops all. A stopped head stops the others for four turns' time (200
-//! µs), and again every 1.6 ms: then those who come anew go past it. A stopped waiter in `L` stops those behind it when
-//! its turn as head comes, but not those who come anew. If `L` is a [`TimedLock`] so is this.
+//! **When a thread does not run.** A stopped holder stops all. A stopped head stops the others for four
+//! turns' time (200 µs), and again every 1.6 ms: then those who come anew go past it. A stopped waiter in `L`
+//! stops those behind it when its turn as head comes, but not those who come anew. If `L` is a [`TimedLock`]
+//! so is this.
 //!
-//! **Measured**: on the pages of the locks. Within a tenth of a second shares differ more than within a second: with 64
-//! threads each has some 15 turns in that time, of different lengths.
+//! **Measured**: on the pages of the locks. Within a tenth of a second shares differ more than within a
+//! second: with 64 threads each has some 15 turns in that time, of different lengths.
 //!
-//! **Invariants.** Those of `admission.rs`: exclusion by its word, no lost wake-up, nobody locked out. And:
-//! a token with `L`'s token in it is a head's; with the strict order all are. The head hands `L` on after it has set the
-//! word free, so waking the next one is no part of a section.
+//! **Invariants.** Those of `admission.rs`: exclusion by its word, no lost wake-up, nobody locked out. And: a
+//! token with `L`'s token in it is a head's; with the strict order all are. The head hands `L` on after it
+//! has set the word free, so waking the next one is no part of a section.
 
 use crate::locks::admission::Admission;
 use crate::memory::padded::CachePadded;
@@ -114,8 +117,8 @@ impl<L: RawLock> Fissile<L> {
     }
 }
 
-// SAFETY: exclusion and order by the word (admission, invariant 1), liveness by its invariants 2 and 3; with the strict
-// order all by L's promises.
+// SAFETY: exclusion and order by the word (admission, invariant 1), liveness by its invariants 2 and 3; with
+// the strict order all by L's promises.
 unsafe impl<L: RawLock> RawLock for Fissile<L> {
     type Platform = L::Platform;
     type Token = Token<L::Token>;

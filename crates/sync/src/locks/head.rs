@@ -1,9 +1,9 @@
-//! The head of a lock's queue: the one thread that waits for the lock's word on behalf of all behind it, and how long
-//! those who run may pass it.
+//! The head of a lock's queue: the one thread that waits for the lock's word on behalf of all behind it, and
+//! how long those who run may pass it.
 //!
-//! A lock of this family is a word that decides who is inside, and a queue whose holder is the *head*. The word and its
-//! states belong to the lock: [`admission`](crate::locks::admission) has one class of threads and so one head, the
-//! two-level lock has a head for each of two classes.
+//! A lock of this family is a word that decides who is inside, and a queue whose holder is the *head*. The
+//! word and its states belong to the lock: [`admission`](crate::locks::admission) has one class of threads
+//! and so one head, the two-level lock has a head for each of two classes.
 //!
 //! | `place` | meaning |
 //! |---|---|
@@ -13,21 +13,22 @@
 //! | `ASLEEP` | the head sleeps on `place`, or is about to |
 //! | `BEHIND` | the head is inside, and saw others in the queue |
 //!
-//! **Turns.** A turn begins when a head is `COMING`, or came to wait, and is over after the policy's `forced_yield_ns`
-//! (four times that as long as the head is only `COMING`): the next release reserves the word. Releases look at the clock
-//! after 1, 2, 4, 8, 16, 32, 48 … of them, so that a turn of long sections ends in time and one of short sections costs
-//! little. Whoever finds the word reserved, which as a rule is the thread that reserved it, *stands back*: it spins, yields
-//! a little and sleeps, so that the head gets a core, and queues up when the head is inside. If after twenty turns' time
-//! the head still has not come, it was stopped, or the system keeps it from running; then who stood back takes the word
-//! itself, and the head has another chance after [`PENALTY`] times that time.
+//! **Turns.** A turn begins when a head is `COMING`, or came to wait, and is over after the policy's
+//! `forced_yield_ns` (four times that as long as the head is only `COMING`): the next release reserves the
+//! word. Releases look at the clock after 1, 2, 4, 8, 16, 32, 48 … of them, so that a turn of long sections
+//! ends in time and one of short sections costs little. A thread that finds the word reserved (as a rule the
+//! one that reserved it) *stands back*: it spins, yields a little and sleeps, so that the head gets a core,
+//! and queues up when the head is inside. If after twenty turns' time the head still has not come, it was
+//! stopped, or the system keeps it from running; then who stood back takes the word itself, and the head has
+//! another chance after [`PENALTY`] times that time.
 //!
 //! **Invariants.**
 //!
-//! 1. `place` is written only by the holder of the queue, with two exceptions, both by compare-and-swap: a releaser
-//!    makes `ASLEEP` `WAITING`, and who finds a reservation for nobody makes `COMING` `NOBODY`.
-//! 2. *No lost wake-up*: the head stores `ASLEEP`, passes `heavy`, and looks whether it may take the word before it
-//!    sleeps; whoever makes it possible stores, passes `light`, and looks at `place`. One of them sees the other. The
-//!    wake-up changes the word that is slept on.
+//! 1. `place` is written only by the holder of the queue, with two exceptions, both by compare-and-swap: a
+//!    releaser makes `ASLEEP` `WAITING`, and who finds a reservation for nobody makes `COMING` `NOBODY`.
+//! 2. *No lost wake-up*: the head stores `ASLEEP`, passes `heavy`, and looks whether it may take the word
+//!    before it sleeps; whoever makes it possible stores, passes `light`, and looks at `place`. One of them
+//!    sees the other. The wake-up changes the word that is slept on.
 //!
 //! **Orderings.** All here is hints, ordered by the word and the queue where their holders write them.
 
@@ -48,8 +49,8 @@ const ASLEEP: u32 = 3;
 /// The head is inside, and others are in the queue.
 const BEHIND: u32 = 4;
 
-/// How many turns' time a head has for showing itself before the word is reserved for it: about as long as a sleeper
-/// takes to be woken.
+/// How many turns' time a head has for showing itself before the word is reserved for it: about as long as a
+/// sleeper takes to be woken.
 const WAKING_TURNS: u64 = 4;
 
 /// How many turns' time a head for which the word is reserved has for taking it.
@@ -61,8 +62,8 @@ const PENALTY: u64 = 8;
 /// How many yields who stands back tries before it leaves its core to the head by sleeping.
 const COURTESY: u32 = 10;
 
-/// How many yields the head puts between two looks in the end (it starts with one): some microseconds. Every look
-/// takes the word's line from a holder that may be about to come again.
+/// How many yields the head puts between two looks in the end (it starts with one): some microseconds. Every
+/// look takes the word's line from a holder that may be about to come again.
 const MOST_PAUSES: u32 = 8;
 
 /// After a number of releases that is a multiple of this, or a smaller power of two, the clock is read.
@@ -121,14 +122,15 @@ impl<P: Platform> Head<P> {
         matches!(self.place.load(Ordering::Relaxed), WAITING | ASLEEP)
     }
 
-    /// As [`RawLock::has_waiters`](crate::RawLock::has_waiters). Who is only `COMING` may have given up.
+    /// As [`RawLock::has_waiters`](crate::RawLock::has_waiters). A thread that is only `COMING` may have
+    /// given up.
     #[inline]
     pub(crate) fn has_waiters(&self) -> bool {
         !matches!(self.place.load(Ordering::Relaxed), NOBODY | COMING)
     }
 
-    /// As long as `word` is `reserved` for the head, leaves the core to it. True if the head did not come, and the
-    /// caller may take the word instead.
+    /// As long as `word` is `reserved` for the head, leaves the core to it. True if the head did not come,
+    /// and the caller may take the word instead.
     #[cold]
     pub(crate) fn stand_back(
         &self,
@@ -176,7 +178,8 @@ impl<P: Platform> Head<P> {
         deadline_ns: Option<u64>,
         contest: &impl Contest,
     ) -> bool {
-        // Not a look and a store: loom (0.7) does not explore what others read before a thread that reads and then writes.
+        // Not a look and a store: loom (0.7) does not explore what others read before a thread that reads and
+        // then writes.
         if self.place.compare_exchange(COMING, WAITING, Ordering::Relaxed, Ordering::Relaxed).is_err() {
             self.begin_turn(P::ticks());
             self.place.store(WAITING, Ordering::Relaxed);
@@ -251,14 +254,16 @@ impl<P: Platform> Head<P> {
             return false;
         }
         let since = self.since.load(Ordering::Relaxed);
-        // A head that is not there yet has most likely just been woken: until it comes somebody may as well go on.
+        // A head that is not there yet has most likely just been woken: until it comes somebody may as well
+        // go on.
         let turns = if self.place.load(Ordering::Relaxed) == COMING { WAKING_TURNS } else { 1 };
         // Signed: it may lie in the future.
         P::ticks().wrapping_sub(since).cast_signed()
             >= turn_ticks::<P>(policy).saturating_mul(turns).cast_signed()
     }
 
-    /// Wakes the head if it sleeps, after a store that it should see and `light`. True if nobody waits or comes.
+    /// Wakes the head if it sleeps, after a store that it should see and `light`. True if nobody waits or
+    /// comes.
     #[inline(always)]
     pub(crate) fn rouse(&self) -> bool {
         let place = self.place.load(Ordering::Relaxed);

@@ -1,13 +1,14 @@
-//! The queue lock of Mellor-Crummey and Scott: strictly first come, first served; each waits on a line of its own.
+//! The queue lock of Mellor-Crummey and Scott: strictly first come, first served; each waits on a line of its
+//! own.
 //!
-//! **Idea.** A thread that wants the lock swaps its node into `tail`; what it gets back is its predecessor, into
-//! which it writes its own address, and then it looks only at its own node until the predecessor, releasing, writes
-//! there that the lock is its. So a hand-over disturbs nobody but the one who is next, however many wait. **Source:**
-//! J. M. Mellor-Crummey, M. L. Scott: *Algorithms for scalable synchronization on shared-memory multiprocessors*, ACM
-//! TOCS 9(1), 1991, doi:10.1145/103727.103729, algorithm 5; *MCS* in Amer et al., *Lock contention management in
-//! multithreaded MPI*, ACM TOPC 2019, section 2.3. We depart in three points: waiters yield and sleep by their
-//! [`WaitPolicy`]; nodes come from [`node`], so the caller brings none; and `holder` tells
-//! [`has_waiters`](RawLock::has_waiters) which node is the holder's.
+//! **Idea.** A thread that wants the lock swaps its node into `tail`; what it gets back is its predecessor,
+//! into which it writes its own address, and then it looks only at its own node until the predecessor,
+//! releasing, writes there that the lock is its. So a hand-over disturbs nobody but the one who is next,
+//! however many wait. **Source:** J. M. Mellor-Crummey, M. L. Scott: *Algorithms for scalable synchronization
+//! on shared-memory multiprocessors*, ACM TOCS 9(1), 1991, doi:10.1145/103727.103729, algorithm 5; *MCS* in
+//! Amer et al., *Lock contention management in multithreaded MPI*, ACM TOPC 2019, section 2.3. We depart in
+//! three points: waiters yield and sleep by their [`WaitPolicy`]; nodes come from [`node`], so the caller
+//! brings none; and `holder` tells [`has_waiters`](RawLock::has_waiters) which node is the holder's.
 //!
 //! | | |
 //! |---|---|
@@ -18,18 +19,20 @@
 //! | needs | nothing |
 //! | choose it | when many cores contend; in its strict form when the order matters and threads do not outnumber cores |
 //!
-//! **Two forms.** [`Mcs`] is this queue behind a word that the running thread may take again for 50 µs, before the next in
-//! the queue has it ([`Fissile`]): the form to use. [`StrictMcs`], or [`Mcs`] with [`WaitPolicy::STRICT`], keeps the order
-//! always; what this page says of order and cost is about that form.
+//! **Two forms.** [`Mcs`] is this queue behind a word that the running thread may take again for 50 µs,
+//! before the next in the queue has it ([`Fissile`]): the form to use. [`StrictMcs`], or [`Mcs`] with
+//! [`WaitPolicy::STRICT`], keeps the order always; what this page says of order and cost is about that form.
 //!
-//! **More threads than cores.** A strict order hands the lock to the thread that waited longest, which then usually is
-//! not running: an acquisition costs a switch between threads, about a microsecond, or a wake-up. In the default form
-//! that is paid once in a turn of 50 µs, and the threads' turns come in the order of the queue.
+//! **More threads than cores.** A strict order hands the lock to the thread that waited longest, which then
+//! usually is not running: an acquisition costs a switch between threads, about a microsecond, or a wake-up.
+//! In the default form that is paid once in a turn of 50 µs, and the threads' turns come in the order of the
+//! queue.
 //!
-//! **When a thread does not run.** A stopped holder stops all, as with every lock. A stopped waiter stops those
-//! behind it as soon as its turn has come: the order demands it; in the default form arrivals go past it. A thread stopped
-//! between its swap and its writing to its predecessor stops the release of that predecessor, and with it the queue.
-//! [`AbortableMcs`](crate::AbortableMcs) passes over a waiter whose time is up.
+//! **When a thread does not run.** A stopped holder stops all, as with every lock. A stopped waiter stops
+//! those behind it as soon as its turn has come: the order demands it; in the default form arrivals go past
+//! it. A thread stopped between its swap and its writing to its predecessor stops the release of that
+//! predecessor, and with it the queue. [`AbortableMcs`](crate::AbortableMcs) passes over a waiter whose time
+//! is up.
 //!
 //! ```text
 //!   tail ------------------------------------------+
@@ -41,31 +44,35 @@
 //!
 //! **Invariants.**
 //!
-//! 1. `tail` is null exactly while nobody holds the lock or waits for it; otherwise it is the node of whoever came
-//!    last.
-//! 2. *Exclusion*: a thread is inside if its swap found null, or if its node's state became `GRANTED`. The former
-//!    happens only when nobody is inside (1); the latter is written once, by the holder, who is outside from then on.
-//! 3. A node is accessed by its owner, and by its successor once between the successor's swap and its store to
-//!    `next`. The owner waits for that store before it gives the node back; it need not wait when the
-//!    compare-and-swap on `tail` found the node to be last: then there is no successor and there will be none. The
-//!    predecessor writes `GRANTED` before the owner enters, and nothing after.
-//! 4. *No lost wake-up*: who sleeps, sleeps on its own node's `state`, which it has changed to `PARKED`. The granter's
-//!    compare-and-swap to `GRANTED` finds that; it then changes the word, wakes, and stores `GRANTED` last, and the owner
-//!    waits for that store: so the node is there as long as the granter uses it.
-//! 5. `tail != holder`, asked by the holder, means that somebody's swap came after the holder's: a waiter, that
-//!    enters after the release.
+//! 1. `tail` is null exactly while nobody holds the lock or waits for it; otherwise it is the node of whoever
+//!    came last.
+//! 2. *Exclusion*: a thread is inside if its swap found null, or if its node's state became `GRANTED`. The
+//!    former happens only when nobody is inside (1); the latter is written once, by the holder, who is
+//!    outside from then on.
+//! 3. A node is accessed by its owner, and by its successor once between the successor's swap and its store
+//!    to `next`. The owner waits for that store before it gives the node back; it need not wait when the
+//!    compare-and-swap on `tail` found the node to be last: then there is no successor and there will be
+//!    none. The predecessor writes `GRANTED` before the owner enters, and nothing after.
+//! 4. *No lost wake-up*: who sleeps, sleeps on its own node's `state`, which it has changed to `PARKED`. The
+//!    granter's compare-and-swap to `GRANTED` finds that; it then changes the word, wakes, and stores
+//!    `GRANTED` last, and the owner waits for that store: so the node is there as long as the granter uses
+//!    it.
+//! 5. `tail != holder`, asked by the holder, means that somebody's swap came after the holder's: a waiter,
+//!    that enters after the release.
 //!
-//! **Orderings.** The release's compare-and-swap on `tail` (Release) pairs with the Acquire of the swap that finds
-//! null; the store of `GRANTED` (Release) with the waiter's load (Acquire). The store to `next` is Release and its
-//! load Acquire: they make the successor's node, initialised before, the releaser's to write.
+//! **Orderings.** The release's compare-and-swap on `tail` (Release) pairs with the Acquire of the swap that
+//! finds null; the store of `GRANTED` (Release) with the waiter's load (Acquire). The store to `next` is
+//! Release and its load Acquire: they make the successor's node, initialised before, the releaser's to write.
 //!
-//! **Assembly** (x86-64, `Hardware`, in a shared library): entering without a wait is 18 instructions: the thread's
-//! [`node`] cache found and a block taken (8, with two branches never taken), two stores to the node, `xchg` on
-//! `tail`, a branch, the store to `holder`. Leaving is 15: the load of `next`, a branch, `lock cmpxchg`, a branch,
-//! and the block given back. No call, nothing of the platform trait and no branch of the waiting policy is left.
+//! **Assembly** (x86-64, `Hardware`, in a shared library): entering without a wait is 18 instructions: the
+//! thread's [`node`] cache found and a block taken (8, with two branches never taken), two stores to the
+//! node, `xchg` on `tail`, a branch, the store to `holder`. Leaving is 15: the load of `next`, a branch,
+//! `lock cmpxchg`, a branch, and the block given back. No call, nothing of the platform trait and no branch
+//! of the waiting policy is left.
 //!
-//! **Measured** (`heddle bench locks`, 2 virtual cores, ten cache lines in the section; uncontended nanoseconds, then
-//! millions of acquisitions a second; in the last columns the slowest thread's share of the mean over a second):
+//! **Measured** (`heddle bench locks`, 2 virtual cores, ten cache lines in the section; uncontended
+//! nanoseconds, then millions of acquisitions a second; in the last columns the slowest thread's share of the
+//! mean over a second):
 //!
 //! | | alone | 2 threads | 16 threads | 64 threads | share, 16 | share, 64 |
 //! |---|---|---|---|---|---|---|
@@ -259,8 +266,8 @@ unsafe impl<P: Platform> RawLock for StrictMcs<P> {
     #[inline]
     fn acquire(&self) -> Token<P> {
         let node = Self::new_node();
-        // AcqRel: Acquire pairs with the Release in release(), Release with the Acquire of the next swap, which then
-        // sees this node's initial `next`.
+        // AcqRel: Acquire pairs with the Release in release(), Release with the Acquire of the next swap,
+        // which then sees this node's initial `next`.
         let predecessor = self.ends.tail.swap(node.as_ptr(), Ordering::AcqRel);
         if let Some(predecessor) = NonNull::new(predecessor) {
             self.wait_behind(predecessor, node);

@@ -1,26 +1,26 @@
 //! A test-and-set lock that is released by a plain store, with sleeping waiters and bounded unfairness.
 //!
-//! **What it gives.** Uncontended: one compare-and-swap to enter, a plain store and two plain loads to leave (a locked
-//! instruction less than a futex mutex, whose release must exchange). Contended: whoever comes first enters; a thread that finds
-//! the lock taken yields and tries again a few times before it counts as a waiter, which then spins, yields and sleeps by its
-//! [`WaitPolicy`]. At most one waiter at a time is being woken, and as a rule only
-//! when none is awake: an awake one will either enter or look again before it sleeps, so waking a second would only
-//! cost. Space: a word of state and one of waiters, no node a thread.
+//! **What it gives.** Uncontended: one compare-and-swap to enter, a plain store and two plain loads to leave
+//! (a locked instruction less than a futex mutex, whose release must exchange). Contended: whoever comes
+//! first enters; a thread that finds the lock taken yields and tries again a few times before it counts as a
+//! waiter, which then spins, yields and sleeps by its [`WaitPolicy`]. At most one waiter at a time is being
+//! woken, and as a rule only when none is awake: an awake one will either enter or look again before it
+//! sleeps, so waking a second would only cost. Space: a word of state and one of waiters, no node a thread.
 //!
-//! **Fairness.** Arrivals may overtake, which is what keeps a lock fast when threads outnumber cores: a strict queue
-//! would hand it to a thread that is not running. But one thread must not re-acquire it for ever. A holder that
-//! releases while others wait starts a *tenure*; once it has been the one to release for `forced_yield_ns`, it leaves
-//! the lock *reserved*: only somebody who waits may take it, and not the former holder, until that one has waited its
-//! whole spin and all its yields. If the waiters are running, one enters within a cache-line round trip; if they are
-//! not, the former holder's yields let them; if even those do not help (they sit in another core's queue), it goes on.
-//! It goes on after its spin where its yields would let only threads run that compute ([`Platform::is_yield_dear`]).
-//! So a waiter that is awake gets its turn after a tenure at most, or the former holder pays that many yields a
-//! tenure. A sleeper would sleep on while others keep coming and being awake: every 256th release that passes
-//! sleepers over wakes one.
+//! **Fairness.** Arrivals may overtake, which is what keeps a lock fast when threads outnumber cores: a
+//! strict queue would hand it to a thread that is not running. But one thread must not re-acquire it for
+//! ever. A holder that releases while others wait starts a *tenure*; once it has been the one to release for
+//! `forced_yield_ns`, it leaves the lock *reserved*: only somebody who waits may take it, and not the former
+//! holder, until that one has waited its whole spin and all its yields. If the waiters are running, one
+//! enters within a cache-line round trip; if they are not, the former holder's yields let them; if even those
+//! do not help (they sit in another core's queue), it goes on. It goes on after its spin where its yields
+//! would let only threads run that compute ([`Platform::is_yield_dear`]). So a waiter that is awake gets its
+//! turn after a tenure at most, or the former holder pays that many yields a tenure. A sleeper would sleep on
+//! while others keep coming and being awake: every 256th release that passes sleepers over wakes one.
 //!
-//! **When a thread does not run.** A stopped holder stops all; who has a deadline gets away. A stopped waiter, wherever
-//! it stops, keeps nobody from the lock who is awake or comes. Those who sleep rely on it while it counts as awake: they
-//! sleep on until it runs, or until the 256th release.
+//! **When a thread does not run.** A stopped holder stops all; who has a deadline gets away. A stopped
+//! waiter, wherever it stops, keeps nobody from the lock who is awake or comes. Those who sleep rely on it
+//! while it counts as awake: they sleep on until it runs, or until the 256th release.
 //!
 //! | `state` | meaning | left by |
 //! |---|---|---|
@@ -28,26 +28,28 @@
 //! | `HELD` | somebody is inside | the holder's store of `FREE` or `RESERVED` |
 //! | `RESERVED` | a waiter may take it, the last holder only when it would sleep otherwise | compare-and-swap to `HELD` |
 //!
-//! `waiters` counts the threads in the slow path: those *awake* (spinning, yielding) and those *asleep*, and holds the
-//! *permit*: a sleeper was taken off `asleep`, and whoever of the sleepers comes first may use the permit to get up.
-//! It is also the futex that sleepers sleep on.
+//! `waiters` counts the threads in the slow path: those *awake* (spinning, yielding) and those *asleep*, and
+//! holds the *permit*: a sleeper was taken off `asleep`, and whoever of the sleepers comes first may use the
+//! permit to get up. It is also the futex that sleepers sleep on.
 //!
 //! **Invariants.**
 //!
 //! 1. *Exclusion*: only the thread whose compare-and-swap made `state` `HELD` changes it again.
-//! 2. Threads in the slow path = awake + asleep + permit. A thread that went to sleep gets up by using the permit or
-//!    by taking itself off `asleep`; one of the two is always possible, and is one atomic step.
-//! 3. *Nobody sleeps for ever*: if `state` is not `HELD` and somebody is in the slow path, then somebody awake will
-//!    look at `state` again, or a permit is there, or a releaser is still between its store and its look at
-//!    `waiters`. Because a waiter that goes from awake to asleep looks at `state` after it (kept apart by `heavy`), and
-//!    the releaser looks at `waiters` after its store (kept apart by `light`): if the waiter's look misses the store,
-//!    the releaser sees it asleep, and gives a permit unless there is one or somebody is awake, for whom the same
-//!    holds. Whoever enters becomes a releaser. And whoever gives up while others sleep looks at `state` after it has
-//!    left (kept apart by `heavy`) and wakes one if a releaser relied on it.
+//! 2. Threads in the slow path = awake + asleep + permit. A thread that went to sleep gets up by using the
+//!    permit or by taking itself off `asleep`; one of the two is always possible, and is one atomic step.
+//! 3. *Nobody sleeps for ever*: if `state` is not `HELD` and somebody is in the slow path, then somebody
+//!    awake will look at `state` again, or a permit is there, or a releaser is still between its store and
+//!    its look at `waiters`. Because a waiter that goes from awake to asleep looks at `state` after it (kept
+//!    apart by `heavy`), and the releaser looks at `waiters` after its store (kept apart by `light`): if the
+//!    waiter's look misses the store, the releaser sees it asleep, and gives a permit unless there is one or
+//!    somebody is awake, for whom the same holds. A thread that enters becomes a releaser. And a thread that
+//!    gives up while others sleep looks at `state` after it has left (kept apart by `heavy`) and wakes one if
+//!    a releaser relied on it.
 //!
 //! **Orderings.** The compare-and-swap is Acquire and pairs with the Release of the releasing store: that is
-//! promise 2 of [`RawLock`]. `waiters` carries nothing: the woken look at `state`. `last_holder` and the tenure are
-//! written by the holder and so ordered by the lock; waiters read `last_holder` as a hint, Relaxed.
+//! promise 2 of [`RawLock`]. `waiters` carries nothing: the woken look at `state`. `last_holder` and the
+//! tenure are written by the holder and so ordered by the lock; waiters read `last_holder` as a hint,
+//! Relaxed.
 
 use crate::waiting::wait::{Next, WaitPolicy, Waiter, time_left, try_again};
 use crate::{RawLock, TimedLock};
@@ -83,8 +85,8 @@ const fn asleep(waiters: u32) -> u32 {
     waiters & (PERMIT - 1)
 }
 
-/// After how many releases that left sleepers to those awake one of them is woken all the same. A wake-up costs as
-/// much as some hundred short sections. (Small in models, to be reached at all.)
+/// After how many releases that left sleepers to those awake one of them is woken all the same. A wake-up
+/// costs as much as some hundred short sections. (Small in models, to be reached at all.)
 const PASSES: u32 = if cfg!(loom) { 2 } else { 256 };
 
 /// The lock; see the [module](self). At most 32,767 threads may wait for it at once.
@@ -168,7 +170,8 @@ impl<P: Platform> Mutex<P> {
         self.last_holder.load(Ordering::Relaxed) != me || waiter.spin_is_over() && P::is_yield_dear()
     }
 
-    /// After a waiter gave up: a releaser that saw it awake may have woken none of those who sleep (invariant 3).
+    /// After a waiter gave up: a releaser that saw it awake may have woken none of those who sleep (invariant
+    /// 3).
     fn leave_sleepers(&self) {
         P::heavy(Scope::Process);
         if self.state.load(Ordering::Relaxed) != HELD {
@@ -200,7 +203,8 @@ impl<P: Platform> Mutex<P> {
         }
     }
 
-    /// The second look of invariant 3. Who would sleep may take a reserved lock even as the last holder.
+    /// The second look of invariant 3. A thread about to sleep may take a reserved lock even as the last
+    /// holder.
     fn take_before_sleep(&self) -> bool {
         self.take(FREE) || self.take(RESERVED)
     }
@@ -250,8 +254,8 @@ impl<P: Platform> Mutex<P> {
         }
         let releases = self.tenure_releases.load(Ordering::Relaxed).wrapping_add(1);
         self.tenure_releases.store(releases, Ordering::Relaxed);
-        // Reading the clock would be half the cost of a short section: seldom once they are many, so that a tenure of
-        // long sections is still noticed early. And only somebody awake can use a reservation soon.
+        // Reading the clock would be half the cost of a short section: seldom once they are many, so that a
+        // tenure of long sections is still noticed early. And only somebody awake can use a reservation soon.
         let look = releases.is_power_of_two() || releases.is_multiple_of(16);
         if !look || awake(waiters) == 0 {
             return FREE;

@@ -13,32 +13,34 @@ use std::ops::{Deref, DerefMut};
 ///
 /// An implementation promises:
 ///
-/// 1. **Exclusion**: between a successful [`acquire`](Self::acquire) or [`try_acquire`](Self::try_acquire) and the
-///    [`release`](Self::release) that ends it, no other acquisition succeeds.
+/// 1. **Exclusion**: between a successful [`acquire`](Self::acquire) or [`try_acquire`](Self::try_acquire)
+///    and the [`release`](Self::release) that ends it, no other acquisition succeeds.
 /// 2. **Order**: everything done before a release happens before everything done after the next acquisition.
-/// 3. **Liveness**: if every holder releases, some waiting `acquire` returns, and a waiter does not occupy a core
-///    for good.
+/// 3. **Liveness**: if every holder releases, some waiting `acquire` returns, and a waiter does not occupy a
+///    core for good.
 ///
 /// Locks are not recursive: a holder that acquires again waits for ever.
 pub unsafe trait RawLock: Send + Sync {
     /// The world it runs in.
     type Platform: Platform;
 
-    /// Whether [`try_acquire`](Self::try_acquire) fails only if another thread is, during the try, between the begin of
-    /// an acquisition that succeeds and the end of its release. A lock whose try occupies, for a moment, what it then
-    /// does not get says no: a second try may fail because of the first, and so both although nobody holds the lock.
-    /// Then whoever fails cannot leave to the holder what it came for, and has to make sure that there is one
-    /// ([`LockQueue`](crate::LockQueue) does).
+    /// Whether [`try_acquire`](Self::try_acquire) fails only if another thread is, during the try, between
+    /// the begin of an acquisition that succeeds and the end of its release. A lock whose try occupies, for a
+    /// moment, what it then does not get says no: a second try may fail because of the first, and so both
+    /// although nobody holds the lock. Then whoever fails cannot leave to the holder what it came for, and
+    /// has to make sure that there is one ([`LockQueue`](crate::LockQueue) does).
     const TRY_IS_EXACT: bool = false;
 
-    /// What an acquisition hands to its release: the queue node, or `()` for a lock without nodes. Not to be copied.
+    /// What an acquisition hands to its release: the queue node, or `()` for a lock without nodes. Not to be
+    /// copied.
     type Token;
 
     /// Waits until the lock is the caller's.
     fn acquire(&self) -> Self::Token;
 
-    /// Takes the lock if that needs no waiting. It may fail although nobody holds the lock, but not for ever: if no
-    /// other thread holds the lock, acquires it or tries to, it succeeds. See [`TRY_IS_EXACT`](Self::TRY_IS_EXACT).
+    /// Takes the lock if that needs no waiting. It may fail although nobody holds the lock, but not for ever:
+    /// if no other thread holds the lock, acquires it or tries to, it succeeds. See
+    /// [`TRY_IS_EXACT`](Self::TRY_IS_EXACT).
     #[must_use]
     fn try_acquire(&self) -> Option<Self::Token>;
 
@@ -46,14 +48,15 @@ pub unsafe trait RawLock: Send + Sync {
     ///
     /// # Safety
     ///
-    /// The calling thread acquired this lock, which gave it `token`, and has not released it since. The lock stays in
-    /// place until `release` has returned: it may touch the lock after the next holder entered, so a holder must not free the memory the
-    /// lock lies in while a former holder may still be releasing it.
+    /// The calling thread acquired this lock, which gave it `token`, and has not released it since. The lock
+    /// stays in place until `release` has returned: it may touch the lock after the next holder entered, so a
+    /// holder must not free the memory the lock lies in while a former holder may still be releasing it.
     unsafe fn release(&self, token: Self::Token);
 
-    /// Whether somebody waits for the lock. Asked by the holder the answer is one-sided: it may overlook a thread, but
-    /// when it is true, some thread waits now that acquires the lock after this holder's release (or, if the lock is
-    /// a [`TimedLock`], gives up). Asked by others it is a hint that may be outdated when it arrives.
+    /// Whether somebody waits for the lock. Asked by the holder the answer is one-sided: it may overlook a
+    /// thread, but when it is true, some thread waits now that acquires the lock after this holder's release
+    /// (or, if the lock is a [`TimedLock`], gives up). Asked by others it is a hint that may be outdated when
+    /// it arrives.
     fn has_waiters(&self) -> bool;
 }
 
@@ -61,11 +64,11 @@ pub unsafe trait RawLock: Send + Sync {
 ///
 /// # Safety
 ///
-/// As [`RawLock`]; and a thread that gave up has left nothing behind that keeps others from entering, and may come
-/// again.
+/// As [`RawLock`]; and a thread that gave up has left nothing behind that keeps others from entering, and may
+/// come again.
 pub unsafe trait TimedLock: RawLock {
-    /// Waits until the lock is the caller's, or until [`Platform::now_ns`] has reached `deadline_ns`. The lock may
-    /// still be handed to a thread whose time is up; then it succeeds.
+    /// Waits until the lock is the caller's, or until [`Platform::now_ns`] has reached `deadline_ns`. The
+    /// lock may still be handed to a thread whose time is up; then it succeeds.
     #[must_use]
     fn acquire_until(&self, deadline_ns: u64) -> Option<Self::Token>;
 }
@@ -85,8 +88,9 @@ impl<L: RawLock + Default, T: Default> Default for Lock<L, T> {
     }
 }
 
-// SAFETY: the value is reached only through a guard, and `L` lets one guard exist at a time (RawLock, exclusion), each
-// after the former (order); so the value moves between threads but is never shared: Send is enough.
+// SAFETY: the value is reached only through a guard, and `L` lets one guard exist at a time (RawLock,
+// exclusion), each after the former (order); so the value moves between threads but is never shared: Send is
+// enough.
 unsafe impl<L: RawLock, T: Send> Sync for Lock<L, T> {}
 // SAFETY: whoever owns the lock owns the value.
 unsafe impl<L: RawLock, T: Send> Send for Lock<L, T> {}

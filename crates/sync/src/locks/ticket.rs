@@ -1,11 +1,12 @@
 //! The ticket lock: strictly first come, first served, in two counters.
 //!
-//! **Idea.** A thread draws the next number from one counter and waits until the other, which every release raises by
-//! one, shows it. The number also tells how many are before it: far from its turn a waiter looks seldom, and leaves
-//! its core to others. **Source:** D. P. Reed, R. K. Kanodia: *Synchronization with eventcounts and sequencers*, CACM
-//! 22(2), 1979, doi:10.1145/359060.359076; proportional backoff in J. M. Mellor-Crummey, M. L. Scott, ACM TOCS 9(1),
-//! 1991, doi:10.1145/103727.103729, algorithm 2; *Ticket* in Amer et al., *Lock contention management in
-//! multithreaded MPI*, ACM TOPC 2019, section 2.3, where it guards the filter of the two-level lock.
+//! **Idea.** A thread draws the next number from one counter and waits until the other, which every release
+//! raises by one, shows it. The number also tells how many are before it: far from its turn a waiter looks
+//! seldom, and leaves its core to others. **Source:** D. P. Reed, R. K. Kanodia: *Synchronization with
+//! eventcounts and sequencers*, CACM 22(2), 1979, doi:10.1145/359060.359076; proportional backoff in J. M.
+//! Mellor-Crummey, M. L. Scott, ACM TOCS 9(1), 1991, doi:10.1145/103727.103729, algorithm 2; *Ticket* in Amer
+//! et al., *Lock contention management in multithreaded MPI*, ACM TOPC 2019, section 2.3, where it guards the
+//! filter of the two-level lock.
 //!
 //! | | |
 //! |---|---|
@@ -16,32 +17,34 @@
 //! | needs | fewer than 2^32 threads at once |
 //! | choose it | for few contenders, such as the two classes of the two-level lock |
 //!
-//! **Two forms.** [`Ticket`] is this queue behind a word that the running thread may take again for 50 µs, before the next in
-//! the queue has it ([`Fissile`]): the form to use. [`StrictTicket`], or [`Ticket`] with [`WaitPolicy::STRICT`], keeps the order
-//! always; what this page says of order and cost is about that form.
+//! **Two forms.** [`Ticket`] is this queue behind a word that the running thread may take again for 50 µs,
+//! before the next in the queue has it ([`Fissile`]): the form to use. [`StrictTicket`], or [`Ticket`] with
+//! [`WaitPolicy::STRICT`], keeps the order always; what this page says of order and cost is about that form.
 //!
-//! **More threads than cores.** As with every strict order each hand-over goes to a thread that probably is not
-//! running. Who is not next yields at once instead of spinning, and each waiter sleeps on the [bell](Bells) of its
-//! own number, so a release wakes one. The default form avoids the switches.
+//! **More threads than cores.** As with every strict order each hand-over goes to a thread that probably is
+//! not running. A thread that is not next yields at once instead of spinning, and each waiter sleeps on the
+//! [bell](Bells) of its own number, so a release wakes one. The default form avoids the switches.
 //!
-//! **When a thread does not run.** A stopped holder stops all, a stopped waiter those behind it once its turn has
-//! come. Nobody can give back a number, so a wait with a deadline ([`TimedLock`]) does not draw one: it looks, ever
-//! more seldom, whether the lock is free, and takes it only if nobody waits. It is outside of the order, and can be
-//! overtaken.
+//! **When a thread does not run.** A stopped holder stops all, a stopped waiter those behind it once its turn
+//! has come. Nobody can give back a number, so a wait with a deadline ([`TimedLock`]) does not draw one: it
+//! looks, ever more seldom, whether the lock is free, and takes it only if nobody waits. It is outside of the
+//! order, and can be overtaken.
 //!
-//! **Measured** (as [`Mcs`](crate::locks::mcs)): alone 2.2 ns; two threads 131 million a second, 16 threads 103, 64 threads 83; shares
-//! 0.65 and 0.60. In strict order: alone 2.1 ns; two threads 13, 16 threads 0.1, 64 threads 0.04.
+//! **Measured** (as [`Mcs`](crate::locks::mcs)): alone 2.2 ns; two threads 131 million a second, 16 threads
+//! 103, 64 threads 83; shares 0.65 and 0.60. In strict order: alone 2.1 ns; two threads 13, 16 threads 0.1,
+//! 64 threads 0.04.
 //!
 //! **Invariants.**
 //!
-//! 1. `serving <= next` (modulo 2^32): the difference is the holder and all who wait. The lock is free when they are
-//!    equal.
-//! 2. *Exclusion*: every number is drawn once, and only its drawer is inside while `serving` shows it; only the
-//!    holder raises `serving`.
+//! 1. `serving <= next` (modulo 2^32): the difference is the holder and all who wait. The lock is free when
+//!    they are equal.
+//! 2. *Exclusion*: every number is drawn once, and only its drawer is inside while `serving` shows it; only
+//!    the holder raises `serving`.
 //! 3. *No lost wake-up*: the store to `serving` is followed by a ring for the number it shows
 //!    ([`Bell`](crate::Bell), invariant 2).
 //!
-//! **Orderings.** The store to `serving` (Release) pairs with the waiter's load (Acquire); `next` carries nothing.
+//! **Orderings.** The store to `serving` (Release) pairs with the waiter's load (Acquire); `next` carries
+//! nothing.
 
 use crate::locks::fissile::Fissile;
 use crate::memory::padded::CachePadded;
@@ -140,8 +143,9 @@ unsafe impl<P: Platform> RawLock for StrictTicket<P> {
     fn try_acquire(&self) -> Option<()> {
         // Acquire: pairs with the Release in release().
         let serving = self.serving.load(Ordering::Acquire);
-        // Succeeds only if nobody holds the lock: `next` never falls back, so equal to `serving` it says that this
-        // number is not drawn (invariant 1), and `serving` cannot have moved past a number that was not drawn.
+        // Succeeds only if nobody holds the lock: `next` never falls back, so equal to `serving` it says that
+        // this number is not drawn (invariant 1), and `serving` cannot have moved past a number that was not
+        // drawn.
         let drawn = self.next.compare_exchange(
             serving,
             serving.wrapping_add(1),

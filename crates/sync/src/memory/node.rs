@@ -1,10 +1,10 @@
 //! Where queue nodes live: blocks of 128 bytes from a cache that each thread keeps.
 //!
-//! **What it gives.** A queue lock needs a node an acquisition, at an address that others may write to until the
-//! node's owner says that nobody can any more. [`take`] and [`give`] cost about a nanosecond each and call the
-//! allocator only when a thread has never held as many nodes at once, or has more than [`KEPT`] of them too many.
-//! Nothing is shared between threads: a block that one thread took and another gives back (as in a CLH queue) stays
-//! with the latter, which takes its own next block from there.
+//! **What it gives.** A queue lock needs a node an acquisition, at an address that others may write to until
+//! the node's owner says that nobody can any more. [`take`] and [`give`] cost about a nanosecond each and
+//! call the allocator only when a thread has never held as many nodes at once, or has more than [`KEPT`] of
+//! them too many. Nothing is shared between threads: a block that one thread took and another gives back (as
+//! in a CLH queue) stays with the latter, which takes its own next block from there.
 //!
 //! ```text
 //!   slot (8 bytes, thread-local)      Cache (heap, one a thread)          Block (heap, 128 bytes, aligned to 128)
@@ -16,11 +16,11 @@
 //! **Invariants.**
 //!
 //! 1. A block is in one place: taken, or in `blocks[0 .. len]` of one cache.
-//! 2. A slot that is neither null nor `CLOSED` points to the cache of the thread that reads it, which no other thread
-//!    touches.
+//! 2. A slot that is neither null nor `CLOSED` points to the cache of the thread that reads it, which no
+//!    other thread touches.
 //! 3. A cache is made only after its end has been arranged for: the thread's end frees it with its blocks and
-//!    leaves `CLOSED`, from when on blocks come from the allocator and go back to it. So nodes may be used in the
-//!    destructors of other thread-locals.
+//!    leaves `CLOSED`, from when on blocks come from the allocator and go back to it. So nodes may be used in
+//!    the destructors of other thread-locals.
 //!
 //! Where memory must not be reused unseen ([`Platform::REUSES_MEMORY`]) every node is an allocation; so it is
 //! under Miri, which then sees every use after `give`.
@@ -32,8 +32,8 @@ use std::ptr::{self, NonNull};
 
 heddle_platform::thread_slot!(slot, "heddle_sync_node_slot");
 
-/// How many blocks a thread keeps for its next acquisitions: as many locks as it is likely to hold or wait for at
-/// once.
+/// How many blocks a thread keeps for its next acquisitions: as many locks as it is likely to hold or wait
+/// for at once.
 pub const KEPT: usize = 15;
 
 /// A block's size and alignment: two cache lines, since processors fetch lines in pairs.

@@ -1,8 +1,8 @@
 //! A pool that finds the calling thread's cache by itself.
 //!
-//! Each thread keeps a list of its stocks, one for each pool that it took from, and returns them when it ends. A stock
-//! knows its pool weakly: a pool ends when its last owner drops it, whatever threads still list it, and those forget
-//! their entries when they next meet a new pool, or end.
+//! Each thread keeps a list of its stocks, one for each pool that it took from, and returns them when it
+//! ends. A stock knows its pool weakly: a pool ends when its last owner drops it, whatever threads still list
+//! it, and those forget their entries when they next meet a new pool, or end.
 
 use super::cache::Stock;
 use super::{Object, Pool};
@@ -74,8 +74,8 @@ impl<T: Send + 'static, P: Platform> LocalPool<T, P> {
         &self.pool
     }
 
-    /// An object, from the thread's own stock if there is any. Dropping it puts it into the stock of the thread that
-    /// drops it.
+    /// An object, from the thread's own stock if there is any. Dropping it puts it into the stock of the
+    /// thread that drops it.
     #[inline]
     pub fn take(&self) -> Pooled<'_, T, P> {
         // SAFETY: the stock of this name is of this pool only.

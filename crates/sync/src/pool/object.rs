@@ -11,8 +11,8 @@ use std::ptr;
 
 type AccessOf<T, P> = <<P as Platform>::Cell<T> as MemoryCell<T>>::Access;
 
-/// An object on loan, as its last user left it. Give it to a [`Cache`](super::Cache); dropping it returns it to the pool
-/// as well, at the cost of a lock.
+/// An object on loan, as its last user left it. Give it to a [`Cache`](super::Cache); dropping it returns it
+/// to the pool as well, at the cost of a lock.
 pub struct Object<'p, T: Send, P: Platform = Native> {
     /// Ends before the slot goes to somebody else.
     value: ManuallyDrop<AccessOf<T, P>>,

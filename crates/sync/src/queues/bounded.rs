@@ -1,11 +1,12 @@
 //! A queue of fixed size: many producers, one consumer, no allocation after the start.
 //!
-//! **What it gives.** A push is one successful compare-and-swap on the common tail and a store to a slot of its own; a
-//! pop is a load and two stores, none of them contended by the consumer's side. A full queue says so at once. A push is
-//! lock-free (a failed compare-and-swap means that somebody else's succeeded). Nobody ever waits.
+//! **What it gives.** A push is one successful compare-and-swap on the common tail and a store to a slot of
+//! its own; a pop is a load and two stores, none of them contended by the consumer's side. A full queue
+//! says so at once. A push is lock-free (a failed compare-and-swap means that somebody else's succeeded).
+//! Nobody ever waits.
 //!
-//! **Source.** D. Vyukov, *Bounded MPMC queue* (1024cores.net, 2010), with its consumer's side reduced to one consumer.
-//! We add the closing, a bit of the tail, so that it is one step for all producers.
+//! **Source.** D. Vyukov, *Bounded MPMC queue* (1024cores.net, 2010), with its consumer's side reduced to
+//! one consumer. We add the closing, a bit of the tail, so that it is one step for all producers.
 //!
 //! Each slot says by its `turn` whose turn it is. For position `p` (slot `p mod capacity`):
 //!
@@ -16,17 +17,20 @@
 //!
 //! **Invariants.**
 //!
-//! 1. `tail` counts the claims: position `p` is claimed by the one producer that moved `tail` from `p` to `p + 1`,
-//!    which happens only after it saw `turn == p`. Only that producer writes the slot until `turn == p + 1`.
+//! 1. `tail` counts the claims: position `p` is claimed by the one producer that moved `tail` from `p` to
+//!    `p + 1`, which happens only after it saw `turn == p`. Only that producer writes the slot until `turn
+//!    == p + 1`.
 //! 2. `head` is written by the consumer only, and slot `head` is its own while `turn == head + 1`.
 //! 3. Once CLOSED is set in `tail` it stays, and no claim succeeds.
 //!
-//! **Emptiness and liveness.** The consumer's [`is_empty`](Mpsc::is_empty) compares `head` with the claims and is
-//! exact. [`Consumer::pop`](super::Consumer::pop) may return `None` although elements are queued: when the producer of
-//! the oldest position was stopped between its claim and its `turn` store, younger elements wait behind it, since the
-//! order is kept. [`Unbounded`](super::Unbounded) does not have that weakness. Other producers go on meanwhile.
+//! **Emptiness and liveness.** The consumer's [`is_empty`](Mpsc::is_empty) compares `head` with the claims
+//! and is exact. [`Consumer::pop`](super::Consumer::pop) may return `None` although elements are queued:
+//! when the producer of the oldest position was stopped between its claim and its `turn` store, younger
+//! elements wait behind it, since the order is kept. [`Unbounded`](super::Unbounded) does not have that
+//! weakness. Other producers go on meanwhile.
 //!
-//! **Orderings.** `turn` carries the values: Release by whoever is done with a slot, Acquire by whoever is next.
+//! **Orderings.** `turn` carries the values: Release by whoever is done with a slot, Acquire by whoever is
+//! next.
 
 use super::{Mpsc, Refused};
 use crate::memory::padded::CachePadded;
@@ -111,8 +115,8 @@ impl<T, P: Platform> Bounded<T, P> {
             // Acquire: pairs with the Release of the consumer that emptied the slot.
             let turn = self.slot(tail).turn.load(Ordering::Acquire);
             if turn != tail {
-                // Either the slot is still full from the last lap, or another producer has claimed it; then the
-                // tail has moved, and the Acquire makes that visible.
+                // Either the slot is still full from the last lap, or another producer has claimed it; then
+                // the tail has moved, and the Acquire makes that visible.
                 let now = self.tail.load(Ordering::Relaxed);
                 if now == tail {
                     return Err(true);

@@ -1,13 +1,14 @@
 //! A chain of nodes that many threads push to and one takes whole: the core of the unbounded queues.
 //!
-//! **What it gives.** A push is one successful compare-and-swap; taking everything is another, however much there is.
-//! The nodes belong to the caller: on a waiting thread's stack, or on the heap. Unlike in a queue with a tail pointer
-//! that is swapped and linked in two steps, a thread that is stopped in the middle of a push hides nothing: its node is
-//! not there yet and all others are.
+//! **What it gives.** A push is one successful compare-and-swap; taking everything is another, however much
+//! there is. The nodes belong to the caller: on a waiting thread's stack, or on the heap. Unlike in a queue
+//! with a tail pointer that is swapped and linked in two steps, a thread that is stopped in the middle of a
+//! push hides nothing: its node is not there yet and all others are.
 //!
-//! **Source.** The stack is R. K. Treiber's (*Systems programming: coping with parallelism*, IBM RJ 5118, 1986). It is
-//! never popped one by one, so its ABA problem does not arise: whoever takes the whole chain does not care which nodes
-//! it consists of. We reverse what was taken, which turns the stack's order into the queue's.
+//! **Source.** The stack is R. K. Treiber's (*Systems programming: coping with parallelism*, IBM RJ 5118,
+//! 1986). It is never popped one by one, so its ABA problem does not arise: whoever takes the whole chain
+//! does not care which nodes it consists of. We reverse what was taken, which turns the stack's order into
+//! the queue's.
 //!
 //! ```text
 //!   head --> newest --> ... --> oldest --> null        take: head = null; reverse; oldest first
@@ -16,12 +17,15 @@
 //!
 //! **Invariants.**
 //!
-//! 1. A node is reachable from `head` from its push's compare-and-swap to the take's. In between nobody writes to it.
-//! 2. Chains taken one after the other are disjoint, and all of the earlier were pushed before all of the later.
+//! 1. A node is reachable from `head` from its push's compare-and-swap to the take's. In between nobody
+//!    writes to it.
+//! 2. Chains taken one after the other are disjoint, and all of the earlier were pushed before all of the
+//!    later.
 //! 3. Once CLOSED is set it stays, and no compare-and-swap of a push succeeds.
 //!
-//! **Orderings.** A push is Release and pairs with the take's Acquire, for its own node and for those below it: all
-//! changes of `head` are read-modify-writes, so each stays in the release sequence of the earlier ones.
+//! **Orderings.** A push is Release and pairs with the take's Acquire, for its own node and for those below
+//! it: all changes of `head` are read-modify-writes, so each stays in the release sequence of the earlier
+//! ones.
 
 use heddle_platform::Platform;
 use heddle_platform::atomic::Ordering;
@@ -84,8 +88,8 @@ impl<P: Platform, N: Linked<P>> Chain<P, N> {
     ///
     /// # Safety
     ///
-    /// The node is alive until somebody took it, at an address that is a multiple of [`NODE_ALIGN`], chained once at a
-    /// time, and its `next` is left alone until then.
+    /// The node is alive until somebody took it, at an address that is a multiple of [`NODE_ALIGN`], chained
+    /// once at a time, and its `next` is left alone until then.
     #[inline]
     pub(crate) unsafe fn push(&self, node: NonNull<N>) -> Result<usize, Closed> {
         debug_assert!(node.addr().get() & TAG == 0, "the node's low address bits are in use");
@@ -159,7 +163,7 @@ fn oldest_first<P: Platform, N: Linked<P>>(newest: *mut N) -> *mut N {
     let mut oldest: *mut N = ptr::null_mut();
     let mut rest = newest;
     if let Some(only) = NonNull::new(newest)
-        // SAFETY: as below.
+        // SAFETY: taken nodes are the taker's and alive (invariant 1).
         && unsafe { only.as_ref() }.next().load(Ordering::Relaxed).is_null()
     {
         // Nothing to turn, and no write to a line that its owner looks at.

@@ -1,14 +1,16 @@
 //! Places in a ring that many producers of one process fill: who may write where.
 //!
-//! **What it gives.** A ring has slots, one a message, and a bulk area of lines for what does not fit into a slot. A
-//! producer claims the next slot, and lines if it wants some, by one compare-and-swap, fills them, and publishes the slot by
-//! its own flag. Nobody ever waits: there is room or there is not, and a failed compare-and-swap means that another's
-//! succeeded (lock-free). A producer that is stopped between claim and publication holds up the *reader* at that slot, since
-//! messages are read in order; the other producers claim the next ones and go on, until the ring is full.
+//! **What it gives.** A ring has slots, one a message, and a bulk area of lines for what does not fit into a
+//! slot. A producer claims the next slot, and lines if it wants some, by one compare-and-swap, fills them,
+//! and publishes the slot by its own flag. Nobody ever waits: there is room or there is not, and a failed
+//! compare-and-swap means that another's succeeded (lock-free). A producer that is stopped between claim and
+//! publication holds up the *reader* at that slot, since messages are read in order; the other producers
+//! claim the next ones and go on, until the ring is full.
 //!
-//! **Source.** D. Vyukov, *Bounded MPMC queue* (1024cores.net, 2010), as [`Bounded`](crate::queues::Bounded), with the order of
-//! slots and of lines claimed together. How far the reader has come it says by two counters, its *credits*, instead of in
-//! each slot: the ring is the one that a single producer uses, and its reader does not know who writes.
+//! **Source.** D. Vyukov, *Bounded MPMC queue* (1024cores.net, 2010), as [`Bounded`](crate::queues::Bounded),
+//! with the order of slots and of lines claimed together. How far the reader has come it says by two
+//! counters, its *credits*, instead of in each slot: the ring is the one that a single producer uses, and its
+//! reader does not know who writes.
 //!
 //! ```text
 //!  next    ┌──── slots, 40 bits ────┬── lines, 24 bits ──┐     what is claimed next; both wrap, positions do not
@@ -19,18 +21,20 @@
 //!
 //! **Invariants.**
 //!
-//! 1. A place is claimed by the one producer that moved `next` over it, and only if, by credits that it or another one has
-//!    read, its earlier content was consumed. Only that producer writes it until it is published.
-//! 2. `known` ≤ consumed ≤ claimed. Who claims has seen a `known` with room before, so claimed ≤ `known` + size: for who reads
-//!    `next` and then `known` (the claim's Release pairs with that Acquire). Should `known` be newer than `next`, the distance is
-//!    huge: then `next` has changed, and the producer looks again.
+//! 1. A place is claimed by the one producer that moved `next` over it, and only if, by credits that it or
+//!    another one has read, its earlier content was consumed. Only that producer writes it until it is
+//!    published.
+//! 2. `known` ≤ consumed ≤ claimed. A producer that claims has seen a `known` with room before, so claimed ≤
+//!    `known` + size: for who reads `next` and then `known` (the claim's Release pairs with that Acquire).
+//!    Should `known` be newer than `next`, the distance is huge: then `next` has changed, and the producer
+//!    looks again.
 //! 3. Slots and lines are claimed together, so they are consumed in the same order.
 //!
-//! **Orderings.** Credits are published with Release after the last read, and read with Acquire; `known` hands that on by
-//! the same pair. `next` is changed with AcqRel.
+//! **Orderings.** Credits are published with Release after the last read, and read with Acquire; `known`
+//! hands that on by the same pair. `next` is changed with AcqRel.
 //!
-//! **More than 2^40 slots** claimed by others while a producer is stopped between two instructions would go unnoticed: at ten
-//! million a second that takes 30 hours, and then exactly as many.
+//! **More than 2^40 slots** claimed by others while a producer is stopped between two instructions would go
+//! unnoticed: at ten million a second that takes 30 hours, and then exactly as many.
 
 use crate::memory::padded::CachePadded;
 use heddle_platform::atomic::Ordering;

@@ -1,11 +1,12 @@
 //! Any lock, with what happens at it counted.
 //!
-//! Wrapped, an acquisition costs two readings of the cycle counter, a system-provided look at the processor's number,
-//! two looks into the table of places and a handful of stores besides; and it first tries the lock, to know whether it has
-//! to wait: on a free lock that is one path of the lock's instead of another. A lock that is not wrapped pays nothing.
+//! Wrapped, an acquisition costs two readings of the cycle counter, a system-provided look at the processor's
+//! number, two looks into the table of places and a handful of stores besides; and it first tries the lock,
+//! to know whether it has to wait: on a free lock that is one path of the lock's instead of another. A lock
+//! that is not wrapped pays nothing.
 //!
-//! A [`TwoLevel`](crate::TwoLevel) counts both classes together when it is wrapped, and each by itself when the locks
-//! below it are.
+//! A [`TwoLevel`](crate::TwoLevel) counts both classes together when it is wrapped, and each by itself when
+//! the locks below it are.
 
 use super::histogram::{Histogram, HistogramSnapshot};
 use super::per_thread::PerThread;

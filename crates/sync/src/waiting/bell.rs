@@ -1,10 +1,11 @@
 //! A bell: wakes sleepers and costs the waker a plain load while nobody sleeps.
 //!
-//! **What it gives.** Somebody makes an event visible (a message in a slot, a lock set free) and rings; somebody else
-//! who found no event for long goes to sleep and is woken. Ringing happens with every event and sleeping seldom, so
-//! ringing is a compiler fence and a load of a word that stays in the ringer's cache; the sleeper pays for that with a
-//! `membarrier` (up to 12 µs) before it sleeps. Works between processes when it lies in shared memory; 64 bytes of
-//! zeros are a valid bell. All sleepers are woken, since each may wait for another event.
+//! **What it gives.** Somebody makes an event visible (a message in a slot, a lock set free) and rings;
+//! somebody else who found no event for long goes to sleep and is woken. Ringing happens with every event and
+//! sleeping seldom, so ringing is a compiler fence and a load of a word that stays in the ringer's cache; the
+//! sleeper pays for that with a `membarrier` (up to 12 µs) before it sleeps. Works between processes when it
+//! lies in shared memory; 64 bytes of zeros are a valid bell. All sleepers are woken, since each may wait for
+//! another event.
 //!
 //! ```text
 //!   ringer                               sleeper
@@ -19,18 +20,19 @@
 //!
 //! **Invariants.**
 //!
-//! 1. `sleepers` is the number of living [`Ticket`]s (plus those that died with their process: then ringing is slower,
-//!    never wrong).
-//! 2. *No lost wake-up.* If a sleeper's look after [`Bell::prepare`] or [`Ticket::park`] misses the event, the ring
-//!    that follows the event changes `word` after the sleeper read `seen`, so its futex wait returns. Because: the
-//!    event's store and the load of `sleepers` are kept apart by `light`, the increment and the look by `heavy`, so
-//!    if the look missed the event the ringer sees the sleeper and goes on to `word += 1`. Had that come before
-//!    the reading of `seen`, then Acquire would have taken the event along from the Release, and the look would have
-//!    seen it.
-//! 3. After `park` returns no second `heavy` is needed: the ticket's increment has been visible since the first.
+//! 1. `sleepers` is the number of living [`Ticket`]s (plus those that died with their process: then ringing
+//!    is slower, never wrong).
+//! 2. *No lost wake-up.* If a sleeper's look after [`Bell::prepare`] or [`Ticket::park`] misses the event,
+//!    the ring that follows the event changes `word` after the sleeper read `seen`, so its futex wait
+//!    returns. Because: the event's store and the load of `sleepers` are kept apart by `light`, the increment
+//!    and the look by `heavy`, so if the look missed the event the ringer sees the sleeper and goes on to
+//!    `word += 1`. Had that come before the reading of `seen`, then Acquire would have taken the event along
+//!    from the Release, and the look would have seen it.
+//! 3. After `park` returns no second `heavy` is needed: the ticket's increment has been visible since the
+//!    first.
 //!
-//! The words stay within `u32`: `word` may wrap around, which matters only if exactly 2^32 rings fall between a
-//! sleeper's two steps.
+//! The words stay within `u32`: `word` may wrap around, which matters only if exactly 2^32 rings fall between
+//! a sleeper's two steps.
 
 use heddle_platform::atomic::Ordering;
 use heddle_platform::futex::ALL;
@@ -59,8 +61,8 @@ impl Bell {
 }
 
 impl<P: Platform> Bell<P> {
-    /// Wakes everybody who sleeps. Call it after the store that makes the event visible; that store is at least
-    /// Relaxed, and Release if the event carries data. Returns whether anybody was there.
+    /// Wakes everybody who sleeps. Call it after the store that makes the event visible; that store is at
+    /// least Relaxed, and Release if the event carries data. Returns whether anybody was there.
     ///
     /// `scope` is the same for all users of a bell: with [`Scope::Machine`] every process must have called
     /// [`register`](heddle_platform::barrier::register).
@@ -108,9 +110,9 @@ pub struct Ticket<'a, P: Platform = Native> {
 }
 
 impl<P: Platform> Ticket<'_, P> {
-    /// Sleeps until the bell has been rung since [`Bell::prepare`] or since the last `park` returned, or until the
-    /// timeout. It may return early; look for the event again, and park again with the same ticket if there is none.
-    /// Returns false when the time ran out.
+    /// Sleeps until the bell has been rung since [`Bell::prepare`] or since the last `park` returned, or
+    /// until the timeout. It may return early; look for the event again, and park again with the same ticket
+    /// if there is none. Returns false when the time ran out.
     pub fn park(&mut self, timeout: Option<Duration>) -> bool {
         let rung = P::wait(&self.bell.word, self.seen, timeout, self.scope);
         // Acquire: as in prepare(); the caller's next look comes after this (invariants 2 and 3).

@@ -1,12 +1,13 @@
 //! A few bells, so that one waiter of many can be woken by name.
 //!
-//! The waiters of a queue lock wait for different events: each for its own turn. With one [`Bell`] for all of them
-//! every release would wake them all. Here an event has a *key* (a ticket's number, a node's address) and each key
-//! belongs to one of [`COUNT`] bells; who rings for a key that nobody sleeps for pays a load, as with a single bell.
-//! Two keys that share a bell cost a needless wake-up, nothing else.
+//! The waiters of a queue lock wait for different events: each for its own turn. With one [`Bell`] for all of
+//! them every release would wake them all. Here an event has a *key* (a ticket's number, a node's address)
+//! and each key belongs to one of [`COUNT`] bells; who rings for a key that nobody sleeps for pays a load, as
+//! with a single bell. Two keys that share a bell cost a needless wake-up, nothing else.
 //!
-//! The bells lie in the lock and not in its nodes, and that is the point: when a releaser has handed the lock over,
-//! the successor may be through and its node gone before the releaser has rung. The key is a number, not an access.
+//! The bells lie in the lock and not in its nodes, and that is the point: when a releaser has handed the lock
+//! over, the successor may be through and its node gone before the releaser has rung. The key is a number,
+//! not an access.
 
 use crate::waiting::bell::Bell;
 use crate::waiting::wait::{Next, Waiter, time_left};
@@ -24,14 +25,15 @@ pub struct Bells<P: Platform = Native> {
 }
 
 impl<P: Platform> Bells<P> {
-    /// Wakes who sleeps for `key`. Call it after the store that makes the event visible, as with [`Bell::ring`].
+    /// Wakes who sleeps for `key`. Call it after the store that makes the event visible, as with
+    /// [`Bell::ring`].
     #[inline(always)]
     pub fn ring(&self, key: usize) {
         self.of(key).ring(Scope::Process);
     }
 
-    /// Waits until `came` says so, or until [`Platform::now_ns`] has reached the deadline; then `came` is asked once
-    /// more. Returns its last answer.
+    /// Waits until `came` says so, or until [`Platform::now_ns`] has reached the deadline; then `came` is
+    /// asked once more. Returns its last answer.
     #[inline]
     pub fn wait(
         &self,
@@ -71,8 +73,9 @@ impl<P: Platform> Bells<P> {
     }
 }
 
-/// The key of a node that came from [`node::take`](crate::memory::node::take). Where each node is an allocation of its own,
-/// as in models, all have the same: their addresses differ between executions that have to be equal.
+/// The key of a node that came from [`node::take`](crate::memory::node::take). Where each node is an
+/// allocation of its own, as in models, all have the same: their addresses differ between executions that
+/// have to be equal.
 #[inline(always)]
 pub(crate) fn key_of<P: Platform, N>(node: NonNull<N>) -> usize {
     if P::REUSES_MEMORY { node.addr().get() / crate::memory::node::BLOCK_BYTES } else { 0 }

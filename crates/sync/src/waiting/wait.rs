@@ -2,26 +2,29 @@
 //!
 //! Why these three, on measurements with as many threads as cores and with many more:
 //!
-//! - **Spin first.** An answer from another core arrives within a few hundred nanoseconds; a spin shorter than that, or
-//!   a yield on every miss, costs several times the latency while cores are free. The spin is a *time*, not a count
-//!   of turns, since a turn costs what the caller's poll costs.
-//! - **Then yield.** With more threads than cores, what one waits for usually is to be done by a thread that is not
-//!   running. A yield lets it run and costs half a microsecond; a spin without one costs its whole time slice.
+//! - **Spin first.** An answer from another core arrives within a few hundred nanoseconds; a spin shorter
+//!   than that, or a yield on every miss, costs several times the latency while cores are free. The spin is a
+//!   *time*, not a count of turns, since a turn costs what the caller's poll costs.
+//! - **Then yield.** With more threads than cores, what one waits for usually is to be done by a thread that
+//!   is not running. A yield lets it run and costs half a microsecond; a spin without one costs its whole
+//!   time slice.
 //! - **Sleep last.** A wake-up costs the waker 8 µs and the sleeper 30 µs, so a thread sleeps only after some
 //!   hundred fruitless yields; then it costs nobody anything.
 //!
-//! Beside a thread that computes, a yield costs its whole time slice ([`Platform::is_yield_dear`]): then the spin is twenty times
-//! as long, and nobody yields only to be fair.
+//! Beside a thread that computes, a yield costs its whole time slice ([`Platform::is_yield_dear`]): then the
+//! spin is twenty times as long, and nobody yields only to be fair.
 //!
-//! A lock is not an event that comes once: who works under it comes again and again, and a waiter that looks without a pause
-//! takes the lock's line from it each time. So a thread that finds a lock taken starts with yields, each followed by one
-//! try ([`WaitPolicy::first_tries`]), and only then joins those who wait, which takes two locked instructions on that line and
-//! makes every release look after them. Measured as MPI messages under one lock: two threads that issue without a pause 8.2 to 11.0
-//! million a second, four that exchange messages with four of another process 13.5 to 14.8.
+//! A lock is not an event that comes once: who works under it comes again and again, and a waiter that looks
+//! without a pause takes the lock's line from it each time. So a thread that finds a lock taken starts with
+//! yields, each followed by one try ([`WaitPolicy::first_tries`]), and only then joins those who wait, which
+//! takes two locked instructions on that line and makes every release look after them. Measured as MPI
+//! messages under one lock: two threads that issue without a pause 8.2 to 11.0 million a second, four that
+//! exchange messages with four of another process 13.5 to 14.8.
 //!
-//! When several threads of the process wait at once (the *crowd*), spinning takes the cores from those who would make
-//! progress: then the spin is a tenth. A thread that always finds its event at once would never reach the yield;
-//! [`Waiter::reset`] makes it yield after `forced_yield_ns` of that if there is a crowd, which keeps the others' share.
+//! When several threads of the process wait at once (the *crowd*), spinning takes the cores from those who
+//! would make progress: then the spin is a tenth. A thread that always finds its event at once would never
+//! reach the yield; [`Waiter::reset`] makes it yield after `forced_yield_ns` of that if there is a crowd,
+//! which keeps the others' share.
 
 use heddle_platform::{Native, Platform};
 use std::marker::PhantomData;
@@ -30,17 +33,18 @@ use std::time::Duration;
 /// How often to try again, how long to spin, how often to yield, whether to sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitPolicy {
-    /// How many times a thread that finds the lock taken yields and tries again before it joins those who wait, where the
-    /// order is not strict: so it disturbs those who are inside least.
+    /// How many times a thread that finds the lock taken yields and tries again before it joins those who
+    /// wait, where the order is not strict: so it disturbs those who are inside least.
     pub first_tries: u32,
-    /// How long to spin before the first yield when nobody else of this process waits; a tenth of it in a crowd.
+    /// How long to spin before the first yield when nobody else of this process waits; a tenth of it in a
+    /// crowd.
     pub spin_ns: u64,
     /// How many times to yield, polling in between, before sleeping.
     pub yields: u32,
     /// Whether to sleep at all; if not, the yields go on.
     pub park: bool,
-    /// How long a thread may go on without a yield while others wait. For a queue lock: for how long the thread that
-    /// runs may come again before those who wait; with 0 it never may, and their order is strict.
+    /// How long a thread may go on without a yield while others wait. For a queue lock: for how long the
+    /// thread that runs may come again before those who wait; with 0 it never may, and their order is strict.
     pub forced_yield_ns: u64,
 }
 
@@ -49,8 +53,8 @@ impl WaitPolicy {
     pub const DEFAULT: Self =
         Self { first_tries: 10, spin_ns: 1_000, yields: 100, park: true, forced_yield_ns: 50_000 };
 
-    /// Queue locks keep their order strictly: nobody comes again before those who wait. With more threads than cores
-    /// each acquisition then costs a switch between threads.
+    /// Queue locks keep their order strictly: nobody comes again before those who wait. With more threads
+    /// than cores each acquisition then costs a switch between threads.
     pub const STRICT: Self = Self { forced_yield_ns: 0, ..Self::DEFAULT };
 
     /// Sleeps at once: no turn of waiting on the processor.
@@ -61,9 +65,9 @@ impl WaitPolicy {
 const YIELDS_APART: u32 = 4;
 
 impl WaitPolicy {
-    /// For those who wait behind somebody who waits: for them it is long, and on a core they would only be in the way. Where the
-    /// order is strict everybody's turn comes soon, and nothing changes. It is the policy for a lock under a
-    /// [`Fissile`](crate::Fissile) or [`TwoLevel`](crate::TwoLevel) one.
+    /// For those who wait behind somebody who waits: for them it is long, and on a core they would only be in
+    /// the way. Where the order is strict everybody's turn comes soon, and nothing changes. It is the policy
+    /// for a lock under a [`Fissile`](crate::Fissile) or [`TwoLevel`](crate::TwoLevel) one.
     #[must_use]
     pub const fn apart(self) -> Self {
         let yields = if self.yields < YIELDS_APART { self.yields } else { YIELDS_APART };
@@ -88,7 +92,8 @@ const MOST_HINTS: u32 = 16;
 pub enum Next {
     /// Look again, and call [`Waiter::pause`] again if there is nothing.
     Poll,
-    /// It has taken long: go to sleep, for instance on a [`Bell`](crate::Bell). `pause` has not waited this time.
+    /// It has taken long: go to sleep, for instance on a [`Bell`](crate::Bell). `pause` has not waited this
+    /// time.
     Park,
 }
 
@@ -129,8 +134,9 @@ impl<P: Platform> Waiter<P> {
         }
     }
 
-    /// As [`new`](Self::new), for a word that others write while one waits, such as a contended lock's: each pause of
-    /// the spin is twice as long as the last, since every look takes the cache line from those who work with it.
+    /// As [`new`](Self::new), for a word that others write while one waits, such as a contended lock's: each
+    /// pause of the spin is twice as long as the last, since every look takes the cache line from those who
+    /// work with it.
     #[inline]
     #[must_use]
     pub fn backing_off(policy: &WaitPolicy, crowd: usize) -> Self {
@@ -151,8 +157,8 @@ impl<P: Platform> Waiter<P> {
         }
     }
 
-    /// The event came, or something else worth polling on for: the next pause starts with a spin. In a crowd, yields
-    /// when the thread has made progress for `forced_yield_ns` without ever yielding.
+    /// The event came, or something else worth polling on for: the next pause starts with a spin. In a crowd,
+    /// yields when the thread has made progress for `forced_yield_ns` without ever yielding.
     #[inline]
     pub fn reset(&mut self) {
         self.phase = Phase::Fresh;

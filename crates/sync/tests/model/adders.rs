@@ -115,8 +115,9 @@ pub(crate) fn no_phantom_waiters<L: RawLock + 'static>(make: fn() -> L) -> impl 
     }
 }
 
-/// What every lock passes that is made by `$sleeping` with waiters that sleep at once, and by `$polling` with waiters that
-/// look once more before. With two acquisitions each, two threads are explored up to `$bound` preemptions.
+/// What every lock passes that is made by `$sleeping` with waiters that sleep at once, and by `$polling` with
+/// waiters that look once more before. With two acquisitions each, two threads are explored up to `$bound`
+/// preemptions.
 #[allow(unused_macros)]
 macro_rules! every_lock_passes {
     ($sleeping:expr, $polling:expr, $bound:expr) => {

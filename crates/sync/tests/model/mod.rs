@@ -1,8 +1,9 @@
-//! Running a model to its end. Models that have to fail are run by `ci/faults.py`, with a fault in the source.
+//! Running a model to its end. Models that have to fail are run by `ci/faults.py`, with a fault in the
+//! source.
 //!
-//! **How far the models are explored** is the first argument of every [`explore`] in the `loom_*.rs` beside this folder:
-//! `None` is every execution, `Some(n)` every execution with at most n preemptions. The short form, which `make test`
-//! runs:
+//! **How far the models are explored** is the first argument of every [`explore`] in the `loom_*.rs` beside
+//! this folder: `None` is every execution, `Some(n)` every execution with at most n preemptions. The short
+//! form, which `make test` runs:
 //!
 //! | model | explored |
 //! |---|---|
@@ -11,9 +12,10 @@
 //! | three threads | 2; 1 or 3 where that is still seconds, or enough |
 //! | a fault that has to be found | 3, or until it is found |
 //!
-//! `make verify` explores the same with 5 preemptions wherever the short form has a bound (`LOOM_MAX_PREEMPTIONS`), each
-//! model for at most five minutes (`LOOM_MAX_DURATION`, in seconds). Each model prints how many executions it had, its
-//! bound, and whether the time ended it: `ci/loom.sh short --nocapture`.
+//! `make verify` explores the same with 5 preemptions wherever the short form has a bound
+//! (`LOOM_MAX_PREEMPTIONS`), each model for at most five minutes (`LOOM_MAX_DURATION`, in seconds). Each
+//! model prints how many executions it had, its bound, and whether the time ended it: `ci/loom.sh short
+//! --nocapture`.
 
 // Every test file includes this one and uses its share of it.
 #![allow(dead_code, unused_imports)]
@@ -37,7 +39,8 @@ macro_rules! must_fail {
 }
 pub(crate) use must_fail;
 
-/// A model that fails only with a fault of `tests/faults` in the source: `ci/faults.py` plants the fault and runs it.
+/// A model that fails only with a fault of `tests/faults` in the source: `ci/faults.py` plants the fault and
+/// runs it.
 macro_rules! with_fault {
     ($(#[$doc:meta])* $name:ident, $body:expr) => {
         $(#[$doc])*
@@ -54,8 +57,8 @@ pub(crate) fn must_fail_at(test: &str, symptom: &str, body: impl Fn() + Sync + S
     heddle_platform::model::in_a_process_that_fails(test, || (), symptom, body);
 }
 
-/// A lock from loom's own parts: correct by construction and with few steps, so that models of what lies above it can
-/// be explored further.
+/// A lock from loom's own parts: correct by construction and with few steps, so that models of what lies
+/// above it can be explored further.
 #[derive(Debug)]
 pub(crate) struct Given {
     held: Mutex<bool>,

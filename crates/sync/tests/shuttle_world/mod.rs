@@ -1,7 +1,8 @@
 //! A world of random schedules: the platform on shuttle's threads and atomics.
 //!
-//! shuttle switches threads at every access and treats all orders as sequentially consistent, so it finds what goes
-//! wrong in the order of steps, over many more threads and steps than loom can; memory orders are loom's matter.
+//! shuttle switches threads at every access and treats all orders as sequentially consistent, so it finds
+//! what goes wrong in the order of steps, over many more threads and steps than loom can; memory orders are
+//! loom's matter.
 
 // Every test file includes this one and uses its share of it.
 #![allow(dead_code)]
@@ -138,8 +139,8 @@ shuttle::lazy_static! {
     static ref SLEEPERS: Mutex<HashMap<usize, Arc<Condvar>>> = Mutex::new(HashMap::new());
 }
 
-// SAFETY: shuttle's threads run one at a time and switch at its own atomics, so these are atomic and ordered; fences need
-// do nothing; a wait compares under the lock that a wake takes.
+// SAFETY: shuttle's threads run one at a time and switch at its own atomics, so these are atomic and ordered;
+// fences need do nothing; a wait compares under the lock that a wake takes.
 unsafe impl Platform for Shuttle {
     type AtomicU32 = AtomicU32;
     type AtomicU64 = AtomicU64;

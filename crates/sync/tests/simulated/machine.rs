@@ -1,8 +1,8 @@
 //! A machine in virtual time: a hardware thread for each thread, and one of them at a time goes on.
 //!
-//! Threads are the system's, but they take turns: a thread runs until it *spends* time (every access of shared memory
-//! does), and then the one whose clock is furthest behind goes on. Since nothing else decides who runs, an execution
-//! depends on the seed alone, which makes every span a little longer or not.
+//! Threads are the system's, but they take turns: a thread runs until it *spends* time (every access of
+//! shared memory does), and then the one whose clock is furthest behind goes on. Since nothing else decides
+//! who runs, an execution depends on the seed alone, which makes every span a little longer or not.
 
 use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe};
@@ -119,8 +119,8 @@ impl Machine {
         Self::with_current(|machine, me| machine.lock().threads[me].clock_ns).unwrap_or(0)
     }
 
-    /// Sleeps on the word at `word` until a wake-up or for `timeout_ns`; false if the time ran out. It is the calling
-    /// thread's turn, so the word cannot have changed since it was compared.
+    /// Sleeps on the word at `word` until a wake-up or for `timeout_ns`; false if the time ran out. It is the
+    /// calling thread's turn, so the word cannot have changed since it was compared.
     pub(crate) fn sleep(word: usize, timeout_ns: Option<u64>) -> bool {
         let woken = Self::with_current(|machine, me| {
             let mut state = machine.lock();

@@ -6,7 +6,8 @@
 //! | `memory.rs` | atomics that know whose caches hold them, and what that makes an access cost |
 //! | `platform.rs` | the two as a `Platform` |
 //!
-//! Virtual time depends on the seed alone, not on the machine that the test runs on nor on what else that does.
+//! Virtual time depends on the seed alone, not on the machine that the test runs on nor on what else that
+//! does.
 #![cfg(not(loom))]
 
 mod machine;
@@ -19,7 +20,8 @@ use heddle_sync::{
 use machine::{Machine, Report};
 use platform::Simulated;
 
-/// Never sleeps. A queue lock's sleepers share a few bells by their nodes' addresses, which are not the seed's to choose.
+/// Never sleeps. A queue lock's sleepers share a few bells by their nodes' addresses, which are not the
+/// seed's to choose.
 const AWAKE: WaitPolicy = WaitPolicy { park: false, ..WaitPolicy::DEFAULT };
 
 const TURNS: u64 = 40;

@@ -1,8 +1,8 @@
-//! Atomics of the simulated machine. Each is a cache line of its own and knows who has a copy; an access costs little to
-//! whoever has what it needs, and a way between two caches otherwise.
+//! Atomics of the simulated machine. Each is a cache line of its own and knows who has a copy; an access
+//! costs little to whoever has what it needs, and a way between two caches otherwise.
 //!
-//! One thread runs at a time and time is spent before the access, so every access is sequentially consistent: this
-//! machine is for time, the model checker for orderings.
+//! One thread runs at a time and time is spent before the access, so every access is sequentially consistent:
+//! this machine is for time, the model checker for orderings.
 
 use crate::machine::Machine;
 use heddle_platform::atomic::{AtomicPtr, AtomicU64, Ordering};
@@ -19,8 +19,9 @@ const FAR_NS: u64 = 60;
 /// The order of the accesses behind the simulation, which has decided on it.
 const NOW: Ordering = Ordering::SeqCst;
 
-/// Who has a copy of the line: a bit a thread. A line that was never written to is in everybody's cache, so that it does
-/// not matter which of several untouched lines an address picks: addresses are not the seed's to choose.
+/// Who has a copy of the line: a bit a thread. A line that was never written to is in everybody's cache, so
+/// that it does not matter which of several untouched lines an address picks: addresses are not the seed's to
+/// choose.
 #[derive(Debug)]
 struct Line(AtomicU64);
 

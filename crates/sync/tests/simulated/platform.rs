@@ -17,8 +17,9 @@ const MEMBARRIER_NS: u64 = 3_000;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Simulated;
 
-// SAFETY: one thread of a machine runs at a time, handed on under a mutex, so accesses are atomic and in one order, which
-// all fences keep; identities are numbers that differ; a sleeper's comparison and falling asleep are one turn.
+// SAFETY: one thread of a machine runs at a time, handed on under a mutex, so accesses are atomic and in one
+// order, which all fences keep; identities are numbers that differ; a sleeper's comparison and falling asleep
+// are one turn.
 unsafe impl Platform for Simulated {
     type AtomicU32 = Word<u32>;
     type AtomicU64 = Word<u64>;

@@ -1,5 +1,5 @@
-//! Threads that do not run: a signal's handler keeps a thread wherever it is, at any instruction, asleep in the kernel
-//! too, until it is let go on. For the others that is what `SIGSTOP` or a busy core does.
+//! Threads that do not run: a signal's handler keeps a thread wherever it is, at any instruction, asleep in
+//! the kernel too, until it is let go on. For the others that is what `SIGSTOP` or a busy core does.
 
 // Each test file that includes this one uses its share of it.
 #![allow(dead_code)]
@@ -17,7 +17,8 @@ use std::sync::Once;
 
 /// How long a thread has not run when [`Stoppable::stop`] returns.
 const STOP_NS: u64 = 50_000_000;
-/// How long it may take what has to happen while a thread is stopped: a failure is to end, not to be noticed in time.
+/// How long it may take what has to happen while a thread is stopped: a failure is to end, not to be noticed
+/// in time.
 const PATIENCE_NS: u64 = 60_000_000_000;
 
 /// Values of `waits`.
@@ -59,7 +60,7 @@ extern "C" fn stand_still(_: libc::c_int) {
         }
         this.stopped.store(0, Ordering::Release);
     }
-    // SAFETY: as above.
+    // SAFETY: this thread's own errno.
     unsafe { *errno = kept };
 }
 
@@ -159,8 +160,8 @@ fn note_wait(how: u32) {
     }
 }
 
-/// Waits for what has to happen although a thread is stopped. Ends the process if it does not: the stopped thread and
-/// those that wait for it could not be joined.
+/// Waits for what has to happen although a thread is stopped. Ends the process if it does not: the stopped
+/// thread and those that wait for it could not be joined.
 pub(crate) fn await_that(what: &str, mut happened: impl FnMut() -> bool) {
     let since = clock::now_ns();
     while !happened() {

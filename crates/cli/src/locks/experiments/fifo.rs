@@ -1,5 +1,6 @@
-//! The queue of Amer et al., *Software combining to mitigate multithreaded MPI contention* (ICS 2019, slides): threads
-//! enqueue and dequeue in turn on one queue, guarded by each lock; queues that need no lock are shown for reference.
+//! The queue of Amer et al., *Software combining to mitigate multithreaded MPI contention* (ICS 2019,
+//! slides): threads enqueue and dequeue in turn on one queue, guarded by each lock; queues that need no lock
+//! are shown for reference.
 
 use std::collections::VecDeque;
 use std::hint::black_box;
@@ -66,7 +67,8 @@ fn run<Q: Fifo>(threads: usize, effort: &Effort) -> Option<Sample> {
         // A turn is two operations.
         turns.done() * 2
     });
-    // Every thread takes out as often as it puts in, and its own value is there if no other: nothing may be left.
+    // Every thread takes out as often as it puts in, and its own value is there if no other: nothing may be
+    // left.
     let left = std::iter::from_fn(|| queue.dequeue()).count();
     assert_eq!(left, 0, "{} lost the order of its operations", std::any::type_name::<Q>());
     Sample::of_rates(&outcome)

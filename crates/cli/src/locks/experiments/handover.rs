@@ -1,8 +1,9 @@
-//! How long the lock is nobody's: from the end of a section to the begin of the next, if its thread was waiting.
+//! How long the lock is nobody's: from the end of a section to the begin of the next, if its thread was
+//! waiting.
 //!
-//! Sections last a microsecond and threads stay outside for half of one, so that with two threads and two cores the next
-//! is always waiting already, and spinning. With more threads than cores the next may have to be brought back to a core
-//! first, and that is part of the figure.
+//! Sections last a microsecond and threads stay outside for half of one, so that with two threads and two
+//! cores the next is always waiting already, and spinning. With more threads than cores the next may have to
+//! be brought back to a core first, and that is part of the figure.
 
 use heddle_platform::{clock, hint};
 

@@ -1,10 +1,10 @@
-//! The lock-latency experiment of Amer, Archer, Blocksom, Cao, Chuvelev, Fujita, Garzaran, Guo, Hammond, Iwasaki,
-//! Raffenetti, Shiryaev, Si, Taura, Thapaliya and Balaji, *Lock contention management in multithreaded MPI* (ACM TOPC,
-//! 2019), Fig. 2a: a thread acquires the lock, touches ten random cache lines and releases it; 2^22 iterations, shared
-//! out among the threads as they come.
+//! The lock-latency experiment of Amer, Archer, Blocksom, Cao, Chuvelev, Fujita, Garzaran, Guo, Hammond,
+//! Iwasaki, Raffenetti, Shiryaev, Si, Taura, Thapaliya and Balaji, *Lock contention management in
+//! multithreaded MPI* (ACM TOPC, 2019), Fig. 2a: a thread acquires the lock, touches ten random cache lines
+//! and releases it; 2^22 iterations, shared out among the threads as they come.
 //!
-//! The lines are chosen from 64: few enough to stay in the nearest cache, so that what is measured is their way from
-//! core to core and not the size of the caches. To touch is to write.
+//! The lines are chosen from 64: few enough to stay in the nearest cache, so that what is measured is their
+//! way from core to core and not the size of the caches. To touch is to write.
 
 use super::random::Random;
 use super::sample::{Metric, Sample};

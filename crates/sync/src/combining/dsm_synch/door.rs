@@ -15,8 +15,8 @@ const RESERVED: u32 = 2;
 #[derive(Debug)]
 pub(super) struct Door<P: Platform> {
     state: P::AtomicU32,
-    /// 1 when somebody has waited for long. All changes are read-modify-writes, so who takes a call away has seen what
-    /// everybody did who called.
+    /// 1 when somebody has waited for long. All changes are read-modify-writes, so who takes a call away has
+    /// seen what everybody did who called.
     called: P::AtomicU32,
     /// The thread that reserved it last.
     reserver: P::AtomicU64,

@@ -1,19 +1,20 @@
-//! DSM-Synch: the queue of an MCS lock whose nodes carry what their owners want done, behind a door that whoever is
-//! running may take again.
+//! DSM-Synch: the queue of an MCS lock whose nodes carry what their owners want done, behind a door that
+//! whoever is running may take again.
 //!
-//! **What it gives.** A thread that finds the door free enters, runs its operation and leaves, at the price of a mutex,
-//! and may come again. A thread that finds it taken appends its request to the queue and waits on its own node, as in
-//! an MCS lock. When somebody there has waited for long, it calls; whoever leaves the door next becomes the *combiner*:
-//! it enters once more and runs, along the queue, what everybody wants, up to `limit`, and then stands back, so that
-//! another may come again and again. The head of the queue, if it finds the door free, is the combiner itself.
+//! **What it gives.** A thread that finds the door free enters, runs its operation and leaves, at the price
+//! of a mutex, and may come again. A thread that finds it taken appends its request to the queue and waits on
+//! its own node, as in an MCS lock. When somebody there has waited for long, it calls; whoever leaves the
+//! door next becomes the *combiner*: it enters once more and runs, along the queue, what everybody wants, up
+//! to `limit`, and then stands back, so that another may come again and again. The head of the queue, if it
+//! finds the door free, is the combiner itself.
 //!
-//! **Source.** P. Fatourou, N. D. Kallimanis, *Revisiting the combining synchronization technique*, PPoPP 2012,
-//! doi:10.1145/2145816.2145849 (DSM-Synch); "CSync" in A. Amer et al., *Software combining to mitigate multithreaded
-//! MPI contention*, ICS 2019. We depart in four points. The door: without it every operation of two threads in
-//! contention is handed to the other core or back, some ten times as slow. The paper's threads own two nodes each, since a
-//! combiner looks at a node after it told its owner; ours tells the owner when it is through with the node, so the node
-//! lies on the owner's stack. The paper's combiner stops at the last but one request; ours runs the last as well. And
-//! waiters sleep.
+//! **Source.** P. Fatourou, N. D. Kallimanis, *Revisiting the combining synchronization technique*, PPoPP
+//! 2012, doi:10.1145/2145816.2145849 (DSM-Synch); "CSync" in A. Amer et al., *Software combining to mitigate
+//! multithreaded MPI contention*, ICS 2019. We depart in four points. The door: without it every operation of
+//! two threads in contention is handed to the other core or back, some ten times as slow. The paper's threads
+//! own two nodes each, since a combiner looks at a node after it told its owner; ours tells the owner when it
+//! is through with the node, so the node lies on the owner's stack. The paper's combiner stops at the last
+//! but one request; ours runs the last as well. And waiters sleep.
 //!
 //! ```text
 //!   head --+                                  tail -----------+     door: FREE | HELD | RESERVED, called
@@ -30,42 +31,44 @@
 //!
 //! **Invariants.**
 //!
-//! 1. *Exclusion*: only the thread whose compare-and-swap made the door `HELD` is inside, until it stores another state;
-//!    and the value is accessed, and the queue served, from inside only.
-//! 2. There is a head exactly while the queue is not empty: the thread whose swap of `tail` returned null, or whom the
-//!    last combiner told `Lead`. It makes itself known in `head` once, before it can be served; whoever serves it takes it
-//!    from there before. So a node is served once: by one who took it from `head`, or by its owner, from inside, if it
-//!    has not been told.
-//! 3. A node's owner is told `Done` only after the combiner has read the node's `next`, or after its compare-and-swap
-//!    showed that there is none. So it may be on a stack.
-//! 4. *Nothing is lost*: a combiner stops only when `tail` is its current request (nobody follows) or by telling the
-//!    one that follows.
-//! 5. *Nobody sleeps for ever*: the head calls, passes `heavy`, and tries the door once more before it sleeps; who leaves
-//!    stores the door's state, passes `light`, and looks for a call. So either the head gets in, or somebody is inside
-//!    who will see the call. The others do the same, in case the head does not run, and serve from the head on; then
-//!    they sleep until they are told.
+//! 1. *Exclusion*: only the thread whose compare-and-swap made the door `HELD` is inside, until it stores
+//!    another state; and the value is accessed, and the queue served, from inside only.
+//! 2. There is a head exactly while the queue is not empty: the thread whose swap of `tail` returned null, or
+//!    whom the last combiner told `Lead`. It makes itself known in `head` once, before it can be served;
+//!    whoever serves it takes it from there before. So a node is served once: by one who took it from `head`,
+//!    or by its owner, from inside, if it has not been told.
+//! 3. A node's owner is told `Done` only after the combiner has read the node's `next`, or after its
+//!    compare-and-swap showed that there is none. So it may be on a stack.
+//! 4. *Nothing is lost*: a combiner stops only when `tail` is its current request (nobody follows) or by
+//!    telling the one that follows.
+//! 5. *Nobody sleeps for ever*: the head calls, passes `heavy`, and tries the door once more before it
+//!    sleeps; who leaves stores the door's state, passes `light`, and looks for a call. So either the head
+//!    gets in, or somebody is inside who will see the call. The others do the same, in case the head does not
+//!    run, and serve from the head on; then they sleep until they are told.
 //!
-//! **Orderings.** The door's compare-and-swap (Acquire) pairs with the store of who leaves (Release), for the value.
-//! `tail`'s swap is Release for the node's own initial fields and Acquire for those of the node before. `next` and `head`
-//! are Release/Acquire for the request, a verdict for the result.
+//! **Orderings.** The door's compare-and-swap (Acquire) pairs with the store of who leaves (Release), for the
+//! value. `tail`'s swap is Release for the node's own initial fields and Acquire for those of the node
+//! before. `next` and `head` are Release/Acquire for the request, a verdict for the result.
 //!
-//! **Cost.** Alone, and for a thread that comes again: a compare-and-swap and a plain store. In the queue: a swap, a
-//! store, a wait on a line of one's own; a combiner pays about two cache-line transfers a request. **Fairness**: the
-//! queue is first come, first served, and is served at the latest `forced_yield_ns` after somebody in it that runs has
-//! begun to wait; then up to `limit` are. Operations of threads that come again overtake those in the queue within that time, so
-//! throughput may be shared unevenly for some milliseconds, while no single wait is long. **Needs** nothing per thread.
-//! **Choose it** when every operation's result is wanted at once.
+//! **Cost.** Alone, and for a thread that comes again: a compare-and-swap and a plain store. In the queue: a
+//! swap, a store, a wait on a line of one's own; a combiner pays about two cache-line transfers a request.
+//! **Fairness**: the queue is first come, first served, and is served at the latest `forced_yield_ns` after
+//! somebody in it that runs has begun to wait; then up to `limit` are. Operations of threads that come again
+//! overtake those in the queue within that time, so throughput may be shared unevenly for some milliseconds,
+//! while no single wait is long. **Needs** nothing per thread. **Choose it** when every operation's result is
+//! wanted at once.
 //!
-//! **More threads than cores.** Waiters spin about a cache-line round trip, then yield, then sleep. A thread that runs
-//! goes on at full speed until it is called; then it serves everybody with one visit.
+//! **More threads than cores.** Waiters spin about a cache-line round trip, then yield, then sleep. A thread
+//! that runs goes on at full speed until it is called; then it serves everybody with one visit.
 //!
-//! **Liveness.** A *waiter* that does not run for 50 ms delays nobody (its operation is run for it), unless it has just
-//! been told to lead, or is stopped between its swap and its link: then those behind it wait as long. Whoever is inside
-//! delays all. A combiner's call is as long as `limit` operations.
+//! **Liveness.** A *waiter* that does not run for 50 ms delays nobody (its operation is run for it), unless
+//! it has just been told to lead, or is stopped between its swap and its link: then those behind it wait as
+//! long. Whoever is inside delays all. A combiner's call is as long as `limit` operations.
 //!
-//! **Measured** (`heddle bench locks`, 2 virtual cores, FIFO queue, millions of operations a second): alone 2.2 ns, as
-//! [`Mutex`](crate::Mutex). 2 threads 270, 16 threads 273, 64 threads 172 (parking_lot 134, 144, 139). Short sections with
-//! 16 and 64 threads: Jain's index 0.98 and 0.93, longest wait 0.3 and 1.9 ms (parking_lot 0.96 and 0.84, 0.4 and 2.7).
+//! **Measured** (`heddle bench locks`, 2 virtual cores, FIFO queue, millions of operations a second): alone
+//! 2.2 ns, as [`Mutex`](crate::Mutex). 2 threads 270, 16 threads 273, 64 threads 172 (parking_lot 134, 144,
+//! 139). Short sections with 16 and 64 threads: Jain's index 0.98 and 0.93, longest wait 0.3 and 1.9 ms
+//! (parking_lot 0.96 and 0.84, 0.4 and 2.7).
 
 mod door;
 
@@ -102,8 +105,8 @@ struct Ends<P: Platform, N: 'static> {
     head: P::AtomicPtr<N>,
 }
 
-// SAFETY: the value is accessed by whoever is inside only, one at a time, each after the last (invariant 1), so it moves
-// between threads but is never shared: Send is enough.
+// SAFETY: the value is accessed by whoever is inside only, one at a time, each after the last (invariant 1),
+// so it moves between threads but is never shared: Send is enough.
 unsafe impl<T: Send + 'static, P: Platform> Sync for DsmSynch<T, P> {}
 // SAFETY: whoever owns it owns the value; no request exists then, since their owners borrow it.
 unsafe impl<T: Send + 'static, P: Platform> Send for DsmSynch<T, P> {}
@@ -121,8 +124,8 @@ impl<T: Default + 'static, P: Platform> Default for DsmSynch<T, P> {
 }
 
 impl<T: 'static, P: Platform> DsmSynch<T, P> {
-    /// Puts `value` under combining. A combiner runs at most `limit` operations (at least 1) of the queue a turn;
-    /// waiters wait by `policy`.
+    /// Puts `value` under combining. A combiner runs at most `limit` operations (at least 1) of the queue a
+    /// turn; waiters wait by `policy`.
     #[must_use]
     pub fn new(value: T, limit: u32, policy: WaitPolicy) -> Self {
         Self {
@@ -151,8 +154,8 @@ impl<T: 'static, P: Platform> DsmSynch<T, P> {
         operation(unsafe { value.deref() })
     }
 
-    /// The door is not free. Whether the caller, if it is the one that others are to be before, has let them and is
-    /// inside now.
+    /// The door is not free. Whether the caller, if it is the one that others are to be before, has let them
+    /// and is inside now.
     #[cold]
     fn enter_late(&self) -> bool {
         if !self.door.stands_back() {
@@ -168,7 +171,8 @@ impl<T: 'static, P: Platform> DsmSynch<T, P> {
     fn run_queued<R>(&self, operation: impl FnOnce(&mut T) -> R) -> R {
         let frame = Frame::<P, T, _, R>::new(operation);
         let own = frame.request();
-        // Release: for the frame's fields, which the next one to come writes to. Acquire: for those of the one before.
+        // Release: for the frame's fields, which the next one to come writes to. Acquire: for those of the
+        // one before.
         let before = self.ends.tail.swap(own.as_ptr(), Ordering::AcqRel);
         let verdict = NonNull::new(before).map_or(Verdict::Lead, |before| self.follow(before, own));
         if verdict == Verdict::Lead {
@@ -188,7 +192,8 @@ impl<T: 'static, P: Platform> DsmSynch<T, P> {
         unsafe { own.as_ref() }.await_verdict(wait, &mut Follower { combining: self, called: false })
     }
 
-    /// As the head of the queue: waits until the caller's operation has been run, by itself or by one who was called.
+    /// As the head of the queue: waits until the caller's operation has been run, by itself or by one who was
+    /// called.
     fn compete(&self, own: NonNull<Request<P, T>>) {
         // SAFETY: the caller's own frame.
         let request = unsafe { own.as_ref() };
@@ -265,7 +270,8 @@ impl<T: 'static, P: Platform> DsmSynch<T, P> {
         Some(head)
     }
 
-    /// After one has left, or when nobody is there: serves the queue of those who have called, if the door is free.
+    /// After one has left, or when nobody is there: serves the queue of those who have called, if the door is
+    /// free.
     #[cold]
     fn answer(&self) {
         while self.door.enter_any() {

@@ -8,7 +8,8 @@ use heddle_platform::platform::AtomicInteger;
 use heddle_platform::thread::ID_STEP;
 use std::mem::{self, ManuallyDrop};
 
-/// Beside a thread's identity: it has served others who had waited for long, and is to let one of them be first.
+/// Beside a thread's identity: it has served others who had waited for long, and is to let one of them be
+/// first.
 const STANDS_BACK: u64 = 1;
 const _: () = assert!(STANDS_BACK < ID_STEP);
 
@@ -19,8 +20,8 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
         self.lock.try_acquire().map(|token| self.held(token))
     }
 
-    /// The lock, unless there is a holder, who will look at the queue after its release. The caller passed a full fence
-    /// after it posted or released.
+    /// The lock, unless there is a holder, who will look at the queue after its release. The caller passed a
+    /// full fence after it posted or released.
     pub(super) fn hold_or_leave_to_holder(&self) -> Option<Held<'_, L, T>> {
         let held = self.try_hold();
         if held.is_some() || L::TRY_IS_EXACT {
@@ -60,7 +61,8 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
         Ok(self.guarded(|guarded| operation(&mut guarded.value)))
     }
 
-    /// As the holder, runs what is posted, up to the threshold. Who was called to it stands back afterwards.
+    /// As the holder, runs what is posted, up to the threshold. A holder that was called to it stands back
+    /// afterwards.
     #[inline(never)]
     fn serve(&self) -> Drained {
         let called = self.mode.take_call();
@@ -136,7 +138,8 @@ impl<'a, L: RawLock, T: 'static> Held<'a, L, T> {
         last != me | STANDS_BACK
     }
 
-    /// As a thread that comes with an operation of its own: runs what is posted, up to the threshold, if holders are to.
+    /// As a thread that comes with an operation of its own: runs what is posted, up to the threshold, if
+    /// holders are to.
     #[inline]
     pub(super) fn drain(&mut self) -> Drained {
         if !self.queue.mode.is_quiet() {
@@ -172,7 +175,8 @@ impl<L: RawLock, T: 'static> Drop for Held<'_, L, T> {
         }
         // SAFETY: of the acquisition that made this Held, by the same thread.
         unsafe { self.queue.lock.release(token) };
-        // Pairs with the heavy() of a poster that ends the quiet, or of a waiter that goes to sleep (invariant 3).
+        // Pairs with the heavy() of a poster that ends the quiet, or of a waiter that goes to sleep
+        // (invariant 3).
         L::Platform::light();
         if !self.queue.mode.is_quiet() {
             self.queue.look_again(Drained::Empty);

@@ -13,13 +13,14 @@ const RELIEF: u32 = 2;
 /// Somebody has waited for long.
 const CALLED: u32 = 4;
 
-/// Acquisitions that find nothing posted, after which it first is quiet again. (Small in models, to be reached.)
+/// Acquisitions that find nothing posted, after which it first is quiet again. (Small in models, to be
+/// reached.)
 const FIRST_FRUITLESS: u32 = if cfg!(loom) { 1 } else { 64 };
 /// The most that the doubling makes of it.
 const MOST_FRUITLESS: u32 = if cfg!(loom) { 2 } else { 1 << 13 };
 
-/// The bits. All changes are read-modify-writes, so each stays in the release sequence of the earlier ones: who takes
-/// a bit away has seen the posts of all who set it.
+/// The bits. All changes are read-modify-writes, so each stays in the release sequence of the earlier ones:
+/// who takes a bit away has seen the posts of all who set it.
 #[derive(Debug, Default)]
 pub(super) struct Mode<P: Platform>(P::AtomicU32);
 
@@ -68,8 +69,8 @@ impl<P: Platform> Mode<P> {
         }
     }
 
-    /// As the holder that found nothing posted: begins the quiet when it is time, which the caller's second look at
-    /// `is_empty` makes good if a poster has missed it.
+    /// As the holder that found nothing posted: begins the quiet when it is time, which the caller's second
+    /// look at `is_empty` makes good if a poster has missed it.
     pub(super) fn count_fruitless(&self, patience: &mut Patience, is_empty: impl Fn() -> bool) {
         // Acquire: pairs with the Release of the poster who made it BUSY; its post is visible then.
         if self.0.load(Ordering::Acquire) & BUSY == 0 || !patience.ends() {

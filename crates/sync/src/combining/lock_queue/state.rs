@@ -36,14 +36,14 @@ pub struct LockQueue<L: RawLock, T: 'static> {
 pub(super) struct Section<L: RawLock, T: 'static> {
     /// The thread that holds the lock, or that held it last; with a mark if it is to stand back.
     pub(super) holder: <PlatformOf<L> as Platform>::AtomicU64,
-    /// 1 while somebody holds the lock who will look at the queue after its release; kept up only if a failing try does
-    /// not say so.
+    /// 1 while somebody holds the lock who will look at the queue after its release; kept up only if a
+    /// failing try does not say so.
     pub(super) inside: <PlatformOf<L> as Platform>::AtomicU32,
     pub(super) guarded: CellOf<L, Guarded<RequestOf<L, T>, T>>,
 }
 
-// SAFETY: the value is accessed under the lock only (invariant 1), so it moves between threads but is never shared;
-// posted operations are Send.
+// SAFETY: the value is accessed under the lock only (invariant 1), so it moves between threads but is never
+// shared; posted operations are Send.
 unsafe impl<L: RawLock, T: Send + 'static> Sync for LockQueue<L, T> {}
 // SAFETY: whoever owns it owns the value and what is posted.
 unsafe impl<L: RawLock, T: Send + 'static> Send for LockQueue<L, T> {}
@@ -61,8 +61,8 @@ impl<L: RawLock + Default, T: Default + 'static> Default for LockQueue<L, T> {
 }
 
 impl<L: RawLock, T: 'static> LockQueue<L, T> {
-    /// Puts `value` under `lock` with a queue. A holder runs at most `threshold` posted operations (at least 1) a turn;
-    /// waiters wait by `policy`.
+    /// Puts `value` under `lock` with a queue. A holder runs at most `threshold` posted operations (at
+    /// least 1) a turn; waiters wait by `policy`.
     #[must_use]
     pub fn new(lock: L, value: T, threshold: u32, policy: WaitPolicy) -> Self {
         Self {
@@ -89,7 +89,8 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
     #[inline(always)]
     pub(super) fn guarded<R>(&self, use_it: impl FnOnce(&mut Guarded<RequestOf<L, T>, T>) -> R) -> R {
         let access = self.section.guarded.access();
-        // SAFETY: the caller holds the lock (invariant 1), and nothing that `use_it` runs gets here without it.
+        // SAFETY: the caller holds the lock (invariant 1), and nothing that `use_it` runs gets here without
+        // it.
         use_it(unsafe { access.deref() })
     }
 }

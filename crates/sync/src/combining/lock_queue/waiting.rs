@@ -91,7 +91,8 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
     #[inline(never)]
     pub(super) fn post_only<F: FnOnce(&mut T) + Send + 'static>(&self, operation: F) {
         let crowded = self.posted.depth() >= MOST_POSTED || self.mode.is_relief_wanted();
-        // The holder, inside an operation, would wait for itself. (If it only was the holder, no harm is done.)
+        // The holder, inside an operation, would wait for itself. (If it only was the holder, no harm is
+        // done.)
         if crowded && !self.is_inside() {
             return self.run_posted(|value| run_unattended(operation, value), false);
         }

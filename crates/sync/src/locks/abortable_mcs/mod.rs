@@ -1,15 +1,15 @@
 //! The queue lock of Mellor-Crummey and Scott for waiters that may give up, and past those that do not run.
 //!
-//! **Idea.** As [`Mcs`](crate::locks::mcs), but what is handed to a waiter it has to be found willing to take: one
-//! compare-and-swap on its node decides between the releaser, who grants, and the waiter, whose time is up. A node
-//! whose owner gave up stays in the queue; the releaser that comes to it ends it and goes on to the next. And since a
-//! waiter writes into its node when it last looked, the releaser also *passes over* one that has not looked for long:
-//! that one, when it runs again, finds itself out of the queue and joins at its end. **Source:** giving up after M.
-//! L. Scott: *Non-blocking timeout in scalable queue-based spin locks*, PODC 2002, doi:10.1145/571825.571830
-//! (MCS-NB-try), in the simpler form in which a release reclaims the nodes; passing over after B. He, W. N. Scherer
-//! III, M. L. Scott: *Preemption adaptivity in time-published queue-based spin locks*, HiPC 2005,
-//! doi:10.1007/11602569_6; use in MPI: Amer et al., *Lock contention management in multithreaded MPI*, ACM TOPC 2019,
-//! section 6.2.
+//! **Idea.** As [`Mcs`](crate::locks::mcs), but what is handed to a waiter it has to be found willing to
+//! take: one compare-and-swap on its node decides between the releaser, who grants, and the waiter, whose
+//! time is up. A node whose owner gave up stays in the queue; the releaser that comes to it ends it and goes
+//! on to the next. And since a waiter writes into its node when it last looked, the releaser also *passes
+//! over* one that has not looked for long: that one, when it runs again, finds itself out of the queue and
+//! joins at its end. **Source:** giving up after M. L. Scott: *Non-blocking timeout in scalable queue-based
+//! spin locks*, PODC 2002, doi:10.1145/571825.571830 (MCS-NB-try), in the simpler form in which a release
+//! reclaims the nodes; passing over after B. He, W. N. Scherer III, M. L. Scott: *Preemption adaptivity in
+//! time-published queue-based spin locks*, HiPC 2005, doi:10.1007/11602569_6; use in MPI: Amer et al., *Lock
+//! contention management in multithreaded MPI*, ACM TOPC 2019, section 6.2.
 //!
 //! | | |
 //! |---|---|
@@ -20,21 +20,23 @@
 //! | needs | a clock that all processors share, roughly |
 //! | choose it | when waiters have deadlines, or threads may be stopped while they wait |
 //!
-//! **Two forms.** [`AbortableMcs`] is this queue behind a word that the running thread may take again for 50 µs, before the next in
-//! the queue has it ([`Fissile`]): the form to use. [`StrictAbortableMcs`], or [`AbortableMcs`] with [`WaitPolicy::STRICT`], keeps the order
-//! always; what this page says of order and cost is about that form.
+//! **Two forms.** [`AbortableMcs`] is this queue behind a word that the running thread may take again for 50
+//! µs, before the next in the queue has it ([`Fissile`]): the form to use. [`StrictAbortableMcs`], or
+//! [`AbortableMcs`] with [`WaitPolicy::STRICT`], keeps the order always; what this page says of order and
+//! cost is about that form.
 //!
-//! **More threads than cores.** Waiters that yield look often enough not to be passed over, so the strict order
-//! costs a switch an acquisition; in the default form, as in [`Mcs`](crate::locks::mcs), a turn.
+//! **More threads than cores.** Waiters that yield look often enough not to be passed over, so the strict
+//! order costs a switch an acquisition; in the default form, as in [`Mcs`](crate::locks::mcs), a turn.
 //!
 //! **When a thread does not run.** A stopped holder stops all. A stopped waiter stops nobody for longer than
-//! `patience` after it last looked, unless the lock was granted to it before, or in its sleep, since nobody can know that
-//! it would not get up: then it is the holder (in the default form: the head, which arrivals go past; see [`Fissile`]). A
-//! thread stopped between its swap and its writing to its predecessor stops the release of that predecessor. Who has a
-//! deadline gets away from all of it but that release.
+//! `patience` after it last looked, unless the lock was granted to it before, or in its sleep, since nobody
+//! can know that it would not get up: then it is the holder (in the default form: the head, which arrivals go
+//! past; see [`Fissile`]). A thread stopped between its swap and its writing to its predecessor stops the
+//! release of that predecessor. Who has a deadline gets away from all of it but that release.
 //!
-//! **Measured** (as [`Mcs`](crate::locks::mcs)): alone 2.4 ns; two threads 121 million a second, 16 threads 100, 64 threads 85; shares
-//! 0.74 and 0.54. In strict order: alone 4.5 ns; two threads 26, 16 threads 0.2, 64 threads 0.05.
+//! **Measured** (as [`Mcs`](crate::locks::mcs)): alone 2.4 ns; two threads 121 million a second, 16 threads
+//! 100, 64 threads 85; shares 0.74 and 0.54. In strict order: alone 4.5 ns; two threads 26, 16 threads 0.2,
+//! 64 threads 0.05.
 //!
 //! | `state` of a node | meaning | who ends the node |
 //! |---|---|---|
@@ -45,20 +47,20 @@
 //!
 //! **Invariants.**
 //!
-//! 1. As [`Mcs`](crate::locks::mcs) 1; a node is in the queue from its owner's swap until a releaser, who has seen its
-//!    successor or has freed the lock with it being the last, goes on from it.
-//! 2. *Exclusion*: a thread is inside if its swap found null or its node became `GRANTED`, which the holder writes to
-//!    one node and is outside from then on.
+//! 1. As [`Mcs`](crate::locks::mcs) 1; a node is in the queue from its owner's swap until a releaser, who has
+//!    seen its successor or has freed the lock with it being the last, goes on from it.
+//! 2. *Exclusion*: a thread is inside if its swap found null or its node became `GRANTED`, which the holder
+//!    writes to one node and is outside from then on.
 //! 3. `state` leaves `WAITING` once, by a compare-and-swap. So each node has one end, by the table.
-//! 4. Only holders follow `next`, and a node is not ended before the one who goes on from it has read it. After it
-//!    has written `GRANTED` or `PASSED` a releaser does not touch the node.
+//! 4. Only holders follow `next`, and a node is not ended before the one who goes on from it has read it.
+//!    After it has written `GRANTED` or `PASSED` a releaser does not touch the node.
 //! 5. *No lost wake-up*: every such write is followed by a ring with the node's key.
-//! 6. `gave_up` is raised before the node says so and lowered after its end: asked by the holder, `tail != holder`
-//!    and then `gave_up == 0` mean that somebody waits, or is just giving up, or has just been passed over and comes
-//!    again.
+//! 6. `gave_up` is raised before the node says so and lowered after its end: asked by the holder, `tail !=
+//!    holder` and then `gave_up == 0` mean that somebody waits, or is just giving up, or has just been passed
+//!    over and comes again.
 //!
-//! **Orderings.** As [`Mcs`](crate::locks::mcs); each compare-and-swap on `state` is Release for what its writer did, and
-//! Acquire where it finds what the other has decided.
+//! **Orderings.** As [`Mcs`](crate::locks::mcs); each compare-and-swap on `state` is Release for what its
+//! writer did, and Acquire where it finds what the other has decided.
 
 mod queue;
 
@@ -73,13 +75,13 @@ use heddle_platform::{Native, Platform};
 use queue::{ASLEEP, GAVE_UP, GRANTED, Node, PASSED, Queue, WAITING};
 use std::ptr::NonNull;
 
-/// How many nodes of waiters that gave up one lock may have in its queue while others still add theirs. More than
-/// that, under a holder that stays for long, and waiters with deadlines look from time to time instead of joining the
-/// queue.
+/// How many nodes of waiters that gave up one lock may have in its queue while others still add theirs. More
+/// than that, under a holder that stays for long, and waiters with deadlines look from time to time instead
+/// of joining the queue.
 pub const LEFT_BEHIND: u32 = if cfg!(loom) { 1 } else { 64 };
 
-/// How long a waiter need not have looked to be passed over, unless told otherwise: several times what a yield to
-/// dozens of others takes.
+/// How long a waiter need not have looked to be passed over, unless told otherwise: several times what a
+/// yield to dozens of others takes.
 pub const PATIENCE_NS: u64 = 200_000;
 
 /// What an acquisition hands to its release.
@@ -200,7 +202,8 @@ impl<P: Platform> StrictAbortableMcs<P> {
         let key = key_of::<P, _>(node);
         // SAFETY: in the queue, of which this thread is the holder (invariant 4).
         let state = unsafe { &node.as_ref().state };
-        // Release: pairs with the Acquire in wait_behind(). Acquire on failure: with the Release in gives_up().
+        // Release: pairs with the Acquire in wait_behind(). Acquire on failure: with the Release in
+        // gives_up().
         let taken = state.compare_exchange(WAITING, GRANTED, Ordering::Release, Ordering::Acquire).is_ok();
         if taken {
             self.bells.ring(key);
@@ -265,8 +268,8 @@ impl<P: Platform> Default for AbortableMcs<P> {
 }
 
 impl<P: Platform> AbortableMcs<P> {
-    /// A free lock whose waiters wait by `policy`, which also says how strict their order is, and that passes over those
-    /// who have not looked for [`PATIENCE_NS`].
+    /// A free lock whose waiters wait by `policy`, which also says how strict their order is, and that passes
+    /// over those who have not looked for [`PATIENCE_NS`].
     #[must_use]
     pub fn new(policy: WaitPolicy) -> Self {
         Self::with_patience(policy, Some(PATIENCE_NS))

@@ -10,8 +10,8 @@
 //! | `LEAD` | first in the queue, the cohorts around are not taken | the waiter, to `PASSED + 1` |
 //! | `PASSED + n` | the cohort has the lock for the n-th time in a row, with all that is around it | the next use |
 //!
-//! `WAKING` is set beside a grant until the granter has done with the word, so that a node can be gone as soon as its
-//! waiter has seen the grant without it.
+//! `WAKING` is set beside a grant until the granter has done with the word, so that a node can be gone as
+//! soon as its waiter has seen the grant without it.
 //!
 //! ```text
 //!   tail ------------------------------------+
@@ -22,19 +22,20 @@
 //!
 //! **Invariants.**
 //!
-//! 1. *One leader*: a queue with members has exactly one that leads it: who found it empty, or was granted the lead. Only
-//!    the leader goes up to the cohort around, and only it, or what it put in its place, writes a successor's `status`
-//!    from outside.
-//! 2. A node is written to from behind (`next`) only by the one who found it in `tail`. So once its `next` is seen
-//!    set, or `tail` was changed from it to null, nobody will touch it from behind.
-//! 3. `ABANDONED` to `WAITING` and `ABANDONED` to `REMOVING` are compare-and-swaps: a node is revived or removed, not
-//!    both. Giving up (to `ABANDONED`) and going to sleep (to `PARKED`) too: no grant is overwritten.
+//! 1. *One leader*: a queue with members has exactly one that leads it: who found it empty, or was granted
+//!    the lead. Only the leader goes up to the cohort around, and only it, or what it put in its place,
+//!    writes a successor's `status` from outside.
+//! 2. A node is written to from behind (`next`) only by the one who found it in `tail`. So once its `next` is
+//!    seen set, or `tail` was changed from it to null, nobody will touch it from behind.
+//! 3. `ABANDONED` to `WAITING` and `ABANDONED` to `REMOVING` are compare-and-swaps: a node is revived or
+//!    removed, not both. Giving up (to `ABANDONED`) and going to sleep (to `PARKED`) too: no grant is
+//!    overwritten.
 //! 4. Abandoned nodes stand behind a leader, which takes them off as it leaves. So an empty queue has none.
 //!
-//! **Orderings.** A grant is Release, and read with Acquire; so is `tail` from who empties a queue to who finds it
-//! empty: whatever a leader did, also in the cohorts around, happens before the next leader's deeds. `next` is
-//! Release and Acquire for the initialisation of the node it leads to. To abandon is Release and to remove is Acquire: the
-//! waiter's last access comes before the block serves another.
+//! **Orderings.** A grant is Release, and read with Acquire; so is `tail` from who empties a queue to who
+//! finds it empty: whatever a leader did, also in the cohorts around, happens before the next leader's deeds.
+//! `next` is Release and Acquire for the initialisation of the node it leads to. To abandon is Release and to
+//! remove is Acquire: the waiter's last access comes before the block serves another.
 
 use super::tree::Plan;
 use crate::memory::node;
@@ -60,7 +61,8 @@ const WAKING: u32 = 1 << 31;
 /// The most a threshold can be.
 const MOST_PASSES: u32 = WAKING - PASSED - 1;
 
-/// How long a queue's members spin: as in a crowd, since what they wait for is at least the next one's whole turn.
+/// How long a queue's members spin: as in a crowd, since what they wait for is at least the next one's whole
+/// turn.
 const CROWD: usize = 2;
 
 /// A place in a queue.
@@ -192,7 +194,8 @@ impl<P: Platform> Cohort<P> {
     ///
     /// # Safety
     ///
-    /// `node` is alive, and its use is the caller's alone: a thread's own, or that of a cohort which the caller leads.
+    /// `node` is alive, and its use is the caller's alone: a thread's own, or that of a cohort which the
+    /// caller leads.
     pub(super) unsafe fn line_up(
         &self,
         node: *mut Node<P>,
@@ -210,7 +213,8 @@ impl<P: Platform> Cohort<P> {
             }
             place.status.store(WAITING, Ordering::Relaxed);
             place.next.store(ptr::null_mut(), Ordering::Relaxed);
-            // Acquire: pairs with the Release in hand_on(), if that emptied the queue. Release: the stores above.
+            // Acquire: pairs with the Release in hand_on(), if that emptied the queue. Release: the stores
+            // above.
             let before = self.tail.swap(node, Ordering::AcqRel);
             if before.is_null() {
                 place.status.store(PASSED + 1, Ordering::Relaxed);
@@ -236,7 +240,8 @@ impl<P: Platform> Cohort<P> {
         granted
     }
 
-    /// Whether somebody waits here, as [`crate::RawLock::has_waiters`]: who has the lock is no longer counted.
+    /// Whether somebody waits here, as [`crate::RawLock::has_waiters`]: who has the lock is no longer
+    /// counted.
     pub(super) fn has_waiters(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) != 0
     }
@@ -246,8 +251,8 @@ impl<P: Platform> Cohort<P> {
         self.tail.load(Ordering::Relaxed).is_null()
     }
 
-    /// Passes the lock on to somebody of this cohort, unless it has had it `threshold` times or nobody is known to wait.
-    /// `place` is the leader's node, and afterwards, on failure, what stands in its place.
+    /// Passes the lock on to somebody of this cohort, unless it has had it `threshold` times or nobody is
+    /// known to wait. `place` is the leader's node, and afterwards, on failure, what stands in its place.
     ///
     /// # Safety
     ///
@@ -330,7 +335,8 @@ impl<P: Platform> Cohort<P> {
     ///
     /// # Safety
     ///
-    /// Its `status` is `REMOVING` by the caller's doing, and nobody will touch it from behind any more (invariant 2).
+    /// Its `status` is `REMOVING` by the caller's doing, and nobody will touch it from behind any more
+    /// (invariant 2).
     unsafe fn retire(&self, node: *mut Node<P>) {
         match self.members {
             Members::Threads => {
@@ -340,7 +346,8 @@ impl<P: Platform> Cohort<P> {
                 }
             }
             Members::Cohorts => {
-                // SAFETY: lives as long as the lock. Release: our reading of `next` comes before the next use.
+                // SAFETY: lives as long as the lock. Release: our reading of `next` comes before the next
+                // use.
                 unsafe { &*node }.status.store(IDLE, Ordering::Release);
             }
         }

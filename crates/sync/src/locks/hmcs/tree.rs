@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-/// How many times in a row a lock is passed on within a cohort unless told otherwise: one hand-over in 16 leaves the
-/// cohort. The paper's 256, tuned for throughput, make a waiter of another cohort wait 256 sections a level; below
-/// [`Fissile`](crate::Fissile) each of them would be a turn.
+/// How many times in a row a lock is passed on within a cohort unless told otherwise: one hand-over in 16
+/// leaves the cohort. The paper's 256, tuned for throughput, make a waiter of another cohort wait 256
+/// sections a level; below [`Fissile`](crate::Fissile) each of them would be a turn.
 pub const DEFAULT_THRESHOLD: u32 = 16;
 
-/// A description of who is near whom, from which locks are made. It belongs to nobody's hardware library: whoever has
-/// a machine's topology, or wants to pretend one, writes it down by one of the constructors.
+/// A description of who is near whom, from which locks are made. It belongs to nobody's hardware library:
+/// whoever has a machine's topology, or wants to pretend one, writes it down by one of the constructors.
 ///
-/// A *cohort* is a set of threads that pass the lock among themselves before others get it: those that run on one core,
-/// under one cache, on one package. The cohorts of a level lie within those of the level above; at the top is one, the
-/// whole machine.
+/// A *cohort* is a set of threads that pass the lock among themselves before others get it: those that run on
+/// one core, under one cache, on one package. The cohorts of a level lie within those of the level above; at
+/// the top is one, the whole machine.
 ///
 /// ```
 /// use heddle_sync::hmcs::Tree;
@@ -51,8 +51,8 @@ impl Tree {
         Self::from_places(std::iter::empty::<(usize, [usize; 0])>())
     }
 
-    /// A regular machine: `fan_outs[0]` cohorts within the top, `fan_outs[1]` within each of those, and so on, and
-    /// `width` hardware threads in each of the lowest, numbered from 0 in order.
+    /// A regular machine: `fan_outs[0]` cohorts within the top, `fan_outs[1]` within each of those, and so
+    /// on, and `width` hardware threads in each of the lowest, numbered from 0 in order.
     #[must_use]
     pub fn balanced(fan_outs: &[usize], width: usize) -> Self {
         let leaves: usize = fan_outs.iter().product();
@@ -73,9 +73,10 @@ impl Tree {
         Self::from_places(places)
     }
 
-    /// Any machine: for each hardware thread its number and its way down, the number of the cohort at each level from
-    /// the outermost below the top to the innermost. Numbers need to differ only within the same outer cohort; all ways
-    /// have the same length. A cohort with a single one inside says nothing and is left out.
+    /// Any machine: for each hardware thread its number and its way down, the number of the cohort at each
+    /// level from the outermost below the top to the innermost. Numbers need to differ only within the same
+    /// outer cohort; all ways have the same length. A cohort with a single one inside says nothing and is
+    /// left out.
     ///
     /// # Panics
     ///
@@ -125,9 +126,9 @@ impl Tree {
         tree
     }
 
-    /// Sets how many times in a row each level passes the lock on within a cohort before the cohort lets others have
-    /// it: first for the cohorts right below the top, and so on downwards; the last value holds for all below. (At the
-    /// top there are no others.) Left-out levels of a description count.
+    /// Sets how many times in a row each level passes the lock on within a cohort before the cohort lets
+    /// others have it: first for the cohorts right below the top, and so on downwards; the last value holds
+    /// for all below. (At the top there are no others.) Left-out levels of a description count.
     #[must_use]
     pub fn with_thresholds(mut self, thresholds: &[u32]) -> Self {
         if let Some(last) = thresholds.last() {

@@ -8,24 +8,25 @@
 //! | `FOR_LOW` | the low class's turn goes to its head | the high class; that head if no high-priority thread waits |
 //! | `OWED` | `low_bound` sections have passed the low class's head | that head; the high class if it does not wait |
 //!
-//! "Waits" is said by the class's [`Head`]: of the high class also when it is only *coming*, so that between two
-//! of its heads no low-priority thread slips in. Turns are those of the queue locks: a thread may come again and pass the head of
-//! its class for a while, and who finds the word reserved for that head stands back.
+//! "Waits" is said by the class's [`Head`]: of the high class also when it is only *coming*, so that between
+//! two of its heads no low-priority thread slips in. Turns are those of the queue locks: a thread may come
+//! again and pass the head of its class for a while, and who finds the word reserved for that head stands
+//! back.
 //!
 //! **Invariants.**
 //!
 //! 1. *Exclusion*: only the thread whose compare-and-swap made `state` `HELD` changes it again.
-//! 2. *No lost wake-up.* What a head may take changes when the word does, and when the other class's head goes.
-//!    Whoever leaves stores the word, passes `light`, and looks after both heads; a head that gives up does the same
-//!    for the other class's. The sleeper's side stands in [`head`](crate::locks::head).
-//! 3. *Nobody is shut out.* `FOR_LOW` and `FREE` keep the high class from nothing. `FOR_HIGH` is for a head that waits or
-//!    comes; if it does not run, arrivals of its class take the word after some time; if it gave up, `stranded` is set,
-//!    and a low-priority thread finds out (see the [lock](super)). `OWED` is for a head that waits, and void when it
-//!    gave up.
+//! 2. *No lost wake-up.* What a head may take changes when the word does, and when the other class's head
+//!    goes. Whoever leaves stores the word, passes `light`, and looks after both heads; a head that gives up
+//!    does the same for the other class's. The sleeper's side stands in [`head`](crate::locks::head).
+//! 3. *Nobody is shut out.* `FOR_LOW` and `FREE` keep the high class from nothing. `FOR_HIGH` is for a head
+//!    that waits or comes; if it does not run, arrivals of its class take the word after some time; if it
+//!    gave up, `stranded` is set, and a low-priority thread finds out (see the [lock](super)). `OWED` is for
+//!    a head that waits, and void when it gave up.
 //! 4. `passes` is changed by the holder of the word only.
 //!
-//! **Orderings.** The store to `state` (Release) pairs with the compare-and-swap (Acquire): order from holder to
-//! holder. All else is hints.
+//! **Orderings.** The store to `state` (Release) pairs with the compare-and-swap (Acquire): order from holder
+//! to holder. All else is hints.
 
 use crate::locks::head::{Contest, Head};
 use crate::waiting::wait::WaitPolicy;
@@ -40,8 +41,8 @@ const FOR_HIGH: u32 = 2;
 const FOR_LOW: u32 = 3;
 const OWED: u32 = 4;
 
-/// How often a low-priority sleeper looks after the high class while that may be stranded. Only a high-priority thread
-/// that gave up while others come and go makes it look at all.
+/// How often a low-priority sleeper looks after the high class while that may be stranded. Only a
+/// high-priority thread that gave up while others come and go makes it look at all.
 pub(super) const LOOK_AFTER_STRANDED: Duration = Duration::from_millis(1);
 
 /// One of the two classes.
@@ -146,8 +147,8 @@ impl<P: Platform> Filter<P> {
         taken
     }
 
-    /// Takes the word for an arrival that found it taken or reserved; it stands back for the head of its class if it is
-    /// reserved for that.
+    /// Takes the word for an arrival that found it taken or reserved; it stands back for the head of its
+    /// class if it is reserved for that.
     #[cold]
     pub(super) fn stand_back(&self, side: Side, deadline_ns: Option<u64>) -> bool {
         if self.take_as_arrival(side) {
@@ -228,10 +229,11 @@ impl<P: Platform> Filter<P> {
         self.stranded.load(Ordering::Relaxed) != 0
     }
 
-    /// By the holder of the high class's queue, in which nobody is: nobody comes. True if somebody was thought to.
+    /// By the holder of the high class's queue, in which nobody is: nobody comes. True if somebody was
+    /// thought to.
     pub(super) fn clear_stranded(&self) -> bool {
-        // Acquire: every thread whose mark this takes away had given up before, so no later look of a holder takes it
-        // for a waiter. A swap, since a store might overwrite a mark without having seen it.
+        // Acquire: every thread whose mark this takes away had given up before, so no later look of a holder
+        // takes it for a waiter. A swap, since a store might overwrite a mark without having seen it.
         self.stranded.swap(0, Ordering::Acquire);
         let forgotten = self.high.forget();
         if forgotten {
