@@ -1,4 +1,5 @@
-//! The functions of the standard: the model behind `functions.table`. The table's own head explains its notation.
+//! The functions of the standard: the model behind `functions.table`. The table's own head explains its
+//! notation.
 
 /// A chapter of the standard with its functions.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +27,7 @@ pub struct Function {
     pub early: bool,
     /// Whether the standard advises against it.
     pub deprecated: bool,
-    /// What it returns.
+    /// Its result.
     pub returns: Returns,
     /// Whose error handler is called.
     pub errors: Errors,
@@ -36,7 +37,7 @@ pub struct Function {
     pub variadic: bool,
 }
 
-/// What a function returns.
+/// The result of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Returns {
     /// An error code.
@@ -63,7 +64,7 @@ pub enum Errors {
 pub struct Param {
     /// Name in C.
     pub name: String,
-    /// What it means.
+    /// Its meaning.
     pub kind: Kind,
     /// Where it goes.
     pub direction: Direction,
@@ -84,7 +85,7 @@ pub enum Direction {
     InOut,
 }
 
-/// What a parameter means.
+/// The meaning of a parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
     /// A number.

@@ -30,7 +30,7 @@ pub(crate) struct Picture {
 /// A question: figures of several participants along one axis.
 #[derive(Debug)]
 pub(crate) struct Panel {
-    /// What is shown, with its unit.
+    /// The quantity shown, with its unit.
     pub(crate) title: String,
     /// What lies along the horizontal axis.
     pub(crate) axis: &'static str,
@@ -118,8 +118,8 @@ impl Panel {
         let mut chart = ChartBuilder::on(area);
         chart.caption(&self.title, ("sans-serif", 16)).margin(8).x_label_area_size(38).y_label_area_size(60);
         let bars = self.places.len() == 1;
-        // Within a factor of three a linear axis shows more; beyond it only a logarithmic one shows all. Bars begin at
-        // zero as long as the shortest can be seen.
+        // Within a factor of three a linear axis shows more; beyond it only a logarithmic one shows all. Bars
+        // begin at zero as long as the shortest can be seen.
         let linear = if bars { high < 50.0 * low } else { high < 3.0 * low };
         if self.from_zero || linear {
             let mut chart = chart.build_cartesian_2d(across, 0.0..high * 1.15)?;

@@ -1,4 +1,5 @@
-//! A picture's pixels, for where SVG is not shown: the SVG file rendered, in pure Rust, with a font of this machine.
+//! A picture's pixels, for where SVG is not shown: the SVG file rendered, in pure Rust, with a font of this
+//! machine.
 
 use std::fs;
 use std::path::Path;
