@@ -2,7 +2,7 @@
 
 use super::mapping::{self, BY_SOURCE, BY_TAG, NAMED, PLANE, UNKNOWN, is_plain};
 use crate::matching::Key;
-use heddle_objects::resharding::Layout;
+use heddle_objects::resharding::Sharding;
 use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
 use heddle_spec::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG};
 
@@ -33,7 +33,7 @@ pub struct Context {
     id: AtomicU64,
     vni: AtomicU32,
     /// Where the messages of this process to itself are.
-    pub(crate) self_messages: Layout,
+    pub(crate) self_messages: Sharding,
     rank: usize,
 }
 
@@ -44,7 +44,7 @@ impl Context {
         let context = Context {
             id: AtomicU64::new(UNKNOWN),
             vni: AtomicU32::new(0),
-            self_messages: Layout::settled(),
+            self_messages: Sharding::pinned(),
             rank,
         };
         context.set_id(id, vnis);

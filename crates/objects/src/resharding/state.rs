@@ -1,45 +1,47 @@
-//! Where a communicator's messages of the process to itself are, and when that changes.
+//! Which VNIs carry a communicator's self messages, and when that changes.
 
 use super::Mover;
-use super::moves::{Own, Place, gather, spread};
+use super::moves::{SelfMessages, Shard, distribute, gather};
 use crate::fault::{Fault, planted};
 use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
 
 const TOGETHER: u32 = 0;
-const SPREAD: u32 = 1;
-const SETTLED: u32 = 2;
+const SHARDED: u32 = 1;
+const PINNED: u32 = 2;
 
-/// They are spread when so often another thread has sent than before.
+/// Messages are sharded after this number of changes from one sending thread to another.
 const TURNS: u32 = 64;
 
-/// Where the messages are.
+/// The VNIs that carry a communicator's self messages.
 #[derive(Debug)]
-pub struct Layout {
+pub struct Sharding {
     state: AtomicU32,
-    /// How often another thread has sent than before, and which one was last: written in the home's section.
+    /// The number of changes from one sending thread to another, and the last sender: written in the default
+    /// VNI's section.
     turns: AtomicU32,
     sender: AtomicU64,
 }
 
-/// Where an operation finds them, as long as that holds.
+/// The VNI for one operation, with the state in which it was chosen.
 #[derive(Debug, Clone, Copy)]
 pub struct Route<'a> {
-    layout: &'a Layout,
+    sharding: &'a Sharding,
     state: u32,
     vni: u32,
 }
 
-impl Layout {
-    /// Of messages that stay at home.
-    pub fn settled() -> Layout {
-        Layout { state: AtomicU32::new(SETTLED), turns: AtomicU32::new(0), sender: AtomicU64::new(0) }
+impl Sharding {
+    /// Messages that stay on the default VNI.
+    pub fn pinned() -> Sharding {
+        Sharding { state: AtomicU32::new(PINNED), turns: AtomicU32::new(0), sender: AtomicU64::new(0) }
     }
 
-    /// Says that nobody has used the messages yet, and whether they may leave their home, as far as any may in this process.
+    /// Sets the state of a new communicator: whether its messages may be sharded, provided that [the process
+    /// allows it](super::allow_moves).
     pub fn begin(&self, may_move: bool) {
-        // Relaxed: nobody else knows the communicator.
+        // Relaxed: no other thread knows the communicator yet.
         let may_move = may_move && super::MOVES.load(Ordering::Relaxed);
-        self.state.store(if may_move { TOGETHER } else { SETTLED }, Ordering::Relaxed);
+        self.state.store(if may_move { TOGETHER } else { PINNED }, Ordering::Relaxed);
     }
 
     #[inline(always)]
@@ -52,54 +54,55 @@ impl Layout {
         self.state.store(state, Ordering::Release);
     }
 
-    /// Whether they stay at home.
+    /// Whether the messages stay on the default VNI for good.
     #[inline(always)]
-    pub fn is_settled(&self) -> bool {
-        self.state() == SETTLED
+    pub fn is_pinned(&self) -> bool {
+        self.state() == PINNED
     }
 
-    /// Where a message is to be sent or received whose VNI is `by_tag` if they are spread; `None` if they stay at home.
+    /// The route of a message whose VNI is `by_tag` while messages are sharded; `None` if they are pinned.
     #[inline(always)]
-    pub fn route(&self, home: u32, by_tag: impl FnOnce() -> u32) -> Option<Route<'_>> {
+    pub fn route(&self, default_vni: u32, by_tag: impl FnOnce() -> u32) -> Option<Route<'_>> {
         let state = self.state();
         let vni = match state {
-            TOGETHER => home,
-            SPREAD => by_tag(),
+            TOGETHER => default_vni,
+            SHARDED => by_tag(),
             _ => return None,
         };
-        Some(Route { layout: self, state, vni })
+        Some(Route { sharding: self, state, vni })
     }
 
-    /// Spreads them, if they still may be, so that what has a key is on the VNI `vni_of` it.
-    pub fn spread<P: Place>(
+    /// Shards the messages, unless they are sharded or pinned already: those with a key move to the VNI
+    /// `vni_of(key)`.
+    pub fn shard<P: Shard>(
         &self,
         _mover: &Mover,
-        places: &[P],
-        own: Own,
+        shards: &[P],
+        messages: SelfMessages,
         vni_of: impl Fn(&P::Key) -> u32 + Sync,
     ) {
         if self.state() != TOGETHER {
             return;
         }
-        if planted(Fault::SpreadBeforeMoved) {
-            self.change(SPREAD);
+        if planted(Fault::ShardedBeforeMoved) {
+            self.change(SHARDED);
         }
-        spread(places, own, vni_of, || self.change(SPREAD));
+        distribute(shards, messages, vni_of, || self.change(SHARDED));
     }
 
-    /// From now on they are at home, for good.
-    pub fn settle<P: Place>(&self, _mover: &Mover, places: &[P], own: Own) {
-        if self.is_settled() {
+    /// Pins the messages to the default VNI, for good.
+    pub fn pin<P: Shard>(&self, _mover: &Mover, shards: &[P], messages: SelfMessages) {
+        if self.is_pinned() {
             return;
         }
-        let late = planted(Fault::SettledOnceMoved);
-        gather(places, own, || {
+        let late = planted(Fault::PinnedOnceMoved);
+        gather(shards, messages, || {
             if !late {
-                self.change(SETTLED)
+                self.change(PINNED)
             }
         });
         if late {
-            self.change(SETTLED);
+            self.change(PINNED);
         }
     }
 }
@@ -110,35 +113,36 @@ impl Route<'_> {
         self.vni
     }
 
-    /// Whether it holds still. What the answer is inside of the VNI's section, it stays until that is left.
+    /// Whether the state is still the one in which the route was chosen. Inside of the VNI's critical section
+    /// the answer stays the same until the thread leaves it.
     #[inline(always)]
-    pub fn holds(self) -> bool {
-        self.layout.state() == self.state || planted(Fault::RouteNotLookedAtAgain)
+    pub fn is_current(self) -> bool {
+        self.sharding.state() == self.state || planted(Fault::RouteNotRechecked)
     }
 
-    /// Whether the messages are spread over VNIs.
+    /// Whether the messages are sharded.
     #[inline(always)]
-    pub fn is_spread(self) -> bool {
-        self.state == SPREAD
+    pub fn is_sharded(self) -> bool {
+        self.state == SHARDED
     }
 
-    /// Inside of the VNI's section: this thread sends.
+    /// Records that the calling thread sends. To be called inside of the VNI's critical section.
     #[inline(always)]
     pub fn note_sender(self) {
         if self.state == TOGETHER {
-            let (layout, this) = (self.layout, heddle_platform::thread::current_id());
+            let (sharding, this) = (self.sharding, heddle_platform::thread::current_id());
             // Relaxed, and a load and a store: one thread at a time writes them.
-            if layout.sender.load(Ordering::Relaxed) != this {
-                layout.sender.store(this, Ordering::Relaxed);
-                layout.turns.store(layout.turns.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+            if sharding.sender.load(Ordering::Relaxed) != this {
+                sharding.sender.store(this, Ordering::Relaxed);
+                sharding.turns.store(sharding.turns.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
             }
         }
     }
 
-    /// Whether so many threads have taken turns that the messages are to be spread.
+    /// Whether threads have taken turns often enough for the messages to be sharded.
     #[inline(always)]
-    pub fn is_crowded(self) -> bool {
-        self.state == TOGETHER && self.layout.turns.load(Ordering::Relaxed) >= TURNS
+    pub fn should_shard(self) -> bool {
+        self.state == TOGETHER && self.sharding.turns.load(Ordering::Relaxed) >= TURNS
     }
 }
 
@@ -146,23 +150,23 @@ impl Route<'_> {
 mod tests {
     use super::*;
 
-    fn send(layout: &Layout, times: u32) -> bool {
-        let route = layout.route(0, || 1).expect("not settled");
+    fn send(sharding: &Sharding, times: u32) -> bool {
+        let route = sharding.route(0, || 1).expect("not pinned");
         (0..times).for_each(|_| route.note_sender());
-        route.is_crowded()
+        route.should_shard()
     }
 
     #[test]
     fn a_layout_is_crowded_once_threads_take_turns() {
-        let layout = Layout::settled();
-        assert!(layout.route(0, || 1).is_none());
+        let sharding = Sharding::pinned();
+        assert!(sharding.route(0, || 1).is_none());
         crate::resharding::allow_moves();
-        layout.begin(true);
-        assert!(!send(&layout, 10 * TURNS), "one thread alone");
+        sharding.begin(true);
+        assert!(!send(&sharding, 10 * TURNS), "one thread alone");
         for turn in 0..TURNS / 2 {
-            assert!(!send(&layout, 3), "turn {turn}");
-            std::thread::scope(|scope| scope.spawn(|| send(&layout, 1)).join().expect("the other one"));
+            assert!(!send(&sharding, 3), "turn {turn}");
+            std::thread::scope(|scope| scope.spawn(|| send(&sharding, 1)).join().expect("the other one"));
         }
-        assert!(send(&layout, 1));
+        assert!(send(&sharding, 1));
     }
 }
