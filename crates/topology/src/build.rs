@@ -3,7 +3,8 @@
 use crate::tree::{Entry, Kind, Topology};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a hardware thread belongs to, each by a number that is unique among its kind; `None` for nothing known.
+/// What a hardware thread belongs to, each by a number that is unique among its kind; `None` for nothing
+/// known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Groups {
     pub(crate) package: Option<usize>,
@@ -46,8 +47,8 @@ impl Topology {
 
 /// The tree of these hardware threads, of which there is at least one.
 ///
-/// The kinds are ordered by how many groups each has: what lies around the rest has the fewest. Should two kinds cross
-/// (a cache shared by parts of two NUMA nodes), the inner one is split.
+/// The kinds are ordered by how many groups each has: what lies around the rest has the fewest. Should two
+/// kinds cross (a cache shared by parts of two NUMA nodes), the inner one is split.
 pub(crate) fn tree(threads: impl IntoIterator<Item = (usize, Groups)>) -> Topology {
     let threads: Vec<(usize, Groups)> = threads.into_iter().collect();
     let mut kinds = Groups::KINDS;
@@ -82,8 +83,8 @@ fn entry(kind: Kind, parent: Option<usize>) -> Entry {
     Entry { kind, parent, children: Vec::new(), hardware_thread: None }
 }
 
-/// A node with a single child takes over the child's children, or its place if the child is a hardware thread; the
-/// root stays the root.
+/// A node with a single child takes over the child's children, or its place if the child is a hardware
+/// thread; the root stays the root.
 fn collapse(nodes: &[Entry]) -> Topology {
     let mut topology = Topology { nodes: Vec::new(), leaves: BTreeMap::new() };
     let mut rest = vec![(0, None)];

@@ -5,9 +5,9 @@ use crate::{Error, Kind, Topology};
 use std::fmt;
 use std::str::FromStr;
 
-/// From the outermost inwards, each part a number and a kind (`package`, `numa`, `l3`, `core`, `thread`, with or without an
-/// s), each kind at most once, `x` between the parts; without threads each innermost part has one. Hardware threads
-/// are numbered in order from 0.
+/// From the outermost inwards, each part a number and a kind (`package`, `numa`, `l3`, `core`, `thread`, with
+/// or without an s), each kind at most once, `x` between the parts; without threads each innermost part has
+/// one. Hardware threads are numbered in order from 0.
 impl FromStr for Topology {
     type Err = Error;
 

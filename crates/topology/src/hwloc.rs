@@ -1,7 +1,7 @@
 //! What `hwloc` 2 says, through the few functions and fields that are needed.
 //!
-//! The library is opened at run time. Its objects' layout is part of the ABI that the number in its name (15) stands
-//! for, and is the same in all versions 2.x; the tests read synthetic topologies through it.
+//! The library is opened at run time. Its objects' layout is part of the ABI that the number in its name (15)
+//! stands for, and is the same in all versions 2.x; the tests read synthetic topologies through it.
 
 use crate::build::{self, Groups};
 use crate::{Error, Kind, Topology};
@@ -64,7 +64,8 @@ impl Topology {
     ///
     /// # Errors
     ///
-    /// [`Error::NoHwloc`] where the library is missing, [`Error::HwlocVersion`] and [`Error::Hwloc`] where it is of no use.
+    /// [`Error::NoHwloc`] where the library is missing, [`Error::HwlocVersion`] and [`Error::Hwloc`] where it
+    /// is of no use.
     pub fn of_machine() -> Result<Self, Error> {
         of_machine()
     }

@@ -1,9 +1,10 @@
-//! The machine as a tree: who is near whom.
+//! The machine as a tree: which hardware threads are near each other.
 //!
-//! [`Topology::of_machine`] asks `hwloc`, the library that MPI implementations and resource managers share, which knows
-//! about restricted CPU sets, clustered caches and the errors of firmware tables. It is loaded when it is asked for
-//! and not linked, so nothing above fails to start where it is missing; the error then says what to install, and a
-//! caller that can do without goes on with [`Topology::flat`]. A topology for tests and simulations is written down:
+//! [`Topology::of_machine`] asks `hwloc`, the library that MPI implementations and resource managers share,
+//! which knows about restricted CPU sets, clustered caches and the errors of firmware tables. It is loaded
+//! when it is asked for and not linked, so nothing above fails to start where it is missing; the error then
+//! says what to install, and a caller that can do without goes on with [`Topology::flat`]. A topology for
+//! tests and simulations is written down:
 //!
 //! ```
 //! use heddle_topology::{Kind, Topology};
@@ -16,8 +17,8 @@
 //! # Ok::<(), heddle_topology::Error>(())
 //! ```
 //!
-//! Levels that say nothing are left out: a node with a single child takes over the child's children, so a machine of two
-//! cores is a root with two leaves.
+//! Levels that say nothing are left out: a node with a single child takes over the child's children, so a
+//! machine of two cores is a root with two leaves.
 
 mod build;
 mod describe;

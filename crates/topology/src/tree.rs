@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What a node of the tree is. From far apart to near in the usual order; on some machines a NUMA node lies around
-/// packages, or a cache around NUMA nodes.
+/// What a node of the tree is. From far apart to near in the usual order; on some machines a NUMA node lies
+/// around packages, or a cache around NUMA nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// All of it: the root.
@@ -70,9 +70,9 @@ impl Topology {
         self.leaves.keys().copied()
     }
 
-    /// For each hardware thread its number and its way down: the numbers of the nodes below the root that it lies in, the
-    /// outermost first, and none further in than `lowest`. For whoever keeps a tree of its own, such as a lock: all
-    /// ways have the same length; where nodes were left out the last one is repeated.
+    /// For each hardware thread its number and its way down: the numbers of the nodes below the root that it
+    /// lies in, the outermost first, and none further in than `lowest`. For whoever keeps a tree of its own,
+    /// such as a lock: all ways have the same length; where nodes were left out the last one is repeated.
     #[must_use]
     pub fn places(&self, lowest: Kind) -> Vec<(usize, Vec<usize>)> {
         let mut places: Vec<(usize, Vec<usize>)> = self
@@ -118,7 +118,7 @@ impl fmt::Debug for Node<'_> {
 }
 
 impl<'a> Node<'a> {
-    /// What it is.
+    /// Its kind.
     #[must_use]
     pub fn kind(&self) -> Kind {
         self.entry().kind
@@ -136,7 +136,7 @@ impl<'a> Node<'a> {
         self.entry().hardware_thread
     }
 
-    /// What it lies in.
+    /// The node that contains it.
     #[must_use]
     pub fn parent(&self) -> Option<Self> {
         self.entry().parent.map(|number| Self { topology: self.topology, number })

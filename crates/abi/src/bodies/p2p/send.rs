@@ -10,7 +10,7 @@ use heddle_engine::p2p::{self, Mode};
 use heddle_spec::handle::{CommHandle, DatatypeHandle, RequestHandle};
 use std::ffi::{c_int, c_void};
 
-/// What is sent: the arguments that all sends have in common, checked.
+/// The checked arguments that all sends have in common.
 #[inline(always)]
 fn outgoing(
     address: *const c_void,
