@@ -192,7 +192,8 @@ impl Datatype {
         self.predefined
     }
 
-    /// The predefined type that this datatype is; `None` if it is a derived one. Predefined operators need it.
+    /// The predefined type that this datatype is; `None` if it is a derived one. Predefined operators need
+    /// it.
     #[inline]
     #[must_use]
     pub const fn named_basic(&self) -> Option<&'static Basic> {

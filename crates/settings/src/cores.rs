@@ -3,7 +3,8 @@
 use heddle_platform::background::MOST_CORES;
 use std::fmt;
 
-/// The cores on which threads run: the first thread on the first core, and so on, starting again after the last core.
+/// The cores on which threads run: the first thread on the first core, and so on, starting again after the
+/// last core.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cores {
     /// Core numbers of the kernel; empty: any core.

@@ -13,8 +13,9 @@
 //! | `life.rs` | initialising and finalising MPI_T |
 //! | `lookup.rs` | looking up the objects that C names by numbers |
 //!
-//! No lock here is one that an MPI call needs, and reading the counters does not disturb the threads that count. Every
-//! number from C is looked up; one that names nothing is an error. All functions may be called by any thread.
+//! No lock here is one that an MPI call needs, and reading the counters does not disturb the threads that
+//! count. Every number from C is looked up; one that names nothing is an error. All functions may be called
+//! by any thread.
 
 mod category;
 mod control;

@@ -1,5 +1,5 @@
-//! The cases of the benchmarks: every case is one launch of the C program, with its processes, threads and message
-//! sizes.
+//! The cases of the benchmarks: every case is one launch of the C program, with its processes, threads and
+//! message sizes.
 
 use super::subject::Subject;
 use Comms::{Hinted, PerThread, Shared};

@@ -7,7 +7,7 @@
 //!
 //! | | |
 //! |---|---|
-//! | departure from the paper | no critical section: [`lifetime`](super) says why, and proves that no reference is missed |
+//! | departure from the paper | no critical section; [`lifetime`](super) proves that no use is missed |
 //! | space | keeps longer than needed: at most the threshold, and the objects in use at the last cycle |
 //! | waiting | none; the numbers of slots and threads bound the steps |
 

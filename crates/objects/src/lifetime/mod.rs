@@ -31,9 +31,9 @@
 //! | holder | how | seen by the collector |
 //! |---|---|---|
 //! | the user | counted, until `MPI_Comm_free` or `MPI_Type_free` | in the count |
-//! | another object (a matched message, a pending `MPI_Comm_idup`, an error on its way to its handler) | counted | in the count |
-//! | a call | a hazard slot of the calling thread has the handle, and may keep it after the call | it reads all threads' hazard slots |
-//! | a request | a count, or under `collect` two words in its slot | in the count, or it reads all requests' slots |
+//! | a matched message, a pending `MPI_Comm_idup`, an error on its way to its handler | counted | in the count |
+//! | a call | a hazard slot of its thread has the handle, also after the call | it reads all hazard slots |
+//! | a request | counted, or under `collect` two words in its slot | in the count, or it reads all slots |
 //!
 //! A datatype made from another one shares that one's layout (`Arc`), which the collector need not know.
 //!

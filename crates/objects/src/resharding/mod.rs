@@ -23,8 +23,8 @@
 //!
 //! | change | order | consequence |
 //! |---|---|---|
-//! | to SHARDED | move, then change | no operation reaches another VNI before older messages and receives are there |
-//! | to PINNED | change, then move | no operation adds to another VNI after it was emptied; operations that reach the default VNI wait for its section |
+//! | to SHARDED | move, then change | nothing reaches another VNI before older operations are there |
+//! | to PINNED | change, then move | nothing is added to an emptied VNI; the default VNI's section makes others wait |
 //!
 //! Sharded messages with different tags are on different VNIs. Each unexpected one gets a stamp, and the
 //! stamps restore the order of sending when the messages are pinned, as far as there was one.

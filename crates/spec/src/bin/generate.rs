@@ -1,5 +1,5 @@
-//! Writes the files that are made from the tables of the standard: `generate header`, `missing`, `summary` or `names`,
-//! to the file named next or to standard output.
+//! Writes the files that are made from the tables of the standard: `generate header`, `missing`, `summary` or
+//! `names`, to the file named next or to standard output.
 
 use heddle_spec::{constant, function_table::Functions, header, missing};
 use std::io::Write;

@@ -26,8 +26,8 @@ fn none(_: &mut dyn FnMut(usize)) -> usize {
 
 fn quietly(_: Step) {}
 
-/// Keeps the other tests out: hazard slots are those of all threads, and objects of different tables may have equal
-/// handles.
+/// Keeps the other tests out: hazard slots are those of all threads, and objects of different tables may have
+/// equal handles.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -293,8 +293,8 @@ fn what_a_call_has_found_stays_while_it_uses_it() {
                         let object = unsafe { protected.value.as_ref() };
                         let number = object.0.load(Ordering::Relaxed);
                         assert_ne!(number, 0);
-                        // As a call that begins an operation: the request names the object before the protection is
-                        // given up.
+                        // As a call that begins an operation: the request names the object before the
+                        // protection is given up.
                         request.store(handle, Ordering::Relaxed);
                         protected.protection.release();
                         hazard::forget(handle);
