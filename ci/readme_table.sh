@@ -1,23 +1,28 @@
 #!/bin/sh
-# The part of the README between the "missing" marks comes from the table of functions.
-#   generate -- missing | readme_table.sh --check      exit 1 if it differs
-#   readme_table.sh --update                           writes it anew
+# What the documents take from the tables of the sources:
+# - docs/reference.md is what `heddle info --reference` prints;
+# - the part of README.md between the "missing" marks is what `generate -- summary` prints.
+#   ci/readme_table.sh --check     exit 1 if one of them differs
+#   ci/readme_table.sh --update    writes both anew
 set -eu
 cd "$(dirname "$0")/.."
 begin='<!-- missing: begin -->'
 end='<!-- missing: end -->'
+page=$(mktemp)
+table=$(mktemp)
+trap 'rm -f "$page" "$table"' EXIT
+cargo run --quiet -p heddle-cli -- info --reference >"$page"
+cargo run --quiet -p heddle-spec --bin generate -- summary >"$table"
 case "${1:-}" in
 --check)
-    table=$(cat)
-    there=$(sed -n "/^$begin\$/,/^$end\$/p" README.md | sed '1d;$d')
-    [ "$table" = "$there" ]
+    sed -n "/^$begin\$/,/^$end\$/p" README.md | sed '1d;$d' | diff - "$table"
+    diff docs/reference.md "$page"
     ;;
 --update)
-    table=$(mktemp)
-    cargo run --quiet -p heddle-spec --bin generate -- missing >"$table"
+    cp "$page" docs/reference.md
+    chmod 644 docs/reference.md
     sed -i -e "/^$begin\$/,/^$end\$/{/^$begin\$/{p;r $table
 };/^$end\$/p;d}" README.md
-    rm -f "$table"
     ;;
 *)
     echo "usage: $0 --check|--update" >&2

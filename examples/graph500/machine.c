@@ -42,6 +42,26 @@ static void squeeze_blanks(char *text)
     *to = '\0';
 }
 
+/* Reads the model in use from MPI_T, which knows it also if no variable is set. */
+static void find_model(char text[REPORT_TEXT_BYTES])
+{
+    int provided, index, elements;
+    MPI_T_cvar_handle handle;
+    if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS)
+        return;
+    if (MPI_T_cvar_get_index("heddle_model", &index) == MPI_SUCCESS &&
+        MPI_T_cvar_handle_alloc(index, NULL, &handle, &elements) == MPI_SUCCESS) {
+        char *value = allocate("the model's name", (size_t)elements + 1, 1);
+        if (MPI_T_cvar_read(handle, value) == MPI_SUCCESS) {
+            value[elements] = '\0';
+            copy_text(text, value);
+        }
+        free(value);
+        MPI_T_cvar_handle_free(&handle);
+    }
+    MPI_T_finalize();
+}
+
 static void find_library(struct machine *machine)
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
@@ -51,9 +71,8 @@ static void find_library(struct machine *machine)
     version[strcspn(version, "\r\n")] = '\0';
     squeeze_blanks(version);
     copy_text(machine->library, version);
-    const char *model = getenv("HEDDLE_MODEL");
     if (heddle)
-        copy_text(machine->model, model != NULL && *model != '\0' ? model : "default");
+        find_model(machine->model);
 }
 
 static int count_hosts(int rank, int ranks)

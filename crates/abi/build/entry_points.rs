@@ -1,5 +1,5 @@
-//! Rust text of the entry points: for every form of every function one use of a macro of `src/entry.rs`, which makes
-//! the `MPI_` and the `PMPI_` symbol of it.
+//! Rust text of the entry points: for every form of every function one use of a macro of `src/entry.rs`,
+//! which makes the `MPI_` and the `PMPI_` symbol of it.
 
 use heddle_spec::function::{Direction, Errors, Function, Kind, Param, Returns};
 use heddle_spec::function_table::Functions;
@@ -98,7 +98,7 @@ fn argument(param: &Param, name: &str, large: bool) -> String {
     }
 }
 
-/// What the body gets for a parameter that only the large form has.
+/// The argument that the body gets for a parameter that only the large form has.
 fn absent(param: &Param) -> &'static str {
     match (param.dimensions, param.direction) {
         (0, Direction::In) => "0",
@@ -123,7 +123,7 @@ fn value_type_of_form(kind: &Kind, large: bool) -> String {
     }
 }
 
-/// What a function that returns a value returns when it has none.
+/// The result of a function that returns a value, when it has none.
 fn no_value(kind: &Kind) -> String {
     match kind {
         Kind::Object(_) => format!("{}::NULL", value_type(kind)),

@@ -67,8 +67,8 @@ macro_rules! value_entry {
 /// Makes an argument from a pointer that came from C.
 macro_rules! made {
     ($make:expr) => {
-        // SAFETY: the caller of an MPI function promises what the standard demands of its pointers; that is what the
-        // types of `argument` rely on.
+        // SAFETY: the caller of an MPI function promises what the standard demands of its pointers; that is
+        // what the types of `argument` rely on.
         unsafe { $make }
     };
 }
@@ -79,13 +79,14 @@ pub(crate) fn early(body: impl FnOnce() -> Result<()>) -> Result<()> {
     body()
 }
 
-/// Runs the body of a function that needs a running library, inside the section that the model puts around calls.
+/// Runs the body of a function that needs a running library, inside the section that the model puts around
+/// calls.
 #[inline(always)]
 pub(crate) fn running(body: impl FnOnce() -> Result<()>) -> Result<()> {
     domain::current()?.calls().inside(body)
 }
 
-/// Calls the error handler of `object`; what it returns is what the function returns.
+/// Calls the error handler of `object`; the function returns its result.
 #[cold]
 pub(crate) fn failed(name: &'static str, object: Object, error: &Error) -> c_int {
     raise::handle(object, name, error)

@@ -1,8 +1,8 @@
 //! The shared library `libmpi_abi.so.1`: every function of the MPI standard's ABI as `MPI_X` and as `PMPI_X`.
 //!
-//! `build.rs` writes the entry points from the table of the standard; each of them turns its C arguments into those of
-//! `argument`, calls one body, and hands an error to the error handler of the object concerned. Both forms of a
-//! function, with `int` and with large counts, call the same body.
+//! `build.rs` writes the entry points from the table of the standard; each of them turns its C arguments into
+//! those of `argument`, calls one body, and hands an error to the error handler of the object concerned. Both
+//! forms of a function, with `int` and with large counts, call the same body.
 
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!(
@@ -19,7 +19,8 @@ mod error;
 ///
 /// # Safety
 ///
-/// The standard says which arguments each of them takes. What is not null is used as what it is declared to be.
+/// The standard says which arguments each of them takes. What is not null is used as what it is declared to
+/// be.
 #[allow(non_snake_case, unused_variables, unreachable_pub, missing_docs)]
 #[allow(clippy::missing_safety_doc, clippy::too_many_arguments, clippy::unnecessary_cast)]
 mod entry_points {

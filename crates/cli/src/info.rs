@@ -4,7 +4,10 @@ use std::env;
 use std::path::PathBuf;
 
 use crate::installation::Installation;
-use crate::settings::{HINTS, models, settings};
+use crate::reference;
+use heddle_model::NAMED;
+use heddle_settings::Variable;
+use heddle_settings::info_keys::INFO_KEYS;
 
 /// Options of `heddle info`.
 #[derive(Debug, clap::Args)]
@@ -12,10 +15,16 @@ pub(crate) struct InfoArgs {
     /// Where Heddle is installed, if this program does not lie beside it.
     #[arg(long, value_name = "DIR")]
     prefix: Option<PathBuf>,
+    /// Instead, the reference page (docs/reference.md): variables, info keys, models, and what is missing.
+    #[arg(long, conflicts_with = "prefix")]
+    reference: bool,
 }
 
-/// What `heddle info` shows.
+/// The text that `heddle info` prints.
 pub(crate) fn text(args: &InfoArgs) -> String {
+    if args.reference {
+        return reference::page();
+    }
     let mut lines = vec![format!("Heddle {}", env!("CARGO_PKG_VERSION"))];
     match Installation::find(args.prefix.as_deref()) {
         Some(installation) => {
@@ -30,21 +39,22 @@ pub(crate) fn text(args: &InfoArgs) -> String {
         }
     }
     lines.push("\nsettings (environment variables)".to_owned());
-    let settings = settings();
-    let width = settings.iter().map(|setting| setting.name.len()).max().unwrap_or(0);
-    for setting in &settings {
-        let value = env::var_os(setting.name);
+    let width = Variable::all().map(|variable| variable.name().len()).max().unwrap_or(0);
+    for variable in Variable::all() {
+        let value = env::var_os(variable.name());
         let value = value.map_or("not set".to_owned(), |value| format!("= {}", value.to_string_lossy()));
-        lines.push(format!("  {:width$}  {value}", setting.name));
-        lines.push(format!("  {:width$}  {} ({})", "", setting.meaning, setting.values));
+        lines.push(format!("  {:width$}  {value}", variable.name()));
+        let (meaning, allowed, default) = (variable.meaning(), variable.allowed(), variable.default());
+        lines.push(format!("  {:width$}  {meaning} ({allowed}; default {default})", ""));
     }
+    lines.push("a model other than the default has parts of its own in place of these defaults".to_owned());
     lines.push("\ninfo keys, where a communicator is made with an info object".to_owned());
-    let width = HINTS.iter().map(|hint| hint.name.len()).max().unwrap_or(0);
-    for hint in &HINTS {
-        lines.push(format!("  {:width$}  {} ({})", hint.name, hint.meaning, hint.values));
+    let width = INFO_KEYS.iter().map(|key| key.name.len()).max().unwrap_or(0);
+    for key in INFO_KEYS {
+        lines.push(format!("  {:width$}  {} ({})", key.name, key.meaning, key.values));
     }
     lines.push("\nmodels (HEDDLE_MODEL), the default first".to_owned());
-    let width = models().map(|(name, _)| name.len()).max().unwrap_or(0);
-    lines.extend(models().map(|(name, meaning)| format!("  {name:width$}  {meaning}")));
+    let width = NAMED.iter().map(|model| model.name.len()).max().unwrap_or(0);
+    lines.extend(NAMED.iter().map(|model| format!("  {:width$}  {}", model.name, model.meaning)));
     lines.join("\n") + "\n"
 }

@@ -13,7 +13,8 @@ pub(crate) struct Installation {
 }
 
 impl Installation {
-    /// Finds the prefix: the one given, else the one this program is part of, else `build` in the current directory.
+    /// Finds the prefix: the one given, else the one this program is part of, else `build` in the current
+    /// directory.
     pub(crate) fn find(given: Option<&Path>) -> Option<Self> {
         let candidates = match given {
             Some(prefix) => vec![prefix.to_path_buf()],

@@ -1,13 +1,14 @@
 #![deny(unsafe_code)]
-//! The `heddle` command: measures Heddle against other MPI libraries and says what is installed and how it is set.
+//! The `heddle` command: measures Heddle against other MPI libraries and says what is installed and how it is
+//! set.
 
 mod bench;
 mod info;
 mod installation;
 mod locks;
 mod models;
+mod reference;
 mod report;
-mod settings;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -42,7 +43,7 @@ fn main() -> ExitCode {
             }
         },
         Action::Info(args) => {
-            // Whoever closed our output (`heddle info | head -1`) wants no more of it.
+            // A reader that closed our output (`heddle info | head -1`) wants no more of it.
             let _ = io::stdout().write_all(info::text(&args).as_bytes());
             ExitCode::SUCCESS
         }

@@ -9,8 +9,8 @@ pub(crate) struct ModelsArgs {
     /// Only the names, one a line.
     #[arg(long, conflicts_with = "pairwise")]
     names: bool,
-    /// Instead, combinations of the parts as environment variables, one combination a line: as few as show every two
-    /// values together that make sense together.
+    /// Instead, combinations of the parts as environment variables, one combination a line: as few as show
+    /// every two values together that make sense together.
     #[arg(long)]
     pairwise: bool,
     /// Makes other combinations of the same kind.
@@ -18,7 +18,7 @@ pub(crate) struct ModelsArgs {
     seed: u64,
 }
 
-/// What the command prints.
+/// The text that the command prints.
 pub(crate) fn text(args: &ModelsArgs) -> String {
     let mut text = String::new();
     if args.pairwise {

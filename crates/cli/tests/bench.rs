@@ -1,5 +1,5 @@
-//! `heddle bench` against an installation made of shell scripts: what it records, and what it leaves behind when
-//! launches fail, hang or are interrupted.
+//! `heddle bench` against an installation made of shell scripts: what it records, and what it leaves behind
+//! when launches fail, hang or are interrupted.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -120,7 +120,8 @@ fn models_take_part_in_the_same_rounds_with_further_figures() {
     );
 }
 
-/// A launcher that counts: a call takes 40 instructions at every level, of which switching collection takes 10.
+/// A launcher that counts: a call takes 40 instructions at every level, of which switching collection takes
+/// 10.
 const COUNTING: &str = r#"
 for word; do case $word in --callgrind-out-file=*) file=${word#*=} ;; esac; done
 echo "version Fake 1"

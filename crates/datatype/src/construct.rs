@@ -13,7 +13,7 @@ use crate::datatype::{Datatype, TypeRef};
 use crate::error::TypeError;
 use crate::plan::{Plan, SequenceBuilder};
 
-/// What the constructors return.
+/// The result of a constructor.
 pub type Constructed = Result<Arc<Datatype>, TypeError>;
 
 pub(crate) fn not_negative(what: &'static str, value: i64) -> Result<i64, TypeError> {

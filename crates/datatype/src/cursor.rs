@@ -31,7 +31,7 @@ unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
                     unsafe { ptr::copy_nonoverlapping(from, to, $size) }
                 })*
                 _ => {
-                    // SAFETY: as above.
+                    // SAFETY: the caller vouches for `len` bytes at both addresses.
                     unsafe { ptr::copy_nonoverlapping(from, to, len) }
                 }
             }
@@ -86,7 +86,8 @@ impl Visit for Pack {
     #[inline]
     fn run(&mut self, offset: i64, len: i64) -> Flow {
         let from = self.base.wrapping_offset(offset as isize);
-        // SAFETY: the caller of `pack` vouches for the buffer, and the walk is bounded by the stream's length.
+        // SAFETY: the caller of `pack` vouches for the buffer, and the walk is bounded by the stream's
+        // length.
         unsafe { copy(from, self.stream, len as usize) };
         self.stream = self.stream.wrapping_add(len as usize);
         Flow::Continue(())
@@ -112,7 +113,8 @@ impl Visit for Unpack {
     #[inline]
     fn run(&mut self, offset: i64, len: i64) -> Flow {
         let to = self.base.wrapping_offset(offset as isize);
-        // SAFETY: the caller of `unpack` vouches for the buffer, and the walk is bounded by the stream's length.
+        // SAFETY: the caller of `unpack` vouches for the buffer, and the walk is bounded by the stream's
+        // length.
         unsafe { copy(self.stream, to, len as usize) };
         self.stream = self.stream.wrapping_add(len as usize);
         Flow::Continue(())
@@ -160,7 +162,8 @@ impl Datatype {
         position.saturating_add(i64::try_from(limit).unwrap_or(i64::MAX)).min(total)
     }
 
-    /// Packs bytes of `count` items at `src`, from `position` on, as many as fit into `dst`. Returns how many.
+    /// Packs bytes of `count` items at `src`, from `position` on, as many as fit into `dst`. Returns how
+    /// many.
     ///
     /// # Safety
     /// The data of `count` items of this datatype at `src` must be readable, and must not overlap `dst`.
@@ -302,7 +305,7 @@ impl<'a> Cursor<'a> {
         self.position = position.clamp(0, end);
     }
 
-    /// Packs as many bytes as fit into `dst`, and moves on. Returns how many.
+    /// Packs bytes until `dst` is full or none is left, and moves on. Returns their number.
     ///
     /// # Safety
     /// As [`Datatype::pack`].
@@ -314,7 +317,7 @@ impl<'a> Cursor<'a> {
         moved
     }
 
-    /// Unpacks `src`, as many bytes as there is place for, and moves on. Returns how many.
+    /// Unpacks `src` until it is empty or there is no room left, and moves on. Returns the number of bytes.
     ///
     /// # Safety
     /// As [`Datatype::unpack`].

@@ -201,7 +201,8 @@ impl Datatype {
         self.predefined
     }
 
-    /// The predefined type that this datatype is, if it is one: what a predefined operator needs.
+    /// The predefined type that this datatype is; `None` if it is a derived one. Predefined operators need
+    /// it.
     #[inline]
     #[must_use]
     pub const fn named_basic(&self) -> Option<&'static Basic> {
@@ -248,7 +249,8 @@ impl Datatype {
         if count < 0 { None } else { self.size.checked_mul(count) }
     }
 
-    /// If the data of `count` items are one run of bytes: its offset from the buffer's address, and its length.
+    /// If the data of `count` items are one run of bytes: its offset from the buffer's address, and its
+    /// length.
     #[inline]
     #[must_use]
     pub fn single_run(&self, count: i64) -> Option<(i64, i64)> {

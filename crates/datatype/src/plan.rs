@@ -1,23 +1,23 @@
 //! The compiled form of a datatype: where its bytes lie, in the order of the type map.
 //!
 //! A plan is a small tree. Its leaves are contiguous runs, blocks at a constant stride, and lists of runs;
-//! its inner nodes are loops and sequences. Constructors combine the plans of their parts, and simplify
-//! while they do so: neighbouring runs become one, loops over runs become strides, a loop whose rounds
-//! follow each other at its own stride becomes a longer loop, and single rounds vanish. So a nested vector stays
-//! a loop nest of constant size, whatever its counts.
+//! its inner nodes are loops and sequences. Constructors combine the plans of their parts, and simplify while
+//! they do so: neighbouring runs become one, loops over runs become strides, a loop whose rounds follow each
+//! other at its own stride becomes a longer loop, and single rounds vanish. So a nested vector stays a loop
+//! nest of constant size, whatever its counts.
 //!
 //! 1. No part of a plan other than [`Plan::Empty`] itself is empty, and every loop has at least two rounds.
 //! 2. A plan's length, its bytes, is that of its parts together; `end` in a list is the sum up to and
 //!    including that entry, so the list can be searched by a position in the packed bytes.
-//! 3. The depth is bounded, and so is the stack that a walk needs. A loop at least doubles the length, which is
-//!    below 2^63. A sequence takes in the parts of its deepest part if that is [`MAX_NESTED_SEQUENCES`] deep
-//!    and has more than half of the bytes; so from there on each further level doubles the length, too.
+//! 3. The depth is bounded, and so is the stack that a walk needs. A loop at least doubles the length, which
+//!    is below 2^63. A sequence takes in the parts of its deepest part if that is [`MAX_NESTED_SEQUENCES`]
+//!    deep and has more than half of the bytes; so from there on each further level doubles the length, too.
 //!    (To take in parts that have less would let a type that uses another one twice grow without bounds.)
 //! 4. Offsets of data are sums of displacements that the bounds' computation found to fit into 64 bits.
 
 use std::sync::Arc;
 
-/// A loop over a list of runs is unrolled into one list if that has at most so many entries.
+/// The most entries of a list of runs into which a loop is unrolled.
 const UNROLL_RUNS: usize = 16;
 /// A sequence takes in the parts of a sequence inside it if they are at most so many,
 const SPLICE_PARTS: usize = 16;

@@ -10,7 +10,7 @@ use crate::plan::Plan;
 /// Goes on, or stops the walk.
 pub(crate) type Flow = ControlFlow<()>;
 
-/// What a walk calls for each run.
+/// The function that a walk calls for each run.
 pub(crate) trait Visit {
     /// `len` bytes at `offset` from the buffer's address; `len` is at least 1.
     fn run(&mut self, offset: i64, len: i64) -> Flow;

@@ -1,4 +1,4 @@
-//! What the constructors give back, what they refuse, and sizes at the edge.
+//! Results and refusals of the constructors, and sizes at the edge.
 
 use heddle_datatype::{
     Combiner, Cursor, Datatype, Form, Run, TypeError, TypeRef, all_predefined, predefined, types,
@@ -155,7 +155,7 @@ fn displacements_may_be_addresses() {
     assert_eq!(unsafe { both.pack(bottom, 1, 0, &mut packed) }, 20);
     assert_eq!(packed[..12], [1_i32, 2, 3].map(i32::to_ne_bytes).concat());
     let second = Datatype::hindexed(Form::Small, &[1], &[addresses[1] + 8], &fields[1]).expect("an element");
-    // SAFETY: as above.
+    // SAFETY: the displacement is an address inside of `b`.
     assert_eq!(unsafe { second.unpack(bottom, 1, 0, &2.5_f64.to_ne_bytes()) }, 8);
     assert_eq!(b, [0.0, 2.5]);
 }

@@ -62,7 +62,7 @@ proptest! {
             at += piece;
         }
         prop_assert_eq!(cursor.remaining(), 0);
-        // SAFETY: as above.
+        // SAFETY: the buffer holds the data of `count` items.
         prop_assert_eq!(unsafe { cursor.pack(memory.as_ptr().wrapping_add(zero), &mut [0; 8]) }, 0);
         prop_assert_eq!(packed, expected);
     }

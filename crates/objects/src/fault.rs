@@ -1,72 +1,72 @@
 //! Deliberate faults, to show that the model tests would see a real one: as in `heddle_sync::fault`.
 //!
-//! Each names one line that looks as if one could do without it, or one order that looks as if it were all the same. Under
-//! `--cfg loom` a test plants the fault and demands that the model checker finds the damage. In every other build the
-//! question whether a fault is planted is the constant `false`.
+//! Each names one line that looks as if one could do without it, or one order that looks as if it were all
+//! the same. Under `--cfg loom` a test plants the fault and demands that the model checker finds the damage.
+//! In every other build the question whether a fault is planted is the constant `false`.
 
 /// A line left out, or another order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// A slot that is popped late may put a link back that others have used since.
+    /// A late pop may put back a link that other threads have used since.
     FreeListWithoutCounter,
-    /// Who takes a free slot may find it as it was before it became free.
+    /// A thread that takes a free slot may see it as it was before it became free.
     FreeListRelaxedPush,
     /// A valid handle may lead to an object that is not written yet.
     TableRelaxedInsert,
-    /// Who destroys an object may do so before others' last uses of it.
+    /// An object may be destroyed before other threads' last uses of it.
     TableRelaxedLastReference,
-    /// A call looks whether its handle is valid and publishes it only then.
-    HoldChecksFirst,
-    /// A call may look whether its handle is valid before it is visible that it uses it.
-    HoldWithoutLight,
-    /// Who misses a name that was cleared may miss what the call has done with the object.
-    HoldClearsSilently,
-    /// The same of a name that was replaced by another.
-    HoldReplacesSilently,
-    /// Who gets the places of a thread that has ended may find them as they were before.
-    PlacesRelaxedReturn,
-    /// Two threads that look for places at once get the same.
-    PlacesPlainTake,
-    /// A cycle may look at the holds before it is visible that the handles are invalid.
+    /// A call checks its handle first and publishes it then.
+    HazardCheckedFirst,
+    /// A call may check its handle before its publication is visible.
+    HazardWithoutLight,
+    /// A collector that no longer finds a cleared handle may miss the call's uses of the object.
+    HazardClearedRelaxed,
+    /// The same for a handle that was replaced by another.
+    HazardReplacedRelaxed,
+    /// The thread that gets an ended thread's hazard slots may see them as they were before.
+    SlotsRelaxedReturn,
+    /// Two threads that look for hazard slots at the same time get the same ones.
+    SlotsPlainTake,
+    /// A cycle may read the hazard slots before it is visible that the handles are invalid.
     CycleWithoutHeavy,
-    /// A cycle looks at the states before it looks at the holds.
+    /// A cycle reads the states before it reads the hazard slots.
     CycleStatesFirst,
-    /// A cycle does not look at the states once more.
+    /// A cycle does not read the states again.
     CycleWithoutStates,
-    /// A cycle looks at the requests before it looks at the holds.
+    /// A cycle reads the requests before it reads the hazard slots.
     CycleRequestsFirst,
-    /// A cycle claims an object whatever has become of it since it was found.
+    /// A cycle claims an object even if its state has changed since it was found.
     ClaimBlindly,
     /// A cycle claims whichever object lies in the slot now.
     ClaimOfAnyGeneration,
     /// An object that is eligible is counted after it can be found.
     EligibleCountedLate,
-    /// An object that was found by another's bit is taken off, although it was not counted yet.
+    /// An object that was found by another one's bit is subtracted, although it was not counted yet.
     EligibleTakenOffBlindly,
-    /// Who collects may miss what an operation has done with its objects.
+    /// A collector may miss an operation's uses of its objects.
     RequestRelaxedGeneration,
-    /// A request's end does not publish what came of it.
+    /// A request's end does not publish its outcome.
     RequestRelaxedEnd,
     /// All threads that test a request get its outcome.
     RequestClaimedByAll,
-    /// Who is late gets the outcome of the slot's next request.
+    /// A late thread gets the outcome of the slot's next request.
     RequestOfAnyLife,
-    /// Who is late gives back what its owner has taken meanwhile.
+    /// A late thread gives back a request that its owner has taken meanwhile.
     RequestGivenBackBlindly,
-    /// Who counts the last part of a joint request may not see what the others have left.
+    /// The thread that counts the last part of a joint request may not see the other outcomes.
     JointRelaxedCount,
     /// A prober expects its signal only once it is in the list.
     ProberExpectsLate,
-    /// A prober that gives up takes itself for one that was not told.
+    /// A prober that gives up assumes that it was not signalled.
     ProberAlwaysThere,
-    /// A prober that was told stays in the list.
+    /// A signalled prober stays in the list.
     ProberToldAgain,
-    /// Messages to oneself are sent elsewhere before what is older is there.
-    SpreadBeforeMoved,
-    /// They are sent elsewhere once what was there has come home.
-    SettledOnceMoved,
-    /// Who sends or receives them does not look inside of the section whether they still are there.
-    RouteNotLookedAtAgain,
+    /// Self messages are sent to another VNI before older ones are there.
+    ShardedBeforeMoved,
+    /// Self messages are still sent to another VNI after older ones have moved back.
+    PinnedOnceMoved,
+    /// A send or receive does not check its route inside of the critical section.
+    RouteNotRechecked,
     /// A slot can be used anew before its bit is cleared.
     EligibleClearedLate,
 }

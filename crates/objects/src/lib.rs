@@ -1,8 +1,9 @@
-//! Handles, the tables they lead into, and the hand-overs between threads that decide how long an object lives.
+//! Handles, the tables they lead into, and the hand-overs between threads that decide how long an object
+//! lives.
 //!
-//! Everything here is generic: the crate knows no communicator, no datatype and no message. It uses `heddle-platform` and
-//! `heddle-sync`, and is used by `heddle-message` and `heddle-engine`. All of it is model-checked: each module has its
-//! `loom_tests`.
+//! Everything here is generic: the crate knows no communicator, no datatype and no message. It uses
+//! `heddle-platform` and `heddle-sync`, and is used by `heddle-message` and `heddle-engine`. All of it is
+//! model-checked: each module has its `loom_tests`.
 //!
 //! | module | idea |
 //! |---|---|
@@ -12,11 +13,11 @@
 //! | [`resharding`] | when the messages of a process to itself move between VNIs, in their order |
 //! | [`probers`] | threads that sleep until a message comes |
 
-#[cfg(all(test, loom))]
-mod canary;
 mod fault;
 pub mod lifetime;
 pub mod probers;
 pub mod request;
 pub mod resharding;
+#[cfg(all(test, loom))]
+mod sentinel;
 pub mod table;

@@ -3,21 +3,22 @@
 use heddle_platform::background::MOST_CORES;
 use std::fmt;
 
-/// Where threads run: the first on the first core, and so on, from the beginning again when the list is over.
+/// The cores on which threads run: the first thread on the first core, and so on, starting again after the
+/// last core.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cores {
-    /// Empty: anywhere.
+    /// Core numbers of the kernel; empty: any core.
     list: Vec<usize>,
 }
 
-/// What stands for no list.
+/// The word for an empty list.
 const ANY: &str = "any";
 
 impl Cores {
     /// Reads `any`, or a list such as `0,2-3`.
     ///
     /// # Errors
-    /// What is wanted.
+    /// A sentence that says which values are allowed.
     pub fn parse(text: &str) -> Result<Cores, String> {
         if text == ANY {
             return Ok(Cores::default());
@@ -33,12 +34,12 @@ impl Cores {
         Ok(Cores { list })
     }
 
-    /// What may be given, for a sentence.
+    /// The allowed values, in words.
     pub fn allowed() -> String {
         format!("\"{ANY}\", or a list of cores by their numbers from 0 to {}, such as 0,2-3", MOST_CORES - 1)
     }
 
-    /// Where the thread of that number runs; `None`: anywhere.
+    /// The core of the thread with this number; `None`: any core.
     pub fn of_thread(&self, thread: usize) -> Option<usize> {
         (!self.list.is_empty()).then(|| self.list[thread % self.list.len()])
     }

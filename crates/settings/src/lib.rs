@@ -1,12 +1,27 @@
-//! What the environment and MPI_T's control variables choose: read once, at initialisation; a wrong value is an error that
-//! names the right ones.
+//! Settings: what the environment and MPI_T's control variables choose. They are read once, at
+//! initialisation; a wrong value is an error that names the allowed ones.
+//!
+//! This crate is the one place that describes a setting: `heddle info`, MPI_T and the reference page
+//! (`docs/reference.md`) come from [`Variable::all`] and [`info_keys`]. The crate stands on `heddle-model`,
+//! which describes the parts of a model; `heddle-message`, `heddle-engine`, `heddle-tool` and `heddle-cli`
+//! use it. All functions may be called by any thread.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `lib.rs` | the settings that are no part of the model, and their values in this process |
+//! | `variable.rs` | every environment variable: the settings here and the parts of the model |
+//! | `info_keys.rs` | the info keys that Heddle knows |
+//! | `cores.rs` | a list of cores |
 
 mod cores;
+pub mod info_keys;
+mod variable;
 
 pub use cores::Cores;
+pub use variable::Variable;
 
 use heddle_model::counters::MOST_VNIS;
-use heddle_model::{Model, ModelError, Part, Values};
+use heddle_model::{Model, ModelError, Values};
 use heddle_sync::WaitPolicy;
 use std::collections::BTreeMap;
 use std::env::VarError;
@@ -19,11 +34,11 @@ pub struct Settings {
     pub model: Model,
     /// `HEDDLE_VNIS`: independent communication paths in each process.
     pub vnis: usize,
-    /// `HEDDLE_SINGLE_COPY`: whether large messages may be copied straight between processes.
+    /// `HEDDLE_SINGLE_COPY`: whether large messages may be copied straight from process to process.
     pub single_copy: bool,
-    /// `HEDDLE_STATS`: whether what was counted is printed in the end.
+    /// `HEDDLE_STATS`: whether the process prints its counters at the end.
     pub statistics: bool,
-    /// `HEDDLE_OFFLOAD_CORES`: where the threads of execution `offload` run.
+    /// `HEDDLE_OFFLOAD_CORES`: the cores on which the threads of execution `offload` run.
     pub offload_cores: Cores,
     /// How threads wait.
     pub wait: WaitPolicy,
@@ -34,21 +49,23 @@ pub struct Settings {
 pub struct Setting {
     /// Its environment variable. In lower case it is the name of the MPI_T control variable.
     pub variable: &'static str,
-    /// What it means.
+    /// Its meaning, as half a sentence.
     pub meaning: &'static str,
-    /// What its values are.
+    /// The kind of its values.
     pub values: Values,
-    /// Whether all processes must choose the same.
+    /// Whether all processes of a job must choose the same value.
     pub common: bool,
-    /// What may be given, for a sentence.
+    /// The allowed values, in words.
     pub allowed: fn() -> String,
-    /// What was chosen.
+    /// The default in words; a value, unless it depends on the machine.
+    pub default: &'static str,
+    /// The value of this setting among the settings of a process.
     pub get: fn(&Settings) -> String,
-    /// Whether a value may be given; if not, why.
+    /// Accepts a value, or says in a sentence why it is refused.
     pub check: fn(&str) -> Result<(), String>,
 }
 
-/// Every setting but the [parts](heddle_model::PARTS) of the model.
+/// Every setting except the [parts](heddle_model::PARTS) of the model.
 pub const SETTINGS: &[Setting] = &[
     Setting {
         variable: "HEDDLE_MODEL",
@@ -56,15 +73,17 @@ pub const SETTINGS: &[Setting] = &[
         values: Values::Text,
         common: false,
         allowed: || Model::names().collect::<Vec<_>>().join(", "),
+        default: "per-vni-mutex",
         get: |settings| settings.model.to_string(),
         check: |text| Model::named(text).map(drop).map_err(|error| error.to_string()),
     },
     Setting {
         variable: "HEDDLE_VNIS",
-        meaning: "communication paths (virtual network interfaces) in each process",
+        meaning: "independent communication paths (virtual network interfaces) in each process; communicators are spread over them",
         values: Values::Numbers,
         common: true,
         allowed: || format!("a number from 1 to {MOST_VNIS}"),
+        default: "two a core, at least 4 and at most 16",
         get: |settings| settings.vnis.to_string(),
         check: |text| vnis(text).map(drop),
     },
@@ -74,24 +93,27 @@ pub const SETTINGS: &[Setting] = &[
         values: Values::Names,
         common: false,
         allowed: || ON_OR_OFF.to_owned(),
+        default: "on",
         get: |settings| on_or_off(settings.single_copy),
         check: |text| switch(text).map(drop),
     },
     Setting {
         variable: "HEDDLE_STATS",
-        meaning: "whether each process prints in the end what it has counted",
+        meaning: "whether each process prints its counters at the end",
         values: Values::Names,
         common: false,
         allowed: || ON_OR_OFF.to_owned(),
+        default: "off",
         get: |settings| on_or_off(settings.statistics),
         check: |text| switch(text).map(drop),
     },
     Setting {
         variable: "HEDDLE_OFFLOAD_CORES",
-        meaning: "where the threads run that serve VNIs under execution \"offload\": one after the other on these cores",
+        meaning: "the cores on which the threads of execution offload run, one after the other",
         values: Values::Text,
         common: false,
         allowed: Cores::allowed,
+        default: "any",
         get: |settings| settings.offload_cores.to_string(),
         check: |text| Cores::parse(text).map(drop),
     },
@@ -119,10 +141,10 @@ fn vnis(text: &str) -> Result<usize, String> {
 }
 
 impl Settings {
-    /// Reads what was written to the control variables, and the environment where nothing was.
+    /// Reads the values written to control variables, and the environment for all other settings.
     ///
     /// # Errors
-    /// A message that names the variable, its value and what is allowed.
+    /// A message that names the variable, its value and the allowed ones.
     pub fn chosen() -> Result<Settings, String> {
         Ok(Settings {
             model: model()?,
@@ -154,7 +176,8 @@ fn model() -> Result<Model, String> {
     })
 }
 
-/// Two VNIs a core, within reason: threads that share a core meet at fewer of them, and each is looked at by whoever waits.
+/// Two VNIs a core, within bounds: with fewer, threads often share one; with more, waiting threads have more
+/// to poll.
 fn default_vnis() -> usize {
     std::thread::available_parallelism().map_or(1, |cores| 2 * cores.get()).clamp(4, 16)
 }
@@ -170,32 +193,34 @@ fn variable<T>(name: &str, default: T, parse: impl FnOnce(&str) -> Result<T, Str
 
 static IN_FORCE: OnceLock<Settings> = OnceLock::new();
 
-/// The settings that MPI was initialised with, if it was.
+/// The settings with which MPI was initialised; `None` before that.
 pub fn in_force() -> Option<&'static Settings> {
     IN_FORCE.get()
 }
 
-/// From now on these settings are in force. The first caller's stay.
+/// Puts settings in force for the rest of the process, and returns those in force: the first caller's.
 pub fn put_in_force(settings: Settings) -> &'static Settings {
     IN_FORCE.get_or_init(|| settings)
 }
 
-/// What was written to a control variable, by the name of its environment variable.
+/// The values written to control variables, by the names of their environment variables.
 static WRITTEN: Mutex<BTreeMap<&'static str, String>> = Mutex::new(BTreeMap::new());
 
 fn written() -> MutexGuard<'static, BTreeMap<&'static str, String>> {
     WRITTEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Has a value take the place of the environment variable's. It was checked.
+/// Lets a value, which the caller has [checked](Variable::check), replace that of the environment variable
+/// `name`.
 pub fn write(name: &'static str, value: String) {
     written().insert(name, value);
 }
 
-/// The value of a variable: what was written, or what the environment says; `None` if neither.
+/// The value of an environment variable: the one written to its control variable, or the environment's.
+/// `None` if neither exists, or the environment's is empty.
 ///
 /// # Errors
-/// A sentence, if the value is not text.
+/// A sentence, if the environment's value is not UTF-8.
 pub fn given(name: &str) -> Result<Option<String>, String> {
     if let Some(value) = written().get(name) {
         return Ok(Some(value.clone()));
@@ -208,28 +233,25 @@ pub fn given(name: &str) -> Result<Option<String>, String> {
     }
 }
 
-/// Whether a part may have a value.
-///
-/// # Errors
-/// A sentence that says why not.
-pub fn check_part(part: &Part, value: &str) -> Result<(), String> {
-    (part.set)(&mut Model::default(), value)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use heddle_model::PARTS;
 
     #[test]
-    fn every_setting_allows_what_it_has_and_nothing_else() {
+    fn every_variable_allows_the_value_that_it_has_and_refuses_nonsense() {
         let settings = Settings::chosen().expect("an environment without settings");
-        for setting in SETTINGS {
-            assert_eq!((setting.check)(&(setting.get)(&settings)), Ok(()), "{}", setting.variable);
-            assert!((setting.check)("nonsense").is_err(), "{}", setting.variable);
+        for variable in Variable::all() {
+            assert_eq!(variable.check(&variable.get(&settings)), Ok(()), "{}", variable.name());
+            assert!(variable.check("nonsense").is_err(), "{}", variable.name());
         }
-        for part in PARTS {
-            assert_eq!(check_part(part, &(part.get)(&settings.model)), Ok(()), "{}", part.variable);
+    }
+
+    #[test]
+    fn defaults_are_what_an_empty_environment_gives() {
+        let settings = Settings::chosen().expect("an environment without settings");
+        for variable in Variable::all().filter(|variable| variable.name() != "HEDDLE_VNIS") {
+            assert_eq!(variable.get(&settings), variable.default(), "{}", variable.name());
         }
+        assert!((4..=16).contains(&settings.vnis));
     }
 }

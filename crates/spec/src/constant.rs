@@ -5,7 +5,7 @@
 pub struct Section {
     /// Name of the group; a slice of that name lists its members in Rust.
     pub group: String,
-    /// What the members are.
+    /// The kind of its members.
     pub kind: Kind,
     /// A heading for readers.
     pub title: String,
@@ -13,7 +13,7 @@ pub struct Section {
     pub constants: Vec<Constant>,
 }
 
-/// What the constants of a section are, in C and in Rust.
+/// The kind of a section's constants, in C and in Rust.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
     /// An `int`.

@@ -1,4 +1,5 @@
-//! The functions of the standard: the model behind `functions.table`. The table's own head explains its notation.
+//! The functions of the standard: the model behind `functions.table`. The table's own head explains its
+//! notation.
 
 /// A chapter of the standard with its functions.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +29,7 @@ pub struct Function {
     pub express: bool,
     /// Whether the standard advises against it.
     pub deprecated: bool,
-    /// What it returns.
+    /// Its result.
     pub returns: Returns,
     /// Whose error handler is called.
     pub errors: Errors,
@@ -38,7 +39,7 @@ pub struct Function {
     pub variadic: bool,
 }
 
-/// What a function returns.
+/// The result of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Returns {
     /// An error code.
@@ -65,7 +66,7 @@ pub enum Errors {
 pub struct Param {
     /// Name in C.
     pub name: String,
-    /// What it means.
+    /// Its meaning.
     pub kind: Kind,
     /// Where it goes.
     pub direction: Direction,
@@ -86,7 +87,7 @@ pub enum Direction {
     InOut,
 }
 
-/// What a parameter means.
+/// The meaning of a parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
     /// A number.

@@ -81,7 +81,8 @@ fn heading(out: &mut String, title: &str) {
     push(out, format_args!("\n/* {title} */"));
 }
 
-/// The tag of the structure that a handle points to; C++ puts it into the names of functions that take the handle.
+/// The tag of the structure that a handle points to; C++ puts it into the names of functions that take the
+/// handle.
 fn struct_tag(handle: &str) -> String {
     match handle.strip_prefix("MPI_T_") {
         Some(_) => format!("{handle}_t"),
@@ -127,7 +128,7 @@ pub fn prototype(function: &Function, declared: &str, large: bool) -> String {
     format!("{result} {declared}({})", params.join(", "))
 }
 
-/// The C type of a single value; for pointers to anything, what they point to.
+/// The C type of a single value; for a pointer, the type that it points to.
 fn c_type(kind: &Kind, large: bool) -> &'static str {
     match (kind, large) {
         (Kind::Int | Kind::Rank | Kind::Tag | Kind::Logical | Kind::Keyval | Kind::Range, _)

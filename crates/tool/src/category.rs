@@ -1,4 +1,4 @@
-//! Categories: what belongs together.
+//! Categories of variables.
 
 use super::control::controls;
 use super::performance::performances;
@@ -8,7 +8,7 @@ use super::performance::performances;
 pub struct Category {
     /// Its name.
     pub name: &'static str,
-    /// What belongs to it.
+    /// The variables that belong to it, in words.
     pub meaning: &'static str,
     /// The categories below it, by their indices.
     pub below: &'static [i32],
@@ -18,7 +18,7 @@ const fn category(name: &'static str, meaning: &'static str) -> Category {
     Category { name, meaning, below: &[] }
 }
 
-/// All categories; a category's index is its place.
+/// All categories, in the order of their indices.
 pub static CATEGORIES: &[Category] = &[
     Category { name: "heddle", meaning: "everything of Heddle", below: &[1, 2, 3, 9, 10, 11] },
     category("heddle_model", "the thread-safety model and its parts"),
@@ -38,11 +38,8 @@ pub static CATEGORIES: &[Category] = &[
     category("heddle_threads", "threads and communication paths"),
     category("heddle_section_arrivals", "the rings that are read, under per-object and lock-free"),
     category("heddle_section_matching", "the matching of all contexts, under per-object and lock-free"),
-    category(
-        "heddle_section_large_messages",
-        "what is kept of large messages, under per-object and lock-free",
-    ),
-    category("heddle_section_channel", "the ways to all peers, under per-object and lock-free"),
+    category("heddle_section_large_messages", "rendezvous state, under per-object and lock-free"),
+    category("heddle_section_channel", "the channels to all peers, under per-object and lock-free"),
 ];
 
 impl Category {

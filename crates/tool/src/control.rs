@@ -1,85 +1,66 @@
 //! Control variables: every setting and every part of the model.
 //!
-//! They can be read at any time. They can be written until MPI is initialised: a value written takes the place of the
-//! environment's. It is checked when it is written; whether the values make sense together is found out by `MPI_Init`.
+//! A program can read them at any time, and write them until MPI is initialised. A written value replaces the
+//! environment's. Each value is checked when it is written; `MPI_Init` finds out whether the values make
+//! sense together.
 
 use super::lookup::error;
 use super::value::{TEXT, Type};
 use heddle_message::domain;
 use heddle_message::error::Result;
-use heddle_model::{PARTS, Part, Values};
-use heddle_settings::{self as settings, SETTINGS, Setting, Settings};
+use heddle_model::Values;
+use heddle_settings::{self as settings, Settings, Variable};
 use heddle_spec::constants as mpi;
 use std::sync::OnceLock;
-
-#[derive(Debug)]
-enum What {
-    Setting(&'static Setting),
-    Part(&'static Part),
-}
 
 /// A control variable.
 #[derive(Debug)]
 pub struct Control {
     /// Its name.
     pub name: String,
-    /// What it means, and what may be given.
+    /// Its meaning and the allowed values, in words.
     pub meaning: String,
     /// The type of its elements.
     pub kind: Type,
     /// The items of its enumeration, if it has one.
     pub items: Vec<String>,
-    what: What,
+    variable: Variable,
 }
 
-/// All control variables; a variable's index is its place.
+/// All control variables, in the order of their indices.
 pub fn controls() -> &'static [Control] {
     static CONTROLS: OnceLock<Vec<Control>> = OnceLock::new();
-    CONTROLS.get_or_init(|| {
-        SETTINGS.iter().map(What::Setting).chain(PARTS.iter().map(What::Part)).map(Control::new).collect()
-    })
+    CONTROLS.get_or_init(|| Variable::all().map(Control::new).collect())
 }
 
 impl Control {
-    fn new(what: What) -> Control {
-        let (variable, meaning, values, allowed) = match what {
-            What::Setting(it) => (it.variable, it.meaning, it.values, (it.allowed)()),
-            What::Part(it) => (it.variable, it.meaning, it.values, (it.allowed)()),
-        };
-        let (kind, items) = match values {
+    fn new(variable: Variable) -> Control {
+        let allowed = variable.allowed();
+        let (kind, items) = match variable.values() {
             Values::Names => (Type::Item, allowed.split(", ").map(str::to_owned).collect()),
             Values::Numbers => (Type::Number, Vec::new()),
             Values::Text => (Type::Text, Vec::new()),
         };
-        Control { name: variable.to_lowercase(), meaning: format!("{meaning}: {allowed}"), kind, items, what }
+        let meaning = format!("{}: {allowed}", variable.meaning());
+        Control { name: variable.name().to_lowercase(), meaning, kind, items, variable }
     }
 
-    fn variable(&self) -> &'static str {
-        match self.what {
-            What::Setting(setting) => setting.variable,
-            What::Part(part) => part.variable,
-        }
-    }
-
-    /// Whether it is part of the model, or the model itself.
+    /// Whether it is the model or a part of it.
     pub fn is_of_model(&self) -> bool {
-        matches!(self.what, What::Part(_)) || self.variable() == "HEDDLE_MODEL"
+        self.variable.is_of_model()
     }
 
-    /// How many elements it has.
+    /// The number of its elements.
     pub fn count(&self) -> usize {
         if self.kind == Type::Text { TEXT } else { 1 }
     }
 
     /// `MPI_T_SCOPE_…`
     pub fn scope(&self) -> i32 {
-        match self.what {
-            What::Setting(setting) if setting.common => mpi::MPI_T_SCOPE_ALL_EQ,
-            _ => mpi::MPI_T_SCOPE_LOCAL,
-        }
+        if self.variable.is_common() { mpi::MPI_T_SCOPE_ALL_EQ } else { mpi::MPI_T_SCOPE_LOCAL }
     }
 
-    /// What it looks like in memory.
+    /// Its value as C sees it: the bytes of its elements, in the machine's order.
     ///
     /// # Errors
     /// `MPI_T_ERR_NOT_ACCESSIBLE` if the environment is not text.
@@ -88,7 +69,7 @@ impl Control {
         Ok(match self.kind {
             Type::Text => {
                 let mut bytes = text.into_bytes();
-                // A NUL must have its place.
+                // The text ends with a NUL, if need be by cutting it short.
                 bytes.resize(TEXT - 1, 0);
                 bytes.push(0);
                 bytes
@@ -104,39 +85,33 @@ impl Control {
     /// The value in words.
     fn text(&self) -> std::result::Result<String, String> {
         if let Some(settings) = settings::in_force() {
-            return Ok(self.of(settings));
+            return Ok(self.variable.get(settings));
         }
         match Settings::chosen() {
-            Ok(settings) => Ok(self.of(&settings)),
-            // What was chosen makes no sense as a whole, which MPI_Init will say: this part of it is shown as it is.
-            Err(_) => Ok(settings::given(self.variable())?.unwrap_or_default()),
+            Ok(settings) => Ok(self.variable.get(&settings)),
+            // The settings as a whole make no sense, and MPI_Init will refuse them. This one is shown as it
+            // was given.
+            Err(_) => Ok(settings::given(self.variable.name())?.unwrap_or_default()),
         }
     }
 
-    fn of(&self, settings: &Settings) -> String {
-        match self.what {
-            What::Setting(setting) => (setting.get)(settings),
-            What::Part(part) => (part.get)(&settings.model),
-        }
-    }
-
-    /// Takes a value that looks so in memory.
+    /// Sets it to a value given as C sees it.
     ///
     /// # Errors
-    /// `MPI_T_ERR_CVAR_SET_NEVER` once MPI is initialised; `MPI_T_ERR_INVALID` for a value that the variable cannot have.
+    /// `MPI_T_ERR_CVAR_SET_NEVER` once MPI is initialised; `MPI_T_ERR_INVALID` for a value that the variable
+    /// cannot have.
     pub fn write(&self, bytes: &[u8]) -> Result<()> {
         if domain::is_initialized() {
             let why = format!("{} is fixed since MPI was initialised; write to it before", self.name);
             return Err(error(mpi::MPI_T_ERR_CVAR_SET_NEVER, why));
         }
         let value = self.text_of(bytes);
-        let checked = match (&value, &self.what) {
-            (None, _) => Err("there is no such item".to_owned()),
-            (Some(value), What::Setting(setting)) => (setting.check)(value),
-            (Some(value), What::Part(part)) => settings::check_part(part, value),
+        let checked = match &value {
+            None => Err("there is no such item".to_owned()),
+            Some(value) => self.variable.check(value),
         };
         match (checked, value) {
-            (Ok(()), Some(value)) => settings::write(self.variable(), value),
+            (Ok(()), Some(value)) => settings::write(self.variable.name(), value),
             (checked, _) => {
                 let why = checked.err().unwrap_or_default();
                 return Err(error(

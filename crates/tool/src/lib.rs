@@ -1,20 +1,21 @@
-//! MPI_T: the variables that a program or a tool can look at and set.
+//! MPI_T: variables that a program or a tool can read and set.
 //!
-//! The crate stands on `heddle-settings` and on the counters of `heddle-model`; from `heddle-message` it takes errors and the
-//! number of VNIs. `heddle-abi` uses it.
+//! The crate stands on `heddle-settings` and on the counters of `heddle-model`; from `heddle-message` it
+//! takes errors and the number of VNIs. `heddle-abi` uses it.
 //!
 //! | file | idea |
 //! |---|---|
 //! | `control.rs` | control variables: every setting and every part of the model |
-//! | `performance.rs` | performance variables: what is [counted](heddle_model::counters) |
+//! | `performance.rs` | performance variables: the [counters](heddle_model::counters) |
 //! | `value.rs` | the values of both, as C sees them |
-//! | `category.rs` | what belongs together |
+//! | `category.rs` | categories of variables |
 //! | `session.rs` | sessions and handles |
 //! | `life.rs` | initialising and finalising MPI_T |
-//! | `lookup.rs` | looking up what C names by numbers |
+//! | `lookup.rs` | looking up the objects that C names by numbers |
 //!
-//! Nothing here holds a lock that a call of MPI needs, and reading costs those who count nothing. Whatever number
-//! comes from C is looked up: one that leads nowhere is an error.
+//! No lock here is one that an MPI call needs, and reading the counters does not disturb the threads that
+//! count. Every number from C is looked up; one that names nothing is an error. All functions may be called
+//! by any thread.
 
 mod category;
 mod control;

@@ -1,17 +1,17 @@
-//! Looking up what C names by numbers.
+//! Looking up the objects that C names by numbers.
 
 use heddle_message::error::{Error, Result};
 use heddle_platform::atomic::{AtomicUsize, Ordering};
 use heddle_spec::constants as mpi;
 
-/// How often MPI_T was initialised and not finalized.
+/// The number of initialisations of MPI_T that are not finalized.
 pub(crate) static INITIALISED: AtomicUsize = AtomicUsize::new(0);
 
 pub(crate) fn error(class: i32, what: impl Into<String>) -> Error {
     Error::new(class, what.into())
 }
 
-/// Whether MPI_T may be used.
+/// Checks that MPI_T is initialised.
 ///
 /// # Errors
 /// `MPI_T_ERR_NOT_INITIALIZED`.

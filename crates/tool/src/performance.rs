@@ -1,8 +1,8 @@
-//! Performance variables: what is counted, by classes.
+//! Performance variables: the counters, by classes.
 //!
-//! Counters and times count from the moment in which their handle is started, and can be stopped, reset and written:
-//! each handle has a zero of its own, so that tools do not disturb each other. Levels and percentages are what they are
-//! now, for everybody.
+//! Counters and times count from the moment in which their handle is started, and can be stopped, reset and
+//! written: each handle has a zero of its own, so that tools do not disturb each other. Levels and
+//! percentages show the present value to all handles.
 
 use super::value::{Type, Value};
 use heddle_message::domain;
@@ -14,13 +14,13 @@ use std::sync::OnceLock;
 /// The class of a performance variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
-    /// How often something has happened.
+    /// The number of events.
     Counter,
-    /// How long it took, in seconds.
+    /// A time in seconds.
     Timer,
-    /// How many there are.
+    /// The present number of something.
     Level,
-    /// A part of a whole.
+    /// A part of a whole, from 0 to 1.
     Percentage,
 }
 
@@ -45,7 +45,7 @@ impl Class {
 pub struct Performance {
     /// Its name.
     pub name: String,
-    /// What it means.
+    /// Its meaning, in words.
     pub meaning: String,
     /// Its class.
     pub class: Class,
@@ -53,7 +53,7 @@ pub struct Performance {
     pub verbosity: i32,
     /// The name of the category it belongs to.
     pub category: &'static str,
-    /// How many elements it has: one, or one for each VNI.
+    /// The number of its elements: one, or one for each VNI.
     pub count: usize,
     read: Box<dyn Fn(&Totals) -> Value + Send + Sync>,
 }
@@ -73,13 +73,13 @@ impl Performance {
         }
     }
 
-    /// What it is now.
+    /// Its present value.
     pub(super) fn now(&self) -> Value {
         (self.read)(&counters::totals())
     }
 }
 
-/// All performance variables; a variable's index is its place.
+/// All performance variables, in the order of their indices.
 pub fn performances() -> &'static [Performance] {
     static PERFORMANCES: OnceLock<Vec<Performance>> = OnceLock::new();
     PERFORMANCES.get_or_init(|| {
@@ -223,13 +223,13 @@ const SECTIONS: &[Shown] = &[
     single(
         "heddle_large_messages_",
         "heddle_section_large_messages",
-        "what is kept of large messages, under per-object and lock-free",
+        "rendezvous state, under per-object and lock-free",
         |totals| vec![totals.section(Section::LargeMessages)],
     ),
     single(
         "heddle_channel_",
         "heddle_section_channel",
-        "the ways to all peers, under per-object and lock-free",
+        "the channels to all peers, under per-object and lock-free",
         |totals| vec![totals.section(Section::Channel)],
     ),
     Shown {
@@ -260,7 +260,7 @@ fn sections(shown: &'static Shown) -> impl Iterator<Item = Performance> {
     })
 }
 
-/// What is counted beside sections.
+/// The counters that belong to no critical section.
 fn events() -> Vec<Performance> {
     let variable =
         |name: &str, meaning: &str, category: &'static str, class: Class, read: fn(&Totals) -> u64| {

@@ -11,14 +11,14 @@ use heddle_spec::constants as mpi;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What is done with a handle of a performance variable.
+/// An operation on a handle of a performance variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
-    /// Counts from now on.
+    /// Lets the handle count.
     Start,
-    /// Does not count from now on.
+    /// Lets the handle stop counting.
     Stop,
-    /// Is zero now.
+    /// Sets the handle to zero.
     Reset,
 }
 
@@ -26,9 +26,9 @@ pub enum Operation {
 #[derive(Debug)]
 struct Handle {
     variable: &'static Performance,
-    /// What was counted while it was started, until `since`.
+    /// The sum over the times in which it was started, until `since`.
     sum: Value,
-    /// What the variable was when it was started last, if it is.
+    /// The variable's value at the last start; `None` while it is stopped.
     since: Option<Value>,
 }
 

@@ -52,7 +52,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// What it looks like in memory.
+    /// Its bytes, as C sees them.
     pub fn to_bytes(&self) -> Vec<u8> {
         match self {
             Value::Counts(counts) => counts.iter().flat_map(|count| count.to_ne_bytes()).collect(),
@@ -60,7 +60,7 @@ impl Value {
         }
     }
 
-    /// The value that looks so, of the type and length of this one.
+    /// The value with these bytes, of the type and length of this one.
     pub(super) fn read_as(&self, bytes: &[u8]) -> Value {
         let (words, _) = bytes.as_chunks::<8>();
         match self {
@@ -76,7 +76,7 @@ impl Value {
         }
     }
 
-    /// This one, and what has come to `before` until it was `now`.
+    /// This value plus the change from `before` to `now`.
     pub(super) fn advanced(&self, before: &Value, now: &Value) -> Value {
         match (self, before, now) {
             (Value::Counts(sum), Value::Counts(before), Value::Counts(now)) => {

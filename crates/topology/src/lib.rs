@@ -1,4 +1,4 @@
-//! The machine as a tree: who is near whom.
+//! The machine as a tree: which hardware threads are near each other.
 //!
 //! [`Topology::of_machine`] asks `hwloc`, the library that MPI implementations and resource managers share,
 //! which knows about restricted CPU sets, clustered caches and the errors of firmware tables. It is loaded

@@ -118,7 +118,7 @@ impl fmt::Debug for Node<'_> {
 }
 
 impl<'a> Node<'a> {
-    /// What it is.
+    /// Its kind.
     #[must_use]
     pub fn kind(&self) -> Kind {
         self.entry().kind
@@ -136,7 +136,7 @@ impl<'a> Node<'a> {
         self.entry().hardware_thread
     }
 
-    /// What it lies in.
+    /// The node that contains it.
     #[must_use]
     pub fn parent(&self) -> Option<Self> {
         self.entry().parent.map(|number| Self { topology: self.topology, number })

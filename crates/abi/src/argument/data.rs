@@ -6,8 +6,8 @@ use heddle_engine::datatype::{self, TypeRef};
 use heddle_spec::handle::DatatypeHandle;
 use std::ffi::c_void;
 
-/// The buffer of `count` elements of a datatype, which must be committed, at `address`; and the datatype, which the caller
-/// keeps until the operation is begun.
+/// The buffer of `count` elements of a datatype, which must be committed, at `address`; and the datatype,
+/// which the caller keeps until the operation is begun.
 ///
 /// # Safety
 ///

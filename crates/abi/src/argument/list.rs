@@ -62,8 +62,8 @@ impl<'a, T> ListOut<'a, T> {
 
     /// # Safety
     ///
-    /// `pointer` is null or points to an array nobody else uses meanwhile, and the length later asked for is at most
-    /// that of the array.
+    /// `pointer` is null or points to an array nobody else uses meanwhile, and the length later asked for is
+    /// at most that of the array.
     pub(crate) unsafe fn new(pointer: *mut T) -> Self {
         Self(pointer, PhantomData)
     }
@@ -95,8 +95,8 @@ impl<'a> ListOut<'a, RequestHandle> {
     ///
     /// # Errors
     ///
-    /// `MPI_ERR_ARG` if the program passed a null pointer for an array that is not empty; `MPI_ERR_COUNT` for a
-    /// negative length.
+    /// `MPI_ERR_ARG` if the program passed a null pointer for an array that is not empty; `MPI_ERR_COUNT` for
+    /// a negative length.
     #[inline]
     pub(crate) fn words(self, length: c_int) -> Result<&'a mut [usize]> {
         let handles = self.slice(length_of(length)?)?;

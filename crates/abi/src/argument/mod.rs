@@ -1,8 +1,9 @@
-//! The arguments of MPI functions as their bodies get them: what C passes as a bare pointer comes with checks.
+//! The arguments of MPI functions as their bodies get them: what C passes as a bare pointer comes with
+//! checks.
 //!
-//! Every type here wraps a pointer from C and is made by an unsafe function, in the entry points alone. A null pointer
-//! is an error when it is used, except where the standard gives it a meaning. Buffers of data, addresses, attribute
-//! values and the program's own state stay bare pointers.
+//! Every type here wraps a pointer from C and is made by an unsafe function, in the entry points alone. A
+//! null pointer is an error when it is used, except where the standard gives it a meaning. Buffers of data,
+//! addresses, attribute values and the program's own state stay bare pointers.
 
 mod callback;
 mod counts;

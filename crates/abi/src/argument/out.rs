@@ -11,7 +11,8 @@ pub(crate) struct Out<T>(Option<NonNull<T>>);
 impl<T: Copy> Out<T> {
     /// # Safety
     ///
-    /// `pointer` is null, or valid for writing a `T` until the function returns; where `get` is used, for reading too.
+    /// `pointer` is null, or valid for writing a `T` until the function returns; where `get` is used, for
+    /// reading too.
     pub(crate) unsafe fn new(pointer: *mut T) -> Self {
         Self(NonNull::new(pointer))
     }

@@ -15,7 +15,8 @@ pub(crate) struct StatusOut(Option<NonNull<Status>>);
 impl StatusOut {
     /// # Safety
     ///
-    /// `pointer` is null or points to as many statuses as are later stored; where `update` is used, to one with values.
+    /// `pointer` is null or points to as many statuses as are later stored; where `update` is used, to one
+    /// with values.
     pub(crate) unsafe fn new(pointer: *mut Status) -> Self {
         Self(NonNull::new(pointer))
     }
@@ -25,23 +26,24 @@ impl StatusOut {
         self.0.is_none()
     }
 
-    /// Stores a status, unless it is ignored. `MPI_ERROR` stays as it is: only functions that complete several requests
-    /// set it (MPI 5.0, section 3.2.5).
+    /// Stores a status, unless it is ignored. `MPI_ERROR` stays as it is: only functions that complete
+    /// several requests set it (MPI 5.0, section 3.2.5).
     #[inline]
     pub(crate) fn set(self, status: Status) {
         if let Some(pointer) = self.0 {
             let Status { source, tag, error: _, internal } = status;
-            // SAFETY: `new` was promised that the pointer is valid; these are the first two words of the status.
+            // SAFETY: `new` was promised that the pointer is valid; these are the first two words of the
+            // status.
             unsafe { pointer.cast().write([source, tag]) };
-            // SAFETY: the place of a field in a valid status.
-            let place = unsafe { pointer.byte_add(offset_of!(Status, internal)) };
-            // SAFETY: as above.
-            unsafe { place.cast().write(internal) };
+            // SAFETY: the offset of a field in a valid status.
+            let field = unsafe { pointer.byte_add(offset_of!(Status, internal)) };
+            // SAFETY: a field of a status that is valid for writing, by the promise made to `new`.
+            unsafe { field.cast().write(internal) };
         }
     }
 
-    /// Stores what came of an operation as [`StatusOut::set`] does. In an empty status, which alone has no source,
-    /// `MPI_ERROR` is `MPI_SUCCESS` (MPI 5.0, section 3.7.3).
+    /// Stores the outcome of an operation as [`StatusOut::set`] does. In an empty status, which alone has no
+    /// source, `MPI_ERROR` is `MPI_SUCCESS` (MPI 5.0, section 3.7.3).
     #[inline]
     pub(crate) fn report(self, outcome: &Outcome) {
         if !self.is_ignored() {
@@ -52,7 +54,7 @@ impl StatusOut {
         }
     }
 
-    /// Stores what came of request `index` in an array of statuses, `MPI_ERROR` left as it is.
+    /// Stores the outcome of request `index` in an array of statuses, `MPI_ERROR` left as it is.
     #[inline]
     pub(crate) fn report_at(self, index: usize, outcome: &Outcome) {
         if let Some(pointer) = self.0 {
@@ -66,10 +68,10 @@ impl StatusOut {
         if let Some(pointer) = self.0 {
             // SAFETY: `new` was promised room for as many statuses as there are requests.
             let element = unsafe { pointer.add(index) };
-            // SAFETY: the place of a field in a valid status.
-            let place = unsafe { element.byte_add(offset_of!(Status, error)) };
-            // SAFETY: as above.
-            unsafe { place.cast().write(error) };
+            // SAFETY: the offset of a field in a valid status.
+            let field = unsafe { element.byte_add(offset_of!(Status, error)) };
+            // SAFETY: a field of a status that is valid for writing, by the promise made to `new`.
+            unsafe { field.cast().write(error) };
         }
     }
 
@@ -86,8 +88,8 @@ impl StatusOut {
     }
 }
 
-/// An outcome as the program sees it. The number of bytes takes the first two words of what is the library's own, the
-/// third says whether the operation was cancelled.
+/// An outcome as the program sees it. The number of bytes takes the first two words of what is the library's
+/// own, the third says whether the operation was cancelled.
 #[inline]
 pub(crate) fn status(outcome: &Outcome) -> Status {
     Status {

@@ -41,14 +41,14 @@ pub(crate) struct TextOut(*mut c_char);
 impl TextOut {
     /// # Safety
     ///
-    /// `pointer` is null or points to an array as long as the function's other arguments or the standard's constants
-    /// say.
+    /// `pointer` is null or points to an array as long as the function's other arguments or the standard's
+    /// constants say.
     pub(crate) unsafe fn new(pointer: *mut c_char) -> Self {
         Self(pointer)
     }
 
-    /// Stores `text` as MPI_T returns it (MPI 5.0, section 15.3.3): `length` says how long the array is, and gets how long
-    /// it had to be. A null pointer in either place, or a length of zero, asks for less.
+    /// Stores `text` as MPI_T returns it (MPI 5.0, section 15.3.3): `length` says how long the array is, and
+    /// gets how long it had to be. A null pointer in either place, or a length of zero, asks for less.
     pub(crate) fn offer(self, text: &str, length: Out<c_int>) {
         let Some(capacity) = length.given() else { return };
         if !self.0.is_null() && capacity > 0 {
@@ -58,8 +58,8 @@ impl TextOut {
         length.offer(text.len() as c_int + 1);
     }
 
-    /// Stores `text` with a NUL behind it in an array of `capacity`, cut short if need be. Returns how long it is without
-    /// the NUL.
+    /// Stores `text` with a NUL behind it in an array of `capacity`, cut short if need be. Returns how long
+    /// it is without the NUL.
     ///
     /// # Errors
     ///
@@ -71,9 +71,9 @@ impl TextOut {
         let to = self.0.cast::<u8>();
         // SAFETY: `new` was promised an array of `capacity`, which is more than the text.
         unsafe { to.copy_from_nonoverlapping(text.as_ptr(), text.len()) };
-        // SAFETY: as above.
+        // SAFETY: the array has room for the text and a NUL, by the promise made to `new`.
         let end = unsafe { to.add(text.len()) };
-        // SAFETY: as above.
+        // SAFETY: the array has room for the text and a NUL, by the promise made to `new`.
         unsafe { end.write(0) };
         Ok(text.len() as c_int)
     }

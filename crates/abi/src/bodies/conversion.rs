@@ -1,7 +1,7 @@
 //! Language bindings: conversion of handles, Fortran types, the ABI.
 //!
-//! The integer of a predefined handle is its value; that of any other has bit 30 set, and the index of the object in
-//! its table below that.
+//! The integer of a predefined handle is its value; that of any other has bit 30 set, and the index of the
+//! object in its table below that.
 
 use crate::argument::Out;
 use crate::error::{Error, Result};

@@ -64,7 +64,8 @@ impl Functions {
 /// The program's own state of a generalized request, to be handed to its functions.
 struct State(*mut c_void);
 
-// SAFETY: it is only handed on; MPI may call the program's functions from any thread that completes or cancels.
+// SAFETY: it is only handed on; MPI may call the program's functions from any thread that completes or
+// cancels.
 unsafe impl Send for State {}
 
 impl State {
@@ -100,7 +101,7 @@ impl Attachment for Functions {
 
 impl Drop for Functions {
     fn drop(&mut self) {
-        // The request was freed without being waited for: nobody is there to hear of an error.
+        // The request was freed without being waited for: there is no call to report an error to.
         let _ = self.release();
     }
 }
@@ -115,9 +116,9 @@ pub(crate) fn grequest_start(
     let request = request.place()?;
     // SAFETY: the parameter's type in mpi.h is that of such a function.
     let query = unsafe { query_fn.function::<QueryFunction>() }?;
-    // SAFETY: as above.
+    // SAFETY: the parameter's type in mpi.h is that of such a function.
     let free = Some(unsafe { free_fn.function::<FreeFunction>() }?);
-    // SAFETY: as above.
+    // SAFETY: the parameter's type in mpi.h is that of such a function.
     let cancel = unsafe { cancel_fn.function::<CancelFunction>() }?;
     request.0 = p2p::start_generalized(Box::new(Functions { query, free, cancel, state: extra_state }))?;
     Ok(())

@@ -21,12 +21,12 @@ pub(crate) fn info_create_env(argc: c_int, argv: *mut *mut c_char, new: Out<Info
         for number in 0..usize::try_from(argc).unwrap_or(0) {
             // SAFETY: the program promises `argc` strings.
             let place = unsafe { argv.add(number) };
-            // SAFETY: as above.
+            // SAFETY: the program promises `argc` pointers, and `number` is below that.
             let text = unsafe { place.read() };
             if text.is_null() {
                 break;
             }
-            // SAFETY: a string that ends with NUL, as above.
+            // SAFETY: the program promises strings that end with NUL.
             arguments.push(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned());
         }
     }

@@ -1,4 +1,5 @@
-//! What is measured: every case is one launch of the C program, with its processes, threads and message sizes.
+//! The cases of the benchmarks: every case is one launch of the C program, with its processes, threads and
+//! message sizes.
 
 use super::subject::Subject;
 use Comms::{Hinted, PerThread, Shared};
@@ -6,9 +7,9 @@ use Comms::{Hinted, PerThread, Shared};
 /// How much is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scale {
-    /// What the targets need, short: a first impression.
+    /// The cases of the targets, in short runs: a first impression.
     Quick,
-    /// What the targets need.
+    /// The cases of the targets.
     Targets,
     /// Everything.
     Full,
@@ -63,7 +64,7 @@ impl Comms {
 /// One launch of the C program.
 #[derive(Debug, Clone)]
 pub(crate) struct Case {
-    /// What it measures.
+    /// The quantity that it measures.
     pub(crate) subject: Subject,
     /// Processes.
     pub(crate) ranks: u32,
@@ -196,7 +197,7 @@ fn one_thread(full: bool, cases: &mut Vec<Case>) {
     }
 }
 
-/// Threads of two processes in pairs, and as many pairs of processes beside them.
+/// Threads of two processes in pairs, and beside them the same number of pairs of processes.
 fn thread_pairs(full: bool, cases: &mut Vec<Case>) {
     use Subject::{Bandwidth, Latency, Pairs, Rate};
     for threads in ONE_AND_THREADS {
@@ -274,7 +275,8 @@ fn completion(full: bool, cases: &mut Vec<Case>) {
     }
 }
 
-/// What users complain about: threads that do not look, that duplicate, that come and go; and a program that does everything.
+/// What users complain about: threads that do not look, that duplicate, that come and go; and a program that
+/// does everything.
 fn liveness(full: bool, cases: &mut Vec<Case>) {
     use Subject::{Churn, Dup, Stall};
     for threads in THREADS {

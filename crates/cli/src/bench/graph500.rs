@@ -1,4 +1,5 @@
-//! The Graph500 search of `examples/graph500` as a subject: a program of its own, with other options and other results.
+//! The Graph500 search of `examples/graph500` as a subject: a program of its own, with other options and
+//! other results.
 
 use std::path::{Path, PathBuf};
 
@@ -29,7 +30,7 @@ pub(crate) fn arguments(case: &Case) -> Vec<String> {
     words.split(' ').map(str::to_owned).collect()
 }
 
-/// What the program says of a run, as far as it is used.
+/// The part of the program's report that is used.
 #[derive(Debug, Deserialize)]
 struct Report {
     library: String,

@@ -1,7 +1,8 @@
-//! `heddle bench instructions`: how many instructions the hottest MPI calls take, in Heddle and in the other libraries.
+//! `heddle bench instructions`: how many instructions the hottest MPI calls take, in Heddle and in the other
+//! libraries.
 //!
-//! `tests/instructions/run.py` counts, for one library at a time, under callgrind; the test lane uses the same program. The
-//! counts do not depend on the machine's load, so one round is enough.
+//! `tests/instructions/run.py` counts, for one library at a time, under callgrind; the test lane uses the
+//! same program. The counts do not depend on the machine's load, so one round is enough.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -67,7 +68,7 @@ struct Counted {
     counts: Vec<Count>,
 }
 
-/// What a run leaves on disk.
+/// The files that a run writes.
 #[derive(Debug, Serialize)]
 struct Results {
     command: Vec<String>,

@@ -23,7 +23,7 @@ use crate::report::load::{Load, LoadMeter};
 /// Time for a launcher to end its ranks after SIGTERM, and for everything to vanish after SIGKILL.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// What the launcher of runs waits for.
+/// The events that the launcher of runs waits for.
 enum Event {
     /// The child of this number ended.
     Ended(u64, io::Result<Output>),
@@ -36,7 +36,7 @@ enum Event {
 pub(crate) enum Ending {
     /// By itself, with success.
     Success,
-    /// By itself, without success: how, and what it said.
+    /// By itself, without success: how it ended, and its output.
     Failure(String),
     /// It was ended because it took too long.
     TimedOut,
@@ -128,7 +128,7 @@ impl Runner {
         let group = Pid::from_child(&child);
         let (number, to_events) = (self.number, self.to_events.clone());
         thread::spawn(move || {
-            // As above: nobody to tell means nobody to care.
+            // Sending fails only if the run is over, and then the result is not needed.
             let _ = to_events.send(Event::Ended(number, child.wait_with_output()));
         });
 
@@ -172,7 +172,7 @@ impl Runner {
         Ok(Run { ending: cut_short.unwrap_or(ending), lines, load })
     }
 
-    /// Ends the launch: asks the launcher, then kills what is left.
+    /// Ends the launch: asks the launcher to end, then kills the processes that are left.
     fn end(&self, number: u64, group: Pid, remains: &Remains) -> Option<io::Result<Output>> {
         for signal in [Signal::TERM, Signal::KILL] {
             // The group may be gone already.
@@ -226,7 +226,7 @@ fn arguments(library: &Library, case: &Case, effort: &Effort) -> Vec<String> {
     arguments
 }
 
-/// What came first.
+/// The event that came first.
 enum Waited {
     Ended(io::Result<Output>),
     TimedOut,

@@ -19,7 +19,7 @@ pub(crate) struct Library {
     pub(crate) mpicc: PathBuf,
     /// The launcher.
     pub(crate) mpiexec: PathBuf,
-    /// Arguments of the launcher: nobody binds, pinning is the benchmark's own.
+    /// Arguments of the launcher. They switch binding off: the benchmark pins its threads itself.
     pub(crate) launch_arguments: Vec<OsString>,
     /// Environment of compiler and launcher.
     pub(crate) environment: Vec<(String, OsString)>,
@@ -32,8 +32,8 @@ pub(crate) struct Library {
 }
 
 impl Library {
-    /// Heddle as installed, once with its defaults and once more for each variant named (see [`variant`]); all report the
-    /// performance variables `pvars`.
+    /// Heddle as installed, once with its defaults and once more for each variant named (see [`variant`]);
+    /// all report the performance variables `pvars`.
     ///
     /// # Errors
     ///
@@ -84,8 +84,8 @@ impl Library {
     }
 }
 
-/// The environment of a variant of Heddle: a model, settings, or both, joined by `+`, as `lockq-mcs+VNIS=4`. Settings are
-/// environment variables without their `HEDDLE_`.
+/// The environment of a variant of Heddle: a model, settings, or both, joined by `+`, as `lockq-mcs+VNIS=4`.
+/// Settings are environment variables without their `HEDDLE_`.
 ///
 /// # Errors
 ///

@@ -1,8 +1,8 @@
 //! `heddle bench`: the same C programs, run for Heddle and for other libraries in turn.
 //!
-//! Machines change from one minute to the next, so libraries are compared only within one run: every round runs each
-//! case for each library, one directly after the other, beginning with another library each time. Results are on disk
-//! after every launch.
+//! Machines change from one minute to the next, so libraries are compared only within one run: every round
+//! runs each case for each library, one directly after the other, beginning with another library each time.
+//! Results are on disk after every launch.
 
 mod cases;
 mod compile;
@@ -44,7 +44,7 @@ use crate::report::png;
 use crate::report::run::{INTERRUPTED, results_folder, save, seconds};
 use crate::report::target::{Verdict, number};
 
-/// After so many launches of a case that took too long, a library is not asked again.
+/// The number of launches of a case that may take too long before a library is left out of it.
 const PATIENCE: u32 = 2;
 /// Options of `heddle bench`.
 #[derive(Debug, clap::Args)]
@@ -55,7 +55,7 @@ pub(crate) struct BenchArgs {
     /// What to measure (default: everything).
     #[arg(value_name = "SUBJECT", value_parser = topics())]
     subjects: Vec<Topic>,
-    /// Only what the targets need, in short runs: a first impression in a few minutes.
+    /// Only the cases of the targets, in short runs: a first impression in a few minutes.
     #[arg(long, conflicts_with = "full")]
     quick: bool,
     /// Every size, thread count and kind of communicator.
@@ -70,12 +70,12 @@ pub(crate) struct BenchArgs {
     /// Measure the other libraries alone.
     #[arg(long, alias = "only-peers")]
     no_heddle: bool,
-    /// Measure Heddle under these models too, each a participant of its own in the same rounds, separated by commas: values
-    /// of HEDDLE_MODEL, settings (VNIS=4 for HEDDLE_VNIS=4), or both (lockq-mcs+VNIS=4).
+    /// Measure Heddle under these models too, each a participant of its own in the same rounds, separated by
+    /// commas: values of HEDDLE_MODEL, settings (VNIS=4 for HEDDLE_VNIS=4), or both (lockq-mcs+VNIS=4).
     #[arg(long, alias = "heddle-models", value_delimiter = ',', value_name = "MODEL")]
     models: Vec<String>,
-    /// Performance variables (MPI_T) of Heddle to report beside each figure, separated by commas: what each grows in rank 0
-    /// for a unit of its work.
+    /// Performance variables (MPI_T) of Heddle to report beside each figure, separated by commas: what each
+    /// grows in rank 0 for a unit of its work.
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     pvars: Vec<String>,
     /// Rounds over all libraries.

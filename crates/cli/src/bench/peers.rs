@@ -1,4 +1,5 @@
-//! The other MPI libraries: packages of PyPI, each in a virtual environment of its own that is made on demand.
+//! The other MPI libraries: packages of PyPI, each in a virtual environment of its own that is made on
+//! demand.
 
 use std::ffi::OsString;
 use std::fs;

@@ -43,7 +43,7 @@ impl Axis {
     }
 }
 
-/// What is plotted.
+/// The quantity that is plotted.
 #[derive(Debug, Clone, Copy)]
 enum Plotted {
     /// The figure itself.

@@ -1,4 +1,4 @@
-//! What was measured: the C program's lines, the medians over the rounds, and the file that keeps them.
+//! The record of a run: the C program's lines, the medians over the rounds, and the file that keeps them.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ pub(crate) struct Line {
     pub(crate) window: u32,
     /// Median of the repetitions.
     pub(crate) value: Option<f64>,
-    /// The value of the faster parts of the repetitions: what it may be on a quiet machine.
+    /// The value of the faster parts of the repetitions, an estimate for a quiet machine.
     #[serde(default)]
     pub(crate) calm: Option<f64>,
     /// Unit of the value.
@@ -55,13 +55,13 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// All lines in a program's output; what is not a result is left out.
+    /// All results in a program's output; other lines are left out.
     pub(crate) fn parse_all(text: &str) -> Vec<Self> {
         text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 }
 
-/// What a figure is the figure of.
+/// The case, subject and quantity of a figure.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Key {
     /// The subject, as the C program names it.
@@ -217,7 +217,7 @@ pub(crate) struct Results {
     pub(crate) complete: bool,
     /// The machine.
     pub(crate) machine: Machine,
-    /// Who took part.
+    /// The libraries that took part.
     pub(crate) libraries: Vec<Participant>,
     /// Every launch's lines.
     pub(crate) measurements: Vec<Measurement>,

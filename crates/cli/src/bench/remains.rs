@@ -1,11 +1,11 @@
-//! What a launch may leave behind: processes that left its process group, and files of shared memory.
+//! Remains of a launch: processes that left its process group, and files of shared memory.
 //!
-//! Launchers put ranks into sessions of their own, so that killing the launcher's group does not reach them. Every
-//! launch therefore carries a mark in its environment, which its processes inherit; only marked ones are killed.
-//! Ranks whose launcher was killed become children of this program, so that they are waited for and their processor
-//! time counts as the run's own.
-//! Some libraries leave files in `/dev/shm` even after a good run, which would fill the memory over many launches:
-//! files that appeared during the launch under such a library's name and that no process maps are removed.
+//! Launchers put ranks into sessions of their own, so that killing the launcher's group does not reach them.
+//! Every launch therefore carries a mark in its environment, which its processes inherit; only marked ones
+//! are killed. Ranks whose launcher was killed become children of this program, so that they are waited for
+//! and their processor time counts as the run's own. Some libraries leave files in `/dev/shm` even after a
+//! good run, which would fill the memory over many launches: files that appeared during the launch under such
+//! a library's name and that no process maps are removed.
 
 use std::collections::HashSet;
 use std::fs;

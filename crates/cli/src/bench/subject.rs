@@ -21,7 +21,7 @@ pub(crate) enum Subject {
     Neighbor,
     /// Messages a second completed by tests.
     Testing,
-    /// What a test of a complete and of a pending request costs.
+    /// The cost of a test of a complete and of a pending request.
     Testcost,
     /// Requests a second of client threads to a server process.
     Clients,
@@ -87,11 +87,11 @@ impl Subject {
     }
 }
 
-/// What the command line may ask for: a subject, or several under one name.
+/// A name on the command line: a subject, or several subjects.
 #[derive(Debug, Clone)]
 pub(crate) struct Topic(Vec<Subject>);
 
-/// Topics of several subjects: name, what it is, subjects.
+/// Topics of several subjects: name, meaning, subjects.
 const GROUPS: [(&str, &str, &[Subject]); 2] = [
     ("regimes", "Latency regime (clients) and throughput regime (rate)", &[Subject::Clients, Subject::Rate]),
     (

@@ -1,4 +1,5 @@
-//! The targets that concern many threads: threads as good as processes, fair, and never slower for being many.
+//! The targets that concern many threads: threads as good as processes, fair, and never slower for being
+//! many.
 
 use super::figures::{COMMS, Figures, MULTIPLE, SINGLE};
 use super::record::Key;

@@ -30,7 +30,7 @@ pub(crate) struct Picture {
 /// A question: figures of several participants along one axis.
 #[derive(Debug)]
 pub(crate) struct Panel {
-    /// What is shown, with its unit.
+    /// The quantity shown, with its unit.
     pub(crate) title: String,
     /// What lies along the horizontal axis.
     pub(crate) axis: &'static str,

@@ -9,7 +9,7 @@ pub(crate) enum BenchError {
     /// A file or folder could not be read or written.
     #[error("cannot {what} {}: {source}", path.display())]
     File {
-        /// What was tried.
+        /// The action that failed.
         what: &'static str,
         /// On what.
         path: PathBuf,
@@ -42,13 +42,13 @@ pub(crate) enum BenchError {
         program: String,
         /// How it ended.
         status: String,
-        /// The end of what it said.
+        /// The end of its output.
         tail: String,
     },
     /// None of the wanted libraries can be measured.
     #[error("there is no library to measure")]
     NothingToMeasure,
-    /// Options that do not go together, or name what is not there.
+    /// Options that do not go together, or name something that does not exist.
     #[error("{0}")]
     Options(String),
     /// Results could not be turned into JSON.

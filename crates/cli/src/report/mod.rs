@@ -1,4 +1,4 @@
-//! What the benchmarks of MPI and of locks share: the machine, its load, rounds, targets, pictures, the
+//! Parts that the benchmarks of MPI and of locks share: the machine, its load, rounds, targets, pictures, the
 //! folder of a run.
 
 pub(crate) mod chart;

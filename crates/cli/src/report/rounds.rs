@@ -1,6 +1,6 @@
 //! Figures over several rounds.
 
-/// With so many undisturbed rounds, the disturbed ones are left out of a figure.
+/// The number of undisturbed rounds from which on disturbed ones are left out of a figure.
 pub(crate) const ENOUGH_ROUNDS: usize = 3;
 
 /// The middle value; the mean of the two middle ones of an even number; nothing of none.

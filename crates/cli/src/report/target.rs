@@ -24,7 +24,7 @@ pub(crate) enum Verdict {
     NotMeasured,
 }
 
-/// A target and what was measured for it.
+/// A target and its measured value.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Target {
     /// What has to hold.

@@ -1,6 +1,6 @@
-//! What a reduction is done with.
+//! The computation of a reduction.
 
-/// Computes `inout = in OP inout` on as many elements as the last argument says.
+/// Computes `inout = in OP inout`; the last argument is the number of elements.
 ///
 /// # Safety
 /// The first buffer must be readable and the second also writable for that many elements of the type that

@@ -101,7 +101,7 @@ unsafe fn apply<T: Copy, O: Operator<T>>(input: *const u8, inout: *mut u8, count
     }
     // SAFETY: the kernel's caller vouches for `count` elements, and a packed type needs no alignment.
     let input = unsafe { std::slice::from_raw_parts(input.cast::<Packed<T>>(), count) };
-    // SAFETY: as above; the buffers do not overlap.
+    // SAFETY: the kernel's caller vouches for `count` elements that do not overlap the input.
     let inout = unsafe { std::slice::from_raw_parts_mut(inout.cast::<Packed<T>>(), count) };
     for (a, b) in input.iter().zip(inout) {
         b.0 = O::apply(a.0, b.0);

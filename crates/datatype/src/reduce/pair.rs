@@ -8,7 +8,7 @@ use super::computation::Kernel;
 use super::long_double::LongDouble;
 use crate::basic::Kind;
 
-/// Decides by the comparison of the input's value with the other one, and of the indices, what is kept.
+/// Decides whether the input's pair is kept, by comparing its value and its index with the other pair's.
 pub(super) trait Choice {
     /// Whether the input's pair is taken.
     fn takes_input(values: Option<Ordering>, indices: Option<Ordering>) -> bool;
@@ -62,18 +62,18 @@ unsafe fn locate<V, I, C, const INDEX: usize, const EXTENT: usize>(
         let a = input.wrapping_add(element * EXTENT);
         let b = inout.wrapping_add(element * EXTENT);
         let (value_at, index_at) = (b.cast::<V>(), b.wrapping_add(INDEX).cast::<I>());
-        // SAFETY: the kernel's caller vouches for `count` elements in both buffers; the same below.
+        // SAFETY: the kernel's caller vouches for `count` elements in both buffers.
         let value = unsafe { a.cast::<V>().read_unaligned() };
-        // SAFETY: as above.
+        // SAFETY: the kernel's caller vouches for `count` elements in both buffers.
         let index = unsafe { a.wrapping_add(INDEX).cast::<I>().read_unaligned() };
-        // SAFETY: as above.
+        // SAFETY: the kernel's caller vouches for `count` elements in both buffers.
         let other_value = unsafe { value_at.read_unaligned() };
-        // SAFETY: as above.
+        // SAFETY: the kernel's caller vouches for `count` elements in both buffers.
         let other_index = unsafe { index_at.read_unaligned() };
         if C::takes_input(value.partial_cmp(&other_value), index.partial_cmp(&other_index)) {
-            // SAFETY: as above.
+            // SAFETY: the kernel's caller vouches for `count` elements in both buffers.
             unsafe { value_at.write_unaligned(value) };
-            // SAFETY: as above.
+            // SAFETY: the kernel's caller vouches for `count` elements in both buffers.
             unsafe { index_at.write_unaligned(index) };
         }
     }

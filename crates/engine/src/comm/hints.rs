@@ -17,21 +17,15 @@ use crate::info::Entries;
 use heddle_message::context::{BrokenPromise, Choice, Plane};
 use heddle_message::domain::{self, Domain};
 use heddle_message::matching::Key;
+use heddle_settings::info_keys::{ALLOW_OVERTAKING, EXACT_LENGTH, NO_ANY_SOURCE, NO_ANY_TAG, VNI};
 use heddle_spec::constants as mpi;
 use std::sync::PoisonError;
 
-/// The hint that names a VNI.
-const VNI: &str = "heddle_vni";
 /// Its value where no VNI was named.
 const DEFAULT_VNI: &str = "default";
-/// The promise that no receive leaves the tag open.
-const NO_ANY_TAG: &str = "mpi_assert_no_any_tag";
-/// The promise that no receive leaves the source open.
-const NO_ANY_SOURCE: &str = "mpi_assert_no_any_source";
 
 /// The promises; each is "true" or "false", and "false" when nothing was said.
-const PROMISES: [&str; 4] =
-    [NO_ANY_TAG, NO_ANY_SOURCE, "mpi_assert_exact_length", "mpi_assert_allow_overtaking"];
+const PROMISES: [&str; 4] = [NO_ANY_TAG, NO_ANY_SOURCE, EXACT_LENGTH, ALLOW_OVERTAKING];
 
 impl Comm {
     /// Takes note of the promises that a program makes for a living communicator.

@@ -3,19 +3,19 @@
 use super::object::{COMMS, Comm};
 use super::predefined;
 use crate::error::{Error, Result};
-use heddle_objects::lifetime::hazard::{Hold, KeptPlace};
+use heddle_objects::lifetime::hazard::{KeptSlot, Protection};
 use heddle_objects::table::Ref;
 use heddle_spec::constants as mpi;
 use std::ops::Deref;
 use std::ptr::NonNull;
 
 /// A communicator in use by a call, in the call's thread. It is not counted, as a rule: predefined ones live as long as MPI,
-/// and for others the thread has a `Hold`.
+/// and for others the thread has a `Protection`.
 #[derive(Debug)]
 pub struct CommRef {
     comm: NonNull<Comm>,
     handle: usize,
-    hold: Hold,
+    protection: Protection,
 }
 
 // SAFETY: others may use the communicator while the call's thread holds it; it stays where it is.
@@ -71,7 +71,7 @@ impl Deref for CommRef {
 impl Drop for CommRef {
     #[inline(always)]
     fn drop(&mut self) {
-        if !self.hold.give_up() {
+        if !self.protection.release() {
             self.give_up_counted();
         }
     }
@@ -98,7 +98,7 @@ impl From<(usize, Ref<Comm>)> for KeptComm {
         let address = NonNull::from(&*comm);
         let index = comm.into_index();
         debug_assert_eq!(index, index_of(handle));
-        KeptComm(CommRef { comm: address, handle, hold: Hold::COUNTED })
+        KeptComm(CommRef { comm: address, handle, protection: Protection::COUNTED })
     }
 }
 
@@ -115,8 +115,8 @@ impl CommRef {
         if handle == mpi::MPI_COMM_SELF {
             return CommRef::comm_self();
         }
-        match COMMS.hold(handle, KeptPlace::Comm) {
-            Some(held) => Ok(CommRef { comm: held.value, handle, hold: held.hold }),
+        match COMMS.protect(handle, KeptSlot::Comm) {
+            Some(held) => Ok(CommRef { comm: held.value, handle, protection: held.protection }),
             None => Err(bad_handle(handle)),
         }
     }
@@ -131,7 +131,7 @@ impl CommRef {
             // SAFETY: predefined communicators stay.
             return Some(look(unsafe { world.as_ref() }));
         }
-        let comm = COMMS.peek(handle, KeptPlace::Comm)?;
+        let comm = COMMS.peek(handle, KeptSlot::Comm)?;
         // SAFETY: the thread's hazard slot names it, and keeps it until the thread uses another communicator.
         Some(look(unsafe { comm.as_ref() }))
     }
@@ -140,7 +140,7 @@ impl CommRef {
     #[must_use]
     pub fn keep(&self) -> KeptComm {
         if self.is_predefined() {
-            return KeptComm(CommRef { comm: self.comm, handle: self.handle, hold: Hold::NOTHING });
+            return KeptComm(CommRef { comm: self.comm, handle: self.handle, protection: Protection::NONE });
         }
         // SAFETY: no reference is taken: this one is forgotten, and the hold keeps the object.
         let held = unsafe { Ref::from_index(&COMMS, index_of(self.handle)) };
@@ -154,7 +154,7 @@ impl CommRef {
     /// # Safety
     /// It is used only as long as a live request names the communicator.
     pub(crate) unsafe fn kept_by_request(&self) -> KeptComm {
-        KeptComm(CommRef { comm: self.comm, handle: self.handle, hold: Hold::NOTHING })
+        KeptComm(CommRef { comm: self.comm, handle: self.handle, protection: Protection::NONE })
     }
 
     /// `MPI_COMM_WORLD`.
@@ -164,7 +164,7 @@ impl CommRef {
     #[inline(always)]
     pub fn world() -> Result<CommRef> {
         let comm = predefined::world()?;
-        Ok(CommRef { comm, handle: mpi::MPI_COMM_WORLD, hold: Hold::NOTHING })
+        Ok(CommRef { comm, handle: mpi::MPI_COMM_WORLD, protection: Protection::NONE })
     }
 
     /// `MPI_COMM_SELF`.
@@ -173,7 +173,7 @@ impl CommRef {
     /// As [`world`](Self::world).
     pub fn comm_self() -> Result<CommRef> {
         let comm = predefined::comm_self()?;
-        Ok(CommRef { comm, handle: mpi::MPI_COMM_SELF, hold: Hold::NOTHING })
+        Ok(CommRef { comm, handle: mpi::MPI_COMM_SELF, protection: Protection::NONE })
     }
 
     /// The handle that led here. The program may have freed it since.

@@ -3,8 +3,8 @@
 use crate::attribute::Attributes;
 use crate::error::{Error, Result};
 use heddle_datatype::Datatype;
-use heddle_objects::lifetime::hazard::{Hold, KeptPlace};
-use heddle_objects::table::{Held, Kind, Ref, Table};
+use heddle_objects::lifetime::hazard::{KeptSlot, Protection};
+use heddle_objects::table::{Kind, Protected, Ref, Table};
 use heddle_spec::constants as mpi;
 use std::ops::Deref;
 use std::ptr::NonNull;
@@ -29,7 +29,7 @@ pub static DERIVED: Table<TypeObject> = unsafe { Table::collected(Kind::Datatype
 #[derive(Debug)]
 pub struct TypeRef {
     datatype: NonNull<Datatype>,
-    hold: Hold,
+    protection: Protection,
 }
 
 // SAFETY: others may use the datatype while the call's thread holds it; it stays where it is.
@@ -48,7 +48,7 @@ impl Deref for TypeRef {
 impl Drop for TypeRef {
     #[inline(always)]
     fn drop(&mut self) {
-        if !self.hold.give_up() {
+        if !self.protection.release() {
             // SAFETY: the share that `derived_anew` made of an `Arc`.
             unsafe { Arc::decrement_strong_count(self.as_ptr()) };
         }
@@ -58,7 +58,7 @@ impl Drop for TypeRef {
 impl TypeRef {
     /// A predefined datatype.
     pub const fn predefined(datatype: &'static Datatype) -> TypeRef {
-        TypeRef { datatype: NonNull::from_ref(datatype), hold: Hold::NOTHING }
+        TypeRef { datatype: NonNull::from_ref(datatype), protection: Protection::NONE }
     }
 
     /// Its address, by which requests name it. Of derived datatypes it is that in their `Arc`.
@@ -82,25 +82,25 @@ pub fn from_handle(handle: usize) -> Result<TypeRef> {
 
 #[inline(always)]
 fn derived(handle: usize) -> Result<TypeRef> {
-    match DERIVED.held_before(handle, KeptPlace::Datatype) {
+    match DERIVED.protected_before(handle, KeptSlot::Datatype) {
         Some(held) => Ok(held_type(held)),
         None => derived_anew(handle),
     }
 }
 
 #[inline(always)]
-fn held_type(held: Held<TypeObject>) -> TypeRef {
+fn held_type(held: Protected<TypeObject>) -> TypeRef {
     // SAFETY: the object is held.
     let object = unsafe { held.value.as_ref() };
     // SAFETY: what an `Arc` leads to is not at the address null.
     let datatype = unsafe { NonNull::new_unchecked(Arc::as_ptr(&object.datatype).cast_mut()) };
-    TypeRef { datatype, hold: held.hold }
+    TypeRef { datatype, protection: held.protection }
 }
 
 #[inline(never)]
 fn derived_anew(handle: usize) -> Result<TypeRef> {
-    let held = DERIVED.hold_anew(handle, KeptPlace::Datatype).ok_or_else(|| bad_handle(handle))?;
-    let counted = held.hold.is_counted();
+    let held = DERIVED.protect_anew(handle, KeptSlot::Datatype).ok_or_else(|| bad_handle(handle))?;
+    let counted = held.protection.is_counted();
     let datatype = held_type(held);
     if counted {
         // What the table has counted is a reference to the object; the call gets a share of the layout in its place.

@@ -3,7 +3,7 @@
 use super::mapping::{self, BY_SOURCE, BY_TAG, NAMED, PLANE, UNKNOWN, is_plain};
 use crate::matching::Key;
 use crate::vni::Vni;
-use heddle_objects::resharding::Layout;
+use heddle_objects::resharding::Sharding;
 use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use heddle_spec::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG};
 
@@ -36,7 +36,7 @@ pub struct Context {
     /// The same VNI.
     default_vni: AtomicPtr<Vni>,
     /// Where the messages of this process to itself are.
-    pub(crate) self_messages: Layout,
+    pub(crate) self_messages: Sharding,
     rank: usize,
 }
 
@@ -48,7 +48,7 @@ impl Context {
             id: AtomicU64::new(UNKNOWN),
             vni: AtomicU32::new(0),
             default_vni: AtomicPtr::new(std::ptr::from_ref(&vnis[0]).cast_mut()),
-            self_messages: Layout::settled(),
+            self_messages: Sharding::pinned(),
             rank,
         };
         context.set_id(id, vnis);

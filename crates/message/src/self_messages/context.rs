@@ -4,14 +4,14 @@ use super::vni;
 use crate::context::{Context, PLANE, Plane, steps};
 use crate::domain::Domain;
 use crate::matching::Key;
-use heddle_objects::resharding::{Own, Route};
+use heddle_objects::resharding::{Route, SelfMessages};
 use heddle_spec::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG};
 
 impl Context {
     /// Whether such messages are, or may come to be, elsewhere than all others.
     #[inline(always)]
     pub fn moves_own(&self) -> bool {
-        !self.self_messages.is_settled()
+        !self.self_messages.is_pinned()
     }
 
     /// Whether a receive or probe with this key may want such messages, and these are not where all others are.
@@ -33,7 +33,7 @@ impl Context {
     /// After a message was sent on that route: spreads them if threads take turns.
     #[inline(always)]
     pub fn spread_if_crowded(&self, domain: &Domain, taken: Route<'_>) {
-        if taken.is_crowded() {
+        if taken.should_shard() {
             self.spread_own(domain);
         }
     }
@@ -59,8 +59,9 @@ impl Context {
         vni::settle(&self.self_messages, domain.vnis(), self.own_messages());
     }
 
-    fn own_messages(&self) -> Own {
-        Own { context: self.id(Plane::PointToPoint), source: self.rank() as i32, home: self.vni() }
+    fn own_messages(&self) -> SelfMessages {
+        let (context, source) = (self.id(Plane::PointToPoint), self.rank() as i32);
+        SelfMessages { context, source, default_vni: self.vni() }
     }
 }
 

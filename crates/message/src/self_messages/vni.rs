@@ -8,7 +8,7 @@ use crate::vni::core::Core;
 use crate::vni::interface::State;
 use crate::vni::{Message, SendArgs, Vni};
 use heddle_model::{Guarded, Path, SectionOf, Whole};
-use heddle_objects::resharding::{Layout, Moved, Mover, Own, Place, Route};
+use heddle_objects::resharding::{Moved, Mover, Route, SelfMessages, Shard, Sharding};
 
 impl Vni {
     /// Sends to this process as `send` does, if the messages are where the route says; `None` otherwise.
@@ -23,11 +23,11 @@ impl Vni {
             Path::Main,
             #[inline(always)]
             move |core| {
-                if !route.holds() {
+                if !route.is_current() {
                     return None;
                 }
                 route.note_sender();
-                Some(core.send_to_self(args, || request(route.vni()), route.is_spread()))
+                Some(core.send_to_self(args, || request(route.vni()), route.is_sharded()))
             },
         )
     }
@@ -39,7 +39,7 @@ impl Vni {
             Path::Main,
             #[inline(always)]
             move |core| {
-                let holds = route.holds();
+                let holds = route.is_current();
                 if holds {
                     request::set_vni(id, route.vni());
                     core.receive(id, key);
@@ -66,19 +66,24 @@ fn movable(vnis: &[Vni]) -> Vec<Movable<'_>> {
     vnis.iter().map(Movable).collect()
 }
 
-/// Spreads messages to oneself over these VNIs, if they still may be: as [`Layout::spread`].
+/// Spreads messages to oneself over these VNIs, if they still may be: as [`Sharding::shard`].
 #[cold]
-pub(super) fn spread(layout: &Layout, vnis: &[Vni], own: Own, vni_of: impl Fn(&Key) -> u32 + Sync) {
-    layout.spread(&Mover::wait(), &movable(vnis), own, vni_of);
+pub(super) fn spread(
+    layout: &Sharding,
+    vnis: &[Vni],
+    own: SelfMessages,
+    vni_of: impl Fn(&Key) -> u32 + Sync,
+) {
+    layout.shard(&Mover::wait(), &movable(vnis), own, vni_of);
 }
 
-/// From now on messages to oneself are at home: as [`Layout::settle`].
+/// From now on messages to oneself are at home: as [`Sharding::pin`].
 #[cold]
-pub(super) fn settle(layout: &Layout, vnis: &[Vni], own: Own) {
-    layout.settle(&Mover::wait(), &movable(vnis), own);
+pub(super) fn settle(layout: &Sharding, vnis: &[Vni], own: SelfMessages) {
+    layout.pin(&Mover::wait(), &movable(vnis), own);
 }
 
-impl Place for Movable<'_> {
+impl Shard for Movable<'_> {
     type Inside = Core<Whole>;
     type Key = Key;
     type Message = Message;
@@ -87,7 +92,7 @@ impl Place for Movable<'_> {
         self.0.whole().with_lock(Path::Main, operation)
     }
 
-    fn take_out(core: &mut Core<Whole>, own: Own) -> Moved<Key, Message> {
+    fn take_out(core: &mut Core<Whole>, own: SelfMessages) -> Moved<Key, Message> {
         let matching = core.meeting(own.context);
         matching.with(Path::Main, |meeting| meeting.matching.take_out(own.context, own.source))
     }

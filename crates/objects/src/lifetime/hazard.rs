@@ -1,12 +1,14 @@
-//! What calls use: each thread publishes the handles in places of its own.
+//! Hazard slots: each thread publishes the handles that its calls use.
 //!
-//! A call that looks up a communicator or datatype writes its handle to a place of its thread, unless it stands there already.
-//! It is not cleared when the call is over but when the thread needs the place, frees the object or ends: so the next call
-//! with the same object finds it by one comparison and need not write anything that others read. What is kept longer than
-//! needed that way is at most what the threads used last, [`KEPT`] objects each.
+//! A call that looks up a communicator or a datatype writes the handle to a hazard slot of its thread, unless
+//! the slot has that handle already. The end of the call does not clear the slot; the thread clears it when
+//! it needs the slot for another object, frees the object, or ends. So the next call with the same object
+//! finds it by one comparison and writes nothing that other threads read. The price: each thread may keep its
+//! last [`KEPT`] objects longer than needed.
 //!
-//! A thread has [`PLACES`] places; calls that need more (nested ones, or `MPI_Alltoallw`) count references instead. A
-//! thread's places are given to another one after its end, so there are as many as there were threads at once.
+//! A thread has [`SLOTS`] slots. Calls that need more (nested ones, or `MPI_Alltoallw`) count references
+//! instead. When a thread ends, its slots go to the next new thread, so their number follows the largest
+//! number of threads at one time.
 
 use crate::fault::{Fault, planted};
 use heddle_platform::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
@@ -15,66 +17,66 @@ use heddle_platform::modelled::never_freed;
 use heddle_platform::{array_of, barrier, const_fn, statics, thread_locals};
 use std::ptr::{null, null_mut};
 
-/// How many objects a thread's calls can use at once without counting.
-const PLACES: usize = if cfg!(loom) { 3 } else { 8 };
+/// The number of objects that a thread's calls can use at once without counting.
+const SLOTS: usize = if cfg!(loom) { 3 } else { 8 };
 
-/// What stands in a place that names nothing.
+/// The content of a slot that names no object.
 const NO_HANDLE: usize = 0;
 
-/// How many of the places go on naming their object between calls.
+/// The number of slots that keep their object between calls.
 const KEPT: usize = 2;
 
-/// A place that goes on naming its object, for objects of one kind.
+/// A slot that keeps its object between calls; there is one for each kind of object.
 #[derive(Debug, Clone, Copy)]
-pub enum KeptPlace {
+pub enum KeptSlot {
     /// Communicators.
     Comm,
     /// Datatypes.
     Datatype,
 }
 
-impl KeptPlace {
-    /// The calling thread's, if it has places.
+impl KeptSlot {
+    /// The calling thread's slot of this kind; `None` if the thread has not published anything yet.
     #[inline(always)]
-    pub fn of_thread(self) -> Option<&'static Place> {
-        of_thread().map(|places| &places.places[self as usize])
+    pub fn of_thread(self) -> Option<&'static HazardSlot> {
+        of_thread().map(|slots| &slots.slots[self as usize])
     }
 }
 
-/// A place where a thread says which object its calls use.
+/// A word in which one thread says which object its calls use. Other threads only read the handle.
 #[derive(Debug)]
-pub struct Place {
-    /// The object's handle, or zero. Written by its thread alone.
+pub struct HazardSlot {
+    /// The object's handle, or zero. Only the slot's thread writes it.
     handle: AtomicUsize,
-    /// Where the object is, if there is one. Only its thread looks here.
-    slot: Cell<*const ()>,
-    /// How many uses of the object there are in calls of the thread. Only its thread looks here.
+    /// The object's entry in its table. Only the slot's thread uses it.
+    entry: Cell<*const ()>,
+    /// The number of the thread's running calls that use the object. Only the slot's thread uses it.
     users: Cell<u32>,
 }
 
-/// The places of a thread.
+/// The slots of a thread.
 #[derive(Debug)]
 #[repr(align(128))]
-struct Places {
-    places: [Place; PLACES],
+struct ThreadSlots {
+    slots: [HazardSlot; SLOTS],
     taken: AtomicBool,
-    /// Set before it is put into the list.
-    next: AtomicPtr<Places>,
+    /// Written before this joins the list of all.
+    next: AtomicPtr<ThreadSlots>,
 }
 
-// SAFETY: the cells are used by the thread alone that has taken the places; that they are given from one thread to the next
-// is ordered by `taken`.
-unsafe impl Sync for Places {}
+// SAFETY: only the thread that has taken the slots uses the cells; `taken` orders one thread's uses before
+// the next one's.
+unsafe impl Sync for ThreadSlots {}
 
 statics! {
-    /// All threads' places. The list only grows, at its beginning.
-    static ALL: AtomicPtr<Places> = AtomicPtr::new(null_mut());
+    /// All threads' slots. The list only grows, at its beginning.
+    static ALL: AtomicPtr<ThreadSlots> = AtomicPtr::new(null_mut());
 }
 
-heddle_platform::thread_slot!(mine, "heddle_engine_places_slot");
+heddle_platform::thread_slot!(mine, "heddle_objects_hazard_slots");
 
-/// Returns a thread's places when it ends.
-struct ReturnAtExit(Cell<Option<&'static Places>>);
+/// Returns a thread's slots when it ends.
+struct ReturnAtExit(Cell<Option<&'static ThreadSlots>>);
 
 thread_locals! {
     static ENDING: Cell<bool> = Cell::new(false);
@@ -83,177 +85,183 @@ thread_locals! {
 
 impl Drop for ReturnAtExit {
     fn drop(&mut self) {
-        // It has no destructor and so is there still, but not in a model.
+        // `ENDING` has no destructor, so it still exists here, except under the model checker.
         let _ = ENDING.try_with(|ending| ending.set(true));
-        if let Some(places) = self.0.get() {
+        if let Some(slots) = self.0.get() {
             mine::set(null_mut());
-            for place in &places.places {
-                // What a call was using when the thread was ended in it stays: nobody knows how far it had come.
-                if place.users.get() == 0 {
-                    place.clear();
+            for slot in &slots.slots {
+                // A thread that was ended inside a call leaves its object protected: nobody knows how far the
+                // call had come.
+                if slot.users.get() == 0 {
+                    slot.clear();
                 }
             }
-            // Release: pairs with the Acquire in `take_places`.
+            // Release: pairs with the Acquire in `take_slots`.
             let order =
-                if planted(Fault::PlacesRelaxedReturn) { Ordering::Relaxed } else { Ordering::Release };
-            places.taken.store(false, order);
+                if planted(Fault::SlotsRelaxedReturn) { Ordering::Relaxed } else { Ordering::Release };
+            slots.taken.store(false, order);
         }
     }
 }
 
-impl Place {
+impl HazardSlot {
     const_fn! {
-        const fn new() -> Place {
-            Place { handle: AtomicUsize::new(NO_HANDLE), slot: Cell::new(null()), users: Cell::new(0) }
+        const fn new() -> HazardSlot {
+            HazardSlot { handle: AtomicUsize::new(NO_HANDLE), entry: Cell::new(null()), users: Cell::new(0) }
         }
     }
 
-    /// Where the object of a handle is, if this place names it: then it exists, and may be [held again](Hold::again).
+    /// The table entry of the object with this handle, if this slot names it. The object then exists, and the
+    /// thread may [protect it again](Protection::again).
     #[inline(always)]
-    pub fn slot_of(&self, handle: usize) -> Option<(&Place, *const ())> {
+    pub fn entry_of(&self, handle: usize) -> Option<(&HazardSlot, *const ())> {
         if handle == NO_HANDLE || self.handle.load(Ordering::Relaxed) != handle {
             return None;
         }
-        Some((self, self.slot.get()))
+        Some((self, self.entry.get()))
     }
 
     fn clear(&self) {
-        // Release: pairs with the Acquire in `for_each`: what calls did with the object is seen by who misses the name.
-        let order = if planted(Fault::HoldClearsSilently) { Ordering::Relaxed } else { Ordering::Release };
+        // Release: pairs with the Acquire in `for_each`. A collector that no longer finds the handle sees
+        // what the calls did.
+        let order = if planted(Fault::HazardClearedRelaxed) { Ordering::Relaxed } else { Ordering::Release };
         self.handle.store(NO_HANDLE, order);
     }
 }
 
-/// What keeps an object for a call: nothing (it is predefined, or a request has it), a counted reference, or a place where
-/// its handle is published. Only the thread that made it may drop it.
+/// The means by which a call keeps an object: none (it is predefined, or a request names it), a counted
+/// reference, or a hazard slot. Only the thread that made it may [release](Protection::release) it.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Hold(usize);
+pub struct Protection(usize);
 
-/// The place is to be cleared after its last use.
+/// A flag beside the slot's address: the slot is cleared after its last use.
 const CLEARED: usize = 2;
 
-impl Hold {
+impl Protection {
     /// For an object that lives as long as MPI, or that a request keeps.
-    pub const NOTHING: Hold = Hold(0);
-    /// The hold owns a counted reference.
-    pub const COUNTED: Hold = Hold(1);
+    pub const NONE: Protection = Protection(0);
+    /// The call owns a counted reference.
+    pub const COUNTED: Protection = Protection(1);
 
-    /// One more use of an object that the thread's own place names.
+    /// One more use of the object that this slot of the calling thread names.
     #[inline(always)]
-    pub fn again(place: &'static Place) -> Hold {
-        place.users.set(place.users.get() + 1);
-        Hold(std::ptr::from_ref(place).expose_provenance())
+    pub fn again(slot: &'static HazardSlot) -> Protection {
+        slot.users.set(slot.users.get() + 1);
+        Protection(std::ptr::from_ref(slot).expose_provenance())
     }
 
-    /// Publishes a handle in the preferred place or another one, and then asks whether it is valid. `None` if it is not;
-    /// `Some(None)` if the thread has no place left.
+    /// Publishes a handle in the preferred slot, or another one, and only then checks that the handle is
+    /// valid. Returns `None` if it is not, and `Some(None)` if the thread has no slot left.
     pub fn publish(
         handle: usize,
-        preferred: KeptPlace,
-        slot: *const (),
+        preferred: KeptSlot,
+        entry: *const (),
         is_valid: impl Fn() -> bool,
-    ) -> Option<Option<Hold>> {
-        let Some((place, cleared)) = free_place(preferred) else { return Some(None) };
-        let too_early = planted(Fault::HoldChecksFirst).then(&is_valid);
-        // Release: it replaces another name, as `clear` does.
-        let order = if planted(Fault::HoldReplacesSilently) { Ordering::Relaxed } else { Ordering::Release };
-        place.handle.store(handle, order);
-        if !planted(Fault::HoldWithoutLight) {
+    ) -> Option<Option<Protection>> {
+        let Some((slot, cleared)) = free_slot(preferred) else { return Some(None) };
+        let too_early = planted(Fault::HazardCheckedFirst).then(&is_valid);
+        // Release: like `clear`, this ends the protection of the object that the slot named before.
+        let order = if planted(Fault::HazardReplacedRelaxed) { Ordering::Relaxed } else { Ordering::Release };
+        slot.handle.store(handle, order);
+        if !planted(Fault::HazardWithoutLight) {
             // Pairs with the heavy barrier of the collector.
             barrier::light();
         }
         if !too_early.unwrap_or_else(is_valid) {
-            place.clear();
+            slot.clear();
             return None;
         }
-        place.slot.set(slot);
-        Some(Some(Hold(Hold::again(place).0 | cleared)))
+        slot.entry.set(entry);
+        Some(Some(Protection(Protection::again(slot).0 | cleared)))
     }
 
     #[inline(always)]
-    fn is_nothing(&self) -> bool {
-        self.0 == Hold::NOTHING.0
+    fn is_none(&self) -> bool {
+        self.0 == Protection::NONE.0
     }
 
-    /// Whether the hold owns a counted reference.
+    /// Whether the call owns a counted reference.
     #[inline(always)]
     pub fn is_counted(&self) -> bool {
-        self.0 == Hold::COUNTED.0
+        self.0 == Protection::COUNTED.0
     }
 
-    /// Gives the object up; returns false, having done nothing, if that takes counting.
+    /// Ends the call's use of the object. Returns false, having done nothing, if the caller has to drop a
+    /// counted reference.
     #[inline(always)]
-    pub fn give_up(&self) -> bool {
-        if self.0 & (Hold::COUNTED.0 | CLEARED) != 0 {
-            return self.give_up_slowly();
+    pub fn release(&self) -> bool {
+        if self.0 & (Protection::COUNTED.0 | CLEARED) != 0 {
+            return self.release_slowly();
         }
-        if !self.is_nothing() {
-            let place = self.place();
-            place.users.set(place.users.get() - 1);
+        if !self.is_none() {
+            let slot = self.slot();
+            slot.users.set(slot.users.get() - 1);
         }
         true
     }
 
     #[inline(never)]
-    fn give_up_slowly(&self) -> bool {
+    fn release_slowly(&self) -> bool {
         if self.is_counted() {
             return false;
         }
-        let place = self.place();
-        place.users.set(place.users.get() - 1);
-        if place.users.get() == 0 {
-            place.clear();
+        let slot = self.slot();
+        slot.users.set(slot.users.get() - 1);
+        if slot.users.get() == 0 {
+            slot.clear();
         }
         true
     }
 
-    /// The place where the object is published.
+    /// The slot that names the object.
     #[inline(always)]
-    fn place(&self) -> &'static Place {
-        // SAFETY: neither of the other two, so the address of a place; places are never freed.
-        unsafe { &*std::ptr::with_exposed_provenance::<Place>(self.0 & !CLEARED) }
+    fn slot(&self) -> &'static HazardSlot {
+        // SAFETY: the callers have excluded `NONE` and `COUNTED`, so this is the address of a slot; slots are
+        // never freed.
+        unsafe { &*std::ptr::with_exposed_provenance::<HazardSlot>(self.0 & !CLEARED) }
     }
 }
 
 #[inline(always)]
-fn of_thread() -> Option<&'static Places> {
-    // SAFETY: null, or places that are never freed.
-    unsafe { mine::get().cast::<Places>().as_ref() }
+fn of_thread() -> Option<&'static ThreadSlots> {
+    // SAFETY: the word is null, or the address of slots, which are never freed.
+    unsafe { mine::get().cast::<ThreadSlots>().as_ref() }
 }
 
-/// A place for another object: the preferred one, if no call is using what it names. With what the hold has to know.
+/// A slot for another object: the preferred one, unless a running call uses the object that it names. The
+/// number is `CLEARED` or 0, for the protection's word.
 #[inline(never)]
-fn free_place(preferred: KeptPlace) -> Option<(&'static Place, usize)> {
-    let places = match of_thread() {
-        Some(places) => places,
+fn free_slot(preferred: KeptSlot) -> Option<(&'static HazardSlot, usize)> {
+    let slots = match of_thread() {
+        Some(slots) => slots,
         None if ENDING.with(Cell::get) => return None,
         None => {
-            let places = take_places();
-            mine::set(std::ptr::from_ref(places).cast_mut().cast());
-            AT_EXIT.with(|at_exit| at_exit.0.set(Some(places)));
-            places
+            let slots = take_slots();
+            mine::set(std::ptr::from_ref(slots).cast_mut().cast());
+            AT_EXIT.with(|at_exit| at_exit.0.set(Some(slots)));
+            slots
         }
     };
-    let unused = |place: &&Place| place.users.get() == 0;
-    let first = Some(&places.places[preferred as usize]).filter(unused).map(|place| (place, 0));
-    first.or_else(|| places.places[KEPT..].iter().find(unused).map(|place| (place, CLEARED)))
+    let unused = |slot: &&HazardSlot| slot.users.get() == 0;
+    let first = Some(&slots.slots[preferred as usize]).filter(unused).map(|slot| (slot, 0));
+    first.or_else(|| slots.slots[KEPT..].iter().find(unused).map(|slot| (slot, CLEARED)))
 }
 
-/// Places that no thread has.
-fn take_places() -> &'static Places {
+/// ThreadSlots that no thread has.
+fn take_slots() -> &'static ThreadSlots {
     let take =
-        |places: &&Places| !places.taken.swap(true, Ordering::Acquire) || planted(Fault::PlacesPlainTake);
-    let free = all().filter(|places| !places.taken.load(Ordering::Relaxed)).find(take);
+        |slots: &&ThreadSlots| !slots.taken.swap(true, Ordering::Acquire) || planted(Fault::SlotsPlainTake);
+    let free = all().filter(|slots| !slots.taken.load(Ordering::Relaxed)).find(take);
     free.unwrap_or_else(|| {
-        let new = Box::into_raw(Box::new(Places {
-            places: array_of![Place::new(); PLACES],
+        let new = Box::into_raw(Box::new(ThreadSlots {
+            slots: array_of![HazardSlot::new(); SLOTS],
             taken: AtomicBool::new(true),
             next: AtomicPtr::new(null_mut()),
         }));
-        // SAFETY: made above; places are never freed.
+        // SAFETY: `new` comes from a box made here, and slots are never freed.
         unsafe { never_freed(new) };
-        // SAFETY: as above.
-        let new: &'static Places = unsafe { &*new };
+        // SAFETY: `new` comes from a box made here, and slots are never freed.
+        let new: &'static ThreadSlots = unsafe { &*new };
         let mut first = ALL.load(Ordering::Relaxed);
         loop {
             new.next.store(first, Ordering::Relaxed);
@@ -267,29 +275,31 @@ fn take_places() -> &'static Places {
     })
 }
 
-fn all() -> impl Iterator<Item = &'static Places> {
-    // SAFETY: null, or places that are never freed.
-    let behind = |place: &AtomicPtr<Places>| unsafe { place.load(Ordering::Acquire).as_ref() };
-    std::iter::successors(behind(&ALL), move |places| behind(&places.next))
+fn all() -> impl Iterator<Item = &'static ThreadSlots> {
+    // SAFETY: the pointer is null, or leads to slots, which are never freed.
+    let behind = |slot: &AtomicPtr<ThreadSlots>| unsafe { slot.load(Ordering::Acquire).as_ref() };
+    std::iter::successors(behind(&ALL), move |slots| behind(&slots.next))
 }
 
-/// Clears the calling thread's places of an object that it has freed.
+/// Clears the calling thread's slots that name an object which the thread has freed and no running call of it
+/// uses.
 pub fn forget(handle: usize) {
-    let places = of_thread().into_iter().flat_map(|places| &places.places);
-    for place in places.filter(|place| place.users.get() == 0) {
-        if place.handle.load(Ordering::Relaxed) == handle {
-            place.clear();
+    let slots = of_thread().into_iter().flat_map(|slots| &slots.slots);
+    for slot in slots.filter(|slot| slot.users.get() == 0) {
+        if slot.handle.load(Ordering::Relaxed) == handle {
+            slot.clear();
         }
     }
 }
 
-/// Hands all published handles to `found`. Those published before the caller's last heavy barrier, by calls that have found
-/// the handle valid, are among them unless they were cleared since; then what the calls did is seen by the caller.
+/// Hands all published handles to `found`. A handle that was published before the caller's last heavy
+/// barrier, by a call that then found it valid, is among them unless its slot was cleared or reused since; in
+/// that case the caller sees everything that the call did.
 pub(super) fn for_each(found: &mut dyn FnMut(usize)) {
-    for places in all() {
-        for place in &places.places {
+    for slots in all() {
+        for slot in &slots.slots {
             // Acquire: pairs with the Releases in `clear` and `publish`.
-            match place.handle.load(Ordering::Acquire) {
+            match slot.handle.load(Ordering::Acquire) {
                 NO_HANDLE => {}
                 handle => found(handle),
             }
@@ -299,7 +309,7 @@ pub(super) fn for_each(found: &mut dyn FnMut(usize)) {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::KeptPlace::{Comm, Datatype};
+    use super::KeptSlot::{Comm, Datatype};
     use super::*;
 
     fn is_published(handle: usize) -> bool {
@@ -308,63 +318,70 @@ mod tests {
         found
     }
 
-    fn publish(handle: usize, preferred: KeptPlace) -> Option<Hold> {
-        Hold::publish(handle, preferred, null(), || true).expect("valid")
+    fn publish(handle: usize, preferred: KeptSlot) -> Option<Protection> {
+        Protection::publish(handle, preferred, null(), || true).expect("valid")
     }
 
     fn in_a_thread(body: impl FnOnce() + Send) {
-        // Joined: a scope alone does not wait for what the thread does at its end.
+        // Joined: a scope alone does not wait for the destructors of a thread's locals.
         std::thread::scope(|scope| scope.spawn(body).join().expect("no panic"));
     }
 
     #[test]
-    fn a_place_names_its_object_until_it_is_needed_or_the_object_is_freed() {
+    fn a_slot_names_its_object_until_it_is_needed_or_the_object_is_freed() {
         in_a_thread(|| {
-            let hold = publish(0xabc0, Comm).expect("a place");
-            hold.give_up();
+            let protection = publish(0xabc0, Comm).expect("a slot");
+            protection.release();
             assert!(is_published(0xabc0), "the next call finds it");
-            assert!(Comm.of_thread().is_some_and(|place| place.slot_of(0xabc0).is_some()));
-            let other = publish(0xabc1, Comm).expect("the same place");
+            assert!(Comm.of_thread().is_some_and(|slot| slot.entry_of(0xabc0).is_some()));
+            let other = publish(0xabc1, Comm).expect("the same slot");
             assert!(!is_published(0xabc0) && is_published(0xabc1));
             forget(0xabc1);
             assert!(is_published(0xabc1), "it is in use");
-            other.give_up();
+            other.release();
             forget(0xabc1);
             assert!(!is_published(0xabc1));
-            assert_eq!(Hold::publish(0xabc2, Comm, null(), || false), None);
+            assert_eq!(Protection::publish(0xabc2, Comm, null(), || false), None);
             assert!(!is_published(0xabc2));
-            publish(0xabc3, Datatype).expect("a place").give_up();
+            publish(0xabc3, Datatype).expect("a slot").release();
         });
         assert!(!is_published(0xabc3), "the thread has ended");
     }
 
     #[test]
-    fn a_thread_has_so_many_places_and_no_more() {
+    fn a_thread_has_a_fixed_number_of_slots() {
         in_a_thread(|| {
-            let handles: Vec<usize> = (0..PLACES - 1).map(|n| 0xdef0 + n).collect();
-            let holds: Vec<Hold> = handles.iter().map(|h| publish(*h, Datatype).expect("a place")).collect();
+            let handles: Vec<usize> = (0..SLOTS - 1).map(|n| 0xdef0 + n).collect();
+            let protections: Vec<Protection> =
+                handles.iter().map(|h| publish(*h, Datatype).expect("a slot")).collect();
             assert_eq!(publish(1, Datatype), None);
             assert!(handles.iter().all(|handle| is_published(*handle)));
-            holds[3].give_up();
-            assert!(!is_published(handles[3]), "only the first places name objects between calls");
-            let again = Hold::again(Datatype.of_thread().expect("places"));
-            holds[0].give_up();
-            assert_eq!(publish(2, Datatype).map(|hold| hold.give_up()), Some(true), "in another place");
+            protections[3].release();
+            assert!(!is_published(handles[3]), "only the first slots name objects between calls");
+            let again = Protection::again(Datatype.of_thread().expect("slots"));
+            protections[0].release();
+            assert_eq!(
+                publish(2, Datatype).map(|protection| protection.release()),
+                Some(true),
+                "in another slot"
+            );
             assert!(is_published(handles[0]), "it has a second user");
-            again.give_up();
-            for (number, hold) in holds.iter().enumerate().filter(|(number, _)| ![0, 3].contains(number)) {
-                hold.give_up();
+            again.release();
+            for (number, protection) in
+                protections.iter().enumerate().filter(|(number, _)| ![0, 3].contains(number))
+            {
+                protection.release();
                 assert!(!is_published(handles[number]));
             }
         });
     }
 
     #[test]
-    fn threads_that_come_and_go_share_places() {
-        let use_a_place = || assert!(publish(0x7770, Comm).expect("a place").give_up());
-        in_a_thread(use_a_place);
+    fn threads_that_come_and_go_share_slots() {
+        let use_a_slot = || assert!(publish(0x7770, Comm).expect("a slot").release());
+        in_a_thread(use_a_slot);
         let before = all().count();
-        (0..100).for_each(|_| in_a_thread(use_a_place));
+        (0..100).for_each(|_| in_a_thread(use_a_slot));
         // Other tests have threads, too, but not a hundred.
         assert!(all().count() < before + 50);
     }

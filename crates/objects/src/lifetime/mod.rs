@@ -1,81 +1,89 @@
-//! What keeps communicators and datatypes alive while calls and requests use them: the choice `Lifetime` of the model.
+//! How communicators and datatypes stay alive while calls and requests use them: the choice `Lifetime` of the
+//! model.
 //!
-//! A program may free a communicator or a datatype as soon as it has begun its last operation with it (MPI 5.0, sections
-//! 5.1.9 and 7.4.3; Goodell et al., Fig. 1). Until that is over something must keep the object.
+//! A program may free a communicator or a datatype as soon as it has begun its last operation with it (MPI
+//! 5.0, sections 5.1.9 and 7.4.3; Goodell et al., Fig. 1). Until that operation is complete, something must
+//! keep the object.
 //!
 //! | lifetime | what a request does about its communicator and its datatype |
 //! |---|---|
 //! | `naive` | counts a reference to each, also to the predefined ones |
 //! | `suppress` | counts a reference to each that is not predefined |
 //! | `collect` | names them in its slot; freed objects are collected when no request names them |
-//! | `none` | nothing: what is freed is never destroyed |
+//! | `none` | nothing: freed objects are never destroyed |
 //!
-//! Source: Goodell, Balaji, Buntinas, Dózsa, Gropp, Kumar, de Supinski and Thakur, "Minimizing MPI resource contention in
-//! multithreaded multicore environments", CLUSTER 2010, DOI 10.1109/CLUSTER.2010.11. Their words: a *GCMO* is an object of a
-//! table made by `Table::collected`; a *transient object* is a request or a call.
+//! Source: Goodell, Balaji, Buntinas, Dózsa, Gropp, Kumar, de Supinski and Thakur, "Minimizing MPI resource
+//! contention in multithreaded multicore environments", CLUSTER 2010, DOI 10.1109/CLUSTER.2010.11. Their
+//! words: a *GCMO* is an object of a table made by `Table::collected`; a *transient object* is a request or a
+//! call.
 //!
 //! | file | idea |
 //! |---|---|
-//! | `hold.rs` | what calls use, published by each thread for itself |
+//! | `hazard.rs` | hazard slots: each thread publishes the handles that its calls use |
 //! | `collector.rs` | the cycle: mark and sweep; when it runs |
-//! | `counts.rs`, `section.rs` | counted references of requests, atomic or in a section |
-//! | `chosen.rs` | the lifetime in use, and the collector of communicators and datatypes |
 //!
-//! Holds, the cycle and the table of objects are model-checked (`loom_tests`).
+//! `heddle-engine` has the lifetime in use with its collector (`lifetime.rs`), and the counted references of
+//! requests (`reference_counts.rs`). Hazard slots, the cycle and the table of objects are model-checked
+//! (`loom_tests`).
 //!
-//! # References, and who knows of them
+//! # References, and how the collector sees them
 //!
 //! | holder | how | seen by the collector |
 //! |---|---|---|
 //! | the user | counted, until `MPI_Comm_free` or `MPI_Type_free` | in the count |
-//! | another object (a matched message, a pending `MPI_Comm_idup`, an error on its way to its handler) | counted | in the count |
-//! | a call | a *hold*: the handle, published in a place of the calling thread, where it may stay after the call | by a look at all threads' places |
-//! | a request | a count, or under `collect` two words in its slot | in the count, or by a look at all slots |
+//! | a matched message, a pending `MPI_Comm_idup`, an error on its way to its handler | counted | in the count |
+//! | a call | a hazard slot of its thread has the handle, also after the call | it reads all hazard slots |
+//! | a request | counted, or under `collect` two words in its slot | in the count, or it reads all slots |
 //!
-//! A datatype made from another one has a share (`Arc`) of that one's layout; no look is needed for those.
+//! A datatype made from another one shares that one's layout (`Arc`), which the collector need not know.
 //!
-//! Calls do not count in any lifetime, as in the paper's library. There a pointer suffices, for it trusts the program; here
-//! a handle that another thread frees at this moment must be harmless, so the call says what it uses and looks only then
-//! whether the handle is still valid. (That is a hazard pointer: Michael, "Hazard pointers: safe memory reclamation for
-//! lock-free objects", IEEE TPDS 15(6), 2004. Its fence is left to the collector: [`heddle_platform::barrier`].)
+//! Calls count references in no lifetime, as in the paper's library. That library uses a plain pointer,
+//! because it trusts the program. Here a handle that another thread frees at this moment must be harmless, so
+//! the call first publishes the handle and then checks that it is still valid. (That is a hazard pointer:
+//! Michael, "Hazard pointers: safe memory reclamation for lock-free objects", IEEE TPDS 15(6), 2004. The
+//! collector issues its fence: [`heddle_platform::barrier`].)
 //!
 //! # Why the collector sees every reference
 //!
-//! A cycle looks, in this order, at: (1) the *eligible* objects: handle invalid, count one, the collector's; (2) after a
-//! [`heavy`](heddle_platform::barrier::heavy) barrier all holds; (3) the states again: an object that is not as before is
-//! left alone; (4) all requests' words; and (5) it claims what nobody names by an exchange that fails if the state is not as
-//! it was at (1).
+//! A cycle takes these steps in order. (1) It finds the *eligible* objects: the handle is invalid, and the
+//! only reference is the collector's. (2) It issues a [`heavy`](heddle_platform::barrier::heavy) barrier and
+//! reads all hazard slots. (3) It reads the objects' states again, and leaves alone each object whose state
+//! has changed. (4) It reads all requests' words. (5) It claims each object that nothing names, by an
+//! exchange that fails if the state is not the one of (1).
 //!
-//! Take an object that is claimed at (5), so it was eligible at (1), and any call that got hold of it.
+//! Take an object that is claimed at (5), and so was eligible at (1), and any call that used it.
 //!
-//! - Its thread published the handle, then found it valid; further calls found it published still. The handle was made
-//!   invalid before (1). So if that first check came after the barrier of (2), it would have found the handle invalid; it
-//!   came before, and by the barrier's guarantee the handle was visible at (2) unless it was cleared or replaced by then.
-//!   Since the object was claimed, it was: after the last call that used it, for places in use are left alone.
-//! - Clearing and replacing are stores with Release, read at (2) with Acquire (or they came before the barrier, which shows
-//!   all that comes before). So **whatever the calls did is visible to steps 3 to 5**: that they made requests of the
-//!   object. It does not matter who ran an operation for its caller: a thread that combines hands the result back, which
-//!   orders its stores before the caller's; and before an operation is posted that may run after the call, its request
-//!   exists and names its objects (`p2p::send::issue`).
-//! - A request is thus seen at (4), and the words in it are those of its own life or, if it is over, of a later one, in
-//!   which case nothing is needed any more. `request::take` and `request::set_buffer` write the words whenever a slot is
-//!   used anew, so no false reference is left from its last use.
-//! - A counted reference that was made of a hold is seen at (3), or was dropped before. One made of a request (only errors
-//!   do that) never begins an operation. One that begins operations (a matched message, a call that ran out of places for
-//!   holds) and is gone at (3) has left the request visible, for it was dropped after the request was made, by a change of
-//!   the same word that (3) reads. One that exists at (3) changes the word.
+//! - The call's thread published the handle, then found it valid; later calls found it still published. The
+//!   handle became invalid before (1). A first check after the barrier of (2) would have found it invalid, so
+//!   the check came before the barrier. By the barrier's guarantee the handle was then visible at (2), unless
+//!   the slot had been cleared or reused. The claim succeeded, so the slot had been cleared or reused, which
+//!   happens only after the last call that uses the object.
+//! - Clearing and reusing are stores with Release, which (2) reads with Acquire (or they came before the
+//!   barrier, which makes visible all that came before it). So **steps 3 to 5 see everything that the calls
+//!   did**, above all the requests that they made. It does not matter which thread ran an operation for its
+//!   caller. A combining thread hands the result back, which orders its stores before the caller's; and the
+//!   request of a posted operation, which may run after the call, exists and names its objects before the
+//!   operation is posted.
+//! - Step (4) therefore sees the request. Its words are those of the request itself or, once it is complete,
+//!   of a later request in the same slot; then the object is no longer needed. Each new use of a slot writes
+//!   the words, so no stale name is left.
+//! - A counted reference made by a protected call is seen at (3), or was dropped before. One made through a
+//!   request (only errors do that) never begins an operation. One that begins operations (a matched message,
+//!   a call that ran out of hazard slots) and is gone at (3) was dropped after its request was made, by a
+//!   change of the word that (3) reads; so the request is visible. One that exists at (3) has changed the
+//!   word.
 //!
-//! No request hands its datatype on to another one, so the look at the slots need not be of one moment.
+//! No request passes its datatype on to another request, so (4) need not read all slots at one moment.
 //!
 //! # Threads that are lost
 //!
-//! The paper's cycle holds the allocation lock: a thread that is cancelled or dies inside blocks all. Here nobody owns a
-//! cycle. Each object is claimed by one exchange on its own state, the set of eligible objects is a bit for each slot,
-//! free slots are a list without a lock, and that a cycle has begun is noted by moving the threshold on. So whatever a
-//! thread leaves undone at any step, the next cycle does, in at most as many steps as there are slots; cycles may also
-//! run at the same time. What is lost with a thread is the memory of the one object that it may be about to destroy, and
-//! what its own holds name. (With `HEDDLE_REFERENCE_COUNTS=locked` the claim itself is inside a section, as all changes of
-//! counts: that option is there for measuring the lock.)
+//! The paper's cycle holds the allocation lock, so a thread that is cancelled or dies inside it blocks all
+//! others. Here no thread owns a cycle. One exchange on its own state claims an object; a bit for each slot
+//! marks the eligible objects; the list of free slots has no lock; a cycle that begins moves the threshold
+//! on. The next cycle does what a lost thread left undone, in a number of steps bounded by the number of
+//! slots, and cycles may run at the same time. A lost thread leaks the one object that it was about to
+//! destroy, and the objects that its hazard slots name. (With `HEDDLE_REFERENCE_COUNTS=locked` the claim is
+//! inside a critical section, like all changes of counts; that option exists to measure the lock.)
 
 mod collector;
 pub mod hazard;

@@ -4,7 +4,8 @@ use crate::fault::{Fault, planted};
 use heddle_sync::Watcher;
 use heddle_sync::watched_state::Watch;
 
-/// Who wants to be told of a message, and which: `K` is a key. Part of a VNI's state.
+/// Sleeping threads, each with the key of the messages that it waits for. Part of a VNI's state, behind its
+/// critical section.
 #[derive(Debug)]
 pub struct Probers<K> {
     list: Vec<(K, Asleep)>,
@@ -16,11 +17,11 @@ impl<K> Default for Probers<K> {
     }
 }
 
-/// A prober's watcher.
+/// The address of a prober's watcher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Asleep(*const Watcher);
 
-// SAFETY: a watcher is made for many threads; that it is alive is `Probers::add`'s promise.
+// SAFETY: any thread may signal a watcher; the caller of `Probers::add` promises that it is alive.
 unsafe impl Send for Asleep {}
 
 impl Asleep {
@@ -28,8 +29,8 @@ impl Asleep {
         Asleep(std::ptr::from_ref(watcher))
     }
 
-    /// Has the watcher signalled when a message comes. `add` [adds](Probers::add) it to the probers, unless the message is there:
-    /// then it returns false.
+    /// Arranges that the watcher is signalled when a message comes. `add` [adds](Probers::add) it to the
+    /// probers, or returns false if the message is there already.
     pub fn watch(watcher: &Watcher, add: impl FnOnce(Asleep) -> bool) -> Watch {
         if !planted(Fault::ProberExpectsLate) {
             watcher.expect();
@@ -45,8 +46,8 @@ impl Asleep {
         }
     }
 
-    /// Takes the watcher out: `remove` [removes](Probers::remove) it from the probers and says whether it was there. If it was
-    /// not, its signal has come or is under way.
+    /// Takes the watcher out: `remove` [removes](Probers::remove) it from the probers and says whether it was
+    /// there. Otherwise its signal has come or is under way.
     pub fn unwatch(watcher: &Watcher, remove: impl FnOnce(Asleep) -> bool) {
         if remove(Asleep::new(watcher)) {
             watcher.excuse();
@@ -56,28 +57,28 @@ impl Asleep {
     /// # Safety
     /// The watcher is alive, and expects a signal.
     unsafe fn wake(self) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that the watcher is alive.
         unsafe { &*self.0 }.signal();
     }
 }
 
 impl<K> Probers<K> {
-    /// Has the watcher signalled once, when a message comes that the key wants.
+    /// Arranges that the watcher is signalled once, when a message comes that matches the key.
     ///
     /// # Safety
-    /// The watcher expects that signal, and stays alive until it was told or [removed](Self::remove).
+    /// The watcher expects that signal, and stays alive until it is signalled or [removed](Self::remove).
     pub unsafe fn add(&mut self, key: K, prober: Asleep) {
         self.list.push((key, prober));
     }
 
-    /// Takes the watcher out. False if it was told.
+    /// Takes the watcher out. False if it was signalled already.
     pub fn remove(&mut self, prober: Asleep) -> bool {
         let before = self.list.len();
         self.list.retain(|(_, other)| *other != prober);
         self.list.len() != before || planted(Fault::ProberAlwaysThere)
     }
 
-    /// A message has come that keys want or not.
+    /// Signals the probers whose keys match a message that has come, as `wants` says.
     #[inline]
     pub fn tell(&mut self, wants: impl Fn(&K) -> bool) {
         if !self.list.is_empty() {
@@ -85,16 +86,17 @@ impl<K> Probers<K> {
         }
     }
 
-    /// All of them: a probe leaves the message to the next one.
+    /// Signals all of them: a probe leaves the message there for the next one.
     #[cold]
     fn tell_those_who_want(&mut self, wants: impl Fn(&K) -> bool) {
         if planted(Fault::ProberToldAgain) {
-            // SAFETY: none: this is a fault.
+            // SAFETY: there is no such promise: this is a fault, for the model checker to find.
             self.list.iter().filter(|(key, _)| wants(key)).for_each(|(_, prober)| unsafe { prober.wake() });
             return;
         }
         for (_, prober) in self.list.extract_if(.., |(key, _)| wants(key)) {
-            // SAFETY: alive while it is in the list, and told once, by the promise of `add`.
+            // SAFETY: the caller of `add` promised that the watcher lives while it is in the list; it is
+            // signalled once.
             unsafe { prober.wake() };
         }
     }

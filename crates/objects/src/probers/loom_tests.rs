@@ -1,31 +1,32 @@
-//! Probers under the model checker: who sleeps is told, once, and nobody signals a watcher that is gone.
+//! Probers under the model checker: each sleeper is signalled, once, and no thread signals a watcher that is
+//! gone.
 
 use super::{Asleep, Probers};
-use crate::canary::must_fail;
 use crate::fault::Fault;
+use crate::sentinel::must_fail;
 use heddle_platform::model::{DEADLOCK, explore};
 use heddle_sync::watched_state::Watch;
 use heddle_sync::{WaitPolicy, Watcher};
 use loom::sync::{Arc, Mutex};
 use loom::thread::{self, JoinHandle};
 
-/// A VNI's section, with the messages that have come and those who wait for them.
+/// The matching of a VNI: messages that have come, and threads that wait for them.
 #[derive(Default)]
-struct Meeting {
+struct Matching {
     messages: Vec<u32>,
     probers: Probers<u32>,
 }
 
-type Section = Arc<Mutex<Meeting>>;
+type Section = Arc<Mutex<Matching>>;
 
-fn inside<R>(section: &Section, operation: impl FnOnce(&mut Meeting) -> R) -> R {
+fn inside<R>(section: &Section, operation: impl FnOnce(&mut Matching) -> R) -> R {
     operation(&mut section.lock().expect("not poisoned"))
 }
 
 fn arrive(section: &Section, message: u32) {
-    inside(section, |meeting| {
-        meeting.messages.push(message);
-        meeting.probers.tell(|key| *key == message);
+    inside(section, |matching| {
+        matching.messages.push(message);
+        matching.probers.tell(|key| *key == message);
     });
 }
 
@@ -33,11 +34,11 @@ fn arrive(section: &Section, message: u32) {
 fn probe(section: &Section, key: u32, waits: bool) {
     let watcher = Watcher::for_all();
     let add = |prober| {
-        inside(section, |meeting| {
-            let wait = !meeting.messages.contains(&key);
+        inside(section, |matching| {
+            let wait = !matching.messages.contains(&key);
             if wait {
                 // SAFETY: expected; and removed below, before it leaves and goes.
-                unsafe { meeting.probers.add(key, prober) };
+                unsafe { matching.probers.add(key, prober) };
             }
             wait
         })
@@ -46,9 +47,9 @@ fn probe(section: &Section, key: u32, waits: bool) {
         watcher.counter().wait(&WaitPolicy::PARK_AT_ONCE);
     }
     if waits {
-        inside(section, |meeting| assert!(meeting.messages.contains(&key), "woken for nothing"));
+        inside(section, |matching| assert!(matching.messages.contains(&key), "woken for nothing"));
     }
-    Asleep::unwatch(&watcher, |prober| inside(section, |meeting| meeting.probers.remove(prober)));
+    Asleep::unwatch(&watcher, |prober| inside(section, |matching| matching.probers.remove(prober)));
     watcher.leave(&WaitPolicy::PARK_AT_ONCE);
     assert_eq!(watcher.counter().missing(), 0);
 }

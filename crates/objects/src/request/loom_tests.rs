@@ -1,9 +1,9 @@
-//! The end of requests under the model checker: who completes, who claims, and who is told.
+//! The end of requests under the model checker: completing, claiming and signalling.
 
 use super::Missing;
 use super::{State, signal_watchers};
-use crate::canary::{must_fail, step};
 use crate::fault::Fault;
+use crate::sentinel::{must_fail, step};
 use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_platform::cell::UnsafeCell;
 use heddle_platform::model::{RACE, explore};
@@ -12,12 +12,12 @@ use heddle_sync::{WaitPolicy, Watcher};
 use loom::sync::Arc;
 use loom::thread::{self, JoinHandle};
 
-/// A request: its state, its handle, and what came of it.
+/// A request: its state, its handle, and its outcome.
 struct Request {
     state: State,
     generation: AtomicU32,
     outcome: UnsafeCell<u32>,
-    /// For a joint request: what its other part leaves.
+    /// For a joint request: the outcome of its other part.
     failed: UnsafeCell<u32>,
     missing: Missing,
 }
@@ -44,7 +44,7 @@ impl Request {
 
     /// Notes the end of a part, which leaves this number.
     fn complete_part(&self, place: &UnsafeCell<u32>, number: u32) {
-        // SAFETY: the place is the part's; loom reports anybody else.
+        // SAFETY: only this part writes here; loom reports any other access.
         place.with_mut(|place| unsafe { *place = number });
         step();
         if self.missing.is_last() {
@@ -72,7 +72,7 @@ impl Request {
         self.state.claim_alone(is_it).then(|| self.consume())
     }
 
-    /// Waits, as the one who owns the request.
+    /// Waits, as the thread that owns the request.
     fn wait(&self) -> u32 {
         while !self.state.claim() {
             thread::yield_now();
@@ -181,7 +181,8 @@ fn tested_by_two() {
     assert_eq!(found, [7], "{ONCE}");
 }
 
-/// One of two testers gets the outcome and uses the slot for another request; the other one, which is late, does not get that.
+/// One of two testers gets the outcome and uses the slot for another request; the other one, which is late,
+/// does not get that.
 fn tested_late() {
     let request = Request::active(0);
     request.complete(7);
@@ -200,9 +201,9 @@ fn tested_late() {
     }
 }
 
-/// A late tester has claimed the slot's next request, whose owner has seen it complete before that: by the time the tester knows
-/// that it is not the one it asked for, the slot is free. (In one thread: loom would let the tester's second exchange come before
-/// the owner's stores although it is later than they are.)
+/// A late tester has claimed the slot's next request, whose owner has seen it complete before that: by the
+/// time the tester knows that it is not the one it asked for, the slot is free. (In one thread: loom would
+/// let the tester's second exchange come before the owner's stores although it is later than they are.)
 fn tested_late_beside_one_who_waits() {
     let request = Request::active(0);
     request.complete(8);
@@ -214,7 +215,7 @@ fn tested_late_beside_one_who_waits() {
 }
 
 const LOST: &str = "a slot was lost";
-const ONCE: &str = "an outcome is taken once, by those who asked for it";
+const ONCE: &str = "an outcome is taken once, by a thread that asked for it";
 
 #[test]
 fn an_outcome_is_whole() {

@@ -1,21 +1,22 @@
-//! How many parts of a joint request are missing.
+//! The number of parts of a joint request that are not complete.
 
 use crate::fault::{Fault, planted};
 use heddle_platform::atomic::{AtomicU32, Ordering};
 
-/// Counts down the parts that are missing.
+/// Counts down the incomplete parts. Any thread may call this.
 #[derive(Debug)]
 pub struct Missing(AtomicU32);
 
 impl Missing {
-    /// All of `parts` parts are missing.
+    /// A count of `parts` incomplete parts.
     pub fn new(parts: u32) -> Missing {
         Missing(AtomicU32::new(parts))
     }
 
-    /// A part is over, and what came of it stands in its place. True for the last one, whose thread sees all places.
+    /// Counts a part whose outcome the caller has written. True for the last part; its thread then sees all
+    /// outcomes.
     pub fn is_last(&self) -> bool {
-        // AcqRel: who counts last sees what the others have left.
+        // AcqRel: the thread that counts last sees the outcomes that the others wrote.
         let order = if planted(Fault::JointRelaxedCount) { Ordering::Relaxed } else { Ordering::AcqRel };
         self.0.fetch_sub(1, order) == 1
     }

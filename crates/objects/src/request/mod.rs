@@ -1,6 +1,7 @@
-//! What threads hand over through a request: its state, the words that name its objects, and the parts of a joint one.
+//! The words by which threads hand a request over: its state, the names of its objects, and the parts of a
+//! joint one.
 //!
-//! The requests themselves, and who may touch what of them, are in `heddle-message`.
+//! `heddle-message` has the requests themselves, and says which thread may touch which part of them.
 
 #[cfg(all(test, loom))]
 mod loom_tests;

@@ -1,10 +1,11 @@
-//! The words by which a request names its communicator and its datatype, and by which others know whether it lives.
+//! The words by which a request names its communicator and its datatype, and the generation that says whether
+//! it lives.
 
 use crate::fault::{Fault, planted};
 use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use std::ptr::null_mut;
 
-/// These words of a slot.
+/// These words of a request's slot.
 #[derive(Debug)]
 pub struct Names<'a, D> {
     /// Odd while a handle is valid.
@@ -16,27 +17,27 @@ pub struct Names<'a, D> {
 }
 
 impl<D> Names<'_, D> {
-    /// The slot is taken for a request on a communicator, which is not alive yet.
+    /// Names the communicator of a new request, which does not live yet.
     #[inline(always)]
     pub fn take(&self, comm: usize) {
         self.comm.store(comm, Ordering::Relaxed);
         self.datatype.store(null_mut(), Ordering::Relaxed);
     }
 
-    /// The request's buffer has this datatype.
+    /// Names the datatype of the request's buffer.
     #[inline(always)]
     pub fn set_datatype(&self, datatype: *mut D) {
-        // Relaxed: who collects reads it after what the caller does next with Release.
+        // Relaxed: the caller's next Release orders it before the collector's read.
         self.datatype.store(datatype, Ordering::Relaxed);
     }
 
-    /// The request lives.
+    /// Makes the request live.
     #[inline(always)]
     pub fn begin(&self) {
         self.set_generation(|last| (last + 1) | 1);
     }
 
-    /// The request is over, and uses nothing any more.
+    /// Ends the request: it uses no object any more.
     #[inline(always)]
     pub fn end(&self) {
         self.set_generation(|last| (last + 1) & !1);
@@ -51,10 +52,12 @@ impl<D> Names<'_, D> {
         self.generation.store(next(generation) & 0x00ff_ffff, order);
     }
 
-    /// Hands the words to `root`, if the request lives. Of one that another thread begins or ends meanwhile, or not.
+    /// Hands the words to `root` if the request lives. If another thread begins or ends it at the same time,
+    /// either may happen.
     #[inline]
     pub fn roots(&self, root: &mut dyn FnMut(usize)) {
-        // Acquire: pairs with the Release in `set_generation`: what was done with the objects before is seen.
+        // Acquire: pairs with the Release in `set_generation`, so the caller sees all earlier uses of the
+        // objects.
         if self.generation.load(Ordering::Acquire) & 1 == 1 {
             root(self.comm.load(Ordering::Relaxed));
             root(self.datatype.load(Ordering::Relaxed).addr());

@@ -1,8 +1,8 @@
-//! The state of a request: who completes it, who claims it, and who is told.
+//! The state word of a request: how a thread completes it, claims it, and is signalled.
 //!
-//! While a request is ACTIVE, the thread that waits for it may leave its [`Watcher`] in the place of the state
-//! (`heddle_sync::watched_state`); whoever completes the request signals it. That takes an atomic exchange at every completion, so
-//! it is done only if the model lets waiters sleep until they are signalled.
+//! While a request is ACTIVE, a waiting thread may put the address of its [`Watcher`] into the state word
+//! (`heddle_sync::watched_state`); the thread that completes the request signals it. That takes an atomic
+//! exchange at every completion, so it happens only if the model lets waiters sleep until they are signalled.
 
 use crate::fault::{Fault, planted};
 use heddle_platform::atomic::{AtomicBool, Ordering};
@@ -14,15 +14,15 @@ const FREE: usize = 0;
 const ACTIVE: usize = 1;
 const COMPLETE: usize = 2;
 const INACTIVE: usize = 3;
-/// Complete, and its outcome is being taken.
+/// Complete, and a thread is taking its outcome.
 const CLAIMED: usize = 4;
 
 statics! {
-    /// Whether those who complete requests look for watchers. Written once, before there are requests.
+    /// Whether completions look for watchers. Written once, before there are requests.
     static SIGNAL: AtomicBool = AtomicBool::new(false);
 }
 
-/// From now on requests can be watched.
+/// Lets requests be watched from now on. To be called before requests are made.
 pub fn signal_watchers() {
     SIGNAL.store(true, Ordering::Relaxed);
 }
@@ -32,7 +32,7 @@ pub fn are_watchers_signalled() -> bool {
     SIGNAL.load(Ordering::Relaxed)
 }
 
-/// See the drawing in the documentation of `request`.
+/// A state word; `heddle-message`'s module `request` draws the states.
 #[derive(Debug)]
 pub struct State(WatchedState);
 
@@ -43,7 +43,7 @@ impl Default for State {
 }
 
 impl State {
-    /// That of a free slot.
+    /// The state of a free slot.
     pub fn new() -> State {
         State(WatchedState::new(FREE))
     }
@@ -54,13 +54,13 @@ impl State {
         self.0.load(Ordering::Relaxed) == FREE
     }
 
-    /// The slot is free from now on.
+    /// Makes the slot free.
     #[inline(always)]
     pub fn set_free(&self) {
         self.0.store(FREE, Ordering::Relaxed);
     }
 
-    /// The request is under way from now on.
+    /// Makes the request active: its operation is under way.
     #[inline(always)]
     pub fn activate(&self) {
         self.0.store(ACTIVE, Ordering::Relaxed);
@@ -82,7 +82,7 @@ impl State {
         self.0.load(Ordering::Acquire) == INACTIVE
     }
 
-    /// The request is complete, and its outcome is written.
+    /// Completes the request, whose outcome the caller has written.
     #[inline(always)]
     pub fn end(&self) {
         if SIGNAL.load(Ordering::Relaxed) {
@@ -101,7 +101,8 @@ impl State {
         self.0.load(Ordering::Acquire) == COMPLETE
     }
 
-    /// Claims a complete request for the calling thread: see [`claim`](super::claim).
+    /// Claims a complete request for the calling thread, which is the only one that may. False if it is not
+    /// complete.
     #[inline(always)]
     pub fn claim(&self) -> bool {
         let complete = self.is_complete();
@@ -111,8 +112,9 @@ impl State {
         complete
     }
 
-    /// Claims a complete request for the calling thread, alone among those that do so by this way. Then `is_it` says whether
-    /// it is the request that was meant.
+    /// Claims a complete request for the calling thread, where other threads may claim it with this function,
+    /// too: one of them gets it. `is_it` then says whether the slot still has the request that the caller
+    /// means.
     pub fn claim_alone(&self, is_it: impl FnOnce() -> bool) -> bool {
         if planted(Fault::RequestClaimedByAll) {
             return self.claim();
@@ -123,8 +125,9 @@ impl State {
         if is_it() || planted(Fault::RequestOfAnyLife) {
             return true;
         }
-        // Another operation's: whoever waits for it sees it complete a moment later, or has seen it complete before and claimed
-        // it all the same. Then it is not given back: the slot may be free by now.
+        // The slot has another request by now. The thread that waits for that one sees it complete a moment
+        // later, or has claimed it in the meantime. In the latter case it is not given back: the slot may be
+        // free by now.
         if planted(Fault::RequestGivenBackBlindly) {
             self.0.store(COMPLETE, Ordering::Release);
         } else {
@@ -133,13 +136,14 @@ impl State {
         false
     }
 
-    /// Has the watcher signalled when the request completes; only after [`signal_watchers`].
+    /// Arranges that the watcher is signalled when the request completes; only after [`signal_watchers`].
     ///
     /// # Safety
-    /// The watcher stays where it is until it was taken out by [`unwatch`](Self::unwatch) and has left.
+    /// The watcher stays alive and in place until [`unwatch`](Self::unwatch) has returned and every signal
+    /// has arrived.
     pub unsafe fn watch(&self, watcher: &Watcher) -> Watch {
-        debug_assert!(are_watchers_signalled(), "nobody would signal");
-        // SAFETY: the caller's promise.
+        debug_assert!(are_watchers_signalled(), "no thread would signal");
+        // SAFETY: the caller promises that the watcher stays in place.
         unsafe { self.0.watch(ACTIVE, watcher) }
     }
 

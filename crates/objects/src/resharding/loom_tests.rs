@@ -1,29 +1,29 @@
-//! Messages to oneself under the model checker: whoever moves them meanwhile, they are received in their order.
+//! Self messages under the model checker: they are received in their order while threads shard and pin them.
 
-use super::{Layout, Moved, Mover, Own, Place, allow_moves, next_stamp};
-use crate::canary::must_fail;
+use super::{Moved, Mover, SelfMessages, Shard, Sharding, allow_moves, next_stamp};
 use crate::fault::Fault;
+use crate::sentinel::must_fail;
 use heddle_platform::model::explore;
 use loom::sync::{Arc, Mutex};
 use loom::thread;
 
-/// The home, and where tag 1 is while messages are spread.
-const HOME: u32 = 0;
+/// The default VNI, and the VNI of tag 1 while messages are sharded.
+const DEFAULT_VNI: u32 = 0;
 const ELSEWHERE: u32 = 1;
-const OWN: Own = Own { context: 8, source: 0, home: HOME };
+const MESSAGES: SelfMessages = SelfMessages { context: 8, source: 0, default_vni: DEFAULT_VNI };
 
-/// What waits on a VNI: numbered receives and messages with their tags.
+/// Receives and messages on a VNI, with their tags and numbers.
 #[derive(Default)]
 struct Waiting {
     posted: Vec<(i32, u32)>,
     unexpected: Vec<(u64, i32, u32)>,
-    /// Receives and the messages that they have got.
+    /// Receives and the messages that they got.
     met: Vec<(u32, u32)>,
 }
 
 struct Vni(Mutex<Waiting>);
 
-impl Place for Vni {
+impl Shard for Vni {
     type Inside = Waiting;
     type Key = i32;
     type Message = u32;
@@ -32,8 +32,8 @@ impl Place for Vni {
         operation(&mut self.0.lock().expect("not poisoned"))
     }
 
-    fn take_out(inside: &mut Waiting, own: Own) -> Moved<i32, u32> {
-        assert_eq!((own.context, own.source), (OWN.context, OWN.source));
+    fn take_out(inside: &mut Waiting, messages: SelfMessages) -> Moved<i32, u32> {
+        assert_eq!((messages.context, messages.source), (MESSAGES.context, MESSAGES.source));
         Moved {
             posted: std::mem::take(&mut inside.posted),
             unexpected: std::mem::take(&mut inside.unexpected),
@@ -77,52 +77,53 @@ impl Waiting {
 }
 
 struct Model {
-    layout: Layout,
+    sharding: Sharding,
     vnis: [Vni; 2],
 }
 
 fn vni_of(tag: i32) -> u32 {
-    if tag == 1 { ELSEWHERE } else { HOME }
+    if tag == 1 { ELSEWHERE } else { DEFAULT_VNI }
 }
 
 impl Model {
-    fn new(is_spread: bool) -> Arc<Model> {
-        let layout = Layout::settled();
+    fn new(is_sharded: bool) -> Arc<Model> {
+        let sharding = Sharding::pinned();
         allow_moves();
-        layout.begin(true);
+        sharding.begin(true);
         let vnis = [(); 2].map(|()| Vni(Mutex::default()));
-        let model = Arc::new(Model { layout, vnis });
-        if is_spread {
-            model.spread();
+        let model = Arc::new(Model { sharding, vnis });
+        if is_sharded {
+            model.shard();
         }
         model
     }
 
-    fn spread(&self) {
-        self.layout.spread(&Mover::wait(), &self.vnis, OWN, |tag| vni_of(*tag));
+    fn shard(&self) {
+        self.sharding.shard(&Mover::wait(), &self.vnis, MESSAGES, |tag| vni_of(*tag));
     }
 
-    fn settle(&self) {
-        self.layout.settle(&Mover::wait(), &self.vnis, OWN);
+    fn pin(&self) {
+        self.sharding.pin(&Mover::wait(), &self.vnis, MESSAGES);
     }
 
-    /// Runs something where a tag's messages are; it is told whether they are spread.
+    /// Runs an operation on the VNI that has a tag's messages; its second argument says whether they are
+    /// sharded.
     fn at(&self, tag: i32, operation: impl Fn(&mut Waiting, bool) + Sync) {
-        while let Some(route) = self.layout.route(HOME, || vni_of(tag)) {
+        while let Some(route) = self.sharding.route(DEFAULT_VNI, || vni_of(tag)) {
             let done = self.vnis[route.vni() as usize].enter(|waiting| {
-                let holds = route.holds();
-                if holds {
+                let is_current = route.is_current();
+                if is_current {
                     route.note_sender();
-                    operation(waiting, route.is_spread());
+                    operation(waiting, route.is_sharded());
                 }
-                holds
+                is_current
             });
             if done {
-                assert!(!route.is_crowded(), "two threads have not taken turns so often");
+                assert!(!route.should_shard(), "two threads have not taken turns so often");
                 return;
             }
         }
-        self.vnis[HOME as usize].enter(|waiting| operation(waiting, false));
+        self.vnis[DEFAULT_VNI as usize].enter(|waiting| operation(waiting, false));
     }
 
     fn send(&self, tag: i32, message: u32) {
@@ -133,10 +134,11 @@ impl Model {
         self.at(tag, |waiting, _| waiting.receive(tag, receive));
     }
 
-    /// The messages that are there, as a receive with wildcards gets them one after the other.
+    /// All messages, in the order in which receives with wildcards get them.
     fn all_messages(&self) -> Vec<u32> {
-        self.settle();
-        self.vnis[HOME as usize].enter(|home| home.unexpected.iter().map(|(.., message)| *message).collect())
+        self.pin();
+        self.vnis[DEFAULT_VNI as usize]
+            .enter(|default_vni| default_vni.unexpected.iter().map(|(.., message)| *message).collect())
     }
 
     fn all_met(&self) -> Vec<(u32, u32)> {
@@ -148,8 +150,8 @@ impl Model {
 }
 
 /// One thread sends messages with these tags, another one moves them.
-fn sender_and_mover(tags: &'static [i32], is_spread: bool, moves: &'static [fn(&Model)]) {
-    let model = Model::new(is_spread);
+fn sender_and_mover(tags: &'static [i32], is_sharded: bool, moves: &'static [fn(&Model)]) {
+    let model = Model::new(is_sharded);
     let sender = Arc::clone(&model);
     let sender = thread::spawn(move || (0..).zip(tags).for_each(|(number, tag)| sender.send(*tag, number)));
     moves.iter().for_each(|change| change(&model));
@@ -158,9 +160,9 @@ fn sender_and_mover(tags: &'static [i32], is_spread: bool, moves: &'static [fn(&
     assert_eq!(model.all_messages(), expected, "{OVERTAKEN}");
 }
 
-/// One thread receives, another one sends, a third one moves what waits.
-fn receiver_sender_and_mover(is_spread: bool, change: fn(&Model)) {
-    let model = Model::new(is_spread);
+/// One thread receives, another one sends, a third one moves messages and receives.
+fn receiver_sender_and_mover(is_sharded: bool, change: fn(&Model)) {
+    let model = Model::new(is_sharded);
     let (receiver, sender) = (Arc::clone(&model), Arc::clone(&model));
     let receiver = thread::spawn(move || (0..2).for_each(|number| receiver.receive(1, number)));
     let sender = thread::spawn(move || (0..2).for_each(|number| sender.send(1, number)));
@@ -173,33 +175,33 @@ fn receiver_sender_and_mover(is_spread: bool, change: fn(&Model)) {
 const OVERTAKEN: &str = "a message was overtaken or lost";
 
 #[test]
-fn messages_are_in_order_while_they_are_spread() {
-    explore(None, || sender_and_mover(&[1, 1], false, &[Model::spread]));
-    explore(None, || sender_and_mover(&[1, 0, 1], false, &[Model::spread]));
+fn messages_are_in_order_while_they_are_sharded() {
+    explore(None, || sender_and_mover(&[1, 1], false, &[Model::shard]));
+    explore(None, || sender_and_mover(&[1, 0, 1], false, &[Model::shard]));
 }
 
 #[test]
-fn messages_are_in_order_while_they_come_home() {
-    explore(None, || sender_and_mover(&[1, 1], true, &[Model::settle]));
-    explore(None, || sender_and_mover(&[1, 0, 1], true, &[Model::settle]));
+fn messages_are_in_order_while_they_are_pinned() {
+    explore(None, || sender_and_mover(&[1, 1], true, &[Model::pin]));
+    explore(None, || sender_and_mover(&[1, 0, 1], true, &[Model::pin]));
 }
 
 #[test]
 fn messages_are_in_order_while_both_happens() {
-    explore(Some(3), || sender_and_mover(&[1, 0, 1], false, &[Model::spread, Model::settle]));
+    explore(Some(3), || sender_and_mover(&[1, 0, 1], false, &[Model::shard, Model::pin]));
 }
 
 #[test]
 fn each_receive_gets_its_message() {
-    explore(Some(3), || receiver_sender_and_mover(false, Model::spread));
-    explore(Some(3), || receiver_sender_and_mover(true, Model::settle));
+    explore(Some(3), || receiver_sender_and_mover(false, Model::shard));
+    explore(Some(3), || receiver_sender_and_mover(true, Model::pin));
 }
 
 #[test]
 fn two_may_move_at_once() {
     explore(Some(3), || {
         let model = Model::new(false);
-        let others = [Model::spread, Model::settle].map(|change| {
+        let others = [Model::shard, Model::pin].map(|change| {
             let model = Arc::clone(&model);
             thread::spawn(move || change(&model))
         });
@@ -210,14 +212,14 @@ fn two_may_move_at_once() {
     });
 }
 
-must_fail!(a_change_before_the_move_is_found, Fault::SpreadBeforeMoved, OVERTAKEN, || {
-    sender_and_mover(&[1, 1], false, &[Model::spread]);
+must_fail!(a_change_before_the_move_is_found, Fault::ShardedBeforeMoved, OVERTAKEN, || {
+    sender_and_mover(&[1, 1], false, &[Model::shard]);
 });
 
-must_fail!(a_change_after_the_move_is_found, Fault::SettledOnceMoved, OVERTAKEN, || {
-    sender_and_mover(&[1, 1], true, &[Model::settle]);
+must_fail!(a_change_after_the_move_is_found, Fault::PinnedOnceMoved, OVERTAKEN, || {
+    sender_and_mover(&[1, 1], true, &[Model::pin]);
 });
 
-must_fail!(a_route_not_looked_at_again_is_found, Fault::RouteNotLookedAtAgain, OVERTAKEN, || {
-    sender_and_mover(&[1, 1], true, &[Model::settle]);
+must_fail!(a_route_that_is_not_checked_again_is_found, Fault::RouteNotRechecked, OVERTAKEN, || {
+    sender_and_mover(&[1, 1], true, &[Model::pin]);
 });

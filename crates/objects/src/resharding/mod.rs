@@ -1,47 +1,49 @@
-//! Messages of a process to itself, which move to other VNIs once several threads send them.
+//! Self messages, which a process sends to itself, and the VNIs that carry them.
 //!
-//! Without promises the messages of a communicator are all on one VNI, its home, since a receive with wildcards may want any of
-//! them. But what a process sends to itself it also receives: it knows of each such receive, and until the first
-//! one these messages may be anywhere. So when several threads send them they are spread by tag:
+//! Without promises all messages of a communicator are on its default VNI, since a receive with wildcards may
+//! match any of them. But a process also receives what it sends to itself, and knows of each such receive;
+//! until the first wildcard these messages may be on any VNI. So once several threads send them, they are
+//! sharded by tag:
 //!
 //! ```text
 //!             threads take turns                  a wildcard, a probe
-//!   TOGETHER ────────────────────▶ SPREAD ─────────────────────────────▶ SETTLED
-//!   at home                        by tag                                at home, for good
+//!   TOGETHER ────────────────────▶ SHARDED ─────────────────────────────▶ PINNED
+//!   default VNI                    by tag                                 default VNI, for good
 //!      │                                                                    ▲
 //!      └────────────────────────────────────────────────────────────────────┘
 //! ```
 //!
-//! That is so where each VNI has a lock of its own and the calling threads run the operations. Elsewhere, and where hints say
-//! how messages are mapped, they are settled from the start.
+//! This needs a lock for each VNI, and calling threads that run their operations. Elsewhere, and on
+//! communicators whose hints map their messages, self messages are pinned from the start.
 //!
-//! **Order.** An operation chooses its VNI by the state, and looks at the state again inside of that VNI's section: if it is
-//! another one, it starts anew. Who changes the state moves what waits, receives and messages, and is inside of the
-//! home's section until all is done:
+//! **Order.** An operation chooses its VNI by the state, and checks the state again inside of that VNI's
+//! critical section; if it has changed, the operation starts again. The thread that changes the state also
+//! moves posted receives and unexpected messages, and stays inside of the default VNI's critical section
+//! until all is done:
 //!
-//! | change | in which order | hence |
+//! | change | order | consequence |
 //! |---|---|---|
-//! | to SPREAD | move, then change | nobody is on another VNI before what is older is there, too |
-//! | to SETTLED | change, then move | nobody adds to another VNI once it was emptied; who comes home waits for the section |
+//! | to SHARDED | move, then change | nothing reaches another VNI before older operations are there |
+//! | to PINNED | change, then move | nothing is added to an emptied VNI; the default VNI's section makes others wait |
 //!
-//! Messages with different tags are on different VNIs then, so each that is kept gets a stamp: with these they come home in the
-//! order in which they were sent, as far as there is one.
+//! Sharded messages with different tags are on different VNIs. Each unexpected one gets a stamp, and the
+//! stamps restore the order of sending when the messages are pinned, as far as there was one.
 //!
-//! **No deadlock.** Who moves enters the sections of other VNIs inside of the home's. Nobody else is ever in two, and one
-//! thread moves at a time ([`Mover`]).
+//! **No deadlock.** The moving thread enters the sections of other VNIs inside of the default VNI's. No other
+//! thread is ever inside of two, and one thread moves at a time ([`Mover`]).
 //!
 //! | file | idea |
 //! |---|---|
-//! | `layout.rs` | the state, and who changes it when |
-//! | `moves.rs` | moving what waits from VNI to VNI |
+//! | `state.rs` | the state, and when it changes |
+//! | `moves.rs` | moving messages and receives from VNI to VNI |
 
-mod layout;
 #[cfg(all(test, loom))]
 mod loom_tests;
 mod moves;
+mod state;
 
-pub use layout::{Layout, Route};
-pub use moves::{Moved, Own, Place, next_stamp};
+pub use moves::{Moved, SelfMessages, Shard, next_stamp};
+pub use state::{Route, Sharding};
 
 use heddle_platform::atomic::{AtomicBool, Ordering};
 #[cfg(loom)]
@@ -53,16 +55,18 @@ use std::sync::{Mutex, MutexGuard};
 
 statics! {
     static MOVING: Mutex<()> = Mutex::new(());
-    /// Whether messages move in this process. Written once, before there are communicators.
+    /// Whether messages may be sharded in this process. Written once, before there are communicators.
     static MOVES: AtomicBool = AtomicBool::new(false);
 }
 
-/// From now on messages may move: each VNI has a lock of its own, and who calls runs the operations.
+/// Allows sharding in this process: each VNI has a lock of its own, and calling threads run their operations.
+/// To be called before communicators are made.
 pub fn allow_moves() {
     MOVES.store(true, Ordering::Relaxed);
 }
 
-/// The right to move messages between VNIs, which one thread has at a time. Outermost: it is asked for outside of all sections.
+/// The right to move messages between VNIs, which one thread has at a time. It is the outermost lock: threads
+/// wait for it outside of all critical sections.
 #[derive(Debug)]
 pub struct Mover(#[expect(dead_code, reason = "held")] MutexGuard<'static, ()>);
 

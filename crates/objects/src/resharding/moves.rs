@@ -1,4 +1,4 @@
-//! Moving what waits from VNI to VNI, inside of their sections.
+//! Moving posted receives and unexpected messages from VNI to VNI, inside of their critical sections.
 
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_platform::statics;
@@ -7,102 +7,105 @@ statics! {
     static STAMPS: AtomicU64 = AtomicU64::new(0);
 }
 
-/// A stamp greater than those of all messages that were kept before this one was sent.
+/// A stamp greater than that of every message that was stored before this one was sent. Any thread may call
+/// this.
 pub fn next_stamp() -> u64 {
-    // Relaxed: where one thread has sent before another one sends, something else has ordered the two.
+    // Relaxed: if one send comes before another thread's, something else has ordered the two.
     STAMPS.fetch_add(1, Ordering::Relaxed)
 }
 
-/// What is moved: of a context, sent by the process to itself.
+/// Names the self messages of one communicator.
 #[derive(Debug, Clone, Copy)]
-pub struct Own {
+pub struct SelfMessages {
     /// The context id.
     pub context: u64,
     /// The process's rank in the communicator.
     pub source: i32,
-    /// The VNI where the communicator is at home.
-    pub home: u32,
+    /// The communicator's default VNI.
+    pub default_vni: u32,
 }
 
-/// Receives and messages, each in their order. None of the receives has a wildcard.
+/// Receives and messages taken out of a VNI, each in their order. No receive has a wildcard.
 #[derive(Debug)]
 pub struct Moved<K, M> {
-    /// With their requests.
+    /// Posted receives with their requests.
     pub posted: Vec<(K, u32)>,
-    /// With their stamps, or whatever orders those of one VNI.
+    /// Unexpected messages with their stamps, or with other numbers that order those of one VNI.
     pub unexpected: Vec<(u64, K, M)>,
 }
 
-/// A VNI, as far as messages are moved from it and to it.
-pub trait Place: Sync {
-    /// What the VNI's critical section guards.
+/// A VNI as this module sees it: messages move from it and to it.
+pub trait Shard: Sync {
+    /// The state that the VNI's critical section guards.
     type Inside;
-    /// What is compared when a message and a receive are matched.
+    /// The key by which a message and a receive match.
     type Key: Send + Sync;
-    /// What is kept of a message.
+    /// An unexpected message.
     type Message: Send;
 
-    /// Runs something inside of its section.
+    /// Runs an operation inside of the VNI's critical section.
     fn enter<R: Send>(&self, operation: impl FnOnce(&mut Self::Inside) -> R + Send) -> R;
 
-    /// Takes out what is to be moved.
-    fn take_out(inside: &mut Self::Inside, own: Own) -> Moved<Self::Key, Self::Message>;
+    /// Takes out these self messages, and the receives posted for them.
+    fn take_out(inside: &mut Self::Inside, messages: SelfMessages) -> Moved<Self::Key, Self::Message>;
 
     /// Posts a receive on this VNI, whose number is `vni`.
     fn post(inside: &mut Self::Inside, key: Self::Key, request: u32, vni: u32);
 
-    /// Keeps a message that none of the posted receives wants.
+    /// Stores a message that no posted receive matches.
     fn keep(inside: &mut Self::Inside, key: Self::Key, message: Self::Message, stamp: Option<u64>);
 }
 
-/// Spreads what is at home, then calls `done`, all inside of the home's section.
-pub(super) fn spread<P: Place>(
-    places: &[P],
-    own: Own,
+/// Moves messages and receives from the default VNI to the VNIs of their keys, then calls `done`, all inside
+/// of the default VNI's critical section.
+pub(super) fn distribute<P: Shard>(
+    shards: &[P],
+    messages: SelfMessages,
     vni_of: impl Fn(&P::Key) -> u32 + Sync,
     done: impl FnOnce() + Send,
 ) {
-    places[own.home as usize].enter(|home| {
-        let Moved { posted, unexpected } = P::take_out(home, own);
+    shards[messages.default_vni as usize].enter(|default_vni| {
+        let Moved { posted, unexpected } = P::take_out(default_vni, messages);
         for (key, request) in posted {
             let vni = vni_of(&key);
-            inside_of(places, vni, own, home, |inside| P::post(inside, key, request, vni));
+            inside_of(shards, vni, messages, default_vni, |inside| P::post(inside, key, request, vni));
         }
         for (_, key, message) in unexpected {
             let (vni, stamp) = (vni_of(&key), Some(next_stamp()));
-            inside_of(places, vni, own, home, |inside| P::keep(inside, key, message, stamp));
+            inside_of(shards, vni, messages, default_vni, |inside| P::keep(inside, key, message, stamp));
         }
         done();
     });
 }
 
-/// Calls `begin`, then brings home what is elsewhere, all inside of the home's section.
-pub(super) fn gather<P: Place>(places: &[P], own: Own, begin: impl FnOnce() + Send) {
-    places[own.home as usize].enter(|home| {
+/// Calls `begin`, then moves messages and receives back to the default VNI, all inside of its critical
+/// section.
+pub(super) fn gather<P: Shard>(shards: &[P], messages: SelfMessages, begin: impl FnOnce() + Send) {
+    shards[messages.default_vni as usize].enter(|default_vni| {
         begin();
         let (mut posted, mut unexpected) = (Vec::new(), Vec::new());
-        for vni in 0..places.len() as u32 {
-            let moved = inside_of(places, vni, own, home, |inside| P::take_out(inside, own));
+        for vni in 0..shards.len() as u32 {
+            let moved = inside_of(shards, vni, messages, default_vni, |inside| P::take_out(inside, messages));
             posted.extend(moved.posted);
             unexpected.extend(moved.unexpected);
         }
         unexpected.sort_unstable_by_key(|(stamp, ..)| *stamp);
         for (key, request) in posted {
-            P::post(home, key, request, own.home);
+            P::post(default_vni, key, request, messages.default_vni);
         }
         for (_, key, message) in unexpected {
-            P::keep(home, key, message, None);
+            P::keep(default_vni, key, message, None);
         }
     });
 }
 
-/// Runs something inside of a VNI, which may be the home, where the caller is already.
-fn inside_of<P: Place, R: Send>(
-    places: &[P],
+/// Runs an operation inside of a VNI's critical section. The caller is inside of the default VNI's already.
+fn inside_of<P: Shard, R: Send>(
+    shards: &[P],
     vni: u32,
-    own: Own,
-    home: &mut P::Inside,
+    messages: SelfMessages,
+    default_vni: &mut P::Inside,
     operation: impl FnOnce(&mut P::Inside) -> R + Send,
 ) -> R {
-    if vni == own.home { operation(home) } else { places[vni as usize].enter(operation) }
+    if vni == messages.default_vni { operation(default_vni) } else { shards[vni as usize].enter(operation) }
 }

@@ -6,19 +6,19 @@ use super::handle::{GENERATION_MASK, Kind, decode, encode, locate};
 use super::reference::Ref;
 use super::storage::{COUNT_MASK, Slot, Table, is_live, parts_of, with_generation};
 use crate::fault::{Fault, planted};
-use crate::lifetime::hazard::{Hold, KeptPlace};
+use crate::lifetime::hazard::{KeptSlot, Protection};
 use crate::lifetime::{Candidate, Collected};
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_platform::const_fn;
 use std::ptr::NonNull;
 
-/// An object that a call may use until it lets go of the hold.
+/// An object that a call may use until it releases the protection.
 #[derive(Debug)]
-pub struct Held<T> {
+pub struct Protected<T> {
     /// Where the object is.
     pub value: NonNull<T>,
-    /// What keeps it.
-    pub hold: Hold,
+    /// The means by which the call keeps it.
+    pub protection: Protection,
 }
 
 impl<T: Send + Sync> Table<T> {
@@ -26,13 +26,15 @@ impl<T: Send + Sync> Table<T> {
         /// An empty table, whose objects are collected.
         ///
         /// # Safety
-        /// There is one collected table of a kind in the process, or a thread looks up handles in one of them alone.
+        /// There is one collected table of a kind in the process, or a thread looks up handles in one of them
+        /// alone.
         pub const unsafe fn collected(kind: Kind) -> Table<T> {
             Table { collected: true, ..Table::new(kind) }
         }
     }
 
-    /// As [`get`](Self::get), also if the handle was made invalid, as long as the object exists.
+    /// Like [`get`](Self::get), but also finds an object whose handle is no longer valid, while the object
+    /// exists.
     pub fn get_while_it_exists(&'static self, handle: usize) -> Option<Ref<T>> {
         let parts = decode(self.kind, handle)?;
         let slot = self.slot(parts.index)?;
@@ -44,77 +46,77 @@ impl<T: Send + Sync> Table<T> {
         Some(Ref { table: self, slot, index: parts.index })
     }
 
-    /// The object of a handle, in a collected table, for use by a call: without counting, as a rule. `None` if the handle
-    /// is not valid.
+    /// The object of a handle, in a collected table, for use by a call: protected by a hazard slot, or by a
+    /// counted reference if the thread has no slot left. `None` if the handle is not valid.
     #[inline(always)]
-    pub fn hold(&'static self, handle: usize, place: KeptPlace) -> Option<Held<T>> {
-        match self.held_before(handle, place) {
-            Some(held) => Some(held),
-            None => self.hold_anew(handle, place),
+    pub fn protect(&'static self, handle: usize, kept: KeptSlot) -> Option<Protected<T>> {
+        match self.protected_before(handle, kept) {
+            Some(protected) => Some(protected),
+            None => self.protect_anew(handle, kept),
         }
     }
 
-    /// As [`hold`](Self::hold), if the thread's place names the object already and the handle is still valid.
+    /// Like [`protect`](Self::protect), but `None` unless the thread's slot names the object already.
     #[inline(always)]
-    pub fn held_before(&'static self, handle: usize, place: KeptPlace) -> Option<Held<T>> {
-        let (place, slot) = place.of_thread()?.slot_of(handle)?;
-        // SAFETY: this handle leads to a slot of this table, by the promise made to `collected`.
-        let slot = unsafe { &*slot.cast::<Slot<T>>() };
-        // A handle that was published was valid once, so its generation is odd.
+    pub fn protected_before(&'static self, handle: usize, kept: KeptSlot) -> Option<Protected<T>> {
+        let (hazard_slot, entry) = kept.of_thread()?.entry_of(handle)?;
+        // SAFETY: the handle leads to an entry of this table, by the promise made to `collected`.
+        let slot = unsafe { &*entry.cast::<Slot<T>>() };
+        // A published handle was valid once, so its generation is odd.
         if (slot.state.load(Ordering::Relaxed) >> 32) as u32 != (handle >> 32) as u32 & GENERATION_MASK {
             return None;
         }
-        Some(Held { value: slot.value(), hold: Hold::again(place) })
+        Some(Protected { value: slot.value(), protection: Protection::again(hazard_slot) })
     }
 
     /// The object of a handle, if the thread's slot names it already and the handle is still valid. It may be used until the
     /// thread looks up another object in that slot.
     #[inline(always)]
-    pub fn peek(&'static self, handle: usize, place: KeptPlace) -> Option<NonNull<T>> {
-        let (_, slot) = place.of_thread()?.slot_of(handle)?;
+    pub fn peek(&'static self, handle: usize, kept: KeptSlot) -> Option<NonNull<T>> {
+        let (_, entry) = kept.of_thread()?.entry_of(handle)?;
         // SAFETY: this handle leads to a slot of this table, by the promise made to `collected`.
-        let slot = unsafe { &*slot.cast::<Slot<T>>() };
+        let slot = unsafe { &*entry.cast::<Slot<T>>() };
         // A handle that was published was valid once, so its generation is odd.
         let is_valid =
             (slot.state.load(Ordering::Relaxed) >> 32) as u32 == (handle >> 32) as u32 & GENERATION_MASK;
         is_valid.then(|| slot.value())
     }
 
-    /// As [`hold`](Self::hold), of an object that the thread's place does not name yet.
+    /// Like [`protect`](Self::protect), for an object that the thread's slot does not name yet.
     #[inline(never)]
-    pub fn hold_anew(&'static self, handle: usize, place: KeptPlace) -> Option<Held<T>> {
+    pub fn protect_anew(&'static self, handle: usize, kept: KeptSlot) -> Option<Protected<T>> {
         let parts = decode(self.kind, handle)?;
         let slot = self.slot(parts.index)?;
         // Acquire: pairs with the Release in `insert`.
         let is_valid = || is_live(slot.state.load(Ordering::Acquire), parts);
-        // The name is published first and the handle checked then: see `lifetime`.
-        match Hold::publish(handle, place, std::ptr::from_ref(slot).cast(), is_valid)? {
-            Some(hold) => Some(Held { value: slot.value(), hold }),
-            None => self.hold_counted(handle),
+        // The handle is published first and checked then: `lifetime` says why.
+        match Protection::publish(handle, kept, std::ptr::from_ref(slot).cast(), is_valid)? {
+            Some(protection) => Some(Protected { value: slot.value(), protection }),
+            None => self.protect_counted(handle),
         }
     }
 
-    /// As [`hold`](Self::hold), of a call that uses many objects.
+    /// Like [`protect`](Self::protect), for a call that uses more objects than the thread has slots.
     #[cold]
-    fn hold_counted(&'static self, handle: usize) -> Option<Held<T>> {
+    fn protect_counted(&'static self, handle: usize) -> Option<Protected<T>> {
         let object = self.get(handle)?;
         let value = object.slot.value();
-        // The reference goes on counting: the hold owns it.
+        // The reference stays counted: the protection owns it.
         object.into_index();
-        Some(Held { value, hold: Hold::COUNTED })
+        Some(Protected { value, protection: Protection::COUNTED })
     }
 
     fn eligible_word(&self, index: u32) -> (&AtomicU64, u64) {
         let (block, offset) = locate(index);
         let words = self.eligible_bits[block].load(Ordering::Acquire);
-        // SAFETY: there is a bit for each place, in words that are made before the block.
+        // SAFETY: each slot of a block has a bit, in words that are made before the block.
         let word = unsafe { words.add(offset / 64) };
-        // SAFETY: they are never freed.
+        // SAFETY: these words are never freed.
         let word = unsafe { &*word };
         (word, 1 << (offset % 64))
     }
 
-    /// Only the collector has a reference now.
+    /// Marks an object as eligible: only the collector has a reference to it now.
     #[cold]
     pub(super) fn becomes_eligible(&self, index: u32) {
         let (word, bit) = self.eligible_word(index);
@@ -124,10 +126,11 @@ impl<T: Send + Sync> Table<T> {
             }
             return;
         }
-        // Counted first, so that it is never taken off before. Release: pairs with the Acquire of whoever finds the bit.
+        // Counted first, so that no collector subtracts it before. Release: pairs with the Acquire of a
+        // thread that finds the bit.
         self.eligible.fetch_add(1, Ordering::Relaxed);
         if word.fetch_or(bit, Ordering::Release) & bit != 0 {
-            // It was set already: by the first of several last references.
+            // The bit was set already, by an earlier last reference to the same object.
             self.eligible.fetch_sub(1, Ordering::Relaxed);
         }
     }
@@ -180,8 +183,8 @@ impl<T: Send + Sync> Collected for Table<T> {
             self.destroy(index);
         }
         let (word, bit) = self.eligible_word(index);
-        // The object may have been found by the bit of the one that had the slot before it: then its own is still to come,
-        // and stays for the next one.
+        // The object may have been found by the bit of its slot's previous object. Its own bit is then still
+        // to come, and serves the slot's next object.
         let is_set = word.fetch_and(!bit, Ordering::Acquire) & bit != 0;
         if is_set || planted(Fault::EligibleTakenOffBlindly) {
             self.eligible.fetch_sub(1, Ordering::Relaxed);

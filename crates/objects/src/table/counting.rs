@@ -1,13 +1,13 @@
-//! Sections for the counts of references, if the model wants counts to be changed in sections.
+//! Critical sections for reference counts, under `HEDDLE_REFERENCE_COUNTS=locked`.
 
 use super::handle::Kind;
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use std::fmt::Debug;
 use std::sync::OnceLock;
 
-/// A critical section in which counts are changed.
+/// A critical section in which reference counts are changed.
 pub trait CountingSection: Debug + Send + Sync {
-    /// Runs a change, once.
+    /// Runs a change once, excluding all others.
     fn run(&self, change: &mut (dyn FnMut() + Send));
 }
 
@@ -18,7 +18,8 @@ pub struct Section(Box<dyn CountingSection>);
 /// The sections of communicators and of datatypes, if counts are changed in sections.
 static SECTIONS: OnceLock<[Section; 2]> = OnceLock::new();
 
-/// From now on the counts of communicators are changed in the first of these sections, those of datatypes in the second.
+/// Makes two critical sections: the counts of communicators are changed in the first from now on, those of
+/// datatypes in the second. To be called before there are references.
 pub fn count_in_sections(make: impl Fn() -> Box<dyn CountingSection>) {
     SECTIONS.get_or_init(|| [Section(make()), Section(make())]);
 }
@@ -41,7 +42,7 @@ impl Section {
     /// Adds to a word; returns its value before.
     pub fn add(&self, word: &AtomicU64, addend: u64) -> u64 {
         self.run(|| {
-            // Acquire and Release: the section means nothing to readers such as the collector.
+            // Acquire and Release: readers such as the collector do not enter the section.
             let before = word.load(Ordering::Acquire);
             word.store(before.wrapping_add(addend), Ordering::Release);
             before

@@ -1,12 +1,12 @@
-//! The free slots of a table: a list that threads push to and pop from without ever waiting for each other (Treiber,
-//! "Systems programming: coping with parallelism", IBM RJ 5118, 1986). Slots are never freed, so a thread that is late
-//! may still look at one; a counter beside the head lets its exchange fail.
+//! The free slots of a table: a list that threads push to and pop from without ever waiting for each other
+//! (Treiber, "Systems programming: coping with parallelism", IBM RJ 5118, 1986). Slots are never freed, so a
+//! late thread may still read one; a counter beside the head makes its exchange fail.
 
 use crate::fault::{Fault, planted};
 use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
 use heddle_platform::const_fn;
 
-/// The first free slot, plus one, below; how often the list has changed, above.
+/// Low half: the first free slot, plus one. High half: the number of changes of the list.
 #[derive(Debug)]
 pub(super) struct FreeList(AtomicU64);
 
@@ -26,7 +26,7 @@ impl FreeList {
 
     /// Puts a slot in front; `next` is its link.
     pub(super) fn push(&self, index: u32, next: &AtomicU32) {
-        // Release: pairs with the Acquire in `pop`; whoever takes the slot finds it as it was left.
+        // Release: pairs with the Acquire in `pop`: the thread that takes the slot sees all writes to it.
         let order = if planted(Fault::FreeListRelaxedPush) { Ordering::Relaxed } else { Ordering::Release };
         let mut head = self.0.load(Ordering::Relaxed);
         loop {
@@ -39,13 +39,13 @@ impl FreeList {
         }
     }
 
-    /// Takes the first slot; `next` leads to the link of a slot.
+    /// Takes the first slot; `next` gives the link of a slot.
     pub(super) fn pop<'a>(&self, next: impl Fn(u32) -> &'a AtomicU32) -> Option<u32> {
         let mut head = self.0.load(Ordering::Acquire);
         loop {
             let index = (head as u32).checked_sub(1)?;
             let behind = next(index).load(Ordering::Relaxed);
-            // Acquire: pairs with the Release in `push`, also of the next look.
+            // Acquire: pairs with the Release in `push`, also for the next turn of the loop.
             match self.0.compare_exchange_weak(
                 head,
                 Self::after(head, behind),

@@ -1,4 +1,4 @@
-//! Handles as words, and the places in storage that they name.
+//! Handles as words, and the slots that they name.
 
 /// The kinds of objects, as they stand in handles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub fn encode(kind: Kind, parts: Parts) -> usize {
     (0x80 + kind as usize) << 56 | (parts.generation as usize) << 32 | parts.index as usize
 }
 
-/// Takes a handle apart, if it is of the kind.
+/// Takes a handle apart; `None` if it is of another kind.
 #[inline(always)]
 pub fn decode(kind: Kind, handle: usize) -> Option<Parts> {
     if handle >> 56 != 0x80 + kind as usize {
@@ -53,7 +53,7 @@ pub fn decode(kind: Kind, handle: usize) -> Option<Parts> {
     Some(Parts { index: handle as u32, generation: (handle >> 32) as u32 & GENERATION_MASK })
 }
 
-/// The block of an index and the place in it.
+/// The block of an index and the offset in it.
 #[inline(always)]
 pub(super) fn locate(index: u32) -> (usize, usize) {
     let shifted = u64::from(index) + u64::from(FIRST_BLOCK);
@@ -61,7 +61,7 @@ pub(super) fn locate(index: u32) -> (usize, usize) {
     (block, (shifted - (u64::from(FIRST_BLOCK) << block)) as usize)
 }
 
-/// How many slots a block has.
+/// The number of slots of a block.
 pub(super) fn block_len(block: usize) -> usize {
     (FIRST_BLOCK as usize) << block
 }

@@ -2,8 +2,8 @@
 
 use super::free_list::FreeList;
 use super::{Kind, Table};
-use crate::canary::{Canary, must_fail, step};
 use crate::fault::Fault;
+use crate::sentinel::{Sentinel, must_fail, step};
 use heddle_platform::atomic::{AtomicU32, AtomicUsize, Ordering};
 use heddle_platform::cell::UnsafeCell;
 use heddle_platform::model::{RACE, explore};
@@ -102,7 +102,7 @@ fn three_threads_pop_and_push() {
 }
 
 statics! {
-    static TABLE: Table<Canary> = Table::new(Kind::Info);
+    static TABLE: Table<Sentinel> = Table::new(Kind::Info);
     static HANDLE: AtomicUsize = AtomicUsize::new(0);
 }
 
@@ -110,24 +110,24 @@ statics! {
 fn look_up(handle: usize) {
     step();
     if let Some(found) = TABLE.get(handle) {
-        found.sing();
+        found.check();
         let another = found.clone();
         drop(found);
         step();
-        another.sing();
+        another.check();
     }
 }
 
 /// One thread uses an object that the other frees, and whose slot it uses anew.
 fn use_and_free() {
-    let handle = TABLE.insert(Canary::new());
+    let handle = TABLE.insert(Sentinel::new());
     let user = thread::spawn(move || look_up(handle));
     let owned = TABLE.remove(handle).expect("live");
-    owned.sing();
+    owned.check();
     step();
     drop(owned);
     step();
-    let again = TABLE.insert(Canary::new());
+    let again = TABLE.insert(Sentinel::new());
     assert_ne!(handle, again);
     look_up(again);
     assert!(TABLE.get(handle).is_none());
@@ -138,18 +138,18 @@ fn use_and_free() {
 
 /// Two threads free one object: one of them has freed it.
 fn free_twice() {
-    let handle = TABLE.insert(Canary::new());
-    let other = thread::spawn(move || TABLE.remove(handle).map(|owned| owned.sing()));
+    let handle = TABLE.insert(Sentinel::new());
+    let other = thread::spawn(move || TABLE.remove(handle).map(|owned| owned.check()));
     look_up(handle);
-    let here = TABLE.remove(handle).map(|owned| owned.sing());
+    let here = TABLE.remove(handle).map(|owned| owned.check());
     assert_ne!(here, other.join().expect("other"));
     assert_eq!(TABLE.existing(), 0);
 }
 
 /// Two threads make the table's first objects; one looks up what the other has made.
 fn first_objects() {
-    let other = thread::spawn(|| HANDLE.store(TABLE.insert(Canary::new()), Ordering::Relaxed));
-    let handle = TABLE.insert(Canary::new());
+    let other = thread::spawn(|| HANDLE.store(TABLE.insert(Sentinel::new()), Ordering::Relaxed));
+    let handle = TABLE.insert(Sentinel::new());
     look_up(handle);
     look_up(HANDLE.load(Ordering::Relaxed));
     other.join().expect("other");

@@ -10,18 +10,20 @@
 //! ```
 //!
 //! Predefined handles of the ABI are below 4096 and so never look like one. Slots are never given back to the
-//! system, so that any word whatever can be looked up: a null, freed, wrong-kind or garbage handle is recognised by
-//! its kind, bounds or generation and yields `None`.
+//! system, so that any word whatever can be looked up: a null, freed, wrong-kind or garbage handle is
+//! recognised by its kind, bounds or generation and yields `None`.
 //!
-//! **Life of an object.** A slot's state is one word: generation and reference count. The generation is odd while
-//! the handle is valid. `insert` makes it odd with one reference, the user's; `get` adds one if the generation still
-//! fits; `remove` makes the generation even (the handle is invalid from then on) and passes the user's reference to
-//! the caller. Whoever drops the last reference destroys the value and frees the slot. So an object that is freed
-//! while operations use it lives until they have finished (MPI 5.0, section 2.5.1).
+//! **Life of an object.** A slot's state is one word: generation and reference count. The generation is odd
+//! while the handle is valid. `insert` makes it odd with one reference, the user's; `get` adds one if the
+//! generation still fits; `remove` makes the generation even (the handle is invalid from then on) and passes
+//! the user's reference to the caller. The thread that drops the last reference destroys the value and frees
+//! the slot. So an object that is freed while operations use it lives until they have finished (MPI 5.0,
+//! section 2.5.1).
 //!
-//! In a **collected** table an object has one reference more, the collector's. Once that is the only one and the handle is
-//! invalid, the object is *eligible*: a bit says so, and the collector destroys it when no call and no request uses it
-//! either ([`lifetime`](crate::lifetime)). Calls look such objects up without counting (`Table::hold`).
+//! In a **collected** table an object has one reference more, the collector's. Once that is the only one and
+//! the handle is invalid, the object is *eligible*: a bit says so, and the collector destroys it when no call
+//! and no request uses it either ([`lifetime`](crate::lifetime)). Calls look such objects up without counting
+//! (`Table::protect`).
 //!
 //! | file | idea |
 //! |---|---|
@@ -30,13 +32,13 @@
 //! | `handle.rs` | handles as words |
 //! | `free_list.rs` | the free slots |
 //! | `reference.rs` | counted references |
-//! | `counting.rs` | critical sections for counts, if the model wants them |
-//! | `collected.rs` | what collected tables have besides |
+//! | `counting.rs` | critical sections for counts, under `HEDDLE_REFERENCE_COUNTS=locked` |
+//! | `collected.rs` | tables whose objects are collected |
 //!
-//! No operation waits for another thread, so one that stops in the middle of any of them stops nobody else.
+//! No operation waits for another thread, so a thread that stops in the middle of one blocks no other.
 //!
-//! Invariants: (1) the value is initialised while the count is above zero; (2) the count rises only from above zero,
-//! or from zero in `insert` on a slot taken from the free list.
+//! Invariants: (1) the value is initialised while the count is above zero; (2) the count rises only from
+//! above zero, or from zero in `insert` on a slot taken from the free list.
 
 mod collected;
 mod counting;
@@ -48,7 +50,7 @@ mod objects;
 mod reference;
 mod storage;
 
-pub use collected::Held;
+pub use collected::Protected;
 pub use counting::{CountingSection, Section, count_in_sections, counting_section};
 pub use handle::{Kind, Parts, decode, encode};
 pub use reference::Ref;

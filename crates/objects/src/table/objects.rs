@@ -22,7 +22,7 @@ impl<T: Send + Sync> Table<T> {
         slot.name.store(name, Ordering::Relaxed);
         let generation = ((slot.state.load(Ordering::Relaxed) >> 32) as u32 + 1) & GENERATION_MASK;
         let references = if self.collected { 2 } else { 1 };
-        // Release: pairs with the Acquire in `get` and `hold`.
+        // Release: pairs with the Acquire in `get` and `protect`.
         let order = if planted(Fault::TableRelaxedInsert) { Ordering::Relaxed } else { Ordering::Release };
         slot.state.store(u64::from(generation) << 32 | references, order);
         encode(self.kind, Parts { index, generation })
@@ -47,7 +47,8 @@ impl<T: Send + Sync> Table<T> {
         Some(Ref { table: self, slot, index: parts.index })
     }
 
-    /// The handle whose slot has this index, if it is live: for the integer form of handles (`MPI_Comm_fromint`).
+    /// The handle whose slot has this index, if it is live: for the integer form of handles
+    /// (`MPI_Comm_fromint`).
     pub fn handle_of_index(&self, index: u32) -> Option<usize> {
         let parts = parts_of(self.slot(index)?.state.load(Ordering::Relaxed), index);
         (parts.generation & 1 == 1).then(|| encode(self.kind, parts))

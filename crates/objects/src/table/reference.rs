@@ -12,9 +12,10 @@ pub struct Ref<T: Send + Sync + 'static> {
     pub(super) slot: &'static Slot<T>,
     pub(super) index: u32,
 }
-// SAFETY: a shared reference to a `T` with a reference count.
+// SAFETY: a shared reference to a `T: Sync`; the last one may drop the `T: Send` on any thread.
 unsafe impl<T: Send + Sync> Send for Ref<T> {}
-// SAFETY: as above.
+// SAFETY: a shared reference to a `T` with a reference count, whose changes are atomic or inside of a
+// critical section.
 unsafe impl<T: Send + Sync> Sync for Ref<T> {}
 
 impl<T: Send + Sync + std::fmt::Debug> std::fmt::Debug for Ref<T> {
@@ -24,7 +25,7 @@ impl<T: Send + Sync + std::fmt::Debug> std::fmt::Debug for Ref<T> {
 }
 
 impl<T: Send + Sync> Ref<T> {
-    /// Makes a number of the reference, which goes on counting. [`Ref::from_index`] is the way back.
+    /// Turns the reference into a number; it stays counted. [`Ref::from_index`] turns the number back.
     #[inline(always)]
     pub fn into_index(self) -> u32 {
         let index = self.index;
@@ -32,10 +33,10 @@ impl<T: Send + Sync> Ref<T> {
         index
     }
 
-    /// Makes a reference of what [`Ref::into_index`] returned.
+    /// Turns a number that [`Ref::into_index`] returned back into a reference.
     ///
     /// # Safety
-    /// For each index returned there is one reference to be made.
+    /// Each returned number is turned back at most once.
     #[inline(always)]
     pub unsafe fn from_index(table: &'static Table<T>, index: u32) -> Ref<T> {
         Ref { table, slot: table.known(index), index }
@@ -53,7 +54,7 @@ impl<T: Send + Sync> Deref for Ref<T> {
 
     #[inline(always)]
     fn deref(&self) -> &T {
-        // SAFETY: invariant 1: we hold a reference.
+        // SAFETY: invariant 1: the caller's reference keeps the count above zero.
         unsafe { self.slot.value().as_ref() }
     }
 }
@@ -71,7 +72,7 @@ impl<T: Send + Sync> Clone for Ref<T> {
 impl<T: Send + Sync> Drop for Ref<T> {
     #[inline(always)]
     fn drop(&mut self) {
-        // Release: our uses come before the destruction; the Acquire half is for the one who destroys.
+        // Release: our uses come before the destruction. Acquire: the thread that destroys sees all uses.
         let order =
             if planted(Fault::TableRelaxedLastReference) { Ordering::Relaxed } else { Ordering::AcqRel };
         let before = match self.table.counting_section() {

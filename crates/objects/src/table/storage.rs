@@ -15,21 +15,21 @@ pub(super) const COUNT_MASK: u64 = 0xffff_ffff;
 pub(super) struct Slot<T> {
     /// generation << 32 | references
     pub(super) state: AtomicU64,
-    /// By what else than its handle requests name the object.
+    /// The word, besides the handle, by which requests name the object.
     pub(super) name: AtomicUsize,
     /// The next free slot, if this one is free.
     pub(super) next: AtomicU32,
     pub(super) value: UnsafeCell<MaybeUninit<T>>,
 }
 
-/// A table of objects of one kind.
+/// A table of objects of one kind. Any thread may use it at any time.
 pub struct Table<T: 'static> {
     pub(super) kind: Kind,
     pub(super) collected: bool,
     pub(super) blocks: [AtomicPtr<Slot<T>>; BLOCKS],
     /// A bit for each slot of a block: whether its object is eligible. Only in collected tables.
     pub(super) eligible_bits: [AtomicPtr<AtomicU64>; BLOCKS],
-    /// How many objects are eligible.
+    /// The number of eligible objects.
     pub(super) eligible: AtomicUsize,
     /// Slots that are or were in use have smaller indices.
     pub(super) used: AtomicU32,
@@ -42,7 +42,8 @@ impl<T> std::fmt::Debug for Table<T> {
     }
 }
 
-// SAFETY: values are reached by many threads by shared reference and dropped by any of them.
+// SAFETY: many threads reach the values by shared reference and any of them drops them, which `T: Send +
+// Sync` allows.
 unsafe impl<T: Send + Sync> Sync for Table<T> {}
 
 pub(super) fn parts_of(state: u64, index: u32) -> Parts {
@@ -60,7 +61,7 @@ pub(super) fn with_generation(state: u64, generation: u32) -> u64 {
 
 impl<T: Send + Sync> Table<T> {
     const_fn! {
-        /// An empty table, whose objects go with their last reference.
+        /// An empty table, which destroys an object with its last reference.
         pub const fn new(kind: Kind) -> Table<T> {
             Table {
                 kind,
@@ -82,7 +83,7 @@ impl<T: Send + Sync> Table<T> {
         if slots.is_null() {
             return None;
         }
-        // SAFETY: the block has this place.
+        // SAFETY: `locate` gives an offset below the block's length.
         let slot = unsafe { slots.add(offset) };
         // SAFETY: blocks are never freed.
         Some(unsafe { &*slot })
@@ -107,7 +108,7 @@ impl<T: Send + Sync> Table<T> {
         index
     }
 
-    /// Makes a block, unless another thread is quicker.
+    /// Makes a block, unless another thread makes it first.
     fn make_block(&self, block: usize) {
         if self.collected {
             publish(&self.eligible_bits[block], block_len(block).div_ceil(64), || AtomicU64::new(0));
@@ -120,7 +121,7 @@ impl<T: Send + Sync> Table<T> {
         });
     }
 
-    /// Changes a state, unless `next` refuses; returns what it was before.
+    /// Changes a state, unless `next` refuses; returns the state before.
     pub(super) fn change(&self, state: &AtomicU64, next: impl Fn(u64) -> Option<u64> + Send) -> Option<u64> {
         match self.counting_section() {
             // AcqRel: an Acquire for `insert`'s Release; a Release since an object may be destroyed after it.
@@ -142,20 +143,20 @@ impl<T: Send + Sync> Table<T> {
     #[inline(never)]
     pub(super) fn destroy(&self, index: u32) {
         let slot = self.known(index);
-        // SAFETY: nobody has a reference, and the generation is even, so nobody can get another.
+        // SAFETY: there is no reference, and the generation is even, so no thread can get one.
         slot.value.with_mut(|place| unsafe { place.cast::<T>().drop_in_place() });
         self.free.push(index, &slot.next);
     }
 }
 
-/// Stores `len` values made by `new`, unless another thread is quicker.
+/// Stores `len` values made by `new`, unless another thread stores some first.
 fn publish<V: 'static>(place: &AtomicPtr<V>, len: usize, new: impl Fn() -> V) {
     let made = Box::into_raw((0..len).map(|_| new()).collect::<Box<[V]>>());
-    // Release: pairs with the Acquire of whoever looks the block up.
+    // Release: pairs with the Acquire of a thread that looks the block up.
     match place.compare_exchange(null_mut(), made.cast::<V>(), Ordering::AcqRel, Ordering::Acquire) {
-        // SAFETY: made above; blocks are never freed.
+        // SAFETY: `made` comes from a box made here, and blocks are never freed.
         Ok(_) => unsafe { never_freed(made) },
-        // SAFETY: made above, and nobody has seen it.
+        // SAFETY: `made` comes from a box made here, and no other thread has seen it.
         Err(_) => drop(unsafe { Box::from_raw(made) }),
     }
 }
@@ -163,7 +164,7 @@ fn publish<V: 'static>(place: &AtomicPtr<V>, len: usize, new: impl Fn() -> V) {
 impl<T> Slot<T> {
     #[inline(always)]
     pub(super) fn value(&self) -> NonNull<T> {
-        // SAFETY: a place is not at the address null.
+        // SAFETY: the address of a field is not null.
         unsafe { NonNull::new_unchecked(self.value.with(<*const _>::cast_mut).cast::<T>()) }
     }
 }

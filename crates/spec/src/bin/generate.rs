@@ -1,5 +1,5 @@
-//! Writes what is made from the tables of the standard: `generate header`, `generate missing` or `generate names`,
-//! to the file named next or to standard output.
+//! Writes the files that are made from the tables of the standard: `generate header`, `missing`, `summary` or
+//! `names`, to the file named next or to standard output.
 
 use heddle_spec::{constant, function_table::Functions, header, missing};
 use std::io::Write;
@@ -7,9 +7,10 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::{env, fs, io};
 
-const USAGE: &str = "usage: generate header|missing|names [FILE]
+const USAGE: &str = "usage: generate header|missing|summary|names [FILE]
   header   the header mpi.h
-  missing  what the library does not have yet, as a Markdown table
+  missing  the functions that are not built, by chapter, as a Markdown table
+  summary  how many functions of each chapter are built, as a Markdown table
   names    the name of every function, its large-count form included, one a line";
 
 fn main() -> ExitCode {
@@ -39,6 +40,7 @@ fn text(what: &str) -> Result<String, String> {
     match what {
         "header" => Ok(header::mpi_h(&sections, &functions)),
         "missing" => Ok(missing::missing_table(&functions)),
+        "summary" => Ok(missing::summary(&functions)),
         "names" => Ok(functions.all().flat_map(|f| f.forms()).map(|(name, _)| name + "\n").collect()),
         _ => Err(USAGE.into()),
     }

@@ -1,6 +1,7 @@
 //! Collective communication.
 //!
-//! Which arguments count depends on the rank: where the standard ignores one it is not looked at, here `None`.
+//! Which arguments count depends on the rank: where the standard ignores one it is not looked at, here
+//! `None`.
 //!
 //! | file | functions |
 //! |---|---|

@@ -31,7 +31,7 @@ impl Layout {
     }
 
     fn typed<'a>(&'a self, address: *const c_void, datatypes: &'a [TypeRef]) -> Result<TypedParts<'a>> {
-        // SAFETY: as above.
+        // SAFETY: the program promises what the standard demands of its buffers; none is used after the call.
         unsafe { TypedParts::new(address.cast_mut().cast(), &self.counts, &self.displs, datatypes) }
     }
 }

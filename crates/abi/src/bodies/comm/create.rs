@@ -1,6 +1,6 @@
 //! Making and freeing communicators.
 //!
-//! Where a result goes is looked at first: nobody could free a communicator that cannot be stored.
+//! The place for the result is checked first: a communicator that cannot be stored could not be freed.
 
 use crate::argument::Out;
 use crate::error::Result;

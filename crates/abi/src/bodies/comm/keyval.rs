@@ -17,8 +17,8 @@ fn create(
     let copy = match copy.address.addr() {
         mpi::MPI_NULL_COPY_FN => Copy::Never,
         mpi::MPI_DUP_FN => Copy::Always,
-        // SAFETY: the program promises that the address is that of a copy function; all kinds have the same form, as
-        // a handle is a word.
+        // SAFETY: the program promises that the address is that of a copy function; all kinds have the same
+        // form, as a handle is a word.
         _ => Copy::Call(unsafe { std::mem::transmute::<*const c_void, CopyFunction>(copy.address) }),
     };
     let delete = match delete.address.addr() {
@@ -27,7 +27,8 @@ fn create(
             let message = "MPI_COMM_DUP_FN and its like are copy functions and cannot delete an attribute";
             return Err(Error::new(mpi::MPI_ERR_ARG, message));
         }
-        // SAFETY: as above.
+        // SAFETY: the program promises that the address is that of a delete function; all kinds have the same
+        // form, as a handle is a word.
         _ => Delete::Call(unsafe { std::mem::transmute::<*const c_void, DeleteFunction>(delete.address) }),
     };
     *keyval = attribute::create(target, copy, delete, state.expose_provenance())?;

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `group.rs` | groups |
 //! | `create.rs` | making and freeing communicators |
-//! | `query.rs` | what a communicator is: rank, size, comparison, hints |
+//! | `query.rs` | questions about a communicator: rank, size, comparison, hints |
 //! | `name.rs` | names of objects |
 //! | `keyval.rs` | keyvals |
 //! | `attribute.rs` | attributes |

@@ -1,4 +1,4 @@
-//! What a communicator is.
+//! Questions about a communicator.
 
 use crate::argument::Out;
 use crate::error::{Error, Result};

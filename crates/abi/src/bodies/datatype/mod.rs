@@ -27,7 +27,7 @@ use heddle_spec::constants as mpi;
 use heddle_spec::handle::DatatypeHandle;
 use std::ffi::c_void;
 
-/// What is wrong with the arguments of a constructor, as an error of MPI.
+/// Turns a constructor's complaint about its arguments into an MPI error.
 fn type_error(error: TypeError) -> Error {
     let class = match error {
         TypeError::Negative { what: "count", .. } => mpi::MPI_ERR_COUNT,

@@ -33,7 +33,7 @@ pub(crate) fn alloc_mem(size: i64, info: InfoHandle, baseptr: *mut c_void) -> Re
     Ok(())
 }
 
-/// What the hint `mpi_minimum_memory_alignment` asks for, and a cache line at least.
+/// The alignment that the hint `mpi_minimum_memory_alignment` asks for, in bytes; a cache line at least.
 fn wanted_alignment(info: InfoHandle) -> Result<usize> {
     let hints = info::hints(info.0)?;
     let wanted = hints.iter().find(|(key, _)| key == "mpi_minimum_memory_alignment");

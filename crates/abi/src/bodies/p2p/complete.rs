@@ -9,8 +9,8 @@ use heddle_spec::constants as mpi;
 use heddle_spec::handle::RequestHandle;
 use std::ffi::c_int;
 
-/// Stores the statuses of several requests and remembers the first failure. `MPI_ERROR` is set in all of them as soon
-/// as one has failed, and left as it is otherwise (MPI 5.0, section 3.7.5).
+/// Stores the statuses of several requests and remembers the first failure. `MPI_ERROR` is set in all of them
+/// as soon as one has failed, and left as it is otherwise (MPI 5.0, section 3.7.5).
 pub(super) struct Report {
     statuses: StatusOut,
     stored: usize,

@@ -11,7 +11,7 @@ use heddle_engine::request::SEND_DONE;
 use heddle_spec::handle::{CommHandle, DatatypeHandle, RequestHandle};
 use std::ffi::{c_int, c_void};
 
-/// What is sent: the arguments that all sends have in common, checked.
+/// The checked arguments that all sends have in common.
 #[inline(always)]
 fn outgoing(
     address: *const c_void,

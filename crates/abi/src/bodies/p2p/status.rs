@@ -1,4 +1,4 @@
-//! What a status says.
+//! Reading statuses.
 
 use crate::argument::{CountOut, List, Out, StatusOut, bytes_of, is_cancelled};
 use crate::error::Result;

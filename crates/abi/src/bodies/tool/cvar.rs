@@ -78,7 +78,8 @@ pub(crate) fn t_cvar_read(handle: usize, buf: *mut c_void) -> Result<()> {
 pub(crate) fn t_cvar_write(handle: usize, buf: *const c_void) -> Result<()> {
     let control = tool::control_of(handle)?;
     let bytes = length(control, buf);
-    // SAFETY: the program promises a value of the variable's type; of text only what lies before its end is read.
+    // SAFETY: the program promises a value of the variable's type; of text only what lies before its end is
+    // read.
     control.write(unsafe { load(buf, bytes) }?)
 }
 

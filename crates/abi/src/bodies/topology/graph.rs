@@ -167,7 +167,7 @@ pub(crate) fn dist_graph_neighbors_count(
     weighted.set(c_int::from(neighbours.weighted))
 }
 
-/// Stores as many neighbours as there is room for.
+/// Stores neighbours until there are no more, or no more room.
 fn store(
     found: &[Neighbour],
     max: c_int,

@@ -1,7 +1,7 @@
 //! Each test has tables of its own, and words that stand for those of requests.
 
 use super::*;
-use crate::lifetime::hazard::KeptPlace;
+use crate::lifetime::hazard::KeptSlot;
 use crate::table::{Kind, Ref, Table};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Barrier, Mutex, MutexGuard, PoisonError, mpsc};
@@ -12,7 +12,7 @@ type Thing = Arc<()>;
 const STEPS: [Step; 8] = [
     Step::Begun,
     Step::Found,
-    Step::HoldsSeen,
+    Step::HazardsSeen,
     Step::StatesSeen,
     Step::RequestsSeen,
     Step::Claimed,
@@ -26,7 +26,8 @@ fn none(_: &mut dyn FnMut(usize)) -> usize {
 
 fn quietly(_: Step) {}
 
-/// Keeps the other tests out: holds are those of all threads, and objects of different tables may have equal handles.
+/// Keeps the other tests out: hazard slots are those of all threads, and objects of different tables may have
+/// equal handles.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -63,7 +64,7 @@ fn a_freed_object_goes_when_nobody_uses_it() {
         1
     };
     COLLECTOR.cycle(requests, &mut quietly);
-    assert_eq!(Arc::strong_count(&thing), 2, "what is not freed stays");
+    assert_eq!(Arc::strong_count(&thing), 2, "an object that is not freed stays");
     assert_eq!((TABLE.eligible(), TABLE.existing()), (0, 1));
     drop(TABLE.remove(kept));
     COLLECTOR.cycle(none, &mut quietly);
@@ -85,14 +86,14 @@ fn holds_counted_references_and_requests_keep_it() {
         Arc::strong_count(&thing) == 2
     };
     let handle = TABLE.insert_named(thing.clone(), 0x5550);
-    let held = TABLE.hold(handle, KeptPlace::Comm).expect("live");
+    let protected = TABLE.protect(handle, KeptSlot::Comm).expect("live");
     let counted = TABLE.get(handle).expect("live");
     REQUEST.store(handle, Ordering::Relaxed);
     drop(TABLE.remove(handle));
-    assert!(TABLE.hold(handle, KeptPlace::Comm).is_none() && TABLE.get(handle).is_none());
+    assert!(TABLE.protect(handle, KeptSlot::Comm).is_none() && TABLE.get(handle).is_none());
     assert!(cycle());
-    held.hold.give_up();
-    assert!(cycle(), "the place still names it");
+    protected.protection.release();
+    assert!(cycle(), "the hazard slot still names it");
     hazard::forget(handle);
     assert!(cycle());
     drop(counted);
@@ -124,7 +125,7 @@ fn a_cycle_comes_when_enough_is_eligible() {
 fn the_threshold_adapts_to_requests_and_survivors() {
     scene!(TABLE, COLLECTOR);
     fn many(_: &mut dyn FnMut(usize)) -> usize {
-        LOOKS_AN_OBJECT * 1000
+        READS_AN_OBJECT * 1000
     }
     let thing = Thing::default();
     free_one(&TABLE, &thing);
@@ -133,16 +134,16 @@ fn the_threshold_adapts_to_requests_and_survivors() {
     free_one(&TABLE, &thing);
     COLLECTOR.cycle(none, &mut quietly);
     assert_eq!(COLLECTOR.step(), LEAST);
-    let held: Vec<Ref<Thing>> = (0..200)
+    let protected: Vec<Ref<Thing>> = (0..200)
         .map(|_| {
             let handle = TABLE.insert(thing.clone());
-            let held = TABLE.get(handle).expect("live");
+            let protected = TABLE.get(handle).expect("live");
             drop(TABLE.remove(handle));
-            held
+            protected
         })
         .collect();
-    assert_eq!(TABLE.eligible(), 0, "what is counted is not eligible");
-    drop(held);
+    assert_eq!(TABLE.eligible(), 0, "an object with a counted reference is not eligible");
+    drop(protected);
     assert_eq!(TABLE.eligible(), 200);
     assert_eq!(COLLECTOR.candidates().len(), 200);
 }
@@ -164,8 +165,8 @@ fn what_another_cycle_has_destroyed_is_no_survivor() {
     }
 }
 
-/// At each step of a cycle a thread is stopped, by unwinding, while others make and free objects; nothing is lost but the
-/// one object it was about to destroy.
+/// At each step of a cycle a thread is stopped, by unwinding, while others make and free objects; nothing is
+/// lost but the one object it was about to destroy.
 #[test]
 fn a_thread_that_dies_in_a_cycle_stops_nobody() {
     scene!(TABLE, COLLECTOR);
@@ -243,7 +244,8 @@ fn a_thread_that_stands_still_in_a_cycle_stops_nobody() {
             assert_eq!(done.send(()), Ok(()));
         });
         let waited = is_done.recv_timeout(Duration::from_secs(60));
-        // The others may have found objects of ours before they stood still; whatever nobody has claimed is gone.
+        // The others may have found objects of ours before they stood still; whatever nobody has claimed is
+        // gone.
         let kept = Arc::strong_count(&ours);
         go_on.wait();
         assert_eq!(waited, Ok(()), "a thread that stands still stops the others");
@@ -264,7 +266,7 @@ impl Drop for Numbered {
     }
 }
 
-/// Threads look up what others free, and use what they found: it is there.
+/// Threads look up objects that others free, and use those that they find: they exist.
 #[test]
 fn what_a_call_has_found_stays_while_it_uses_it() {
     // SAFETY: the threads of this test look up nothing in other tests' tables.
@@ -286,14 +288,15 @@ fn what_a_call_has_found_stays_while_it_uses_it() {
                 scope.spawn(move || {
                     for _ in 0..50_000 {
                         let handle = published.load(Ordering::Relaxed);
-                        let Some(held) = TABLE.hold(handle, KeptPlace::Comm) else { continue };
-                        // SAFETY: the object is held, and then named by a request.
-                        let object = unsafe { held.value.as_ref() };
+                        let Some(protected) = TABLE.protect(handle, KeptSlot::Comm) else { continue };
+                        // SAFETY: the object is protected, and then named by a request.
+                        let object = unsafe { protected.value.as_ref() };
                         let number = object.0.load(Ordering::Relaxed);
                         assert_ne!(number, 0);
-                        // As a call that begins an operation: the request names the object before the hold is given up.
+                        // As a call that begins an operation: the request names the object before the
+                        // protection is given up.
                         request.store(handle, Ordering::Relaxed);
-                        held.hold.give_up();
+                        protected.protection.release();
                         hazard::forget(handle);
                         (0..20).for_each(|_| assert_eq!(object.0.load(Ordering::Relaxed), number));
                         request.store(0, Ordering::Release);
@@ -310,7 +313,7 @@ fn what_a_call_has_found_stays_while_it_uses_it() {
                 drop(TABLE.remove(handle));
             }
         });
-        // Joined: a scope alone does not wait for what threads do at their end.
+        // Joined: a scope alone does not wait for the destructors of a thread's locals.
         users.into_iter().for_each(|user| user.join().expect("no panic"));
     });
     COLLECTOR.cycle(requests, &mut quietly);

@@ -1,12 +1,12 @@
 //! Cycles at once, slots that are used anew while a cycle is under way, and the number of eligible objects.
 
 use super::{
-    COLLECTOR, LEFT, TABLE, TOO_MANY, call, cycle, done, free, give_up, hold, new_object, nothing_is_left,
+    COLLECTOR, LEFT, TABLE, TOO_MANY, call, cycle, done, free, new_object, nothing_is_left, protect, release,
     requests, use_it,
 };
-use crate::canary::{must_fail, step};
 use crate::fault::Fault;
 use crate::lifetime::collector::{Collected, Step};
+use crate::sentinel::{must_fail, step};
 use heddle_platform::model::{RACE, explore};
 use loom::thread;
 
@@ -17,15 +17,15 @@ fn two_cycles() {
     let other = thread::spawn(cycle);
     cycle();
     let handle = new_object();
-    let held = hold(handle).expect("live");
+    let protected = protect(handle).expect("live");
     free(handle);
-    use_it(&held);
-    give_up(&held, handle);
+    use_it(&protected);
+    release(&protected, handle);
     done(other);
     nothing_is_left();
 }
 
-/// Two threads collect what a third one uses.
+/// Two threads collect an object that a third one uses.
 fn two_cycles_and_a_call(calls: fn(usize)) -> impl Fn() + Sync + Send + 'static {
     move || {
         let handle = new_object();
@@ -88,8 +88,8 @@ fn a_slot_is_used_anew() {
     nothing_is_left();
 }
 
-/// A slot is used anew, while a cycle is about to look whether the object in it is eligible: it may find the new object before
-/// the one who has freed that says so.
+/// A slot is used anew, while a cycle is about to look whether the object in it is eligible: it may find the
+/// new object before the one who has freed that says so.
 fn a_slot_is_used_anew_in_a_cycle() {
     free(new_object());
     let collecting = thread::spawn(cycle);

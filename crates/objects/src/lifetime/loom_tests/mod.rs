@@ -1,20 +1,21 @@
-//! Holds and cycles under the model checker: what a call or a request uses is there, and what nobody uses goes.
+//! Hazard slots and cycles under the model checker: an object that a call or a request uses exists, and any
+//! other is destroyed.
 //!
-//! The table, the holds, the collector and the words of a request are those that ship.
+//! The table, the hazard slots, the collector and the words of a request are those that ship.
 //!
 //! | file | idea |
 //! |---|---|
-//! | `holds.rs` | calls and requests against one thread that frees and collects |
+//! | `hazards.rs` | calls and requests against one thread that frees and collects |
 //! | `cycles.rs` | cycles at once, slots that are used anew, the number of eligible objects |
 
 mod cycles;
-mod holds;
+mod hazards;
 
 use super::collector::{Collected, Collector, Step};
-use super::hazard::{KeptPlace, forget};
-use crate::canary::{Canary, step};
+use super::hazard::{KeptSlot, forget};
 use crate::request::Names;
-use crate::table::{Held, Kind, Table};
+use crate::sentinel::{Sentinel, step};
+use crate::table::{Kind, Protected, Table};
 use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicUsize};
 use heddle_platform::modelled::never_freed;
 use heddle_platform::statics;
@@ -23,7 +24,7 @@ use std::ptr::null_mut;
 
 statics! {
     // SAFETY: there is no other collected table in a model.
-    static TABLE: Table<Canary> = unsafe { Table::collected(Kind::Session) };
+    static TABLE: Table<Sentinel> = unsafe { Table::collected(Kind::Session) };
     static COLLECTOR: Collector = Collector::new(tables());
     static REQUEST: Slot = Slot {
         generation: AtomicU32::new(0),
@@ -32,7 +33,7 @@ statics! {
     };
 }
 
-/// As much of a request's slot as a cycle sees.
+/// The words of a request's slot that a cycle reads.
 struct Slot {
     generation: AtomicU32,
     comm: AtomicUsize,
@@ -47,9 +48,9 @@ impl Slot {
 
 fn tables() -> &'static [&'static dyn Collected] {
     let tables: *mut [&'static dyn Collected] = Box::into_raw(Box::new([&*TABLE as &'static dyn Collected]));
-    // SAFETY: made above.
+    // SAFETY: `tables` comes from a box made here.
     unsafe { never_freed(tables) };
-    // SAFETY: as above.
+    // SAFETY: `tables` comes from a box made here, and is never freed.
     unsafe { &*tables }
 }
 
@@ -60,7 +61,7 @@ fn requests(root: &mut dyn FnMut(usize)) -> usize {
 
 fn new_object() -> usize {
     step();
-    TABLE.insert(Canary::new())
+    TABLE.insert(Sentinel::new())
 }
 
 fn free(handle: usize) {
@@ -79,36 +80,37 @@ fn cycle() {
     });
 }
 
-fn hold(handle: usize) -> Option<Held<Canary>> {
+fn protect(handle: usize) -> Option<Protected<Sentinel>> {
     step();
-    TABLE.hold(handle, KeptPlace::Comm)
+    TABLE.protect(handle, KeptSlot::Comm)
 }
 
-fn use_it(held: &Held<Canary>) {
-    // SAFETY: the object is held, or a request names it.
-    unsafe { held.value.as_ref() }.sing();
+fn use_it(protected: &Protected<Sentinel>) {
+    // SAFETY: the object is protected, or a request names it.
+    unsafe { protected.value.as_ref() }.check();
 }
 
 /// The thread's last call with the object is over.
-fn give_up(held: &Held<Canary>, handle: usize) {
+fn release(protected: &Protected<Sentinel>, handle: usize) {
     step();
-    assert!(held.hold.give_up());
+    assert!(protected.protection.release());
     forget(handle);
 }
 
 /// A call that uses an object.
 fn call(handle: usize) {
-    if let Some(held) = hold(handle) {
-        use_it(&held);
-        give_up(&held, handle);
+    if let Some(protected) = protect(handle) {
+        use_it(&protected);
+        release(&protected, handle);
     }
 }
 
-/// Nobody uses anything any more, so a cycle leaves nothing.
+/// No object is in use any more, so a cycle leaves none.
 fn nothing_is_left() {
     cycle();
     assert_eq!(TABLE.existing(), 0, "{LEFT}");
-    // One that was found before its last reference was counted may be counted after its end, until its slot is used again.
+    // One that was found before its last reference was counted may be counted after its end, until its slot
+    // is used again.
     assert!(TABLE.eligible() <= 1, "{TOO_MANY}");
 }
 

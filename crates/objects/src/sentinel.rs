@@ -1,35 +1,37 @@
-//! For the model tests: an object that notices who uses it after its end, and tests that demand that a fault is found.
+//! For the model tests: an object that notices a use after its end, and tests that demand that a fault is
+//! found.
 
 use crate::fault::{self, Fault};
 use heddle_platform::atomic::{AtomicUsize, Ordering};
 use heddle_platform::cell::UnsafeCell;
 use heddle_platform::{model, statics};
 
-/// Sings as long as it lives. loom reports a use that its end is not ordered behind; the canary one that comes later.
+/// An object that must be alive when it is checked. loom reports a use that is not ordered before its end;
+/// the sentinel itself reports one that comes later.
 #[derive(Debug)]
-pub(crate) struct Canary {
+pub(crate) struct Sentinel {
     alive: UnsafeCell<bool>,
 }
 
-// SAFETY: written at its end alone; that nobody uses it then is what the models are to show.
-unsafe impl Sync for Canary {}
+// SAFETY: only its end writes it; the models show that no thread uses it then.
+unsafe impl Sync for Sentinel {}
 
-impl Canary {
-    pub(crate) fn new() -> Canary {
-        Canary { alive: UnsafeCell::new(true) }
+impl Sentinel {
+    pub(crate) fn new() -> Sentinel {
+        Sentinel { alive: UnsafeCell::new(true) }
     }
 
     /// A use.
-    pub(crate) fn sing(&self) {
-        // SAFETY: loom reports whoever writes meanwhile.
+    pub(crate) fn check(&self) {
+        // SAFETY: loom reports a write at the same time.
         self.alive.with(|alive| assert!(unsafe { *alive }, "{DEAD}"));
     }
 }
 
-impl Drop for Canary {
+impl Drop for Sentinel {
     fn drop(&mut self) {
         self.alive.with_mut(|alive| {
-            // SAFETY: loom reports whoever reads or writes meanwhile.
+            // SAFETY: loom reports an access at the same time.
             assert!(unsafe { std::mem::replace(&mut *alive, false) }, "{DEAD}");
         });
     }
@@ -39,14 +41,15 @@ statics! {
     static STEPS: AtomicUsize = AtomicUsize::new(0);
 }
 
-/// Between two steps of a thread. loom (0.7) overlooks that a thread which reads a word and then changes it may come before one
-/// that only reads it; of these steps it explores every order. Relaxed, so they order nothing.
+/// Between two steps of a thread. loom (0.7) overlooks that a thread which reads a word and then changes it
+/// may come before one that only reads it; of these steps it explores every order. Relaxed, so they order
+/// nothing.
 pub(crate) fn step() {
     STEPS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// What a canary says that is used after its end, or ends twice.
-const DEAD: &str = "the canary is dead";
+/// The message for a use after the end, or a second end.
+const DEAD: &str = "the sentinel is dead";
 
 /// A test that plants a fault and demands that the model fails, in the way `symptom` says.
 macro_rules! must_fail {
@@ -54,7 +57,7 @@ macro_rules! must_fail {
         #[test]
         fn $name() {
             let path = concat!(module_path!(), "::", stringify!($name));
-            crate::canary::must_fail_at(path, $fault, $symptom, $body);
+            crate::sentinel::must_fail_at(path, $fault, $symptom, $body);
         }
     };
 }

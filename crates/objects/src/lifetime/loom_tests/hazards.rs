@@ -1,10 +1,10 @@
-//! Calls and requests against one thread that frees and collects; and the places of threads.
+//! Calls and requests against one thread that frees and collects; and the hazard slots of threads.
 
-use super::{REQUEST, TABLE, call, cycle, done, free, give_up, hold, new_object, nothing_is_left, use_it};
-use crate::canary::{Canary, must_fail, step};
+use super::{REQUEST, TABLE, call, cycle, done, free, new_object, nothing_is_left, protect, release, use_it};
 use crate::fault::Fault;
-use crate::lifetime::hazard::{KeptPlace, forget};
-use crate::table::{Held, Ref};
+use crate::lifetime::hazard::{KeptSlot, forget};
+use crate::sentinel::{Sentinel, must_fail, step};
+use crate::table::{Protected, Ref};
 use heddle_platform::model::{RACE, explore};
 use loom::thread;
 use std::mem::ManuallyDrop;
@@ -17,43 +17,43 @@ fn begin_request(handle: usize) {
 }
 
 /// A request that uses the object ends.
-fn end_request(held: &Held<Canary>) {
+fn end_request(protected: &Protected<Sentinel>) {
     step();
-    use_it(held);
+    use_it(protected);
     REQUEST.names().end();
 }
 
 /// A call that begins an operation.
 fn call_with_request(handle: usize) {
-    if let Some(held) = hold(handle) {
-        use_it(&held);
+    if let Some(protected) = protect(handle) {
+        use_it(&protected);
         begin_request(handle);
-        give_up(&held, handle);
-        end_request(&held);
+        release(&protected, handle);
+        end_request(&protected);
     }
 }
 
 /// A call that has a counted reference made, by which an operation is begun when the call is over.
 fn call_with_reference(handle: usize) {
-    if let Some(held) = hold(handle) {
-        // SAFETY: no reference is taken: this one is not dropped, and the hold keeps the object.
+    if let Some(protected) = protect(handle) {
+        // SAFETY: no reference is taken: this one is not dropped, and the hazard slot keeps the object.
         let kept = ManuallyDrop::new(unsafe { Ref::from_index(&TABLE, handle as u32) });
         let reference = Ref::clone(&kept);
-        give_up(&held, handle);
-        reference.sing();
+        release(&protected, handle);
+        reference.check();
         begin_request(handle);
         drop(reference);
-        end_request(&held);
+        end_request(&protected);
     }
 }
 
-/// A call that begins an operation, and then one with another object, in the same place.
+/// A call that begins an operation, and then one with another object, in the same hazard slot.
 fn call_with_request_and_another(handle: usize, other: usize) {
-    if let Some(held) = hold(handle) {
+    if let Some(protected) = protect(handle) {
         begin_request(handle);
-        assert!(held.hold.give_up());
+        assert!(protected.protection.release());
         call(other);
-        end_request(&held);
+        end_request(&protected);
     }
 }
 
@@ -62,17 +62,17 @@ const NAME: usize = 0x5550;
 
 /// A call that begins an operation whose buffer has the object as its datatype.
 fn call_with_datatype(handle: usize) {
-    if let Some(held) = hold(handle) {
+    if let Some(protected) = protect(handle) {
         begin_request(0);
         REQUEST.names().set_datatype(without_provenance_mut(NAME));
-        give_up(&held, handle);
-        end_request(&held);
+        release(&protected, handle);
+        end_request(&protected);
     }
 }
 
 /// A datatype, which this thread frees and collects.
 fn free_and_collect_datatype() {
-    let handle = TABLE.insert_named(Canary::new(), NAME);
+    let handle = TABLE.insert_named(Sentinel::new(), NAME);
     let caller = thread::spawn(move || call_with_datatype(handle));
     free(handle);
     cycle();
@@ -96,30 +96,30 @@ fn a_request_after_another() {
 
 /// A call that begins an operation, which fails: the error goes on using the object.
 fn call_with_request_that_fails(handle: usize) {
-    if let Some(held) = hold(handle) {
+    if let Some(protected) = protect(handle) {
         begin_request(handle);
-        give_up(&held, handle);
+        release(&protected, handle);
         step();
         let of_error = TABLE.get_while_it_exists(handle).expect("the request keeps it");
-        end_request(&held);
+        end_request(&protected);
         step();
-        of_error.sing();
+        of_error.check();
     }
 }
 
-/// A call that uses more objects than the thread has places, and so counts a reference.
-fn call_without_a_place(handle: usize) {
-    let others = [new_object(), new_object()].map(|other| (other, hold(other).expect("live")));
-    if let Some(held) = hold(handle) {
-        assert!(held.hold.is_counted());
+/// A call that uses more objects than the thread has hazard slots, and so counts a reference.
+fn call_without_a_slot(handle: usize) {
+    let others = [new_object(), new_object()].map(|other| (other, protect(other).expect("live")));
+    if let Some(protected) = protect(handle) {
+        assert!(protected.protection.is_counted());
         begin_request(handle);
-        assert!(!held.hold.give_up());
-        // SAFETY: the reference that the hold had.
+        assert!(!protected.protection.release());
+        // SAFETY: the reference that the protection owned.
         drop(unsafe { Ref::from_index(&TABLE, handle as u32) });
-        end_request(&held);
+        end_request(&protected);
     }
-    for (other, held) in others {
-        assert!(held.hold.give_up());
+    for (other, protected) in others {
+        assert!(protected.protection.release());
         free(other);
     }
 }
@@ -127,9 +127,9 @@ fn call_without_a_place(handle: usize) {
 /// Two calls: the second may find its object where the first has left it.
 fn two_calls(handle: usize) {
     for _ in 0..2 {
-        if let Some(held) = hold(handle) {
-            use_it(&held);
-            assert!(held.hold.give_up());
+        if let Some(protected) = protect(handle) {
+            use_it(&protected);
+            assert!(protected.protection.release());
         }
     }
     forget(handle);
@@ -160,17 +160,17 @@ fn freed_by_another(calls: fn(usize)) -> impl Fn() + Sync + Send + 'static {
     }
 }
 
-/// A call that uses two objects, each in a place of its kind.
+/// A call that uses two objects, each in the hazard slot of its kind.
 fn a_call_with_two_objects() {
     let (handle, other) = (new_object(), new_object());
     let caller = thread::spawn(move || {
-        if let Some(held) = hold(handle) {
-            if let Some(second) = TABLE.hold(other, KeptPlace::Datatype) {
+        if let Some(protected) = protect(handle) {
+            if let Some(second) = TABLE.protect(other, KeptSlot::Datatype) {
                 use_it(&second);
-                give_up(&second, other);
+                release(&second, other);
             }
-            use_it(&held);
-            give_up(&held, handle);
+            use_it(&protected);
+            release(&protected, handle);
         }
     });
     free(other);
@@ -180,7 +180,7 @@ fn a_call_with_two_objects() {
     nothing_is_left();
 }
 
-fn a_place_for_two_objects() {
+fn a_slot_for_two_objects() {
     let (handle, other) = (new_object(), new_object());
     let caller = thread::spawn(move || call_with_request_and_another(handle, other));
     free(handle);
@@ -190,8 +190,8 @@ fn a_place_for_two_objects() {
     nothing_is_left();
 }
 
-/// A thread has ended; one of two gets its places.
-fn places_change_hands() {
+/// A thread has ended; one of two gets its hazard slots.
+fn slots_change_hands() {
     let handle = new_object();
     done(thread::spawn(move || call(handle)));
     let second = thread::spawn(move || call(handle));
@@ -224,7 +224,7 @@ fn a_request_keeps_its_object() {
 #[test]
 fn a_request_made_by_a_counted_reference_keeps_its_object() {
     explore(Some(3), free_and_collect(call_with_reference));
-    explore(Some(2), free_and_collect(call_without_a_place));
+    explore(Some(2), free_and_collect(call_without_a_slot));
 }
 
 #[test]
@@ -233,29 +233,29 @@ fn an_error_keeps_its_object() {
 }
 
 #[test]
-fn an_object_that_was_replaced_in_its_place_is_kept_by_its_request() {
-    explore(Some(3), a_place_for_two_objects);
+fn an_object_that_was_replaced_in_its_slot_is_kept_by_its_request() {
+    explore(Some(3), a_slot_for_two_objects);
 }
 
 #[test]
-fn places_are_one_threads_at_a_time() {
-    explore(Some(2), places_change_hands);
+fn slots_belong_to_one_thread_at_a_time() {
+    explore(Some(2), slots_change_hands);
 }
 
-must_fail!(a_check_before_the_hold_is_found, Fault::HoldChecksFirst, RACE, free_and_collect(call));
+must_fail!(a_check_before_publishing_is_found, Fault::HazardCheckedFirst, RACE, free_and_collect(call));
 
-must_fail!(a_hold_without_its_fence_is_found, Fault::HoldWithoutLight, RACE, free_and_collect(call));
+must_fail!(a_hazard_slot_without_its_fence_is_found, Fault::HazardWithoutLight, RACE, free_and_collect(call));
 
 must_fail!(a_cycle_without_its_barrier_is_found, Fault::CycleWithoutHeavy, RACE, free_and_collect(call));
 
 must_fail!(
     a_name_cleared_silently_is_found,
-    Fault::HoldClearsSilently,
+    Fault::HazardClearedRelaxed,
     RACE,
     free_and_collect(call_with_request)
 );
 
-must_fail!(a_name_replaced_silently_is_found, Fault::HoldReplacesSilently, RACE, a_place_for_two_objects);
+must_fail!(a_name_replaced_silently_is_found, Fault::HazardReplacedRelaxed, RACE, a_slot_for_two_objects);
 
 must_fail!(
     a_look_at_the_requests_first_is_found,
@@ -278,9 +278,9 @@ must_fail!(
     free_and_collect(call_with_reference)
 );
 
-must_fail!(places_returned_carelessly_are_found, Fault::PlacesRelaxedReturn, RACE, places_change_hands);
+must_fail!(places_returned_carelessly_are_found, Fault::SlotsRelaxedReturn, RACE, slots_change_hands);
 
-must_fail!(places_taken_by_two_are_found, Fault::PlacesPlainTake, RACE, places_change_hands);
+must_fail!(places_taken_by_two_are_found, Fault::SlotsPlainTake, RACE, slots_change_hands);
 
 must_fail!(
     a_request_that_ends_silently_is_found,

@@ -1,0 +1,135 @@
+//! The reference page, `docs/reference.md`: made from the tables that the library itself uses.
+
+use heddle_model::{
+    Choice, Execution, Granularity, Lifetime, NAMED, OffloadThreads, ReferenceCounts, RequestPool, WakeUp,
+};
+use heddle_settings::Variable;
+use heddle_settings::info_keys::INFO_KEYS;
+use heddle_spec::function_table::Functions;
+use heddle_spec::{FUNCTIONS_TABLE, missing};
+use std::fmt::Write;
+
+const BEGIN: &str = "\
+<!-- Made by `heddle info --reference`; `ci/readme_table.sh --update` writes it anew. -->
+
+# Reference
+
+## Environment variables
+
+`MPI_Init` refuses a wrong value and names the allowed ones. Each variable is also an MPI_T control variable (its name in lower
+case), which a program may write before `MPI_Init`. A part of the model that has a variable replaces that of the model named by
+`HEDDLE_MODEL`; the defaults below are those of the default model. `MPI_Init` refuses parts that make no sense together and
+says why. `HEDDLE_SINGLE_COPY` and `HEDDLE_STATS` also take 1 and 0.
+
+";
+
+const INFO: &str = "\
+## Info keys
+
+A program gives them where it makes a communicator (`MPI_Comm_dup_with_info`, `MPI_Comm_idup_with_info`,
+`MPI_Comm_split_type`). Without any, new communicators go round the VNIs.
+
+";
+
+const RULES: &str = "
+- A hint takes effect only if every process gives the same value; unknown values are ignored. No error is raised.
+  `MPI_Comm_get_info` returns the values in force (`default` if no VNI was named).
+- With both promises messages are sharded by tag and sender. Messages of one communicator, sender and tag always keep their
+  order. With `heddle_vni` all messages stay on that VNI, and a broken promise is refused all the same.
+- `MPI_Comm_set_info` comes too late, since messages may be under way: it ignores `heddle_vni`, records promises without
+  effect, and takes no promise back. `MPI_Comm_dup` inherits no hints.
+- Collective operations stay on the communicator's default VNI.
+- Without any promise, self messages (from a process to itself) are sharded by tag once several threads send them, until
+  the communicator sees its first wildcard or probe for them. This holds for models with a lock for each VNI whose calling threads
+  run their operations (not `csync`, `lockq-*`, `offload`), and for communicators without `heddle_vni`.
+
+";
+
+const UNEXPECTED: &str = "\
+## What an unexpected message costs
+
+A message that arrives before its receive is kept in the receiver's memory. One of 8 bytes takes about 107 bytes there (measured on
+2026-11-23 with 10^7 messages).
+
+";
+
+const MISSING: &str = "\
+## What is missing
+
+A function that is not built reports `MPI_ERR_UNSUPPORTED_OPERATION` with its name. Machines beyond the first (libfabric,
+PMIx) and Fortran are missing, too; MPI_T has no events.
+
+";
+
+/// The page, in Markdown.
+pub(crate) fn page() -> String {
+    let mut page = String::from(BEGIN);
+    table(&mut page, ["variable", "values", "default", "meaning"], Variable::all().map(row));
+    page += "\n## What the names mean\n\n";
+    choice::<Granularity>(&mut page, "HEDDLE_GRANULARITY");
+    choice::<Execution>(&mut page, "HEDDLE_EXECUTION");
+    choice::<OffloadThreads>(&mut page, "HEDDLE_OFFLOAD_THREADS");
+    choice::<WakeUp>(&mut page, "HEDDLE_WAKEUP");
+    choice::<Lifetime>(&mut page, "HEDDLE_LIFETIME");
+    choice::<RequestPool>(&mut page, "HEDDLE_REQUEST_POOL");
+    choice::<ReferenceCounts>(&mut page, "HEDDLE_REFERENCE_COUNTS");
+    page += "## Models\n\nThe values of `HEDDLE_MODEL`, the default first.\n\n";
+    let models = NAMED.iter().map(|model| [code(model.name), model.meaning.to_owned()]);
+    table(&mut page, ["model", "meaning"], models);
+    page.push('\n');
+    page += INFO;
+    let keys = INFO_KEYS.iter().map(|key| [code(key.name), key.values.to_owned(), key.meaning.to_owned()]);
+    table(&mut page, ["info key", "values", "effect"], keys);
+    page += RULES;
+    page += UNEXPECTED;
+    page += MISSING;
+    let functions = Functions::parse(FUNCTIONS_TABLE).expect("the table that the library is built from");
+    page += &missing::missing_table(&functions);
+    page
+}
+
+fn row(variable: Variable) -> [String; 4] {
+    let meaning = variable.meaning().to_owned();
+    [code(variable.name()), variable.allowed(), variable.default(), meaning]
+}
+
+fn choice<C: Choice>(page: &mut String, variable: &str) {
+    let rows = C::OPTIONS.iter().map(|(_, name, meaning)| [code(name), (*meaning).to_owned()]);
+    table(page, [code(variable).as_str(), "meaning"], rows);
+    page.push('\n');
+}
+
+fn table<const N: usize>(page: &mut String, heads: [&str; N], rows: impl Iterator<Item = [String; N]>) {
+    // Writing to a String never fails.
+    let _ = writeln!(page, "| {} |\n|{}", heads.join(" | "), "---|".repeat(N));
+    for row in rows {
+        let _ = writeln!(page, "| {} |", row.join(" | ").replace('<', "&lt;"));
+    }
+}
+
+fn code(text: &str) -> String {
+    format!("`{text}`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_has_a_row_for_each_variable_key_and_model_and_no_broken_row() {
+        let page = page();
+        let variables = Variable::all().map(Variable::name);
+        let names = variables.chain(INFO_KEYS.iter().map(|key| key.name));
+        for name in names.chain(NAMED.iter().map(|model| model.name)) {
+            assert_eq!(page.matches(&format!("\n| `{name}` |")).count(), 1, "{name}");
+        }
+        let mut columns = None;
+        for line in page.lines() {
+            let found = line.starts_with('|').then(|| line.matches('|').count());
+            if let (Some(before), Some(now)) = (columns, found) {
+                assert_eq!(before, now, "{line}");
+            }
+            columns = found;
+        }
+    }
+}
