@@ -24,6 +24,8 @@ pub struct Function {
     pub form: bool,
     /// Whether it may be called before initialisation and after finalisation.
     pub early: bool,
+    /// Whether it waits for no other thread: it runs outside of the section that the model puts around calls.
+    pub unguarded: bool,
     /// Whether the standard advises against it.
     pub deprecated: bool,
     /// What it returns.

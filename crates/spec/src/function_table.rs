@@ -91,6 +91,7 @@ impl Functions {
             built: false,
             form: false,
             early: false,
+            unguarded: false,
             deprecated: false,
             returns: Returns::ErrorCode,
             errors: Errors::Default,
@@ -138,6 +139,7 @@ fn apply_attribute(function: &mut Function, word: &str) -> Result<(), String> {
         ("built", "") => function.built = true,
         ("form", "") => function.form = true,
         ("early", "") => function.early = true,
+        ("unguarded", "") => function.unguarded = true,
         ("deprecated", "") => function.deprecated = true,
         ("returns", "void") => function.returns = Returns::Void,
         ("returns", kind) => {
