@@ -12,6 +12,8 @@ pub enum Fault {
     BellWithoutHeavy,
     /// The ringer may read `sleepers` before its event is visible.
     BellWithoutLight,
+    /// The sleeper looks once more, and only then announces itself.
+    BellLooksFirst,
     /// A lock's release does not publish what its holder wrote.
     MutexRelaxedRelease,
     /// A waiter goes to sleep without looking at the lock again.
