@@ -44,7 +44,11 @@ fn entry_point(function: &Function, module: &str, name: &str, large: bool) -> St
     };
     let params = params.join(", ");
     let object = object(function);
-    let when = if function.early { "early" } else { "running" };
+    let when = match (function.early, function.unguarded) {
+        (true, _) => "early",
+        (false, true) => "unguarded",
+        (false, false) => "running",
+    };
     match (&function.returns, function.built) {
         (Returns::Value(kind), built) => {
             let result = value_type(kind);

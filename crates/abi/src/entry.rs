@@ -86,6 +86,14 @@ pub(crate) fn running(body: impl FnOnce() -> Result<()>) -> Result<()> {
     domain::current()?.calls().inside(body)
 }
 
+/// Runs the body of a function that needs a running library and must not wait for another thread, which may be in a function
+/// of the program and never come back: outside of the section that the model puts around calls.
+#[inline(always)]
+pub(crate) fn unguarded(body: impl FnOnce() -> Result<()>) -> Result<()> {
+    domain::current()?;
+    body()
+}
+
 /// Calls the error handler of `object`; the function returns its result.
 #[cold]
 pub(crate) fn failed(name: &'static str, object: Object, error: &Error) -> c_int {

@@ -6,9 +6,11 @@ use std::io::Write;
 unsafe extern "C" {
     /// The C library's standard output.
     static stdout: *mut libc::FILE;
+    /// Locks a stream unless another thread has it: 0 if it is the caller's now.
+    fn ftrylockfile(stream: *mut libc::FILE) -> libc::c_int;
 }
 
-/// Ends this process and with it the job. `text`, if there is any, goes to standard error; the launcher repeats
+/// Ends this process and with it the job. It waits for no other thread: that one may never come back. `text`, if there is any, goes to standard error; the launcher repeats
 /// `short` beside the rank, and its exit status follows `code`.
 #[cold]
 pub fn abort(code: i32, text: &str, short: &str) -> ! {
@@ -22,8 +24,12 @@ pub fn abort(code: i32, text: &str, short: &str) -> ! {
     // What the program has printed helps to understand why it ended.
     // SAFETY: a pointer that the C library has set before any program's code ran.
     let out = unsafe { stdout };
+    // A thread that has locked the stream may never unlock it: then what it has printed is lost.
     // SAFETY: the C library's own stream.
-    unsafe { libc::fflush(out) };
+    if unsafe { ftrylockfile(out) } == 0 {
+        // SAFETY: the C library's own stream; this thread has locked it, and may lock it again.
+        unsafe { libc::fflush(out) };
+    }
     // SAFETY: ends the process without running anything of the program's.
     unsafe { libc::_exit(exit_status(code)) }
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// The result of an MPI operation.
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An error on its way to an error handler. One word, so that results of hot functions stay small.
 #[derive(Clone)]

@@ -27,6 +27,8 @@ pub struct Function {
     pub early: bool,
     /// Whether it has a short way that is tried first.
     pub express: bool,
+    /// Whether it waits for no other thread: it runs outside of the section that the model puts around calls.
+    pub unguarded: bool,
     /// Whether the standard advises against it.
     pub deprecated: bool,
     /// Its result.

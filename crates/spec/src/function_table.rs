@@ -92,6 +92,7 @@ impl Functions {
             form: false,
             early: false,
             express: false,
+            unguarded: false,
             deprecated: false,
             returns: Returns::ErrorCode,
             errors: Errors::Default,
@@ -140,6 +141,7 @@ fn apply_attribute(function: &mut Function, word: &str) -> Result<(), String> {
         ("form", "") => function.form = true,
         ("early", "") => function.early = true,
         ("express", "") => function.express = true,
+        ("unguarded", "") => function.unguarded = true,
         ("deprecated", "") => function.deprecated = true,
         ("returns", "void") => function.returns = Returns::Void,
         ("returns", kind) => {

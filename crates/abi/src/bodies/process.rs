@@ -62,7 +62,10 @@ pub(crate) fn abort(comm: CommHandle, code: c_int) -> Result<()> {
     let text = match process.world().job() {
         // The launcher says it.
         Some(_) => String::new(),
-        None => format!("MPI_Abort was called with code {code} on {}", comm.name()),
+        None => {
+            let name = comm.name_at_once().unwrap_or_default();
+            format!("MPI_Abort was called with code {code} on {name}")
+        }
     };
     end_job(code, &text, "")
 }

@@ -87,6 +87,11 @@ impl Comm {
         self.name.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// The name, unless another thread is setting or reading it now: for a thread that must not wait.
+    pub fn name_at_once(&self) -> Option<String> {
+        self.name.try_lock().ok().map(|name| name.clone())
+    }
+
     /// Names it; what is longer than `MPI_MAX_OBJECT_NAME` allows is cut off.
     pub fn set_name(&self, name: &str) {
         let name = &name[..name.floor_char_boundary(mpi::MPI_MAX_OBJECT_NAME as usize - 1)];

@@ -107,7 +107,7 @@ pub fn iflush_buffer(of: AttachTo<'_>) -> Result<usize> {
         AttachTo::Process => mpi::MPI_COMM_SELF,
         AttachTo::Comm(comm) => comm.handle(),
     };
-    let request = request::take(FLUSH_VNI, comm, RequestKind::Generalized);
+    let request = request::take(FLUSH_VNI, comm, RequestKind::Generalized)?;
     let handle = request::handle(request);
     domain.vni(FLUSH_VNI).follow(Box::new(Flush { request, attached }));
     Ok(handle)

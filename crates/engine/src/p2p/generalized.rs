@@ -15,7 +15,7 @@ const VNI: u32 = 0;
 /// If MPI is not running.
 pub fn start_generalized(attachment: Box<dyn Attachment>) -> Result<usize> {
     domain::current()?;
-    let id = request::take(VNI, mpi::MPI_COMM_SELF, RequestKind::Generalized);
+    let id = request::take(VNI, mpi::MPI_COMM_SELF, RequestKind::Generalized)?;
     // SAFETY: the request is new: nobody else knows it.
     unsafe { request::owner(id) }.attachment = Some(attachment);
     Ok(request::handle(id))

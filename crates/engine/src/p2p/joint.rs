@@ -11,7 +11,7 @@ use crate::error::Result;
 use heddle_message::buffer::Buffer;
 use heddle_message::domain;
 use heddle_message::matching::Key;
-use heddle_message::request::{self, Outcome, PartOver, RequestId, RequestKind};
+use heddle_message::request::{self, OutOfRequests, Outcome, PartOver, RequestId, RequestKind};
 use heddle_message::vni::SendArgs;
 use heddle_spec::constants as mpi;
 use std::any::Any;
@@ -19,7 +19,7 @@ use std::any::Any;
 /// Starts sending one message and receiving another; returns the handle of the request for both.
 ///
 /// # Errors
-/// `MPI_ERR_RANK`.
+/// `MPI_ERR_RANK`; `MPI_ERR_NO_MEM` if there are too many requests.
 pub fn isendrecv(
     comm: &CommRef,
     outgoing: (Buffer, i32, i32),
@@ -63,20 +63,19 @@ fn start(
     };
     let sending_vni = comm.context().vni_of(domain.vnis().len(), context, rank, send_tag);
     let vni = incoming.map_or(sending_vni, |(vni, _)| vni);
-    let whole = request::take(vni, comm.handle(), RequestKind::Send);
+    // All three beforehand: once one part is under way the other must not fail.
+    let Requests { whole, receive, send } =
+        Requests::take(comm, vni, incoming.map(|(vni, _)| vni), peer.map(|_| sending_vni))?;
     let handle = request::handle(whole);
     // SAFETY: the request is new, and both parts are accounted for below.
     unsafe { request::expect_parts(whole, 2) };
     // SAFETY: the part is missing: it is accounted for at once, and not issued.
     let done = |kind, outcome| unsafe { request::complete_part(PartOver { whole, kind, outcome }) };
-    match incoming {
+    match incoming.zip(receive) {
         None => done(RequestKind::Receive, Outcome::proc_null()),
-        Some((vni, key)) => {
-            let part = part(comm, vni, RequestKind::Receive, whole);
-            reissue(domain, comm, vni, part, receive_buffer, key);
-        }
+        Some(((vni, key), part)) => reissue(domain, comm, vni, part, receive_buffer, key),
     }
-    let Some(peer) = peer else {
+    let Some((peer, part)) = peer.zip(send) else {
         done(RequestKind::Send, Outcome::empty());
         return Ok(handle);
     };
@@ -89,17 +88,57 @@ fn start(
         synchronous: false,
         keep,
     };
-    let send_part = |vni| part(comm, vni, RequestKind::Send, whole);
-    if send_with(domain, comm, sending_vni, args, send_part).is_none() {
+    let send_part = |vni| {
+        request::set_vni(part, vni);
+        Ok(part)
+    };
+    if send_with(domain, comm, sending_vni, args, send_part)?.is_none() {
+        give_back(part);
         done(RequestKind::Send, Outcome::empty());
     }
     Ok(handle)
 }
 
-/// A request for one of the two.
-fn part(comm: &CommRef, vni: u32, kind: RequestKind, whole: RequestId) -> RequestId {
-    let id = request::take_detached(vni, comm.handle(), kind);
-    // SAFETY: the request is new: nobody else knows it.
-    unsafe { request::owner(id) }.joint = Some(whole);
-    id
+/// The requests of a joint operation: that of the program, and one for each part that needs one.
+struct Requests {
+    whole: RequestId,
+    receive: Option<RequestId>,
+    send: Option<RequestId>,
+}
+
+impl Requests {
+    /// All of them, or none. A part that has no VNI needs no request.
+    fn take(
+        comm: &CommRef,
+        vni: u32,
+        receiving_vni: Option<u32>,
+        sending_vni: Option<u32>,
+    ) -> Result<Requests, OutOfRequests> {
+        let whole = request::take(vni, comm.handle(), RequestKind::Send)?;
+        let part = |vni, kind| -> Result<_, OutOfRequests> {
+            let id = request::take_detached(vni, comm.handle(), kind)?;
+            // SAFETY: the request is new: nobody else knows it.
+            unsafe { request::owner(id) }.joint = Some(whole);
+            Ok(id)
+        };
+        let mut taken = Requests { whole, receive: None, send: None };
+        let mut take_parts = || -> Result<_, OutOfRequests> {
+            taken.receive = receiving_vni.map(|vni| part(vni, RequestKind::Receive)).transpose()?;
+            taken.send = sending_vni.map(|vni| part(vni, RequestKind::Send)).transpose()?;
+            Ok(())
+        };
+        if let Err(error) = take_parts() {
+            taken.receive.map(give_back);
+            request::release(whole);
+            return Err(error);
+        }
+        Ok(taken)
+    }
+}
+
+/// Gives back a part that was not issued.
+fn give_back(part: RequestId) {
+    // SAFETY: the request is not issued: nobody else knows it.
+    unsafe { request::owner(part) }.joint = None;
+    request::release(part);
 }

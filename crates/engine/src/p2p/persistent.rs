@@ -32,20 +32,26 @@ impl Attachment for Template {
     }
 }
 
-fn inactive(comm: &CommRef, vni: u32, kind: RequestKind, buffer: Buffer, template: Template) -> usize {
-    let id = request::take(vni, comm.handle(), kind);
+fn inactive(
+    comm: &CommRef,
+    vni: u32,
+    kind: RequestKind,
+    buffer: Buffer,
+    template: Template,
+) -> Result<usize> {
+    let id = request::take(vni, comm.handle(), kind)?;
     // SAFETY: the request is new, and the caller holds the datatype. From now on the request keeps it, until it is freed.
     unsafe { request::set_buffer(id, buffer) };
     // SAFETY: the request is new: nobody else knows it.
     unsafe { request::owner(id) }.attachment = Some(Box::new(template));
     request::deactivate(id);
-    request::handle(id)
+    Ok(request::handle(id))
 }
 
 /// Makes a persistent send.
 ///
 /// # Errors
-/// `MPI_ERR_RANK`.
+/// `MPI_ERR_RANK`; `MPI_ERR_NO_MEM` if there are too many requests.
 pub fn send_init(comm: &CommRef, buffer: Buffer, dest: i32, tag: i32, mode: Mode) -> Result<usize> {
     let mut vni = comm.vni();
     let template = if dest == mpi::MPI_PROC_NULL {
@@ -58,13 +64,13 @@ pub fn send_init(comm: &CommRef, buffer: Buffer, dest: i32, tag: i32, mode: Mode
         let comm = unsafe { comm.kept_by_request() };
         Template::Send { comm, buffer, peer, tag, mode }
     };
-    Ok(inactive(comm, vni, RequestKind::Send, buffer, template))
+    inactive(comm, vni, RequestKind::Send, buffer, template)
 }
 
 /// Makes a persistent receive.
 ///
 /// # Errors
-/// `MPI_ERR_RANK`.
+/// `MPI_ERR_RANK`; `MPI_ERR_NO_MEM` if there are too many requests.
 pub fn receive_init(comm: &CommRef, buffer: Buffer, source: i32, tag: i32) -> Result<usize> {
     let mut vni = comm.vni();
     let template = if source == mpi::MPI_PROC_NULL {
@@ -77,7 +83,7 @@ pub fn receive_init(comm: &CommRef, buffer: Buffer, source: i32, tag: i32) -> Re
         let comm = unsafe { comm.kept_by_request() };
         Template::Receive { comm, buffer, source, tag }
     };
-    Ok(inactive(comm, vni, RequestKind::Receive, buffer, template))
+    inactive(comm, vni, RequestKind::Receive, buffer, template)
 }
 
 /// Starts a persistent request.
@@ -137,10 +143,15 @@ fn start_send(comm: &CommRef, args: SendArgs, id: RequestId, buffered: bool) -> 
     request::activate(id);
     let is_complete = if buffered {
         // The data is in a request of its own, so that this one is complete at once.
-        send_with(domain, comm, vni, args, |vni| request::take_detached(vni, handle, RequestKind::Send));
+        let copied = |vni| request::take_detached(vni, handle, RequestKind::Send);
+        if let Err(error) = send_with(domain, comm, vni, args, copied) {
+            // It was not started.
+            request::deactivate(id);
+            return Err(error.into());
+        }
         true
     } else {
-        send_with(domain, comm, vni, args, |_| id).is_none()
+        send_with(domain, comm, vni, args, |_| Ok(id))?.is_none()
     };
     if is_complete {
         // SAFETY: only its owner knows of this request.

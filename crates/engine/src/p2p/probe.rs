@@ -148,20 +148,25 @@ pub fn mprobe(comm: &CommRef, source: i32, tag: i32) -> Result<(usize, Outcome)>
 /// Receives a matched message; returns the handle of the request.
 ///
 /// # Errors
-/// `MPI_ERR_REQUEST` if the handle is not that of a message not yet received.
+/// `MPI_ERR_REQUEST` if the handle is not that of a message not yet received; `MPI_ERR_NO_MEM` if there are too many
+/// requests.
 pub fn imrecv(message: usize, buffer: Buffer) -> Result<usize> {
     if message == mpi::MPI_MESSAGE_NO_PROC {
-        return Ok(super::receive::completed(&CommRef::comm_self()?, Outcome::proc_null()));
+        return super::receive::completed(&CommRef::comm_self()?, Outcome::proc_null());
     }
     let bad = || {
         Error::new(mpi::MPI_ERR_REQUEST, format!("{message:#x} is not a message that waits to be received"))
     };
-    let object = MESSAGES.remove(message).ok_or_else(bad)?;
-    let taken = object.content.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let (key, content) = taken.ok_or_else(bad)?;
     let domain = domain::current()?;
+    let object = MESSAGES.get(message).ok_or_else(bad)?;
+    let mut stored = object.content.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some((key, _)) = &*stored else { return Err(bad()) };
     let vni = object.comm.context().vni_of(domain.vnis().len(), key.context, key.source(), key.tag());
-    let id = request::take(vni, object.comm.handle(), RequestKind::Receive);
+    // Taken first: if there is none, the program still has the message.
+    let id = request::take(vni, object.comm.handle(), RequestKind::Receive)?;
+    let Some((key, content)) = stored.take() else { unreachable!("it was there") };
+    drop(stored);
+    MESSAGES.remove(message);
     domain.vni(vni).receive_matched(id, buffer, key, content);
     Ok(request::handle(id))
 }

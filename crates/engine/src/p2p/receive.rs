@@ -56,12 +56,12 @@ pub fn recv_with<R>(
         let (source, tag) = (envelope.source(), envelope.tag());
         return Ok(look(&Outcome { source, tag, bytes: bytes as u64, cancelled: false, error: None }));
     }
-    Ok(look(&receive_and_wait(domain, comm, vni, buffer, key)))
+    Ok(look(&receive_and_wait(domain, comm, vni, buffer, key)?))
 }
 
 #[inline(never)]
-fn receive_and_wait(domain: &Domain, comm: &CommRef, vni: u32, buffer: Buffer, key: Key) -> Outcome {
-    let id = request::take(vni, comm.handle(), RequestKind::Receive);
+fn receive_and_wait(domain: &Domain, comm: &CommRef, vni: u32, buffer: Buffer, key: Key) -> Result<Outcome> {
+    let id = request::take(vni, comm.handle(), RequestKind::Receive)?;
     reissue(domain, comm, vni, id, buffer, key);
     if request::is_complete(id) {
         domain.ended_promptly(vni);
@@ -69,7 +69,7 @@ fn receive_and_wait(domain: &Domain, comm: &CommRef, vni: u32, buffer: Buffer, k
         domain.wait_for(vni, &mut Completion(id));
     }
     match request::consume(id) {
-        Some((outcome, _)) => outcome,
+        Some((outcome, _)) => Ok(outcome),
         None => unreachable!("nobody else knows this request"),
     }
 }
@@ -77,27 +77,30 @@ fn receive_and_wait(domain: &Domain, comm: &CommRef, vni: u32, buffer: Buffer, k
 /// Nonblocking receive; returns the handle of its request.
 ///
 /// # Errors
-/// `MPI_ERR_RANK`; `MPI_ERR_TAG` for a wildcard against a promise.
+/// `MPI_ERR_RANK`; `MPI_ERR_NO_MEM` if there are too many requests; `MPI_ERR_TAG` for a wildcard against a promise.
 #[inline(always)]
 pub fn irecv(comm: &CommRef, plane: Plane, buffer: Buffer, source: i32, tag: i32) -> Result<usize> {
     if source == mpi::MPI_PROC_NULL {
-        return Ok(completed(comm, Outcome::proc_null()));
+        return completed(comm, Outcome::proc_null());
     }
     check_source(comm, source)?;
     let domain = domain::current()?;
     let key = Key::new(comm.context().id(plane), source, tag);
     let vni = comm.vni_wanted(domain, &key)?;
-    let id = request::take(vni, comm.handle(), RequestKind::Receive);
+    let id = request::take(vni, comm.handle(), RequestKind::Receive)?;
     reissue(domain, comm, vni, id, buffer, key);
     Ok(request::handle(id))
 }
 
 /// The handle of a receive that is complete from the start.
-pub(crate) fn completed(comm: &CommRef, outcome: Outcome) -> usize {
-    let id = request::take(comm.vni(), comm.handle(), RequestKind::Receive);
+///
+/// # Errors
+/// `MPI_ERR_NO_MEM` if there are too many requests.
+pub(crate) fn completed(comm: &CommRef, outcome: Outcome) -> Result<usize> {
+    let id = request::take(comm.vni(), comm.handle(), RequestKind::Receive)?;
     // SAFETY: the request is new: nobody else knows it.
     unsafe { request::complete(id, outcome) };
-    request::handle(id)
+    Ok(request::handle(id))
 }
 
 /// Issues a receive into a request that exists.

@@ -7,7 +7,7 @@ use crate::comm::{CommRef, Plane};
 use crate::error::{Error, Result};
 use heddle_message::buffer::Buffer;
 use heddle_message::domain::{self, Domain};
-use heddle_message::request::{self, RequestId, RequestKind, SEND_DONE};
+use heddle_message::request::{self, OutOfRequests, RequestId, RequestKind, SEND_DONE};
 use heddle_message::vni::{SendArgs, eager_header};
 use heddle_spec::constants as mpi;
 
@@ -70,6 +70,9 @@ pub fn isend(comm: &CommRef, plane: Plane, buffer: Buffer, dest: i32, tag: i32, 
 }
 
 /// Issues a send; `None` if it is complete already, as is one in buffered mode.
+///
+/// # Errors
+/// `MPI_ERR_RANK`, `MPI_ERR_BUFFER`; `MPI_ERR_NO_MEM` if there are too many requests.
 #[inline(always)]
 pub(crate) fn issue(
     domain: &Domain,
@@ -89,7 +92,7 @@ pub(crate) fn issue(
         let args = SendArgs { buffer, peer, context, source, tag, synchronous, keep };
         // Nobody waits for the rest of it.
         let request = |vni| request::take_detached(vni, comm.handle(), RequestKind::Send);
-        send_with(domain, comm, vni, args, request);
+        send_with(domain, comm, vni, args, request)?;
         return Ok(None);
     }
     if !synchronous && domain.vni(vni).send_at_once(peer, eager_header(context, source, tag), buffer) {
@@ -99,12 +102,12 @@ pub(crate) fn issue(
     if is_own(domain, comm, peer) {
         let mut args = SendArgs { buffer, peer, context, source, tag, synchronous, keep: None };
         if let Some(sent) = send_own(domain, comm, &mut args, request) {
-            return Ok(sent);
+            return Ok(sent?);
         }
     }
     // Made anew: what was lent would be read back from memory.
     let args = SendArgs { buffer, peer, context, source, tag, synchronous, keep: None };
-    Ok(domain.vni(vni).issue_send(args, || request(vni)))
+    Ok(domain.vni(vni).issue_send(args, || request(vni))?)
 }
 
 /// Whether a message to this process of the world may be on another VNI than all others.
@@ -114,13 +117,16 @@ fn is_own(domain: &Domain, comm: &CommRef, peer: usize) -> bool {
 }
 
 /// Sends now. `None` if the send is complete; otherwise the request, made by `request` for a VNI, that will be.
+///
+/// # Errors
+/// What `request` says: nothing is sent then.
 pub(crate) fn send_with(
     domain: &Domain,
     comm: &CommRef,
     vni: u32,
     mut args: SendArgs,
-    request: impl Fn(u32) -> RequestId + Copy + Send + Sync,
-) -> Option<RequestId> {
+    request: impl Fn(u32) -> Result<RequestId, OutOfRequests> + Copy + Send + Sync,
+) -> Result<Option<RequestId>, OutOfRequests> {
     if is_own(domain, comm, args.peer)
         && let Some(sent) = send_own(domain, comm, &mut args, request)
     {
@@ -135,8 +141,8 @@ fn send_own(
     domain: &Domain,
     comm: &CommRef,
     args: &mut SendArgs,
-    request: impl Fn(u32) -> RequestId + Copy + Send + Sync,
-) -> Option<Option<RequestId>> {
+    request: impl Fn(u32) -> Result<RequestId, OutOfRequests> + Copy + Send + Sync,
+) -> Option<Result<Option<RequestId>, OutOfRequests>> {
     while let Some(route) = comm.context().route(domain, args.context, args.tag) {
         let sent = domain.vni(route.vni()).send_own(args, request, route);
         if sent.is_some() {

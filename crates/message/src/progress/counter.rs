@@ -43,12 +43,11 @@ impl Progress for Lookout<'_> {
     }
 
     fn idle(&self, _: Option<u64>) {
-        let mut ticket = self.domain.fabric().own_bell().prepare(Scope::Machine);
-        // From here on whoever makes something happen rings the bell: look once more, then sleep.
-        self.stirred.set(true);
-        if !self.domain.calls().back_inside(|| self.domain.look_everywhere()) && !self.counter.is_done() {
-            self.stirred.set(ticket.park(Some(LONGEST_SLEEP)));
-        }
+        // Whoever makes something happen rings the bell: look once more, then sleep.
+        let look =
+            || self.domain.calls().back_inside(|| self.domain.look_everywhere()) || self.counter.is_done();
+        let ticket = self.domain.fabric().own_bell().prepare_unless(Scope::Machine, look);
+        self.stirred.set(ticket.is_none_or(|mut ticket| ticket.park(Some(LONGEST_SLEEP))));
     }
 }
 

@@ -140,12 +140,11 @@ impl Domain {
     /// Sleeps until the bell rings, unless there is something to do.
     #[cold]
     fn sleep(&self, event: &mut dyn Event) {
-        let mut ticket = self.fabric().own_bell().prepare(Scope::Machine);
-        // From here on whoever makes something happen rings the bell: look once more, then sleep.
-        if !self.is_served() && self.look_everywhere() || event.is_over() {
-            return;
+        // Whoever makes something happen rings the bell: a sender, who gives back credits, who completes an operation.
+        let look = || !self.is_served() && self.look_everywhere() || event.is_over();
+        if let Some(mut ticket) = self.fabric().own_bell().prepare_unless(Scope::Machine, look) {
+            self.calls().outside(|| ticket.park(Some(LONGEST_SLEEP)));
         }
-        self.calls().outside(|| ticket.park(Some(LONGEST_SLEEP)));
     }
 
     pub(super) fn progress_others(&self, vni: u32) -> bool {

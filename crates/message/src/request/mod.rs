@@ -47,6 +47,9 @@
 //! completes itself (a generalized request) it may free at the same time; for these both are done in the section of
 //! large messages.
 //!
+//! There are at most 2^24 requests at once, fewer where addresses or memory are limited. What takes one can fail
+//! ([`OutOfRequests`]): before anything has happened, so an operation takes all that it needs before it begins.
+//!
 //! A request names its communicator and its datatype in two words of its slot: `take` and `set_buffer` write them, and
 //! `lifetime` says what that is good for.
 //!
@@ -86,4 +89,5 @@ pub use life::{
 };
 pub use lookup::{Found, SEND_DONE, comm_of, find, handle, handle_of_index};
 pub use outcome::{Outcome, PartOver};
-pub use pool::{Plain, claim_plain, configure, release, roots, take, take_detached};
+pub use pool::{Plain, claim_plain, configure, release, roots, take, take_detached, take_many_detached};
+pub use region::OutOfRequests;

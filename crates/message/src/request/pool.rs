@@ -5,7 +5,7 @@ use super::counts::{self, ReferenceCounts};
 use super::flight::{Flight, Ownership};
 use super::kind::{RequestId, RequestKind};
 use super::outcome::Outcome;
-use super::region::{Growth, Region};
+use super::region::{Growth, MOST, OutOfRequests, Region};
 use heddle_datatype::Datatype;
 use heddle_model::counters::{self, Event, Section};
 use heddle_model::{Guarded, Model, Path, RequestPool, Sections};
@@ -172,14 +172,14 @@ impl Cache {
 
     /// Takes a batch from the store and returns one of it; if there is one pool for all, one slot of that.
     #[cold]
-    fn refill(&self) -> RequestId {
+    fn refill(&self) -> Result<RequestId, OutOfRequests> {
         if let Some(shared) = SHARED.get() {
             return shared.with(Path::Main, Store::pop);
         }
         // From now on there is something to return when the thread ends.
         Cache::return_at_exit();
         let mut store = STORE.lock().unwrap_or_else(PoisonError::into_inner);
-        store.grow_if_empty();
+        store.grow_if_empty()?;
         let wanted = if self.closed.get() { 1 } else { BATCH };
         let rest = store.free.len().saturating_sub(wanted);
         let mut batch = store.free.drain(rest..);
@@ -188,33 +188,37 @@ impl Cache {
             place.set(id);
             self.len.set(self.len.get() + 1);
         }
-        first
+        Ok(first)
     }
 }
 
 impl Store {
     const fn new() -> Store {
-        Store { free: Vec::new(), growth: Growth::new() }
+        Store { free: Vec::new(), growth: Growth::up_to(MOST) }
     }
 
-    fn pop(&mut self) -> RequestId {
-        self.grow_if_empty();
+    fn pop(&mut self) -> Result<RequestId, OutOfRequests> {
+        self.grow_if_empty()?;
         let Some(id) = self.free.pop() else { unreachable!("the store was just filled") };
-        id
+        Ok(id)
     }
 
     /// Only one of the stores, the threads' or the shared one, is ever used in a process.
-    fn grow_if_empty(&mut self) {
+    fn grow_if_empty(&mut self) -> Result<(), OutOfRequests> {
         if !self.free.is_empty() {
-            return;
+            return Ok(());
         }
         let first = self.growth.slots();
         // As many again as there are, so that the store is not asked too often by a growing program.
-        SLOTS.grow(&mut self.growth, first.clamp(GROWTH.0, GROWTH.1), Request::free);
+        let wanted = first.clamp(GROWTH.0, GROWTH.1);
+        // Room for their names first: slots that nobody can name would be lost.
+        self.free.try_reserve(wanted).map_err(|_| OutOfRequests::Memory)?;
+        SLOTS.grow(&mut self.growth, wanted, Request::free)?;
         let (first, used) = (first as RequestId, self.growth.slots() as RequestId);
         // Release: a handle whose index is below USED finds its slot.
         USED.store(used, Ordering::Release);
         self.free.extend((first..used).rev());
+        Ok(())
     }
 }
 
@@ -233,18 +237,24 @@ pub(super) fn at(id: RequestId) -> &'static Request {
 }
 
 /// Takes a slot, ACTIVE, for an operation on a VNI.
+///
+/// # Errors
+/// If all slots are in use and there can be no more. Nothing has happened then.
 #[inline(always)]
-pub fn take(vni: u32, comm: usize, kind: RequestKind) -> RequestId {
+pub fn take(vni: u32, comm: usize, kind: RequestKind) -> Result<RequestId, OutOfRequests> {
     let (id, request) = with_cache(|cache| {
         loop {
-            let id = cache.pop().unwrap_or_else(|| cache.refill());
+            let id = match cache.pop() {
+                Some(id) => id,
+                None => cache.refill()?,
+            };
             let request = at(id);
             // A program that waits twice for one request, which it may not, returned its slot twice.
             if request.state.is_free() {
-                break (id, request);
+                break Ok((id, request));
             }
         }
-    });
+    })?;
     // SAFETY: a free slot belongs to whoever took it.
     let owner = unsafe { &mut *request.owner.get() };
     owner.kind = kind;
@@ -257,15 +267,41 @@ pub fn take(vni: u32, comm: usize, kind: RequestKind) -> RequestId {
     request.state.activate();
     request.names().begin();
     counters::count(Event::RequestTaken, 1);
-    id
+    Ok(id)
 }
 
 /// As [`take`], for an operation that nobody waits for: whoever completes the request returns its slot.
-pub fn take_detached(vni: u32, comm: usize, kind: RequestKind) -> RequestId {
-    let id = take(vni, comm, kind);
-    // SAFETY: as above.
+///
+/// # Errors
+/// As [`take`].
+pub fn take_detached(vni: u32, comm: usize, kind: RequestKind) -> Result<RequestId, OutOfRequests> {
+    let id = take(vni, comm, kind)?;
+    // SAFETY: the slot was just taken, and nobody else knows it.
     unsafe { &mut *at(id).owner.get() }.detached = true;
-    id
+    Ok(id)
+}
+
+/// So many requests as [`take_detached`] takes them: all of them, or none.
+///
+/// # Errors
+/// As [`take`].
+pub fn take_many_detached(
+    count: usize,
+    vni: u32,
+    comm: usize,
+    kind: RequestKind,
+) -> Result<Vec<RequestId>, OutOfRequests> {
+    let mut taken = Vec::with_capacity(count);
+    for _ in 0..count {
+        match take_detached(vni, comm, kind) {
+            Ok(id) => taken.push(id),
+            Err(error) => {
+                taken.into_iter().for_each(release);
+                return Err(error);
+            }
+        }
+    }
+    Ok(taken)
 }
 
 /// Returns a slot.
@@ -418,7 +454,8 @@ mod tests {
         let used = || USED.load(Ordering::Relaxed);
         let before = used();
         for _ in 0..200 {
-            let ids: Vec<RequestId> = (0..100).map(|_| take(0, 0, RequestKind::Send)).collect();
+            let ids: Vec<RequestId> =
+                (0..100).map(|_| take(0, 0, RequestKind::Send).expect("a slot")).collect();
             std::thread::scope(|scope| {
                 scope.spawn(|| ids.into_iter().for_each(release));
             });

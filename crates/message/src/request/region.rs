@@ -1,15 +1,44 @@
 //! The memory of the slots: one range of addresses, so that a slot's address takes one multiplication. It is reserved at the
 //! first use, and backed by memory as far as there are slots; it is never given back.
 
+use crate::error::Error;
 use heddle_platform::atomic::{AtomicPtr, Ordering};
-use std::io;
+use heddle_spec::constants as mpi;
 use std::ptr::{null_mut, without_provenance_mut};
 
 /// The most slots that are reserved: where the addresses are limited, fewer.
-const MOST: usize = 1 << 24;
+pub(super) const MOST: usize = 1 << 24;
 
 /// How many slots there are at least, or none.
 const LEAST: usize = 1 << 12;
+
+/// All slots are in use, and there can be no more of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutOfRequests {
+    /// No address is left for another one.
+    Addresses,
+    /// No memory is left for another one.
+    Memory,
+}
+
+impl From<OutOfRequests> for Error {
+    #[cold]
+    fn from(what: OutOfRequests) -> Error {
+        let advice = match what {
+            OutOfRequests::Addresses => {
+                format!(
+                    "at most {MOST} requests exist at once, fewer where addresses are limited (ulimit -v)"
+                )
+            }
+            OutOfRequests::Memory => {
+                "the system gives no memory for more (ulimit -d, cgroup limits)".to_owned()
+            }
+        };
+        let message =
+            format!("no request is left for the operation: {advice}; complete some of those under way first");
+        Error::new(mpi::MPI_ERR_NO_MEM, message)
+    }
+}
 
 /// A growing array of slots that stay where they are.
 #[derive(Debug)]
@@ -24,11 +53,13 @@ pub(super) struct Growth {
     reserved: usize,
     /// Bytes from the base on that are backed by memory.
     backed: usize,
+    /// How many may be reserved.
+    most: usize,
 }
 
 impl Growth {
-    pub(super) const fn new() -> Growth {
-        Growth { slots: 0, reserved: 0, backed: 0 }
+    pub(super) const fn up_to(most: usize) -> Growth {
+        Growth { slots: 0, reserved: 0, backed: 0, most }
     }
 
     /// How many slots there are.
@@ -56,17 +87,24 @@ impl<T> Region<T> {
         unsafe { &*slot }
     }
 
-    /// Adds so many slots, or fewer where no more are reserved.
+    /// Adds so many slots, or fewer where no more are reserved, but at least one.
     ///
-    /// # Panics
-    /// If there is no address or no memory left, even for one: as an allocation does.
-    pub(super) fn grow(&self, growth: &mut Growth, count: usize, slot: impl Fn() -> T) {
+    /// # Errors
+    /// If there is no address or no memory left, even for one: the slots are those that there were.
+    pub(super) fn grow(
+        &self,
+        growth: &mut Growth,
+        count: usize,
+        slot: impl Fn() -> T,
+    ) -> Result<(), OutOfRequests> {
         let size = size_of::<T>();
         if growth.reserved == 0 {
-            self.reserve(growth);
+            self.reserve(growth)?;
         }
         let count = count.min(growth.reserved - growth.slots);
-        assert!(count > 0, "{} MPI requests exist at once: there are no addresses for more", growth.slots);
+        if count == 0 {
+            return Err(OutOfRequests::Addresses);
+        }
         let base = self.base.load(Ordering::Relaxed);
         let end = ((growth.slots + count) * size).next_multiple_of(page_size());
         if end > growth.backed {
@@ -76,12 +114,9 @@ impl<T> Region<T> {
             let status = unsafe {
                 libc::mprotect(from.cast(), end - growth.backed, libc::PROT_READ | libc::PROT_WRITE)
             };
-            assert!(
-                status == 0,
-                "no memory for {count} more MPI requests besides {}: {}",
-                growth.slots,
-                io::Error::last_os_error()
-            );
+            if status != 0 {
+                return Err(OutOfRequests::Memory);
+            }
             growth.backed = end;
         }
         for index in growth.slots..growth.slots + count {
@@ -91,13 +126,14 @@ impl<T> Region<T> {
             unsafe { place.write(slot()) };
         }
         growth.slots += count;
+        Ok(())
     }
 
     /// Reserves addresses: as many as there may be, since those that are not used cost nothing.
     #[cold]
-    fn reserve(&self, growth: &mut Growth) {
-        let mut reserved = MOST;
-        while reserved >= LEAST {
+    fn reserve(&self, growth: &mut Growth) -> Result<(), OutOfRequests> {
+        let mut reserved = growth.most;
+        while reserved >= LEAST.min(growth.most) {
             let bytes = (reserved * size_of::<T>()).next_multiple_of(page_size());
             let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
             let anywhere = without_provenance_mut(0);
@@ -106,11 +142,11 @@ impl<T> Region<T> {
             if base != libc::MAP_FAILED {
                 growth.reserved = reserved;
                 self.base.store(base.cast(), Ordering::Relaxed);
-                return;
+                return Ok(());
             }
             reserved /= 2;
         }
-        panic!("no addresses for MPI requests ({}): raise the limit (ulimit -v)", io::Error::last_os_error());
+        Err(OutOfRequests::Addresses)
     }
 }
 
@@ -126,11 +162,11 @@ mod tests {
 
     #[test]
     fn slots_stay_where_they_are_while_it_grows() {
-        let (region, mut growth) = (Region::<[u64; 40]>::new(), Growth::new());
+        let (region, mut growth) = (Region::<[u64; 40]>::new(), Growth::up_to(MOST));
         let mut places: Vec<*const [u64; 40]> = Vec::new();
         for round in 0..50u64 {
             let first = growth.slots() as u32;
-            region.grow(&mut growth, 37, || [round; 40]);
+            region.grow(&mut growth, 37, || [round; 40]).expect("there is room");
             for index in first..growth.slots() as u32 {
                 // SAFETY: it was just made.
                 let slot = unsafe { region.at(index) };
@@ -144,5 +180,21 @@ mod tests {
             }
         }
         assert_eq!(growth.slots(), 50 * 37);
+    }
+
+    #[test]
+    fn what_exceeds_the_addresses_is_an_error_and_nothing_is_lost() {
+        let (region, mut growth) = (Region::<[u64; 40]>::new(), Growth::up_to(100));
+        assert_eq!(region.grow(&mut growth, 64, || [1; 40]), Ok(()));
+        assert_eq!(region.grow(&mut growth, 64, || [2; 40]), Ok(()), "fewer than asked for");
+        assert_eq!(growth.slots(), 100);
+        for _ in 0..2 {
+            assert_eq!(region.grow(&mut growth, 1, || [3; 40]), Err(OutOfRequests::Addresses));
+            assert_eq!(growth.slots(), 100);
+        }
+        for (index, value) in [(0, 1), (63, 1), (64, 2), (99, 2)] {
+            // SAFETY: it was made before.
+            assert_eq!(*unsafe { region.at(index) }, [value; 40]);
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::buffer::Buffer;
 use crate::matching::Key;
-use crate::request::{self, RequestId};
+use crate::request::{self, OutOfRequests, RequestId};
 use crate::vni::core::Core;
 use crate::vni::message::{Content, Message, SendArgs};
 use crate::vni::receive::truncated;
@@ -16,45 +16,48 @@ use heddle_objects::resharding::next_stamp;
 const LOCAL_EAGER_LIMIT: usize = 32 << 10;
 
 impl<S: Rules> Core<S> {
-    /// Sends to this process. What is kept has a stamp if not all messages of the communicator come here.
+    /// Sends to this process. What is kept has a stamp if not all messages of the communicator come here. If there is no
+    /// request for a send that needs one, nothing is sent.
     pub(crate) fn send_to_self(
         &self,
         args: &mut SendArgs,
-        request: impl FnOnce() -> RequestId,
+        request: impl FnOnce() -> Result<RequestId, OutOfRequests>,
         stamped: bool,
-    ) -> Option<RequestId> {
+    ) -> Result<Option<RequestId>, OutOfRequests> {
+        // Taken beforehand: once the message has met nobody it is kept, and that must not fail.
+        let request = if waits_in_its_buffer(args) { Some(request()?) } else { None };
         let key = Key::new(args.context, args.source, args.tag);
         let met = self.meeting(key.context).with_or_leave(
             Path::Main,
-            (&mut *args, request),
-            |meeting, (args, request)| {
+            &mut *args,
+            |meeting, args| {
                 let receive = meeting.matching.match_arrival(&key);
                 counters::count(Event::MatchingStep, meeting.matching.take_steps());
                 receive.map(Met::Receive).unwrap_or_else(|| {
-                    let (message, pending) = waiting(args, request);
+                    let message = waiting(args, request);
                     if stamped {
                         meeting.store_stamped(key, message, next_stamp());
                     } else {
                         meeting.store(key, message);
                     }
-                    Met::Nobody(pending)
+                    Met::Nobody
                 })
             },
-            |(args, request)| {
-                let (message, pending) = waiting(args, request);
-                (self.meet_later(key, message), Met::Nobody(pending))
-            },
+            |args| (self.meet_later(key, waiting(args, request)), Met::Nobody),
         );
         match met {
             Met::Receive(receive) => {
                 // What the arguments keep is there until they are dropped.
                 self.copy_to_receive(&args.buffer, receive, &key);
-                None
+                if let Some(id) = request {
+                    request::release(id);
+                }
+                Ok(None)
             }
-            Met::Nobody(pending) => {
+            Met::Nobody => {
                 // Nobody but this thread knows of the message: who sleeps in a probe is told.
                 self.wake_sleepers();
-                pending
+                Ok(request)
             }
         }
     }
@@ -81,18 +84,23 @@ impl<S: Rules> Core<S> {
 enum Met {
     Receive(RequestId),
     /// It waits, and so does the request of its send, if it has one.
-    Nobody(Option<RequestId>),
+    Nobody,
 }
 
-/// A message that is to wait in the unexpected set, and the request of its send unless that is complete.
-fn waiting(args: &mut SendArgs, request: impl FnOnce() -> RequestId) -> (Message, Option<RequestId>) {
+/// Whether a message that meets no receive stays in the sender's buffer, and its send in a request.
+#[inline(always)]
+fn waits_in_its_buffer(args: &SendArgs) -> bool {
+    args.synchronous || args.buffer.len() > LOCAL_EAGER_LIMIT
+}
+
+/// A message that is to wait in the unexpected set: in the request of its send, if it has one.
+fn waiting(args: &mut SendArgs, request: Option<RequestId>) -> Message {
     let (peer, len) = (args.peer, args.buffer.len());
-    if args.synchronous || len > LOCAL_EAGER_LIMIT {
-        let id = request();
+    if let Some(id) = request {
         fill(id, SendArgs { keep: args.keep.take(), ..*args });
-        return (Message::new(peer, Content::Local(id)), Some(id));
+        return Message::new(peer, Content::Local(id));
     }
-    let message = match args.buffer.contiguous() {
+    match args.buffer.contiguous() {
         _ if len == 0 => Message::copy_of(peer, &[]),
         // SAFETY: the buffer is valid for reads of its length until the send completes.
         Some(address) => Message::copy_of(peer, unsafe { std::slice::from_raw_parts(address, len) }),
@@ -101,8 +109,7 @@ fn waiting(args: &mut SendArgs, request: impl FnOnce() -> RequestId) -> (Message
             args.buffer.read(0, packed.as_mut_ptr(), len);
             Message::copy_of(peer, &packed)
         }
-    };
-    (message, None)
+    }
 }
 
 #[cfg(test)]
@@ -135,9 +142,9 @@ mod tests {
             let buffer = unsafe { Buffer::bytes(bytes.as_mut_ptr(), len) };
             let args =
                 SendArgs { buffer, peer: 0, context: 8, source: 0, tag: 3, synchronous: false, keep: None };
-            let send = vni.send(args, || request::take(0, 0, RequestKind::Send));
+            let send = vni.send(args, || request::take(0, 0, RequestKind::Send)).expect("a request");
             assert!(ticket.park(Some(Duration::from_secs(20))), "not woken by {len} bytes");
-            let receive = request::take(0, 0, RequestKind::Receive);
+            let receive = request::take(0, 0, RequestKind::Receive).expect("a request");
             // SAFETY: new, and not issued yet; it has no room, so nothing is written.
             unsafe { request::flight(receive) }.buffer = Buffer::empty();
             vni.receive(receive, key);

@@ -3,7 +3,7 @@
 //! Each operation looks inside of the section whether its messages still are there.
 
 use crate::matching::Key;
-use crate::request::{self, RequestId, Stage};
+use crate::request::{self, OutOfRequests, RequestId, Stage};
 use crate::vni::core::Core;
 use crate::vni::interface::State;
 use crate::vni::{Message, SendArgs, Vni};
@@ -16,9 +16,9 @@ impl Vni {
     pub fn send_own(
         &self,
         args: &mut SendArgs,
-        request: impl Fn(u32) -> RequestId + Send,
+        request: impl Fn(u32) -> Result<RequestId, OutOfRequests> + Send,
         route: Route<'_>,
-    ) -> Option<Option<RequestId>> {
+    ) -> Option<Result<Option<RequestId>, OutOfRequests>> {
         self.whole().with_lock(
             Path::Main,
             #[inline(always)]

@@ -27,13 +27,13 @@ unsafe fn send(from: &Vni, peer: usize, key: Key, synchronous: bool, bytes: &mut
     let buffer = unsafe { Buffer::bytes(bytes.as_mut_ptr(), bytes.len()) };
     let (context, source, tag) = (key.context, key.source(), key.tag());
     let args = SendArgs { buffer, peer, context, source, tag, synchronous, keep: None };
-    from.issue_send(args, || request::take(0, 0, RequestKind::Send))
+    from.issue_send(args, || request::take(0, 0, RequestKind::Send)).expect("a request")
 }
 
 /// # Safety
 /// The bytes outlive the operation.
 unsafe fn receive(to: &Vni, key: Key, bytes: &mut [u8]) -> RequestId {
-    let id = request::take(0, 0, RequestKind::Receive);
+    let id = request::take(0, 0, RequestKind::Receive).expect("a request");
     // SAFETY: new, and not issued yet.
     let flight = unsafe { request::flight(id) };
     // SAFETY: the caller's promise.

@@ -8,7 +8,7 @@ use super::step::{Entry, Step};
 use super::waiters::{Crew, LastLook};
 use crate::buffer::Buffer;
 use crate::matching::Key;
-use crate::request::{self, RequestId};
+use crate::request::{self, OutOfRequests, RequestId};
 use heddle_model::{Guarded, LockFree, Objects, Parted, Path, Sections, Whole};
 use heddle_objects::probers::Asleep;
 use heddle_platform::atomic::{AtomicUsize, Ordering};
@@ -114,18 +114,28 @@ impl Vni {
     }
 
     /// Sends. Returns `None` if the send is complete; otherwise the request, made by `request`, that will be.
+    ///
+    /// # Errors
+    /// What `request` says: nothing is sent then.
     #[inline]
-    pub fn send(&self, args: SendArgs, request: impl FnOnce() -> RequestId + Send) -> Option<RequestId> {
+    pub fn send(
+        &self,
+        args: SendArgs,
+        request: impl FnOnce() -> Result<RequestId, OutOfRequests> + Send,
+    ) -> Result<Option<RequestId>, OutOfRequests> {
         run!(self, Main, core => core.send(args, request))
     }
 
     /// As [`send`](Self::send), or has it done soon.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send).
     #[inline]
     pub fn issue_send(
         &self,
         args: SendArgs,
-        request: impl FnOnce() -> RequestId + Send,
-    ) -> Option<RequestId> {
+        request: impl FnOnce() -> Result<RequestId, OutOfRequests> + Send,
+    ) -> Result<Option<RequestId>, OutOfRequests> {
         match &self.state {
             State::Whole(state) if state.takes_posts() => {
                 let send = |core: &mut Core<Whole>, (args, request)| core.send(args, request);
@@ -133,12 +143,12 @@ impl Vni {
                     Ok(request) => return request,
                     Err(busy) => busy,
                 };
-                let id = request();
+                let id = request()?;
                 // The operation may run when this call is over: from now on the request keeps the datatype.
                 // SAFETY: the request is new, and the caller holds the datatype.
                 unsafe { request::set_buffer(id, args.buffer) };
                 state.post(move |core| core.send_into(id, args));
-                Some(id)
+                Ok(Some(id))
             }
             _ => self.send(args, request),
         }

@@ -43,7 +43,7 @@ pub(crate) unsafe fn send(
     let buffer = unsafe { Buffer::bytes(bytes.as_mut_ptr(), bytes.len()) };
     let (synchronous, keep) = (false, None);
     let args = SendArgs { buffer, peer, context: CONTEXT, source, tag, synchronous, keep };
-    from.send(args, || request::take(0, 0, RequestKind::Send))
+    from.send(args, || request::take(0, 0, RequestKind::Send)).expect("a request")
 }
 
 /// Issues a receive of a message of rank 0 into `bytes`.
@@ -51,7 +51,7 @@ pub(crate) unsafe fn send(
 /// # Safety
 /// The bytes outlive the operation.
 pub(crate) unsafe fn receive(to: &Vni, tag: i32, bytes: &mut [u8]) -> RequestId {
-    let id = request::take(0, 0, RequestKind::Receive);
+    let id = request::take(0, 0, RequestKind::Receive).expect("a request");
     // SAFETY: new, and not issued yet.
     let flight = unsafe { request::flight(id) };
     // SAFETY: the caller's promise.

@@ -17,7 +17,7 @@ use super::step::Entry;
 use super::way::{Lane, Rules};
 use super::wire::{self, Rts};
 use crate::buffer::{Buffer, copy_small};
-use crate::request::{self, Outcome, RequestId, Stage};
+use crate::request::{self, OutOfRequests, Outcome, RequestId, Stage};
 use heddle_model::{Path, SectionOf};
 use heddle_platform::atomic::Ordering;
 use heddle_transport::{EXTRA_BYTES, Envelope, Header, INLINE_BYTES, LONGEST_PAYLOAD};
@@ -117,24 +117,30 @@ impl<S: Rules> Core<S> {
 
     /// As [`send`](Self::send), into a request that exists.
     pub(crate) fn send_into(&self, id: RequestId, args: SendArgs) {
-        if self.send(args, || id).is_none() {
+        if let Ok(None) = self.send(args, || Ok(id)) {
             self.complete(id, Outcome::empty());
         }
     }
 
-    /// Sends. Returns `None` if the send is complete; otherwise the request, made by `request`, that will be.
+    /// Sends. Returns `None` if the send is complete; otherwise the request, made by `request`, that will be. If there is
+    /// none, nothing is sent.
     #[inline]
-    pub(crate) fn send(&self, mut args: SendArgs, request: impl FnOnce() -> RequestId) -> Option<RequestId> {
+    pub(crate) fn send(
+        &self,
+        mut args: SendArgs,
+        request: impl FnOnce() -> Result<RequestId, OutOfRequests>,
+    ) -> Result<Option<RequestId>, OutOfRequests> {
         if args.peer == self.rank {
             return self.send_to_self(&mut args, request, false);
         }
         if !args.synchronous && args.buffer.len() <= EAGER_LIMIT {
             let (header, buffer) = (args.header(wire::EAGER), args.buffer);
             if self.send_if_idle(args.peer, Path::Main, |lane| send_eager(lane, &header, buffer)) {
-                return None;
+                return Ok(None);
             }
         }
-        Some(self.begin(args, request()))
+        let id = request()?;
+        Ok(Some(self.begin(args, id)))
     }
 
     /// Moves the arguments into a request and begins it, or queues it.

@@ -93,6 +93,17 @@ impl<P: Platform> Bell<P> {
         Ticket { bell: self, seen: self.word.load(Ordering::Acquire), scope }
     }
 
+    /// Announces a sleeper, then looks once more by `look`, which says whether there is a reason to stay awake. The ticket to
+    /// [park](Ticket::park) with, if there is none.
+    ///
+    /// `look` sees all reasons: whoever makes one of them visible rings, and each ring that comes after the announcement ends
+    /// the sleep (invariant 2).
+    #[must_use = "park with the ticket, if there is one"]
+    pub fn prepare_unless(&self, scope: Scope, look: impl FnOnce() -> bool) -> Option<Ticket<'_, P>> {
+        let ticket = self.prepare(scope);
+        if look() { None } else { Some(ticket) }
+    }
+
     /// A hint: whether somebody sleeps or is about to.
     #[inline]
     #[must_use]

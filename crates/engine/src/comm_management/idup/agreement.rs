@@ -19,7 +19,7 @@ use crate::error::Result;
 use crate::info::Entries;
 use heddle_message::context::{Choice, UNKNOWN};
 use heddle_message::domain::Domain;
-use heddle_message::request::{self, Outcome, RequestId, RequestKind};
+use heddle_message::request::{self, OutOfRequests, Outcome, RequestId, RequestKind};
 use heddle_message::vni::{SendArgs, Sequel};
 use heddle_objects::table::Ref;
 use heddle_platform::atomic::{AtomicU64, Ordering};
@@ -56,32 +56,33 @@ pub(super) fn lead(
     hints: &Entries,
 ) -> Result<(usize, usize)> {
     let others = comm.size() - 1;
-    let take = |kind| request::take(comm.vni(), comm.handle(), kind);
-    let new = dup::copy(domain, comm, UNKNOWN, hints);
+    // All requests beforehand: what has begun must not fail midway.
+    let id = request::take(comm.vni(), comm.handle(), RequestKind::Generalized)?;
     if others == 0 {
-        let new = new?;
+        let new = dup::copy(domain, comm, UNKNOWN, hints).inspect_err(|_| request::release(id))?;
         new.context().set_id(domain.new_context(mine), domain.vnis());
-        let id = take(RequestKind::Generalized);
         // SAFETY: the request is new: nobody else knows it.
         unsafe { request::complete(id, Outcome::empty()) };
         return Ok((new.handle(), request::handle(id)));
     }
-    let (result, new) = match new {
+    let Requests { gathering, sends, receives } =
+        Requests::take(comm, others).inspect_err(|_| request::release(id))?;
+    let (result, new) = match dup::copy(domain, comm, UNKNOWN, hints) {
         Ok(new) => {
-            let (handle, id) = (new.handle(), take(RequestKind::Generalized));
+            let handle = new.handle();
             (Ok((handle, request::handle(id))), Some((new, id)))
         }
         // The others wait for the context all the same.
-        Err(error) => (Err(error), None),
+        Err(error) => {
+            request::release(id);
+            (Err(error), None)
+        }
     };
     let words: Arc<[AtomicU64]> = (0..others).map(|_| AtomicU64::new(0)).collect();
-    let gathering = take(RequestKind::Generalized);
     // SAFETY: the request is new; each receive below is a part of it.
     unsafe { request::expect_parts(gathering, others as u32) };
-    let detached = |kind| request::take_detached(comm.vni(), comm.handle(), kind);
-    let messages = (1..=others)
-        .map(|rank| (detached(RequestKind::Send), message(comm, rank, tag::IDUP_AGREED, UNKNOWN)))
-        .collect();
+    let messages =
+        (1..).zip(sends).map(|(rank, id)| (id, message(comm, rank, tag::IDUP_AGREED, UNKNOWN))).collect();
     domain.vni(comm.vni()).follow(Box::new(Announcement {
         domain,
         gathering,
@@ -90,14 +91,38 @@ pub(super) fn lead(
         messages,
         new,
     }));
-    for (source, word) in (1i32..).zip(&*words) {
+    for ((source, word), id) in (1i32..).zip(&*words).zip(receives) {
         // A part that only counts: what it receives lies in its word, which the announcement keeps until all are over.
-        let id = detached(RequestKind::Generalized);
         // SAFETY: the request is new: nobody else knows it.
         unsafe { request::owner(id) }.joint = Some(gathering);
         receive(domain, comm, id, word, (source, tag::IDUP_CHOICE));
     }
     result
+}
+
+/// The requests of the two steps.
+struct Requests {
+    gathering: RequestId,
+    sends: Vec<RequestId>,
+    receives: Vec<RequestId>,
+}
+
+impl Requests {
+    /// All of them, or none.
+    fn take(comm: &CommRef, others: usize) -> Result<Requests, OutOfRequests> {
+        let take = |kind| request::take_many_detached(others, comm.vni(), comm.handle(), kind);
+        let gathering = request::take(comm.vni(), comm.handle(), RequestKind::Generalized)?;
+        let give_back = |ids: Vec<RequestId>| ids.into_iter().for_each(request::release);
+        let sends = take(RequestKind::Send).inspect_err(|_| request::release(gathering))?;
+        match take(RequestKind::Generalized) {
+            Ok(receives) => Ok(Requests { gathering, sends, receives }),
+            Err(error) => {
+                give_back(sends);
+                request::release(gathering);
+                Err(error)
+            }
+        }
+    }
 }
 
 impl Sequel for Announcement {

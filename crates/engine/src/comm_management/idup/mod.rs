@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::info::Entries;
 use heddle_message::context::{Choice, UNKNOWN};
 use heddle_message::domain::{self, Domain};
-use heddle_message::request::{self, Attachment, Outcome, RequestKind};
+use heddle_message::request::{self, Attachment, Outcome, RequestId, RequestKind};
 use heddle_message::vni::Vni;
 use heddle_objects::table::Ref;
 use heddle_platform::atomic::{AtomicU64, Ordering};
@@ -58,15 +58,18 @@ impl Attachment for Pending {
 pub fn idup(comm: &CommRef) -> Result<(usize, usize)> {
     let domain = domain::current()?;
     if comm.rank() != 0 {
-        return follow(domain, comm, tag::IDUP, &Entries::new());
+        let id = request::take(comm.vni(), comm.handle(), RequestKind::Generalized)?;
+        return follow(domain, comm, id, tag::IDUP, &Entries::new());
     }
     let context = domain.new_context(Choice::default());
-    for rank in 1..comm.size() {
-        let detached = request::take_detached(comm.vni(), comm.handle(), RequestKind::Send);
+    // All requests beforehand: either all members learn the context or none.
+    let id = request::take(comm.vni(), comm.handle(), RequestKind::Generalized)?;
+    let sends = request::take_many_detached(comm.size() - 1, comm.vni(), comm.handle(), RequestKind::Send)
+        .inspect_err(|_| request::release(id))?;
+    for (rank, detached) in (1..).zip(sends) {
         domain.vni(comm.vni()).send_into(detached, message(comm, rank, tag::IDUP, context));
     }
-    let new = dup::copy(domain, comm, context, &Entries::new())?;
-    let id = request::take(comm.vni(), comm.handle(), RequestKind::Generalized);
+    let new = dup::copy(domain, comm, context, &Entries::new()).inspect_err(|_| request::release(id))?;
     // SAFETY: the request is new: nobody else knows it.
     unsafe { request::complete(id, Outcome::empty()) };
     Ok((new.handle(), request::handle(id)))
@@ -82,17 +85,24 @@ pub fn idup_with_info(comm: &CommRef, hints: &Entries) -> Result<(usize, usize)>
     if comm.rank() == 0 {
         return agreement::lead(domain, comm, mine, hints);
     }
-    let detached = request::take_detached(comm.vni(), comm.handle(), RequestKind::Send);
+    let id = request::take(comm.vni(), comm.handle(), RequestKind::Generalized)?;
+    let detached = request::take_detached(comm.vni(), comm.handle(), RequestKind::Send)
+        .inspect_err(|_| request::release(id))?;
     let said = message(comm, 0, tag::IDUP_CHOICE, mine.to_word());
     domain.vni(comm.vni()).send_into(detached, said);
-    follow(domain, comm, tag::IDUP_AGREED, hints)
+    follow(domain, comm, id, tag::IDUP_AGREED, hints)
 }
 
-/// A duplicate whose context the leader sends.
-fn follow(domain: &Domain, comm: &CommRef, tag: i32, hints: &Entries) -> Result<(usize, usize)> {
+/// A duplicate whose context the leader sends, with a new request.
+fn follow(
+    domain: &Domain,
+    comm: &CommRef,
+    id: RequestId,
+    tag: i32,
+    hints: &Entries,
+) -> Result<(usize, usize)> {
     let new = dup::copy(domain, comm, UNKNOWN, hints);
     let context = Arc::new(AtomicU64::new(UNKNOWN));
-    let id = request::take(comm.vni(), comm.handle(), RequestKind::Generalized);
     // SAFETY: the request is new: nobody else knows it.
     let owner = unsafe { request::owner(id) };
     let word = context.clone();

@@ -1,0 +1,82 @@
+// With more requests at once than there can be, operations fail with MPI_ERR_NO_MEM, nothing is lost, and the program goes on:
+// what was posted before completes, and there are requests again.
+// The limit is the one that comes of few addresses: the library reserves those of all requests when it needs the first one.
+// ranks: 1-2
+// heddle: only
+#include "check.h"
+#include <sys/resource.h>
+
+enum { TOO_MANY = 1 << 20, SLACK = 220 << 20 };
+
+// The addresses that this process uses.
+static rlim_t used(void) {
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file || fscanf(file, "%lu", &pages) != 1) exit(2);
+    fclose(file);
+    return (rlim_t)pages * 4096;
+}
+
+static int in[TOO_MANY];
+static MPI_Request requests[TOO_MANY];
+
+int main(int argc, char **argv) {
+    check_start(argc, argv);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+
+    struct rlimit before, few;
+    getrlimit(RLIMIT_AS, &before);
+    few = before;
+    few.rlim_cur = used() + SLACK;
+    if (!CHECK(setrlimit(RLIMIT_AS, &few) == 0)) return check_finish();
+    int code = MPI_Irecv(&in[0], 1, MPI_INT, 0, 0, MPI_COMM_SELF, &requests[0]);
+    CHECK_OK(code);
+    setrlimit(RLIMIT_AS, &before);
+
+    int posted = 1;
+    while (code == MPI_SUCCESS && posted < TOO_MANY) {
+        code = MPI_Irecv(&in[posted], 1, MPI_INT, 0, posted, MPI_COMM_SELF, &requests[posted]);
+        posted += code == MPI_SUCCESS;
+    }
+    CHECK_CLASS(code, MPI_ERR_NO_MEM);
+    CHECK(posted > 1000 && posted < TOO_MANY);
+
+    // Whatever needs one more says so, again and again, and leaves everything as it was.
+    MPI_Request request;
+    int value = 5, got = 0, flag = 0;
+    static char large[1 << 17];
+    for (int i = 0; i < 3; i++) {
+        CHECK_CLASS(MPI_Irecv(&value, 1, MPI_INT, 0, 0, MPI_COMM_SELF, &request), MPI_ERR_NO_MEM);
+        CHECK_CLASS(MPI_Issend(&value, 1, MPI_INT, 0, TOO_MANY, MPI_COMM_SELF, &request), MPI_ERR_NO_MEM);
+        CHECK_CLASS(MPI_Isend(large, sizeof large, MPI_CHAR, 0, TOO_MANY, MPI_COMM_SELF, &request), MPI_ERR_NO_MEM);
+        CHECK_CLASS(MPI_Send_init(&value, 1, MPI_INT, 0, 0, MPI_COMM_SELF, &request), MPI_ERR_NO_MEM);
+        CHECK_CLASS(MPI_Isendrecv(&value, 1, MPI_INT, 0, TOO_MANY, &got, 1, MPI_INT, 0, TOO_MANY, MPI_COMM_SELF, &request), MPI_ERR_NO_MEM);
+    }
+    CHECK_OK(MPI_Iprobe(0, TOO_MANY, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE));
+    CHECK(!flag);
+
+    // A matched message stays the program's until there is a request for it.
+    MPI_Message message;
+    CHECK_OK(MPI_Send(&value, 1, MPI_INT, 0, TOO_MANY, MPI_COMM_SELF));
+    CHECK_OK(MPI_Mprobe(0, TOO_MANY, MPI_COMM_SELF, &message, MPI_STATUS_IGNORE));
+    CHECK_CLASS(MPI_Imrecv(&got, 1, MPI_INT, &message, &request), MPI_ERR_NO_MEM);
+
+    // One joint operation needs three; with two free ones it takes none of them.
+    for (int i = 0; i < 2; i++) CHECK_OK(MPI_Send(&i, 1, MPI_INT, 0, i, MPI_COMM_SELF));
+    CHECK_OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+    for (int i = 0; i < 3; i++) {
+        CHECK_CLASS(MPI_Isendrecv(&value, 1, MPI_INT, 0, TOO_MANY, &got, 1, MPI_INT, 0, TOO_MANY, MPI_COMM_SELF, &request), MPI_ERR_NO_MEM);
+    }
+    CHECK_OK(MPI_Mrecv(&got, 1, MPI_INT, &message, MPI_STATUS_IGNORE));
+    CHECK_EQ(got, 5);
+    for (int i = 0; i < 2; i++) CHECK_OK(MPI_Irecv(&in[i], 1, MPI_INT, 0, i, MPI_COMM_SELF, &requests[i]));
+    CHECK_CLASS(MPI_Irecv(&value, 1, MPI_INT, 0, 0, MPI_COMM_SELF, &request), MPI_ERR_NO_MEM);
+
+    for (int i = 0; i < posted; i++) CHECK_OK(MPI_Send(&i, 1, MPI_INT, 0, i, MPI_COMM_SELF));
+    CHECK_OK(MPI_Waitall(posted, requests, MPI_STATUSES_IGNORE));
+    int wrong = 0;
+    for (int i = 0; i < posted; i++) wrong += in[i] != i;
+    CHECK_EQ(wrong, 0);
+    CHECK_OK(MPI_Sendrecv(&value, 1, MPI_INT, 0, 0, &got, 1, MPI_INT, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE));
+    return check_finish();
+}
