@@ -128,7 +128,9 @@ impl Requests {
             Ok(())
         };
         if let Err(error) = take_parts() {
-            taken.receive.map(give_back);
+            if let Some(receive) = taken.receive {
+                give_back(receive);
+            }
             request::release(whole);
             return Err(error);
         }

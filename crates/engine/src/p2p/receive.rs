@@ -56,12 +56,16 @@ pub fn recv_with<R>(
         let (source, tag) = (envelope.source(), envelope.tag());
         return Ok(look(&Outcome { source, tag, bytes: bytes as u64, cancelled: false, error: None }));
     }
-    Ok(look(&receive_and_wait(domain, comm, vni, buffer, key)?))
+    Ok(look(&receive_and_wait(domain, comm, vni, buffer, key)))
 }
 
 #[inline(never)]
-fn receive_and_wait(domain: &Domain, comm: &CommRef, vni: u32, buffer: Buffer, key: Key) -> Result<Outcome> {
-    let id = request::take(vni, comm.handle(), RequestKind::Receive)?;
+fn receive_and_wait(domain: &Domain, comm: &CommRef, vni: u32, buffer: Buffer, key: Key) -> Outcome {
+    let id = match request::take(vni, comm.handle(), RequestKind::Receive) {
+        Ok(id) => id,
+        // As any other error of the operation.
+        Err(error) => return Outcome { error: Some(error.into()), ..Outcome::empty() },
+    };
     reissue(domain, comm, vni, id, buffer, key);
     if request::is_complete(id) {
         domain.ended_promptly(vni);
@@ -69,7 +73,7 @@ fn receive_and_wait(domain: &Domain, comm: &CommRef, vni: u32, buffer: Buffer, k
         domain.wait_for(vni, &mut Completion(id));
     }
     match request::consume(id) {
-        Some((outcome, _)) => Ok(outcome),
+        Some((outcome, _)) => outcome,
         None => unreachable!("nobody else knows this request"),
     }
 }

@@ -212,7 +212,7 @@ impl Store {
         // As many again as there are, so that the store is not asked too often by a growing program.
         let wanted = first.clamp(GROWTH.0, GROWTH.1);
         // Room for their names first: slots that nobody can name would be lost.
-        self.free.try_reserve(wanted).map_err(|_| OutOfRequests::Memory)?;
+        self.free.try_reserve(wanted).map_err(|_| OutOfRequests)?;
         SLOTS.grow(&mut self.growth, wanted, Request::free)?;
         let (first, used) = (first as RequestId, self.growth.slots() as RequestId);
         // Release: a handle whose index is below USED finds its slot.

@@ -12,30 +12,19 @@ pub(super) const MOST: usize = 1 << 24;
 /// How many slots there are at least, or none.
 const LEAST: usize = 1 << 12;
 
-/// All slots are in use, and there can be no more of them.
+/// All slots are in use, and there can be no more of them: no address or no memory is left for another one.
+///
+/// It says no more, so that a result with a request fits into two registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OutOfRequests {
-    /// No address is left for another one.
-    Addresses,
-    /// No memory is left for another one.
-    Memory,
-}
+pub struct OutOfRequests;
 
 impl From<OutOfRequests> for Error {
     #[cold]
-    fn from(what: OutOfRequests) -> Error {
-        let advice = match what {
-            OutOfRequests::Addresses => {
-                format!(
-                    "at most {MOST} requests exist at once, fewer where addresses are limited (ulimit -v)"
-                )
-            }
-            OutOfRequests::Memory => {
-                "the system gives no memory for more (ulimit -d, cgroup limits)".to_owned()
-            }
-        };
-        let message =
-            format!("no request is left for the operation: {advice}; complete some of those under way first");
+    fn from(_: OutOfRequests) -> Error {
+        let message = format!(
+            "no request is left for the operation: at most {MOST} exist at once, fewer where addresses (ulimit -v) or \
+             memory (ulimit -d, a cgroup's limit) are short; complete some of those under way first"
+        );
         Error::new(mpi::MPI_ERR_NO_MEM, message)
     }
 }
@@ -103,7 +92,7 @@ impl<T> Region<T> {
         }
         let count = count.min(growth.reserved - growth.slots);
         if count == 0 {
-            return Err(OutOfRequests::Addresses);
+            return Err(OutOfRequests);
         }
         let base = self.base.load(Ordering::Relaxed);
         let end = ((growth.slots + count) * size).next_multiple_of(page_size());
@@ -115,7 +104,7 @@ impl<T> Region<T> {
                 libc::mprotect(from.cast(), end - growth.backed, libc::PROT_READ | libc::PROT_WRITE)
             };
             if status != 0 {
-                return Err(OutOfRequests::Memory);
+                return Err(OutOfRequests);
             }
             growth.backed = end;
         }
@@ -146,7 +135,7 @@ impl<T> Region<T> {
             }
             reserved /= 2;
         }
-        Err(OutOfRequests::Addresses)
+        Err(OutOfRequests)
     }
 }
 
@@ -189,7 +178,7 @@ mod tests {
         assert_eq!(region.grow(&mut growth, 64, || [2; 40]), Ok(()), "fewer than asked for");
         assert_eq!(growth.slots(), 100);
         for _ in 0..2 {
-            assert_eq!(region.grow(&mut growth, 1, || [3; 40]), Err(OutOfRequests::Addresses));
+            assert_eq!(region.grow(&mut growth, 1, || [3; 40]), Err(OutOfRequests));
             assert_eq!(growth.slots(), 100);
         }
         for (index, value) in [(0, 1), (63, 1), (64, 2), (99, 2)] {
