@@ -46,6 +46,8 @@ mod shared;
 #[cfg(not(loom))]
 pub mod single_copy;
 mod slot;
+#[cfg(loom)]
+mod tracked;
 
 #[cfg(not(loom))]
 pub use fabric::{Fabric, TransportError};

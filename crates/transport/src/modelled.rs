@@ -3,19 +3,16 @@
 //! A payload, in a slot or in a line of the bulk area, is one tracked place: loom reports two accesses to it
 //! that nothing orders. The two cells of a slot do not overlap here. What the overlap does, the model does by
 //! itself: a message that takes the whole slot leaves something in the odd cell's first word that looks like
-//! a flag, and the worst there is, that of the next lap ([`leave_over`]).
+//! a flag, and the worst there is, that of the next lap (`tracked::leave_over`).
 
 use crate::failure::Peer;
 use crate::ring::{Consumer, Credits, Producer, RingMemory};
 use crate::shared::SharedProducer;
 use crate::slot::Cell;
+use crate::tracked::{Tracked, to_read, to_write, untouched};
 use crate::{EXTRA_BYTES, Envelope, Header};
-use heddle_platform::atomic::{AtomicU64, Ordering};
-use heddle_platform::cell::UnsafeCell;
+use heddle_platform::atomic::AtomicU64;
 use heddle_sync::Bell;
-
-/// Memory that loom follows, in place of a payload.
-pub(crate) type Tracked = UnsafeCell<[u64; 5]>;
 
 /// A line of the bulk area.
 #[repr(align(64))]
@@ -23,28 +20,6 @@ pub(crate) type Tracked = UnsafeCell<[u64; 5]>;
 struct Line(#[expect(dead_code, reason = "reached by its address")] Tracked);
 
 const _: () = assert!(size_of::<Line>() == 64);
-
-pub(crate) fn untouched() -> Tracked {
-    UnsafeCell::new([0; 5])
-}
-
-fn tracked<'a>(payload: *const u8) -> &'a Tracked {
-    // SAFETY: payloads are tracked places, in slots and in lines, and live as long as the ring.
-    unsafe { &*payload.cast() }
-}
-
-pub(crate) fn to_write(payload: *mut u8) -> *mut u8 {
-    tracked(payload).with_mut(|bytes| bytes.cast())
-}
-
-pub(crate) fn to_read(payload: *const u8) -> *const u8 {
-    tracked(payload).with(|bytes| bytes.cast())
-}
-
-/// Writes what a payload of a message that takes a whole slot may leave where the odd cell has its flag.
-pub(crate) fn leave_over(word: &AtomicU64, lap: u32) {
-    word.store(u64::from(lap.wrapping_add(2)), Ordering::Relaxed);
-}
 
 /// A ring in memory of a model.
 #[derive(Debug)]

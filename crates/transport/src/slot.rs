@@ -101,11 +101,11 @@ pub(crate) struct Cell {
     payload: Payload,
 }
 
-/// Under the model checker a payload is followed, and every cell has one of its own (see `modelled.rs`).
+/// Under the model checker a payload is followed, and every cell has one of its own (see `tracked.rs`).
 #[cfg(not(loom))]
 type Payload = [u8; INLINE_BYTES];
 #[cfg(loom)]
-type Payload = crate::modelled::Tracked;
+type Payload = crate::tracked::Tracked;
 
 #[cfg(not(loom))]
 const _: () = assert!(size_of::<Cell>() == 64);
@@ -152,7 +152,7 @@ impl Cell {
     /// A cell of an untouched ring.
     #[cfg(loom)]
     pub(crate) fn untouched() -> Cell {
-        let payload = crate::modelled::untouched();
+        let payload = crate::tracked::untouched();
         Cell { word: AtomicU64::new(0), context: 0, envelope: Envelope::new(0, 0), payload }
     }
 
@@ -175,7 +175,7 @@ impl Cell {
         // SAFETY: the caller's promise.
         let payload = unsafe { Cell::payload(cell) };
         #[cfg(loom)]
-        let payload = crate::modelled::to_write(payload);
+        let payload = crate::tracked::to_write(payload);
         payload
     }
 
@@ -188,7 +188,7 @@ impl Cell {
         // SAFETY: the caller's promise.
         let payload = unsafe { Cell::payload(cell) };
         #[cfg(loom)]
-        let payload = crate::modelled::to_read(payload);
+        let payload = crate::tracked::to_read(payload);
         payload
     }
 
@@ -248,7 +248,7 @@ impl Cell {
         #[cfg(loom)]
         if kept.takes_whole_slot() {
             // SAFETY: a message that takes a whole slot is in its even cell.
-            unsafe { crate::modelled::leave_over(&(*cell.add(1)).word, lap) };
+            unsafe { crate::tracked::leave_over(&(*cell.add(1)).word, lap) };
         }
         // SAFETY: the slot is live. Release: pairs with the Acquire in `flag`.
         unsafe { &(*cell).word }.store(word, Ordering::Release);
