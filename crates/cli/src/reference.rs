@@ -118,11 +118,16 @@ mod tests {
     #[test]
     fn the_page_has_a_row_for_each_variable_key_and_model_and_no_broken_row() {
         let page = page();
-        let variables = Variable::all().map(Variable::name);
-        let names = variables.chain(INFO_KEYS.iter().map(|key| key.name));
-        for name in names.chain(NAMED.iter().map(|model| model.name)) {
-            assert_eq!(page.matches(&format!("\n| `{name}` |")).count(), 1, "{name}");
-        }
+        let has_rows = |title: &str, names: Vec<&str>| {
+            let section = page.split("\n## ").find(|section| section.starts_with(title));
+            let section = section.unwrap_or_else(|| panic!("no section {title}"));
+            for name in names {
+                assert_eq!(section.matches(&format!("\n| `{name}` |")).count(), 1, "{name}");
+            }
+        };
+        has_rows("Environment variables", Variable::all().map(Variable::name).collect());
+        has_rows("Models", NAMED.iter().map(|model| model.name).collect());
+        has_rows("Info keys", INFO_KEYS.iter().map(|key| key.name).collect());
         let mut columns = None;
         for line in page.lines() {
             let found = line.starts_with('|').then(|| line.matches('|').count());
