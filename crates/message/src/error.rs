@@ -57,7 +57,7 @@ impl Error {
     pub fn unsupported(what: &str) -> Error {
         Error::new(
             mpi::MPI_ERR_UNSUPPORTED_OPERATION,
-            format!("{what} is not built yet in Heddle; see the README"),
+            format!("{what} is not built yet in Heddle; see docs/reference.md"),
         )
     }
 }

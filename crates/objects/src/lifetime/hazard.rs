@@ -4,15 +4,9 @@
 //! the slot has that handle already. The end of the call does not clear the slot; the thread clears it when
 //! it needs the slot for another object, frees the object, or ends. So the next call with the same object
 //! finds it by one comparison and writes nothing that other threads read. The price: each thread may keep its
-<<<<<<< HEAD
-//! last `KEPT` objects longer than needed.
-//!
-//! A thread has `SLOTS` slots. Calls that need more (nested ones, or `MPI_Alltoallw`) count references
-=======
 //! last two objects longer than needed.
 //!
 //! A thread has eight slots. Calls that need more (nested ones, or `MPI_Alltoallw`) count references
->>>>>>> work-words
 //! instead. When a thread ends, its slots go to the next new thread, so their number follows the largest
 //! number of threads at one time.
 
