@@ -24,41 +24,50 @@ impl<S: Rules> Core<S> {
         request: impl FnOnce() -> Result<RequestId, OutOfRequests>,
         stamped: bool,
     ) -> Result<Option<RequestId>, OutOfRequests> {
-        // Taken beforehand: once the message has met nobody it is kept, and that must not fail.
-        let request = if waits_in_its_buffer(args) { Some(request()?) } else { None };
         let key = Key::new(args.context, args.source, args.tag);
         let met = self.meeting(key.context).with_or_leave(
             Path::Main,
-            &mut *args,
-            |meeting, args| {
+            (&mut *args, request),
+            |meeting, (args, request)| {
                 let receive = meeting.matching.match_arrival(&key);
                 counters::count(Event::MatchingStep, meeting.matching.take_steps());
                 receive.map(Met::Receive).unwrap_or_else(|| {
-                    let message = waiting(args, request);
+                    let Ok((message, pending)) = waiting(args, request) else {
+                        return Met::OutOfRequests;
+                    };
                     if stamped {
                         meeting.store_stamped(key, message, next_stamp());
                     } else {
                         meeting.store(key, message);
                     }
-                    Met::Nobody
+                    Met::Nobody(pending)
                 })
             },
-            |args| (self.meet_later(key, waiting(args, request)), Met::Nobody),
+            |(args, request)| {
+                let (later, met) = match waiting(args, request) {
+                    Ok((message, pending)) => (Some(self.meet_later(key, message)), Met::Nobody(pending)),
+                    Err(OutOfRequests) => (None, Met::OutOfRequests),
+                };
+                let later = move |meeting: &mut _| {
+                    if let Some(later) = later {
+                        later(meeting);
+                    }
+                };
+                (later, met)
+            },
         );
         match met {
             Met::Receive(receive) => {
                 // What the arguments keep is there until they are dropped.
                 self.copy_to_receive(&args.buffer, receive, &key);
-                if let Some(id) = request {
-                    request::release(id);
-                }
                 Ok(None)
             }
-            Met::Nobody => {
+            Met::Nobody(pending) => {
                 // Nobody but this thread knows of the message: who sleeps in a probe is told.
                 self.wake_sleepers();
-                Ok(request)
+                Ok(pending)
             }
+            Met::OutOfRequests => Err(OutOfRequests),
         }
     }
 
@@ -84,23 +93,23 @@ impl<S: Rules> Core<S> {
 enum Met {
     Receive(RequestId),
     /// It waits, and so does the request of its send, if it has one.
-    Nobody,
+    Nobody(Option<RequestId>),
+    /// Nobody, and it cannot wait: it is not sent.
+    OutOfRequests,
 }
 
-/// Whether a message that meets no receive stays in the sender's buffer, and its send in a request.
-#[inline(always)]
-fn waits_in_its_buffer(args: &SendArgs) -> bool {
-    args.synchronous || args.buffer.len() > LOCAL_EAGER_LIMIT
-}
-
-/// A message that is to wait in the unexpected set: in the request of its send, if it has one.
-fn waiting(args: &mut SendArgs, request: Option<RequestId>) -> Message {
+/// A message that is to wait in the unexpected set, and the request of its send unless that is complete.
+fn waiting(
+    args: &mut SendArgs,
+    request: impl FnOnce() -> Result<RequestId, OutOfRequests>,
+) -> Result<(Message, Option<RequestId>), OutOfRequests> {
     let (peer, len) = (args.peer, args.buffer.len());
-    if let Some(id) = request {
+    if args.synchronous || len > LOCAL_EAGER_LIMIT {
+        let id = request()?;
         fill(id, SendArgs { keep: args.keep.take(), ..*args });
-        return Message::new(peer, Content::Local(id));
+        return Ok((Message::new(peer, Content::Local(id)), Some(id)));
     }
-    match args.buffer.contiguous() {
+    let message = match args.buffer.contiguous() {
         _ if len == 0 => Message::copy_of(peer, &[]),
         // SAFETY: the buffer is valid for reads of its length until the send completes.
         Some(address) => Message::copy_of(peer, unsafe { std::slice::from_raw_parts(address, len) }),
@@ -109,7 +118,8 @@ fn waiting(args: &mut SendArgs, request: Option<RequestId>) -> Message {
             args.buffer.read(0, packed.as_mut_ptr(), len);
             Message::copy_of(peer, &packed)
         }
-    }
+    };
+    Ok((message, None))
 }
 
 #[cfg(test)]
