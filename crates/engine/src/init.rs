@@ -37,13 +37,14 @@ pub fn initialize(thread_level: i32) -> Result<()> {
     if is_initialized() {
         return Err(start_error("MPI was initialised before in this process; it can be only once"));
     }
-    let settings = settings::put_in_force(Settings::chosen().map_err(start_error)?);
+    let settings = Settings::chosen().map_err(start_error)?;
     let world = World::from_env().map_err(start_error)?;
-    let prepared = Prepared::new(&world, settings, thread_level, end_job)?;
+    let prepared = Prepared::new(&world, &settings, thread_level, end_job)?;
     lifetime::configure(&settings.model, &COLLECTED);
     reference_counts::configure(&settings.model, prepared.sections());
     request::set_owner_of_errors(owner_of_errors);
-    let domain = prepared.start(settings)?;
+    let domain = prepared.start(&settings)?;
+    settings::put_in_force(settings);
     process::describe(world, thread_level);
     comm::open_predefined(world_comm(domain), self_comm(domain));
     domain::open(domain);
