@@ -6,18 +6,23 @@ use heddle_message::domain;
 use heddle_platform::atomic::{AtomicPtr, Ordering};
 use heddle_spec::constants as mpi;
 use std::ptr::{NonNull, null_mut};
+use std::sync::OnceLock;
 
-/// The communicators while MPI is initialised and not finalized. They are made once and stay.
+/// Both, made once; they stay.
+static MADE: OnceLock<[Comm; 2]> = OnceLock::new();
+
+/// The communicators while MPI is initialised and not finalized.
 static WORLD: AtomicPtr<Comm> = AtomicPtr::new(null_mut());
 static SELF: AtomicPtr<Comm> = AtomicPtr::new(null_mut());
 
 /// From now on calls find these communicators.
 pub(crate) fn open_predefined(world: Comm, comm_self: Comm) {
-    for (place, comm, name) in [(&WORLD, world, "MPI_COMM_WORLD"), (&SELF, comm_self, "MPI_COMM_SELF")] {
-        comm.set_name(name);
-        // Release: pairs with the Acquire in `find`.
-        place.store(Box::into_raw(Box::new(comm)), Ordering::Release);
-    }
+    world.set_name("MPI_COMM_WORLD");
+    comm_self.set_name("MPI_COMM_SELF");
+    let [world, comm_self] = MADE.get_or_init(|| [world, comm_self]);
+    // Release: pairs with the Acquire in `find`.
+    WORLD.store(std::ptr::from_ref(world).cast_mut(), Ordering::Release);
+    SELF.store(std::ptr::from_ref(comm_self).cast_mut(), Ordering::Release);
 }
 
 /// From now on no call finds them.

@@ -36,7 +36,7 @@ pub unsafe fn hand_over(id: RequestId) {
 
 /// The answer to such a message was read.
 #[inline]
-pub fn take_over(id: RequestId) {
+fn take_over(id: RequestId) {
     // Acquire: pairs with the Release in `hand_over`.
     at(id).generation.load(Ordering::Acquire);
 }
@@ -155,10 +155,11 @@ pub fn unwatch(id: RequestId, watcher: &Watcher) {
     at(id).state.unwatch(watcher);
 }
 
-/// The active request with a number that came from outside, if there is one and it is of this kind.
+/// The active request that a message of a peer names, if there is one and it is of this kind. Takes it over.
 pub fn find_active(number: u64, kind: RequestKind) -> Option<RequestId> {
     let id = RequestId::try_from(number).ok().filter(|id| exists(*id))?;
-    // SAFETY: the kind is fixed while the request is active.
+    take_over(id);
+    // SAFETY: the kind is fixed while the request is active, and was written before the request was handed over.
     (at(id).state.is_active() && unsafe { (*at(id).owner.get()).kind } == kind).then_some(id)
 }
 

@@ -85,7 +85,7 @@ pub use kind::{RequestId, RequestKind};
 pub use life::{
     activate, claim, complete, complete_received, consume, consume_alone, consume_with, context_of,
     deactivate, find_active, flight, hand_over, is_complete, is_inactive, outcome, owner, set_buffer,
-    set_owner_of_errors, set_vni, stage, take_over, unwatch, vni_of, watch,
+    set_owner_of_errors, set_vni, stage, unwatch, vni_of, watch,
 };
 pub use lookup::{Found, SEND_DONE, comm_of, find, handle, handle_of_index};
 pub use outcome::{Outcome, PartOver};

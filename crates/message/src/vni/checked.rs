@@ -71,7 +71,6 @@ impl<S: Rules> Core<S> {
         waits: impl FnOnce(&Flight) -> bool,
     ) -> RequestId {
         let Some(id) = request::find_active(number, of) else { self.refuse_operation(peer, kind, number) };
-        request::take_over(id);
         // SAFETY: an operation that waits for a message of a peer belongs to the section of arrivals. One
         // that does not is named by garbage only, and the job ends.
         let flight = unsafe { request::flight(id) };
