@@ -57,7 +57,7 @@ impl<S: Rules> Core<S> {
 
     /// The receive of this process whose rear half a peer was asked for.
     pub(crate) fn receive_of_half(&self, peer: usize, number: u64) -> RequestId {
-        let id = request::find_active(number, RequestKind::Receive);
+        let id = RequestId::try_from(number).ok();
         let asked = id.filter(|id| self.large(Path::Progress, |large| large.awaits_half(*id, peer)));
         asked.unwrap_or_else(|| self.refuse_operation(peer, wire::PUSHED, number))
     }
