@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 cargo fmt --all --check
 ci/circles.py --folders
 cargo clippy --workspace --all-targets --quiet -- -D warnings
-RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --quiet
 if ! ci/readme_table.sh --check; then
     echo "docs/reference.md or the README's table is out of date: run ci/readme_table.sh --update" >&2
     exit 1

@@ -4,7 +4,7 @@
 //! are, where a tree does it ⌈log₂ n⌉ times.
 //!
 //! Ranks are combined in the order in which they meet, so the operator must commute. Ranks here are those that a
-//! [`Fold`] lets stay; what `actual` makes of them is the communicator's rank.
+//! [`Fold`](super::fold::Fold) lets stay; what `actual` makes of them is the communicator's rank.
 
 use super::conversation::Conversation;
 use super::elements::Elements;

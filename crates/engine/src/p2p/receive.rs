@@ -113,9 +113,9 @@ pub(crate) fn reissue(domain: &Domain, comm: &CommRef, vni: u32, id: RequestId, 
     // SAFETY: the request is not issued yet; the caller holds the datatype, or the request does since it was made.
     unsafe { request::set_buffer(id, buffer) };
     // SAFETY: as above.
-    let flight = unsafe { request::flight(id) };
-    flight.context = key.context;
-    flight.stage = Stage::UnderWay;
+    let in_flight = unsafe { request::in_flight(id) };
+    in_flight.context = key.context;
+    in_flight.stage = Stage::UnderWay;
     if comm.context().is_own(&key) {
         receive_own(domain, comm, vni, id, key);
     } else {

@@ -61,34 +61,34 @@ impl<V> Lists<V> {
         node.value.take()
     }
 
-    /// Appends the node to the list of `key`, using its links number `lane`.
+    /// Appends the node to the list of `key`, using its links number `list`.
     #[inline]
-    pub(super) fn link(&mut self, at: u32, key: &Key, lane: usize) {
+    pub(super) fn link(&mut self, at: u32, key: &Key, list: usize) {
         let index = self.buckets.find_or_add(key);
         let bucket = self.buckets.list(index);
-        self.nodes[at as usize].links[lane] = Links { prev: bucket.tail, next: NONE };
+        self.nodes[at as usize].links[list] = Links { prev: bucket.tail, next: NONE };
         if bucket.tail == NONE {
             bucket.head = at;
         } else {
-            self.nodes[bucket.tail as usize].links[lane].next = at;
+            self.nodes[bucket.tail as usize].links[list].next = at;
         }
         bucket.tail = at;
     }
 
     #[inline]
-    pub(super) fn unlink(&mut self, at: u32, key: &Key, lane: usize) {
-        let Links { prev, next } = self.nodes[at as usize].links[lane];
+    pub(super) fn unlink(&mut self, at: u32, key: &Key, list: usize) {
+        let Links { prev, next } = self.nodes[at as usize].links[list];
         let index = self.buckets.find_or_add(key);
         let bucket = self.buckets.list(index);
         if prev == NONE {
             bucket.head = next;
         } else {
-            self.nodes[prev as usize].links[lane].next = next;
+            self.nodes[prev as usize].links[list].next = next;
         }
         if next == NONE {
             bucket.tail = prev;
         } else {
-            self.nodes[next as usize].links[lane].prev = prev;
+            self.nodes[next as usize].links[list].prev = prev;
         }
     }
 

@@ -1,12 +1,12 @@
-//! Waiting by synchronization counters: one thread of a VNI looks, the others sleep until what they wait for happens.
+//! Waiting by synchronization counters: one thread of a VNI polls, the others sleep until their event happens.
 //!
-//! A waiter leaves its [`Watcher`](heddle_sync::Watcher) where whoever brings the event about will find it: in its requests
-//! (`request/state.rs`) or among the VNI's [probers](super::Probers). Then it joins the VNI's crew: the first of it looks for
-//! messages, for this VNI at every turn and for the others now and then; the rest sleep, and each is woken once, by its own
-//! event (`heddle_sync::leader`). A leader whose event has come hands the role to one sleeper.
+//! A waiting thread puts its [`Watcher`] into its requests (`heddle_objects::request`) or among the VNI's probers, where the
+//! thread that causes the event finds it. Then it joins the VNI's waiting threads. The first of them is the leader: it polls
+//! this VNI at every turn and the others now and then. The rest sleep, and each is woken once, by its own event
+//! (`heddle_sync::leader`). A leader whose event has come hands the role to one sleeper.
 //!
-//! Nobody relies on the leader alone, which may not be running: other VNIs' leaders look here, too, and a sleeper gets up now
-//! and then to look for itself. Under execution `offload` nobody leads: all sleep.
+//! The leader may not be running, so nobody relies on it alone: the leaders of other VNIs poll here, too, and a sleeper wakes
+//! now and then to poll. Under execution `offload` there is no leader: all sleep.
 
 use super::OTHERS_EVERY;
 use super::event::Event;

@@ -1,11 +1,11 @@
-//! Tests: attempts at progress by threads that do not wait.
+//! Progress by tests: by threads that do not wait.
 //!
-//! A test of a complete request never comes here. One of a pending request looks for messages only if nobody else does: who
-//! looks leaves the time behind, and for [`GRACE_NS`] all others rely on that. So however many threads test, the section is
-//! tried about as often as by one; who was the last to look may look again at once, so one thread alone looks with every
-//! test. When threads wait in MPI, they look, and testers do no more than in case none of them runs.
+//! A test of a complete request never comes here. A test of a pending request polls only if no other thread does: a thread
+//! that polls stores the time, and for `GRACE_NS` the others rely on it. So many threads that test try the critical section
+//! about as often as one. The last thread that polled may poll again at once, so a thread alone polls with every test. While
+//! threads wait in MPI, they poll, and tests poll only now and then, in case no waiting thread runs.
 //!
-//! A section that is taken is left alone: whoever holds it makes progress, or is about to leave. `HEDDLE_TEST_PATIENCE` lets a
+//! A test does not wait for a critical section: the thread that holds it makes progress, or is about to leave. `HEDDLE_TEST_PATIENCE` lets a
 //! tester wait for it, for so long, where the section's lock lets waiters give up (Amer et al., TOPC 2019, section 6.2).
 //!
 //! A thread that tests in vain again and again lets others run now and then, since what it waits for may need its core; more

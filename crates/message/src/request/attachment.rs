@@ -1,4 +1,4 @@
-//! What can hang on a request.
+//! What a request can carry beyond an operation.
 
 use super::outcome::Outcome;
 use crate::error::Result;
@@ -17,7 +17,7 @@ pub trait Attachment: Any + Send + std::fmt::Debug {
     fn finish(&mut self, _outcome: &mut Outcome) {}
     /// Called when the user looks at the outcome and the request stays.
     fn look(&mut self, _outcome: &mut Outcome) {}
-    /// What is to be called when the request is cancelled, outside of all sections: it is told whether the request
+    /// The function to call when the request is cancelled, outside all critical sections; its argument says whether the request
     /// is complete.
     fn canceller(&self) -> Option<Canceller> {
         None

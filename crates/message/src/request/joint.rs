@@ -1,11 +1,11 @@
 //! Joint requests: they complete when all their parts have, which are requests that nobody waits for.
 //!
 //! Parts may be on different VNIs, and so may end at the same time in different threads. Each leaves what came of it in a place
-//! that is its own: the receive in the whole's outcome, the send, if it failed, in what the whole's flight keeps. Who counts
+//! that is its own: the receive in the whole's outcome, the send, if it failed, in what the whole's in-flight state keeps. Who counts
 //! last finds both, and completes the whole.
 
 use super::kind::{RequestId, RequestKind};
-use super::life::{complete, flight};
+use super::life::{complete, in_flight};
 use super::outcome::{Outcome, PartOver};
 use super::pool::at;
 use heddle_objects::request::Missing;
@@ -16,9 +16,9 @@ use heddle_objects::request::Missing;
 /// The request is new, and so many parts are completed by and by, among them at most one receive and one send.
 pub unsafe fn expect_parts(whole: RequestId, parts: u32) {
     // SAFETY: nobody else knows the request.
-    let flight = unsafe { flight(whole) };
-    flight.missing = Missing::new(parts);
-    flight.keep = None;
+    let in_flight = unsafe { in_flight(whole) };
+    in_flight.missing = Missing::new(parts);
+    in_flight.keep = None;
 }
 
 /// Notes the end of a part of a joint operation; its request counts the missing parts, and completes with the last one. The
@@ -28,7 +28,7 @@ pub unsafe fn expect_parts(whole: RequestId, parts: u32) {
 /// The part was missing.
 pub unsafe fn complete_part(part: PartOver) {
     let PartOver { whole, kind, outcome } = part;
-    let (place, flight) = (at(whole).outcome.get(), at(whole).flight.get());
+    let (place, in_flight) = (at(whole).outcome.get(), at(whole).in_flight.get());
     match (kind, outcome) {
         (RequestKind::Receive, outcome) => {
             // SAFETY: the outcome is the receive's place, as long as it is missing.
@@ -36,13 +36,13 @@ pub unsafe fn complete_part(part: PartOver) {
         }
         (RequestKind::Send, Outcome { error: Some(error), .. }) => {
             // SAFETY: this field is the send's place, as long as it is missing.
-            unsafe { (*flight).keep = Some(Box::new(error)) };
+            unsafe { (*in_flight).keep = Some(Box::new(error)) };
         }
         // Nothing to leave, or a part that only counts.
         _ => {}
     }
-    // SAFETY: an atomic, which stays where it is; of the flight nothing else is touched.
-    let missing = unsafe { &(*flight).missing };
+    // SAFETY: an atomic, which stays where it is; of the in-flight state nothing else is touched.
+    let missing = unsafe { &(*in_flight).missing };
     if missing.is_last() {
         // SAFETY: all parts are over, so the whole is this thread's.
         unsafe { complete_joint(whole) };
@@ -57,7 +57,7 @@ unsafe fn complete_joint(whole: RequestId) {
     // SAFETY: the caller's promise.
     let mut outcome = std::mem::take(unsafe { &mut *at(whole).outcome.get() });
     // SAFETY: as above.
-    let failed = unsafe { flight(whole) }.keep.take();
+    let failed = unsafe { in_flight(whole) }.keep.take();
     outcome.error =
         outcome.error.or_else(|| failed.and_then(|kept| kept.downcast().ok()).map(|error| *error));
     // SAFETY: as above.

@@ -1,7 +1,7 @@
 //! Issue, completion and release of a request.
 
 use super::counts;
-use super::flight::{Flight, Ownership, Stage};
+use super::in_flight::{InFlight, Ownership, Stage};
 use super::kind::RequestId;
 use super::kind::RequestKind;
 use super::lookup::handle;
@@ -14,20 +14,20 @@ use heddle_sync::Watcher;
 use heddle_sync::watched_state::Watch;
 use std::sync::OnceLock;
 
-/// The flight of an active request.
+/// The in-flight state of an active request.
 ///
 /// # Safety
 /// The caller has it, by the table above, and lets go of the reference before it hands it on or asks for it again.
 #[inline(always)]
-pub unsafe fn flight<'a>(id: RequestId) -> &'a mut Flight {
+pub unsafe fn in_flight<'a>(id: RequestId) -> &'a mut InFlight {
     // SAFETY: exclusive by the caller's promise.
-    unsafe { &mut *at(id).flight.get() }
+    unsafe { &mut *at(id).in_flight.get() }
 }
 
-/// From here on the flight is with whoever reads the answer to a message that is about to be sent.
+/// From here on the in-flight state is with whoever reads the answer to a message that is about to be sent.
 ///
 /// # Safety
-/// The caller has the flight, and does not touch it after the message was sent.
+/// The caller has the in-flight state, and does not touch it after the message was sent.
 #[inline]
 pub unsafe fn hand_over(id: RequestId) {
     // Release: pairs with the Acquire in `take_over`.
@@ -47,13 +47,13 @@ fn take_over(id: RequestId) {
 /// The request is active, and the caller is in the section of its matching.
 pub unsafe fn stage(id: RequestId) -> Stage {
     // SAFETY: only this field is read: others may be another thread's, if the receive was matched.
-    unsafe { (*at(id).flight.get()).stage }
+    unsafe { (*at(id).in_flight.get()).stage }
 }
 
 /// The context of an active receive.
 pub fn context_of(id: RequestId) -> u64 {
     // SAFETY: the field is written only before the request is issued.
-    unsafe { (*at(id).flight.get()).context }
+    unsafe { (*at(id).in_flight.get()).context }
 }
 
 /// Gives a request its buffer, and notes the datatype.
@@ -70,7 +70,7 @@ pub unsafe fn set_buffer(id: RequestId, buffer: Buffer) {
     }
     request.names().set_datatype(datatype);
     // SAFETY: the caller's promise.
-    unsafe { flight(id) }.buffer = buffer;
+    unsafe { in_flight(id) }.buffer = buffer;
 }
 
 /// What the owner knows of a request.
@@ -86,7 +86,7 @@ pub unsafe fn owner<'a>(id: RequestId) -> &'a mut Ownership {
 /// Completes a request. If it is a part of a joint one, that is to be told ([`complete_part`](super::complete_part)).
 ///
 /// # Safety
-/// The request is active and the caller has its flight.
+/// The request is active and the caller has its in-flight state.
 #[inline(always)]
 pub unsafe fn complete(id: RequestId, outcome: Outcome) -> Option<PartOver> {
     let request = at(id);

@@ -2,7 +2,7 @@
 //! for all, as the model says.
 
 use super::counts::{self, ReferenceCounts};
-use super::flight::{Flight, Ownership};
+use super::in_flight::{InFlight, Ownership};
 use super::kind::{RequestId, RequestKind};
 use super::outcome::Outcome;
 use super::region::{Growth, MOST, OutOfRequests, Region};
@@ -27,7 +27,7 @@ const BATCH: usize = 128;
 const GROWTH: (usize, usize) = (64, 64 * 256);
 
 /// One slot. What every operation touches comes first: its first two lines of memory, and what a small one touches of the
-/// flight begins in the second.
+/// in-flight state begins in the second.
 #[repr(C, align(128))]
 pub(crate) struct Request {
     pub state: State,
@@ -42,7 +42,7 @@ pub(crate) struct Request {
     pub datatype: AtomicPtr<Datatype>,
     pub owner: UnsafeCell<Ownership>,
     pub outcome: UnsafeCell<Outcome>,
-    pub flight: UnsafeCell<Flight>,
+    pub in_flight: UnsafeCell<InFlight>,
 }
 
 // SAFETY: see the table of who may touch what in the documentation of `request`.
@@ -311,9 +311,9 @@ pub fn release(id: RequestId) {
     // SAFETY: the caller owns the complete or never issued request.
     let owner = unsafe { &mut *request.owner.get() };
     // SAFETY: as above.
-    let flight = unsafe { &mut *request.flight.get() };
-    if owner.attachment.is_some() || flight.keep.is_some() {
-        drop_belongings(owner, flight);
+    let in_flight = unsafe { &mut *request.in_flight.get() };
+    if owner.attachment.is_some() || in_flight.keep.is_some() {
+        drop_belongings(owner, in_flight);
     }
     if let Some(counts) = counts::counts() {
         request.let_objects_go(counts);
@@ -358,8 +358,8 @@ pub fn claim_plain(handle: usize) -> Option<Plain> {
     // SAFETY: a complete request belongs to its owner, the caller.
     let outcome = unsafe { &*request.outcome.get() };
     // SAFETY: a complete request belongs to its owner, the caller.
-    let flight = unsafe { &*request.flight.get() };
-    let is_plain = owner.attachment.is_none() && outcome.error.is_none() && flight.keep.is_none();
+    let in_flight = unsafe { &*request.in_flight.get() };
+    let is_plain = owner.attachment.is_none() && outcome.error.is_none() && in_flight.keep.is_none();
     (is_plain && request.state.claim()).then_some(Plain { id, request })
 }
 
@@ -382,9 +382,9 @@ impl Plain {
 }
 
 #[cold]
-fn drop_belongings(owner: &mut Ownership, flight: &mut Flight) {
+fn drop_belongings(owner: &mut Ownership, in_flight: &mut InFlight) {
     owner.attachment = None;
-    flight.keep = None;
+    in_flight.keep = None;
 }
 
 /// Hands the words by which live requests name communicators and datatypes to `root`, and returns how many slots there are.
@@ -440,7 +440,7 @@ impl Request {
             datatype: AtomicPtr::new(null_mut()),
             owner: UnsafeCell::new(Ownership::default()),
             outcome: UnsafeCell::new(Outcome::default()),
-            flight: UnsafeCell::new(Flight::none()),
+            in_flight: UnsafeCell::new(InFlight::none()),
         }
     }
 }

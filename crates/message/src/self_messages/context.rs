@@ -1,4 +1,4 @@
-//! On which VNI a communicator's messages of this process to itself are ([`own`](crate::own)).
+//! The VNI of a communicator's self messages.
 
 use super::vni;
 use crate::context::{Context, PLANE, Plane, steps};

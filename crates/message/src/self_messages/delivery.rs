@@ -6,8 +6,8 @@ use crate::request::{self, OutOfRequests, RequestId};
 use crate::vni::core::Core;
 use crate::vni::message::{Content, Message, SendArgs};
 use crate::vni::receive::truncated;
+use crate::vni::ring_access::Rules;
 use crate::vni::send::fill;
-use crate::vni::way::Rules;
 use heddle_model::counters::{self, Event};
 use heddle_model::{Path, SectionOf};
 use heddle_objects::resharding::next_stamp;
@@ -25,20 +25,20 @@ impl<S: Rules> Core<S> {
         stamped: bool,
     ) -> Result<Option<RequestId>, OutOfRequests> {
         let key = Key::new(args.context, args.source, args.tag);
-        let met = self.meeting(key.context).with_or_leave(
+        let met = self.matching_shard(key.context).with_or_leave(
             Path::Main,
             (&mut *args, request),
-            |meeting, (args, request)| {
-                let receive = meeting.matching.match_arrival(&key);
-                counters::count(Event::MatchingStep, meeting.matching.take_steps());
+            |shard, (args, request)| {
+                let receive = shard.matching.match_arrival(&key);
+                counters::count(Event::MatchingStep, shard.matching.take_steps());
                 receive.map(Met::Receive).unwrap_or_else(|| {
                     let Ok((message, pending)) = waiting(args, request) else {
                         return Met::OutOfRequests;
                     };
                     if stamped {
-                        meeting.store_stamped(key, message, next_stamp());
+                        shard.store_stamped(key, message, next_stamp());
                     } else {
-                        meeting.store(key, message);
+                        shard.store(key, message);
                     }
                     Met::Nobody(pending)
                 })
@@ -48,9 +48,9 @@ impl<S: Rules> Core<S> {
                     Ok((message, pending)) => (Some(self.meet_later(key, message)), Met::Nobody(pending)),
                     Err(OutOfRequests) => (None, Met::OutOfRequests),
                 };
-                let later = move |meeting: &mut _| {
+                let later = move |shard: &mut _| {
                     if let Some(later) = later {
-                        later(meeting);
+                        later(shard);
                     }
                 };
                 (later, met)
@@ -73,15 +73,15 @@ impl<S: Rules> Core<S> {
 
     /// Gives the data of a waiting send of this process to a receive.
     pub(crate) fn deliver_local(&self, send: RequestId, receive: RequestId, key: &Key) {
-        // SAFETY: who takes a message out of the unexpected set has the flight of its send.
-        let buffer = unsafe { request::flight(send) }.buffer;
+        // SAFETY: who takes a message out of the unexpected set has the in-flight state of its send.
+        let buffer = unsafe { request::in_flight(send) }.buffer;
         self.copy_to_receive(&buffer, receive, key);
         self.sender_done(send);
     }
 
     fn copy_to_receive(&self, from: &Buffer, receive: RequestId, key: &Key) {
-        // SAFETY: who matches a receive has its flight.
-        let to = unsafe { request::flight(receive) }.buffer;
+        // SAFETY: who matches a receive has its in-flight state.
+        let to = unsafe { request::in_flight(receive) }.buffer;
         let (len, room) = (from.len(), to.len());
         from.copy_to(&to, len.min(room));
         let error = (len > room).then(|| truncated(key, len as u64, room));
@@ -156,7 +156,7 @@ mod tests {
             assert!(ticket.park(Some(Duration::from_secs(20))), "not woken by {len} bytes");
             let receive = request::take(0, 0, RequestKind::Receive).expect("a request");
             // SAFETY: new, and not issued yet; it has no room, so nothing is written.
-            unsafe { request::flight(receive) }.buffer = Buffer::empty();
+            unsafe { request::in_flight(receive) }.buffer = Buffer::empty();
             vni.receive(receive, key);
             assert!(send.is_none_or(|send| request::consume(send).is_some()));
             assert!(request::consume(receive).is_some());

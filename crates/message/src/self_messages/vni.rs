@@ -1,6 +1,6 @@
-//! A process that sends to itself, while its messages may move from one VNI to another ([`own`](crate::own)).
+//! Self messages on one VNI, while they may move from one VNI to another.
 //!
-//! Each operation looks inside of the section whether its messages still are there.
+//! Each operation checks within the critical section that its messages are still on this VNI.
 
 use crate::matching::Key;
 use crate::request::{self, OutOfRequests, RequestId, Stage};
@@ -93,18 +93,18 @@ impl Shard for Movable<'_> {
     }
 
     fn take_out(core: &mut Core<Whole>, own: SelfMessages) -> Moved<Key, Message> {
-        let matching = core.meeting(own.context);
-        matching.with(Path::Main, |meeting| meeting.matching.take_out(own.context, own.source))
+        let matching = core.matching_shard(own.context);
+        matching.with(Path::Main, |shard| shard.matching.take_out(own.context, own.source))
     }
 
     fn post(core: &mut Core<Whole>, key: Key, id: RequestId, vni: u32) {
-        let place = core.meeting(key.context).with(Path::Main, |meeting| meeting.matching.post(key, id));
+        let place = core.matching_shard(key.context).with(Path::Main, |shard| shard.matching.post(key, id));
         // SAFETY: a receive that was taken out of a matching is the taker's, and a posted one belongs to this section.
-        unsafe { request::flight(id) }.stage = Stage::Posted(place);
+        unsafe { request::in_flight(id) }.stage = Stage::Posted(place);
         request::set_vni(id, vni);
     }
 
     fn keep(core: &mut Core<Whole>, key: Key, message: Message, stamp: Option<u64>) {
-        core.meeting(key.context).with(Path::Main, |meeting| meeting.matching.keep(key, message, stamp));
+        core.matching_shard(key.context).with(Path::Main, |shard| shard.matching.keep(key, message, stamp));
     }
 }

@@ -1,6 +1,6 @@
-//! What is sent to one peer: the ring, and what waits for room in it.
+//! The channel to one peer: its ring, and the queue of messages that wait for room in the ring.
 
-use super::way::Rules;
+use super::ring_access::Rules;
 use crate::request::RequestId;
 use heddle_model::Object;
 use heddle_model::counters::Section;
@@ -8,17 +8,17 @@ use heddle_platform::atomic::AtomicUsize;
 use heddle_transport::{EXTRA_BYTES, Header};
 use std::collections::VecDeque;
 
-/// What is sent to one peer.
+/// The sending side of one peer.
 #[derive(Debug)]
 pub(crate) struct Peer<S: Rules> {
     pub channel: S::Section<Channel<S::Inside>>,
     /// The ring, where that is not in the channel's section.
     pub outside: S::Outside,
-    /// How much waits for room in the ring: written in the channel's section.
+    /// The number of queued messages; written in the channel's critical section.
     pub backlogged: AtomicUsize,
 }
 
-/// What waits for room in a ring.
+/// A message that waits for room in a ring.
 #[derive(Debug)]
 pub(crate) enum Queued {
     /// A send that has not begun.
@@ -27,8 +27,7 @@ pub(crate) enum Queued {
     Control(Header, [u8; EXTRA_BYTES]),
 }
 
-/// What waits for room in the ring to a peer, and the ring itself unless that is outside of the section (`way.rs`). Messages
-/// leave in the order in which they come here.
+/// The queue of messages that wait for room, first in, first out, and the ring unless it is outside (`ring_access.rs`).
 #[derive(Debug)]
 pub(crate) struct Channel<R> {
     pub ring: R,

@@ -5,9 +5,9 @@
 //! keeps this process within its own memory; a wrong message that could have been a right one is not noticed.
 
 use super::core::Core;
-use super::way::Rules;
+use super::ring_access::Rules;
 use super::wire::{self, Cts};
-use crate::request::{self, Flight, RequestId, RequestKind};
+use crate::request::{self, InFlight, RequestId, RequestKind};
 use heddle_model::Path;
 use heddle_transport::{EXTRA_BYTES, Garbage, Incoming};
 
@@ -25,13 +25,13 @@ impl<S: Rules> Core<S> {
         }
     }
 
-    /// The send of this process that an answer of its receiver names, and whose flight comes with it.
+    /// The send of this process that an answer of its receiver names, and whose in-flight state comes with it.
     pub(crate) fn answered_send(&self, peer: usize, kind: u8, number: u64) -> RequestId {
-        let waits = |flight: &Flight| match kind {
-            wire::FIN => flight.offered || flight.synchronous,
+        let waits = |in_flight: &InFlight| match kind {
+            wire::FIN => in_flight.offered || in_flight.synchronous,
             // The half of a message that does not lie in one piece cannot be asked for.
-            wire::PUSH => flight.offered && flight.buffer.contiguous().is_some(),
-            _ => flight.offered,
+            wire::PUSH => in_flight.offered && in_flight.buffer.contiguous().is_some(),
+            _ => in_flight.offered,
         };
         self.named(peer, kind, number, RequestKind::Send, waits)
     }
@@ -40,7 +40,7 @@ impl<S: Rules> Core<S> {
     pub(crate) fn check_cts(&self, peer: usize, cts: Cts) -> Cts {
         let id = self.answered_send(peer, wire::CTS, u64::from(cts.sender));
         // SAFETY: a send whose receiver answers belongs to the section of arrivals.
-        if cts.wanted > unsafe { request::flight(id) }.buffer.len() as u64 {
+        if cts.wanted > unsafe { request::in_flight(id) }.buffer.len() as u64 {
             self.refuse_operation(peer, wire::CTS, u64::from(cts.sender));
         }
         cts
@@ -48,17 +48,18 @@ impl<S: Rules> Core<S> {
 
     /// The receive of this process that a piece of `len` bytes is for, which has room for it.
     pub(crate) fn receive_of_piece(&self, peer: usize, number: u64, offset: u64, len: usize) -> RequestId {
-        self.named(peer, wire::DATA, number, RequestKind::Receive, |flight| {
-            let room = flight.wanted.min(flight.buffer.len());
+        self.named(peer, wire::DATA, number, RequestKind::Receive, |in_flight| {
+            let room = in_flight.wanted.min(in_flight.buffer.len());
             let fits = |begin: u64| begin.checked_add(len as u64).is_some_and(|end| end <= room as u64);
-            fits(offset) && fits(flight.arrived as u64)
+            fits(offset) && fits(in_flight.arrived as u64)
         })
     }
 
     /// The receive of this process whose rear half a peer was asked for.
     pub(crate) fn receive_of_half(&self, peer: usize, number: u64) -> RequestId {
         let id = RequestId::try_from(number).ok();
-        let asked = id.filter(|id| self.large(Path::Progress, |large| large.awaits_half(*id, peer)));
+        let asked =
+            id.filter(|id| self.rendezvous(Path::Progress, |rendezvous| rendezvous.awaits_half(*id, peer)));
         asked.unwrap_or_else(|| self.refuse_operation(peer, wire::PUSHED, number))
     }
 
@@ -68,13 +69,13 @@ impl<S: Rules> Core<S> {
         kind: u8,
         number: u64,
         of: RequestKind,
-        waits: impl FnOnce(&Flight) -> bool,
+        waits: impl FnOnce(&InFlight) -> bool,
     ) -> RequestId {
         let Some(id) = request::find_active(number, of) else { self.refuse_operation(peer, kind, number) };
         // SAFETY: an operation that waits for a message of a peer belongs to the section of arrivals. One
         // that does not is named by garbage only, and the job ends.
-        let flight = unsafe { request::flight(id) };
-        if flight.peer != peer || !waits(flight) {
+        let in_flight = unsafe { request::in_flight(id) };
+        if in_flight.peer != peer || !waits(in_flight) {
             self.refuse_operation(peer, kind, number);
         }
         id

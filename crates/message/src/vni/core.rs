@@ -4,9 +4,9 @@
 //! [`Whole`](heddle_model::Whole) by one at a time.
 
 use super::channel::{Channel, Peer};
-use super::large::Large;
 use super::message::Message;
-use super::way::Rules;
+use super::rendezvous_state::RendezvousState;
+use super::ring_access::Rules;
 use crate::matching::{Key, Matching};
 use crate::request::{self, Outcome, PartOver, RequestId, Stage};
 use heddle_model::counters::{self, Event, Row, Section};
@@ -26,8 +26,8 @@ pub(crate) struct Core<S: Rules> {
     bell: OwnBell,
     pub fabric: Fabric,
     pub arrivals: S::Section<Arrivals>,
-    pub meetings: S::Shards<Meeting>,
-    pub large: S::Section<Large>,
+    pub matching_shards: S::Shards<MatchingShard>,
+    pub rendezvous: S::Section<RendezvousState>,
     pub peers: Box<[Peer<S>]>,
     /// How much is to be done for large messages and the like: written in that section.
     pending: AtomicUsize,
@@ -55,15 +55,15 @@ impl Object for Arrivals {
 
 /// Where messages and receives of some contexts meet.
 #[derive(Debug)]
-pub(crate) struct Meeting {
+pub(crate) struct MatchingShard {
     pub matching: Matching<Message>,
     /// Threads that wait for a message to come.
     pub probers: Probers<Key>,
 }
 
-impl Meeting {
-    fn new() -> Meeting {
-        Meeting { matching: Matching::new(), probers: Probers::default() }
+impl MatchingShard {
+    fn new() -> MatchingShard {
+        MatchingShard { matching: Matching::new(), probers: Probers::default() }
     }
 
     /// Keeps a message that no receive waits for.
@@ -79,7 +79,7 @@ impl Meeting {
     }
 }
 
-impl Object for Meeting {
+impl Object for MatchingShard {
     const SECTION: Section = Section::Matching;
     const LEVEL: u32 = 1;
 }
@@ -108,8 +108,8 @@ impl<S: Rules> Core<S> {
             bell: OwnBell(fabric.own_bell()),
             fabric: fabric.clone(),
             arrivals: S::guard(sections, Arrivals { inbox: Inbox::new(fabric, vni) }),
-            meetings: S::shards(sections, Meeting::new, wake_sleepers),
-            large: S::guard(sections, Large::new(fabric.size())),
+            matching_shards: S::shards(sections, MatchingShard::new, wake_sleepers),
+            rendezvous: S::guard(sections, RendezvousState::new(fabric.size())),
             peers: (0..fabric.size()).map(peer).collect(),
             pending: AtomicUsize::new(0),
             backlogged: AtomicUsize::new(0),
@@ -127,20 +127,24 @@ impl<S: Rules> Core<S> {
 
     /// Where the messages of a context are matched. Wildcards never cross contexts, so each is on its own.
     #[inline(always)]
-    pub(crate) fn meeting(&self, context: u64) -> &S::Shard<Meeting> {
-        S::shard(&self.meetings, context)
+    pub(crate) fn matching_shard(&self, context: u64) -> &S::Shard<MatchingShard> {
+        S::shard(&self.matching_shards, context)
     }
 
-    /// Runs an operation on what is kept of large messages.
-    pub(crate) fn large<R>(&self, path: Path, operation: impl FnOnce(&mut Large) -> R) -> R {
-        self.large.with(path, |large| self.noting(large, operation))
+    /// Runs an operation on the rendezvous state.
+    pub(crate) fn rendezvous<R>(&self, path: Path, operation: impl FnOnce(&mut RendezvousState) -> R) -> R {
+        self.rendezvous.with(path, |rendezvous| self.noting(rendezvous, operation))
     }
 
     #[inline]
-    pub(crate) fn noting<R>(&self, large: &mut Large, operation: impl FnOnce(&mut Large) -> R) -> R {
-        let result = operation(large);
+    pub(crate) fn noting<R>(
+        &self,
+        rendezvous: &mut RendezvousState,
+        operation: impl FnOnce(&mut RendezvousState) -> R,
+    ) -> R {
+        let result = operation(rendezvous);
         // Relaxed: a hint. Who must not miss anything, before it sleeps, is told by the bell, or had a barrier.
-        self.pending.store(large.pending(), Ordering::Relaxed);
+        self.pending.store(rendezvous.pending(), Ordering::Relaxed);
         result
     }
 
@@ -158,7 +162,7 @@ impl<S: Rules> Core<S> {
 
     /// Runs something about what the program itself completes and frees, and completes the request that it gives.
     pub(crate) fn settle<R>(&self, operation: impl FnOnce() -> (Option<RequestId>, R)) -> R {
-        self.large(Path::Main, |_| {
+        self.rendezvous(Path::Main, |_| {
             let (complete, result) = operation();
             if let Some(id) = complete {
                 self.complete(id, Outcome::empty());
@@ -170,7 +174,7 @@ impl<S: Rules> Core<S> {
     /// Completes a request that is this thread's to complete, and wakes its waiter, should it sleep.
     #[inline(always)]
     pub(crate) fn complete(&self, id: RequestId, outcome: Outcome) {
-        // SAFETY: the request is active, and the caller has its flight.
+        // SAFETY: the request is active, and the caller has its in-flight state.
         let part = unsafe { request::complete(id, outcome) };
         self.completed(part);
     }
@@ -217,16 +221,16 @@ impl<S: Rules> Core<S> {
 
     /// Whether nothing waits to be sent.
     pub(crate) fn is_drained(&self) -> bool {
-        !self.is_backlogged() && self.large(Path::Progress, |large| large.streams.is_empty())
+        !self.is_backlogged() && self.rendezvous(Path::Progress, |rendezvous| rendezvous.streams.is_empty())
     }
 
     /// Takes back a posted receive, if it was not matched yet; it completes as cancelled.
     pub(crate) fn cancel_receive(&self, id: RequestId) {
         let context = request::context_of(id);
-        let unposted = self.meeting(context).with(Path::Main, |meeting| {
+        let unposted = self.matching_shard(context).with(Path::Main, |shard| {
             // SAFETY: the stage of an active receive is written in this section.
             let stage = unsafe { request::stage(id) };
-            matches!(stage, Stage::Posted(place) if meeting.matching.unpost(place, id))
+            matches!(stage, Stage::Posted(place) if shard.matching.unpost(place, id))
         });
         if unposted {
             self.complete(id, Outcome { cancelled: true, ..Outcome::empty() });

@@ -35,10 +35,10 @@ unsafe fn send(from: &Vni, peer: usize, key: Key, synchronous: bool, bytes: &mut
 unsafe fn receive(to: &Vni, key: Key, bytes: &mut [u8]) -> RequestId {
     let id = request::take(0, 0, RequestKind::Receive).expect("a request");
     // SAFETY: new, and not issued yet.
-    let flight = unsafe { request::flight(id) };
+    let in_flight = unsafe { request::in_flight(id) };
     // SAFETY: the caller's promise.
-    flight.buffer = unsafe { Buffer::bytes(bytes.as_mut_ptr(), bytes.len()) };
-    flight.context = key.context;
+    in_flight.buffer = unsafe { Buffer::bytes(bytes.as_mut_ptr(), bytes.len()) };
+    in_flight.context = key.context;
     to.receive(id, key);
     id
 }

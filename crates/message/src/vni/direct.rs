@@ -1,9 +1,9 @@
 //! A blocking receive that takes its message straight from the ring: without a request, and without matching.
 //!
-//! It takes the rings and the matching together, so there is none where each has a section of its own. And it may do so only while nothing else could want the message, or is to be looked at first: no receive is posted, no
-//! unexpected message lies there, nothing waits to be sent. Whatever else the ring holds than the wanted message, small
-//! enough for the buffer, stays there for the ordinary way. Of receives that several threads issue at once any may be the
-//! first (MPI 5.0, section 3.5), so one that is not posted misses nothing that is its due.
+//! It needs the rings and the matching in one critical section, so it exists only under models that guard the VNI as a whole.
+//! It acts only if no receive is posted, no unexpected message is stored and no message is queued for sending, and only on
+//! a message that is the wanted one and fits into the buffer; all others stay in the ring for the ordinary path. Receives
+//! that several threads issue at once have no order (MPI 5.0, section 3.5), so one that is not posted loses nothing.
 
 use super::core::Core;
 use super::wire;
@@ -65,7 +65,7 @@ impl Core<Whole> {
     /// Whether messages and receives have nothing to wait for here.
     #[inline(always)]
     fn is_idle(&self, context: u64) -> bool {
-        self.meeting(context).with(Path::Progress, |meeting| meeting.matching.is_empty())
+        self.matching_shard(context).with(Path::Progress, |shard| shard.matching.is_empty())
             && !self.is_backlogged()
             && !self.is_pending()
     }

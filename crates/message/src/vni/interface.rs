@@ -2,8 +2,8 @@
 
 use super::core::Core;
 use super::direct::Direct;
-use super::large::Sequel;
 use super::message::{Message, SendArgs};
+use super::rendezvous_state::Sequel;
 use super::step::{Entry, Step};
 use super::waiters::{Crew, LastLook};
 use crate::buffer::Buffer;
@@ -229,12 +229,12 @@ impl Vni {
 
     /// Has something done when other operations are over.
     pub fn follow(&self, sequel: Box<dyn Sequel>) {
-        run!(self, Main, core => core.large(Path::Main, move |large| large.follow(sequel)));
+        run!(self, Main, core => core.rendezvous(Path::Main, move |rendezvous| rendezvous.follow(sequel)));
     }
 
     /// Leaves a request that is under way to itself.
     pub fn abandon(&self, id: RequestId) {
-        run!(self, Main, core => core.large(Path::Main, move |large| large.abandon(id)));
+        run!(self, Main, core => core.rendezvous(Path::Main, move |rendezvous| rendezvous.abandon(id)));
     }
 
     /// Runs something about requests that no other thread may do at the same time: what the program itself completes it may

@@ -83,9 +83,9 @@ impl Message {
             Content::Small { len, .. } => u64::from(*len),
             Content::Large(data) | Content::Synchronous(data, _) => data.len() as u64,
             Content::Rendezvous(rts) => rts.len,
-            // SAFETY: the flight of a send that waits in the unexpected set is the caller's: it is in the section of the
+            // SAFETY: the in-flight state of a send that waits in the unexpected set is the caller's: it is in the section of the
             // matching, or has taken the message out.
-            Content::Local(send) => unsafe { request::flight(*send) }.buffer.len() as u64,
+            Content::Local(send) => unsafe { request::in_flight(*send) }.buffer.len() as u64,
         }
     }
 }

@@ -2,20 +2,19 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `core.rs` | the objects that a VNI consists of, each behind its section; progress |
+//! | `core.rs` | the objects of a VNI, each behind its critical section; progress |
 //! | `wire.rs` | the message kinds and what their fields mean |
 //! | `send.rs` | from a send to the wire: eager, synchronous, rendezvous; waiting for room in order |
-//! | `way.rs` | the ring to a peer, inside of the channel's section or outside |
+//! | `ring_access.rs` | access to the ring of a peer: within the channel's critical section, or without any |
 //! | `receive.rs` | from the wire or the unexpected set to a receive |
-//! | `checked.rs` | what peers say, checked before it is followed |
+//! | `checked.rs` | protocol messages of peers, checked before they are followed |
 //! | `direct.rs` | from the wire straight to a blocking receive |
-//! | `large.rs` | what is kept of large messages, and of what else goes on by itself |
-//! | `rendezvous.rs` | large messages: single copy, or streaming in pieces |
-//! | `halves.rs` | large messages of which either side copies a half |
-//! | `pace.rs` | which of these ways: the quickest, by measurement |
-//! | `local.rs` | a process that sends to itself |
-//! | `own.rs` | the same, while its messages may move from one VNI to another |
-//! | `served.rs` | what the threads of execution `offload` do |
+//! | `rendezvous_state.rs` | rendezvous state and deferred work: flushes, follow-ups, freed requests |
+//! | `rendezvous.rs` | the protocol of large messages: single copy, or streaming in pieces |
+//! | `split_copy.rs` | single copy by two cores: each side copies one half |
+//! | `transfer_method.rs` | which of these methods: the quickest, by measurement |
+//! | `step.rs` | one step of progress |
+//! | `served.rs` | the same, for an offload thread |
 //!
 //! # Sections
 //!
@@ -38,7 +37,7 @@
 //! **Order of messages.** Those of one sender and context are matched in the order in which they lie in the ring, since
 //! whoever reads the rings stays in the section of arrivals until each is matched, or left to be matched behind what was left
 //! before. Those to one peer leave in the order in which they enter the channel's section, since what finds no room there
-//! keeps back all behind it; for `lock-free` see `way.rs`.
+//! keeps back all behind it; for `lock-free` see `ring_access.rs`.
 //!
 //! **Nobody sleeps over work.** Who is about to sleep looks once more and waits for each section. What another thread
 //! begins to keep after that (a backlog, a pull) rings the bell; a stream is known to be there before its thread finds
@@ -67,29 +66,29 @@ pub(crate) mod core;
 #[cfg(test)]
 mod crowd;
 mod direct;
-mod halves;
 pub(crate) mod interface;
-mod large;
 pub(crate) mod message;
-mod pace;
 #[cfg(test)]
 pub(crate) mod ranks;
 pub(crate) mod receive;
 mod rendezvous;
+mod rendezvous_state;
+pub(crate) mod ring_access;
 pub(crate) mod send;
 mod served;
+mod split_copy;
 mod step;
 #[cfg(test)]
 mod stopped;
+mod transfer_method;
 mod under_way;
 mod waiters;
-pub(crate) mod way;
 mod wire;
 
 pub use direct::Direct;
 pub use heddle_transport::INLINE_BYTES;
 pub use interface::Vni;
-pub use large::Sequel;
 pub use message::{Message, SendArgs, eager_header};
+pub use rendezvous_state::Sequel;
 pub use served::Served;
 pub use waiters::{Crew, LONGEST_SLEEP, LastLook};

@@ -53,10 +53,10 @@ pub(crate) unsafe fn send(
 pub(crate) unsafe fn receive(to: &Vni, tag: i32, bytes: &mut [u8]) -> RequestId {
     let id = request::take(0, 0, RequestKind::Receive).expect("a request");
     // SAFETY: new, and not issued yet.
-    let flight = unsafe { request::flight(id) };
+    let in_flight = unsafe { request::in_flight(id) };
     // SAFETY: the caller's promise.
-    flight.buffer = unsafe { Buffer::bytes(bytes.as_mut_ptr(), bytes.len()) };
-    flight.context = CONTEXT;
+    in_flight.buffer = unsafe { Buffer::bytes(bytes.as_mut_ptr(), bytes.len()) };
+    in_flight.context = CONTEXT;
     to.receive(id, Key::new(CONTEXT, 0, tag));
     id
 }

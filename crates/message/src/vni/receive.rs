@@ -1,9 +1,9 @@
 //! From the wire, or from the unexpected set, to a receive.
 
-use super::core::{Core, Meeting};
+use super::core::{Core, MatchingShard};
 use super::message::{Content, Message};
+use super::ring_access::Rules;
 use super::under_way::Half;
-use super::way::Rules;
 use super::wire::{self, Cts, Rts};
 use crate::buffer::Buffer;
 use crate::error::Error;
@@ -75,19 +75,19 @@ impl<S: Rules> Core<S> {
         }
     }
 
-    /// The receive that a message matches, whose flight is the caller's from now on; or the message is kept, as `stored` makes
+    /// The receive that a message matches, whose in-flight state is the caller's from now on; or the message is kept, as `stored` makes
     /// it.
     #[inline(always)]
     fn meet(&self, header: &Header, stored: impl FnOnce() -> Message) -> Option<(RequestId, Key)> {
         let key = Key { context: header.context, envelope: header.envelope };
-        self.meeting(key.context).with_or_leave(
+        self.matching_shard(key.context).with_or_leave(
             Path::Progress,
             stored,
             #[inline(always)]
-            |meeting, stored| {
-                let receive = Self::match_arrival(meeting, &key);
+            |shard, stored| {
+                let receive = Self::match_arrival(shard, &key);
                 if receive.is_none() {
-                    meeting.store(key, stored());
+                    shard.store(key, stored());
                 }
                 receive.map(|id| (id, key))
             },
@@ -95,26 +95,30 @@ impl<S: Rules> Core<S> {
         )
     }
 
-    /// The receive that a message matches, whose flight is the caller's from now on.
+    /// The receive that a message matches, whose in-flight state is the caller's from now on.
     #[inline(always)]
-    fn match_arrival(meeting: &mut Meeting, key: &Key) -> Option<RequestId> {
-        let receive = meeting.matching.match_arrival(key);
+    fn match_arrival(shard: &mut MatchingShard, key: &Key) -> Option<RequestId> {
+        let receive = shard.matching.match_arrival(key);
         if S::PARTED {
             // Otherwise who makes progress counts them all together.
-            counters::count(Event::MatchingStep, meeting.matching.take_steps());
+            counters::count(Event::MatchingStep, shard.matching.take_steps());
         }
         receive
     }
 
     /// A message that has come to a matching where somebody else is: that thread gives it to its receive, or keeps it.
-    pub(crate) fn meet_later(&self, key: Key, message: Message) -> impl FnOnce(&mut Meeting) + Send + use<S> {
+    pub(crate) fn meet_later(
+        &self,
+        key: Key,
+        message: Message,
+    ) -> impl FnOnce(&mut MatchingShard) + Send + use<S> {
         let lasting = Lasting(self);
-        move |meeting: &mut Meeting| {
+        move |shard: &mut MatchingShard| {
             // SAFETY: the thread that runs this is in a section of the core.
             let core = unsafe { lasting.core() };
-            match Self::match_arrival(meeting, &key) {
+            match Self::match_arrival(shard, &key) {
                 Some(id) => core.accept(id, &key, message),
-                None => meeting.store(key, message),
+                None => shard.store(key, message),
             }
         }
     }
@@ -122,11 +126,11 @@ impl<S: Rules> Core<S> {
     /// Receives: takes the message if it is here already, otherwise posts the receive.
     #[inline(always)]
     pub(crate) fn receive(&self, id: RequestId, key: Key) {
-        let here = self.meeting(key.context).with_or_leave(
+        let here = self.matching_shard(key.context).with_or_leave(
             Path::Main,
             (),
             #[inline(always)]
-            |meeting, ()| take_or_post(meeting, id, key),
+            |shard, ()| take_or_post(shard, id, key),
             |()| (self.receive_later(id, key), None),
         );
         if let Some((exact, message)) = here {
@@ -135,12 +139,12 @@ impl<S: Rules> Core<S> {
     }
 
     /// A receive that has come to a matching where somebody else is: that thread gives it its message, or posts it.
-    fn receive_later(&self, id: RequestId, key: Key) -> impl FnOnce(&mut Meeting) + Send + use<S> {
+    fn receive_later(&self, id: RequestId, key: Key) -> impl FnOnce(&mut MatchingShard) + Send + use<S> {
         let lasting = Lasting(self);
-        move |meeting: &mut Meeting| {
+        move |shard: &mut MatchingShard| {
             // SAFETY: the thread that runs this is in a section of the core.
             let core = unsafe { lasting.core() };
-            if let Some((exact, message)) = take_or_post(meeting, id, key) {
+            if let Some((exact, message)) = take_or_post(shard, id, key) {
                 core.accept(id, &exact, message);
             }
         }
@@ -148,13 +152,13 @@ impl<S: Rules> Core<S> {
 
     /// The oldest message here that a receive with this key matches: what it is, and how many bytes of data it has.
     pub(crate) fn peek(&self, key: &Key) -> Option<(Key, u64)> {
-        self.meeting(key.context)
-            .look(|meeting| meeting.matching.peek(key).map(|(exact, message)| (exact, message.bytes())))
+        self.matching_shard(key.context)
+            .look(|shard| shard.matching.peek(key).map(|(exact, message)| (exact, message.bytes())))
     }
 
     /// As [`peek`](Self::peek), and takes it out.
     pub(crate) fn take(&self, key: &Key) -> Option<(Key, Message)> {
-        self.meeting(key.context).look(|meeting| meeting.matching.take(key))
+        self.matching_shard(key.context).look(|shard| shard.matching.take(key))
     }
 
     /// Has a prober told of the next message that a receive with this key matches. False if there is one here.
@@ -162,11 +166,11 @@ impl<S: Rules> Core<S> {
     /// # Safety
     /// As [`Probers::add`](heddle_objects::probers::Probers::add).
     pub(crate) unsafe fn add_prober(&self, key: Key, prober: Asleep) -> bool {
-        self.meeting(key.context).look(|meeting| {
-            let wait = meeting.matching.peek(&key).is_none();
+        self.matching_shard(key.context).look(|shard| {
+            let wait = shard.matching.peek(&key).is_none();
             if wait {
                 // SAFETY: the caller's promise.
-                unsafe { meeting.probers.add(key, prober) };
+                unsafe { shard.probers.add(key, prober) };
             }
             wait
         })
@@ -174,7 +178,7 @@ impl<S: Rules> Core<S> {
 
     /// Takes a prober out. False if it was told.
     pub(crate) fn remove_prober(&self, key: Key, prober: Asleep) -> bool {
-        self.meeting(key.context).look(|meeting| meeting.probers.remove(prober))
+        self.matching_shard(key.context).look(|shard| shard.probers.remove(prober))
     }
 
     /// Receives a message that was taken out of matching before.
@@ -182,9 +186,9 @@ impl<S: Rules> Core<S> {
         // SAFETY: the request was just taken and is not issued yet; the caller holds the datatype.
         unsafe { request::set_buffer(id, buffer) };
         // SAFETY: as above.
-        let flight = unsafe { request::flight(id) };
-        flight.context = key.context;
-        flight.stage = Stage::UnderWay;
+        let in_flight = unsafe { request::in_flight(id) };
+        in_flight.context = key.context;
+        in_flight.stage = Stage::UnderWay;
         self.accept(id, key, message);
     }
 
@@ -205,14 +209,14 @@ impl<S: Rules> Core<S> {
     /// Copies the data to the receive's buffer and completes it.
     #[inline(always)]
     pub(crate) fn deliver(&self, id: RequestId, key: &Key, data: &[u8]) {
-        // SAFETY: who matches a receive has its flight.
-        let flight = unsafe { request::flight(id) };
-        let room = flight.buffer.len();
+        // SAFETY: who matches a receive has its in-flight state.
+        let in_flight = unsafe { request::in_flight(id) };
+        let room = in_flight.buffer.len();
         if data.len() <= room {
-            flight.buffer.write(0, data);
+            in_flight.buffer.write(0, data);
             self.complete_receive(id, key, data.len() as u64, None);
         } else {
-            flight.buffer.write(0, &data[..room]);
+            in_flight.buffer.write(0, &data[..room]);
             self.complete_receive(id, key, room as u64, Some(truncated(key, data.len() as u64, room)));
         }
     }
@@ -223,7 +227,7 @@ impl<S: Rules> Core<S> {
         if error.is_some() {
             return self.complete(id, Outcome { source, tag, bytes, cancelled: false, error });
         }
-        // SAFETY: the request is active, and the caller has its flight.
+        // SAFETY: the request is active, and the caller has its in-flight state.
         let part = unsafe { request::complete_received(id, source, tag, bytes) };
         self.completed(part);
     }
@@ -236,8 +240,8 @@ impl<S: Rules> Core<S> {
 
 /// The message that a receive matches, if it is here; otherwise the receive is posted.
 #[inline(always)]
-fn take_or_post(meeting: &mut Meeting, id: RequestId, key: Key) -> Option<(Key, Message)> {
-    let matching = &mut meeting.matching;
+fn take_or_post(shard: &mut MatchingShard, id: RequestId, key: Key) -> Option<(Key, Message)> {
+    let matching = &mut shard.matching;
     if matching.has_unexpected()
         && let Some(taken) = matching.take(&key)
     {
@@ -245,7 +249,7 @@ fn take_or_post(meeting: &mut Meeting, id: RequestId, key: Key) -> Option<(Key, 
     }
     let place = matching.post(key, id);
     // SAFETY: a posted receive belongs to the section of its matching.
-    unsafe { request::flight(id) }.stage = Stage::Posted(place);
+    unsafe { request::in_flight(id) }.stage = Stage::Posted(place);
     None
 }
 

@@ -10,10 +10,10 @@
 //!     ◀────── FIN ────────
 //! ```
 //!
-//! **By halves** (`halves.rs`), if that has proved quicker and the sender waits in MPI, so that it can copy, too.
+//! **Split copy** (`split_copy.rs`), if it is measured to be quicker and the sender waits in MPI, so that it can copy, too.
 //!
-//! **Streaming** otherwise, or if that has proved quicker (`pace.rs`) and the sender waits in MPI: the sender packs piece
-//! by piece into the ring, the receiver unpacks piece by piece.
+//! **Streaming** otherwise, or if it is measured to be quicker (`transfer_method.rs`) and the sender waits in MPI: the sender
+//! packs piece by piece into the ring, the receiver unpacks piece by piece.
 //!
 //! ```text
 //!     ── RTS ────────────▶
@@ -22,12 +22,12 @@
 //! ```
 
 use super::core::Core;
-use super::halves;
-use super::large::Large;
-use super::pace::Way;
 use super::receive::truncated;
+use super::rendezvous_state::RendezvousState;
+use super::ring_access::Rules;
+use super::split_copy;
+use super::transfer_method::TransferMethod;
 use super::under_way::{Half, Nanoseconds, Pull, Stream};
-use super::way::Rules;
 use super::wire::{self, Cts, Rts};
 use crate::matching::Key;
 use crate::request::{self, Outcome, RequestId};
@@ -51,17 +51,17 @@ const LONGEST_HOPE: Nanoseconds = 50_000;
 impl<S: Rules> Core<S> {
     /// A receive has met a rendezvous message: fetch the data.
     pub(crate) fn fetch(&self, id: RequestId, key: &Key, peer: usize, rts: Rts) {
-        // SAFETY: who matches a receive has its flight.
-        let flight = unsafe { request::flight(id) };
-        let wanted = flight.buffer.len().min(rts.len as usize);
-        flight.peer = peer;
-        flight.source = key.source();
-        flight.tag = key.tag();
-        flight.arrived = 0;
-        flight.past_caches = false;
-        flight.wanted = wanted;
+        // SAFETY: who matches a receive has its in-flight state.
+        let in_flight = unsafe { request::in_flight(id) };
+        let wanted = in_flight.buffer.len().min(rts.len as usize);
+        in_flight.peer = peer;
+        in_flight.source = key.source();
+        in_flight.tag = key.tag();
+        in_flight.arrived = 0;
+        in_flight.past_caches = false;
+        in_flight.wanted = wanted;
         let partner = if rts.address != 0 { self.fabric.copy_partner(peer) } else { None };
-        match flight.buffer.contiguous().zip(partner) {
+        match in_flight.buffer.contiguous().zip(partner) {
             Some((local, pid)) => {
                 let hope = |bytes: u64| clock::now_ns() + (bytes / BYTES_A_NANOSECOND).min(LONGEST_HOPE);
                 let hope_until_ns = if wanted >= WORTH_PATIENCE { hope(wanted as u64) } else { 0 };
@@ -76,7 +76,7 @@ impl<S: Rules> Core<S> {
                     hope_until_ns,
                     share: wanted,
                 };
-                self.large(Path::Main, move |large| large.pulls.push_back(pull));
+                self.rendezvous(Path::Main, move |rendezvous| rendezvous.pulls.push_back(pull));
                 // This thread may leave MPI before it comes to that; sleepers can do it, too.
                 self.wake_sleepers();
             }
@@ -85,40 +85,44 @@ impl<S: Rules> Core<S> {
     }
 
     /// The next message to be pulled now. If its sender waits in MPI, it is perhaps better streamed.
-    pub(crate) fn next_pull(&self, large: &mut Large) -> Option<Pull> {
-        let mut pull = large.pulls.pop_front()?;
+    pub(crate) fn next_pull(&self, rendezvous: &mut RendezvousState) -> Option<Pull> {
+        let mut pull = rendezvous.pulls.pop_front()?;
         let attended = self.fabric.attendance(pull.peer, self.index).load(Ordering::Relaxed) != 0;
         if !attended && pull.hope_until_ns != 0 && clock::now_ns() < pull.hope_until_ns {
-            large.pulls.push_front(pull);
+            rendezvous.pulls.push_front(pull);
             return None;
         }
-        let way = if attended { large.pace(pull.peer, pull.len).choose() } else { Way::Pull };
-        match way {
-            Way::Pull => return Some(pull),
-            // What is cut off needs an error, which the other ways bring along.
-            Way::Halves if !halves::are_possible() => return Some(pull),
-            Way::Halves if pull.len as u64 == pull.rts.len => {
-                pull.share = self.ask_for_half(large, &pull);
+        let method = if attended {
+            rendezvous.method_choice(pull.peer, pull.len).choose()
+        } else {
+            TransferMethod::Pull
+        };
+        match method {
+            TransferMethod::Pull => return Some(pull),
+            // A truncated message needs an error, which the other methods report.
+            TransferMethod::SplitCopy if !split_copy::are_possible() => return Some(pull),
+            TransferMethod::SplitCopy if pull.len as u64 == pull.rts.len => {
+                pull.share = self.ask_for_half(rendezvous, &pull);
                 return Some(pull);
             }
-            Way::Halves | Way::Stream | Way::StreamPastCaches => {}
+            TransferMethod::SplitCopy | TransferMethod::Stream | TransferMethod::StreamPastCaches => {}
         }
-        // SAFETY: who takes a pull has the flight of its receive.
-        unsafe { request::flight(pull.receive) }.past_caches = way == Way::StreamPastCaches;
+        // SAFETY: who takes a pull has the in-flight state of its receive.
+        unsafe { request::in_flight(pull.receive) }.past_caches = method == TransferMethod::StreamPastCaches;
         self.ask_for_pieces(pull.receive, &pull.key, pull.peer, pull.rts);
         None
     }
 
-    /// Asks the sender for the data in pieces. From then on the flight belongs to the section of arrivals, where they come.
+    /// Asks the sender for the data in pieces. From then on the in-flight state belongs to the section of arrivals, where they come.
     pub(crate) fn ask_for_pieces(&self, id: RequestId, key: &Key, peer: usize, rts: Rts) {
-        // SAFETY: who fetches the data of a receive has its flight.
-        let flight = unsafe { request::flight(id) };
-        let wanted = flight.wanted;
-        flight.asked_ns = clock::now_ns();
-        flight.keep = (rts.len as usize > wanted)
+        // SAFETY: who fetches the data of a receive has its in-flight state.
+        let in_flight = unsafe { request::in_flight(id) };
+        let wanted = in_flight.wanted;
+        in_flight.asked_ns = clock::now_ns();
+        in_flight.keep = (rts.len as usize > wanted)
             .then(|| Box::new(truncated(key, rts.len, wanted)) as Box<dyn std::any::Any + Send>);
         let cts = Cts { sender: rts.request, receiver: id, wanted: wanted as u64 };
-        // SAFETY: the flight is not touched any more, unless there will be no answer.
+        // SAFETY: the in-flight state is not touched any more, unless there will be no answer.
         unsafe { request::hand_over(id) };
         self.send_control(peer, wire::CTS, cts.to_bytes());
         if wanted == 0 {
@@ -134,7 +138,9 @@ impl<S: Rules> Core<S> {
             return self.half_is_over(receive, Half::Front, result.is_ok());
         }
         match result {
-            Ok(took) => self.large(Path::Progress, |large| large.pace(peer, len).pulled(len, took)),
+            Ok(took) => self.rendezvous(Path::Progress, |rendezvous| {
+                rendezvous.method_choice(peer, len).pulled(len, took)
+            }),
             Err(_) => {
                 self.fabric.stop_copying(peer);
                 return self.ask_for_pieces(receive, &key, peer, rts);
@@ -149,23 +155,23 @@ impl<S: Rules> Core<S> {
     /// The receiver wants the data in pieces.
     pub(crate) fn clear_to_send(&self, cts: Cts) {
         // SAFETY: a send whose receiver answers belongs to the section of arrivals.
-        let peer = unsafe { request::flight(cts.sender) }.peer;
+        let peer = unsafe { request::in_flight(cts.sender) }.peer;
         let wanted = cts.wanted as usize;
         if wanted == 0 {
             return self.sender_done(cts.sender);
         }
         let stream = Stream { send: cts.sender, receive: cts.receiver, peer, sent: 0, wanted };
         // Known before it is found that there is no room: who is woken when there is some must know of it.
-        self.large(Path::Progress, |large| large.streams.push(stream));
-        self.large(Path::Progress, |large| self.pump_streams(large));
+        self.rendezvous(Path::Progress, |rendezvous| rendezvous.streams.push(stream));
+        self.rendezvous(Path::Progress, |rendezvous| self.pump_streams(rendezvous));
     }
 
     /// Sends pieces as long as there is room.
-    pub(crate) fn pump_streams(&self, large: &mut Large) -> bool {
+    pub(crate) fn pump_streams(&self, rendezvous: &mut RendezvousState) -> bool {
         let mut happened = false;
-        large.streams.retain_mut(|stream| {
+        rendezvous.streams.retain_mut(|stream| {
             // SAFETY: a send that is streamed belongs to the section of large messages.
-            let buffer = unsafe { request::flight(stream.send) }.buffer;
+            let buffer = unsafe { request::in_flight(stream.send) }.buffer;
             while stream.sent < stream.wanted {
                 let len = PIECE.min(stream.wanted - stream.sent);
                 let extra = wire::to_bytes([u64::from(stream.receive), stream.sent as u64, 0]);
@@ -188,25 +194,26 @@ impl<S: Rules> Core<S> {
         let [receive, offset, _] = wire::from_bytes(&message.extra());
         let id = self.receive_of_piece(peer, receive, offset, message.len());
         // SAFETY: a receive whose pieces come belongs to the section of arrivals, until its last piece came.
-        let flight = unsafe { request::flight(id) };
-        flight.buffer.write_large(offset as usize, message.payload(), flight.past_caches);
-        flight.arrived += message.len();
-        if flight.arrived < flight.wanted {
+        let in_flight = unsafe { request::in_flight(id) };
+        in_flight.buffer.write_large(offset as usize, message.payload(), in_flight.past_caches);
+        in_flight.arrived += message.len();
+        if in_flight.arrived < in_flight.wanted {
             return;
         }
-        let way = if flight.past_caches { Way::StreamPastCaches } else { Way::Stream };
-        let (peer, wanted, asked_ns) = (flight.peer, flight.wanted, flight.asked_ns);
-        self.large(Path::Progress, |large| {
-            large.pace(peer, wanted).sent_jointly(way, wanted, asked_ns, clock::now_ns());
+        let method =
+            if in_flight.past_caches { TransferMethod::StreamPastCaches } else { TransferMethod::Stream };
+        let (peer, wanted, asked_ns) = (in_flight.peer, in_flight.wanted, in_flight.asked_ns);
+        self.rendezvous(Path::Progress, |rendezvous| {
+            rendezvous.method_choice(peer, wanted).sent_jointly(method, wanted, asked_ns, clock::now_ns());
         });
         self.complete_streamed(id);
     }
 
     fn complete_streamed(&self, id: RequestId) {
-        // SAFETY: the caller has the flight.
-        let flight = unsafe { request::flight(id) };
-        let error = flight.keep.take().and_then(|kept| kept.downcast().ok()).map(|error| *error);
-        let (source, tag, bytes) = (flight.source, flight.tag, flight.wanted as u64);
+        // SAFETY: the caller has the in-flight state.
+        let in_flight = unsafe { request::in_flight(id) };
+        let error = in_flight.keep.take().and_then(|kept| kept.downcast().ok()).map(|error| *error);
+        let (source, tag, bytes) = (in_flight.source, in_flight.tag, in_flight.wanted as u64);
         self.complete(id, Outcome { source, tag, bytes, cancelled: false, error });
     }
 }

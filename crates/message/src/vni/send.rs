@@ -13,8 +13,8 @@
 use super::channel::{Channel, Queued};
 use super::core::Core;
 use super::message::SendArgs;
+use super::ring_access::{RingAccess, Rules};
 use super::step::Entry;
-use super::way::{Lane, Rules};
 use super::wire::{self, Rts};
 use crate::buffer::{Buffer, copy_small};
 use crate::request::{self, OutOfRequests, Outcome, RequestId, Stage};
@@ -27,17 +27,17 @@ const EAGER_LIMIT: usize = LONGEST_PAYLOAD;
 
 /// Sends the data now, if it is small and there is room.
 #[inline(always)]
-fn send_eager(lane: impl Lane, header: &Header, buffer: Buffer) -> bool {
+fn send_eager(ring: impl RingAccess, header: &Header, buffer: Buffer) -> bool {
     let len = buffer.len();
     if len <= INLINE_BYTES {
-        lane.send_inline(
+        ring.send_inline(
             header,
             len,
             #[inline(always)]
             |to| buffer.read(0, to, len),
         )
     } else {
-        lane.send_bulk(header, len, &[0; EXTRA_BYTES], |to| buffer.read(0, to, len))
+        ring.send_bulk(header, len, &[0; EXTRA_BYTES], |to| buffer.read(0, to, len))
     }
 }
 
@@ -50,8 +50,8 @@ impl<S: Rules> Core<S> {
             peer,
             Path::Main,
             #[inline(always)]
-            |lane| {
-                lane.send_inline(
+            |ring| {
+                ring.send_inline(
                     header,
                     len,
                     #[inline(always)]
@@ -77,8 +77,8 @@ impl<S: Rules> Core<S> {
             peer,
             Path::Main,
             #[inline(always)]
-            |lane| {
-                lane.send_inline(
+            |ring| {
+                ring.send_inline(
                     header,
                     len,
                     #[inline(always)]
@@ -91,15 +91,15 @@ impl<S: Rules> Core<S> {
 
     /// Sends by `send`, inside of the channel's section or outside, unless something waits for room.
     #[inline(always)]
-    fn send_if_idle(&self, peer: usize, path: Path, send: impl FnOnce(S::Lane<'_>) -> bool) -> bool {
-        let way = &self.peers[peer];
-        if let Some(lane) = S::lane_outside(&way.outside, &way.backlogged) {
-            return lane.is_some_and(send);
+    fn send_if_idle(&self, peer: usize, path: Path, send: impl FnOnce(S::RingAccess<'_>) -> bool) -> bool {
+        let to = &self.peers[peer];
+        if let Some(ring) = S::ring_outside(&to.outside, &to.backlogged) {
+            return ring.is_some_and(send);
         }
-        way.channel.with(
+        to.channel.with(
             path,
             #[inline(always)]
-            |channel| channel.backlog.is_empty() && send(S::lane(&mut channel.ring, &way.outside)),
+            |channel| channel.backlog.is_empty() && send(S::ring_inside(&mut channel.ring, &to.outside)),
         )
     }
 
@@ -112,7 +112,7 @@ impl<S: Rules> Core<S> {
         fill: impl FnOnce(*mut u8),
     ) -> bool {
         let header = wire::control(wire::DATA);
-        self.send_if_idle(peer, Path::Progress, |lane| lane.send_bulk(&header, len, extra, fill))
+        self.send_if_idle(peer, Path::Progress, |ring| ring.send_bulk(&header, len, extra, fill))
     }
 
     /// As [`send`](Self::send), into a request that exists.
@@ -135,7 +135,7 @@ impl<S: Rules> Core<S> {
         }
         if !args.synchronous && args.buffer.len() <= EAGER_LIMIT {
             let (header, buffer) = (args.header(wire::EAGER), args.buffer);
-            if self.send_if_idle(args.peer, Path::Main, |lane| send_eager(lane, &header, buffer)) {
+            if self.send_if_idle(args.peer, Path::Main, |ring| send_eager(ring, &header, buffer)) {
                 return Ok(None);
             }
         }
@@ -147,9 +147,10 @@ impl<S: Rules> Core<S> {
     fn begin(&self, args: SendArgs, id: RequestId) -> RequestId {
         let peer = args.peer;
         fill(id, args);
-        let way = &self.peers[peer];
-        way.channel.with(Path::Main, |channel| {
-            if !channel.backlog.is_empty() || !self.start(S::lane(&mut channel.ring, &way.outside), id) {
+        let to = &self.peers[peer];
+        to.channel.with(Path::Main, |channel| {
+            if !channel.backlog.is_empty() || !self.start(S::ring_inside(&mut channel.ring, &to.outside), id)
+            {
                 self.enqueue(channel, peer, Queued::Send(id));
             }
         });
@@ -157,36 +158,36 @@ impl<S: Rules> Core<S> {
     }
 
     /// Puts the first message of a send on the wire. False if there is no room. If it is on the wire and the send is not
-    /// complete, its flight belongs to whoever reads the receiver's answer.
-    fn start(&self, lane: S::Lane<'_>, id: RequestId) -> bool {
+    /// complete, its in-flight state belongs to whoever reads the receiver's answer.
+    fn start(&self, ring: S::RingAccess<'_>, id: RequestId) -> bool {
         // SAFETY: a send that has not begun belongs to the section of the channel that it waits for.
-        let flight = unsafe { request::flight(id) };
-        let (buffer, len) = (flight.buffer, flight.buffer.len());
-        let envelope = Envelope::new(flight.source, flight.tag);
-        let header = |kind| Header { kind, aux: 0, context: flight.context, envelope };
+        let in_flight = unsafe { request::in_flight(id) };
+        let (buffer, len) = (in_flight.buffer, in_flight.buffer.len());
+        let envelope = Envelope::new(in_flight.source, in_flight.tag);
+        let header = |kind| Header { kind, aux: 0, context: in_flight.context, envelope };
         if len > EAGER_LIMIT {
             let address = buffer.contiguous().map_or(0, |a| a.expose_provenance() as u64);
             let rts = Rts { len: len as u64, address, request: id };
             let header = header(wire::RTS);
-            flight.offered = true;
+            in_flight.offered = true;
             self.count_offer(1);
-            // SAFETY: if the message was sent, the flight is not touched.
+            // SAFETY: if the message was sent, the in-flight state is not touched.
             unsafe { request::hand_over(id) };
-            let sent = lane.send_words(&header, &rts.to_bytes());
+            let sent = ring.send_words(&header, &rts.to_bytes());
             if !sent {
-                flight.offered = false;
+                in_flight.offered = false;
                 self.count_offer(-1);
             }
             return sent;
         }
-        if flight.synchronous {
+        if in_flight.synchronous {
             let extra = wire::to_bytes([u64::from(id), 0, 0]);
             let fill = |to: *mut u8| buffer.read(0, to, len);
-            // SAFETY: the flight is not touched any more.
+            // SAFETY: the in-flight state is not touched any more.
             unsafe { request::hand_over(id) };
-            return lane.send_bulk(&header(wire::SYNC), len, &extra, fill);
+            return ring.send_bulk(&header(wire::SYNC), len, &extra, fill);
         }
-        let sent = send_eager(lane, &header(wire::EAGER), buffer);
+        let sent = send_eager(ring, &header(wire::EAGER), buffer);
         if sent {
             self.sender_done(id);
         }
@@ -195,15 +196,15 @@ impl<S: Rules> Core<S> {
 
     /// Sends a message of the protocol, or queues it.
     pub(crate) fn send_control(&self, peer: usize, kind: u8, words: [u8; EXTRA_BYTES]) {
-        let (header, way) = (wire::control(kind), &self.peers[peer]);
-        if S::lane_outside(&way.outside, &way.backlogged)
+        let (header, to) = (wire::control(kind), &self.peers[peer]);
+        if S::ring_outside(&to.outside, &to.backlogged)
             .flatten()
-            .is_some_and(|lane| lane.send_words(&header, &words))
+            .is_some_and(|ring| ring.send_words(&header, &words))
         {
             return;
         }
-        way.channel.with(Path::Main, |channel| {
-            let send = |ring| S::lane(ring, &way.outside).send_words(&header, &words);
+        to.channel.with(Path::Main, |channel| {
+            let send = |ring| S::ring_inside(ring, &to.outside).send_words(&header, &words);
             if !channel.backlog.is_empty() || !send(&mut channel.ring) {
                 self.enqueue(channel, peer, Queued::Control(header, words));
             }
@@ -226,9 +227,9 @@ impl<S: Rules> Core<S> {
     #[cold]
     pub(crate) fn drain_backlogs(&self, entry: Entry) -> bool {
         let mut happened = false;
-        for (peer, way) in self.peers.iter().enumerate() {
-            if way.backlogged.load(Ordering::Relaxed) != 0 {
-                let drained = entry.enter(&way.channel, |channel| self.drain(channel, peer));
+        for (peer, to) in self.peers.iter().enumerate() {
+            if to.backlogged.load(Ordering::Relaxed) != 0 {
+                let drained = entry.enter(&to.channel, |channel| self.drain(channel, peer));
                 happened |= entry.happened(drained);
             }
         }
@@ -236,12 +237,12 @@ impl<S: Rules> Core<S> {
     }
 
     fn drain(&self, channel: &mut Channel<S::Inside>, peer: usize) -> bool {
-        let (mut gone, way) = (0, &self.peers[peer]);
+        let (mut gone, to) = (0, &self.peers[peer]);
         while let Some(item) = channel.backlog.pop_front() {
-            let lane = S::lane(&mut channel.ring, &way.outside);
+            let ring = S::ring_inside(&mut channel.ring, &to.outside);
             let sent = match &item {
-                Queued::Send(id) => self.start(lane, *id),
-                Queued::Control(header, words) => lane.send_words(header, words),
+                Queued::Send(id) => self.start(ring, *id),
+                Queued::Control(header, words) => ring.send_words(header, words),
             };
             if !sent {
                 channel.backlog.push_front(item);
@@ -250,7 +251,7 @@ impl<S: Rules> Core<S> {
             gone += 1;
         }
         if gone != 0 {
-            S::change(&way.backlogged, -gone);
+            S::change(&to.backlogged, -gone);
             S::change(&self.backlogged, -gone);
         }
         gone != 0
@@ -258,10 +259,10 @@ impl<S: Rules> Core<S> {
 
     /// A send has done its work: its data is on the wire, fetched, or matched.
     pub(crate) fn sender_done(&self, id: RequestId) {
-        // SAFETY: the caller has the flight.
-        let flight = unsafe { request::flight(id) };
-        flight.keep = None;
-        if std::mem::take(&mut flight.offered) {
+        // SAFETY: the caller has the in-flight state.
+        let in_flight = unsafe { request::in_flight(id) };
+        in_flight.keep = None;
+        if std::mem::take(&mut in_flight.offered) {
             self.count_offer(-1);
         }
         self.complete(id, Outcome::empty());
@@ -273,12 +274,12 @@ pub(crate) fn fill(id: RequestId, args: SendArgs) {
     // SAFETY: the request was just taken and is not issued yet; the caller holds the datatype.
     unsafe { request::set_buffer(id, args.buffer) };
     // SAFETY: as above.
-    let flight = unsafe { request::flight(id) };
-    flight.peer = args.peer;
-    flight.context = args.context;
-    flight.source = args.source;
-    flight.tag = args.tag;
-    flight.synchronous = args.synchronous;
-    flight.stage = Stage::UnderWay;
-    flight.keep = args.keep;
+    let in_flight = unsafe { request::in_flight(id) };
+    in_flight.peer = args.peer;
+    in_flight.context = args.context;
+    in_flight.source = args.source;
+    in_flight.tag = args.tag;
+    in_flight.synchronous = args.synchronous;
+    in_flight.stage = Stage::UnderWay;
+    in_flight.keep = args.keep;
 }

@@ -1,9 +1,9 @@
 //! Progress on a VNI: one look for something to do, and doing it.
 
 use super::core::Core;
-use super::large::Large;
+use super::rendezvous_state::RendezvousState;
+use super::ring_access::Rules;
 use super::under_way::{Pull, Push};
-use super::way::Rules;
 use crate::request::Outcome;
 use heddle_model::counters::{self, Event};
 use heddle_model::{Path, SectionOf};
@@ -77,7 +77,7 @@ impl<S: Rules> Core<S> {
             |arrivals| arrivals.inbox.poll(POLL_BUDGET, |peer, message| self.arrive(peer, message)),
         );
         let mut happened = entry.happened(arrived.map(|arrived| arrived != 0));
-        happened |= S::serve_left(&self.meetings);
+        happened |= S::serve_left(&self.matching_shards);
         if self.is_backlogged() {
             happened |= self.drain_backlogs(entry);
         }
@@ -86,7 +86,9 @@ impl<S: Rules> Core<S> {
 
     #[cold]
     fn step_large(&self, entry: Entry, polled: bool) -> Step {
-        let step = entry.enter(&self.large, |large| self.noting(large, |large| self.advance(large)));
+        let step = entry.enter(&self.rendezvous, |rendezvous| {
+            self.noting(rendezvous, |rendezvous| self.advance(rendezvous))
+        });
         match step {
             Some(Step::Nothing) | None if polled => Step::Happened,
             Some(step) => step,
@@ -96,23 +98,23 @@ impl<S: Rules> Core<S> {
     }
 
     /// Does what can be done for large messages, flushes and abandoned requests.
-    fn advance(&self, large: &mut Large) -> Step {
-        let mut happened = self.pump_streams(large);
-        happened |= self.run_sequels(large);
-        large.release_abandoned();
-        if let Some(push) = large.pushes.pop_front() {
+    fn advance(&self, rendezvous: &mut RendezvousState) -> Step {
+        let mut happened = self.pump_streams(rendezvous);
+        happened |= self.run_sequels(rendezvous);
+        rendezvous.release_abandoned();
+        if let Some(push) = rendezvous.pushes.pop_front() {
             return Step::Push(push);
         }
-        if let Some(pull) = self.next_pull(large) {
+        if let Some(pull) = self.next_pull(rendezvous) {
             return Step::Pull(pull);
         }
         // A pull that was streamed instead, or that waits for its sender, leaves others behind it: look again.
-        if happened || !large.pulls.is_empty() { Step::Happened } else { Step::Nothing }
+        if happened || !rendezvous.pulls.is_empty() { Step::Happened } else { Step::Nothing }
     }
 
     /// Does what was to be done after operations that are over.
-    fn run_sequels(&self, large: &mut Large) -> bool {
-        let due = large.due_sequels();
+    fn run_sequels(&self, rendezvous: &mut RendezvousState) -> bool {
+        let due = rendezvous.due_sequels();
         let happened = !due.is_empty();
         for sequel in due {
             if let Some(id) = sequel.run(&mut |id, args| self.send_into(id, args)) {
@@ -127,7 +129,7 @@ impl<S: Rules> Core<S> {
     fn count_progress(&self, completed_before: u64) {
         if !S::PARTED {
             // There is one matching.
-            let steps = self.meeting(0).with(Path::Progress, |meeting| meeting.matching.take_steps());
+            let steps = self.matching_shard(0).with(Path::Progress, |shard| shard.matching.take_steps());
             counters::count(Event::MatchingStep, steps);
         }
         if self.completions() != completed_before {

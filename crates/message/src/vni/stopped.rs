@@ -71,7 +71,7 @@ fn nobody_waits_for_the_matching(limit: u32) {
     let mut ids = Vec::new();
     let mut ticket = fabric.own_bell().prepare(Scope::Machine);
     while_stopped(
-        |stop| core(&receiver).meeting(CONTEXT).with(Path::Main, |_| stop()),
+        |stop| core(&receiver).matching_shard(CONTEXT).with(Path::Main, |_| stop()),
         || {
             for (tag, to) in (0..).zip(&mut into) {
                 let len = [8, 40, 100][tag as usize % 3];

@@ -10,7 +10,7 @@ use std::io;
 /// A length of time.
 pub(super) type Nanoseconds = u64;
 
-/// A copy to be made from another process's memory, outside of all sections. Who has it has the flight of its receive.
+/// A copy to be made from another process's memory, outside of all sections. Who has it has the in-flight state of its receive.
 #[derive(Debug)]
 pub(crate) struct Pull {
     pub receive: RequestId,
@@ -62,9 +62,9 @@ pub(crate) enum Half {
     Rear,
 }
 
-/// A receive whose halves are under way.
+/// A receive by split copy.
 #[derive(Debug)]
-pub(crate) struct Halves {
+pub(crate) struct SplitCopy {
     pub receive: RequestId,
     pub key: Key,
     pub peer: usize,

@@ -8,7 +8,7 @@
 //! |---|---|---|
 //! | [`Whole`] | nothing: the thread has the VNI to itself already | all other granularities, and below `MPI_THREAD_MULTIPLE` |
 //! | [`Parted`] | a lock of its own, by the model's arbitration and bias | `per-object` |
-//! | [`LockFree`](crate::LockFree) | the same, or one that nobody waits for: operations are left to whoever is inside | `lock-free` |
+//! | [`LockFree`] | the same, or one that nobody waits for: operations are queued for the thread inside | `lock-free` |
 //!
 //! Code that enters sections is generic over it and exists once for each, so that what is nothing costs
 //! nothing.

@@ -115,7 +115,7 @@ fn follow(
         Err(error) => {
             // The leader's message comes all the same and must be taken: by a request that nobody waits for.
             // SAFETY: as above.
-            unsafe { request::flight(id) }.keep = Some(Box::new(context));
+            unsafe { request::in_flight(id) }.keep = Some(Box::new(context));
             owner.detached = true;
             Err(error)
         }

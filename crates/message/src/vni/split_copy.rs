@@ -1,4 +1,4 @@
-//! Large messages of which either side copies a half: single copy by two cores at once.
+//! Split copy: single copy by two cores at once, each side copies one half.
 //!
 //! ```text
 //!   sender                       receiver
@@ -10,14 +10,13 @@
 //!     ◀────────── FIN ───────────
 //! ```
 //!
-//! Both copies are made outside of all sections. If one of them fails, the whole message is streamed once both are
-//! over.
+//! Both copies are made outside all critical sections. If one fails, the message is streamed after both have ended.
 
 use super::core::Core;
-use super::large::Large;
-use super::pace::Way;
-use super::under_way::{Half, Halves, Pull, Push};
-use super::way::Rules;
+use super::rendezvous_state::RendezvousState;
+use super::ring_access::Rules;
+use super::transfer_method::TransferMethod;
+use super::under_way::{Half, Pull, Push, SplitCopy};
 use super::wire::{self};
 use crate::request::{self, RequestId};
 use heddle_model::Path;
@@ -25,28 +24,35 @@ use heddle_platform::atomic::{AtomicBool, Ordering};
 use heddle_platform::clock;
 use std::io;
 
-/// The receiver's half is rounded to this, so that each page but one is touched by one side only.
+/// The receiver's half is a multiple of this, so that only one page is touched by both sides.
 const PAGE: usize = 4096;
 
-/// Set when a sender's kernel has refused to copy a rear half.
+/// Set when the kernel has refused a sender's copy.
 static PUSH_REFUSED: AtomicBool = AtomicBool::new(false);
 
-/// Whether messages may go by halves.
+/// Whether split copy can be chosen.
 pub(super) fn are_possible() -> bool {
     !PUSH_REFUSED.load(Ordering::Relaxed)
 }
 
-/// Where the sender takes over.
+/// The first byte that the sender copies.
 fn middle(len: usize) -> usize {
     (len / 2) & !(PAGE - 1)
 }
 
 impl<S: Rules> Core<S> {
-    /// Asks the sender to copy the rear half of a message; returns how long the front half is. From then on the flight
+    /// Asks the sender to copy the rear half of a message; returns how long the front half is. From then on the in-flight state
     /// belongs to whoever sees that both halves are over.
-    pub(crate) fn ask_for_half(&self, large: &mut Large, pull: &Pull) -> usize {
+    pub(crate) fn ask_for_half(&self, rendezvous: &mut RendezvousState, pull: &Pull) -> usize {
         let Pull { receive, key, peer, rts, local, len, .. } = *pull;
-        large.halves.push(Halves { receive, key, peer, rts, asked_ns: clock::now_ns(), over: [None; 2] });
+        rendezvous.split_copies.push(SplitCopy {
+            receive,
+            key,
+            peer,
+            rts,
+            asked_ns: clock::now_ns(),
+            over: [None; 2],
+        });
         let push =
             wire::Push { sender: rts.request, receiver: receive, address: local.expose_provenance() as u64 };
         self.send_control(peer, wire::PUSH, push.to_bytes());
@@ -56,21 +62,21 @@ impl<S: Rules> Core<S> {
     /// The receiver wants the rear half to be copied from here.
     pub(crate) fn push_wanted(&self, push: wire::Push) {
         // SAFETY: a send whose receiver answers belongs to the section of arrivals.
-        let flight = unsafe { request::flight(push.sender) };
-        let (begin, end) = (middle(flight.buffer.len()), flight.buffer.len());
-        let Some(local) = flight.buffer.contiguous() else {
+        let in_flight = unsafe { request::in_flight(push.sender) };
+        let (begin, end) = (middle(in_flight.buffer.len()), in_flight.buffer.len());
+        let Some(local) = in_flight.buffer.contiguous() else {
             unreachable!("the receiver was given an address");
         };
         let push = Push {
             send: push.sender,
             receive: push.receiver,
-            peer: flight.peer,
-            pid: self.fabric.copy_partner(flight.peer),
+            peer: in_flight.peer,
+            pid: self.fabric.copy_partner(in_flight.peer),
             remote: push.address + begin as u64,
             local: local.wrapping_add(begin),
             len: end - begin,
         };
-        self.large(Path::Progress, |large| large.pushes.push_back(push));
+        self.rendezvous(Path::Progress, |rendezvous| rendezvous.pushes.push_back(push));
         // This thread may leave MPI before it comes to that; sleepers can do it, too.
         self.wake_sleepers();
     }
@@ -85,16 +91,21 @@ impl<S: Rules> Core<S> {
 
     /// One half of a message was copied, or could not be. With the other one over as well, the receive completes.
     pub(crate) fn half_is_over(&self, receive: RequestId, half: Half, well: bool) {
-        let over = self.large(Path::Progress, |large| {
-            let (halves, front, rear) = large.note_half(receive, half, well)?;
+        let over = self.rendezvous(Path::Progress, |rendezvous| {
+            let (split_copy, front, rear) = rendezvous.note_half(receive, half, well)?;
             if front && rear {
-                let Halves { peer, rts, asked_ns, .. } = halves;
+                let SplitCopy { peer, rts, asked_ns, .. } = split_copy;
                 let len = rts.len as usize;
-                large.pace(peer, len).sent_jointly(Way::Halves, len, asked_ns, clock::now_ns());
+                rendezvous.method_choice(peer, len).sent_jointly(
+                    TransferMethod::SplitCopy,
+                    len,
+                    asked_ns,
+                    clock::now_ns(),
+                );
             }
-            Some((halves, front, rear))
+            Some((split_copy, front, rear))
         });
-        let Some((Halves { key, peer, rts, .. }, front, rear)) = over else { return };
+        let Some((SplitCopy { key, peer, rts, .. }, front, rear)) = over else { return };
         if !(front && rear) {
             // Neither is tried again.
             if !front {
@@ -108,20 +119,20 @@ impl<S: Rules> Core<S> {
     }
 }
 
-impl Large {
+impl RendezvousState {
     /// Whether a receive waits for the half that a peer is to copy.
     pub(crate) fn awaits_half(&self, receive: RequestId, peer: usize) -> bool {
-        self.halves.iter().any(|halves| halves.receive == receive && halves.peer == peer)
+        self.split_copies.iter().any(|split_copy| split_copy.receive == receive && split_copy.peer == peer)
     }
 
     /// Notes the end of one half. Once both are over: the message, and whether its front and its rear half went well.
-    fn note_half(&mut self, receive: RequestId, half: Half, well: bool) -> Option<(Halves, bool, bool)> {
-        let Some(at) = self.halves.iter().position(|halves| halves.receive == receive) else {
+    fn note_half(&mut self, receive: RequestId, half: Half, well: bool) -> Option<(SplitCopy, bool, bool)> {
+        let Some(at) = self.split_copies.iter().position(|split_copy| split_copy.receive == receive) else {
             unreachable!("nobody copies half a message that was not asked for");
         };
-        self.halves[at].over[half as usize] = Some(well);
-        let [Some(front), Some(rear)] = self.halves[at].over else { return None };
-        Some((self.halves.swap_remove(at), front, rear))
+        self.split_copies[at].over[half as usize] = Some(well);
+        let [Some(front), Some(rear)] = self.split_copies[at].over else { return None };
+        Some((self.split_copies.swap_remove(at), front, rear))
     }
 }
 
@@ -152,9 +163,9 @@ mod tests {
 
         let pull = run!(receiver, Progress, core => {
             core.poll(Entry::Wait);
-            core.large(Path::Progress, |large| {
-                let mut pull = large.pulls.pop_front().expect("it was offered");
-                pull.share = core.ask_for_half(large, &pull);
+            core.rendezvous(Path::Progress, |rendezvous| {
+                let mut pull = rendezvous.pulls.pop_front().expect("it was offered");
+                pull.share = core.ask_for_half(rendezvous, &pull);
                 pull
             })
         });
@@ -189,7 +200,7 @@ mod tests {
         assert!(!sender.has_offers());
         assert_eq!(receiver_fabric.copy_partner(0).is_none(), front_refused);
         assert!(
-            run!(receiver, Progress, core => core.large(Path::Progress, |large| large.halves.is_empty()))
+            run!(receiver, Progress, core => core.rendezvous(Path::Progress, |rendezvous| rendezvous.split_copies.is_empty()))
         );
     }
 

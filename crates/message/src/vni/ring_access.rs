@@ -1,45 +1,46 @@
-//! The ring to a peer: inside of its channel's section, or outside, for many threads at once.
+//! Access to the ring of a peer: within the critical section of its channel, or without one, by many threads at once.
 //!
 //! | [`Sectioning`] | the ring is | a message goes |
 //! |---|---|---|
 //! | [`Whole`], [`Parted`] | in the channel's section, with what waits for room | into the ring, inside of the section |
 //! | [`LockFree`] | outside, for many threads | into the ring, in no section, unless something waits for room |
 //!
-//! **Order under [`LockFree`].** What finds no room waits in the channel's section, as everywhere. Until the last of it is
-//! in the ring, the number of messages that wait ([`Peer::backlogged`](super::channel::Peer)) is not 0. So a message that is sent outside, having found 0 there, comes behind all that
-//! had waited and whose calls were over: who added to the number did so before its call was over; who brought it down to 0 did
-//! so (Release) after its messages had their places in the ring, and who finds 0 (Acquire) claims a place after that. A message
-//! that begins to wait after the look is sent by another thread at the same time, and has no order with this one.
+//! **Order under [`LockFree`].** A message that finds no room is queued in the channel's critical section, and
+//! [`Peer::backlogged`](super::channel::Peer) counts the queued messages. A thread sends outside the critical section only if
+//! it reads 0 there (Acquire). The thread that brings the count down to 0 does so (Release) after the queued messages have
+//! their slots in the ring, so a message sent outside gets a slot behind all of them. A thread that queues a message adds to
+//! the count before its call returns, so no later send of that thread reads 0 too early. A message that is queued after the
+//! count was read is sent by another thread at the same time; MPI gives the two no order.
 
 use heddle_model::{LockFree, Parted, Sectioning, Whole};
 use heddle_platform::atomic::{AtomicUsize, Ordering};
 use heddle_transport::{EXTRA_BYTES, Fabric, Header, Outbox, SharedOutbox};
 use std::fmt::Debug;
 
-/// How the objects of a VNI are guarded, and where its rings to others are.
+/// A sectioning, and whether its rings are in the critical section of their channel.
 pub(crate) trait Rules: Sectioning {
-    /// The ring, as far as it is inside of the channel's section.
+    /// The part of the ring in the channel's critical section; `()` if the ring is outside.
     type Inside: Debug + Send + 'static;
-    /// The ring, as far as it is outside.
+    /// The part of the ring outside; `()` if the ring is inside.
     type Outside: Debug;
-    /// The ring, to be used once.
-    type Lane<'a>: Lane;
+    /// Access to the ring, for one message.
+    type RingAccess<'a>: RingAccess;
 
     /// The ring of a VNI to a peer.
     fn ring(fabric: &Fabric, vni: usize, peer: usize) -> (Self::Inside, Self::Outside);
 
-    /// The ring, for who is in the channel's section.
-    fn lane<'a>(inside: &'a mut Self::Inside, outside: &'a Self::Outside) -> Self::Lane<'a>;
+    /// Access for a thread in the channel's critical section.
+    fn ring_inside<'a>(inside: &'a mut Self::Inside, outside: &'a Self::Outside) -> Self::RingAccess<'a>;
 
-    /// The ring, for who is not, if that can be; `Some(None)` if nothing may be sent there now.
-    fn lane_outside<'a>(
+    /// Access for a thread outside. `None`: only inside; `Some(None)`: not now, since messages are queued.
+    fn ring_outside<'a>(
         outside: &'a Self::Outside,
         backlogged: &AtomicUsize,
-    ) -> Option<Option<Self::Lane<'a>>>;
+    ) -> Option<Option<Self::RingAccess<'a>>>;
 }
 
-/// A ring, to be used once.
-pub(crate) trait Lane {
+/// Access to a ring, for one message.
+pub(crate) trait RingAccess {
     /// As [`Outbox::send_inline`].
     fn send_inline(self, header: &Header, len: usize, fill: impl FnOnce(*mut u8)) -> bool;
 
@@ -64,10 +65,10 @@ pub(crate) trait Lane {
     }
 }
 
-/// A ring's own methods are those of a lane.
-macro_rules! lanes {
-    ($($lane:ty => $ring:ident),*) => {
-        $(impl Lane for $lane {
+/// Access by the ring's own methods.
+macro_rules! ring_access {
+    ($($access:ty => $ring:ident),*) => {
+        $(impl RingAccess for $access {
             #[inline(always)]
             fn send_inline(self, header: &Header, len: usize, fill: impl FnOnce(*mut u8)) -> bool {
                 $ring::send_inline(self, header, len, fill)
@@ -87,7 +88,7 @@ macro_rules! lanes {
     };
 }
 
-lanes!(&mut Outbox => Outbox, &SharedOutbox => SharedOutbox);
+ring_access!(&mut Outbox => Outbox, &SharedOutbox => SharedOutbox);
 
 /// Declares rules under which the ring is inside of the channel's section.
 macro_rules! ring_inside {
@@ -95,19 +96,19 @@ macro_rules! ring_inside {
         $(impl Rules for $sectioning {
             type Inside = Outbox;
             type Outside = ();
-            type Lane<'a> = &'a mut Outbox;
+            type RingAccess<'a> = &'a mut Outbox;
 
             fn ring(fabric: &Fabric, vni: usize, peer: usize) -> (Outbox, ()) {
                 (Outbox::new(fabric, vni, peer), ())
             }
 
             #[inline(always)]
-            fn lane<'a>(inside: &'a mut Outbox, (): &'a ()) -> &'a mut Outbox {
+            fn ring_inside<'a>(inside: &'a mut Outbox, (): &'a ()) -> &'a mut Outbox {
                 inside
             }
 
             #[inline(always)]
-            fn lane_outside<'a>((): &'a (), _: &AtomicUsize) -> Option<Option<&'a mut Outbox>> {
+            fn ring_outside<'a>((): &'a (), _: &AtomicUsize) -> Option<Option<&'a mut Outbox>> {
                 None
             }
         })*
@@ -119,25 +120,25 @@ ring_inside!(Whole, Parted);
 impl Rules for LockFree {
     type Inside = ();
     type Outside = SharedOutbox;
-    type Lane<'a> = &'a SharedOutbox;
+    type RingAccess<'a> = &'a SharedOutbox;
 
     fn ring(fabric: &Fabric, vni: usize, peer: usize) -> ((), SharedOutbox) {
         ((), SharedOutbox::new(fabric, vni, peer))
     }
 
-    fn lane<'a>((): &'a mut (), outside: &'a SharedOutbox) -> &'a SharedOutbox {
-        // In the section: one thread at a time opens the way.
+    fn ring_inside<'a>((): &'a mut (), outside: &'a SharedOutbox) -> &'a SharedOutbox {
+        // Within the critical section: one thread at a time connects.
         outside.connect();
         outside
     }
 
     #[inline(always)]
-    fn lane_outside<'a>(
+    fn ring_outside<'a>(
         outside: &'a SharedOutbox,
         backlogged: &AtomicUsize,
     ) -> Option<Option<&'a SharedOutbox>> {
         if !outside.is_open() {
-            // The first message opens the way, in the section.
+            // The first message connects, in the critical section.
             return None;
         }
         // Acquire: pairs with the Release in `LockFree::change` (see the module's word on order).

@@ -1,4 +1,4 @@
-//! What an operation under way consists of: what the protocols need of it, and what its owner does.
+//! The state of an active operation: the in-flight state, for the protocols, and the ownership, for the request's owner.
 
 use super::attachment::Attachment;
 use super::kind::{RequestId, RequestKind};
@@ -6,11 +6,11 @@ use crate::buffer::Buffer;
 use heddle_objects::request::Missing;
 use std::any::Any;
 
-/// An operation in flight: what the protocols need to know of it. For who has it see [`request`](super). What all need is at its
-/// beginning.
+/// The in-flight state of an operation, for the protocols. One thread has it at a time, by the table in [`request`](super). The
+/// fields of the hot path come first.
 #[derive(Debug)]
 #[repr(C)]
-pub struct Flight {
+pub struct InFlight {
     /// The user's memory.
     pub buffer: Buffer,
     /// How far it has come.
@@ -50,9 +50,9 @@ pub enum Stage {
     UnderWay,
 }
 
-impl Flight {
-    pub(super) fn none() -> Flight {
-        Flight {
+impl InFlight {
+    pub(super) fn none() -> InFlight {
+        InFlight {
             buffer: Buffer::empty(),
             peer: 0,
             context: 0,
