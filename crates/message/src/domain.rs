@@ -1,4 +1,4 @@
-//! The domain: everything that moves the messages of an initialised process.
+//! The domain: the VNIs of an initialised process and what they share.
 
 use crate::context::{Choice, context_id};
 use crate::error::{Error, Result};
@@ -24,35 +24,35 @@ pub struct Domain {
     fabric: Fabric,
     calls: CallSection,
     vnis: &'static [Vni],
-    /// The threads of execution `offload`.
+    /// The offload threads.
     servers: Option<Servers>,
     wait: WaitPolicy,
     test_patience_ns: u64,
-    /// Whether several threads may be inside of the library at once.
+    /// Whether several threads may be in the library at once.
     threads: bool,
-    /// Number of the next context id that this process gives away as a leader.
+    /// The number of the next context id that this process makes as a leader.
     next_context: AtomicU64,
 }
 
 static DOMAIN: OnceLock<Domain> = OnceLock::new();
 
-/// The domain while MPI is initialised and not finalized: what every call asks for, in one load.
+/// The domain while MPI is initialised and not finalized. Every call loads it, so it is one word.
 static CURRENT: AtomicPtr<Domain> = AtomicPtr::new(null_mut());
 
 const NEVER: u32 = 0;
 const RUNNING: u32 = 1;
 const FINALIZED: u32 = 2;
 
-/// How far the process has come in its life with MPI.
+/// The stage of the process: before, between or after initialisation and finalization.
 static LIFE: AtomicU32 = AtomicU32::new(NEVER);
 
-/// Context numbers below this one are taken: 0 is `MPI_COMM_WORLD`'s, 1 is `MPI_COMM_SELF`'s.
+/// The first free context number: 0 is `MPI_COMM_WORLD`'s, 1 is `MPI_COMM_SELF`'s.
 const FIRST_CONTEXT: u64 = 2;
 
 /// The domain, if MPI is initialised and not finalized.
 ///
 /// # Errors
-/// `MPI_ERR_OTHER` naming what is wrong.
+/// `MPI_ERR_OTHER`, with the reason.
 #[inline(always)]
 pub fn current() -> Result<&'static Domain> {
     running().ok_or_else(not_running)
@@ -67,7 +67,7 @@ pub fn running() -> Option<&'static Domain> {
     unsafe { domain.as_ref() }
 }
 
-/// The domain, if `MPI_Init` was ever called: for error handlers and for what is legal after `MPI_Finalize`.
+/// The domain, if `MPI_Init` was ever called: for error handlers and calls that are legal after `MPI_Finalize`.
 pub fn ever() -> Option<&'static Domain> {
     DOMAIN.get()
 }
@@ -95,7 +95,7 @@ fn start_error(what: impl std::fmt::Display) -> Error {
     Error::new(mpi::MPI_ERR_OTHER, what.to_string())
 }
 
-/// The critical sections of a model whose operations are perhaps run by threads of the library's own.
+/// The critical sections of a model; under execution `offload` the library's own threads run their operations.
 #[derive(Debug)]
 pub struct Prepared {
     fabric: Fabric,
@@ -105,8 +105,8 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Attaches to the job's shared memory, and makes the critical sections of the model. `end_job` ends the job for want of
-    /// memory, or because of a peer that writes what no sender writes.
+    /// Attaches to the job's shared memory, and makes the critical sections of the model. `end_job` ends the job when memory
+    /// runs out, or when a peer has written garbage.
     ///
     /// # Errors
     /// `MPI_ERR_OTHER` if the shared memory cannot be set up.
@@ -168,14 +168,14 @@ impl Prepared {
     }
 }
 
-/// From now on [`current`] returns the domain.
+/// Makes [`current`] return the domain.
 pub fn open(domain: &'static Domain) {
     // Release: pairs with the Acquire in `current`.
     CURRENT.store(std::ptr::from_ref(domain).cast_mut(), Ordering::Release);
     LIFE.store(RUNNING, Ordering::Release);
 }
 
-/// From now on no call finds the domain.
+/// Makes [`current`] fail from now on.
 pub fn close() {
     CURRENT.store(null_mut(), Ordering::Release);
     LIFE.store(FINALIZED, Ordering::Release);
@@ -193,19 +193,19 @@ impl Domain {
         self.fabric.size()
     }
 
-    /// Whether several threads may be inside of the library at once.
+    /// Whether several threads may be in the library at once.
     #[inline(always)]
     pub fn has_threads(&self) -> bool {
         self.threads
     }
 
-    /// Whether threads of the library's own make the progress.
+    /// Whether offload threads make the progress.
     #[inline(always)]
     pub fn is_served(&self) -> bool {
         self.servers.is_some()
     }
 
-    /// The section that every MPI call enters.
+    /// The critical section around every MPI call.
     #[inline(always)]
     pub fn calls(&self) -> &CallSection {
         &self.calls
@@ -240,7 +240,7 @@ impl Domain {
         &self.fabric
     }
 
-    /// Ends the threads of the library's own, after they have run what was posted.
+    /// Ends the offload threads, after they have run all posted operations.
     pub fn end_servers(&self) {
         if let Some(servers) = &self.servers {
             servers.end();

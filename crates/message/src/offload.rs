@@ -1,11 +1,11 @@
-//! The threads that serve the VNIs under execution `offload`.
+//! The offload threads, which serve the VNIs under execution `offload`.
 //!
-//! A thread runs what was posted to its VNIs and makes their progress, so messages advance although no thread of the program is
-//! in MPI. Now and then it looks at the other VNIs, too: their threads may sleep, or copy a large message. When there has been
-//! nothing for a while it sleeps ([`heddle_model::Service`]).
+//! An offload thread runs the operations posted to its VNIs and makes their progress, so messages advance while no thread of the
+//! program is in MPI. Now and then it polls the other VNIs, too: their threads may sleep, or copy a large message. After a while
+//! without work it sleeps ([`heddle_model::Service`]).
 //!
-//! The threads live from `MPI_Init` to `MPI_Finalize`. A process that ends without the latter ends them where they are; what
-//! they use stays as long as the process. A child of a fork has none, and may not call MPI.
+//! The threads live from `MPI_Init` to `MPI_Finalize`. A process that exits without the latter ends them where they are, so the
+//! objects that they use are never freed. A child of a fork has none, and may not call MPI.
 
 use crate::error::{Error, Result};
 use crate::vni::{LONGEST_SLEEP, Served, Vni};
@@ -20,7 +20,7 @@ use heddle_transport::Fabric;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-/// While its own VNIs are served, a thread looks at the others every so many rounds.
+/// The number of rounds from one poll of the other VNIs to the next.
 const OTHERS_EVERY: u32 = 16;
 
 /// The running threads.
@@ -66,7 +66,7 @@ impl Servers {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has everything run that was posted, and ends the threads.
+    /// Ends the threads, after they have run all posted operations.
     pub(crate) fn end(&self) {
         for vni in self.vnis {
             vni.close();
@@ -120,8 +120,8 @@ impl Server {
         self.attend(1u32.wrapping_neg());
     }
 
-    /// Counts this thread among those who wait on its VNIs: large messages are offered to a process that looks after them, and
-    /// the program's threads do not try to look themselves.
+    /// Counts this thread as waiting on its VNIs: senders see a process that serves large messages, and the program's threads
+    /// do not poll.
     fn attend(&self, change: u32) {
         for (vni, _) in self.own() {
             self.fabric.attendance(self.fabric.rank(), vni).fetch_add(change, Ordering::Relaxed);
@@ -152,7 +152,7 @@ impl Server {
         }
     }
 
-    /// Looks where another thread should, and wakes it if there was something.
+    /// Polls in place of another thread, and wakes it if there was work.
     fn serve_others(&self) -> bool {
         let mut happened = false;
         for (index, vni) in self.others() {

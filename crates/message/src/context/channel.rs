@@ -7,7 +7,7 @@ use heddle_objects::resharding::Sharding;
 use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use heddle_spec::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG};
 
-/// Which kind of messages.
+/// The kind of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Plane {
@@ -28,21 +28,21 @@ pub enum BrokenPromise {
     AnySource,
 }
 
-/// What the message path knows of a communicator.
+/// The message path's part of a communicator.
 #[derive(Debug)]
 pub struct Context {
     id: AtomicU64,
     vni: AtomicU32,
     /// The same VNI.
     default_vni: AtomicPtr<Vni>,
-    /// Where the messages of this process to itself are.
+    /// The VNI of the self messages.
     pub(crate) self_messages: Sharding,
     rank: usize,
 }
 
 impl Context {
-    /// A context whose id a leader gave away, or whose id is [`UNKNOWN`] until [`set_id`](Self::set_id), in a process with
-    /// these VNIs that has the rank `rank` in the communicator.
+    /// A context with the id that a leader made, or [`UNKNOWN`] until [`set_id`](Self::set_id), in a process with these VNIs and
+    /// the rank `rank` in the communicator.
     pub fn new(id: u64, rank: usize, vnis: &'static [Vni]) -> Context {
         let context = Context {
             id: AtomicU64::new(UNKNOWN),
@@ -55,7 +55,7 @@ impl Context {
         context
     }
 
-    /// Sets the id: at once, or when a nonblocking duplication has learnt it. A context that has an id keeps it.
+    /// Sets the id, at once or when a nonblocking duplication receives it. A context that has an id keeps it.
     pub fn set_id(&self, id: u64, vnis: &'static [Vni]) {
         // Relaxed, here and below: the program orders the completion of a duplication before the communicator's uses.
         if self.id.load(Ordering::Relaxed) != UNKNOWN {
@@ -93,7 +93,7 @@ impl Context {
         self.rank
     }
 
-    /// Whether all messages of a plane, given by its id, are on the default VNI, those of this process to itself aside.
+    /// Whether all messages of a plane, given by its id, are on the default VNI. Self messages are not considered.
     #[inline(always)]
     pub fn is_plain(id: u64) -> bool {
         is_plain(id)
@@ -105,7 +105,7 @@ impl Context {
         if is_plain(id) { self.vni() } else { mapping::spread(self.vni(), id, (source, tag), vnis as u32) }
     }
 
-    /// The VNI where the messages come that a receive or probe with this key wants.
+    /// The VNI of the messages that a receive or probe with this key matches.
     ///
     /// # Errors
     /// As [`check_promises`](Self::check_promises).
@@ -118,10 +118,10 @@ impl Context {
         Ok(mapping::spread(self.vni(), key.context, (key.source(), key.tag()), vnis as u32))
     }
 
-    /// Checks that a receive or probe with this key keeps to what the program has promised for the communicator.
+    /// Checks a receive or probe with this key against the communicator's hints.
     ///
     /// # Errors
-    /// The promise that the key breaks.
+    /// The hint that the key breaks.
     #[inline(always)]
     pub fn check_promises(&self, key: &Key) -> Result<(), BrokenPromise> {
         if is_plain(key.context) { Ok(()) } else { check_wildcards(key) }

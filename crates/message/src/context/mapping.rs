@@ -1,40 +1,40 @@
-//! Which VNI carries a message: sender and receiver find the same one, each by itself.
+//! The VNI of a message: sender and receiver compute the same one, each by itself.
 //!
-//! What they need to know stands in the context id, which the leader of a new communicator makes:
+//! The context id, which the leader of a new communicator makes, has all that they need:
 //!
 //! ```text
 //!  63      42 41             5    4       3       2    1   0
 //!  ┌─────────┬────────────────┬───────┬────────┬──────┬───────┐
 //!  │ leader  │ number         │ named │ source │ tag  │ plane │
 //!  └─────────┴────────────────┴───────┴────────┴──────┴───────┘
-//!   world rank  of the leader's  how its messages are spread
+//!   world rank  of the leader's  how its messages are sharded
 //! ```
 //!
 //! | the program said | the VNI of a message of the program |
 //! |---|---|
-//! | nothing | the communicator's home: its number, modulo the number of VNIs |
+//! | nothing | the communicator's default VNI: its number, modulo the number of VNIs |
 //! | `heddle_vni` | the same; the leader takes a number that leads to that VNI (bit "named") |
-//! | `mpi_assert_no_any_tag` | home + a step by the tag (bit "tag") |
-//! | `mpi_assert_no_any_source` | home + a step by the sender's rank in the communicator (bit "source") |
-//! | both promises | home + both steps |
-//! | `heddle_vni` and promises | home; the promises are kept to all the same |
+//! | `mpi_assert_no_any_tag` | default VNI + a step by the tag (bit "tag") |
+//! | `mpi_assert_no_any_source` | default VNI + a step by the sender's rank in the communicator (bit "source") |
+//! | both hints | default VNI + both steps |
+//! | `heddle_vni` and hints | default VNI; wildcards that break a hint are still refused |
 //!
-//! Collective operations and creations stay at home.
+//! Collective operations and the creation of communicators use the default VNI.
 //!
-//! **Order.** Messages of one communicator, source and tag are on one VNI, and so is each receive and probe that can want
-//! them: hence one that leaves open what the VNI depends on cannot be posted, and is refused. Messages with other tags or
-//! of other sources need no order among each other, as no receive can want both.
+//! **Order.** Messages of one communicator, source and tag are on one VNI, and so are all receives and probes that can match
+//! them: a receive or probe with a wildcard that the VNI depends on is refused. Messages with different tags or sources need
+//! no order between them, since no receive can match both.
 //!
-//! **Agreement.** The members of a new communicator tell the leader what their program said (`context.rs`, `idup.rs`,
-//! `split.rs`). What all say alike is done; where they differ nothing was said ([`Choice::agreed`]).
+//! **Agreement.** The members of a new communicator send their hints to the leader. A hint takes effect only if every process
+//! gives the same value ([`Choice::agreed`]).
 //!
 //! Without hints all of this costs a message one branch, on bits of the context id that it carries anyway.
 
 /// The bits of a context id that tell apart the planes of a communicator.
 pub const PLANE: u64 = 0b11;
-/// Messages are spread by tag, and none is received with any tag.
+/// Messages are sharded by tag, and `MPI_ANY_TAG` is refused.
 pub(crate) const BY_TAG: u64 = 1 << 2;
-/// Messages are spread by source, and none is received from any source.
+/// Messages are sharded by source, and `MPI_ANY_SOURCE` is refused.
 pub(crate) const BY_SOURCE: u64 = 1 << 3;
 /// The program has named the VNI.
 pub(crate) const NAMED: u64 = 1 << 4;
@@ -43,11 +43,11 @@ const NUMBER: (u32, u32) = (5, 37);
 /// Where the leader's rank begins.
 const LEADER: u32 = NUMBER.0 + NUMBER.1;
 
-/// The context id of a communicator that does not know its context yet. No leader gives it away, and nothing is spread by it.
+/// The context id of a communicator that does not know its context yet. No leader makes it, and it shards nothing.
 pub const UNKNOWN: u64 = u64::MAX << NUMBER.0;
 
-/// Odd factors without a pattern: those of runs, of sources beside tags, and of both. The first two differ, so that tags derived
-/// from ranks are spread, too.
+/// Odd factors without a pattern: of runs, of sources beside tags, and of both. The first two differ, so that tags derived from
+/// ranks are sharded, too.
 const OF_RUNS: u32 = 0x9e37_79b9;
 const OF_SOURCES: u32 = 0x1656_67b1;
 const OF_BOTH: u32 = 0xc2b2_ae35;

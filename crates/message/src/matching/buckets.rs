@@ -1,4 +1,4 @@
-//! Lists found by their key: what both sets of the matching are made of.
+//! Lists found by their key, by hashing; both sets of the matching consist of them.
 
 use super::key::Key;
 use heddle_transport::Envelope;
@@ -19,13 +19,13 @@ struct Bucket {
     list: List,
 }
 
-/// No communicator has this context, so the key of a bucket that is not in use equals no other.
+/// The context of a free bucket's key; no communicator has it.
 const UNUSED: Key = Key { context: u64::MAX, envelope: Envelope::new(0, 0) };
 
 const EMPTY: Bucket = Bucket { key: UNUSED, list: List { head: NONE, tail: NONE } };
 
 /// Lists by key: open addressing, linear probing. Emptied lists stay until the table grows, since keys come back.
-/// The place found last is tried first: messages come in bursts of equal keys.
+/// The bucket found last is tried first: messages come in bursts of equal keys.
 #[derive(Debug)]
 pub(super) struct Buckets {
     table: Vec<Bucket>,

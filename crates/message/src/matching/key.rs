@@ -1,9 +1,9 @@
-//! What is compared when a message and a receive are matched.
+//! The key by which messages and receives are matched.
 
 use heddle_spec::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG};
 use heddle_transport::Envelope;
 
-/// What is compared. In a receive, source and tag may be `MPI_ANY_SOURCE`, `MPI_ANY_TAG`.
+/// The matching key. In a receive, source and tag may be `MPI_ANY_SOURCE`, `MPI_ANY_TAG`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Key {
     /// The context id.
@@ -12,7 +12,7 @@ pub struct Key {
     pub envelope: Envelope,
 }
 
-/// The four keys under which a message can be looked for.
+/// The four shapes of a receive's key.
 pub(super) const SHAPES: usize = 4;
 
 impl Key {
@@ -22,7 +22,7 @@ impl Key {
         Key { context, envelope: Envelope::new(source, tag) }
     }
 
-    /// Whether a receive with this key wants a message with that exact key.
+    /// Whether a receive with this key matches a message with that exact key.
     #[inline(always)]
     pub fn wants(&self, exact: &Key) -> bool {
         self == exact || (self.shape() != 0 && exact.with_shape(self.shape()) == *self)

@@ -1,11 +1,11 @@
-//! Taking receives and messages out of one matching, to be put into another one.
+//! Removal of receives and messages from one matching, to add them to another one.
 
 use super::key::Key;
 use super::sets::Matching;
 use heddle_objects::resharding::Moved;
 
 impl<M> Matching<M> {
-    /// Takes out the receives and messages of a context and source. In time proportional to how many there ever were of any.
+    /// Removes the receives and messages of a context and source. Takes time proportional to the size of the node tables.
     #[cold]
     pub fn take_out(&mut self, context: u64, source: i32) -> Moved<Key, M> {
         let is_one = |key: &Key| key.context == context && key.source() == source && key.shape() == 0;

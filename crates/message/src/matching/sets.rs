@@ -1,4 +1,4 @@
-//! The two sets that wait for each other: posted receives and unexpected messages.
+//! The two sets of the matching: posted receives and unexpected messages.
 
 use super::buckets::NONE;
 use super::key::{Key, SHAPES};
@@ -6,7 +6,7 @@ use super::lists::Lists;
 use super::posted::Posted;
 use heddle_model::counters::{self, Event};
 
-/// Matching state of a VNI, or of some of its contexts; `M` is what is kept of an unexpected message.
+/// The matching state of a VNI, or of some of its contexts; `M` is the type of an unexpected message.
 #[derive(Debug)]
 pub struct Matching<M> {
     pub(super) posted: Posted,
@@ -15,7 +15,7 @@ pub struct Matching<M> {
     pub(super) unexpected: Lists<M>,
     /// Whether unexpected messages stand in the wildcard lists too.
     wildcards_seen: bool,
-    /// Elements looked at for messages that have arrived, until somebody takes the number.
+    /// The number of list elements examined for arriving messages since [`take_steps`](Matching::take_steps).
     steps: u64,
 }
 
@@ -37,7 +37,7 @@ impl<M> Matching<M> {
         }
     }
 
-    /// Whether no receive waits for a message, nor a message for a receive.
+    /// Whether both sets are empty.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.posted.live == 0 && self.unexpected.live == 0
@@ -53,7 +53,7 @@ impl<M> Matching<M> {
         self.posted.push(&key, request)
     }
 
-    /// Takes back a posted receive. False if it was matched already.
+    /// Removes a posted receive. False if it was matched already.
     pub fn unpost(&mut self, at: u32, request: u32) -> bool {
         let Some(key) = self.posted.remove(at, request) else { return false };
         let shape = key.shape();
@@ -82,20 +82,20 @@ impl<M> Matching<M> {
         self.posted.pop(&key.with_shape(shape))
     }
 
-    /// Keeps a message that no receive waits for.
+    /// Stores an unexpected message.
     #[inline]
     pub fn store(&mut self, key: Key, message: M) {
         counters::count(Event::Unexpected, 1);
         self.keep(key, message, None);
     }
 
-    /// As [`store`](Self::store), of one whose place among those that arrive elsewhere is known by a stamp.
+    /// As [`store`](Self::store), with a stamp that orders it among messages that arrive on other VNIs.
     pub fn store_stamped(&mut self, key: Key, message: M, stamp: u64) {
         counters::count(Event::Unexpected, 1);
         self.keep(key, message, Some(stamp));
     }
 
-    /// Keeps a message that is counted already: here or, if it was taken out of another matching, there.
+    /// Stores an unexpected message without counting it; it was counted when it arrived.
     #[inline]
     pub fn keep(&mut self, key: Key, message: M, stamp: Option<u64>) {
         let at = self.unexpected.add(key, message, stamp);
@@ -164,7 +164,7 @@ impl<M> Matching<M> {
         }
     }
 
-    /// How many elements were looked at for messages that have arrived since this was asked last.
+    /// The number of list elements examined for arriving messages since the last call.
     #[inline(always)]
     pub fn take_steps(&mut self) -> u64 {
         std::mem::take(&mut self.steps)
@@ -183,7 +183,7 @@ mod tests {
     use heddle_spec::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG};
     use proptest::prelude::*;
 
-    /// The obvious implementation: two vectors, searched from the front.
+    /// The oracle: two vectors, searched from the front.
     #[derive(Default)]
     struct Naive {
         posted: Vec<(Key, u32)>,

@@ -1,19 +1,18 @@
 //! Waiting: poll, spin, yield, and after long idleness sleep.
 //!
-//! Who waits makes progress, for the VNI it waits on and for the others: no VNI is abandoned because its thread
-//! computes. A sleeping thread is woken by its process's bell, which every arriving message and every completion
-//! rings.
+//! A waiting thread makes progress on the VNI that it waits on and on the others, so no VNI stands still because its thread
+//! computes. The process's doorbell wakes a sleeping thread; every arriving message and every completion rings it.
 //!
-//! Under execution `offload` the VNIs' own threads make the progress (`service.rs`), and who waits only waits: its attempts at
-//! progress do nothing, and before it sleeps it looks at what it waits for alone, since whoever completes that rings the bell.
+//! Under execution `offload` the offload threads make the progress (`offload.rs`). A waiting thread makes none, and before it
+//! sleeps it checks its own event alone, since the thread that completes it rings the doorbell.
 //!
 //! | file | idea |
 //! |---|---|
-//! | `event.rs` | what a thread waits for |
+//! | `event.rs` | the events that a thread waits for |
 //! | `wait.rs` | the loops in which a thread waits |
-//! | `counter.rs` | one looks for all, the others sleep until they are signalled (wake-up `counter`) |
+//! | `counter.rs` | one thread polls, the others sleep until they are signalled (wake-up `counter`) |
 //! | `fairness.rs` | yields of a thread whose waits all end at once |
-//! | `test.rs` | attempts at progress by threads that do not wait |
+//! | `test.rs` | progress by threads that do not wait |
 
 mod counter;
 mod event;

@@ -1,4 +1,4 @@
-//! A process that sends to itself: no ring, one copy if the receive is posted.
+//! Delivery of self messages: no ring, and one copy if the receive is posted.
 
 use crate::buffer::Buffer;
 use crate::matching::Key;
@@ -12,12 +12,12 @@ use heddle_model::counters::{self, Event};
 use heddle_model::{Path, SectionOf};
 use heddle_objects::resharding::next_stamp;
 
-/// A message to oneself up to this size is copied if no receive is posted; a larger one waits in its buffer.
+/// A self message of up to this many bytes is copied if no receive is posted; a larger one stays in the send's buffer.
 const LOCAL_EAGER_LIMIT: usize = 32 << 10;
 
 impl<S: Rules> Core<S> {
-    /// Sends to this process. What is kept has a stamp if not all messages of the communicator come here. If there is no
-    /// request for a send that needs one, nothing is sent.
+    /// Sends to this process. An unexpected message gets a stamp if not all self messages of the communicator are on this VNI.
+    /// If a send needs a request and there is none, nothing is sent.
     pub(crate) fn send_to_self(
         &self,
         args: &mut SendArgs,
@@ -71,7 +71,7 @@ impl<S: Rules> Core<S> {
         }
     }
 
-    /// Gives the data of a waiting send of this process to a receive.
+    /// Copies the data of a waiting send of this process to a receive.
     pub(crate) fn deliver_local(&self, send: RequestId, receive: RequestId, key: &Key) {
         // SAFETY: who takes a message out of the unexpected set has the in-flight state of its send.
         let buffer = unsafe { request::in_flight(send) }.buffer;
@@ -89,7 +89,7 @@ impl<S: Rules> Core<S> {
     }
 }
 
-/// What a message to oneself has met.
+/// The result of matching a self message.
 enum Met {
     Receive(RequestId),
     /// It waits, and so does the request of its send, if it has one.
@@ -98,7 +98,7 @@ enum Met {
     OutOfRequests,
 }
 
-/// A message that is to wait in the unexpected set, and the request of its send unless that is complete.
+/// An unexpected self message, and the request of its send unless the send is complete.
 fn waiting(
     args: &mut SendArgs,
     request: impl FnOnce() -> Result<RequestId, OutOfRequests>,

@@ -1,10 +1,10 @@
-//! Messages of a process to itself.
+//! Self messages: messages that a process sends to itself.
 //!
 //! | file | idea |
 //! |---|---|
-//! | `delivery.rs` | no ring, and one copy if the receive is posted |
-//! | `context.rs` | on which VNI a communicator's messages are |
-//! | `vni.rs` | sending and receiving while messages may move from one VNI to another |
+//! | `delivery.rs` | delivery without a ring: one copy if the receive is posted |
+//! | `context.rs` | the VNI of a communicator's self messages |
+//! | `vni.rs` | sends and receives while self messages may move to other VNIs |
 //!
 //! When they move, and why they keep their order, is in [`heddle_objects::resharding`].
 

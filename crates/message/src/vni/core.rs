@@ -1,6 +1,6 @@
-//! What a VNI consists of: its objects, each behind its section, and how progress is made with them.
+//! The core of a VNI: its objects, each behind its critical section.
 //!
-//! A `Core` is shared by the threads that are in the VNI: under [`Parted`](heddle_model::Parted) by any number, under
+//! The threads inside the VNI share it: under [`Parted`](heddle_model::Parted) by any number, under
 //! [`Whole`](heddle_model::Whole) by one at a time.
 
 use super::channel::{Channel, Peer};
@@ -29,20 +29,20 @@ pub(crate) struct Core<S: Rules> {
     pub matching_shards: S::Shards<MatchingShard>,
     pub rendezvous: S::Section<RendezvousState>,
     pub peers: Box<[Peer<S>]>,
-    /// How much is to be done for large messages and the like: written in that section.
+    /// The number of rendezvous transfers and deferred pieces of work; written in the rendezvous critical section.
     pending: AtomicUsize,
-    /// How much waits for room in the rings to all peers.
+    /// The number of queued messages of all peers.
     pub backlogged: AtomicUsize,
     /// The VNI's.
     pub offers: Arc<AtomicUsize>,
-    /// Where progress is counted.
+    /// The statistics of the VNI.
     pub row: Row,
     /// Operations completed so far, unless each thread counts its own.
     completed: AtomicUsize,
 }
 
-/// The rings from all senders. Who reads them keeps the section until what was read is delivered, so that the messages of
-/// one sender are matched in their order.
+/// The rings from all senders. A thread that reads them stays in the critical section until the messages are delivered, so
+/// that the messages of one sender are matched in order.
 #[derive(Debug)]
 pub(crate) struct Arrivals {
     pub inbox: Inbox,
@@ -53,7 +53,7 @@ impl Object for Arrivals {
     const LEVEL: u32 = 0;
 }
 
-/// Where messages and receives of some contexts meet.
+/// The posted receives and unexpected messages of some contexts.
 #[derive(Debug)]
 pub(crate) struct MatchingShard {
     pub matching: Matching<Message>,
@@ -66,14 +66,14 @@ impl MatchingShard {
         MatchingShard { matching: Matching::new(), probers: Probers::default() }
     }
 
-    /// Keeps a message that no receive waits for.
+    /// Stores an unexpected message.
     #[inline]
     pub(crate) fn store(&mut self, key: Key, message: Message) {
         self.matching.store(key, message);
         self.probers.tell(|wanted| wanted.wants(&key));
     }
 
-    /// As [`store`](Self::store), with a stamp. Nobody probes for such messages.
+    /// As [`store`](Self::store), with a stamp. No prober waits for such messages.
     pub(crate) fn store_stamped(&mut self, key: Key, message: Message, stamp: u64) {
         self.matching.store_stamped(key, message, stamp);
     }
@@ -84,7 +84,7 @@ impl Object for MatchingShard {
     const LEVEL: u32 = 1;
 }
 
-/// The process's bell: in the mapping that `fabric` keeps alive, like the rings.
+/// The process's doorbell; it lies in the mapping that `fabric` keeps alive, like the rings.
 #[derive(Debug)]
 struct OwnBell(*const Bell);
 
@@ -125,7 +125,7 @@ impl<S: Rules> Core<S> {
         &self.arrivals
     }
 
-    /// Where the messages of a context are matched. Wildcards never cross contexts, so each is on its own.
+    /// The matching shard of a context. Wildcards never cross contexts.
     #[inline(always)]
     pub(crate) fn matching_shard(&self, context: u64) -> &S::Shard<MatchingShard> {
         S::shard(&self.matching_shards, context)
@@ -148,13 +148,13 @@ impl<S: Rules> Core<S> {
         result
     }
 
-    /// Whether something is to be done for large messages, flushes or abandoned requests.
+    /// Whether there are rendezvous transfers or deferred work.
     #[inline(always)]
     pub(crate) fn is_pending(&self) -> bool {
         self.pending.load(Ordering::Relaxed) != 0
     }
 
-    /// Whether something waits for room.
+    /// Whether messages are queued.
     #[inline(always)]
     pub(crate) fn is_backlogged(&self) -> bool {
         self.backlogged.load(Ordering::Relaxed) != 0
@@ -171,7 +171,7 @@ impl<S: Rules> Core<S> {
         })
     }
 
-    /// Completes a request that is this thread's to complete, and wakes its waiter, should it sleep.
+    /// Completes a request whose in-flight state the caller has, and wakes its waiting thread.
     #[inline(always)]
     pub(crate) fn complete(&self, id: RequestId, outcome: Outcome) {
         // SAFETY: the request is active, and the caller has its in-flight state.
@@ -179,7 +179,7 @@ impl<S: Rules> Core<S> {
         self.completed(part);
     }
 
-    /// How many operations are complete, as far as this thread completes them.
+    /// The number of operations completed, by this thread if each thread counts its own.
     #[inline(always)]
     pub(crate) fn completions(&self) -> u64 {
         if S::PARTED { counters::work_here() } else { self.completed.load(Ordering::Relaxed) as u64 }
@@ -199,7 +199,7 @@ impl<S: Rules> Core<S> {
         }
     }
 
-    /// Notes the end of a part of a joint request, and wakes the waiter, should it sleep.
+    /// Counts the end of a part of a joint request, and wakes its waiting thread after the last.
     #[cold]
     fn part_is_over(&self, part: PartOver) {
         // SAFETY: the part was missing until it was completed.
@@ -207,24 +207,24 @@ impl<S: Rules> Core<S> {
         self.wake_sleepers();
     }
 
-    /// Wakes whoever sleeps in this process: something was completed, or there is something to do.
+    /// Wakes the sleeping threads of this process: a request was completed, or there is work.
     #[inline(always)]
     pub(crate) fn wake_sleepers(&self) {
         // SAFETY: the bell lives as long as the fabric.
         unsafe { &*self.bell.0 }.ring(Scope::Machine);
     }
 
-    /// One more large message, or one fewer, is offered to its receiver.
+    /// Counts large messages offered to their receivers: one more, or one fewer.
     pub(crate) fn count_offer(&self, change: isize) {
         S::change(&self.offers, change);
     }
 
-    /// Whether nothing waits to be sent.
+    /// Whether no message is queued or streamed.
     pub(crate) fn is_drained(&self) -> bool {
         !self.is_backlogged() && self.rendezvous(Path::Progress, |rendezvous| rendezvous.streams.is_empty())
     }
 
-    /// Takes back a posted receive, if it was not matched yet; it completes as cancelled.
+    /// Cancels a posted receive that was not matched yet.
     pub(crate) fn cancel_receive(&self, id: RequestId) {
         let context = request::context_of(id);
         let unposted = self.matching_shard(context).with(Path::Main, |shard| {

@@ -1,4 +1,4 @@
-//! Tests: many threads at both ends of one path, both ends played in one process, so that a sanitizer sees all of it.
+//! Tests: many threads at both ends of one channel, with both ends in one process, so that a sanitizer sees all of it.
 
 use super::core::Core;
 use super::interface::{State, apart};
@@ -15,7 +15,7 @@ use std::thread;
 
 const THREADS: usize = 3;
 const ROUNDS: usize = 48;
-/// Both sides of each change of protocol.
+/// Message sizes around each change of protocol.
 const SIZES: [usize; 8] = [0, 8, 40, 41, 1000, 32 << 10, 40_000, 300_000];
 
 type End = (Fabric, Vni);

@@ -21,15 +21,15 @@ use std::sync::Arc;
 pub struct Vni {
     pub(crate) state: State,
     rank: usize,
-    /// Large messages that this VNI has offered to their receivers and that were not fetched yet.
+    /// The number of large messages that this VNI has offered and whose receivers have not fetched them.
     offers: Arc<AtomicUsize>,
-    /// Those who wait on it.
+    /// The threads that wait on it.
     pub crew: Crew,
-    /// When a tester looked last.
+    /// The time of the last poll by a test.
     pub last_look: LastLook,
 }
 
-/// The objects of a VNI, behind one section or with one each.
+/// The objects of a VNI, behind one critical section or with one each.
 #[derive(Debug)]
 #[expect(
     clippy::large_enum_variant,
@@ -41,7 +41,7 @@ pub(crate) enum State {
     LockFree(Box<Core<LockFree>>),
 }
 
-/// As `run`, of an operation that neither creates, completes nor frees a request.
+/// As `run`, for an operation that neither creates, completes nor frees a request.
 macro_rules! look {
     ($vni:expr, $core:ident => $operation:expr) => {
         match &$vni.state {
@@ -52,7 +52,7 @@ macro_rules! look {
     };
 }
 
-/// What the operations are where each object has a section: out of line, so that the others' code stays small.
+/// Runs an operation out of line where each object has a critical section, so that the code of the other case stays small.
 #[inline(never)]
 pub(crate) fn apart<R>(operation: impl FnOnce() -> R) -> R {
     operation()
@@ -81,7 +81,7 @@ impl Vni {
         self.offers.load(Ordering::Relaxed) != 0
     }
 
-    /// Sends now if that is possible at once and without a request: a small message to another process.
+    /// Sends a small message to another process, if that is possible at once and without a request.
     #[inline(always)]
     pub fn send_at_once(&self, peer: usize, header: Header, buffer: Buffer) -> bool {
         if buffer.len() > INLINE_BYTES || peer == self.rank {
@@ -97,11 +97,11 @@ impl Vni {
         }
     }
 
-    /// Sends `len` bytes from `from`, at most [`INLINE_BYTES`], to another process now, if the section costs next to nothing
-    /// and there is room in the ring. Otherwise nothing has happened.
+    /// Sends `len` bytes from `from`, at most [`INLINE_BYTES`], to another process, if the critical section has a shortcut now
+    /// and the ring has room. Otherwise does nothing and returns false.
     ///
     /// # Safety
-    /// So many bytes are valid for reads, and `peer` is not this process.
+    /// `len` bytes at `from` are valid for reads, and `peer` is not this process.
     #[inline(always)]
     pub unsafe fn send_express(&self, peer: usize, header: &Header, from: *const u8, len: usize) -> bool {
         let State::Whole(state) = &self.state else { return false };
@@ -113,10 +113,10 @@ impl Vni {
         sent == Some(true)
     }
 
-    /// Sends. Returns `None` if the send is complete; otherwise the request, made by `request`, that will be.
+    /// Sends. Returns `None` if the send is complete; otherwise its request, which `request` makes.
     ///
     /// # Errors
-    /// What `request` says: nothing is sent then.
+    /// The error of `request`; nothing is sent then.
     #[inline]
     pub fn send(
         &self,
@@ -159,7 +159,7 @@ impl Vni {
         run!(self, Main, core => core.send_into(id, args));
     }
 
-    /// Receives: takes the message if it is here already, otherwise posts the receive.
+    /// Receives: takes the message if it has arrived, otherwise posts the receive.
     #[inline(always)]
     pub fn receive(&self, id: RequestId, key: Key) {
         match &self.state {
@@ -172,7 +172,7 @@ impl Vni {
         }
     }
 
-    /// Receives a message that was taken out of matching before.
+    /// Receives a message that [`take`](Self::take) removed before.
     pub fn receive_matched(&self, id: RequestId, buffer: Buffer, key: Key, message: Message) {
         run!(self, Main, core => core.receive_matched(id, buffer, &key, message));
     }
@@ -198,17 +198,17 @@ impl Vni {
         Direct::Nothing
     }
 
-    /// The oldest message here that a receive with this key matches: what it is, and how many bytes of data it has.
+    /// The oldest unexpected message that a receive with this key matches: its exact key and its bytes of data.
     pub fn peek(&self, key: Key) -> Option<(Key, u64)> {
         look!(self, core => core.peek(&key))
     }
 
-    /// As [`peek`](Self::peek), and takes it out: for [`receive_matched`](Self::receive_matched).
+    /// As [`peek`](Self::peek), and removes the message: for [`receive_matched`](Self::receive_matched).
     pub fn take(&self, key: Key) -> Option<(Key, Message)> {
         look!(self, core => core.take(&key))
     }
 
-    /// Has a prober told of the next message that a receive with this key matches. False if there is one here.
+    /// Registers a prober for the next message that a receive with this key matches. False if one has arrived.
     ///
     /// # Safety
     /// As [`Probers::add`](heddle_objects::probers::Probers::add).
@@ -217,28 +217,28 @@ impl Vni {
         look!(self, core => unsafe { core.add_prober(key, prober) })
     }
 
-    /// Takes a prober out. False if it was told.
+    /// Removes a prober. False if it was signalled.
     pub fn remove_prober(&self, key: Key, prober: Asleep) -> bool {
         look!(self, core => core.remove_prober(key, prober))
     }
 
-    /// Takes back a posted receive, if it was not matched yet; it completes as cancelled.
+    /// Cancels a posted receive that was not matched yet.
     pub fn cancel_receive(&self, id: RequestId) {
         run!(self, Main, core => core.cancel_receive(id));
     }
 
-    /// Has something done when other operations are over.
+    /// Adds work that waits for the end of other operations.
     pub fn follow(&self, sequel: Box<dyn Sequel>) {
         run!(self, Main, core => core.rendezvous(Path::Main, move |rendezvous| rendezvous.follow(sequel)));
     }
 
-    /// Leaves a request that is under way to itself.
+    /// Keeps a freed request that is active until it is complete.
     pub fn abandon(&self, id: RequestId) {
         run!(self, Main, core => core.rendezvous(Path::Main, move |rendezvous| rendezvous.abandon(id)));
     }
 
-    /// Runs something about requests that no other thread may do at the same time: what the program itself completes it may
-    /// also free. Returns what `operation` does: the request to be completed, and something for the caller.
+    /// Runs an operation on requests in the rendezvous critical section, since the program may complete and free a generalized
+    /// request at the same time. `operation` returns the request to complete, and a value for the caller.
     pub fn settle<R: Send>(&self, operation: impl FnOnce() -> (Option<RequestId>, R) + Send) -> R {
         run!(self, Main, core => core.settle(operation))
     }

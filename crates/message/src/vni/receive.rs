@@ -1,4 +1,4 @@
-//! From the wire, or from the unexpected set, to a receive.
+//! From the ring, or from the unexpected messages, to a receive.
 
 use super::core::{Core, MatchingShard};
 use super::message::{Content, Message};
@@ -16,7 +16,7 @@ use heddle_spec::constants as mpi;
 use heddle_transport::{Garbage, Header, Incoming};
 
 impl<S: Rules> Core<S> {
-    /// A message has arrived. The caller is in the section of arrivals.
+    /// Handles a message that has arrived. The caller is in the critical section of arrivals.
     #[inline]
     pub(crate) fn arrive(&self, peer: usize, message: &Incoming) {
         let header = &message.header;
@@ -53,7 +53,7 @@ impl<S: Rules> Core<S> {
         }
     }
 
-    /// A message has arrived that continues an operation which has begun.
+    /// Handles a message that continues an operation under way.
     fn answer_arrives(&self, peer: usize, message: &Incoming) {
         match message.header.kind {
             wire::CTS => self.clear_to_send(self.check_cts(peer, Cts::from_bytes(message.payload()))),
@@ -75,8 +75,8 @@ impl<S: Rules> Core<S> {
         }
     }
 
-    /// The receive that a message matches, whose in-flight state is the caller's from now on; or the message is kept, as `stored` makes
-    /// it.
+    /// Takes out the receive that a message matches; the caller has its in-flight state from then on. If there is none, the
+    /// message that `stored` makes is added to the unexpected messages.
     #[inline(always)]
     fn meet(&self, header: &Header, stored: impl FnOnce() -> Message) -> Option<(RequestId, Key)> {
         let key = Key { context: header.context, envelope: header.envelope };
@@ -95,7 +95,7 @@ impl<S: Rules> Core<S> {
         )
     }
 
-    /// The receive that a message matches, whose in-flight state is the caller's from now on.
+    /// Takes out the receive that a message matches; the caller has its in-flight state from then on.
     #[inline(always)]
     fn match_arrival(shard: &mut MatchingShard, key: &Key) -> Option<RequestId> {
         let receive = shard.matching.match_arrival(key);
@@ -106,7 +106,7 @@ impl<S: Rules> Core<S> {
         receive
     }
 
-    /// A message that has come to a matching where somebody else is: that thread gives it to its receive, or keeps it.
+    /// Matches a message within the critical section of another thread, which runs this for the caller.
     pub(crate) fn meet_later(
         &self,
         key: Key,
@@ -123,7 +123,7 @@ impl<S: Rules> Core<S> {
         }
     }
 
-    /// Receives: takes the message if it is here already, otherwise posts the receive.
+    /// Receives: takes the message if it has arrived, otherwise posts the receive.
     #[inline(always)]
     pub(crate) fn receive(&self, id: RequestId, key: Key) {
         let here = self.matching_shard(key.context).with_or_leave(
@@ -138,7 +138,7 @@ impl<S: Rules> Core<S> {
         }
     }
 
-    /// A receive that has come to a matching where somebody else is: that thread gives it its message, or posts it.
+    /// Receives within the critical section of another thread, which runs this for the caller.
     fn receive_later(&self, id: RequestId, key: Key) -> impl FnOnce(&mut MatchingShard) + Send + use<S> {
         let lasting = Lasting(self);
         move |shard: &mut MatchingShard| {
@@ -150,18 +150,18 @@ impl<S: Rules> Core<S> {
         }
     }
 
-    /// The oldest message here that a receive with this key matches: what it is, and how many bytes of data it has.
+    /// The oldest unexpected message that a receive with this key matches: its exact key and its bytes of data.
     pub(crate) fn peek(&self, key: &Key) -> Option<(Key, u64)> {
         self.matching_shard(key.context)
             .look(|shard| shard.matching.peek(key).map(|(exact, message)| (exact, message.bytes())))
     }
 
-    /// As [`peek`](Self::peek), and takes it out.
+    /// As [`peek`](Self::peek), and removes the message.
     pub(crate) fn take(&self, key: &Key) -> Option<(Key, Message)> {
         self.matching_shard(key.context).look(|shard| shard.matching.take(key))
     }
 
-    /// Has a prober told of the next message that a receive with this key matches. False if there is one here.
+    /// Registers a prober for the next message that a receive with this key matches. False if one has arrived.
     ///
     /// # Safety
     /// As [`Probers::add`](heddle_objects::probers::Probers::add).
@@ -176,12 +176,12 @@ impl<S: Rules> Core<S> {
         })
     }
 
-    /// Takes a prober out. False if it was told.
+    /// Removes a prober. False if it was signalled.
     pub(crate) fn remove_prober(&self, key: Key, prober: Asleep) -> bool {
         self.matching_shard(key.context).look(|shard| shard.probers.remove(prober))
     }
 
-    /// Receives a message that was taken out of matching before.
+    /// Receives a message that `take` removed before (`MPI_Mrecv`).
     pub(crate) fn receive_matched(&self, id: RequestId, buffer: Buffer, key: &Key, message: Message) {
         // SAFETY: the request was just taken and is not issued yet; the caller holds the datatype.
         unsafe { request::set_buffer(id, buffer) };
@@ -192,7 +192,7 @@ impl<S: Rules> Core<S> {
         self.accept(id, key, message);
     }
 
-    /// Gives a message of the unexpected set to a receive. Both are the caller's.
+    /// Delivers an unexpected message to a receive. The caller has both.
     fn accept(&self, id: RequestId, key: &Key, message: Message) {
         match message.content {
             Content::Small { len, data } => self.deliver(id, key, &data[..usize::from(len)]),
@@ -232,13 +232,13 @@ impl<S: Rules> Core<S> {
         self.completed(part);
     }
 
-    /// Tells the sender that the receiver has everything, or has matched its synchronous message.
+    /// Tells the sender that its message was copied, or its synchronous message matched.
     pub(crate) fn tell_sender(&self, peer: usize, sender: RequestId) {
         self.send_control(peer, wire::FIN, wire::to_bytes([u64::from(sender), 0, 0]));
     }
 }
 
-/// The message that a receive matches, if it is here; otherwise the receive is posted.
+/// Removes and returns the unexpected message that a receive matches; if there is none, posts the receive.
 #[inline(always)]
 fn take_or_post(shard: &mut MatchingShard, id: RequestId, key: Key) -> Option<(Key, Message)> {
     let matching = &mut shard.matching;
@@ -253,7 +253,7 @@ fn take_or_post(shard: &mut MatchingShard, id: RequestId, key: Key) -> Option<(K
     None
 }
 
-/// A core, for an operation that another thread runs in one of its sections.
+/// A core, for an operation that another thread runs in one of its critical sections.
 struct Lasting<S: Rules>(*const Core<S>);
 
 // SAFETY: operations are left only to threads of cores that many threads share.

@@ -1,4 +1,4 @@
-//! What the threads do that serve VNIs under execution `offload`.
+//! Turns of the offload threads.
 
 use super::core::Core;
 use super::interface::{State, Vni};
@@ -6,19 +6,19 @@ use super::step::{Entry, Step};
 use heddle_model::{Turn, Whole};
 use heddle_sync::{Next, WaitPolicy, Waiter};
 
-/// What came of a turn.
+/// The result of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Served {
     /// There was nothing to do.
     Nothing,
     /// Operations were run, or progress was made.
     Something,
-    /// Another thread is at it.
+    /// Another thread has the turn.
     ByAnother,
 }
 
 impl Vni {
-    /// Runs what was posted and makes progress, if nobody else does now.
+    /// Runs posted operations and makes progress, unless another thread does.
     pub fn serve(&self) -> Served {
         match self.take_turn().map(|turn| self.serve_in(turn)) {
             Some(true) => Served::Something,
@@ -27,13 +27,13 @@ impl Vni {
         }
     }
 
-    /// As [`serve`](Self::serve), but waits for whoever is at it. Returns whether there was anything to do.
+    /// As [`serve`](Self::serve), but waits for the other thread. Returns whether there was anything to do.
     #[cold]
     pub fn serve_for_certain(&self, wait: WaitPolicy) -> bool {
         self.await_turn(wait).is_some_and(|turn| self.serve_in(turn))
     }
 
-    /// No operations will come any more.
+    /// Closes the queue: no operation is posted after this.
     pub fn close(&self) {
         if let State::Whole(state) = &self.state {
             state.close();
@@ -52,7 +52,7 @@ impl Vni {
         }
     }
 
-    /// Waits for a turn: others' are short. `None` if the VNI is not served at all.
+    /// Waits for a turn; turns are short. `None` if no offload thread serves the VNI.
     fn await_turn(&self, wait: WaitPolicy) -> Option<Turn<'_, Core<Whole>>> {
         let State::Whole(state) = &self.state else { return None };
         let mut waiter = Waiter::new(&WaitPolicy { park: false, ..wait }, 1);

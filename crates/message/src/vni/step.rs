@@ -1,4 +1,4 @@
-//! Progress on a VNI: one look for something to do, and doing it.
+//! Progress on a VNI: one step polls and handles what it finds.
 
 use super::core::Core;
 use super::rendezvous_state::RendezvousState;
@@ -11,7 +11,7 @@ use heddle_model::{Path, SectionOf};
 /// Messages taken from one sender before the others get their turn.
 const POLL_BUDGET: usize = 32;
 
-/// What came of a look.
+/// The result of a step.
 #[derive(Debug)]
 pub(crate) enum Step {
     Nothing,
@@ -22,14 +22,14 @@ pub(crate) enum Step {
     Push(Push),
 }
 
-/// How a section is entered by who looks for something to do.
+/// How a step enters a critical section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Entry {
-    /// Only if nobody else is in it.
+    /// Only if it is free.
     Try,
-    /// The same; if somebody is, then something happens, so this is no time to sleep.
+    /// Only if it is free; if not, the step reports that something happens, so that the caller does not sleep.
     TryForCertain,
-    /// For certain.
+    /// Waits for it.
     Wait,
 }
 
@@ -46,7 +46,7 @@ impl Entry {
         }
     }
 
-    /// Whether something happened, as seen by who did something inside, or did not get there.
+    /// Whether something happened, from the result of a critical section that was entered or not.
     #[inline(always)]
     pub(crate) fn happened(self, inside: Option<bool>) -> bool {
         inside.unwrap_or(self == Entry::TryForCertain)
@@ -54,7 +54,7 @@ impl Entry {
 }
 
 impl<S: Rules> Core<S> {
-    /// Looks for something to do, and does it.
+    /// One step of progress.
     #[inline]
     pub(crate) fn step(&self, entry: Entry) -> Step {
         let completed_before = self.completions();
@@ -68,7 +68,7 @@ impl<S: Rules> Core<S> {
         if happened { Step::Happened } else { Step::Nothing }
     }
 
-    /// Takes what has arrived, and sends what waits for room.
+    /// Handles messages that have arrived, and sends queued ones.
     #[inline]
     pub(crate) fn poll(&self, entry: Entry) -> bool {
         let arrived = entry.enter(
@@ -97,7 +97,7 @@ impl<S: Rules> Core<S> {
         }
     }
 
-    /// Does what can be done for large messages, flushes and abandoned requests.
+    /// Advances rendezvous transfers, flushes and freed requests.
     fn advance(&self, rendezvous: &mut RendezvousState) -> Step {
         let mut happened = self.pump_streams(rendezvous);
         happened |= self.run_sequels(rendezvous);
@@ -112,7 +112,7 @@ impl<S: Rules> Core<S> {
         if happened || !rendezvous.pulls.is_empty() { Step::Happened } else { Step::Nothing }
     }
 
-    /// Does what was to be done after operations that are over.
+    /// Runs the deferred work that is due.
     fn run_sequels(&self, rendezvous: &mut RendezvousState) -> bool {
         let due = rendezvous.due_sequels();
         let happened = !due.is_empty();
@@ -124,7 +124,7 @@ impl<S: Rules> Core<S> {
         happened
     }
 
-    /// Counts what was done on the progress path since so many operations were complete.
+    /// Counts the operations completed by this step; `completed_before` were complete when it began.
     #[inline]
     fn count_progress(&self, completed_before: u64) {
         if !S::PARTED {

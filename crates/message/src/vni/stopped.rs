@@ -1,4 +1,4 @@
-//! Tests: under `lock-free` a thread that is stopped inside keeps no other one in its call.
+//! Tests: under `lock-free` a thread that is stopped in a critical section blocks no other thread's call.
 
 use super::Vni;
 use super::core::Core;
@@ -27,7 +27,7 @@ fn core(vni: &Vni) -> &Core<LockFree> {
     }
 }
 
-/// Runs `others` while a thread is stopped in `inside`, which stops where it calls what it is given.
+/// Runs `others` while a thread is stopped within `inside`, at the call of its argument.
 fn while_stopped(inside: impl FnOnce(&dyn Fn()) + Send, others: impl FnOnce()) {
     let (stopped, go_on) = (Barrier::new(2), Barrier::new(2));
     thread::scope(|scope| {
@@ -43,7 +43,7 @@ fn while_stopped(inside: impl FnOnce(&dyn Fn()) + Send, others: impl FnOnce()) {
     });
 }
 
-/// At its end the stopped thread goes on, also if that is by a panic.
+/// Lets the stopped thread go on when dropped, also by a panic.
 struct Released<'a>(&'a Barrier);
 
 impl Drop for Released<'_> {
@@ -63,8 +63,8 @@ fn are_complete(ids: &[RequestId]) -> bool {
     ids.iter().all(|id| request::is_complete(*id))
 }
 
-/// Receives and messages that meet while a thread is stopped in their matching: each call returns; who was stopped gives
-/// all of them what is theirs, or leaves the rest to who looks next, which it tells.
+/// Receives and messages that come while a thread is stopped in their matching shard: each call returns. The stopped thread
+/// completes them all when it goes on, or leaves the rest to the next thread that polls, which it wakes.
 fn nobody_waits_for_the_matching(limit: u32) {
     let [(_, sender), (fabric, receiver)] = pair(&Model { combining_limit: limit, ..lock_free() });
     let mut into = [[0; 100]; 6];

@@ -1,4 +1,4 @@
-//! Large messages under way: copies to be made, pieces to be sent.
+//! Rendezvous transfers under way: copies to make, pieces to send.
 
 use super::wire::Rts;
 use crate::matching::Key;
@@ -10,7 +10,7 @@ use std::io;
 /// A length of time.
 pub(super) type Nanoseconds = u64;
 
-/// A copy to be made from another process's memory, outside of all sections. Who has it has the in-flight state of its receive.
+/// A copy to make from another process's memory, outside all critical sections. Its owner has the in-flight state of the receive.
 #[derive(Debug)]
 pub(crate) struct Pull {
     pub receive: RequestId,
@@ -21,7 +21,7 @@ pub(crate) struct Pull {
     pub rts: Rts,
     pub local: *mut u8,
     pub len: usize,
-    /// When to pull although the sender has not begun to wait.
+    /// The time from which to pull even if the sender does not wait in MPI.
     pub hope_until_ns: u64,
     /// Bytes that the receiver copies: all, or the front half.
     pub share: usize,
@@ -43,7 +43,7 @@ impl Pull {
     }
 }
 
-/// A message that is being sent in pieces.
+/// A message that is sent in pieces.
 #[derive(Debug)]
 pub(crate) struct Stream {
     pub send: RequestId,
@@ -69,13 +69,13 @@ pub(crate) struct SplitCopy {
     pub key: Key,
     pub peer: usize,
     pub rts: Rts,
-    /// When the sender was asked for its half.
+    /// The time of the request for the sender's half.
     pub asked_ns: u64,
-    /// Whether the copy of each half went well, once it is over.
+    /// For each half `None` until its copy has ended, then whether it succeeded.
     pub over: [Option<bool>; 2],
 }
 
-/// The rear half of a send, to be copied to the receiver's memory, outside of all sections.
+/// The rear half of a send, to copy to the receiver's memory, outside all critical sections.
 #[derive(Debug)]
 pub(crate) struct Push {
     pub send: RequestId,

@@ -1,4 +1,4 @@
-//! What a VNI knows of the threads that wait on it or test for its messages.
+//! The threads that wait on a VNI, and the time of the last poll by a test.
 
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_platform::{Native, Platform};
@@ -6,13 +6,13 @@ use heddle_sync::{CachePadded, Leadership, WaitPolicy};
 use std::cell::Cell;
 use std::time::Duration;
 
-/// A sleeper looks around at least this often, so that a lost message of a dying job cannot hold it for ever.
+/// A sleeper polls at least this often, so that a message lost by a dying job cannot hold it for ever.
 pub const LONGEST_SLEEP: Duration = Duration::from_millis(100);
 
-/// How those wait who are not alone: a short spin, since the cores are for those who make progress.
+/// How waiting threads other than the leader wait: a short spin, since the cores are for threads that make progress.
 const IN_A_CREW: WaitPolicy = WaitPolicy { spin_ns: WaitPolicy::DEFAULT.spin_ns / 10, ..WaitPolicy::DEFAULT };
 
-/// Those who wait on a VNI: one leads, the others sleep.
+/// The threads that wait on a VNI: one leads, the others sleep.
 #[derive(Debug)]
 pub struct Crew(pub Leadership);
 
@@ -22,15 +22,15 @@ impl Default for Crew {
     }
 }
 
-/// When a VNI was last looked at for a test, in ticks.
+/// The time of the last poll by a test, in ticks.
 #[derive(Debug, Default)]
 pub struct LastLook(pub CachePadded<AtomicU64>);
 
-/// For how long a tester relies on another one's look.
+/// For how long a test relies on another one's poll.
 pub(super) const GRACE_NS: u64 = 500;
 
 impl LastLook {
-    /// Whether the calling tester is to look, since nobody else does. `waited_for` says whether threads wait here.
+    /// Whether the calling test must poll, since no other thread does. `waited_for` says whether threads wait here.
     #[inline]
     pub fn is_due(&self, own: &Cell<u64>, waited_for: bool) -> bool {
         // Relaxed, here and below: a hint.
