@@ -1,4 +1,4 @@
-//! The end of a job by `MPI_Abort` or by an error that nobody handles.
+//! The end of a job by `MPI_Abort` or by an unhandled error.
 
 use crate::process;
 use std::io::Write;
@@ -34,7 +34,7 @@ pub fn abort(code: i32, text: &str, short: &str) -> ! {
     unsafe { libc::_exit(exit_status(code)) }
 }
 
-/// A status that says failure to those who look at 8 bits of it.
+/// An exit status whose low 8 bits are not 0.
 fn exit_status(code: i32) -> i32 {
     match code & 0xff {
         0 => 1,

@@ -154,7 +154,7 @@ impl Drop for ErrhandlerCell {
 mod tests {
     use super::*;
 
-    /// Stable Rust cannot define a C-variadic function; what it is called with beyond the two goes unread.
+    /// Stable Rust cannot define a C-variadic function; arguments after the first two are not read.
     unsafe extern "C" fn ignore(_object: *mut usize, _code: *mut c_int) {}
 
     fn handler() -> HandlerFunction {

@@ -1,4 +1,4 @@
-//! Error codes: the standard's classes, which are codes too, and what the program adds (MPI 5.0, sections 9.4, 9.5).
+//! Error codes: the standard's classes, which are codes too, and those that the program adds (MPI 5.0, sections 9.4, 9.5).
 
 use crate::error::{Error, Result};
 use crate::error_text::text_of_class;

@@ -1,4 +1,4 @@
-//! What the standard's error classes mean, in our words.
+//! The messages of the standard's error classes.
 
 use heddle_spec::constants::*;
 

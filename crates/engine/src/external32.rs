@@ -7,7 +7,7 @@ use heddle_spec::constants as mpi;
 /// How one undivided part of a basic type is converted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Scalar {
-    /// So many bytes, in the other order.
+    /// As many bytes as given, in reverse order.
     Swapped(usize),
     /// A signed integer of 8 bytes that has 4.
     Long,
@@ -193,7 +193,7 @@ pub fn packed_len(datatype: &Datatype, count: i64) -> Option<i64> {
     if count < 0 { None } else { len.checked_mul(count) }
 }
 
-/// Packs `count` items at `from`; `to` is as long as [`packed_len`] says.
+/// Packs `count` items at `from`; `to` has [`packed_len`] bytes.
 ///
 /// # Safety
 /// As [`Datatype::pack`].
@@ -213,7 +213,7 @@ pub unsafe fn pack(datatype: &Datatype, from: *const u8, count: i64, to: &mut [u
     }
 }
 
-/// Unpacks `count` items to `to`; `from` is as long as [`packed_len`] says.
+/// Unpacks `count` items to `to`; `from` has [`packed_len`] bytes.
 ///
 /// # Safety
 /// As [`Datatype::unpack`].

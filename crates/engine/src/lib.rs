@@ -6,7 +6,7 @@
 //! | module | idea |
 //! |---|---|
 //! | [`error`], [`error_code`] | what goes wrong |
-//! | [`process`] | what a process knows of itself |
+//! | [`process`] | the process: its world, thread level and main thread |
 //! | [`group`], [`info`], [`op`], [`errhandler`], [`attribute`], [`topology`] | objects, and what hangs on them |
 //! | `lifetime` | the lifetime in use, and the collector |
 //! | [`datatype`], [`external32`] | datatypes behind handles |
@@ -43,7 +43,7 @@ pub mod topology;
 
 pub use heddle_message::{buffer, domain, error};
 
-/// Operations under way, as far as the C interface deals with them.
+/// Requests, for the C interface.
 pub mod request {
     pub use heddle_message::request::{Attachment, Canceller, Outcome, SEND_DONE, handle_of_index};
 }

@@ -13,7 +13,7 @@ static COLLECTOR: OnceLock<Collector> = OnceLock::new();
 /// Whether freed objects are never destroyed.
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-/// Takes over what the model chose. The tables are those of the objects that are collected.
+/// Puts the model's choice in force. The tables are those of the objects that are collected.
 pub(crate) fn configure(model: &Model, tables: &'static [&'static dyn Collected]) {
     let collector = COLLECTOR.get_or_init(|| Collector::new(tables));
     collector.set_threshold(match model.collect_threshold {
@@ -41,7 +41,7 @@ pub(crate) fn before_creation() {
     }
 }
 
-/// Collects what can be collected.
+/// Runs one collection.
 pub(crate) fn collect_now() {
     if let Some(collector) = COLLECTOR.get() {
         counters::count(Event::Collection, 1);
@@ -49,7 +49,7 @@ pub(crate) fn collect_now() {
     }
 }
 
-/// Hands the words of all requests to `root`, unless requests count their references. Returns how many slots it looked at.
+/// Passes the words of all requests to `root`, unless requests count their references. Returns the number of slots read.
 fn requests_of_calls(root: &mut dyn FnMut(usize)) -> usize {
     if request::requests_count() { 0 } else { request::roots(root) }
 }

@@ -6,7 +6,7 @@ use heddle_objects::table::{Kind, Ref, Table};
 use heddle_spec::constants as mpi;
 use std::ffi::{c_int, c_void};
 
-/// `MPI_User_function`: computes `inout = in OP inout` on so many elements of a datatype.
+/// `MPI_User_function`: computes `inout = in OP inout` on `count` elements of a datatype.
 pub type UserFunction = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_int, *mut usize);
 
 /// `MPI_User_function_c`: the same with large counts.
@@ -108,7 +108,7 @@ impl OpRef {
 /// Frees an operator; reductions that use it go on to their end.
 ///
 /// # Errors
-/// `MPI_ERR_OP` for a predefined operator, or for what is none.
+/// `MPI_ERR_OP` for a predefined operator, or for an invalid handle.
 pub fn free(handle: usize) -> Result<()> {
     if let Some(op) = Op::from_handle(handle) {
         let message = format!("{} is predefined and cannot be freed", op.name());

@@ -1,4 +1,4 @@
-//! What a process knows of itself once `MPI_Init` has run.
+//! The process after `MPI_Init`: its world, thread level and main thread.
 
 use crate::error::Result;
 use heddle_bootstrap::World;
@@ -18,7 +18,7 @@ static PROCESS: OnceLock<Process> = OnceLock::new();
 /// The process, if MPI is initialised and not finalized.
 ///
 /// # Errors
-/// `MPI_ERR_OTHER` naming what is wrong.
+/// `MPI_ERR_OTHER`, with the reason.
 pub fn current() -> Result<&'static Process> {
     domain::current()?;
     let Some(process) = ever() else { unreachable!("the process is described before its domain is opened") };

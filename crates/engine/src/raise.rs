@@ -9,7 +9,7 @@ use heddle_message::{domain, request};
 use heddle_spec::constants as mpi;
 use std::ffi::c_int;
 
-/// Whose error handler is to be called: an object by its handle.
+/// The object whose error handler is called, by its handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Object {
     /// A communicator's.
@@ -24,7 +24,7 @@ pub enum Object {
     Request(usize),
     /// That of the communicator a matched message belongs to.
     Message(usize),
-    /// This error handler itself, given by the program for what has no object yet.
+    /// This error handler, which the program gave for a call that has no object yet.
     Errhandler(usize),
     /// No object: the one of `MPI_COMM_SELF`.
     Default,
@@ -32,7 +32,7 @@ pub enum Object {
     Returned,
 }
 
-/// The error handler and what it is called with.
+/// The error handler and its arguments.
 struct Called {
     handler: usize,
     object: usize,
@@ -71,7 +71,7 @@ fn called(object: Object, error: &Error) -> Called {
     comm.map_or_else(default_handler, |comm| of_comm(&comm))
 }
 
-/// Calls the error handler responsible for an error of a function of MPI; returns what the function is to return.
+/// Calls the error handler for an error of an MPI function; returns the function's return value.
 #[cold]
 pub fn handle(object: Object, function: &str, error: &Error) -> c_int {
     if object == Object::Returned {

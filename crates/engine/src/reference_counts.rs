@@ -29,7 +29,7 @@ fn add(kind: Kind, word: &AtomicU64, addend: u64) {
 const UP: u64 = 1;
 const DOWN: u64 = u64::MAX;
 
-/// Takes over what the model chose, before there are requests.
+/// Puts the model's choice in force, before there are requests.
 pub(crate) fn configure(model: &Model, sections: &Sections) {
     if model.reference_counts == Choice::Locked {
         count_in_sections(|| {

@@ -1,4 +1,4 @@
-//! The table of what was counted, which each process prints in the end if `HEDDLE_STATS` says so.
+//! The table of counters, which each process prints at its end if `HEDDLE_STATS` is set.
 
 use heddle_message::domain::Domain;
 use heddle_model::counters::{self, Entry, Event, Section, SectionTotals};

@@ -136,7 +136,7 @@ impl Keyval {
         )
     }
 
-    /// The value for a duplicate of the object with this handle, if there is to be one.
+    /// The value for a duplicate of the object with this handle, if the copy callback gives one.
     pub(super) fn copy(&self, handle: usize, value: usize) -> Result<Option<usize>> {
         let callback = match self.copy {
             Copy::Never => return Ok(None),

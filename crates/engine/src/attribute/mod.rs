@@ -71,7 +71,7 @@ impl Attributes {
     /// Sets the value with a keyval of the object with this handle. A value that is there is deleted first.
     ///
     /// # Errors
-    /// `MPI_ERR_KEYVAL`; what the delete callback of the old value says, which then stays.
+    /// `MPI_ERR_KEYVAL`; the error of the delete callback of the old value, which then stays.
     pub fn set(&self, target: Target, handle: usize, number: i32, value: usize) -> Result<()> {
         let keyval = match self.find(target, number) {
             Some(old) => old.keyval,
@@ -87,7 +87,7 @@ impl Attributes {
     /// Deletes the value with a keyval.
     ///
     /// # Errors
-    /// `MPI_ERR_KEYVAL` if there is no such keyval, or no value with it; what the delete callback says.
+    /// `MPI_ERR_KEYVAL` if there is no such keyval, or no value with it; the error of the delete callback.
     pub fn delete(&self, target: Target, handle: usize, number: i32) -> Result<()> {
         let keyval = match self.find(target, number) {
             Some(attribute) => attribute.keyval,
@@ -105,7 +105,7 @@ impl Attributes {
     /// Deletes all values, the one set last first: the object is about to be freed.
     ///
     /// # Errors
-    /// What the first delete callback says that fails; its value and those set before it stay.
+    /// The error of the first delete callback that fails; its value and those set before it stay.
     pub fn delete_all(&self, handle: usize) -> Result<()> {
         loop {
             let Some(last) = self.lock().pop() else { return Ok(()) };
@@ -113,11 +113,11 @@ impl Attributes {
         }
     }
 
-    /// Copies to a new object what the copy callbacks want to be copied, in the order of setting. `handle` is that of
+    /// Copies to a new object the attributes whose copy callbacks ask for it, in the order of setting. `handle` is that of
     /// the old object.
     ///
     /// # Errors
-    /// What the first copy callback says that fails; what was copied until then is there.
+    /// The error of the first copy callback that fails; the attributes copied before it stay.
     pub fn copy_all(&self, handle: usize, new: &Attributes) -> Result<()> {
         let old = self.lock().clone();
         for Attribute { keyval, value } in old {
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
     use std::ffi::{c_int, c_void};
 
-    /// What the callbacks of a test did, and whether they fail.
+    /// The calls of a test's callbacks, and whether the callbacks fail.
     #[derive(Default)]
     struct Log {
         deleted: Vec<usize>,

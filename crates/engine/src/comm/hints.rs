@@ -4,8 +4,8 @@
 //! | hint | values | what comes of it |
 //! |---|---|---|
 //! | `heddle_vni` | a number below that of the VNIs, or `default` | all messages are on this VNI |
-//! | `mpi_assert_no_any_tag`, `mpi_assert_no_any_source` | `true`, `false` | messages are spread over VNIs; wildcards are refused |
-//! | `mpi_assert_exact_length`, `mpi_assert_allow_overtaking` | `true`, `false` | nothing: what they permit is not made use of |
+//! | `mpi_assert_no_any_tag`, `mpi_assert_no_any_source` | `true`, `false` | messages are sharded over VNIs; wildcards are refused |
+//! | `mpi_assert_exact_length`, `mpi_assert_allow_overtaking` | `true`, `false` | none |
 //!
 //! Those that concern the VNIs ([`Choice`]) have an effect where a communicator is made, if all its members
 //! give the same: messages that are under way must not lose their VNI. Later, `MPI_Comm_set_info` ignores `heddle_vni`; it
@@ -67,7 +67,7 @@ impl Comm {
     }
 }
 
-/// What a program's hints say, for processes with so many VNIs. Unknown values are ignored.
+/// The meaning of a program's hints, for processes with `vnis` VNIs. Unknown values are ignored.
 pub(crate) fn choice_of(hints: &Entries, vnis: usize) -> Choice {
     let value = |key: &str| hints.iter().rfind(|(known, _)| known == key).map(|(_, value)| value.as_str());
     let vni: Option<u32> = value(VNI).and_then(|text| text.parse().ok());
@@ -91,7 +91,7 @@ impl Comm {
         self.context().vni_wanted(domain.vnis().len(), key).map_err(|promise| self.broken_promise(promise))
     }
 
-    /// Checks that a receive or probe with this key keeps to what the program has promised for the communicator.
+    /// Checks a receive or probe with this key against the communicator's hints.
     ///
     /// # Errors
     /// `MPI_ERR_TAG` for `MPI_ANY_TAG`, `MPI_ERR_RANK` for `MPI_ANY_SOURCE`.

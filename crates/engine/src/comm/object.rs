@@ -58,7 +58,7 @@ impl Comm {
         comm
     }
 
-    /// What the message path knows of it.
+    /// The message path's part of it.
     #[inline(always)]
     pub(crate) fn context(&self) -> &Context {
         &self.context
@@ -92,7 +92,7 @@ impl Comm {
         self.name.try_lock().ok().map(|name| name.clone())
     }
 
-    /// Names it; what is longer than `MPI_MAX_OBJECT_NAME` allows is cut off.
+    /// Names it; a name longer than `MPI_MAX_OBJECT_NAME` allows is cut off.
     pub fn set_name(&self, name: &str) {
         let name = &name[..name.floor_char_boundary(mpi::MPI_MAX_OBJECT_NAME as usize - 1)];
         name.clone_into(&mut self.name.lock().unwrap_or_else(PoisonError::into_inner));

@@ -21,7 +21,7 @@ pub struct CommRef {
 // SAFETY: others may use the communicator while the call's thread holds it; it stays where it is.
 unsafe impl Sync for CommRef {}
 
-/// A communicator that something else than a call uses: counted, or kept by a request.
+/// A communicator that outlives the call: counted, or kept by a request.
 #[derive(Debug)]
 pub struct KeptComm(CommRef);
 
@@ -121,7 +121,7 @@ impl CommRef {
         }
     }
 
-    /// Shows the communicator of a handle to `look` at the least cost, if the handle is predefined or the calling thread used it
+    /// Passes the communicator of a handle to `look` at the least cost, if the handle is predefined or the calling thread used it
     /// last; otherwise nothing has happened. `look` must use no other communicator.
     #[inline(always)]
     pub(crate) fn peek<R>(handle: usize, look: impl FnOnce(&Comm) -> R) -> Option<R> {

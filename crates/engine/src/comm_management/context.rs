@@ -31,7 +31,7 @@ pub(super) mod tag {
 /// The channel of collective creations.
 pub(super) const COLLECTIVE: Channel = (Plane::Collective, tag::CONTEXT);
 
-/// What all members of a communicator want alike for a duplicate, at its rank 0; the others get anything. All call it.
+/// The hints that all members of a communicator agree on for a duplicate; valid at its rank 0 only. Collective.
 pub(super) fn agreed(parent: &CommRef, mine: Choice) -> Result<Choice> {
     let (rank, size) = (parent.rank(), parent.size());
     let mut choice = mine;

@@ -49,7 +49,7 @@ pub fn dist_graph_create(comm: &CommRef, edges: &[Edge], weighted: bool) -> Resu
     dist_graph_adjacent(comm, Neighbours { sources, destinations, weighted })
 }
 
-/// Sends to each rank what is for it; returns what all others have for this one, by their ranks.
+/// Sends to each rank its part; returns the parts from all others, by rank.
 fn exchange(comm: &CommRef, to_tell: &[Vec<Told>]) -> Result<Vec<Told>> {
     let word = datatype::from_handle(mpi::MPI_INT64_T)?;
     let mut out_counts: Vec<i64> =

@@ -15,7 +15,7 @@ use heddle_objects::table::Ref;
 /// `MPI_Comm_dup`.
 ///
 /// # Errors
-/// What a copy callback says.
+/// The error of a copy callback.
 pub fn dup(comm: &CommRef) -> Result<usize> {
     made(domain::current()?, comm, Choice::default(), &Entries::new())
 }

@@ -17,13 +17,13 @@ use heddle_message::domain;
 use heddle_spec::constants as mpi;
 use std::sync::Arc;
 
-/// What a process says in a split.
+/// A process's contribution to a split.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Wish {
     colour: i32,
     key: i32,
-    /// What the hints say of the VNIs.
+    /// The meaning of the hints for the VNIs.
     choice: u64,
 }
 

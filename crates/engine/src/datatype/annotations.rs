@@ -77,7 +77,7 @@ pub fn type_name(handle: usize) -> Result<String> {
     Ok(given.or(standard).unwrap_or_default())
 }
 
-/// Names a datatype; what is longer than `MPI_MAX_OBJECT_NAME` allows is cut off.
+/// Names a datatype; a name longer than `MPI_MAX_OBJECT_NAME` allows is cut off.
 ///
 /// # Errors
 /// `MPI_ERR_TYPE` for anything that is not a live datatype's handle.

@@ -23,7 +23,7 @@ fn insert_object(object: TypeObject) -> usize {
 /// Makes a copy of a datatype under a new handle, with those of its attributes that want to be copied.
 ///
 /// # Errors
-/// `MPI_ERR_TYPE`; what a copy callback of an attribute says.
+/// `MPI_ERR_TYPE`; the error of an attribute's copy callback.
 pub fn dup(handle: usize) -> Result<usize> {
     let copy = Datatype::dup(&to_build_on(handle)?)
         .map_err(|error| Error::new(mpi::MPI_ERR_TYPE, error.to_string()))?;
@@ -32,7 +32,7 @@ pub fn dup(handle: usize) -> Result<usize> {
     Ok(insert_object(new))
 }
 
-/// Frees a derived datatype. What is made from it, and communication under way, keeps its layout.
+/// Frees a derived datatype. Datatypes made from it, and communication under way, keep its layout.
 ///
 /// # Errors
 /// `MPI_ERR_TYPE`, also for predefined datatypes; what a delete callback of an attribute says, and then the datatype

@@ -144,7 +144,7 @@ impl Group {
         (0..count).chain(list.iter().copied())
     }
 
-    /// Ranks of this group as ranks of another one, `MPI_UNDEFINED` for who is not there. `MPI_PROC_NULL` stays.
+    /// Ranks of this group as ranks of another one, `MPI_UNDEFINED` for a process that is not in it. `MPI_PROC_NULL` stays.
     ///
     /// # Errors
     /// `MPI_ERR_RANK` if this group has no such rank.

@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Keys and values.
 pub type Entries = Vec<(String, String)>;
 
-/// What an info object holds. Any thread may read and change it.
+/// The keys and values of an info object. Any thread may read and change it.
 #[derive(Debug, Default)]
 pub struct Info(Mutex<Entries>);
 
@@ -29,7 +29,7 @@ const LONGEST_VALUE: usize = mpi::MPI_MAX_INFO_VAL as usize - 1;
 /// An info object in use.
 #[derive(Debug)]
 pub enum InfoRef {
-    /// `MPI_INFO_ENV`, with what it says now.
+    /// `MPI_INFO_ENV`, with its values at this time.
     Environment(Entries),
     /// Any other.
     Counted(Ref<Info>),
@@ -46,7 +46,7 @@ pub fn from_handle(handle: usize) -> Result<InfoRef> {
     INFOS.get(handle).map(InfoRef::Counted).ok_or_else(|| bad_handle(handle))
 }
 
-/// What the info object of a handle says; nothing for `MPI_INFO_NULL`. For arguments that are hints.
+/// The keys and values of a handle's info object; none for `MPI_INFO_NULL`. For arguments that are hints.
 ///
 /// # Errors
 /// `MPI_ERR_INFO`.
@@ -170,7 +170,7 @@ impl InfoRef {
     /// The key with a number, from 0.
     ///
     /// # Errors
-    /// `MPI_ERR_ARG` if there are not so many.
+    /// `MPI_ERR_ARG` if the index is out of range.
     pub fn key(&self, number: i32) -> Result<String> {
         self.read(|entries| {
             let key = entries.get(number as usize).map(|(key, _)| key.clone());

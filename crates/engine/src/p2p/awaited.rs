@@ -1,4 +1,4 @@
-//! What the completing calls wait for: requests, and messages to come.
+//! The events that completing calls and probes wait for: completion of requests, arrival of messages.
 
 use super::state::{Scan, State, is_over, scan, state};
 use crate::error::Result;
@@ -44,7 +44,7 @@ fn unwatch(handle: usize, watcher: &Watcher) {
     }
 }
 
-/// The completion of a first request; others are to be completed, too, before their waiter needs to run again.
+/// The completion of one of several requests, all of which must complete before the waiting thread needs to run.
 pub(super) struct FirstOfAll<'a> {
     pub(super) first: usize,
     pub(super) others: &'a [usize],
@@ -83,7 +83,7 @@ pub(super) struct AnyOf<'a> {
     handles: &'a [usize],
     /// The first pending one's: its waiter looks there anyway.
     vni: u32,
-    /// What the last look found.
+    /// The result of the last check.
     pub(super) found: Result<Scan>,
 }
 
@@ -133,7 +133,7 @@ pub(super) fn serve(domain: &Domain, mut last: u32) -> impl FnMut(u32) {
     }
 }
 
-/// The coming of a message that `look` finds.
+/// The arrival of a message that `look` finds.
 pub(super) struct Arrival<'a, F> {
     pub(super) domain: &'a Domain,
     pub(super) vni: u32,

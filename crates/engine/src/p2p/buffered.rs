@@ -93,7 +93,7 @@ impl Sequel for Flush {
     }
 }
 
-/// The VNI whose polls look after flushes: buffered sends of a process may be on any.
+/// The VNI whose polls complete flushes; a process's buffered sends may be on any.
 const FLUSH_VNI: u32 = 0;
 
 /// Starts waiting until all pending buffered sends have left; returns the handle of the request.

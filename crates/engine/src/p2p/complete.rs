@@ -48,7 +48,7 @@ pub fn wait(handle: &mut usize) -> Result<Outcome> {
     wait_with(handle, Outcome::clone)
 }
 
-/// Waits for one request and shows its outcome to `look`.
+/// Waits for one request and passes its outcome to `look`.
 ///
 /// # Errors
 /// `MPI_ERR_REQUEST`.
@@ -57,8 +57,8 @@ pub fn wait_with<R>(handle: &mut usize, look: impl FnOnce(&Outcome) -> R) -> Res
     wait_first(handle, &[], look)
 }
 
-/// The short way of a wait: if the request is a send that was complete when its call returned, or a complete request that needs
-/// nothing but to be released, shows the outcome to `look` and returns true. Otherwise nothing has happened.
+/// The express path of a wait: if the request is a send that was complete when its call returned, or a complete request that needs
+/// nothing but its release, passes the outcome to `look` and returns true. Otherwise does nothing and returns false.
 #[inline(always)]
 pub fn wait_express(handle: &mut usize, look: impl FnOnce(&Outcome)) -> bool {
     // Under a lock around calls the request's slot would be returned outside of it.
@@ -239,7 +239,7 @@ pub fn test_any(handles: &mut [usize]) -> Result<Any> {
 /// The result of waiting for some of several requests.
 #[derive(Debug)]
 pub enum Some_ {
-    /// So many were reported; whether any failed.
+    /// The number of requests reported, and whether any failed.
     Completed(usize, bool),
     /// There is none to wait for.
     Nothing,
@@ -293,7 +293,7 @@ pub fn test_some(handles: &mut [usize], report: impl FnMut(usize, &Outcome)) -> 
     collect_all(handles, report)
 }
 
-/// Frees a request; an operation that is under way goes on to its end.
+/// Frees a request; an active operation still completes.
 ///
 /// # Errors
 /// `MPI_ERR_REQUEST`.

@@ -1,4 +1,4 @@
-//! The short way of a small message: what a program sends most, at the fewest instructions.
+//! The express path: the most frequent kind of send, a small message, with the fewest instructions.
 //!
 //! It serves a standard send of at most [`INLINE_BYTES`] bytes of a predefined datatype to another process, on a communicator that
 //! the calling thread used last or that is predefined, while the VNI's critical section costs next to nothing. It checks all
@@ -31,7 +31,7 @@ pub struct SmallSend {
 const LOWEST_ADDRESS: usize = 4096;
 
 impl SmallSend {
-    /// Sends, if the short way serves; otherwise nothing has happened.
+    /// Sends, if the express path can; otherwise does nothing and returns false.
     ///
     /// # Safety
     /// The memory that the arguments describe is valid for reads, if they are valid at all.

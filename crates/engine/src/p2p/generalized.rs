@@ -54,7 +54,7 @@ pub(super) fn is_programs(id: RequestId) -> bool {
         && owner.attachment.as_ref().is_some_and(|attachment| attachment.canceller().is_some())
 }
 
-/// Frees a request that the program completes, or will complete. What is attached to it is to be dropped outside of all
+/// Frees a request that the program completes, or will complete. The caller drops its attachment outside all critical
 /// sections, since that may call a function of the program.
 pub(super) fn let_go(domain: &Domain, id: RequestId) -> Option<Box<dyn Attachment>> {
     domain.vni(request::vni_of(id)).settle(|| {

@@ -1,4 +1,4 @@
-//! Looking at the outcome of requests without freeing them (MPI 5.0, section 3.7.6).
+//! `MPI_Request_get_status`: the outcome of requests without freeing them (MPI 5.0, section 3.7.6).
 
 use super::complete::{Any, Some_};
 use super::state::{State, state};
@@ -25,7 +25,7 @@ fn outcome(handle: usize) -> Result<Outcome> {
     })
 }
 
-/// Looks at one request; `None` if it is not complete.
+/// The outcome of one request; `None` if it is not complete.
 ///
 /// # Errors
 /// `MPI_ERR_REQUEST`.
@@ -37,7 +37,7 @@ pub fn get_status(handle: usize) -> Result<Option<Outcome>> {
     })
 }
 
-/// Looks for any complete request.
+/// The first complete request.
 ///
 /// # Errors
 /// `MPI_ERR_REQUEST`.

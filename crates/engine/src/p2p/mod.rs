@@ -2,11 +2,11 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `send.rs` | sends in all modes; `express.rs`: the short way of small ones |
+//! | `send.rs` | sends in all modes; `express.rs`: the express path of small ones |
 //! | `receive.rs` | receives |
-//! | `probe.rs` | looking at messages before they are received; matched messages |
-//! | `complete.rs` | waiting for requests and testing them; `awaited.rs`: what is waited for |
-//! | `look.rs` | looking at the outcome of requests without freeing them |
+//! | `probe.rs` | probes, and matched messages |
+//! | `complete.rs` | waits and tests; `awaited.rs`: the events that they wait for |
+//! | `look.rs` | the outcome of requests without freeing them |
 //! | `generalized.rs` | requests that the program completes itself |
 //! | `persistent.rs` | requests that are started again and again |
 //! | `buffered.rs` | `MPI_Bsend` and the buffers it needs |

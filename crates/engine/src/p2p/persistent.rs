@@ -14,7 +14,7 @@ use heddle_message::vni::SendArgs;
 use heddle_spec::constants as mpi;
 use std::any::Any;
 
-/// What is to be started.
+/// The operation to start.
 #[derive(Debug)]
 enum Template {
     Nothing,

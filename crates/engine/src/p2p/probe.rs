@@ -1,4 +1,4 @@
-//! Looking at messages before they are received, and taking them out of matching (MPI 5.0, section 3.8).
+//! Probes and matched probes (MPI 5.0, section 3.8).
 
 use super::awaited::Arrival;
 use super::receive::check_source;
@@ -43,7 +43,7 @@ fn seen(key: &Key, bytes: u64) -> Outcome {
     Outcome { source: key.source(), tag: key.tag(), bytes, cancelled: false, error: None }
 }
 
-/// Where a probe looks, and for what.
+/// The VNI and key of a probe.
 struct Probe {
     domain: &'static Domain,
     vni: u32,
@@ -70,7 +70,7 @@ impl Probe {
         taken.map(|(exact, message)| (seen(&exact, message.bytes()), exact, message))
     }
 
-    /// Looks, and after an attempt at progress once more.
+    /// Checks for the message; if there is none, makes progress and checks again.
     fn try_once<T>(&self, look: impl Fn(&Probe) -> Option<T>) -> Option<T> {
         look(self).or_else(|| {
             self.domain.progress_for_test(self.vni);
@@ -78,7 +78,7 @@ impl Probe {
         })
     }
 
-    /// Looks until there is something.
+    /// Waits for the message.
     fn wait<T>(&self, look: impl Fn(&Probe) -> Option<T>) -> T {
         let mut found = None;
         let look = || {
@@ -100,7 +100,7 @@ fn message_object(comm: &CommRef, (outcome, exact, message): (Outcome, Key, Mess
     (MESSAGES.insert(object), outcome)
 }
 
-/// Says whether a message could be received now, and what it is.
+/// The message that a receive with these arguments would take now, if there is one.
 ///
 /// # Errors
 /// `MPI_ERR_RANK`.
@@ -111,7 +111,7 @@ pub fn iprobe(comm: &CommRef, source: i32, tag: i32) -> Result<Option<Outcome>> 
     Ok(Probe::new(comm, source, tag)?.try_once(Probe::peek))
 }
 
-/// Waits for a message and says what it is.
+/// Waits for a message and returns its envelope.
 ///
 /// # Errors
 /// `MPI_ERR_RANK`.
@@ -122,7 +122,7 @@ pub fn probe(comm: &CommRef, source: i32, tag: i32) -> Result<Outcome> {
     Ok(Probe::new(comm, source, tag)?.wait(Probe::peek))
 }
 
-/// Takes a message out of matching, if there is one: its handle and what it is.
+/// Removes a message from matching, if there is one; returns its handle and its envelope.
 ///
 /// # Errors
 /// `MPI_ERR_RANK`.

@@ -30,7 +30,7 @@ pub fn recv(comm: &CommRef, plane: Plane, buffer: Buffer, source: i32, tag: i32)
     recv_with(comm, plane, buffer, source, tag, Outcome::clone)
 }
 
-/// Blocking receive that shows its outcome to `look`.
+/// Blocking receive that passes its outcome to `look`.
 ///
 /// # Errors
 /// As [`recv`].

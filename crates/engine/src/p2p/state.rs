@@ -3,7 +3,7 @@
 use crate::error::Result;
 use heddle_message::request::{self, Found};
 
-/// What a request handle says about its operation.
+/// The state of a request handle's operation.
 pub(super) enum State {
     /// Null or inactive: nothing to wait for.
     Nothing,
@@ -28,7 +28,7 @@ pub(super) fn is_over(handle: usize) -> bool {
     !matches!(state(handle), Ok(State::Pending(_)))
 }
 
-/// What a scan over requests finds.
+/// The result of a scan over requests.
 pub(super) enum Scan {
     Complete(usize),
     Pending,

@@ -67,7 +67,7 @@ impl Cartesian {
     /// The rank at coordinates, one for each dimension.
     ///
     /// # Errors
-    /// `MPI_ERR_ARG` if a coordinate is outside of a dimension that is not a ring.
+    /// `MPI_ERR_ARG` if a coordinate is outside a dimension that is not periodic.
     pub fn rank(&self, coords: &[i32]) -> Result<i32> {
         let mut rank = 0;
         for (dimension, &coord) in coords.iter().enumerate() {

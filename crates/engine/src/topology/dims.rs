@@ -3,7 +3,7 @@
 //!
 //! The free dimensions come out non-increasing, and of all such products ours has the smallest largest factor, of those
 //! the smallest second factor, and so on. The search tries divisors from the smallest possible largest factor upwards;
-//! what cannot be reached is remembered, so that each pair of rest and limit is searched once.
+//! unreachable pairs are remembered, so that each pair of rest and limit is searched once.
 
 use crate::error::{Error, Result};
 use heddle_spec::constants as mpi;

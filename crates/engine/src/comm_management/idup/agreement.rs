@@ -1,7 +1,7 @@
 //! The leader's side of a nonblocking duplication with hints.
 //!
 //! ```text
-//!  others: what they want ──▶ leader: agrees, makes the context ──▶ others: learn it
+//!  others: their hints ──▶ leader: agrees, makes the context ──▶ others: receive it
 //!          (at once)                  (when the last one came)
 //! ```
 //!
@@ -26,7 +26,7 @@ use heddle_platform::atomic::{AtomicU64, Ordering};
 use std::fmt;
 use std::sync::Arc;
 
-/// What is to be done when all others have said what they want.
+/// The work of the leader when the hints of all others have arrived.
 struct Announcement {
     domain: &'static Domain,
     /// Complete when they have.
@@ -48,7 +48,7 @@ impl fmt::Debug for Announcement {
 /// Begins a duplication of a communicator whose rank 0 this process has; returns as [`idup`](super::idup).
 ///
 /// # Errors
-/// What a copy callback says.
+/// The error of a copy callback.
 pub(super) fn lead(
     domain: &'static Domain,
     comm: &CommRef,

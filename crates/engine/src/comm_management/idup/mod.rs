@@ -24,7 +24,7 @@ use std::any::Any;
 use std::sync::Arc;
 use word::{message, receive};
 
-/// What the request of a duplication keeps.
+/// The attachment of a duplication's request.
 #[derive(Debug)]
 struct Pending {
     new: Ref<Comm>,
@@ -38,7 +38,7 @@ impl Attachment for Pending {
         self.look(outcome);
     }
 
-    /// Who sees that the duplication is complete may use the communicator.
+    /// A thread that sees the duplication complete may use the communicator.
     fn look(&mut self, outcome: &mut Outcome) {
         if outcome.error.is_none() {
             self.new.context().set_id(self.context.load(Ordering::Relaxed), self.vnis);
@@ -54,7 +54,7 @@ impl Attachment for Pending {
 /// `MPI_Comm_idup`: returns the handles of the new communicator and of the request.
 ///
 /// # Errors
-/// What a copy callback says.
+/// The error of a copy callback.
 pub fn idup(comm: &CommRef) -> Result<(usize, usize)> {
     let domain = domain::current()?;
     if comm.rank() != 0 {
@@ -78,7 +78,7 @@ pub fn idup(comm: &CommRef) -> Result<(usize, usize)> {
 /// `MPI_Comm_idup_with_info`: as [`idup`].
 ///
 /// # Errors
-/// What a copy callback says.
+/// The error of a copy callback.
 pub fn idup_with_info(comm: &CommRef, hints: &Entries) -> Result<(usize, usize)> {
     let domain = domain::current()?;
     let mine = choice_of(hints, domain.vnis().len());
