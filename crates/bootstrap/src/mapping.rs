@@ -41,8 +41,8 @@ pub fn reserve(start: *mut u8, len: usize) -> io::Result<()> {
 /// Makes a file longer, if it is not that long already.
 ///
 /// # Errors
-/// What the system says. A length beyond the limit on the size of files is refused here: the system would
-/// kill the process by `SIGXFSZ`.
+/// The error of the system call. A length beyond the file-size limit is refused before the call, because the kernel would
+/// kill the process with `SIGXFSZ`.
 pub fn lengthen(file: BorrowedFd<'_>, len: u64) -> io::Result<()> {
     // SAFETY: zeros are a valid `stat`, which the call overwrites.
     let mut status: libc::stat = unsafe { std::mem::zeroed() };

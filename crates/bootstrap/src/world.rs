@@ -62,7 +62,7 @@ impl JobControl {
     /// process.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system call.
     ///
     /// # Panics
     /// When there is no such rank.

@@ -25,7 +25,7 @@ pub struct Function {
     pub form: bool,
     /// Whether it may be called before initialisation and after finalisation.
     pub early: bool,
-    /// Whether it has a short way that is tried first.
+    /// Whether it has an express path that is tried first.
     pub express: bool,
     /// Whether it waits for no other thread: it runs outside of the section that the model puts around calls.
     pub unguarded: bool,

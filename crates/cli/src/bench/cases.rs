@@ -275,8 +275,8 @@ fn completion(full: bool, cases: &mut Vec<Case>) {
     }
 }
 
-/// What users complain about: threads that do not look, that duplicate, that come and go; and a program that
-/// does everything.
+/// Threads that compute without polling, that duplicate communicators, that start and end; and a program that does all of
+/// it.
 fn liveness(full: bool, cases: &mut Vec<Case>) {
     use Subject::{Churn, Dup, Stall};
     for threads in THREADS {

@@ -10,7 +10,7 @@ pub(crate) const SINGLE: &str = "single";
 pub(crate) const MULTIPLE: &str = "multiple";
 /// The two kinds of communicators.
 pub(crate) const COMMS: [&str; 2] = ["shared", "per-thread"];
-/// Whether smaller figures of this unit are better.
+/// True if smaller figures of this unit are better.
 pub(crate) fn smaller_is_better(unit: &str) -> bool {
     matches!(unit, "us" | "s" | "MiB" | "ns") || unit.starts_with('%')
 }

@@ -1,4 +1,4 @@
-//! Who takes part: the locks of `heddle-sync`, the other mutexes of this machine, and queues that need no
+//! The contenders: the locks of `heddle-sync`, the other mutexes of this machine, and queues that need no
 //! lock.
 //!
 //! The locks come from the catalogue of `heddle-sync`: a lock that is added there takes part by itself.
@@ -118,7 +118,7 @@ fn of_catalogue(lock: LockName) -> Contender {
     lock.visit(Guarding(lock.name(), family))
 }
 
-/// What is measured besides.
+/// The contenders that are no locks of `heddle-sync`'s catalogue, or take another class of one.
 const OTHERS: &[Contender] = &[
     Contender::guarding::<OursLow<Priority<StrictMcs, StrictMcs>>>("p-mcs-mcs-low", Family::TwoLevel),
     Contender::guarding::<Dsm>("dsm-synch", Family::Combining),

@@ -1,9 +1,9 @@
 //! The express path: the most frequent kind of send, a small message, with the fewest instructions.
 //!
 //! It serves a standard send of at most [`INLINE_BYTES`] bytes of a predefined datatype to another process, on a communicator that
-//! the calling thread used last or that is predefined, while the VNI's critical section costs next to nothing. It checks all
-//! arguments. Whatever it does not serve, an error included, has not happened, and the caller goes the general way, which finds the
-//! same errors.
+//! the calling thread used last or that is predefined, if the VNI has no critical section or its lock is biased to the thread. It
+//! checks all arguments. If it cannot send, or finds an error, it changes nothing, and the caller takes the general path, which
+//! reports the error.
 
 use crate::comm::{Comm, CommRef, Plane};
 use heddle_message::context::Context;
@@ -50,7 +50,7 @@ impl SmallSend {
     /// As [`send`](Self::send).
     #[inline(always)]
     unsafe fn send_on(self, comm: &Comm) -> bool {
-        // A count that is negative is a large one here.
+        // As a `u64`, a negative count is a large one.
         let len = (heddle_datatype::plain_bytes(self.datatype) as u64).wrapping_mul(self.count as u64);
         if self.count as u64 > INLINE_BYTES as u64 || len.wrapping_sub(1) >= INLINE_BYTES as u64 {
             return false;

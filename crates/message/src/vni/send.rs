@@ -46,25 +46,19 @@ impl<S: Rules> Core<S> {
     #[inline(always)]
     pub(crate) fn send_at_once(&self, peer: usize, header: &Header, buffer: Buffer) -> bool {
         let len = buffer.len();
-        self.send_if_idle(
+        self.send_inline(
             peer,
-            Path::Main,
+            header,
+            len,
             #[inline(always)]
-            |ring| {
-                ring.send_inline(
-                    header,
-                    len,
-                    #[inline(always)]
-                    |to| buffer.read(0, to, len),
-                )
-            },
+            |to| buffer.read(0, to, len),
         )
     }
 
     /// As [`send_at_once`](Self::send_at_once), of `len` bytes from `from`.
     ///
     /// # Safety
-    /// So many bytes are valid for reads; there are at most [`INLINE_BYTES`].
+    /// `len` bytes at `from` are valid for reads; `len` is at most [`INLINE_BYTES`].
     #[inline(always)]
     pub(crate) unsafe fn send_express(
         &self,
@@ -73,23 +67,28 @@ impl<S: Rules> Core<S> {
         from: *const u8,
         len: usize,
     ) -> bool {
+        self.send_inline(
+            peer,
+            header,
+            len,
+            #[inline(always)]
+            // SAFETY: the caller promises the source; a slot has room for `INLINE_BYTES`.
+            |to| unsafe { copy_small(from, to, len) },
+        )
+    }
+
+    /// Sends `len` bytes within a slot, unless messages are queued. `fill` writes them.
+    #[inline(always)]
+    fn send_inline(&self, peer: usize, header: &Header, len: usize, fill: impl FnOnce(*mut u8)) -> bool {
         self.send_if_idle(
             peer,
             Path::Main,
             #[inline(always)]
-            |ring| {
-                ring.send_inline(
-                    header,
-                    len,
-                    #[inline(always)]
-                    // SAFETY: the caller's promise; a slot has room for so many.
-                    |to| unsafe { copy_small(from, to, len) },
-                )
-            },
+            |ring| ring.send_inline(header, len, fill),
         )
     }
 
-    /// Sends by `send`, inside of the channel's section or outside, unless something waits for room.
+    /// Sends by `send`, within the channel's critical section or outside, unless messages are queued.
     #[inline(always)]
     fn send_if_idle(&self, peer: usize, path: Path, send: impl FnOnce(S::RingAccess<'_>) -> bool) -> bool {
         let to = &self.peers[peer];

@@ -25,10 +25,10 @@ pub struct Guarded<T: Send + 'static> {
     state: Home<T>,
 }
 
-/// Whether a thread may be inside at the cost of a few plain instructions.
+/// Whether a thread may enter with a few plain instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shortcut {
-    /// Always: nobody else comes, and nothing is counted.
+    /// Always: no other thread enters, and nothing is counted.
     Free,
     /// If the lock is biased to it.
     Owner,
@@ -68,7 +68,7 @@ impl<T: Send + 'static> Guarded<T> {
 
     pub(super) fn by_execution(model: &Model, row: Row, state: T) -> Guarded<T> {
         if matches!(model.execution, Execution::Caller | Execution::Offload) {
-            // Without a thread that serves, the callers do.
+            // Without offload threads the callers run the operations.
             return Guarded::locked(Some(SectionLock::new(model)), row, state);
         }
         let post_tries = if model.execution == Execution::LockQ { model.post_tries } else { 0 };
@@ -87,12 +87,12 @@ impl<T: Send + 'static> Guarded<T> {
         Turn::take(self.offload()?, self.row)
     }
 
-    /// Whether threads of their own run the operations.
+    /// Whether offload threads run the operations.
     pub fn is_served(&self) -> bool {
         self.offload().is_some()
     }
 
-    /// No operations will come any more; those that are posted will be run.
+    /// Closes the queue; operations posted before are still run.
     pub fn close(&self) {
         if let Some(offload) = self.offload() {
             offload.close();
@@ -141,8 +141,8 @@ impl<T: Send + 'static> Guarded<T> {
         unsafe { run_inside(state, held, operation) }
     }
 
-    /// Runs `operation` on the state, on the main path, if the section costs next to nothing now: there is none, or its lock is
-    /// biased to the calling thread. Otherwise nothing has happened.
+    /// Runs `operation` on the state, on the main path, if there is no lock and nothing is counted, or if the lock is biased to
+    /// the calling thread. Otherwise does nothing and returns `None`.
     #[inline(always)]
     pub fn with_shortcut<R>(&self, operation: impl Fn(&mut T) -> R) -> Option<R> {
         let Home::Here(state) = &self.state else { return None };

@@ -71,7 +71,7 @@ pub(crate) fn wait(request: Out<RequestHandle>, status: StatusOut) -> Result<()>
     )?
 }
 
-/// The short way of a wait.
+/// The express path of a wait.
 #[inline(always)]
 pub(crate) fn express_wait(request: Out<RequestHandle>, status: StatusOut) -> bool {
     let Ok(request) = request.place() else { return false };

@@ -27,7 +27,7 @@ fn outgoing(
     Ok((comm, datatype, buffer))
 }
 
-/// The short way of the blocking sends whose data may leave at once.
+/// The express path of the blocking standard and ready sends.
 #[inline(always)]
 pub(crate) fn express_send(
     buf: *const c_void,
@@ -42,7 +42,7 @@ pub(crate) fn express_send(
     unsafe { send.send() }
 }
 
-/// The same of the nonblocking ones.
+/// The express path of the nonblocking ones.
 #[inline(always)]
 pub(crate) fn express_isend(
     buf: *const c_void,

@@ -1,4 +1,4 @@
-//! What is asked of a lock.
+//! The experiments on a lock.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ pub(crate) enum Experiment {
     Mixed,
     /// The lock-latency experiment of Amer et al.: ten random cache lines in the section.
     Lines,
-    /// Who gets how much, and how long anybody waits.
+    /// Each thread's share, and the longest wait.
     Fairness,
     /// From a release to the entry of the thread that was waiting.
     Handover,
@@ -62,7 +62,7 @@ impl Experiment {
         }
     }
 
-    /// Whether it can be made with so many threads.
+    /// Whether the experiment runs with this number of threads.
     pub(crate) fn takes(self, threads: usize) -> bool {
         match self {
             Self::Uncontended => threads == 1,

@@ -1,4 +1,4 @@
-//! Who gets how much in a fixed time, and how long anybody waits at most.
+//! Fairness: each thread's share in a fixed time, and the longest wait.
 
 use std::hint::black_box;
 

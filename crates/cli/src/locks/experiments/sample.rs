@@ -1,4 +1,4 @@
-//! What an experiment yields.
+//! The results of an experiment.
 
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +29,7 @@ pub(crate) enum Metric {
 }
 
 impl Metric {
-    /// What it says and in which unit.
+    /// The name of the figure, and its unit.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::CostNs => "cost (ns)",
@@ -44,7 +44,7 @@ impl Metric {
         }
     }
 
-    /// Whether a smaller figure is a better one.
+    /// True if a smaller figure is better.
     pub(crate) fn smaller_is_better(self) -> bool {
         match self {
             Self::CostNs | Self::LatencyNs | Self::LongestWaitUs | Self::HandoverNs | Self::HandoverP99Ns => {
