@@ -30,8 +30,8 @@ pub struct Guarded<T: Send + 'static> {
 enum Shortcut {
     /// Always: no other thread enters, and nothing is counted.
     Free,
-    /// If the lock is biased to it.
-    Owner,
+    /// If the lock is free, or biased to it.
+    Lock,
     Never,
 }
 
@@ -39,8 +39,8 @@ impl Shortcut {
     fn of(lock: Option<&SectionLock>, row: Row) -> Shortcut {
         match lock {
             None if row == Row::without_section() => Shortcut::Free,
-            Some(SectionLock::Biased(_)) => Shortcut::Owner,
-            _ => Shortcut::Never,
+            None => Shortcut::Never,
+            Some(_) => Shortcut::Lock,
         }
     }
 }
@@ -141,28 +141,22 @@ impl<T: Send + 'static> Guarded<T> {
         unsafe { run_inside(state, held, operation) }
     }
 
-    /// Runs `operation` on the state, on the main path, if there is no lock and nothing is counted, or if the lock is biased to
-    /// the calling thread. Otherwise does nothing and returns `None`.
+    /// Runs `operation` on the state, on the main path, if there is no lock and nothing is counted, or if the lock is free or
+    /// biased to the calling thread. Otherwise does nothing, counts nothing and returns `None`.
     #[inline(always)]
-    pub fn with_shortcut<R>(&self, operation: impl Fn(&mut T) -> R) -> Option<R> {
+    pub fn with_shortcut<R>(&self, operation: impl FnOnce(&mut T) -> R) -> Option<R> {
         let Home::Here(state) = &self.state else { return None };
-        match self.shortcut {
-            // SAFETY: below `MPI_THREAD_MULTIPLE` the program keeps other threads out.
-            Shortcut::Free => Some(operation(unsafe { &mut *state.get() })),
-            Shortcut::Owner => {
-                let Some(SectionLock::Biased(lock)) = &self.lock else { return None };
-                if !lock.enter_as_owner() {
-                    return None;
-                }
+        let held = match (self.shortcut, &self.lock) {
+            (Shortcut::Free, _) => None,
+            (Shortcut::Lock, Some(lock)) => {
+                let token = lock.attempt(Path::Main)?;
                 self.row.entered(Path::Main);
-                // SAFETY: the section is held.
-                let result = operation(unsafe { &mut *state.get() });
-                // SAFETY: entered above.
-                unsafe { lock.leave_as_owner() };
-                Some(result)
+                Some((lock, token))
             }
-            Shortcut::Never => None,
-        }
+            _ => return None,
+        };
+        // SAFETY: the section is held, or below `MPI_THREAD_MULTIPLE` the program keeps other threads out.
+        Some(unsafe { run_inside(state, held, operation) })
     }
 
     /// As [`with`](Self::with) on the main path, for an operation that creates, completes and frees nothing.

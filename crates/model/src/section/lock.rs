@@ -120,18 +120,24 @@ impl SectionLock {
     /// As [`try_enter`](Self::try_enter), and the entry is not counted.
     #[inline(always)]
     pub(crate) fn try_enter_uncounted(&self, path: Path, row: Row) -> Option<SectionToken> {
-        let token = match self {
-            SectionLock::Biased(lock) => lock.try_acquire().map(SectionToken::of_biased),
-            _ => self.try_enter_unbiased(path),
-        };
+        let token = self.attempt(path);
         if token.is_none() {
             row.refused();
         }
         token
     }
 
+    /// As [`try_enter`](Self::try_enter), and neither success nor failure is counted.
+    #[inline(always)]
+    pub(crate) fn attempt(&self, path: Path) -> Option<SectionToken> {
+        match self {
+            SectionLock::Biased(lock) if lock.enter_as_owner() => Some(SectionToken::Owner),
+            _ => self.attempt_unbiased(path),
+        }
+    }
+
     #[inline(never)]
-    fn try_enter_unbiased(&self, path: Path) -> Option<SectionToken> {
+    fn attempt_unbiased(&self, path: Path) -> Option<SectionToken> {
         match (self, path) {
             (SectionLock::Biased(lock), _) => lock.try_acquire().map(SectionToken::of_biased),
             (SectionLock::Plain(lock), _) => lock.try_acquire().map(|()| SectionToken::Plain),
