@@ -29,7 +29,11 @@ macro_rules! entry {
                     Err(error) => $crate::entry::failed(stringify!($name), $object, &error),
                 }
             }
-            if $express { heddle_spec::constants::MPI_SUCCESS } else { general($($param),*) }
+            match $express {
+                Some(Ok(())) => heddle_spec::constants::MPI_SUCCESS,
+                Some(Err(error)) => $crate::entry::failed(stringify!($name), $object, &error),
+                None => general($($param),*),
+            }
         }
     };
     (@one $symbol:ident $name:ident($($param:ident: $type:ty),*) $when:ident $object:expr => $body:expr) => {
@@ -72,6 +76,9 @@ macro_rules! made {
         unsafe { $make }
     };
 }
+
+/// What the express path of a function comes to: its result, or `None` if the general path is to be taken.
+pub(crate) type Express = Option<Result<()>>;
 
 /// Runs the body of a function that may be called at any time.
 #[inline(always)]

@@ -196,6 +196,13 @@ impl Inbox {
         Offer::Nothing
     }
 
+    /// Whether no message has arrived, as far as the calling thread can see.
+    #[inline(always)]
+    pub fn is_empty(&mut self) -> bool {
+        self.accept_new();
+        self.consumers.iter().all(|(_, consumer)| consumer.is_empty())
+    }
+
     #[inline(always)]
     fn accept_new(&mut self) {
         // SAFETY: the words lie in the mapping that `fabric` keeps alive.

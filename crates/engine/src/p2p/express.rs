@@ -1,13 +1,19 @@
-//! The express path: the most frequent kind of send, a small message, with the fewest instructions.
+//! The express path: the most frequent calls, with the fewest instructions.
 //!
-//! It serves a standard send of at most [`INLINE_BYTES`] bytes of a predefined datatype to another process, on a communicator that
-//! the calling thread used last or that is predefined, if the VNI has no critical section or its lock is biased to the thread. It
-//! checks all arguments. If it cannot send, or finds an error, it changes nothing, and the caller takes the general path, which
-//! reports the error.
+//! It serves standard sends of at most [`INLINE_BYTES`] bytes, receives without wildcards and probes, of predefined datatypes, on a
+//! communicator that the calling thread used last or that is predefined, if the critical section of the VNI can be entered
+//! without waiting. It checks all arguments. If it cannot serve a call, or finds an error, it changes nothing, and the
+//! caller takes the general path, which reports the error.
 
 use crate::comm::{Comm, CommRef, Plane};
+use heddle_message::buffer::Buffer;
 use heddle_message::context::Context;
+use heddle_message::domain;
+use heddle_message::matching::Key;
+use heddle_message::progress::is_short_test;
+use heddle_message::request::{self, Outcome};
 use heddle_message::vni::{INLINE_BYTES, eager_header};
+use heddle_objects::resharding::Route;
 use heddle_spec::constants::MPI_PROC_NULL;
 
 /// A small standard send, as the program gives it.
@@ -27,8 +33,28 @@ pub struct SmallSend {
     pub comm: usize,
 }
 
+/// A receive of a predefined datatype without wildcards, as the program gives it.
+#[derive(Debug, Clone, Copy)]
+pub struct PlainReceive {
+    /// Where the data goes.
+    pub address: *mut u8,
+    /// Elements.
+    pub count: i64,
+    /// Handle of their datatype.
+    pub datatype: usize,
+    /// Rank of the sender.
+    pub source: i32,
+    /// Its tag.
+    pub tag: i32,
+    /// Handle of the communicator.
+    pub comm: usize,
+}
+
 /// No data lies below this address.
 const LOWEST_ADDRESS: usize = 4096;
+
+/// The most elements of a [`PlainReceive`]; their bytes are counted in 64 bits without an overflow.
+const MOST_ELEMENTS: u64 = 1 << 40;
 
 impl SmallSend {
     /// Sends, if the express path can; otherwise does nothing and returns false.
@@ -38,10 +64,10 @@ impl SmallSend {
     #[inline(always)]
     #[must_use]
     pub unsafe fn send(self) -> bool {
-        // SAFETY: the caller's promise.
         CommRef::peek(
             self.comm,
             #[inline(always)]
+            // SAFETY: the caller's promise.
             |comm| unsafe { self.send_on(comm) },
         ) == Some(true)
     }
@@ -60,14 +86,146 @@ impl SmallSend {
         if self.address.addr() < LOWEST_ADDRESS || self.tag < 0 || !Context::is_plain(id) {
             return false;
         }
-        if self.dest as usize == context.rank() {
-            return false;
+        let (rank, len) = (context.rank() as i32, len as usize);
+        if self.dest == rank {
+            let Some(route) = context.route_to_default() else { return false };
+            let key = Key::new(id, rank, self.tag);
+            // SAFETY: the caller's promise.
+            let sent =
+                unsafe { context.default_vni().send_to_self_express(&key, self.address, len, route) };
+            return sent && shard_if_crowded(context, route);
         }
         let Some(peer) = comm.group.world_rank(self.dest as usize) else {
             return self.dest == MPI_PROC_NULL;
         };
-        let header = eager_header(id, context.rank() as i32, self.tag);
+        let header = eager_header(id, rank, self.tag);
         // SAFETY: the caller's promise; ranks of one communicator are of different processes.
-        unsafe { context.default_vni().send_express(peer, &header, self.address, len as usize) }
+        unsafe { context.default_vni().send_express(peer, &header, self.address, len) }
     }
+}
+
+/// After a self message: true, as the message is sent.
+#[inline(always)]
+fn shard_if_crowded(context: &Context, route: Route<'_>) -> bool {
+    if route.should_shard() {
+        shard(context, route);
+    }
+    true
+}
+
+#[cold]
+fn shard(context: &Context, route: Route<'_>) {
+    if let Some(domain) = domain::running() {
+        context.spread_if_crowded(domain, route);
+    }
+}
+
+impl PlainReceive {
+    /// Issues the receive as a request; returns its handle.
+    ///
+    /// # Safety
+    /// The memory that the arguments describe is valid for writes until the request is complete, if they are valid at all.
+    #[inline(always)]
+    #[must_use]
+    pub unsafe fn post(self) -> Option<usize> {
+        let id = CommRef::peek(
+            self.comm,
+            #[inline(always)]
+            |comm| {
+                let (key, route) = self.key(comm)?;
+                // SAFETY: the caller's promise.
+                let buffer = unsafe { self.buffer() }?;
+                comm.context().default_vni().receive_express(&key, buffer, self.comm, route)
+            },
+        )??;
+        Some(request::handle(id))
+    }
+
+    /// Receives the message if it is small, and has arrived or comes next from the ring.
+    ///
+    /// # Safety
+    /// The memory that the arguments describe is valid for writes, if they are valid at all.
+    #[inline(always)]
+    #[must_use]
+    pub unsafe fn take(self) -> Option<Outcome> {
+        let (envelope, bytes) = CommRef::peek(
+            self.comm,
+            #[inline(always)]
+            |comm| {
+                let (key, route) = self.key(comm)?;
+                // SAFETY: the caller's promise.
+                let buffer = unsafe { self.buffer() }?;
+                let context = comm.context();
+                let taken = context.default_vni().take_express(&key, buffer, route)?;
+                domain::running()?.ended_promptly(context.vni());
+                Some(taken)
+            },
+        )??;
+        let (source, tag) = (envelope.source(), envelope.tag());
+        Some(Outcome { source, tag, bytes: bytes as u64, cancelled: false, error: None })
+    }
+
+    /// Whether the arguments are valid, as far as the express path serves such receives.
+    #[inline(always)]
+    #[must_use]
+    pub fn is_valid(self) -> bool {
+        CommRef::peek(
+            self.comm,
+            #[inline(always)]
+            |comm| self.key(comm).is_some() && self.len().is_some(),
+        ) == Some(true)
+    }
+
+    /// What the receive wants, and the route if that is a self message.
+    #[inline(always)]
+    fn key(self, comm: &Comm) -> Option<(Key, Option<Route<'_>>)> {
+        let context = comm.context();
+        let id = context.id(Plane::PointToPoint);
+        if self.source as usize >= comm.size() || self.tag < 0 || !Context::is_plain(id) {
+            return None;
+        }
+        let is_self = self.source as usize == context.rank();
+        let route = if is_self { Some(context.route_to_default()?) } else { None };
+        Some((Key::new(id, self.source, self.tag), route))
+    }
+
+    /// The buffer's length in bytes.
+    #[inline(always)]
+    fn len(self) -> Option<usize> {
+        let size = heddle_datatype::plain_bytes(self.datatype);
+        // As a `u64`, a negative count is a large one.
+        if size == 0 || self.count as u64 > MOST_ELEMENTS || self.address.addr() < LOWEST_ADDRESS {
+            return None;
+        }
+        Some(size * self.count as usize)
+    }
+
+    /// # Safety
+    /// As [`post`](Self::post).
+    #[inline(always)]
+    unsafe fn buffer(self) -> Option<Buffer> {
+        // SAFETY: the caller's promise.
+        Some(unsafe { Buffer::bytes(self.address, self.len()?) })
+    }
+}
+
+/// Whether no message has arrived for a probe with these arguments, after a poll of its VNI. False if the express path cannot
+/// say.
+#[inline(always)]
+#[must_use]
+pub fn iprobe_finds_nothing(source: i32, tag: i32, comm: usize) -> bool {
+    CommRef::peek(
+        comm,
+        #[inline(always)]
+        |comm| {
+            let context = comm.context();
+            source >= 0
+                && (source as usize) < comm.size()
+                && tag >= 0
+                && Context::is_plain(context.id(Plane::PointToPoint))
+                && !(context.moves_own() && source as usize == context.rank())
+                && is_short_test()
+                && context.default_vni().is_quiet_express()
+        },
+    ) == Some(true)
 }

@@ -32,7 +32,7 @@ pub use complete::{
     Any, Some_, cancel, free, test, test_all, test_any, test_some, wait, wait_all, wait_any, wait_express,
     wait_some, wait_with,
 };
-pub use express::SmallSend;
+pub use express::{PlainReceive, SmallSend, iprobe_finds_nothing};
 pub use generalized::{complete_generalized, start_generalized};
 pub use joint::{isendrecv, isendrecv_replace};
 pub use look::{get_status, get_status_all, get_status_any, get_status_some};

@@ -115,6 +115,16 @@ impl<M> Matching<M> {
         self.take_at(at)
     }
 
+    /// As [`take`](Self::take), if the message is as `is_wanted` says.
+    pub fn take_if(&mut self, key: &Key, is_wanted: impl FnOnce(&M) -> bool) -> Option<(Key, M)> {
+        let at = self.find(key)?;
+        if !self.unexpected.nodes[at as usize].value.as_ref().is_some_and(is_wanted) {
+            return None;
+        }
+        counters::count(Event::UnexpectedTaken, 1);
+        self.take_at(at)
+    }
+
     #[inline]
     pub(super) fn take_at(&mut self, at: u32) -> Option<(Key, M)> {
         let exact = self.unexpected.nodes[at as usize].key;

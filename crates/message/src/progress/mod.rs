@@ -21,6 +21,7 @@ mod test;
 mod wait;
 
 pub use event::Event;
+pub use test::is_short_test;
 
 /// While one VNI is polled, the others get a look every so many rounds.
 const OTHERS_EVERY: u32 = 16;

@@ -16,6 +16,7 @@ use super::fairness::Interval;
 use crate::domain::Domain;
 use heddle_platform::atomic::Ordering;
 use std::cell::Cell;
+use std::ptr::without_provenance_mut;
 
 /// Tests in vain between two yields, if these let others run, and if not.
 const YIELDS: (u32, u32) = (16, 64);
@@ -24,17 +25,29 @@ const YIELDS: (u32, u32) = (16, 64);
 const REMEMBERED: usize = 8;
 
 struct Tester {
-    /// Tests in vain since the last yield, and after how many of them comes the next.
-    failed: Cell<u32>,
+    /// After how many tests in vain comes the next yield.
     yields: Interval,
     /// The thread's own last looks.
     looks: [Cell<u64>; REMEMBERED],
 }
 
+// The calling thread's tests in vain since its last yield: a number, not a pointer.
+heddle_platform::thread_slot!(failed, "heddle_message_failed_tests_slot");
+
+/// Counts a test in vain that polls its VNI alone, as most of them do; false if this one must do more.
+#[inline(always)]
+pub fn is_short_test() -> bool {
+    let tests = failed::get().addr() + 1;
+    if tests.is_multiple_of(OTHERS_EVERY as usize) {
+        return false;
+    }
+    failed::set(without_provenance_mut(tests));
+    true
+}
+
 thread_local! {
     static TESTER: Tester = const {
         Tester {
-            failed: Cell::new(0),
             yields: Interval::new(YIELDS.0, YIELDS.1),
             looks: [const { Cell::new(0) }; REMEMBERED],
         }
@@ -46,17 +59,15 @@ impl Domain {
     #[inline]
     pub fn progress_for_test(&self, vni: u32) {
         TESTER.with(|tester| {
-            let failed = tester.failed.get() + 1;
-            if self.look_for_test(vni, &tester.looks[vni as usize % REMEMBERED])
-                || failed.is_multiple_of(OTHERS_EVERY) && self.progress_others(vni)
-            {
-                tester.failed.set(0);
-            } else if failed >= tester.yields.get() {
-                tester.failed.set(0);
+            let tests = failed::get().addr() as u32 + 1;
+            let happened = self.look_for_test(vni, &tester.looks[vni as usize % REMEMBERED])
+                || tests.is_multiple_of(OTHERS_EVERY) && self.progress_others(vni);
+            let is_yield_due = !happened && tests >= tester.yields.get();
+            if is_yield_due {
                 self.calls().outside(|| tester.yields.yield_now());
-            } else {
-                tester.failed.set(failed);
             }
+            let tests = if happened || is_yield_due { 0 } else { tests };
+            failed::set(without_provenance_mut(tests as usize));
         });
     }
 

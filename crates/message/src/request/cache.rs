@@ -201,6 +201,17 @@ pub(super) fn pop() -> Result<(RequestId, &'static Request), OutOfRequests> {
     })
 }
 
+/// Takes a free slot from the calling thread's cache, if there is one.
+#[inline(always)]
+pub(super) fn pop_cached() -> Option<(RequestId, &'static Request)> {
+    // SAFETY: null, or this thread's cache, which has no destructor and so is there until the thread is gone.
+    let cache = unsafe { mine::get().cast::<Cache>().as_ref() }?;
+    let id = cache.pop()?;
+    let request = slot::at(id);
+    // As in `pop`.
+    request.state.is_free().then_some((id, request))
+}
+
 /// Returns a slot, which is free.
 #[inline(always)]
 pub(super) fn push(id: RequestId) {

@@ -16,19 +16,36 @@ use heddle_platform::atomic::Ordering;
 #[inline(always)]
 pub fn take(vni: u32, comm: usize, kind: RequestKind) -> Result<RequestId, OutOfRequests> {
     let (id, request) = cache::pop()?;
+    if let Some(counts) = counts::counts() {
+        counts.keep_comm(comm);
+    }
+    begin(request, vni, comm, kind);
+    Ok(id)
+}
+
+/// As [`take`], of a receive, if requests count no references and the calling thread has a free slot in its cache.
+#[inline(always)]
+pub fn take_express(vni: u32, comm: usize) -> Option<RequestId> {
+    if counts::requests_count() {
+        return None;
+    }
+    let (id, request) = cache::pop_cached()?;
+    begin(request, vni, comm, RequestKind::Receive);
+    Some(id)
+}
+
+/// Makes a slot that was taken an ACTIVE request.
+#[inline(always)]
+fn begin(request: &Request, vni: u32, comm: usize, kind: RequestKind) {
     // SAFETY: a free slot belongs to the thread that took it.
     let owner = unsafe { &mut *request.owner.get() };
     owner.kind = kind;
     owner.detached = false;
     request.vni.store(vni, Ordering::Relaxed);
     request.names().take(comm);
-    if let Some(counts) = counts::counts() {
-        counts.keep_comm(comm);
-    }
     request.state.activate();
     request.names().begin();
     counters::count(Event::RequestTaken, 1);
-    Ok(id)
 }
 
 /// As [`take`], for an operation that nobody waits for: the thread that completes the request returns its slot.

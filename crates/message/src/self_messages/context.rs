@@ -30,6 +30,12 @@ impl Context {
         self.self_messages.route(home, || place(home, tag, domain.vnis().len() as u32))
     }
 
+    /// The route of a self message while all of them are on the default VNI; `None` if they are sharded.
+    #[inline(always)]
+    pub fn route_to_default(&self) -> Option<Route<'_>> {
+        self.self_messages.route_to_default(self.vni())
+    }
+
     /// After a message was sent on that route: spreads them if threads take turns.
     #[inline(always)]
     pub fn spread_if_crowded(&self, domain: &Domain, taken: Route<'_>) {

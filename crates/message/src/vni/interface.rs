@@ -97,22 +97,6 @@ impl Vni {
         }
     }
 
-    /// Sends `len` bytes from `from`, at most [`INLINE_BYTES`], to another process, if the critical section has a shortcut now
-    /// and the ring has room. Otherwise does nothing and returns false.
-    ///
-    /// # Safety
-    /// `len` bytes at `from` are valid for reads, and `peer` is not this process.
-    #[inline(always)]
-    pub unsafe fn send_express(&self, peer: usize, header: &Header, from: *const u8, len: usize) -> bool {
-        let State::Whole(state) = &self.state else { return false };
-        let sent = state.with_shortcut(
-            #[inline(always)]
-            // SAFETY: the caller's promise.
-            |core| unsafe { core.send_express(peer, header, from, len) },
-        );
-        sent == Some(true)
-    }
-
     /// Sends. Returns `None` if the send is complete; otherwise its request, which `request` makes.
     ///
     /// # Errors

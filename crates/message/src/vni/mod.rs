@@ -9,6 +9,7 @@
 //! | `receive.rs` | from the wire or the unexpected set to a receive |
 //! | `checked.rs` | protocol messages of peers, checked before they are followed |
 //! | `direct.rs` | from the wire straight to a blocking receive |
+//! | `express.rs` | the express path: small messages with the fewest instructions |
 //! | `rendezvous_state.rs` | rendezvous state and deferred work: flushes, follow-ups, freed requests |
 //! | `rendezvous.rs` | the protocol of large messages: single copy, or streaming in pieces |
 //! | `split_copy.rs` | single copy by two cores: each side copies one half |
@@ -66,6 +67,7 @@ pub(crate) mod core;
 #[cfg(test)]
 mod crowd;
 mod direct;
+mod express;
 pub(crate) mod interface;
 pub(crate) mod message;
 #[cfg(test)]

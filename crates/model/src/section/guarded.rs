@@ -141,22 +141,22 @@ impl<T: Send + 'static> Guarded<T> {
         unsafe { run_inside(state, held, operation) }
     }
 
-    /// Runs `operation` on the state, on the main path, if there is no lock and nothing is counted, or if the lock is free or
-    /// biased to the calling thread. Otherwise does nothing, counts nothing and returns `None`.
+    /// Runs `operation` on the state if there is no lock and nothing is counted, or if the lock is free or biased to the calling
+    /// thread. Otherwise does nothing and returns `None`. An operation that returns `None` has done nothing, and is not counted.
     #[inline(always)]
-    pub fn with_shortcut<R>(&self, operation: impl FnOnce(&mut T) -> R) -> Option<R> {
+    pub fn with_shortcut<R>(&self, path: Path, operation: impl FnOnce(&mut T) -> Option<R>) -> Option<R> {
         let Home::Here(state) = &self.state else { return None };
         let held = match (self.shortcut, &self.lock) {
             (Shortcut::Free, _) => None,
-            (Shortcut::Lock, Some(lock)) => {
-                let token = lock.attempt(Path::Main)?;
-                self.row.entered(Path::Main);
-                Some((lock, token))
-            }
+            (Shortcut::Lock, Some(lock)) => Some((lock, lock.attempt(path)?)),
             _ => return None,
         };
         // SAFETY: the section is held, or below `MPI_THREAD_MULTIPLE` the program keeps other threads out.
-        Some(unsafe { run_inside(state, held, operation) })
+        let result = unsafe { run_inside(state, held, operation) };
+        if held.is_some() && result.is_some() {
+            self.row.entered(path);
+        }
+        result
     }
 
     /// As [`with`](Self::with) on the main path, for an operation that creates, completes and frees nothing.

@@ -72,6 +72,13 @@ impl Sharding {
         Some(Route { sharding: self, state, vni })
     }
 
+    /// The route of a message that is on the default VNI now, for good or not; `None` if messages are sharded.
+    #[inline(always)]
+    pub fn route_to_default(&self, default_vni: u32) -> Option<Route<'_>> {
+        let state = self.state();
+        (state != SHARDED).then_some(Route { sharding: self, state, vni: default_vni })
+    }
+
     /// Shards the messages, unless they are sharded or pinned already: those with a key move to the VNI
     /// `vni_of(key)`.
     pub fn shard<P: Shard>(

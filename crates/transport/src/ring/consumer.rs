@@ -96,6 +96,14 @@ impl Consumer {
         }
     }
 
+    /// Whether there is no message, nor the rest of a slot to pass over.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        let cell = self.ring.cell(self.tail);
+        // SAFETY: a cell of a live ring; we are its only consumer.
+        unsafe { Cell::flag(cell, self.ring.lap(self.tail)) }.is_none()
+    }
+
     /// Gives the next message to `read`, if there is one, and then frees its place.
     #[inline(always)]
     pub fn take(&mut self, read: impl FnOnce(&Incoming)) -> bool {

@@ -2,6 +2,7 @@
 
 use super::receive::{finish, show};
 use crate::argument::{ListOut, Out, StatusOut};
+use crate::entry::Express;
 use crate::error::{Error, Result};
 use heddle_engine::p2p::{self, Any, Some_};
 use heddle_engine::request::Outcome;
@@ -73,13 +74,14 @@ pub(crate) fn wait(request: Out<RequestHandle>, status: StatusOut) -> Result<()>
 
 /// The express path of a wait.
 #[inline(always)]
-pub(crate) fn express_wait(request: Out<RequestHandle>, status: StatusOut) -> bool {
-    let Ok(request) = request.place() else { return false };
-    p2p::wait_express(
+pub(crate) fn express_wait(request: Out<RequestHandle>, status: StatusOut) -> Express {
+    let request = request.place().ok()?;
+    let complete = p2p::wait_express(
         &mut request.0,
         #[inline(always)]
         |outcome| status.report(outcome),
-    )
+    );
+    complete.then_some(Ok(()))
 }
 
 #[inline(always)]

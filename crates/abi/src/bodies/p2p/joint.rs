@@ -1,13 +1,55 @@
 //! Sending and receiving at once.
 
 use super::check_tag;
-use super::receive::{finish, incoming};
+use super::receive::{express_recv, finish, incoming, is_plain, recv};
+use super::send::express_send;
 use crate::argument::{Out, StatusOut, buffer};
+use crate::entry::{Express, running};
 use crate::error::Result;
 use heddle_engine::comm::Plane;
 use heddle_engine::p2p;
 use heddle_spec::handle::{CommHandle, DatatypeHandle, RequestHandle};
 use std::ffi::{c_int, c_void};
+
+/// The express path of a small message beside a plain receive: the send completes at once. If the message to be received is not
+/// there yet, a blocking receive ends the call.
+#[expect(clippy::too_many_arguments, reason = "those of the function")]
+#[inline(always)]
+pub(crate) fn express_sendrecv(
+    sendbuf: *const c_void,
+    sendcount: i64,
+    sendtype: DatatypeHandle,
+    dest: c_int,
+    sendtag: c_int,
+    recvbuf: *mut c_void,
+    recvcount: i64,
+    recvtype: DatatypeHandle,
+    source: c_int,
+    recvtag: c_int,
+    comm: CommHandle,
+    status: StatusOut,
+) -> Express {
+    // An error must be found before anything is sent.
+    if !is_plain(recvbuf, recvcount, recvtype, source, recvtag, comm) {
+        return None;
+    }
+    express_send(sendbuf, sendcount, sendtype, dest, sendtag, comm)?.ok()?;
+    let received = express_recv(recvbuf, recvcount, recvtype, source, recvtag, comm, status);
+    received.or_else(|| Some(receive(recvbuf, recvcount, recvtype, source, recvtag, comm, status)))
+}
+
+#[inline(never)]
+fn receive(
+    buf: *mut c_void,
+    count: i64,
+    datatype: DatatypeHandle,
+    source: c_int,
+    tag: c_int,
+    comm: CommHandle,
+    status: StatusOut,
+) -> Result<()> {
+    running(|| recv(buf, count, datatype, source, tag, comm, status))
+}
 
 #[expect(clippy::too_many_arguments, reason = "those of the function")]
 pub(crate) fn sendrecv(

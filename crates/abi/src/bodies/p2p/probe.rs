@@ -3,6 +3,7 @@
 use super::check_wanted_tag;
 use super::receive::finish;
 use crate::argument::{Out, StatusOut};
+use crate::entry::Express;
 use crate::error::Result;
 use heddle_engine::comm::CommRef;
 use heddle_engine::p2p;
@@ -13,6 +14,23 @@ pub(crate) fn probe(source: c_int, tag: c_int, comm: CommHandle, status: StatusO
     let comm = CommRef::from_handle(comm.0)?;
     check_wanted_tag(tag)?;
     finish(status, p2p::probe(&comm, source, tag)?)
+}
+
+/// The express path of a probe, for the most frequent answer: that there is nothing.
+#[inline(always)]
+pub(crate) fn express_iprobe(
+    source: c_int,
+    tag: c_int,
+    comm: CommHandle,
+    flag: Out<c_int>,
+    _: StatusOut,
+) -> Express {
+    let flag = flag.place().ok()?;
+    if !p2p::iprobe_finds_nothing(source, tag, comm.0) {
+        return None;
+    }
+    *flag = 0;
+    Some(Ok(()))
 }
 
 pub(crate) fn iprobe(

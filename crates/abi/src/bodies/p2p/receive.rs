@@ -2,11 +2,12 @@
 
 use super::check_wanted_tag;
 use crate::argument::{Out, StatusOut, buffer};
+use crate::entry::Express;
 use crate::error::Result;
 use heddle_engine::buffer::Buffer;
 use heddle_engine::comm::{CommRef, Plane};
 use heddle_engine::datatype::TypeRef;
-use heddle_engine::p2p;
+use heddle_engine::p2p::{self, PlainReceive};
 use heddle_engine::request::Outcome;
 use heddle_spec::constants::MPI_MESSAGE_NULL;
 use heddle_spec::handle::{CommHandle, DatatypeHandle, MessageHandle, RequestHandle};
@@ -39,6 +40,65 @@ pub(super) fn finish(status: StatusOut, outcome: Outcome) -> Result<()> {
 pub(super) fn show(status: StatusOut, outcome: &Outcome) -> Result<()> {
     status.report(outcome);
     outcome.error.clone().map_or(Ok(()), Err)
+}
+
+#[inline(always)]
+fn plain(
+    buf: *mut c_void,
+    count: i64,
+    datatype: DatatypeHandle,
+    source: c_int,
+    tag: c_int,
+    comm: CommHandle,
+) -> PlainReceive {
+    PlainReceive { address: buf.cast(), count, datatype: datatype.0, source, tag, comm: comm.0 }
+}
+
+/// The express path of the blocking receive.
+#[inline(always)]
+pub(crate) fn express_recv(
+    buf: *mut c_void,
+    count: i64,
+    datatype: DatatypeHandle,
+    source: c_int,
+    tag: c_int,
+    comm: CommHandle,
+    status: StatusOut,
+) -> Express {
+    // SAFETY: the program promises that there is room for the data.
+    let outcome = unsafe { plain(buf, count, datatype, source, tag, comm).take() }?;
+    status.report(&outcome);
+    Some(Ok(()))
+}
+
+/// The express path of the nonblocking receive.
+#[inline(always)]
+pub(crate) fn express_irecv(
+    buf: *mut c_void,
+    count: i64,
+    datatype: DatatypeHandle,
+    source: c_int,
+    tag: c_int,
+    comm: CommHandle,
+    request: Out<RequestHandle>,
+) -> Express {
+    let request = request.place().ok()?;
+    // SAFETY: the program leaves room for the data until the operation is complete.
+    request.0 = unsafe { plain(buf, count, datatype, source, tag, comm).post() }?;
+    Some(Ok(()))
+}
+
+/// Whether a receive with these arguments is right, as far as the express path can say.
+#[inline(always)]
+pub(super) fn is_plain(
+    buf: *mut c_void,
+    count: i64,
+    datatype: DatatypeHandle,
+    source: c_int,
+    tag: c_int,
+    comm: CommHandle,
+) -> bool {
+    plain(buf, count, datatype, source, tag, comm).is_valid()
 }
 
 #[inline(always)]

@@ -2,6 +2,7 @@
 
 use super::check_tag;
 use crate::argument::{Out, buffer};
+use crate::entry::Express;
 use crate::error::Result;
 use heddle_engine::buffer::Buffer;
 use heddle_engine::comm::{CommRef, Plane};
@@ -36,10 +37,10 @@ pub(crate) fn express_send(
     dest: c_int,
     tag: c_int,
     comm: CommHandle,
-) -> bool {
+) -> Express {
     let send = SmallSend { address: buf.cast(), count, datatype: datatype.0, dest, tag, comm: comm.0 };
     // SAFETY: the program promises that the data is there.
-    unsafe { send.send() }
+    unsafe { send.send() }.then_some(Ok(()))
 }
 
 /// The express path of the nonblocking ones.
@@ -52,13 +53,11 @@ pub(crate) fn express_isend(
     tag: c_int,
     comm: CommHandle,
     request: Out<RequestHandle>,
-) -> bool {
-    let Ok(request) = request.place() else { return false };
-    let sent = express_send(buf, count, datatype, dest, tag, comm);
-    if sent {
-        request.0 = SEND_DONE;
-    }
-    sent
+) -> Express {
+    let request = request.place().ok()?;
+    express_send(buf, count, datatype, dest, tag, comm)?.ok()?;
+    request.0 = SEND_DONE;
+    Some(Ok(()))
 }
 
 pub(crate) use express_isend as express_irsend;

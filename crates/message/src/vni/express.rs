@@ -1,0 +1,262 @@
+//! The express path within a VNI: what a small message needs most often, with the fewest instructions.
+//!
+//! Each operation enters the critical section only if that needs no waiting
+//! ([`Guarded::with_shortcut`](heddle_model::Guarded::with_shortcut)). If it cannot act, it changes nothing and says so; the caller
+//! then takes the general path. It exists only under models that guard a VNI as a whole.
+
+use super::core::{Core, MatchingShard};
+use super::interface::State;
+use super::message::{Content, Message};
+use super::{Direct, Vni};
+use crate::buffer::{Buffer, copy_small};
+use crate::matching::Key;
+use crate::request::{self, RequestId, Stage};
+use heddle_model::{Path, SectionOf, Whole};
+use heddle_objects::resharding::Route;
+use heddle_transport::{Envelope, Header};
+
+impl Vni {
+    /// Runs `operation` on the core by the shortcut.
+    #[inline(always)]
+    fn by_shortcut<R>(
+        &self,
+        path: Path,
+        operation: impl FnOnce(&mut Core<Whole>) -> Option<R>,
+    ) -> Option<R> {
+        let State::Whole(state) = &self.state else { return None };
+        state.with_shortcut(path, operation)
+    }
+
+    /// Sends `len` bytes from `from`, at most [`INLINE_BYTES`](super::INLINE_BYTES), to another process, if the ring has room.
+    /// Returns whether it has sent them.
+    ///
+    /// # Safety
+    /// `len` bytes at `from` are valid for reads, and `peer` is not this process.
+    #[inline(always)]
+    pub unsafe fn send_express(&self, peer: usize, header: &Header, from: *const u8, len: usize) -> bool {
+        let sent = self.by_shortcut(
+            Path::Main,
+            #[inline(always)]
+            // SAFETY: the caller's promise.
+            |core| unsafe { core.send_express(peer, header, from, len) }.then_some(()),
+        );
+        sent.is_some()
+    }
+
+    /// Sends `len` bytes from `from`, at most [`INLINE_BYTES`](super::INLINE_BYTES), to this process on this VNI, to which
+    /// `route` leads. Returns whether it has sent them.
+    ///
+    /// # Safety
+    /// `len` bytes at `from` are valid for reads.
+    #[inline(always)]
+    pub unsafe fn send_to_self_express(
+        &self,
+        key: &Key,
+        from: *const u8,
+        len: usize,
+        route: Route<'_>,
+    ) -> bool {
+        let sent = self.by_shortcut(
+            Path::Main,
+            #[inline(always)]
+            |core| {
+                if !route.is_current() {
+                    return None;
+                }
+                route.note_sender();
+                // SAFETY: the caller's promise.
+                unsafe { core.send_to_self_express(key, from, len) };
+                Some(())
+            },
+        );
+        sent.is_some()
+    }
+
+    /// Receives, into a new request that names the communicator with the handle `comm`; the receive is posted unless its
+    /// message has arrived. `route` is given if the message is one of this process's own.
+    #[inline(always)]
+    pub fn receive_express(
+        &self,
+        key: &Key,
+        buffer: Buffer,
+        comm: usize,
+        route: Option<Route<'_>>,
+    ) -> Option<RequestId> {
+        self.by_shortcut(
+            Path::Main,
+            #[inline(always)]
+            |core| {
+                let is_here = route.is_none_or(Route::is_current);
+                if is_here { core.receive_express(key, buffer, comm) } else { None }
+            },
+        )
+    }
+
+    /// Takes the message that a blocking receive wants, if it is small and has arrived, or is the next one in the ring.
+    /// Returns its source and tag, and how many bytes it had. `route` is given if it is one of this process's own.
+    #[inline(always)]
+    pub fn take_express(
+        &self,
+        key: &Key,
+        buffer: Buffer,
+        route: Option<Route<'_>>,
+    ) -> Option<(Envelope, usize)> {
+        self.by_shortcut(
+            Path::Main,
+            #[inline(always)]
+            |core| {
+                let is_here = route.is_none_or(Route::is_current);
+                if is_here { core.take_express(key, buffer) } else { None }
+            },
+        )
+    }
+
+    /// Polls. Returns true if there is no message at all that has arrived, nor anything else to do.
+    #[inline(always)]
+    pub fn is_quiet_express(&self) -> bool {
+        let quiet = self.by_shortcut(
+            Path::Progress,
+            #[inline(always)]
+            |core| core.is_quiet().then_some(()),
+        );
+        quiet.is_some()
+    }
+}
+
+impl Core<Whole> {
+    /// As [`Vni::send_to_self_express`], within the critical section.
+    ///
+    /// # Safety
+    /// As [`Vni::send_to_self_express`].
+    #[inline(always)]
+    unsafe fn send_to_self_express(&self, key: &Key, from: *const u8, len: usize) {
+        let receive = self.shard().with(
+            Path::Main,
+            #[inline(always)]
+            |shard| shard.matching.match_arrival(key),
+        );
+        let Some(id) = receive else {
+            // SAFETY: the caller's promise.
+            let data = unsafe { std::slice::from_raw_parts(from, len) };
+            return self.store_self_message(*key, data);
+        };
+        // SAFETY: the thread that matches a receive has its in-flight state.
+        let to = unsafe { request::in_flight(id) }.buffer;
+        // SAFETY: the caller's promise.
+        let data = unsafe { std::slice::from_raw_parts(from, len) };
+        match to.contiguous() {
+            Some(address) if len <= to.len() => {
+                // SAFETY: the caller promises the source, and the receive's buffer has room.
+                unsafe { copy_small(from, address, len) };
+                self.complete_receive(id, key, len as u64, None);
+            }
+            _ => self.deliver_with_care(id, key, data),
+        }
+    }
+
+    /// Stores a small self message that no receive is posted for.
+    #[inline(never)]
+    fn store_self_message(&self, key: Key, data: &[u8]) {
+        self.shard().with(Path::Main, |shard| shard.store(key, Message::copy_of(self.rank, data)));
+        // No other thread knows of the message: a thread that sleeps in a probe is told.
+        self.wake_sleepers();
+    }
+
+    /// As [`deliver`](Self::deliver), out of line.
+    #[cold]
+    #[inline(never)]
+    fn deliver_with_care(&self, id: RequestId, key: &Key, data: &[u8]) {
+        self.deliver(id, key, data);
+    }
+
+    /// As [`Vni::receive_express`], within the critical section.
+    #[inline(always)]
+    fn receive_express(&self, key: &Key, buffer: Buffer, comm: usize) -> Option<RequestId> {
+        let has_unexpected = self.shard().with(
+            Path::Main,
+            #[inline(always)]
+            |shard| shard.matching.has_unexpected(),
+        );
+        let id = request::take_express(self.index as u32, comm)?;
+        // SAFETY: the request was just taken and is not issued yet.
+        let in_flight = unsafe { request::in_flight(id) };
+        in_flight.buffer = buffer;
+        in_flight.context = key.context;
+        if has_unexpected {
+            self.receive_or_post(id, *key);
+        } else {
+            let place = self.shard().with(
+                Path::Main,
+                #[inline(always)]
+                |shard| shard.matching.post(*key, id),
+            );
+            in_flight.stage = Stage::Posted(place);
+        }
+        Some(id)
+    }
+
+    /// As [`receive`](Self::receive), out of line.
+    #[inline(never)]
+    fn receive_or_post(&self, id: RequestId, key: Key) {
+        // SAFETY: the request is not issued yet.
+        unsafe { request::in_flight(id) }.stage = Stage::UnderWay;
+        self.receive(id, key);
+    }
+
+    /// As [`Vni::take_express`], within the critical section.
+    #[inline(always)]
+    fn take_express(&self, key: &Key, buffer: Buffer) -> Option<(Envelope, usize)> {
+        let has_unexpected = self.shard().with(
+            Path::Main,
+            #[inline(always)]
+            |shard| shard.matching.has_unexpected(),
+        );
+        if has_unexpected {
+            return self.take_unexpected(key, buffer);
+        }
+        match self.receive_directly(*key, buffer) {
+            Direct::Received(envelope, bytes) => Some((envelope, bytes)),
+            Direct::Nothing | Direct::Ordinary => None,
+        }
+    }
+
+    /// Takes an unexpected message, if it is small.
+    #[inline(never)]
+    fn take_unexpected(&self, key: &Key, buffer: Buffer) -> Option<(Envelope, usize)> {
+        self.shard().with(Path::Main, |shard| {
+            let is_small = |content: &Content| match content {
+                Content::Small { len, .. } => usize::from(*len) <= buffer.len(),
+                _ => false,
+            };
+            let (exact, message) = shard.matching.take_if(key, |message| is_small(&message.content))?;
+            let Content::Small { len, data } = message.content else { unreachable!("a small message") };
+            let len = usize::from(len);
+            buffer.write(0, &data[..len]);
+            Some((exact.envelope, len))
+        })
+    }
+
+    /// Whether no message has arrived, and nothing waits to be done.
+    #[inline(always)]
+    fn is_quiet(&self) -> bool {
+        let nothing_stored = self.shard().with(
+            Path::Progress,
+            #[inline(always)]
+            |shard| !shard.matching.has_unexpected(),
+        );
+        nothing_stored
+            && !self.is_backlogged()
+            && !self.is_pending()
+            && self.arrivals.with(
+                Path::Progress,
+                #[inline(always)]
+                |arrivals| arrivals.inbox.is_empty(),
+            )
+    }
+
+    /// The one matching shard.
+    #[inline(always)]
+    fn shard(&self) -> &impl SectionOf<MatchingShard> {
+        self.matching_shard(0)
+    }
+}
