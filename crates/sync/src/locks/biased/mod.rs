@@ -1,26 +1,23 @@
 //! Any lock, made free of charge while one thread uses it.
 //!
-//! **What it gives.** A lock is often used by one thread for a long time although others could come: a
-//! communication path of which one thread makes use, a program that asked for threads and has one. [`Biased`]
-//! gives the lock a *bias owner*, for whom entering and leaving are plain stores and loads, no locked
-//! instruction and no fence. Another thread's arrival revokes the bias, which costs about 12 µs once; then
-//! the inner lock `L` decides, at the cost of `L` plus two loads. A thread that acquires it many times in a
-//! row without company becomes the owner again; how many times doubles with each revocation of a bias that
-//! has not lasted for a millisecond, so that a lock that is really shared stops trying, and halves with that
-//! of an older one, which was worth it. Threads that only poll now and then, as those do that make progress
-//! for others, [visits](Biased::try_visit): it leaves a young bias alone.
+//! **What it gives.** One thread often uses a lock for a long time although others could come: a communication path that only
+//! one thread uses, or a program that asked for threads and has one. [`Biased`] gives the lock a *bias owner*, which enters
+//! and leaves the critical section with plain stores and loads, without a locked instruction and without a fence. When
+//! another thread arrives, it revokes the bias, which costs about 12 µs once; then the inner lock `L` decides, at the cost of
+//! `L` plus two loads. A thread that acquires the lock many times in a row without company becomes the owner again;
+//! [`streak`] says how many times. A thread that only polls now and then, to make progress for others,
+//! [visits](Biased::try_visit): a visit leaves a young bias alone.
 //!
 //! **Source.** The handshake is that of reservation locks and quickly reacquirable locks (Kawachiya, Koseki,
 //! Onodera: *Lock reservation*, OOPSLA 2002, doi:10.1145/582419.582433; Dice, Moir, Scherer: *Quickly
 //! reacquirable locks*, 2003; Vasudevan, Namjoshi, Edwards: *Simple and fast biased locks*, PACT 2010,
-//! doi:10.1145/1854273.1854287). We depart in two points. The revoker does not stop the owner nor wait for it
-//! to poll: `membarrier` makes the owner's plain store visible. And the bias may move from thread to thread:
-//! each owner has a *seat* of its own, because a former owner may have been stopped between its first look
-//! and its store, and that late store must not hit the new owner's flag.
+//! doi:10.1145/1854273.1854287). We depart in two points. The revoker neither stops the owner nor waits for it
+//! to poll: `membarrier` makes the owner's plain store visible. And the bias may move from thread to thread, so each owner
+//! has a separate [seat](seats).
 //!
-//! **When a thread does not run.** A stopped owner stops nobody while it is outside, all while it is inside.
-//! Who takes the bias away holds `L`: stopped, it stops all, as a holder of `L` does. For other waiters see
-//! `L`.
+//! **When a thread does not run.** A stopped owner blocks no thread while it is outside, and all threads while it is inside.
+//! A thread that revokes the bias holds `L`; if it is stopped, it blocks all threads, as any holder of `L` does. For other
+//! waiters see `L`.
 //!
 //! `bias` is 0 (nobody), or the owner's identity with the number of its seat, or that with `REVOKING`:
 //!
@@ -34,37 +31,44 @@
 //!
 //! | owner, entering | revoker, holding L |
 //! |---|---|
-//! | `bias` is OWNED(me, seat) (first look) and `busy[seat] == 0`? | bias = REVOKING(t, seat) |
+//! | `bias` is OWNED(me, seat) (first check) and `busy[seat] == 0`? | bias = REVOKING(t, seat) |
 //! | `busy[seat] = 1` | heavy() |
 //! | light() | wait until `busy[seat] == 0` (Acquire) |
-//! | bias still OWNED(me, seat)? (second look): inside | bias = NOBODY |
+//! | bias still OWNED(me, seat)? (second check): inside | bias = NOBODY |
 //! | otherwise `busy[seat] = 0`, ring, go through L | inside |
 //!
 //! **Invariants.**
 //!
 //! 1. `bias` changes only under L. `busy[s]` is written only by the thread that sits in seat `s`.
-//! 2. OWNED(t) is stored only by t itself. So if t's second look finds what the first found, no revocation
-//!    came in between, however long t was stopped: had there been one, only t could have restored the word.
-//! 3. *Exclusion.* t is inside by bias only if its second look read OWNED after `busy = 1`. The revoker
+//! 2. OWNED(t) is stored only by t itself. So if t's second check reads the same word as the first, no revocation
+//!    came in between, however long t was stopped: after a revocation only t could have restored the word.
+//! 3. *Exclusion.* t is inside by bias only if its second check read OWNED after `busy = 1`. The revoker
 //!    stores REVOKING, then passes `heavy`, then reads `busy`; by the fence's guarantee either t's second
-//!    look sees REVOKING, or the revoker sees `busy = 1` and waits. That holds for every entry whose second
-//!    look reads OWNED, so once some holder of L has passed `heavy` in state REVOKING and someone (not
-//!    necessarily the same) under L reads `busy == 0`, t is outside for good. NOBODY is stored only then; and
-//!    whoever is inside through L has seen NOBODY, or OWNED or REVOKING of itself.
-//! 4. *Seats.* A seat belongs to its thread until that thread, while it holds L, gives it back: then it is
-//!    not between its two looks, so no late store can come. If all seats are taken (by threads that were
-//!    owners once and never came back) nobody new becomes owner; the lock still works.
+//!    check sees REVOKING, or the revoker sees `busy = 1` and waits. That holds for every entry whose second
+//!    check reads OWNED, so once some holder of L has passed `heavy` in state REVOKING and a holder of L (not
+//!    necessarily the same) reads `busy == 0`, t is outside for good. NOBODY is stored only then; and
+//!    a thread that is inside through L has seen NOBODY, or OWNED or REVOKING of itself.
+//! 4. *Seats.* A seat belongs to its thread until that thread, while it holds L, gives it back: then the thread is
+//!    not between its two checks, so no late store can come. If all seats are taken (by threads that were
+//!    owners once and never came back) no other thread becomes the owner; the lock still works.
 //! 5. *Identities.* A thread that ends outside leaves `busy = 0`, and its bias is revoked like any other's. A
-//!    new thread with the same identity (see [`Platform::thread_id`]) takes over bias and seat: the old one
+//!    new thread with the same identity (see [`Platform::thread_id`]) takes over bias and seat: the old thread
 //!    has ended, and everything it did happened before the new one began, so they are one thread for this
 //!    lock.
-//! 6. *No lost wake-up.* Everything that sets `busy` to 0, a failed entry too, rings `left` afterwards
+//! 6. *No lost wake-up.* Every store of 0 to `busy`, also that of a failed entry, is followed by a ring of `left`
 //!    ([`Bell`], invariant 2).
 //!
 //! **Orderings.** `busy = 0` is Release and pairs with the revoker's Acquire: promise 2 of [`RawLock`] when
-//! the lock goes from the bias to L. From L to the bias it is the same thread. All else rests on the fences
+//! the lock goes from the bias to L. From L to the bias it is the same thread. All other orderings rest on the fences
 //! or on L.
 
+pub(crate) mod age;
+mod seats;
+pub(crate) mod streak;
+
+use crate::locks::biased::age::BiasAge;
+use crate::locks::biased::seats::{SEATS, Seats};
+use crate::locks::biased::streak::{FIRST_STREAK, Streak};
 use crate::locks::raw_lock::RawLock;
 use crate::memory::padded::CachePadded;
 use crate::waiting::bell::Bell;
@@ -75,22 +79,13 @@ use heddle_platform::{Platform, Scope, thread};
 use std::array;
 use std::fmt;
 
-/// How many threads may be, or have been and never come back, bias owners of one lock.
-const SEATS: usize = 8;
 /// The bias word's low bits that hold the seat.
 const SEAT_BITS: u64 = SEATS as u64 - 1;
-/// Somebody holds L and wants the bias gone.
+/// A holder of L is revoking the bias.
 const REVOKING: u64 = 8;
 /// No owner.
 const NOBODY: u64 = 0;
 const _: () = assert!(SEAT_BITS + REVOKING < thread::ID_STEP);
-
-/// Acquisitions in a row that make a thread the owner of a lock that was never revoked.
-const FIRST_STREAK: u32 = 16;
-/// The most that revocations can raise that to.
-const LONGEST_STREAK: u32 = 1 << 16;
-/// How long a bias has to last to be worth its revocation: nearly a hundred times as long as that takes.
-const WORTHWHILE_NS: u64 = if cfg!(loom) { 2 } else { 1_000_000 };
 
 /// A lock `L` with a bias; see the [module](self).
 pub struct Biased<L: RawLock> {
@@ -99,9 +94,9 @@ pub struct Biased<L: RawLock> {
     under: CachePadded<L>,
     /// 1 while a holder of L waits for the owner to leave.
     revokers: CachePadded<AtomicU32Of<L>>,
-    begun: CachePadded<Begun<L::Platform>>,
-    /// Guarded by `under`.
-    habit: <L::Platform as Platform>::Cell<Habit>,
+    age: CachePadded<BiasAge<L::Platform>>,
+    /// `under` guards it.
+    candidates: <L::Platform as Platform>::Cell<Candidates>,
     policy: WaitPolicy,
 }
 
@@ -113,40 +108,24 @@ impl<L: RawLock + fmt::Debug> fmt::Debug for Biased<L> {
 
 type AtomicU32Of<L> = <<L as RawLock>::Platform as Platform>::AtomicU32;
 
-/// What the owner touches on every use: one cache line.
+/// The words that the owner touches on every use, on one cache line.
 #[derive(Debug)]
 struct Bias<P: Platform> {
     word: P::AtomicU64,
     busy: [P::AtomicU32; SEATS],
 }
 
-/// Whose bias it is and since when: written under L, and a hint to others. Apart from what the owner writes,
-/// so that looking here costs the owner nothing.
+/// The state that decides which thread gets the bias.
 #[derive(Debug)]
-struct Begun<P: Platform> {
-    /// The owner's identity, or 0.
-    owner: P::AtomicU64,
-    /// In ticks.
-    since: P::AtomicU64,
+struct Candidates {
+    streak: Streak,
+    seats: Seats,
 }
 
-/// Who uses the lock, for the decision to whom it should be biased.
-#[derive(Debug)]
-struct Habit {
-    /// Who acquired it last through L, and how many times in a row.
-    user: u64,
-    streak: u32,
-    /// How long a streak makes an owner, and how long at least.
-    needed: u32,
-    least: u32,
-    /// The identity that sits in each seat, 0 for a free one.
-    seats: [u64; SEATS],
-}
-
-// SAFETY: `habit` is touched only while `under` is held, which orders the accesses; all else is atomic or a
-// RawLock.
+// SAFETY: `candidates` is touched only while `under` is held, which orders the accesses; all other fields are atomic, a
+// RawLock, or never written.
 unsafe impl<L: RawLock> Sync for Biased<L> {}
-// SAFETY: a `Habit` is numbers, and L is Send by its contract.
+// SAFETY: `Candidates` are plain numbers, and L is Send by its contract.
 unsafe impl<L: RawLock> Send for Biased<L> {}
 
 impl<L: RawLock + Default> Default for Biased<L> {
@@ -162,7 +141,7 @@ impl<L: RawLock> Biased<L> {
         Self::with_streak(under, policy, FIRST_STREAK)
     }
 
-    /// As [`new`](Self::new), with the number of acquisitions in a row (at least 1) that first make an owner.
+    /// Does the same as [`new`](Self::new), with the number of acquisitions in a row (at least 1) that first make an owner.
     #[must_use]
     pub fn with_streak(under: L, policy: WaitPolicy, streak: u32) -> Self {
         Self {
@@ -173,36 +152,29 @@ impl<L: RawLock> Biased<L> {
             left: CachePadded::new(Bell::default()),
             under: CachePadded::new(under),
             revokers: CachePadded::new(AtomicInteger::new(0)),
-            begun: CachePadded::new(Begun { owner: AtomicInteger::new(0), since: AtomicInteger::new(0) }),
-            habit: MemoryCell::new(Habit {
-                user: 0,
-                streak: 0,
-                needed: streak.max(1),
-                least: streak.max(1),
-                seats: [0; SEATS],
-            }),
+            age: CachePadded::new(BiasAge::new()),
+            candidates: MemoryCell::new(Candidates { streak: Streak::new(streak), seats: Seats::new() }),
             policy,
         }
     }
 
-    /// The lock below.
+    /// The inner lock.
     pub fn under(&self) -> &L {
         &self.under
     }
 
-    /// As [`acquire`](RawLock::acquire), with `acquire` in place of the acquisition of the lock below, where
-    /// that is needed.
+    /// Acquires the lock, and uses `acquire` to acquire the inner lock if the bias does not suffice.
     #[inline(always)]
     pub fn acquire_by(&self, acquire: impl FnOnce(&L) -> L::Token) -> Option<L::Token> {
         if self.enter_biased() { None } else { Some(self.acquire_through_lock(acquire)) }
     }
 
-    /// As [`try_acquire`](RawLock::try_acquire), for who looks in now and then: fails as long as another's
-    /// bias is younger than a millisecond, and does not interrupt anybody's streak.
+    /// Tries to acquire the lock for a thread that polls now and then. It fails while another thread has a bias younger than
+    /// a millisecond, and it does not interrupt the streak of another thread.
     #[inline]
     pub fn try_visit(&self) -> Option<Option<L::Token>> {
-        let owner = self.begun.owner.load(Ordering::Relaxed);
-        if owner != 0 && owner != L::Platform::thread_id() && !self.is_bias_old() {
+        let owner = self.age.owner();
+        if owner != 0 && owner != L::Platform::thread_id() && !self.age.is_old() {
             return None;
         }
         if self.enter_biased() { Some(None) } else { self.try_through_lock().map(Some) }
@@ -215,7 +187,7 @@ impl<L: RawLock> Biased<L> {
         self.enter_biased()
     }
 
-    /// Leaves.
+    /// Leaves the critical section that the caller entered as the bias owner.
     ///
     /// # Safety
     /// The calling thread is inside by [`enter_as_owner`](Self::enter_as_owner).
@@ -225,20 +197,14 @@ impl<L: RawLock> Biased<L> {
         unsafe { self.release(None) };
     }
 
-    /// Whether the bias has lasted long enough to be worth its revocation. A hint, unless the caller holds L.
-    fn is_bias_old(&self) -> bool {
-        let age = L::Platform::ticks().wrapping_sub(self.begun.since.load(Ordering::Relaxed));
-        age > L::Platform::ns_to_ticks(WORTHWHILE_NS)
-    }
-
-    /// Fails if another thread is in L, or the owner is inside.
+    /// Tries to enter through L. It fails if another thread holds L, or if the owner is inside.
     fn try_through_lock(&self) -> Option<L::Token> {
         let token = self.under.try_acquire()?;
         if self.end_bias(false) {
             return Some(token);
         }
-        // The owner is inside; the bias stays REVOKING, so it comes through L next time.
-        // SAFETY: acquired above.
+        // The owner is inside. The bias stays REVOKING, so the owner goes through L next time.
+        // SAFETY: this thread acquired L above, which gave it this token.
         unsafe { self.under.release(token) };
         None
     }
@@ -253,7 +219,7 @@ impl<L: RawLock> Biased<L> {
         }
         let busy = &self.bias.busy[seat as usize];
         if busy.load(Ordering::Relaxed) != 0 {
-            // The caller is inside already: it waits for itself, or its try fails.
+            // The caller is inside already: an acquisition waits for itself for ever, and a try fails.
             return false;
         }
         busy.store(1, Ordering::Relaxed);
@@ -265,7 +231,7 @@ impl<L: RawLock> Biased<L> {
         false
     }
 
-    /// The bias was revoked between the two looks.
+    /// Undoes an entry, because the bias was revoked between the two checks.
     #[cold]
     fn retreat(&self, busy: &AtomicU32Of<L>) {
         busy.store(0, Ordering::Release);
@@ -301,16 +267,12 @@ impl<L: RawLock> Biased<L> {
             self.wait_for_owner(busy);
         }
         self.bias.word.store(NOBODY, Ordering::Relaxed);
-        self.begun.owner.store(0, Ordering::Relaxed);
-        let was_worthwhile = self.is_bias_old();
-        self.habit.with_mut(|habit| {
-            // SAFETY: the caller holds L, which guards it.
-            let habit = unsafe { &mut *habit };
-            habit.needed = if was_worthwhile {
-                (habit.needed / 2).max(habit.least)
-            } else {
-                habit.needed.saturating_mul(2).min(LONGEST_STREAK)
-            };
+        self.age.end();
+        let was_old = self.age.is_old();
+        self.candidates.with_mut(|candidates| {
+            // SAFETY: the caller holds L, which guards the cell.
+            let candidates = unsafe { &mut *candidates };
+            candidates.streak.bias_ended(was_old);
         });
         true
     }
@@ -330,54 +292,46 @@ impl<L: RawLock> Biased<L> {
         self.revokers.store(0, Ordering::Relaxed);
     }
 
-    /// Counts an acquisition through L, and makes the caller the owner when it has come often enough. The
+    /// Counts an acquisition through L, and makes the caller the owner if it has come often enough. The
     /// caller holds L and has ended every other bias.
     fn count(&self) {
-        // With company there is no streak, and one cache line less to pass around.
+        // A thread with company has no streak. Not counting saves passing a cache line around.
         if self.under.has_waiters() {
             return;
         }
         let me = L::Platform::thread_id();
-        self.habit.with_mut(|habit| {
-            // SAFETY: the caller holds L, which guards it.
-            let habit = unsafe { &mut *habit };
-            if habit.user != me {
-                // Its seat is free for others: it holds L, so it is not between its two looks (invariant 4).
-                for seat in habit.seats.iter_mut().filter(|seat| **seat == me) {
-                    *seat = 0;
-                }
-                habit.user = me;
-                habit.streak = 0;
+        self.candidates.with_mut(|candidates| {
+            // SAFETY: the caller holds L, which guards the cell.
+            let candidates = unsafe { &mut *candidates };
+            if candidates.streak.user() != me {
+                // Other threads may have its seat: it holds L, so it is not between its two checks (invariant 4).
+                candidates.seats.give_back(me);
             }
-            habit.streak = habit.streak.saturating_add(1);
-            if habit.streak >= habit.needed {
-                self.make_owner(habit, me);
+            if candidates.streak.count(me) {
+                self.make_owner(candidates, me);
             }
         });
     }
 
     #[cold]
-    fn make_owner(&self, habit: &mut Habit, me: u64) {
-        // Where the light fence is a full one, the bias costs more than the lock.
+    fn make_owner(&self, candidates: &mut Candidates, me: u64) {
+        // Where the light fence is a full fence, the bias costs more than the lock.
         if !L::Platform::is_asymmetric() {
-            habit.needed = u32::MAX;
+            candidates.streak.give_up();
             return;
         }
-        let seat_of = |id| habit.seats.iter().position(|seat| *seat == id);
-        let Some(seat) = seat_of(me).or_else(|| seat_of(0)) else { return };
-        habit.seats[seat] = me;
-        habit.streak = 0;
-        self.begun.since.store(L::Platform::ticks(), Ordering::Relaxed);
-        self.begun.owner.store(me, Ordering::Relaxed);
+        let Some(seat) = candidates.seats.take(me) else { return };
+        candidates.streak.restart();
+        self.age.begin(me);
         self.bias.word.store(me | seat as u64, Ordering::Relaxed);
     }
 }
 
 // SAFETY: exclusion by invariant 3; order by L, by the Release and Acquire of `busy`, or within one thread;
-// liveness by L's and by invariant 6.
+// liveness by that of L and by invariant 6.
 unsafe impl<L: RawLock> RawLock for Biased<L> {
     type Platform = L::Platform;
-    /// The token of L, or `None` for who came in by the bias.
+    /// The token of L, or `None` for a thread that entered by the bias.
     type Token = Option<L::Token>;
 
     #[inline]
@@ -410,8 +364,8 @@ unsafe impl<L: RawLock> RawLock for Biased<L> {
 
     #[inline]
     fn has_waiters(&self) -> bool {
-        // A revoker waits for the owner holding L; a try that failed leaves REVOKING behind, but nobody who
-        // waits.
+        // A revoker holds L while it waits for the owner. A failed try also leaves REVOKING behind, but no waiter; so the
+        // bias word does not tell.
         self.under.has_waiters() || self.revokers.load(Ordering::Relaxed) != 0
     }
 }
