@@ -14,8 +14,8 @@
 //! | | [`TwoLevel`]: two locks and a filter; the low class stands back for the high one |
 //! | [`kinds`] | the catalogue: every lock by name, made for this machine |
 //! | `waiting` | [`wait`]: [`WaitPolicy`] and [`Waiter`], how long to spin, yield, and when to sleep |
-//! | | [`Bell`]: wakes sleepers, costs the waker a load while nobody sleeps; also between processes |
-//! | | [`bells`]: a few bells, to wake one waiter of many by name |
+//! | | [`Doorbell`]: wakes sleepers, costs the waker a load while nobody sleeps; also between processes |
+//! | | [`doorbells`]: several doorbells, so that a release wakes one waiter of many |
 //! | `events` | [`SyncCounter`]: wait for n events with one wake-up |
 //! | | [`WatchedState`]: an operation's state; its end signals the [watcher](Watcher), without a lock |
 //! | | [`Leadership`]: one thread polls, the others sleep on their counters |
@@ -46,7 +46,7 @@ mod waiting;
 pub use events::{leader, roster, sync_counter, watched_state};
 pub use locks::{abortable_mcs, biased, clh, fissile, hmcs, mcs, mutex, raw_lock, ticket, two_level};
 pub use memory::{node, padded};
-pub use waiting::{bell, bells, wait};
+pub use waiting::{doorbell, doorbells, wait};
 
 pub use combining::{Combining, LockQueue};
 pub use heddle_platform::{Native, Platform, Scope};
@@ -60,10 +60,10 @@ pub use fissile::Fissile;
 pub use two_level::{PriorityLock, TwoLevel};
 /// [`abortable_mcs::AbortableMcs`] of this build's platform.
 pub type AbortableMcs = abortable_mcs::AbortableMcs<Native>;
-/// [`bell::Bell`] of this build's platform.
-pub type Bell = bell::Bell<Native>;
-/// [`bell::Ticket`] of this build's platform.
-pub type BellTicket<'a> = bell::Ticket<'a, Native>;
+/// [`doorbell::Doorbell`] of this build's platform.
+pub type Doorbell = doorbell::Doorbell<Native>;
+/// [`doorbell::Ticket`] of this build's platform.
+pub type DoorbellTicket<'a> = doorbell::Ticket<'a, Native>;
 /// [`clh::Clh`] of this build's platform.
 pub type Clh = clh::Clh<Native>;
 /// [`combining::Delegated`] of this build's platform.

@@ -5,9 +5,9 @@
 mod model;
 
 use heddle_platform::atomic::{AtomicU32, Ordering};
-use heddle_sync::combining::offload::{Doorbell, Offload, Served};
+use heddle_sync::combining::offload::{Offload, Served, Waker};
 use heddle_sync::roster::Look;
-use heddle_sync::{Bell, Combining, Native, Roster, Scope, WaitPolicy};
+use heddle_sync::{Combining, Doorbell, Native, Roster, Scope, WaitPolicy};
 use loom::sync::Arc;
 use loom::thread;
 use model::{explore, with_fault};
@@ -15,7 +15,7 @@ use model::{explore, with_fault};
 /// Threads of a roster, with work that each takes away once.
 struct World {
     roster: Roster,
-    door: Bell,
+    door: Doorbell,
     /// What was handed to each thread.
     handed: Vec<AtomicU32>,
     /// What has come through the door.
@@ -28,7 +28,7 @@ impl World {
     fn new(threads: usize, work: u32) -> Arc<Self> {
         Arc::new(Self {
             roster: Roster::new(threads, WaitPolicy::PARK_AT_ONCE),
-            door: Bell::default(),
+            door: Doorbell::default(),
             handed: (0..threads).map(|_| AtomicU32::new(0)).collect(),
             arrived: AtomicU32::new(0),
             left: AtomicU32::new(work),
@@ -126,20 +126,20 @@ fn one_of_two() {
 #[derive(Debug)]
 struct Desk {
     roster: Arc<Roster>,
-    door: Arc<Bell>,
+    door: Arc<Doorbell>,
 }
 
-impl Doorbell for Desk {
-    fn ring(&self) {
+impl Waker for Desk {
+    fn wake(&self) {
         self.roster.ring(0, &self.door);
     }
 }
 
 /// An offload that is served in turns, by a thread that sleeps on a roster.
 fn served_in_turns() {
-    let (roster, door) = (Arc::new(Roster::new(1, WaitPolicy::PARK_AT_ONCE)), Arc::new(Bell::default()));
+    let (roster, door) = (Arc::new(Roster::new(1, WaitPolicy::PARK_AT_ONCE)), Arc::new(Doorbell::default()));
     let desk = Desk { roster: Arc::clone(&roster), door: Arc::clone(&door) };
-    let offload = Offload::<u32, Native, Desk>::with_doorbell(0, desk, WaitPolicy::PARK_AT_ONCE);
+    let offload = Offload::<u32, Native, Desk>::with_waker(0, desk, WaitPolicy::PARK_AT_ONCE);
     let offload = Arc::new(offload);
     let served = Arc::clone(&offload);
     let server = thread::spawn(move || {

@@ -1,5 +1,5 @@
 //! How a thread of the message path sleeps (`Domain::sleep`), under the model checker: it looks for messages, for room to send and
-//! for its own operation, announces itself, looks once more and sleeps; whoever brings one of these about rings the bell.
+//! for its own operation, announces itself, looks once more and sleeps; whoever brings one of these about rings the doorbell.
 //!
 //! | what ends the sleep | who rings |
 //! |---|---|
@@ -12,14 +12,14 @@ mod model;
 
 use heddle_platform::atomic::{AtomicBool, AtomicU32, Ordering};
 use heddle_platform::cell::UnsafeCell;
-use heddle_sync::{Bell, Scope};
+use heddle_sync::{Doorbell, Scope};
 use loom::sync::{Arc, Mutex};
 use loom::thread;
 use model::{DEADLOCK, explore, must_fail, with_fault};
 
 /// A process with one VNI: a slot of a ring that is read, one that is written, and an operation that a thread waits for.
 struct Process {
-    bell: Bell,
+    doorbell: Doorbell,
     /// The slot of the ring from the peer: whether there is a message, and its data.
     slot: AtomicBool,
     data: UnsafeCell<u32>,
@@ -35,7 +35,7 @@ struct Process {
 impl Process {
     fn new(backlog: u32) -> Arc<Process> {
         Arc::new(Process {
-            bell: Bell::default(),
+            doorbell: Doorbell::default(),
             slot: AtomicBool::new(false),
             data: UnsafeCell::new(0),
             credits: AtomicU32::new(0),
@@ -50,14 +50,14 @@ impl Process {
         // SAFETY: the slot is empty, and there is one sender.
         self.data.with_mut(|data| unsafe { *data = 7 });
         self.slot.store(true, Ordering::Release);
-        self.bell.ring(Scope::Machine);
+        self.doorbell.ring(Scope::Machine);
     }
 
     /// The peer has read a message of this process, and says so.
     fn credits_come_back(&self, ringing: bool) {
         self.credits.fetch_add(1, Ordering::Release);
         if ringing {
-            self.bell.ring(Scope::Machine);
+            self.doorbell.ring(Scope::Machine);
         }
     }
 
@@ -88,7 +88,7 @@ impl Process {
             happened = true;
         }
         if happened {
-            self.bell.ring(Scope::Machine);
+            self.doorbell.ring(Scope::Machine);
         }
         happened
     }
@@ -101,7 +101,7 @@ impl Process {
     fn wait(&self) {
         while !self.is_over() {
             let look = || self.look() || self.is_over();
-            if let Some(mut ticket) = self.bell.prepare_unless(Scope::Machine, look) {
+            if let Some(mut ticket) = self.doorbell.prepare_unless(Scope::Machine, look) {
                 ticket.park(None);
             }
         }
@@ -124,7 +124,7 @@ impl Process {
         if taken {
             self.finish(7);
             if ringing {
-                self.bell.ring(Scope::Machine);
+                self.doorbell.ring(Scope::Machine);
             }
         }
     }
@@ -182,7 +182,7 @@ fn an_operation_that_the_program_completes_ends_the_sleep() {
                     let _inside = process.backlog.lock().expect("not poisoned");
                     process.finish(7);
                 }
-                process.bell.ring(Scope::Machine);
+                process.doorbell.ring(Scope::Machine);
             }],
         );
     });
@@ -218,10 +218,10 @@ must_fail!(
                 let _inside = other.backlog.lock().expect("not poisoned");
                 other.finish(7);
             }
-            other.bell.ring(Scope::Machine);
+            other.doorbell.ring(Scope::Machine);
         });
         while !process.is_over() {
-            if let Some(mut ticket) = process.bell.prepare_unless(Scope::Machine, || process.look()) {
+            if let Some(mut ticket) = process.doorbell.prepare_unless(Scope::Machine, || process.look()) {
                 ticket.park(None);
             }
         }

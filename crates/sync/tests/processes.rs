@@ -1,28 +1,28 @@
-//! The bell between two processes that share memory.
+//! The doorbell between two processes that share memory.
 #![cfg(not(loom))]
 
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_platform::barrier;
-use heddle_sync::{Bell, Scope};
+use heddle_sync::{Doorbell, Scope};
 
 const ROUNDS: u64 = 2_000;
 
 /// One direction: how many events there were, and who sleeps until the next.
 #[repr(C)]
 struct Line {
-    bell: Bell,
+    doorbell: Doorbell,
     count: AtomicU64,
 }
 
 impl Line {
     fn announce(&self, round: u64) {
         self.count.store(round, Ordering::Release);
-        self.bell.ring(Scope::Machine);
+        self.doorbell.ring(Scope::Machine);
     }
 
     fn await_round(&self, round: u64) {
         if self.count.load(Ordering::Acquire) < round {
-            let mut ticket = self.bell.prepare(Scope::Machine);
+            let mut ticket = self.doorbell.prepare(Scope::Machine);
             while self.count.load(Ordering::Acquire) < round {
                 ticket.park(None);
             }

@@ -1,9 +1,9 @@
-//! The locks and the bell on real threads, from fewer than the cores to many more: bounded work, exact sums.
+//! The locks and the doorbell on real threads, from fewer than the cores to many more: bounded work, exact sums.
 #![cfg(not(loom))]
 
 use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
 use heddle_platform::{clock, thread};
-use heddle_sync::{Bell, Biased, Lock, Mutex, RawLock, Scope, WaitPolicy};
+use heddle_sync::{Biased, Doorbell, Lock, Mutex, RawLock, Scope, WaitPolicy};
 use std::sync::Barrier;
 use std::time::Duration;
 
@@ -161,24 +161,24 @@ fn nobody_is_kept_out_for_ever() {
     }
 }
 
-/// A ping-pong by two bells, with sleepers that always sleep and with patient ones.
+/// A ping-pong by two doorbells, with sleepers that always sleep and with patient ones.
 #[test]
-fn bells_lose_nothing() {
+fn doorbells_lose_nothing() {
     const ROUNDS: u64 = 3_000;
     for scope in [Scope::Process, Scope::Machine] {
-        let (ping, pong) = ((AtomicU64::new(0), Bell::new()), (AtomicU64::new(0), Bell::new()));
-        let await_round = |(count, bell): &(AtomicU64, Bell), round: u64| {
+        let (ping, pong) = ((AtomicU64::new(0), Doorbell::new()), (AtomicU64::new(0), Doorbell::new()));
+        let await_round = |(count, doorbell): &(AtomicU64, Doorbell), round: u64| {
             if count.load(Ordering::Acquire) < round {
-                let mut ticket = bell.prepare(scope);
+                let mut ticket = doorbell.prepare(scope);
                 while count.load(Ordering::Acquire) < round {
                     // Every third wait has a timeout, which must not disturb the others.
                     ticket.park(round.is_multiple_of(3).then_some(Duration::from_micros(20)));
                 }
             }
         };
-        let announce = |(count, bell): &(AtomicU64, Bell), round: u64| {
+        let announce = |(count, doorbell): &(AtomicU64, Doorbell), round: u64| {
             count.store(round, Ordering::Release);
-            bell.ring(scope);
+            doorbell.ring(scope);
         };
         std::thread::scope(|threads| {
             threads.spawn(|| {
@@ -201,11 +201,11 @@ fn bells_lose_nothing() {
 #[test]
 fn one_ring_wakes_all() {
     const SLEEPERS: u32 = 32;
-    let (event, bell, asleep) = (AtomicU32::new(0), Bell::new(), AtomicU32::new(0));
+    let (event, doorbell, asleep) = (AtomicU32::new(0), Doorbell::new(), AtomicU32::new(0));
     std::thread::scope(|threads| {
         for _ in 0..SLEEPERS {
             threads.spawn(|| {
-                let mut ticket = bell.prepare(Scope::Process);
+                let mut ticket = doorbell.prepare(Scope::Process);
                 asleep.fetch_add(1, Ordering::Relaxed);
                 while event.load(Ordering::Acquire) == 0 {
                     ticket.park(None);
@@ -216,19 +216,19 @@ fn one_ring_wakes_all() {
             thread::yield_now();
         }
         event.store(1, Ordering::Release);
-        assert!(bell.ring(Scope::Process));
+        assert!(doorbell.ring(Scope::Process));
     });
-    assert!(!bell.has_sleepers());
+    assert!(!doorbell.has_sleepers());
 }
 
-/// Memory of zeros, as a shared mapping begins, is a bell; and it fits its cache line.
+/// Memory of zeros, as a shared mapping begins, is a doorbell; and it fits its cache line.
 #[test]
-fn zeros_are_a_bell() {
-    assert_eq!((size_of::<Bell>(), align_of::<Bell>()), (64, 64));
+fn zeros_are_a_doorbell() {
+    assert_eq!((size_of::<Doorbell>(), align_of::<Doorbell>()), (64, 64));
     // SAFETY: the fields are integers, for which zero is a value.
-    let bell: Bell = unsafe { std::mem::zeroed() };
-    assert!(!bell.ring(Scope::Machine));
-    let mut ticket = bell.prepare(Scope::Machine);
+    let doorbell: Doorbell = unsafe { std::mem::zeroed() };
+    assert!(!doorbell.ring(Scope::Machine));
+    let mut ticket = doorbell.prepare(Scope::Machine);
     let start = clock::now_ns();
     while ticket.park(Some(Duration::from_millis(1))) {}
     assert!(clock::now_ns() - start >= 1_000_000);

@@ -5,7 +5,7 @@ use heddle_platform::atomic::{AtomicBool, AtomicU64, Ordering};
 use heddle_platform::{clock, thread};
 use heddle_sync::leader::Progress;
 use heddle_sync::sync_counter::Wake;
-use heddle_sync::{Bell, Leadership, Scope, SyncCounter, WaitPolicy};
+use heddle_sync::{Doorbell, Leadership, Scope, SyncCounter, WaitPolicy};
 use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -58,7 +58,7 @@ struct Network {
     leadership: Leadership,
     asked: Mutex<VecDeque<usize>>,
     polled_by: AtomicBool,
-    bell: Bell,
+    doorbell: Doorbell,
 }
 
 impl Network {
@@ -67,13 +67,13 @@ impl Network {
             leadership: Leadership::new(policy),
             asked: Mutex::new(VecDeque::new()),
             polled_by: AtomicBool::new(false),
-            bell: Bell::new(),
+            doorbell: Doorbell::new(),
         }
     }
 
     fn ask(&self, counter: &SyncCounter) {
         self.asked.lock().expect("not poisoned").push_back(std::ptr::from_ref(counter).expose_provenance());
-        self.bell.ring(Scope::Process);
+        self.doorbell.ring(Scope::Process);
     }
 
     /// Completes an event, the newest one now and then.
@@ -99,7 +99,7 @@ impl Progress for Network {
     }
 
     fn idle(&self, _: Option<u64>) {
-        let mut ticket = self.bell.prepare(Scope::Process);
+        let mut ticket = self.doorbell.prepare(Scope::Process);
         if self.asked.lock().expect("not poisoned").is_empty() {
             ticket.park(Some(Duration::from_millis(1)));
         }

@@ -9,7 +9,7 @@ use crate::single_copy::{Identity, Proofs};
 use heddle_bootstrap::mapping::{lengthen, reserve};
 use heddle_bootstrap::{Job, Mapping, World};
 use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
-use heddle_sync::{Bell, CachePadded, Scope};
+use heddle_sync::{CachePadded, Doorbell, Scope};
 use std::io;
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ pub struct Fabric {
     size: usize,
     vnis: usize,
     shared: Option<Arc<Shared>>,
-    own_bell: Arc<Bell>,
+    own_doorbell: Arc<Doorbell>,
     own_presence: Arc<Presence>,
     own_attendance: Arc<[CachePadded<AtomicU32>]>,
     proofs: Arc<Proofs>,
@@ -78,7 +78,7 @@ impl Fabric {
 
     fn attach_with(world: &World, vnis: usize, need: Need) -> Result<Fabric, TransportError> {
         let (rank, size) = (world.rank() as usize, world.size() as usize);
-        let own_bell = Arc::new(Bell::default());
+        let own_doorbell = Arc::new(Doorbell::default());
         let own_presence = Arc::new(Presence::default());
         let proofs = Arc::new(Proofs::new(size));
         let fail: Fail = |failure| panic!("{failure}");
@@ -90,7 +90,7 @@ impl Fabric {
                 size,
                 vnis,
                 shared,
-                own_bell,
+                own_doorbell,
                 own_presence,
                 own_attendance,
                 proofs,
@@ -102,12 +102,12 @@ impl Fabric {
         let shared = Arc::new(Shared { mapping: map(job, &geometry)?, geometry });
         let (shared, own_attendance) = (Some(shared), Arc::default());
         let fabric =
-            Fabric { rank, size, vnis, shared, own_bell, own_presence, own_attendance, proofs, fail };
+            Fabric { rank, size, vnis, shared, own_doorbell, own_presence, own_attendance, proofs, fail };
         fabric.reserve_own().map_err(|source| TransportError::Reserve { source })?;
         fabric.presence(rank).enter(need, Identity::own());
         for peer in (0..size).filter(|&peer| peer != rank) {
-            // SAFETY: the bell lies in the mapping, which lives as long as `fabric`.
-            unsafe { &*fabric.bell(peer) }.ring(Scope::Machine);
+            // SAFETY: the doorbell lies in the mapping, which lives as long as `fabric`.
+            unsafe { &*fabric.doorbell(peer) }.ring(Scope::Machine);
         }
         Ok(fabric)
     }
@@ -145,12 +145,12 @@ impl Fabric {
         self.vnis
     }
 
-    /// The bell that wakes this process's sleeping threads; a message from anywhere rings it.
-    pub fn own_bell(&self) -> &Bell {
+    /// The doorbell that wakes this process's sleeping threads; a message from anywhere rings it.
+    pub fn own_doorbell(&self) -> &Doorbell {
         match &self.shared {
-            None => &self.own_bell,
-            // SAFETY: the mapping lives as long as `self`; zeroed memory is a valid bell.
-            Some(_) => unsafe { &*self.bell(self.rank) },
+            None => &self.own_doorbell,
+            // SAFETY: the mapping lives as long as `self`; zeroed memory is a valid doorbell.
+            Some(_) => unsafe { &*self.doorbell(self.rank) },
         }
     }
 
@@ -188,11 +188,11 @@ impl Fabric {
         unsafe { &*presence }
     }
 
-    pub(crate) fn bell(&self, rank: usize) -> *const Bell {
+    pub(crate) fn doorbell(&self, rank: usize) -> *const Doorbell {
         match &self.shared {
-            None => Arc::as_ptr(&self.own_bell),
+            None => Arc::as_ptr(&self.own_doorbell),
             // SAFETY: the mapping is live.
-            Some(shared) => unsafe { shared.geometry.bell(shared.mapping.as_ptr(), rank) },
+            Some(shared) => unsafe { shared.geometry.doorbell(shared.mapping.as_ptr(), rank) },
         }
     }
 
@@ -250,15 +250,15 @@ impl Fabric {
         let shared = self.shared.as_ref().filter(|_| self.presence(sender).meet())?;
         // SAFETY: the mapping is live.
         let ring = unsafe { shared.geometry.ring(shared.mapping.as_ptr(), self.rank, vni, sender) };
-        // SAFETY: one consumer by the caller's promise; the bell lies in the mapping, too.
-        Some(unsafe { Consumer::new(ring, self.bell(sender), self.peer(sender)) })
+        // SAFETY: one consumer by the caller's promise; the doorbell lies in the mapping, too.
+        Some(unsafe { Consumer::new(ring, self.doorbell(sender), self.peer(sender)) })
     }
 }
 
-/// The bell that wakes this process's sleepers.
-impl AsRef<Bell> for Fabric {
-    fn as_ref(&self) -> &Bell {
-        self.own_bell()
+/// The doorbell that wakes this process's sleepers.
+impl AsRef<Doorbell> for Fabric {
+    fn as_ref(&self) -> &Doorbell {
+        self.own_doorbell()
     }
 }
 
@@ -301,7 +301,7 @@ mod tests {
         let job = job(2);
         let first = attach(&job, 0, Need::Nothing);
         let mut outbox = Outbox::new(&first, 0, 1);
-        let mut ticket = first.own_bell().prepare(Scope::Machine);
+        let mut ticket = first.own_doorbell().prepare(Scope::Machine);
         assert!(!send(&mut outbox, 0), "there is nobody to look into the ring");
         let second = attach(&job, 1, Need::Nothing);
         assert!(ticket.park(FOR_EVER), "the newcomer has rung");
@@ -373,7 +373,7 @@ mod tests {
         let (first, second) = (attach(&job, 0, Need::Nothing), attach(&job, 1, Need::Nothing));
         let (mut outbox, mut inbox) = (Outbox::new(&first, 0, 1), Inbox::new(&second, 0));
         while send(&mut outbox, 0) {}
-        let mut ticket = first.own_bell().prepare(Scope::Machine);
+        let mut ticket = first.own_doorbell().prepare(Scope::Machine);
         assert!(!send(&mut outbox, 0));
         while inbox.poll(32, |_, _| {}) != 0 {}
         assert!(ticket.park(FOR_EVER), "the receiver has rung");

@@ -1,7 +1,7 @@
 //! Where everything lies in the transport's part of the job's shared segment.
 //!
 //! ```text
-//!  bells       one cache line a rank
+//!  doorbells       one cache line a rank
 //!  presences   one cache line a rank: is it there, what does it need
 //!  attendances one cache line a (rank, VNI): how many of the rank's threads wait there
 //!  connections one bit a (receiver, VNI, sender): "I have begun to send to you"
@@ -13,7 +13,7 @@
 use crate::presence::Presence;
 use crate::ring::{Credits, RingMemory, longest_payload};
 use heddle_platform::atomic::{AtomicU32, AtomicU64};
-use heddle_sync::Bell;
+use heddle_sync::Doorbell;
 
 const PAGE: usize = 4096;
 const LINE: usize = 64;
@@ -111,21 +111,21 @@ impl Geometry {
         ]
     }
 
-    /// The bell of a rank.
+    /// The doorbell of a rank.
     ///
     /// # Safety
     /// `base` is the start of a live mapping of [`Geometry::segment_len`] bytes.
-    #[expect(clippy::cast_ptr_alignment, reason = "a mapping begins on a page, and every bell on a line")]
-    pub(crate) unsafe fn bell(&self, base: *mut u8, rank: usize) -> *const Bell {
+    #[expect(clippy::cast_ptr_alignment, reason = "a mapping begins on a page, and every doorbell on a line")]
+    pub(crate) unsafe fn doorbell(&self, base: *mut u8, rank: usize) -> *const Doorbell {
         debug_assert!(rank < self.ranks);
         // SAFETY: inside the segment.
-        unsafe { base.add(rank * LINE) }.cast::<Bell>()
+        unsafe { base.add(rank * LINE) }.cast::<Doorbell>()
     }
 
     /// The presence of a rank.
     ///
     /// # Safety
-    /// As [`Geometry::bell`].
+    /// As [`Geometry::doorbell`].
     #[expect(
         clippy::cast_ptr_alignment,
         reason = "a mapping begins on a page, and the offset is a multiple of 64"
@@ -139,7 +139,7 @@ impl Geometry {
     /// How many threads of a rank wait on a VNI.
     ///
     /// # Safety
-    /// As [`Geometry::bell`].
+    /// As [`Geometry::doorbell`].
     #[expect(
         clippy::cast_ptr_alignment,
         reason = "a mapping begins on a page, and the offset is a multiple of 64"
@@ -153,7 +153,7 @@ impl Geometry {
     /// The words in which senders announce themselves to a receiver's VNI.
     ///
     /// # Safety
-    /// As [`Geometry::bell`].
+    /// As [`Geometry::doorbell`].
     #[expect(
         clippy::cast_ptr_alignment,
         reason = "a mapping begins on a page, and the offset is a multiple of 64"
@@ -173,7 +173,7 @@ impl Geometry {
     /// The ring from a sender to a receiver's VNI.
     ///
     /// # Safety
-    /// As [`Geometry::bell`].
+    /// As [`Geometry::doorbell`].
     pub(crate) unsafe fn ring(
         &self,
         base: *mut u8,

@@ -19,7 +19,7 @@
 //! | `slot.rs` | one cache line: header, up to 40 bytes of payload, and the flag that says it is there |
 //! | `ring.rs` | producer and consumer of one ring; credits |
 //! | `geometry.rs` | where everything lies in the shared segment |
-//! | `fabric.rs` | attaching to the segment; who is connected; the bells that wake sleepers |
+//! | `fabric.rs` | attaching to the segment; who is connected; the doorbells that wake sleepers |
 //! | `failure.rs` | what ends a job in the middle of its messages |
 //! | `presence.rs` | who is there, and who must fence |
 //! | `shared.rs` | the producer of a ring for many threads |

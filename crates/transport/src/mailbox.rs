@@ -5,7 +5,7 @@ use crate::ring::{Consumer, Incoming, Offer, Producer};
 use crate::shared::SharedProducer;
 use crate::slot::{EXTRA_BYTES, Header, INLINE_BYTES};
 use heddle_platform::atomic::{AtomicU64, Ordering};
-use heddle_sync::{Bell, Scope};
+use heddle_sync::{Doorbell, Scope};
 use std::sync::OnceLock;
 
 /// The sending side of a VNI towards one peer: a producer, made at the first message.
@@ -20,10 +20,10 @@ pub struct Outbox {
 #[derive(Debug)]
 struct Lane<P> {
     producer: P,
-    bell: *const Bell,
+    doorbell: *const Doorbell,
 }
 
-// SAFETY: the bell lies in the mapping that the outbox's fabric keeps alive, and is made for use by many threads.
+// SAFETY: the doorbell lies in the mapping that the outbox's fabric keeps alive, and is made for use by many threads.
 unsafe impl<P: Send> Send for Lane<P> {}
 // SAFETY: as above.
 unsafe impl<P: Sync> Sync for Lane<P> {}
@@ -45,8 +45,8 @@ impl Outbox {
 
     #[cold]
     fn connect(&mut self) {
-        let bell = self.fabric.bell(self.peer);
-        self.lane = self.fabric.connect(self.peer, self.vni).map(|producer| Lane { producer, bell });
+        let doorbell = self.fabric.doorbell(self.peer);
+        self.lane = self.fabric.connect(self.peer, self.vni).map(|producer| Lane { producer, doorbell });
     }
 
     /// Sends a message of at most [`INLINE_BYTES`] bytes. False, and nothing done, if the ring is full or the peer is
@@ -79,8 +79,8 @@ impl<P> Lane<P> {
     #[inline(always)]
     fn ring_if(&self, sent: bool) -> bool {
         if sent {
-            // SAFETY: the bell lies in the mapping that the outbox's fabric keeps alive.
-            unsafe { &*self.bell }.ring(Scope::Machine);
+            // SAFETY: the doorbell lies in the mapping that the outbox's fabric keeps alive.
+            unsafe { &*self.doorbell }.ring(Scope::Machine);
         }
         sent
     }
@@ -114,7 +114,7 @@ impl SharedOutbox {
             && let Some(producer) = self.fabric.connect_many(self.peer, self.vni)
         {
             // Of two threads that come here at once one is the first; the other's producer has sent nothing.
-            let _ = self.lane.set(Lane { producer, bell: self.fabric.bell(self.peer) });
+            let _ = self.lane.set(Lane { producer, doorbell: self.fabric.doorbell(self.peer) });
         }
     }
 

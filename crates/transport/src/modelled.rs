@@ -12,7 +12,7 @@ use crate::slot::Cell;
 use crate::tracked::{Tracked, to_read, to_write, untouched};
 use crate::{EXTRA_BYTES, Envelope, Header};
 use heddle_platform::atomic::AtomicU64;
-use heddle_sync::Bell;
+use heddle_sync::Doorbell;
 
 /// A line of the bulk area.
 #[repr(align(64))]
@@ -25,11 +25,11 @@ const _: () = assert!(size_of::<Line>() == 64);
 #[derive(Debug)]
 pub struct Ring {
     memory: RingMemory,
-    bell: *const Bell,
+    doorbell: *const Doorbell,
     _credits: Box<Credits>,
     _cells: Box<[Cell]>,
     _lines: Box<[Line]>,
-    _bell: Box<Bell>,
+    _doorbell: Box<Doorbell>,
 }
 
 // SAFETY: the pointers lead into the boxes; the ends of the ring follow its protocol, which is what is
@@ -63,7 +63,7 @@ impl Ring {
         let credits = Box::new(Credits { cells: AtomicU64::new(0), bulk: AtomicU64::new(0) });
         let mut cells: Box<[Cell]> = (0..2 * slots).map(|_| Cell::untouched()).collect();
         let mut lines: Box<[Line]> = (0..lines).map(|_| Line(untouched())).collect();
-        let bell = Box::new(Bell::default());
+        let doorbell = Box::new(Doorbell::default());
         let memory = RingMemory {
             credits: &raw const *credits,
             cells: cells.as_mut_ptr(),
@@ -71,8 +71,15 @@ impl Ring {
             bulk: lines.as_mut_ptr().cast(),
             bulk_bytes: 64 * lines.len() as u64,
         };
-        let pointer = &raw const *bell;
-        Ring { memory, bell: pointer, _credits: credits, _cells: cells, _lines: lines, _bell: bell }
+        let pointer = &raw const *doorbell;
+        Ring {
+            memory,
+            doorbell: pointer,
+            _credits: credits,
+            _cells: cells,
+            _lines: lines,
+            _doorbell: doorbell,
+        }
     }
 
     fn peer() -> Peer {
@@ -94,7 +101,7 @@ impl Ring {
     /// Its only reader.
     pub fn reader(&self) -> Consumer {
         // SAFETY: as above.
-        unsafe { Consumer::new(self.memory, self.bell, Ring::peer()) }
+        unsafe { Consumer::new(self.memory, self.doorbell, Ring::peer()) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Which processes are there, and what they need of the others.
 //!
-//! Nobody rings a sleeper with a full fence (`heddle_sync::bell`): the sleeper makes the others' processors pass one, by
+//! Nobody rings a sleeper with a full fence (`heddle_sync::doorbell`): the sleeper makes the others' processors pass one, by
 //! `membarrier`. A process that the kernel forbids this, as a container's filter may, cannot; then everybody it
 //! communicates with must fence. They learn it here, without a meeting of all processes at start-up:
 //!
@@ -15,7 +15,7 @@
 //! 2. Both ends look at the other's state before they use a ring: the sender before it announces itself, the receiver
 //!    when it sees the announcement. So before the first message between two processes, each does what the other needs.
 //! 3. A sender that sleeps since its receiver is absent is woken: the newcomer writes its state, passes a full fence and
-//!    rings everybody's bell; a sleeper announces itself, passes a full fence and looks at the state once more.
+//!    rings everybody's doorbell; a sleeper announces itself, passes a full fence and looks at the state once more.
 
 use crate::single_copy::Identity;
 use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering, fence};
@@ -54,7 +54,7 @@ pub(crate) struct Presence {
 const _: () = assert!(size_of::<Presence>() == 64);
 
 impl Presence {
-    /// Says that the process is there. The caller rings all bells afterwards.
+    /// Says that the process is there. The caller rings all doorbells afterwards.
     pub(crate) fn enter(&self, need: Need, identity: Identity) {
         self.pid.store(identity.pid, Ordering::Relaxed);
         self.cookie_address.store(identity.address, Ordering::Relaxed);

@@ -20,7 +20,7 @@
 //!    the bulk area ([`longest_payload`]); so a producer that waits for room always gets it once the consumer
 //!    has drained the ring: at worst a quarter is unpublished, a quarter is skipped before the end, and a
 //!    quarter is the payload.
-//! 4. Whoever publishes credits rings the producer's bell: a producer that sleeps for want of room is woken.
+//! 4. Whoever publishes credits rings the producer's doorbell: a producer that sleeps for want of room is woken.
 
 mod consumer;
 #[cfg(all(test, not(loom)))]

@@ -43,10 +43,10 @@ impl Progress for Lookout<'_> {
     }
 
     fn idle(&self, _: Option<u64>) {
-        // Whoever makes something happen rings the bell: look once more, then sleep.
+        // Whoever makes something happen rings the doorbell: look once more, then sleep.
         let look =
             || self.domain.calls().back_inside(|| self.domain.look_everywhere()) || self.counter.is_done();
-        let ticket = self.domain.fabric().own_bell().prepare_unless(Scope::Machine, look);
+        let ticket = self.domain.fabric().own_doorbell().prepare_unless(Scope::Machine, look);
         self.stirred.set(ticket.is_none_or(|mut ticket| ticket.park(Some(LONGEST_SLEEP))));
     }
 }

@@ -137,12 +137,12 @@ impl Domain {
         (0..looks).any(|_| self.vni(vni).progress())
     }
 
-    /// Sleeps until the bell rings, unless there is something to do.
+    /// Sleeps until the doorbell rings, unless there is something to do.
     #[cold]
     fn sleep(&self, event: &mut dyn Event) {
-        // Whoever makes something happen rings the bell: a sender, who gives back credits, who completes an operation.
+        // Whoever makes something happen rings the doorbell: a sender, who gives back credits, who completes an operation.
         let look = || !self.is_served() && self.look_everywhere() || event.is_over();
-        if let Some(mut ticket) = self.fabric().own_bell().prepare_unless(Scope::Machine, look) {
+        if let Some(mut ticket) = self.fabric().own_doorbell().prepare_unless(Scope::Machine, look) {
             self.calls().outside(|| ticket.park(Some(LONGEST_SLEEP)));
         }
     }

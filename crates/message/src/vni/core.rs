@@ -13,7 +13,7 @@ use heddle_model::counters::{self, Event, Row, Section};
 use heddle_model::{Object, Path, SectionOf, Sections};
 use heddle_objects::probers::Probers;
 use heddle_platform::atomic::{AtomicUsize, Ordering};
-use heddle_sync::{Bell, Scope};
+use heddle_sync::{Doorbell, Scope};
 use heddle_transport::{Fabric, Inbox};
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(crate) struct Core<S: Rules> {
     pub rank: usize,
     /// The VNI's own.
     pub index: usize,
-    bell: OwnBell,
+    doorbell: DoorbellPointer,
     pub fabric: Fabric,
     pub arrivals: S::Section<Arrivals>,
     pub matching_shards: S::Shards<MatchingShard>,
@@ -86,12 +86,12 @@ impl Object for MatchingShard {
 
 /// The process's doorbell; it lies in the mapping that `fabric` keeps alive, like the rings.
 #[derive(Debug)]
-struct OwnBell(*const Bell);
+struct DoorbellPointer(*const Doorbell);
 
-// SAFETY: a bell is made for many threads.
-unsafe impl Send for OwnBell {}
+// SAFETY: a doorbell is made for many threads.
+unsafe impl Send for DoorbellPointer {}
 // SAFETY: as above.
-unsafe impl Sync for OwnBell {}
+unsafe impl Sync for DoorbellPointer {}
 
 impl<S: Rules> Core<S> {
     pub(crate) fn new(fabric: &Fabric, vni: usize, sections: &Sections, offers: Arc<AtomicUsize>) -> Core<S> {
@@ -101,11 +101,11 @@ impl<S: Rules> Core<S> {
             Peer { channel, outside, backlogged: AtomicUsize::new(0) }
         };
         let process = fabric.clone();
-        let wake_sleepers = move || _ = process.own_bell().ring(Scope::Machine);
+        let wake_sleepers = move || _ = process.own_doorbell().ring(Scope::Machine);
         Core {
             rank: fabric.rank(),
             index: vni,
-            bell: OwnBell(fabric.own_bell()),
+            doorbell: DoorbellPointer(fabric.own_doorbell()),
             fabric: fabric.clone(),
             arrivals: S::guard(sections, Arrivals { inbox: Inbox::new(fabric, vni) }),
             matching_shards: S::shards(sections, MatchingShard::new, wake_sleepers),
@@ -143,7 +143,7 @@ impl<S: Rules> Core<S> {
         operation: impl FnOnce(&mut RendezvousState) -> R,
     ) -> R {
         let result = operation(rendezvous);
-        // Relaxed: a hint. Who must not miss anything, before it sleeps, is told by the bell, or had a barrier.
+        // Relaxed: a hint. Who must not miss anything, before it sleeps, is told by the doorbell, or had a barrier.
         self.pending.store(rendezvous.pending(), Ordering::Relaxed);
         result
     }
@@ -210,8 +210,8 @@ impl<S: Rules> Core<S> {
     /// Wakes the sleeping threads of this process: a request was completed, or there is work.
     #[inline(always)]
     pub(crate) fn wake_sleepers(&self) {
-        // SAFETY: the bell lives as long as the fabric.
-        unsafe { &*self.bell.0 }.ring(Scope::Machine);
+        // SAFETY: the doorbell lives as long as the fabric.
+        unsafe { &*self.doorbell.0 }.ring(Scope::Machine);
     }
 
     /// Counts large messages offered to their receivers: one more, or one fewer.

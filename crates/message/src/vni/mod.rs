@@ -40,9 +40,9 @@
 //! keeps back all behind it; for `lock-free` see `ring_access.rs`.
 //!
 //! **Nobody sleeps over work.** Who is about to sleep looks once more and waits for each section. What another thread
-//! begins to keep after that (a backlog, a pull) rings the bell; a stream is known to be there before its thread finds
+//! begins to keep after that (a backlog, a pull) rings the doorbell; a stream is known to be there before its thread finds
 //! that there is no room for it, so whoever is woken by new room finds it. Under `lock-free` who looks does not wait for a
-//! section but does not sleep either while somebody is inside; operations that are left behind ring the bell.
+//! section but does not sleep either while somebody is inside; operations that are left behind ring the doorbell.
 
 /// Runs an operation on the core, inside of the VNI's section if it has one. What the operation names of the caller's it
 /// takes by value, since another thread may run it: what is borrowed would have to lie in memory, also where none does.

@@ -69,7 +69,7 @@ fn nobody_waits_for_the_matching(limit: u32) {
     let [(_, sender), (fabric, receiver)] = pair(&Model { combining_limit: limit, ..lock_free() });
     let mut into = [[0; 100]; 6];
     let mut ids = Vec::new();
-    let mut ticket = fabric.own_bell().prepare(Scope::Machine);
+    let mut ticket = fabric.own_doorbell().prepare(Scope::Machine);
     while_stopped(
         |stop| core(&receiver).matching_shard(CONTEXT).with(Path::Main, |_| stop()),
         || {

@@ -53,7 +53,7 @@ impl<T: Send + 'static> Combined<T> {
     /// By the thread of `service` that serves the VNI of that number.
     pub(super) fn served(service: &Service, vni: usize, state: T) -> Combined<T> {
         let call = Call { service: service.clone(), thread: service.thread_of(vni) };
-        Combined::Offload(Offload::with_doorbell(state, call, WaitPolicy::DEFAULT))
+        Combined::Offload(Offload::with_waker(state, call, WaitPolicy::DEFAULT))
     }
 
     #[inline(never)]

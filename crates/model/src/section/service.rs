@@ -3,15 +3,15 @@
 //!
 //! The engine starts the threads; each takes [turns](crate::Guarded::take_turn) at its VNIs' states, in which
 //! it runs what was posted and makes progress. Those with nothing to do sleep on a [`Roster`]: the last one
-//! at the process's own bell, which messages ring, the others apart, so that it is not rung for all the idle
+//! at the process's own doorbell, which messages ring, the others apart, so that it is not rung for all the idle
 //! threads of a busy process.
 
 use crate::choice::{Model, OffloadThreads};
 use crate::counters::Row;
 use crate::path::Path;
-use heddle_sync::combining::offload::{self, Doorbell, Served};
+use heddle_sync::combining::offload::{self, Served, Waker};
 use heddle_sync::roster::{Look, Up};
-use heddle_sync::{Bell, Native, Roster, WaitPolicy};
+use heddle_sync::{Doorbell, Native, Roster, WaitPolicy};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use std::time::Duration;
 #[derive(Clone)]
 pub struct Service {
     roster: Arc<Roster>,
-    door: Arc<dyn AsRef<Bell> + Send + Sync>,
+    door: Arc<dyn AsRef<Doorbell> + Send + Sync>,
     threads: usize,
 }
 
@@ -36,7 +36,7 @@ impl Service {
     pub fn of(
         model: &Model,
         vnis: usize,
-        door: impl FnOnce() -> Arc<dyn AsRef<Bell> + Send + Sync>,
+        door: impl FnOnce() -> Arc<dyn AsRef<Doorbell> + Send + Sync>,
     ) -> Option<Service> {
         let threads = match model.offload_threads {
             OffloadThreads::PerVni => vnis,
@@ -75,9 +75,9 @@ pub(crate) struct Call {
     pub(crate) thread: usize,
 }
 
-impl Doorbell for Call {
+impl Waker for Call {
     #[inline]
-    fn ring(&self) {
+    fn wake(&self) {
         self.service.wake(self.thread);
     }
 }

@@ -12,19 +12,19 @@
 //!
 //! ```text
 //!   callers --push, ring--> chain --take all--> the serving thread: run, tell, next
-//!                                                nothing there: idle work; spin, yield; sleep on the bell
+//!                                                nothing there: idle work; spin, yield; sleep on the doorbell
 //! ```
 //!
 //! **Invariants.**
 //!
 //! 1. The value is accessed by the one thread that has `serving`.
 //! 2. *No lost wake-up*: a caller rings after its push; the serving thread looks at the chain between
-//!    announcing its sleep and sleeping ([`Bell`], invariant 2). Closing rings too.
+//!    announcing its sleep and sleeping ([`Doorbell`], invariant 2). Closing rings too.
 //! 3. *Nothing is lost*: after the closing no push succeeds ([`chain`](crate::queues)), so a thread that
 //!    first sees the closing and then an empty chain has served everything.
 //!
 //! Threads that serve several values do it in [turns](Offload::take_turn) and sleep elsewhere, on a
-//! [`Roster`](crate::Roster): then their [`Doorbell`] is what wakes them.
+//! [`Roster`](crate::Roster): then their [`Waker`] is what wakes them.
 //!
 //! **Cost.** A call is a compare-and-swap, a load, and for [`run`](Combining::run) a round trip between two
 //! cores, even without contention. **Fairness**: first come, first served. **Needs** a core; on a machine
@@ -46,7 +46,7 @@ use super::posted::{Posted, run_unattended};
 use super::request::{Frame, Request, Verdict};
 use crate::memory::padded::CachePadded;
 use crate::queues::chain::{Chain, Closed};
-use crate::waiting::bell::Bell;
+use crate::waiting::doorbell::Doorbell;
 use crate::waiting::wait::{Next, WaitPolicy, Waiter};
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::{AtomicInteger, CellAccess, MemoryCell};
@@ -65,25 +65,25 @@ const HINTS_BETWEEN_POSTS: u32 = if cfg!(loom) { 1 } else { 16 };
 const CLOSED_MESSAGE: &str = "an operation for an offload that was closed: close it after the last call";
 
 /// What wakes those who serve a value.
-pub trait Doorbell: fmt::Debug + Send + Sync {
+pub trait Waker: fmt::Debug + Send + Sync {
     /// Something was posted, before this call: whoever sleeps over it gets up. Costs little while nobody
     /// sleeps.
-    fn ring(&self);
+    fn wake(&self);
 }
 
-/// The bell of an offload whose thread serves nothing else.
-impl<P: Platform> Doorbell for CachePadded<Bell<P>> {
+/// The doorbell of an offload whose thread serves nothing else.
+impl<P: Platform> Waker for CachePadded<Doorbell<P>> {
     #[inline(always)]
-    fn ring(&self) {
-        Bell::ring(self, Scope::Process);
+    fn wake(&self) {
+        Doorbell::ring(self, Scope::Process);
     }
 }
 
 /// A value served by one thread at a time; see the [module](self). Some thread has to call
 /// [`serve`](Self::serve), or several take [turns](Self::take_turn); `OffloadThread` brings its own.
-pub struct Offload<T: 'static, P: Platform = Native, B: Doorbell = CachePadded<Bell<P>>> {
+pub struct Offload<T: 'static, P: Platform = Native, W: Waker = CachePadded<Doorbell<P>>> {
     posted: CachePadded<Chain<P, Request<P, T>>>,
-    bell: B,
+    waker: W,
     value: CachePadded<P::Cell<T>>,
     /// The thread that serves, or 0.
     serving: P::AtomicU64,
@@ -92,11 +92,11 @@ pub struct Offload<T: 'static, P: Platform = Native, B: Doorbell = CachePadded<B
 
 // SAFETY: the value is accessed by the serving thread only (invariant 1), one after the other (`serving`'s
 // Release and Acquire), and operations are Send.
-unsafe impl<T: Send + 'static, P: Platform, B: Doorbell> Sync for Offload<T, P, B> {}
+unsafe impl<T: Send + 'static, P: Platform, W: Waker> Sync for Offload<T, P, W> {}
 // SAFETY: whoever owns it owns the value and what is posted.
-unsafe impl<T: Send + 'static, P: Platform, B: Doorbell> Send for Offload<T, P, B> {}
+unsafe impl<T: Send + 'static, P: Platform, W: Waker> Send for Offload<T, P, W> {}
 
-impl<T: 'static, P: Platform, B: Doorbell> fmt::Debug for Offload<T, P, B> {
+impl<T: 'static, P: Platform, W: Waker> fmt::Debug for Offload<T, P, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Offload").finish_non_exhaustive()
     }
@@ -106,7 +106,7 @@ impl<T: 'static, P: Platform> Offload<T, P> {
     /// A value that nobody serves yet; what is posted waits. All wait by `policy`.
     #[must_use]
     pub fn new(value: T, policy: WaitPolicy) -> Self {
-        Self::with_doorbell(value, CachePadded::new(Bell::default()), policy)
+        Self::with_waker(value, CachePadded::new(Doorbell::default()), policy)
     }
 
     /// Runs what is posted until [`close`](Self::close) was called and nothing is left. `idle` is called
@@ -137,7 +137,7 @@ impl<T: 'static, P: Platform> Offload<T, P> {
 
     #[cold]
     fn sleep(&self, turn: &mut Turn<'_, T, P>, idle: &mut impl FnMut(&mut T) -> bool) {
-        let mut ticket = self.bell.prepare(Scope::Process);
+        let mut ticket = self.waker.prepare(Scope::Process);
         let something = !self.posted.is_empty() || self.is_closed() || turn.with(idle);
         if !something {
             ticket.park(None);
@@ -145,14 +145,14 @@ impl<T: 'static, P: Platform> Offload<T, P> {
     }
 }
 
-impl<T: 'static, P: Platform, B: Doorbell> Offload<T, P, B> {
+impl<T: 'static, P: Platform, W: Waker> Offload<T, P, W> {
     /// As [`new`](Offload::new), for threads that serve in [turns](Self::take_turn): who posts rings this
-    /// bell.
+    /// doorbell.
     #[must_use]
-    pub fn with_doorbell(value: T, bell: B, policy: WaitPolicy) -> Self {
+    pub fn with_waker(value: T, waker: W, policy: WaitPolicy) -> Self {
         Self {
             posted: CachePadded::new(Chain::new()),
-            bell,
+            waker,
             value: CachePadded::new(MemoryCell::new(value)),
             serving: AtomicInteger::new(0),
             policy,
@@ -161,7 +161,7 @@ impl<T: 'static, P: Platform, B: Doorbell> Offload<T, P, B> {
 
     /// Serves for a while: until the turn is dropped. `None` if another thread serves.
     #[inline]
-    pub fn take_turn(&self) -> Option<Turn<'_, T, P, B>> {
+    pub fn take_turn(&self) -> Option<Turn<'_, T, P, W>> {
         // Acquire: pairs with the Release in Turn::drop, for the value.
         let claim = self.serving.compare_exchange(0, P::thread_id(), Ordering::Acquire, Ordering::Relaxed);
         // Not made before: the drop of one that has not the claim would end another thread's turn.
@@ -171,7 +171,7 @@ impl<T: 'static, P: Platform, B: Doorbell> Offload<T, P, B> {
     /// Takes no operations any more; what is posted will be run. A caller that asks for another panics.
     pub fn close(&self) {
         self.posted.close();
-        self.bell.ring();
+        self.waker.wake();
     }
 
     /// Whether it was closed. A thread that learns this first and then finds nothing to serve has served
@@ -182,14 +182,14 @@ impl<T: 'static, P: Platform, B: Doorbell> Offload<T, P, B> {
 
     /// Makes the serving thread do its idle work.
     pub fn wake(&self) {
-        self.bell.ring();
+        self.waker.wake();
     }
 
     #[inline]
     fn announce(&self, request: NonNull<Request<P, T>>) -> Result<(), Closed> {
         // SAFETY: aligned as a frame; the owner keeps it where it is until it was run, and posts it once.
         unsafe { self.posted.push(request) }?;
-        self.bell.ring();
+        self.waker.wake();
         Ok(())
     }
 
@@ -221,11 +221,11 @@ pub enum Served {
 
 /// The value is the calling thread's, until this is dropped.
 #[derive(Debug)]
-pub struct Turn<'a, T: 'static, P: Platform = Native, B: Doorbell = CachePadded<Bell<P>>>(
-    &'a Offload<T, P, B>,
+pub struct Turn<'a, T: 'static, P: Platform = Native, W: Waker = CachePadded<Doorbell<P>>>(
+    &'a Offload<T, P, W>,
 );
 
-impl<T: 'static, P: Platform, B: Doorbell> Turn<'_, T, P, B> {
+impl<T: 'static, P: Platform, W: Waker> Turn<'_, T, P, W> {
     /// Runs what is posted.
     #[inline]
     pub fn serve_posted(&mut self) -> Served {
@@ -243,13 +243,13 @@ impl<T: 'static, P: Platform, B: Doorbell> Turn<'_, T, P, B> {
     }
 }
 
-impl<T: 'static, P: Platform, B: Doorbell> Drop for Turn<'_, T, P, B> {
+impl<T: 'static, P: Platform, W: Waker> Drop for Turn<'_, T, P, W> {
     fn drop(&mut self) {
         self.0.serving.store(0, Ordering::Release);
     }
 }
 
-impl<T: Send + 'static, P: Platform, B: Doorbell> Combining<T> for Offload<T, P, B> {
+impl<T: Send + 'static, P: Platform, W: Waker> Combining<T> for Offload<T, P, W> {
     /// # Panics
     ///
     /// If the offload was closed.
@@ -289,7 +289,7 @@ impl<T: Send + 'static, P: Platform, B: Doorbell> Combining<T> for Offload<T, P,
     }
 }
 
-impl<T: 'static, P: Platform, B: Doorbell> Drop for Offload<T, P, B> {
+impl<T: 'static, P: Platform, W: Waker> Drop for Offload<T, P, W> {
     /// Runs what is still posted.
     fn drop(&mut self) {
         let access = self.value.access();

@@ -2,10 +2,10 @@
 //!
 //! **What it gives.** Work comes in two ways. Some is handed to one thread of the roster, by others of this
 //! process, who [ring](Roster::ring) for that thread. Some comes through the door: whoever brings it, another
-//! process perhaps, does not know the threads and rings the door's [`Bell`]. A thread with nothing to do goes
+//! process perhaps, does not know the threads and rings the door's [`Doorbell`]. A thread with nothing to do goes
 //! [to sleep](Roster::sleep), and
 //!
-//! - as long as another thread is up, it goes *away*, to a bell of its own, and the others look after what it
+//! - as long as another thread is up, it goes *away*, to a doorbell of its own, and the others look after what it
 //!   has left;
 //! - the last one sleeps *at the door*.
 //!
@@ -24,12 +24,12 @@
 //! 1. *Not all are away.* Who is up, at the door and away is written under a lock, and nobody goes away as
 //!    the last. So work from the door is always somebody's: of those who are up, who look everywhere now and
 //!    then, or of the one at the door.
-//! 2. *Nobody sleeps over work from the door.* Who sleeps there has announced itself to the door's bell and
+//! 2. *Nobody sleeps over work from the door.* Who sleeps there has announced itself to the door's doorbell and
 //!    then looked everywhere, for certain. Work that this look missed is rung for after it was announced
-//!    ([`Bell`], invariant 2).
+//!    ([`Doorbell`], invariant 2).
 //! 3. *Nobody sleeps over what is handed to it.* A thread says where it sleeps before it announces itself to
-//!    that bell, and looks after that. If the look missed the work, whoever handed it over reads after its
-//!    store both marks of the sleeper ([`Bell`]'s argument, with the mark at the door beside `sleepers`), and
+//!    that doorbell, and looks after that. If the look missed the work, whoever handed it over reads after its
+//!    store both marks of the sleeper ([`Doorbell`]'s argument, with the mark at the door beside `sleepers`), and
 //!    rings.
 //!
 //! **Cost.** A ring is two loads of one line while the thread is up. **Liveness.** A thread that is stopped
@@ -38,7 +38,7 @@
 use crate::locks::mutex::Mutex;
 use crate::locks::raw_lock::Lock;
 use crate::memory::padded::CachePadded;
-use crate::waiting::bell::Bell;
+use crate::waiting::doorbell::Doorbell;
 use crate::waiting::wait::WaitPolicy;
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::AtomicInteger;
@@ -77,7 +77,7 @@ pub enum Up {
 #[derive(Debug, Default)]
 struct Place<P: Platform> {
     /// Where the thread sleeps when it is away.
-    bell: Bell<P>,
+    doorbell: Doorbell<P>,
     /// 1 while it sleeps at the door.
     at_door: P::AtomicU32,
 }
@@ -101,12 +101,12 @@ impl<P: Platform> Roster<P> {
         }
     }
 
-    /// Something was handed to that thread before this call: if it sleeps, it gets up. `door` is the bell of
+    /// Something was handed to that thread before this call: if it sleeps, it gets up. `door` is the doorbell of
     /// its sleeps.
     #[inline]
-    pub fn ring(&self, thread: usize, door: &Bell<P>) {
+    pub fn ring(&self, thread: usize, door: &Doorbell<P>) {
         let place = &self.places[thread];
-        place.bell.ring(Scope::Process);
+        place.doorbell.ring(Scope::Process);
         // Behind the light barrier of this ring.
         if place.at_door.load(Ordering::Relaxed) != 0 {
             door.ring(Scope::Machine);
@@ -119,7 +119,7 @@ impl<P: Platform> Roster<P> {
     pub fn sleep(
         &self,
         thread: usize,
-        door: &Bell<P>,
+        door: &Doorbell<P>,
         longest: Option<Duration>,
         look: impl FnOnce(Look) -> bool,
     ) -> Up {
@@ -143,7 +143,7 @@ impl<P: Platform> Roster<P> {
     fn sleep_at_door(
         &self,
         thread: usize,
-        door: &Bell<P>,
+        door: &Doorbell<P>,
         longest: Option<Duration>,
         look: impl FnOnce(Look) -> bool,
     ) -> Up {
@@ -160,7 +160,7 @@ impl<P: Platform> Roster<P> {
     }
 
     fn sleep_away(&self, thread: usize, look: impl FnOnce(Look) -> bool) -> Up {
-        let mut ticket = self.places[thread].bell.prepare(Scope::Process);
+        let mut ticket = self.places[thread].doorbell.prepare(Scope::Process);
         if !look(Look::Own) {
             ticket.park(None);
         }

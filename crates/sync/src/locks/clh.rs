@@ -16,7 +16,7 @@
 //! |---|---|
 //! | uncontended | one swap to enter, plain stores to leave: one locked instruction |
 //! | contended | one swap, two lines moved a hand-over: the predecessor's node, and `tail` |
-//! | space | the lock with its [`Bells`] and one node; a node of two words a waiter or holder. A waiter that gave up leaves its node behind until the next arrival or release that meets it: at most one a thread |
+//! | space | the lock with its [`Doorbells`] and one node; a node of two words a waiter or holder. A waiter that gave up leaves its node behind until the next arrival or release that meets it: at most one a thread |
 //! | fairness | strict: the order of the swaps on `tail` |
 //! | needs | memory of the node is read by another processor than wrote it first: coherent caches |
 //! | choose it | as [`Mcs`](crate::locks::mcs), and when releases must be cheap or waiters give up |
@@ -53,7 +53,7 @@
 //!    ends it after having seen that. The lock's own end ends the node in `tail` and those that gave up
 //!    before it.
 //! 4. *No lost wake-up*: both writes are followed by a ring with the node's key, which is what the successor
-//!    sleeps on ([`Bell`](crate::Bell), invariant 2).
+//!    sleeps on ([`Doorbell`](crate::Doorbell), invariant 2).
 //! 5. `gave_up` is raised before its node says so and lowered after the node was ended. So if the holder sees
 //!    `tail` not to be its node and then `gave_up` to be 0, somebody waits, or is just giving up.
 //!
@@ -65,7 +65,7 @@
 use crate::locks::fissile::Fissile;
 use crate::memory::node;
 use crate::memory::padded::CachePadded;
-use crate::waiting::bells::{Bells, key_of};
+use crate::waiting::doorbells::{Doorbells, key_of};
 use crate::waiting::wait::{WaitPolicy, Waiter};
 use crate::{RawLock, TimedLock};
 use heddle_platform::atomic::Ordering;
@@ -110,7 +110,7 @@ struct Ends<P: Platform> {
 #[derive(Debug)]
 pub struct StrictClh<P: Platform = Native> {
     ends: CachePadded<Ends<P>>,
-    bells: Bells<P>,
+    doorbells: Doorbells<P>,
     policy: WaitPolicy,
 }
 
@@ -133,7 +133,7 @@ impl<P: Platform> StrictClh<P> {
             gave_up: AtomicInteger::new(0),
             crowded: AtomicInteger::new(0),
         };
-        Self { ends: CachePadded::new(ends), bells: Bells::default(), policy }
+        Self { ends: CachePadded::new(ends), doorbells: Doorbells::default(), policy }
     }
 
     #[inline(always)]
@@ -196,10 +196,10 @@ impl<P: Platform> StrictClh<P> {
     fn wait_behind(&self, predecessor: &mut NonNull<Node<P>>, deadline_ns: Option<u64>) -> bool {
         let crowded = self.ends.crowded.load(Ordering::Relaxed);
         let mut waiter = Waiter::<P>::new(&self.policy, crowded as usize + 1);
-        // Whom to wait for changes when a predecessor gives up, and then the bell to sleep on does.
+        // Whom to wait for changes when a predecessor gives up, and then the doorbell to sleep on does.
         let entered = loop {
             let now_behind = *predecessor;
-            let woken = self.bells.wait(key_of::<P, _>(now_behind), &mut waiter, deadline_ns, || {
+            let woken = self.doorbells.wait(key_of::<P, _>(now_behind), &mut waiter, deadline_ns, || {
                 self.has_left(predecessor) || *predecessor != now_behind
             });
             if *predecessor == now_behind || !woken {
@@ -240,7 +240,7 @@ impl<P: Platform> StrictClh<P> {
         let state = unsafe { &node.as_ref().state };
         // Release: pairs with the Acquire in has_left().
         state.store(last_state, Ordering::Release);
-        self.bells.ring(key);
+        self.doorbells.ring(key);
     }
 }
 

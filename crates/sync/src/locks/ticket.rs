@@ -12,7 +12,7 @@
 //! |---|---|
 //! | uncontended | one fetch-and-add to enter, a plain store to leave: one locked instruction |
 //! | contended | the line of `serving` goes to every waiter that looks at it: cost grows with the waiters |
-//! | space | two words and [`Bells`]; no nodes |
+//! | space | two words and [`Doorbells`]; no nodes |
 //! | fairness | strict: the order of the numbers |
 //! | needs | fewer than 2^32 threads at once |
 //! | choose it | for few contenders, such as the two classes of the two-level lock |
@@ -23,7 +23,7 @@
 //!
 //! **More threads than cores.** As with every strict order each hand-over goes to a thread that probably is
 //! not running. A thread that is not next yields at once instead of spinning, and each waiter sleeps on the
-//! [bell](Bells) of its own number, so a release wakes one. The default form avoids the switches.
+//! [doorbell](Doorbells) of its own number, so a release wakes one. The default form avoids the switches.
 //!
 //! **When a thread does not run.** A stopped holder stops all, a stopped waiter those behind it once its turn
 //! has come. Nobody can give back a number, so a wait with a deadline ([`TimedLock`]) does not draw one: it
@@ -41,14 +41,14 @@
 //! 2. *Exclusion*: every number is drawn once, and only its drawer is inside while `serving` shows it; only
 //!    the holder raises `serving`.
 //! 3. *No lost wake-up*: the store to `serving` is followed by a ring for the number it shows
-//!    ([`Bell`](crate::Bell), invariant 2).
+//!    ([`Doorbell`](crate::Doorbell), invariant 2).
 //!
 //! **Orderings.** The store to `serving` (Release) pairs with the waiter's load (Acquire); `next` carries
 //! nothing.
 
 use crate::locks::fissile::Fissile;
 use crate::memory::padded::CachePadded;
-use crate::waiting::bells::Bells;
+use crate::waiting::doorbells::Doorbells;
 use crate::waiting::wait::{Next, WaitPolicy, Waiter};
 use crate::{RawLock, TimedLock};
 use heddle_platform::atomic::Ordering;
@@ -65,7 +65,7 @@ pub struct StrictTicket<P: Platform = Native> {
     next: CachePadded<P::AtomicU32>,
     /// The number that is inside, or may enter.
     serving: CachePadded<P::AtomicU32>,
-    bells: Bells<P>,
+    doorbells: Doorbells<P>,
     policy: WaitPolicy,
 }
 
@@ -85,7 +85,7 @@ impl<P: Platform> StrictTicket<P> {
         Self {
             next: CachePadded::new(AtomicInteger::new(0)),
             serving: CachePadded::new(AtomicInteger::new(0)),
-            bells: Bells::default(),
+            doorbells: Doorbells::default(),
             policy,
         }
     }
@@ -100,7 +100,7 @@ impl<P: Platform> StrictTicket<P> {
     #[cold]
     fn wait_turn(&self, number: u32, mut before: u32) {
         let mut waiter = Waiter::<P>::new(&self.policy, before as usize);
-        let _ = self.bells.wait(number as usize, &mut waiter, None, || {
+        let _ = self.doorbells.wait(number as usize, &mut waiter, None, || {
             for _ in 0..(before.min(16) - 1) * HINTS_A_PLACE {
                 P::spin_hint();
             }
@@ -161,7 +161,7 @@ unsafe impl<P: Platform> RawLock for StrictTicket<P> {
         let following = self.serving.load(Ordering::Relaxed).wrapping_add(1);
         // Release: pairs with the Acquire in before() and try_acquire().
         self.serving.store(following, Ordering::Release);
-        self.bells.ring(following as usize);
+        self.doorbells.ring(following as usize);
     }
 
     #[inline]

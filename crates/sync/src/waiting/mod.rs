@@ -1,5 +1,5 @@
-//! How a thread waits: spinning, yielding, and asleep at a bell.
+//! How a thread waits: spinning, yielding, and asleep at a doorbell.
 
-pub mod bell;
-pub mod bells;
+pub mod doorbell;
+pub mod doorbells;
 pub mod wait;

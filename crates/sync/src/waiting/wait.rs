@@ -92,7 +92,7 @@ const MOST_HINTS: u32 = 16;
 pub enum Next {
     /// Look again, and call [`Waiter::pause`] again if there is nothing.
     Poll,
-    /// It has taken long: go to sleep, for instance on a [`Bell`](crate::Bell). `pause` has not waited this
+    /// It has taken long: go to sleep, for instance on a [`Doorbell`](crate::Doorbell). `pause` has not waited this
     /// time.
     Park,
 }

@@ -20,7 +20,7 @@ use heddle_sync::{
 use machine::{Machine, Report};
 use platform::Simulated;
 
-/// Never sleeps. A queue lock's sleepers share a few bells by their nodes' addresses, which are not the
+/// Never sleeps. A queue lock's sleepers share a few doorbells by their nodes' addresses, which are not the
 /// seed's to choose.
 const AWAKE: WaitPolicy = WaitPolicy { park: false, ..WaitPolicy::DEFAULT };
 

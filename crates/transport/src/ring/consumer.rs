@@ -4,7 +4,7 @@ use super::{RingMemory, SHARE, end_of, longest_payload};
 use crate::failure::{Garbage, Peer};
 use crate::slot::{CELL_INLINE_BYTES, Cell, EXTRA_BYTES, Flag, Header, INLINE_BYTES};
 use heddle_platform::atomic::Ordering;
-use heddle_sync::{Bell, Scope};
+use heddle_sync::{Doorbell, Scope};
 
 /// A message that lies in the ring, to be read inside of [`Consumer::take`] or [`Consumer::offer`].
 #[derive(Debug)]
@@ -72,7 +72,7 @@ pub struct Consumer {
     published_bulk: u64,
     publish_every: u64,
     /// The producer's.
-    bell: *const Bell,
+    doorbell: *const Doorbell,
     pub(crate) peer: Peer,
 }
 
@@ -81,8 +81,8 @@ unsafe impl Send for Consumer {}
 
 impl Consumer {
     /// # Safety
-    /// `ring` is a ring of a live mapping and this is its only consumer; `bell` outlives it.
-    pub(crate) unsafe fn new(ring: RingMemory, bell: *const Bell, peer: Peer) -> Consumer {
+    /// `ring` is a ring of a live mapping and this is its only consumer; `doorbell` outlives it.
+    pub(crate) unsafe fn new(ring: RingMemory, doorbell: *const Doorbell, peer: Peer) -> Consumer {
         let publish_every = (ring.cell_count / SHARE).min(128);
         Consumer {
             ring,
@@ -91,7 +91,7 @@ impl Consumer {
             bulk_tail: 0,
             published_bulk: 0,
             publish_every,
-            bell,
+            doorbell,
             peer,
         }
     }
@@ -218,8 +218,8 @@ impl Consumer {
         // Release: pairs with the Acquire in `Producer::refresh_cells` and `refresh_bulk`.
         credits.cells.store(self.tail, Ordering::Release);
         credits.bulk.store(self.bulk_tail, Ordering::Release);
-        // SAFETY: the bell outlives the consumer.
-        unsafe { &*self.bell }.ring(Scope::Machine);
+        // SAFETY: the doorbell outlives the consumer.
+        unsafe { &*self.doorbell }.ring(Scope::Machine);
     }
 }
 

@@ -66,7 +66,7 @@ mod queue;
 
 use crate::locks::fissile::Fissile;
 use crate::memory::node;
-use crate::waiting::bells::{Bells, key_of};
+use crate::waiting::doorbells::{Doorbells, key_of};
 use crate::waiting::wait::{Next, WaitPolicy, Waiter};
 use crate::{RawLock, TimedLock};
 use heddle_platform::atomic::Ordering;
@@ -95,7 +95,7 @@ unsafe impl<P: Platform> Send for Token<P> {}
 #[derive(Debug)]
 pub struct StrictAbortableMcs<P: Platform = Native> {
     queue: Queue<P>,
-    bells: Bells<P>,
+    doorbells: Doorbells<P>,
     policy: WaitPolicy,
     patience_ns: Option<u64>,
 }
@@ -127,7 +127,7 @@ impl<P: Platform> StrictAbortableMcs<P> {
     /// As [`new`](Self::new), with another time, or `None` to pass over nobody.
     #[must_use]
     pub fn with_patience(policy: WaitPolicy, patience_ns: Option<u64>) -> Self {
-        Self { queue: Queue::default(), bells: Bells::default(), policy, patience_ns }
+        Self { queue: Queue::default(), doorbells: Doorbells::default(), policy, patience_ns }
     }
 
     /// One place in the queue. Unless granted, the node is no longer the caller's.
@@ -157,7 +157,7 @@ impl<P: Platform> StrictAbortableMcs<P> {
             own.seen.store(P::ticks(), Ordering::Relaxed);
             if waiter.pause() == Next::Park {
                 own.seen.store(ASLEEP, Ordering::Relaxed);
-                self.bells.sleep(key_of::<P, _>(node), deadline_ns, decided);
+                self.doorbells.sleep(key_of::<P, _>(node), deadline_ns, decided);
             }
         }
         if !decided() && self.gives_up(own) {
@@ -206,7 +206,7 @@ impl<P: Platform> StrictAbortableMcs<P> {
         // gives_up().
         let taken = state.compare_exchange(WAITING, GRANTED, Ordering::Release, Ordering::Acquire).is_ok();
         if taken {
-            self.bells.ring(key);
+            self.doorbells.ring(key);
         }
         taken
     }
@@ -219,7 +219,7 @@ impl<P: Platform> StrictAbortableMcs<P> {
         let state = unsafe { &node.as_ref().state };
         // As in offer().
         if lost && state.compare_exchange(WAITING, PASSED, Ordering::Release, Ordering::Acquire).is_ok() {
-            self.bells.ring(key);
+            self.doorbells.ring(key);
             return;
         }
         let gave_up = state.load(Ordering::Relaxed) == GAVE_UP;

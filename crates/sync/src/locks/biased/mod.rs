@@ -56,7 +56,7 @@
 //!    has ended, and everything it did happened before the new one began, so they are one thread for this
 //!    lock.
 //! 6. *No lost wake-up.* Every store of 0 to `busy`, also that of a failed entry, is followed by a ring of `left`
-//!    ([`Bell`], invariant 2).
+//!    ([`Doorbell`], invariant 2).
 //!
 //! **Orderings.** `busy = 0` is Release and pairs with the revoker's Acquire: promise 2 of [`RawLock`] when
 //! the lock goes from the bias to L. From L to the bias it is the same thread. All other orderings rest on the fences
@@ -71,7 +71,7 @@ use crate::locks::biased::seats::{SEATS, Seats};
 use crate::locks::biased::streak::{FIRST_STREAK, Streak};
 use crate::locks::raw_lock::RawLock;
 use crate::memory::padded::CachePadded;
-use crate::waiting::bell::Bell;
+use crate::waiting::doorbell::Doorbell;
 use crate::waiting::wait::{Next, WaitPolicy, Waiter};
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::{AtomicInteger, MemoryCell};
@@ -90,7 +90,7 @@ const _: () = assert!(SEAT_BITS + REVOKING < thread::ID_STEP);
 /// A lock `L` with a bias; see the [module](self).
 pub struct Biased<L: RawLock> {
     bias: CachePadded<Bias<L::Platform>>,
-    left: CachePadded<Bell<L::Platform>>,
+    left: CachePadded<Doorbell<L::Platform>>,
     under: CachePadded<L>,
     /// 1 while a holder of L waits for the owner to leave.
     revokers: CachePadded<AtomicU32Of<L>>,
@@ -149,7 +149,7 @@ impl<L: RawLock> Biased<L> {
                 word: AtomicInteger::new(NOBODY),
                 busy: array::from_fn(|_| AtomicInteger::new(0)),
             }),
-            left: CachePadded::new(Bell::default()),
+            left: CachePadded::new(Doorbell::default()),
             under: CachePadded::new(under),
             revokers: CachePadded::new(AtomicInteger::new(0)),
             age: CachePadded::new(BiasAge::new()),

@@ -1,10 +1,10 @@
-//! A bell: wakes sleepers and costs the waker a plain load while nobody sleeps.
+//! A doorbell: wakes sleepers and costs the waker a plain load while nobody sleeps.
 //!
 //! **What it gives.** Somebody makes an event visible (a message in a slot, a lock set free) and rings;
 //! somebody else who found no event for long goes to sleep and is woken. Ringing happens with every event and
 //! sleeping seldom, so ringing is a compiler fence and a load of a word that stays in the ringer's cache; the
 //! sleeper pays for that with a `membarrier` (up to 12 µs) before it sleeps. Works between processes when it
-//! lies in shared memory; 64 bytes of zeros are a valid bell. All sleepers are woken, since each may wait for
+//! lies in shared memory; 64 bytes of zeros are a valid doorbell. All sleepers are woken, since each may wait for
 //! another event.
 //!
 //! ```text
@@ -22,7 +22,7 @@
 //!
 //! 1. `sleepers` is the number of living [`Ticket`]s (plus those that died with their process: then ringing
 //!    is slower, never wrong).
-//! 2. *No lost wake-up.* If a sleeper's look after [`Bell::prepare`] or [`Ticket::park`] misses the event,
+//! 2. *No lost wake-up.* If a sleeper's look after [`Doorbell::prepare`] or [`Ticket::park`] misses the event,
 //!    the ring that follows the event changes `word` after the sleeper read `seen`, so its futex wait
 //!    returns. Because: the event's store and the load of `sleepers` are kept apart by `light`, the increment
 //!    and the look by `heavy`, so if the look missed the event the ringer sees the sleeper and goes on to
@@ -43,7 +43,7 @@ use std::time::Duration;
 /// Wakes sleepers; see the [module](self).
 #[derive(Debug, Default)]
 #[repr(C, align(64))]
-pub struct Bell<P: Platform = Native> {
+pub struct Doorbell<P: Platform = Native> {
     /// How many tickets are out.
     sleepers: P::AtomicU32,
     /// Changes with every ring that somebody may sleep through: the futex.
@@ -51,8 +51,8 @@ pub struct Bell<P: Platform = Native> {
 }
 
 #[cfg(not(loom))]
-impl Bell {
-    /// A bell with no sleepers, for statics; elsewhere there is `default`.
+impl Doorbell {
+    /// A doorbell with no sleepers, for statics; elsewhere there is `default`.
     #[must_use]
     pub const fn new() -> Self {
         use heddle_platform::atomic::AtomicU32;
@@ -60,11 +60,11 @@ impl Bell {
     }
 }
 
-impl<P: Platform> Bell<P> {
+impl<P: Platform> Doorbell<P> {
     /// Wakes everybody who sleeps. Call it after the store that makes the event visible; that store is at
     /// least Relaxed, and Release if the event carries data. Returns whether anybody was there.
     ///
-    /// `scope` is the same for all users of a bell: with [`Scope::Machine`] every process must have called
+    /// `scope` is the same for all users of a doorbell: with [`Scope::Machine`] every process must have called
     /// [`register`](heddle_platform::barrier::register).
     #[inline(always)]
     pub fn ring(&self, scope: Scope) -> bool {
@@ -90,7 +90,7 @@ impl<P: Platform> Bell<P> {
         self.sleepers.fetch_add(1, Ordering::Relaxed);
         P::heavy(scope);
         // Acquire: pairs with the Release in wake().
-        Ticket { bell: self, seen: self.word.load(Ordering::Acquire), scope }
+        Ticket { doorbell: self, seen: self.word.load(Ordering::Acquire), scope }
     }
 
     /// Announces a sleeper, then looks once more by `look`, which says whether there is a reason to stay awake. The ticket to
@@ -112,29 +112,29 @@ impl<P: Platform> Bell<P> {
     }
 }
 
-/// A sleeper that the bell knows of. Dropping it takes the sleeper off.
+/// A sleeper that the doorbell knows of. Dropping it takes the sleeper off.
 #[derive(Debug)]
 pub struct Ticket<'a, P: Platform = Native> {
-    bell: &'a Bell<P>,
+    doorbell: &'a Doorbell<P>,
     seen: u32,
     scope: Scope,
 }
 
 impl<P: Platform> Ticket<'_, P> {
-    /// Sleeps until the bell has been rung since [`Bell::prepare`] or since the last `park` returned, or
+    /// Sleeps until the doorbell has been rung since [`Doorbell::prepare`] or since the last `park` returned, or
     /// until the timeout. It may return early; look for the event again, and park again with the same ticket
     /// if there is none. Returns false when the time ran out.
     pub fn park(&mut self, timeout: Option<Duration>) -> bool {
-        let rung = P::wait(&self.bell.word, self.seen, timeout, self.scope);
+        let rung = P::wait(&self.doorbell.word, self.seen, timeout, self.scope);
         // Acquire: as in prepare(); the caller's next look comes after this (invariants 2 and 3).
-        self.seen = self.bell.word.load(Ordering::Acquire);
+        self.seen = self.doorbell.word.load(Ordering::Acquire);
         rung
     }
 }
 
 impl<P: Platform> Drop for Ticket<'_, P> {
     fn drop(&mut self) {
-        self.bell.sleepers.fetch_sub(1, Ordering::Relaxed);
+        self.doorbell.sleepers.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -146,20 +146,20 @@ mod tests {
 
     #[test]
     fn wakes_its_sleepers_where_its_word_wraps() {
-        let bell: Bell = Bell { sleepers: AtomicU32::new(0), word: AtomicU32::new(u32::MAX) };
+        let doorbell: Doorbell = Doorbell { sleepers: AtomicU32::new(0), word: AtomicU32::new(u32::MAX) };
         let event = AtomicU32::new(0);
         thread::scope(|scope| {
             scope.spawn(|| {
-                let mut ticket = bell.prepare(Scope::Process);
+                let mut ticket = doorbell.prepare(Scope::Process);
                 while event.load(Ordering::Acquire) == 0 {
                     assert!(ticket.park(None));
                 }
             });
-            while !bell.has_sleepers() {
+            while !doorbell.has_sleepers() {
                 thread::yield_now();
             }
             event.store(1, Ordering::Release);
-            bell.ring(Scope::Process);
+            doorbell.ring(Scope::Process);
         });
     }
 }

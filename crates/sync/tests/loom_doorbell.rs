@@ -1,20 +1,20 @@
-//! The bell under the model checker: no wake-up is lost, and leaving out a fence loses one.
+//! The doorbell under the model checker: no wake-up is lost, and leaving out a fence loses one.
 #![cfg(loom)]
 
 mod model;
 
 use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_platform::cell::UnsafeCell;
-use heddle_sync::{Bell, Scope};
+use heddle_sync::{Doorbell, Scope};
 use loom::sync::Arc;
 use loom::thread;
 use model::{DEADLOCK, explore, must_fail, with_fault};
 
-/// Numbered events with data, and the bell that announces them.
+/// Numbered events with data, and the doorbell that announces them.
 struct Events {
     count: AtomicU32,
     data: [UnsafeCell<u32>; 2],
-    bell: Bell,
+    doorbell: Doorbell,
 }
 
 impl Events {
@@ -22,7 +22,7 @@ impl Events {
         Arc::new(Self {
             count: AtomicU32::new(0),
             data: [UnsafeCell::new(0), UnsafeCell::new(0)],
-            bell: Bell::default(),
+            doorbell: Doorbell::default(),
         })
     }
 
@@ -30,7 +30,7 @@ impl Events {
         // SAFETY: nobody reads this element before `count` says so.
         self.data[number as usize].with_mut(|data| unsafe { *data = number + 1 });
         self.count.store(number + 1, Ordering::Release);
-        self.bell.ring(Scope::Process);
+        self.doorbell.ring(Scope::Process);
     }
 
     fn seen(&self, number: u32) -> bool {
@@ -40,7 +40,7 @@ impl Events {
     /// Sleeps until event `number`, with one ticket however often it has to look.
     fn await_event(&self, number: u32) {
         if !self.seen(number) {
-            let mut ticket = self.bell.prepare(Scope::Process);
+            let mut ticket = self.doorbell.prepare(Scope::Process);
             while !self.seen(number) {
                 ticket.park(None);
             }
@@ -126,7 +126,7 @@ must_fail!(
         let ringer = Arc::clone(&events);
         let ringer = thread::spawn(move || ringer.announce(0));
         if !events.seen(0) {
-            events.bell.prepare(Scope::Process).park(None);
+            events.doorbell.prepare(Scope::Process).park(None);
         }
         ringer.join().expect("ringer");
     }

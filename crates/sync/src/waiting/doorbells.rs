@@ -1,32 +1,32 @@
-//! A few bells, so that one waiter of many can be woken by name.
+//! A few doorbells, so that one waiter of many can be woken by name.
 //!
-//! The waiters of a queue lock wait for different events: each for its own turn. With one [`Bell`] for all of
+//! The waiters of a queue lock wait for different events: each for its own turn. With one [`Doorbell`] for all of
 //! them every release would wake them all. Here an event has a *key* (a ticket's number, a node's address)
-//! and each key belongs to one of [`COUNT`] bells; who rings for a key that nobody sleeps for pays a load, as
-//! with a single bell. Two keys that share a bell cost a needless wake-up, nothing else.
+//! and each key belongs to one of [`COUNT`] doorbells; who rings for a key that nobody sleeps for pays a load, as
+//! with a single doorbell. Two keys that share a doorbell cost a needless wake-up, nothing else.
 //!
-//! The bells lie in the lock and not in its nodes, and that is the point: when a releaser has handed the lock
+//! The doorbells lie in the lock and not in its nodes, and that is the point: when a releaser has handed the lock
 //! over, the successor may be through and its node gone before the releaser has rung. The key is a number,
 //! not an access.
 
-use crate::waiting::bell::Bell;
+use crate::waiting::doorbell::Doorbell;
 use crate::waiting::wait::{Next, Waiter, time_left};
 use heddle_platform::{Native, Platform, Scope};
 use std::ptr::NonNull;
 use std::time::Duration;
 
-/// How many bells. (Few in models, each being work for the checker.)
+/// How many doorbells. (Few in models, each being work for the checker.)
 pub const COUNT: usize = if cfg!(loom) { 2 } else { 16 };
 
 /// See the [module](self).
 #[derive(Debug, Default)]
-pub struct Bells<P: Platform = Native> {
-    bells: [Bell<P>; COUNT],
+pub struct Doorbells<P: Platform = Native> {
+    doorbells: [Doorbell<P>; COUNT],
 }
 
-impl<P: Platform> Bells<P> {
+impl<P: Platform> Doorbells<P> {
     /// Wakes who sleeps for `key`. Call it after the store that makes the event visible, as with
-    /// [`Bell::ring`].
+    /// [`Doorbell::ring`].
     #[inline(always)]
     pub fn ring(&self, key: usize) {
         self.of(key).ring(Scope::Process);
@@ -68,8 +68,8 @@ impl<P: Platform> Bells<P> {
     }
 
     #[inline(always)]
-    fn of(&self, key: usize) -> &Bell<P> {
-        &self.bells[key % COUNT]
+    fn of(&self, key: usize) -> &Doorbell<P> {
+        &self.doorbells[key % COUNT]
     }
 }
 
