@@ -299,7 +299,7 @@ fn an_owner_does_not_enter_twice() {
 
 with_fault!(an_owner_that_enters_twice_is_found, an_owner_tries_again(1));
 
-with_fault!(a_missing_second_look_is_found, owner_and_others(Given::default, 1, &[1]));
+with_fault!(a_missing_second_check_is_found, owner_and_others(Given::default, 1, &[1]));
 
 with_fault!(a_missing_heavy_fence_is_found, owner_and_others(Given::default, 1, &[1]));
 

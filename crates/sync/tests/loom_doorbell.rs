@@ -119,7 +119,7 @@ with_fault!(without_the_ringers_fence_a_wake_up_is_lost, one_event);
 
 must_fail!(
     /// The caller's part of the contract: the look between `prepare` and `park`.
-    without_the_second_look_a_wake_up_is_lost,
+    without_the_second_check_a_wake_up_is_lost,
     DEADLOCK,
     || {
         let events = Events::new();

@@ -103,7 +103,7 @@ fn waiters_reported_are_there() {
 
 with_fault!(a_relaxed_release_is_found, add(given, 2, 1));
 
-with_fault!(a_missing_second_look_is_found, add(given, 2, 1));
+with_fault!(a_missing_second_check_is_found, add(given, 2, 1));
 
 with_fault!(a_missing_heavy_is_found, add(given, 2, 1));
 

@@ -258,19 +258,19 @@ with_fault!(a_post_without_its_fence_is_found, calls::<Plain>(64, &["pp", "pp"])
 
 with_fault!(an_end_of_quiet_without_its_fence_is_found, calls::<Plain>(64, &["p", "p"]));
 
-with_fault!(a_holder_who_does_not_look_again_is_found, calls::<Given>(64, &["p", "p"]));
+with_fault!(a_holder_who_does_not_check_again_is_found, calls::<Given>(64, &["p", "p"]));
 
 with_fault!(a_release_without_its_fence_is_found, calls::<Plain>(64, &["pp", "pp"]));
 
 with_fault!(a_quiet_release_without_its_fence_is_found, calls::<Plain>(64, &["p", "p"]));
 
-with_fault!(quiet_without_a_look_is_found, calls::<Plain>(64, &["pp", "pp"]));
+with_fault!(quiet_without_a_check_is_found, calls::<Plain>(64, &["pp", "pp"]));
 
 with_fault!(stopping_at_the_threshold_is_found, calls::<Given>(1, &["pp", "pp"]));
 
 with_fault!(a_waiter_that_does_not_call_is_found, calls::<Plain>(64, &["r", "r"]));
 
-with_fault!(a_sleep_without_a_last_look_is_found, calls::<Plain>(64, &["r", "r"]));
+with_fault!(a_sleep_without_a_last_check_is_found, calls::<Plain>(64, &["r", "r"]));
 
 with_fault!(a_sleep_without_its_fence_is_found, calls::<Plain>(64, &["r", "r"]));
 

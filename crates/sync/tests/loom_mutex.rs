@@ -119,7 +119,7 @@ with_fault!(a_silent_giving_up_is_found, one_gives_up_and_one_sleeps);
 
 with_fault!(a_relaxed_release_is_found, add(WaitPolicy::PARK_AT_ONCE, 2, 1));
 
-with_fault!(a_missing_second_look_is_found, add(WaitPolicy::PARK_AT_ONCE, 2, 1));
+with_fault!(a_missing_second_check_is_found, add(WaitPolicy::PARK_AT_ONCE, 2, 1));
 
 with_fault!(a_missing_heavy_fence_is_found, add(WaitPolicy::PARK_AT_ONCE, 2, 1));
 

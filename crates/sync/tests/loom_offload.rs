@@ -122,7 +122,7 @@ fn the_rest_is_run_at_the_end() {
     });
 }
 
-with_fault!(a_server_that_sleeps_without_a_look_is_found, served(1, 1));
+with_fault!(a_server_that_sleeps_without_a_check_is_found, served(1, 1));
 
 with_fault!(a_call_without_a_ring_is_found, served(1, 1));
 

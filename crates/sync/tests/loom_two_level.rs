@@ -277,7 +277,7 @@ with_fault!(a_filter_that_publishes_nothing_is_found, together(|| two_counted(25
 
 with_fault!(a_head_without_its_fence_is_found, together(|| two_counted(256), &[&[High], &[Low]]));
 
-with_fault!(a_head_that_does_not_look_again_is_found, together(|| two_counted(256), &[&[High], &[Low]]));
+with_fault!(a_head_that_does_not_check_again_is_found, together(|| two_counted(256), &[&[High], &[Low]]));
 
 with_fault!(a_holder_without_its_fence_is_found, together(|| two_counted(256), &[&[High], &[Low]]));
 

@@ -188,9 +188,9 @@ fn an_operation_that_the_program_completes_ends_the_sleep() {
     });
 }
 
-with_fault!(a_sleeper_that_looks_first_is_found, || waiting(0, &[Process::message]));
+with_fault!(a_sleeper_that_checks_first_is_found, || waiting(0, &[Process::message]));
 
-with_fault!(a_sleeper_that_looks_for_room_first_is_found, || {
+with_fault!(a_sleeper_that_checks_for_room_first_is_found, || {
     waiting(1, &[|process| process.credits_come_back(true)]);
 });
 
@@ -208,7 +208,7 @@ must_fail!(a_completion_that_rings_nobody_is_found, DEADLOCK, || {
 
 must_fail!(
     /// The look leaves out the operation: what another thread completes is missed.
-    a_look_for_messages_alone_is_found,
+    a_check_for_messages_alone_is_found,
     DEADLOCK,
     || {
         let process = Process::new(0);

@@ -240,7 +240,7 @@ mod memory {
     use heddle_sync::{Native, RawLock, node};
 
     must_be_reported! {
-        late_look_at_a_node: "AddressSanitizer: heap-use-after-free", {
+        late_check_at_a_node: "AddressSanitizer: heap-use-after-free", {
             let place = node::take::<Native, u64>(1);
             // SAFETY: taken above; that it is read afterwards is the fault.
             unsafe { node::give::<Native, u64>(place) };

@@ -253,8 +253,8 @@ impl<P: Platform> Mutex<P> {
         self.tenure_releases.store(releases, Ordering::Relaxed);
         // Reading the clock costs half of a short critical section. So it is read seldom once the releases are many; a
         // tenure of long sections still ends early. And only an awake waiter can use a reservation soon.
-        let look = releases.is_power_of_two() || releases.is_multiple_of(16);
-        if !look || awake(waiters) == 0 {
+        let reads_clock = releases.is_power_of_two() || releases.is_multiple_of(16);
+        if !reads_clock || awake(waiters) == 0 {
             return FREE;
         }
         let now = P::ticks();

@@ -311,8 +311,8 @@ impl<H: RawLock, L: RawLock<Platform = PlatformOf<H>>, Q: RawLock> Contest for B
     }
 
     fn longest_sleep(&self) -> Option<Duration> {
-        let looks = self.side == Side::Low && self.lock.filter.may_be_stranded();
-        looks.then_some(filter::CHECK_STRANDED_EVERY)
+        let checks = self.side == Side::Low && self.lock.filter.may_be_stranded();
+        checks.then_some(filter::CHECK_STRANDED_EVERY)
     }
 }
 
