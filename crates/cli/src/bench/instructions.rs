@@ -1,5 +1,4 @@
-//! `heddle bench instructions`: how many instructions the hottest MPI calls take, in Heddle and in the other
-//! libraries.
+//! `heddle bench instructions`: the number of instructions of the hottest MPI calls, in Heddle and in the other libraries.
 //!
 //! `tests/instructions/run.py` counts, for one library at a time, under callgrind; the test lane uses the
 //! same program. The counts do not depend on the machine's load, so one round is enough.
@@ -41,7 +40,7 @@ struct Count {
     instructions: f64,
 }
 
-/// What `run.py` writes for a library.
+/// The file that `run.py` writes for a library.
 #[derive(Debug, Serialize, Deserialize)]
 struct Counted {
     #[serde(default)]
