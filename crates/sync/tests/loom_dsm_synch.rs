@@ -56,7 +56,7 @@ fn two_threads_twice_with_a_yield() {
     explore(Some(2), draw(64, ONE_YIELD, 2, 2));
 }
 
-/// With a limit of 1 nobody combines and every turn is handed over.
+/// With a limit of 1 no thread combines and every turn is handed over.
 #[test]
 fn two_threads_hand_over() {
     explore(Some(3), draw(1, WaitPolicy::PARK_AT_ONCE, 2, 2));

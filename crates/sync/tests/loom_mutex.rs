@@ -32,7 +32,7 @@ fn add(policy: WaitPolicy, threads: u32, times: u32) -> impl Fn() + Sync + Send 
 
 const ONE_YIELD: WaitPolicy = WaitPolicy { yields: 1, ..WaitPolicy::PARK_AT_ONCE };
 
-/// Who finds the lock taken tries once more before it is known as one who waits.
+/// A thread that finds the lock taken tries once more before it counts as a waiter.
 const TRY_FIRST: WaitPolicy = WaitPolicy { first_tries: 1, ..WaitPolicy::PARK_AT_ONCE };
 
 #[test]
@@ -111,7 +111,7 @@ fn one_gives_up_and_one_sleeps() {
 }
 
 #[test]
-fn who_gives_up_leaves_no_sleeper_behind() {
+fn a_waiter_that_gives_up_leaves_no_sleeper_behind() {
     explore(Some(3), one_gives_up_and_one_sleeps);
 }
 

@@ -51,7 +51,7 @@ impl World {
             return false;
         }
         if self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
-            // The others go home, too.
+            // Makes the other threads end, too.
             (0..self.handed.len()).for_each(|thread| self.roster.ring(thread, &self.door));
         }
         true
@@ -61,7 +61,7 @@ impl World {
         self.left.load(Ordering::Acquire) == 0
     }
 
-    /// As one of the threads: works until there is nothing left.
+    /// One of the threads: works until there is nothing left.
     fn work(&self, thread: usize) {
         while !self.is_over() {
             if self.take(&self.handed[thread]) | self.take(&self.arrived) {
@@ -144,7 +144,7 @@ fn served_in_turns() {
     let served = Arc::clone(&offload);
     let server = thread::spawn(move || {
         let turn = || {
-            let mut turn = served.take_turn().expect("nobody else serves");
+            let mut turn = served.take_turn().expect("no other thread serves");
             turn.serve_posted() != Served::Nothing
         };
         loop {

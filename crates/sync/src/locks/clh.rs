@@ -54,6 +54,7 @@
 //!    on ([`Doorbell`](crate::Doorbell), invariant 2).
 //! 5. `gave_up` is raised before its node says so and lowered after the node was ended. So if the holder sees that `tail` is
 //!    not its node and then that `gave_up` is 0, a thread waits, or is just giving up.
+//!
 //! **Orderings.** The store of `LEFT` (Release) pairs with the successor's load (Acquire); so does the store of `GAVE_UP`,
 //! for `predecessor` and for the end of the node. The swap is AcqRel, since it publishes the node's initial values and must
 //! see those of the predecessor's. `holder` and `gave_up` are hints for all threads but the holder.
