@@ -9,11 +9,11 @@ pub(crate) struct ModelsArgs {
     /// Only the names, one a line.
     #[arg(long, conflicts_with = "pairwise")]
     names: bool,
-    /// Instead, combinations of the parts as environment variables, one combination a line: as few as show
-    /// every two values together that make sense together.
+    /// Instead, combinations of the parts as environment variables, one combination a line: a small set that contains every
+    /// two values that make sense together.
     #[arg(long)]
     pairwise: bool,
-    /// Makes other combinations of the same kind.
+    /// Chooses other combinations with the same property.
     #[arg(long, default_value_t = 1, requires = "pairwise")]
     seed: u64,
 }

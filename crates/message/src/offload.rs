@@ -14,7 +14,7 @@ use heddle_platform::atomic::Ordering;
 use heddle_platform::background;
 use heddle_settings::{Cores, Settings};
 use heddle_spec::constants as mpi;
-use heddle_sync::roster::{Look, Up};
+use heddle_sync::roster::{Check, Up};
 use heddle_sync::{Next, Waiter};
 use heddle_transport::Fabric;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -166,12 +166,12 @@ impl Server {
 
     #[cold]
     fn sleep(&self) -> Up {
-        self.service.sleep(self.thread, Some(LONGEST_SLEEP), |look| {
+        self.service.sleep(self.thread, Some(LONGEST_SLEEP), |check| {
             let mut happened = self.own().all(|(_, vni)| vni.is_closed());
             for (_, vni) in self.own() {
                 happened |= vni.serve_for_certain(self.wait);
             }
-            if look == Look::Everything {
+            if check == Check::Everything {
                 for (index, vni) in self.others() {
                     if vni.serve_for_certain(self.wait) {
                         self.service.wake(self.service.thread_of(index));

@@ -1,29 +1,29 @@
-//! Thread-safety models: how threads that call MPI at once are kept from treading on each other.
+//! Thread-safety models: how threads that call MPI at the same time are kept apart.
 //!
 //! A model is a point in a space of choices ([`Model`]; the papers' points have names, [`NAMED`]):
 //!
 //! | choice | the question it answers |
 //! |---|---|
-//! | [`Granularity`] | which section guards an object? |
-//! | [`Arbitration`] | who enters a contended section next? |
-//! | [`Execution`] | who runs an operation? |
+//! | [`Granularity`] | which critical section guards an object? |
+//! | [`Arbitration`] | which thread enters a contended critical section next? |
+//! | [`Execution`] | which thread runs an operation? |
 //! | [`WakeUp`] | how does a waiter learn that its operation is complete? |
 //! | [`Lifetime`] | what keeps an object alive while a request uses it? |
 //!
-//! The engine says *what* is protected: it enters the [`CallSection`] at the start of every MPI call and
-//! reaches the state of a VNI only through [`Guarded::with`]. *How* is decided here, once, when MPI is
-//! initialised. Below `MPI_THREAD_MULTIPLE` both are nothing, except under `offload`, which brings a second
-//! thread to any program.
+//! The engine says *what* is protected: it enters the [`CallSection`] at the start of every MPI call and reaches the state
+//! of a VNI only through [`Guarded::with`]. *How* is decided here, once, when MPI is initialised. Below
+//! `MPI_THREAD_MULTIPLE` both critical sections are nothing, except under `offload`, which brings a second thread to any
+//! program.
 //!
-//! | granularity | call section | VNI section |
+//! | granularity | critical section of a call | critical section of a VNI |
 //! |---|---|---|
 //! | `global` | one lock, held during every call, left while the call waits | nothing |
 //! | `brief-global` | nothing | one lock for all |
 //! | `per-vni` | nothing | one each: a lock, or combining, or a thread that serves it, as the execution says |
 //! | `per-object` | nothing | nothing; each object inside of it has a lock ([`Sectioning`]) |
-//! | `lock-free` | nothing | nothing; the same, or one that nobody waits for ([`LockFree`]) |
+//! | `lock-free` | nothing | nothing; the same, or one without waiting ([`LockFree`]) |
 //!
-//! An operation is handed over as a closure, so that another thread may run it.
+//! An operation is passed as a closure, so that another thread may run it.
 
 mod choice;
 pub mod counters;

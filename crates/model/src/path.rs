@@ -1,11 +1,11 @@
-//! Why a thread enters a section.
+//! The reasons for which a thread enters a critical section.
 
-/// Why a section is entered. A two-level priority lock treats the two differently (Amer et al., TOPC 2019,
-/// section 5).
+/// The reason for which a thread enters a critical section. A two-level priority lock treats the two differently (Amer et
+/// al., TOPC 2019, section 5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Path {
-    /// To issue an operation.
+    /// The thread issues an operation.
     Main,
-    /// To wait for one.
+    /// The thread waits for an operation.
     Progress,
 }

@@ -1,4 +1,4 @@
-//! The info keys of communicators that Heddle knows (MPI 5.0, section 7.4.4, and one of its own).
+//! The info keys of communicators that Heddle knows (MPI 5.0, section 7.4.4, and one of Heddle's).
 
 /// The key that names a VNI.
 pub const VNI: &str = "heddle_vni";

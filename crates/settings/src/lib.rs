@@ -79,7 +79,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         variable: "HEDDLE_VNIS",
-        meaning: "independent communication paths (virtual network interfaces) in each process; communicators are spread over them",
+        meaning: "independent communication paths (virtual network interfaces) in each process; communicators are distributed over them",
         values: Values::Numbers,
         common: true,
         allowed: || format!("a number from 1 to {MOST_VNIS}"),
@@ -157,7 +157,7 @@ impl Settings {
     }
 }
 
-/// The model of `HEDDLE_MODEL`, with the parts that have a variable of their own.
+/// The model of `HEDDLE_MODEL`, with the parts whose variables are set.
 fn model() -> Result<Model, String> {
     let name = given("HEDDLE_MODEL")?;
     let mut unreadable = Ok(());

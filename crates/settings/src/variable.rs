@@ -3,7 +3,7 @@
 use crate::{SETTINGS, Setting, Settings};
 use heddle_model::{Model, PARTS, Part, Values};
 
-/// An environment variable: a setting of its own, or a part of the model.
+/// An environment variable: a separate setting, or a part of the model.
 #[derive(Debug, Clone, Copy)]
 pub enum Variable {
     /// A setting that is no part of the model.
@@ -50,7 +50,7 @@ impl Variable {
         }
     }
 
-    /// The default, in words. A part's is that of the default model; other models have their own.
+    /// The default, in words. That of a part is the default model's; other models may differ.
     pub fn default(self) -> String {
         match self {
             Variable::Setting(setting) => setting.default.to_owned(),

@@ -3,14 +3,14 @@
  * Made by cbindgen from crates/sync-c; change it there.
  *
  * Threads: every function may be called by any number of threads at once, on the same handle too, except for the
- * _destroy functions, whose handle nobody else may use. Processes: handles are for threads of one process, and not for
+ * _destroy functions, whose handle no other thread may use. Processes: handles are for threads of one process, and not for
  * the child of a fork.
  *
- * Errors: every function that can fail returns a heddle_status, and heddle_last_error() says in words what was wrong. A
- * null pointer where none is allowed is HEDDLE_STATUS_NULL_POINTER. A handle that was destroyed, or is none, is not
+ * Errors: every function that can fail returns a heddle_status; heddle_last_error() gives the reason in words. A
+ * null pointer where none is allowed is HEDDLE_STATUS_NULL_POINTER. A handle that was destroyed, or that is no handle, is not
  * recognised. Memory that is used up ends the program.
  *
- * Link with -lheddle_sync; statically, with what `pkg-config --static --libs heddle_sync` says.
+ * Link with -lheddle_sync; statically with the output of `pkg-config --static --libs heddle_sync`.
  *
  *     heddle_lock *lock;
  *     if (heddle_lock_create("mutex", &lock) != HEDDLE_STATUS_OK)
@@ -28,11 +28,11 @@
 #include <stdint.h>
 
 /*
- What became of a call.
+ The outcome of a call.
  */
 typedef enum {
     /*
-     It did what it is for.
+     Success.
      */
     HEDDLE_STATUS_OK = 0,
     /*
@@ -48,7 +48,7 @@ typedef enum {
      */
     HEDDLE_STATUS_NULL_POINTER = 3,
     /*
-     There is no kind of that name; heddle_last_error() lists those that there are.
+     No kind has that name; heddle_last_error() lists the names.
      */
     HEDDLE_STATUS_UNKNOWN_KIND = 4,
     /*
@@ -65,7 +65,7 @@ typedef enum {
      */
     HEDDLE_STATUS_NOT_SUPPORTED = 7,
     /*
-     The system had no thread to give.
+     The system could not start a thread.
      */
     HEDDLE_STATUS_NO_RESOURCES = 8,
 } heddle_status;
@@ -82,8 +82,8 @@ typedef struct heddle_combine heddle_combine;
 typedef struct heddle_lock heddle_lock;
 
 /*
- What is run, with the argument that was given for it. It may run in another thread than the one that
- called for it, and must return: no `longjmp`, no C++ exception, no end of the thread.
+ The operation, called with the argument that was given for it. It may run in another thread than the one that called for
+ it, and must return: no `longjmp`, no C++ exception, no end of the thread.
  */
 typedef void (*heddle_operation)(void *argument);
 
@@ -94,9 +94,8 @@ extern "C" {
 /*
  The names of all kinds of combining, separated by blanks.
 
- `mutex`: the caller runs its operation under a lock. `dsm-synch`: the caller, or whoever was before it in
- the queue. `lockq-X`: the caller if the lock X is free, else the lock's holder. `offload`: one thread,
- which does nothing else.
+ `mutex`: the caller runs its operation under a lock. `dsm-synch`: the caller, or a thread before it in the queue.
+ `lockq-X`: the caller if the lock X is free, else the lock's holder. `offload`: one dedicated thread.
  */
 const char *heddle_combine_kinds(void);
 
@@ -110,70 +109,74 @@ const char *heddle_combine_kinds(void);
 heddle_status heddle_combine_create(const char *kind, heddle_combine **combine);
 
 /*
- Has `operation(argument)` run, excluding all other operations of this combining, and returns when it has.
- What it has written is visible then, and to all operations after it. One thread's operations run in the
- order of its calls. `HEDDLE_STATUS_WOULD_DEADLOCK` from inside an operation of the same combining.
+ Has `operation(argument)` run, excluding all other operations of this combining, and returns when it has. Its writes are
+ visible then, and to all operations after it. One thread's operations run in the order of its calls. Returns
+ `HEDDLE_STATUS_WOULD_DEADLOCK` inside an operation of the same combining.
 
  The caller promises:
 
  `combine` is null or combining that is not destroyed before the call returns; `operation` may be called
  with `argument` in any thread.
  */
-heddle_status heddle_combine_run(heddle_combine *combine, heddle_operation operation, void *argument);
+heddle_status heddle_combine_run(heddle_combine *combine,
+                                 heddle_operation operation,
+                                 void *argument);
 
 /*
- As `heddle_combine_run`, but returns at once where the kind allows it (`lockq-X`, `offload`); the
- operation runs in bounded time, before `heddle_combine_destroy` returns at the latest. From inside an
- operation of the same combining it may be called where it returns at once; elsewhere it returns
- `HEDDLE_STATUS_WOULD_DEADLOCK`.
+ Does the same as `heddle_combine_run`, but returns at once if the kind allows it (`lockq-X`, `offload`); the operation
+ runs in bounded time, before `heddle_combine_destroy` returns at the latest. For these kinds an operation of the same
+ combining may call it; for the others it then returns `HEDDLE_STATUS_WOULD_DEADLOCK`.
 
  The caller promises:
 
- As `heddle_combine_run`, and `argument` stays valid until the operation has run.
+ The same as for `heddle_combine_run`, and `argument` stays valid until the operation has run.
  */
-heddle_status heddle_combine_post(heddle_combine *combine, heddle_operation operation, void *argument);
+heddle_status heddle_combine_post(heddle_combine *combine,
+                                  heddle_operation operation,
+                                  void *argument);
 
 /*
- As `heddle_combine_run` if nobody else is at it now, otherwise returns `HEDDLE_STATUS_BUSY` and runs
+ Does the same as `heddle_combine_run` if no other thread is at it now, otherwise returns `HEDDLE_STATUS_BUSY` and runs
  nothing. Always busy for `offload`.
 
  The caller promises:
 
- As `heddle_combine_run`.
+ The same as for `heddle_combine_run`.
  */
-heddle_status heddle_combine_try_run(heddle_combine *combine, heddle_operation operation, void *argument);
+heddle_status heddle_combine_try_run(heddle_combine *combine,
+                                     heddle_operation operation,
+                                     void *argument);
 
 /*
- Runs what is still posted, and ends the combining; null is allowed. No call on it may be in progress in
- another thread, and none may follow. `HEDDLE_STATUS_WOULD_DEADLOCK` from inside one of its operations:
- then it lives on.
+ Runs the operations that are still posted, and ends the combining; null is allowed. No call on it may be in progress in
+ another thread, and none may follow. Inside one of its operations it returns `HEDDLE_STATUS_WOULD_DEADLOCK`, and the
+ combining lives on.
 
  The caller promises:
 
- `combine` is null or combining, which nobody uses any more.
+ `combine` is null or combining that no thread uses any more.
  */
 heddle_status heddle_combine_destroy(heddle_combine *combine);
 
 /*
- What went wrong in this thread's last call that failed, in a sentence; empty if none has failed.
- `HEDDLE_STATUS_BUSY` and `HEDDLE_STATUS_TIMED_OUT` are answers and leave it as it is. Never null. Valid
- until this thread's next call that fails.
+ The reason for this thread's last failed call, in a sentence; empty if none has failed. `HEDDLE_STATUS_BUSY` and
+ `HEDDLE_STATUS_TIMED_OUT` are answers and do not change it. Never null. Valid until this thread's next failed call.
  */
 const char *heddle_last_error(void);
 
 /*
- A status in a few words. Never null; for a number that is no status it says so.
+ A status in a few words. Never null; for a number that is no status the text says so.
  */
 const char *heddle_status_text(int32_t status);
 
 /*
  The names of all kinds of locks, separated by blanks.
 
- `mutex` is the one to take without a reason for another. `biased-mutex` costs nearly nothing while one
- thread uses it. `ticket`, `mcs`, `clh` and `abortable-mcs` serve in order, `hmcs` those first that are
- near; a thread that runs may come again before those who wait, for 50 microseconds. `strict-X` is X
- without that exception, and slow with more threads than cores. `p-X-Y` has two classes: X is the lock of
- those that go first, Y of those that stand back. Not all can wait for a time.
+ `mutex` is the right one without a reason for another. `biased-mutex` costs nearly nothing while one thread uses it.
+ `ticket`, `mcs`, `clh` and `abortable-mcs` serve in order, `hmcs` serves near threads first; in all of them a running
+ thread may come again before the waiters, for 50 microseconds. `strict-X` is X without that exception, and slow with more
+ threads than cores. `p-X-Y` has two classes: X is the lock of the class that goes first, Y of the class that stands back.
+ Not all kinds can wait for a time.
  */
 const char *heddle_lock_kinds(void);
 
@@ -200,74 +203,73 @@ heddle_status heddle_lock_acquire(heddle_lock *lock);
 
  The caller promises:
 
- As `heddle_lock_acquire`.
+ The same as for `heddle_lock_acquire`.
  */
 heddle_status heddle_lock_try_acquire(heddle_lock *lock);
 
 /*
- Waits until the lock is the caller's, or `timeout_ns` nanoseconds are over: then it returns
+ Waits until the lock is the caller's, or until `timeout_ns` nanoseconds are over: then it returns
  `HEDDLE_STATUS_TIMED_OUT`. Not every kind can do that.
 
  The caller promises:
 
- As `heddle_lock_acquire`.
+ The same as for `heddle_lock_acquire`.
  */
 heddle_status heddle_lock_acquire_timed(heddle_lock *lock, uint64_t timeout_ns);
 
 /*
- As `heddle_lock_acquire`, in the class that stands back. The same for kinds without classes.
+ Does the same as `heddle_lock_acquire` in the class that stands back. For kinds without classes there is no difference.
 
  The caller promises:
 
- As `heddle_lock_acquire`.
+ The same as for `heddle_lock_acquire`.
  */
 heddle_status heddle_lock_acquire_low(heddle_lock *lock);
 
 /*
- As `heddle_lock_try_acquire`, in the class that stands back.
+ Does the same as `heddle_lock_try_acquire` in the class that stands back.
 
  The caller promises:
 
- As `heddle_lock_acquire`.
+ The same as for `heddle_lock_acquire`.
  */
 heddle_status heddle_lock_try_acquire_low(heddle_lock *lock);
 
 /*
- As `heddle_lock_acquire_timed`, in the class that stands back.
+ Does the same as `heddle_lock_acquire_timed` in the class that stands back.
 
  The caller promises:
 
- As `heddle_lock_acquire`.
+ The same as for `heddle_lock_acquire`.
  */
 heddle_status heddle_lock_acquire_low_timed(heddle_lock *lock, uint64_t timeout_ns);
 
 /*
- Gives the lock back. `HEDDLE_STATUS_NOT_HOLDER` if the calling thread does not hold it; then nothing has
- changed.
+ Gives the lock back. Returns `HEDDLE_STATUS_NOT_HOLDER` if the calling thread does not hold it; then nothing has changed.
 
  The caller promises:
 
- As `heddle_lock_acquire`.
+ The same as for `heddle_lock_acquire`.
  */
 heddle_status heddle_lock_release(heddle_lock *lock);
 
 /*
- Whether somebody waits for the lock. Asked by the holder, `true` is certain and `false` may overlook a
- thread; asked by others it is a hint. False for null.
+ Whether a thread waits for the lock. For the holder, `true` is certain and `false` may overlook a thread; for other
+ threads it is a hint. False for null.
 
  The caller promises:
 
- As `heddle_lock_acquire`.
+ The same as for `heddle_lock_acquire`.
  */
 bool heddle_lock_has_waiters(const heddle_lock *lock);
 
 /*
- Ends a lock that is free; null is allowed. `HEDDLE_STATUS_BUSY` if somebody holds it: then it lives on. No
- call on the lock, a release included, may be in progress in another thread, and none may follow.
+ Ends a free lock; null is allowed. Returns `HEDDLE_STATUS_BUSY` if a thread holds it: then it lives on. No call on the
+ lock, a release included, may be in progress in another thread, and none may follow.
 
  The caller promises:
 
- `lock` is null or a lock, which nobody uses any more.
+ `lock` is null or a lock that no thread uses any more.
  */
 heddle_status heddle_lock_destroy(heddle_lock *lock);
 

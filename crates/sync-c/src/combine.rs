@@ -1,5 +1,5 @@
-//! `heddle_combine_*`: operations that exclude each other, run by the caller, by whoever is at it, or by a
-//! thread.
+//! `heddle_combine_*`: operations that exclude each other, run by the caller, by the thread that is at the value, or by a
+//! dedicated thread.
 
 use crate::error::{Failure, Status, finish};
 use crate::pointer;
@@ -13,13 +13,13 @@ use std::ffi::{CStr, c_char, c_void};
 use std::fmt;
 use std::ptr::NonNull;
 
-/// What is run, with the argument that was given for it. It may run in another thread than the one that
-/// called for it, and must return: no `longjmp`, no C++ exception, no end of the thread.
+/// The operation, called with the argument that was given for it. It may run in another thread than the one that called for
+/// it, and must return: no `longjmp`, no C++ exception, no end of the thread.
 pub type Operation = Option<unsafe extern "C" fn(argument: *mut c_void)>;
 
 /// Combining. Any number of threads may use it at once.
 pub struct CombineHandle {
-    // Dropped in this order: what is still posted runs, and looks at `running`.
+    // Dropped in this order: posted operations still run, and read `running`.
     inner: Box<dyn AnyCombining>,
     running: Running,
     kind: &'static CombineKind,
@@ -31,7 +31,7 @@ impl fmt::Debug for CombineHandle {
     }
 }
 
-/// The identity of the thread that runs an operation now, or 0. A thread that finds its own there is inside.
+/// The identity of the thread that runs an operation now, or 0. A thread that finds its identity there is inside.
 #[derive(Debug, Default)]
 struct Running(CachePadded<AtomicU64>);
 
@@ -42,7 +42,7 @@ struct Call {
     running: NonNull<Running>,
 }
 
-// SAFETY: whoever calls for an operation promises that it may run in any thread; `Running` is Sync.
+// SAFETY: the caller that asks for an operation promises that it may run in any thread; `Running` is Sync.
 unsafe impl Send for Call {}
 
 impl Call {
@@ -50,17 +50,17 @@ impl Call {
         // SAFETY: a part of the handle, which lives until everything posted has run.
         let running = unsafe { self.running.as_ref() };
         running.0.store(Native::thread_id(), Ordering::Relaxed);
-        // SAFETY: the promise of who called heddle_combine_run or heddle_combine_post.
+        // SAFETY: the promise of the caller of heddle_combine_run or heddle_combine_post.
         unsafe { (self.function)(self.argument) };
         running.0.store(0, Ordering::Relaxed);
     }
 }
 
-/// Combining of any kind, over nothing: what operations work on is C's.
+/// Combining of any kind, over nothing: the data that operations work on belongs to C.
 trait AnyCombining: Send + Sync {
     fn run(&self, call: Call);
     fn post(&self, call: Call);
-    /// False if it would have to wait.
+    /// Returns false if it would have to wait.
     fn try_run(&self, call: Call) -> bool;
 }
 
@@ -137,9 +137,8 @@ impl CombineHandle {
 
 /// The names of all kinds of combining, separated by blanks.
 ///
-/// `mutex`: the caller runs its operation under a lock. `dsm-synch`: the caller, or whoever was before it in
-/// the queue. `lockq-X`: the caller if the lock X is free, else the lock's holder. `offload`: one thread,
-/// which does nothing else.
+/// `mutex`: the caller runs its operation under a lock. `dsm-synch`: the caller, or a thread before it in the queue.
+/// `lockq-X`: the caller if the lock X is free, else the lock's holder. `offload`: one dedicated thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_combine_kinds() -> *const c_char {
     NAMES.as_ptr()
@@ -171,9 +170,9 @@ pub unsafe extern "C" fn heddle_combine_create(
     finish("heddle_combine_create", unsafe { pointer::give(combine, "combine", make) })
 }
 
-/// Has `operation(argument)` run, excluding all other operations of this combining, and returns when it has.
-/// What it has written is visible then, and to all operations after it. One thread's operations run in the
-/// order of its calls. `HEDDLE_STATUS_WOULD_DEADLOCK` from inside an operation of the same combining.
+/// Has `operation(argument)` run, excluding all other operations of this combining, and returns when it has. Its writes are
+/// visible then, and to all operations after it. One thread's operations run in the order of its calls. Returns
+/// `HEDDLE_STATUS_WOULD_DEADLOCK` inside an operation of the same combining.
 ///
 /// # Safety
 ///
@@ -194,14 +193,13 @@ pub unsafe extern "C" fn heddle_combine_run(
     finish("heddle_combine_run", combine.and_then(run))
 }
 
-/// As `heddle_combine_run`, but returns at once where the kind allows it (`lockq-X`, `offload`); the
-/// operation runs in bounded time, before `heddle_combine_destroy` returns at the latest. From inside an
-/// operation of the same combining it may be called where it returns at once; elsewhere it returns
-/// `HEDDLE_STATUS_WOULD_DEADLOCK`.
+/// Does the same as `heddle_combine_run`, but returns at once if the kind allows it (`lockq-X`, `offload`); the operation
+/// runs in bounded time, before `heddle_combine_destroy` returns at the latest. For these kinds an operation of the same
+/// combining may call it; for the others it then returns `HEDDLE_STATUS_WOULD_DEADLOCK`.
 ///
 /// # Safety
 ///
-/// As `heddle_combine_run`, and `argument` stays valid until the operation has run.
+/// The same as for `heddle_combine_run`, and `argument` stays valid until the operation has run.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn heddle_combine_post(
     combine: *mut CombineHandle,
@@ -218,12 +216,12 @@ pub unsafe extern "C" fn heddle_combine_post(
     finish("heddle_combine_post", combine.and_then(post))
 }
 
-/// As `heddle_combine_run` if nobody else is at it now, otherwise returns `HEDDLE_STATUS_BUSY` and runs
+/// Does the same as `heddle_combine_run` if no other thread is at it now, otherwise returns `HEDDLE_STATUS_BUSY` and runs
 /// nothing. Always busy for `offload`.
 ///
 /// # Safety
 ///
-/// As `heddle_combine_run`.
+/// The same as for `heddle_combine_run`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn heddle_combine_try_run(
     combine: *mut CombineHandle,
@@ -240,13 +238,13 @@ pub unsafe extern "C" fn heddle_combine_try_run(
     }
 }
 
-/// Runs what is still posted, and ends the combining; null is allowed. No call on it may be in progress in
-/// another thread, and none may follow. `HEDDLE_STATUS_WOULD_DEADLOCK` from inside one of its operations:
-/// then it lives on.
+/// Runs the operations that are still posted, and ends the combining; null is allowed. No call on it may be in progress in
+/// another thread, and none may follow. Inside one of its operations it returns `HEDDLE_STATUS_WOULD_DEADLOCK`, and the
+/// combining lives on.
 ///
 /// # Safety
 ///
-/// `combine` is null or combining, which nobody uses any more.
+/// `combine` is null or combining that no thread uses any more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn heddle_combine_destroy(combine: *mut CombineHandle) -> Status {
     // SAFETY: the caller's promise.

@@ -4,11 +4,11 @@ use std::cell::RefCell;
 use std::ffi::{CString, c_char};
 use std::ptr;
 
-/// What became of a call.
+/// The outcome of a call.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// It did what it is for.
+    /// Success.
     Ok = 0,
     /// The lock is not free, or combining is at work; nothing was done.
     Busy = 1,
@@ -16,7 +16,7 @@ pub enum Status {
     TimedOut = 2,
     /// A pointer that must not be null was null.
     NullPointer = 3,
-    /// There is no kind of that name; heddle_last_error() lists those that there are.
+    /// No kind has that name; heddle_last_error() lists the names.
     UnknownKind = 4,
     /// The calling thread does not hold the lock that it wants to release.
     NotHolder = 5,
@@ -25,7 +25,7 @@ pub enum Status {
     WouldDeadlock = 6,
     /// This kind of lock cannot do that; heddle_last_error() says which can.
     NotSupported = 7,
-    /// The system had no thread to give.
+    /// The system could not start a thread.
     NoResources = 8,
 }
 
@@ -33,12 +33,12 @@ thread_local! {
     static LAST: RefCell<CString> = RefCell::default();
 }
 
-/// A failed call: its status, and what was wrong.
+/// A failed call: its status, and the reason.
 #[derive(Debug)]
 pub struct Failure {
-    /// What the call returns.
+    /// The status that the call returns.
     pub status: Status,
-    /// For [`heddle_last_error`].
+    /// The text for [`heddle_last_error`].
     pub words: String,
 }
 
@@ -48,25 +48,24 @@ impl Failure {
     }
 }
 
-/// Ends a call: remembers what was wrong.
+/// Ends a call, and remembers the reason if it failed.
 pub(crate) fn finish(call: &str, result: Result<(), Failure>) -> Status {
     let Err(failure) = result else { return Status::Ok };
-    // A word from C may hold anything but a zero, and ours have none either.
+    // A name from C may hold any character but NUL, and our own texts have none either.
     let words = CString::new(format!("{call}: {}", failure.words)).unwrap_or_default();
     // A thread that is ending has no last error any more.
     let _ = LAST.try_with(|last| *last.borrow_mut() = words);
     failure.status
 }
 
-/// What went wrong in this thread's last call that failed, in a sentence; empty if none has failed.
-/// `HEDDLE_STATUS_BUSY` and `HEDDLE_STATUS_TIMED_OUT` are answers and leave it as it is. Never null. Valid
-/// until this thread's next call that fails.
+/// The reason for this thread's last failed call, in a sentence; empty if none has failed. `HEDDLE_STATUS_BUSY` and
+/// `HEDDLE_STATUS_TIMED_OUT` are answers and do not change it. Never null. Valid until this thread's next failed call.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_last_error() -> *const c_char {
     LAST.try_with(|last| last.borrow().as_ptr()).unwrap_or_else(|_| c"".as_ptr())
 }
 
-/// A status in a few words. Never null; for a number that is no status it says so.
+/// A status in a few words. Never null; for a number that is no status the text says so.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_status_text(status: i32) -> *const c_char {
     const TEXTS: [(Status, &std::ffi::CStr); 9] = [
@@ -78,7 +77,7 @@ pub extern "C" fn heddle_status_text(status: i32) -> *const c_char {
         (Status::NotHolder, c"the calling thread does not hold the lock"),
         (Status::WouldDeadlock, c"the calling thread would wait for itself"),
         (Status::NotSupported, c"not supported by this kind"),
-        (Status::NoResources, c"the system has no thread to give"),
+        (Status::NoResources, c"the system cannot start a thread"),
     ];
     let found = TEXTS.iter().find(|(known, _)| *known as i32 == status);
     found.map_or(c"not a status".as_ptr(), |(_, text)| ptr::from_ref(*text).cast())

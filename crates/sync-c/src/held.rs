@@ -1,13 +1,11 @@
-//! A lock behind a handle: it keeps the token of its acquisition and knows who holds it, which C cannot be
-//! asked to.
+//! A lock behind a handle: it stores the token of its acquisition and knows its holder, since C cannot keep the token.
 //!
 //! **Invariants.**
 //!
 //! 1. `token` is accessed only by the thread that holds the lock: between its acquisition and its release.
-//! 2. `holder` is the holder's identity while somebody holds the lock. A thread finds its own identity there
-//!    only if it holds the lock: it writes it after it has acquired, and takes it away before it releases; a
-//!    thread with the same identity that ended while it held the lock leaves it held for ever, as with any
-//!    mutex.
+//! 2. `holder` is the holder's identity while a thread holds the lock. A thread finds its identity there only if it holds
+//!    the lock: it writes it after it has acquired, and clears it before it releases. A thread that ends while it holds the
+//!    lock leaves it held for ever, as with any mutex.
 
 use crate::error::{Failure, Status};
 use heddle_platform::atomic::{AtomicU64, Ordering};
@@ -16,46 +14,46 @@ use heddle_sync::kinds::{LockName, LockSettings, Recipe};
 use heddle_sync::{CachePadded, Native, Platform, RawLock};
 use std::fmt;
 
-/// How long to wait.
+/// How long a thread waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Patience {
     /// Until the lock is the caller's.
     Endless,
     /// Not at all.
     None,
-    /// Until the clock shows this.
+    /// Until the clock shows this time.
     Until(u64),
 }
 
-/// In which of the two classes to wait; for most kinds they are the same.
+/// The class in which a thread waits; for most kinds the two are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// Goes first.
+    /// The class that goes first.
     High,
-    /// Stands back.
+    /// The class that stands back.
     Low,
 }
 
 /// A lock of any kind.
 pub trait AnyLock: Send + Sync {
-    /// Acquires it for the calling thread. `Busy` and `TimedOut` are answers, not failures.
+    /// Acquires the lock for the calling thread. `Busy` and `TimedOut` are answers, not failures.
     ///
     /// # Errors
     ///
     /// If the thread holds it already, or if this kind cannot wait for a time.
     fn acquire(&self, class: Class, patience: Patience) -> Result<Status, Failure>;
 
-    /// Releases it.
+    /// Releases the lock.
     ///
     /// # Errors
     ///
     /// If the calling thread does not hold it.
     fn release(&self) -> Result<(), Failure>;
 
-    /// Whether somebody holds it now.
+    /// Whether a thread holds it now.
     fn is_held(&self) -> bool;
 
-    /// Whether somebody waits for it now; see [`RawLock::has_waiters`].
+    /// Whether a thread waits for it now; see [`RawLock::has_waiters`].
     fn has_waiters(&self) -> bool;
 }
 
@@ -71,7 +69,7 @@ type TokenOf<R> = <<R as Recipe>::Lock as RawLock>::Token;
 // SAFETY: `token` is accessed by one thread at a time, each after the former (invariant 1, and the lock's
 // order); a lock is Sync by its contract, and is released by the thread that acquired it.
 unsafe impl<R: Recipe> Sync for Held<R> {}
-// SAFETY: a lock that is moved is in no call, so nobody holds it, and `token` is empty.
+// SAFETY: a lock that is moved is in no call, so no thread holds it, and `token` is empty.
 unsafe impl<R: Recipe> Send for Held<R> {}
 
 impl<R: Recipe> fmt::Debug for Held<R> {

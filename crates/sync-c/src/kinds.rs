@@ -5,7 +5,7 @@ use heddle_sync::kinds::{LockName, LockSettings, Recipe, Visitor};
 use std::ffi::{CStr, CString};
 use std::sync::OnceLock;
 
-/// A new lock of that name.
+/// A new lock with that name.
 #[must_use]
 pub fn make(name: LockName) -> Box<dyn AnyLock> {
     struct Make;

@@ -1,4 +1,4 @@
-//! `heddle_lock_*`: what C calls.
+//! The functions `heddle_lock_*`.
 
 use crate::error::{Failure, Status, finish};
 use crate::held::{AnyLock, Class, Patience};
@@ -21,11 +21,11 @@ impl fmt::Debug for LockHandle {
 
 /// The names of all kinds of locks, separated by blanks.
 ///
-/// `mutex` is the one to take without a reason for another. `biased-mutex` costs nearly nothing while one
-/// thread uses it. `ticket`, `mcs`, `clh` and `abortable-mcs` serve in order, `hmcs` those first that are
-/// near; a thread that runs may come again before those who wait, for 50 microseconds. `strict-X` is X
-/// without that exception, and slow with more threads than cores. `p-X-Y` has two classes: X is the lock of
-/// those that go first, Y of those that stand back. Not all can wait for a time.
+/// `mutex` is the right one without a reason for another. `biased-mutex` costs nearly nothing while one thread uses it.
+/// `ticket`, `mcs`, `clh` and `abortable-mcs` serve in order, `hmcs` serves near threads first; in all of them a running
+/// thread may come again before the waiters, for 50 microseconds. `strict-X` is X without that exception, and slow with more
+/// threads than cores. `p-X-Y` has two classes: X is the lock of the class that goes first, Y of the class that stands back.
+/// Not all kinds can wait for a time.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_lock_kinds() -> *const c_char {
     kinds::names().as_ptr()
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn heddle_lock_create(kind: *const c_char, lock: *mut *mut
     finish("heddle_lock_create", unsafe { pointer::give(lock, "lock", make) })
 }
 
-/// Acquires and tells the outcome.
+/// Acquires the lock and returns the outcome.
 ///
 /// # Safety
 ///
@@ -65,7 +65,7 @@ unsafe fn acquire(call: &str, lock: *const LockHandle, class: Class, patience: P
     }
 }
 
-/// A time-out as a deadline. More than 580 years are for ever.
+/// Turns a time-out into a deadline. More than 580 years are for ever.
 fn until(timeout_ns: u64) -> Patience {
     Patience::Until(clock::now_ns().saturating_add(timeout_ns))
 }
@@ -85,64 +85,63 @@ pub unsafe extern "C" fn heddle_lock_acquire(lock: *mut LockHandle) -> Status {
 ///
 /// # Safety
 ///
-/// As `heddle_lock_acquire`.
+/// The same as for `heddle_lock_acquire`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn heddle_lock_try_acquire(lock: *mut LockHandle) -> Status {
     // SAFETY: the caller's promise.
     unsafe { acquire("heddle_lock_try_acquire", lock, Class::High, Patience::None) }
 }
 
-/// Waits until the lock is the caller's, or `timeout_ns` nanoseconds are over: then it returns
+/// Waits until the lock is the caller's, or until `timeout_ns` nanoseconds are over: then it returns
 /// `HEDDLE_STATUS_TIMED_OUT`. Not every kind can do that.
 ///
 /// # Safety
 ///
-/// As `heddle_lock_acquire`.
+/// The same as for `heddle_lock_acquire`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn heddle_lock_acquire_timed(lock: *mut LockHandle, timeout_ns: u64) -> Status {
     // SAFETY: the caller's promise.
     unsafe { acquire("heddle_lock_acquire_timed", lock, Class::High, until(timeout_ns)) }
 }
 
-/// As `heddle_lock_acquire`, in the class that stands back. The same for kinds without classes.
+/// Does the same as `heddle_lock_acquire` in the class that stands back. For kinds without classes there is no difference.
 ///
 /// # Safety
 ///
-/// As `heddle_lock_acquire`.
+/// The same as for `heddle_lock_acquire`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn heddle_lock_acquire_low(lock: *mut LockHandle) -> Status {
     // SAFETY: the caller's promise.
     unsafe { acquire("heddle_lock_acquire_low", lock, Class::Low, Patience::Endless) }
 }
 
-/// As `heddle_lock_try_acquire`, in the class that stands back.
+/// Does the same as `heddle_lock_try_acquire` in the class that stands back.
 ///
 /// # Safety
 ///
-/// As `heddle_lock_acquire`.
+/// The same as for `heddle_lock_acquire`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn heddle_lock_try_acquire_low(lock: *mut LockHandle) -> Status {
     // SAFETY: the caller's promise.
     unsafe { acquire("heddle_lock_try_acquire_low", lock, Class::Low, Patience::None) }
 }
 
-/// As `heddle_lock_acquire_timed`, in the class that stands back.
+/// Does the same as `heddle_lock_acquire_timed` in the class that stands back.
 ///
 /// # Safety
 ///
-/// As `heddle_lock_acquire`.
+/// The same as for `heddle_lock_acquire`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn heddle_lock_acquire_low_timed(lock: *mut LockHandle, timeout_ns: u64) -> Status {
     // SAFETY: the caller's promise.
     unsafe { acquire("heddle_lock_acquire_low_timed", lock, Class::Low, until(timeout_ns)) }
 }
 
-/// Gives the lock back. `HEDDLE_STATUS_NOT_HOLDER` if the calling thread does not hold it; then nothing has
-/// changed.
+/// Gives the lock back. Returns `HEDDLE_STATUS_NOT_HOLDER` if the calling thread does not hold it; then nothing has changed.
 ///
 /// # Safety
 ///
-/// As `heddle_lock_acquire`.
+/// The same as for `heddle_lock_acquire`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn heddle_lock_release(lock: *mut LockHandle) -> Status {
     // SAFETY: the caller's promise.
@@ -150,24 +149,24 @@ pub unsafe extern "C" fn heddle_lock_release(lock: *mut LockHandle) -> Status {
     finish("heddle_lock_release", lock.and_then(|lock| lock.0.release()))
 }
 
-/// Whether somebody waits for the lock. Asked by the holder, `true` is certain and `false` may overlook a
-/// thread; asked by others it is a hint. False for null.
+/// Whether a thread waits for the lock. For the holder, `true` is certain and `false` may overlook a thread; for other
+/// threads it is a hint. False for null.
 ///
 /// # Safety
 ///
-/// As `heddle_lock_acquire`.
+/// The same as for `heddle_lock_acquire`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn heddle_lock_has_waiters(lock: *const LockHandle) -> bool {
     // SAFETY: the caller's promise.
     unsafe { pointer::handle(lock, "lock") }.is_ok_and(|lock| lock.0.has_waiters())
 }
 
-/// Ends a lock that is free; null is allowed. `HEDDLE_STATUS_BUSY` if somebody holds it: then it lives on. No
-/// call on the lock, a release included, may be in progress in another thread, and none may follow.
+/// Ends a free lock; null is allowed. Returns `HEDDLE_STATUS_BUSY` if a thread holds it: then it lives on. No call on the
+/// lock, a release included, may be in progress in another thread, and none may follow.
 ///
 /// # Safety
 ///
-/// `lock` is null or a lock, which nobody uses any more.
+/// `lock` is null or a lock that no thread uses any more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn heddle_lock_destroy(lock: *mut LockHandle) -> Status {
     // SAFETY: the caller's promise.

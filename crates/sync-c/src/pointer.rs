@@ -1,4 +1,4 @@
-//! The one place where pointers that come from C are looked at.
+//! The one place that reads pointers from C.
 
 use crate::error::{Failure, Status};
 use std::ffi::{CStr, c_char};
@@ -7,7 +7,7 @@ fn null(what: &str) -> Failure {
     Failure::new(Status::NullPointer, format!("{what} is null"))
 }
 
-/// What a handle points to.
+/// The value that a handle points to.
 ///
 /// # Safety
 ///
@@ -17,7 +17,7 @@ pub(crate) unsafe fn handle<'a, T>(pointer: *const T, what: &str) -> Result<&'a 
     unsafe { pointer.as_ref() }.ok_or_else(|| null(what))
 }
 
-/// A name from C. Whatever is not UTF-8 in it is replaced: such a name is unknown anyway.
+/// A name from C. Bytes that are not UTF-8 are replaced: such a name is unknown anyway.
 ///
 /// # Safety
 ///
@@ -43,7 +43,7 @@ pub(crate) unsafe fn give<T>(
     if out.is_null() {
         return Err(null(what));
     }
-    // So that a caller who forgets to look at the status finds null and not what was there before.
+    // A caller that forgets to check the status then finds null instead of the old value.
     // SAFETY: not null, so it may be written by the caller's promise.
     unsafe { out.write(std::ptr::null_mut()) };
     let made = Box::into_raw(Box::new(make()?));
@@ -56,7 +56,7 @@ pub(crate) unsafe fn give<T>(
 ///
 /// # Safety
 ///
-/// `pointer` came from [`give`], and nobody uses it any more.
+/// `pointer` came from [`give`], and no thread uses it any more.
 pub(crate) unsafe fn take_back<T>(pointer: *mut T) {
     // SAFETY: made by Box::into_raw in give(), and not used again, by the caller's promise.
     drop(unsafe { Box::from_raw(pointer) });

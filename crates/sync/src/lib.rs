@@ -1,15 +1,15 @@
-//! Locks and waiting for programs with more threads than cores: no MPI in it, usable alone.
+//! Locks and waiting for programs with more threads than cores. It contains no MPI and can be used alone.
 //!
 //! | folder | what it gives |
 //! |---|---|
 //! | `locks` | [`raw_lock`]: [`RawLock`], the contract of every lock here, and [`Lock`], the safe wrapper with guards |
 //! | | [`Mutex`]: test-and-set, released by a plain store; waiters spin, yield, sleep |
 //! | | [`Ticket`]: two counters, in order |
-//! | | [`Mcs`]: a queue of nodes, in order; each thread waits on a line of its own |
+//! | | [`Mcs`]: a queue of nodes, in order; each thread waits on a separate cache line |
 //! | | [`Clh`]: a queue in which each thread polls its predecessor; released by a store; waiters may give up |
 //! | | [`AbortableMcs`]: waiters may give up, and those that do not run are passed over |
 //! | | [`Hmcs`]: queues of cohorts within cohorts, for large machines; waiters may give up |
-//! | | [`Fissile`]: makes these five usable with more threads than cores: the running thread may come again for a bounded time. `StrictMcs` and its like go without |
+//! | | [`Fissile`]: a word before these five, for more threads than cores: the running thread may come again for a while |
 //! | | [`Biased`]: any lock, free of charge while one thread uses it |
 //! | | [`TwoLevel`]: two locks and a filter; the low class stands back for the high one |
 //! | [`kinds`] | the catalogue: every lock by name, made for this machine |
@@ -19,15 +19,16 @@
 //! | `events` | [`SyncCounter`]: wait for n events with one wake-up |
 //! | | [`WatchedState`]: an operation's state; its end signals the [watcher](Watcher), without a lock |
 //! | | [`Leadership`]: one thread polls, the others sleep on their counters |
-//! | | [`Roster`]: idle serving threads sleep, one of them at a door that anybody may ring |
-//! | [`combining`] | [`Combining`]: a value whose operations are run by the caller, by the lock's holder ([`LockQueue`], [`DsmSynch`]) or by a thread for it ([`Offload`]); [`Delegated`]: the same, and a thread that posts never waits |
-//! | [`queues`] | [`queues::Bounded`] and [`queues::Unbounded`]: many producers, one consumer; [`queues::claims`]: slots of a ring in shared memory, for the many producers of one process |
-//! | [`pool`] | [`Pool`](pool::Pool): objects lent out from the thread's own stock, exchanged in batches |
+//! | | [`Roster`]: idle serving threads sleep, one of them at a doorbell that any thread may ring |
+//! | [`combining`] | [`Combining`]: a value whose operations the caller, the lock's holder ([`LockQueue`], [`DsmSynch`]) |
+//! | | or a dedicated thread ([`Offload`]) runs; [`Delegated`]: the same, and a thread that posts never waits |
+//! | [`queues`] | [`queues::Bounded`], [`queues::Unbounded`]: many producers, one consumer |
+//! | | [`queues::claims`]: slots of a ring in shared memory, for the many producers of one process |
+//! | [`pool`] | [`Pool`](pool::Pool): objects lent from the thread's stock, exchanged in batches |
 //! | [`statistics`] | counters and histograms that cost a store; [`Counted`](statistics::Counted): any lock, counted |
 //! | `memory` | [`CachePadded`]; [`node`]: queue nodes, blocks from a cache that each thread keeps |
 //!
-//! A folder imports only from those that need less than it does: `memory`, `waiting`, `locks`, then the
-//! others.
+//! A folder imports only from the folders that need less: `memory`, `waiting`, `locks`, then the others.
 //!
 //! Every algorithm is generic over [`Platform`], so the model checker runs the sources that ship
 //! (`RUSTFLAGS="--cfg loom" cargo test -p heddle-sync --release --test 'loom_*'`).
@@ -54,7 +55,7 @@ pub use padded::CachePadded;
 pub use raw_lock::{Guard, Lock, RawLock, TimedLock};
 pub use wait::{Next, WaitPolicy};
 
-// On the platform of this build; the modules have the forms for any platform.
+// These are for the platform of this build; the modules have the forms for any platform.
 pub use biased::Biased;
 pub use fissile::Fissile;
 pub use two_level::{PriorityLock, TwoLevel};
@@ -74,7 +75,7 @@ pub type DsmSynch<T> = combining::DsmSynch<T, Native>;
 pub type Hmcs = hmcs::Hmcs<Native>;
 /// [`leader::Leadership`] of this build's platform.
 pub type Leadership = leader::Leadership<Native>;
-/// LockQ over [`StrictMcs`](mcs::StrictMcs): LockQ-MCS. LockQ itself decides which thread may come again.
+/// LockQ over [`StrictMcs`](mcs::StrictMcs): LockQ-MCS. LockQ decides which thread may come again, so MCS need not.
 pub type LockQueueMcs<T> = LockQueue<mcs::StrictMcs<Native>, T>;
 /// LockQ over [`Mutex`]: LockQ-MTX.
 pub type LockQueueMutex<T> = LockQueue<Mutex, T>;

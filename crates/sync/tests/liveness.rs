@@ -1,6 +1,6 @@
-//! What one thread that does not run for 50 ms does to the others, lock by lock: what the locks' pages say of
-//! it. The criterion is never how fast the others are, but whether they come through while it is stopped.
-//! (Combining, counters and leaders: `liveness_combining.rs`.)
+//! The effect of one thread that does not run for 50 ms on the others, lock by lock, as the locks' pages describe it. The
+//! criterion is never how fast the others are, but whether they come through while it is stopped. (Combining, counters and
+//! leaders: `liveness_combining.rs`.)
 // ThreadSanitizer delivers signals late, so a thread could not be stopped where it is.
 #![cfg(not(any(loom, tsan)))]
 
@@ -103,7 +103,7 @@ fn go_on<L: RawLock>(lock: &L, threads: usize) {
     others(threads, "the others to come through", || (0..TURNS).for_each(|_| pass(lock)));
 }
 
-/// Who has a deadline gets away, and nobody gets in.
+/// A waiter with a deadline gives up, and no thread gets in.
 fn get_away<L: TimedLock>(lock: &L) {
     others(3, "those with deadlines to give up", || {
         for _ in 0..10 {
@@ -121,7 +121,7 @@ fn get_away_from_a_waiter<L: TimedLock>(make: impl Fn(WaitPolicy) -> L) {
     }
 }
 
-/// A holder is stopped: nobody gets in, those with deadlines get away, the others are served when it goes on.
+/// A holder is stopped: no thread gets in, waiters with deadlines give up, the others are served when it goes on.
 fn get_away_from_a_holder<L: TimedLock>(make: impl Fn(WaitPolicy) -> L) {
     for policy in POLICIES {
         let lock = make(policy);
@@ -167,7 +167,7 @@ fn mutex() {
 /// it.
 #[test]
 fn a_mutex_wakes_sleepers_behind_one_that_is_awake_and_does_not_run() {
-    // Each may be a time slice of somebody who computes, and then the sleeper sleeps.
+    // Each yield may cost a computing thread's time slice, and then the sleeper sleeps.
     let lock = Mutex::<Watched>::new(WaitPolicy { yields: 2_000, ..WaitPolicy::DEFAULT });
     let sleeper = Stoppable::default();
     let slept = AtomicU32::new(0);
@@ -238,7 +238,7 @@ fn mcs() {
 
 /// A release that comes upon a thread between its two first steps takes no harm from it.
 #[test]
-fn no_release_of_these_waits_for_who_is_stopped_anywhere() {
+fn no_release_of_these_waits_for_a_thread_stopped_anywhere() {
     for policy in POLICIES {
         for moment in ANYWHERE {
             let lock = StrictTicket::<Watched>::new(policy);
@@ -257,9 +257,8 @@ fn hmcs() {
     }
 }
 
-/// A cohort that has had its turns hands on the lead of the cohort, not the lock: who does not run then is in
-/// the way of its cohort only. Where threads run here is not known, so either may happen; but all who have
-/// deadlines come back.
+/// A cohort that has had its turns hands on the lead of the cohort, not the lock: a new leader that does not run delays only
+/// its cohort. It is not known where threads run here, so either may happen; but all threads with deadlines come back.
 #[test]
 fn hmcs_after_a_cohorts_last_turn() {
     for policy in POLICIES {
@@ -288,8 +287,7 @@ fn abortable_mcs() {
     get_away_from_a_holder(StrictAbortableMcs::<Watched>::new);
 }
 
-/// The head of a queue behind a word: who comes anew goes past it, also when the lock has been reserved for
-/// it.
+/// The head of a queue behind a word: arrivals go past it, also when the lock has been reserved for it.
 fn goes_past_the_head<L: RawLock>(make: impl Fn(WaitPolicy) -> L) {
     let for_ever = WaitPolicy { forced_yield_ns: u64::MAX >> 20, ..AWAKE };
     for policy in POLICIES.into_iter().chain([for_ever]) {
@@ -340,8 +338,8 @@ fn two_level(policy: WaitPolicy, low_bound: u32) -> Two {
     TwoLevel::with_low_bound(below(), below(), policy, low_bound)
 }
 
-/// The head of the low class does not run: the high class does not notice, and who comes anew in the low
-/// class goes past it, also when the lock has been reserved for it.
+/// The head of the low class does not run: the high class does not notice, and arrivals of the low class go past it, also
+/// when the lock has been reserved for it.
 #[test]
 fn both_classes_go_past_a_low_waiter() {
     for policy in POLICIES {
@@ -367,7 +365,7 @@ fn both_classes_go_past_a_low_waiter() {
     }
 }
 
-/// After the bound the filter is kept for it: then all wait, and who has a deadline gets away.
+/// After the bound the filter is kept for it: then all wait, and a waiter with a deadline gives up.
 #[test]
 fn the_bound_keeps_the_filter_for_a_low_waiter_that_does_not_run() {
     const BOUND: usize = 5;

@@ -1,5 +1,5 @@
-//! What one thread that does not run for 50 ms does to the others, for combining, counters and leaders: what
-//! their pages say of it. See `liveness.rs`.
+//! The effect of one thread that does not run for 50 ms on the others, for combining, counters and leaders, as their pages
+//! describe it. See `liveness.rs`.
 // ThreadSanitizer delivers signals late, so a thread could not be stopped where it is.
 #![cfg(not(any(loom, tsan)))]
 
@@ -34,7 +34,7 @@ fn soon() -> Option<u64> {
     Some(clock::now_ns() + 100_000)
 }
 
-/// While somebody's operation runs another thread calls, by `call`, and is stopped. The others come through.
+/// While a thread's operation runs, another thread calls, by `call`, and is stopped. The others come through.
 fn stop_a_caller<C: Combining<u64>>(sum: &C, moment: Option<u32>, call: impl Fn(&C) + Sync) {
     let (caller, end) = (Stoppable::default(), AtomicU32::new(0));
     std::thread::scope(|scope| {
@@ -126,8 +126,7 @@ fn the_serving_thread_of_an_offload() {
     }
 }
 
-/// A counter's waiter is in nobody's way; a signaller that does not run keeps back its own event and no
-/// other.
+/// A counter's waiter delays no other thread; a signaller that does not run delays only the waiter for its event.
 #[test]
 fn counters() {
     for policy in POLICIES {
@@ -161,7 +160,7 @@ fn counters() {
     }
 }
 
-/// Events that whoever looks next completes.
+/// Events that the next poll completes.
 #[derive(Default)]
 struct Network {
     asked: [AtomicPtr<SyncCounter<Watched>>; 4],
@@ -195,14 +194,14 @@ impl Progress for Network {
     }
 }
 
-/// The leader does not run: nobody looks for the others, but events that come by themselves wake their
-/// sleepers, who has a deadline gets away, and whoever wants to look may.
+/// The leader does not run: no thread polls for the others, but events that come by themselves wake their sleepers, a waiter
+/// with a deadline gives up, and any thread may poll.
 #[test]
 fn a_leader() {
     for policy in POLICIES {
         let (network, leadership) = (Network::default(), Leadership::<Watched>::new(policy));
         let (leader, sleeper) = (Stoppable::default(), Stoppable::default());
-        let (of_leader, of_sleeper, of_looker) = (counter(1), counter(1), counter(1));
+        let (of_leader, of_sleeper, of_poller) = (counter(1), counter(1), counter(1));
         std::thread::scope(|scope| {
             scope.spawn(|| leader.run(|| leadership.wait(&of_leader, &network, None)));
             leader.await_wait();
@@ -214,9 +213,9 @@ fn a_leader() {
             of_sleeper.signal();
             await_that("the sleeper", || waits.is_finished());
 
-            network.ask(&of_looker);
+            network.ask(&of_poller);
             network.poll();
-            assert!(leadership.wait(&of_looker, &network, None));
+            assert!(leadership.wait(&of_poller, &network, None));
             drop(stopped);
             of_leader.signal();
         });
@@ -230,8 +229,8 @@ fn asked(network: &Network) -> Box<SyncCounter<Watched>> {
     counter
 }
 
-/// A sleeper does not run: the leader serves all others. It delays them when it has been given the role,
-/// except those who have deadlines.
+/// A sleeper does not run: the leader serves all others. It delays them when it has been given the role, except those with
+/// deadlines.
 #[test]
 fn a_sleeper() {
     for policy in POLICIES {

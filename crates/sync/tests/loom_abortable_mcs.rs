@@ -10,13 +10,13 @@ use model::adders::{acquire_and_give_up, acquire_and_try, add, no_phantom_waiter
 use model::clocked::{self, Clocked};
 use model::{explore, with_fault};
 
-/// Passes over nobody.
+/// Passes over no waiter.
 fn patient() -> StrictAbortableMcs<Clocked> {
     clocked::restart();
     StrictAbortableMcs::with_patience(WaitPolicy::PARK_AT_ONCE, None)
 }
 
-/// Passes over everybody who is awake and has not just looked.
+/// Passes over every awake waiter that has not just polled.
 fn impatient() -> StrictAbortableMcs<Clocked> {
     clocked::restart();
     StrictAbortableMcs::with_patience(WaitPolicy::PARK_AT_ONCE, Some(0))

@@ -12,7 +12,7 @@ use model::{Given, explore, with_fault};
 
 type Sum<L> = Lock<Biased<L>, u32>;
 
-/// Biased to whoever acquires it first.
+/// A lock that is biased to the first thread that acquires it.
 fn biased<L: RawLock>(under: L) -> Biased<L> {
     Biased::with_streak(under, WaitPolicy::PARK_AT_ONCE, 1)
 }
@@ -28,7 +28,7 @@ fn add<L: RawLock>(sum: &Sum<L>, times: u32) {
     }
 }
 
-/// This thread owns the bias and adds `own` more; each of `others` comes as often as it says.
+/// This thread owns the bias and adds `own` more; each of `others` is the number of times that another thread comes.
 fn owner_and_others<L: RawLock + 'static>(
     under: fn() -> L,
     own: u32,
@@ -98,7 +98,7 @@ fn owner_trier_and_another() {
 
 type Timed = Biased<mutex::Mutex<Clocked>>;
 
-/// Biased to whoever has acquired it so often in a row; time goes by with each look at the clock.
+/// A lock that is biased after `streak` acquisitions in a row; time passes with each reading of the clock.
 fn timed(streak: u32) -> Timed {
     clocked::restart();
     Biased::with_streak(mutex::Mutex::new(WaitPolicy::PARK_AT_ONCE), WaitPolicy::PARK_AT_ONCE, streak)
@@ -135,7 +135,7 @@ fn passes_by_bias(lock: &Timed) -> bool {
     token.is_none()
 }
 
-/// As often as it takes another thread to become the owner; it ends as such.
+/// The number of acquisitions after which another thread becomes the owner; the thread ends as the owner.
 fn becomes_owner(lock: &Arc<Timed>) -> usize {
     let lock = Arc::clone(lock);
     thread::spawn(move || (1..).find(|_| passes_by_bias(&lock)).expect("in the end") - 1)
@@ -244,7 +244,7 @@ fn a_try_and_an_acquisition() {
 }
 
 #[test]
-fn a_thread_that_ended_keeps_nobody_out() {
+fn a_thread_that_ended_keeps_no_other_out() {
     explore(None, || {
         let sum = new_sum(Given::default());
         let owner = Arc::clone(&sum);
@@ -266,7 +266,7 @@ fn a_try_leaves_no_waiter_behind() {
         let other = Arc::clone(&lock);
         let other = thread::spawn(move || other.try_acquire().is_some());
         let entered = other.join().expect("trier");
-        assert!(!entered && !lock.has_waiters(), "who only tried does not wait");
+        assert!(!entered && !lock.has_waiters(), "a thread that only tried does not wait");
         // SAFETY: acquired above.
         unsafe { lock.release(token) };
     });
@@ -299,7 +299,7 @@ fn an_owner_does_not_enter_twice() {
 
 with_fault!(an_owner_that_enters_twice_is_found, an_owner_tries_again(1));
 
-with_fault!(a_missing_second_look_is_found, owner_and_others(Given::default, 1, &[1]));
+with_fault!(a_missing_second_check_is_found, owner_and_others(Given::default, 1, &[1]));
 
 with_fault!(a_missing_heavy_fence_is_found, owner_and_others(Given::default, 1, &[1]));
 

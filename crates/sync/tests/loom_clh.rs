@@ -30,7 +30,7 @@ fn deadlines() {
     explore(Some(2), acquire_and_give_up(clocked, 1, 2, 1, 2));
 }
 
-/// Somebody with time waits behind somebody without.
+/// A thread with time waits behind a thread without.
 fn one_waits_behind_one_that_gives_up() {
     use heddle_sync::Lock;
     use loom::sync::Arc;
@@ -54,7 +54,7 @@ fn one_waits_behind_one_that_gives_up() {
 }
 
 #[test]
-fn who_gives_up_is_passed() {
+fn a_waiter_that_gives_up_is_passed_over() {
     explore(Some(3), one_waits_behind_one_that_gives_up);
 }
 

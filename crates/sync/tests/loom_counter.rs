@@ -105,7 +105,7 @@ fn a_nudge_is_seen() {
     explore(Some(3), a_nudge_and_an_event);
 }
 
-/// Time stands still at 0, so a deadline is over at once: the wait looks once, and the counter stays usable.
+/// Time stands still at 0, so a deadline is over at once: the wait checks once, and the counter stays usable.
 #[test]
 fn a_timeout_at_the_same_time() {
     explore(None, || {
@@ -125,12 +125,12 @@ with_fault!(a_sleep_announced_over_a_signal, events_by_one_thread);
 with_fault!(a_signal_that_does_not_wake, events_by_one_thread);
 with_fault!(a_nudge_that_does_not_wake, a_nudge_and_an_event);
 
-/// Threads that wait, each for one event, and a network that only the leader looks at: every look completes
-/// the event that was asked for last.
+/// Threads that wait, each for one event, and a network that only the leader polls: every poll completes the event that was
+/// asked for last.
 struct Network {
     leadership: Leadership,
     asked: loom::sync::Mutex<Vec<Arc<Delivery>>>,
-    /// Touched by who polls: two at a time would be a race.
+    /// The polling thread touches it: two at a time would be a race.
     polling: UnsafeCell<()>,
 }
 

@@ -65,7 +65,7 @@ fn calls(limit: u32, how: &'static [&'static str]) -> impl Fn() + Sync + Send + 
         while value.is_left() {
             assert!(value.serve_left().is_some());
         }
-        // A call would run what was forgotten.
+        // A call would run forgotten operations.
         assert!(value.is_idle(), "an operation was forgotten");
         let counts = value.run(|log| log.next).0;
         for (count, how) in counts.iter().zip(how) {
@@ -100,7 +100,7 @@ fn a_run_among_posts_with_a_limit_of_one() {
 }
 
 #[test]
-fn what_is_left_is_served_by_whoever_comes() {
+fn the_next_caller_serves_what_is_left() {
     explore(Some(2), calls(1, &["ppp", "sp"]));
 }
 

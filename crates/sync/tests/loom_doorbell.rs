@@ -27,7 +27,7 @@ impl Events {
     }
 
     fn announce(&self, number: u32) {
-        // SAFETY: nobody reads this element before `count` says so.
+        // SAFETY: no thread reads this element before `count` allows it.
         self.data[number as usize].with_mut(|data| unsafe { *data = number + 1 });
         self.count.store(number + 1, Ordering::Release);
         self.doorbell.ring(Scope::Process);
@@ -37,7 +37,7 @@ impl Events {
         self.count.load(Ordering::Acquire) > number
     }
 
-    /// Sleeps until event `number`, with one ticket however often it has to look.
+    /// Sleeps until event `number`, with one ticket however many checks it needs.
     fn await_event(&self, number: u32) {
         if !self.seen(number) {
             let mut ticket = self.doorbell.prepare(Scope::Process);
@@ -118,8 +118,8 @@ with_fault!(without_the_sleepers_fence_a_wake_up_is_lost, one_event);
 with_fault!(without_the_ringers_fence_a_wake_up_is_lost, one_event);
 
 must_fail!(
-    /// The caller's part of the contract: the look between `prepare` and `park`.
-    without_the_second_look_a_wake_up_is_lost,
+    /// The caller's part of the contract: the check between `prepare` and `park`.
+    without_the_second_check_a_wake_up_is_lost,
     DEADLOCK,
     || {
         let events = Events::new();

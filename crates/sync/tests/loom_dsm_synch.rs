@@ -56,7 +56,7 @@ fn two_threads_twice_with_a_yield() {
     explore(Some(2), draw(64, ONE_YIELD, 2, 2));
 }
 
-/// With a limit of 1 nobody combines and every turn is handed over.
+/// With a limit of 1 no thread combines and every turn is handed over.
 #[test]
 fn two_threads_hand_over() {
     explore(Some(3), draw(1, WaitPolicy::PARK_AT_ONCE, 2, 2));
@@ -97,13 +97,13 @@ with_fault!(a_value_that_is_not_taken_along_is_found, draw(64, WaitPolicy::PARK_
 
 with_fault!(a_head_that_does_not_call_is_found, draw(64, WaitPolicy::PARK_AT_ONCE, 2, 1));
 
-with_fault!(a_call_that_is_not_looked_for_in_order_is_found, draw(64, WaitPolicy::PARK_AT_ONCE, 2, 1));
+with_fault!(a_call_that_is_not_checked_for_in_order_is_found, draw(64, WaitPolicy::PARK_AT_ONCE, 2, 1));
 
 with_fault!(a_head_that_is_served_twice_is_found, draw(64, WaitPolicy::PARK_AT_ONCE, 2, 1));
 
 with_fault!(a_reservation_nobody_takes_is_found, draw(64, WaitPolicy::PARK_AT_ONCE, 2, 2));
 
-with_fault!(a_sleep_without_a_last_look_is_found, draw(64, WaitPolicy::PARK_AT_ONCE, 2, 1));
+with_fault!(a_sleep_without_a_last_check_is_found, draw(64, WaitPolicy::PARK_AT_ONCE, 2, 1));
 
 with_fault!(a_sleeper_without_its_fence_is_found, draw(64, WaitPolicy::PARK_AT_ONCE, 2, 1));
 

@@ -1,9 +1,8 @@
-//! Queue locks behind a word, under the model checker: over a given lock, over MCS, and with deadlines over
-//! abortable MCS: exclusion, order, a head that is not forgotten, turns that nobody takes; and each fault is
-//! found.
+//! Queue locks behind a word, under the model checker: over a given lock, over MCS, and with deadlines over abortable MCS:
+//! exclusion, order, a head that is not forgotten, turns that no thread takes; and each fault is found.
 //!
-//! On the model's own platform the clock stands still, so every turn is over at its first release; on
-//! `Clocked` turns last some looks at the clock.
+//! On the model's own platform the clock stands still, so every turn is over at its first release; on `Clocked` turns last
+//! some readings of the clock.
 #![cfg(loom)]
 
 mod model;
@@ -43,13 +42,13 @@ fn strict() -> Mcs<Native> {
     Mcs::new(WaitPolicy { forced_yield_ns: 0, ..PARK })
 }
 
-/// Turns last for three looks at the clock.
+/// Turns last for three readings of the clock.
 fn timed() -> AbortableMcs<Clocked> {
     clocked::restart();
     AbortableMcs::with_patience(WaitPolicy { forced_yield_ns: 3, ..PARK }, None)
 }
 
-/// As [`timed`], with so short a turn that what was reserved is soon taken back.
+/// The same as [`timed`], with a turn that is short enough for a reservation to be taken back soon.
 fn timed_short() -> AbortableMcs<Clocked> {
     clocked::restart();
     AbortableMcs::with_patience(WaitPolicy { forced_yield_ns: 1, ..PARK }, None)
@@ -103,7 +102,7 @@ fn waiters_reported_are_there() {
 
 with_fault!(a_relaxed_release_is_found, add(given, 2, 1));
 
-with_fault!(a_missing_second_look_is_found, add(given, 2, 1));
+with_fault!(a_missing_second_check_is_found, add(given, 2, 1));
 
 with_fault!(a_missing_heavy_is_found, add(given, 2, 1));
 

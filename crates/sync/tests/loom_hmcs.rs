@@ -1,8 +1,8 @@
 //! HMCS under the model checker: in strict order without and with time-outs, and as it is by default, behind
 //! a word; and each fault is found.
 //!
-//! The clock stands still in a model, at 0: a deadline of 0 is always past, so who has one waits for nothing,
-//! but may still be granted what it is about to abandon.
+//! The clock stands still in a model, at 0: a deadline of 0 is always past, so a thread with a deadline waits for nothing,
+//! but may still be granted a place that it is about to abandon.
 #![cfg(loom)]
 
 mod model;
@@ -66,9 +66,9 @@ fn add<L: TimedLock<Platform = Native> + 'static>(
         for other in others {
             added += other.join().expect("adder");
         }
-        assert!(!sum.has_waiters(), "nobody is left");
+        assert!(!sum.has_waiters(), "no thread is left");
         assert_eq!(*sum.acquire(), added);
-        assert!(sum.try_acquire().is_some(), "free when everybody is gone");
+        assert!(sum.try_acquire().is_some(), "free when all threads are gone");
     }
 }
 
@@ -155,7 +155,7 @@ mod with_time_out {
 
     /// Somebody waits behind an abandoned node.
     #[test]
-    fn behind_one_who_gave_up() {
+    fn behind_a_waiter_that_gave_up() {
         explore(Some(2), add(hmcs(Tree::flat(), PARK), &[&[Wait], &[GiveUp], &[Wait]]));
     }
 

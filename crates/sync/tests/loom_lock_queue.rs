@@ -1,7 +1,7 @@
-//! LockQ under the model checker: nothing forgotten, nothing twice, order kept, also with a threshold of 1
-//! and when nobody waits; and each fault is found.
+//! LockQ under the model checker: nothing forgotten, nothing twice, order kept, also with a threshold of 1 and without
+//! waiting threads; and each fault is found.
 //!
-//! Quiet comes after one or two fruitless looks here, so every change of mode is explored.
+//! Quiet comes after one or two fruitless checks here, so every change of mode is explored.
 #![cfg(loom)]
 
 mod model;
@@ -77,7 +77,7 @@ fn call<L: RawLock>(queue: &Queue<L>, thread: usize, calls: &str) {
     }
 }
 
-/// Threads call as told. When all have returned, everything has been run although nobody calls again.
+/// Threads make the given calls. When all have returned, everything has been run although no thread calls again.
 fn calls<L: RawLock + Default + 'static>(
     threshold: u32,
     how: &'static [&'static str],
@@ -95,7 +95,7 @@ fn calls<L: RawLock + Default + 'static>(
         for caller in callers {
             caller.join().expect("caller");
         }
-        // A call would run what was forgotten.
+        // A call would run forgotten operations.
         assert!(queue.is_idle(), "an operation was forgotten");
         let expected: u32 = how.iter().map(|calls| calls.len() as u32).sum();
         let count = Arc::clone(&done);
@@ -258,25 +258,25 @@ with_fault!(a_post_without_its_fence_is_found, calls::<Plain>(64, &["pp", "pp"])
 
 with_fault!(an_end_of_quiet_without_its_fence_is_found, calls::<Plain>(64, &["p", "p"]));
 
-with_fault!(a_holder_who_does_not_look_again_is_found, calls::<Given>(64, &["p", "p"]));
+with_fault!(a_holder_that_does_not_check_again_is_found, calls::<Given>(64, &["p", "p"]));
 
 with_fault!(a_release_without_its_fence_is_found, calls::<Plain>(64, &["pp", "pp"]));
 
 with_fault!(a_quiet_release_without_its_fence_is_found, calls::<Plain>(64, &["p", "p"]));
 
-with_fault!(quiet_without_a_look_is_found, calls::<Plain>(64, &["pp", "pp"]));
+with_fault!(quiet_without_a_check_is_found, calls::<Plain>(64, &["pp", "pp"]));
 
 with_fault!(stopping_at_the_threshold_is_found, calls::<Given>(1, &["pp", "pp"]));
 
 with_fault!(a_waiter_that_does_not_call_is_found, calls::<Plain>(64, &["r", "r"]));
 
-with_fault!(a_sleep_without_a_last_look_is_found, calls::<Plain>(64, &["r", "r"]));
+with_fault!(a_sleep_without_a_last_check_is_found, calls::<Plain>(64, &["r", "r"]));
 
 with_fault!(a_sleep_without_its_fence_is_found, calls::<Plain>(64, &["r", "r"]));
 
 with_fault!(trust_in_an_inexact_try_is_found, posts_beside_a_try(|| StrictClh::<Native>::new(PARK)));
 
-/// One finds after its release what a poster posted that has not ended the quiet yet.
+/// A releaser finds the post of a poster that has not ended the quiet yet.
 const LEFT_ALONE: &[&str] = &["r", "r", "p"];
 
 with_fault!(going_round_in_circles_is_found, calls::<Given>(64, LEFT_ALONE));

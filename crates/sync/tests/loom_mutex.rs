@@ -32,7 +32,7 @@ fn add(policy: WaitPolicy, threads: u32, times: u32) -> impl Fn() + Sync + Send 
 
 const ONE_YIELD: WaitPolicy = WaitPolicy { yields: 1, ..WaitPolicy::PARK_AT_ONCE };
 
-/// Who finds the lock taken tries once more before it is known as one who waits.
+/// A thread that finds the lock taken tries once more before it counts as a waiter.
 const TRY_FIRST: WaitPolicy = WaitPolicy { first_tries: 1, ..WaitPolicy::PARK_AT_ONCE };
 
 #[test]
@@ -111,7 +111,7 @@ fn one_gives_up_and_one_sleeps() {
 }
 
 #[test]
-fn who_gives_up_leaves_no_sleeper_behind() {
+fn a_waiter_that_gives_up_leaves_no_sleeper_behind() {
     explore(Some(3), one_gives_up_and_one_sleeps);
 }
 
@@ -119,7 +119,7 @@ with_fault!(a_silent_giving_up_is_found, one_gives_up_and_one_sleeps);
 
 with_fault!(a_relaxed_release_is_found, add(WaitPolicy::PARK_AT_ONCE, 2, 1));
 
-with_fault!(a_missing_second_look_is_found, add(WaitPolicy::PARK_AT_ONCE, 2, 1));
+with_fault!(a_missing_second_check_is_found, add(WaitPolicy::PARK_AT_ONCE, 2, 1));
 
 with_fault!(a_missing_heavy_fence_is_found, add(WaitPolicy::PARK_AT_ONCE, 2, 1));
 

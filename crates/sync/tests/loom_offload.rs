@@ -1,5 +1,5 @@
-//! The offload under the model checker: everything posted before the closing is run, in order, and nobody
-//! sleeps for ever; and each fault is found.
+//! The offload under the model checker: everything posted before the closing is run, in order, and no thread sleeps for
+//! ever; and each fault is found.
 #![cfg(loom)]
 
 mod model;
@@ -37,7 +37,7 @@ fn served(callers: usize, posts: u32) -> impl Fn() + Sync + Send + 'static {
         }
         offload.close();
         server.join().expect("server");
-        // Nobody serves now, so this shows what was served.
+        // No thread serves now, so this shows what was served.
         let mut served = [0; 2];
         assert!(offload.serve(|done| {
             served = *done;
@@ -93,7 +93,7 @@ fn one_serves() {
     });
 }
 
-/// Nobody serves: what two threads have posted is run at the offload's end, each one's in its order.
+/// No thread serves: the posts of two threads are run when the offload is dropped, those of each in order.
 #[test]
 fn the_rest_is_run_at_the_end() {
     explore(None, || {
@@ -116,13 +116,13 @@ fn the_rest_is_run_at_the_end() {
         for poster in posters {
             poster.join().expect("poster");
         }
-        assert_eq!(*done.lock().expect("not poisoned"), [0, 0], "nobody serves");
+        assert_eq!(*done.lock().expect("not poisoned"), [0, 0], "no thread serves");
         drop(offload);
         assert_eq!(*done.lock().expect("not poisoned"), [2, 2], "left behind");
     });
 }
 
-with_fault!(a_server_that_sleeps_without_a_look_is_found, served(1, 1));
+with_fault!(a_server_that_sleeps_without_a_check_is_found, served(1, 1));
 
 with_fault!(a_call_without_a_ring_is_found, served(1, 1));
 

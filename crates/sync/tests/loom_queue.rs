@@ -9,14 +9,14 @@ use loom::sync::Arc;
 use loom::thread;
 use model::{explore, with_fault};
 
-/// An element: who made it, and its number there. In a box, so that a leak or a double drop is seen.
+/// An element: its producer, and its number there. In a box, so that a leak or a double drop is seen.
 type Item = Box<(u32, u32)>;
 
 fn item(producer: u32, number: u32) -> Item {
     Box::new((producer, number))
 }
 
-/// Each producer pushes its numbers in turn; returns what went in.
+/// Each producer pushes its numbers in turn; returns the pushed numbers.
 fn produce(queue: &impl Mpsc<Item = Item>, producer: u32, count: u32) -> u32 {
     (0..count).take_while(|number| queue.push(item(producer, *number)).is_ok()).count() as u32
 }
@@ -70,7 +70,7 @@ fn all_arrive<Q: Mpsc<Item = Item> + 'static>(
     }
 }
 
-/// A close beside pushes: what was accepted comes out, and `is_finished` is not said too early.
+/// A close beside pushes: accepted elements come out, and `is_finished` is not true too early.
 fn closing<Q: Mpsc<Item = Item> + 'static>(
     queue: impl Fn() -> Q + Sync + Send + 'static,
 ) -> impl Fn() + Sync + Send + 'static {
@@ -177,7 +177,7 @@ fn consumers_take_turns() {
         let taken = consume(&queue) + other.join().expect("consumer");
         assert!((1..=2).contains(&taken));
         let mut rest = 0;
-        while Consumer::of(&*queue).expect("nobody else").pop().is_some() {
+        while Consumer::of(&*queue).expect("no other consumer").pop().is_some() {
             rest += 1;
         }
         assert_eq!(taken + rest, 2);

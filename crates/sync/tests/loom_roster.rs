@@ -6,7 +6,7 @@ mod model;
 
 use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_sync::combining::offload::{Offload, Served, Waker};
-use heddle_sync::roster::Look;
+use heddle_sync::roster::Check;
 use heddle_sync::{Combining, Doorbell, Native, Roster, Scope, WaitPolicy};
 use loom::sync::Arc;
 use loom::thread;
@@ -46,12 +46,12 @@ impl World {
     }
 
     fn take(&self, work: &AtomicU32) -> bool {
-        // The look is a load: to loom an exchange of nothing for nothing might come after the work's store.
+        // The check is a load: to loom an exchange of nothing for nothing might come after the work's store.
         if work.load(Ordering::Acquire) == 0 || work.swap(0, Ordering::AcqRel) == 0 {
             return false;
         }
         if self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
-            // The others go home, too.
+            // Makes the other threads end, too.
             (0..self.handed.len()).for_each(|thread| self.roster.ring(thread, &self.door));
         }
         true
@@ -61,15 +61,15 @@ impl World {
         self.left.load(Ordering::Acquire) == 0
     }
 
-    /// As one of the threads: works until there is nothing left.
+    /// One of the threads: works until there is nothing left.
     fn work(&self, thread: usize) {
         while !self.is_over() {
             if self.take(&self.handed[thread]) | self.take(&self.arrived) {
                 continue;
             }
-            self.roster.sleep(thread, &self.door, None, |look| {
+            self.roster.sleep(thread, &self.door, None, |check| {
                 self.take(&self.handed[thread])
-                    | (look == Look::Everything && self.take(&self.arrived))
+                    | (check == Check::Everything && self.take(&self.arrived))
                     | self.is_over()
             });
         }
@@ -144,7 +144,7 @@ fn served_in_turns() {
     let served = Arc::clone(&offload);
     let server = thread::spawn(move || {
         let turn = || {
-            let mut turn = served.take_turn().expect("nobody else serves");
+            let mut turn = served.take_turn().expect("no other thread serves");
             turn.serve_posted() != Served::Nothing
         };
         loop {
@@ -190,6 +190,6 @@ fn an_offload_served_in_turns() {
 }
 
 with_fault!(a_ring_that_leaves_out_the_door_is_found, handed);
-with_fault!(a_sleep_without_a_look_is_found, handed);
+with_fault!(a_sleep_without_a_check_is_found, handed);
 with_fault!(a_late_mark_at_the_door_is_found, handed);
 with_fault!(nobody_at_the_door_is_found, two_at_one_door);

@@ -1,4 +1,4 @@
-//! The ticket lock under the model checker: exclusion, order, nobody forgotten; and each fault is found.
+//! The ticket lock under the model checker: exclusion, order, no thread forgotten; and each fault is found.
 #![cfg(loom)]
 
 mod model;

@@ -1,5 +1,5 @@
-//! The two-level lock under the model checker: exclusion between the classes, priority, nobody forgotten at
-//! the filter, waiters that give up; and each fault is found.
+//! The two-level lock under the model checker: exclusion between the classes, priority, no thread forgotten at the filter,
+//! waiters that give up; and each fault is found.
 #![cfg(loom)]
 
 mod model;
@@ -246,7 +246,7 @@ fn the_low_class_stands_back() {
     explore(Some(3), a_low_thread_stands_back);
 }
 
-/// What was owed to a low-priority thread that gave up goes to who waits.
+/// A waiting thread gets the word that was owed to a low-priority thread that gave up.
 fn a_creditor_gives_up() {
     let lock = two_counted(1);
     let first = lock.acquire();
@@ -264,12 +264,12 @@ fn a_creditor_gives_up() {
 }
 
 #[test]
-fn what_is_owed_to_nobody_is_for_the_others() {
+fn the_others_get_what_is_owed_to_a_thread_that_gave_up() {
     explore(Some(1), a_creditor_gives_up);
 }
 
 with_fault!(
-    one_who_is_said_to_come_and_does_not_is_found,
+    a_thread_that_is_said_to_come_and_does_not_is_found,
     together(|| two_counted(256), &[&[High], &[High], &[Low]])
 );
 
@@ -277,7 +277,7 @@ with_fault!(a_filter_that_publishes_nothing_is_found, together(|| two_counted(25
 
 with_fault!(a_head_without_its_fence_is_found, together(|| two_counted(256), &[&[High], &[Low]]));
 
-with_fault!(a_head_that_does_not_look_again_is_found, together(|| two_counted(256), &[&[High], &[Low]]));
+with_fault!(a_head_that_does_not_check_again_is_found, together(|| two_counted(256), &[&[High], &[Low]]));
 
 with_fault!(a_holder_without_its_fence_is_found, together(|| two_counted(256), &[&[High], &[Low]]));
 

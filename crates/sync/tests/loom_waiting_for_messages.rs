@@ -1,10 +1,11 @@
-//! How a thread of the message path sleeps (`Domain::sleep`), under the model checker: it looks for messages, for room to send and
-//! for its own operation, announces itself, looks once more and sleeps; whoever brings one of these about rings the doorbell.
+//! How a thread of the message path sleeps (`Domain::sleep`), under the model checker: it checks for messages, for room to
+//! send and for its own operation, announces itself, checks once more and sleeps; a thread that brings one of these about
+//! rings the doorbell.
 //!
-//! | what ends the sleep | who rings |
+//! | the sleep ends by | rings |
 //! |---|---|
 //! | a message, which completes the operation | the sender, in another process |
-//! | credits: room in the ring of what still has to be sent | the peer that has read |
+//! | credits: room in the ring for what still has to be sent | the peer that has read |
 //! | the operation, completed by another thread of the process, without a message for the sleeper | that thread |
 #![cfg(loom)]
 
@@ -27,7 +28,7 @@ struct Process {
     credits: AtomicU32,
     /// The critical section of the VNI: messages that wait for room.
     backlog: Mutex<u32>,
-    /// The operation's state, and what came of it.
+    /// The operation's state and result.
     complete: AtomicBool,
     outcome: UnsafeCell<u32>,
 }
@@ -61,15 +62,15 @@ impl Process {
         }
     }
 
-    /// Completes the operation; the caller has it, as it has taken what completes it.
+    /// Completes the operation. The caller has taken the message or the room that completes it.
     fn finish(&self, outcome: u32) {
         // SAFETY: the operation is active, and the caller's.
         self.outcome.with_mut(|place| unsafe { *place = outcome });
         self.complete.store(true, Ordering::Release);
     }
 
-    /// Makes progress. Says whether anything happened.
-    fn look(&self) -> bool {
+    /// Polls for progress. Returns whether anything happened.
+    fn poll(&self) -> bool {
         let mut backlog = self.backlog.lock().expect("not poisoned");
         let mut happened = false;
         if self.slot.load(Ordering::Acquire) {
@@ -97,11 +98,11 @@ impl Process {
         self.complete.load(Ordering::Acquire)
     }
 
-    /// Waits for the operation as `Domain::wait_slowly` does once it has looked in vain for long.
+    /// Waits for the operation as `Domain::wait_slowly` does once it has polled in vain for long.
     fn wait(&self) {
         while !self.is_over() {
-            let look = || self.look() || self.is_over();
-            if let Some(mut ticket) = self.doorbell.prepare_unless(Scope::Machine, look) {
+            let check = || self.poll() || self.is_over();
+            if let Some(mut ticket) = self.doorbell.prepare_unless(Scope::Machine, check) {
                 ticket.park(None);
             }
         }
@@ -110,8 +111,8 @@ impl Process {
         assert_eq!(outcome, 7);
     }
 
-    /// Another thread of the process takes a large message, if there is one, and copies it outside of the section. The sleeper's
-    /// look finds nothing meanwhile.
+    /// Another thread of the process takes a large message, if there is one, and copies it outside of the critical section.
+    /// The sleeper's check finds nothing meanwhile.
     fn copy_outside(&self, ringing: bool) {
         let taken = {
             let _inside = self.backlog.lock().expect("not poisoned");
@@ -130,7 +131,7 @@ impl Process {
     }
 }
 
-/// The caller waits while others do what they do, each in a thread.
+/// The caller waits while the others act, each in a thread.
 fn waiting(backlog: u32, others: &[fn(&Process)]) {
     let process = Process::new(backlog);
     let others: Vec<_> = others
@@ -188,9 +189,9 @@ fn an_operation_that_the_program_completes_ends_the_sleep() {
     });
 }
 
-with_fault!(a_sleeper_that_looks_first_is_found, || waiting(0, &[Process::message]));
+with_fault!(a_sleeper_that_checks_first_is_found, || waiting(0, &[Process::message]));
 
-with_fault!(a_sleeper_that_looks_for_room_first_is_found, || {
+with_fault!(a_sleeper_that_checks_for_room_first_is_found, || {
     waiting(1, &[|process| process.credits_come_back(true)]);
 });
 
@@ -202,13 +203,13 @@ must_fail!(credits_that_come_back_silently_are_found, DEADLOCK, || {
     waiting(1, &[|process| process.credits_come_back(false)]);
 });
 
-must_fail!(a_completion_that_rings_nobody_is_found, DEADLOCK, || {
+must_fail!(a_completion_without_a_ring_is_found, DEADLOCK, || {
     waiting(0, &[Process::message, |process| process.copy_outside(false)]);
 });
 
 must_fail!(
-    /// The look leaves out the operation: what another thread completes is missed.
-    a_look_for_messages_alone_is_found,
+    /// The check leaves out the operation, and so misses its completion by another thread.
+    a_check_for_messages_alone_is_found,
     DEADLOCK,
     || {
         let process = Process::new(0);
@@ -221,7 +222,7 @@ must_fail!(
             other.doorbell.ring(Scope::Machine);
         });
         while !process.is_over() {
-            if let Some(mut ticket) = process.doorbell.prepare_unless(Scope::Machine, || process.look()) {
+            if let Some(mut ticket) = process.doorbell.prepare_unless(Scope::Machine, || process.poll()) {
                 ticket.park(None);
             }
         }

@@ -128,7 +128,7 @@ fn in_and_out_again() {
 }
 
 /// Two threads watch the same state, against the rules: one is refused and polls.
-fn two_who_watch() {
+fn two_watching_threads() {
     let operations = operations::<1>();
     let completer = complete_all(&operations);
     let waits = |operations: &[Operation; 1]| {
@@ -177,7 +177,7 @@ fn a_watcher_that_comes_back() {
 
 #[test]
 fn two_watchers() {
-    explore(Some(2), two_who_watch);
+    explore(Some(2), two_watching_threads);
 }
 
 with_fault!(an_end_over_a_watcher, one_for_all);

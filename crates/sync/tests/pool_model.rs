@@ -114,7 +114,7 @@ fn a_thread_that_ends_returns_its_stock() {
 }
 
 #[test]
-fn objects_go_home_with_whoever_drops_them() {
+fn objects_go_to_the_stock_of_the_thread_that_drops_them() {
     let pool = LocalPool::new(numbered_pool(4, 2));
     let object = pool.take();
     std::thread::scope(|scope| scope.spawn(|| drop(object)).join().expect("thread"));

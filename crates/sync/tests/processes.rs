@@ -7,7 +7,7 @@ use heddle_sync::{Doorbell, Scope};
 
 const ROUNDS: u64 = 2_000;
 
-/// One direction: how many events there were, and who sleeps until the next.
+/// One direction: the number of events so far, and the doorbell of the process that waits for the next.
 #[repr(C)]
 struct Line {
     doorbell: Doorbell,

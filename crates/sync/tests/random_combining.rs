@@ -46,7 +46,7 @@ impl History {
         value
     }
 
-    /// Replays what was done on a model, and checks each thread's order and what it was told.
+    /// Replays the operations on a model, and checks each thread's order and results.
     fn check(&self, told: &[Vec<(usize, Option<usize>)>]) {
         let mut model = VecDeque::new();
         let mut next = [0; THREADS];
@@ -63,11 +63,11 @@ impl History {
             }
         }
         assert_eq!(next, [CALLS; THREADS], "a call was lost");
-        assert_eq!(dequeued, told, "a result went to somebody else");
+        assert_eq!(dequeued, told, "a result went to another thread");
     }
 }
 
-/// Calls at random; returns what the dequeues were told.
+/// Calls at random; returns the results of the dequeues.
 fn call(history: &impl Combining<History>, thread: usize) -> Vec<(usize, Option<usize>)> {
     let mut told = Vec::new();
     for call in 0..CALLS {
@@ -92,7 +92,7 @@ fn call_together<C: Combining<History> + 'static>(history: &Arc<C>) {
         })
         .collect();
     let told: Vec<_> = threads.into_iter().map(|thread| thread.join().expect("caller")).collect();
-    // What is posted is done before this, although somebody else posted it.
+    // Earlier posts are done before this, even those of another thread.
     history.run(|history| history.check(&told));
 }
 

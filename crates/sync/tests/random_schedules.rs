@@ -18,7 +18,7 @@ use std::sync::Arc;
 const SCHEDULES: usize = 300;
 const POLICY: WaitPolicy = WaitPolicy::PARK_AT_ONCE;
 
-/// What an object knows of itself: nobody else may have it.
+/// An object that records its holder: no other thread may have it.
 #[derive(Default)]
 struct Marked {
     user: Option<usize>,
@@ -56,8 +56,7 @@ fn pool() {
                 .collect();
             users.into_iter().for_each(|user| user.join().expect("user"));
             assert_eq!(pool.idle(), pool.made());
-            // Four users of at most five at a time, each rounded up to batches, and what a cache keeps
-            // besides.
+            // Four users with at most five objects at a time, each rounded up to batches, and the objects in the caches.
             assert!(pool.made() <= 4 * (5 + 2 * 2), "{} made", pool.made());
         },
         SCHEDULES,
@@ -93,7 +92,7 @@ fn two_level() {
     );
 }
 
-/// Everybody's events, completed by whoever looks.
+/// The events of all threads, completed by the thread that polls.
 struct Network {
     leadership: Leadership<Shuttle>,
     asked: shuttle::sync::Mutex<Vec<Arc<SyncCounter<Shuttle>>>>,

@@ -1,6 +1,6 @@
-//! What ThreadSanitizer or AddressSanitizer has to report; their silence about the stress tests is worth what
-//! they say here. ThreadSanitizer sees programs with a fault in the locks (`ci/faults.py thread`),
-//! AddressSanitizer nodes that are used wrongly. Run by `ci/sanitize.sh`.
+//! Faults that ThreadSanitizer or AddressSanitizer has to report; their silence about the stress tests means something only
+//! if they report these. ThreadSanitizer sees programs with a fault in the locks (`ci/faults.py thread`), AddressSanitizer
+//! nodes that are used wrongly. Run by `ci/sanitize.sh`.
 #![cfg(any(tsan, asan))]
 
 #[cfg(asan)]
@@ -201,7 +201,7 @@ mod races {
                 scope.spawn(|| {
                     *result.acquire() += 1;
                     counter.signal();
-                    // A thread's end may order what it did.
+                    // The end of a thread would order its writes.
                     while !all_done.load(Ordering::Relaxed) {
                         thread::yield_now();
                     }
@@ -213,7 +213,7 @@ mod races {
         };
     }
 
-    /// A lock that does nothing: the counter is what orders.
+    /// A lock that does nothing: only the counter orders.
     struct Given;
 
     // SAFETY: none of it is kept, for a test in which something else keeps it or fails to.
@@ -240,7 +240,7 @@ mod memory {
     use heddle_sync::{Native, RawLock, node};
 
     must_be_reported! {
-        late_look_at_a_node: "AddressSanitizer: heap-use-after-free", {
+        late_check_at_a_node: "AddressSanitizer: heap-use-after-free", {
             let place = node::take::<Native, u64>(1);
             // SAFETY: taken above; that it is read afterwards is the fault.
             unsafe { node::give::<Native, u64>(place) };

@@ -10,8 +10,8 @@ use std::time::Duration;
 const THREADS: [u32; 5] = [1, 2, 3, 16, 64];
 const ACQUISITIONS: u32 = 40_000;
 
-/// The waiting policies that take different paths: the default, sleeping always, never sleeping, and a
-/// reservation at every release that somebody waits for.
+/// The waiting policies that take different paths: the default, sleeping always, never sleeping, and a reservation at every
+/// release while a thread waits.
 const POLICIES: [WaitPolicy; 4] = [
     WaitPolicy::DEFAULT,
     WaitPolicy::PARK_AT_ONCE,
@@ -40,7 +40,7 @@ fn add_together<L: RawLock>(lock: &Lock<L, Pair>, threads: u32, total: u32) {
     let pair = lock.acquire();
     assert_eq!((pair.left, pair.right), (added, added));
     drop(pair);
-    assert!(lock.try_acquire().is_some(), "free when everybody is gone");
+    assert!(lock.try_acquire().is_some(), "free when all threads are gone");
 }
 
 /// Adds one unless a try failed; returns how many were added.
@@ -142,7 +142,7 @@ fn a_revoker_sleeps_through_a_long_hold() {
 
 /// A thread that takes the lock again and again, and one that wants it once: it gets it.
 #[test]
-fn nobody_is_kept_out_for_ever() {
+fn no_thread_is_kept_out_for_ever() {
     for policy in [WaitPolicy::DEFAULT, WaitPolicy { yields: 2, ..WaitPolicy::DEFAULT }] {
         let lock = Lock::new(Mutex::new(policy), 0_u64);
         let served = AtomicU32::new(0);
@@ -193,11 +193,11 @@ fn doorbells_lose_nothing() {
             }
         });
         assert!(!ping.1.has_sleepers() && !pong.1.has_sleepers());
-        assert!(!ping.1.ring(scope), "nobody is left to wake");
+        assert!(!ping.1.ring(scope), "no sleeper is left to wake");
     }
 }
 
-/// One ring wakes all who sleep.
+/// One ring wakes all sleepers.
 #[test]
 fn one_ring_wakes_all() {
     const SLEEPERS: u32 = 32;

@@ -35,7 +35,7 @@ impl Pair {
     }
 }
 
-/// A lock, and what it guards.
+/// A lock, and the value that it guards.
 struct Guarded<L> {
     lock: L,
     pair: UnsafeCell<Pair>,
@@ -70,7 +70,7 @@ fn enter_and_add<R: Recipe>(guarded: &Guarded<R::Lock>, turn: u64) {
         (1, ..) => lock.try_acquire(),
         (2, Some(low), _) => Some((low.acquire)(lock)),
         (3, Some(low), _) => (low.try_acquire)(lock),
-        // A deadline that is over: the attempt ends at once if somebody is inside.
+        // A deadline that is over: the attempt ends at once if a thread is inside.
         (4, _, Some(until)) => until(lock, 1),
         _ => None,
     };

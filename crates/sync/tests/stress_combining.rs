@@ -51,7 +51,7 @@ fn note_together(book: &impl Combining<Book>, threads: u64, total: u64) {
                 let failures = &failures;
                 scope.spawn(move || {
                     (0..total / threads).for_each(|number| call(book, thread, number, failures));
-                    // Everything that this thread posted is done before what it runs last.
+                    // All posts of this thread are done before its last run.
                     let total = total / threads;
                     book.run(|book| assert_eq!(book.done[thread as usize], total));
                     total
@@ -121,7 +121,7 @@ fn offload() {
     for_all(|book, policy| OffloadThread::start(book, "offload", policy).expect("a thread"));
 }
 
-/// Posts that nobody waits for are run although nobody calls again.
+/// Posts without waiting threads are run although no thread calls again.
 #[test]
 fn posts_leave_by_themselves() {
     for threads in THREADS {
@@ -144,7 +144,7 @@ fn posts_leave_by_themselves() {
     }
 }
 
-/// The end of an offload runs what was posted, also when an operation owns the last handle.
+/// Dropping an offload runs posted operations, also when an operation owns the last handle.
 #[test]
 fn an_offload_ends_well() {
     let done = Arc::new(AtomicU64::new(0));
@@ -187,7 +187,7 @@ fn operations_post_operations() {
     check(&Arc::new(OffloadThread::start(0, "offload", WaitPolicy::DEFAULT).expect("a thread")));
 }
 
-/// A panic reaches the thread that waits, ends with an operation nobody waits for, and harms no other.
+/// A panic reaches the waiting thread, ends with an operation that has none, and harms no other.
 #[test]
 fn panics_stay_with_their_operation() {
     fn check(sum: &impl Combining<u64>) {

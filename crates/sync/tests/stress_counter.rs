@@ -1,4 +1,4 @@
-//! Counters and leaders on real threads: every wait ends, by its own events, whoever completes them.
+//! Counters and leaders on real threads: every wait ends by its own events, whichever thread completes them.
 #![cfg(not(loom))]
 
 use heddle_platform::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -53,7 +53,7 @@ fn counters_on_the_stack() {
     }
 }
 
-/// A network: events that were asked for come in some order, each when somebody looks.
+/// A network: requested events come in some order, each when a thread polls.
 struct Network {
     leadership: Leadership,
     asked: Mutex<VecDeque<usize>>,
@@ -136,8 +136,8 @@ fn everybody_is_served() {
                         })
                     })
                     .collect();
-                // The helper: completes some events outside the leader's look. A leader that idles looks
-                // again within a millisecond.
+                // The helper: completes some events outside the leader's poll. A leader that idles polls again within a
+                // millisecond.
                 scope.spawn(|| {
                     while !done.load(Ordering::Relaxed) {
                         network.complete();

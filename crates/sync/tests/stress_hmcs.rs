@@ -12,12 +12,12 @@ const POLICIES: [WaitPolicy; 4] = [
     WaitPolicy::DEFAULT,
     WaitPolicy::PARK_AT_ONCE,
     WaitPolicy { park: false, ..WaitPolicy::DEFAULT },
-    // A reservation at every second release that somebody waits for.
+    // A reservation at every second release while a thread waits.
     WaitPolicy { forced_yield_ns: 0, yields: 3, ..WaitPolicy::DEFAULT },
 ];
 
-/// Trees of one to four levels for the hardware threads 0 and 1; what lies on the others is found by no
-/// thread of a small machine, and by some of a large one.
+/// Trees of one to four levels for the hardware threads 0 and 1; on a small machine no thread runs on the others, on a large
+/// one some do.
 fn trees() -> [Tree; 5] {
     let one_pass = |tree: Tree| tree.with_thresholds(&[1]);
     [
@@ -73,11 +73,11 @@ fn add_together<L: TimedLock<Platform = Native>>(lock: L, threads: u32, total: u
         adders.into_iter().map(|adder| adder.join().expect("adder")).sum()
     });
     assert!(added > 0);
-    assert!(!lock.has_waiters(), "nobody is left");
+    assert!(!lock.has_waiters(), "no thread is left");
     let pair = lock.acquire();
     assert_eq!((pair.left, pair.right), (added, added));
     drop(pair);
-    assert!(lock.try_acquire().is_some(), "free when everybody is gone");
+    assert!(lock.try_acquire().is_some(), "free when all threads are gone");
 }
 
 fn on_all_trees<L: TimedLock<Platform = Native>>(total: u32, lock: impl Fn(&Tree, WaitPolicy) -> L) {

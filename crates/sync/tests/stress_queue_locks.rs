@@ -61,7 +61,7 @@ fn add_together<L: RawLock>(
     let pair = lock.acquire();
     assert_eq!((pair.left, pair.right), (added, added));
     drop(pair);
-    assert!(lock.try_acquire().is_some(), "free when everybody is gone");
+    assert!(lock.try_acquire().is_some(), "free when all threads are gone");
 }
 
 fn acquire_or_try<L: RawLock>(lock: &Lock<L, Pair>, turn: u32) -> u64 {
@@ -136,7 +136,7 @@ fn a_word_over_any_lock() {
 }
 
 /// A thread that takes the lock again and again, and others that want it once: they get it.
-fn nobody_is_kept_out<L: RawLock>(lock: L) {
+fn no_thread_is_kept_out<L: RawLock>(lock: L) {
     let lock = Lock::new(lock, 0_u64);
     let served = AtomicU32::new(0);
     std::thread::scope(|scope| {
@@ -154,12 +154,12 @@ fn nobody_is_kept_out<L: RawLock>(lock: L) {
 }
 
 #[test]
-fn nobody_is_kept_out_for_ever() {
+fn no_thread_is_kept_out_for_ever() {
     for (policy, _) in POLICIES {
-        nobody_is_kept_out(Ticket::new(policy));
-        nobody_is_kept_out(Mcs::new(policy));
-        nobody_is_kept_out(Clh::new(policy));
-        nobody_is_kept_out(AbortableMcs::with_patience(policy, Some(1_000)));
+        no_thread_is_kept_out(Ticket::new(policy));
+        no_thread_is_kept_out(Mcs::new(policy));
+        no_thread_is_kept_out(Clh::new(policy));
+        no_thread_is_kept_out(AbortableMcs::with_patience(policy, Some(1_000)));
     }
 }
 
@@ -179,14 +179,14 @@ fn give_up_again_and_again<L: TimedLock>(lock: L) {
     });
     // SAFETY: acquired above.
     unsafe { lock.release(token) };
-    let token = lock.acquire_until(u64::MAX).expect("nobody is inside");
+    let token = lock.acquire_until(u64::MAX).expect("no thread is inside");
     // SAFETY: acquired above.
     unsafe { lock.release(token) };
     assert!(!lock.has_waiters());
 }
 
 #[test]
-fn who_gives_up_comes_again() {
+fn a_waiter_that_gives_up_comes_again() {
     give_up_again_and_again(Mutex::default());
     give_up_again_and_again(Ticket::default());
     give_up_again_and_again(Clh::default());

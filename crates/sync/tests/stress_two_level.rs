@@ -58,8 +58,8 @@ fn add_together<L: PriorityLock>(lock: &Lock<L, Pair>, threads: u32, total: u32)
     assert_eq!((pair.left, pair.right), (added, added));
     drop(pair);
     assert!(!lock.has_waiters());
-    assert!(lock.try_acquire_low().is_some(), "free when everybody is gone");
-    assert!(lock.try_acquire().is_some(), "free when everybody is gone");
+    assert!(lock.try_acquire_low().is_some(), "free when all threads are gone");
+    assert!(lock.try_acquire().is_some(), "free when all threads are gone");
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn the_bound_holds() {
             unsafe { lock.release(token) };
             seen
         });
-        // It is the only other one so far, so it is at the filter when somebody waits.
+        // It is the only other thread so far, so it is at the filter when there is a waiter.
         while !lock.has_waiters() {
             thread::yield_now();
         }

@@ -29,7 +29,7 @@ fn pair<L: RawLock>(lock: &L) {
 fn walk<L: RawLock>(lock: &L) -> Option<Path> {
     // What is done once (a node for the thread's cache, a bias) is no part of the path.
     (0..10_000).for_each(|_| pair(lock));
-    // SAFETY: the child calls only what may be called between fork and exit.
+    // SAFETY: the child calls only functions that are allowed between fork and exit.
     let child = unsafe { libc::fork() };
     assert!(child >= 0, "fork failed");
     if child == 0 {
@@ -114,7 +114,7 @@ fn is_locked(code: &[u8]) -> bool {
     }
 }
 
-/// Checks a path: exactly so many locked instructions, at most so many in all, and no call of the system.
+/// Checks a path: the exact number of locked instructions, an upper limit of all instructions, and no system call.
 fn expect(name: &str, path: Option<Path>, locked: usize, most: usize) {
     let Some(path) = path else {
         eprintln!("{name}: not shown, since tracing is forbidden here");

@@ -1,7 +1,7 @@
 //! Performance variables: the counters, by classes.
 //!
 //! Counters and times count from the moment in which their handle is started, and can be stopped, reset and
-//! written: each handle has a zero of its own, so that tools do not disturb each other. Levels and
+//! written: each handle counts from its own zero, so that tools do not disturb each other. Levels and
 //! percentages show the present value to all handles.
 
 use super::value::{Type, Value};
@@ -35,7 +35,7 @@ impl Class {
         }
     }
 
-    /// Whether handles have a zero of their own.
+    /// Whether each handle counts from its own zero.
     pub fn is_relative(self) -> bool {
         matches!(self, Class::Counter | Class::Timer)
     }
@@ -90,7 +90,7 @@ pub fn performances() -> &'static [Performance] {
     })
 }
 
-/// A figure of a section, or of several together.
+/// A figure of a critical section, or of several together.
 struct Figure {
     name: &'static str,
     meaning: &'static str,
@@ -160,7 +160,7 @@ const FIGURES: &[Figure] = &[
     ),
 ];
 
-/// Sections that are shown together.
+/// Critical sections that are shown together.
 struct Shown {
     prefix: &'static str,
     category: &'static str,
@@ -174,7 +174,7 @@ struct Shown {
 const EVERYTHING: Shown = Shown {
     prefix: "heddle_",
     category: "heddle_sections",
-    what: "all sections together",
+    what: "all critical sections together",
     verbosity: mpi::MPI_T_VERBOSITY_USER_BASIC,
     rows: |totals| vec![totals.all_sections()],
     count: 1,
@@ -190,13 +190,16 @@ const fn single(
 }
 
 const SECTIONS: &[Shown] = &[
-    single("heddle_call_", "heddle_section_call", "the section of every call, under global", |totals| {
-        vec![totals.section(Section::Call)]
-    }),
+    single(
+        "heddle_call_",
+        "heddle_section_call",
+        "the critical section of every call, under global",
+        |totals| vec![totals.section(Section::Call)],
+    ),
     single(
         "heddle_process_",
         "heddle_section_process",
-        "the section of all shared state, under brief-global",
+        "the critical section of all shared state, under brief-global",
         |totals| vec![totals.section(Section::Process)],
     ),
     single("heddle_request_pool_", "heddle_section_request_pool", "the store of requests", |totals| {
@@ -235,7 +238,7 @@ const SECTIONS: &[Shown] = &[
     Shown {
         prefix: "heddle_vni_",
         category: "heddle_section_vni",
-        what: "the section of each VNI, an element each",
+        what: "the critical section of each VNI, one element each",
         verbosity: mpi::MPI_T_VERBOSITY_TUNER_DETAIL,
         rows: |totals| (0..MOST_VNIS).map(|number| totals.section(Section::Vni(number))).collect(),
         count: MOST_VNIS,
@@ -306,7 +309,7 @@ fn events() -> Vec<Performance> {
         ),
         variable(
             "matching_steps",
-            "elements looked at to find the receive for a message, or the message for a receive",
+            "elements compared to find the receive for a message, or the message for a receive",
             messages,
             Class::Counter,
             |totals| totals.events(Event::MatchingStep),

@@ -177,7 +177,7 @@ pub fn operate(session: usize, handle: usize, operation: Operation) -> Result<()
 /// The value of a handle; `and_reset` says whether it is zero from then on.
 ///
 /// # Errors
-/// As [`operate`].
+/// The same as [`operate`].
 pub fn read(session: usize, handle: usize, and_reset: bool) -> Result<Value> {
     let mut open = open()?;
     let handle = open.session(session)?.get_mut(&handle).ok_or_else(|| no_handle(handle))?;
@@ -192,10 +192,10 @@ pub fn read(session: usize, handle: usize, and_reset: bool) -> Result<Value> {
     Ok(value)
 }
 
-/// Gives a handle the value that looks so in memory; `bytes` gets how many bytes it has.
+/// Gives a handle the value with these bytes in memory; `bytes` is called with their number.
 ///
 /// # Errors
-/// As [`operate`].
+/// The same as [`operate`].
 pub fn write<'a>(session: usize, handle: usize, bytes: impl FnOnce(usize) -> Result<&'a [u8]>) -> Result<()> {
     let mut open = open()?;
     let handle = open.session(session)?.get_mut(&handle).ok_or_else(|| no_handle(handle))?;
@@ -209,7 +209,7 @@ pub fn write<'a>(session: usize, handle: usize, bytes: impl FnOnce(usize) -> Res
 
 impl Handle {
     /// # Errors
-    /// `class`, if the variable is the same for everybody.
+    /// `class`, if the variable has the same value for all handles.
     fn check_relative(&self, class: i32, what: &str) -> Result<()> {
         if self.variable.class.is_relative() {
             return Ok(());

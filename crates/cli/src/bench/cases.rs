@@ -4,7 +4,7 @@
 use super::subject::Subject;
 use Comms::{Hinted, PerThread, Shared};
 
-/// How much is measured.
+/// The amount that is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scale {
     /// The cases of the targets, in short runs: a first impression.
@@ -42,11 +42,11 @@ impl Scale {
 /// Which communicators the threads use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Comms {
-    /// One for all, each thread with tags of its own.
+    /// One for all; each thread has different tags.
     Shared,
     /// One a thread.
     PerThread,
-    /// One for all, of which the library is told that no receive is a wildcard.
+    /// One for all; the program promises the library that no receive is a wildcard.
     Hinted,
 }
 
@@ -78,7 +78,7 @@ pub(crate) struct Case {
     pub(crate) op: &'static str,
     /// Message sizes in bytes.
     pub(crate) sizes: Vec<u64>,
-    /// Every process on its own core.
+    /// Every process on a separate core.
     pub(crate) pin: bool,
 }
 
@@ -112,7 +112,7 @@ impl Case {
         Self { op, ..self }
     }
 
-    /// Seconds of a repetition, where the run's are `usual`.
+    /// Seconds of a repetition in a run whose repetitions last `usual`.
     pub(crate) fn seconds(&self, usual: f64) -> f64 {
         self.subject.seconds().unwrap_or(usual)
     }
@@ -225,7 +225,7 @@ fn regimes(full: bool, cases: &mut Vec<Case>) {
     }
 }
 
-/// The library's own path, without waiting for another process; and its bookkeeping for objects.
+/// The path inside the library, without waiting for another process, and the bookkeeping for objects.
 fn one_process(full: bool, cases: &mut Vec<Case>) {
     use Subject::{Neighbor, Procnull, SelfPairs};
     for threads in ONE_AND_THREADS {
@@ -253,7 +253,7 @@ fn one_process(full: bool, cases: &mut Vec<Case>) {
     }
 }
 
-/// `MPI_Test` and its kin.
+/// `MPI_Test` and similar functions.
 fn completion(full: bool, cases: &mut Vec<Case>) {
     use Subject::{Testcost, Testing};
     for threads in ONE_AND_THREADS {

@@ -1,4 +1,4 @@
-//! Compiles the C programs for a library with that library's own `mpicc`.
+//! Compiles the C programs for a library with its `mpicc`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use super::library::Library;
 use super::subject::Subject;
 use crate::report::error::{BenchError, tail};
 
-/// The folder with the benchmark's C sources: the one given, else `bench` here or beside the installation.
+/// The folder with the benchmark's C sources: the given one, else `bench` here or beside the installation.
 ///
 /// # Errors
 ///
@@ -33,7 +33,7 @@ pub(crate) fn sources(given: Option<&Path>) -> Result<PathBuf, BenchError> {
 #[derive(Debug, Clone)]
 pub(crate) struct Programs {
     mtbench: PathBuf,
-    /// Absent where its sources are.
+    /// `None` if its sources are missing.
     graph500: Option<PathBuf>,
 }
 

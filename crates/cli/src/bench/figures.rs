@@ -1,4 +1,4 @@
-//! The figures of a run, asked by key, and compared.
+//! The figures of a run, found by key, and compared.
 
 use super::library::{HEDDLE, Library};
 use super::record::{Figure, Key, Row};
@@ -26,11 +26,11 @@ pub(crate) fn best_peer(row: &Row) -> Option<(&str, f64)> {
     }
 }
 
-/// The rows of a run, asked by key.
+/// The rows of a run, found by key.
 pub(crate) struct Figures<'a>(&'a [Row]);
 
 impl<'a> Figures<'a> {
-    /// Those of a run.
+    /// The figures of a run.
     pub(crate) fn of(rows: &'a [Row]) -> Self {
         Self(rows)
     }
@@ -74,7 +74,7 @@ impl<'a> Figures<'a> {
         )
     }
 
-    /// Heddle's figure at `key` against its own at `other`, times `factor`.
+    /// Heddle's figure at `key` against Heddle's at `other`, times `factor`.
     pub(crate) fn against_own(
         &self,
         what: &str,

@@ -1,5 +1,4 @@
-//! The Graph500 search of `examples/graph500` as a subject: a program of its own, with other options and
-//! other results.
+//! The Graph500 search of `examples/graph500` as a subject: a separate program, with other options and other results.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +12,7 @@ const SCALE: u32 = 15;
 /// Searches in a launch.
 const SEARCHES: u32 = 16;
 
-/// Where its sources are, beside those of the other subjects.
+/// The folder of its sources, beside those of the other subjects.
 pub(crate) fn sources(bench: &Path) -> Option<PathBuf> {
     let beside = bench.parent().map_or_else(|| PathBuf::from("examples"), |folder| folder.join("examples"));
     let folder = beside.join("graph500");
@@ -47,7 +46,7 @@ struct Report {
     messages: f64,
 }
 
-/// The line of a run's output; none if it is no report of one whose searches were all right.
+/// The line of a run's output; `None` if it is no report of a run whose searches were all right.
 pub(crate) fn line(output: &str) -> Option<Line> {
     let report: Report = serde_json::from_str(output).ok()?;
     if report.validated != report.searches {

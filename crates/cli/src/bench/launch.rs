@@ -1,4 +1,4 @@
-//! Runs one launch of the benchmark: with a time limit, interruptible, and leaving nothing behind.
+//! Runs one launch of the benchmark with a time limit, interruptible, without leaving anything behind.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -31,7 +31,7 @@ enum Event {
     Interrupted,
 }
 
-/// How a launch ended.
+/// The end of a launch.
 #[derive(Debug)]
 pub(crate) enum Ending {
     /// By itself, with success.
@@ -51,7 +51,7 @@ pub(crate) struct Run {
     pub(crate) ending: Ending,
     /// The results it printed until then.
     pub(crate) lines: Vec<Line>,
-    /// What else the machine did meanwhile.
+    /// The load by other programs meanwhile.
     pub(crate) load: Load,
 }
 

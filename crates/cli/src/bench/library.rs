@@ -25,7 +25,7 @@ pub(crate) struct Library {
     pub(crate) environment: Vec<(String, OsString)>,
     /// Variables that are set to the number of threads in each process.
     pub(crate) threads_variables: Vec<&'static str>,
-    /// Arguments of the benchmark beside a case's own.
+    /// Arguments of the benchmark besides those of a case.
     pub(crate) program_arguments: Vec<String>,
     /// The cases that it takes part in.
     pub(crate) takes: fn(&Case) -> bool,
@@ -84,7 +84,7 @@ impl Library {
     }
 }
 
-/// The environment of a variant of Heddle: a model, settings, or both, joined by `+`, as `lockq-mcs+VNIS=4`.
+/// The environment of a variant of Heddle: a model, settings, or both, joined by `+`, for example `lockq-mcs+VNIS=4`.
 /// Settings are environment variables without their `HEDDLE_`.
 ///
 /// # Errors

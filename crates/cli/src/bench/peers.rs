@@ -1,5 +1,4 @@
-//! The other MPI libraries: packages of PyPI, each in a virtual environment of its own that is made on
-//! demand.
+//! The other MPI libraries: packages of PyPI, each in a separate virtual environment that is made on demand.
 
 use std::ffi::OsString;
 use std::fs;
@@ -28,12 +27,12 @@ pub(crate) enum Peer {
     ImpiSplit,
 }
 
-/// Where more paths than one may help: several threads, whose messages the library can tell apart.
+/// Cases in which several paths may help: several threads, whose messages the library can tell apart.
 fn several_paths(case: &Case) -> bool {
     case.threads > 1 && case.comms != Comms::Shared
 }
 
-/// Where nothing breaks the rule of Intel MPI's thread split: no thread uses another's communicator.
+/// Cases that keep the rule of Intel MPI's thread split: no thread uses another's communicator.
 fn paths_kept_apart(case: &Case) -> bool {
     use Subject::{Bandwidth, Latency, Rate, SelfPairs, Testing};
     case.threads > 1
@@ -65,7 +64,7 @@ impl Peer {
         }
     }
 
-    /// What `pip install` is given.
+    /// The arguments of `pip install`.
     fn packages(self) -> &'static [&'static str] {
         match self {
             Self::Mpich | Self::MpichVci => &["mpich==5.0.2"],

@@ -9,7 +9,7 @@ use super::record::{Figure, Key, Results, Row};
 use crate::report::chart::{self, Picture, Series};
 use crate::report::error::BenchError;
 
-/// What lies along a panel's horizontal axis.
+/// The quantity along a panel's horizontal axis.
 #[derive(Debug, Clone, Copy)]
 enum Axis {
     Size,

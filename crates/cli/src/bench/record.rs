@@ -22,14 +22,14 @@ pub(crate) struct Share {
 /// A line of JSON from the C program.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Line {
-    /// What identifies the measurement.
+    /// The key of the measurement.
     #[serde(flatten)]
     pub(crate) key: Key,
     /// The library as it names itself.
     pub(crate) version: String,
     /// The thread level that it gave.
     pub(crate) provided: String,
-    /// Whether each process had its own core.
+    /// Whether each process had a separate core.
     pub(crate) pinned: bool,
     /// Messages in flight.
     pub(crate) window: u32,
@@ -66,7 +66,7 @@ impl Line {
 pub(crate) struct Key {
     /// The subject, as the C program names it.
     pub(crate) bench: String,
-    /// How messages are sent, or which of a subject's figures it is.
+    /// The form of sending, or the name of one of a subject's figures.
     pub(crate) op: String,
     /// The thread level asked for.
     pub(crate) level: String,
@@ -117,7 +117,7 @@ pub(crate) struct Measurement {
     pub(crate) library: String,
     /// Counted from 1.
     pub(crate) round: u32,
-    /// What else the machine did.
+    /// The load by other programs.
     pub(crate) load: Load,
     /// The line.
     #[serde(flatten)]
@@ -133,7 +133,7 @@ pub(crate) struct Failure {
     pub(crate) round: u32,
     /// Which launch.
     pub(crate) case: String,
-    /// What happened.
+    /// The reason.
     pub(crate) how: String,
 }
 
@@ -162,7 +162,7 @@ impl From<&Library> for Participant {
     }
 }
 
-/// A library's figure over the rounds: the undisturbed ones if there are enough, else all.
+/// A library's figure over the rounds: the undisturbed rounds if there are enough, else all.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Figure {
     /// Median over the rounds.
@@ -173,7 +173,7 @@ pub(crate) struct Figure {
     pub(crate) high: f64,
     /// Rounds that it is made of.
     pub(crate) rounds: usize,
-    /// How many of them other things disturbed.
+    /// The number of rounds that were disturbed.
     pub(crate) disturbed: usize,
     /// Median of the launches' calm values.
     pub(crate) calm: Option<f64>,
@@ -221,7 +221,7 @@ pub(crate) struct Results {
     pub(crate) libraries: Vec<Participant>,
     /// Every launch's lines.
     pub(crate) measurements: Vec<Measurement>,
-    /// What went wrong.
+    /// The failed launches.
     pub(crate) failures: Vec<Failure>,
     /// Medians.
     pub(crate) summary: Vec<Row>,

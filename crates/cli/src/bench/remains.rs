@@ -16,7 +16,7 @@ use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, set_child_
 
 const VARIABLE: &str = "HEDDLE_BENCH_RUN";
 const SHARED_MEMORY: &str = "/dev/shm";
-/// How the files of libraries that leave some begin.
+/// The prefixes of the files of libraries that leave some behind.
 const LEFT_BY: [&str; 2] = ["mpich_shm_", "heddle-bench-probe-"];
 
 /// The traces of one launch.
@@ -27,9 +27,9 @@ pub(crate) struct Remains {
 }
 
 impl Remains {
-    /// To be called before the launch.
+    /// Starts to watch, before the launch.
     pub(crate) fn watch(number: u64) -> Self {
-        // Where the kernel has no such thing, orphans go to init as usual.
+        // If the kernel does not support this, init adopts orphans as usual.
         let _ = set_child_subreaper(Some(getpid()));
         Self { mark: format!("{}-{number}", process::id()), files_before: shared_files().collect() }
     }
@@ -44,7 +44,7 @@ impl Remains {
         &self.mark
     }
 
-    /// Waits for orphans that have ended; to be called when the launcher itself has been waited for.
+    /// Waits for orphans that have ended; called after the launcher itself was waited for.
     pub(crate) fn reap(&self) {
         while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
     }
@@ -70,7 +70,7 @@ impl Remains {
         let maps: String =
             processes().filter_map(|(_, folder)| fs::read_to_string(folder.join("maps")).ok()).collect();
         for file in new.iter().filter(|file| !maps.contains(&*file.to_string_lossy())) {
-            // Another may have removed it.
+            // Another process may have removed it.
             let _ = fs::remove_file(file);
         }
     }

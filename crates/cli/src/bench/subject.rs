@@ -17,7 +17,7 @@ pub(crate) enum Subject {
     /// Messages a second of threads that send to themselves.
     #[value(name = "self")]
     SelfPairs,
-    /// Messages a second of threads that each exchange with a process of their own.
+    /// Messages a second of threads, each of which exchanges with a different process.
     Neighbor,
     /// Messages a second completed by tests.
     Testing,
@@ -78,7 +78,7 @@ impl Subject {
         }
     }
 
-    /// Seconds of a repetition, where a subject is not itself with another length.
+    /// Seconds of a repetition, for a subject that needs a fixed length.
     pub(crate) fn seconds(self) -> Option<f64> {
         match self {
             Self::Stall => Some(1.0),
@@ -115,7 +115,7 @@ const GROUPS: [(&str, &str, &[Subject]); 2] = [
 ];
 
 impl Topic {
-    /// Whether the subject belongs to it.
+    /// Whether the topic contains the subject.
     pub(crate) fn holds(&self, subject: Subject) -> bool {
         self.0.contains(&subject)
     }

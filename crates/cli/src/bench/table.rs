@@ -8,6 +8,51 @@ use super::library::HEDDLE;
 use super::record::{Figure, Results, Row};
 use crate::report::target::{Bound, Target, Verdict, number};
 
+/// A column of a table.
+pub(super) struct Column {
+    name: &'static str,
+    rule: &'static str,
+}
+
+impl Column {
+    /// A column whose cells are aligned left.
+    pub(super) const fn left(name: &'static str) -> Column {
+        Column { name, rule: "---|" }
+    }
+
+    /// A column of numbers.
+    pub(super) const fn right(name: &'static str) -> Column {
+        Column { name, rule: "---:|" }
+    }
+}
+
+/// Writes the head of a table: the first columns, a column of numbers for each library, and the last columns.
+pub(super) fn head<'a>(
+    page: &mut String,
+    first: &'a [Column],
+    libraries: impl Iterator<Item = &'a str>,
+    last: &'a [Column],
+) {
+    let mut rules = String::from("|");
+    page.push('|');
+    let numbers = libraries.map(|name| (name, "---:|"));
+    let fixed = |columns: &'a [Column]| columns.iter().map(|column| (column.name, column.rule));
+    for (name, rule) in fixed(first).chain(numbers).chain(fixed(last)) {
+        let _ = write!(page, " {name} |");
+        rules.push_str(rule);
+    }
+    let _ = writeln!(page, "\n{rules}");
+}
+
+/// The cell that compares Heddle with the best of the other libraries, which it names.
+pub(super) fn ratio(heddle: Option<f64>, best: Option<(&str, f64)>) -> String {
+    match (heddle, best) {
+        (Some(heddle), Some((name, best))) => format!("{:.2} ({name})", heddle / best),
+        (None, Some((name, _))) => format!("- ({name})"),
+        _ => "-".to_owned(),
+    }
+}
+
 /// Renders the whole page.
 pub(crate) fn render(results: &Results) -> String {
     let mut page = String::from("# Heddle and other MPI libraries\n\n");
@@ -72,13 +117,19 @@ fn figures(page: &mut String, results: &Results) {
         let unit = &rows[0].unit;
         let better = if smaller_is_better(unit) { "smaller" } else { "larger" };
         let _ = writeln!(page, "## {} ({unit}, {better} is better)\n", rows[0].key.bench);
-        page.push_str("| level | op | comms | ranks | threads | bytes |");
-        for library in &results.libraries {
-            let _ = write!(page, " {} |", library.name);
-        }
-        page.push_str(" Heddle / best peer | probe ns |\n|---|---|---|---:|---:|---:|");
-        page.push_str(&"---:|".repeat(results.libraries.len() + 2));
-        page.push('\n');
+        head(
+            page,
+            &[
+                Column::left("level"),
+                Column::left("op"),
+                Column::left("comms"),
+                Column::right("ranks"),
+                Column::right("threads"),
+                Column::right("bytes"),
+            ],
+            results.libraries.iter().map(|library| library.name.as_str()),
+            &[Column::right("Heddle / best peer"), Column::right("probe ns")],
+        );
         for row in rows {
             one_row(page, results, row);
         }
@@ -111,13 +162,20 @@ fn further(page: &mut String, results: &Results, rows: &[&Row]) {
     if lines.is_empty() {
         return;
     }
-    page.push_str("| op | comms | ranks | threads | bytes | further figure |");
-    for library in &results.libraries {
-        let _ = write!(page, " {} |", library.name);
-    }
-    page.push_str("\n|---|---|---:|---:|---:|---|");
-    page.push_str(&"---:|".repeat(results.libraries.len()));
-    let _ = write!(page, "\n{lines}\n");
+    head(
+        page,
+        &[
+            Column::left("op"),
+            Column::left("comms"),
+            Column::right("ranks"),
+            Column::right("threads"),
+            Column::right("bytes"),
+            Column::left("further figure"),
+        ],
+        results.libraries.iter().map(|library| library.name.as_str()),
+        &[],
+    );
+    let _ = writeln!(page, "{lines}");
 }
 
 fn one_row(page: &mut String, results: &Results, row: &Row) {
@@ -131,11 +189,8 @@ fn one_row(page: &mut String, results: &Results, row: &Row) {
         let shown = row.figures.get(&library.name).map_or("-".to_owned(), |figure| cell(figure, key.threads));
         let _ = write!(page, " {shown} |");
     }
-    let ratio = match (row.figures.get(HEDDLE), best_peer(row)) {
-        (Some(heddle), Some((name, best))) => format!("{:.2} ({name})", heddle.median / best),
-        (None, Some((name, _))) => format!("- ({name})"),
-        _ => "-".to_owned(),
-    };
+    let heddle = row.figures.get(HEDDLE).map(|figure| figure.median);
+    let ratio = ratio(heddle, best_peer(row));
     let probe = crate::report::rounds::median(row.figures.values().filter_map(|figure| figure.probe_ns));
     let _ = writeln!(page, " {ratio} | {} |", probe.map_or("-".to_owned(), number));
 }

@@ -116,7 +116,7 @@ pub(crate) mod tests {
         Row { key, unit: unit.to_owned(), figures }
     }
 
-    /// The verdict on the target whose text begins so.
+    /// The verdict on the target whose text begins with `what`.
     pub(crate) fn verdict(rows: &[Row], what: &str) -> Verdict {
         check(rows).iter().find(|target| target.what.starts_with(what)).expect("no such target").verdict
     }

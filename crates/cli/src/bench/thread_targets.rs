@@ -1,11 +1,10 @@
-//! The targets that concern many threads: threads as good as processes, fair, and never slower for being
-//! many.
+//! The targets for many threads: threads as good as processes, fair, and not slower if there are more.
 
 use super::figures::{COMMS, Figures, MULTIPLE, SINGLE};
 use super::record::Key;
 use crate::report::target::{Bound, Target};
 
-/// Checks them all.
+/// Checks all of them.
 pub(crate) fn check(figures: &Figures<'_>, targets: &mut Vec<Target>) {
     self_pairs(figures, targets);
     thread_pairs(figures, targets);

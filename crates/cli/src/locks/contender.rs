@@ -16,28 +16,27 @@ use super::peers::{ArrayFifo, ParkingLot, SegFifo, Std};
 use super::pthread::{Pthread, Unlocked};
 use super::team::Effort;
 
-/// What a contender is to the others: which targets it has, and whether it is compared or compared with.
+/// The role of a contender: which targets it has, and whether it is compared or compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Family {
     /// A lock of Heddle that lets arrivals overtake.
     Mutex,
-    /// A lock of Heddle that serves in some order, in which a thread that runs may come again for a while.
+    /// A lock of Heddle that serves in some order, in which a running thread may come again for a while.
     Queue,
-    /// The same without that exception. Shown beside the others: such an order cannot be as fast, and has no
-    /// targets.
+    /// A lock of Heddle with a strict order. Shown beside the others: such an order cannot be as fast, and has no targets.
     Strict,
     /// A lock of Heddle with two priority classes.
     TwoLevel,
-    /// Operations are handed to whoever holds the lock, or to a thread.
+    /// Operations are handed to the lock's holder, or to a thread.
     Combining,
-    /// Somebody else's mutex: the best of these is what Heddle is compared with.
+    /// A mutex of another library: Heddle is compared with the best of these.
     Peer,
     /// Not a lock; shown beside the others.
     Reference,
 }
 
 impl Family {
-    /// As results name it.
+    /// Its name in results.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Mutex => "mutex",
@@ -56,16 +55,15 @@ impl Family {
     }
 }
 
-/// Measures one cell: an experiment with a number of threads. Nothing if the experiment makes no sense for
-/// this kind.
+/// Measures one cell: an experiment with a number of threads. `None` if the experiment makes no sense for this kind.
 type Measure = fn(Experiment, usize, &Effort) -> Option<Sample>;
 
 /// One line of the list.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Contender {
-    /// As tables, the JSON file and the command line have it.
+    /// Its name in tables, the JSON file and on the command line.
     pub(crate) name: &'static str,
-    /// What it is.
+    /// Its role.
     pub(crate) family: Family,
     /// Its Rust type.
     pub(crate) type_name: fn() -> &'static str,
@@ -89,13 +87,13 @@ impl Contender {
         (self.measure)(experiment, threads, effort)
     }
 
-    /// The contender of that name.
+    /// The contender with that name.
     pub(crate) fn named(name: &str) -> Option<&'static Self> {
         CONTENDERS.iter().find(|contender| contender.name == name)
     }
 }
 
-/// Everything that is measured, in the order of the tables.
+/// All contenders, in the order of the tables.
 pub(crate) static CONTENDERS: LazyLock<Vec<Contender>> =
     LazyLock::new(|| LockName::all().map(of_catalogue).chain(OTHERS.iter().copied()).collect());
 

@@ -1,7 +1,7 @@
-//! The one shape that every contender has: a value, and operations on it that exclude each other.
+//! The interface of all contenders: a value, and operations on it that exclude each other.
 //!
-//! An operation is a closure, so that the same experiment measures a lock (which runs it between acquire and
-//! release) and combining (where another thread may run it).
+//! An operation is a closure, so that the same experiment measures a lock (which runs it between acquire and release) and
+//! combining (in which another thread may run it).
 
 use std::marker::PhantomData;
 
@@ -14,7 +14,7 @@ pub(crate) trait Guarded<T>: Sync {
     fn with<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> R;
 }
 
-/// A way to guard values.
+/// A kind of guard.
 pub(crate) trait Kind: 'static {
     /// A guarded value.
     type Guarded<T: Send + 'static>: Guarded<T>;
@@ -49,7 +49,7 @@ impl<L: RawLock, T: Send> Guarded<T> for CachePadded<Lock<L, T>> {
 #[derive(Debug)]
 pub(crate) struct OursLow<R>(PhantomData<R>);
 
-/// What [`OursLow`] makes of a value.
+/// A value that [`OursLow`] guards.
 #[derive(Debug)]
 pub(crate) struct Low<L: RawLock, T>(CachePadded<Lock<L, T>>);
 

@@ -39,7 +39,7 @@ use experiments::{Experiment, Sample};
 use record::{Measurement, Participant, Results, summarise};
 use team::Effort;
 
-/// Most threads that can be asked for.
+/// The largest number of threads that can be asked for.
 const MOST_THREADS: u64 = 1024;
 
 /// Options of `heddle bench locks`.

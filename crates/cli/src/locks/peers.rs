@@ -1,4 +1,4 @@
-//! Other people's mutexes and queues.
+//! The mutexes and queues of other libraries.
 
 use std::sync::PoisonError;
 

@@ -11,7 +11,7 @@ use super::record::{Results, Row};
 use crate::report::chart::{Panel, Picture, Series};
 use crate::report::error::BenchError;
 
-/// What is shown of which experiment, and whether from zero.
+/// The experiments that are shown, the figure of each, and whether its axis begins at zero.
 const PANELS: [(Experiment, Metric, bool); 9] = [
     (Experiment::Uncontended, Metric::CostNs, false),
     (Experiment::Empty, Metric::Rate, false),
@@ -61,7 +61,7 @@ fn panel(results: &Results, rows: Vec<&Row>, from_zero: bool) -> Option<Panel> {
     })
 }
 
-/// A colour that stays the lock's in every picture: greys for the others, the circle of colours for Heddle's.
+/// The colour of a lock, the same in every picture: greys for the others, the circle of colours for Heddle's.
 fn colour(name: &str) -> RGBColor {
     let place = CONTENDERS.iter().position(|contender| contender.name == name).unwrap_or(0);
     let ours: Vec<usize> =

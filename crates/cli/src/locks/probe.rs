@@ -1,5 +1,5 @@
-//! How long a cache line takes from one core to another and back, at this moment. Machines, virtual ones
-//! above all, change that from minute to minute, and every contended figure with it.
+//! The time that a cache line takes from one core to another and back, at this moment. It changes from minute to minute,
+//! above all on virtual machines, and every contended figure changes with it.
 
 use std::time::Duration;
 
@@ -12,13 +12,12 @@ use crate::report::rounds::median;
 
 /// Round trips of a batch.
 const BATCH: u64 = 50;
-/// Batches that are enough.
+/// The number of batches that is enough.
 const BATCHES: usize = 40;
-/// When others hold a core, the answer may take their whole time slice: the probe ends then, with what it
-/// has.
+/// If other programs hold a core, the answer may take their whole time slice: then the probe ends with the batches it has.
 const LIMIT: Duration = Duration::from_millis(30);
 
-/// Nanoseconds of a round trip: the median of some short batches; nothing if the two threads hardly met.
+/// Nanoseconds of a round trip: the median of some short batches; `None` if the two threads hardly met.
 pub(crate) fn round_trip_ns() -> Option<f64> {
     let ball = CachePadded::new(AtomicU64::new(0));
     let outcome = team::run(2, Until::Time(LIMIT), |number, turns| {

@@ -38,7 +38,7 @@ impl<T> fmt::Debug for PthreadGuarded<T> {
 
 // SAFETY: the value is touched only under the mutex, which is made for several threads.
 unsafe impl<T: Send> Sync for PthreadGuarded<T> {}
-// SAFETY: nobody has locked it when it is moved (it is borrowed while locked).
+// SAFETY: no thread has locked it when it is moved (it is borrowed while locked).
 unsafe impl<T: Send> Send for PthreadGuarded<T> {}
 
 impl<T: Send> Guarded<T> for CachePadded<PthreadGuarded<T>> {

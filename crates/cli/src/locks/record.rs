@@ -1,4 +1,4 @@
-//! What was measured, the medians over the rounds, and the file that keeps them.
+//! The measurements, the medians over the rounds, and the file that keeps them.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub(crate) struct Participant {
     pub(crate) name: String,
     /// `mutex`, `queue`, `two-level`, `combining`, `peer` or `reference`.
     pub(crate) family: String,
-    /// What it is in the source.
+    /// Its name in the source.
     pub(crate) rust_type: String,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct Measurement {
     pub(crate) lock: String,
     /// Counted from 1.
     pub(crate) round: u32,
-    /// What else the machine did while the locks of this experiment and thread count were measured.
+    /// The load by other programs while the locks of this experiment and thread count were measured.
     pub(crate) load: Load,
     /// Cache-line round trip before that.
     pub(crate) probe_ns: Option<f64>,
@@ -51,7 +51,7 @@ pub(crate) struct Measurement {
     pub(crate) figures: BTreeMap<Metric, f64>,
 }
 
-/// A lock's figure over the rounds: the undisturbed ones if there are enough, else all.
+/// A lock's figure over the rounds: the undisturbed rounds if there are enough, else all.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Figure {
     /// Median over the rounds.
@@ -62,7 +62,7 @@ pub(crate) struct Figure {
     pub(crate) high: f64,
     /// Rounds that it is made of.
     pub(crate) rounds: usize,
-    /// How many of them other things disturbed.
+    /// The number of rounds that were disturbed.
     pub(crate) disturbed: usize,
     /// Median of the probes beside it.
     pub(crate) probe_ns: Option<f64>,
@@ -95,7 +95,7 @@ pub(crate) struct Row {
     pub(crate) threads: usize,
     /// By lock.
     pub(crate) figures: BTreeMap<String, Figure>,
-    /// What Heddle's locks are compared with.
+    /// The best of the other mutexes, with which Heddle's locks are compared.
     pub(crate) best_peer: Option<Best>,
 }
 

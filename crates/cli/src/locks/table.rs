@@ -28,7 +28,7 @@ pub(crate) fn render(results: &Results) -> String {
     page
 }
 
-/// What is printed at the end of a run.
+/// The summary that is printed at the end of a run.
 pub(crate) fn conclusion(results: &Results) -> String {
     let mut text = String::new();
     for target in results.targets.iter().filter(|target| target.verdict == Verdict::Fail) {

@@ -8,7 +8,7 @@ use crate::report::target::{Bound, Target, number};
 /// Experiments in which a lock may not fall behind with more threads.
 const THROUGHPUT: [Experiment; 3] = [Experiment::Empty, Experiment::Lines, Experiment::Fifo];
 
-/// The rows of a run, asked by name.
+/// The rows of a run, found by name.
 struct Figures<'a>(&'a [Row]);
 
 impl Figures<'_> {
@@ -129,7 +129,7 @@ fn two_threads(figures: &Figures<'_>, ours: &[&Contender], targets: &mut Vec<Tar
     }
 }
 
-/// Where 16 cores are to be had: combining beats the same queue under MCS.
+/// Targets for machines with 16 cores: combining beats the same queue under MCS.
 fn sixteen_cores(figures: &Figures<'_>, ours: &[&Contender], targets: &mut Vec<Target>) {
     let mcs = figures.rate("mcs", Experiment::Fifo, 16);
     for contender in ours.iter().filter(|contender| contender.family == Family::Combining) {

@@ -8,28 +8,27 @@ use heddle_platform::atomic::{AtomicBool, AtomicU64, Ordering};
 use heddle_platform::clock;
 use heddle_sync::CachePadded;
 
-/// How much is measured in one cell.
+/// The size of one cell's measurement.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Effort {
-    /// Iterations that all threads of a cell share, where an experiment counts iterations.
+    /// Iterations that all threads of a cell share, if the experiment counts iterations.
     pub(crate) iterations: u64,
-    /// How long a cell lasts, where an experiment counts time.
+    /// The length of a cell, if the experiment counts time.
     pub(crate) window: Duration,
-    /// After this long a cell that counts iterations ends, done or not: a lock that collapses is measured,
-    /// too.
+    /// A cell that counts iterations ends after this time, done or not, so that a lock that collapses is measured too.
     pub(crate) limit: Duration,
 }
 
 /// When a cell ends.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Until {
-    /// All together have made so many iterations, or the time is over.
+    /// All threads together have made this number of iterations, or the time is over.
     Iterations(u64, Duration),
     /// The time is over.
     Time(Duration),
 }
 
-/// Iterations that a thread takes at a time from the common supply: so many that taking them costs nothing.
+/// Iterations that a thread takes at a time from the common supply: enough to make the taking cost nothing.
 const PORTION: u64 = 64;
 
 /// The common supply of iterations.
@@ -47,7 +46,7 @@ impl Supply {
 
     /// Takes up to a portion.
     fn take(&self) -> u64 {
-        // Wraps below zero at most PORTION times a thread, which is told apart by the sign.
+        // Wraps below zero at most PORTION times a thread; the sign shows it.
         let before = self.left.fetch_sub(PORTION, Ordering::Relaxed).cast_signed();
         before.clamp(0, PORTION.cast_signed()).cast_unsigned()
     }
@@ -76,18 +75,18 @@ impl Turns<'_> {
         true
     }
 
-    /// How many turns there were.
+    /// The number of turns so far.
     pub(crate) fn done(&self) -> u64 {
         self.done
     }
 }
 
-/// What the threads did.
+/// The results of the threads.
 #[derive(Debug)]
 pub(crate) struct Outcome<R> {
     /// Seconds from the common begin to the last thread's end.
     pub(crate) seconds: f64,
-    /// What each thread returned.
+    /// The value that each thread returned.
     pub(crate) results: Vec<R>,
 }
 
@@ -116,8 +115,7 @@ pub(crate) fn run<R: Send>(
                     begin.wait();
                     let start = clock::now_ns();
                     let result = work(number, &mut turns);
-                    // The receiver waits for all; it is gone only if this thread's result is not wanted any
-                    // more.
+                    // The receiver waits for all threads; it is gone only if this thread's result is not needed any more.
                     let _ = done.send(Span { start, end: clock::now_ns() });
                     result
                 })
@@ -131,7 +129,7 @@ pub(crate) fn run<R: Send>(
     })
 }
 
-/// When threads worked, by their own clocks: the thread that waits for them may be late on a busy machine.
+/// The time in which threads worked, by their clocks: the thread that waits for them may be late on a busy machine.
 struct Span {
     start: u64,
     end: u64,

@@ -32,7 +32,7 @@ pub(crate) struct Picture {
 pub(crate) struct Panel {
     /// The quantity shown, with its unit.
     pub(crate) title: String,
-    /// What lies along the horizontal axis.
+    /// The quantity along the horizontal axis.
     pub(crate) axis: &'static str,
     /// The places on the horizontal axis.
     pub(crate) places: Vec<String>,
@@ -83,7 +83,7 @@ impl Picture {
         root.present().map_err(|e| failed(&e))
     }
 
-    /// Where each participant's name stands: pixels from the left, and line.
+    /// The position of each participant's name: pixels from the left, and line.
     fn legend_places(&self, width: u32) -> Vec<(u32, u32)> {
         let (mut x, mut line) = (12, 0);
         let mut places = Vec::new();
@@ -118,8 +118,8 @@ impl Panel {
         let mut chart = ChartBuilder::on(area);
         chart.caption(&self.title, ("sans-serif", 16)).margin(8).x_label_area_size(38).y_label_area_size(60);
         let bars = self.places.len() == 1;
-        // Within a factor of three a linear axis shows more; beyond it only a logarithmic one shows all. Bars
-        // begin at zero as long as the shortest can be seen.
+        // Within a factor of three a linear axis shows more; beyond it only a logarithmic one shows all. Bars begin at zero
+        // while the shortest can be seen.
         let linear = if bars { high < 50.0 * low } else { high < 3.0 * low };
         if self.from_zero || linear {
             let mut chart = chart.build_cartesian_2d(across, 0.0..high * 1.15)?;
@@ -183,7 +183,7 @@ impl Panel {
     }
 }
 
-/// Where a logarithmic axis has its marks: 1, 2 and 5 of each decade, over many decades only the 1.
+/// The marks of a logarithmic axis: 1, 2 and 5 of each decade, over many decades only the 1.
 fn log_marks(range: &Range<f64>) -> Vec<f64> {
     let (first, last) = (range.start.log10().floor() as i32, range.end.log10().ceil() as i32);
     let steps: &[f64] = if last - first > 3 { &[1.0] } else { &[1.0, 2.0, 5.0] };

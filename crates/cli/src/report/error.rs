@@ -1,4 +1,4 @@
-//! What can go wrong in `heddle bench`.
+//! The errors of `heddle bench`.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,18 +11,18 @@ pub(crate) enum BenchError {
     File {
         /// The action that failed.
         what: &'static str,
-        /// On what.
+        /// The file or folder.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         source: io::Error,
     },
-    /// Heddle itself is not there.
+    /// Heddle is not installed.
     #[error(
         "no bin/mpicc found beside this program or in ./build: build Heddle first (`make`), name its place with \
          --prefix, or measure the others only (--no-heddle)"
     )]
     NoHeddle,
-    /// The benchmark's C sources are not there.
+    /// The benchmark's C sources are missing.
     #[error("the benchmark's C sources (harness.h, ...) are not in {}: name their folder with --sources", .0.display())]
     NoSources(PathBuf),
     /// A program could not be started.
@@ -30,9 +30,9 @@ pub(crate) enum BenchError {
     Start {
         /// The program.
         program: String,
-        /// Why not.
+        /// The reason.
         source: io::Error,
-        /// What may help.
+        /// A hint that may help.
         hint: &'static str,
     },
     /// A program ended with an error.
@@ -40,7 +40,7 @@ pub(crate) enum BenchError {
     Failed {
         /// The program.
         program: String,
-        /// How it ended.
+        /// Its exit status.
         status: String,
         /// The end of its output.
         tail: String,
@@ -59,7 +59,7 @@ pub(crate) enum BenchError {
     Picture {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         why: String,
     },
     /// The handler of Ctrl-C could not be set.

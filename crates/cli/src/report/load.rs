@@ -1,4 +1,4 @@
-//! How busy the machine was with other things while a run was measured.
+//! The load by other programs while a run was measured.
 
 use std::fs;
 use std::time::Instant;
@@ -18,7 +18,7 @@ pub(crate) struct Load {
 const DISTURBED: f64 = 0.06;
 
 impl Load {
-    /// Whether others took enough to make the figure doubtful.
+    /// Whether other programs took enough to make the figure doubtful.
     pub(crate) fn disturbs(self) -> bool {
         self.others + self.stolen > DISTURBED
     }
@@ -40,8 +40,7 @@ impl LoadMeter {
         Self { start: Instant::now(), busy, stolen, own: own_seconds() }
     }
 
-    /// The load since the start, where everything this process and its finished children used is the run's
-    /// own.
+    /// The load since the start. Everything that this process and its finished children used belongs to the run.
     pub(crate) fn finish(self) -> Load {
         let (busy, stolen) = machine_seconds();
         let available = self.start.elapsed().as_secs_f64() * cores() as f64;

@@ -1,5 +1,4 @@
-//! A picture's pixels, for where SVG is not shown: the SVG file rendered, in pure Rust, with a font of this
-//! machine.
+//! A picture as pixels, for viewers without SVG: it renders the SVG file, in pure Rust, with a font of this machine.
 
 use std::fs;
 use std::path::Path;

@@ -1,9 +1,9 @@
 //! Figures over several rounds.
 
-/// The number of undisturbed rounds from which on disturbed ones are left out of a figure.
+/// With at least this number of undisturbed rounds, disturbed ones are left out of a figure.
 pub(crate) const ENOUGH_ROUNDS: usize = 3;
 
-/// The middle value; the mean of the two middle ones of an even number; nothing of none.
+/// The middle value, or the mean of the two middle ones; `None` without values.
 pub(crate) fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut sorted: Vec<f64> = values.collect();
     sorted.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! What every run of a benchmark shares: the folder and file of its results, and options.
+//! The parts that every benchmark shares: the folder and file of its results, and options.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Where the results of a run go that was not told: `results/KIND-DATE`.
+/// The default folder for the results of a run: `results/KIND-DATE`.
 pub(crate) fn results_folder(kind: &str, started: jiff::Timestamp) -> PathBuf {
     let stamp: String = started.to_string().chars().take(19).filter(|c| !"-:".contains(*c)).collect();
     PathBuf::from("results").join(format!("{kind}-{stamp}"))

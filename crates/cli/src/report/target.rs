@@ -1,4 +1,4 @@
-//! A figure that has to be reached, and whether it was.
+//! A figure that has to be reached, and the result of its check.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +27,7 @@ pub(crate) enum Verdict {
 /// A target and its measured value.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Target {
-    /// What has to hold.
+    /// The condition.
     pub(crate) what: String,
     /// Heddle's figure.
     pub(crate) measured: Option<f64>,
@@ -35,7 +35,7 @@ pub(crate) struct Target {
     pub(crate) bound: Bound,
     /// The limit in this run.
     pub(crate) limit: Option<f64>,
-    /// How the limit came about.
+    /// The origin of the limit.
     pub(crate) basis: String,
     /// Unit of both.
     pub(crate) unit: String,

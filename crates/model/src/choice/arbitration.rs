@@ -1,13 +1,13 @@
-//! Who enters a contended section next: a lock, or one lock for each path.
+//! The order in which threads enter a contended critical section: one lock, or one lock for each path.
 
 use heddle_sync::kinds::LockKind;
 use std::fmt;
 use std::str::FromStr;
 
-/// Who enters a contended section next.
+/// The order in which threads enter a contended critical section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arbitration {
-    /// All threads by one lock.
+    /// All threads use one lock.
     One(LockKind),
     /// The two-level priority lock `P-X-Y` (Amer et al., TOPC 2019, section 4.1): X orders the issuing
     /// threads, Y the waiting threads, and issuing threads go first. Each class takes its lock's [strict
@@ -15,16 +15,16 @@ pub enum Arbitration {
     Priority(LockKind, LockKind),
 }
 
-/// A name that stands for no arbitration.
+/// The error for a name that stands for no arbitration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no arbitration \"{name}\": {} is wanted", Arbitration::names())]
 pub struct UnknownArbitration {
-    /// What was asked for.
+    /// The name that was asked for.
     pub name: String,
 }
 
 impl Arbitration {
-    /// What may be given, for a sentence.
+    /// The allowed names, for a sentence.
     pub fn names() -> String {
         let kinds: Vec<&str> = LockKind::ALL.iter().map(|kind| kind.name()).collect();
         format!("{}, or p-X-Y of any two of them", kinds.join(", "))

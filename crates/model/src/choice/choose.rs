@@ -1,4 +1,4 @@
-//! A model from what the user says, and whether its parts make sense together.
+//! Makes a model from the user's choices, and refuses parts that make no sense together.
 
 use super::arbitration::Arbitration;
 use super::error::ModelError;
@@ -10,8 +10,8 @@ use heddle_sync::kinds::LockKind;
 use std::fmt;
 
 impl Model {
-    /// The model of a name, or the default, with some of its parts replaced. `part` gives the value of a
-    /// part's environment variable, if it has one.
+    /// The model with the name, or the default, with some of its parts replaced. `part` gives the value of a part's
+    /// environment variable, if it is set.
     ///
     /// # Errors
     /// A name or value that does not exist; parts that make no sense together.
@@ -35,14 +35,14 @@ impl Model {
         Ok(model)
     }
 
-    /// Refuses parts that make no sense together; what was not asked for gives way. `given` says whether a
-    /// variable was set.
+    /// Refuses parts that make no sense together; parts that were not asked for give way. `given` says whether a variable
+    /// was set.
     fn make_sense(&mut self, given: impl Fn(&str) -> bool) -> Result<(), ModelError> {
         let refuse = |why: String| Err(ModelError::Senseless(why));
         if self.execution != Execution::Caller && self.granularity != Granularity::PerVni {
             return refuse(format!(
                 "execution \"{}\" runs operations on a VNI, so it needs granularity \"per-vni\", not \"{}\": under that a \
-                 section is more or less than one operation",
+                 critical section is more or less than one operation",
                 self.execution, self.granularity
             ));
         }
@@ -75,7 +75,7 @@ impl Model {
         if self.bias && !biasable {
             if given("HEDDLE_BIAS") {
                 return refuse(format!(
-                    "a bias goes before one lock: with execution \"{}\" and arbitration \"{}\" there is none to go before; \
+                    "a bias belongs to one lock, which execution \"{}\" with arbitration \"{}\" does not have; \
                      leave HEDDLE_BIAS out",
                     self.execution, self.arbitration
                 ));
@@ -85,20 +85,24 @@ impl Model {
         Ok(())
     }
 
-    /// As [`make_sense`](Self::make_sense), of what granularity `lock-free` leaves no room for.
+    /// Does the same as [`make_sense`](Self::make_sense) for the parts that granularity `lock-free` leaves no room for.
     fn wait_for_nothing(&mut self, given: impl Fn(&str) -> bool) -> Result<(), ModelError> {
         for (variable, senseless, why) in [
-            ("HEDDLE_ARBITRATION", true, "nobody waits for a section, so there is nothing to arbitrate"),
-            ("HEDDLE_BIAS", self.bias, "nobody waits for a section, so there is nothing to go before"),
+            (
+                "HEDDLE_ARBITRATION",
+                true,
+                "no thread waits for a critical section, so there is nothing to arbitrate",
+            ),
+            ("HEDDLE_BIAS", self.bias, "no thread waits for a critical section, so a bias has no effect"),
             (
                 "HEDDLE_REQUEST_POOL",
                 self.request_pool == RequestPool::Shared,
-                "a shared pool has a section, for which threads would wait",
+                "a shared pool has a critical section, for which threads would wait",
             ),
             (
                 "HEDDLE_REFERENCE_COUNTS",
                 self.reference_counts == ReferenceCounts::Locked,
-                "references that are counted inside a section would make threads wait",
+                "references that are counted inside a critical section would make threads wait",
             ),
         ] {
             if senseless && given(variable) {
@@ -106,7 +110,7 @@ impl Model {
                 return Err(ModelError::Senseless(why));
             }
         }
-        // What is left of locks: where large messages are kept, where who looks only tries.
+        // The remaining locks: those of rendezvous, and of the rings, whose readers only try them.
         self.arbitration = Arbitration::One(LockKind::Mutex);
         self.bias = false;
         self.request_pool = RequestPool::ThreadLocal;
@@ -187,17 +191,17 @@ mod tests {
             ("csync", vec![("HEDDLE_GRANULARITY", "brief-global")], "needs granularity"),
             ("offload", vec![("HEDDLE_GRANULARITY", "per-object")], "needs granularity"),
             ("offload", vec![("HEDDLE_ARBITRATION", "mcs")], "no lock to arbitrate"),
-            ("offload", vec![("HEDDLE_BIAS", "on")], "before one lock"),
+            ("offload", vec![("HEDDLE_BIAS", "on")], "belongs to one lock"),
             ("lockq-mcs", vec![("HEDDLE_ARBITRATION", "ticket")], "over arbitration"),
             (
                 "per-vni-mutex",
                 vec![("HEDDLE_ARBITRATION", "p-mcs-mcs"), ("HEDDLE_BIAS", "on")],
-                "before one lock",
+                "belongs to one lock",
             ),
             ("lock-free", vec![("HEDDLE_ARBITRATION", "mutex")], "nothing to arbitrate"),
-            ("lock-free", vec![("HEDDLE_BIAS", "on")], "nothing to go before"),
-            ("lock-free", vec![("HEDDLE_REQUEST_POOL", "shared")], "has a section"),
-            ("lock-free", vec![("HEDDLE_REFERENCE_COUNTS", "locked")], "counted inside a section"),
+            ("lock-free", vec![("HEDDLE_BIAS", "on")], "a bias has no effect"),
+            ("lock-free", vec![("HEDDLE_REQUEST_POOL", "shared")], "has a critical section"),
+            ("lock-free", vec![("HEDDLE_REFERENCE_COUNTS", "locked")], "counted inside a critical section"),
             ("lock-free", vec![("HEDDLE_EXECUTION", "lockq")], "needs granularity"),
         ] {
             let error = choose(name, &parts).expect_err("senseless");
@@ -207,6 +211,6 @@ mod tests {
             choose("per-vni-mutex", &[("HEDDLE_ARBITRATION", "p-mcs-mcs")]).expect("the bias gives way");
         assert!(!model.bias);
         let model = choose("p-mcs-mcs", &[("HEDDLE_GRANULARITY", "lock-free")]);
-        assert_eq!(model, Model::named("lock-free"), "what was not asked for gives way");
+        assert_eq!(model, Model::named("lock-free"), "parts that were not asked for give way");
     }
 }

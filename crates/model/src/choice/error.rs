@@ -1,14 +1,14 @@
-//! Why there is no such model.
+//! The reasons why there is no such model.
 
 use super::model::Model;
 
-/// Why a model cannot be had.
+/// The reason why a model does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
-    /// There is none of that name.
+    /// No model has that name.
     #[error("there is no thread-safety model \"{name}\"; the models are: {}", Model::names().collect::<Vec<_>>().join(", "))]
     Unknown {
-        /// What was asked for.
+        /// The name that was asked for.
         name: String,
     },
     /// A part has no such value.
@@ -16,9 +16,9 @@ pub enum ModelError {
     Part {
         /// The part's environment variable.
         variable: &'static str,
-        /// What was asked for.
+        /// The value that was asked for.
         value: String,
-        /// What is wrong with it, and what may be given.
+        /// What is wrong with it, and which values are allowed.
         why: String,
     },
     /// The parts make no sense together.

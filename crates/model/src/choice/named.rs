@@ -1,4 +1,4 @@
-//! Models that have names: those of the papers, and the default.
+//! Models with names: those of the papers, and the default.
 
 use super::arbitration::Arbitration;
 use super::error::ModelError;
@@ -16,11 +16,11 @@ pub struct Named {
     pub name: &'static str,
     /// The model.
     pub model: Model,
-    /// What it is, and where it comes from.
+    /// What it is, and its source.
     pub meaning: &'static str,
 }
 
-/// What the models below have in common unless they say otherwise.
+/// The parts that the models below share unless they set them.
 const BASE: Model = Model {
     granularity: Granularity::PerVni,
     arbitration: Arbitration::One(LockKind::Mutex),
@@ -85,7 +85,7 @@ pub const NAMED: &[Named] = &[
     Named {
         name: "lock-free",
         model: Model { granularity: Granularity::LockFree, ..BASE },
-        meaning: "no thread waits for a lock on the way of a small send, or of a receive that finds its message (Balaji et al., IJHPCA 2010: Lock Free)",
+        meaning: "no small send, and no receive that finds its message, waits for a lock (Balaji et al., IJHPCA 2010: Lock Free)",
     },
     Named {
         name: "per-vni-ticket",
@@ -110,17 +110,17 @@ pub const NAMED: &[Named] = &[
     Named {
         name: "hmcs-usc",
         model: Model { wake_up: WakeUp::Counter, ..by(Arbitration::One(LockKind::Hmcs)) },
-        meaning: "as per-vni-hmcs, and waiters sleep on counters (Amer et al., ICS 2019: HMCS<N>USC)",
+        meaning: "like per-vni-hmcs, and waiters sleep on counters (Amer et al., ICS 2019: HMCS<N>USC)",
     },
     Named {
         name: "p-mcs-mcs",
         model: by(Arbitration::Priority(LockKind::Mcs, LockKind::Mcs)),
-        meaning: "for each VNI, threads that issue before threads that wait (Amer et al., TOPC 2019)",
+        meaning: "for each VNI, issuing threads before waiting threads (Amer et al., TOPC 2019)",
     },
     Named {
         name: "p-hmcs-mcs",
         model: by(Arbitration::Priority(LockKind::Hmcs, LockKind::Mcs)),
-        meaning: "as p-mcs-mcs, with HMCS among those that issue",
+        meaning: "like p-mcs-mcs, with HMCS among the issuing threads",
     },
     Named {
         name: "csync",
@@ -140,7 +140,7 @@ pub const NAMED: &[Named] = &[
     Named {
         name: "offload",
         model: Model { execution: Execution::Offload, wake_up: WakeUp::Counter, ..by(MUTEX) },
-        meaning: "a thread for each VNI, which also makes progress while nobody calls MPI (Amer et al., ICS 2019: Offload)",
+        meaning: "a thread for each VNI, which also makes progress while no thread calls MPI (Amer et al., ICS 2019: Offload)",
     },
 ];
 
@@ -156,7 +156,7 @@ impl Model {
         NAMED.iter().map(|named| named.name)
     }
 
-    /// The model of a name.
+    /// The model with the name.
     ///
     /// # Errors
     /// [`ModelError::Unknown`].

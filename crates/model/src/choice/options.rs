@@ -1,23 +1,23 @@
-//! The choices that are one name out of a few.
+//! The choices between a few names.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A name that stands for no option of a choice.
+/// The error for a name that stands for no option of a choice.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no {choice} \"{name}\": {allowed} is wanted")]
 pub struct UnknownOption {
-    /// What was to be chosen.
+    /// The choice, in words.
     pub choice: &'static str,
-    /// What was asked for.
+    /// The name that was asked for.
     pub name: String,
-    /// What may be given, for a sentence.
+    /// The allowed names, for a sentence.
     pub allowed: String,
 }
 
 /// A choice whose options have names.
 pub trait Choice: Copy + PartialEq + Sized + 'static {
-    /// What is chosen, in words.
+    /// The choice, in words.
     const CHOICE: &'static str;
     /// Every option, in the order of the papers, with its name and its meaning.
     const OPTIONS: &'static [(Self, &'static str, &'static str)];
@@ -27,7 +27,7 @@ pub trait Choice: Copy + PartialEq + Sized + 'static {
         Self::OPTIONS.iter().find(|(option, ..)| *option == self).map_or("?", |(_, name, _)| name)
     }
 
-    /// The option of a name.
+    /// The option with the name.
     ///
     /// # Errors
     /// [`UnknownOption`], with the names that exist.
@@ -80,23 +80,23 @@ macro_rules! choice {
 }
 
 choice! {
-    /// Which section guards an object (Balaji et al., IJHPCA 2010, section 4).
+    /// Which critical section guards an object (Balaji et al., IJHPCA 2010, section 4).
     Granularity, "granularity" {
-        Global = "global": "one section for the duration of every call, left while the call waits",
-        BriefGlobal = "brief-global": "one section, entered only where shared state is touched",
-        PerVni = "per-vni": "one section for each communication path",
-        PerObject = "per-object": "a section for each channel to a peer, for each part of the matching, for the rings that are read",
-        LockFree = "lock-free": "as per-object, but no thread waits for a section on the way of a small message: rings are shared by compare-and-swap, and operations are left to whoever is at the matching",
+        Global = "global": "one critical section for the duration of every call, left while the call waits",
+        BriefGlobal = "brief-global": "one critical section, entered only where shared state is touched",
+        PerVni = "per-vni": "one critical section for each communication path",
+        PerObject = "per-object": "a critical section for each channel to a peer, for each part of the matching, for the rings that are read",
+        LockFree = "lock-free": "like per-object, but no small message waits for a critical section: rings are shared by compare-and-swap, and operations are left to the thread at the matching",
     }
 }
 
 choice! {
-    /// Who runs an operation on a VNI (Amer et al., ICS 2019).
+    /// Which thread runs an operation on a VNI (Amer et al., ICS 2019).
     Execution, "execution" {
-        Caller = "caller": "the calling thread, inside the section",
+        Caller = "caller": "the calling thread, inside the critical section",
         CSync = "csync": "the first thread in the queue runs the operations that wait behind it (DSM-Synch)",
         LockQ = "lockq": "the calling thread if the lock is free; otherwise it posts the operation for the lock's holder",
-        Offload = "offload": "a thread for it, which also looks for messages while nobody calls MPI",
+        Offload = "offload": "a dedicated thread, which also polls for messages while no thread calls MPI",
     }
 }
 
@@ -129,7 +129,7 @@ choice! {
 choice! {
     /// Where requests come from (Balaji et al., IJHPCA 2010, section 5.3).
     RequestPool, "request pool" {
-        Shared = "shared": "one pool behind a section of its own",
+        Shared = "shared": "one pool with a critical section",
         ThreadLocal = "thread-local": "a cache for each thread, filled 128 at a time from a common store",
     }
 }
@@ -137,7 +137,7 @@ choice! {
 choice! {
     /// How references to objects are counted (Balaji et al., IJHPCA 2010, section 5.3).
     ReferenceCounts, "reference counting" {
-        Locked = "locked": "by additions inside a section, one for each kind of object",
+        Locked = "locked": "by additions inside a critical section, one for each kind of object",
         Atomic = "atomic": "by atomic additions",
     }
 }

@@ -1,4 +1,4 @@
-//! Combinations of parts for tests: few of them, but with every pair of values that makes sense together.
+//! Combinations of parts for tests: few, but with every pair of values that makes sense together.
 
 use super::model::Model;
 use super::part::{PARTS, Part};
@@ -7,15 +7,15 @@ use std::collections::BTreeSet;
 /// A part's value: the index of the part, and of the value among its [`Part::examples`].
 type Choice = (usize, usize);
 
-/// How many random combinations are looked at for each that is taken.
+/// The number of random combinations that are tried for each that is taken.
 const CANDIDATES: usize = 64;
 
-/// How many rounds may bring nothing new before the search ends: what is missing then makes no sense
-/// together.
+/// The number of rounds without anything new after which the search ends: the missing pairs then make no sense together.
 const FRUITLESS: usize = 64;
 
-/// Combinations, each as environment variables with their values, that have every pair of values of different
-/// parts that some sensible model has. A part may also be left out. `seed` makes others of the same kind.
+/// Combinations, each as environment variables with their values, which together contain every pair of values of different
+/// parts that some sensible model has. A part may also be left out. `seed` chooses other combinations with the same
+/// property.
 #[must_use]
 pub fn pairwise(seed: u64) -> Vec<Vec<(&'static str, &'static str)>> {
     let examples: Vec<_> = PARTS.iter().map(|part| (part.examples)()).collect();
@@ -44,7 +44,7 @@ fn pairs(choices: &[Choice]) -> impl Iterator<Item = (Choice, Choice)> {
     choices.iter().enumerate().flat_map(|(at, one)| choices[at..].iter().map(|other| (*one, *other)))
 }
 
-/// Numbers that only have to differ (SplitMix64).
+/// Numbers that only need to differ (SplitMix64).
 struct Random(u64);
 
 impl Random {
@@ -55,11 +55,11 @@ impl Random {
         ((mixed ^ mixed >> 31) % bound as u64) as usize
     }
 
-    /// A combination that makes sense, if this attempt brings one.
+    /// A combination that makes sense, if this attempt finds one.
     fn combination(&mut self, examples: &[Vec<&'static str>]) -> Option<Vec<Choice>> {
         let mut choices = Vec::new();
         for (part, values) in examples.iter().enumerate() {
-            // One more than there are: the part is left out.
+            // One more than there are values: the last one leaves the part out.
             let value = self.below(values.len() + 1);
             if value < values.len() {
                 choices.push((part, value));

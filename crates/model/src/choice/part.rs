@@ -7,14 +7,14 @@ use super::options::{
 };
 use super::threshold::CollectThreshold;
 
-/// What the values of a variable are.
+/// The form of a variable's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Values {
-    /// Those names that it says are allowed, with commas between them.
+    /// The allowed names, with commas between them.
     Names,
     /// Numbers.
     Numbers,
-    /// Text of its own form.
+    /// Text in a form that the part defines.
     Text,
 }
 
@@ -27,19 +27,19 @@ pub struct Part {
     pub variable: &'static str,
     /// What it means.
     pub meaning: &'static str,
-    /// What its values are.
+    /// The form of its values.
     pub values: Values,
-    /// What may be given, for a sentence.
+    /// The allowed values, for a sentence.
     pub allowed: fn() -> String,
-    /// Some of the values that may be given, to try them in combination with others.
+    /// Some allowed values, to try them in combination with others.
     pub examples: fn() -> Vec<&'static str>,
-    /// What a model has.
+    /// The value in a model.
     pub get: fn(&Model) -> String,
-    /// Gives a model another value, or says why not.
+    /// Sets the value in a model, or returns why not.
     pub set: fn(&mut Model, &str) -> Result<(), String>,
 }
 
-/// A part that is one of a few names.
+/// Makes a part that is one of a few names.
 macro_rules! option {
     ($name:literal, $variable:literal, $choice:ident, $field:ident, $meaning:literal) => {
         option!($name, $variable, $choice, $field, $meaning, Names)
@@ -61,7 +61,7 @@ macro_rules! option {
     };
 }
 
-/// A part that is a number, from some least one on.
+/// Makes a part that is a number, from a smallest one on.
 macro_rules! number {
     ($name:literal, $variable:literal, $field:ident, $least:literal, $meaning:literal) => {
         Part {
@@ -85,19 +85,25 @@ macro_rules! number {
 
 /// Every part, in the order of the papers.
 pub const PARTS: &[Part] = &[
-    option!("granularity", "HEDDLE_GRANULARITY", Granularity, granularity, "which section guards an object"),
+    option!(
+        "granularity",
+        "HEDDLE_GRANULARITY",
+        Granularity,
+        granularity,
+        "which critical section guards an object"
+    ),
     option!(
         "arbitration",
         "HEDDLE_ARBITRATION",
         Arbitration,
         arbitration,
-        "who enters a contended section next",
+        "which thread enters a contended critical section next",
         Text
     ),
     Part {
         name: "bias",
         variable: "HEDDLE_BIAS",
-        meaning: "whether a section costs nearly nothing as long as one thread alone uses it",
+        meaning: "whether a critical section costs nearly nothing while only one thread uses it",
         values: Values::Names,
         allowed: || "on, off".to_owned(),
         examples: || vec!["on", "off"],
@@ -111,7 +117,7 @@ pub const PARTS: &[Part] = &[
             Ok(())
         },
     },
-    option!("execution", "HEDDLE_EXECUTION", Execution, execution, "who runs an operation"),
+    option!("execution", "HEDDLE_EXECUTION", Execution, execution, "which thread runs an operation"),
     option!(
         "offload threads",
         "HEDDLE_OFFLOAD_THREADS",
@@ -138,7 +144,7 @@ pub const PARTS: &[Part] = &[
         "HEDDLE_COLLECT_THRESHOLD",
         CollectThreshold,
         collect_threshold,
-        "how many more freed objects there are before they are collected",
+        "how many more freed objects start a collection",
         Text
     ),
     option!("request pool", "HEDDLE_REQUEST_POOL", RequestPool, request_pool, "where requests come from"),
@@ -154,28 +160,28 @@ pub const PARTS: &[Part] = &[
         "HEDDLE_COHORT_THRESHOLD",
         cohort_threshold,
         1,
-        "how many times in a row threads near each other pass a section on before others get it, under hmcs"
+        "how many times in a row threads near each other pass a critical section on before others get it, under hmcs"
     ),
     number!(
         "low bound",
         "HEDDLE_LOW_BOUND",
         low_bound,
         1,
-        "how many threads that issue operations may pass one that waits for progress, under p-X-Y"
+        "how many issuing threads may pass a waiting thread, under p-X-Y"
     ),
     number!(
         "combining limit",
         "HEDDLE_COMBINING_LIMIT",
         combining_limit,
         1,
-        "how many operations of others a thread runs before it hands the section on, under csync and lockq"
+        "how many operations of others a thread runs before it hands the critical section on, under csync and lockq"
     ),
     number!(
         "post tries",
         "HEDDLE_POST_TRIES",
         post_tries,
         0,
-        "how many times a thread that finds a section taken yields and tries again before it posts its operation, under lockq"
+        "how many times a thread that finds a critical section taken yields and tries again before it posts its operation, under lockq"
     ),
     number!(
         "test patience",

@@ -1,9 +1,9 @@
-//! When freed objects are collected.
+//! The number of freed objects that starts a collection.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// How many freed objects there must be more than the last collection left, for the next one.
+/// How many more freed objects there must be than the last collection left, to start the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CollectThreshold {
     /// Enough to make a collection worth its work: the number grows with the requests to visit, and with the
@@ -14,7 +14,7 @@ pub enum CollectThreshold {
 }
 
 impl CollectThreshold {
-    /// What may be given, for a sentence.
+    /// The allowed values, for a sentence.
     pub fn names() -> String {
         format!("adaptive, or a number from 1 to {}", u32::MAX)
     }
@@ -35,11 +35,11 @@ impl fmt::Display for CollectThreshold {
     }
 }
 
-/// What stands for no threshold.
+/// The error for text that is no threshold.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("\"{text}\" is no threshold: {} is wanted", CollectThreshold::names())]
 pub struct UnknownThreshold {
-    /// What was asked for.
+    /// The text that was asked for.
     pub text: String,
 }
 

@@ -1,4 +1,4 @@
-//! A thread's counts.
+//! The counts of one thread.
 
 use super::counted::{Entry, Event};
 use super::section::Section;
@@ -6,12 +6,12 @@ use heddle_platform::atomic::{AtomicU64, Ordering};
 use std::mem::offset_of;
 use std::ptr;
 
-/// A number that one thread adds to and anybody reads.
+/// A number that one thread adds to and any thread reads.
 #[derive(Debug)]
 pub(super) struct Count(AtomicU64);
 
 impl Count {
-    /// Adds: a load and a store, since nobody else writes.
+    /// Adds: a load and a store, since no other thread writes.
     #[inline(always)]
     pub(super) fn add(&self, number: u64) {
         self.0.store(self.get().wrapping_add(number), Ordering::Relaxed);
@@ -22,19 +22,19 @@ impl Count {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Moves what was counted to `sum`.
+    /// Moves the count to `sum`.
     fn move_to(&self, sum: &Count) {
         sum.add(self.get());
         self.0.store(0, Ordering::Relaxed);
     }
 }
 
-/// The counts of one section: a line.
+/// The counts of one critical section: a cache line.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Line([Count; Entry::COUNT]);
 
-/// A thread's counts. Aligned to two lines, since processors fetch them in pairs.
+/// The counts of a thread, aligned to two lines, since processors fetch them in pairs.
 #[derive(Debug)]
 #[repr(C, align(128))]
 pub(super) struct Block {
@@ -55,21 +55,21 @@ impl Block {
         &self.events[event as usize]
     }
 
-    /// Where the counts of a section lie, in bytes.
+    /// The offset in bytes of the counts of a critical section.
     pub(super) fn offset_of(section: Section) -> u32 {
         (offset_of!(Block, sections) + section.index() * size_of::<Line>()) as u32
     }
 
-    /// A count of the section whose counts lie at that offset.
+    /// A count of the critical section whose counts lie at that offset.
     ///
     /// # Safety
     ///
     /// `offset` came from [`offset_of`](Self::offset_of).
     #[inline(always)]
     pub(super) unsafe fn entry(&self, offset: u32, entry: Entry) -> &Count {
-        // SAFETY: there lies a line of this block, by the caller's promise.
+        // SAFETY: a line of this block lies there, by the caller's promise.
         let line = unsafe { ptr::from_ref(self).byte_add(offset as usize) }.cast::<Line>();
-        // SAFETY: a line of this block, which it lives as long as.
+        // SAFETY: it is a line of this block and lives as long.
         &unsafe { &*line }.0[entry as usize]
     }
 
@@ -77,7 +77,7 @@ impl Block {
         self.sections[section.index()].0[entry as usize].get()
     }
 
-    /// Moves everything to `sum`.
+    /// Moves all counts to `sum`.
     pub(super) fn move_to(&self, sum: &Block) {
         for (mine, sum) in self.events.iter().zip(&sum.events) {
             mine.move_to(sum);

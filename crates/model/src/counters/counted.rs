@@ -1,23 +1,23 @@
-//! What is counted.
+//! The names of the counts.
 
-/// What is counted of a section.
+/// The counts of a critical section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Entry {
-    /// Entered to issue an operation.
+    /// Entries to issue an operation.
     Main,
-    /// Entered to wait for one.
+    /// Entries to wait for an operation.
     Progress,
-    /// Of the former, those that only looked.
+    /// Entries on the main path that only polled.
     Fruitless,
-    /// Of those for progress, those that completed something.
+    /// Entries on the progress path that completed something.
     Productive,
-    /// Entered after it had been found taken.
+    /// Entries after the section had been found taken.
     Contended,
-    /// Found taken by a thread that then went away.
+    /// Tries that found the section taken, after which the thread went away.
     Refused,
-    /// Ticks that threads waited after they found it taken.
+    /// The ticks that threads waited after they found it taken.
     Waited,
-    /// Operations that this thread has run for others.
+    /// The operations that this thread has run for others.
     ForOthers,
 }
 
@@ -25,7 +25,7 @@ impl Entry {
     pub(super) const COUNT: usize = 8;
 }
 
-/// What is counted beside sections.
+/// Events that are counted outside of critical sections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// A request was taken from the pool.
@@ -36,11 +36,11 @@ pub enum Event {
     Unexpected,
     /// Such a message was taken by a receive.
     UnexpectedTaken,
-    /// An element was looked at in matching.
+    /// Matching has compared one element.
     MatchingStep,
     /// A garbage collection has run.
     Collection,
-    /// Something was done that makes the call that does it productive.
+    /// Work that makes the present call productive.
     Work,
 }
 

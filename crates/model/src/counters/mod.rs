@@ -1,22 +1,21 @@
-//! Counters: what happens at the sections and to messages, always on.
+//! Counters of critical sections and messages, always on.
 //!
-//! Every thread counts in a block of its own (`block`): a load, an addition and a store to lines that nobody
-//! else writes. A reader sums over the blocks, at any time; sums of a running program are of slightly
-//! different moments, those of a stopped one are exact. The block of a thread that ends is added to a sum of
-//! those that have ended, and serves the next thread that begins: threads that come and go by the thousand
-//! leave nothing behind.
+//! Every thread counts in a separate block (`block`): a load, an addition and a store to lines that no other thread writes.
+//! A reader sums over the blocks, at any time; sums of a running program are of slightly different moments, those of a
+//! stopped one are exact. When a thread ends, its block is added to a sum for ended threads and serves the next thread that
+//! begins: threads that come and go by the thousand leave nothing behind.
 //!
-//! A section's counts stand in a line of their own in each block. Entering it without contention is one
-//! increment there; no clock is read. Only a thread that has found the section taken reads a clock.
+//! The counts of a critical section lie in a separate line of each block. Entering it without contention is one increment
+//! there; no clock is read. Only a thread that has found the section taken reads a clock.
 //!
 //! | | counted by |
 //! |---|---|
-//! | [`Entry`], for each [`Section`] | [`Row`], which sections carry with them |
-//! | [`Event`] | [`count`], wherever it happens |
+//! | [`Entry`], for each [`Section`] | [`Row`], which critical sections carry with them |
+//! | [`Event`] | [`count`], at each event |
 //!
-//! **Productive** is an acquisition that creates, completes or frees a request, or does all of that at once
-//! (Amer et al., TOPC 2019, section 3.2). On the main path nearly all are, so what is counted is those that
-//! are not ([`Entry::Fruitless`]).
+//! **Productive** is an acquisition that creates, completes or frees a request, or does all of that at once (Amer et al.,
+//! TOPC 2019, section 3.2). On the main path nearly all are, so the counter counts those that are not
+//! ([`Entry::Fruitless`]).
 
 mod block;
 mod counted;
@@ -38,26 +37,25 @@ pub fn count(event: Event, number: u64) {
     registry::mine().event(event).add(number);
 }
 
-/// The sums over all threads, those that have ended too.
+/// The sums over all threads, including those that have ended.
 pub fn totals() -> Totals {
     let mut totals = Totals::default();
     registry::for_each(|block| totals.add(block));
     totals
 }
 
-/// How many threads have counted something, and how many of them have not ended.
+/// The number of threads that have counted something, and the number of them that have not ended.
 pub fn threads() -> (u64, u64) {
     registry::threads()
 }
 
-/// How much [`Event::Work`] the calling thread has done.
+/// The amount of [`Event::Work`] that the calling thread has done.
 #[inline(always)]
 pub fn work_here() -> u64 {
     registry::mine().event(Event::Work).get()
 }
 
-/// How productive the calling thread's present call has been: any two moments that differ have work between
-/// them.
+/// How productive the calling thread's present call has been: if two results differ, work was done between them.
 #[inline]
 pub(crate) fn work() -> u64 {
     let mine: &Block = registry::mine();
@@ -72,7 +70,7 @@ mod tests {
     use std::sync::Barrier;
     use std::thread;
 
-    /// What came to a section while `during` ran. Tests run at once, so each has a section of its own.
+    /// The counts of a section while `during` ran. Tests run at once, so each uses a different section.
     fn counted(section: Section, during: impl FnOnce()) -> impl Fn(Entry) -> u64 {
         let before = totals().section(section);
         during();
@@ -122,7 +120,7 @@ mod tests {
             assert_eq!(count(Entry::Fruitless), 4000, "{name}");
             assert_eq!((count(Entry::Progress), count(Entry::Productive)), (4000, 4000), "{name}");
             assert!(count(Entry::Contended) <= 12_000, "{name}");
-            // Nobody serves these sections, so `offload` has a lock here, too: who waits runs its operation
+            // No thread serves these sections, so `offload` has a lock here, too: a waiting thread runs its operation
             // itself.
             let combined = matches!(model.execution, crate::Execution::CSync | crate::Execution::LockQ);
             assert_eq!(count(Entry::ForOthers), if combined { count(Entry::Contended) } else { 0 }, "{name}");
@@ -130,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn who_finds_a_section_taken_is_counted_and_timed() {
+    fn a_thread_that_finds_a_section_taken_is_counted_and_timed() {
         let model = Model::named("per-vni-mcs").expect("its name");
         let state = model.sections(true).guard_vni(62, ());
         let inside = Barrier::new(2);

@@ -1,19 +1,18 @@
-//! Whose block is whose.
+//! The assignment of blocks to threads.
 //!
 //! ```text
 //!   slot (8 bytes, thread-local)
-//!   null     the thread has not counted yet ---- open() ----> a block: one that nobody has, or a new one
-//!   pointer  its block                       ---- Closer ---> LATE, and the block is nobody's
+//!   null     the thread has not counted yet ---- open() ----> a block: a free one, or a new one
+//!   pointer  its block                       ---- Closer ---> LATE, and the block is free
 //! ```
 //!
 //! **Invariants.**
 //!
-//! 1. A block is in `live` of one thread, or in `free`, all zero. It is never given back to the system, so
-//!    pointers to it stay valid.
-//! 2. Blocks change hands under the lock of the registry, and sums are taken under it: nothing is counted
-//!    twice.
-//! 3. `ENDED` is written under that lock. `LATE` is everybody's that counts while it ends, when its block is
-//!    gone: two that do so at the same moment may lose a count there, never more.
+//! 1. A block is in `live` of one thread, or in `free`, all zero. It is never given back to the system, so pointers to it
+//!    stay valid.
+//! 2. Blocks change hands under the lock of the registry, and sums are taken under it: nothing is counted twice.
+//! 3. `ENDED` is written under that lock. All threads that count while they end, when they have no block any more, share
+//!    `LATE`: two that do so at the same moment may lose a count there, never more.
 
 use super::block::Block;
 use heddle_platform::fork;
@@ -43,7 +42,7 @@ fn registry() -> MutexGuard<'static, Registry> {
 #[inline(always)]
 pub(super) fn mine() -> &'static Block {
     let block = slot::get().cast::<Block>();
-    // SAFETY: null, or what `open` or `Closer` has stored: blocks stay for ever (invariant 1).
+    // SAFETY: null, or stored by `open` or `Closer`: blocks stay for ever (invariant 1).
     match unsafe { block.as_ref() } {
         Some(block) => block,
         None => open(),
@@ -61,7 +60,7 @@ fn open() -> &'static Block {
         registry.live.push(block);
         block
     } else {
-        // Its end can no longer be heard of.
+        // The thread's end cannot be observed any more.
         &LATE
     };
     slot::set(ptr::from_ref(block).cast_mut().cast());
@@ -78,7 +77,7 @@ thread_local! {
 impl Drop for Closer {
     fn drop(&mut self) {
         if fork::is_child() {
-            // Another thread may have had the lock at the fork.
+            // Another thread may have held the lock at the fork.
             return;
         }
         let mine = slot::get().cast::<Block>();
@@ -92,20 +91,20 @@ impl Drop for Closer {
     }
 }
 
-/// Shows every block to `look`; meanwhile no thread begins or ends.
-pub(super) fn for_each(mut look: impl FnMut(&Block)) {
+/// Calls `visit` for every block; meanwhile no thread begins or ends.
+pub(super) fn for_each(mut visit: impl FnMut(&Block)) {
     let registry = registry();
-    registry.live.iter().copied().chain([&ENDED, &LATE]).for_each(&mut look);
+    registry.live.iter().copied().chain([&ENDED, &LATE]).for_each(&mut visit);
 }
 
-/// How many threads have counted something, and how many of them have not ended.
+/// The number of threads that have counted something, and the number of them that have not ended.
 pub(super) fn threads() -> (u64, u64) {
     let registry = registry();
     let live = registry.live.len() as u64;
     (registry.ended + live, live)
 }
 
-/// How many blocks there are, with a thread or without.
+/// The number of blocks, with a thread or without.
 #[cfg(test)]
 pub(super) fn blocks() -> usize {
     let registry = registry();

@@ -1,4 +1,4 @@
-//! A section's place in the blocks of all threads, and how what happens there is counted.
+//! The place of a critical section in the blocks of all threads, and how its entries are counted.
 
 use super::block::{Block, Count};
 use super::counted::{Entry, Event};
@@ -7,10 +7,10 @@ use super::section::Section;
 use crate::path::Path;
 use heddle_platform::clock;
 
-/// Where a section is counted.
+/// The place where a critical section is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
-    /// Where the section's line lies in a block, in bytes: an invariant.
+    /// The offset of the section's line in a block, in bytes: an invariant.
     offset: u32,
     what: What,
 }
@@ -19,28 +19,27 @@ pub struct Row {
 enum What {
     /// Entries.
     Entries,
-    /// Work alone: the section is that of the whole call.
+    /// Work alone: the critical section is that of the whole call.
     Work,
-    /// Nothing, since there are no sections.
+    /// Nothing, since there are no critical sections.
     Nothing,
 }
 
-/// One in `SAMPLED` operations that may be combined is timed: reading a clock for each would cost more than
-/// the operation.
+/// One in `SAMPLED` operations that may be combined is timed: reading a clock for each would cost more than the operation.
 const SAMPLED: u64 = 64;
 
 impl Row {
-    /// Where the entries of `section` are counted.
+    /// The place where the entries of `section` are counted.
     pub fn of(section: Section) -> Row {
         Row { offset: Block::offset_of(section), what: What::Entries }
     }
 
-    /// Of state that the section of the whole call guards.
+    /// The place for state that the critical section of the whole call guards.
     pub fn within_call() -> Row {
         Row { offset: Block::offset_of(Section::Call), what: What::Work }
     }
 
-    /// Of state that no section guards.
+    /// The place for state that no critical section guards.
     pub fn without_section() -> Row {
         Row { offset: Block::offset_of(Section::Call), what: What::Nothing }
     }
@@ -51,7 +50,7 @@ impl Row {
         unsafe { registry::mine().entry(self.offset, entry) }
     }
 
-    /// The calling thread has entered.
+    /// Counts that the calling thread has entered on `path`.
     #[inline(always)]
     pub(crate) fn entered(self, path: Path) {
         let entry = match path {
@@ -61,7 +60,7 @@ impl Row {
         self.count(entry).add(1);
     }
 
-    /// The calling thread has only looked, on the main path.
+    /// Counts that the calling thread has only polled, on the main path.
     #[inline]
     pub(crate) fn only_looked(self) {
         if self.what == What::Entries {
@@ -69,13 +68,13 @@ impl Row {
         }
     }
 
-    /// The calling thread has found the section taken, and goes away.
+    /// Counts that the calling thread has found the critical section taken, and goes away.
     #[cold]
     pub(crate) fn refused(self) {
         self.count(Entry::Refused).add(1);
     }
 
-    /// Enters by `attempt`, or by `wait`, which is then timed.
+    /// Enters by `attempt`, or else by `wait`, which is then timed.
     #[inline(always)]
     pub(crate) fn contend<T>(self, attempt: impl FnOnce() -> Option<T>, wait: impl FnOnce() -> T) -> T {
         match attempt() {
@@ -84,7 +83,7 @@ impl Row {
         }
     }
 
-    /// Enters by `wait` a section that was found taken.
+    /// Enters, by `wait`, a critical section that was found taken.
     #[inline(never)]
     pub(crate) fn timed<T>(self, wait: impl FnOnce() -> T) -> T {
         let since = clock::ticks();
@@ -95,8 +94,8 @@ impl Row {
         entered
     }
 
-    /// Runs `combined`, which runs an operation given to it, or has another thread run it and waits for that;
-    /// then it says so.
+    /// Runs `combined`, which runs an operation given to it, or has another thread run it and waits for that; `combined`
+    /// returns which of the two happened.
     #[inline(always)]
     pub(crate) fn combine<R>(self, combined: impl FnOnce(&mut bool) -> R) -> R {
         let timed = self.count(Entry::Main).get().is_multiple_of(SAMPLED);
@@ -112,13 +111,13 @@ impl Row {
         result
     }
 
-    /// The calling thread has run an operation of another one.
+    /// Counts that the calling thread has run an operation of another thread.
     #[inline]
     pub(crate) fn ran_for_another(self) {
         self.count(Entry::ForOthers).add(1);
     }
 
-    /// What the calling thread has just done on the progress path has completed an operation.
+    /// Counts that the last entry of the calling thread, on the progress path, has completed an operation.
     #[inline]
     pub fn completed_something(self) {
         match self.what {
@@ -128,8 +127,8 @@ impl Row {
         }
     }
 
-    /// The calling thread has entered `times` times for progress, uncounted; `completed` says whether the
-    /// last entry completed an operation.
+    /// Counts `times` entries of the calling thread for progress; `completed` says whether the last entry completed an
+    /// operation.
     #[inline(always)]
     pub(crate) fn looked(self, times: u32, completed: bool) {
         match self.what {
@@ -142,7 +141,7 @@ impl Row {
         }
     }
 
-    /// An operation was issued in state that has no section of its own.
+    /// Counts that an operation was issued in state without a separate critical section.
     #[inline]
     pub(crate) fn issued_without_section(self, path: Path) {
         if self.what == What::Work && path == Path::Main {
@@ -150,8 +149,8 @@ impl Row {
         }
     }
 
-    /// The calling thread leaves the section of its call, entered on `path`; `worked` says whether it did
-    /// anything.
+    /// Counts that the calling thread leaves the critical section of its call, entered on `path`; `worked` says whether it
+    /// did anything.
     pub(crate) fn left_call(self, path: Path, worked: bool) {
         match (path, worked) {
             (Path::Progress, true) => self.count(Entry::Productive).add(1),

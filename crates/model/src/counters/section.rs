@@ -1,32 +1,32 @@
-//! The sections that are counted apart.
+//! The critical sections that are counted separately.
 
-/// The most VNIs that a process may have.
+/// The largest number of VNIs that a process may have.
 pub const MOST_VNIS: usize = 64;
 
-/// A section, or all sections of a kind.
+/// A critical section, or all of a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Section {
-    /// That of every call, under `global`.
+    /// The one around every call, under `global`.
     Call,
-    /// That of all shared state, under `brief-global`.
+    /// The one for all shared state, under `brief-global`.
     Process,
     /// The store of requests.
     RequestPool,
     /// Reference counts of objects.
     ReferenceCounts,
-    /// The rings that are read, of any VNI, under `per-object` and `lock-free`, as the next three.
+    /// The rings that are read, of any VNI, under `per-object` and `lock-free`; so are the next three.
     Arrivals,
     /// The matching of any context.
     Matching,
-    /// What is kept of large messages.
+    /// The state of rendezvous.
     LargeMessages,
-    /// The way to any peer.
+    /// The channel to any peer.
     Channel,
     /// A VNI, by its number, which is below [`MOST_VNIS`].
     Vni(usize),
 }
 
-/// Those before the VNIs.
+/// The kinds that come before the VNIs.
 const KINDS: [Section; 8] = [
     Section::Call,
     Section::Process,
@@ -41,7 +41,7 @@ const KINDS: [Section; 8] = [
 impl Section {
     pub(super) const COUNT: usize = KINDS.len() + MOST_VNIS;
 
-    /// Every section.
+    /// Every critical section.
     pub fn all() -> impl Iterator<Item = Section> {
         KINDS.into_iter().chain((0..MOST_VNIS).map(Section::Vni))
     }
@@ -61,7 +61,7 @@ impl Section {
         }
     }
 
-    /// What it is called in tables and in names of variables.
+    /// Its name in tables and in the names of variables.
     pub fn name(self) -> &'static str {
         match self {
             Section::Call => "call",

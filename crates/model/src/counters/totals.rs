@@ -6,29 +6,29 @@ use super::section::{MOST_VNIS, Section};
 use heddle_platform::clock;
 use std::ops::AddAssign;
 
-/// What was counted of a section, or of several.
+/// The counts of a critical section, or of several.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SectionTotals {
     entries: [u64; Entry::COUNT],
 }
 
 impl SectionTotals {
-    /// One of the counts as it is.
+    /// One of the counts, unchanged.
     pub fn count(&self, entry: Entry) -> u64 {
         self.entries[entry as usize]
     }
 
-    /// How often it was entered.
+    /// The number of entries.
     pub fn acquisitions(&self) -> u64 {
         self.count(Entry::Main) + self.count(Entry::Progress)
     }
 
-    /// Of the entries on the main path, those that created, completed or freed a request.
+    /// The number of entries on the main path that created, completed or freed a request.
     pub fn productive_main(&self) -> u64 {
         self.count(Entry::Main).saturating_sub(self.count(Entry::Fruitless))
     }
 
-    /// How long threads waited after they found it taken.
+    /// The time that threads waited after they found it taken.
     pub fn waited_ns(&self) -> u64 {
         clock::ticks_to_ns(self.count(Entry::Waited))
     }
@@ -42,7 +42,7 @@ impl AddAssign for SectionTotals {
     }
 }
 
-/// What was counted, by all threads.
+/// The counts of all threads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Totals {
     events: [u64; Event::COUNT],
@@ -75,22 +75,22 @@ impl Totals {
         }
     }
 
-    /// How often something has happened.
+    /// The number of times that something has happened.
     pub fn events(&self, event: Event) -> u64 {
         self.events[event as usize]
     }
 
-    /// What was counted of a section.
+    /// The counts of a critical section.
     pub fn section(&self, section: Section) -> SectionTotals {
         self.sections[section.index()]
     }
 
-    /// Of all sections together.
+    /// The counts of all critical sections together.
     pub fn all_sections(&self) -> SectionTotals {
         self.sum(Section::all())
     }
 
-    /// Of all VNIs' sections together.
+    /// The counts of all VNIs' critical sections together.
     pub fn all_vnis(&self) -> SectionTotals {
         self.sum((0..MOST_VNIS).map(Section::Vni))
     }
@@ -101,12 +101,12 @@ impl Totals {
         sum
     }
 
-    /// How many messages wait for their receives.
+    /// The number of messages that wait for their receives.
     pub fn waiting_messages(&self) -> u64 {
         self.events(Event::Unexpected).saturating_sub(self.events(Event::UnexpectedTaken))
     }
 
-    /// How many requests exist.
+    /// The number of requests that exist.
     pub fn live_requests(&self) -> u64 {
         // The sums are of slightly different moments.
         self.events(Event::RequestTaken).saturating_sub(self.events(Event::RequestReleased))

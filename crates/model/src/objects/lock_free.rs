@@ -1,19 +1,17 @@
-//! Sections that nobody waits for, where an operation can be left to whoever is inside: granularity
-//! `lock-free`.
+//! Critical sections for which no small message waits, because a thread can leave its operation to the thread inside:
+//! granularity `lock-free`.
 //!
-//! Objects that are found by a key (the matching) are [`Delegated`]: a thread that finds one taken leaves its
-//! operation there and goes on; whoever is inside runs it before it leaves. Only a caller that needs an
-//! answer waits: a probe, a cancellation. Objects that no small message needs have locks as under
-//! [`Parted`](crate::Parted): the rings that are read, where who looks only tries; large messages; what waits
-//! for room in a ring. The ring to a peer itself is in no section: the transport lets many threads send
-//! through it at once.
+//! Objects that are found by a key (the matching) are [`Delegated`]: a thread that finds one taken leaves its operation
+//! there and goes on; the thread inside runs it before it leaves. Only a caller that needs an answer waits: a probe, a
+//! cancellation. Objects that no small message needs have locks as under [`Parted`](crate::Parted): the rings that are read,
+//! whose readers only try the lock; rendezvous; and the backlogs of messages without room in a ring. The ring to a peer
+//! itself is in no critical section: the transport lets many threads send through it at once.
 //!
-//! What is not in here: the common stores of requests and of queue nodes, with which a thread exchanges a
-//! batch of 128 under a lock, once in 128 operations.
+//! Not in here are the common stores of requests and of queue nodes, with which a thread exchanges a batch of 128 under a
+//! lock, once in 128 operations.
 //!
-//! A thread runs at most a limited number of others' operations (the combining limit) and leaves the rest
-//! behind. It tells the engine, which wakes sleeping threads; each poll for progress goes on with the rest
-//! ([`Sectioning::serve_left`]).
+//! A thread runs at most a limited number of others' operations (the combining limit) and leaves the rest behind. It tells
+//! the engine, which wakes sleeping threads; each poll for progress goes on with the rest ([`Sectioning::serve_left`]).
 
 use super::object::{Object, SectionOf, Sectioning};
 use super::order::Entered;
@@ -28,26 +26,26 @@ use heddle_sync::{Delegated, WaitPolicy};
 use std::fmt::{self, Debug};
 use std::sync::Arc;
 
-/// Each object has a section, and nobody waits for one on the way of a small message.
+/// Each object has a critical section, and a small message waits for none.
 #[derive(Debug)]
 pub enum LockFree {}
 
-/// The section of an object whose operations are left to whoever is inside.
+/// The critical section of an object whose operations are left to the thread inside.
 pub struct LeftTo<T: 'static> {
     object: Delegated<T>,
     row: Row,
     left: Arc<Left>,
 }
 
-/// All such objects of a kind.
+/// All such objects of one kind.
 pub struct LeftToAll<T: 'static> {
     objects: Box<[LeftTo<T>]>,
     left: Arc<Left>,
 }
 
-/// What to do when operations are left behind.
+/// What happens when operations are left behind.
 struct Left {
-    /// Not 0 if some object may have such.
+    /// Not 0 if some object may have operations left behind.
     some: AtomicUsize,
     tell: Box<dyn Fn() + Send + Sync>,
 }
@@ -74,8 +72,8 @@ impl<T: Object> LeftTo<T> {
 
     #[cold]
     fn leave_rest(&self) {
-        // Release: pairs with the swap in serve(), which finds what was left, or leaves this for the next
-        // look.
+        // Release: pairs with the swap in serve(), which either sees the operations left behind, or leaves this mark for the
+        // next check.
         self.left.some.store(1, Ordering::Release);
         (self.left.tell)();
     }
@@ -175,16 +173,16 @@ impl Sectioning for LockFree {
 
     #[inline]
     fn change(number: &AtomicUsize, by: isize) {
-        // Wraps for a negative change. Release: who finds nothing waiting comes after what has waited has
+        // Wraps for a negative change. Release: a thread that finds no waiting messages comes after the waiting ones have
         // left.
         number.fetch_add(by as usize, Ordering::Release);
     }
 }
 
-/// Runs what was left behind.
+/// Runs the operations that were left behind.
 #[cold]
 fn serve<T: Object>(shards: &LeftToAll<T>) -> bool {
-    // Before the look: who leaves something from now on says so again. AcqRel: pairs with the store in
+    // Before the check: a thread that leaves operations from now on marks it again. AcqRel: pairs with the store in
     // leave_rest().
     shards.left.some.swap(0, Ordering::AcqRel);
     let mut served = false;

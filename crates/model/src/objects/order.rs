@@ -1,4 +1,4 @@
-//! The check of the order of sections, in debug builds.
+//! The check of the order of critical sections, in debug builds.
 
 use super::object::Object;
 #[cfg(debug_assertions)]
@@ -6,11 +6,11 @@ use std::cell::Cell;
 
 #[cfg(debug_assertions)]
 thread_local! {
-    /// A bit for the level of each section that this thread is in.
+    /// A bit for the level of each critical section that this thread is in.
     static INSIDE: Cell<u32> = const { Cell::new(0) };
 }
 
-/// This thread is in a section, until this is dropped.
+/// Says that this thread is in a critical section, until it is dropped.
 pub(crate) struct Entered {
     #[cfg(debug_assertions)]
     before: u32,

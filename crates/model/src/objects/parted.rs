@@ -9,11 +9,11 @@ use heddle_platform::atomic::{AtomicUsize, Ordering};
 use heddle_platform::cell::UnsafeCell;
 use std::fmt::{self, Debug};
 
-/// Each object has a lock of its own.
+/// Each object has a separate lock.
 #[derive(Debug)]
 pub enum Parted {}
 
-/// The section of an object under [`Parted`], in cache lines of its own.
+/// The critical section of an object under [`Parted`], in separate cache lines.
 #[repr(align(128))]
 pub struct Locked<T> {
     lock: SectionLock,
@@ -43,7 +43,7 @@ impl<T: Object> SectionOf<T> for Locked<T> {
         let token = self.lock.enter(path, self.row);
         // SAFETY: the lock is held.
         let result = operation(unsafe { &mut *self.object.get() });
-        // SAFETY: entered above.
+        // SAFETY: this thread entered above and leaves once.
         unsafe { self.lock.leave(token) };
         result
     }
@@ -60,16 +60,16 @@ impl<T: Object> SectionOf<T> for Locked<T> {
         let _order = Entered::new::<T>();
         // SAFETY: the lock is held.
         let result = operation(unsafe { &mut *self.object.get() });
-        // SAFETY: entered above.
+        // SAFETY: this thread entered above and leaves once.
         unsafe { self.lock.leave(token) };
         Some(result)
     }
 }
 
-/// How many objects of a kind there are by key where each has a section: a power of two.
+/// The number of objects of a kind that are found by key, if each has a critical section: a power of two.
 pub(super) const SHARDS: usize = 64;
 
-/// The number of a key's object.
+/// The number of the object for a key.
 #[inline(always)]
 pub(super) fn shard_of(key: u64) -> usize {
     (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - SHARDS.trailing_zeros())) as usize

@@ -1,4 +1,4 @@
-//! No sections inside of a VNI: one thread at a time has all of it.
+//! No critical sections inside of a VNI: one thread at a time has all of it.
 
 use super::object::{Object, SectionOf, Sectioning};
 use super::order::Entered;
@@ -8,13 +8,13 @@ use heddle_platform::atomic::{AtomicUsize, Ordering};
 use heddle_platform::cell::UnsafeCell;
 use std::fmt::{self, Debug};
 
-/// Nothing inside of the VNI has a section: its own, or the call's, or the program's promise guards all of
+/// Nothing inside of the VNI has a critical section: that of the VNI or of the call, or the program's promise, guards all of
 /// it.
 #[derive(Debug)]
 pub enum Whole {}
 
-/// The section of an object to which one thread at a time can come, since the VNI is [`Whole`]. It is not
-/// `Sync`: shared references to it stay inside of what encloses it.
+/// The critical section of an object that only one thread at a time can reach, since the VNI is [`Whole`]. It is not `Sync`:
+/// shared references to it stay inside of the enclosing critical section.
 pub struct Enclosed<T>(UnsafeCell<T>);
 
 impl<T: Object> Debug for Enclosed<T> {
@@ -27,8 +27,8 @@ impl<T: Object> SectionOf<T> for Enclosed<T> {
     #[inline(always)]
     fn with<R>(&self, _path: Path, operation: impl FnOnce(&mut T) -> R) -> R {
         let _order = Entered::new::<T>();
-        // SAFETY: one thread at a time comes here, and by the order of the sections it has no other reference
-        // to the object.
+        // SAFETY: one thread at a time comes here, and by the order of the critical sections it has no other reference to
+        // the object.
         operation(unsafe { &mut *self.0.get() })
     }
 
@@ -64,7 +64,7 @@ impl Sectioning for Whole {
 
     #[inline(always)]
     fn change(number: &AtomicUsize, by: isize) {
-        // Relaxed, and a load and a store: one thread at a time writes it, and others ask for a hint.
+        // Relaxed, and a load and a store: one thread at a time writes it, and other threads need only a hint.
         number.store(number.load(Ordering::Relaxed).wrapping_add_signed(by), Ordering::Relaxed);
     }
 }

@@ -10,7 +10,7 @@ use crate::choice::{Model, OffloadThreads};
 use crate::counters::Row;
 use crate::path::Path;
 use heddle_sync::combining::offload::{self, Served, Waker};
-use heddle_sync::roster::{Look, Up};
+use heddle_sync::roster::{Check, Up};
 use heddle_sync::{Doorbell, Native, Roster, WaitPolicy};
 use std::fmt;
 use std::sync::Arc;
@@ -63,8 +63,8 @@ impl Service {
     }
 
     /// Sleeps, as that thread: see [`Roster::sleep`].
-    pub fn sleep(&self, thread: usize, longest: Option<Duration>, look: impl FnOnce(Look) -> bool) -> Up {
-        self.roster.sleep(thread, (*self.door).as_ref(), longest, look)
+    pub fn sleep(&self, thread: usize, longest: Option<Duration>, check: impl FnOnce(Check) -> bool) -> Up {
+        self.roster.sleep(thread, (*self.door).as_ref(), longest, check)
     }
 }
 

@@ -1,24 +1,23 @@
-//! A value whose operations are left to whoever is at it: nobody who can leave its operation ever waits.
+//! A value whose operations are left to the thread inside: a thread that can leave its operation never waits.
 //!
-//! **What it gives.** A caller that finds nobody at the value runs its operation itself, for two atomic
-//! instructions. One that finds somebody there posts the operation and goes away ([`post`](Delegated::post)):
-//! whoever is there runs it before leaving. So a thread that is stopped at the value stops nobody but those
-//! who need a result ([`run`](Delegated::run)).
+//! **What it gives.** A caller that finds no thread at the value runs its operation itself, for two atomic instructions. A
+//! caller that finds one there posts the operation and goes away ([`post`](Delegated::post)): the thread inside runs it
+//! before leaving. So a thread that is stopped at the value blocks only threads that need a result
+//! ([`run`](Delegated::run)).
 //!
-//! **Source.** Delegation as in LockQ (A. Amer et al., *Software combining to mitigate multithreaded MPI
-//! contention*, ICS 2019), over one word as in an actor's mailbox. [`LockQueue`](super::LockQueue) has its
-//! posters wait when too much is posted, so that none of them works for the others for ever. Here nobody
-//! waits: who has run `limit` operations of others leaves the rest behind and says so ([`Rest::Left`]);
-//! whoever posts next goes on with it, and the user sees to it that somebody looks
-//! ([`serve_left`](Delegated::serve_left)).
+//! **Source.** Delegation as in LockQ (A. Amer et al., *Software combining to mitigate multithreaded MPI contention*, ICS
+//! 2019), over one word as in an actor's mailbox. In [`LockQueue`](super::LockQueue) posters wait when too much is posted,
+//! so that no thread works for the others for ever. Here no thread waits: a thread that has run `limit` operations of others
+//! leaves the rest behind and says so ([`Rest::Left`]). The next thread that posts goes on with it, and the user sees to it
+//! that a thread checks ([`serve_left`](Delegated::serve_left)).
 //!
 //! | `state` | meaning |
 //! |---|---|
-//! | none | nobody is at the value, and nothing is posted |
-//! | `HELD` | somebody is |
-//! | `HELD`, `POSTED` | somebody is, and is to run what is posted before it leaves |
-//! | `POSTED` | nobody is, and something was left behind |
-//! | … and `ASLEEP` | somebody sleeps until the value is free |
+//! | none | no thread is at the value, and nothing is posted |
+//! | `HELD` | a thread is inside |
+//! | `HELD`, `POSTED` | a thread is inside, and will run what is posted before it leaves |
+//! | `POSTED` | no thread is inside, and operations were left behind |
+//! | … and `ASLEEP` | a thread sleeps until the value is free |
 //!
 //! ```text
 //!   post:   none -> HELD: run it, leave        otherwise chain it; set HELD, POSTED: HELD before? go away
@@ -27,24 +26,22 @@
 //!
 //! **Invariants.**
 //!
-//! 1. *Exclusion*: `guarded` is accessed only by the thread that set `HELD`, until it takes that away.
-//! 2. *Nothing is forgotten*: an operation is chained before `POSTED` is set. `HELD` is taken away while
-//!    `POSTED` is not set, by a compare-and-swap, or leaves `POSTED` behind; and `POSTED` is taken away
-//!    before the chain is taken. So between the end of a call of `post` and the operation's run, `HELD` or
-//!    `POSTED` is set.
-//! 3. *Order*: chained operations run in the order in which they were chained. One that was not chained runs
-//!    if the state was none, so that all whose `post` had returned are run (invariant 2), or after all that
-//!    were found chained.
-//! 4. *No lost wake-up*: who sleeps has set `ASLEEP` in the word on which it sleeps; who takes that away
-//!    wakes one, and who has slept sets it when it enters, since others may sleep.
+//! 1. *Exclusion*: only the thread that set `HELD` accesses `guarded`, until it clears it.
+//! 2. *Nothing is forgotten*: an operation is chained before `POSTED` is set. `HELD` is cleared while `POSTED` is not set,
+//!    by a compare-and-swap, or leaves `POSTED` behind; and `POSTED` is cleared before the chain is taken. So between the
+//!    end of a call of `post` and the operation's run, `HELD` or `POSTED` is set.
+//! 3. *Order*: chained operations run in the order in which they were chained. An operation that was not chained runs if the
+//!    state was none, so that all operations whose `post` had returned have run (invariant 2), or after all that were found
+//!    chained.
+//! 4. *No lost wake-up*: a sleeper has set `ASLEEP` in the word on which it sleeps. A thread that clears it wakes one
+//!    sleeper, and a thread that has slept sets it when it enters, since others may sleep.
 //!
-//! **Orderings.** Every change of `state` is a read-modify-write, so each stays in the release sequence of
-//! the earlier ones: who takes `HELD` away releases, who sets it acquires; who sets `POSTED` releases, who
-//! takes it away acquires.
+//! **Orderings.** Every change of `state` is a read-modify-write, so each stays in the release sequence of the earlier ones.
+//! Clearing `HELD` releases, setting it acquires; setting `POSTED` releases, clearing it acquires.
 //!
-//! **Fairness**: posted operations are first come, first served; one that waits for its result may be
-//! overtaken. **Cost**: free, as an uncontended lock; a post is a node from the thread's cache, a
-//! compare-and-swap and an atomic or.
+//! **Fairness**: posted operations are first come, first served; an operation that waits for its result may be overtaken.
+//! **Cost**: without contention that of an uncontended lock; a post is a node from the thread's cache, a compare-and-swap
+//! and an atomic or.
 
 use super::posted::{Posted, run_unattended};
 use super::request::Request;
@@ -63,13 +60,13 @@ const HELD: u32 = 1;
 const POSTED: u32 = 2;
 const ASLEEP: u32 = 4;
 
-/// What a thread left behind when it went away from the value.
-#[must_use = "what is left behind runs only when somebody comes"]
+/// What a thread left behind when it left the value.
+#[must_use = "what is left behind runs only when another thread comes"]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rest {
-    /// Nothing: all that was posted is run, or somebody else is at it.
+    /// Nothing: all posted operations have run, or another thread is inside.
     Nothing,
-    /// Operations that nobody runs until somebody calls again.
+    /// Operations that do not run until a thread calls again.
     Left,
 }
 
@@ -84,14 +81,14 @@ pub struct Delegated<T: 'static, P: Platform = Native> {
 
 struct Guarded<T: 'static, P: Platform> {
     value: T,
-    /// What was taken from `posted` and is not run yet, oldest first.
+    /// The operations that were taken from `posted` and have not run yet, oldest first.
     pending: *mut Request<P, T>,
 }
 
-// SAFETY: the value is accessed by one thread at a time (invariant 1), so it moves between threads but is
-// never shared; posted operations are Send.
+// SAFETY: one thread at a time accesses the value (invariant 1), so it moves between threads but is never shared; posted
+// operations are Send.
 unsafe impl<T: Send + 'static, P: Platform> Sync for Delegated<T, P> {}
-// SAFETY: whoever owns it owns the value and what is posted.
+// SAFETY: the owner of `self` owns the value and the posted operations.
 unsafe impl<T: Send + 'static, P: Platform> Send for Delegated<T, P> {}
 
 impl<T: 'static, P: Platform> fmt::Debug for Delegated<T, P> {
@@ -101,9 +98,8 @@ impl<T: 'static, P: Platform> fmt::Debug for Delegated<T, P> {
 }
 
 impl<T: 'static, P: Platform> Delegated<T, P> {
-    /// Puts `value` where operations are left. A thread runs at most `limit` of those of others before it
-    /// goes away (at least 1). Waiters wait by `policy`. Operations that are left when it is dropped are not
-    /// run.
+    /// Wraps `value`. A thread runs at most `limit` operations of others (at least 1) before it leaves. Waiters wait by
+    /// `policy`. Operations that are left when it is dropped do not run.
     #[must_use]
     pub fn new(value: T, limit: u32, policy: WaitPolicy) -> Self {
         let guarded = Guarded { value, pending: ptr::null_mut() };
@@ -116,7 +112,7 @@ impl<T: 'static, P: Platform> Delegated<T, P> {
         }
     }
 
-    /// Runs `operation` if nobody is at the value and nothing is left behind; never waits.
+    /// Runs `operation` if no thread is at the value and nothing is left behind; never waits.
     ///
     /// # Errors
     ///
@@ -126,8 +122,8 @@ impl<T: 'static, P: Platform> Delegated<T, P> {
         if self.try_enter() { Ok(self.run_inside(operation)) } else { Err(operation) }
     }
 
-    /// Runs `operation` behind what is posted; waits for that until the value is free. Not from inside an
-    /// operation.
+    /// Runs `operation` after the posted operations; for that it waits until the value is free. An operation must not call
+    /// it.
     #[inline]
     pub fn run<R>(&self, operation: impl FnOnce(&mut T) -> R) -> (R, Rest) {
         if !self.try_enter() {
@@ -136,8 +132,7 @@ impl<T: 'static, P: Platform> Delegated<T, P> {
         self.run_inside(operation)
     }
 
-    /// Runs `operation`, or leaves it to whoever is at the value; never waits. From inside an operation it
-    /// may be called.
+    /// Runs `operation`, or leaves it to the thread inside; never waits. An operation may call it.
     #[inline]
     pub fn post(&self, operation: impl FnOnce(&mut T) + Send + 'static) -> Rest {
         if self.try_enter() {
@@ -147,8 +142,8 @@ impl<T: 'static, P: Platform> Delegated<T, P> {
         self.leave_behind(operation)
     }
 
-    /// Runs `operation`, or leaves what `later` makes to whoever is at the value; never waits. Only one of
-    /// the two is called, with `given`; `later` also says what is to be returned.
+    /// Runs `operation`, or leaves the operation that `later` makes to the thread inside; never waits. Only one of the two
+    /// is called, with `given`; `later` also says what is to be returned.
     #[inline]
     pub fn run_or_post<C, R, L: FnOnce(&mut T) + Send + 'static>(
         &self,
@@ -163,36 +158,36 @@ impl<T: 'static, P: Platform> Delegated<T, P> {
         (result, self.leave_behind(operation))
     }
 
-    /// As [`post`](Self::post), when somebody is at the value or something is left there.
+    /// Posts an operation, because a thread is inside or something is left behind.
     #[inline(never)]
     fn leave_behind(&self, operation: impl FnOnce(&mut T) + Send + 'static) -> Rest {
         let request = Posted::<P, T, _>::new(operation).request();
         // SAFETY: alive until it has run, aligned as a frame, and new.
         let chained = unsafe { self.posted.push(request) };
         debug_assert!(chained.is_ok(), "the chain is never closed");
-        // Release: pairs with the Acquire in leave_called(), for the chained operation; Acquire: we may be
-        // inside now.
+        // Release: pairs with the Acquire in leave_called(), for the chained operation. Acquire: the caller may be inside
+        // now.
         let before = self.state.fetch_or(HELD | POSTED, Ordering::AcqRel);
         if before & HELD != 0 { Rest::Nothing } else { self.leave_called() }
     }
 
-    /// Whether something was left behind that nobody is at; outdated when it arrives.
+    /// Whether something was left behind while no thread is inside; it may be outdated at once.
     #[inline]
     #[must_use]
     pub fn is_left(&self) -> bool {
         self.state.load(Ordering::Relaxed) & (HELD | POSTED) == POSTED
     }
 
-    /// Goes on with what was left behind, if nobody else does; `None` if there is nothing to do.
+    /// Goes on with the operations left behind, if no other thread does; `None` if there is nothing to do.
     pub fn serve_left(&self) -> Option<Rest> {
         let seen = self.state.load(Ordering::Relaxed);
         let left = seen & (HELD | POSTED) == POSTED;
-        // Acquire: pairs with the Release of who left it.
+        // Acquire: pairs with the Release of the thread that left it.
         let enter = || self.state.compare_exchange(seen, seen | HELD, Ordering::Acquire, Ordering::Relaxed);
         (left && enter().is_ok()).then(|| self.leave_called())
     }
 
-    /// Whether nobody is at the value and nothing is posted; outdated when it arrives.
+    /// Whether no thread is inside and nothing is posted; it may be outdated at once.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.state.load(Ordering::Relaxed) == FREE && self.posted.is_empty()
@@ -200,11 +195,11 @@ impl<T: 'static, P: Platform> Delegated<T, P> {
 
     #[inline(always)]
     fn try_enter(&self) -> bool {
-        // Acquire: pairs with the Release of who was inside before.
+        // Acquire: pairs with the Release of the thread that was inside before.
         self.state.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// Waits until nobody is at the value, enters, and runs what is posted by then.
+    /// Waits until the value is free, enters, and runs what is posted by then.
     #[cold]
     fn enter_waiting(&self) {
         let mut waiter = Waiter::<P>::new(&self.policy, 1);
@@ -213,7 +208,7 @@ impl<T: 'static, P: Platform> Delegated<T, P> {
             let seen = self.state.load(Ordering::Relaxed);
             if seen & HELD == 0 {
                 let entered = seen | HELD | slept;
-                // Acquire: pairs with the Release of who was inside before.
+                // Acquire: pairs with the Release of the thread that was inside before.
                 if self.state.compare_exchange(seen, entered, Ordering::Acquire, Ordering::Relaxed).is_ok() {
                     break;
                 }
@@ -231,13 +226,13 @@ impl<T: 'static, P: Platform> Delegated<T, P> {
         self.serve_found();
     }
 
-    /// Runs what is posted now, all of it: what follows is of no concern to who has just come.
+    /// Runs everything that is posted now. It may ignore later posts, since this thread has only just come.
     fn serve_found(&self) {
         self.guarded(|guarded| {
             for chained in [mem::replace(&mut guarded.pending, ptr::null_mut()), self.posted.take()] {
                 let mut next = chained;
                 while let Some(request) = NonNull::new(next) {
-                    // SAFETY: taken by this thread, inside, or one before it, in order and each once.
+                    // SAFETY: this thread, or one inside before it, took it, in order and each once.
                     next = unsafe { Request::serve(request, &mut guarded.value) };
                 }
             }
@@ -256,14 +251,14 @@ impl<T: 'static, P: Platform> Delegated<T, P> {
     /// Inside: leaves, having run what is posted.
     #[inline(always)]
     fn leave(&self) -> Rest {
-        // Release: pairs with the Acquire of whoever enters next.
+        // Release: pairs with the Acquire of the thread that enters next.
         match self.state.compare_exchange(HELD, FREE, Ordering::Release, Ordering::Relaxed) {
             Ok(_) => Rest::Nothing,
             Err(_) => self.leave_called(),
         }
     }
 
-    /// Inside: as [`leave`](Self::leave), with something posted, or somebody asleep.
+    /// Inside: leaves while something is posted, or a thread sleeps.
     #[inline(never)]
     fn leave_called(&self) -> Rest {
         let mut left = self.limit;
@@ -272,7 +267,7 @@ impl<T: 'static, P: Platform> Delegated<T, P> {
             self.state.fetch_and(!POSTED, Ordering::Acquire);
             let all = self.serve(&mut left);
             if !all {
-                // Release: pairs with the Acquire of whoever enters next.
+                // Release: pairs with the Acquire of the thread that enters next.
                 let before = self.state.swap(POSTED, Ordering::Release);
                 self.wake_one(before);
                 return Rest::Left;
@@ -281,7 +276,7 @@ impl<T: 'static, P: Platform> Delegated<T, P> {
             else {
                 return Rest::Nothing;
             };
-            // Release: as above.
+            // Release: pairs with the Acquire of the thread that enters next.
             let leave = || self.state.compare_exchange(seen, FREE, Ordering::Release, Ordering::Relaxed);
             if seen & POSTED == 0 && leave().is_ok() {
                 self.wake_one(seen);
@@ -290,7 +285,7 @@ impl<T: 'static, P: Platform> Delegated<T, P> {
         }
     }
 
-    /// Inside: runs what is posted, as far as `left` goes; whether that was all.
+    /// Inside: runs posted operations, `left` at most; returns whether that was all.
     fn serve(&self, left: &mut u32) -> bool {
         self.guarded(|guarded| {
             loop {
@@ -302,25 +297,24 @@ impl<T: 'static, P: Platform> Delegated<T, P> {
                     return false;
                 }
                 *left -= 1;
-                // SAFETY: taken by this thread, inside, or one before it, in order and each once.
+                // SAFETY: this thread, or one inside before it, took it, in order and each once.
                 guarded.pending = unsafe { Request::serve(request, &mut guarded.value) };
             }
         })
     }
 
-    /// Wakes one who sleeps, if the state that was taken away says that somebody does.
+    /// Wakes one sleeper, if the state before the change says that there is one.
     fn wake_one(&self, before: u32) {
         if before & ASLEEP != 0 {
             P::wake(&self.state, 1, Scope::Process);
         }
     }
 
-    /// Gives `use_it` what is guarded. The caller is inside.
+    /// Gives `use_it` the guarded data. The caller is inside.
     #[inline(always)]
     fn guarded<R>(&self, use_it: impl FnOnce(&mut Guarded<T, P>) -> R) -> R {
         let access = self.guarded.access();
-        // SAFETY: the caller is inside (invariant 1), and nothing that `use_it` runs gets here without
-        // entering.
+        // SAFETY: the caller is inside (invariant 1), and no operation that `use_it` runs gets here without entering.
         use_it(unsafe { access.deref() })
     }
 }
@@ -329,7 +323,7 @@ impl<T: 'static, P: Platform> Delegated<T, P> {
 struct Inside<'a, T: 'static, P: Platform>(&'a Delegated<T, P>);
 
 impl<T: 'static, P: Platform> Drop for Inside<'_, T, P> {
-    /// Nobody would hear that something is left.
+    /// Leaves. After a panic no caller would learn that something is left, so nothing is left behind.
     fn drop(&mut self) {
         let mut rest = self.0.leave();
         while rest == Rest::Left {
@@ -349,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_who_posts_waits_for_who_is_stopped_inside() {
+    fn posting_threads_do_not_wait_for_a_stopped_thread_inside() {
         let (value, gate) = (log(2), Arc::new(Barrier::new(2)));
         let stopped = thread::spawn({
             let (value, gate) = (Arc::clone(&value), Arc::clone(&gate));
@@ -372,14 +366,15 @@ mod tests {
         assert_eq!(stopped.join().expect("goes on").1, Rest::Left);
         assert!(value.is_left() && value.try_run(|_| ()).is_err());
         assert_eq!(value.serve_left(), Some(Rest::Left));
-        // Who comes with an operation of its own goes on, up to the limit; who needs a result has all run.
+        // A thread that comes with its own operation goes on with the rest up to the limit; one that needs a result runs
+        // all.
         assert_eq!(value.post(|log| log.push(5)), Rest::Nothing);
         assert_eq!(value.run(|log| log.clone()), ((0..6).collect(), Rest::Nothing));
         assert!(value.is_idle());
     }
 
     #[test]
-    fn who_sleeps_until_it_is_free_is_woken() {
+    fn a_thread_that_sleeps_until_it_is_free_is_woken() {
         let value = Arc::new(Delegated::<u32>::new(0, 8, WaitPolicy::PARK_AT_ONCE));
         let threads: Vec<_> = (0..8)
             .map(|_| {

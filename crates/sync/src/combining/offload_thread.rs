@@ -1,4 +1,4 @@
-//! An [`Offload`] with a thread of its own, which ends with it.
+//! An [`Offload`] with a dedicated thread, which ends with it.
 
 use super::{Combining, Offload};
 use crate::WaitPolicy;
@@ -7,7 +7,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-/// A value that a dedicated thread serves. Its end waits until everything posted has been run.
+/// A value that a dedicated thread serves. Dropping it waits until all posted operations have run.
 #[derive(Debug)]
 pub struct OffloadThread<T: Send + 'static> {
     shared: Arc<Offload<T>>,
@@ -15,20 +15,20 @@ pub struct OffloadThread<T: Send + 'static> {
 }
 
 impl<T: Send + 'static> OffloadThread<T> {
-    /// Starts a thread of that name for `value`. Everybody waits by `policy`.
+    /// Starts a thread with that name for `value`. All threads wait by `policy`.
     ///
     /// # Errors
     ///
-    /// If the system has no thread to give.
+    /// If the system cannot start a thread.
     pub fn start(value: T, name: &str, policy: WaitPolicy) -> io::Result<Self> {
         Self::start_with_idle_work(value, name, policy, |_| false)
     }
 
-    /// As [`start`](Self::start), with work for when nothing is posted: see [`Offload::serve`].
+    /// Starts a thread with work for the time when nothing is posted: see [`Offload::serve`].
     ///
     /// # Errors
     ///
-    /// If the system has no thread to give.
+    /// If the system cannot start a thread.
     pub fn start_with_idle_work(
         value: T,
         name: &str,
@@ -72,8 +72,7 @@ impl<T: Send + 'static> Drop for OffloadThread<T> {
     fn drop(&mut self) {
         self.shared.close();
         let Some(thread) = self.thread.take() else { return };
-        // An operation may own the last handle; then this is the thread itself, which ends when it has served
-        // all.
+        // An operation may own the last handle; then this is the thread itself, which ends when it has served everything.
         if thread.thread().id() != thread::current().id() {
             // Only the idle work could have panicked, which the panic hook has reported.
             let _ = thread.join();

@@ -1,26 +1,26 @@
-//! What the owner of a request does while it waits: seldom looks whether it could run the request itself, and
-//! calls for service when it has waited for long.
+//! What the owner of a request does while it waits: it seldom tries to run the request itself, and calls for service when it
+//! has waited for long.
 //!
-//! A holder that comes again at once keeps the value in its own cache and is some ten times as fast as
-//! operations that change hands one by one. So those who wait let it go on, by being quiet: they look at
-//! lines of their own, and at the lock ever more seldom. After `forced_yield_ns` ([`WaitPolicy`]) they call,
-//! once; the holder then runs what everybody who waits has asked for, and stands back: it lets others be
+//! A holder that comes again at once keeps the value in its cache and is some ten times as fast as operations that change
+//! hands one by one. So waiting threads let it go on, by being quiet: they poll separate cache lines, and try the lock ever
+//! more seldom. After `forced_yield_ns` ([`WaitPolicy`]) they call, once. The holder then runs the operations of all waiting
+//! threads, and stands back: it lets others be first before it comes again.
 //! first before it comes again.
 
 use crate::waiting::wait::{WaitPolicy, Waiter};
 use heddle_platform::Platform;
 use std::marker::PhantomData;
 
-/// What an owner can do for itself while it waits.
+/// The actions of an owner while it waits.
 pub(crate) trait Meanwhile {
     /// Tries to get to the value, to run the request itself.
     fn attempt(&mut self);
-    /// Tells whoever is at the value that somebody has waited for long, and is to run what waits. Comes once,
+    /// Tells the thread at the value that a thread has waited for long, so that it runs the waiting operations. Comes once,
     /// before the first sleep at the latest.
     fn call(&mut self);
 }
 
-/// Nothing: somebody else runs the request.
+/// No action: another thread runs the request.
 pub(crate) struct OnlyWait;
 
 impl Meanwhile for OnlyWait {
@@ -32,40 +32,39 @@ impl Meanwhile for OnlyWait {
 #[derive(Clone, Copy)]
 pub(crate) struct Wait<'a> {
     pub(crate) policy: &'a WaitPolicy,
-    /// How many wait, about, the owner included.
+    /// The approximate number of waiting threads, the owner included.
     pub(crate) crowd: usize,
-    /// Whether others are to be first: no attempt before the first yield.
+    /// Whether others shall be first: no attempt before the first yield.
     pub(crate) stands_back: bool,
 }
 
-/// How many polls of a waiter that has called there are to one attempt.
+/// The number of polls for each attempt, of a waiter that has called.
 const POLLS_AN_ATTEMPT: u32 = 8;
 
-/// The first poll with an attempt, of those who come when others wait already. (Small in models, to be
-/// reached.)
+/// The first poll with an attempt, for a thread that comes when others wait already. (Small in models, so that they reach
+/// it.)
 const FIRST_OF_MANY: u32 = if cfg!(loom) { 2 } else { 16 };
 
-/// When an owner attempts to help itself. Every attempt takes the lock's line from its holder, so they become
-/// rarer as the wait becomes longer: whoever waits finds out late that the value is free, but at most twice
-/// as late.
-pub(crate) struct Looks<P: Platform> {
+/// Says when an owner attempts to help itself. Every attempt takes the lock's line from its holder, so attempts become rarer
+/// as the wait becomes longer: a waiting thread learns late that the value is free, but at most twice as late.
+pub(crate) struct AttemptTimes<P: Platform> {
     since: u64,
     patience: u64,
     polls: u32,
-    /// The poll before which there is no attempt.
+    /// There is no attempt before this poll.
     first: u32,
     called: bool,
     stands_back: bool,
     _platform: PhantomData<P>,
 }
 
-impl<P: Platform> Looks<P> {
+impl<P: Platform> AttemptTimes<P> {
     pub(crate) fn new(wait: Wait<'_>) -> Self {
         Self {
             since: P::ticks(),
             patience: P::ns_to_ticks(wait.policy.forced_yield_ns),
             polls: 0,
-            // One attempts for all who wait.
+            // When other threads wait already, one of them makes attempts for all.
             first: if wait.crowd > 1 { FIRST_OF_MANY } else { 1 },
             called: false,
             stands_back: wait.stands_back,

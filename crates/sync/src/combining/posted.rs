@@ -1,4 +1,4 @@
-//! An operation that nobody waits for, in memory that ends with it.
+//! An operation without a waiting thread, in memory that ends with it.
 
 use super::request::{Frame, Request};
 use crate::memory::node;
@@ -12,7 +12,7 @@ use std::ptr::NonNull;
 #[repr(C, align(128))]
 struct Block(MaybeUninit<[u8; node::BLOCK_BYTES]>);
 
-/// An operation that nobody will wait for, in memory of its own.
+/// An operation for whose result no thread will wait, in separate memory.
 pub(crate) struct Posted<P: Platform, T: 'static, F> {
     frame: NonNull<Frame<P, T, F, ()>>,
 }
@@ -24,7 +24,7 @@ impl<P: Platform, T: 'static, F: FnOnce(&mut T) + Send + 'static> Posted<P, T, F
             return Self { frame: NonNull::from(Box::leak(Box::new(frame))) };
         }
         let place = node::take::<P, _>(Block(MaybeUninit::uninit())).cast();
-        // SAFETY: large and aligned enough, and the caller's alone.
+        // SAFETY: large and aligned enough, and only the caller has it.
         unsafe { place.write(frame) };
         Self { frame: place }
     }
@@ -37,9 +37,9 @@ impl<P: Platform, T: 'static, F: FnOnce(&mut T) + Send + 'static> Posted<P, T, F
         self.frame.cast()
     }
 
-    /// Ends one that nobody found, and gives the operation back.
+    /// Ends an operation that no thread found, and returns it.
     pub(crate) fn into_operation(self) -> Option<F> {
-        // SAFETY: nobody found it.
+        // SAFETY: no thread found it.
         unsafe { Self::end(self.frame) }
     }
 
@@ -47,7 +47,7 @@ impl<P: Platform, T: 'static, F: FnOnce(&mut T) + Send + 'static> Posted<P, T, F
     ///
     /// # Safety
     ///
-    /// `place` is from [`new`](Self::new), alive and the caller's alone; it ends here.
+    /// `place` is from [`new`](Self::new), alive, and only the caller has it; it ends here.
     unsafe fn end(place: NonNull<Frame<P, T, F, ()>>) -> Option<F> {
         if !Self::FITS_BLOCK {
             // SAFETY: leaked by new() as this type, ended once.
@@ -61,7 +61,7 @@ impl<P: Platform, T: 'static, F: FnOnce(&mut T) + Send + 'static> Posted<P, T, F
     }
 
     unsafe fn execute(request: NonNull<Request<P, T>>, state: &mut T) {
-        // The memory goes back before the operation runs, which may take its time or post another.
+        // The memory goes back before the operation runs, since the operation may be long or post another.
         // SAFETY: request() made it from a frame of this type; it is run once.
         let operation = unsafe { Self::end(request.cast()) };
         if let Some(operation) = operation {
@@ -70,10 +70,10 @@ impl<P: Platform, T: 'static, F: FnOnce(&mut T) + Send + 'static> Posted<P, T, F
     }
 }
 
-/// Runs an operation that nobody waits for: a panic ends with it.
+/// Runs an operation for which no thread waits. A panic ends with it.
 pub(crate) fn run_unattended<T>(operation: impl FnOnce(&mut T), state: &mut T) {
     if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| operation(state))) {
-        // Its destructor may panic in its turn.
+        // Its destructor may panic as well.
         let _ = panic::catch_unwind(AssertUnwindSafe(move || drop(payload)));
     }
 }

@@ -1,13 +1,12 @@
-//! An operation on its way to whoever runs it, and the wait for its result.
+//! A posted operation, and the wait for its result.
 //!
-//! **What it gives.** [`Frame`] holds one operation: on the stack of the thread that waits for it, so that
-//! waiting allocates nothing, or ([`Posted`](super::posted)) in memory of its own that ends with the
-//! operation. [`Request`] is its first field, which does not know the operation's type: what combiners chain,
-//! run, and answer.
+//! **What it gives.** [`Frame`] holds one operation: on the stack of the thread that waits for it, so that waiting allocates
+//! nothing, or ([`Posted`](super::posted)) in separate memory that ends with the operation. [`Request`] is its first field,
+//! which does not know the operation's type. Combiners chain, run and answer requests.
 //!
 //! | `state` | meaning | left by |
 //! |---|---|---|
-//! | `UNATTENDED` | nobody waits; the memory ends when the operation has run | never |
+//! | `UNATTENDED` | no thread waits; the memory ends when the operation has run | never |
 //! | `WAITING` | the owner waits, perhaps asleep on this word | the combiner's store of `TOLD` |
 //! | `TOLD` | the verdict comes in a moment | the combiner's store of a verdict |
 //! | `LEAD` | the owner is to be the next combiner | the owner, or a combiner's `TOLD` |
@@ -15,22 +14,21 @@
 //!
 //! **Invariants.**
 //!
-//! 1. The operation and the result are the combiner's from the moment it found the request until it stores a
-//!    verdict, and the owner's before and after. Finding goes by the Release and Acquire of the list the
-//!    request is in, the verdict is Release and the owner's look Acquire.
-//! 2. After a verdict's store the combiner touches the request no more: the owner may have left, and its
-//!    stack with it. So the wake-up comes before the verdict, which is why there is `TOLD`.
-//! 3. *No lost wake-up.* The owner sets `parked`, passes `heavy`, and sleeps only while `state` is `WAITING`;
-//!    the combiner stores `TOLD`, passes `light`, and looks at `parked`. So either the combiner sees it and
-//!    wakes, or the owner sees `TOLD`. Waking costs a load of a line the combiner has anyway while nobody
-//!    sleeps.
-//! 4. An operation that panics is caught where it runs. The panic goes on in the thread that waits for the
-//!    result; of one that nobody waits for the panic hook's message is all that remains. Neither touches
-//!    other operations. The value stays as the operation left it: nothing is poisoned.
+//! 1. The operation and the result belong to the combiner from the moment it found the request until it stores a verdict,
+//!    and to the owner before and after. The Release and Acquire of the list that holds the request order the finding; the
+//!    verdict's store is Release and the owner's check Acquire.
+//! 2. After it stored a verdict the combiner does not touch the request: the owner may have left, and its stack with it. So
+//!    the wake-up comes before the verdict, which is why there is `TOLD`.
+//! 3. *No lost wake-up.* The owner sets `parked`, passes `heavy`, and sleeps only while `state` is `WAITING`; the combiner
+//!    stores `TOLD`, passes `light`, and checks `parked`. So either the combiner sees it and wakes the owner, or the owner
+//!    sees `TOLD`. While no owner sleeps, waking costs a load of a line that the combiner has anyway.
+//! 4. An operation that panics is caught where it runs. The panic goes on in the thread that waits for the result; if no
+//!    thread waits, only the panic hook's message remains. Neither touches other operations. The value stays as the
+//!    operation left it: nothing is poisoned.
 //!
-//! **Liveness.** A combiner stopped between `TOLD` and the verdict makes that one owner go on yielding.
+//! **Liveness.** If a combiner stops between `TOLD` and the verdict, that one owner goes on yielding.
 
-use super::patience::{Looks, Meanwhile, Wait};
+use super::patience::{AttemptTimes, Meanwhile, Wait};
 use crate::queues::chain::{Linked, NODE_ALIGN};
 use crate::waiting::wait::{Next, Waiter};
 use heddle_platform::atomic::Ordering;
@@ -47,10 +45,10 @@ const LEAD: u32 = 2;
 const DONE: u32 = 3;
 const UNATTENDED: u32 = 4;
 
-/// What a waiting owner is told.
+/// The answer to a waiting owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Be the combiner.
+    /// The owner shall be the combiner.
     Lead,
     /// The result is there.
     Done,
@@ -67,7 +65,7 @@ pub(crate) struct Request<P: Platform, T: 'static> {
     parked: P::AtomicU32,
 }
 
-// SAFETY: the field.
+// SAFETY: it always returns the same field.
 unsafe impl<P: Platform, T: 'static> Linked<P> for Request<P, T> {
     #[inline(always)]
     fn next(&self) -> &P::AtomicPtr<Self> {
@@ -85,22 +83,22 @@ impl<P: Platform, T: 'static> Request<P, T> {
         }
     }
 
-    /// Whether somebody waits for it.
+    /// Whether a thread waits for it.
     #[inline(always)]
     pub(crate) fn is_attended(&self) -> bool {
         self.state.load(Ordering::Relaxed) != UNATTENDED
     }
 
-    /// Runs the operation. One that nobody waits for is gone afterwards.
+    /// Runs the operation. A request without a waiting thread is gone afterwards.
     ///
     /// # Safety
     ///
-    /// The caller found the request by an Acquire, runs it once, and nobody else does.
+    /// The caller found the request by an Acquire and runs it once, and no other thread does.
     #[inline]
     pub(crate) unsafe fn execute(request: NonNull<Self>, state: &mut T) {
-        // SAFETY: found, and nobody has been told yet: alive.
+        // SAFETY: found, and its owner has not been told yet: alive.
         let execute = unsafe { request.as_ref() }.execute;
-        // SAFETY: the function made with this request; the promise is handed on.
+        // SAFETY: the function that was made with this request; the caller's promise is the same.
         unsafe { execute(request, state) };
     }
 
@@ -108,8 +106,8 @@ impl<P: Platform, T: 'static> Request<P, T> {
     ///
     /// # Safety
     ///
-    /// The caller has taken the chain, and calls this once for each of its requests; it is the only one that
-    /// could tell the owner now.
+    /// The caller has taken the chain, and calls this once for each of its requests; no other thread could tell the owner
+    /// now.
     #[inline]
     pub(crate) unsafe fn serve(request: NonNull<Self>, state: &mut T) -> *mut Self {
         // SAFETY: taken and not run, so alive.
@@ -125,7 +123,7 @@ impl<P: Platform, T: 'static> Request<P, T> {
         next
     }
 
-    /// The next of a taken chain.
+    /// The next request of a taken chain.
     pub(crate) fn next_taken(&self) -> *mut Self {
         self.next.load(Ordering::Relaxed)
     }
@@ -134,7 +132,7 @@ impl<P: Platform, T: 'static> Request<P, T> {
     ///
     /// # Safety
     ///
-    /// The owner waits and has not been told `Done`; the caller is the only one that could tell it now.
+    /// The owner waits and has not been told `Done`; no other thread could tell it now.
     #[inline]
     pub(crate) unsafe fn tell(request: NonNull<Self>, verdict: Verdict) {
         // SAFETY: the owner waits for the verdict, so it is alive until the last store.
@@ -154,7 +152,7 @@ impl<P: Platform, T: 'static> Request<P, T> {
         P::wake(&self.state, 1, Scope::Process);
     }
 
-    /// What the owner has been told.
+    /// The verdict, if the owner has been told.
     #[inline]
     pub(crate) fn verdict(&self) -> Option<Verdict> {
         // Acquire: pairs with the Release in tell().
@@ -169,31 +167,31 @@ impl<P: Platform, T: 'static> Request<P, T> {
     #[inline]
     pub(crate) fn await_verdict(&self, wait: Wait<'_>, meanwhile: &mut impl Meanwhile) -> Verdict {
         let mut waiter = Waiter::<P>::new(wait.policy, wait.crowd);
-        let mut looks = Looks::<P>::new(wait);
+        let mut attempts = AttemptTimes::<P>::new(wait);
         loop {
             if let Some(verdict) = self.verdict() {
                 return verdict;
             }
             let sleeps = waiter.pause() == Next::Park;
-            if looks.is_call_due(sleeps) {
+            if attempts.is_call_due(sleeps) {
                 meanwhile.call();
             }
             if sleeps {
                 self.sleep(|| meanwhile.attempt());
                 waiter.reset();
-            } else if looks.is_due(&waiter) {
+            } else if attempts.is_due(&waiter) {
                 meanwhile.attempt();
             }
         }
     }
 
-    /// Sleeps while nothing has been told (invariant 3). A holder that comes later than the `last_look` sees
-    /// the owner's [call](Meanwhile::call).
+    /// Sleeps until a verdict comes (invariant 3). A holder that comes after `last_check` sees the owner's
+    /// [call](Meanwhile::call).
     #[cold]
-    fn sleep(&self, last_look: impl FnOnce()) {
+    fn sleep(&self, last_check: impl FnOnce()) {
         self.parked.store(1, Ordering::Relaxed);
         P::heavy(Scope::Process);
-        last_look();
+        last_check();
         while self.state.load(Ordering::Relaxed) == WAITING {
             P::wait(&self.state, WAITING, None, Scope::Process);
         }
@@ -203,7 +201,7 @@ impl<P: Platform, T: 'static> Request<P, T> {
         }
     }
 
-    /// The owner, now the combiner, takes note of its verdict, so that it can be told another.
+    /// Accepts the verdict to lead, so that the owner can be told another.
     pub(crate) fn wait_again(&self) {
         if self.state.load(Ordering::Relaxed) == LEAD {
             self.state.store(WAITING, Ordering::Relaxed);
@@ -228,7 +226,7 @@ pub(crate) struct Frame<P: Platform, T: 'static, F, R> {
 const _: () = assert!(align_of::<Frame<heddle_platform::Native, (), (), ()>>() == NODE_ALIGN);
 
 impl<P: Platform, T: 'static, F, R> Frame<P, T, F, R> {
-    /// Takes the operation out of a frame that nobody found.
+    /// Takes the operation out of a frame that no thread found.
     pub(crate) fn into_operation(self) -> Option<F> {
         match self.body.into_inner() {
             Body::Operation(operation) => Some(operation),
@@ -245,16 +243,16 @@ impl<P: Platform, T: 'static, F: FnOnce(&mut T) -> R, R> Frame<P, T, F, R> {
         Self { request, body: MemoryCell::new(Body::Operation(operation)) }
     }
 
-    /// A frame for an operation that nobody waits for. `execute` ends it.
+    /// A frame for an operation for which no thread waits. `execute` ends it.
     #[inline(always)]
     pub(crate) fn unattended(operation: F, execute: unsafe fn(NonNull<Request<P, T>>, &mut T)) -> Self {
         Self { request: Request::new(execute, UNATTENDED), body: MemoryCell::new(Body::Operation(operation)) }
     }
 
-    /// The request, to be handed to others. It may be used as long as the frame stays where it is.
+    /// The request, to be handed to other threads. They may use it while the frame stays in place.
     #[inline(always)]
     pub(crate) fn request(&self) -> NonNull<Request<P, T>> {
-        // The frame's address, and the right to all of it, since execute() goes back to the frame.
+        // The frame's address, with the right to all of it, since execute() goes back to the frame.
         NonNull::from(self).cast()
     }
 
@@ -274,17 +272,17 @@ impl<P: Platform, T: 'static, F: FnOnce(&mut T) -> R, R> Frame<P, T, F, R> {
     ///
     /// # Safety
     ///
-    /// As [`Request::execute`].
+    /// The same as for [`Request::execute`].
     #[inline(always)]
     pub(crate) unsafe fn run(&self, state: &mut T) {
         let operation = self.body.with_mut(|body| {
-            // SAFETY: the combiner's (module's invariant 1).
+            // SAFETY: only the combiner accesses it now (module's invariant 1).
             mem::replace(unsafe { &mut *body }, Body::Taken)
         });
         let Body::Operation(operation) = operation else { return };
         let outcome = panic::catch_unwind(AssertUnwindSafe(|| operation(state)));
         self.body.with_mut(|body| {
-            // SAFETY: the combiner's (module's invariant 1); this overwrites `Taken`.
+            // SAFETY: only the combiner accesses it now (module's invariant 1); this overwrites `Taken`.
             unsafe { *body = Body::Outcome(outcome) };
         });
     }

@@ -1,16 +1,14 @@
-//! One thread looks for everybody's events, the others sleep until theirs are there.
+//! One thread polls for the events of all, and the others sleep until their events are there.
 //!
-//! **What it gives.** Many threads wait, each for events of its own, and somebody has to look for them (poll
-//! a network, read a queue). With a [`Leadership`] the first who comes looks, as the *leader*, and whoever
-//! comes later sleeps on its [`SyncCounter`]; the leader's looks complete everybody's events, and each
-//! sleeper is woken once, by the event it waits for. When the leader's own events are there it hands the role
-//! to exactly one sleeper and leaves.
+//! **What it gives.** Many threads wait, each for different events, and a thread has to poll for them (a network, a queue).
+//! With a [`Leadership`] the first thread polls, as the *leader*, and later threads sleep on their [`SyncCounter`]s. The
+//! leader's polls complete the events of all, and each sleeper is woken once, by the event it waits for. When the leader's
+//! own events are there, it hands the role to exactly one sleeper and leaves.
 //!
-//! **Source.** The wake-up scheme of Dang, Seo, Amer, Balaji: *Advanced thread synchronization for
-//! multithreaded MPI implementations*, CCGrid 2017, pages 314-324, as sketched in Amer et al., ACM TOPC 5(3),
-//! 2019, section 6.1, and in the slides of Amer et al., *Software combining to mitigate multithreaded MPI
-//! contention*, ICS 2019. There the role is the critical section itself; here it is a flag, so the section is
-//! free while the leader is between two looks.
+//! **Source.** The wake-up scheme of Dang, Seo, Amer, Balaji: *Advanced thread synchronization for multithreaded MPI
+//! implementations*, CCGrid 2017, pages 314-324, as sketched in Amer et al., ACM TOPC 5(3), 2019, section 6.1, and in the
+//! slides of Amer et al., *Software combining to mitigate multithreaded MPI contention*, ICS 2019. There the role is the
+//! critical section itself; here it is a flag, so the critical section is free while the leader is between two polls.
 //!
 //! | a waiting thread is | in the list | its counter | left by |
 //! |---|---|---|---|
@@ -20,27 +18,25 @@
 //!
 //! **Invariants.**
 //!
-//! 1. The list and `led` change under one lock. At most one thread has the role: it is taken when `led` is
-//!    false, or received by being taken out of the list by who has it.
-//! 2. *The role is not lost.* A sleeper that wakes for whatever reason looks whether it is still in the list.
-//!    If not it was appointed, and leads or hands over, also when its events or its deadline came at the same
-//!    time.
-//! 3. *Nobody is left without a leader*: `led` becomes false only when nobody in the list misses an event,
-//!    and a thread enters the list only while `led` is true.
-//! 4. A counter in the list is alive: its thread takes it out before it leaves. So it is nudged under the
-//!    lock.
+//! 1. The list and `led` change under one lock. At most one thread has the role: it takes the role when `led` is false, or
+//!    receives it when the thread that has the role takes it out of the list.
+//! 2. *The role is not lost.* A sleeper that wakes for whatever reason checks whether it is still in the list. If not, it
+//!    was appointed, and leads or hands over, also if its events or its deadline came at the same time.
+//! 3. *No thread is left without a leader*: `led` becomes false only when no thread in the list misses an event, and a
+//!    thread enters the list only while `led` is true.
+//! 4. A counter in the list is alive: its thread takes it out before it leaves. So a nudge happens under the lock.
 //!
-//! **Cost.** Leading: the lock twice, whatever the number of polls. Sleeping: the lock twice and the sleep;
-//! the completer pays one wake-up. A hand-over: the lock and one wake-up. All O(1), but for sleepers whose
-//! events are there and who have not left yet: these are passed over.
+//! **Cost.** Leading: the lock twice, whatever the number of polls. Sleeping: the lock twice and the sleep; the completer
+//! pays one wake-up. A hand-over: the lock and one wake-up. All are O(1), except that a hand-over passes over sleepers whose
+//! events are there and which have not left yet.
 //!
-//! **Fairness.** The role goes to who has slept longest.
+//! **Fairness.** The role goes to the thread that has slept longest.
 //!
-//! **Liveness when a thread does not run for 50 ms.** The leader, or one appointed: nobody looks for so long,
-//! unless others call [`Progress::poll`] on their own. A sleeper: delays nobody.
+//! **Liveness when a thread does not run for 50 ms.** The leader, or an appointed thread: no thread polls for that time,
+//! unless others call [`Progress::poll`] themselves. A sleeper: delays no other thread.
 //!
-//! **When to choose it.** Many threads that wait for long. A hand-over to a sleeper costs 30 µs on an idle
-//! core, so with few threads and quick answers polling by everybody (spin, yield) is faster.
+//! **When to choose it.** For many threads that wait for long. A hand-over to a sleeper costs 30 µs on an idle core, so with
+//! few threads and quick answers polling by all (spin, yield) is faster.
 
 use crate::events::sync_counter::{SyncCounter, Wake};
 use crate::locks::mutex::Mutex;
@@ -52,19 +48,18 @@ use heddle_platform::{Native, Platform};
 use std::fmt;
 use std::ptr;
 
-/// What a leader does for all who wait.
+/// The actions of a leader for all waiting threads.
 pub trait Progress {
-    /// Looks once for events and signals the counters they belong to. Returns whether there was anything.
-    /// Only the leader calls it, but the role moves from thread to thread.
+    /// Polls once for events and signals the counters they belong to. Returns whether there was any. Only the leader calls
+    /// it, but the role moves from thread to thread.
     fn poll(&self) -> bool;
 
-    /// Nothing came for long: lets the leader sleep until something may have come, or until
-    /// [`Platform::now_ns`] has reached `deadline_ns`. It may return at any time. It must return when the
-    /// leader's counter is signalled by somebody else.
+    /// Lets the leader sleep, because no event came for long, until one may have come, or until [`Platform::now_ns`] has
+    /// reached `deadline_ns`. It may return at any time. It must return when another thread signals the leader's counter.
     fn idle(&self, deadline_ns: Option<u64>);
 }
 
-/// Who looks for events now, and who sleeps; see the [module](self).
+/// The leader and the sleepers; see the [module](self).
 pub struct Leadership<P: Platform = Native> {
     list: CachePadded<Lock<Mutex<P>, List<P>>>,
     policy: WaitPolicy,
@@ -77,13 +72,13 @@ struct List<P: Platform> {
     last: *const Seat<P>,
 }
 
-// SAFETY: the list owns nothing; what it points to may be touched by whoever holds the lock (invariant 4).
+// SAFETY: the list owns nothing; only the holder of the lock touches the seats in it (invariant 4).
 unsafe impl<P: Platform> Send for List<P> {}
 
-/// A sleeper, on its own stack.
+/// A sleeper, on the stack of its thread.
 struct Seat<P: Platform> {
     counter: *const SyncCounter<P>,
-    /// Guarded by the list's lock.
+    /// The list's lock guards it.
     links: P::Cell<Links<P>>,
 }
 
@@ -125,7 +120,7 @@ impl<P: Platform> List<P> {
         self.last = seat;
     }
 
-    /// Takes the seat out. False if it is not in the list.
+    /// Takes the seat out. Returns false if it is not in the list.
     ///
     /// # Safety
     ///
@@ -153,13 +148,13 @@ impl<P: Platform> List<P> {
         true
     }
 
-    /// Gives the role to the first who misses an event; if there is none, nobody has it then.
+    /// Gives the role to the first sleeper that misses an event; if there is none, no thread has it then.
     fn appoint(&mut self) {
         let mut seat = self.first;
         while !seat.is_null() {
             // SAFETY: in the list, so alive (invariant 4).
             let counter = unsafe { (*seat).counter };
-            // SAFETY: as its seat.
+            // SAFETY: alive like its seat.
             let counter = unsafe { &*counter };
             if counter.missing() != 0 {
                 // SAFETY: in the list, so alive.
@@ -167,7 +162,7 @@ impl<P: Platform> List<P> {
                 counter.nudge();
                 return;
             }
-            // Its events are there; it is about to leave.
+            // Its events are there, so it will leave in a moment.
             // SAFETY: in the list, so alive.
             seat = unsafe { Seat::with_links(seat, |links| links.after) };
         }
@@ -197,23 +192,22 @@ impl<P: Platform> fmt::Debug for Leadership<P> {
 }
 
 impl<P: Platform> Leadership<P> {
-    /// Nobody leads. The leader polls, and a sleeper looks before it sleeps, by `policy`.
+    /// A leadership without a leader. The leader polls, and a sleeper polls before it sleeps, by `policy`.
     #[must_use]
     pub fn new(policy: WaitPolicy) -> Self {
         let list = List { led: false, first: ptr::null(), last: ptr::null() };
         Self { list: CachePadded::new(Lock::new(Mutex::new(policy), list)), policy }
     }
 
-    /// Waits until all events of `counter` are there, or until [`Platform::now_ns`] has reached
-    /// `deadline_ns`; false in the latter case. The caller leads or sleeps meanwhile. Only the caller waits
-    /// on this counter.
+    /// Waits until all events of `counter` are there, or until [`Platform::now_ns`] has reached `deadline_ns`; returns false
+    /// in the latter case. The caller leads or sleeps meanwhile. Only the caller waits on this counter.
     pub fn wait(&self, counter: &SyncCounter<P>, progress: &impl Progress, deadline_ns: Option<u64>) -> bool {
         while !counter.is_done() {
             let role = match self.sit_or_lead(counter, deadline_ns) {
                 Ok(role) => role,
                 Err(Wake::Done) => return true,
                 Err(Wake::TimedOut) => return counter.is_done(),
-                // A nudge of an earlier wait.
+                // A nudge from an earlier wait.
                 Err(Wake::Nudged) => continue,
             };
             return self.lead(role, counter, progress, deadline_ns);
@@ -221,7 +215,7 @@ impl<P: Platform> Leadership<P> {
         true
     }
 
-    /// Takes the role if nobody has it; otherwise sleeps. Returns the role if it was received meanwhile.
+    /// Takes the role if no thread has it; otherwise sleeps. Returns the role if the caller has it.
     fn sit_or_lead(&self, counter: &SyncCounter<P>, deadline_ns: Option<u64>) -> Result<Role<'_, P>, Wake> {
         let links = Links { linked: false, before: ptr::null(), after: ptr::null() };
         let seat = Seat { counter: ptr::from_ref(counter), links: MemoryCell::new(links) };
@@ -243,7 +237,7 @@ impl<P: Platform> Leadership<P> {
         }
     }
 
-    /// Polls until the events are there or the time ran out; then the role goes on.
+    /// Polls until the events are there or the time ran out; then hands the role on.
     fn lead(
         &self,
         role: Role<'_, P>,

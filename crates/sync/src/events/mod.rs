@@ -1,4 +1,4 @@
-//! Waiting for events: completed operations, who polls for them, who serves them.
+//! Waiting for events: completed operations, the threads that poll for them, and the threads that serve them.
 
 pub mod leader;
 pub mod roster;

@@ -1,16 +1,14 @@
-//! Several threads that serve: the idle ones sleep, and one of them sleeps where anybody can wake it.
+//! Several serving threads: idle ones sleep, and one of them sleeps at a doorbell that any thread can ring.
 //!
-//! **What it gives.** Work comes in two ways. Some is handed to one thread of the roster, by others of this
-//! process, who [ring](Roster::ring) for that thread. Some comes through the door: whoever brings it, another
-//! process perhaps, does not know the threads and rings the door's [`Doorbell`]. A thread with nothing to do goes
-//! [to sleep](Roster::sleep), and
+//! **What it gives.** Work comes from two sources. Some is handed to one thread of the roster by other threads of this
+//! process, which [ring](Roster::ring) for that thread. Some comes through the door: its sender, perhaps another process,
+//! does not know the threads and rings the door's [`Doorbell`]. A thread with nothing to do goes [to sleep](Roster::sleep):
 //!
-//! - as long as another thread is up, it goes *away*, to a doorbell of its own, and the others look after what it
-//!   has left;
+//! - while another thread is up, it goes *away*, to a separate doorbell, and the others take care of the work at the door;
 //! - the last one sleeps *at the door*.
 //!
-//! So work of either kind is found at once or wakes a thread, while the door is rung only when all sleep:
-//! whoever brings work through it pays a load while anybody is up, however many threads there are that sleep.
+//! So work of either kind is found at once or wakes a thread, while the door is rung only when all sleep: a sender pays a
+//! load while any thread is up, however many threads sleep.
 //!
 //! ```text
 //!            nothing to do, others are up                     rung for
@@ -21,19 +19,18 @@
 //!
 //! **Invariants.**
 //!
-//! 1. *Not all are away.* Who is up, at the door and away is written under a lock, and nobody goes away as
-//!    the last. So work from the door is always somebody's: of those who are up, who look everywhere now and
-//!    then, or of the one at the door.
-//! 2. *Nobody sleeps over work from the door.* Who sleeps there has announced itself to the door's doorbell and
-//!    then looked everywhere, for certain. Work that this look missed is rung for after it was announced
+//! 1. *Not all are away.* A lock guards which threads are up, at the door and away, and the last thread that is up never
+//!    goes away. So some thread takes care of work from the door: the threads that are up, which check everything now and
+//!    then, or the one at the door.
+//! 2. *No thread sleeps over work from the door.* The thread that sleeps there has announced itself to the door's doorbell
+//!    and then checked everything. If that check missed some work, the ring for it comes after the announcement
 //!    ([`Doorbell`], invariant 2).
-//! 3. *Nobody sleeps over what is handed to it.* A thread says where it sleeps before it announces itself to
-//!    that doorbell, and looks after that. If the look missed the work, whoever handed it over reads after its
-//!    store both marks of the sleeper ([`Doorbell`]'s argument, with the mark at the door beside `sleepers`), and
-//!    rings.
+//! 3. *No thread sleeps over work that is handed to it.* A thread publishes where it sleeps before it announces itself to
+//!    that doorbell, and checks after that. If the check missed the work, the thread that handed it over reads, after its
+//!    store, both marks of the sleeper ([`Doorbell`]'s argument, with the mark at the door beside `sleepers`), and rings.
 //!
-//! **Cost.** A ring is two loads of one line while the thread is up. **Liveness.** A thread that is stopped
-//! while it goes to sleep delays nobody but those whose work it holds.
+//! **Cost.** A ring is two loads of one line while the thread is up. **Liveness.** A thread that is stopped while it goes to
+//! sleep delays only the work that was handed to it.
 
 use crate::locks::mutex::Mutex;
 use crate::locks::raw_lock::Lock;
@@ -48,35 +45,35 @@ use std::time::Duration;
 /// What a thread of the roster does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Post {
-    /// Looks for work.
+    /// Checks for work.
     Up,
-    /// Sleeps until it is rung for, or the door is.
+    /// Sleeps until its doorbell or the door is rung.
     AtDoor,
-    /// Sleeps until it is rung for.
+    /// Sleeps until its doorbell is rung.
     Away,
 }
 
-/// What a thread that is about to sleep has to look at once more.
+/// The work for which a thread that is about to sleep has to check once more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
-    /// At what is handed to it.
-    Own,
-    /// At everything that any thread of the roster serves.
+pub enum Check {
+    /// The work that is handed to this thread.
+    ThisThread,
+    /// The work of all threads of the roster.
     Everything,
 }
 
 /// Why a sleep is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Up {
-    /// The look found something, or somebody rang for the thread.
+    /// The check found something, or another thread rang for the thread.
     ForWork,
     /// The door was rung, or the time was up: perhaps for nothing, or for another thread.
-    ToLook,
+    ToCheck,
 }
 
 #[derive(Debug, Default)]
 struct Place<P: Platform> {
-    /// Where the thread sleeps when it is away.
+    /// The doorbell of the thread while it is away.
     doorbell: Doorbell<P>,
     /// 1 while it sleeps at the door.
     at_door: P::AtomicU32,
@@ -90,8 +87,7 @@ pub struct Roster<P: Platform = Native> {
 }
 
 impl<P: Platform> Roster<P> {
-    /// A roster of so many threads, all of which are up. They wait for each other, when they write down what
-    /// they do, by `policy`.
+    /// A roster of `threads` threads, all of which are up. The threads wait for the roster's lock by `policy`.
     #[must_use]
     pub fn new(threads: usize, policy: WaitPolicy) -> Self {
         let posts = vec![Post::Up; threads].into_boxed_slice();
@@ -101,37 +97,37 @@ impl<P: Platform> Roster<P> {
         }
     }
 
-    /// Something was handed to that thread before this call: if it sleeps, it gets up. `door` is the doorbell of
-    /// its sleeps.
+    /// Wakes that thread if it sleeps, because work was handed to it before this call. `door` is the doorbell at which it
+    /// may sleep.
     #[inline]
     pub fn ring(&self, thread: usize, door: &Doorbell<P>) {
         let place = &self.places[thread];
         place.doorbell.ring(Scope::Process);
-        // Behind the light barrier of this ring.
+        // This load is ordered by the light barrier of the ring above.
         if place.at_door.load(Ordering::Relaxed) != 0 {
             door.ring(Scope::Machine);
         }
     }
 
-    /// That thread, the caller, has nothing to do: sleeps until there is something, or for at most `longest`
-    /// at the door. Before that `look` is called, to look once more; it waits where another thread is at
-    /// something, and says whether there was anything.
+    /// Sleeps until there is work, or for at most `longest` at the door. The caller is that thread, and has nothing to do.
+    /// Before it sleeps it calls `check`, which checks once more and returns whether there was work; the check waits if
+    /// another thread is at some of the work.
     pub fn sleep(
         &self,
         thread: usize,
         door: &Doorbell<P>,
         longest: Option<Duration>,
-        look: impl FnOnce(Look) -> bool,
+        check: impl FnOnce(Check) -> bool,
     ) -> Up {
         let up = match self.retire(thread) {
-            Post::AtDoor => self.sleep_at_door(thread, door, longest, look),
-            _ => self.sleep_away(thread, look),
+            Post::AtDoor => self.sleep_at_door(thread, door, longest, check),
+            _ => self.sleep_away(thread, check),
         };
         self.posts.acquire()[thread] = Post::Up;
         up
     }
 
-    /// Where the thread is to sleep.
+    /// Decides where the thread sleeps.
     fn retire(&self, thread: usize) -> Post {
         let mut posts = self.posts.acquire();
         let others = (0..posts.len()).filter(|&other| other != thread);
@@ -145,23 +141,23 @@ impl<P: Platform> Roster<P> {
         thread: usize,
         door: &Doorbell<P>,
         longest: Option<Duration>,
-        look: impl FnOnce(Look) -> bool,
+        check: impl FnOnce(Check) -> bool,
     ) -> Up {
         let at_door = &self.places[thread].at_door;
         at_door.store(1, Ordering::Relaxed);
-        // Makes both marks visible before the look (invariant 3).
+        // Makes both marks visible before the check (invariant 3).
         let mut ticket = door.prepare(Scope::Machine);
-        let found = look(Look::Everything);
+        let found = check(Check::Everything);
         if !found {
             ticket.park(longest);
         }
         at_door.store(0, Ordering::Relaxed);
-        if found { Up::ForWork } else { Up::ToLook }
+        if found { Up::ForWork } else { Up::ToCheck }
     }
 
-    fn sleep_away(&self, thread: usize, look: impl FnOnce(Look) -> bool) -> Up {
+    fn sleep_away(&self, thread: usize, check: impl FnOnce(Check) -> bool) -> Up {
         let mut ticket = self.places[thread].doorbell.prepare(Scope::Process);
-        if !look(Look::Own) {
+        if !check(Check::ThisThread) {
             ticket.park(None);
         }
         Up::ForWork

@@ -1,14 +1,13 @@
-//! Waiting for a number of events that others complete: one wake-up, by whoever completes the last.
+//! Waiting for a number of events with one wake-up, by the thread that completes the last one.
 //!
-//! **What it gives.** A thread that waits for n operations sleeps until all of them are done, however many
-//! threads complete them, and it alone is woken: no blind look at the lock, O(1) whatever the number of
-//! waiters. An event costs its completer one atomic subtraction; the last one adds a system call only if the
-//! waiter sleeps.
+//! **What it gives.** A thread that waits for n operations sleeps until all of them are done, however many threads complete
+//! them, and only that thread is woken: it never tries a lock in vain, and the cost is O(1) whatever the number of waiters.
+//! An event costs its completer one atomic subtraction; the last one adds a system call only if the waiter sleeps.
 //!
 //! **Source.** The *synchronization counter* of Amer et al., *Lock Contention Management in Multithreaded
 //! MPI*, ACM TOPC 5(3), 2019, doi:10.1145/3275443, section 6.1, and reference 13 there (Dang, Seo, Amer,
 //! Balaji: *Advanced thread synchronization for multithreaded MPI implementations*, CCGrid 2017, pages
-//! 314-324). There the waiter sleeps on a condition variable of the section; here on the counter itself.
+//! 314-324). There the waiter sleeps on a condition variable of the critical section; here on the counter itself.
 //!
 //! The state is one word, which is also the futex:
 //!
@@ -16,26 +15,24 @@
 //! |---|---|---|---|
 //! | all but the low two | events that are still to come | [`new`](SyncCounter::new), [`expect`](SyncCounter::expect) | [`signal`](SyncCounter::signal), one each |
 //! | `NUDGED` | the waiter shall get up before its events are there | [`nudge`](SyncCounter::nudge) | the waiter |
-//! | `ASLEEP` | the waiter sleeps or is about to | the waiter | the waiter if events are missing; otherwise whoever signalled the last |
+//! | `ASLEEP` | the waiter sleeps or is about to | the waiter | the waiter if events are missing; else the last signaller |
 //!
 //! **Invariants.**
 //!
-//! 1. *Exactly one wake-up.* One signal takes the number to zero. It wakes if it finds `ASLEEP` in the same
-//!    atomic step; nobody else wakes for an event.
-//! 2. *No lost wake-up.* `ASLEEP` is set by compare-and-swap against a number that is not zero, and the
-//!    waiter sleeps only while the word is what it set. So the last signal either comes before, then the
-//!    waiter sees zero; or after, then it finds `ASLEEP`, and its wake-up comes after its change of the word.
-//! 3. *Nobody touches a counter that is gone.* A signal's last access is its subtraction, except for the last
-//!    signal of a sleeping waiter: that one takes `ASLEEP` away after its wake-up, and the waiter waits for
-//!    that. So when [`is_done`](SyncCounter::is_done) is true all signals have left, and a counter may live
-//!    on its waiter's stack.
+//! 1. *Exactly one wake-up.* One signal takes the number to zero. It wakes the waiter if it finds `ASLEEP` in the same
+//!    atomic step; no other signal wakes it.
+//! 2. *No lost wake-up.* `ASLEEP` is set by compare-and-swap against a number that is not zero, and the waiter sleeps only
+//!    while the word is the one it set. So either the last signal comes before, and the waiter sees zero; or it comes after,
+//!    and finds `ASLEEP`, and its wake-up comes after its change of the word.
+//! 3. *No thread touches a counter that is gone.* A signal's last access is its subtraction, except for the last signal of a
+//!    sleeping waiter: that one clears `ASLEEP` after its wake-up, and the waiter waits for that. So when
+//!    [`is_done`](SyncCounter::is_done) is true, all signals have left, and a counter may live on its waiter's stack.
 //!
-//! **Orderings.** A signal is Release and Acquire: the waiter's Acquire of the last one brings along what all
-//! signallers wrote before theirs.
+//! **Orderings.** A signal is Release and Acquire: the waiter's Acquire of the last one makes the earlier writes of all
+//! signallers visible.
 //!
-//! **Liveness.** A signaller that does not run delays its own event only; when it is stopped between its
-//! wake-up and its last access, the waiter yields until it is through. A waiter that does not run delays
-//! nobody.
+//! **Liveness.** A signaller that does not run delays only the waiter for its event; if it is stopped between its wake-up
+//! and its last access, the waiter yields until it is done. A waiter that does not run delays no other thread.
 
 use crate::waiting::wait::{Next, WaitPolicy, Waiter};
 use heddle_platform::atomic::Ordering;
@@ -47,7 +44,7 @@ const ASLEEP: u32 = 1;
 const NUDGED: u32 = 2;
 const EVENT: u32 = 4;
 
-/// The most events a counter can wait for at a time.
+/// The largest number of events that a counter can wait for at a time.
 pub const MOST_EVENTS: u32 = u32::MAX / EVENT;
 
 /// Counts down to its waiter's wake-up; see the [module](self).
@@ -61,32 +58,32 @@ pub struct SyncCounter<P: Platform = Native> {
 pub enum Wake {
     /// All events are there.
     Done,
-    /// Somebody [nudged](SyncCounter::nudge) the waiter; events are missing.
+    /// Another thread [nudged](SyncCounter::nudge) the waiter; events are missing.
     Nudged,
     /// The time ran out; events are missing.
     TimedOut,
 }
 
 impl<P: Platform> SyncCounter<P> {
-    /// A counter of that many events to come, at most [`MOST_EVENTS`].
+    /// A counter that waits for `events` events, at most [`MOST_EVENTS`].
     #[must_use]
     pub fn new(events: u32) -> Self {
         debug_assert!(events <= MOST_EVENTS);
         Self { word: P::AtomicU32::new(events * EVENT) }
     }
 
-    /// That many more events are to come. By the waiter, before the operation can complete; also on a counter
-    /// that is done, which makes it new.
+    /// Adds `events` to the events that are to come. The waiter calls it, before the operation can complete; it may call it
+    /// on a counter that is done, to use it again.
     #[inline]
     pub fn expect(&self, events: u32) {
         let before = self.word.fetch_add(events * EVENT, Ordering::Relaxed);
         debug_assert!(before / EVENT + events <= MOST_EVENTS && before & ASLEEP == 0);
     }
 
-    /// An event is there. Returns whether it was the last; after that the counter may be gone.
+    /// Signals an event. Returns whether it was the last; after that the counter may be gone.
     #[inline]
     pub fn signal(&self) -> bool {
-        // Release: takes along what the event brought. Acquire: what the earlier ones brought.
+        // Release: publishes what the event brought. Acquire: sees what the earlier ones brought.
         let before = self.word.fetch_sub(EVENT, Ordering::AcqRel);
         debug_assert!(before >= EVENT, "more events than were expected");
         let last = before / EVENT == 1;
@@ -99,12 +96,12 @@ impl<P: Platform> SyncCounter<P> {
     #[cold]
     fn wake_done(&self) {
         P::wake(&self.word, 1, Scope::Process);
-        // Release: as the subtraction, which this covers. The last access (invariant 3).
+        // Release: the same as the subtraction, which this covers. The last access (invariant 3).
         self.word.fetch_and(!ASLEEP, Ordering::Release);
     }
 
-    /// Makes the waiter get up although events are missing; see [`Wake::Nudged`]. The caller knows the
-    /// counter to be alive. Without effect on a waiter whose events are all there.
+    /// Makes the waiter get up although events are missing; see [`Wake::Nudged`]. The caller knows that the counter is
+    /// alive. It has no effect on a waiter whose events are all there.
     pub fn nudge(&self) {
         // Release: the waiter sees what the nudger did before.
         let before = self.word.fetch_or(NUDGED, Ordering::Release);
@@ -113,7 +110,7 @@ impl<P: Platform> SyncCounter<P> {
         }
     }
 
-    /// Whether all events are there, and all who signalled them have left the counter.
+    /// Whether all events are there, and all signallers have left the counter.
     #[inline]
     #[must_use]
     pub fn is_done(&self) -> bool {
@@ -121,7 +118,7 @@ impl<P: Platform> SyncCounter<P> {
         self.word.load(Ordering::Acquire) & !NUDGED == 0
     }
 
-    /// How many events are missing: outdated when it arrives.
+    /// The number of missing events; it may be outdated at once.
     #[must_use]
     pub fn missing(&self) -> u32 {
         self.word.load(Ordering::Relaxed) / EVENT
@@ -133,8 +130,8 @@ impl<P: Platform> SyncCounter<P> {
         while self.wait_until(policy, None) != Wake::Done {}
     }
 
-    /// Waits until all events are there, somebody nudges the waiter, or [`Platform::now_ns`] has reached
-    /// `deadline_ns`. One thread waits at a time.
+    /// Waits until all events are there, a thread nudges the waiter, or [`Platform::now_ns`] has reached `deadline_ns`. One
+    /// thread waits at a time.
     #[inline]
     pub fn wait_until(&self, policy: &WaitPolicy, deadline_ns: Option<u64>) -> Wake {
         if self.is_done() { Wake::Done } else { self.wait_slow(policy, deadline_ns) }
@@ -162,14 +159,14 @@ impl<P: Platform> SyncCounter<P> {
                 if word >= EVENT {
                     self.sleep(deadline_ns);
                 } else {
-                    // The last signal is on its way out (invariant 3).
+                    // The last signaller is about to leave (invariant 3).
                     P::yield_now();
                 }
             }
         }
     }
 
-    /// Sleeps until the last event, a nudge, the deadline, or for no reason; and gets up.
+    /// Sleeps until the last event, a nudge, the deadline, or for no reason; then gets up.
     fn sleep(&self, deadline_ns: Option<u64>) {
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
@@ -185,8 +182,7 @@ impl<P: Platform> SyncCounter<P> {
             }
             break;
         }
-        // Events that come meanwhile change the word, but wake nobody: only a change before the sleep ends
-        // it.
+        // Events that come meanwhile change the word, but wake no thread: only a change before the sleep ends it.
         while word >= EVENT && word & NUDGED == 0 {
             let timeout = deadline_ns.map(|at_ns| Duration::from_nanos(at_ns.saturating_sub(P::now_ns())));
             let in_time = P::wait(&self.word, word, timeout, Scope::Process);
@@ -195,7 +191,7 @@ impl<P: Platform> SyncCounter<P> {
                 break;
             }
         }
-        // Gets up, unless the last event is there: then who signalled it takes the mark away (invariant 3).
+        // Gets up, unless the last event is there: then its signaller clears the mark (invariant 3).
         while word >= EVENT {
             match self.replace(word, word & !ASLEEP) {
                 Ok(_) => return,

@@ -1,14 +1,12 @@
 //! A state that ends, and the one thread that wants to be told.
 //!
-//! **What it gives.** An operation has a state, which whoever completes it changes; a thread that waits for
-//! it can leave its [`Watcher`] in the state's place, and the completer finds it there and signals it: O(1),
-//! no list, no lock. A watcher may watch many states at once, for all of them or for the first. It lies on
-//! its waiter's stack.
+//! **What it gives.** An operation has a state, which the completing thread changes. A waiting thread can put the address of
+//! its [`Watcher`] in place of the state; the completing thread finds it there and signals it: O(1), no list, no lock. A
+//! watcher may watch many states at once, for all of them or for the first. It lies on its waiter's stack.
 //!
-//! **Source.** How requests and synchronization counters meet in Dang, Seo, Amer, Balaji: *Advanced thread
-//! synchronization for multithreaded MPI implementations*, CCGrid 2017, pages 314-324, is a field of the
-//! request that the section's lock guards. Here it is one word that needs no lock, so that a completer may
-//! hold another one than the waiter.
+//! **Source.** Dang, Seo, Amer, Balaji: *Advanced thread synchronization for multithreaded MPI implementations*, CCGrid
+//! 2017, pages 314-324, link requests and synchronization counters by a field of the request that the critical section's
+//! lock guards. Here it is one word that needs no lock, so that a completing thread may hold another lock than the waiter.
 //!
 //! ```text
 //!             watch: CAS                    end: swap
@@ -18,24 +16,21 @@
 //!      └──── unwatch: CAS ────┘
 //! ```
 //!
-//! The word holds the number of a state, up to [`MOST_STATE`], or the address of a watcher. What the states
-//! mean, and which of them is watched, is the user's affair.
+//! The word holds the number of a state, up to [`MOST_STATE`], or the address of a watcher. The user decides what the states
+//! mean, and which of them is watched.
 //!
 //! **Invariants.**
 //!
-//! 1. *One watcher.* A watcher comes in by compare-and-swap against the pending state; a second one is
-//!    refused.
-//! 2. *No end without its signal.* Who ends the state swaps, so it takes away what it finds: each watcher
+//! 1. *One watcher.* A watcher comes in by compare-and-swap against the pending state; a second one is refused.
+//! 2. *No end without its signal.* A thread that ends the state swaps, so it takes out a watcher that is there: each watcher
 //!    that was let in is either signalled once, or takes itself out; not both.
-//! 3. *No watcher is gone too early.* `left` counts the signals that are still to come. A watcher that could
-//!    not take itself out is about to be signalled, and [`Watcher::leave`] waits for that; a signal's last
-//!    access is to `left`.
-//! 4. *One first.* Of the completers of a watcher for the first, one finds `taken` unset, and that one
+//! 3. *No watcher is gone too early.* `left` counts the signals that are still to come. A watcher that could not take itself
+//!    out will be signalled in a moment, and [`Watcher::leave`] waits for that; a signal's last access is to `left`.
+//! 4. *One first.* Of the threads that complete states of a watcher for the first, one finds `taken` unset, and that one
 //!    signals `first`.
 //!
-//! **Orderings.** `watch` is Release and `end` Acquire, so the completer sees the watcher whole. `end` is
-//! Release, so who sees the state over, by a load with Acquire or by its signal, sees what the operation
-//! brought.
+//! **Orderings.** `watch` is Release and `end` Acquire, so the completing thread sees the whole watcher. `end` is Release,
+//! so a thread that sees the state over, by a load with Acquire or by its signal, sees what the operation brought.
 //!
 //! **Cost.** An end: an atomic exchange in place of a store. Watching: an atomic addition and a
 //! compare-and-swap each.
@@ -48,7 +43,7 @@ use heddle_platform::{Native, Platform};
 use std::fmt;
 use std::ptr;
 
-/// States are numbered from 0 to this: no watcher lies at such an address.
+/// States are numbered from 0 to this number; no watcher has such an address.
 pub const MOST_STATE: usize = 63;
 
 /// Whether a state can be watched.
@@ -56,7 +51,7 @@ pub const MOST_STATE: usize = 63;
 pub enum Watch {
     /// The watcher will be signalled when the state ends.
     Set,
-    /// The state is another than the pending one.
+    /// The state is not the pending one.
     Over,
     /// Another thread watches.
     Taken,
@@ -74,27 +69,27 @@ impl<P: Platform> fmt::Debug for WatchedState<P> {
 }
 
 impl<P: Platform> WatchedState<P> {
-    /// A state of that number.
+    /// A state with the number `state`.
     #[must_use]
     pub fn new(state: usize) -> Self {
         Self { word: AtomicPointer::new(ptr::without_provenance_mut(state)) }
     }
 
-    /// The state's number; something larger than [`MOST_STATE`] while it is pending and somebody watches.
+    /// The state's number; a number above [`MOST_STATE`] while it is pending and a thread watches.
     #[inline(always)]
     pub fn load(&self, order: Ordering) -> usize {
         self.word.load(order).addr()
     }
 
-    /// Changes the state. Not while somebody may watch: then it [ends](Self::end).
+    /// Changes the state. If a thread may watch it, use [`end`](Self::end) instead.
     #[inline(always)]
     pub fn store(&self, state: usize, order: Ordering) {
         debug_assert!(state <= MOST_STATE);
         self.word.store(ptr::without_provenance_mut(state), order);
     }
 
-    /// Changes one state into another, unless another thread was quicker. Not from the pending state: that
-    /// [ends](Self::end).
+    /// Changes one state into another, unless another thread was quicker. For the pending state use [`end`](Self::end)
+    /// instead.
     #[inline]
     pub fn change(&self, from: usize, to: usize) -> bool {
         let [from, to] = [from, to].map(ptr::without_provenance_mut);
@@ -102,7 +97,7 @@ impl<P: Platform> WatchedState<P> {
         self.word.compare_exchange(from, to, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// Ends the pending state and signals who watches. The state may be used anew as soon as it has changed.
+    /// Ends the pending state and signals its watcher. The state may be used anew as soon as it has changed.
     #[inline]
     pub fn end(&self, state: usize) {
         debug_assert!(state <= MOST_STATE);
@@ -130,7 +125,7 @@ impl<P: Platform> WatchedState<P> {
     pub unsafe fn watch(&self, pending: usize, watcher: &Watcher<P>) -> Watch {
         watcher.left.expect(1);
         let from = ptr::without_provenance_mut(pending);
-        // Release: pairs with the Acquire in end(). Acquire: who finds the state over sees what came of it.
+        // Release: pairs with the Acquire in end(). Acquire: a thread that finds the state over sees what came of it.
         match self.word.compare_exchange(from, watcher.address(), Ordering::Release, Ordering::Acquire) {
             Ok(_) => Watch::Set,
             Err(found) => {
@@ -140,7 +135,7 @@ impl<P: Platform> WatchedState<P> {
         }
     }
 
-    /// Takes `watcher` out, and makes the state `pending` again. Without effect if it is not there.
+    /// Takes `watcher` out, and makes the state `pending` again. It has no effect if the watcher is not there.
     pub fn unwatch(&self, pending: usize, watcher: &Watcher<P>) {
         let back = ptr::without_provenance_mut(pending);
         // Relaxed: it carries nothing.
@@ -152,25 +147,25 @@ impl<P: Platform> WatchedState<P> {
     }
 }
 
-/// What a waiting thread leaves in the states that it watches.
+/// The record that a waiting thread leaves in the states that it watches.
 #[derive(Debug)]
 pub struct Watcher<P: Platform = Native> {
-    /// Signals that are still to come.
+    /// The signals that are still to come.
     left: SyncCounter<P>,
-    /// For the first only: the one event, and whether it has been.
+    /// Only for the first: the one event, and whether it has come.
     first: SyncCounter<P>,
     taken: P::AtomicU32,
     for_first: bool,
 }
 
 impl<P: Platform> Watcher<P> {
-    /// For all that it is going to watch.
+    /// A watcher for all states that it will watch.
     #[must_use]
     pub fn for_all() -> Self {
         Self::new(false)
     }
 
-    /// For the first of those that it is going to watch.
+    /// A watcher for the first of the states that it will watch.
     #[must_use]
     pub fn for_first() -> Self {
         Self::new(true)
@@ -185,18 +180,18 @@ impl<P: Platform> Watcher<P> {
         }
     }
 
-    /// What the waiting thread waits on: done when all that it watches are over, or the first.
+    /// The counter on which the thread waits: done when all watched states are over, or the first one.
     #[must_use]
     pub fn counter(&self) -> &SyncCounter<P> {
         if self.for_first { &self.first } else { &self.left }
     }
 
-    /// One more [signal](Self::signal) is to come, from somewhere else than a state. By the waiter.
+    /// Expects one more [signal](Self::signal), which does not come from a state. The waiter calls it.
     pub fn expect(&self) {
         self.left.expect(1);
     }
 
-    /// Something that was watched is over. The watcher may be gone afterwards.
+    /// Signals that something watched is over. The watcher may be gone afterwards.
     pub fn signal(&self) {
         // Relaxed: the first's signal orders, and `left`'s after it.
         if self.for_first && self.taken.swap(1, Ordering::Relaxed) == 0 {
@@ -205,12 +200,12 @@ impl<P: Platform> Watcher<P> {
         self.left.signal();
     }
 
-    /// Something that was [expected](Self::expect) does not come. By the waiter, which does not sleep now.
+    /// Withdraws a signal that was [expected](Self::expect) and does not come. The waiter calls it while it does not sleep.
     pub fn excuse(&self) {
         self.left.signal();
     }
 
-    /// Waits for the signals that are under way: nothing is watched any more, or is about to end.
+    /// Waits for the signals that are under way: no state is watched any more, or each will end in a moment.
     pub fn leave(&self, policy: &WaitPolicy) {
         self.left.wait(policy);
     }
@@ -244,7 +239,7 @@ mod tests {
         // SAFETY: on this stack frame, and unwatched below.
         assert_eq!(unsafe { state.watch(PENDING, &other) }, Watch::Over);
         state.unwatch(PENDING, &one);
-        assert_eq!(state.load(Ordering::Relaxed), OVER, "who is not there takes nothing out");
+        assert_eq!(state.load(Ordering::Relaxed), OVER, "a watcher that is not there takes nothing out");
         one.leave(&WaitPolicy::DEFAULT);
         other.leave(&WaitPolicy::DEFAULT);
     }

@@ -26,8 +26,8 @@ macro_rules! any_lock {
                 }
             }
 
-            /// Waits until the lock is the caller's or the clock has reached `deadline_ns`. A kind whose
-            /// waiters cannot give up only tries.
+            /// Waits until the lock is the caller's or the clock has reached `deadline_ns`. If the waiters of this kind cannot
+            /// give up, it only tries.
             pub fn acquire_until(&self, deadline_ns: u64) -> Option<()> {
                 match self {
                     $(AnyLock::$kind(kept) => kept.keep(match recipe::$kind::UNTIL {
@@ -46,7 +46,7 @@ macro_rules! any_lock {
             }
         }
 
-        // SAFETY: each arm hands on to one lock, which keeps the promises.
+        // SAFETY: each arm calls one lock, which keeps the promises.
         unsafe impl RawLock for AnyLock {
             type Platform = Native;
             type Token = ();
@@ -84,7 +84,7 @@ macro_rules! any_lock {
 
 with_rows!(any_lock);
 
-/// The two-level lock `p-X-Y`: `high` for the class that goes first, `low` for the one that stands back.
+/// The two-level lock `p-X-Y`: `high` is for the class that goes first, `low` for the class that stands back.
 #[must_use]
 pub fn pair_of(high: LockKind, low: LockKind, settings: &LockSettings) -> TwoLevel<AnyLock, AnyLock> {
     let class = settings.of_class();
@@ -92,17 +92,16 @@ pub fn pair_of(high: LockKind, low: LockKind, settings: &LockSettings) -> TwoLev
     TwoLevel::with_low_bound(lock(high), lock(low), settings.policy, settings.low_bound)
 }
 
-/// A lock that keeps the token of its holder itself, so that locks of all kinds can be used alike, and an
-/// acquisition's token is small: moving a large one about in memory would cost more than the lock.
+/// A lock that stores the token of its holder, so that locks of all kinds can be used alike, and an acquisition's token is
+/// small: moving a large one in memory would cost more than the lock.
 #[derive(Debug)]
 pub struct KeptToken<L: RawLock> {
     lock: L,
-    /// The holder's.
+    /// The holder's token.
     token: UnsafeCell<MaybeUninit<L::Token>>,
 }
 
-// SAFETY: the token is touched by the holder only, and tokens go with the threads' acquisitions: each is made
-// and taken by one thread.
+// SAFETY: only the holder touches the token, and the thread that makes a token by its acquisition also takes it.
 unsafe impl<L: RawLock> Sync for KeptToken<L> {}
 // SAFETY: a lock that moves is not held.
 unsafe impl<L: RawLock> Send for KeptToken<L> {}
@@ -112,7 +111,7 @@ impl<L: RawLock> KeptToken<L> {
         KeptToken { lock, token: UnsafeCell::new(MaybeUninit::uninit()) }
     }
 
-    /// The caller has acquired the lock.
+    /// Stores the token of the caller, which has acquired the lock.
     #[inline]
     fn keep(&self, token: L::Token) -> Option<()> {
         // SAFETY: the caller holds the lock.
@@ -121,7 +120,7 @@ impl<L: RawLock> KeptToken<L> {
     }
 }
 
-// SAFETY: those of the lock.
+// SAFETY: the inner lock keeps the promises.
 unsafe impl<L: RawLock> RawLock for KeptToken<L> {
     type Platform = L::Platform;
     type Token = ();

@@ -3,14 +3,14 @@
 use super::recipe::{self, Recipe, Visitor};
 use super::rows::with_rows;
 
-/// In which order a lock serves.
+/// The order in which a lock serves its waiters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// Whoever comes first after a release.
+    /// The first thread after a release gets it.
     Overtaking,
-    /// By its queue, in which a thread that runs may come again for a while.
+    /// The order of its queue, but a running thread may come again for a while.
     Queue,
-    /// By its queue alone: slow with more threads than cores.
+    /// The strict order of its queue: slow with more threads than cores.
     Strict,
 }
 
@@ -34,7 +34,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// What it is.
+            /// What the kind is.
             #[must_use]
             pub fn meaning(self) -> &'static str {
                 match self {
@@ -42,7 +42,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// In which order it serves.
+            /// The order in which it serves its waiters.
             #[must_use]
             pub fn order(self) -> Order {
                 match self {
@@ -50,7 +50,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// The kind that stands for it in a class of a two-level lock: its strict form.
+            /// The kind that replaces it in a class of a two-level lock: its strict form.
             #[must_use]
             pub fn in_class(self) -> LockKind {
                 match self {
@@ -79,7 +79,7 @@ macro_rules! kinds {
 with_rows!(kinds);
 
 impl LockKind {
-    /// The kind of a name.
+    /// The kind with the name `name`.
     #[must_use]
     pub fn from_name(name: &str) -> Option<LockKind> {
         LockKind::ALL.iter().copied().find(|kind| kind.name() == name)
@@ -88,7 +88,7 @@ impl LockKind {
     /// The two kinds of a name `p-X-Y`.
     #[must_use]
     pub fn pair_from_name(name: &str) -> Option<(LockKind, LockKind)> {
-        // Names of kinds have hyphens themselves: try every one as the hyphen between the two.
+        // Names of kinds contain hyphens, so try every hyphen as the one between the two names.
         let pair = name.strip_prefix("p-")?;
         pair.match_indices('-').find_map(|(at, _)| {
             Some((LockKind::from_name(&pair[..at])?, LockKind::from_name(&pair[at + 1..])?))

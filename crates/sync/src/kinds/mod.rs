@@ -6,8 +6,8 @@
 //! | | |
 //! |---|---|
 //! | [`LockKind`] | a single lock: `mcs`. A new lock is a row in `rows.rs` |
-//! | [`LockName`] | everything that has a name of its own: the kinds, and some locks made of others, such as `p-mcs-mcs` |
-//! | [`Recipe`] | a name's lock as a type, for code that is compiled for each one |
+//! | [`LockName`] | every lock with a name: the kinds, and some locks made of others, such as `p-mcs-mcs` |
+//! | [`Recipe`] | the lock of a name as a type, for code that is compiled for each one |
 //! | [`AnyLock`] | a lock whose kind is chosen when the program runs |
 //! | [`pair_of`] | the two-level lock `p-X-Y` of any two kinds |
 

@@ -1,4 +1,4 @@
-//! Everything in the catalogue that has a name of its own.
+//! All locks of the catalogue that have a name.
 
 use super::kind::{LockKind, Order};
 use super::recipe::{
@@ -59,14 +59,14 @@ composed! {
         TimedPriority<Mutex, Mutex>, Queue;
     McsMcs = "p-mcs-mcs", "two classes, each with an MCS queue":
         Priority<StrictMcs, StrictMcs>, Queue;
-    HmcsMcs = "p-hmcs-mcs", "two classes: HMCS for the one that goes first, MCS for the other":
+    HmcsMcs = "p-hmcs-mcs", "two classes: HMCS for the first, MCS for the one that stands back":
         Priority<StrictHmcs, StrictMcs>, Queue;
     HmcsAbortableMcs = "p-hmcs-abortable-mcs", "two classes whose waiters can give up":
         TimedPriority<StrictHmcs, StrictAbortableMcs>, Queue;
 }
 
 impl LockName {
-    /// The whole catalogue, in the order of tables.
+    /// The whole catalogue, in the order in which tables show it.
     pub fn all() -> impl Iterator<Item = LockName> {
         let composed = |wanted: fn(&Composed) -> bool| {
             Composed::ALL.iter().copied().filter(wanted).map(LockName::Composed)
@@ -80,7 +80,7 @@ impl LockName {
             .chain(composed(|lock| lock.order() != Order::Overtaking))
     }
 
-    /// The lock of a name.
+    /// The lock with the name `name`.
     #[must_use]
     pub fn from_name(name: &str) -> Option<LockName> {
         LockName::all().find(|known| known.name() == name)
@@ -104,7 +104,7 @@ impl LockName {
         }
     }
 
-    /// In which order it serves; of a lock with classes, in each.
+    /// The order in which it serves its waiters; of a lock with classes, the order in each class.
     #[must_use]
     pub fn order(self) -> Order {
         match self {
@@ -182,8 +182,7 @@ mod tests {
         assert_eq!(LockName::from_name("no such lock"), None);
     }
 
-    /// A name `p-X-Y` says of which kinds the lock is made: as a type it is what [`pair_of`] makes of these
-    /// two.
+    /// A lock named `p-X-Y` has the type that [`pair_of`] makes of the kinds X and Y.
     #[test]
     fn a_pair_is_made_of_the_kinds_in_its_name() {
         let settings = LockSettings::default();

@@ -11,14 +11,14 @@ use std::fmt::Debug;
 use std::marker::PhantomData;
 use std::sync::OnceLock;
 
-/// What can be set of a lock when it is made.
+/// The settings of a lock, chosen when it is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LockSettings {
     /// How its waiters wait.
     pub policy: WaitPolicy,
-    /// How many times in a row a cohort passes it on within, if it has cohorts.
+    /// How many times in a row the lock is passed on within a cohort, if it has cohorts.
     pub cohort_threshold: u32,
-    /// How many sections of the high class may pass a waiter of the low one, if it has classes.
+    /// How many critical sections of the high class may pass a waiter of the low class, if it has classes.
     pub low_bound: u32,
 }
 
@@ -29,7 +29,7 @@ impl Default for LockSettings {
 }
 
 impl LockSettings {
-    /// For the lock of a class, whose waiters stand behind the two-level lock's word.
+    /// The settings for the lock of a class, whose waiters stand behind the two-level lock's word.
     #[must_use]
     pub fn of_class(self) -> Self {
         Self { policy: self.policy.apart(), ..self }
@@ -41,7 +41,7 @@ impl LockSettings {
     }
 }
 
-/// This machine as a tree of cohorts; flat if nothing is known of it.
+/// This machine as a tree of cohorts; flat if its topology is unknown.
 fn machine() -> &'static Tree {
     static TREE: OnceLock<Tree> = OnceLock::new();
     TREE.get_or_init(|| match Topology::of_machine() {
@@ -57,9 +57,9 @@ pub type AcquireUntil<L> = fn(&L, u64) -> Option<<L as RawLock>::Token>;
 pub struct LowClass<L: RawLock> {
     /// Waits for the lock.
     pub acquire: fn(&L) -> L::Token,
-    /// Takes it if that needs no waiting.
+    /// Takes the lock if that needs no waiting.
     pub try_acquire: fn(&L) -> Option<L::Token>,
-    /// Waits for it until a time, if its waiters can give up.
+    /// Waits for the lock until a time, if its waiters can give up.
     pub until: Option<AcquireUntil<L>>,
 }
 
@@ -86,10 +86,10 @@ pub trait Recipe: 'static {
 
 /// Code that is compiled for each lock of the catalogue.
 pub trait Visitor {
-    /// What it makes of a lock.
+    /// The result for a lock.
     type Output;
 
-    /// Uses one.
+    /// Uses the lock of the recipe `R`.
     fn visit<R: Recipe>(self) -> Self::Output;
 }
 
@@ -132,7 +132,7 @@ macro_rules! recipes {
 
 with_rows!(recipes);
 
-/// Another lock, biased to the only thread that uses it.
+/// Another lock with a bias towards the only thread that uses it.
 #[derive(Debug)]
 pub struct Biased<R>(PhantomData<R>);
 
@@ -145,7 +145,7 @@ impl<R: Recipe> Recipe for Biased<R> {
     }
 }
 
-/// Two classes: the lock of the one that goes first, and that of the one that stands back.
+/// Two classes: `H` is the lock of the class that goes first, `L` that of the class that stands back.
 #[derive(Debug)]
 pub struct Priority<H, L>(PhantomData<(H, L)>);
 
@@ -164,7 +164,7 @@ impl<H: Recipe, L: Recipe> Recipe for Priority<H, L> {
     }
 }
 
-/// The same of locks whose waiters can give up.
+/// Two classes whose waiters can give up.
 #[derive(Debug)]
 pub struct TimedPriority<H, L>(PhantomData<(H, L)>);
 

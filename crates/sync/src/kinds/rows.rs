@@ -2,12 +2,12 @@
 
 /// Calls `$callback` with every kind of lock: its name and meaning, its type, how it is made (`alone`, or
 /// `in_tree` for this machine's cohorts), whether its waiters can give up (`timed`, `untimed`), its order,
-/// and the kind that stands for it in a class of a two-level lock: there the word before both classes already
-/// lets a running thread come again, so the strict form is taken.
+/// and the kind that replaces it in a class of a two-level lock. There the word before both classes already
+/// lets a running thread come again, so the strict form is used.
 macro_rules! with_rows {
     ($callback:ident) => {
         $callback! {
-            Mutex = "mutex", "test-and-set: whoever comes first after a release takes it":
+            Mutex = "mutex", "test-and-set: the first thread after a release takes it":
                 crate::locks::mutex::Mutex<Native>, alone, timed, Overtaking, Mutex;
             Ticket = "ticket", "two counters, in order; a running thread may come again for 50 µs":
                 crate::locks::ticket::Ticket<Native>, alone, untimed, Queue, StrictTicket;

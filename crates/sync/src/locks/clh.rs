@@ -1,36 +1,35 @@
 //! The queue lock of Craig, Landin and Hagersten: strictly first come, first served, released by a plain
 //! store.
 //!
-//! **Idea.** A thread that wants the lock swaps its node into `tail` and gets its predecessor's node, at
-//! which it looks until the predecessor, releasing, writes there that it has left. The predecessor's node
-//! then belongs to the thread that waited for it, and serves its next acquisition. A waiter that gives up
-//! writes into its own node whom it waited for, and its successor waits for that one instead. **Source:** T.
-//! S. Craig: *Building FIFO and priority-queuing spin locks from atomic swap*, TR 93-02-02, University of
-//! Washington, 1993; P. Magnusson, A. Landin, E. Hagersten: *Queue locks on cache coherent multiprocessors*,
-//! IPPS 1994, doi:10.1109/IPPS.1994.288305; giving up as in M. L. Scott, W. N. Scherer III: *Scalable
-//! queue-based spin locks with timeout*, PPoPP 2001, doi:10.1145/379539.379566. We depart from them as
-//! [`Mcs`](crate::locks::mcs) does, and in a simpler way of giving up: nobody but the waiter itself decides
-//! whether it has the lock, so no compare-and-swap and no handshake are needed.
+//! **Idea.** A thread that wants the lock swaps its node into `tail` and gets its predecessor's node, which it polls until
+//! the predecessor, in its release, writes there that it has left. The predecessor's node then belongs to the thread that
+//! waited for it, and serves its next acquisition. A waiter that gives up writes into its node for which node it waited, and
+//! its successor waits for that one instead. **Source:** T. S. Craig: *Building FIFO and priority-queuing spin locks from
+//! atomic swap*, TR 93-02-02, University of Washington, 1993; P. Magnusson, A. Landin, E. Hagersten: *Queue locks on cache
+//! coherent multiprocessors*, IPPS 1994, doi:10.1109/IPPS.1994.288305; giving up as in M. L. Scott, W. N. Scherer III:
+//! *Scalable queue-based spin locks with timeout*, PPoPP 2001, doi:10.1145/379539.379566. We depart from them as
+//! [`Mcs`](crate::locks::mcs) does, and in a simpler way of giving up: only the waiter itself decides whether it has the
+//! lock, so no compare-and-swap and no handshake are needed.
 //!
 //! | | |
 //! |---|---|
 //! | uncontended | one swap to enter, plain stores to leave: one locked instruction |
-//! | contended | one swap, two lines moved a hand-over: the predecessor's node, and `tail` |
-//! | space | the lock with its [`Doorbells`] and one node; a node of two words a waiter or holder. A waiter that gave up leaves its node behind until the next arrival or release that meets it: at most one a thread |
+//! | contended | one swap, two lines moved in a hand-over: the predecessor's node, and `tail` |
+//! | space | the lock with its [`Doorbells`] and one node; a node of two words for each waiter or holder, and at most one for each |
+//! | | thread that gave up, until the next arrival or release comes to it |
 //! | fairness | strict: the order of the swaps on `tail` |
 //! | needs | memory of the node is read by another processor than wrote it first: coherent caches |
-//! | choose it | as [`Mcs`](crate::locks::mcs), and when releases must be cheap or waiters give up |
+//! | choose it | where [`Mcs`](crate::locks::mcs) fits, and releases must be cheap or waiters give up |
 //!
-//! **Two forms.** [`Clh`] is this queue behind a word that the running thread may take again for 50 µs,
-//! before the next in the queue has it ([`Fissile`]): the form to use. [`StrictClh`], or [`Clh`] with
-//! [`WaitPolicy::STRICT`], keeps the order always; what this page says of order and cost is about that form.
+//! **Two forms.** [`Clh`] is this queue behind a word that the running thread may take again for 50 µs before the next in
+//! the queue gets it ([`Fissile`]); this is the form to use. [`StrictClh`], or [`Clh`] with [`WaitPolicy::STRICT`], always
+//! keeps the order; what this page says of order and cost is about that form.
 //!
-//! **More threads than cores**: as [`Mcs`](crate::locks::mcs).
+//! **More threads than cores**: the same as [`Mcs`](crate::locks::mcs).
 //!
-//! **When a thread does not run.** A stopped holder stops all, a stopped waiter those behind it once its turn
-//! has come. No release ever waits, and a thread stopped between its swap and its first look stops nobody
-//! before it. A waiter behind a stopped one can give up ([`TimedLock`]); it cannot overtake, but in the
-//! default form arrivals do.
+//! **When a thread does not run.** A stopped holder blocks all threads, a stopped waiter those behind it once its turn has
+//! come. No release ever waits, and a thread that is stopped between its swap and its first poll blocks no thread before it.
+//! A waiter behind a stopped one can give up ([`TimedLock`]); it cannot overtake, but in the default form arrivals do.
 //!
 //! **Measured** (as [`Mcs`](crate::locks::mcs)): alone 2.2 ns; two threads 132 million a second, 16 threads
 //! 105, 64 threads 73; shares 0.73 and 0.54. In strict order: alone 2.75 ns; two threads 14, 16 threads 0.2,
@@ -39,28 +38,26 @@
 //! | `state` of a node | meaning | next |
 //! |---|---|---|
 //! | `BUSY` | its owner waits or is inside | any of the others, written by the owner |
-//! | `LEFT` | its owner was inside and left: whoever waits for this node is inside | none: the successor ends the node |
-//! | `GAVE_UP` | its owner waits no more; `predecessor` says for whom it waited | none: the successor ends the node |
+//! | `LEFT` | its owner was inside and left: the thread that waits for this node is inside | none: the successor ends the node |
+//! | `GAVE_UP` | its owner waits no more; `predecessor` says for which node it waited | none: the successor ends the node |
 //!
 //! **Invariants.**
 //!
-//! 1. The nodes form a chain, from `tail` over each one's predecessor to a node in state `LEFT` (nobody is
-//!    inside) or that of the holder. Every node but the last in `tail` has exactly one successor: whose swap
-//!    returned it, or who found it as `predecessor` of one that gave up.
-//! 2. *Exclusion*: a thread is inside from when it saw its predecessor `LEFT` until it writes `LEFT`; by 1
-//!    only one node has a predecessor that `LEFT`, since who sees it takes that one out of the chain.
-//! 3. A node is accessed by its owner until it writes `LEFT` or `GAVE_UP`, and by its one successor, which
-//!    ends it after having seen that. The lock's own end ends the node in `tail` and those that gave up
-//!    before it.
-//! 4. *No lost wake-up*: both writes are followed by a ring with the node's key, which is what the successor
-//!    sleeps on ([`Doorbell`](crate::Doorbell), invariant 2).
-//! 5. `gave_up` is raised before its node says so and lowered after the node was ended. So if the holder sees
-//!    `tail` not to be its node and then `gave_up` to be 0, somebody waits, or is just giving up.
+//! 1. The nodes form a chain, from `tail` over each one's predecessor to a node in state `LEFT` (no thread is inside) or
+//!    that of the holder. Every node but the last in `tail` has exactly one successor: the thread whose swap returned it, or
+//!    that found it as the `predecessor` of a node whose owner gave up.
+//! 2. *Exclusion*: a thread is inside from the moment it saw its predecessor `LEFT` until it writes `LEFT`. By 1 only one
+//!    node has a predecessor that `LEFT`, since the thread that sees it takes that predecessor out of the chain.
+//! 3. A node is accessed by its owner until it writes `LEFT` or `GAVE_UP`, and by its one successor, which ends it after
+//!    having seen that. When the lock is dropped, it ends the node in `tail` and the abandoned nodes before it.
+//! 4. *No lost wake-up*: both writes are followed by a ring with the node's key, which is the key that the successor sleeps
+//!    on ([`Doorbell`](crate::Doorbell), invariant 2).
+//! 5. `gave_up` is raised before its node says so and lowered after the node was ended. So if the holder sees that `tail` is
+//!    not its node and then that `gave_up` is 0, a thread waits, or is just giving up.
 //!
-//! **Orderings.** The store of `LEFT` (Release) pairs with the successor's load (Acquire); so does that of
-//! `GAVE_UP`, for `predecessor` and for the end of the node. The swap is AcqRel, since it shows the node's
-//! initial values and must see those of the predecessor's. `holder` and `gave_up` are hints for all but the
-//! holder.
+//! **Orderings.** The store of `LEFT` (Release) pairs with the successor's load (Acquire); so does the store of `GAVE_UP`,
+//! for `predecessor` and for the end of the node. The swap is AcqRel, since it publishes the node's initial values and must
+//! see those of the predecessor's. `holder` and `gave_up` are hints for all threads but the holder.
 
 use crate::locks::fissile::Fissile;
 use crate::memory::node;
@@ -80,10 +77,10 @@ const LEFT: u32 = 1;
 /// The owner waits no more.
 const GAVE_UP: u32 = 2;
 
-/// One thread's place in the queue.
+/// The place of one thread in the queue.
 #[derive(Debug)]
 pub struct Node<P: Platform> {
-    /// Set before `GAVE_UP`.
+    /// Written before `GAVE_UP`.
     predecessor: P::AtomicPtr<Node<P>>,
     state: P::AtomicU32,
 }
@@ -92,15 +89,15 @@ pub struct Node<P: Platform> {
 #[derive(Debug)]
 pub struct Token<P: Platform>(NonNull<Node<P>>);
 
-// SAFETY: a token is an address; what it leads to is atomics.
+// SAFETY: a token is an address, and the data there is atomic.
 unsafe impl<P: Platform> Send for Token<P> {}
 
 #[derive(Debug)]
 struct Ends<P: Platform> {
     tail: P::AtomicPtr<Node<P>>,
-    /// The node of whoever is inside; null, or soon to be written, while nobody is.
+    /// The holder's node; null, or soon to be written, while no thread is inside.
     holder: P::AtomicPtr<Node<P>>,
-    /// How many nodes of waiters that gave up are still in the chain.
+    /// The number of nodes in the chain whose owners gave up.
     gave_up: P::AtomicU32,
     /// Whether the last wait was longer than a spin; a hint.
     crowded: P::AtomicU32,
@@ -151,24 +148,23 @@ impl<P: Platform> StrictClh<P> {
         unsafe { NonNull::new_unchecked(predecessor) }
     }
 
-    /// Of the caller's predecessor.
+    /// The state of the caller's predecessor.
     #[inline(always)]
     fn state_of(predecessor: NonNull<Node<P>>) -> u32 {
-        // SAFETY: nobody but its successor ends it (invariant 3).
+        // SAFETY: only its successor, the caller, ends it (invariant 3).
         let state = unsafe { &predecessor.as_ref().state };
         // Acquire: pairs with the Release in leave_behind().
         state.load(Ordering::Acquire)
     }
 
-    /// Apart from acquire(), which so keeps all in registers.
+    /// Waits in a function apart from acquire(), so that acquire() keeps everything in registers.
     #[cold]
     fn acquire_slow(&self, node: NonNull<Node<P>>, mut predecessor: NonNull<Node<P>>) -> Token<P> {
         let _ = self.wait_behind(&mut predecessor, None);
         self.enter(node, predecessor)
     }
 
-    /// Whether the owner of `node` left. Ends nodes of those that gave up, so `node` moves on to their
-    /// predecessors.
+    /// Whether the owner of `node` left. It ends nodes whose owners gave up, and moves `node` on to their predecessors.
     #[inline(always)]
     fn has_left(&self, node: &mut NonNull<Node<P>>) -> bool {
         loop {
@@ -182,7 +178,7 @@ impl<P: Platform> StrictClh<P> {
 
     #[cold]
     fn pass(&self, node: &mut NonNull<Node<P>>) {
-        // SAFETY: as in has_left().
+        // SAFETY: only its successor, the caller, ends it (invariant 3).
         let before = unsafe { &node.as_ref().predecessor }.load(Ordering::Relaxed);
         // SAFETY: its owner wrote GAVE_UP, this is its only successor (invariant 3).
         unsafe { node::give::<P, _>(*node) };
@@ -191,12 +187,12 @@ impl<P: Platform> StrictClh<P> {
         *node = unsafe { NonNull::new_unchecked(before) };
     }
 
-    /// Waits for the predecessor to leave; false if the deadline came first.
+    /// Waits for the predecessor to leave; returns false if the deadline came first.
     #[cold]
     fn wait_behind(&self, predecessor: &mut NonNull<Node<P>>, deadline_ns: Option<u64>) -> bool {
         let crowded = self.ends.crowded.load(Ordering::Relaxed);
         let mut waiter = Waiter::<P>::new(&self.policy, crowded as usize + 1);
-        // Whom to wait for changes when a predecessor gives up, and then the doorbell to sleep on does.
+        // When a predecessor gives up, the thread waits for another node, and so sleeps at another doorbell.
         let entered = loop {
             let now_behind = *predecessor;
             let woken = self.doorbells.wait(key_of::<P, _>(now_behind), &mut waiter, deadline_ns, || {
@@ -213,7 +209,7 @@ impl<P: Platform> StrictClh<P> {
         entered
     }
 
-    /// The predecessor has left: its node is this thread's, and so is the lock.
+    /// The predecessor has left: its node and the lock are now this thread's.
     #[inline(always)]
     fn enter(&self, node: NonNull<Node<P>>, predecessor: NonNull<Node<P>>) -> Token<P> {
         // SAFETY: its owner wrote LEFT, this is its only successor (invariant 3).
@@ -226,17 +222,17 @@ impl<P: Platform> StrictClh<P> {
     #[cold]
     fn give_up(&self, node: NonNull<Node<P>>, predecessor: NonNull<Node<P>>) {
         self.ends.gave_up.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: this thread's own node.
+        // SAFETY: this thread's node.
         let link = unsafe { &node.as_ref().predecessor };
         link.store(predecessor.as_ptr(), Ordering::Relaxed);
         self.leave_behind(node, GAVE_UP);
     }
 
-    /// The last that the owner does with its node.
+    /// Ends the owner's use of its node.
     #[inline(always)]
     fn leave_behind(&self, node: NonNull<Node<P>>, last_state: u32) {
         let key = key_of::<P, _>(node);
-        // SAFETY: this thread's own node until the store, and its successor's from then on.
+        // SAFETY: this thread's node until the store, and its successor's from then on.
         let state = unsafe { &node.as_ref().state };
         // Release: pairs with the Acquire in has_left().
         state.store(last_state, Ordering::Release);
@@ -273,8 +269,8 @@ unsafe impl<P: Platform> RawLock for StrictClh<P> {
         self.acquire_slow(node, predecessor)
     }
 
-    /// The predecessor's node may be looked at only from within the queue. So who finds the lock taken after
-    /// all has to give up; `holder` keeps that seldom.
+    /// Only a thread in the queue may read the predecessor's node. So a thread that finds the lock taken after all has to
+    /// give up; `holder` makes that rare.
     #[inline]
     fn try_acquire(&self) -> Option<Token<P>> {
         if !self.ends.holder.load(Ordering::Relaxed).is_null() {
@@ -305,8 +301,8 @@ unsafe impl<P: Platform> RawLock for StrictClh<P> {
     }
 }
 
-// SAFETY: who gave up has left a node that its successor, or the lock's end, takes out of the chain
-// (invariants 1 and 3).
+// SAFETY: a thread that gave up has left a node that its successor, or the lock's end, takes out of the chain (invariants 1
+// and 3).
 unsafe impl<P: Platform> TimedLock for StrictClh<P> {
     fn acquire_until(&self, deadline_ns: u64) -> Option<Token<P>> {
         let node = Self::new_node(BUSY);
@@ -321,12 +317,12 @@ unsafe impl<P: Platform> TimedLock for StrictClh<P> {
 
 impl<P: Platform> Drop for StrictClh<P> {
     fn drop(&mut self) {
-        // The lock is free and nobody comes any more: its end is the last node's successor.
+        // No thread holds the lock and none comes any more: its end is the last node's successor.
         let tail = self.ends.tail.load(Ordering::Acquire);
         // SAFETY: never null.
         let mut last = unsafe { NonNull::new_unchecked(tail) };
         let _ = self.has_left(&mut last);
-        // SAFETY: invariant 3.
+        // SAFETY: no thread uses it any more, and it is ended once (invariant 3).
         unsafe { node::give::<P, _>(last) };
     }
 }

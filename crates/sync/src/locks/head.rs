@@ -1,36 +1,35 @@
-//! The head of a lock's queue: the one thread that waits for the lock's word on behalf of all behind it, and
-//! how long those who run may pass it.
+//! The head of a lock's queue: the one thread that waits for the lock's word on behalf of all behind it, and the time for
+//! which running threads may pass it.
 //!
-//! A lock of this family is a word that decides who is inside, and a queue whose holder is the *head*. The
-//! word and its states belong to the lock: [`admission`](crate::locks::admission) has one class of threads
-//! and so one head, the two-level lock has a head for each of two classes.
+//! A lock of this family is a word that decides which thread is inside, and a queue whose holder is the *head*. The word and
+//! its states belong to the lock: [`admission`](crate::locks::admission) has one class of threads and so one head, the
+//! two-level lock has a head for each of two classes.
 //!
 //! | `place` | meaning |
 //! |---|---|
-//! | `NOBODY` | nobody waits for the word |
-//! | `COMING` | who was inside as the head has just given the queue to the next, who has perhaps not noticed |
+//! | `NOBODY` | no thread waits for the word |
+//! | `COMING` | the last head, which was inside, has just given the queue to the next thread, which may not have noticed |
 //! | `WAITING` | the head waits, awake |
 //! | `ASLEEP` | the head sleeps on `place`, or is about to |
 //! | `BEHIND` | the head is inside, and saw others in the queue |
 //!
-//! **Turns.** A turn begins when a head is `COMING`, or came to wait, and is over after the policy's
-//! `forced_yield_ns` (four times that as long as the head is only `COMING`): the next release reserves the
-//! word. Releases look at the clock after 1, 2, 4, 8, 16, 32, 48 … of them, so that a turn of long sections
-//! ends in time and one of short sections costs little. A thread that finds the word reserved (as a rule the
-//! one that reserved it) *stands back*: it spins, yields a little and sleeps, so that the head gets a core,
-//! and queues up when the head is inside. If after twenty turns' time the head still has not come, it was
-//! stopped, or the system keeps it from running; then who stood back takes the word itself, and the head has
-//! another chance after [`PENALTY`] times that time.
+//! **Turns.** A turn begins when a head is `COMING`, or came to wait, and is over after the policy's `forced_yield_ns` (four
+//! times that while the head is only `COMING`): the next release reserves the word. Releases read the clock after 1, 2, 4,
+//! 8, 16, 32, 48 … of them, so that a turn of long critical sections ends in time and one of short sections costs little. A
+//! thread that finds the word reserved (as a rule the one that reserved it) *stands back*: it spins, yields a little and
+//! sleeps, so that the head gets a core, and queues up when the head is inside. If after twenty turns' time the head still
+//! has not come, it was stopped, or the system keeps it from running; then the thread that stood back takes the word itself,
+//! and the head has another chance after [`PENALTY`] times that time.
 //!
 //! **Invariants.**
 //!
-//! 1. `place` is written only by the holder of the queue, with two exceptions, both by compare-and-swap: a
-//!    releaser makes `ASLEEP` `WAITING`, and who finds a reservation for nobody makes `COMING` `NOBODY`.
-//! 2. *No lost wake-up*: the head stores `ASLEEP`, passes `heavy`, and looks whether it may take the word
-//!    before it sleeps; whoever makes it possible stores, passes `light`, and looks at `place`. One of them
-//!    sees the other. The wake-up changes the word that is slept on.
+//! 1. `place` is written only by the holder of the queue, with two exceptions, both by compare-and-swap: a releaser makes
+//!    `ASLEEP` `WAITING`, and a thread that finds a reservation without a head makes `COMING` `NOBODY`.
+//! 2. *No lost wake-up*: the head stores `ASLEEP`, passes `heavy`, and checks whether it may take the word before it sleeps;
+//!    a thread that makes it possible stores, passes `light`, and checks `place`. One of them sees the other. The wake-up
+//!    changes the word that the head sleeps on.
 //!
-//! **Orderings.** All here is hints, ordered by the word and the queue where their holders write them.
+//! **Orderings.** All words here are hints; the word and the queue order them where their holders write them.
 
 use crate::waiting::wait::{Next, WaitPolicy, Waiter, time_left};
 use heddle_platform::atomic::Ordering;
@@ -38,9 +37,9 @@ use heddle_platform::platform::AtomicInteger;
 use heddle_platform::{Platform, Scope};
 use std::time::Duration;
 
-/// Nobody waits for the word.
+/// No thread waits for the word.
 const NOBODY: u32 = 0;
-/// Somebody has been given the queue, and has perhaps not noticed.
+/// A thread has been given the queue, and may not have noticed.
 const COMING: u32 = 1;
 /// The head waits, awake.
 const WAITING: u32 = 2;
@@ -49,37 +48,37 @@ const ASLEEP: u32 = 3;
 /// The head is inside, and others are in the queue.
 const BEHIND: u32 = 4;
 
-/// How many turns' time a head has for showing itself before the word is reserved for it: about as long as a
-/// sleeper takes to be woken.
+/// The number of turns' times in which a head has to appear before the word is reserved for it: about the time in which a
+/// sleeper wakes.
 const WAKING_TURNS: u64 = 4;
 
-/// How many turns' time a head for which the word is reserved has for taking it.
+/// The number of turns' times in which a head has to take a word that is reserved for it.
 const GRACE: u64 = 20;
 
-/// After how many times that time a head that did not come is let in again.
+/// A head that did not come is let in again after this multiple of that time.
 const PENALTY: u64 = 8;
 
-/// How many yields who stands back tries before it leaves its core to the head by sleeping.
+/// The number of yields of a thread that stands back, before it sleeps to leave its core to the head.
 const COURTESY: u32 = 10;
 
-/// How many yields the head puts between two looks in the end (it starts with one): some microseconds. Every
-/// look takes the word's line from a holder that may be about to come again.
+/// The largest number of yields that the head puts between two polls (it starts with one): some microseconds. Every poll
+/// takes the word's line from a holder that may be about to come again.
 const MOST_PAUSES: u32 = 8;
 
-/// After a number of releases that is a multiple of this, or a smaller power of two, the clock is read.
+/// Releases read the clock if their number is a multiple of this, or a smaller power of two.
 const CLOCK_EVERY: u32 = 16;
 
 /// One class's head; see the [module](self).
 #[derive(Debug)]
 pub(crate) struct Head<P: Platform> {
     place: P::AtomicU32,
-    /// How many releases this turn has seen.
+    /// The number of releases in this turn.
     releases: P::AtomicU32,
-    /// When it began, in ticks; in the future after a reservation that nobody took.
+    /// The time in ticks when it began; in the future after a reservation that no thread took.
     since: P::AtomicU64,
 }
 
-/// What a head finds at its word and its queue.
+/// The word and the queue, as a head sees them.
 pub(crate) trait Contest {
     /// Takes the word if the head may.
     fn take(&self) -> bool;
@@ -87,15 +86,15 @@ pub(crate) trait Contest {
     /// Whether there are others in the queue.
     fn company(&self) -> bool;
 
-    /// How long the head may sleep at most, if it is to look by itself at what nobody would wake it for.
+    /// How long the head may sleep at most, if it has to poll for something without a wake-up.
     fn longest_sleep(&self) -> Option<Duration> {
         None
     }
 }
 
-/// How a look at a deadline went.
+/// The outcome of a poll with a deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Look {
+enum Poll {
     Entered,
     TimeIsUp,
     NotYet,
@@ -110,27 +109,26 @@ impl<P: Platform> Head<P> {
         }
     }
 
-    /// Whether nobody waits or comes.
+    /// Whether no thread waits or comes.
     #[inline(always)]
     pub(crate) fn is_nobody(&self) -> bool {
         self.place.load(Ordering::Relaxed) == NOBODY
     }
 
-    /// Whether the head is there, and outside.
+    /// Whether there is a head that waits outside.
     #[inline]
     pub(crate) fn waits(&self) -> bool {
         matches!(self.place.load(Ordering::Relaxed), WAITING | ASLEEP)
     }
 
-    /// As [`RawLock::has_waiters`](crate::RawLock::has_waiters). A thread that is only `COMING` may have
-    /// given up.
+    /// See [`RawLock::has_waiters`](crate::RawLock::has_waiters). A thread that is only `COMING` may have given up.
     #[inline]
     pub(crate) fn has_waiters(&self) -> bool {
         !matches!(self.place.load(Ordering::Relaxed), NOBODY | COMING)
     }
 
-    /// As long as `word` is `reserved` for the head, leaves the core to it. True if the head did not come,
-    /// and the caller may take the word instead.
+    /// Leaves the core to the head while `word` is `reserved` for it. Returns true if the head did not come, and the caller
+    /// may take the word instead.
     #[cold]
     pub(crate) fn stand_back(
         &self,
@@ -150,13 +148,13 @@ impl<P: Platform> Head<P> {
             let waited = P::ticks().wrapping_sub(since);
             if gave_way && waited >= grace {
                 self.begin_turn(P::ticks().wrapping_add(grace.saturating_mul(PENALTY)));
-                // Perhaps it gave up in the queue, and nobody is to stand back for it again.
+                // It may have given up in the queue; no other thread should stand back for it again.
                 self.forget();
                 return true;
             }
             let absent = waiter.has_yielded() && self.place.load(Ordering::Relaxed) == COMING;
             if absent && policy.park || waiter.pause() == Next::Park {
-                // By yields alone the system need not leave the core to the head.
+                // The system may ignore yields; sleeping leaves the core to the head for certain.
                 let left = Duration::from_nanos(P::ticks_to_ns(grace.saturating_sub(waited)));
                 P::wait(word, reserved, Some(left), Scope::Process);
                 gave_way = true;
@@ -166,20 +164,20 @@ impl<P: Platform> Head<P> {
         false
     }
 
-    /// Nobody is coming. True if somebody was thought to be.
+    /// Forgets a thread that is said to be coming. Returns true if there was one.
     pub(crate) fn forget(&self) -> bool {
         self.place.compare_exchange(COMING, NOBODY, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// Waits for the word as the holder of the queue; false if the deadline came first.
+    /// Waits for the word as the holder of the queue; returns false if the deadline came first.
     pub(crate) fn compete(
         &self,
         policy: &WaitPolicy,
         deadline_ns: Option<u64>,
         contest: &impl Contest,
     ) -> bool {
-        // Not a look and a store: loom (0.7) does not explore what others read before a thread that reads and
-        // then writes.
+        // A compare-and-swap, not a load and a store: loom (0.7) does not explore what others read before a thread that
+        // reads and then writes.
         if self.place.compare_exchange(COMING, WAITING, Ordering::Relaxed, Ordering::Relaxed).is_err() {
             self.begin_turn(P::ticks());
             self.place.store(WAITING, Ordering::Relaxed);
@@ -187,10 +185,10 @@ impl<P: Platform> Head<P> {
         let mut waiter = Waiter::<P>::backing_off(policy, 1 + usize::from(contest.company()));
         let mut pauses = 1;
         let entered = loop {
-            match Self::look(deadline_ns, contest) {
-                Look::Entered => break true,
-                Look::TimeIsUp => break false,
-                Look::NotYet => {}
+            match Self::poll(deadline_ns, contest) {
+                Poll::Entered => break true,
+                Poll::TimeIsUp => break false,
+                Poll::NotYet => {}
             }
             if (0..pauses).any(|_| waiter.pause() == Next::Park) {
                 if self.sleep(deadline_ns, contest) {
@@ -207,17 +205,17 @@ impl<P: Platform> Head<P> {
         entered
     }
 
-    fn look(deadline_ns: Option<u64>, contest: &impl Contest) -> Look {
+    fn poll(deadline_ns: Option<u64>, contest: &impl Contest) -> Poll {
         if contest.take() {
-            Look::Entered
+            Poll::Entered
         } else if time_left::<P>(deadline_ns) == Some(Duration::ZERO) {
-            Look::TimeIsUp
+            Poll::TimeIsUp
         } else {
-            Look::NotYet
+            Poll::NotYet
         }
     }
 
-    /// Sleeps once; true if the word was taken on the way.
+    /// Sleeps once; returns true if the word was taken meanwhile.
     #[cold]
     fn sleep(&self, deadline_ns: Option<u64>, contest: &impl Contest) -> bool {
         self.place.store(ASLEEP, Ordering::Relaxed);
@@ -232,7 +230,7 @@ impl<P: Platform> Head<P> {
         entered
     }
 
-    /// The caller holds the queue and will now give it away; `company` says whether to somebody.
+    /// The caller holds the queue and will now give it away; `company` says whether a thread waits there.
     pub(crate) fn hand_on(&self, company: bool) {
         if company {
             self.begin_turn(P::ticks());
@@ -245,7 +243,7 @@ impl<P: Platform> Head<P> {
         self.releases.store(0, Ordering::Relaxed);
     }
 
-    /// Counts a release while somebody waits.
+    /// Counts a release while a head waits or comes. Returns whether its turn has come.
     #[cold]
     pub(crate) fn turn_is_over(&self, policy: &WaitPolicy) -> bool {
         let releases = self.releases.load(Ordering::Relaxed).wrapping_add(1);
@@ -254,16 +252,14 @@ impl<P: Platform> Head<P> {
             return false;
         }
         let since = self.since.load(Ordering::Relaxed);
-        // A head that is not there yet has most likely just been woken: until it comes somebody may as well
-        // go on.
+        // A head that is not there yet has most likely just been woken: until it comes, other threads may go on.
         let turns = if self.place.load(Ordering::Relaxed) == COMING { WAKING_TURNS } else { 1 };
         // Signed: it may lie in the future.
         P::ticks().wrapping_sub(since).cast_signed()
             >= turn_ticks::<P>(policy).saturating_mul(turns).cast_signed()
     }
 
-    /// Wakes the head if it sleeps, after a store that it should see and `light`. True if nobody waits or
-    /// comes.
+    /// Wakes the head if it sleeps, after a store that it should see and `light`. Returns true if no thread waits or comes.
     #[inline(always)]
     pub(crate) fn rouse(&self) -> bool {
         let place = self.place.load(Ordering::Relaxed);
@@ -273,7 +269,7 @@ impl<P: Platform> Head<P> {
         place == NOBODY
     }
 
-    /// Once for each sleep, however many releases there are until the sleeper runs.
+    /// Wakes the head once for each sleep, however many releases there are until it runs.
     #[cold]
     fn wake(&self) {
         if self.place.compare_exchange(ASLEEP, WAITING, Ordering::Relaxed, Ordering::Relaxed).is_ok() {

@@ -1,38 +1,35 @@
-//! The queue lock of Mellor-Crummey and Scott: strictly first come, first served; each waits on a line of its
-//! own.
+//! The queue lock of Mellor-Crummey and Scott: strictly first come, first served; each thread waits on a separate cache
+//! line.
 //!
-//! **Idea.** A thread that wants the lock swaps its node into `tail`; what it gets back is its predecessor,
-//! into which it writes its own address, and then it looks only at its own node until the predecessor,
-//! releasing, writes there that the lock is its. So a hand-over disturbs nobody but the one who is next,
-//! however many wait. **Source:** J. M. Mellor-Crummey, M. L. Scott: *Algorithms for scalable synchronization
-//! on shared-memory multiprocessors*, ACM TOCS 9(1), 1991, doi:10.1145/103727.103729, algorithm 5; *MCS* in
-//! Amer et al., *Lock contention management in multithreaded MPI*, ACM TOPC 2019, section 2.3. We depart in
-//! three points: waiters yield and sleep by their [`WaitPolicy`]; nodes come from [`node`], so the caller
-//! brings none; and `holder` tells [`has_waiters`](RawLock::has_waiters) which node is the holder's.
+//! **Idea.** A thread that wants the lock swaps its node into `tail` and gets its predecessor, into which it writes the
+//! address of its node. Then it polls only its node until the predecessor, in its release, writes there that the lock is
+//! granted. So a hand-over disturbs only the next thread, however many wait. **Source:** J. M. Mellor-Crummey, M. L. Scott:
+//! *Algorithms for scalable synchronization on shared-memory multiprocessors*, ACM TOCS 9(1), 1991,
+//! doi:10.1145/103727.103729, algorithm 5; *MCS* in Amer et al., *Lock contention management in multithreaded MPI*, ACM TOPC
+//! 2019, section 2.3. We depart in three points: waiters yield and sleep by their [`WaitPolicy`]; nodes come from [`node`],
+//! so the caller brings none; and `holder` tells [`has_waiters`](RawLock::has_waiters) which node is the holder's.
 //!
 //! | | |
 //! |---|---|
 //! | uncontended | one swap to enter, one compare-and-swap to leave: two locked instructions, where [`Mutex`](crate::Mutex) has one |
-//! | contended | one swap, two lines moved a hand-over: the successor's node, and `tail` when the former holder comes back |
-//! | space | the lock: two cache lines; a node of two words a waiter or holder |
+//! | contended | one swap, two lines moved in a hand-over: the successor's node, and `tail` when the former holder comes back |
+//! | space | the lock: two cache lines; a node of two words for each waiter or holder |
 //! | fairness | strict: the order of the swaps on `tail` |
 //! | needs | nothing |
 //! | choose it | when many cores contend; in its strict form when the order matters and threads do not outnumber cores |
 //!
-//! **Two forms.** [`Mcs`] is this queue behind a word that the running thread may take again for 50 µs,
-//! before the next in the queue has it ([`Fissile`]): the form to use. [`StrictMcs`], or [`Mcs`] with
-//! [`WaitPolicy::STRICT`], keeps the order always; what this page says of order and cost is about that form.
+//! **Two forms.** [`Mcs`] is this queue behind a word that the running thread may take again for 50 µs before the next in
+//! the queue gets it ([`Fissile`]); this is the form to use. [`StrictMcs`], or [`Mcs`] with [`WaitPolicy::STRICT`], always
+//! keeps the order; what this page says of order and cost is about that form.
 //!
-//! **More threads than cores.** A strict order hands the lock to the thread that waited longest, which then
-//! usually is not running: an acquisition costs a switch between threads, about a microsecond, or a wake-up.
-//! In the default form that is paid once in a turn of 50 µs, and the threads' turns come in the order of the
-//! queue.
+//! **More threads than cores.** A strict order hands the lock to the thread that waited longest, which then usually is not
+//! running: an acquisition costs a switch between threads, about a microsecond, or a wake-up. The default form pays that
+//! once in a turn of 50 µs, and the threads' turns come in the order of the queue.
 //!
-//! **When a thread does not run.** A stopped holder stops all, as with every lock. A stopped waiter stops
-//! those behind it as soon as its turn has come: the order demands it; in the default form arrivals go past
-//! it. A thread stopped between its swap and its writing to its predecessor stops the release of that
-//! predecessor, and with it the queue. [`AbortableMcs`](crate::AbortableMcs) passes over a waiter whose time
-//! is up.
+//! **When a thread does not run.** A stopped holder blocks all threads, as with every lock. A stopped waiter blocks those
+//! behind it as soon as its turn has come, because of the order; in the default form arrivals go past it. A thread that is
+//! stopped between its swap and its store to its predecessor blocks the release of that predecessor, and with it the queue.
+//! [`AbortableMcs`](crate::AbortableMcs) passes over a waiter whose time is up.
 //!
 //! ```text
 //!   tail ------------------------------------------+
@@ -44,35 +41,30 @@
 //!
 //! **Invariants.**
 //!
-//! 1. `tail` is null exactly while nobody holds the lock or waits for it; otherwise it is the node of whoever
-//!    came last.
-//! 2. *Exclusion*: a thread is inside if its swap found null, or if its node's state became `GRANTED`. The
-//!    former happens only when nobody is inside (1); the latter is written once, by the holder, who is
-//!    outside from then on.
-//! 3. A node is accessed by its owner, and by its successor once between the successor's swap and its store
-//!    to `next`. The owner waits for that store before it gives the node back; it need not wait when the
-//!    compare-and-swap on `tail` found the node to be last: then there is no successor and there will be
-//!    none. The predecessor writes `GRANTED` before the owner enters, and nothing after.
-//! 4. *No lost wake-up*: who sleeps, sleeps on its own node's `state`, which it has changed to `PARKED`. The
-//!    granter's compare-and-swap to `GRANTED` finds that; it then changes the word, wakes, and stores
-//!    `GRANTED` last, and the owner waits for that store: so the node is there as long as the granter uses
-//!    it.
-//! 5. `tail != holder`, asked by the holder, means that somebody's swap came after the holder's: a waiter,
-//!    that enters after the release.
+//! 1. `tail` is null exactly while no thread holds the lock or waits for it; otherwise it is the node of the last arrival.
+//! 2. *Exclusion*: a thread is inside if its swap returned null, or if its node's state became `GRANTED`. The former happens
+//!    only when no thread is inside (1); the holder writes the latter once, and is outside from then on.
+//! 3. A node is accessed by its owner, and by its successor once between the successor's swap and its store to `next`. The
+//!    owner waits for that store before it gives the node back; it need not wait when the compare-and-swap on `tail` found
+//!    the node to be last: then there is no successor and there will be none. The predecessor writes `GRANTED` before the
+//!    owner enters, and nothing after.
+//! 4. *No lost wake-up*: a sleeper sleeps on the `state` of its node, which it has changed to `PARKED`. The granter's
+//!    compare-and-swap to `GRANTED` finds that; it then changes the word, wakes, and stores `GRANTED` last, and the owner
+//!    waits for that store: so the node is there while the granter uses it.
+//! 5. If the holder sees `tail != holder`, a thread's swap came after the holder's: that thread waits, and enters after the
+//!    release.
 //!
-//! **Orderings.** The release's compare-and-swap on `tail` (Release) pairs with the Acquire of the swap that
-//! finds null; the store of `GRANTED` (Release) with the waiter's load (Acquire). The store to `next` is
-//! Release and its load Acquire: they make the successor's node, initialised before, the releaser's to write.
+//! **Orderings.** The release's compare-and-swap on `tail` (Release) pairs with the Acquire of the swap that returns null;
+//! the store of `GRANTED` (Release) with the waiter's load (Acquire). The store to `next` is Release and its load Acquire:
+//! they let the releaser write to the successor's node, which was initialised before.
 //!
-//! **Assembly** (x86-64, `Hardware`, in a shared library): entering without a wait is 18 instructions: the
-//! thread's [`node`] cache found and a block taken (8, with two branches never taken), two stores to the
-//! node, `xchg` on `tail`, a branch, the store to `holder`. Leaving is 15: the load of `next`, a branch,
-//! `lock cmpxchg`, a branch, and the block given back. No call, nothing of the platform trait and no branch
-//! of the waiting policy is left.
+//! **Assembly** (x86-64, `Hardware`, in a shared library): entering without a wait is 18 instructions: find the thread's
+//! [`node`] cache and take a block (8, with two branches never taken), two stores to the node, `xchg` on `tail`, a branch,
+//! the store to `holder`. Leaving is 15: the load of `next`, a branch, `lock cmpxchg`, a branch, and the return of the
+//! block. No call, nothing of the platform trait and no branch of the waiting policy is left.
 //!
-//! **Measured** (`heddle bench locks`, 2 virtual cores, ten cache lines in the section; uncontended
-//! nanoseconds, then millions of acquisitions a second; in the last columns the slowest thread's share of the
-//! mean over a second):
+//! **Measured** (`heddle bench locks`, 2 virtual cores, ten cache lines in the critical section; uncontended nanoseconds,
+//! then millions of acquisitions a second; in the last columns the slowest thread's share of the mean over a second):
 //!
 //! | | alone | 2 threads | 16 threads | 64 threads | share, 16 | share, 64 |
 //! |---|---|---|---|---|---|---|
@@ -93,11 +85,11 @@ use std::ptr::{self, NonNull};
 
 /// The predecessor has not released yet.
 const WAITING: u32 = 0;
-/// The lock is this node's owner's.
+/// The owner of this node has the lock.
 const GRANTED: u32 = 1;
-/// As [`WAITING`]; the owner sleeps on the word, or is about to.
+/// The same as [`WAITING`], and the owner sleeps on the word, or is about to.
 const PARKED: u32 = 2;
-/// The owner is being woken, and the lock will be its.
+/// The granter is waking the owner, which then gets the lock.
 const WAKING: u32 = 3;
 
 /// One thread's place in the queue.
@@ -114,7 +106,7 @@ pub struct Token<P: Platform>(NonNull<Node<P>>);
 #[derive(Debug)]
 struct Ends<P: Platform> {
     tail: P::AtomicPtr<Node<P>>,
-    /// The node of whoever is inside; written by the holder only, stale while the lock is free.
+    /// The holder's node. Only the holder writes it; it is stale while the lock is free.
     holder: P::AtomicPtr<Node<P>>,
     /// Whether the last wait was longer than a spin; a hint.
     crowded: P::AtomicU32,
@@ -184,10 +176,10 @@ impl<P: Platform> StrictMcs<P> {
         }
     }
 
-    /// Sleeps until the lock is granted, or is just about to be.
+    /// Sleeps until the lock is granted, or will be in a moment.
     #[cold]
     fn sleep(state: &P::AtomicU32) {
-        // Fails if the grant came first, or if this is not the first time.
+        // Fails if the grant came first, or if the word is `PARKED` already.
         let _ = state.compare_exchange(WAITING, PARKED, Ordering::Relaxed, Ordering::Relaxed);
         while state.load(Ordering::Relaxed) == PARKED {
             P::wait(state, PARKED, None, Scope::Process);
@@ -198,10 +190,10 @@ impl<P: Platform> StrictMcs<P> {
         }
     }
 
-    /// Who comes next, after `tail` has said that somebody does.
+    /// Returns the successor, after `tail` has shown that there is one.
     #[cold]
     fn await_successor(&self, node: &Node<P>) -> NonNull<Node<P>> {
-        // What we wait for is one store of a thread that is already past its swap: no reason to sleep.
+        // The link is one store away, by a thread that is past its swap: too short a wait to sleep.
         let mut waiter = Waiter::<P>::new(&WaitPolicy { park: false, ..self.policy }, 1);
         loop {
             if let Some(next) = Self::successor(node) {
@@ -227,13 +219,13 @@ impl<P: Platform> StrictMcs<P> {
     fn grant(&self, next: NonNull<Node<P>>) {
         // SAFETY: its owner waits for this store (invariant 3).
         let state = unsafe { &next.as_ref().state };
-        // Release: pairs with the Acquire in wait_behind(). The node is its owner's alone from here on.
+        // Release: pairs with the Acquire in wait_behind(). From here on only the owner uses the node.
         if state.compare_exchange(WAITING, GRANTED, Ordering::Release, Ordering::Relaxed).is_err() {
             Self::wake(state);
         }
     }
 
-    /// Grants to a sleeper. The word is used until the last store.
+    /// Grants the lock to a sleeper. The last store ends the use of the word.
     #[cold]
     fn wake(state: &P::AtomicU32) {
         state.store(WAKING, Ordering::Relaxed);
@@ -289,7 +281,7 @@ unsafe impl<P: Platform> RawLock for StrictMcs<P> {
             Ordering::Relaxed,
         );
         if swapped.is_err() {
-            // SAFETY: taken above, shown to nobody.
+            // SAFETY: taken above, and no other thread has seen it.
             unsafe { node::give::<P, _>(node) };
             return None;
         }
@@ -316,5 +308,5 @@ unsafe impl<P: Platform> RawLock for StrictMcs<P> {
     }
 }
 
-// SAFETY: a token is an address; what it leads to is atomics.
+// SAFETY: a token is an address, and the data there is atomic.
 unsafe impl<P: Platform> Send for Token<P> {}

@@ -1,55 +1,53 @@
 //! A test-and-set lock that is released by a plain store, with sleeping waiters and bounded unfairness.
 //!
-//! **What it gives.** Uncontended: one compare-and-swap to enter, a plain store and two plain loads to leave
-//! (a locked instruction less than a futex mutex, whose release must exchange). Contended: whoever comes
-//! first enters; a thread that finds the lock taken yields and tries again a few times before it counts as a
-//! waiter, which then spins, yields and sleeps by its [`WaitPolicy`]. At most one waiter at a time is being
-//! woken, and as a rule only when none is awake: an awake one will either enter or look again before it
-//! sleeps, so waking a second would only cost. Space: a word of state and one of waiters, no node a thread.
+//! **What it gives.** Uncontended: one compare-and-swap to enter, a plain store and two plain loads to leave (a locked
+//! instruction less than a futex mutex, whose release must exchange). Contended: the first arrival enters. A thread that
+//! finds the lock taken yields and tries again a few times before it counts as a waiter; a waiter spins, yields and sleeps
+//! by its [`WaitPolicy`]. At most one waiter at a time is being woken, and as a rule only when no waiter is awake: an awake
+//! waiter will either enter or check again before it sleeps, so waking a second one would only cost. Space: a word of state
+//! and a word of waiters, no node for each thread.
 //!
-//! **Fairness.** Arrivals may overtake, which is what keeps a lock fast when threads outnumber cores: a
-//! strict queue would hand it to a thread that is not running. But one thread must not re-acquire it for
-//! ever. A holder that releases while others wait starts a *tenure*; once it has been the one to release for
-//! `forced_yield_ns`, it leaves the lock *reserved*: only somebody who waits may take it, and not the former
-//! holder, until that one has waited its whole spin and all its yields. If the waiters are running, one
-//! enters within a cache-line round trip; if they are not, the former holder's yields let them; if even those
-//! do not help (they sit in another core's queue), it goes on. It goes on after its spin where its yields
-//! would let only threads run that compute ([`Platform::is_yield_dear`]). So a waiter that is awake gets its
-//! turn after a tenure at most, or the former holder pays that many yields a tenure. A sleeper would sleep on
-//! while others keep coming and being awake: every 256th release that passes sleepers over wakes one.
+//! **Fairness.** Arrivals may overtake waiters. That keeps a lock fast when threads outnumber cores: a strict queue would
+//! hand it to a thread that is not running. But one thread must not re-acquire it for ever. A holder that releases while
+//! others wait starts a *tenure*. Once this holder alone has released the lock for `forced_yield_ns`, it leaves the lock
+//! *reserved*: only a waiter may take it, and the former holder may not until it has waited its whole spin and all its
+//! yields. If the waiters are running, one enters within a cache-line round trip; if they are not, the former holder's
+//! yields let them run; if even the yields do not help (because the waiters are in another core's run queue), the former
+//! holder goes on. It goes on after its spin if its yields would let only computing threads run
+//! ([`Platform::is_yield_dear`]). So a waiter that is awake gets its turn after a tenure at most, or the former holder pays
+//! that many yields in each tenure. A sleeper would sleep on while others keep coming and being awake, so every 256th
+//! release that passes sleepers over wakes one.
 //!
-//! **When a thread does not run.** A stopped holder stops all; who has a deadline gets away. A stopped
-//! waiter, wherever it stops, keeps nobody from the lock who is awake or comes. Those who sleep rely on it
-//! while it counts as awake: they sleep on until it runs, or until the 256th release.
+//! **When a thread does not run.** A stopped holder blocks all threads; a waiter with a deadline gives up. A stopped waiter,
+//! wherever it stops, keeps no awake thread and no arrival from the lock. Sleepers rely on it while it counts as awake: they
+//! sleep on until it runs, or until the 256th release.
 //!
 //! | `state` | meaning | left by |
 //! |---|---|---|
-//! | `FREE` | anybody may take it | compare-and-swap to `HELD` |
-//! | `HELD` | somebody is inside | the holder's store of `FREE` or `RESERVED` |
+//! | `FREE` | any thread may take it | compare-and-swap to `HELD` |
+//! | `HELD` | a thread is inside | the holder's store of `FREE` or `RESERVED` |
 //! | `RESERVED` | a waiter may take it, the last holder only when it would sleep otherwise | compare-and-swap to `HELD` |
 //!
-//! `waiters` counts the threads in the slow path: those *awake* (spinning, yielding) and those *asleep*, and
-//! holds the *permit*: a sleeper was taken off `asleep`, and whoever of the sleepers comes first may use the
-//! permit to get up. It is also the futex that sleepers sleep on.
+//! `waiters` counts the threads in the slow path: those *awake* (spinning, yielding) and those *asleep*. It also holds the
+//! *permit*: a releaser took one sleeper off `asleep`, and the first sleeper that comes may use the permit to get up. The
+//! word is also the futex that sleepers sleep on.
 //!
 //! **Invariants.**
 //!
 //! 1. *Exclusion*: only the thread whose compare-and-swap made `state` `HELD` changes it again.
-//! 2. Threads in the slow path = awake + asleep + permit. A thread that went to sleep gets up by using the
-//!    permit or by taking itself off `asleep`; one of the two is always possible, and is one atomic step.
-//! 3. *Nobody sleeps for ever*: if `state` is not `HELD` and somebody is in the slow path, then somebody
-//!    awake will look at `state` again, or a permit is there, or a releaser is still between its store and
-//!    its look at `waiters`. Because a waiter that goes from awake to asleep looks at `state` after it (kept
-//!    apart by `heavy`), and the releaser looks at `waiters` after its store (kept apart by `light`): if the
-//!    waiter's look misses the store, the releaser sees it asleep, and gives a permit unless there is one or
-//!    somebody is awake, for whom the same holds. A thread that enters becomes a releaser. And a thread that
-//!    gives up while others sleep looks at `state` after it has left (kept apart by `heavy`) and wakes one if
-//!    a releaser relied on it.
+//! 2. Threads in the slow path = awake + asleep + permit. A thread that went to sleep gets up by using the permit or by
+//!    taking itself off `asleep`; one of the two is always possible, and is one atomic step.
+//! 3. *No thread sleeps for ever*: if `state` is not `HELD` and a thread is in the slow path, then an awake waiter will
+//!    check `state` again, or a permit is there, or a releaser is still between its store and its check of `waiters`.
+//!    Reason: a waiter that goes from awake to asleep checks `state` afterwards (separated by `heavy`), and the releaser
+//!    checks `waiters` after its store (separated by `light`). If the waiter's check misses the store, the releaser sees it
+//!    asleep, and gives a permit unless there is one or a waiter is awake, for which the same holds. A thread that enters
+//!    becomes a releaser. And a thread that gives up while others sleep checks `state` after it has left (separated by
+//!    `heavy`) and wakes one if a releaser relied on it.
 //!
-//! **Orderings.** The compare-and-swap is Acquire and pairs with the Release of the releasing store: that is
-//! promise 2 of [`RawLock`]. `waiters` carries nothing: the woken look at `state`. `last_holder` and the
-//! tenure are written by the holder and so ordered by the lock; waiters read `last_holder` as a hint,
-//! Relaxed.
+//! **Orderings.** The compare-and-swap is Acquire and pairs with the Release of the releasing store: that is promise 2 of
+//! [`RawLock`]. `waiters` carries nothing: a woken thread checks `state`. The holder writes `last_holder` and the tenure, so
+//! the lock orders them; waiters read `last_holder` as a hint, Relaxed.
 
 use crate::waiting::wait::{Next, WaitPolicy, Waiter, time_left, try_again};
 use crate::{RawLock, TimedLock};
@@ -58,16 +56,16 @@ use heddle_platform::platform::AtomicInteger;
 use heddle_platform::{Native, Platform, Scope};
 use std::time::Duration;
 
-/// Anybody may take it.
+/// Any thread may take it.
 const FREE: u32 = 0;
-/// Somebody is inside.
+/// A thread is inside.
 const HELD: u32 = 1;
 /// A waiter may take it, before the last holder.
 const RESERVED: u32 = 2;
 
 /// One sleeper in `waiters`: the low 15 bits.
 const ASLEEP: u32 = 1;
-/// One of those who sleep may get up.
+/// One of the sleepers may get up.
 const PERMIT: u32 = 1 << 15;
 /// One waiter awake in `waiters`: the high half.
 const AWAKE: u32 = 1 << 16;
@@ -76,7 +74,7 @@ const fn awake(waiters: u32) -> u32 {
     waiters / AWAKE
 }
 
-/// Whether a releaser that sees this has to wake somebody (invariant 3).
+/// Whether a releaser that sees this has to wake a sleeper (invariant 3).
 const fn all_asleep(waiters: u32) -> bool {
     waiters != 0 && waiters < PERMIT
 }
@@ -85,8 +83,8 @@ const fn asleep(waiters: u32) -> u32 {
     waiters & (PERMIT - 1)
 }
 
-/// After how many releases that left sleepers to those awake one of them is woken all the same. A wake-up
-/// costs as much as some hundred short sections. (Small in models, to be reached at all.)
+/// The number of releases that may leave the lock to awake waiters before one wakes a sleeper all the same. A wake-up costs
+/// as much as some hundred short critical sections. (Small in models, so that they reach it.)
 const PASSES: u32 = if cfg!(loom) { 2 } else { 256 };
 
 /// The lock; see the [module](self). At most 32,767 threads may wait for it at once.
@@ -96,11 +94,11 @@ pub struct Mutex<P: Platform = Native> {
     waiters: P::AtomicU32,
     /// Counts releases that passed sleepers over; a count lost in a race does no harm.
     passes: P::AtomicU32,
-    /// The thread whose tenure runs, or 0.
+    /// The thread that has the tenure, or 0.
     last_holder: P::AtomicU64,
-    /// When that tenure began, in ticks.
+    /// The time in ticks when that tenure began.
     tenure_since: P::AtomicU64,
-    /// How many times that thread has released since.
+    /// The number of releases by that thread since then.
     tenure_releases: P::AtomicU32,
     policy: WaitPolicy,
 }
@@ -132,7 +130,7 @@ impl<P: Platform> Mutex<P> {
         self.state.compare_exchange(from, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// Waits for the lock; false if the deadline came first.
+    /// Waits for the lock; returns false if the deadline came first.
     #[cold]
     fn acquire_slow(&self, deadline_ns: Option<u64>) -> bool {
         let tries = if deadline_ns.is_none() { self.policy.first_tries } else { 0 };
@@ -165,13 +163,12 @@ impl<P: Platform> Mutex<P> {
         entered
     }
 
-    /// Whether the reservation is for this waiter, or has lapsed.
+    /// Whether this waiter may take a reserved lock: it is not the last holder, or it has waited long enough.
     fn may_take_reserved(&self, me: u64, waiter: &Waiter<P>) -> bool {
         self.last_holder.load(Ordering::Relaxed) != me || waiter.spin_is_over() && P::is_yield_dear()
     }
 
-    /// After a waiter gave up: a releaser that saw it awake may have woken none of those who sleep (invariant
-    /// 3).
+    /// Called after a waiter gave up: a releaser that saw it awake may have woken none of the sleepers (invariant 3).
     fn leave_sleepers(&self) {
         P::heavy(Scope::Process);
         if self.state.load(Ordering::Relaxed) != HELD {
@@ -203,7 +200,7 @@ impl<P: Platform> Mutex<P> {
         }
     }
 
-    /// The second look of invariant 3. A thread about to sleep may take a reserved lock even as the last
+    /// The second check of invariant 3. A thread that is about to sleep may take a reserved lock even if it was the last
     /// holder.
     fn take_before_sleep(&self) -> bool {
         self.take(FREE) || self.take(RESERVED)
@@ -213,13 +210,13 @@ impl<P: Platform> Mutex<P> {
     fn rise(&self) {
         let mut waiters = self.waiters.load(Ordering::Relaxed);
         while !self.replace_waiters(&mut waiters, |waiters| {
-            // The permit first: whoever else might use it would only find the lock held.
+            // The permit first: another sleeper that used it would only find the lock held.
             let place = if waiters & PERMIT != 0 { PERMIT } else { ASLEEP };
             waiters - place + AWAKE
         }) {}
     }
 
-    /// Wakes a sleeper if nobody is awake to take the lock, or if it is time for one.
+    /// Wakes a sleeper if no awake waiter can take the lock, or if it is a sleeper's turn.
     #[cold]
     fn wake_one(&self, mut waiters: u32) {
         let passes = self.passes.load(Ordering::Relaxed).wrapping_add(1);
@@ -235,14 +232,14 @@ impl<P: Platform> Mutex<P> {
         }
     }
 
-    /// One attempt; if `waiters` was outdated, it is up to date afterwards.
+    /// Makes one attempt; if `waiters` was outdated, it is up to date afterwards.
     fn replace_waiters(&self, waiters: &mut u32, change: impl FnOnce(u32) -> u32) -> bool {
         let outcome =
             self.waiters.compare_exchange(*waiters, change(*waiters), Ordering::Relaxed, Ordering::Relaxed);
         outcome.map_err(|now| *waiters = now).is_ok()
     }
 
-    /// What a holder that others wait for leaves behind: [`RESERVED`] when its tenure is over.
+    /// The state that a holder with waiters leaves behind: [`RESERVED`] when its tenure is over.
     #[cold]
     fn state_after_tenure(&self, waiters: u32) -> u32 {
         let me = P::thread_id();
@@ -254,10 +251,10 @@ impl<P: Platform> Mutex<P> {
         }
         let releases = self.tenure_releases.load(Ordering::Relaxed).wrapping_add(1);
         self.tenure_releases.store(releases, Ordering::Relaxed);
-        // Reading the clock would be half the cost of a short section: seldom once they are many, so that a
-        // tenure of long sections is still noticed early. And only somebody awake can use a reservation soon.
-        let look = releases.is_power_of_two() || releases.is_multiple_of(16);
-        if !look || awake(waiters) == 0 {
+        // Reading the clock costs half of a short critical section. So it is read seldom once the releases are many; a
+        // tenure of long sections still ends early. And only an awake waiter can use a reservation soon.
+        let reads_clock = releases.is_power_of_two() || releases.is_multiple_of(16);
+        if !reads_clock || awake(waiters) == 0 {
             return FREE;
         }
         let now = P::ticks();
@@ -287,7 +284,7 @@ unsafe impl<P: Platform> RawLock for Mutex<P> {
     fn try_acquire(&self) -> Option<()> {
         let taken = match self.state.load(Ordering::Relaxed) {
             FREE => self.take(FREE),
-            // The one it was reserved for may have given up.
+            // The waiter for which it was reserved may have given up.
             RESERVED => self.waiters.load(Ordering::Relaxed) == 0 && self.take(RESERVED),
             _ => false,
         };
@@ -313,7 +310,7 @@ unsafe impl<P: Platform> RawLock for Mutex<P> {
     }
 }
 
-// SAFETY: who gives up leaves `waiters` and hands on a wake-up it may have stood for (invariant 3).
+// SAFETY: a thread that gives up leaves `waiters`, and hands on a wake-up that it may have stood for (invariant 3).
 unsafe impl<P: Platform> TimedLock for Mutex<P> {
     #[inline]
     fn acquire_until(&self, deadline_ns: u64) -> Option<()> {

@@ -21,26 +21,24 @@ use std::ops::{Deref, DerefMut};
 ///
 /// Locks are not recursive: a holder that acquires again waits for ever.
 pub unsafe trait RawLock: Send + Sync {
-    /// The world it runs in.
+    /// The platform on which it runs.
     type Platform: Platform;
 
-    /// Whether [`try_acquire`](Self::try_acquire) fails only if another thread is, during the try, between
-    /// the begin of an acquisition that succeeds and the end of its release. A lock whose try occupies, for a
-    /// moment, what it then does not get says no: a second try may fail because of the first, and so both
-    /// although nobody holds the lock. Then whoever fails cannot leave to the holder what it came for, and
-    /// has to make sure that there is one ([`LockQueue`](crate::LockQueue) does).
+    /// True if [`try_acquire`](Self::try_acquire) fails only because another thread, during the try, is between the begin of
+    /// an acquisition that succeeds and the end of its release. False for a lock whose failing try occupies the lock for a
+    /// moment: a second try may fail because of the first, so that both fail although no thread holds the lock. Then a
+    /// thread whose try failed cannot rely on a holder, and has to make sure that there is one
+    /// ([`LockQueue`](crate::LockQueue) does).
     const TRY_IS_EXACT: bool = false;
 
-    /// What an acquisition hands to its release: the queue node, or `()` for a lock without nodes. Not to be
-    /// copied.
+    /// What an acquisition hands to its release: the queue node, or `()` for a lock without nodes. It must not be copied.
     type Token;
 
     /// Waits until the lock is the caller's.
     fn acquire(&self) -> Self::Token;
 
-    /// Takes the lock if that needs no waiting. It may fail although nobody holds the lock, but not for ever:
-    /// if no other thread holds the lock, acquires it or tries to, it succeeds. See
-    /// [`TRY_IS_EXACT`](Self::TRY_IS_EXACT).
+    /// Takes the lock if that needs no waiting. It may fail although no thread holds the lock, but not for ever: if no other
+    /// thread holds the lock, acquires it or tries to, it succeeds. See [`TRY_IS_EXACT`](Self::TRY_IS_EXACT).
     #[must_use]
     fn try_acquire(&self) -> Option<Self::Token>;
 
@@ -53,10 +51,9 @@ pub unsafe trait RawLock: Send + Sync {
     /// holder must not free the memory the lock lies in while a former holder may still be releasing it.
     unsafe fn release(&self, token: Self::Token);
 
-    /// Whether somebody waits for the lock. Asked by the holder the answer is one-sided: it may overlook a
-    /// thread, but when it is true, some thread waits now that acquires the lock after this holder's release
-    /// (or, if the lock is a [`TimedLock`], gives up). Asked by others it is a hint that may be outdated when
-    /// it arrives.
+    /// Whether a thread waits for the lock. For the holder the answer is one-sided: it may overlook a thread, but if it is
+    /// true, some thread waits now that acquires the lock after this holder's release (or, if the lock is a [`TimedLock`],
+    /// gives up). For other callers it is a hint that may be outdated at once.
     fn has_waiters(&self) -> bool;
 }
 
@@ -64,8 +61,8 @@ pub unsafe trait RawLock: Send + Sync {
 ///
 /// # Safety
 ///
-/// As [`RawLock`]; and a thread that gave up has left nothing behind that keeps others from entering, and may
-/// come again.
+/// The same as [`RawLock`]; and a thread that gave up has left nothing behind that keeps others from entering, and may come
+/// again.
 pub unsafe trait TimedLock: RawLock {
     /// Waits until the lock is the caller's, or until [`Platform::now_ns`] has reached `deadline_ns`. The
     /// lock may still be handed to a thread whose time is up; then it succeeds.
@@ -76,7 +73,7 @@ pub unsafe trait TimedLock: RawLock {
 type CellOf<L, T> = <<L as RawLock>::Platform as Platform>::Cell<T>;
 type AccessOf<L, T> = <CellOf<L, T> as MemoryCell<T>>::Access;
 
-/// A value that is reached only by holding a lock of kind `L`.
+/// A value that only the holder of a lock of kind `L` can reach.
 pub struct Lock<L: RawLock, T> {
     raw: L,
     value: CellOf<L, T>,
@@ -88,11 +85,10 @@ impl<L: RawLock + Default, T: Default> Default for Lock<L, T> {
     }
 }
 
-// SAFETY: the value is reached only through a guard, and `L` lets one guard exist at a time (RawLock,
-// exclusion), each after the former (order); so the value moves between threads but is never shared: Send is
-// enough.
+// SAFETY: the value is reached only through a guard, and `L` lets one guard exist at a time (RawLock, exclusion), each after
+// the former (order). So the value moves between threads but is never shared: Send is enough.
 unsafe impl<L: RawLock, T: Send> Sync for Lock<L, T> {}
-// SAFETY: whoever owns the lock owns the value.
+// SAFETY: the owner of the lock owns the value.
 unsafe impl<L: RawLock, T: Send> Send for Lock<L, T> {}
 
 impl<L: RawLock, T> Lock<L, T> {
@@ -107,13 +103,13 @@ impl<L: RawLock, T> Lock<L, T> {
         self.guard(self.raw.acquire())
     }
 
-    /// The guard if that needs no waiting.
+    /// Returns the guard if that needs no waiting.
     #[inline]
     pub fn try_acquire(&self) -> Option<Guard<'_, L, T>> {
         self.raw.try_acquire().map(|token| self.guard(token))
     }
 
-    /// The guard, unless [`Platform::now_ns`] reaches `deadline_ns` before the lock is the caller's.
+    /// Returns the guard, unless [`Platform::now_ns`] reaches `deadline_ns` before the lock is the caller's.
     #[inline]
     pub fn acquire_until(&self, deadline_ns: u64) -> Option<Guard<'_, L, T>>
     where
@@ -128,12 +124,12 @@ impl<L: RawLock, T> Lock<L, T> {
         self.raw.has_waiters()
     }
 
-    /// The lock itself, for what its kind offers besides.
+    /// The lock itself, for the other functions of its kind.
     pub fn raw(&self) -> &L {
         &self.raw
     }
 
-    /// The value, by having the lock for oneself.
+    /// Ends the lock and returns the value.
     pub fn into_inner(self) -> T {
         self.value.into_inner()
     }
@@ -151,7 +147,7 @@ impl<L: RawLock, T> fmt::Debug for Lock<L, T> {
     }
 }
 
-/// The lock held, and its value. Dropping it releases the lock.
+/// A held lock, and its value. Dropping it releases the lock.
 #[must_use = "the lock is released as soon as the guard is dropped"]
 pub struct Guard<'a, L: RawLock, T> {
     // Fields are dropped in this order: the access ends, then the lock is released.
@@ -172,7 +168,7 @@ impl<L: RawLock, T> Deref for Guard<'_, L, T> {
 impl<L: RawLock, T> DerefMut for Guard<'_, L, T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: as in deref; the guard is borrowed exclusively.
+        // SAFETY: the guard borrows the lock (alive) and holds it (exclusive), and the guard is borrowed exclusively.
         unsafe { self.value.deref() }
     }
 }
@@ -183,7 +179,7 @@ impl<L: RawLock, T: fmt::Debug> fmt::Debug for Guard<'_, L, T> {
     }
 }
 
-/// One acquisition; its end releases. Not `Send`: a lock is released by the thread that acquired it.
+/// One acquisition; dropping it releases the lock. Not `Send`: the thread that acquired a lock releases it.
 struct Held<'a, L: RawLock> {
     raw: &'a L,
     token: ManuallyDrop<L::Token>,
@@ -193,7 +189,7 @@ struct Held<'a, L: RawLock> {
 impl<L: RawLock> Drop for Held<'_, L> {
     #[inline(always)]
     fn drop(&mut self) {
-        // SAFETY: taken once, by the end of its only owner.
+        // SAFETY: taken once, when its only owner is dropped.
         let token = unsafe { ManuallyDrop::take(&mut self.token) };
         // SAFETY: made by an acquisition of this thread (not Send), ended once.
         unsafe { self.raw.release(token) };

@@ -1,10 +1,10 @@
-//! Where queue nodes live: blocks of 128 bytes from a cache that each thread keeps.
+//! The memory of queue nodes: blocks of 128 bytes from a cache that each thread keeps.
 //!
-//! **What it gives.** A queue lock needs a node an acquisition, at an address that others may write to until
-//! the node's owner says that nobody can any more. [`take`] and [`give`] cost about a nanosecond each and
-//! call the allocator only when a thread has never held as many nodes at once, or has more than [`KEPT`] of
-//! them too many. Nothing is shared between threads: a block that one thread took and another gives back (as
-//! in a CLH queue) stays with the latter, which takes its own next block from there.
+//! **What it gives.** A queue lock needs a node for each acquisition, at an address that other threads may write to until
+//! the node's owner knows that none can any more. [`take`] and [`give`] cost about a nanosecond each. They call the
+//! allocator only when a thread has never held this many nodes at once, or when its cache has [`KEPT`] of them already.
+//! Threads share nothing: a block that one thread took and another gives back (as in a CLH queue) stays with the latter,
+//! which takes its next block from there.
 //!
 //! ```text
 //!   slot (8 bytes, thread-local)      Cache (heap, one a thread)          Block (heap, 128 bytes, aligned to 128)
@@ -18,12 +18,12 @@
 //! 1. A block is in one place: taken, or in `blocks[0 .. len]` of one cache.
 //! 2. A slot that is neither null nor `CLOSED` points to the cache of the thread that reads it, which no
 //!    other thread touches.
-//! 3. A cache is made only after its end has been arranged for: the thread's end frees it with its blocks and
-//!    leaves `CLOSED`, from when on blocks come from the allocator and go back to it. So nodes may be used in
-//!    the destructors of other thread-locals.
+//! 3. A cache is made only after its end has been arranged: the thread's end frees it with its blocks and leaves `CLOSED`.
+//!    From then on blocks come from the allocator and go back to it. So the destructors of other thread-locals may use
+//!    nodes.
 //!
-//! Where memory must not be reused unseen ([`Platform::REUSES_MEMORY`]) every node is an allocation; so it is
-//! under Miri, which then sees every use after `give`.
+//! Where memory must not be reused unseen ([`Platform::REUSES_MEMORY`]), every node is an allocation. The same holds under
+//! Miri, which then sees every use after `give`.
 
 use heddle_platform::Platform;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
@@ -32,8 +32,8 @@ use std::ptr::{self, NonNull};
 
 heddle_platform::thread_slot!(slot, "heddle_sync_node_slot");
 
-/// How many blocks a thread keeps for its next acquisitions: as many locks as it is likely to hold or wait
-/// for at once.
+/// The number of blocks that a thread keeps for its next acquisitions. A thread is not likely to hold or await more locks at
+/// once.
 pub const KEPT: usize = 15;
 
 /// A block's size and alignment: two cache lines, since processors fetch lines in pairs.
@@ -44,7 +44,7 @@ const BLOCK: Layout = match Layout::from_size_align(BLOCK_BYTES, BLOCK_BYTES) {
     Err(_) => panic!("a power of two"),
 };
 
-/// The slot's value when the thread has begun to end.
+/// The slot's value once the thread has begun to end.
 const CLOSED: *mut Cache = ptr::without_provenance_mut(1);
 
 struct Cache {
@@ -63,7 +63,7 @@ const fn cached<P: Platform>() -> bool {
     P::REUSES_MEMORY && !cfg!(miri)
 }
 
-/// Puts `node` into a block of its own and returns its address. It stays there until [`give`].
+/// Puts `node` into a block and returns its address. The node stays there until [`give`].
 #[inline(always)]
 #[must_use = "a node that is not given back is lost"]
 pub fn take<P: Platform, N>(node: N) -> NonNull<N> {
@@ -72,7 +72,7 @@ pub fn take<P: Platform, N>(node: N) -> NonNull<N> {
         return NonNull::from(Box::leak(Box::new(node)));
     }
     let place: NonNull<N> = take_block().cast();
-    // SAFETY: the block is large and aligned enough (Fits) and nobody else's (invariant 1).
+    // SAFETY: the block is large and aligned enough (Fits), and no other thread has it (invariant 1).
     unsafe { place.write(node) };
     place
 }
@@ -97,8 +97,8 @@ pub unsafe fn give<P: Platform, N>(node: NonNull<N>) {
 #[inline(always)]
 fn own_cache() -> Option<&'static Cache> {
     let cache = slot::get().cast::<Cache>();
-    // SAFETY: neither null nor CLOSED, so it is this thread's living cache (invariant 2). It dies only at the
-    // thread's end (Closer), when no function of this file is running.
+    // SAFETY: neither null nor CLOSED, so it is this thread's living cache (invariant 2). It ends only at the thread's end
+    // (Closer), when no function of this file is running.
     (cache.addr() > CLOSED.addr()).then(|| unsafe { &*cache })
 }
 
@@ -134,7 +134,7 @@ fn new_block() -> NonNull<u8> {
     NonNull::new(block).unwrap_or_else(|| handle_alloc_error(BLOCK))
 }
 
-/// The thread has no cache yet, or a full one, or none any more.
+/// Gives back a block if the thread's cache is missing, full or closed.
 #[cold]
 fn give_surplus(block: NonNull<u8>) {
     if slot::get().is_null() {
@@ -148,7 +148,7 @@ fn give_surplus(block: NonNull<u8>) {
 }
 
 fn open_cache() {
-    // Invariant 3: if the thread's end can no longer be heard of, nothing is cached.
+    // Invariant 3: if the thread's end cannot be observed any more, nothing is cached.
     let cache = if AT_EXIT.try_with(|_| ()).is_ok() {
         let empty = Cache { len: Cell::new(0), blocks: [const { Cell::new(ptr::null_mut()) }; KEPT] };
         Box::into_raw(Box::new(empty))
@@ -249,7 +249,7 @@ mod tests {
         giver.join().expect("giver");
     }
 
-    /// Uses nodes in the destructor of a thread-local, before and after the cache's own end.
+    /// Uses nodes in the destructor of a thread-local, before and after the end of the cache.
     #[test]
     fn nodes_can_be_used_while_the_thread_ends() {
         struct Late(u64);

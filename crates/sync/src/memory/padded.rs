@@ -1,8 +1,8 @@
-//! Keeping what different threads write on different cache lines.
+//! Keeps words that different threads write on different cache lines.
 
 use std::ops::{Deref, DerefMut};
 
-/// A value on cache lines of its own: aligned to 128 bytes, since processors fetch lines in pairs.
+/// A value on separate cache lines: aligned to 128 bytes, since processors fetch lines in pairs.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(128))]
 pub struct CachePadded<T>(T);

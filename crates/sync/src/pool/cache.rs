@@ -26,7 +26,7 @@ impl<T: Send, P: Platform> Stock<T, P> {
         // SAFETY: slots are alive as long as the pool.
         let slot = unsafe { self.loaded.pop() };
         let slot = slot.unwrap_or_else(|| self.take_from_next(pool));
-        // SAFETY: of this pool by the caller's promise, and popped, so the caller's.
+        // SAFETY: of this pool by the caller's promise, and popped, so it belongs to the caller.
         unsafe { Object::new(slot, pool) }
     }
 
@@ -46,7 +46,7 @@ impl<T: Send, P: Platform> Stock<T, P> {
         if self.loaded.len() >= pool.batch {
             self.make_room(pool);
         }
-        // SAFETY: the loan ends here, so the slot is the caller's.
+        // SAFETY: the loan ends here, so the slot belongs to the caller.
         unsafe { self.loaded.push(object.into_slot()) };
     }
 
@@ -57,21 +57,21 @@ impl<T: Send, P: Platform> Stock<T, P> {
         pool.put_back(spare);
     }
 
-    /// Returns everything.
+    /// Returns all objects.
     pub(super) fn empty_into(&mut self, pool: &Pool<T, P>) {
         pool.put_back(self.loaded.take_all());
         pool.put_back(self.spare.take_all());
     }
 }
 
-/// A thread's stock of objects of one pool, see the [module](super). Dropping it returns what it holds.
+/// A thread's stock of objects of one pool, see the [module](super). Dropping it returns its objects.
 pub struct Cache<'p, T: Send, P: Platform = Native> {
     pool: &'p Pool<T, P>,
     stock: Stock<T, P>,
 }
 
 impl<T: Send, P: Platform> Pool<T, P> {
-    /// A thread's stock. Ending it returns what it holds.
+    /// A stock for one thread. Dropping it returns its objects.
     #[must_use]
     pub fn cache(&self) -> Cache<'_, T, P> {
         Cache::new(self)
@@ -83,14 +83,14 @@ impl<'p, T: Send, P: Platform> Cache<'p, T, P> {
         Self { pool, stock: Stock::empty() }
     }
 
-    /// An object: the one given last, if there is any in stock.
+    /// Takes an object: the one given last, if there is any in stock.
     #[inline]
     pub fn take(&mut self) -> Object<'p, T, P> {
-        // SAFETY: always for this pool.
+        // SAFETY: every call is for this pool.
         unsafe { self.stock.take(self.pool) }
     }
 
-    /// Takes an object back, also one that another cache of the pool lent out.
+    /// Takes an object back, even one that another cache of the pool lent.
     ///
     /// # Panics
     ///
@@ -98,7 +98,7 @@ impl<'p, T: Send, P: Platform> Cache<'p, T, P> {
     #[inline]
     pub fn give(&mut self, object: Object<'p, T, P>) {
         assert!(object.is_of(self.pool), "an object must be given to a cache of the pool it was taken from");
-        // SAFETY: always for this pool, which the object is of.
+        // SAFETY: every call is for this pool, and the object is of it.
         unsafe { self.stock.give(self.pool, object) };
     }
 }

@@ -4,11 +4,11 @@ use heddle_platform::Platform;
 use heddle_platform::platform::MemoryCell;
 use std::ptr;
 
-/// An object's place.
+/// The memory of an object.
 pub(super) struct Slot<T, P: Platform> {
-    /// The next one while it is in a chain; its owner's.
+    /// The next one while it is in a chain; it belongs to the chain's owner.
     next: P::Cell<*const Self>,
-    /// The loan's while there is one.
+    /// It belongs to the borrower while the object is lent.
     pub(super) value: P::Cell<T>,
 }
 
@@ -18,13 +18,13 @@ impl<T, P: Platform> Slot<T, P> {
     }
 }
 
-/// Some free objects, and the right to them. Forgetting one loses them until the pool ends.
+/// Some free objects, and the right to them. If a chain is forgotten, its objects are lost until the pool ends.
 pub(super) struct Chain<T, P: Platform> {
     first: *const Slot<T, P>,
     length: u32,
 }
 
-// SAFETY: whoever has the chain has its objects; they move with it.
+// SAFETY: the owner of the chain owns its objects; they move with it.
 unsafe impl<T: Send, P: Platform> Send for Chain<T, P> {}
 
 impl<T, P: Platform> Chain<T, P> {
@@ -39,18 +39,18 @@ impl<T, P: Platform> Chain<T, P> {
 
     /// # Safety
     ///
-    /// The slot is alive and the caller's, who gives it to the chain.
+    /// The slot is alive and belongs to the caller, which gives it to the chain.
     #[inline(always)]
     pub(super) unsafe fn push(&mut self, slot: *const Slot<T, P>) {
         // SAFETY: alive by the caller's promise.
         let next = unsafe { &(*slot).next };
-        // SAFETY: the slot is the caller's, so nobody else touches its link.
+        // SAFETY: the slot belongs to the caller, so no other thread touches its link.
         next.with_mut(|next| unsafe { *next = self.first });
         self.first = slot;
         self.length += 1;
     }
 
-    /// The slot pushed last; it is the caller's then.
+    /// Takes out the slot pushed last; it belongs to the caller then.
     ///
     /// # Safety
     ///
@@ -63,7 +63,7 @@ impl<T, P: Platform> Chain<T, P> {
         let slot = self.first;
         // SAFETY: alive by the caller's promise.
         let next = unsafe { &(*slot).next };
-        // SAFETY: the chain's slots are its owner's.
+        // SAFETY: the chain's slots belong to its owner, the caller.
         self.first = next.with(|next| unsafe { *next });
         self.length -= 1;
         Some(slot)

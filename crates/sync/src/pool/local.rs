@@ -1,8 +1,8 @@
 //! A pool that finds the calling thread's cache by itself.
 //!
-//! Each thread keeps a list of its stocks, one for each pool that it took from, and returns them when it
-//! ends. A stock knows its pool weakly: a pool ends when its last owner drops it, whatever threads still list
-//! it, and those forget their entries when they next meet a new pool, or end.
+//! Each thread keeps a list of its stocks, one for each pool that it took from, and returns them when it ends. A stock
+//! refers to its pool weakly: a pool ends when its last owner drops it, whichever threads still list it. Those threads drop
+//! their entries when they next use a new pool, or end.
 
 use super::cache::Stock;
 use super::{Object, Pool};
@@ -15,7 +15,7 @@ use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Weak};
 
-/// Names of pools; not used twice.
+/// The number of the next pool; numbers are not used twice.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
@@ -32,7 +32,7 @@ trait AnyStock: Any {
     fn is_dead(&self) -> bool;
 }
 
-/// The stock that this thread has of one pool. Its end returns it, if the pool is still there.
+/// The stock that this thread has of one pool. Dropping it returns the stock, if the pool still exists.
 struct Stocked<T: Send + 'static, P: Platform> {
     pool: Weak<Pool<T, P>>,
     stock: Stock<T, P>,
@@ -47,7 +47,7 @@ impl<T: Send + 'static, P: Platform> AnyStock for Stocked<T, P> {
 impl<T: Send + 'static, P: Platform> Drop for Stocked<T, P> {
     fn drop(&mut self) {
         if fork::is_child() {
-            // Another thread may have had a shard's lock at the fork. What the stock holds stays where it is.
+            // Another thread may have held a shard's lock at the fork, so the stock keeps its objects.
             return;
         }
         if let Some(pool) = self.pool.upgrade() {
@@ -63,7 +63,7 @@ pub struct LocalPool<T: Send + 'static, P: Platform = Native> {
 }
 
 impl<T: Send + 'static, P: Platform> LocalPool<T, P> {
-    /// Gives each thread that comes a cache of `pool`.
+    /// Gives each thread that uses it a cache of `pool`.
     #[must_use]
     pub fn new(pool: Pool<T, P>) -> Self {
         Self { pool: Arc::new(pool), name: NEXT.fetch_add(1, Ordering::Relaxed) }
@@ -74,15 +74,15 @@ impl<T: Send + 'static, P: Platform> LocalPool<T, P> {
         &self.pool
     }
 
-    /// An object, from the thread's own stock if there is any. Dropping it puts it into the stock of the
-    /// thread that drops it.
+    /// Takes an object, from the thread's stock if there is any. Dropping it puts it into the stock of the thread that drops
+    /// it.
     #[inline]
     pub fn take(&self) -> Pooled<'_, T, P> {
-        // SAFETY: the stock of this name is of this pool only.
+        // SAFETY: the stock with this number is only of this pool.
         let object = self.with_stock(|stock| unsafe { stock.take(&self.pool) });
         // A thread that is ending has no stock any more.
         let object = object.unwrap_or_else(|| self.pool.cache().take());
-        Pooled { object: ManuallyDrop::new(object), home: self }
+        Pooled { object: ManuallyDrop::new(object), pool: self }
     }
 
     /// The calling thread's stock, unless the thread is ending.
@@ -90,7 +90,7 @@ impl<T: Send + 'static, P: Platform> LocalPool<T, P> {
     fn with_stock<R>(&self, f: impl FnOnce(&mut Stock<T, P>) -> R) -> Option<R> {
         STOCKS
             .try_with(|stocks| {
-                // Busy only if making an object takes one of the same kind of pool.
+                // Borrowed only if making an object takes one of the same kind of pool.
                 let mut stocks = stocks.try_borrow_mut().ok()?;
                 let position = stocks.iter().position(|entry| entry.pool == self.name);
                 let position = position.unwrap_or_else(|| self.enter(&mut stocks));
@@ -120,22 +120,22 @@ impl<T: Send + 'static, P: Platform> fmt::Debug for LocalPool<T, P> {
 /// An object of a [`LocalPool`] on loan.
 pub struct Pooled<'p, T: Send + 'static, P: Platform = Native> {
     object: ManuallyDrop<Object<'p, T, P>>,
-    home: &'p LocalPool<T, P>,
+    pool: &'p LocalPool<T, P>,
 }
 
 impl<T: Send + 'static, P: Platform> Drop for Pooled<'_, T, P> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: taken once, by the end of its only owner.
+        // SAFETY: taken once, when its only owner is dropped.
         let object = unsafe { ManuallyDrop::take(&mut self.object) };
         let mut object = Some(object);
-        self.home.with_stock(|stock| {
+        self.pool.with_stock(|stock| {
             if let Some(object) = object.take() {
-                // SAFETY: the stock of this name is of this pool only, and so is the object.
-                unsafe { stock.give(&self.home.pool, object) };
+                // SAFETY: the stock with this number is only of this pool, and so is the object.
+                unsafe { stock.give(&self.pool.pool, object) };
             }
         });
-        // Still there if the thread is ending: then its own end returns it.
+        // Still there if the thread is ending: then its drop returns it.
         drop(object);
     }
 }

@@ -1,4 +1,4 @@
-//! An object on loan.
+//! A lent object.
 
 use super::chain::Slot;
 use super::shards::Pool;
@@ -11,16 +11,16 @@ use std::ptr;
 
 type AccessOf<T, P> = <<P as Platform>::Cell<T> as MemoryCell<T>>::Access;
 
-/// An object on loan, as its last user left it. Give it to a [`Cache`](super::Cache); dropping it returns it
-/// to the pool as well, at the cost of a lock.
+/// A lent object, as its last user left it. Give it to a [`Cache`](super::Cache); dropping it also returns it to the pool,
+/// at the cost of a lock.
 pub struct Object<'p, T: Send, P: Platform = Native> {
-    /// Ends before the slot goes to somebody else.
+    /// Ends before the slot goes to another thread.
     value: ManuallyDrop<AccessOf<T, P>>,
     slot: *const Slot<T, P>,
     pool: &'p Pool<T, P>,
 }
 
-// SAFETY: an object is its loan's alone (pool, invariant 1), and so moves between threads with it.
+// SAFETY: only the loan has the object (pool, invariant 1), which moves between threads with it.
 unsafe impl<T: Send, P: Platform> Send for Object<'_, T, P> {}
 // SAFETY: a shared loan gives shared references only.
 unsafe impl<T: Send + Sync, P: Platform> Sync for Object<'_, T, P> {}
@@ -28,7 +28,7 @@ unsafe impl<T: Send + Sync, P: Platform> Sync for Object<'_, T, P> {}
 impl<'p, T: Send, P: Platform> Object<'p, T, P> {
     /// # Safety
     ///
-    /// The slot is of this pool, was taken from a chain, and is the caller's.
+    /// The slot is of this pool, was taken from a chain, and belongs to the caller.
     #[inline(always)]
     pub(super) unsafe fn new(slot: *const Slot<T, P>, pool: &'p Pool<T, P>) -> Self {
         // SAFETY: alive as long as the pool, which is borrowed.
@@ -36,7 +36,7 @@ impl<'p, T: Send, P: Platform> Object<'p, T, P> {
         Self { value: ManuallyDrop::new(value), slot, pool }
     }
 
-    /// Ends the loan without giving the slot to anybody: that is the caller's then.
+    /// Ends the loan; the slot belongs to the caller then.
     #[inline(always)]
     pub(super) fn into_slot(self) -> *const Slot<T, P> {
         let mut this = ManuallyDrop::new(self);
@@ -64,7 +64,7 @@ impl<T: Send, P: Platform> Deref for Object<'_, T, P> {
 
     #[inline(always)]
     fn deref(&self) -> &T {
-        // SAFETY: the object is the loan's alone (pool, invariant 1).
+        // SAFETY: only the loan has the object (pool, invariant 1).
         unsafe { CellAccess::deref(&*self.value) }
     }
 }
@@ -72,7 +72,7 @@ impl<T: Send, P: Platform> Deref for Object<'_, T, P> {
 impl<T: Send, P: Platform> DerefMut for Object<'_, T, P> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: as in deref; the loan is borrowed exclusively.
+        // SAFETY: only the loan has the object (pool, invariant 1), and the loan is borrowed exclusively.
         unsafe { CellAccess::deref(&*self.value) }
     }
 }

@@ -11,10 +11,10 @@ use heddle_platform::{Native, Platform};
 use std::fmt;
 use std::ptr;
 
-/// How many objects are exchanged at a time, unless told otherwise.
+/// The number of objects exchanged at a time, unless set otherwise.
 pub const BATCH: u32 = 128;
 
-/// How many shards, unless told otherwise.
+/// The number of shards, unless set otherwise.
 const SHARDS: usize = 8;
 
 /// The objects; see the [module](super).
@@ -28,14 +28,14 @@ pub struct Pool<T, P: Platform = Native> {
 
 struct Shard<T, P: Platform> {
     chains: Lock<Mutex<P>, Vec<Chain<T, P>>>,
-    /// How many chains there are; see invariant 3.
+    /// The number of chains; see invariant 3.
     filled: P::AtomicU32,
 }
 
-/// Raw, since the slots are in use while this moves.
+/// Raw pointers, since the slots are in use while this moves.
 struct Blocks<T, P: Platform>(Vec<*mut [Slot<T, P>]>);
 
-// SAFETY: the blocks are owned; what others do with their slots is governed by the chains.
+// SAFETY: the blocks are owned; the chains govern the use of their slots.
 unsafe impl<T: Send, P: Platform> Send for Blocks<T, P> {}
 
 impl<T, P: Platform> Drop for Blocks<T, P> {
@@ -54,7 +54,7 @@ impl<T: Send, P: Platform> Pool<T, P> {
         Self::with_batch(make, BATCH, SHARDS)
     }
 
-    /// As [`new`](Self::new), with the batch and the number of shards (both at least 1).
+    /// An empty pool with another batch and number of shards (both at least 1).
     #[must_use]
     pub fn with_batch(make: impl Fn() -> T + Send + Sync + 'static, batch: u32, shards: usize) -> Self {
         let lock = || Mutex::new(WaitPolicy::DEFAULT);
@@ -69,12 +69,12 @@ impl<T: Send, P: Platform> Pool<T, P> {
         }
     }
 
-    /// How many objects have been made.
+    /// The number of objects that have been made.
     pub fn made(&self) -> u64 {
         self.blocks.acquire().0.iter().map(|block| block.len() as u64).sum()
     }
 
-    /// How many objects lie in the shards: neither out nor in a cache.
+    /// The number of objects that lie in the shards: neither lent nor in a cache.
     pub fn idle(&self) -> u64 {
         let of = |shard: &CachePadded<Shard<T, P>>| {
             shard.chains.acquire().iter().map(|chain| u64::from(chain.len())).sum::<u64>()
@@ -82,16 +82,16 @@ impl<T: Send, P: Platform> Pool<T, P> {
         self.shards.iter().map(of).sum()
     }
 
-    fn home(&self) -> usize {
+    fn nearest_shard(&self) -> usize {
         P::hardware_thread() % self.shards.len()
     }
 
-    /// A chain from a shard, the caller's own first, or a new one.
+    /// Takes a chain from a shard, the nearest shard first, or makes a new one.
     #[cold]
     pub(super) fn fetch(&self) -> Chain<T, P> {
-        let home = self.home();
-        let (before, from_home) = self.shards.split_at(home);
-        let found = from_home.iter().chain(before).find_map(|shard| {
+        let nearest = self.nearest_shard();
+        let (before, from_nearest) = self.shards.split_at(nearest);
+        let found = from_nearest.iter().chain(before).find_map(|shard| {
             if shard.filled.load(Ordering::Relaxed) == 0 {
                 return None;
             }
@@ -103,29 +103,28 @@ impl<T: Send, P: Platform> Pool<T, P> {
         found.unwrap_or_else(|| self.grow())
     }
 
-    /// Puts a chain into the caller's shard; an empty one vanishes.
+    /// Puts a chain into the nearest shard; an empty chain vanishes.
     #[cold]
     pub(super) fn put_back(&self, chain: Chain<T, P>) {
         if chain.len() == 0 {
             return;
         }
-        let shard = &self.shards[self.home()];
+        let shard = &self.shards[self.nearest_shard()];
         let mut chains = shard.chains.acquire();
         chains.push(chain);
         shard.filled.store(count(&chains), Ordering::Relaxed);
     }
 
-    /// Puts a single object into the caller's shard, into a chain that has room.
+    /// Puts a single object into the nearest shard, into a chain that has room.
     #[cold]
     pub(super) fn put_back_one(&self, slot: *const Slot<T, P>) {
-        let shard = &self.shards[self.home()];
+        let shard = &self.shards[self.nearest_shard()];
         let mut chains = shard.chains.acquire();
         if chains.last().is_none_or(|last| last.len() >= self.batch) {
             chains.push(Chain::empty());
         }
         let last = chains.last_mut().expect("pushed if there was none");
-        // SAFETY: the slot is the caller's, who gives it away; the chain is guarded by the lock (invariant
-        // 1).
+        // SAFETY: the slot belongs to the caller, which gives it away; the lock guards the chain (invariant 1).
         unsafe { last.push(slot) };
         shard.filled.store(count(&chains), Ordering::Relaxed);
     }
@@ -134,9 +133,9 @@ impl<T: Send, P: Platform> Pool<T, P> {
         let block: Box<[_]> = (0..self.batch).map(|_| Slot::new((self.make)())).collect();
         let block = Box::into_raw(block);
         let mut chain = Chain::empty();
-        // SAFETY: the block was made just now and is nobody else's; the pool keeps it.
+        // SAFETY: the block was made just now and no other thread knows it; the pool keeps it.
         for slot in unsafe { &*block } {
-            // SAFETY: a slot of the new block, which nobody else knows; it joins one chain only.
+            // SAFETY: a slot of the new block, which no other thread knows; it joins one chain only.
             unsafe { chain.push(ptr::from_ref(slot)) };
         }
         self.blocks.acquire().0.push(block);

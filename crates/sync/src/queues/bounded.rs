@@ -1,9 +1,8 @@
 //! A queue of fixed size: many producers, one consumer, no allocation after the start.
 //!
-//! **What it gives.** A push is one successful compare-and-swap on the common tail and a store to a slot of
-//! its own; a pop is a load and two stores, none of them contended by the consumer's side. A full queue
-//! says so at once. A push is lock-free (a failed compare-and-swap means that somebody else's succeeded).
-//! Nobody ever waits.
+//! **What it gives.** A push is one successful compare-and-swap on the common tail and a store to the claimed slot; a pop is
+//! a load and two stores, none of them contended by the consumer's side. A full queue says so at once. A push is lock-free
+//! (a failed compare-and-swap means that another producer's succeeded). No thread ever waits.
 //!
 //! **Source.** D. Vyukov, *Bounded MPMC queue* (1024cores.net, 2010), with its consumer's side reduced to
 //! one consumer. We add the closing, a bit of the tail, so that it is one step for all producers.
@@ -20,17 +19,15 @@
 //! 1. `tail` counts the claims: position `p` is claimed by the one producer that moved `tail` from `p` to
 //!    `p + 1`, which happens only after it saw `turn == p`. Only that producer writes the slot until `turn
 //!    == p + 1`.
-//! 2. `head` is written by the consumer only, and slot `head` is its own while `turn == head + 1`.
+//! 2. Only the consumer writes `head`, and slot `head` belongs to it while `turn == head + 1`.
 //! 3. Once CLOSED is set in `tail` it stays, and no claim succeeds.
 //!
-//! **Emptiness and liveness.** The consumer's [`is_empty`](Mpsc::is_empty) compares `head` with the claims
-//! and is exact. [`Consumer::pop`](super::Consumer::pop) may return `None` although elements are queued:
-//! when the producer of the oldest position was stopped between its claim and its `turn` store, younger
-//! elements wait behind it, since the order is kept. [`Unbounded`](super::Unbounded) does not have that
-//! weakness. Other producers go on meanwhile.
+//! **Emptiness and liveness.** The consumer's [`is_empty`](Mpsc::is_empty) compares `head` with the claims and is exact.
+//! [`Consumer::pop`](super::Consumer::pop) may return `None` although elements are queued: if the producer of the oldest
+//! position is stopped between its claim and its `turn` store, younger elements wait behind it, since the order is kept.
+//! Meanwhile the other producers go on. [`Unbounded`](super::Unbounded) does not have that weakness.
 //!
-//! **Orderings.** `turn` carries the values: Release by whoever is done with a slot, Acquire by whoever is
-//! next.
+//! **Orderings.** `turn` carries the values: Release by the thread that is done with a slot, Acquire by the next one.
 
 use super::{Mpsc, Refused};
 use crate::memory::padded::CachePadded;
@@ -42,7 +39,7 @@ use std::mem::MaybeUninit;
 
 /// In `tail`: no more claims.
 const CLOSED: usize = !(usize::MAX >> 1);
-/// The rest of it: positions, which wrap around.
+/// The other bits of `tail`: positions, which wrap around.
 const POSITION: usize = !CLOSED;
 
 /// The queue; see the [module](self).
@@ -63,7 +60,7 @@ struct Slot<T, P: Platform> {
 
 // SAFETY: a value goes from its producer to the consumer (invariants 1 and 2), so Send is enough.
 unsafe impl<T: Send, P: Platform> Sync for Bounded<T, P> {}
-// SAFETY: as for Sync; whoever owns the queue owns the values.
+// SAFETY: a value goes from its producer to the consumer, so Send is enough; the owner of the queue owns the values.
 unsafe impl<T: Send, P: Platform> Send for Bounded<T, P> {}
 
 impl<T, P: Platform> fmt::Debug for Bounded<T, P> {
@@ -95,7 +92,7 @@ impl<T, P: Platform> Bounded<T, P> {
         }
     }
 
-    /// How many values it has room for.
+    /// The number of values that it has room for.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.slots.len()
@@ -105,7 +102,7 @@ impl<T, P: Platform> Bounded<T, P> {
         &self.slots[position & (self.slots.len() - 1)]
     }
 
-    /// Claims a position, or says why not: true for full, false for closed.
+    /// Claims a position, or returns why not: true for full, false for closed.
     fn claim_position(&self) -> Result<usize, bool> {
         let mut tail = self.tail.load(Ordering::Relaxed);
         loop {
@@ -140,7 +137,7 @@ impl<T, P: Platform> Bounded<T, P> {
             return None;
         }
         let value = slot.value.with(|value| {
-            // SAFETY: the consumer's while it is full (invariant 2).
+            // SAFETY: it belongs to the consumer while it is full (invariant 2).
             let value = unsafe { &*value };
             // SAFETY: full (its turn says so), and read once, since `head` moves on.
             unsafe { value.assume_init_read() }

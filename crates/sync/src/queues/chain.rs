@@ -1,26 +1,23 @@
-//! A chain of nodes that many threads push to and one takes whole: the core of the unbounded queues.
+//! A chain of nodes that many threads push to and one takes as a whole: the core of the unbounded queues.
 //!
-//! **What it gives.** A push is one successful compare-and-swap; taking everything is another, however much
-//! there is. The nodes belong to the caller: on a waiting thread's stack, or on the heap. Unlike in a queue
-//! with a tail pointer that is swapped and linked in two steps, a thread that is stopped in the middle of a
-//! push hides nothing: its node is not there yet and all others are.
+//! **What it gives.** A push is one successful compare-and-swap; taking all nodes is another, however many there are. The
+//! nodes belong to the caller: on a waiting thread's stack, or on the heap. In a queue with a tail pointer that is swapped
+//! and linked in two steps, a thread that is stopped in the middle of a push hides later nodes. Here it hides nothing: its
+//! node is not there yet and all others are.
 //!
-//! **Source.** The stack is R. K. Treiber's (*Systems programming: coping with parallelism*, IBM RJ 5118,
-//! 1986). It is never popped one by one, so its ABA problem does not arise: whoever takes the whole chain
-//! does not care which nodes it consists of. We reverse what was taken, which turns the stack's order into
-//! the queue's.
+//! **Source.** The stack is R. K. Treiber's (*Systems programming: coping with parallelism*, IBM RJ 5118, 1986). Nodes are
+//! never popped one by one, so its ABA problem does not arise: a thread that takes the whole chain does not depend on which
+//! nodes it consists of. We reverse the taken chain, which turns the stack's order into the queue's.
 //!
 //! ```text
 //!   head --> newest --> ... --> oldest --> null        take: head = null; reverse; oldest first
-//!   low bits of head: CLOSED, and how many were pushed since the last take (up to MOST_DEPTH)
+//!   low bits of head: CLOSED, and the number pushed since the last take (up to MOST_DEPTH)
 //! ```
 //!
 //! **Invariants.**
 //!
-//! 1. A node is reachable from `head` from its push's compare-and-swap to the take's. In between nobody
-//!    writes to it.
-//! 2. Chains taken one after the other are disjoint, and all of the earlier were pushed before all of the
-//!    later.
+//! 1. A node is reachable from `head` from its push's compare-and-swap to the take's. In between no thread writes to it.
+//! 2. Chains taken one after the other are disjoint, and all nodes of the earlier were pushed before all of the later.
 //! 3. Once CLOSED is set it stays, and no compare-and-swap of a push succeeds.
 //!
 //! **Orderings.** A push is Release and pairs with the take's Acquire, for its own node and for those below
@@ -33,7 +30,7 @@ use heddle_platform::platform::AtomicPointer;
 use std::fmt;
 use std::ptr::{self, NonNull};
 
-/// What a node's address must be a multiple of, so that its low bits are free.
+/// A node's address must be a multiple of this, so that its low bits are free.
 pub(crate) const NODE_ALIGN: usize = 128;
 const TAG: usize = NODE_ALIGN - 1;
 const CLOSED: usize = 1;
@@ -57,7 +54,7 @@ pub(crate) struct Chain<P: Platform, N: 'static> {
     head: P::AtomicPtr<N>,
 }
 
-/// The chain does not take nodes any more.
+/// The chain is closed and does not take nodes.
 #[derive(Debug)]
 pub(crate) struct Closed;
 
@@ -84,12 +81,12 @@ impl<P: Platform, N: Linked<P>> Chain<P, N> {
         Self { head: AtomicPointer::new(ptr::null_mut()) }
     }
 
-    /// Chains a node; returns about how many were there.
+    /// Chains a node; returns about how many were there before.
     ///
     /// # Safety
     ///
-    /// The node is alive until somebody took it, at an address that is a multiple of [`NODE_ALIGN`], chained
-    /// once at a time, and its `next` is left alone until then.
+    /// The node is alive until a thread took it, at an address that is a multiple of [`NODE_ALIGN`], chained once at a time,
+    /// and its `next` is not changed until then.
     #[inline]
     pub(crate) unsafe fn push(&self, node: NonNull<N>) -> Result<usize, Closed> {
         debug_assert!(node.addr().get() & TAG == 0, "the node's low address bits are in use");
@@ -133,13 +130,13 @@ impl<P: Platform, N: Linked<P>> Chain<P, N> {
         node_of(self.head.load(Ordering::Relaxed)).is_null()
     }
 
-    /// About how many nodes wait to be taken, at most [`MOST_DEPTH`].
+    /// About the number of nodes that wait to be taken, at most [`MOST_DEPTH`].
     #[inline]
     pub(crate) fn depth(&self) -> usize {
         depth_of(self.head.load(Ordering::Relaxed))
     }
 
-    /// Takes no nodes any more.
+    /// Refuses nodes from now on.
     pub(crate) fn close(&self) {
         let mut head = self.head.load(Ordering::Relaxed);
         loop {
@@ -152,7 +149,7 @@ impl<P: Platform, N: Linked<P>> Chain<P, N> {
         }
     }
 
-    /// Whether it takes no nodes any more.
+    /// Whether the chain is closed.
     pub(crate) fn is_closed(&self) -> bool {
         is_closed(self.head.load(Ordering::Acquire))
     }
@@ -163,14 +160,14 @@ fn oldest_first<P: Platform, N: Linked<P>>(newest: *mut N) -> *mut N {
     let mut oldest: *mut N = ptr::null_mut();
     let mut rest = newest;
     if let Some(only) = NonNull::new(newest)
-        // SAFETY: taken nodes are the taker's and alive (invariant 1).
+        // SAFETY: taken nodes are alive, and only the taker has them (invariant 1).
         && unsafe { only.as_ref() }.next().load(Ordering::Relaxed).is_null()
     {
-        // Nothing to turn, and no write to a line that its owner looks at.
+        // Nothing to reverse, and no write to a line that its owner polls.
         return newest;
     }
     while let Some(node) = NonNull::new(rest) {
-        // SAFETY: taken nodes are the taker's and alive (invariant 1).
+        // SAFETY: taken nodes are alive, and only the taker has them (invariant 1).
         let next = unsafe { node.as_ref() }.next();
         rest = next.load(Ordering::Relaxed);
         next.store(oldest, Ordering::Relaxed);

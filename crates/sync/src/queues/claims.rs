@@ -1,19 +1,17 @@
-//! Places in a ring that many producers of one process fill: who may write where.
+//! Places in a ring that many producers of one process fill: the rule for which producer may write where.
 //!
-//! **What it gives.** A ring has slots, one a message, and a bulk area of lines for what does not fit into a
-//! slot. A producer claims the next slot, and lines if it wants some, by one compare-and-swap, fills them,
-//! and publishes the slot by its own flag. Nobody ever waits: there is room or there is not, and a failed
-//! compare-and-swap means that another's succeeded (lock-free). A producer that is stopped between claim and
-//! publication holds up the *reader* at that slot, since messages are read in order; the other producers
-//! claim the next ones and go on, until the ring is full.
+//! **What it gives.** A ring has slots, one for each message, and a bulk area of lines for data that does not fit into a
+//! slot. A producer claims the next slot, and lines if it needs them, by one compare-and-swap, fills them, and publishes the
+//! slot by the flag in it. No producer ever waits: there is room or there is not, and a failed compare-and-swap means that
+//! another's succeeded (lock-free). A producer that is stopped between claim and publication holds up the *reader* at that
+//! slot, since messages are read in order; the other producers claim the next slots and go on, until the ring is full.
 //!
-//! **Source.** D. Vyukov, *Bounded MPMC queue* (1024cores.net, 2010), as [`Bounded`](crate::queues::Bounded),
-//! with the order of slots and of lines claimed together. How far the reader has come it says by two
-//! counters, its *credits*, instead of in each slot: the ring is the one that a single producer uses, and its
-//! reader does not know who writes.
+//! **Source.** D. Vyukov, *Bounded MPMC queue* (1024cores.net, 2010), as in [`Bounded`](crate::queues::Bounded), with slots
+//! and lines claimed together. The reader publishes its progress by two counters, its *credits*, instead of in each slot:
+//! the format is that of a ring with a single producer, and its reader does not know which thread writes.
 //!
 //! ```text
-//!  next    ┌──── slots, 40 bits ────┬── lines, 24 bits ──┐     what is claimed next; both wrap, positions do not
+//!  next  ┌──── slots, 40 bits ────┬── lines, 24 bits ──┐  the next to be claimed; both wrap, positions do not
 //!  known   slots, lines: the reader's credits as some producer has seen them last; they only grow, in 64 bits
 //! ```
 //!
@@ -21,36 +19,34 @@
 //!
 //! **Invariants.**
 //!
-//! 1. A place is claimed by the one producer that moved `next` over it, and only if, by credits that it or
-//!    another one has read, its earlier content was consumed. Only that producer writes it until it is
-//!    published.
-//! 2. `known` ≤ consumed ≤ claimed. A producer that claims has seen a `known` with room before, so claimed ≤
-//!    `known` + size: for who reads `next` and then `known` (the claim's Release pairs with that Acquire).
-//!    Should `known` be newer than `next`, the distance is huge: then `next` has changed, and the producer
-//!    looks again.
+//! 1. A place is claimed by the one producer that moved `next` over it, and only if its earlier content was consumed, by
+//!    credits that this or another producer has read. Only that producer writes it until it is published.
+//! 2. `known` ≤ consumed ≤ claimed. A producer that claims has seen a `known` with room before, so claimed ≤ `known` + size
+//!    for a thread that reads `next` and then `known` (the claim's Release pairs with that Acquire). If `known` is newer
+//!    than `next`, the distance is huge: then `next` has changed, and the producer reads it again.
 //! 3. Slots and lines are claimed together, so they are consumed in the same order.
 //!
-//! **Orderings.** Credits are published with Release after the last read, and read with Acquire; `known`
-//! hands that on by the same pair. `next` is changed with AcqRel.
+//! **Orderings.** Credits are published with Release after the last read, and read with Acquire; `known` hands them on by
+//! the same pair. `next` is changed with AcqRel.
 //!
-//! **More than 2^40 slots** claimed by others while a producer is stopped between two instructions would go
-//! unnoticed: at ten million a second that takes 30 hours, and then exactly as many.
+//! **More than 2^40 slots.** If others claimed exactly 2^40 slots while a producer is stopped between two instructions, it
+//! would not notice: at ten million a second that takes 30 hours.
 
 use crate::memory::padded::CachePadded;
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::AtomicInteger;
 use heddle_platform::{Native, Platform};
 
-/// Bytes of a line of the bulk area.
+/// The bytes of a line of the bulk area.
 pub const LINE_BYTES: u64 = 64;
-/// What readers count of a slot.
+/// The number by which readers count one slot.
 pub const CELLS_A_SLOT: u64 = 2;
 
 const LINE_BITS: u32 = 24;
 const LINES: u64 = (1 << LINE_BITS) - 1;
 const SLOTS: u64 = u64::MAX >> LINE_BITS;
 
-/// What producers know of a ring; see the [module](self).
+/// The producers' state of a ring; see the [module](self).
 #[derive(Debug)]
 pub struct Claims<P: Platform = Native> {
     slots: u64,
@@ -65,7 +61,7 @@ struct Known<P: Platform> {
     lines: P::AtomicU64,
 }
 
-/// Where the reader says how far it has come: cells and bytes consumed.
+/// The counters of the reader's progress: cells and bytes consumed.
 #[derive(Debug)]
 pub struct Credits<'a, P: Platform = Native> {
     /// Cells, [`CELLS_A_SLOT`] a slot.
@@ -74,7 +70,7 @@ pub struct Credits<'a, P: Platform = Native> {
     pub bytes: &'a P::AtomicU64,
 }
 
-/// A place that is the claimer's until it publishes it.
+/// A place that belongs to the claiming thread until it publishes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
     /// The slot's number.
@@ -84,11 +80,11 @@ pub struct Claim {
 }
 
 impl<P: Platform> Claims<P> {
-    /// Of a new ring of so many slots and lines.
+    /// The claims of a new ring with `slots` slots and `lines` lines.
     ///
     /// # Panics
     ///
-    /// If the slots are not a power of two, or one of the two is too large to be counted.
+    /// If the slots are not a power of two, or one of the two numbers is too large to be counted.
     #[must_use]
     pub fn new(slots: u64, lines: u64) -> Self {
         assert!(slots.is_power_of_two() && slots < SLOTS / 2, "a ring cannot have {slots} slots");
@@ -97,11 +93,11 @@ impl<P: Platform> Claims<P> {
         Self { slots, lines, next: CachePadded::new(AtomicInteger::new(0)), known: CachePadded::new(known) }
     }
 
-    /// As [`new`](Self::new), of a ring whose places before `from` were all claimed and consumed.
+    /// The claims of a ring whose places before `from` were all claimed and consumed.
     ///
     /// # Panics
     ///
-    /// As [`new`](Self::new).
+    /// The same as [`new`](Self::new).
     #[must_use]
     pub fn starting_at(slots: u64, lines: u64, from: Claim) -> Self {
         let claims = Self::new(slots, lines);
@@ -113,11 +109,10 @@ impl<P: Platform> Claims<P> {
         claims
     }
 
-    /// Claims a slot, and so many lines in a row; `None` if there is no room now.
+    /// Claims a slot, and `lines` lines in a row; `None` if there is no room now.
     ///
-    /// The lines do not wrap, so up to that number of lines is skipped before the ring's end. A caller must
-    /// ask for no more than half of the lines whose credits the reader always returns; more might not find
-    /// room in an empty ring.
+    /// The lines do not wrap, so up to that number of lines is skipped before the ring's end. A caller must ask for at most
+    /// half of the lines whose credits the reader always returns; more might not find room in an empty ring.
     #[inline]
     pub fn claim(&self, lines: u64, credits: &Credits<'_, P>) -> Option<Claim> {
         // Acquire: see invariant 2.
@@ -143,7 +138,7 @@ impl<P: Platform> Claims<P> {
         }
     }
 
-    /// Where a message would go, and what is next then, if by what is known there is room.
+    /// Where a message would go and what `next` would be, if the known credits leave room.
     #[inline(always)]
     fn place(&self, next: u64, lines: u64) -> Option<(Claim, u64)> {
         // Acquire: pairs with the Release in raise(): the reader is done with the slot.
@@ -152,13 +147,13 @@ impl<P: Platform> Claims<P> {
         if ahead >= self.slots {
             return None;
         }
-        // All of it: what the reader counts does not wrap with `next`.
+        // The whole number: the reader's count does not wrap with `next`.
         let slot = consumed + ahead;
         let after = next.wrapping_add(1 << LINE_BITS);
         if lines == 0 {
             return Some((Claim { slot, line: 0 }, after));
         }
-        // Acquire: as above.
+        // Acquire: pairs with the Release in raise(): the reader is done with the lines.
         let consumed = self.known.lines.load(Ordering::Acquire);
         let ahead = (next & LINES).wrapping_sub(consumed) & LINES;
         let free = consumed + ahead;
@@ -168,16 +163,16 @@ impl<P: Platform> Claims<P> {
         (end <= consumed + self.lines).then_some((Claim { slot, line }, after & !LINES | end & LINES))
     }
 
-    /// Looks how far the reader has come.
+    /// Reads how far the reader has come.
     #[cold]
     fn refresh(&self, credits: &Credits<'_, P>) {
-        // Acquire: pairs with the reader's Release: what is written from now on comes after its last reads.
+        // Acquire: pairs with the reader's Release: later writes come after its last reads.
         raise(&self.known.slots, credits.cells.load(Ordering::Acquire) / CELLS_A_SLOT);
         raise(&self.known.lines, credits.bytes.load(Ordering::Acquire) / LINE_BYTES);
     }
 }
 
-/// Makes a number at least that large.
+/// Raises a number to at least `to`.
 fn raise(number: &impl AtomicInteger<u64>, to: u64) {
     let mut now = number.load(Ordering::Relaxed);
     while now < to {
@@ -238,8 +233,8 @@ mod tests {
 
     #[test]
     fn counts_on_where_its_numbers_wrap() {
-        // Just before the end of both numbers, of one of them, and of numbers that have wrapped before; with
-        // a number of lines that divides theirs, and with one that does not.
+        // Starts just before the end of both numbers, of one of them, and of numbers that have wrapped before; with a number
+        // of lines that divides theirs, and with one that does not.
         for (slot, line) in [(SLOTS, LINES), (SLOTS, 0), (0, LINES), (5 * SLOTS + 4, 3 * LINES + 2)] {
             for lines in [4, 10] {
                 let (slot, line) = (slot.saturating_sub(2), line.saturating_sub(3));

@@ -1,15 +1,14 @@
-//! Queues that many threads fill and one empties.
+//! Queues with many producers and one consumer.
 //!
 //! | queue | a push | room | an element is an allocation |
 //! |---|---|---|---|
 //! | [`Bounded`] | lock-free, says when it is full | fixed at the start | no |
 //! | [`Unbounded`] | lock-free, never fails while the queue is open | as needed | yes |
 //!
-//! Both keep the order of one producer's elements, and more: the pushes have one order, in which the elements
-//! come out. Both can be closed: from then on every push is refused, and the consumer learns when it has seen
-//! the last element.
+//! Both keep the order of one producer's elements, and more: the pushes have one order, in which the elements come out. Both
+//! can be closed: from then on every push is refused, and the consumer learns when it has seen the last element.
 //!
-//! There is one consumer at a time. The [`Consumer`] that a queue lends enforces it; who is alone for another
+//! There is one consumer at a time. The [`Consumer`] that a queue lends enforces it; a thread that is alone for another
 //! reason, such as holding a lock, calls the `unsafe` methods of [`Mpsc`] and pays nothing.
 
 pub mod bounded;
@@ -22,7 +21,7 @@ pub use unbounded::Unbounded;
 
 use std::fmt;
 
-/// Why a queue did not take an element, and the element.
+/// The reason why a queue did not take an element, with the element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refused<T> {
     /// There was no room at some moment during the push.
@@ -53,7 +52,7 @@ impl<T: fmt::Debug> std::error::Error for Refused<T> {}
 
 /// A queue with many producers and one consumer.
 pub trait Mpsc: Send + Sync {
-    /// What is queued.
+    /// The type of the elements.
     type Item;
 
     /// Appends a value.
@@ -69,18 +68,18 @@ pub trait Mpsc: Send + Sync {
     /// Whether it was closed.
     fn is_closed(&self) -> bool;
 
-    /// Takes the oldest value out, or `None` if there is none that can be taken now.
+    /// Takes the oldest value out, or returns `None` if there is none that can be taken now.
     ///
     /// # Safety
     ///
     /// No other thread calls this at the same time, and the calls that were before it happen before it.
     unsafe fn pop(&self) -> Option<Self::Item>;
 
-    /// Whether nothing is queued. Asked by the consumer the answer is exact: every push that happened before
-    /// the call is counted. Asked by others it is a hint, outdated when it arrives.
+    /// Whether nothing is queued. For the consumer the answer is exact: every push that happened before the call is counted.
+    /// For other threads it is a hint that may be outdated at once.
     fn is_empty(&self) -> bool;
 
-    /// Takes the consumer's place; false if it is taken. For [`Consumer`].
+    /// Takes the consumer's place; returns false if it is taken. For [`Consumer`].
     #[doc(hidden)]
     fn claim(&self) -> bool;
 
@@ -96,7 +95,7 @@ pub struct Consumer<'a, Q: Mpsc> {
 }
 
 impl<'a, Q: Mpsc> Consumer<'a, Q> {
-    /// The right to consume, unless somebody has it.
+    /// The right to consume, unless another thread has it.
     pub fn of(queue: &'a Q) -> Option<Self> {
         queue.claim().then_some(Self { queue })
     }

@@ -1,12 +1,10 @@
-//! Any lock, with what happens at it counted.
+//! Any lock, with counters for its acquisitions, hand-overs and times.
 //!
-//! Wrapped, an acquisition costs two readings of the cycle counter, a system-provided look at the processor's
-//! number, two looks into the table of places and a handful of stores besides; and it first tries the lock,
-//! to know whether it has to wait: on a free lock that is one path of the lock's instead of another. A lock
-//! that is not wrapped pays nothing.
+//! In a wrapped lock an acquisition costs two readings of the cycle counter, a reading of the processor's number, two
+//! searches in the table of places and a handful of stores more. It first tries the lock, to know whether it has to wait; on
+//! a free lock this takes another path of the lock at the same cost. A lock that is not wrapped pays nothing.
 //!
-//! A [`TwoLevel`](crate::TwoLevel) counts both classes together when it is wrapped, and each by itself when
-//! the locks below it are.
+//! A wrapped [`TwoLevel`](crate::TwoLevel) counts both classes together; to count them separately, wrap its inner locks.
 
 use super::histogram::{Histogram, HistogramSnapshot};
 use super::per_thread::PerThread;
@@ -17,7 +15,7 @@ use heddle_platform::Platform;
 use heddle_platform::platform::MemoryCell;
 use std::fmt;
 
-/// What two hardware threads have in common, the nearest first.
+/// The smallest unit that two hardware threads share, the nearest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Near {
     /// They are the same.
@@ -30,7 +28,7 @@ pub enum Near {
     Numa,
     /// A package.
     Package,
-    /// Nothing but the machine.
+    /// Only the machine.
     Machine,
 }
 
@@ -40,9 +38,9 @@ impl Near {
         [Self::HardwareThread, Self::Core, Self::L3, Self::Numa, Self::Package, Self::Machine];
 }
 
-/// How near hardware threads are, by the system's numbers. A function of two numbers is one.
+/// How near hardware threads are, by the system's numbers. A function of two numbers implements it.
 pub trait Distance: Send + Sync {
-    /// What the two have in common.
+    /// The smallest unit that the two share.
     fn between(&self, one: usize, other: usize) -> Near;
 }
 
@@ -52,7 +50,7 @@ impl<F: Fn(usize, usize) -> Near + Send + Sync> Distance for F {
     }
 }
 
-/// One thread's counts.
+/// The counts of one thread.
 struct Record<P: Platform> {
     acquisitions: Tally<P>,
     contended: Tally<P>,
@@ -77,7 +75,7 @@ impl<P: Platform> Default for Record<P> {
     }
 }
 
-/// What happened at a lock, by one thread or by all.
+/// The counts of a lock, by one thread or by all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LockStatistics {
     /// How many times it was acquired.
@@ -88,10 +86,10 @@ pub struct LockStatistics {
     pub refused: u64,
     /// How many times a waiter gave up.
     pub gave_up: u64,
-    /// How many acquisitions came after one by another thread, by how near that thread was; in the order of
+    /// The number of acquisitions that came after one by another thread, for each nearness of that thread, in the order of
     /// [`Near::ALL`].
     pub hand_overs: [u64; Near::ALL.len()],
-    /// How long those waited that had to, also those that gave up, in [`Platform::ticks`].
+    /// How long waiters waited, also those that gave up, in [`Platform::ticks`].
     pub waited: HistogramSnapshot,
     /// How long it was held, in [`Platform::ticks`].
     pub held: HistogramSnapshot,
@@ -110,7 +108,7 @@ impl LockStatistics {
         }
     }
 
-    /// Adds another one's counts.
+    /// Adds the counts of another one.
     pub fn merge(&mut self, other: &Self) {
         self.acquisitions += other.acquisitions;
         self.contended += other.contended;
@@ -123,14 +121,14 @@ impl LockStatistics {
         self.held.merge(&other.held);
     }
 
-    /// How many acquisitions came after one by a thread of that nearness.
+    /// The number of acquisitions that came after one by a thread of that nearness.
     #[must_use]
     pub fn hand_overs_to(&self, near: Near) -> u64 {
         self.hand_overs[near as usize]
     }
 }
 
-/// Who held the lock last, and where.
+/// The thread that held the lock last, and its hardware thread.
 #[derive(Clone, Copy, Debug)]
 struct Holder {
     thread: u64,
@@ -142,13 +140,13 @@ pub struct Counted<L: RawLock, D> {
     lock: L,
     distance: D,
     records: PerThread<Record<L::Platform>, L::Platform>,
-    /// Guarded by `lock`.
+    /// `lock` guards it.
     last: <L::Platform as Platform>::Cell<Option<Holder>>,
 }
 
-// SAFETY: `last` is touched only while `lock` is held, which orders the accesses; all else is Sync.
+// SAFETY: `last` is touched only while `lock` is held, which orders the accesses; all other fields are Sync.
 unsafe impl<L: RawLock, D: Sync> Sync for Counted<L, D> {}
-// SAFETY: `last` is numbers; all else is Send.
+// SAFETY: `last` is plain numbers; all other fields are Send.
 unsafe impl<L: RawLock, D: Send> Send for Counted<L, D> {}
 
 /// What an acquisition of a [`Counted`] lock hands to its release.
@@ -159,7 +157,7 @@ pub struct Held<T> {
 }
 
 impl<L: RawLock, D: Distance> Counted<L, D> {
-    /// Counts what happens at `lock` from now on; `distance` says how far a hand-over goes.
+    /// Counts the use of `lock` from now on; `distance` says how far a hand-over goes.
     #[must_use]
     pub fn new(lock: L, distance: D) -> Self {
         Self { lock, distance, records: PerThread::default(), last: MemoryCell::new(None) }
@@ -170,13 +168,13 @@ impl<L: RawLock, D: Distance> Counted<L, D> {
         &self.lock
     }
 
-    /// What happened so far, by each thread that was there; those beyond 128 are counted together.
+    /// The counts so far of each thread that used the lock; threads beyond 128 are counted together.
     pub fn by_thread(&self) -> Vec<LockStatistics> {
         let of_each = self.records.places().map(LockStatistics::of);
         of_each.filter(|counts| *counts != LockStatistics::default()).collect()
     }
 
-    /// What happened so far.
+    /// The counts so far of all threads.
     pub fn statistics(&self) -> LockStatistics {
         self.records.places().fold(LockStatistics::default(), |mut sum, record| {
             sum.merge(&LockStatistics::of(record));
@@ -237,7 +235,7 @@ impl<L: RawLock + fmt::Debug, D> fmt::Debug for Counted<L, D> {
     }
 }
 
-// SAFETY: the lock below keeps the promises; counting does not wait.
+// SAFETY: the inner lock keeps the promises; counting does not wait.
 unsafe impl<L: RawLock, D: Distance> RawLock for Counted<L, D> {
     type Platform = L::Platform;
     type Token = Held<L::Token>;
@@ -268,14 +266,14 @@ unsafe impl<L: RawLock, D: Distance> RawLock for Counted<L, D> {
     }
 }
 
-// SAFETY: as RawLock.
+// SAFETY: the inner lock keeps the promises; counting does not wait.
 unsafe impl<L: TimedLock, D: Distance> TimedLock for Counted<L, D> {
     fn acquire_until(&self, deadline_ns: u64) -> Option<Self::Token> {
         self.acquire_by(|| self.lock.try_acquire(), || self.lock.acquire_until(deadline_ns))
     }
 }
 
-// SAFETY: as RawLock.
+// SAFETY: the inner lock keeps the promises; counting does not wait.
 unsafe impl<L: PriorityLock, D: Distance> PriorityLock for Counted<L, D> {
     fn acquire_low(&self) -> Self::Token {
         let held = self.acquire_by(|| self.lock.try_acquire_low(), || Some(self.lock.acquire_low()));

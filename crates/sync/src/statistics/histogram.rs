@@ -1,4 +1,4 @@
-//! How large the values were, by powers of two.
+//! Counts of values by powers of two.
 
 use super::tally::{Tally, Writers};
 use heddle_platform::{Native, Platform};
@@ -32,7 +32,7 @@ impl<P: Platform> Histogram<P> {
         self.sum.add(value, writers);
     }
 
-    /// The counts as of about now.
+    /// The present counts, approximately.
     #[must_use]
     pub fn snapshot(&self) -> HistogramSnapshot {
         HistogramSnapshot {
@@ -45,7 +45,7 @@ impl<P: Platform> Histogram<P> {
 /// A histogram's counts at one time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistogramSnapshot {
-    /// How many values had that many binary digits: bucket n is of values below 2^n.
+    /// The number of values with n binary digits, in bucket n: values below 2^n.
     pub buckets: [u64; BUCKETS],
     /// All values together; wraps around.
     pub sum: u64,
@@ -87,7 +87,7 @@ impl HistogramSnapshot {
         u64::MAX
     }
 
-    /// Adds another one's counts.
+    /// Adds the counts of another one.
     pub fn merge(&mut self, other: &Self) {
         for (mine, theirs) in self.buckets.iter_mut().zip(&other.buckets) {
             *mine += theirs;

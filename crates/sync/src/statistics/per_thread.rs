@@ -1,9 +1,9 @@
-//! A place for each thread.
+//! A counter place for each thread.
 //!
-//! A hash table of fixed size from threads' identities ([`Platform::thread_id`]) to places. A thread claims a
-//! slot when it first comes and keeps it; so what it counted stays after its end. A thread that starts later
-//! with the identity of one that ended goes on with its place: they are never there at the same time. When
-//! all slots are taken, the threads that have none share one place, and count there with atomic additions.
+//! A hash table of fixed size maps threads' identities ([`Platform::thread_id`]) to places. A thread claims a slot when it
+//! first comes and keeps it, so its counts stay after its end. A thread that starts later with the identity of one that
+//! ended goes on with its place: the two never exist at the same time. When all slots are taken, the threads without a slot
+//! share one place, and count there with atomic additions.
 //!
 //! **Invariants.**
 //!
@@ -22,7 +22,7 @@ use std::ptr;
 /// A `T` for each thread, see the [module](super).
 pub struct PerThread<T: Default + Send + Sync + 'static, P: Platform = Native> {
     slots: Box<[Slot<T, P>]>,
-    /// For the threads that found no slot.
+    /// The place of the threads that found no slot.
     shared: CachePadded<T>,
 }
 
@@ -34,13 +34,13 @@ struct Slot<T: 'static, P: Platform> {
 /// The calling thread's place.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a, T> {
-    /// What it counts in.
+    /// The values that it counts in.
     pub value: &'a T,
-    /// Whether it is the only one that does.
+    /// Whether it is the only thread that does.
     pub writers: Writers,
 }
 
-/// How many slots, unless told otherwise.
+/// The number of slots, unless set otherwise.
 const SLOTS: usize = 128;
 
 impl<T: Default + Send + Sync + 'static, P: Platform> Default for PerThread<T, P> {
@@ -50,8 +50,8 @@ impl<T: Default + Send + Sync + 'static, P: Platform> Default for PerThread<T, P
 }
 
 impl<T: Default + Send + Sync + 'static, P: Platform> PerThread<T, P> {
-    /// Room for that many threads with a place of their own, rounded up to a power of two. A slot is 16
-    /// bytes, a place is made when its thread comes.
+    /// Room for `threads` threads with separate places, rounded up to a power of two. A slot is 16 bytes; a place is made
+    /// when its thread comes.
     #[must_use]
     pub fn with_slots(slots: usize) -> Self {
         let slot = |_| Slot { owner: P::AtomicU64::new(0), place: AtomicPointer::new(ptr::null_mut()) };
@@ -59,7 +59,7 @@ impl<T: Default + Send + Sync + 'static, P: Platform> PerThread<T, P> {
         Self { slots: (0..slots).map(slot).collect(), shared: CachePadded::new(T::default()) }
     }
 
-    /// The calling thread's place: a look into the table.
+    /// The calling thread's place: a search in the table.
     #[inline]
     pub fn mine(&self) -> Place<'_, T> {
         let me = P::thread_id();
@@ -73,7 +73,7 @@ impl<T: Default + Send + Sync + 'static, P: Platform> PerThread<T, P> {
 
     #[inline]
     fn first_slot(&self, id: u64) -> usize {
-        // The upper half of the product has been reached by all digits of the identity (Fibonacci hashing).
+        // All digits of the identity affect the upper half of the product (Fibonacci hashing).
         let hash = (id / thread::ID_STEP).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
         hash as usize & (self.slots.len() - 1)
     }
@@ -81,8 +81,8 @@ impl<T: Default + Send + Sync + 'static, P: Platform> PerThread<T, P> {
     #[inline]
     fn own(slot: &Slot<T, P>) -> Place<'_, T> {
         let place = slot.place.load(Ordering::Relaxed);
-        // SAFETY: stored by this thread, or by one of the same identity that ended before this one began
-        // (invariant 1), and freed only with the table.
+        // SAFETY: stored by this thread, or by one with the same identity that ended before this one began (invariant 1),
+        // and freed only with the table.
         Place { value: unsafe { &**place }, writers: Writers::One }
     }
 
@@ -102,7 +102,7 @@ impl<T: Default + Send + Sync + 'static, P: Platform> PerThread<T, P> {
         Place { value: &self.shared, writers: Writers::Many }
     }
 
-    /// Tries to make a free slot the caller's. Returns whose it is then.
+    /// Tries to make a free slot the caller's. Returns the identity of its owner afterwards.
     fn claim(slot: &Slot<T, P>, me: u64) -> u64 {
         if let Err(owner) = slot.owner.compare_exchange(0, me, Ordering::Relaxed, Ordering::Relaxed) {
             return owner;
@@ -131,7 +131,7 @@ impl<T: Default + Send + Sync + 'static, P: Platform> Drop for PerThread<T, P> {
             // Acquire: the place may have been made by another thread.
             let place = slot.place.load(Ordering::Acquire);
             if !place.is_null() {
-                // SAFETY: made by Box::into_raw in claim(), once; the table is the caller's alone.
+                // SAFETY: made by Box::into_raw in claim(), once; only the caller has the table.
                 drop(unsafe { Box::from_raw(place) });
             }
         }

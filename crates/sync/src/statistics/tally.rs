@@ -1,19 +1,19 @@
-//! One number.
+//! One counter.
 
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::AtomicInteger;
 use heddle_platform::{Native, Platform};
 
-/// Who adds to a number.
+/// The number of threads that add to a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writers {
-    /// The calling thread alone.
+    /// Only the calling thread.
     One,
-    /// Others, too.
+    /// Other threads, too.
     Many,
 }
 
-/// A number that goes up, read by anybody.
+/// A number that only grows, and that any thread may read.
 #[derive(Debug, Default)]
 pub struct Tally<P: Platform = Native>(P::AtomicU64);
 
@@ -28,7 +28,7 @@ impl<P: Platform> Tally<P> {
         }
     }
 
-    /// The number as of about now.
+    /// The present number, approximately.
     #[inline]
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)

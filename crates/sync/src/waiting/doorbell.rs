@@ -1,11 +1,10 @@
 //! A doorbell: wakes sleepers and costs the waker a plain load while nobody sleeps.
 //!
-//! **What it gives.** Somebody makes an event visible (a message in a slot, a lock set free) and rings;
-//! somebody else who found no event for long goes to sleep and is woken. Ringing happens with every event and
-//! sleeping seldom, so ringing is a compiler fence and a load of a word that stays in the ringer's cache; the
-//! sleeper pays for that with a `membarrier` (up to 12 µs) before it sleeps. Works between processes when it
-//! lies in shared memory; 64 bytes of zeros are a valid doorbell. All sleepers are woken, since each may wait for
-//! another event.
+//! **What it gives.** One thread makes an event visible (a message in a slot, a free lock) and rings. Another thread has
+//! polled for the event in vain, goes to sleep and is woken. Threads ring at every event and sleep seldom, so a ring is a
+//! compiler fence and a load of a word that stays in the ringer's cache; the sleeper pays for that with a `membarrier` (up
+//! to 12 µs) before it sleeps. A doorbell in shared memory works between processes; 64 bytes of zeros are a valid doorbell.
+//! A ring wakes all sleepers, since each may wait for another event.
 //!
 //! ```text
 //!   ringer                               sleeper
@@ -22,17 +21,15 @@
 //!
 //! 1. `sleepers` is the number of living [`Ticket`]s (plus those that died with their process: then ringing
 //!    is slower, never wrong).
-//! 2. *No lost wake-up.* If a sleeper's look after [`Doorbell::prepare`] or [`Ticket::park`] misses the event,
-//!    the ring that follows the event changes `word` after the sleeper read `seen`, so its futex wait
-//!    returns. Because: the event's store and the load of `sleepers` are kept apart by `light`, the increment
-//!    and the look by `heavy`, so if the look missed the event the ringer sees the sleeper and goes on to
-//!    `word += 1`. Had that come before the reading of `seen`, then Acquire would have taken the event along
-//!    from the Release, and the look would have seen it.
-//! 3. After `park` returns no second `heavy` is needed: the ticket's increment has been visible since the
-//!    first.
+//! 2. *No lost wake-up.* If the sleeper's check after [`Doorbell::prepare`] or [`Ticket::park`] misses the event, the ring
+//!    that follows the event changes `word` after the sleeper read `seen`, so its futex wait returns. Reason: `light`
+//!    separates the event's store from the load of `sleepers`, and `heavy` separates the increment from the check. So if the
+//!    check missed the event, the ringer sees the sleeper and goes on to `word += 1`. Had the sleeper read `seen` after
+//!    that, its Acquire would have paired with the Release, and the check would have seen the event.
+//! 3. After `park` returns, no second `heavy` is needed: the ticket's increment has been visible since the first.
 //!
-//! The words stay within `u32`: `word` may wrap around, which matters only if exactly 2^32 rings fall between
-//! a sleeper's two steps.
+//! The words stay within `u32`. `word` may wrap around, which matters only if exactly 2^32 rings fall between two steps of a
+//! sleeper.
 
 use heddle_platform::atomic::Ordering;
 use heddle_platform::futex::ALL;
@@ -44,15 +41,15 @@ use std::time::Duration;
 #[derive(Debug, Default)]
 #[repr(C, align(64))]
 pub struct Doorbell<P: Platform = Native> {
-    /// How many tickets are out.
+    /// The number of living tickets.
     sleepers: P::AtomicU32,
-    /// Changes with every ring that somebody may sleep through: the futex.
+    /// Changes with every ring that a sleeper may wait for. It is the futex.
     word: P::AtomicU32,
 }
 
 #[cfg(not(loom))]
 impl Doorbell {
-    /// A doorbell with no sleepers, for statics; elsewhere there is `default`.
+    /// A doorbell without sleepers, for statics; elsewhere use `default`.
     #[must_use]
     pub const fn new() -> Self {
         use heddle_platform::atomic::AtomicU32;
@@ -61,8 +58,8 @@ impl Doorbell {
 }
 
 impl<P: Platform> Doorbell<P> {
-    /// Wakes everybody who sleeps. Call it after the store that makes the event visible; that store is at
-    /// least Relaxed, and Release if the event carries data. Returns whether anybody was there.
+    /// Wakes all sleepers. Call it after the store that makes the event visible; that store is at least Relaxed, and Release
+    /// if the event carries data. Returns whether there were sleepers.
     ///
     /// `scope` is the same for all users of a doorbell: with [`Scope::Machine`] every process must have called
     /// [`register`](heddle_platform::barrier::register).
@@ -83,9 +80,9 @@ impl<P: Platform> Doorbell<P> {
         P::wake(&self.word, ALL, scope);
     }
 
-    /// Announces a sleeper. The caller looks once more for its event, and then either drops the ticket or
+    /// Announces a sleeper. The caller checks for its event once more, and then either drops the ticket or
     /// [parks](Ticket::park).
-    #[must_use = "look for the event once more, then park with the ticket or drop it"]
+    #[must_use = "check for the event once more, then park with the ticket or drop it"]
     pub fn prepare(&self, scope: Scope) -> Ticket<'_, P> {
         self.sleepers.fetch_add(1, Ordering::Relaxed);
         P::heavy(scope);
@@ -93,18 +90,18 @@ impl<P: Platform> Doorbell<P> {
         Ticket { doorbell: self, seen: self.word.load(Ordering::Acquire), scope }
     }
 
-    /// Announces a sleeper, then looks once more by `look`, which says whether there is a reason to stay awake. The ticket to
-    /// [park](Ticket::park) with, if there is none.
+    /// Announces a sleeper, then calls `check`, which says whether there is a reason to stay awake. If there is none,
+    /// returns the ticket to [park](Ticket::park) with.
     ///
-    /// `look` sees all reasons: whoever makes one of them visible rings, and each ring that comes after the announcement ends
+    /// `check` sees all reasons: a thread that makes one of them visible rings, and each ring after the announcement ends
     /// the sleep (invariant 2).
     #[must_use = "park with the ticket, if there is one"]
-    pub fn prepare_unless(&self, scope: Scope, look: impl FnOnce() -> bool) -> Option<Ticket<'_, P>> {
+    pub fn prepare_unless(&self, scope: Scope, check: impl FnOnce() -> bool) -> Option<Ticket<'_, P>> {
         let ticket = self.prepare(scope);
-        if look() { None } else { Some(ticket) }
+        if check() { None } else { Some(ticket) }
     }
 
-    /// A hint: whether somebody sleeps or is about to.
+    /// A hint: whether a thread sleeps or is about to.
     #[inline]
     #[must_use]
     pub fn has_sleepers(&self) -> bool {
@@ -112,7 +109,7 @@ impl<P: Platform> Doorbell<P> {
     }
 }
 
-/// A sleeper that the doorbell knows of. Dropping it takes the sleeper off.
+/// A sleeper that the doorbell knows of. Dropping the ticket withdraws the sleeper.
 #[derive(Debug)]
 pub struct Ticket<'a, P: Platform = Native> {
     doorbell: &'a Doorbell<P>,
@@ -121,12 +118,12 @@ pub struct Ticket<'a, P: Platform = Native> {
 }
 
 impl<P: Platform> Ticket<'_, P> {
-    /// Sleeps until the doorbell has been rung since [`Doorbell::prepare`] or since the last `park` returned, or
-    /// until the timeout. It may return early; look for the event again, and park again with the same ticket
-    /// if there is none. Returns false when the time ran out.
+    /// Sleeps until the doorbell has been rung since [`Doorbell::prepare`] or since the last `park` returned, or until the
+    /// timeout. It may return early: check for the event again, and park again with the same ticket if there is none.
+    /// Returns false if the time ran out.
     pub fn park(&mut self, timeout: Option<Duration>) -> bool {
         let rung = P::wait(&self.doorbell.word, self.seen, timeout, self.scope);
-        // Acquire: as in prepare(); the caller's next look comes after this (invariants 2 and 3).
+        // Acquire: as in prepare(); the caller's next check comes after this (invariants 2 and 3).
         self.seen = self.doorbell.word.load(Ordering::Acquire);
         rung
     }

@@ -1,13 +1,13 @@
-//! A few doorbells, so that one waiter of many can be woken by name.
+//! Several doorbells, so that a release wakes one waiter of many.
 //!
-//! The waiters of a queue lock wait for different events: each for its own turn. With one [`Doorbell`] for all of
-//! them every release would wake them all. Here an event has a *key* (a ticket's number, a node's address)
-//! and each key belongs to one of [`COUNT`] doorbells; who rings for a key that nobody sleeps for pays a load, as
-//! with a single doorbell. Two keys that share a doorbell cost a needless wake-up, nothing else.
+//! The waiters of a queue lock wait for different events, each for its turn. With one [`Doorbell`] for all of them every
+//! release would wake them all. Here an event has a *key* (a ticket's number, a node's address), and each key belongs to one
+//! of [`COUNT`] doorbells. A ring for a key without sleepers costs a load, as with a single doorbell. If two keys share a
+//! doorbell, a ring may wake a thread for nothing; it does no other harm.
 //!
-//! The doorbells lie in the lock and not in its nodes, and that is the point: when a releaser has handed the lock
-//! over, the successor may be through and its node gone before the releaser has rung. The key is a number,
-//! not an access.
+//! The doorbells lie in the lock and not in its nodes for a reason: when a releaser has handed the lock over, the successor
+//! may have left and its node may be gone before the releaser has rung. The key is a number; ringing does not access the
+//! node.
 
 use crate::waiting::doorbell::Doorbell;
 use crate::waiting::wait::{Next, Waiter, time_left};
@@ -15,7 +15,7 @@ use heddle_platform::{Native, Platform, Scope};
 use std::ptr::NonNull;
 use std::time::Duration;
 
-/// How many doorbells. (Few in models, each being work for the checker.)
+/// The number of doorbells. (Small in models, because each one is work for the checker.)
 pub const COUNT: usize = if cfg!(loom) { 2 } else { 16 };
 
 /// See the [module](self).
@@ -25,15 +25,15 @@ pub struct Doorbells<P: Platform = Native> {
 }
 
 impl<P: Platform> Doorbells<P> {
-    /// Wakes who sleeps for `key`. Call it after the store that makes the event visible, as with
+    /// Wakes the threads that sleep for `key`. Call it after the store that makes the event visible, as with
     /// [`Doorbell::ring`].
     #[inline(always)]
     pub fn ring(&self, key: usize) {
         self.of(key).ring(Scope::Process);
     }
 
-    /// Waits until `came` says so, or until [`Platform::now_ns`] has reached the deadline; then `came` is
-    /// asked once more. Returns its last answer.
+    /// Waits until `came` returns true, or until [`Platform::now_ns`] has reached the deadline; then it calls `came` once
+    /// more. Returns the last answer.
     #[inline]
     pub fn wait(
         &self,
@@ -53,7 +53,7 @@ impl<P: Platform> Doorbells<P> {
         true
     }
 
-    /// As [`wait`](Self::wait), from where there has been nothing for long.
+    /// Continues a [`wait`](Self::wait) whose spins and yields found nothing: sleeps.
     #[cold]
     pub(crate) fn sleep(&self, key: usize, deadline_ns: Option<u64>, mut came: impl FnMut() -> bool) -> bool {
         let mut ticket = self.of(key).prepare(Scope::Process);
@@ -73,9 +73,8 @@ impl<P: Platform> Doorbells<P> {
     }
 }
 
-/// The key of a node that came from [`node::take`](crate::memory::node::take). Where each node is an
-/// allocation of its own, as in models, all have the same: their addresses differ between executions that
-/// have to be equal.
+/// The key of a node that came from [`node::take`](crate::memory::node::take). In models each node is an allocation, and
+/// addresses differ between executions that have to be equal; there all nodes have the same key.
 #[inline(always)]
 pub(crate) fn key_of<P: Platform, N>(node: NonNull<N>) -> usize {
     if P::REUSES_MEMORY { node.addr().get() / crate::memory::node::BLOCK_BYTES } else { 0 }

@@ -1,4 +1,4 @@
-//! How a thread waits: spinning, yielding, and asleep at a doorbell.
+//! How a thread waits: it spins, yields, and sleeps at a doorbell.
 
 pub mod doorbell;
 pub mod doorbells;

@@ -1,50 +1,47 @@
 //! How to wait: spin about a cache-line round trip, then yield while polling, then sleep.
 //!
-//! Why these three, on measurements with as many threads as cores and with many more:
+//! The reasons for these three, measured with as many threads as cores and with many more:
 //!
 //! - **Spin first.** An answer from another core arrives within a few hundred nanoseconds; a spin shorter
 //!   than that, or a yield on every miss, costs several times the latency while cores are free. The spin is a
 //!   *time*, not a count of turns, since a turn costs what the caller's poll costs.
-//! - **Then yield.** With more threads than cores, what one waits for usually is to be done by a thread that
-//!   is not running. A yield lets it run and costs half a microsecond; a spin without one costs its whole
-//!   time slice.
-//! - **Sleep last.** A wake-up costs the waker 8 µs and the sleeper 30 µs, so a thread sleeps only after some
-//!   hundred fruitless yields; then it costs nobody anything.
+//! - **Then yield.** With more threads than cores, the thread that will bring the event usually is not running. A yield lets
+//!   it run and costs half a microsecond; a spin without a yield costs its whole time slice.
+//! - **Sleep last.** A wake-up costs the waker 8 µs and the sleeper 30 µs, so a thread sleeps only after about a hundred
+//!   fruitless yields; then it costs the other threads nothing.
 //!
-//! Beside a thread that computes, a yield costs its whole time slice ([`Platform::is_yield_dear`]): then the
-//! spin is twenty times as long, and nobody yields only to be fair.
+//! Beside a thread that computes, a yield costs a whole time slice ([`Platform::is_yield_dear`]). Then the spin is twenty
+//! times as long, and no thread yields only to be fair.
 //!
-//! A lock is not an event that comes once: who works under it comes again and again, and a waiter that looks
-//! without a pause takes the lock's line from it each time. So a thread that finds a lock taken starts with
-//! yields, each followed by one try ([`WaitPolicy::first_tries`]), and only then joins those who wait, which
-//! takes two locked instructions on that line and makes every release look after them. Measured as MPI
-//! messages under one lock: two threads that issue without a pause 8.2 to 11.0 million a second, four that
-//! exchange messages with four of another process 13.5 to 14.8.
+//! A lock is not an event that comes once: the threads that use it come again and again, and a waiter that polls without a
+//! pause takes the lock's cache line from them each time. So a thread that finds a lock taken starts with yields, each
+//! followed by one try ([`WaitPolicy::first_tries`]). Only then it joins the waiters, which takes two locked instructions on
+//! that line and makes every release check for waiters. Measured as MPI messages under one lock: two threads that issue
+//! without a pause went from 8.2 to 11.0 million a second, four that exchange messages with four of another process from
+//! 13.5 to 14.8.
 //!
-//! When several threads of the process wait at once (the *crowd*), spinning takes the cores from those who
-//! would make progress: then the spin is a tenth. A thread that always finds its event at once would never
-//! reach the yield; [`Waiter::reset`] makes it yield after `forced_yield_ns` of that if there is a crowd,
-//! which keeps the others' share.
+//! When several threads of the process wait at once (the *crowd*), spinning takes cores from the threads that would make
+//! progress; then the spin is a tenth. A thread that always finds its event at once would never yield. In a crowd,
+//! [`Waiter::reset`] makes it yield after `forced_yield_ns`, so that the others keep their share.
 
 use heddle_platform::{Native, Platform};
 use std::marker::PhantomData;
 use std::time::Duration;
 
-/// How often to try again, how long to spin, how often to yield, whether to sleep.
+/// How many tries and yields a wait has, how long its spin is, and whether it sleeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitPolicy {
-    /// How many times a thread that finds the lock taken yields and tries again before it joins those who
-    /// wait, where the order is not strict: so it disturbs those who are inside least.
+    /// How many times a thread that finds the lock taken yields and tries again before it joins the waiters, if the lock's
+    /// order is not strict. This disturbs the threads inside least.
     pub first_tries: u32,
-    /// How long to spin before the first yield when nobody else of this process waits; a tenth of it in a
-    /// crowd.
+    /// How long to spin before the first yield if no other thread of this process waits; in a crowd a tenth of it.
     pub spin_ns: u64,
     /// How many times to yield, polling in between, before sleeping.
     pub yields: u32,
     /// Whether to sleep at all; if not, the yields go on.
     pub park: bool,
-    /// How long a thread may go on without a yield while others wait. For a queue lock: for how long the
-    /// thread that runs may come again before those who wait; with 0 it never may, and their order is strict.
+    /// How long a thread may go on without a yield while others wait. For a queue lock: how long the running thread may come
+    /// again before the waiters; with 0 it never may, and the order is strict.
     pub forced_yield_ns: u64,
 }
 
@@ -53,21 +50,21 @@ impl WaitPolicy {
     pub const DEFAULT: Self =
         Self { first_tries: 10, spin_ns: 1_000, yields: 100, park: true, forced_yield_ns: 50_000 };
 
-    /// Queue locks keep their order strictly: nobody comes again before those who wait. With more threads
-    /// than cores each acquisition then costs a switch between threads.
+    /// Queue locks keep their order strictly: no thread comes again before the waiters. With more threads than cores each
+    /// acquisition then costs a switch between threads.
     pub const STRICT: Self = Self { forced_yield_ns: 0, ..Self::DEFAULT };
 
-    /// Sleeps at once: no turn of waiting on the processor.
+    /// Sleeps at once, without a spin or a yield.
     pub const PARK_AT_ONCE: Self = Self { first_tries: 0, spin_ns: 0, yields: 0, ..Self::DEFAULT };
 }
 
-/// How many yields a waiter tries that is not next, before it sleeps.
+/// The number of yields that a waiter makes before it sleeps if it is not the next.
 const YIELDS_APART: u32 = 4;
 
 impl WaitPolicy {
-    /// For those who wait behind somebody who waits: for them it is long, and on a core they would only be in
-    /// the way. Where the order is strict everybody's turn comes soon, and nothing changes. It is the policy
-    /// for a lock under a [`Fissile`](crate::Fissile) or [`TwoLevel`](crate::TwoLevel) one.
+    /// The policy for waiters behind another waiter: their wait is long, and on a core they would only disturb. If the order
+    /// is strict, every turn comes soon, and nothing changes. It is the policy for a lock under a
+    /// [`Fissile`](crate::Fissile) or [`TwoLevel`](crate::TwoLevel) lock.
     #[must_use]
     pub const fn apart(self) -> Self {
         let yields = if self.yields < YIELDS_APART { self.yields } else { YIELDS_APART };
@@ -81,7 +78,7 @@ impl Default for WaitPolicy {
     }
 }
 
-/// How many times as long the spin is where a yield costs a time slice.
+/// The factor by which the spin is longer if a yield costs a time slice.
 const WHERE_YIELDS_ARE_DEAR: u64 = 20;
 
 /// The longest pause of a [`Waiter::backing_off`]: some hundred nanoseconds on today's processors.
@@ -90,23 +87,23 @@ const MOST_HINTS: u32 = 16;
 /// What to do after a turn of waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Look again, and call [`Waiter::pause`] again if there is nothing.
+    /// Poll again, and call [`Waiter::pause`] again if there is nothing.
     Poll,
-    /// It has taken long: go to sleep, for instance on a [`Doorbell`](crate::Doorbell). `pause` has not waited this
-    /// time.
+    /// The wait has taken long: go to sleep, for instance on a [`Doorbell`](crate::Doorbell). This time `pause` has not
+    /// waited.
     Park,
 }
 
-/// One thread's wait for one event. Making one costs a few stores; the clock is first read when it pauses.
+/// One thread's wait for one event. Making one costs a few stores; the first pause reads the clock.
 #[derive(Clone, Debug)]
 pub struct Waiter<P = Native> {
     policy: WaitPolicy,
     crowded: bool,
     phase: Phase,
-    /// How many spin hints the next spinning pause takes, and whether that doubles.
+    /// The number of spin hints that the next spinning pause takes, and whether that number doubles.
     hints: u32,
     backs_off: bool,
-    /// When the thread was first seen making progress since its last yield (ticks; 0: not yet).
+    /// The time, in ticks, at which the thread was first seen making progress since its last yield; 0 if it was not.
     busy_since: u64,
     _platform: PhantomData<P>,
 }
@@ -119,7 +116,7 @@ enum Phase {
 }
 
 impl<P: Platform> Waiter<P> {
-    /// Starts a wait. `crowd` is how many threads of this process wait now, the caller included.
+    /// Starts a wait. `crowd` is the number of threads of this process that wait now, the caller included.
     #[inline]
     #[must_use]
     pub fn new(policy: &WaitPolicy, crowd: usize) -> Self {
@@ -134,16 +131,15 @@ impl<P: Platform> Waiter<P> {
         }
     }
 
-    /// As [`new`](Self::new), for a word that others write while one waits, such as a contended lock's: each
-    /// pause of the spin is twice as long as the last, since every look takes the cache line from those who
-    /// work with it.
+    /// Starts a wait for a word that other threads write meanwhile, such as a contended lock's. Each pause of the spin is
+    /// twice as long as the one before, since every poll takes the cache line from the threads that work with it.
     #[inline]
     #[must_use]
     pub fn backing_off(policy: &WaitPolicy, crowd: usize) -> Self {
         Self { backs_off: true, ..Self::new(policy, crowd) }
     }
 
-    /// Waits a turn: some nanoseconds of spinning, or one yield. On [`Next::Park`] it has done nothing.
+    /// Waits a turn: some nanoseconds of spinning, or one yield. If it returns [`Next::Park`], it has not waited.
     #[inline]
     pub fn pause(&mut self) -> Next {
         match self.phase {
@@ -157,8 +153,8 @@ impl<P: Platform> Waiter<P> {
         }
     }
 
-    /// The event came, or something else worth polling on for: the next pause starts with a spin. In a crowd,
-    /// yields when the thread has made progress for `forced_yield_ns` without ever yielding.
+    /// Starts the wait anew, because the event came or there is another reason to poll on: the next pause begins with a
+    /// spin. In a crowd, it yields if the thread has made progress for `forced_yield_ns` without ever yielding.
     #[inline]
     pub fn reset(&mut self) {
         self.phase = Phase::Fresh;
@@ -168,7 +164,7 @@ impl<P: Platform> Waiter<P> {
         }
     }
 
-    /// Tells how many threads of this process wait now, the caller included.
+    /// Sets the number of threads of this process that wait now, the caller included.
     #[inline]
     pub fn set_crowd(&mut self, crowd: usize) {
         self.crowded = crowd > 1;
@@ -235,7 +231,7 @@ impl<P: Platform> Waiter<P> {
     }
 }
 
-/// Yields and makes another attempt, so many times at most, and not where a yield costs a time slice.
+/// Yields and makes another attempt, at most `times` times, and not where a yield costs a time slice.
 pub fn try_again<P: Platform, T>(times: u32, mut attempt: impl FnMut() -> Option<T>) -> Option<T> {
     for _ in 0..times {
         if P::is_yield_dear() {
@@ -250,7 +246,7 @@ pub fn try_again<P: Platform, T>(times: u32, mut attempt: impl FnMut() -> Option
     None
 }
 
-/// How long until [`Platform::now_ns`] reaches the deadline; `None` without one.
+/// The time until [`Platform::now_ns`] reaches the deadline; `None` without one.
 pub(crate) fn time_left<P: Platform>(deadline_ns: Option<u64>) -> Option<Duration> {
     deadline_ns.map(|deadline| Duration::from_nanos(deadline.saturating_sub(P::now_ns())))
 }

@@ -104,20 +104,19 @@ pub(crate) fn no_phantom_waiters<L: RawLock + 'static>(make: fn() -> L) -> impl 
             })
         };
         let token = lock.acquire();
-        let somebody = lock.has_waiters();
+        let has_waiters = lock.has_waiters();
         let was_inside = entered.load(heddle_platform::atomic::Ordering::Relaxed) == 1;
         // SAFETY: acquired above.
         unsafe { lock.release(token) };
-        let other_saw_somebody = other.join().expect("other");
-        assert!(!(somebody && was_inside), "the other had been inside before and does not come again");
-        assert!(!(somebody && other_saw_somebody), "each waits for the other");
+        let other_saw_a_waiter = other.join().expect("other");
+        assert!(!(has_waiters && was_inside), "the other had been inside before and does not come again");
+        assert!(!(has_waiters && other_saw_a_waiter), "each waits for the other");
         assert!(!lock.has_waiters());
     }
 }
 
-/// What every lock passes that is made by `$sleeping` with waiters that sleep at once, and by `$polling` with
-/// waiters that look once more before. With two acquisitions each, two threads are explored up to `$bound`
-/// preemptions.
+/// The models of a lock that `$sleeping` makes with waiters that sleep at once, and `$polling` with waiters that poll once
+/// more before. With two acquisitions each, two threads are explored up to `$bound` preemptions.
 #[allow(unused_macros)]
 macro_rules! every_lock_passes {
     ($sleeping:expr, $polling:expr, $bound:expr) => {

@@ -1,8 +1,7 @@
 //! A world of random schedules: the platform on shuttle's threads and atomics.
 //!
-//! shuttle switches threads at every access and treats all orders as sequentially consistent, so it finds
-//! what goes wrong in the order of steps, over many more threads and steps than loom can; memory orders are
-//! loom's matter.
+//! shuttle switches threads at every access and treats all orders as sequentially consistent, so it finds faults in the
+//! order of steps, over many more threads and steps than loom can; loom checks the memory orders.
 
 // Every test file includes this one and uses its share of it.
 #![allow(dead_code)]
@@ -110,7 +109,7 @@ impl<T: 'static> AtomicPointer<T> for AtomicPtr<T> {
     }
 }
 
-/// A cell without checks: what shuttle does not follow.
+/// A cell without checks: shuttle does not follow it.
 #[derive(Debug)]
 pub(crate) struct Cell<T>(UnsafeCell<T>);
 

@@ -1,8 +1,8 @@
 //! A machine in virtual time: a hardware thread for each thread, and one of them at a time goes on.
 //!
-//! Threads are the system's, but they take turns: a thread runs until it *spends* time (every access of
-//! shared memory does), and then the one whose clock is furthest behind goes on. Since nothing else decides
-//! who runs, an execution depends on the seed alone, which makes every span a little longer or not.
+//! Threads are the system's, but they take turns: a thread runs until it *spends* time (every access of shared memory does),
+//! and then the thread whose clock is furthest behind goes on. Since nothing else decides which thread runs, an execution
+//! depends on the seed alone, which makes every span a little longer or not.
 
 use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe};
@@ -10,7 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// From a wake-up until the woken thread runs.
 const WAKE_UP_NS: u64 = 3_000;
-/// Spans are longer by less than one part in so many.
+/// Each span is longer by less than one eighth: the divisor.
 const JITTER: u64 = 8;
 
 /// How long the threads took.
@@ -57,7 +57,7 @@ struct State {
     random: u64,
     /// Those asleep, in the order in which they fell asleep.
     asleep: Vec<usize>,
-    /// Why nobody can go on any more.
+    /// The reason why no thread can go on.
     dead: Option<&'static str>,
 }
 
@@ -74,7 +74,7 @@ thread_local! {
     static CURRENT: RefCell<Option<(Arc<Machine>, usize)>> = const { RefCell::new(None) };
 }
 
-/// Runs `body(number)` on so many threads.
+/// Runs `body(number)` on `threads` threads.
 pub(crate) fn run(seed: u64, threads: usize, body: impl Fn(usize) + Sync) -> Report {
     let idle = || Thread { clock_ns: 0, doing: Doing::Running, timed_out: false };
     let state = State {
@@ -109,7 +109,7 @@ impl Machine {
         CURRENT.try_with(|current| current.borrow().as_ref().map(|(_, number)| *number)).ok().flatten()
     }
 
-    /// Spends time, and lets those go on who are behind. Outside of a machine time stands still.
+    /// Spends time, and lets threads that are behind go on. Outside of a machine time stands still.
     pub(crate) fn spend(ns: u64) {
         Self::with_current(|machine, me| machine.step(me, ns));
     }
@@ -170,7 +170,7 @@ impl Machine {
         if let Some(next) = state.choose() {
             state.turn = next;
         } else if state.threads.iter().any(|thread| thread.doing != Doing::Ended) {
-            state.dead.get_or_insert("everybody sleeps");
+            state.dead.get_or_insert("all threads sleep");
         }
         self.go_on.iter().for_each(Condvar::notify_one);
         drop(state);
@@ -196,7 +196,7 @@ impl Machine {
                 self.go_on[next].notify_one();
             }
             None => {
-                state.dead.get_or_insert("everybody sleeps");
+                state.dead.get_or_insert("all threads sleep");
                 self.go_on.iter().for_each(Condvar::notify_one);
             }
         }

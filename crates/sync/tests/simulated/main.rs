@@ -1,13 +1,12 @@
-//! The locks on a small simulated machine: what `Platform` asks for is all that they need.
+//! The locks on a small simulated machine: they need nothing but a `Platform`.
 //!
-//! | file | what it has |
+//! | file | content |
 //! |---|---|
-//! | `machine.rs` | threads that take turns, each with a clock of its own; who is furthest behind goes on |
-//! | `memory.rs` | atomics that know whose caches hold them, and what that makes an access cost |
+//! | `machine.rs` | threads that take turns, each with a separate clock; the one furthest behind goes on |
+//! | `memory.rs` | atomics that know which caches hold them, and so the cost of an access |
 //! | `platform.rs` | the two as a `Platform` |
 //!
-//! Virtual time depends on the seed alone, not on the machine that the test runs on nor on what else that
-//! does.
+//! Virtual time depends on the seed alone, not on the machine that runs the test nor on its load.
 #![cfg(not(loom))]
 
 mod machine;
@@ -105,7 +104,7 @@ fn hmcs_on_two_simulated_packages() {
 
 /// Sleeping queue locks: right, if not the same at each run.
 #[test]
-fn queue_locks_that_sleep_lose_nobody() {
+fn queue_locks_that_sleep_lose_no_thread() {
     for policy in [WaitPolicy::DEFAULT, WaitPolicy::PARK_AT_ONCE] {
         for seed in 1..4 {
             add_together(mcs::Mcs::<Simulated>::new(policy), 5, seed);
@@ -146,7 +145,7 @@ fn deadlines_are_virtual() {
 
 /// Threads that wait for each other are reported, not waited for.
 #[test]
-#[should_panic(expected = "everybody sleeps")]
+#[should_panic(expected = "all threads sleep")]
 fn a_deadlock_is_found() {
     let lock = Lock::new(mutex::Mutex::<Simulated>::new(WaitPolicy::DEFAULT), ());
     machine::run(1, 2, |_| {

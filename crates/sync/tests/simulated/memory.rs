@@ -1,5 +1,5 @@
-//! Atomics of the simulated machine. Each is a cache line of its own and knows who has a copy; an access
-//! costs little to whoever has what it needs, and a way between two caches otherwise.
+//! Atomics of the simulated machine. Each is a separate cache line and knows which threads have a copy; an access costs
+//! little for a thread that has the copy it needs, and a transfer between two caches otherwise.
 //!
 //! One thread runs at a time and time is spent before the access, so every access is sequentially consistent:
 //! this machine is for time, the model checker for orderings.
@@ -12,16 +12,15 @@ use std::marker::PhantomData;
 
 /// What the caller's own cache has.
 const NEAR_NS: u64 = 2;
-/// A locked instruction on what the caller's own cache has.
+/// A locked instruction on a line in the caller's cache.
 const LOCKED_NS: u64 = 8;
 /// What comes from another cache.
 const FAR_NS: u64 = 60;
 /// The order of the accesses behind the simulation, which has decided on it.
 const NOW: Ordering = Ordering::SeqCst;
 
-/// Who has a copy of the line: a bit a thread. A line that was never written to is in everybody's cache, so
-/// that it does not matter which of several untouched lines an address picks: addresses are not the seed's to
-/// choose.
+/// The threads that have a copy of the line: a bit a thread. A line that was never written to is in all caches, so that it
+/// does not matter which of several untouched lines an address picks: the seed does not choose addresses.
 #[derive(Debug)]
 struct Line(AtomicU64);
 

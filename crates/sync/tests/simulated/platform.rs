@@ -66,7 +66,7 @@ unsafe impl Platform for Simulated {
     }
 
     fn thread_id() -> u64 {
-        // Who makes the locks and looks at them afterwards comes after all threads of the machine.
+        // The thread that makes the locks and reads them afterwards comes after all threads of the machine.
         (Machine::thread().unwrap_or(u32::MAX as usize) as u64 + 1) * thread::ID_STEP
     }
 

@@ -1,5 +1,5 @@
-//! Threads that do not run: a signal's handler keeps a thread wherever it is, at any instruction, asleep in
-//! the kernel too, until it is let go on. For the others that is what `SIGSTOP` or a busy core does.
+//! Threads that do not run: a signal's handler keeps a thread wherever it is, at any instruction, asleep in the kernel too,
+//! until the test lets it go on. For the other threads `SIGSTOP` or a busy core has the same effect.
 
 // Each test file that includes this one uses its share of it.
 #![allow(dead_code)]
@@ -17,8 +17,7 @@ use std::sync::Once;
 
 /// How long a thread has not run when [`Stoppable::stop`] returns.
 const STOP_NS: u64 = 50_000_000;
-/// How long it may take what has to happen while a thread is stopped: a failure is to end, not to be noticed
-/// in time.
+/// The time limit for events that have to happen while a thread is stopped. It ends a failing test; no result depends on it.
 const PATIENCE_NS: u64 = 60_000_000_000;
 
 /// Values of `waits`.
@@ -29,7 +28,7 @@ const RUNS: u32 = 0;
 /// The thread is to stop, or has.
 const STOPS: u32 = 1;
 
-/// A thread that can be stopped; it lies with who stops it.
+/// A thread that can be stopped. The thread that stops it keeps this record.
 #[derive(Default)]
 pub(crate) struct Stoppable {
     /// What its handler sleeps on.
@@ -70,7 +69,7 @@ fn install() {
         // SAFETY: zeros are a valid sigaction: no flags, an empty mask.
         let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
         action.sa_sigaction = stand_still as *const () as libc::sighandler_t;
-        // SAFETY: the handler does only what handlers may; no other use is made of this signal.
+        // SAFETY: the handler does only what handlers may; the signal has no other use.
         let rc = unsafe { libc::sigaction(libc::SIGUSR1, &raw const action, ptr::null_mut()) };
         assert_eq!(rc, 0);
     });
@@ -143,7 +142,7 @@ fn yields_are_dear() -> bool {
     DEAR.get()
 }
 
-/// How often the calling thread yields in `body`, as if each time somebody computed for a whole time slice.
+/// The number of yields of the calling thread in `body`, if each costs a whole time slice.
 pub(crate) fn dear_yields(body: impl FnOnce()) -> u32 {
     DEAR.set(true);
     let before = YIELDS.get();
@@ -160,8 +159,8 @@ fn note_wait(how: u32) {
     }
 }
 
-/// Waits for what has to happen although a thread is stopped. Ends the process if it does not: the stopped
-/// thread and those that wait for it could not be joined.
+/// Waits for an event that has to happen although a thread is stopped. If it does not happen, the process ends, since the
+/// stopped thread and its waiters could not be joined.
 pub(crate) fn await_that(what: &str, mut happened: impl FnMut() -> bool) {
     let since = clock::now_ns();
     while !happened() {

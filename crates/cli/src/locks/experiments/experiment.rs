@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Experiment {
-    /// Acquire and release by one thread, while nobody else is there.
+    /// Acquire and release by one thread alone.
     Uncontended,
-    /// Nothing in the section and nothing outside.
+    /// Nothing in the critical section and nothing outside.
     Empty,
-    /// Ten additions in the section and ten outside.
+    /// Ten additions in the critical section and ten outside.
     Mixed,
-    /// The lock-latency experiment of Amer et al.: ten random cache lines in the section.
+    /// The lock-latency experiment of Amer et al.: ten random cache lines in the critical section.
     Lines,
     /// Each thread's share, and the longest wait.
     Fairness,
@@ -34,7 +34,7 @@ impl Experiment {
         Self::Fifo,
     ];
 
-    /// As the command line and the results name it.
+    /// Its name on the command line and in the results.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Uncontended => "uncontended",
@@ -47,7 +47,7 @@ impl Experiment {
         }
     }
 
-    /// In a sentence.
+    /// Its description, as half a sentence.
     pub(crate) fn question(self) -> &'static str {
         match self {
             Self::Uncontended => "acquire and release around one addition by one thread alone",

@@ -8,7 +8,7 @@ use super::sample::{Metric, Sample};
 use crate::locks::guarded::{Guarded, Kind};
 use crate::locks::team::{self, Effort, Until};
 
-/// Additions in a section.
+/// Additions in a critical section.
 const ADDITIONS: u32 = 10;
 
 /// Jain's index, the longest wait and the rate.
@@ -25,7 +25,7 @@ pub(super) fn measure<K: Kind>(threads: usize, effort: &Effort) -> Option<Sample
                 }
                 entered
             });
-            // Clocks of two cores that disagree by a little give no wait of centuries.
+            // If the clocks of two cores disagree by a little, this must not give a wait of centuries.
             longest = longest.max(entered.saturating_sub(asked));
         }
         (turns.done(), longest)
@@ -39,7 +39,7 @@ pub(super) fn measure<K: Kind>(threads: usize, effort: &Effort) -> Option<Sample
     ]))
 }
 
-/// Jain's index: 1 if all shares are equal, 1/n if one has everything.
+/// Jain's index: 1 if all shares are equal, 1/n if one thread has everything.
 fn jain(shares: &[f64]) -> Option<f64> {
     let sum: f64 = shares.iter().sum();
     let squares: f64 = shares.iter().map(|share| share * share).sum();

@@ -47,7 +47,7 @@ pub(super) fn measure<K: Kind>(threads: usize, effort: &Effort) -> Option<Sample
     run::<GuardedFifo<K>>(threads, effort)
 }
 
-/// As [`measure`], for a queue that guards itself; no other experiment is for it.
+/// Measures a queue that guards itself; it takes part in no other experiment.
 pub(crate) fn measure_queue<Q: Fifo>(
     experiment: Experiment,
     threads: usize,
@@ -67,8 +67,7 @@ fn run<Q: Fifo>(threads: usize, effort: &Effort) -> Option<Sample> {
         // A turn is two operations.
         turns.done() * 2
     });
-    // Every thread takes out as often as it puts in, and its own value is there if no other: nothing may be
-    // left.
+    // Every thread takes out one value for each that it puts in, and finds at least its own: none may be left.
     let left = std::iter::from_fn(|| queue.dequeue()).count();
     assert_eq!(left, 0, "{} lost the order of its operations", std::any::type_name::<Q>());
     Sample::of_rates(&outcome)

@@ -1,9 +1,9 @@
-//! How long the lock is nobody's: from the end of a section to the begin of the next, if its thread was
+//! The time in which no thread has the lock: from the end of a critical section to the begin of the next, if its thread was
 //! waiting.
 //!
-//! Sections last a microsecond and threads stay outside for half of one, so that with two threads and two
-//! cores the next is always waiting already, and spinning. With more threads than cores the next may have to
-//! be brought back to a core first, and that is part of the figure.
+//! Critical sections last a microsecond and threads stay outside for half of one, so that with two threads and two cores the
+//! next thread is always waiting already, and spinning. With more threads than cores the next may have to be brought back to
+//! a core first, and that is part of the figure.
 
 use heddle_platform::{clock, hint};
 
@@ -13,10 +13,10 @@ use crate::locks::team::{self, Effort, Until};
 
 const INSIDE_NS: u64 = 1_000;
 const OUTSIDE_NS: u64 = 500;
-/// Hand-overs that a thread writes down.
+/// The number of hand-overs that a thread records.
 const RECORDED: usize = 1 << 16;
 
-/// What the last section left behind.
+/// The record that the last critical section left.
 #[derive(Default)]
 struct Last {
     /// When it ended, in ticks.
@@ -25,12 +25,12 @@ struct Last {
     thread: usize,
 }
 
-/// What a section finds: when the last one of another thread ended, and when this one began.
+/// The times that a critical section finds: the end of the last one by another thread, and its own begin.
 struct Found {
     gap: Option<u64>,
 }
 
-/// Median and 99th percentile of the hand-overs, and how many of the acquisitions they were.
+/// Median and 99th percentile of the hand-overs, and their share of all acquisitions.
 pub(super) fn measure<K: Kind>(threads: usize, effort: &Effort) -> Option<Sample> {
     let guarded = K::guard(Last::default());
     let (inside, outside) = (clock::ns_to_ticks(INSIDE_NS), clock::ns_to_ticks(OUTSIDE_NS));
@@ -54,7 +54,7 @@ pub(super) fn measure<K: Kind>(threads: usize, effort: &Effort) -> Option<Sample
         Some(clock::ticks_to_ns(*gap) as f64)
     };
     let mut figures = vec![(Metric::HandedOver, gaps.len() as f64 / total.max(1) as f64)];
-    // A lock that never hands over has no figure here, and says so by the share.
+    // A lock that never hands over has no figure here; its share shows that.
     figures.extend(at(50).map(|ns| (Metric::HandoverNs, ns)));
     figures.extend(at(99).map(|ns| (Metric::HandoverP99Ns, ns)));
     (total > 0).then_some(Sample(figures))
@@ -70,7 +70,7 @@ fn section(last: &mut Last, thread: usize, asked: u64, inside: u64) -> Found {
     Found { gap }
 }
 
-/// Spends that many ticks.
+/// Spends `ticks` ticks.
 #[inline(always)]
 fn pass(ticks: u64) {
     let since = clock::ticks();

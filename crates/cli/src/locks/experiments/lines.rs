@@ -3,8 +3,8 @@
 //! multithreaded MPI* (ACM TOPC, 2019), Fig. 2a: a thread acquires the lock, touches ten random cache lines
 //! and releases it; 2^22 iterations, shared out among the threads as they come.
 //!
-//! The lines are chosen from 64: few enough to stay in the nearest cache, so that what is measured is their
-//! way from core to core and not the size of the caches. To touch is to write.
+//! The lines are chosen from 64: few enough to stay in the nearest cache, so that the experiment measures their transfer
+//! from core to core and not the size of the caches. To touch is to write.
 
 use super::random::Random;
 use super::sample::{Metric, Sample};
@@ -13,7 +13,7 @@ use crate::locks::team::{self, Effort, Until};
 
 /// Lines to choose from; a power of two.
 const LINES: usize = 64;
-/// Lines touched in a section.
+/// Lines touched in a critical section.
 const TOUCHED: u32 = 10;
 const _: () = assert!(TOUCHED * LINES.trailing_zeros() <= u64::BITS, "one random word chooses all lines");
 

@@ -1,4 +1,4 @@
-//! The experiments: what is asked of every contender, one file each.
+//! The experiments on every contender, one file each.
 
 mod experiment;
 mod fairness;
@@ -17,7 +17,7 @@ pub(crate) use experiment::Experiment;
 pub(crate) use fifo::{CAPACITY as FIFO_CAPACITY, Fifo, measure_queue};
 pub(crate) use sample::{Metric, Sample};
 
-/// Measures a kind of guarded value; nothing if it cannot take part.
+/// Measures a kind of guarded value; `None` if it cannot take part.
 pub(crate) fn measure<K: Kind>(experiment: Experiment, threads: usize, effort: &Effort) -> Option<Sample> {
     if !experiment.takes(threads) || (!K::SHARED && experiment != Experiment::Uncontended) {
         return None;
@@ -41,8 +41,8 @@ mod tests {
     use crate::locks::contender::CONTENDERS;
     use crate::locks::team::Effort;
 
-    /// Every contender in every experiment, as short as can be: each cell either yields finite figures or
-    /// says that it makes no sense.
+    /// Every contender in every experiment, in the shortest time: each cell either yields finite figures or says that it
+    /// makes no sense.
     #[test]
     fn every_cell_yields_figures() {
         let effort =

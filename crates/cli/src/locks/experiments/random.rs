@@ -5,7 +5,7 @@
 pub(super) struct Random(u64);
 
 impl Random {
-    /// A sequence of its own for each thread.
+    /// A different sequence for each thread.
     pub(super) fn of_thread(number: usize) -> Self {
         Self((number as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15))
     }

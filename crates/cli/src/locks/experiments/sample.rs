@@ -10,7 +10,7 @@ use crate::locks::team::Outcome;
 pub(crate) enum Metric {
     /// Nanoseconds of an acquire and a release.
     CostNs,
-    /// Sections, or operations, a second by all threads together.
+    /// Critical sections, or operations, a second by all threads together.
     Rate,
     /// Nanoseconds of one thread's iteration: threads / rate.
     LatencyNs,
@@ -54,7 +54,7 @@ impl Metric {
         }
     }
 
-    /// Whether a multiple of the best peer's figure says something: shares may be zero.
+    /// Whether a comparison with the best peer's figure makes sense: shares may be zero.
     pub(crate) fn is_compared(self) -> bool {
         !matches!(self, Self::SlowestShare | Self::Jain | Self::HandedOver)
     }
@@ -65,12 +65,12 @@ impl Metric {
     }
 }
 
-/// What one cell yields.
+/// The figures of one cell.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Sample(pub(crate) Vec<(Metric, f64)>);
 
 impl Sample {
-    /// Rate and the slowest thread's share from what each thread has done.
+    /// Rate and the slowest thread's share, from the counts of the threads.
     pub(super) fn of_rates(outcome: &Outcome<u64>) -> Option<Self> {
         let total: u64 = outcome.results.iter().sum();
         let slowest = *outcome.results.iter().min()?;

@@ -1,4 +1,4 @@
-//! How many sections a second: empty ones, and short ones with as much work outside.
+//! The rate of critical sections: empty ones, and short ones with the same work outside.
 
 use std::hint::black_box;
 
@@ -6,10 +6,10 @@ use super::sample::Sample;
 use crate::locks::guarded::{Guarded, Kind};
 use crate::locks::team::{self, Effort, Until};
 
-/// Additions in the section, and outside, of the mixed experiment.
+/// Additions in the critical section, and outside, of the mixed experiment.
 const ADDITIONS: u32 = 10;
 
-/// Sections in which nothing happens. This favours locks that let the last holder overtake all who wait.
+/// Empty critical sections. They favour locks that let the last holder overtake all waiters.
 pub(super) fn empty<K: Kind>(threads: usize, effort: &Effort) -> Option<Sample> {
     let guarded = K::guard(());
     Sample::of_rates(&team::run(threads, until(effort), |_, turns| {
@@ -20,7 +20,7 @@ pub(super) fn empty<K: Kind>(threads: usize, effort: &Effort) -> Option<Sample> 
     }))
 }
 
-/// Sections as short as those of a message, with as much to do outside.
+/// Critical sections of the length of a message's, with the same work outside.
 pub(super) fn mixed<K: Kind>(threads: usize, effort: &Effort) -> Option<Sample> {
     let guarded = K::guard(0_u64);
     Sample::of_rates(&team::run(threads, until(effort), |_, turns| {

@@ -1,4 +1,4 @@
-//! One thread alone: the price of a lock that nobody disputes.
+//! One thread alone: the price of an uncontended lock.
 
 use std::hint::black_box;
 use std::sync::mpsc::channel;
@@ -9,10 +9,10 @@ use super::sample::{Metric, Sample};
 use crate::locks::guarded::{Guarded, Kind};
 use crate::locks::team::Effort;
 
-/// Nanoseconds of a section that adds one.
+/// Nanoseconds of a critical section that adds one.
 pub(super) fn measure<K: Kind>(effort: &Effort) -> Sample {
     let guarded = K::guard(0_u64);
-    // A second thread, asleep: glibc leaves out atomic instructions while there is only one.
+    // A second thread sleeps: glibc leaves out atomic instructions while there is only one thread.
     let (done, asleep) = channel::<()>();
     std::thread::scope(|scope| {
         scope.spawn(move || asleep.recv().unwrap_or(()));

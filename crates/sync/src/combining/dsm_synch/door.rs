@@ -1,12 +1,12 @@
-//! The door to the value: one word that lets one thread in, and the call of those who wait.
+//! The door to the value: one word that lets one thread in, and the call of waiting threads.
 
 use heddle_platform::Platform;
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::AtomicInteger;
 
-/// Anybody may enter.
+/// Any thread may enter.
 const FREE: u32 = 0;
-/// Somebody is inside.
+/// A thread is inside.
 const HELD: u32 = 1;
 /// The head of the queue may enter; others go through the queue.
 const RESERVED: u32 = 2;
@@ -15,8 +15,8 @@ const RESERVED: u32 = 2;
 #[derive(Debug)]
 pub(super) struct Door<P: Platform> {
     state: P::AtomicU32,
-    /// 1 when somebody has waited for long. All changes are read-modify-writes, so who takes a call away has
-    /// seen what everybody did who called.
+    /// 1 when a thread has waited for long. All changes are read-modify-writes, so a thread that clears a call has seen what
+    /// all callers did before.
     called: P::AtomicU32,
     /// The thread that reserved it last.
     reserver: P::AtomicU64,
@@ -37,13 +37,13 @@ impl<P: Platform> Door<P> {
         self.state.compare_exchange(from, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// Enters if it is free.
+    /// Enters if the door is free.
     #[inline(always)]
     pub(super) fn enter(&self) -> bool {
         self.take(FREE)
     }
 
-    /// Enters if nobody is inside.
+    /// Enters if no thread is inside.
     pub(super) fn enter_any(&self) -> bool {
         match self.state.load(Ordering::Relaxed) {
             HELD => false,
@@ -51,12 +51,12 @@ impl<P: Platform> Door<P> {
         }
     }
 
-    /// A hint: whether nobody is inside.
+    /// A hint: whether no thread is inside.
     pub(super) fn is_open(&self) -> bool {
         self.state.load(Ordering::Relaxed) != HELD
     }
 
-    /// Whether the caller is the one that others are to be before.
+    /// Whether the caller is the thread that shall let others be first.
     pub(super) fn stands_back(&self) -> bool {
         self.state.load(Ordering::Relaxed) == RESERVED
             && self.reserver.load(Ordering::Relaxed) == P::thread_id()
@@ -70,31 +70,31 @@ impl<P: Platform> Door<P> {
         P::light();
     }
 
-    /// As the one inside. Afterwards the caller looks whether it [is called](Self::is_called).
+    /// Leaves; the caller is inside. Afterwards it checks whether it [is called](Self::is_called).
     #[inline(always)]
     pub(super) fn leave(&self) {
         self.leave_as(FREE);
     }
 
-    /// As [`leave`](Self::leave); others are to be before the caller.
+    /// Leaves, and reserves the door: others shall be before the caller.
     pub(super) fn leave_reserved(&self) {
         self.reserver.store(P::thread_id(), Ordering::Relaxed);
         self.leave_as(RESERVED);
     }
 
-    /// As one who waits in the queue and has waited for long.
+    /// Calls; the caller waits in the queue and has waited for long.
     pub(super) fn call(&self) {
-        // Release: pairs with the Acquire in take_call(): who is the head comes before.
+        // Release: pairs with the Acquire in take_call(), for the store that makes the head known.
         self.called.swap(1, Ordering::AcqRel);
     }
 
-    /// Whether somebody calls.
+    /// Whether a thread calls.
     #[inline(always)]
     pub(super) fn is_called(&self) -> bool {
         self.called.load(Ordering::Relaxed) != 0
     }
 
-    /// As the one inside: whether somebody has called; he calls no more.
+    /// Clears the call and returns whether there was one; the caller is inside.
     pub(super) fn take_call(&self) -> bool {
         // Acquire: pairs with the Release in call().
         self.is_called() && self.called.swap(0, Ordering::AcqRel) != 0

@@ -1,74 +1,72 @@
-//! DSM-Synch: the queue of an MCS lock whose nodes carry what their owners want done, behind a door that
-//! whoever is running may take again.
+//! DSM-Synch: the queue of an MCS lock whose nodes carry the operations of their owners, behind a door that the running
+//! thread may take again.
 //!
-//! **What it gives.** A thread that finds the door free enters, runs its operation and leaves, at the price
-//! of a mutex, and may come again. A thread that finds it taken appends its request to the queue and waits on
-//! its own node, as in an MCS lock. When somebody there has waited for long, it calls; whoever leaves the
-//! door next becomes the *combiner*: it enters once more and runs, along the queue, what everybody wants, up
-//! to `limit`, and then stands back, so that another may come again and again. The head of the queue, if it
-//! finds the door free, is the combiner itself.
+//! **What it gives.** A thread that finds the door free enters, runs its operation and leaves, at the price of a mutex, and
+//! may come again. A thread that finds it taken appends its request to the queue and waits on its node, as in an MCS lock. A
+//! thread that has waited there for long calls. The next thread that leaves the door becomes the *combiner*: it enters once
+//! more, runs the operations of the queue, up to `limit`, and then stands back, so that another may come again and again. If
+//! the head of the queue finds the door free, it is the combiner itself.
 //!
-//! **Source.** P. Fatourou, N. D. Kallimanis, *Revisiting the combining synchronization technique*, PPoPP
-//! 2012, doi:10.1145/2145816.2145849 (DSM-Synch); "CSync" in A. Amer et al., *Software combining to mitigate
-//! multithreaded MPI contention*, ICS 2019. We depart in four points. The door: without it every operation of
-//! two threads in contention is handed to the other core or back, some ten times as slow. The paper's threads
-//! own two nodes each, since a combiner looks at a node after it told its owner; ours tells the owner when it
-//! is through with the node, so the node lies on the owner's stack. The paper's combiner stops at the last
-//! but one request; ours runs the last as well. And waiters sleep.
+//! **Source.** P. Fatourou, N. D. Kallimanis, *Revisiting the combining synchronization technique*, PPoPP 2012,
+//! doi:10.1145/2145816.2145849 (DSM-Synch); "CSync" in A. Amer et al., *Software combining to mitigate multithreaded MPI
+//! contention*, ICS 2019. We depart in four points. First, the door: without it every operation of two threads in contention
+//! is handed to the other core or back, some ten times as slow. Second, the paper's threads own two nodes each, since a
+//! combiner reads a node after it told its owner; ours tells the owner when it is done with the node, so the node lies on
+//! the owner's stack. Third, the paper's combiner stops at the last but one request; ours runs the last as well. Fourth,
+//! waiters sleep.
 //!
 //! ```text
 //!   head --+                                  tail -----------+     door: FREE | HELD | RESERVED, called
 //!          v                                                  v
 //!       WAITING --next--> WAITING --next--> WAITING ... --> WAITING --next--> null
-//!       (looks at the door, seldom)
+//!    (tries the door, seldom)
 //! ```
 //!
 //! | door | meaning | left by |
 //! |---|---|---|
-//! | `FREE` | anybody may enter | compare-and-swap to `HELD` |
-//! | `HELD` | somebody is inside | its store of `FREE` or, after it was called to serve, `RESERVED` |
-//! | `RESERVED` | the head of the queue may enter, and the one that reserved it, after a spin and a yield | compare-and-swap to `HELD` |
+//! | `FREE` | any thread may enter | compare-and-swap to `HELD` |
+//! | `HELD` | a thread is inside | its store of `FREE` or, after it was called to serve, `RESERVED` |
+//! | `RESERVED` | the head of the queue may enter, and, after a spin and a yield, the thread that reserved it | compare-and-swap to `HELD` |
 //!
 //! **Invariants.**
 //!
-//! 1. *Exclusion*: only the thread whose compare-and-swap made the door `HELD` is inside, until it stores
-//!    another state; and the value is accessed, and the queue served, from inside only.
-//! 2. There is a head exactly while the queue is not empty: the thread whose swap of `tail` returned null, or
-//!    whom the last combiner told `Lead`. It makes itself known in `head` once, before it can be served;
-//!    whoever serves it takes it from there before. So a node is served once: by one who took it from `head`,
-//!    or by its owner, from inside, if it has not been told.
-//! 3. A node's owner is told `Done` only after the combiner has read the node's `next`, or after its
-//!    compare-and-swap showed that there is none. So it may be on a stack.
-//! 4. *Nothing is lost*: a combiner stops only when `tail` is its current request (nobody follows) or by
-//!    telling the one that follows.
-//! 5. *Nobody sleeps for ever*: the head calls, passes `heavy`, and tries the door once more before it
-//!    sleeps; who leaves stores the door's state, passes `light`, and looks for a call. So either the head
-//!    gets in, or somebody is inside who will see the call. The others do the same, in case the head does not
-//!    run, and serve from the head on; then they sleep until they are told.
+//! 1. *Exclusion*: only the thread whose compare-and-swap made the door `HELD` is inside, until it stores another state; the
+//!    value is accessed, and the queue served, from inside only.
+//! 2. There is a head exactly while the queue is not empty: the thread whose swap of `tail` returned null, or which the last
+//!    combiner told `Lead`. It publishes itself in `head` once, before it can be served; the thread that serves it first
+//!    takes it from there. So a node is served once: by the thread that took it from `head`, or by its owner, from inside,
+//!    if it has not been told.
+//! 3. A node's owner is told `Done` only after the combiner has read the node's `next`, or after its compare-and-swap showed
+//!    that there is none. So the node may be on a stack.
+//! 4. *Nothing is lost*: a combiner stops only when `tail` is its current request (none follows) or by telling the owner of
+//!    the following request.
+//! 5. *No thread sleeps for ever*: the head calls, passes `heavy`, and tries the door once more before it sleeps; a thread
+//!    that leaves stores the door's state, passes `light`, and checks for a call. So either the head gets in, or a thread is
+//!    inside that will see the call. The others do the same, in case the head does not run, and serve from the head on; then
+//!    they sleep until they are told.
 //!
-//! **Orderings.** The door's compare-and-swap (Acquire) pairs with the store of who leaves (Release), for the
-//! value. `tail`'s swap is Release for the node's own initial fields and Acquire for those of the node
-//! before. `next` and `head` are Release/Acquire for the request, a verdict for the result.
+//! **Orderings.** The door's compare-and-swap (Acquire) pairs with the store of the leaving thread (Release), for the value.
+//! `tail`'s swap is Release for the node's initial fields and Acquire for those of the node before. `next` and `head` are
+//! Release/Acquire for the request, a verdict for the result.
 //!
-//! **Cost.** Alone, and for a thread that comes again: a compare-and-swap and a plain store. In the queue: a
-//! swap, a store, a wait on a line of one's own; a combiner pays about two cache-line transfers a request.
-//! **Fairness**: the queue is first come, first served, and is served at the latest `forced_yield_ns` after
-//! somebody in it that runs has begun to wait; then up to `limit` are. Operations of threads that come again
-//! overtake those in the queue within that time, so throughput may be shared unevenly for some milliseconds,
-//! while no single wait is long. **Needs** nothing per thread. **Choose it** when every operation's result is
-//! wanted at once.
+//! **Cost.** Alone, and for a thread that comes again: a compare-and-swap and a plain store. In the queue: a swap, a store,
+//! a wait on a separate line; a combiner pays about two cache-line transfers a request. **Fairness**: the queue is first
+//! come, first served. It is served at the latest `forced_yield_ns` after a running thread in it has begun to wait; then up
+//! to `limit` operations are run. Operations of threads that come again overtake those in the queue within that time, so
+//! throughput may be shared unevenly for some milliseconds, while no single wait is long. It **needs** nothing per thread.
+//! **Choose it** when every operation's result is wanted at once.
 //!
-//! **More threads than cores.** Waiters spin about a cache-line round trip, then yield, then sleep. A thread
-//! that runs goes on at full speed until it is called; then it serves everybody with one visit.
+//! **More threads than cores.** Waiters spin about a cache-line round trip, then yield, then sleep. A running thread goes on
+//! at full speed until it is called; then it serves all waiters with one visit.
 //!
-//! **Liveness.** A *waiter* that does not run for 50 ms delays nobody (its operation is run for it), unless
-//! it has just been told to lead, or is stopped between its swap and its link: then those behind it wait as
-//! long. Whoever is inside delays all. A combiner's call is as long as `limit` operations.
+//! **Liveness.** A *waiter* that does not run for 50 ms delays no other thread (its operation is run for it), unless it has
+//! just been told to lead, or is stopped between its swap and its link: then those behind it wait for that time. The thread
+//! inside delays all. A combiner's call takes the time of `limit` operations.
 //!
 //! **Measured** (`heddle bench locks`, 2 virtual cores, FIFO queue, millions of operations a second): alone
-//! 2.2 ns, as [`Mutex`](crate::Mutex). 2 threads 270, 16 threads 273, 64 threads 172 (parking_lot 134, 144,
-//! 139). Short sections with 16 and 64 threads: Jain's index 0.98 and 0.93, longest wait 0.3 and 1.9 ms
-//! (parking_lot 0.96 and 0.84, 0.4 and 2.7).
+//! 2.2 ns, the same as [`Mutex`](crate::Mutex). 2 threads 270, 16 threads 273, 64 threads 172 (parking_lot 134, 144, 139).
+//! Short critical sections with 16 and 64 threads: Jain's index 0.98 and 0.93, longest wait 0.3 and 1.9 ms (parking_lot 0.96
+//! and 0.84, 0.4 and 2.7).
 
 mod door;
 
@@ -86,7 +84,7 @@ use heddle_platform::{Native, Platform};
 use std::fmt;
 use std::ptr::{self, NonNull};
 
-/// How many operations a combiner runs before it hands the role on, if nobody says otherwise.
+/// The number of operations that a combiner runs before it hands the role on, if not set otherwise.
 pub const DEFAULT_LIMIT: u32 = 64;
 
 /// A value under DSM-Synch; see the [module](self).
@@ -101,14 +99,14 @@ pub struct DsmSynch<T: 'static, P: Platform = Native> {
 /// The queue's ends.
 struct Ends<P: Platform, N: 'static> {
     tail: P::AtomicPtr<N>,
-    /// The first request, once its owner knows that it is, until somebody inside begins to serve it.
+    /// The first request: from when its owner knows that it is the first until a thread inside begins to serve it.
     head: P::AtomicPtr<N>,
 }
 
-// SAFETY: the value is accessed by whoever is inside only, one at a time, each after the last (invariant 1),
-// so it moves between threads but is never shared: Send is enough.
+// SAFETY: only the thread inside accesses the value, one at a time, each after the last (invariant 1), so it moves between
+// threads but is never shared: Send is enough.
 unsafe impl<T: Send + 'static, P: Platform> Sync for DsmSynch<T, P> {}
-// SAFETY: whoever owns it owns the value; no request exists then, since their owners borrow it.
+// SAFETY: the owner of `self` owns the value; no request exists then, since their owners borrow it.
 unsafe impl<T: Send + 'static, P: Platform> Send for DsmSynch<T, P> {}
 
 impl<T: 'static, P: Platform> fmt::Debug for DsmSynch<T, P> {
@@ -124,8 +122,8 @@ impl<T: Default + 'static, P: Platform> Default for DsmSynch<T, P> {
 }
 
 impl<T: 'static, P: Platform> DsmSynch<T, P> {
-    /// Puts `value` under combining. A combiner runs at most `limit` operations (at least 1) of the queue a
-    /// turn; waiters wait by `policy`.
+    /// Puts `value` under combining. A combiner runs at most `limit` operations of the queue (at least 1) a turn; waiters
+    /// wait by `policy`.
     #[must_use]
     pub fn new(value: T, limit: u32, policy: WaitPolicy) -> Self {
         Self {
@@ -140,12 +138,12 @@ impl<T: 'static, P: Platform> DsmSynch<T, P> {
         }
     }
 
-    /// The value, by having it for oneself.
+    /// Ends the lock and returns the value.
     pub fn into_inner(self) -> T {
         self.value.into_inner().into_inner()
     }
 
-    /// Runs an operation as the one who is inside.
+    /// Runs an operation; the caller is inside.
     #[inline(always)]
     fn inside<R>(&self, operation: impl FnOnce(&mut T) -> R) -> R {
         let _inside = Inside(self);
@@ -154,8 +152,8 @@ impl<T: 'static, P: Platform> DsmSynch<T, P> {
         operation(unsafe { value.deref() })
     }
 
-    /// The door is not free. Whether the caller, if it is the one that others are to be before, has let them
-    /// and is inside now.
+    /// Handles a door that is not free. If the caller is the thread that shall let others be first, it lets them, and the
+    /// result says whether it is inside now.
     #[cold]
     fn enter_late(&self) -> bool {
         if !self.door.stands_back() {
@@ -171,8 +169,7 @@ impl<T: 'static, P: Platform> DsmSynch<T, P> {
     fn run_queued<R>(&self, operation: impl FnOnce(&mut T) -> R) -> R {
         let frame = Frame::<P, T, _, R>::new(operation);
         let own = frame.request();
-        // Release: for the frame's fields, which the next one to come writes to. Acquire: for those of the
-        // one before.
+        // Release: for the frame's fields, to which the next thread writes. Acquire: for those of the thread before.
         let before = self.ends.tail.swap(own.as_ptr(), Ordering::AcqRel);
         let verdict = NonNull::new(before).map_or(Verdict::Lead, |before| self.follow(before, own));
         if verdict == Verdict::Lead {
@@ -181,21 +178,21 @@ impl<T: 'static, P: Platform> DsmSynch<T, P> {
         frame.into_result()
     }
 
-    /// Somebody is before the caller: links up and waits.
+    /// Links the caller behind `before` and waits.
     fn follow(&self, before: NonNull<Request<P, T>>, own: NonNull<Request<P, T>>) -> Verdict {
-        // SAFETY: `before` has not been told, nor can it be before it is linked (invariant 3).
+        // SAFETY: the owner of `before` has not been told, nor can it be before this link (invariant 3).
         let link = unsafe { before.as_ref() }.next();
         // Release: pairs with the Acquire in successor(), for the operation.
         link.store(own.as_ptr(), Ordering::Release);
         let wait = Wait { policy: &self.policy, crowd: 2, stands_back: false };
-        // SAFETY: the caller's own frame.
+        // SAFETY: the caller's frame.
         unsafe { own.as_ref() }.await_verdict(wait, &mut Follower { combining: self, called: false })
     }
 
-    /// As the head of the queue: waits until the caller's operation has been run, by itself or by one who was
+    /// Waits as the head of the queue until the caller's operation has been run, by the caller or by a thread that was
     /// called.
     fn compete(&self, own: NonNull<Request<P, T>>) {
-        // SAFETY: the caller's own frame.
+        // SAFETY: the caller's frame.
         let request = unsafe { own.as_ref() };
         request.wait_again();
         // Release: pairs with the Acquire in take_head(), for the operation.
@@ -205,14 +202,14 @@ impl<T: 'static, P: Platform> DsmSynch<T, P> {
         debug_assert_eq!(verdict, Verdict::Done, "the head is told to lead once");
     }
 
-    /// As the one who is inside: runs the queue's operations from its head on, up to the limit.
+    /// Runs the queue's operations from its head on, up to the limit; the caller is inside.
     #[inline(never)]
     fn serve(&self, mut current: NonNull<Request<P, T>>) {
         let value = self.value.access();
-        // SAFETY: inside (invariant 1).
+        // SAFETY: the caller is inside (invariant 1).
         let value = unsafe { value.deref() };
         for _ in 0..self.limit {
-            // SAFETY: the head, or found by the Acquire in successor(); each is passed once.
+            // SAFETY: the head, or found by the Acquire in successor(); each request is executed once.
             unsafe { Request::execute(current, value) };
             let next = self.successor(current);
             // SAFETY: run, and its `next` has been read (invariant 3).
@@ -220,11 +217,11 @@ impl<T: 'static, P: Platform> DsmSynch<T, P> {
             let Some(next) = next else { return };
             current = next;
         }
-        // SAFETY: it waits, not run yet; the caller goes no further in the queue.
+        // SAFETY: its owner waits, and it has not run; the caller goes no further in the queue.
         unsafe { Request::tell(current, Verdict::Lead) };
     }
 
-    /// Who follows `current`. If nobody does, the queue is empty now.
+    /// The request after `current`. If there is none, the queue is empty now.
     #[inline]
     fn successor(&self, current: NonNull<Request<P, T>>) -> Option<NonNull<Request<P, T>>> {
         // SAFETY: the combiner's current request, whose owner has not been told (invariant 3).
@@ -234,7 +231,7 @@ impl<T: 'static, P: Platform> DsmSynch<T, P> {
         if next.is_some() {
             return next;
         }
-        // Release: keeps the next one's frame apart from this one's (its swap is Acquire).
+        // Release: keeps the next thread's frame apart from this one's (its swap is Acquire).
         let gone = self.ends.tail.compare_exchange(
             current.as_ptr(),
             ptr::null_mut(),
@@ -247,7 +244,7 @@ impl<T: 'static, P: Platform> DsmSynch<T, P> {
         Some(self.await_link(link))
     }
 
-    /// Somebody has swapped `tail` and is about to link itself.
+    /// Waits for the link of a thread that has swapped `tail`.
     #[cold]
     fn await_link(&self, link: &P::AtomicPtr<Request<P, T>>) -> NonNull<Request<P, T>> {
         let mut waiter = Waiter::<P>::new(&self.policy, 1);
@@ -255,14 +252,14 @@ impl<T: 'static, P: Platform> DsmSynch<T, P> {
             if let Some(next) = NonNull::new(link.load(Ordering::Acquire)) {
                 return next;
             }
-            // Two steps of a running thread: not worth a sleep.
+            // These are two steps of a running thread: too short a wait to sleep.
             if waiter.pause() == Next::Park {
                 P::yield_now();
             }
         }
     }
 
-    /// As the one inside: the head of the queue, which from now on nobody else finds.
+    /// Takes the head of the queue, which no other thread finds from now on; the caller is inside.
     fn take_head(&self) -> Option<NonNull<Request<P, T>>> {
         // Acquire: pairs with the Release in compete().
         let head = NonNull::new(self.ends.head.load(Ordering::Acquire))?;
@@ -270,8 +267,8 @@ impl<T: 'static, P: Platform> DsmSynch<T, P> {
         Some(head)
     }
 
-    /// After one has left, or when nobody is there: serves the queue of those who have called, if the door is
-    /// free.
+    /// Serves the queue if a thread there has called and the door is free. Called after leaving, or when no thread is
+    /// inside.
     #[cold]
     fn answer(&self) {
         while self.door.enter_any() {
@@ -289,7 +286,7 @@ impl<T: 'static, P: Platform> DsmSynch<T, P> {
     }
 }
 
-/// What the head of the queue can do for itself.
+/// The actions of the head of the queue while it waits.
 struct Head<'a, T: 'static, P: Platform> {
     combining: &'a DsmSynch<T, P>,
     own: NonNull<Request<P, T>>,
@@ -300,9 +297,9 @@ impl<T: 'static, P: Platform> Meanwhile for Head<'_, T, P> {
         let combining = self.combining;
         if combining.door.enter_any() {
             let _inside = Inside(combining);
-            // SAFETY: the caller's own frame.
+            // SAFETY: the caller's frame.
             let waits = unsafe { self.own.as_ref() }.verdict().is_none();
-            // Somebody who was called may have run it since the last look.
+            // A thread that was called may have run it since the last check.
             if waits {
                 combining.door.take_call();
                 combining.take_head();
@@ -316,7 +313,7 @@ impl<T: 'static, P: Platform> Meanwhile for Head<'_, T, P> {
     }
 }
 
-/// What the others in the queue can do for themselves.
+/// The actions of the other threads in the queue while they wait.
 struct Follower<'a, T: 'static, P: Platform> {
     combining: &'a DsmSynch<T, P>,
     called: bool,
@@ -324,7 +321,7 @@ struct Follower<'a, T: 'static, P: Platform> {
 
 impl<T: 'static, P: Platform> Meanwhile for Follower<'_, T, P> {
     fn attempt(&mut self) {
-        // Nobody is inside who could hear the call: the head, whose turn it is, does not run.
+        // No thread is inside to see the call: the head, whose turn it is, does not run.
         if self.called && self.combining.door.is_open() {
             self.combining.door.call();
             self.combining.answer();
@@ -337,7 +334,7 @@ impl<T: 'static, P: Platform> Meanwhile for Follower<'_, T, P> {
     }
 }
 
-/// Being inside. Its end leaves.
+/// A thread inside. Dropping this leaves.
 struct Inside<'a, T: 'static, P: Platform>(&'a DsmSynch<T, P>);
 
 impl<T: 'static, P: Platform> Drop for Inside<'_, T, P> {
@@ -360,7 +357,7 @@ impl<T: Send + 'static, P: Platform> Combining<T> for DsmSynch<T, P> {
         }
     }
 
-    /// As [`run`](Combining::run): a request in this queue may have to lead, so its owner has to stay.
+    /// Does the same as [`run`](Combining::run): a request in this queue may have to lead, so its owner has to stay.
     fn post(&self, operation: impl FnOnce(&mut T) + Send + 'static) {
         self.run(|value| run_unattended(operation, value));
     }

@@ -1,4 +1,4 @@
-//! The holder at the queue: runs what is posted, and finds somebody to go on.
+//! The holder at the queue: it runs posted operations, and finds a thread to go on.
 
 use super::state::{Drained, Guarded, LockQueue, RequestOf};
 use crate::RawLock;
@@ -6,7 +6,7 @@ use crate::combining::request::{Request, Verdict};
 use std::ptr::NonNull;
 
 impl<L: RawLock, T: 'static> LockQueue<L, T> {
-    /// As the holder: runs what is posted, up to the threshold.
+    /// Runs posted operations, up to the threshold; the caller is the holder.
     #[inline(never)]
     pub(super) fn drain_posted(&self, guarded: &mut Guarded<RequestOf<L, T>, T>) -> Drained {
         let mut left = self.threshold;
@@ -22,36 +22,36 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
                 }
                 self.mode.set_relief_wanted(false);
                 guarded.alone = 0;
-                // A second look: a poster that saw no quiet left its post to this holder (invariant 3).
+                // A second check: a poster that did not see the quiet mode left its post to this holder (invariant 3).
                 if self.posted.is_empty() {
                     return Drained::Empty;
                 }
                 continue;
             };
             if left == 0 {
-                // Nobody may overlook the rest.
+                // The call makes sure that no holder overlooks the rest.
                 self.mode.call();
                 return Drained::Threshold;
             }
             left -= 1;
-            // SAFETY: taken by this holder or one before it, in order and each once; only a holder tells.
+            // SAFETY: taken by this holder or an earlier one, in order and each once; only a holder tells.
             guarded.pending = unsafe { Request::serve(request, &mut guarded.value) };
         }
     }
 
-    /// As the holder, with the threshold reached: whether somebody else will go on after the release.
+    /// Whether another thread will go on after the release. The caller is the holder and has reached the threshold.
     #[inline]
     pub(super) fn hand_over(&self, drained: Drained) -> bool {
         drained == Drained::Threshold && (self.lock.has_waiters() || self.tell_heir())
     }
 
-    /// As the holder: whether a request waits in `pending`, and tells the first such to lead.
+    /// Tells the first waiting owner in `pending` to lead; returns whether there is one. The caller is the holder.
     #[cold]
     fn tell_heir(&self) -> bool {
         self.guarded(|guarded| {
             let mut place = guarded.pending;
             while let Some(request) = NonNull::new(place) {
-                // SAFETY: taken and not run, so alive.
+                // SAFETY: taken and not run yet, so alive.
                 let node = unsafe { request.as_ref() };
                 if node.is_attended() {
                     // SAFETY: attended, not run, and only a holder tells. The owner comes through the lock.

@@ -1,4 +1,4 @@
-//! The lock held: how a thread gets there, and how it leaves without forgetting anything.
+//! The held lock: how a thread acquires it, and how it leaves without forgetting an operation.
 
 use super::state::{Drained, LockQueue, PlatformOf};
 use crate::RawLock;
@@ -8,30 +8,29 @@ use heddle_platform::platform::AtomicInteger;
 use heddle_platform::thread::ID_STEP;
 use std::mem::{self, ManuallyDrop};
 
-/// Beside a thread's identity: it has served others who had waited for long, and is to let one of them be
-/// first.
+/// Beside a thread's identity: it has served others that had waited for long, and shall let one of them be first.
 const STANDS_BACK: u64 = 1;
 const _: () = assert!(STANDS_BACK < ID_STEP);
 
 impl<L: RawLock, T: 'static> LockQueue<L, T> {
-    /// The lock, if it is free.
+    /// Acquires the lock if it is free.
     #[inline]
     pub(super) fn try_hold(&self) -> Option<Held<'_, L, T>> {
         self.lock.try_acquire().map(|token| self.held(token))
     }
 
-    /// The lock, unless there is a holder, who will look at the queue after its release. The caller passed a
-    /// full fence after it posted or released.
+    /// Acquires the lock, unless there is a holder that will check the queue after its release. The caller passed a full
+    /// fence after it posted or released.
     pub(super) fn hold_or_leave_to_holder(&self) -> Option<Held<'_, L, T>> {
         let held = self.try_hold();
         if held.is_some() || L::TRY_IS_EXACT {
             return held;
         }
-        // A holder that has not given `inside` up yet does so before its fence and its look.
-        if self.section.inside.load(Ordering::Relaxed) == 1 {
+        // A holder that has not cleared `inside` yet does so before its fence and its check.
+        if self.holder_state.inside.load(Ordering::Relaxed) == 1 {
             return None;
         }
-        // Somebody is on its way in or out, or has tried in vain and is about to be gone.
+        // A thread is on its way in or out, or has tried in vain and will be gone in a moment.
         Some(self.held(self.lock.acquire()))
     }
 
@@ -42,13 +41,13 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
         held
     }
 
-    /// Whether the calling thread is inside an operation. (It may be that it only was.)
+    /// Whether the calling thread is inside an operation. It may also return true shortly after.
     pub(super) fn is_inside(&self) -> bool {
         let me = PlatformOf::<L>::thread_id();
-        self.section.holder.load(Ordering::Relaxed) & !STANDS_BACK == me
+        self.holder_state.holder.load(Ordering::Relaxed) & !STANDS_BACK == me
     }
 
-    /// Runs `operation` on the value as the holder, unless it has to be posted behind others'.
+    /// Runs `operation` on the value, unless it has to be posted behind those of others. The caller is the holder.
     #[inline]
     pub(super) fn run_holding<R, F: FnOnce(&mut T) -> R>(
         &self,
@@ -61,32 +60,32 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
         Ok(self.guarded(|guarded| operation(&mut guarded.value)))
     }
 
-    /// As the holder, runs what is posted, up to the threshold. A holder that was called to it stands back
+    /// Runs posted operations, up to the threshold; the caller is the holder. A holder that was called stands back
     /// afterwards.
     #[inline(never)]
     fn serve(&self) -> Drained {
         let called = self.mode.take_call();
         let drained = self.guarded(|guarded| self.drain_posted(guarded));
         if called {
-            self.section.holder.store(PlatformOf::<L>::thread_id() | STANDS_BACK, Ordering::Relaxed);
+            self.holder_state.holder.store(PlatformOf::<L>::thread_id() | STANDS_BACK, Ordering::Relaxed);
         }
         drained
     }
 
-    /// As a holder whose threshold is reached: releases.
+    /// Releases the lock of a holder that has reached its threshold.
     #[cold]
     fn leave_more(&self, token: L::Token, drained: Drained) {
         let handed_over = self.hand_over(drained);
-        // SAFETY: of the acquisition that made the caller's Held.
+        // SAFETY: the token is of the acquisition that made the caller's Held.
         unsafe { self.lock.release(token) };
         if !handed_over {
-            self.look_again(drained);
+            self.check_again(drained);
         }
     }
 
-    /// After a release when it is not quiet; see the module's drawing.
+    /// Checks the queue after a release if the mode is not quiet; see the module's drawing.
     #[inline(never)]
-    fn look_again(&self, mut drained: Drained) {
+    fn check_again(&self, mut drained: Drained) {
         loop {
             // Pairs with the fence in announce() (invariant 3).
             L::Platform::fence(Ordering::SeqCst);
@@ -94,12 +93,12 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
                 return;
             }
             let Some(mut held) = self.hold_or_leave_to_holder() else { return };
-            // Whatever the mode: a poster may have been stopped before it ended the quiet.
+            // In any mode: a poster may have been stopped before it ended the quiet.
             drained = self.serve();
             let handed_over = self.hand_over(drained);
             let token = held.end();
             mem::forget(held);
-            // SAFETY: of the acquisition above.
+            // SAFETY: the token is of the acquisition above.
             unsafe { self.lock.release(token) };
             if handed_over {
                 return;
@@ -108,7 +107,7 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
     }
 }
 
-/// The lock held. Its end releases, and sees to it that nothing posted is forgotten.
+/// The held lock. Dropping it releases the lock, and makes sure that no posted operation is forgotten.
 pub(super) struct Held<'a, L: RawLock, T: 'static> {
     queue: &'a LockQueue<L, T>,
     token: ManuallyDrop<L::Token>,
@@ -119,17 +118,17 @@ impl<'a, L: RawLock, T: 'static> Held<'a, L, T> {
     #[inline(always)]
     pub(super) fn new(queue: &'a LockQueue<L, T>, token: L::Token) -> Self {
         if !L::TRY_IS_EXACT {
-            queue.section.inside.store(1, Ordering::Relaxed);
+            queue.holder_state.inside.store(1, Ordering::Relaxed);
         }
         Self { queue, token: ManuallyDrop::new(token), drained: Drained::Empty }
     }
 
-    /// Notes that the calling thread is the holder; false if others are to be first.
+    /// Records that the calling thread is the holder; returns false if others shall be first.
     #[inline(always)]
     pub(super) fn may_stay(&self) -> bool {
-        let holder = &self.queue.section.holder;
+        let holder = &self.queue.holder_state.holder;
         let me = PlatformOf::<L>::thread_id();
-        // A store would be dearer: the next acquisition's atomic instruction waits for it.
+        // A store would cost more: the next acquisition's atomic instruction waits for it.
         let last = holder.load(Ordering::Relaxed);
         if last == me {
             return true;
@@ -138,8 +137,7 @@ impl<'a, L: RawLock, T: 'static> Held<'a, L, T> {
         last != me | STANDS_BACK
     }
 
-    /// As a thread that comes with an operation of its own: runs what is posted, up to the threshold, if
-    /// holders are to.
+    /// Runs posted operations, up to the threshold, if the mode asks holders to. The caller comes with a new operation.
     #[inline]
     pub(super) fn drain(&mut self) -> Drained {
         if !self.queue.mode.is_quiet() {
@@ -148,7 +146,7 @@ impl<'a, L: RawLock, T: 'static> Held<'a, L, T> {
         self.drained
     }
 
-    /// As a thread that has waited: runs what is posted, its own request too, up to the threshold.
+    /// Runs posted operations, up to the threshold, among them the caller's. The caller has waited.
     pub(super) fn serve_waiting(&mut self) {
         let queue = self.queue;
         queue.mode.take_call();
@@ -159,9 +157,9 @@ impl<'a, L: RawLock, T: 'static> Held<'a, L, T> {
     #[inline(always)]
     fn end(&mut self) -> L::Token {
         if !L::TRY_IS_EXACT {
-            self.queue.section.inside.store(0, Ordering::Relaxed);
+            self.queue.holder_state.inside.store(0, Ordering::Relaxed);
         }
-        // SAFETY: put there by new(); taken once, as Held ends.
+        // SAFETY: new() put it there; it is taken once, when Held is dropped.
         unsafe { ManuallyDrop::take(&mut self.token) }
     }
 }
@@ -173,13 +171,12 @@ impl<L: RawLock, T: 'static> Drop for Held<'_, L, T> {
         if self.drained == Drained::Threshold {
             return self.queue.leave_more(token, self.drained);
         }
-        // SAFETY: of the acquisition that made this Held, by the same thread.
+        // SAFETY: the token is of the acquisition that made this Held, by the same thread.
         unsafe { self.queue.lock.release(token) };
-        // Pairs with the heavy() of a poster that ends the quiet, or of a waiter that goes to sleep
-        // (invariant 3).
+        // Pairs with the heavy() of a poster that ends the quiet, or of a waiter that goes to sleep (invariant 3).
         L::Platform::light();
         if !self.queue.mode.is_quiet() {
-            self.queue.look_again(Drained::Empty);
+            self.queue.check_again(Drained::Empty);
         }
     }
 }

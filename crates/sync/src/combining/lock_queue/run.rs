@@ -1,4 +1,4 @@
-//! What a caller asks for: an operation run or posted.
+//! The calls of LockQ: an operation is run or posted.
 
 use super::held::Held;
 use super::state::{Drained, LockQueue};
@@ -7,7 +7,7 @@ use crate::combining::Combining;
 use crate::combining::posted::{Posted, run_unattended};
 
 impl<L: RawLock, T: 'static> LockQueue<L, T> {
-    /// Whether nobody is at the value and nothing is posted; outdated when it arrives.
+    /// Whether no thread is at the value and nothing is posted; it may be outdated at once.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.try_hold().is_some_and(|_held| self.posted.is_empty() && self.guarded(|g| g.pending.is_null()))
@@ -28,7 +28,7 @@ impl<L: RawLock, T: Send + 'static> Combining<T> for LockQueue<L, T> {
         }
     }
 
-    /// Leaves when the operation has been run or posted. From inside an operation it may be called.
+    /// Leaves when the operation has been run or posted. An operation may call it.
     #[inline]
     fn post(&self, operation: impl FnOnce(&mut T) + Send + 'static) {
         let Some(mut held) = self.try_hold() else { return self.post_only(operation) };
@@ -61,7 +61,7 @@ impl<L: RawLock, T: Send + 'static> Combining<T> for LockQueue<L, T> {
 }
 
 impl<L: RawLock, T: 'static> Drop for LockQueue<L, T> {
-    /// Runs what is still posted.
+    /// Runs the operations that are still posted.
     fn drop(&mut self) {
         while self.guarded(|guarded| self.drain_posted(guarded)) == Drained::Threshold {}
     }

@@ -11,10 +11,10 @@ use heddle_platform::platform::{AtomicInteger, CellAccess, MemoryCell};
 use std::fmt;
 use std::ptr;
 
-/// How many posted operations a holder runs before it hands the lock on, if nobody says otherwise.
+/// The number of posted operations that a holder runs before it hands the lock on, if not set otherwise.
 pub const DEFAULT_THRESHOLD: u32 = 64;
 
-/// How many operations may be posted before posters wait.
+/// The number of operations that may be posted before posters wait.
 pub const MOST_POSTED: usize = 48;
 const _: () = assert!(MOST_POSTED < crate::queues::chain::MOST_DEPTH);
 
@@ -26,26 +26,26 @@ type CellOf<L, T> = <PlatformOf<L> as Platform>::Cell<T>;
 pub struct LockQueue<L: RawLock, T: 'static> {
     pub(super) lock: CachePadded<L>,
     pub(super) posted: CachePadded<Chain<PlatformOf<L>, RequestOf<L, T>>>,
-    pub(super) section: CachePadded<Section<L, T>>,
+    pub(super) holder_state: CachePadded<HolderState<L, T>>,
     pub(super) mode: Mode<PlatformOf<L>>,
     pub(super) threshold: u32,
     pub(super) policy: WaitPolicy,
 }
 
-/// What the holder works with.
-pub(super) struct Section<L: RawLock, T: 'static> {
-    /// The thread that holds the lock, or that held it last; with a mark if it is to stand back.
+/// The words that the holder writes, and the data that it works with.
+pub(super) struct HolderState<L: RawLock, T: 'static> {
+    /// The thread that holds the lock or held it last, with a mark if it shall stand back.
     pub(super) holder: <PlatformOf<L> as Platform>::AtomicU64,
-    /// 1 while somebody holds the lock who will look at the queue after its release; kept up only if a
+    /// 1 while the lock's holder will check the queue after its release; kept up only if a
     /// failing try does not say so.
     pub(super) inside: <PlatformOf<L> as Platform>::AtomicU32,
     pub(super) guarded: CellOf<L, Guarded<RequestOf<L, T>, T>>,
 }
 
-// SAFETY: the value is accessed under the lock only (invariant 1), so it moves between threads but is never
-// shared; posted operations are Send.
+// SAFETY: the value is accessed only under the lock (invariant 1), so it moves between threads but is never shared; posted
+// operations are Send.
 unsafe impl<L: RawLock, T: Send + 'static> Sync for LockQueue<L, T> {}
-// SAFETY: whoever owns it owns the value and what is posted.
+// SAFETY: the owner of `self` owns the value and the posted operations.
 unsafe impl<L: RawLock, T: Send + 'static> Send for LockQueue<L, T> {}
 
 impl<L: RawLock, T: 'static> fmt::Debug for LockQueue<L, T> {
@@ -61,14 +61,14 @@ impl<L: RawLock + Default, T: Default + 'static> Default for LockQueue<L, T> {
 }
 
 impl<L: RawLock, T: 'static> LockQueue<L, T> {
-    /// Puts `value` under `lock` with a queue. A holder runs at most `threshold` posted operations (at
-    /// least 1) a turn; waiters wait by `policy`.
+    /// Puts `value` under `lock` with a queue. A holder runs at most `threshold` posted operations (at least 1) a turn;
+    /// waiters wait by `policy`.
     #[must_use]
     pub fn new(lock: L, value: T, threshold: u32, policy: WaitPolicy) -> Self {
         Self {
             lock: CachePadded::new(lock),
             posted: CachePadded::new(Chain::new()),
-            section: CachePadded::new(Section {
+            holder_state: CachePadded::new(HolderState {
                 holder: AtomicInteger::new(0),
                 inside: AtomicInteger::new(0),
                 guarded: MemoryCell::new(Guarded::new(value)),
@@ -79,29 +79,28 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
         }
     }
 
-    /// The lock, for what its kind offers besides. Acquiring it keeps the value from others; what is posted
-    /// meanwhile waits for the next call.
+    /// The lock, for the other functions of its kind. Acquiring it keeps the value from others; operations posted meanwhile
+    /// wait for the next call.
     pub fn lock(&self) -> &L {
         &self.lock
     }
 
-    /// Gives `use_it` what the lock guards. The caller holds the lock.
+    /// Gives `use_it` the guarded data. The caller holds the lock.
     #[inline(always)]
     pub(super) fn guarded<R>(&self, use_it: impl FnOnce(&mut Guarded<RequestOf<L, T>, T>) -> R) -> R {
-        let access = self.section.guarded.access();
-        // SAFETY: the caller holds the lock (invariant 1), and nothing that `use_it` runs gets here without
-        // it.
+        let access = self.holder_state.guarded.access();
+        // SAFETY: the caller holds the lock (invariant 1), and no operation that `use_it` runs gets here without it.
         use_it(unsafe { access.deref() })
     }
 }
 
-/// What the lock guards.
+/// The data that the lock guards.
 pub(super) struct Guarded<N, T> {
     pub(super) value: T,
-    /// What was taken from `posted`, oldest first.
+    /// The requests that were taken from `posted`, oldest first.
     pub(super) pending: *mut N,
     pub(super) patience: Patience,
-    /// How many times in a row the threshold was reached without anybody to hand over to.
+    /// The number of times in a row that the threshold was reached without a thread to hand over to.
     pub(super) alone: u32,
 }
 
@@ -116,6 +115,6 @@ impl<N, T> Guarded<N, T> {
 pub(super) enum Drained {
     /// Nothing was posted at its end.
     Empty,
-    /// There is more.
+    /// There are more operations.
     Threshold,
 }

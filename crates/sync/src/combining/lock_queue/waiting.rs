@@ -1,4 +1,4 @@
-//! Those who find the lock held: they post, and leave or wait.
+//! Threads that find the lock held: they post, and leave or wait.
 
 use super::held::Held;
 use super::state::{LockQueue, MOST_POSTED, PlatformOf, RequestOf};
@@ -10,12 +10,12 @@ use heddle_platform::Platform;
 use heddle_platform::atomic::Ordering;
 use std::ptr::NonNull;
 
-/// A waiter's own attempts: whoever gets the lock runs what everybody has posted.
+/// The attempts of a waiter: a thread that gets the lock runs all posted operations.
 struct Attempts<'a, L: RawLock, T: 'static>(&'a LockQueue<L, T>);
 
 impl<L: RawLock, T: 'static> Meanwhile for Attempts<'_, L, T> {
     fn attempt(&mut self) {
-        // It may be the last one before the sleep.
+        // This may be the last attempt before the sleep.
         if let Some(mut held) = self.0.hold_or_leave_to_holder() {
             held.serve_waiting();
         }
@@ -30,13 +30,13 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
     /// Posts a request; returns about how many were there.
     #[inline]
     pub(super) fn enqueue(&self, request: NonNull<RequestOf<L, T>>) -> usize {
-        // SAFETY: aligned as a frame; the owner keeps it where it is until it was run, and posts it once.
+        // SAFETY: aligned as a frame; the owner keeps it in place until it has run, and posts it once.
         let outcome = unsafe { self.posted.push(request) };
         debug_assert!(outcome.is_ok(), "this chain is never closed");
         outcome.unwrap_or(0)
     }
 
-    /// Posts a request that nobody will wait for, and makes sure that somebody is responsible for it.
+    /// Posts a request without a waiting thread, and makes sure that some thread is responsible for it.
     fn announce(&self, request: NonNull<RequestOf<L, T>>) {
         self.enqueue(request);
         // From here on the request may be gone.
@@ -49,7 +49,7 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
 
     /// Waits until `own` has been run, by others or by the caller.
     fn await_result(&self, own: NonNull<RequestOf<L, T>>, wait: Wait<'_>) {
-        // SAFETY: the caller's own frame, which outlives this call.
+        // SAFETY: the caller's frame, which outlives this call.
         let own = unsafe { own.as_ref() };
         while own.await_verdict(wait, &mut Attempts(self)) == Verdict::Lead {
             let mut held = self.held(self.lock.acquire());
@@ -58,7 +58,7 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
         }
     }
 
-    /// Posts an operation and waits for its result; `stands_back` if others are to be first.
+    /// Posts an operation and waits for its result; `stands_back` if others shall be first.
     #[inline(never)]
     pub(super) fn run_posted<R, F: FnOnce(&mut T) -> R>(&self, operation: F, stands_back: bool) -> R {
         let frame = Frame::<PlatformOf<L>, T, F, R>::new(operation);
@@ -67,7 +67,7 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
         frame.into_result()
     }
 
-    /// As the holder, lets others be first.
+    /// Lets others be first; the caller is the holder.
     #[cold]
     #[inline(never)]
     pub(super) fn run_back<R, F: FnOnce(&mut T) -> R>(&self, held: Held<'_, L, T>, operation: F) -> R {
@@ -75,7 +75,7 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
         self.run_posted(operation, true)
     }
 
-    /// As the holder, posts an operation behind what is posted and waits for its result.
+    /// Posts an operation behind the posted ones and waits for its result; the caller is the holder.
     #[cold]
     #[inline(never)]
     pub(super) fn run_behind<R, F: FnOnce(&mut T) -> R>(&self, held: Held<'_, L, T>, operation: F) -> R {
@@ -91,8 +91,8 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
     #[inline(never)]
     pub(super) fn post_only<F: FnOnce(&mut T) + Send + 'static>(&self, operation: F) {
         let crowded = self.posted.depth() >= MOST_POSTED || self.mode.is_relief_wanted();
-        // The holder, inside an operation, would wait for itself. (If it only was the holder, no harm is
-        // done.)
+        // If the holder waited inside an operation, it would wait for itself. (If it was the holder until just now, this
+        // does no harm.)
         if crowded && !self.is_inside() {
             return self.run_posted(|value| run_unattended(operation, value), false);
         }

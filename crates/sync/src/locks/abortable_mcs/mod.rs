@@ -1,66 +1,63 @@
-//! The queue lock of Mellor-Crummey and Scott for waiters that may give up, and past those that do not run.
+//! The queue lock of Mellor-Crummey and Scott with waiters that may give up, and that passes over stopped waiters.
 //!
-//! **Idea.** As [`Mcs`](crate::locks::mcs), but what is handed to a waiter it has to be found willing to
-//! take: one compare-and-swap on its node decides between the releaser, who grants, and the waiter, whose
-//! time is up. A node whose owner gave up stays in the queue; the releaser that comes to it ends it and goes
-//! on to the next. And since a waiter writes into its node when it last looked, the releaser also *passes
-//! over* one that has not looked for long: that one, when it runs again, finds itself out of the queue and
-//! joins at its end. **Source:** giving up after M. L. Scott: *Non-blocking timeout in scalable queue-based
-//! spin locks*, PODC 2002, doi:10.1145/571825.571830 (MCS-NB-try), in the simpler form in which a release
-//! reclaims the nodes; passing over after B. He, W. N. Scherer III, M. L. Scott: *Preemption adaptivity in
-//! time-published queue-based spin locks*, HiPC 2005, doi:10.1007/11602569_6; use in MPI: Amer et al., *Lock
+//! **Idea.** The queue is that of [`Mcs`](crate::locks::mcs), but a waiter must be willing to take a hand-over: one
+//! compare-and-swap on its node decides between the releaser, which grants, and the waiter, whose time is up. A node whose
+//! owner gave up stays in the queue; the releaser that comes to it ends it and goes on to the next. And since a waiter
+//! writes into its node when it last polled, the releaser also *passes over* a waiter that has not polled for long: that
+//! thread, when it runs again, finds itself out of the queue and joins at its end. **Source:** giving up after M. L. Scott:
+//! *Non-blocking timeout in scalable queue-based spin locks*, PODC 2002, doi:10.1145/571825.571830 (MCS-NB-try), in the
+//! simpler form in which a release reclaims the nodes; passing over after B. He, W. N. Scherer III, M. L. Scott: *Preemption
+//! adaptivity in time-published queue-based spin locks*, HiPC 2005, doi:10.1007/11602569_6; use in MPI: Amer et al., *Lock
 //! contention management in multithreaded MPI*, ACM TOPC 2019, section 6.2.
 //!
 //! | | |
 //! |---|---|
-//! | uncontended | as [`Mcs`](crate::locks::mcs): two locked instructions |
-//! | contended | as there, and a clock reading and a locked instruction a hand-over |
-//! | space | as there; nodes of those who gave up stay until the holder leaves, at most [`LEFT_BEHIND`] a lock and one a thread |
-//! | fairness | the order of the swaps among those who look; who was passed over comes last |
+//! | uncontended | the same as [`Mcs`](crate::locks::mcs): two locked instructions |
+//! | contended | the same, and a clock reading and a locked instruction a hand-over |
+//! | space | the same; nodes whose owners gave up stay until the holder leaves, at most [`LEFT_BEHIND`] a lock and one a thread |
+//! | fairness | the order of the swaps among the waiters that poll; one that was passed over comes last |
 //! | needs | a clock that all processors share, roughly |
 //! | choose it | when waiters have deadlines, or threads may be stopped while they wait |
 //!
-//! **Two forms.** [`AbortableMcs`] is this queue behind a word that the running thread may take again for 50
-//! µs, before the next in the queue has it ([`Fissile`]): the form to use. [`StrictAbortableMcs`], or
-//! [`AbortableMcs`] with [`WaitPolicy::STRICT`], keeps the order always; what this page says of order and
-//! cost is about that form.
+//! **Two forms.** [`AbortableMcs`] is this queue behind a word that the running thread may take again for 50 µs before the
+//! next in the queue gets it ([`Fissile`]); this is the form to use. [`StrictAbortableMcs`], or [`AbortableMcs`] with
+//! [`WaitPolicy::STRICT`], always keeps the order; what this page says of order and cost is about that form.
 //!
-//! **More threads than cores.** Waiters that yield look often enough not to be passed over, so the strict
-//! order costs a switch an acquisition; in the default form, as in [`Mcs`](crate::locks::mcs), a turn.
+//! **More threads than cores.** Waiters that yield poll often enough not to be passed over, so the strict order costs a
+//! switch an acquisition; in the default form it costs one a turn, as in [`Mcs`](crate::locks::mcs).
 //!
-//! **When a thread does not run.** A stopped holder stops all. A stopped waiter stops nobody for longer than
-//! `patience` after it last looked, unless the lock was granted to it before, or in its sleep, since nobody
-//! can know that it would not get up: then it is the holder (in the default form: the head, which arrivals go
-//! past; see [`Fissile`]). A thread stopped between its swap and its writing to its predecessor stops the
-//! release of that predecessor. Who has a deadline gets away from all of it but that release.
+//! **When a thread does not run.** A stopped holder blocks all threads. A stopped waiter blocks others no longer than
+//! `patience` after its last poll, with two exceptions: the lock was granted to it before, or it sleeps, since a releaser
+//! cannot know that a sleeper would not get up. Then it is the holder (in the default form the head, which arrivals go past;
+//! see [`Fissile`]). A thread that is stopped between its swap and its store to its predecessor blocks the release of that
+//! predecessor. A waiter with a deadline can give up in all these cases, but cannot end that release.
 //!
-//! **Measured** (as [`Mcs`](crate::locks::mcs)): alone 2.4 ns; two threads 121 million a second, 16 threads
+//! **Measured** (like [`Mcs`](crate::locks::mcs)): alone 2.4 ns; two threads 121 million a second, 16 threads
 //! 100, 64 threads 85; shares 0.74 and 0.54. In strict order: alone 4.5 ns; two threads 26, 16 threads 0.2,
 //! 64 threads 0.05.
 //!
-//! | `state` of a node | meaning | who ends the node |
+//! | `state` of a node | meaning | ends the node |
 //! |---|---|---|
-//! | `WAITING` | its owner waits, or is a holder that found nobody before it | |
+//! | `WAITING` | its owner waits, or is a holder that found no thread before it | |
 //! | `GRANTED` | its owner is the holder (written by the former holder) | the owner, after its release |
 //! | `GAVE_UP` | its owner's time was up (written by the owner) | the releaser that comes to it |
 //! | `PASSED` | it is out of the queue (written by the releaser that took it out) | the owner |
 //!
 //! **Invariants.**
 //!
-//! 1. As [`Mcs`](crate::locks::mcs) 1; a node is in the queue from its owner's swap until a releaser, who has
-//!    seen its successor or has freed the lock with it being the last, goes on from it.
-//! 2. *Exclusion*: a thread is inside if its swap found null or its node became `GRANTED`, which the holder
-//!    writes to one node and is outside from then on.
+//! 1. Invariant 1 of [`Mcs`](crate::locks::mcs) holds. A node is in the queue from its owner's swap until a releaser goes on
+//!    from it; the releaser has seen the node's successor, or has freed the lock when the node was the last.
+//! 2. *Exclusion*: a thread is inside if its swap returned null or its node became `GRANTED`, which the holder writes to one
+//!    node and is outside from then on.
 //! 3. `state` leaves `WAITING` once, by a compare-and-swap. So each node has one end, by the table.
-//! 4. Only holders follow `next`, and a node is not ended before the one who goes on from it has read it.
-//!    After it has written `GRANTED` or `PASSED` a releaser does not touch the node.
+//! 4. Only holders follow `next`, and a node is not ended before the releaser that goes on from it has read `next`. After it
+//!    has written `GRANTED` or `PASSED` a releaser does not touch the node.
 //! 5. *No lost wake-up*: every such write is followed by a ring with the node's key.
-//! 6. `gave_up` is raised before the node says so and lowered after its end: asked by the holder, `tail !=
-//!    holder` and then `gave_up == 0` mean that somebody waits, or is just giving up, or has just been passed
-//!    over and comes again.
+//! 6. `gave_up` is raised before the node says so and lowered after its end. If the holder sees `tail != holder` and then
+//!    `gave_up == 0`, a thread waits, or is just giving up, or has just been passed over and comes again.
 //!
-//! **Orderings.** As [`Mcs`](crate::locks::mcs); each compare-and-swap on `state` is Release for what its
-//! writer did, and Acquire where it finds what the other has decided.
+//! **Orderings.** Those of [`Mcs`](crate::locks::mcs); each compare-and-swap on `state` is Release for the earlier writes of
+//! its thread, and Acquire where it finds the decision of the other thread.
 
 mod queue;
 
@@ -75,20 +72,19 @@ use heddle_platform::{Native, Platform};
 use queue::{ASLEEP, GAVE_UP, GRANTED, Node, PASSED, Queue, WAITING};
 use std::ptr::NonNull;
 
-/// How many nodes of waiters that gave up one lock may have in its queue while others still add theirs. More
-/// than that, under a holder that stays for long, and waiters with deadlines look from time to time instead
-/// of joining the queue.
+/// The number of abandoned nodes that may lie in the queue of a lock while waiters still add theirs. Under a holder that
+/// stays long there may be more; then waiters with deadlines poll from time to time instead of joining the queue.
 pub const LEFT_BEHIND: u32 = if cfg!(loom) { 1 } else { 64 };
 
-/// How long a waiter need not have looked to be passed over, unless told otherwise: several times what a
-/// yield to dozens of others takes.
+/// How long a waiter need not have polled to be passed over, unless told otherwise: several times what a yield to dozens of
+/// others takes.
 pub const PATIENCE_NS: u64 = 200_000;
 
 /// What an acquisition hands to its release.
 #[derive(Debug)]
 pub struct Token<P: Platform>(NonNull<Node<P>>);
 
-// SAFETY: a token is an address; what it leads to is atomics.
+// SAFETY: a token is an address, and the data there is atomic.
 unsafe impl<P: Platform> Send for Token<P> {}
 
 /// The lock; see the [module](self).
@@ -100,7 +96,7 @@ pub struct StrictAbortableMcs<P: Platform = Native> {
     patience_ns: Option<u64>,
 }
 
-/// How a wait in the queue ended.
+/// The outcome of a wait in the queue.
 enum End {
     Granted,
     PassedOver,
@@ -117,20 +113,19 @@ impl<P: Platform> Default for StrictAbortableMcs<P> {
 }
 
 impl<P: Platform> StrictAbortableMcs<P> {
-    /// A free lock whose waiters wait by `policy`, and that passes over those who have not looked for
-    /// [`PATIENCE_NS`].
+    /// A free lock whose waiters wait by `policy`, and that passes over those that have not polled for [`PATIENCE_NS`].
     #[must_use]
     pub fn new(policy: WaitPolicy) -> Self {
         Self::with_patience(policy, Some(PATIENCE_NS))
     }
 
-    /// As [`new`](Self::new), with another time, or `None` to pass over nobody.
+    /// A free lock with another patience, or with `None` one that passes over no waiter.
     #[must_use]
     pub fn with_patience(policy: WaitPolicy, patience_ns: Option<u64>) -> Self {
         Self { queue: Queue::default(), doorbells: Doorbells::default(), policy, patience_ns }
     }
 
-    /// One place in the queue. Unless granted, the node is no longer the caller's.
+    /// Waits once in the queue. Unless the lock was granted, the node is no longer the caller's.
     #[inline(always)]
     fn queue_up(&self, node: NonNull<Node<P>>, deadline_ns: Option<u64>) -> End {
         match self.queue.join(node) {
@@ -146,7 +141,7 @@ impl<P: Platform> StrictAbortableMcs<P> {
         node: NonNull<Node<P>>,
         deadline_ns: Option<u64>,
     ) -> End {
-        // SAFETY: this thread's own node, which a releaser ends only after GAVE_UP (invariant 3).
+        // SAFETY: this thread's node, which a releaser ends only after GAVE_UP (invariant 3).
         let own = unsafe { node.as_ref() };
         own.seen.store(P::ticks(), Ordering::Relaxed);
         self.queue.link(predecessor, node);
@@ -166,7 +161,7 @@ impl<P: Platform> StrictAbortableMcs<P> {
         if own.state.load(Ordering::Acquire) == GRANTED {
             return End::Granted;
         }
-        // SAFETY: PASSED: out of the queue, nobody else touches it (invariant 4).
+        // SAFETY: PASSED: out of the queue, so no other thread touches it (invariant 4).
         unsafe { node::give::<P, _>(node) };
         End::PassedOver
     }
@@ -188,7 +183,7 @@ impl<P: Platform> StrictAbortableMcs<P> {
         Token(node)
     }
 
-    /// Whether the owner has not looked for longer than the lock's patience.
+    /// Whether the owner has not polled for longer than the lock's patience.
     fn is_lost(&self, node: &Node<P>) -> bool {
         let Some(patience_ns) = self.patience_ns else { return false };
         let seen = node.seen.load(Ordering::Relaxed);
@@ -197,7 +192,7 @@ impl<P: Platform> StrictAbortableMcs<P> {
         seen != ASLEEP && ago > P::ns_to_ticks(patience_ns).cast_signed()
     }
 
-    /// Grants the lock to the node's owner unless that one gave up.
+    /// Grants the lock to the node's owner unless it gave up.
     fn offer(&self, node: NonNull<Node<P>>) -> bool {
         let key = key_of::<P, _>(node);
         // SAFETY: in the queue, of which this thread is the holder (invariant 4).
@@ -211,11 +206,10 @@ impl<P: Platform> StrictAbortableMcs<P> {
         taken
     }
 
-    /// Done with a node that is out of the queue, of an owner that did not look (`lost`), that gave up, or
-    /// of this thread's own.
+    /// Ends the use of a node that is out of the queue. Its owner did not poll (`lost`), or gave up, or is this thread.
     fn dismiss(&self, node: NonNull<Node<P>>, lost: bool) {
         let key = key_of::<P, _>(node);
-        // SAFETY: not ended: that is decided here (invariant 3).
+        // SAFETY: not ended yet: this function decides which thread ends it (invariant 3).
         let state = unsafe { &node.as_ref().state };
         // As in offer().
         if lost && state.compare_exchange(WAITING, PASSED, Ordering::Release, Ordering::Acquire).is_ok() {
@@ -223,7 +217,7 @@ impl<P: Platform> StrictAbortableMcs<P> {
             return;
         }
         let gave_up = state.load(Ordering::Relaxed) == GAVE_UP;
-        // SAFETY: by the table it is this thread that ends it.
+        // SAFETY: by the table this thread ends it.
         unsafe { node::give::<P, _>(node) };
         if gave_up {
             self.queue.gave_up.fetch_sub(1, Ordering::Relaxed);
@@ -246,7 +240,7 @@ impl<P: Platform> StrictAbortableMcs<P> {
         }
     }
 
-    /// Looks from time to time instead of joining the queue.
+    /// Polls from time to time instead of joining the queue.
     #[cold]
     fn poll_until(&self, deadline_ns: u64) -> Option<Token<P>> {
         let mut waiter = Waiter::<P>::backing_off(&WaitPolicy { park: false, ..self.policy }, 2);
@@ -268,14 +262,14 @@ impl<P: Platform> Default for AbortableMcs<P> {
 }
 
 impl<P: Platform> AbortableMcs<P> {
-    /// A free lock whose waiters wait by `policy`, which also says how strict their order is, and that passes
-    /// over those who have not looked for [`PATIENCE_NS`].
+    /// A free lock whose waiters wait by `policy`, which also says how strict their order is, and that passes over those
+    /// that have not polled for [`PATIENCE_NS`].
     #[must_use]
     pub fn new(policy: WaitPolicy) -> Self {
         Self::with_patience(policy, Some(PATIENCE_NS))
     }
 
-    /// As [`new`](Self::new), with another time, or `None` to pass over nobody.
+    /// A free lock with another patience, or with `None` one that passes over no waiter.
     #[must_use]
     pub fn with_patience(policy: WaitPolicy, patience_ns: Option<u64>) -> Self {
         Self::over(StrictAbortableMcs::with_patience(policy.apart(), patience_ns), policy)
@@ -306,7 +300,7 @@ unsafe impl<P: Platform> RawLock for StrictAbortableMcs<P> {
     #[inline]
     unsafe fn release(&self, Token(own): Token<P>) {
         if self.queue.free_if_alone(own) {
-            // SAFETY: nobody joined behind it, and nobody will.
+            // SAFETY: no thread joined behind it, and none will.
             unsafe { node::give::<P, _>(own) };
         } else {
             self.hand_over(own);
@@ -320,7 +314,7 @@ unsafe impl<P: Platform> RawLock for StrictAbortableMcs<P> {
     }
 }
 
-// SAFETY: who gave up has left a node that the release takes out of the queue (invariants 1 and 3).
+// SAFETY: a thread that gave up has left a node that the release takes out of the queue (invariants 1 and 3).
 unsafe impl<P: Platform> TimedLock for StrictAbortableMcs<P> {
     fn acquire_until(&self, deadline_ns: u64) -> Option<Token<P>> {
         loop {

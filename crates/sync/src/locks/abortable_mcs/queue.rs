@@ -9,24 +9,24 @@ use heddle_platform::platform::{AtomicInteger, AtomicPointer};
 use std::ops::Deref;
 use std::ptr::{self, NonNull};
 
-/// The owner waits, or found nobody before it.
+/// The owner waits, or found no thread before it.
 pub(super) const WAITING: u32 = 0;
 /// The lock is the owner's.
 pub(super) const GRANTED: u32 = 1;
 /// The owner waits no more.
 pub(super) const GAVE_UP: u32 = 2;
-/// A releaser went past it.
+/// A releaser went past the owner.
 pub(super) const PASSED: u32 = 3;
 
-/// In `seen`: the owner sleeps until it is rung for, which is not the same as not running.
+/// In `seen`: the owner sleeps until its doorbell is rung, which is not the same as not running.
 pub(super) const ASLEEP: u64 = u64::MAX;
 
-/// One thread's place in the queue.
+/// The place of one thread in the queue.
 #[derive(Debug)]
 pub(super) struct Node<P: Platform> {
     next: P::AtomicPtr<Node<P>>,
     pub(super) state: P::AtomicU32,
-    /// When the owner last looked, in ticks, or [`ASLEEP`].
+    /// The time in ticks of the owner's last poll, or [`ASLEEP`].
     pub(super) seen: P::AtomicU64,
 }
 
@@ -50,9 +50,9 @@ impl<P: Platform> Node<P> {
 #[derive(Debug)]
 pub(super) struct Ends<P: Platform> {
     tail: P::AtomicPtr<Node<P>>,
-    /// The node of whoever is inside; written by the holder only, stale while the lock is free.
+    /// The holder's node. Only the holder writes it; it is stale while the lock is free.
     pub(super) holder: P::AtomicPtr<Node<P>>,
-    /// How many nodes of waiters that gave up are still in the queue.
+    /// The number of nodes in the queue whose owners gave up.
     pub(super) gave_up: P::AtomicU32,
 }
 
@@ -86,7 +86,7 @@ impl<P: Platform> Queue<P> {
         NonNull::new(self.tail.swap(node.as_ptr(), Ordering::AcqRel))
     }
 
-    /// A node of its own at the end, if it is the only one there.
+    /// Puts a new node at the end, if the queue is empty.
     #[inline]
     pub(super) fn try_join(&self) -> Option<NonNull<Node<P>>> {
         if !self.tail.load(Ordering::Relaxed).is_null() {
@@ -97,13 +97,13 @@ impl<P: Platform> Queue<P> {
         if self.tail.compare_exchange(free, node.as_ptr(), Ordering::AcqRel, Ordering::Relaxed).is_ok() {
             return Some(node);
         }
-        // SAFETY: taken above, shown to nobody.
+        // SAFETY: taken above, and no other thread has seen it.
         unsafe { node::give::<P, _>(node) };
         None
     }
 
     pub(super) fn link(&self, predecessor: NonNull<Node<P>>, node: NonNull<Node<P>>) {
-        // SAFETY: whoever goes on from the predecessor waits for this store.
+        // SAFETY: a thread that goes on from the predecessor waits for this store.
         let link = unsafe { &predecessor.as_ref().next };
         // Release: pairs with the Acquire in successor(): the node's initial values come first.
         link.store(node.as_ptr(), Ordering::Release);
@@ -120,11 +120,11 @@ impl<P: Platform> Queue<P> {
     /// Frees the lock if the holder's node is the only one.
     #[inline(always)]
     pub(super) fn free_if_alone(&self, own: NonNull<Node<P>>) -> bool {
-        // SAFETY: the holder's own node.
+        // SAFETY: this thread's node, since it is the holder.
         unsafe { own.as_ref() }.successor().is_none() && self.free_if_last(own)
     }
 
-    /// The holder goes on from `node`: to its successor, or the lock is free and it was the last.
+    /// The holder goes on from `node`: to its successor, or, if it was the last, it frees the lock.
     pub(super) fn leave(&self, node: NonNull<Node<P>>, policy: &WaitPolicy) -> Option<NonNull<Node<P>>> {
         // SAFETY: in the queue, of which the caller is the holder.
         let node_ref = unsafe { node.as_ref() };
@@ -134,7 +134,7 @@ impl<P: Platform> Queue<P> {
         if self.free_if_last(node) {
             return None;
         }
-        // What we wait for is one store of a thread that is already past its swap: no reason to sleep.
+        // The link is one store away, by a thread that is past its swap: too short a wait to sleep.
         let mut waiter = Waiter::<P>::new(&WaitPolicy { park: false, ..*policy }, 1);
         loop {
             if let Some(next) = node_ref.successor() {
@@ -146,7 +146,7 @@ impl<P: Platform> Queue<P> {
 
     #[inline]
     pub(super) fn somebody_behind(&self) -> bool {
-        // Acquire: what is read next is not older (invariant 6).
+        // Acquire: the next read is not older (invariant 6).
         let tail = self.tail.load(Ordering::Acquire);
         !tail.is_null() && tail != self.holder.load(Ordering::Relaxed)
     }

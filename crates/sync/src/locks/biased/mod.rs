@@ -5,7 +5,7 @@
 //! and leaves the critical section with plain stores and loads, without a locked instruction and without a fence. When
 //! another thread arrives, it revokes the bias, which costs about 12 µs once; then the inner lock `L` decides, at the cost of
 //! `L` plus two loads. A thread that acquires the lock many times in a row without company becomes the owner again;
-//! [`streak`] says how many times. A thread that only polls now and then, to make progress for others,
+//! `streak.rs` says how many times. A thread that only polls now and then, to make progress for others,
 //! [visits](Biased::try_visit): a visit leaves a young bias alone.
 //!
 //! **Source.** The handshake is that of reservation locks and quickly reacquirable locks (Kawachiya, Koseki,
@@ -13,7 +13,7 @@
 //! reacquirable locks*, 2003; Vasudevan, Namjoshi, Edwards: *Simple and fast biased locks*, PACT 2010,
 //! doi:10.1145/1854273.1854287). We depart in two points. The revoker neither stops the owner nor waits for it
 //! to poll: `membarrier` makes the owner's plain store visible. And the bias may move from thread to thread, so each owner
-//! has a separate [seat](seats).
+//! has a separate *seat* (`seats.rs`).
 //!
 //! **When a thread does not run.** A stopped owner blocks no thread while it is outside, and all threads while it is inside.
 //! A thread that revokes the bias holds `L`; if it is stopped, it blocks all threads, as any holder of `L` does. For other

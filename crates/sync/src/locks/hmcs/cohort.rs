@@ -2,40 +2,39 @@
 //!
 //! | `status` | meaning | left by |
 //! |---|---|---|
-//! | `IDLE` | in no queue (nodes of cohorts only) | whoever leads the cohort, who lines it up |
-//! | `WAITING` | in the queue; its waiter looks at the word | the one before, by a grant; the waiter |
-//! | `PARKED` | as `WAITING`; the waiter sleeps on the word | the one before, who wakes it; the waiter |
-//! | `ABANDONED` | in the queue, nobody waits | the one before; a new waiter, to `WAITING` |
+//! | `IDLE` | in no queue (nodes of cohorts only) | the leader of the cohort, which lines it up |
+//! | `WAITING` | in the queue; its waiter polls the word | the one before, by a grant; the waiter |
+//! | `PARKED` | in the queue; its waiter sleeps on the word | the one before, which wakes it; the waiter |
+//! | `ABANDONED` | in the queue, without a waiter | the one before; a new waiter, to `WAITING` |
 //! | `REMOVING` | the one before took it off and stands in its place | the same, at its end: `IDLE`, or the block is given back |
 //! | `LEAD` | first in the queue, the cohorts around are not taken | the waiter, to `PASSED + 1` |
-//! | `PASSED + n` | the cohort has the lock for the n-th time in a row, with all that is around it | the next use |
+//! | `PASSED + n` | the cohort has the lock for the n-th time in a row, with all cohorts around it | the next use |
 //!
-//! `WAKING` is set beside a grant until the granter has done with the word, so that a node can be gone as
-//! soon as its waiter has seen the grant without it.
+//! `WAKING` is set beside a grant until the granter has done with the word, so that a node may end as soon as its waiter has
+//! seen the grant without it.
 //!
 //! ```text
 //!   tail ------------------------------------+
 //!                                            v
 //!   [PASSED+n]-next->[ABANDONED]-next->[WAITING]-next->null
-//!    leader                             gets the grant: the leader skips and takes off what nobody waits for
+//!    leader               gets the grant: the leader skips and takes off abandoned nodes
 //! ```
 //!
 //! **Invariants.**
 //!
-//! 1. *One leader*: a queue with members has exactly one that leads it: who found it empty, or was granted
-//!    the lead. Only the leader goes up to the cohort around, and only it, or what it put in its place,
-//!    writes a successor's `status` from outside.
-//! 2. A node is written to from behind (`next`) only by the one who found it in `tail`. So once its `next` is
-//!    seen set, or `tail` was changed from it to null, nobody will touch it from behind.
-//! 3. `ABANDONED` to `WAITING` and `ABANDONED` to `REMOVING` are compare-and-swaps: a node is revived or
-//!    removed, not both. Giving up (to `ABANDONED`) and going to sleep (to `PARKED`) too: no grant is
-//!    overwritten.
+//! 1. *One leader*: a queue with members has exactly one leader: the thread that found it empty, or that was granted the
+//!    lead. Only the leader goes up to the cohort around. Only it, or the node that it put in its place, writes a
+//!    successor's `status` from outside.
+//! 2. Only the thread that found a node in `tail` writes to it from behind (`next`). So once its `next` is seen set, or
+//!    `tail` was changed from it to null, no thread will touch it from behind.
+//! 3. `ABANDONED` to `WAITING` and `ABANDONED` to `REMOVING` are compare-and-swaps: a node is revived or removed, not both.
+//!    Giving up (to `ABANDONED`) and going to sleep (to `PARKED`) too: no grant is overwritten.
 //! 4. Abandoned nodes stand behind a leader, which takes them off as it leaves. So an empty queue has none.
 //!
-//! **Orderings.** A grant is Release, and read with Acquire; so is `tail` from who empties a queue to who
-//! finds it empty: whatever a leader did, also in the cohorts around, happens before the next leader's deeds.
-//! `next` is Release and Acquire for the initialisation of the node it leads to. To abandon is Release and to
-//! remove is Acquire: the waiter's last access comes before the block serves another.
+//! **Orderings.** A grant is Release, and read with Acquire. So is `tail` from the thread that empties a queue to the thread
+//! that finds it empty: everything that a leader did, also in the cohorts around, happens before the next leader's actions.
+//! `next` is Release and Acquire for the initialisation of the node it leads to. To abandon is Release and to remove is
+//! Acquire: the waiter's last access comes before the block serves another.
 
 use super::tree::Plan;
 use crate::memory::node;
@@ -53,16 +52,15 @@ const WAITING: u32 = 1;
 const PARKED: u32 = 2;
 const ABANDONED: u32 = 3;
 const REMOVING: u32 = 4;
-/// The least of the grants.
+/// The smallest value of a grant.
 const LEAD: u32 = 8;
 const PASSED: u32 = LEAD;
 /// Beside a grant: the granter still uses the word.
 const WAKING: u32 = 1 << 31;
-/// The most a threshold can be.
+/// The largest possible threshold.
 const MOST_PASSES: u32 = WAKING - PASSED - 1;
 
-/// How long a queue's members spin: as in a crowd, since what they wait for is at least the next one's whole
-/// turn.
+/// A queue's members spin as in a crowd, since they wait at least for a whole turn of the next one.
 const CROWD: usize = 2;
 
 /// A place in a queue.
@@ -82,12 +80,12 @@ impl<P: Platform> Node<P> {
         Self { status: AtomicInteger::new(IDLE), next: AtomicPointer::new(ptr::null_mut()) }
     }
 
-    /// How many times in a row the cohort that this node leads has had the lock. For the lock's holder.
+    /// The number of times in a row that the cohort led by this node has had the lock. For the lock's holder.
     fn passes(&self) -> u32 {
         self.status.load(Ordering::Relaxed) - PASSED
     }
 
-    /// Waits for a grant, until the deadline. False if it gave up.
+    /// Waits for a grant, until the deadline. Returns false if it gave up.
     fn wait(&self, policy: &WaitPolicy, deadline_ns: Option<u64>) -> bool {
         let mut waiter = Waiter::<P>::new(policy, CROWD);
         loop {
@@ -114,7 +112,7 @@ impl<P: Platform> Node<P> {
         self.status.compare_exchange(status, ABANDONED, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 
-    /// Sleeps until something happens to the node, or the time is up.
+    /// Sleeps until the node changes, or the time is up.
     #[cold]
     fn park(&self, status: u32, deadline_ns: Option<u64>) {
         if status == PARKED || self.lie_down() {
@@ -130,7 +128,7 @@ impl<P: Platform> Node<P> {
         self.status.compare_exchange(from, to, order, Ordering::Relaxed).is_ok()
     }
 
-    /// Gives the node's waiter `grant`, or takes the node over if nobody waits: then false.
+    /// Gives the node's waiter `grant`, or takes the node over and returns false if it is abandoned.
     fn grant(&self, grant: u32) -> bool {
         loop {
             match self.status.load(Ordering::Relaxed) {
@@ -148,12 +146,12 @@ impl<P: Platform> Node<P> {
     }
 }
 
-/// How lining up ended.
+/// The outcome of lining up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// First in this cohort: those around are still to be taken.
+    /// First in this cohort: the caller still has to take the cohorts around.
     Leads,
-    /// The lock was passed on within the cohort, with all that is around it.
+    /// The lock was passed on within the cohort, with all cohorts around it.
     Owns,
     /// The time is up. The node stays in the queue and is not the caller's any more.
     Abandoned,
@@ -165,7 +163,7 @@ pub(super) enum Outcome {
 pub(super) struct Cohort<P: Platform> {
     members: Members,
     tail: P::AtomicPtr<Node<P>>,
-    /// How many wait in this queue.
+    /// The number of waiters in this queue.
     waiting: P::AtomicU32,
     pub(super) parent: Option<usize>,
     threshold: u32,
@@ -194,8 +192,7 @@ impl<P: Platform> Cohort<P> {
     ///
     /// # Safety
     ///
-    /// `node` is alive, and its use is the caller's alone: a thread's own, or that of a cohort which the
-    /// caller leads.
+    /// `node` is alive, and only the caller uses it: it is the thread's, or that of a cohort which the caller leads.
     pub(super) unsafe fn line_up(
         &self,
         node: *mut Node<P>,
@@ -240,19 +237,18 @@ impl<P: Platform> Cohort<P> {
         granted
     }
 
-    /// Whether somebody waits here, as [`crate::RawLock::has_waiters`]: who has the lock is no longer
-    /// counted.
+    /// Whether a thread waits here, as [`crate::RawLock::has_waiters`] says; the holder is not counted any more.
     pub(super) fn has_waiters(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) != 0
     }
 
-    /// A hint: whether nobody is in the queue.
+    /// A hint: whether the queue is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.tail.load(Ordering::Relaxed).is_null()
     }
 
-    /// Passes the lock on to somebody of this cohort, unless it has had it `threshold` times or nobody is
-    /// known to wait. `place` is the leader's node, and afterwards, on failure, what stands in its place.
+    /// Passes the lock on to a thread of this cohort, unless the cohort has had it `threshold` times or no waiter is known.
+    /// `place` is the leader's node; after a failure it is the node that stands in its place.
     ///
     /// # Safety
     ///
@@ -265,13 +261,13 @@ impl<P: Platform> Cohort<P> {
         }
         let leader = *place;
         loop {
-            // SAFETY: the leader's, or taken over by a failed grant() below and so ours.
+            // SAFETY: the leader's node, or taken over by a failed grant() below and so the caller's.
             let next = unsafe { &**place }.next.load(Ordering::Acquire);
             if next.is_null() {
                 return false;
             }
             let passed = {
-                // SAFETY: in the queue behind us; nobody but us ends it (invariant 1).
+                // SAFETY: in the queue behind the caller, and only the caller ends it (invariant 1).
                 unsafe { &*next }.grant(PASSED + passes + 1)
             };
             if *place != leader {
@@ -285,18 +281,18 @@ impl<P: Platform> Cohort<P> {
         }
     }
 
-    /// Gives the lead of this cohort to the next who waits, or leaves the queue empty.
+    /// Gives the lead of this cohort to the next waiter, or leaves the queue empty.
     ///
     /// # Safety
     ///
-    /// The caller leads this cohort by `leader`, and `place` stands in its place: the same, or what
-    /// [`pass`](Self::pass) left. No cohort around is held by way of this one.
+    /// The caller leads this cohort by `leader`, and `place` stands in its place: the same node, or the one that
+    /// [`pass`](Self::pass) left. The caller holds no cohort around through this one.
     pub(super) unsafe fn hand_on(&self, leader: *mut Node<P>, mut place: *mut Node<P>) {
         loop {
-            // SAFETY: the leader's, or taken over and so ours.
+            // SAFETY: the leader's node, or taken over and so the caller's.
             let next = unsafe { self.next_or_end(&*place, place) };
             let done = next.is_null() || {
-                // SAFETY: in the queue behind us; nobody but us ends it (invariant 1).
+                // SAFETY: in the queue behind the caller, and only the caller ends it (invariant 1).
                 unsafe { &*next }.grant(LEAD)
             };
             if place != leader {
@@ -310,7 +306,7 @@ impl<P: Platform> Cohort<P> {
         }
     }
 
-    /// Who comes after `place`, or null if nobody did: then the queue is empty now.
+    /// The node after `place`, or null if there is none: then the queue is empty now.
     fn next_or_end(&self, place: &Node<P>, address: *mut Node<P>) -> *mut Node<P> {
         let next = place.next.load(Ordering::Acquire);
         if !next.is_null() {
@@ -321,7 +317,7 @@ impl<P: Platform> Cohort<P> {
         if end.is_ok() {
             return ptr::null_mut();
         }
-        // Somebody is between its two steps of lining up.
+        // A thread is between its two steps of lining up.
         loop {
             let next = place.next.load(Ordering::Acquire);
             if !next.is_null() {
@@ -335,35 +331,33 @@ impl<P: Platform> Cohort<P> {
     ///
     /// # Safety
     ///
-    /// Its `status` is `REMOVING` by the caller's doing, and nobody will touch it from behind any more
-    /// (invariant 2).
+    /// The caller made its `status` `REMOVING`, and no thread will touch it from behind any more (invariant 2).
     unsafe fn retire(&self, node: *mut Node<P>) {
         match self.members {
             Members::Threads => {
                 if let Some(node) = NonNull::new(node) {
-                    // SAFETY: taken by a waiter that abandoned it to us; out of the queue.
+                    // SAFETY: a waiter took it and abandoned it to the caller; it is out of the queue.
                     unsafe { node::give::<P, _>(node) };
                 }
             }
             Members::Cohorts => {
-                // SAFETY: lives as long as the lock. Release: our reading of `next` comes before the next
-                // use.
+                // SAFETY: it lives as long as the lock. Release: the reading of `next` comes before the next use.
                 unsafe { &*node }.status.store(IDLE, Ordering::Release);
             }
         }
     }
 }
 
-/// Whose nodes a queue has.
+/// Where the nodes of a queue come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Members {
-    /// Threads': blocks, which who takes them over gives back.
+    /// Threads have nodes in blocks; the thread that takes one over gives it back.
     Threads,
-    /// Cohorts', which live as long as the lock.
+    /// Cohorts have nodes that live as long as the lock.
     Cohorts,
 }
 
-/// Takes up the place of an abandoned node again. False if it is not in a queue, or will soon not be.
+/// Makes an abandoned node's place the caller's again. Returns false if it is not in a queue, or will soon not be.
 fn revive<P: Platform>(node: &Node<P>) -> bool {
     if node.status.load(Ordering::Relaxed) != ABANDONED {
         return false;
@@ -376,7 +370,7 @@ fn is_past<P: Platform>(deadline_ns: Option<u64>) -> bool {
     deadline_ns.is_some_and(|deadline| P::now_ns() >= deadline)
 }
 
-/// How long one may sleep.
+/// The time for which the caller may sleep.
 fn time_left<P: Platform>(deadline_ns: Option<u64>) -> Option<Duration> {
     deadline_ns.map(|deadline| Duration::from_nanos(deadline.saturating_sub(P::now_ns())))
 }

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-/// How many times in a row a lock is passed on within a cohort unless told otherwise: one hand-over in 16
-/// leaves the cohort. The paper's 256, tuned for throughput, make a waiter of another cohort wait 256
-/// sections a level; below [`Fissile`](crate::Fissile) each of them would be a turn.
+/// How many times in a row a lock is passed on within a cohort unless told otherwise: one hand-over in 16 leaves the cohort.
+/// The paper's 256, tuned for throughput, make a waiter of another cohort wait for 256 critical sections a level; below
+/// [`Fissile`](crate::Fissile) each of them would be a turn.
 pub const DEFAULT_THRESHOLD: u32 = 16;
 
-/// A description of who is near whom, from which locks are made. It belongs to nobody's hardware library:
-/// whoever has a machine's topology, or wants to pretend one, writes it down by one of the constructors.
+/// A description of which hardware threads are near each other, from which locks are made. It does not depend on a hardware
+/// library: code that knows a machine's topology, or wants to pretend one, writes it down with one of the constructors.
 ///
 /// A *cohort* is a set of threads that pass the lock among themselves before others get it: those that run on
 /// one core, under one cache, on one package. The cohorts of a level lie within those of the level above; at
@@ -31,7 +31,7 @@ pub struct Tree {
     leaf_of: Vec<Option<usize>>,
     /// The lowest cohorts.
     leaves: Vec<usize>,
-    /// The most cohorts on a way from a leaf to the top.
+    /// The largest number of cohorts on a path from a leaf to the top.
     levels: usize,
 }
 
@@ -40,7 +40,7 @@ pub struct Tree {
 pub(super) struct Plan {
     pub(super) parent: Option<usize>,
     pub(super) threshold: u32,
-    /// How many cohorts of the description lie around it.
+    /// The number of cohorts of the description that lie around it.
     depth: usize,
 }
 
@@ -73,62 +73,61 @@ impl Tree {
         Self::from_places(places)
     }
 
-    /// Any machine: for each hardware thread its number and its way down, the number of the cohort at each
-    /// level from the outermost below the top to the innermost. Numbers need to differ only within the same
-    /// outer cohort; all ways have the same length. A cohort with a single one inside says nothing and is
-    /// left out.
+    /// Any machine: for each hardware thread its number and its path, which is the number of the cohort at each level from
+    /// the outermost below the top to the innermost. Numbers need to differ only within the same outer cohort; all paths
+    /// have the same length. A cohort with a single cohort inside has no effect and is left out.
     ///
     /// # Panics
     ///
-    /// If the ways differ in length, or a hardware thread is named twice.
+    /// If the paths differ in length, or a hardware thread is named twice.
     #[must_use]
     pub fn from_places<W: AsRef<[usize]>>(places: impl IntoIterator<Item = (usize, W)>) -> Self {
         let places: Vec<(usize, W)> = places.into_iter().collect();
-        let depth = places.first().map_or(0, |(_, way)| way.as_ref().len());
+        let depth = places.first().map_or(0, |(_, path)| path.as_ref().len());
         let mut inside: BTreeMap<&[usize], usize> = BTreeMap::from([(&[][..], 0)]);
-        for (hardware_thread, way) in &places {
-            let way = way.as_ref();
-            assert_eq!(way.len(), depth, "hardware thread {hardware_thread}: a way of another length");
+        for (hardware_thread, path) in &places {
+            let path = path.as_ref();
+            assert_eq!(path.len(), depth, "hardware thread {hardware_thread}: a path of another length");
             for end in 1..=depth {
-                if !inside.contains_key(&way[..end]) {
-                    inside.insert(&way[..end], 0);
-                    *inside.entry(&way[..end - 1]).or_default() += 1;
+                if !inside.contains_key(&path[..end]) {
+                    inside.insert(&path[..end], 0);
+                    *inside.entry(&path[..end - 1]).or_default() += 1;
                 }
             }
         }
 
-        // In the map's order a way comes right after its beginnings.
+        // In the map's order a path comes right after its prefixes.
         let mut tree = Self { cohorts: Vec::new(), leaf_of: Vec::new(), leaves: Vec::new(), levels: 0 };
         let mut number_of: BTreeMap<&[usize], Option<usize>> = BTreeMap::new();
         let mut height: Vec<usize> = Vec::new();
-        for (way, children) in &inside {
-            let parent = way.len().checked_sub(1).and_then(|end| number_of[&way[..end]]);
+        for (path, children) in &inside {
+            let parent = path.len().checked_sub(1).and_then(|end| number_of[&path[..end]]);
             if *children == 1 {
-                number_of.insert(way, parent);
+                number_of.insert(path, parent);
                 continue;
             }
             let number = tree.cohorts.len();
-            tree.cohorts.push(Plan { parent, threshold: DEFAULT_THRESHOLD, depth: way.len() });
+            tree.cohorts.push(Plan { parent, threshold: DEFAULT_THRESHOLD, depth: path.len() });
             height.push(parent.map_or(1, |parent| height[parent] + 1));
-            number_of.insert(way, Some(number));
-            if way.len() == depth {
+            number_of.insert(path, Some(number));
+            if path.len() == depth {
                 tree.leaves.push(number);
             }
         }
-        for (hardware_thread, way) in &places {
+        for (hardware_thread, path) in &places {
             if tree.leaf_of.len() <= *hardware_thread {
                 tree.leaf_of.resize(hardware_thread + 1, None);
             }
-            let leaf = tree.leaf_of[*hardware_thread].replace(number_of[way.as_ref()].unwrap_or(0));
+            let leaf = tree.leaf_of[*hardware_thread].replace(number_of[path.as_ref()].unwrap_or(0));
             assert!(leaf.is_none(), "hardware thread {hardware_thread} has two places");
         }
         tree.levels = height.into_iter().max().unwrap_or(0);
         tree
     }
 
-    /// Sets how many times in a row each level passes the lock on within a cohort before the cohort lets
-    /// others have it: first for the cohorts right below the top, and so on downwards; the last value holds
-    /// for all below. (At the top there are no others.) Left-out levels of a description count.
+    /// Sets how many times in a row each level passes the lock on within a cohort before other cohorts get it: first for the
+    /// cohorts right below the top, and so on downwards; the last value holds for all below. (At the top there are no
+    /// others.) Left-out levels of a description count.
     #[must_use]
     pub fn with_thresholds(mut self, thresholds: &[u32]) -> Self {
         if let Some(last) = thresholds.last() {
@@ -140,19 +139,20 @@ impl Tree {
         self
     }
 
-    /// How many cohorts a thread is in at most, the top included.
+    /// The largest number of cohorts that a thread is in, the top included.
     #[must_use]
     pub fn levels(&self) -> usize {
         self.levels
     }
 
-    /// How many lowest cohorts there are.
+    /// The number of lowest cohorts.
     #[must_use]
     pub fn leaves(&self) -> usize {
         self.leaves.len()
     }
 
-    /// The number of the lowest cohort of a hardware thread. One that the description does not know gets any.
+    /// The number of the lowest cohort of a hardware thread. A hardware thread that the description does not contain gets an
+    /// arbitrary one.
     #[inline]
     #[must_use]
     pub fn leaf(&self, hardware_thread: usize) -> usize {

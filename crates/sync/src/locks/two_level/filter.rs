@@ -1,32 +1,30 @@
-//! The filter: the word that decides who is inside, and the heads of the two classes that wait for it.
+//! The filter: the word that decides which thread is inside, and the heads of the two classes that wait for it.
 //!
-//! | `state` | meaning | who may make it `HELD` |
+//! | `state` | meaning | makes it `HELD` |
 //! |---|---|---|
 //! | `FREE` | open | the high class; the low class if no high-priority thread waits |
-//! | `HELD` | somebody is inside | |
-//! | `FOR_HIGH` | the high class's turn goes to its head | that head; anybody if there is none |
+//! | `HELD` | a thread is inside | |
+//! | `FOR_HIGH` | the high class's turn goes to its head | that head; any thread if there is none |
 //! | `FOR_LOW` | the low class's turn goes to its head | the high class; that head if no high-priority thread waits |
-//! | `OWED` | `low_bound` sections have passed the low class's head | that head; the high class if it does not wait |
+//! | `OWED` | `low_bound` critical sections have passed the low class's head | that head; the high class if it does not wait |
 //!
-//! "Waits" is said by the class's [`Head`]: of the high class also when it is only *coming*, so that between
-//! two of its heads no low-priority thread slips in. Turns are those of the queue locks: a thread may come
-//! again and pass the head of its class for a while, and who finds the word reserved for that head stands
-//! back.
+//! The class's [`Head`] says whether a thread waits. The high class counts as waiting also while its head is only *coming*,
+//! so that no low-priority thread slips in between two of its heads. Turns are those of the queue locks: a thread may come
+//! again and pass the head of its class for a while; a thread that finds the word reserved for that head stands back.
 //!
 //! **Invariants.**
 //!
 //! 1. *Exclusion*: only the thread whose compare-and-swap made `state` `HELD` changes it again.
-//! 2. *No lost wake-up.* What a head may take changes when the word does, and when the other class's head
-//!    goes. Whoever leaves stores the word, passes `light`, and looks after both heads; a head that gives up
-//!    does the same for the other class's. The sleeper's side stands in [`head`](crate::locks::head).
-//! 3. *Nobody is shut out.* `FOR_LOW` and `FREE` keep the high class from nothing. `FOR_HIGH` is for a head
-//!    that waits or comes; if it does not run, arrivals of its class take the word after some time; if it
-//!    gave up, `stranded` is set, and a low-priority thread finds out (see the [lock](super)). `OWED` is for
-//!    a head that waits, and void when it gave up.
-//! 4. `passes` is changed by the holder of the word only.
+//! 2. *No lost wake-up.* Whether a head may take the word changes with the word, and when the head of the other class goes.
+//!    A thread that leaves stores the word, passes `light`, and checks both heads; a head that gives up does the same for
+//!    the head of the other class. [`head`](crate::locks::head) describes the sleeper's side.
+//! 3. *No thread is shut out.* `FOR_LOW` and `FREE` never keep the high class out. `FOR_HIGH` is for a head that waits or
+//!    comes; if it does not run, arrivals of its class take the word after some time; if it gave up, `stranded` is set, and
+//!    a low-priority thread notices (see the [lock](super)). `OWED` is for a head that waits, and void when it gave up.
+//! 4. Only the holder of the word changes `passes`.
 //!
-//! **Orderings.** The store to `state` (Release) pairs with the compare-and-swap (Acquire): order from holder
-//! to holder. All else is hints.
+//! **Orderings.** The store to `state` (Release) pairs with the compare-and-swap (Acquire): order from holder to holder. All
+//! other words are hints.
 
 use crate::locks::head::{Contest, Head};
 use crate::waiting::wait::WaitPolicy;
@@ -41,9 +39,9 @@ const FOR_HIGH: u32 = 2;
 const FOR_LOW: u32 = 3;
 const OWED: u32 = 4;
 
-/// How often a low-priority sleeper looks after the high class while that may be stranded. Only a
-/// high-priority thread that gave up while others come and go makes it look at all.
-pub(super) const LOOK_AFTER_STRANDED: Duration = Duration::from_millis(1);
+/// The interval at which a low-priority sleeper checks the high class while that may be stranded. Such checks happen only
+/// after a high-priority thread gave up while others came and went.
+pub(super) const CHECK_STRANDED_EVERY: Duration = Duration::from_millis(1);
 
 /// One of the two classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,19 +54,19 @@ use Side::{High, Low};
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Filter<P: Platform> {
-    // In one cache line what both classes touch.
+    // The words that both classes touch lie in one cache line.
     state: P::AtomicU32,
-    /// A high-priority thread gave up: perhaps it was the one that was said to be coming.
+    /// Set when a high-priority thread gave up: it may have been the one that was said to be coming.
     stranded: P::AtomicU32,
-    /// How many high-priority sections have passed the low class's head.
+    /// The number of high-priority critical sections that have passed the low class's head.
     passes: P::AtomicU32,
     low_bound: u32,
     high: Head<P>,
     low: Head<P>,
     policy: WaitPolicy,
-    /// How often `OWED` was needed; written by the holder of the word.
+    /// The number of times that `OWED` was needed; the holder of the word writes it.
     bound_reached: P::AtomicU64,
-    /// How often nobody was coming; written by the holder of the high class's queue.
+    /// The number of times that no thread was coming; the holder of the high class's queue writes it.
     rescues: P::AtomicU64,
 }
 
@@ -127,7 +125,7 @@ impl<P: Platform> Filter<P> {
         may && self.take_from(state)
     }
 
-    /// Takes the word if the head of the class may, which is the holder of its queue.
+    /// Takes the word if the head of the class, the holder of its queue, may.
     pub(super) fn take_as_head(&self, side: Side) -> bool {
         let state = self.state.load(Ordering::Relaxed);
         let owed = state == OWED;
@@ -147,8 +145,8 @@ impl<P: Platform> Filter<P> {
         taken
     }
 
-    /// Takes the word for an arrival that found it taken or reserved; it stands back for the head of its
-    /// class if it is reserved for that.
+    /// Takes the word for an arrival that found it taken or reserved. If it is reserved for the head of its class, the
+    /// arrival stands back for that head.
     #[cold]
     pub(super) fn stand_back(&self, side: Side, deadline_ns: Option<u64>) -> bool {
         if self.take_as_arrival(side) {
@@ -165,17 +163,17 @@ impl<P: Platform> Filter<P> {
         }
     }
 
-    /// Waits for the word as the holder of a class's queue; false if the deadline came first.
+    /// Waits for the word as the holder of a class's queue; returns false if the deadline came first.
     pub(super) fn compete(&self, side: Side, deadline_ns: Option<u64>, contest: &impl Contest) -> bool {
         self.head(side).compete(&self.policy, deadline_ns, contest)
     }
 
-    /// The caller holds the queue and will give it away now; `company` says whether to somebody.
+    /// The caller holds the queue and will give it away now; `company` says whether a thread waits there.
     pub(super) fn hand_on(&self, side: Side, company: bool) {
         self.head(side).hand_on(company);
     }
 
-    /// Sets the word free, or for whom it is to be.
+    /// Sets the word free, or reserves it for a head.
     #[inline(always)]
     pub(super) fn leave(&self, side: Side) {
         let alone = self.high.is_nobody() && self.low.is_nobody();
@@ -188,7 +186,7 @@ impl<P: Platform> Filter<P> {
         }
     }
 
-    /// What the word is after a section of that class while somebody waits or comes.
+    /// The word's state after a critical section of that class while a thread waits or comes.
     #[cold]
     fn left_for(&self, side: Side) -> u32 {
         if side == High && self.low.waits() && self.bound_is_reached() {
@@ -202,14 +200,14 @@ impl<P: Platform> Filter<P> {
         }
     }
 
-    /// Counts a high-priority section that passed a low-priority thread.
+    /// Counts a high-priority critical section that passed a low-priority thread.
     fn bound_is_reached(&self) -> bool {
         let passes = self.passes.load(Ordering::Relaxed).saturating_add(1);
         self.passes.store(passes, Ordering::Relaxed);
         passes >= self.low_bound && self.low_bound != u32::MAX
     }
 
-    /// A thread of that class has given up; if it was the head, it has handed on.
+    /// A thread of that class has given up; if it was the head, it has handed on the queue.
     #[cold]
     pub(super) fn give_up(&self, side: Side) {
         let other = match side {
@@ -229,11 +227,11 @@ impl<P: Platform> Filter<P> {
         self.stranded.load(Ordering::Relaxed) != 0
     }
 
-    /// By the holder of the high class's queue, in which nobody is: nobody comes. True if somebody was
-    /// thought to.
+    /// Clears the marks of threads that gave up. The caller holds the high class's queue, in which no thread is, so none is
+    /// coming. Returns true if one was said to be.
     pub(super) fn clear_stranded(&self) -> bool {
-        // Acquire: every thread whose mark this takes away had given up before, so no later look of a holder
-        // takes it for a waiter. A swap, since a store might overwrite a mark without having seen it.
+        // Acquire: every thread whose mark this clears had given up before, so no later check by a holder takes it for a
+        // waiter. A swap, since a store might overwrite a mark without having seen it.
         self.stranded.swap(0, Ordering::Acquire);
         let forgotten = self.high.forget();
         if forgotten {
@@ -242,7 +240,7 @@ impl<P: Platform> Filter<P> {
         forgotten
     }
 
-    /// As [`RawLock::has_waiters`](crate::RawLock::has_waiters).
+    /// See [`RawLock::has_waiters`](crate::RawLock::has_waiters).
     #[inline]
     pub(super) fn has_waiters(&self) -> bool {
         self.high.has_waiters() || self.low.has_waiters()
@@ -262,7 +260,7 @@ impl<P: Platform> Filter<P> {
     }
 }
 
-/// By the one thread that writes it now.
+/// Adds one. Only one thread may write the counter at a time.
 fn increment<P: Platform>(counter: &P::AtomicU64) {
     counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
 }

@@ -1,17 +1,17 @@
-//! What a lock with two classes promises, and the safe wrapper's share in it.
+//! The contract of a lock with two classes, and the functions that it adds to the safe wrapper.
 
 use crate::locks::raw_lock::{Guard, Lock, RawLock};
 
-/// A lock with a second class of acquisitions that stand back for the first, which are those of [`RawLock`].
+/// A lock with a second class of acquisitions that stand back for the first. Those of the first class are [`RawLock`]'s.
 ///
 /// # Safety
 ///
-/// As [`RawLock`], for acquisitions of both classes together.
+/// The same as [`RawLock`], for acquisitions of both classes together.
 pub unsafe trait PriorityLock: RawLock {
-    /// Waits until the lock is the caller's, behind those that acquire it otherwise.
+    /// Waits until the lock is the caller's, behind the acquisitions of the other class.
     fn acquire_low(&self) -> Self::Token;
 
-    /// As [`try_acquire`](RawLock::try_acquire), for the low class.
+    /// Tries the lock in the low class: see [`try_acquire`](RawLock::try_acquire).
     #[must_use]
     fn try_acquire_low(&self) -> Option<Self::Token>;
 }
@@ -23,7 +23,7 @@ impl<L: PriorityLock, T> Lock<L, T> {
         self.guard(self.raw().acquire_low())
     }
 
-    /// The guard if that needs no waiting.
+    /// Returns the guard if that needs no waiting.
     #[inline]
     pub fn try_acquire_low(&self) -> Option<Guard<'_, L, T>> {
         self.raw().try_acquire_low().map(|token| self.guard(token))

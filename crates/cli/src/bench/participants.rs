@@ -1,0 +1,90 @@
+//! The options that every benchmark of MPI libraries has: which libraries take part, and where files lie.
+
+use std::path::PathBuf;
+
+use super::compile;
+use super::library::Library;
+use super::peers::Peer;
+use crate::report::error::BenchError;
+use crate::report::run::results_folder;
+
+/// Options that `heddle bench` and `heddle bench instructions` share. Each sets its default for `--peers`.
+#[derive(Debug, clap::Args)]
+pub(super) struct ParticipantArgs {
+    /// Other libraries to measure, separated by commas; they are installed from PyPI on demand.
+    #[arg(long, value_enum, value_delimiter = ',')]
+    peers: Vec<Peer>,
+    /// Measure only Heddle.
+    #[arg(long)]
+    no_peers: bool,
+    /// Measure Heddle under these models too, each as a participant in the same rounds, separated by commas:
+    /// values of HEDDLE_MODEL, settings (VNIS=4 for HEDDLE_VNIS=4), or both (lockq-mcs+VNIS=4).
+    #[arg(long, alias = "heddle-models", value_delimiter = ',', value_name = "MODEL")]
+    models: Vec<String>,
+    /// Where Heddle is installed, if this program does not lie beside it.
+    #[arg(long, value_name = "DIR")]
+    prefix: Option<PathBuf>,
+    /// The folder of the benchmark's C sources, bench/; tests/ lies beside it.
+    #[arg(long, value_name = "DIR")]
+    sources: Option<PathBuf>,
+    /// The folder in which other libraries are installed and programs are compiled.
+    #[arg(long, value_name = "DIR", default_value = ".peers")]
+    pub(super) peers_dir: PathBuf,
+    /// The folder for the results (default: results/BENCHMARK-DATE).
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+impl ParticipantArgs {
+    /// The other libraries to measure.
+    pub(super) fn peers(&self) -> impl Iterator<Item = Peer> + '_ {
+        self.peers.iter().copied().filter(|_| !self.no_peers)
+    }
+
+    /// Heddle with its defaults and under each chosen model; all report the performance variables `pvars`.
+    ///
+    /// # Errors
+    ///
+    /// See [`Library::heddle`].
+    pub(super) fn heddle(&self, pvars: &[String]) -> Result<Vec<Library>, BenchError> {
+        Library::heddle(self.prefix.as_deref(), &self.models, pvars)
+    }
+
+    /// The folder of the benchmark's C sources.
+    ///
+    /// # Errors
+    ///
+    /// See [`compile::sources`].
+    pub(super) fn sources(&self) -> Result<PathBuf, BenchError> {
+        compile::sources(self.sources.as_deref())
+    }
+
+    /// The folder for the results of the benchmark `name`, which began at `started`.
+    pub(super) fn out(&self, name: &str, started: jiff::Timestamp) -> PathBuf {
+        self.out.clone().unwrap_or_else(|| results_folder(name, started))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Args, Command, FromArgMatches};
+
+    use super::super::BenchArgs;
+    use super::super::instructions::InstructionsArgs;
+    use super::{ParticipantArgs, Peer};
+
+    fn peers<A: Args>(arguments: &[&str]) -> Vec<Peer> {
+        let command = A::augment_args(Command::new("bench").no_binary_name(true));
+        let matches = command.try_get_matches_from(arguments).expect("arguments that clap accepts");
+        ParticipantArgs::from_arg_matches(&matches).expect("options").peers().collect()
+    }
+
+    #[test]
+    fn each_benchmark_has_its_default_peers() {
+        use Peer::{Impi, ImpiSplit, Mpich, MpichVci, Openmpi};
+        assert_eq!(peers::<BenchArgs>(&[]), [Mpich, MpichVci, Openmpi, Impi, ImpiSplit]);
+        assert_eq!(peers::<InstructionsArgs>(&[]), [Mpich, Openmpi, Impi]);
+        assert_eq!(peers::<InstructionsArgs>(&["--peers", "impi"]), [Impi]);
+        assert_eq!(peers::<InstructionsArgs>(&["--no-peers"]), []);
+    }
+}
