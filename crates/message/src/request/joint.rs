@@ -7,7 +7,7 @@
 use super::kind::{RequestId, RequestKind};
 use super::life::{complete, in_flight};
 use super::outcome::{Outcome, PartOver};
-use super::pool::at;
+use super::slot::at;
 use heddle_objects::request::Missing;
 
 /// Makes a request a joint one, of so many parts.

@@ -1,7 +1,7 @@
 //! Handles of requests, and what they lead to.
 
 use super::kind::RequestId;
-use super::pool::{self, at};
+use super::slot::{self, at};
 use crate::error::{Error, Result};
 use heddle_objects::table::{Kind, Parts, decode, encode};
 use heddle_platform::atomic::Ordering;
@@ -43,7 +43,7 @@ pub fn find(handle: usize) -> Result<Found> {
         if parts.index == DONE {
             return Ok(Found::Done);
         }
-        if pool::exists(parts.index)
+        if slot::exists(parts.index)
             && parts.generation & 1 == 1
             && at(parts.index).generation.load(Ordering::Relaxed) == parts.generation
         {
@@ -64,7 +64,7 @@ pub fn handle_of_index(index: u32) -> Option<usize> {
     if index == DONE & 0x3fff_ffff {
         return Some(SEND_DONE);
     }
-    if !pool::exists(index) {
+    if !slot::exists(index) {
         return None;
     }
     (at(index).generation.load(Ordering::Relaxed) & 1 == 1).then(|| handle(index))

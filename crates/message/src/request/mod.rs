@@ -62,12 +62,16 @@
 //! | `joint.rs` | requests that complete with their parts |
 //! | `attachment.rs` | what a request can carry: the template of a persistent one, the callbacks of a generalized one |
 //! | `counts.rs` | references to communicators and datatypes that requests count |
-//! | `pool.rs` | the free slots, and each thread's cache of them |
+//! | `plain.rs` | the short path for a complete request that needs nothing but to be released |
+//! | `pool.rs` | taking a slot for an operation, and returning it |
+//! | `slot.rs` | what a slot holds, and the slots of the process |
+//! | `cache.rs` | the free slots, and each thread's cache of them |
 //! | `region.rs` | the memory of the slots |
 //!
 //! The state word of a request and the words for its communicator and datatype are `heddle_objects::request`.
 
 mod attachment;
+mod cache;
 mod counts;
 mod in_flight;
 mod joint;
@@ -75,10 +79,13 @@ mod kind;
 mod life;
 mod lookup;
 mod outcome;
+mod plain;
 mod pool;
 mod region;
+mod slot;
 
 pub use attachment::{Attachment, Canceller};
+pub use cache::configure;
 pub use counts::{ReferenceCounts, count_references, requests_count};
 pub use heddle_objects::request::{are_watchers_signalled, signal_watchers};
 pub use in_flight::{InFlight, Ownership, Stage};
@@ -91,5 +98,7 @@ pub use life::{
 };
 pub use lookup::{Found, SEND_DONE, comm_of, find, handle, handle_of_index};
 pub use outcome::{Outcome, PartOver};
-pub use pool::{Plain, claim_plain, configure, release, roots, take, take_detached, take_many_detached};
+pub use plain::{Plain, claim_plain};
+pub use pool::{release, take, take_detached, take_many_detached};
 pub use region::OutOfRequests;
+pub use slot::roots;
