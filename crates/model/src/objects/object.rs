@@ -1,4 +1,4 @@
-//! What the engine says of an object, and what it is reached through.
+//! Objects, and the critical sections that guard them.
 
 use crate::counters::Section;
 use crate::path::Path;
@@ -6,30 +6,35 @@ use crate::section::Sections;
 use heddle_platform::atomic::AtomicUsize;
 use std::fmt::Debug;
 
-/// State that a section guards.
+/// State that a critical section guards.
 pub trait Object: Send + 'static {
-    /// What it is called, and where it is counted.
+    /// Its name, and the row in which its entries are counted.
     const SECTION: Section;
-    /// Its place in the order in which sections are entered.
+    /// Its position in the order in which critical sections are entered.
     const LEVEL: u32;
 }
 
-/// A section, with what it guards.
+/// A critical section, with the object that it guards.
 pub trait SectionOf<T> {
     /// Runs `operation` inside.
     fn with<R>(&self, path: Path, operation: impl FnOnce(&mut T) -> R) -> R;
 
     /// As [`with`](Self::with) on the main path, for an operation that creates, completes and frees nothing.
     fn look<R>(&self, operation: impl FnOnce(&mut T) -> R) -> R {
-        self.with(Path::Main, operation)
+        let result = self.with(Path::Main, operation);
+        self.count_look();
+        result
     }
 
-    /// Runs `operation` inside if nobody else is; never waits.
+    /// Counts the calling thread's last entry as one that only looked, if entries are counted.
+    fn count_look(&self) {}
+
+    /// Runs `operation` inside unless another thread is inside; never waits.
     fn try_with<R>(&self, path: Path, operation: impl FnOnce(&mut T) -> R) -> Option<R>;
 
-    /// As [`with`](Self::with); or, where the section is one that nobody waits for and somebody is inside,
-    /// leaves to that thread what `later` makes, which runs inside soon. Only one of the two is called, with
-    /// `given`; `later` also says what is to be returned.
+    /// As [`with`](Self::with). But if operations can be left to the thread inside, and there is one, leaves
+    /// the operation that `later` makes to that thread, which runs it soon. Calls `operation` or `later`, with
+    /// `given`; `later` also gives the result for the caller.
     #[inline(always)]
     fn with_or_leave<C, R, L: FnOnce(&mut T) + Send + 'static>(
         &self,
@@ -62,8 +67,8 @@ pub trait Sectioning: Debug + 'static {
     /// Puts an object behind its section.
     fn guard<T: Object>(sections: &Sections, object: T) -> Self::Section<T>;
 
-    /// Makes all objects of a kind. `left` is called when some operations were left that nobody
-    /// runs, until somebody enters that section or [serves](Self::serve_left) them.
+    /// Makes all objects of a kind. Calls `left` when a thread leaves operations behind; they wait until a
+    /// thread enters that section or [serves](Self::serve_left) them.
     fn shards<T: Object>(
         sections: &Sections,
         make: impl FnMut() -> T,
@@ -73,12 +78,12 @@ pub trait Sectioning: Debug + 'static {
     /// The object of a key, always the same one.
     fn shard<T: Object>(shards: &Self::Shards<T>, key: u64) -> &Self::Shard<T>;
 
-    /// Runs the operations that were left; whether there were any.
+    /// Runs the operations that were left behind. Returns whether there were any.
     #[inline(always)]
     fn serve_left<T: Object>(_shards: &Self::Shards<T>) -> bool {
         false
     }
 
-    /// Changes a number that threads in several sections write, and any thread reads.
+    /// Adds to a number that threads in several sections write, and any thread reads.
     fn change(number: &AtomicUsize, by: isize);
 }
