@@ -4,22 +4,11 @@
 #![cfg(loom)]
 
 use heddle_platform::model::explore;
+use heddle_platform::with_fault;
 use heddle_transport::modelled::Size::{Bulk, Half, Whole};
 use heddle_transport::modelled::{Ring, Size, take};
 use loom::sync::Arc;
 use loom::thread;
-
-/// A model that fails only with a fault of `tests/faults` in the source.
-macro_rules! with_fault {
-    ($(#[$doc:meta])* $name:ident, $body:expr) => {
-        $(#[$doc])*
-        #[test]
-        #[ignore = "for ci/faults.py, with a fault in the source"]
-        fn $name() {
-            explore(Some(3), $body);
-        }
-    };
-}
 
 /// One thread sends messages of these sizes until it finds no room. Another looks `looks` times meanwhile, and
 /// takes the rest after that.
