@@ -56,7 +56,7 @@ macro_rules! with_fault {
 /// crate and all.
 ///
 /// loom ends a process whose blocked threads it has to unwind, so the faulty model runs in a process of its
-/// own: the calling test once more.
+/// own, which runs only the calling test.
 ///
 /// # Panics
 /// If the model does not fail, or fails in another way.
@@ -69,7 +69,7 @@ pub fn in_a_process_that_fails(test: &str, symptom: &str, body: impl Fn() + Sync
     let output = Command::new(env::current_exe().expect("this test's own path"))
         .args(["--exact", name, "--nocapture", "--test-threads", "1"])
         .env(FAULTY, "1")
-        // However far the others are explored, this one is until the fault is found.
+        // This model is explored until it fails, whatever bounds the others have.
         .env_remove("LOOM_MAX_PREEMPTIONS")
         .env_remove("LOOM_MAX_DURATION")
         .output()

@@ -89,8 +89,8 @@ impl Drop for ReturnAtExit {
         if let Some(slots) = self.0.get() {
             mine::set(null_mut());
             for slot in &slots.slots {
-                // A thread that was ended inside a call leaves its object protected: nobody knows how far the
-                // call had come.
+                // A thread that was ended inside a call leaves its object protected, since it is not known
+                // how far the call had come.
                 if slot.users.get() == 0 {
                     slot.clear();
                 }
@@ -239,7 +239,7 @@ fn free_slot(preferred: KeptSlot) -> Option<(&'static HazardSlot, usize)> {
     first.or_else(|| slots.slots[KEPT..].iter().find(unused).map(|slot| (slot, CLEARED)))
 }
 
-/// ThreadSlots that no thread has.
+/// Hazard slots that no other thread has.
 fn take_slots() -> &'static ThreadSlots {
     let is_free = |slots: &&ThreadSlots| !slots.taken.load(Ordering::Relaxed);
     // Acquire: pairs with the Release of the thread that ended.

@@ -65,7 +65,7 @@ impl State {
         self.0.store(ACTIVE, Ordering::Relaxed);
     }
 
-    /// Whether an operation is under way: ACTIVE, or a watcher in its place.
+    /// Whether an operation is under way: the word is ACTIVE, or the address of a watcher.
     pub fn is_active(&self) -> bool {
         !matches!(self.0.load(Ordering::Acquire), FREE | COMPLETE | INACTIVE | CLAIMED)
     }

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_layout_is_crowded_once_threads_take_turns() {
+    fn messages_are_sharded_once_threads_take_turns() {
         let sharding = Sharding::pinned();
         assert!(sharding.route(0, || 1).is_none());
         crate::resharding::allow_moves();

@@ -169,7 +169,7 @@ impl<T: Send + Sync> Collected for Table<T> {
 
     fn destroy_claimed(&self, index: u32) {
         let (word, bit) = self.eligible_word(index);
-        // The object may have been found by the bit of its slot's previous object. Its own bit is then still
+        // The object may have been found by the bit of its slot's previous object. Its bit is then still
         // to come, and serves the slot's next object.
         if word.fetch_and(!bit, Ordering::Acquire) & bit != 0 {
             self.eligible.fetch_sub(1, Ordering::Relaxed);

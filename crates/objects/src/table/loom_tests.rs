@@ -11,7 +11,7 @@ use heddle_platform::with_fault;
 use loom::sync::Arc;
 use loom::thread;
 
-/// A free list, and what lies in its slots.
+/// A free list, and the values of its slots.
 struct Slots {
     free: FreeList,
     links: [AtomicU32; 3],
@@ -19,7 +19,7 @@ struct Slots {
 }
 
 impl Slots {
-    /// As many free slots, the one with index 0 in front.
+    /// A list of `free` free slots, the one with index 0 in front.
     fn new(free: u32) -> Arc<Slots> {
         let slots = Arc::new(Slots {
             free: FreeList::new(),
@@ -146,7 +146,7 @@ fn free_twice() {
     assert_eq!(TABLE.existing(), 0);
 }
 
-/// Two threads make the table's first objects; one looks up what the other has made.
+/// Two threads make the table's first objects; one looks up the object that the other has made.
 fn first_objects() {
     let other = thread::spawn(|| HANDLE.store(TABLE.insert(Sentinel::new()), Ordering::Relaxed));
     let handle = TABLE.insert(Sentinel::new());

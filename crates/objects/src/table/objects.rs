@@ -26,7 +26,7 @@ impl<T: Send + Sync> Table<T> {
         encode(self.kind, Parts { index, generation })
     }
 
-    /// The object of a handle, with a reference of its own; `None` if the handle is not valid.
+    /// A new reference to the object of a handle; `None` if the handle is not valid.
     #[inline]
     pub fn get(&'static self, handle: usize) -> Option<Ref<T>> {
         let parts = decode(self.kind, handle)?;

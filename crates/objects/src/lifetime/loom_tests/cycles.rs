@@ -88,8 +88,8 @@ fn a_slot_is_used_anew() {
     nothing_is_left();
 }
 
-/// A slot is used anew, while a cycle is about to look whether the object in it is eligible: it may find the
-/// new object before the one who has freed that says so.
+/// A slot is used anew while a cycle is about to check whether its object is eligible: the cycle may find the new
+/// object before the thread that freed it has marked it.
 fn a_slot_is_used_anew_in_a_cycle() {
     free(new_object());
     let collecting = thread::spawn(cycle);
@@ -107,7 +107,7 @@ fn one_of_two_cycles_destroys_an_object() {
 }
 
 #[test]
-fn two_cycles_leave_what_is_in_use() {
+fn two_cycles_leave_an_object_in_use() {
     explore(Some(2), two_cycles_and_a_call(call));
 }
 
