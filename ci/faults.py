@@ -14,7 +14,8 @@ that has to find it, and a unified diff with little context.
     --- a/crates/sync/src/locks/mutex.rs
     ...
 
-`loom: FILE TEST: SYMPTOM` is a model, `thread: ...` a test under ThreadSanitizer. The test is marked with `with_fault!`, so that
+`loom: FILE TEST: SYMPTOM` is a model, `thread: ...` a test under ThreadSanitizer. FILE is one of the crate's tests, or
+`lib` for the tests beside its code (`src/**/loom_tests`). The test is marked with `with_fault!`, so that
 an ordinary run leaves it out. With the fault it has to fail, and to say SYMPTOM; a build that fails finds nothing.
 
 Every run first checks all patches: the lines that a hunk shows have to stand in the file exactly once, every patch
@@ -83,6 +84,13 @@ def hunks(diff):
                 new.append(line[1:])
 
 
+def test_sources(crate):
+    """The sources of the crate's tests, each with the name that a patch gives it."""
+    yield from ((source.stem, source) for source in crate.glob("tests/*.rs"))
+    beside = [*crate.glob("src/**/loom_tests.rs"), *crate.glob("src/**/loom_tests/*.rs")]
+    yield from (("lib", source) for source in beside)
+
+
 def check(faults):
     """What is wrong with the patches themselves."""
     problems, named = [], set()
@@ -95,14 +103,14 @@ def check(faults):
             named.add((fault.crate, file, test.split("::")[-1]))
     marked = set()
     for crate in {fault.crate for fault in faults}:
-        for source in crate.glob("tests/*.rs"):
+        for file, source in test_sources(crate):
             for block in re.split(r"^\s*(?=\w+!)", source.read_text(), flags=re.MULTILINE):
                 if block.startswith("with_fault!("):
                     text = re.sub(r"///[^\n]*", "", block)
-                    marked.add((crate, source.stem, re.match(r"with_fault!\(\s*(\w+)", text)[1]))
+                    marked.add((crate, file, re.match(r"with_fault!\(\s*(\w+)", text)[1]))
                 elif block.startswith("with_fault! {"):
                     for name in re.findall(r"^ {8}(\w+):(?!:)", block, re.MULTILINE):
-                        marked.add((crate, source.stem, name))
+                        marked.add((crate, file, name))
     problems.extend(f"no patch names {file}, {test}" for _, file, test in sorted(marked - named))
     problems.extend(f"a patch names {file}, {test}, which is not there" for _, file, test in sorted(named - marked))
     return problems
@@ -130,7 +138,8 @@ def copy_sources():
 def build(kind, crate, file):
     """The test program `file`, or what the compiler said."""
     package = re.search(r'^name\s*=\s*"([^"]+)"', (crate / "Cargo.toml").read_text(), re.MULTILINE)[1]
-    command = ["cargo", "test", "--no-run", "--message-format=json-render-diagnostics", "-p", package, "--test", file]
+    target = ["--lib"] if file == "lib" else ["--test", file]
+    command = ["cargo", "test", "--no-run", "--message-format=json-render-diagnostics", "-p", package, *target]
     environment = dict(os.environ)
     if kind == "loom":
         command += ["--release", *QUICK]
@@ -146,7 +155,7 @@ def build(kind, crate, file):
         return None, run.stderr
     for line in run.stdout.splitlines():
         message = json.loads(line)
-        if message.get("executable") and message["target"]["name"] == file:
+        if message.get("executable") and (file == "lib" or message["target"]["name"] == file):
             return message["executable"], ""
     return None, "cargo has built no such test"
 

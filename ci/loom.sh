@@ -4,7 +4,7 @@
 # The locks: crates/sync/tests/loom_*.rs. The rings: crates/transport/tests/loom_ring.rs. The hand-overs of objects and requests:
 # loom_tests beside the code, in crates/objects/src.
 # long: up to five preemptions wherever there is a bound, at most five minutes a model; says which were not finished.
-# After the models: faults planted in the locks' sources, each of which a model has to find (ci/faults.py): in the short
+# After the models: faults planted in a copy of the sources, each of which a model has to find (ci/faults.py): in the short
 # form a random few, with the seed that brings them again, in the long form all, and their models without them.
 set -eu
 cd "$(dirname "$0")/.."

@@ -1,11 +1,11 @@
-//! What can go wrong between being started and knowing one's rank.
+//! Errors from the start of a process until it knows its rank.
 
 use std::io;
 
 /// Why a process could not join its job, or a launcher could not make one.
 #[derive(Debug, thiserror::Error)]
 pub enum BootstrapError {
-    /// A variable of the launcher's contract holds something it cannot hold.
+    /// A variable of the launcher's contract has an impossible value.
     #[error(
         "the environment variable {name} is {value:?}; allowed is {allowed}. It is set by mpiexec: start the \
          program with mpiexec, or unset HEDDLE_RANK to run it as a world of one"
@@ -13,9 +13,9 @@ pub enum BootstrapError {
     Variable {
         /// The variable.
         name: &'static str,
-        /// What it holds.
+        /// Its value.
         value: String,
-        /// What it may hold.
+        /// The values that it may have.
         allowed: String,
     },
     /// A variable is absent although the others say that there is a job.
@@ -33,7 +33,7 @@ pub enum BootstrapError {
          mpiexec still running, on this machine and as the same user?"
     )]
     Unreachable {
-        /// The rank that looked.
+        /// The rank that tried.
         rank: u32,
         /// Why the inherited descriptor was of no use.
         by_fd: String,
@@ -48,7 +48,7 @@ pub enum BootstrapError {
     Taken {
         /// The rank.
         rank: u32,
-        /// Who has it.
+        /// The process that has it.
         pid: u32,
     },
     /// A job of this size cannot be made.
@@ -62,7 +62,7 @@ pub enum BootstrapError {
     /// The system refused.
     #[error("{what}: {source}")]
     System {
-        /// What was tried.
+        /// The operation that failed.
         what: &'static str,
         /// The system's answer.
         source: io::Error,

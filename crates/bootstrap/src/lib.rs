@@ -1,11 +1,11 @@
-//! How a process learns who it is in its job, and reaches what the job shares.
+//! How a process learns its rank in the job, and reaches the memory that the job shares.
 //!
-//! A *mechanism* is one way of being started; each has a file of its own, and [`World::from_env`] only selects.
+//! A *mechanism* is a method of starting a job; each has a file, and [`World::from_env`] only selects one.
 //!
 //! | mechanism | started by | recognised by |
 //! |---|---|---|
 //! | [`builtin`] | Heddle's `mpiexec`, one machine | `HEDDLE_RANK` |
-//! | none | nobody: the program was run directly | no variable of a mechanism: a world of one |
+//! | none | a shell: the program was run directly | no variable of a mechanism: a world of one |
 //!
 //! The built-in mechanism shares one anonymous memory file among all ranks. It begins with the control block
 //! ([`builtin::control`]); everything behind [`Job::transport_offset`] belongs to the transport, which grows the

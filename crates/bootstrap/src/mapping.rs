@@ -11,7 +11,7 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::NonNull;
 
-/// Gets memory for the pages in which `len` mapped bytes from `start` on lie, and keeps what they hold. On a
+/// Gets memory for the pages in which `len` mapped bytes from `start` on lie, and keeps their contents. On a
 /// kernel that cannot do this (before Linux 5.14) it does nothing, and memory is found, or not, when a page
 /// is touched.
 ///
@@ -87,7 +87,7 @@ impl Mapping {
     /// a shorter one raises `SIGBUS`.
     ///
     /// # Errors
-    /// What `mmap` reports; `InvalidInput` when `len` is 0 or `offset` is not a multiple of the page size.
+    /// The error of `mmap`; `InvalidInput` when `len` is 0 or `offset` is not a multiple of the page size.
     pub fn shared(fd: BorrowedFd<'_>, offset: u64, len: usize) -> io::Result<Self> {
         let offset =
             libc::off_t::try_from(offset).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
@@ -130,7 +130,7 @@ impl Mapping {
     /// The value of type `T` that lies `offset` bytes into the mapping.
     ///
     /// # Safety
-    /// Any bytes must be a valid `T`, and every part of `T` that somebody may write must be an atomic.
+    /// Any bytes must be a valid `T`, and every part of `T` that any process may write must be an atomic.
     ///
     /// # Panics
     /// When the value does not lie within the mapping or is not aligned.

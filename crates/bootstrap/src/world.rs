@@ -1,10 +1,10 @@
-//! Who this process is.
+//! The rank of this process, and the size of its job.
 
 use crate::builtin::env::Contract;
 use crate::{BootstrapError, Job, JobControl};
 use std::os::fd::AsRawFd;
 
-/// The place of this process among those it was started with.
+/// The rank of this process among those it was started with.
 #[derive(Debug)]
 pub struct World {
     rank: u32,
@@ -14,7 +14,7 @@ pub struct World {
 }
 
 impl World {
-    /// Asks the environment who this process is. Without the variables of any mechanism it is a world of one.
+    /// Reads the rank of this process from the environment. Without the variables of any mechanism it is a world of one.
     ///
     /// # Errors
     /// When a mechanism's variables are there but wrong, or its job cannot be reached.

@@ -1,8 +1,8 @@
-//! Ending what ranks have left running.
+//! Ending the processes that ranks have left running.
 //!
 //! When all ranks have ended, processes they started may still run: a `tee` at the end of a pipe that has not
-//! finished, or a server somebody forgot. After a job that went well they get a moment to finish, then they are asked
-//! to, then killed; after a failure they are killed as soon as the ranks' own time is over.
+//! finished, or a forgotten server. After a job that went well they get a moment to finish, then they are asked to end,
+//! then killed; after a failure they are killed as soon as the ranks' time is over.
 
 use std::time::{Duration, Instant};
 
@@ -15,10 +15,10 @@ use crate::processes::{self, Process};
 const PATIENCE: Duration = Duration::from_millis(500);
 /// How long the launcher tries to kill them.
 const LAST: Duration = Duration::from_secs(2);
-/// How often it looks.
+/// How often the launcher looks for them.
 pub(crate) const LOOK: Duration = Duration::from_millis(20);
 
-/// The ending of what is left.
+/// Ends the processes that are left, step by step.
 #[derive(Debug)]
 pub(crate) struct Leftovers {
     step: Step,
@@ -32,16 +32,16 @@ enum Step {
     Killing,
 }
 
-/// What one look has shown.
+/// The result of one look.
 #[derive(Debug)]
 pub(crate) enum Look {
-    /// Nobody is left.
+    /// No process is left.
     Gone,
-    /// Somebody is; look again after [`LOOK`].
+    /// Some are left; look again after [`LOOK`].
     Left,
-    /// Somebody is, and has just been asked to end.
+    /// These are left, and have just been asked to end.
     Asked(Vec<Process>),
-    /// Somebody is, and cannot be killed.
+    /// These are left, and cannot be killed.
     Immortal(Vec<Process>),
 }
 
@@ -63,7 +63,7 @@ impl Leftovers {
         }
     }
 
-    /// Looks who is left of the job `id` with the process groups `groups`, and takes the step that is due.
+    /// Looks which processes are left of the job `id` with the process groups `groups`, and takes the step that is due.
     pub(crate) fn look(&mut self, id: &str, groups: &[Pid]) -> Look {
         let left = processes::of_job(id, groups);
         if left.is_empty() {

@@ -13,7 +13,6 @@
 //! | [`resharding`] | when the messages of a process to itself move between VNIs, in their order |
 //! | [`probers`] | threads that sleep until a message comes |
 
-mod fault;
 pub mod lifetime;
 pub mod probers;
 pub mod request;

@@ -1,10 +1,8 @@
-//! For the model tests: an object that notices a use after its end, and tests that demand that a fault is
-//! found.
+//! For the model tests: an object that notices a use after its end, and steps whose order the models explore.
 
-use crate::fault::{self, Fault};
 use heddle_platform::atomic::{AtomicUsize, Ordering};
 use heddle_platform::cell::UnsafeCell;
-use heddle_platform::{model, statics};
+use heddle_platform::statics;
 
 /// An object that must be alive when it is checked. loom reports a use that is not ordered before its end;
 /// the sentinel itself reports one that comes later.
@@ -50,19 +48,3 @@ pub(crate) fn step() {
 
 /// The message for a use after the end, or a second end.
 const DEAD: &str = "the sentinel is dead";
-
-/// A test that plants a fault and demands that the model fails, in the way `symptom` says.
-macro_rules! must_fail {
-    ($name:ident, $fault:expr, $symptom:expr, $body:expr) => {
-        #[test]
-        fn $name() {
-            let path = concat!(module_path!(), "::", stringify!($name));
-            crate::sentinel::must_fail_at(path, $fault, $symptom, $body);
-        }
-    };
-}
-pub(crate) use must_fail;
-
-pub(crate) fn must_fail_at(test: &str, fault: Fault, symptom: &str, body: impl Fn() + Sync + Send + 'static) {
-    model::in_a_process_that_fails(test, || fault::plant(fault), symptom, body);
-}

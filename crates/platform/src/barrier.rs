@@ -22,7 +22,7 @@
 //!
 //! **Between processes** the kernel interrupts those that registered, so every process that shares memory
 //! calls [`register`] before it touches it. If one of them finds [`is_asymmetric`] false (a container may
-//! filter the system call), its `heavy` reaches nobody: then all of them call [`force_fences`].
+//! filter the system call), its `heavy` reaches no other process: then all of them call [`force_fences`].
 
 use crate::Scope;
 use crate::atomic::{Ordering, fence};
@@ -54,7 +54,7 @@ pub fn register() {
     hardware::register();
 }
 
-/// Whether [`light`] is (nearly) free here. Registers if nobody has.
+/// Whether [`light`] is (nearly) free here. Registers if no thread has.
 #[must_use]
 pub fn is_asymmetric() -> bool {
     #[cfg(not(loom))]
@@ -76,11 +76,11 @@ mod hardware {
     use crate::atomic::AtomicU8;
     use std::io;
 
-    /// Nobody asked the kernel yet.
+    /// No thread has asked the kernel yet.
     const UNKNOWN: u8 = 0;
     /// The kernel has no expedited membarrier.
     const FENCES: u8 = 1;
-    /// Registered; the cheap way.
+    /// Registered: `light` is a compiler fence.
     const ASYMMETRIC: u8 = 2;
     /// Registered, but some other process is not.
     const FORCED: u8 = 3;
@@ -110,8 +110,7 @@ mod hardware {
         // The registration belongs to the address space. A child made by fork inherits it; should a kernel
         // not do that, asking again mends it.
         if membarrier(command).is_err() && (!ask_kernel() || membarrier(command).is_err()) {
-            // Going on would break mutual exclusion without a trace, and there is nobody to hand the error
-            // to.
+            // Going on would break mutual exclusion without a trace, and no caller could handle the error.
             eprintln!(
                 "heddle: membarrier was available when this process started and now fails: {}. \
                  Stopping, since memory order can no longer be guaranteed.",

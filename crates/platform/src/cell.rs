@@ -15,7 +15,7 @@ pub type Cell<T> = std::cell::Cell<T>;
 
 #[cfg(not(loom))]
 mod hardware {
-    /// A memory place that shared references may change; who may do so when is the caller's protocol.
+    /// Memory that shared references may change; the caller's protocol says which thread may do so, and when.
     #[derive(Debug, Default)]
     #[repr(transparent)]
     pub struct UnsafeCell<T: ?Sized>(std::cell::UnsafeCell<T>);
@@ -70,7 +70,7 @@ mod hardware {
         ///
         /// # Safety
         ///
-        /// The cell must be alive, and nobody else may access it while the reference lives.
+        /// The cell must be alive, and no other thread may access it while the reference lives.
         #[inline(always)]
         #[allow(clippy::mut_from_ref)]
         #[allow(clippy::should_implement_trait)]

@@ -56,7 +56,7 @@ pub fn ticks_to_ns(ticks: u64) -> u64 {
 mod hardware {
     use crate::atomic::{AtomicU64, Ordering};
 
-    /// Ticks in a nanosecond, times 2^20; 0 until somebody measured it.
+    /// Ticks in a nanosecond, times 2^20; 0 until a thread has measured it.
     static TICKS_PER_NS_Q20: AtomicU64 = AtomicU64::new(0);
     const CALIBRATION_NS: u64 = 50_000;
 

@@ -2,21 +2,21 @@
 //!
 //! A child has one thread, the one that forked, and memory as it was: a lock that another thread held at that
 //! moment is held for ever. A child that only ends, by `exit`, still runs the destructors of its thread. Such
-//! a destructor must not wait for a lock, so it asks here and does nothing in a child; what it would have
-//! returned there is of use to nobody.
+//! a destructor must not wait for a lock, so it asks here and does nothing in a child, where no thread would use
+//! what it returns.
 
 use crate::atomic::{AtomicBool, Ordering};
 use std::sync::Once;
 
 static CHILD: AtomicBool = AtomicBool::new(false);
 
-/// From now on children know that they are some. Whatever registers a destructor that takes locks calls this
-/// before.
+/// From now on [`is_child`] is true in forked children. To be called before a destructor that takes locks is
+/// registered.
 pub fn watch() {
     static WATCHED: Once = Once::new();
     WATCHED.call_once(|| {
-        // SAFETY: the handler does what a handler may, and stays as long as this library. Without memory for
-        // it the call fails, and then children are as they would be without it.
+        // SAFETY: the handler only stores to an atomic, and lives as long as this library. Without memory
+        // the call fails; children then behave as without it.
         let _ = unsafe { libc::pthread_atfork(None, None, Some(note_child)) };
     });
 }

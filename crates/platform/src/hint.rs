@@ -1,4 +1,4 @@
-//! What a thread tells the processor.
+//! Hints of a thread to the processor.
 
 /// One turn of a spin loop: lets the sibling hardware thread run; under `loom`, another thread.
 #[inline(always)]

@@ -13,7 +13,7 @@
 //! | [`fork`] | `pthread_atfork` | none |
 //! | [`background`] | threads of the library's own | none |
 //! | [`clock`] | the cycle counter, `CLOCK_MONOTONIC` | stands still |
-//! | [`modelled`] | constants, statics and thread-locals of atomics | what stands for them |
+//! | [`modelled`] | constants, statics and thread-locals of atomics | their substitutes |
 //! | `model` | none | runs a model, and one with a fault that has to be found |
 //!
 //! [`platform`] says the same as a trait, for code that other worlds, such as a simulated machine, run too.
@@ -46,8 +46,8 @@ pub use native::Loom;
 pub use native::Native;
 pub use platform::Platform;
 
-/// Who takes part in a wait or a barrier: the threads of this process, or all processes that share the
-/// memory.
+/// The threads that take part in a wait or a barrier: those of this process, or those of all processes that
+/// share the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// Threads of this process only; cheaper.

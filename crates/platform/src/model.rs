@@ -1,4 +1,4 @@
-//! Running a model to its end, and demanding that a model with a fault fails. Only under `loom`.
+//! Running a model to its end, and demanding that a model which breaks a contract fails. Only under `loom`.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -38,22 +38,30 @@ pub fn explore(preemptions: Option<usize>, body: impl Fn() + Sync + Send + 'stat
 
 const FAULTY: &str = "HEDDLE_TEST_FAULTY_MODEL";
 
-/// Runs a model after `plant`, and demands that it fails in the way `symptom` says. `test` is the path of the
-/// calling test, crate and all.
+/// A model that fails only with a fault of the crate's `tests/faults` in the source: `ci/faults.py` plants the fault and
+/// runs it.
+#[macro_export]
+macro_rules! with_fault {
+    ($(#[$doc:meta])* $name:ident, $body:expr) => {
+        $(#[$doc])*
+        #[test]
+        #[ignore = "for ci/faults.py, with a fault in the source"]
+        fn $name() {
+            $crate::model::explore(Some(3), $body);
+        }
+    };
+}
+
+/// Runs a model, and demands that it fails in the way `symptom` says. `test` is the path of the calling test,
+/// crate and all.
 ///
 /// loom ends a process whose blocked threads it has to unwind, so the faulty model runs in a process of its
-/// own: the calling test once more.
+/// own, which runs only the calling test.
 ///
 /// # Panics
-/// If the model does not fail, or otherwise.
-pub fn in_a_process_that_fails(
-    test: &str,
-    plant: impl FnOnce(),
-    symptom: &str,
-    body: impl Fn() + Sync + Send + 'static,
-) {
+/// If the model does not fail, or fails in another way.
+pub fn in_a_process_that_fails(test: &str, symptom: &str, body: impl Fn() + Sync + Send + 'static) {
     if env::var_os(FAULTY).is_some() {
-        plant();
         explore(Some(3), body);
         return;
     }
@@ -61,7 +69,7 @@ pub fn in_a_process_that_fails(
     let output = Command::new(env::current_exe().expect("this test's own path"))
         .args(["--exact", name, "--nocapture", "--test-threads", "1"])
         .env(FAULTY, "1")
-        // However far the others are explored, this one is until the fault is found.
+        // This model is explored until it fails, whatever bounds the others have.
         .env_remove("LOOM_MAX_PREEMPTIONS")
         .env_remove("LOOM_MAX_DURATION")
         .output()

@@ -1,8 +1,8 @@
-//! What a model of `loom` cannot have as the language has it.
+//! Constants, statics and thread-locals in a form that `loom` can model.
 //!
-//! Its atomics and cells are made anew in each execution that it explores, so no constant can be made of
-//! them, and statics and thread-locals begin anew, too. Code that is to be model-checked writes these four by
-//! the macros below. In every other build they are what they look like.
+//! loom creates its atomics and cells in each execution that it explores, so they cannot be parts of constants,
+//! and statics and thread-locals must begin anew in each execution. Code under the model checker writes these
+//! four with the macros below. In every other build the macros expand to the plain forms.
 //!
 //! | here | on the machine | under `loom` |
 //! |---|---|---|
@@ -33,7 +33,7 @@ macro_rules! const_fn {
     };
 }
 
-/// An array of so many values of a constant expression.
+/// An array of `$count` values of a constant expression.
 #[cfg(not(loom))]
 #[macro_export]
 macro_rules! array_of {
@@ -42,7 +42,7 @@ macro_rules! array_of {
     };
 }
 
-/// An array of so many values of an expression.
+/// An array of `$count` values of an expression.
 #[cfg(loom)]
 #[macro_export]
 macro_rules! array_of {
@@ -87,16 +87,17 @@ macro_rules! thread_locals {
     };
 }
 
-/// Says of a box that it stays for ever. Under `loom` it is freed once its execution is over: there are
-/// millions of them.
+/// Declares that a box is never freed. Under `loom` it is freed when its execution is over, since there are
+/// millions of executions.
 ///
 /// # Safety
-/// It comes from `Box::into_raw`, and nobody frees it.
+/// It comes from `Box::into_raw`, and no code frees it.
 #[inline(always)]
 pub unsafe fn never_freed<T: ?Sized + 'static>(boxed: *mut T) {
     #[cfg(loom)]
     {
-        // SAFETY: the caller's promise. It is not touched here, and dropped when nobody knows of it any more.
+        // SAFETY: it comes from `Box::into_raw`, by the caller's promise. It is dropped after the execution, when no
+        // thread of the model knows of it.
         crate::model::keep(unsafe { Box::from_raw(boxed) });
     }
     #[cfg(not(loom))]

@@ -33,7 +33,7 @@ pub unsafe trait Platform: Copy + Default + fmt::Debug + Send + Sync + 'static {
     type AtomicUsize: AtomicInteger<usize>;
     /// A pointer.
     type AtomicPtr<T: 'static>: AtomicPointer<T>;
-    /// A memory place that shared references may change.
+    /// Memory that shared references may change.
     type Cell<T>: MemoryCell<T>;
 
     /// Whether memory may serve for a new object after another died in it, without the platform being told. A
@@ -54,7 +54,8 @@ pub unsafe trait Platform: Copy + Default + fmt::Debug + Send + Sync + 'static {
     fn spin_hint();
     /// Lets another thread have this hardware thread.
     fn yield_now();
-    /// Whether a yield would give away much more time than it takes: then only who cannot go on should.
+    /// Whether a yield would give away much more time than it takes. Then only a thread that cannot go on should
+    /// yield.
     #[inline]
     fn is_yield_dear() -> bool {
         false
@@ -115,7 +116,7 @@ pub trait AtomicPointer<T>: fmt::Debug + Send + Sync {
     ) -> Result<*mut T, *mut T>;
 }
 
-/// A memory place that shared references may change; who may do so when is the protocol of whoever owns it.
+/// Memory that shared references may change; the owner's protocol says which thread may do so, and when.
 pub trait MemoryCell<T> {
     /// An access for writing, in progress while it lives.
     type Access: CellAccess<T>;
@@ -138,7 +139,7 @@ pub trait CellAccess<T> {
     ///
     /// # Safety
     ///
-    /// The cell must be alive, and nobody else may access it while the reference lives.
+    /// The cell must be alive, and no other thread may access it while the reference lives.
     #[allow(clippy::mut_from_ref)]
     unsafe fn deref(&self) -> &mut T;
 }

@@ -6,8 +6,8 @@ use crate::clock;
 /// The low bits of every [`current_id`] are zero: identities are multiples of this.
 pub const ID_STEP: u64 = 16;
 
-/// A yield from which a thread comes back so late let somebody run for a whole time slice: a thread that
-/// computes. Those that wait for something yield themselves, within microseconds.
+/// If a yield takes longer than this, another thread ran for a whole time slice: it computes. A thread that
+/// waits yields again within microseconds.
 #[cfg(not(loom))]
 const DEAR_NS: u64 = 500_000;
 
@@ -107,7 +107,7 @@ mod cpu {
         }
         // SAFETY: takes nothing and writes nothing of ours.
         let number = unsafe { libc::sched_getcpu() };
-        // A kernel that does not tell (-1) leaves one place for all: slower, never wrong.
+        // If the kernel does not tell (-1), all threads have the number 0: slower, never wrong.
         usize::try_from(number).unwrap_or(0)
     }
 

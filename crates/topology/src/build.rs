@@ -3,8 +3,8 @@
 use crate::tree::{Entry, Kind, Topology};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a hardware thread belongs to, each by a number that is unique among its kind; `None` for nothing
-/// known.
+/// The groups of each kind that a hardware thread belongs to, by numbers that are unique within the kind; `None`
+/// where the group is not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Groups {
     pub(crate) package: Option<usize>,
@@ -38,7 +38,7 @@ impl Groups {
 }
 
 impl Topology {
-    /// A machine of so many hardware threads (at least one), numbered from 0, all equally near.
+    /// A machine of `hardware_threads` hardware threads (at least one), numbered from 0, all equally near.
     #[must_use]
     pub fn flat(hardware_threads: usize) -> Self {
         tree((0..hardware_threads.max(1)).map(|number| (number, Groups::default())))
@@ -47,7 +47,7 @@ impl Topology {
 
 /// The tree of these hardware threads, of which there is at least one.
 ///
-/// The kinds are ordered by how many groups each has: what lies around the rest has the fewest. Should two
+/// The kinds are ordered by how many groups each has: the outermost kind has the fewest. If two
 /// kinds cross (a cache shared by parts of two NUMA nodes), the inner one is split.
 pub(crate) fn tree(threads: impl IntoIterator<Item = (usize, Groups)>) -> Topology {
     let threads: Vec<(usize, Groups)> = threads.into_iter().collect();
@@ -83,7 +83,7 @@ fn entry(kind: Kind, parent: Option<usize>) -> Entry {
     Entry { kind, parent, children: Vec::new(), hardware_thread: None }
 }
 
-/// A node with a single child takes over the child's children, or its place if the child is a hardware
+/// A node with a single child gets the child's children, or is replaced by the child if that is a hardware
 /// thread; the root stays the root.
 fn collapse(nodes: &[Entry]) -> Topology {
     let mut topology = Topology { nodes: Vec::new(), leaves: BTreeMap::new() };

@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Why there is no topology.
 
 /// Why there is no topology.
 #[derive(Debug, thiserror::Error)]

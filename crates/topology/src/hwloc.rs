@@ -1,4 +1,4 @@
-//! What `hwloc` 2 says, through the few functions and fields that are needed.
+//! The machine as `hwloc` 2 describes it, through the few functions and fields that are needed.
 //!
 //! The library is opened at run time. Its objects' layout is part of the ABI that the number in its name (15)
 //! stands for, and is the same in all versions 2.x; the tests read synthetic topologies through it.
@@ -75,7 +75,7 @@ fn of_machine() -> Result<Topology, Error> {
     read(None)
 }
 
-/// Reads this machine, or the one that `synthetic` describes in `hwloc`'s own words.
+/// Reads this machine, or the one that `synthetic` describes in `hwloc`'s syntax.
 fn read(synthetic: Option<&CStr>) -> Result<Topology, Error> {
     let hwloc = Hwloc::open()?;
     let loaded = Loaded::new(&hwloc, synthetic)?;
@@ -108,7 +108,7 @@ struct Hwloc(Library);
 
 impl Hwloc {
     fn open() -> Result<Self, Error> {
-        // SAFETY: loading hwloc has no effects but its own initialisation, which may happen at any time.
+        // SAFETY: loading hwloc only initialises hwloc, which may happen at any time.
         let library = unsafe { Library::new(LIBRARY) }.map_err(Error::NoHwloc)?;
         let hwloc = Self(library);
         // SAFETY: the type is the one of the function of that name.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What a node of the tree is. From far apart to near in the usual order; on some machines a NUMA node lies
+/// The kind of a node of the tree. From far apart to near in the usual order; on some machines a NUMA node lies
 /// around packages, or a cache around NUMA nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
@@ -70,9 +70,9 @@ impl Topology {
         self.leaves.keys().copied()
     }
 
-    /// For each hardware thread its number and its way down: the numbers of the nodes below the root that it
-    /// lies in, the outermost first, and none further in than `lowest`. For whoever keeps a tree of its own,
-    /// such as a lock: all ways have the same length; where nodes were left out the last one is repeated.
+    /// For each hardware thread its number and its path from the root: the numbers of the nodes below the root
+    /// that it lies in, the outermost first, and none further in than `lowest`. For a caller that builds another
+    /// tree from them, such as a lock: all paths have the same length; a shorter one repeats its last node.
     #[must_use]
     pub fn places(&self, lowest: Kind) -> Vec<(usize, Vec<usize>)> {
         let mut places: Vec<(usize, Vec<usize>)> = self
@@ -142,12 +142,12 @@ impl<'a> Node<'a> {
         self.entry().parent.map(|number| Self { topology: self.topology, number })
     }
 
-    /// All that it lies in, the nearest first, the machine last.
+    /// The nodes that it lies in, the nearest first, the machine last.
     pub fn ancestors(&self) -> impl Iterator<Item = Self> + use<'a> {
         std::iter::successors(self.parent(), Self::parent)
     }
 
-    /// What lies in it, none or at least two.
+    /// The nodes directly below it: none, or at least two.
     pub fn children(&self) -> impl Iterator<Item = Self> + use<'a> {
         let topology = self.topology;
         topology.nodes[self.number].children.iter().map(move |number| Self { topology, number: *number })

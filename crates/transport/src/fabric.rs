@@ -24,7 +24,7 @@ pub enum TransportError {
     Grow {
         /// Bytes wanted.
         bytes: usize,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The segment could not be mapped.
@@ -32,13 +32,13 @@ pub enum TransportError {
     Map {
         /// Bytes wanted.
         bytes: usize,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// There is no memory for this process's part of it.
     #[error("no memory for this process's part of the job's shared memory: {source}; {MEMORY_ADVICE}")]
     Reserve {
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -68,12 +68,12 @@ pub struct Fabric {
 
 impl Fabric {
     /// Attaches to the job's segment, agreeing with the other ranks on the number of VNIs: the first proposal wins. From
-    /// then on the others may send to this process.
+    /// then on the other ranks may send to this process.
     ///
     /// # Errors
     /// When the segment cannot be grown or mapped.
     pub fn attach(world: &World, vnis: usize) -> Result<Fabric, TransportError> {
-        Fabric::attach_with(world, vnis, Need::own())
+        Fabric::attach_with(world, vnis, Need::of_this_process())
     }
 
     fn attach_with(world: &World, vnis: usize, need: Need) -> Result<Fabric, TransportError> {
@@ -103,8 +103,8 @@ impl Fabric {
         let (shared, own_attendance) = (Some(shared), Arc::default());
         let fabric =
             Fabric { rank, size, vnis, shared, own_doorbell, own_presence, own_attendance, proofs, fail };
-        fabric.reserve_own().map_err(|source| TransportError::Reserve { source })?;
-        fabric.presence(rank).enter(need, Identity::own());
+        fabric.reserve_areas().map_err(|source| TransportError::Reserve { source })?;
+        fabric.presence(rank).enter(need, Identity::of_this_process());
         for peer in (0..size).filter(|&peer| peer != rank) {
             // SAFETY: the doorbell lies in the mapping, which lives as long as `fabric`.
             unsafe { &*fabric.doorbell(peer) }.ring(Scope::Machine);
@@ -112,20 +112,20 @@ impl Fabric {
         Ok(fabric)
     }
 
-    /// The same, which ends the process by `fail` if a message cannot be sent or read. Without this it
+    /// The same fabric, which calls `fail` to end the process if a message cannot be sent or read. Without this it
     /// panics.
     #[must_use]
     pub fn failing_by(self, fail: Fail) -> Fabric {
         Fabric { fail, ..self }
     }
 
-    /// Gets memory for what all processes look at, and for what others look at to communicate with this one.
-    /// A ring gets its memory from its sender.
-    fn reserve_own(&self) -> io::Result<()> {
+    /// Gets memory for the areas that all processes read, and for those by which peers reach this one. The sender of a
+    /// ring gets memory for the ring.
+    fn reserve_areas(&self) -> io::Result<()> {
         let Some(shared) = &self.shared else { return Ok(()) };
         let (base, geometry) = (shared.mapping.as_ptr(), &shared.geometry);
-        geometry.looked_at(self.rank).into_iter().try_for_each(|(offset, len)| {
-            // SAFETY: inside the mapping.
+        geometry.areas_of(self.rank).into_iter().try_for_each(|(offset, len)| {
+            // SAFETY: the area lies inside the mapping.
             reserve(unsafe { base.add(offset) }, len)
         })
     }
@@ -145,7 +145,7 @@ impl Fabric {
         self.vnis
     }
 
-    /// The doorbell that wakes this process's sleeping threads; a message from anywhere rings it.
+    /// The doorbell that wakes this process's sleeping threads; every message to this process rings it.
     pub fn own_doorbell(&self) -> &Doorbell {
         match &self.shared {
             None => &self.own_doorbell,
@@ -159,13 +159,12 @@ impl Fabric {
         let Some(shared) = &self.shared else { return &self.own_attendance[vni] };
         // SAFETY: the mapping is live.
         let attendance = unsafe { shared.geometry.attendance(shared.mapping.as_ptr(), rank, vni) };
-        // SAFETY: as above; an atomic.
+        // SAFETY: the mapping is live; this is an atomic.
         unsafe { &*attendance }
     }
 
-    /// The process whose memory is a peer's and may be copied from and to; `None` if messages from and to
-    /// this peer are to be streamed. Ask when a message of the peer has arrived, since before that it may not
-    /// be there.
+    /// The process id by which a peer's memory can be copied; `None` if messages from and to this peer must be streamed.
+    /// To be called once a message of the peer has arrived, since the peer has started then.
     pub fn copy_partner(&self, peer: usize) -> Option<u32> {
         self.proofs.pid(peer, self.presence(peer).identity())
     }
@@ -184,7 +183,7 @@ impl Fabric {
         let Some(shared) = &self.shared else { return &self.own_presence };
         // SAFETY: the mapping is live.
         let presence = unsafe { shared.geometry.presence(shared.mapping.as_ptr(), rank) };
-        // SAFETY: as above; made of atomics.
+        // SAFETY: the mapping is live; a presence consists of atomics.
         unsafe { &*presence }
     }
 
@@ -196,7 +195,7 @@ impl Fabric {
         }
     }
 
-    /// The producer towards a peer; `None` as long as the peer is not there. The caller makes at most one for each (peer,
+    /// The producer towards a peer; `None` until the peer has started. The caller makes at most one for each (peer,
     /// VNI).
     pub(crate) fn connect(&self, peer: usize, vni: usize) -> Option<Producer> {
         // SAFETY: one producer by the caller's promise.
@@ -205,11 +204,11 @@ impl Fabric {
 
     /// As [`connect`](Self::connect), for many threads.
     pub(crate) fn connect_many(&self, peer: usize, vni: usize) -> Option<SharedProducer> {
-        // SAFETY: as above.
+        // SAFETY: one producer by the caller's promise.
         self.open(peer, vni).map(|ring| unsafe { SharedProducer::new(ring, self.peer(peer)) })
     }
 
-    /// Ends the process because of a message that the protocols cannot follow.
+    /// Ends the process because a message breaks the protocols' rules.
     #[cold]
     pub fn refuse(&self, peer: usize, what: Garbage) -> ! {
         self.peer(peer).refuse(what)
@@ -219,18 +218,18 @@ impl Fabric {
         Peer { rank, fail: self.fail }
     }
 
-    /// The ring to a peer, to whom this process announces itself.
+    /// The ring to a peer. Announces this process to the peer.
     fn open(&self, peer: usize, vni: usize) -> Option<RingMemory> {
         let shared = self.shared.as_ref().filter(|_| self.presence(peer).meet())?;
         let base = shared.mapping.as_ptr();
         // SAFETY: the mapping is live.
         let announced = unsafe { shared.geometry.connections(base, peer, vni) };
-        // SAFETY: as above; atomics, made for sharing.
+        // SAFETY: the mapping is live; these are atomics.
         let announced = unsafe { &*announced };
         // SAFETY: the mapping is live.
         let ring = unsafe { shared.geometry.ring(base, peer, vni, self.rank) };
         self.peer(peer).reserve(ring.credits.cast_mut().cast(), ring.bulk.addr() - ring.credits.addr());
-        // Release: the receiver that sees the bit may look into the ring.
+        // Release: a receiver that sees the bit may read the ring.
         announced[self.rank / 64].fetch_or(1 << (self.rank % 64), Ordering::Release);
         Some(ring)
     }
@@ -240,13 +239,13 @@ impl Fabric {
         let Some(shared) = &self.shared else { return &[] };
         // SAFETY: the mapping is live.
         let words = unsafe { shared.geometry.connections(shared.mapping.as_ptr(), self.rank, vni) };
-        // SAFETY: as above; atomics, made for sharing.
+        // SAFETY: the mapping is live; these are atomics.
         unsafe { &*words }
     }
 
     /// The consumer of a sender's messages. The caller makes at most one for each (sender, VNI).
     pub(crate) fn accept(&self, sender: usize, vni: usize) -> Option<Consumer> {
-        // A sender that has announced itself is there.
+        // A sender that has announced itself has started.
         let shared = self.shared.as_ref().filter(|_| self.presence(sender).meet())?;
         // SAFETY: the mapping is live.
         let ring = unsafe { shared.geometry.ring(shared.mapping.as_ptr(), self.rank, vni, sender) };
@@ -255,7 +254,7 @@ impl Fabric {
     }
 }
 
-/// The doorbell that wakes this process's sleepers.
+/// The doorbell that wakes this process's sleeping threads.
 impl AsRef<Doorbell> for Fabric {
     fn as_ref(&self) -> &Doorbell {
         self.own_doorbell()
@@ -279,7 +278,7 @@ mod tests {
     use std::process::Command;
     use std::time::Duration;
 
-    /// Longer than any test: who sleeps until then was not woken.
+    /// Longer than any test: a thread that sleeps until then was not woken.
     const FOR_EVER: Option<Duration> = Some(Duration::from_secs(20));
 
     fn job(size: u32) -> JobControl {
@@ -297,12 +296,12 @@ mod tests {
     }
 
     #[test]
-    fn messages_wait_for_their_receiver_and_its_coming_wakes_their_sender() {
+    fn messages_wait_for_their_receiver_whose_start_wakes_their_sender() {
         let job = job(2);
         let first = attach(&job, 0, Need::Nothing);
         let mut outbox = Outbox::new(&first, 0, 1);
         let mut ticket = first.own_doorbell().prepare(Scope::Machine);
-        assert!(!send(&mut outbox, 0), "there is nobody to look into the ring");
+        assert!(!send(&mut outbox, 0), "no process reads the ring");
         let second = attach(&job, 1, Need::Nothing);
         assert!(ticket.park(FOR_EVER), "the newcomer has rung");
         assert!(send(&mut outbox, 7));
@@ -312,8 +311,8 @@ mod tests {
         assert_eq!(tags, [(0, 7)]);
     }
 
-    /// Runs `body` in a process of its own, this test once more: what it changes for its process no other test sees or
-    /// has done before it.
+    /// Runs `body` in another process, which runs this test alone: other tests do not see what it changes for its
+    /// process.
     fn in_its_own_process(test: &str, body: fn()) {
         const ALONE: &str = "HEDDLE_TEST_ALONE";
         if std::env::var_os(ALONE).is_some() {
@@ -330,8 +329,8 @@ mod tests {
     }
 
     #[test]
-    fn who_sends_to_a_process_without_membarrier_fences() {
-        in_its_own_process("who_sends_to_a_process_without_membarrier_fences", || {
+    fn a_sender_to_a_process_without_membarrier_fences() {
+        in_its_own_process("a_sender_to_a_process_without_membarrier_fences", || {
             let job = job(2);
             let first = attach(&job, 0, Need::Nothing);
             let _second = attach(&job, 1, Need::Fences);
@@ -341,12 +340,12 @@ mod tests {
     }
 
     #[test]
-    fn who_receives_from_a_process_without_membarrier_fences() {
-        in_its_own_process("who_receives_from_a_process_without_membarrier_fences", || {
+    fn a_receiver_from_a_process_without_membarrier_fences() {
+        in_its_own_process("a_receiver_from_a_process_without_membarrier_fences", || {
             let job = job(2);
             let first = attach(&job, 0, Need::Nothing);
             let second = attach(&job, 1, Need::Fences);
-            // The sender met no such process: it is the receiver that has to notice.
+            // The sender met no such process, so the receiver has to notice.
             assert!(send(&mut Outbox::new(&second, 0, 0), 0));
             assert_eq!(Inbox::new(&first, 0).poll(1, |_, _| {}), 1);
             assert!(!barrier::is_asymmetric());
@@ -358,7 +357,7 @@ mod tests {
         let job = job(3);
         let first = attach(&job, 0, Need::Nothing);
         let _others = [1, 2].map(|rank| attach(&job, rank, Need::Nothing));
-        let own = Identity::own();
+        let own = Identity::of_this_process();
         // Rank 1 has this process's id in another PID namespace, and its cookie at the same address.
         first.presence(1).enter(Need::Nothing, Identity { cookie: own.cookie ^ 1, ..own });
         assert_eq!(first.copy_partner(1), None);

@@ -1,10 +1,10 @@
-//! What ends a job in the middle of its messages: no memory for them, or a peer that writes what no sender
-//! writes.
+//! Failures that end a job in the middle of its messages: no memory for them, or a peer that writes garbage into a
+//! ring.
 
 use std::fmt;
 use std::io;
 
-/// What a user can do for want of memory.
+/// Advice for a user whose job lacks memory.
 pub(crate) const MEMORY_ADVICE: &str = "raise the machine's or the container's limit on memory (shared \
                                         memory counts), start fewer ranks, or set HEDDLE_VNIS to a smaller \
                                         number";
@@ -16,19 +16,19 @@ pub enum Failure {
     NoMemory {
         /// The peer's rank in `MPI_COMM_WORLD`.
         peer: usize,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// A peer has written what no sender writes.
+    /// A peer has written words that no sender writes.
     Garbage {
         /// The peer's rank in `MPI_COMM_WORLD`.
         peer: usize,
-        /// What it has written.
+        /// What is wrong with them.
         what: Garbage,
     },
 }
 
-/// What no sender writes.
+/// A message that no sender writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Garbage {
     /// The flag word of a cell gives the payload an impossible length.
@@ -92,7 +92,7 @@ impl fmt::Display for Failure {
 /// Ends the process because of a failure.
 pub type Fail = fn(&Failure) -> !;
 
-/// The process at the other end of a ring, and what is done if it or the ring fails.
+/// The process at the other end of a ring, and the function that ends this process if the peer or the ring fails.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Peer {
     pub(crate) rank: usize,
@@ -100,7 +100,7 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    /// Fails because of what the peer has written.
+    /// Fails because the peer has written garbage.
     #[cold]
     #[inline(never)]
     pub(crate) fn refuse(self, what: Garbage) -> ! {
@@ -116,7 +116,7 @@ impl Peer {
         }
     }
 
-    /// A model's memory is there.
+    /// The memory of a model exists already.
     #[cfg(loom)]
     pub(crate) fn reserve(self, _start: *mut u8, _len: usize) {}
 }

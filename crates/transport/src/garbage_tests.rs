@@ -1,5 +1,5 @@
-//! A peer that writes garbage into a ring: the reader stays within the ring, or refuses what it has found and
-//! names the peer.
+//! A peer that writes garbage into a ring: the reader stays within the ring, or refuses the message and names the
+//! peer.
 
 use crate::failure::Peer;
 use crate::ring::tests::{ends, header};
@@ -13,7 +13,7 @@ const PAGE: usize = 4096;
 const SLOTS: usize = 8;
 const BULK: u64 = PAGE as u64;
 
-/// A ring that ends on a page of its own, between pages that nobody may touch: to leave it is to crash.
+/// A ring between pages without access: a read or write outside of it crashes.
 struct Guarded {
     base: *mut u8,
     memory: RingMemory,
@@ -60,13 +60,13 @@ impl Drop for Guarded {
 
 #[derive(Debug, Clone)]
 enum Step {
-    /// What a sender does.
+    /// A correct sender sends.
     Send { len: usize },
-    /// A word anywhere.
+    /// A word is written anywhere.
     Scribble { at: usize, word: u64 },
-    /// A flag word that the reader takes for its next message, with what may stand in the rest of the slot.
+    /// A flag word is written that the reader takes for its next message, with words in the rest of the slot.
     Forge { len: u8, payload: u64, position: u64 },
-    /// The reader looks.
+    /// The reader takes a message.
     Take,
 }
 
@@ -103,7 +103,7 @@ fn take(ring: &Guarded, consumer: &mut Consumer) -> bool {
     })
 }
 
-/// Runs the steps; what was refused, if anything was.
+/// Runs the steps. Returns the text of the refusal, if there was one.
 fn run(steps: &[Step]) -> Option<String> {
     let ring = Guarded::new();
     let (mut producer, mut consumer) = ends(ring.memory);
@@ -123,7 +123,7 @@ fn run(steps: &[Step]) -> Option<String> {
                 Step::Take => _ = take(&ring, &mut consumer),
             }
         }
-        // What is left is finite: the laps of the flags end it.
+        // This ends: the laps of the flags bound the rest.
         (0..4 * SLOTS).take_while(|_| take(&ring, &mut consumer)).count()
     };
     let ended = catch_unwind(AssertUnwindSafe(body));
@@ -141,28 +141,28 @@ proptest! {
     }
 
     #[test]
-    fn what_senders_write_is_never_refused(steps in steps()) {
+    fn messages_of_correct_senders_are_never_refused(steps in steps()) {
         let honest: Vec<Step> =
             steps.into_iter().filter(|step| matches!(step, Step::Send { .. } | Step::Take)).collect();
         prop_assert_eq!(run(&honest), None);
     }
 }
 
-/// What is said of a forged message at the beginning of a ring.
-fn said_of(len: u8, payload: u64, position: u64) -> String {
+/// The text of the refusal of a forged message at the beginning of a ring.
+fn refusal_of(len: u8, payload: u64, position: u64) -> String {
     run(&[Step::Forge { len, payload, position }]).expect("it is refused")
 }
 
 #[test]
-fn what_is_refused_is_said() {
+fn a_refusal_says_why() {
     for (text, says) in [
-        (said_of(41, 0, 0), "a slot is said to hold 41 bytes"),
-        (said_of(0xfd, 0, 0), "253 bytes"),
-        (said_of(0xfe, 0, 0), "across two slots"),
-        (said_of(0xff, BULK / 4 + 1, 0), "1025 bytes, and the longest has 1024"),
-        (said_of(0xff, 100, BULK - 64), "position 4032, and the reader is at 0"),
-        (said_of(0xff, 100, 8), "position 8"),
-        (said_of(0xff, 100, u64::MAX - 63), "position 18446744073709551552"),
+        (refusal_of(41, 0, 0), "a slot is said to hold 41 bytes"),
+        (refusal_of(0xfd, 0, 0), "253 bytes"),
+        (refusal_of(0xfe, 0, 0), "across two slots"),
+        (refusal_of(0xff, BULK / 4 + 1, 0), "1025 bytes, and the longest has 1024"),
+        (refusal_of(0xff, 100, BULK - 64), "position 4032, and the reader is at 0"),
+        (refusal_of(0xff, 100, 8), "position 8"),
+        (refusal_of(0xff, 100, u64::MAX - 63), "position 18446744073709551552"),
     ] {
         assert!(text.contains(says), "{says:?} is expected in {text:?}");
     }

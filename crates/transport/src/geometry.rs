@@ -1,8 +1,8 @@
 //! Where everything lies in the transport's part of the job's shared segment.
 //!
 //! ```text
-//!  doorbells       one cache line a rank
-//!  presences   one cache line a rank: is it there, what does it need
+//!  doorbells   one cache line a rank
+//!  presences   one cache line a rank: has it started, does it need fences
 //!  attendances one cache line a (rank, VNI): how many of the rank's threads wait there
 //!  connections one bit a (receiver, VNI, sender): "I have begun to send to you"
 //!  rings       one a (receiver, VNI, sender): credits · slots · bulk
@@ -37,7 +37,7 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// The sizes for a job. A bulk area larger than a core's own cache is better: lines that have left it for the shared
+    /// The sizes for a job. A bulk area larger than a core's private cache is better: lines that have left it for the shared
     /// one are written sooner than lines that must be taken back from the other core (8 KiB messages on 1 MiB of cache a
     /// core: 8 GB/s with 256 KiB, 11 with 1 MiB, 20 with 2 MiB). With many ranks it is less, so that a process that talks
     /// to all others keeps its share of shared memory small.
@@ -100,8 +100,8 @@ impl Geometry {
         self.rings_offset() + self.ranks * self.vnis * self.ranks * self.ring_stride()
     }
 
-    /// What others look at in order to communicate with a rank, besides rings: offsets and lengths.
-    pub(crate) fn looked_at(&self, rank: usize) -> [(usize, usize); 3] {
+    /// The areas, besides rings, that peers read and write to communicate with a rank: offsets and lengths.
+    pub(crate) fn areas_of(&self, rank: usize) -> [(usize, usize); 3] {
         let attendances = self.attendances_offset() + rank * self.vnis * LINE;
         let connections = self.connections_offset() + rank * self.vnis * self.connection_stride();
         [

@@ -2,7 +2,7 @@
 //!
 //! A [`Fabric`] is one process's view of the job's shared memory. For each VNI it hands out one [`Outbox`] a peer
 //! (what this process sends there) and one [`Inbox`] (what it receives); all need exclusive access, which the engine's
-//! sections give them, so inside there is exactly one producer and one consumer per ring and no atomic read-modify-write.
+//! critical sections give them, so inside there is exactly one producer and one consumer per ring and no atomic read-modify-write.
 //! A [`SharedOutbox`] is the exception: many threads send through it at once, for one compare-and-swap a message.
 //!
 //! ```text
@@ -18,16 +18,16 @@
 //! |---|---|
 //! | `slot.rs` | one cache line: header, up to 40 bytes of payload, and the flag that says it is there |
 //! | `ring.rs` | producer and consumer of one ring; credits |
-//! | `geometry.rs` | where everything lies in the shared segment |
-//! | `fabric.rs` | attaching to the segment; who is connected; the doorbells that wake sleepers |
-//! | `failure.rs` | what ends a job in the middle of its messages |
-//! | `presence.rs` | who is there, and who must fence |
+//! | `geometry.rs` | the layout of the shared segment |
+//! | `fabric.rs` | attaching to the segment; connections; the doorbells that wake sleeping threads |
+//! | `failure.rs` | failures that end a job in the middle of its messages |
+//! | `presence.rs` | which processes have started, and which need their peers to fence |
 //! | `shared.rs` | the producer of a ring for many threads |
 //! | `mailbox.rs` | the rings of one VNI: `Outbox`, `SharedOutbox`, `Inbox` |
 //! | `modelled.rs` | a ring for the model checker |
 //! | `single_copy.rs` | large messages: one copy, straight from the sender's memory |
 
-// Under the model checker this crate is the rings alone: what goes into shared memory is as large as it is.
+// Under the model checker this crate has only the rings: loom's atomics do not fit the layout of the shared segment.
 #[cfg(not(loom))]
 mod fabric;
 mod failure;

@@ -1,4 +1,4 @@
-//! The rings of one VNI: what it sends to a peer, and what it receives.
+//! The rings of one VNI: those to its peers, and those from them.
 
 use crate::fabric::Fabric;
 use crate::ring::{Consumer, Incoming, Offer, Producer};
@@ -11,55 +11,58 @@ use std::sync::OnceLock;
 /// The sending side of a VNI towards one peer: a producer, made at the first message.
 #[derive(Debug)]
 pub struct Outbox {
-    lane: Option<Lane<Producer>>,
+    connection: Option<Connection<Producer>>,
     fabric: Fabric,
     vni: usize,
     peer: usize,
 }
 
 #[derive(Debug)]
-struct Lane<P> {
+/// The sending end of the ring to a peer, with the peer's doorbell.
+struct Connection<P> {
     producer: P,
     doorbell: *const Doorbell,
 }
 
-// SAFETY: the doorbell lies in the mapping that the outbox's fabric keeps alive, and is made for use by many threads.
-unsafe impl<P: Send> Send for Lane<P> {}
-// SAFETY: as above.
-unsafe impl<P: Sync> Sync for Lane<P> {}
+// SAFETY: the doorbell lies in the mapping that the outbox's fabric keeps alive; many threads may use it.
+unsafe impl<P: Send> Send for Connection<P> {}
+// SAFETY: the doorbell lies in the mapping that the outbox's fabric keeps alive; many threads may use it.
+unsafe impl<P: Sync> Sync for Connection<P> {}
 
 impl Outbox {
     /// The outbox of a VNI for a peer. Make one for each (VNI, peer) in a process.
     pub fn new(fabric: &Fabric, vni: usize, peer: usize) -> Outbox {
-        Outbox { lane: None, fabric: fabric.clone(), vni, peer }
+        Outbox { connection: None, fabric: fabric.clone(), vni, peer }
     }
 
-    /// The way to the peer, if the peer is there.
+    /// The connection to the peer, if the peer has started.
     #[inline(always)]
-    fn lane(&mut self) -> Option<&mut Lane<Producer>> {
-        if self.lane.is_none() {
+    fn connection(&mut self) -> Option<&mut Connection<Producer>> {
+        if self.connection.is_none() {
             self.connect();
         }
-        self.lane.as_mut()
+        self.connection.as_mut()
     }
 
     #[cold]
     fn connect(&mut self) {
         let doorbell = self.fabric.doorbell(self.peer);
-        self.lane = self.fabric.connect(self.peer, self.vni).map(|producer| Lane { producer, doorbell });
+        self.connection =
+            self.fabric.connect(self.peer, self.vni).map(|producer| Connection { producer, doorbell });
     }
 
-    /// Sends a message of at most [`INLINE_BYTES`] bytes. False, and nothing done, if the ring is full or the peer is
-    /// not there yet.
+    /// Sends a message of at most [`INLINE_BYTES`] bytes. Returns false and does nothing if the ring is full or the
+    /// peer has not started yet.
     #[inline(always)]
     pub fn send_inline(&mut self, header: &Header, len: usize, fill: impl FnOnce(*mut u8)) -> bool {
         debug_assert!(len <= INLINE_BYTES);
-        let Some(lane) = self.lane() else { return false };
-        let sent = lane.producer.send_inline(header, len, fill);
-        lane.ring_if(sent)
+        let Some(connection) = self.connection() else { return false };
+        let sent = connection.producer.send_inline(header, len, fill);
+        connection.ring_if(sent)
     }
 
-    /// Sends a message with a bulk payload. False, and nothing done, if there is no room or the peer is not there yet.
+    /// Sends a message with a bulk payload. Returns false and does nothing if there is no room or the peer has not started
+    /// yet.
     #[inline]
     pub fn send_bulk(
         &mut self,
@@ -68,13 +71,13 @@ impl Outbox {
         extra: &[u8; EXTRA_BYTES],
         fill: impl FnOnce(*mut u8),
     ) -> bool {
-        let Some(lane) = self.lane() else { return false };
-        let sent = lane.producer.send_bulk(header, len, extra, fill);
-        lane.ring_if(sent)
+        let Some(connection) = self.connection() else { return false };
+        let sent = connection.producer.send_bulk(header, len, extra, fill);
+        connection.ring_if(sent)
     }
 }
 
-impl<P> Lane<P> {
+impl<P> Connection<P> {
     /// Wakes the peer's sleepers, if there are any: a plain load of a line that is written only around sleeps.
     #[inline(always)]
     fn ring_if(&self, sent: bool) -> bool {
@@ -86,11 +89,11 @@ impl<P> Lane<P> {
     }
 }
 
-/// As [`Outbox`], for many threads at once, of which none waits for another: see `shared.rs`. Until it is
-/// [connected](Self::connect) it takes nothing.
+/// As [`Outbox`], for many threads at once; none of them waits for another (see `shared.rs`). It sends nothing before it
+/// is [connected](Self::connect).
 #[derive(Debug)]
 pub struct SharedOutbox {
-    lane: OnceLock<Lane<SharedProducer>>,
+    connection: OnceLock<Connection<SharedProducer>>,
     fabric: Fabric,
     vni: usize,
     peer: usize,
@@ -99,34 +102,34 @@ pub struct SharedOutbox {
 impl SharedOutbox {
     /// The outbox of a VNI for a peer. Make one for each (VNI, peer) in a process, of either kind.
     pub fn new(fabric: &Fabric, vni: usize, peer: usize) -> SharedOutbox {
-        SharedOutbox { lane: OnceLock::new(), fabric: fabric.clone(), vni, peer }
+        SharedOutbox { connection: OnceLock::new(), fabric: fabric.clone(), vni, peer }
     }
 
-    /// Whether the way to the peer is open.
+    /// Whether the outbox is connected to the peer.
     #[inline(always)]
     pub fn is_open(&self) -> bool {
-        self.lane.get().is_some()
+        self.connection.get().is_some()
     }
 
-    /// Opens the way to the peer, if the peer is there and the way is not open yet.
+    /// Connects to the peer, if the peer has started and the outbox is not connected yet.
     pub fn connect(&self) {
-        if self.lane.get().is_none()
+        if self.connection.get().is_none()
             && let Some(producer) = self.fabric.connect_many(self.peer, self.vni)
         {
-            // Of two threads that come here at once one is the first; the other's producer has sent nothing.
-            let _ = self.lane.set(Lane { producer, doorbell: self.fabric.doorbell(self.peer) });
+            // If two threads do this at the same time, the first one wins; the other's producer has sent nothing.
+            let _ = self.connection.set(Connection { producer, doorbell: self.fabric.doorbell(self.peer) });
         }
     }
 
-    /// As [`Outbox::send_inline`]. False also if the way is not open yet.
+    /// As [`Outbox::send_inline`]. False also if it is not connected yet.
     #[inline(always)]
     pub fn send_inline(&self, header: &Header, len: usize, fill: impl FnOnce(*mut u8)) -> bool {
-        let Some(lane) = self.lane.get() else { return false };
-        let sent = lane.producer.send_inline(header, len, fill);
-        lane.ring_if(sent)
+        let Some(connection) = self.connection.get() else { return false };
+        let sent = connection.producer.send_inline(header, len, fill);
+        connection.ring_if(sent)
     }
 
-    /// As [`Outbox::send_bulk`]. False also if the way is not open yet.
+    /// As [`Outbox::send_bulk`]. False also if it is not connected yet.
     #[inline]
     pub fn send_bulk(
         &self,
@@ -135,9 +138,9 @@ impl SharedOutbox {
         extra: &[u8; EXTRA_BYTES],
         fill: impl FnOnce(*mut u8),
     ) -> bool {
-        let Some(lane) = self.lane.get() else { return false };
-        let sent = lane.producer.send_bulk(header, len, extra, fill);
-        lane.ring_if(sent)
+        let Some(connection) = self.connection.get() else { return false };
+        let sent = connection.producer.send_bulk(header, len, extra, fill);
+        connection.ring_if(sent)
     }
 }
 
@@ -149,7 +152,7 @@ pub struct Inbox {
     announced: *const [AtomicU64],
     accepted: Vec<u64>,
     consumers: Vec<(usize, Consumer)>,
-    /// Whose turn it is in `offer`.
+    /// The consumer with which the next `offer` begins.
     next: usize,
 }
 
@@ -180,8 +183,8 @@ impl Inbox {
         taken
     }
 
-    /// Shows the next message of each sender to `read`, until there is one; frees its place if `read` has taken it. The
-    /// senders have their turns to be the first: one that floods this process does not hide the others.
+    /// Finds a sender with a message, shows the message to `read`, and frees its slot if `read` took it. Each call begins
+    /// with another sender, so one that floods this process does not hide the others.
     #[inline(always)]
     pub fn offer(&mut self, read: impl Fn(&Incoming) -> bool) -> Offer {
         self.accept_new();

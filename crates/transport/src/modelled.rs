@@ -1,9 +1,9 @@
 //! A ring for the model checker: the shipped producers and consumer over memory that loom follows.
 //!
-//! A payload, in a slot or in a line of the bulk area, is one tracked place: loom reports two accesses to it
-//! that nothing orders. The two cells of a slot do not overlap here. What the overlap does, the model does by
-//! itself: a message that takes the whole slot leaves something in the odd cell's first word that looks like
-//! a flag, and the worst there is, that of the next lap (`tracked::leave_over`).
+//! A payload, in a slot or in a line of the bulk area, is one tracked cell: loom reports two accesses to it
+//! that nothing orders. The two cells of a slot do not overlap here. The model imitates the effect of the overlap:
+//! a message that takes the whole slot leaves a word in the odd cell that looks like the flag of the next lap, which
+//! is the worst that can be left there (`tracked::leave_over`).
 
 use crate::failure::Peer;
 use crate::ring::{Consumer, Credits, Producer, RingMemory};
@@ -29,13 +29,12 @@ pub struct Ring {
     _credits: Box<Credits>,
     _cells: Box<[Cell]>,
     _lines: Box<[Line]>,
-    _doorbell: Box<Doorbell>,
+    _bell: Box<Doorbell>,
 }
 
-// SAFETY: the pointers lead into the boxes; the ends of the ring follow its protocol, which is what is
-// checked.
+// SAFETY: the pointers lead into the boxes; the ends of the ring follow its protocol, which the models check.
 unsafe impl Send for Ring {}
-// SAFETY: as above.
+// SAFETY: the pointers lead into the boxes; the ends of the ring follow its protocol, which the models check.
 unsafe impl Sync for Ring {}
 
 /// How a message's payload travels: in half a slot, in a whole slot, or in the bulk area.
@@ -58,7 +57,7 @@ pub struct Sender(Producer);
 pub struct SharedSender(SharedProducer);
 
 impl Ring {
-    /// A ring of so many slots and lines.
+    /// A ring with `slots` slots, and `lines` lines of bulk area.
     pub fn new(slots: usize, lines: usize) -> Ring {
         let credits = Box::new(Credits { cells: AtomicU64::new(0), bulk: AtomicU64::new(0) });
         let mut cells: Box<[Cell]> = (0..2 * slots).map(|_| Cell::untouched()).collect();
@@ -72,14 +71,7 @@ impl Ring {
             bulk_bytes: 64 * lines.len() as u64,
         };
         let pointer = &raw const *doorbell;
-        Ring {
-            memory,
-            doorbell: pointer,
-            _credits: credits,
-            _cells: cells,
-            _lines: lines,
-            _doorbell: doorbell,
-        }
+        Ring { memory, doorbell: pointer, _credits: credits, _cells: cells, _lines: lines, _bell: doorbell }
     }
 
     fn peer() -> Peer {
@@ -94,13 +86,13 @@ impl Ring {
 
     /// Its only sender, for many threads.
     pub fn shared_sender(&self) -> SharedSender {
-        // SAFETY: as above.
+        // SAFETY: the ring outlives its ends, and the caller makes one of each.
         SharedSender(unsafe { SharedProducer::new(self.memory, Ring::peer()) })
     }
 
     /// Its only reader.
     pub fn reader(&self) -> Consumer {
-        // SAFETY: as above.
+        // SAFETY: the ring outlives its ends, and the caller makes one of each.
         unsafe { Consumer::new(self.memory, self.doorbell, Ring::peer()) }
     }
 }
@@ -138,7 +130,7 @@ pub fn take(reader: &mut Consumer) -> Option<i32> {
     reader.take(|message| {
         let tag = message.header.envelope.tag();
         let payload = to_read(message.payload().as_ptr()).cast::<u64>();
-        // SAFETY: a tracked place holds words.
+        // SAFETY: a tracked cell consists of words.
         let found = unsafe { payload.read() };
         assert_eq!(found, tag as u64, "another message's payload");
         taken = Some(tag);
@@ -152,6 +144,6 @@ fn header(tag: i32) -> Header {
 
 fn write(to: *mut u8, tag: i32) {
     let payload = to_write(to).cast::<u64>();
-    // SAFETY: a tracked place holds words.
+    // SAFETY: a tracked cell consists of words.
     unsafe { payload.write(tag as u64) };
 }

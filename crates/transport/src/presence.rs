@@ -1,21 +1,22 @@
-//! Which processes are there, and what they need of the others.
+//! Which processes have started, and which of them need their peers to fence.
 //!
-//! Nobody rings a sleeper with a full fence (`heddle_sync::doorbell`): the sleeper makes the others' processors pass one, by
-//! `membarrier`. A process that the kernel forbids this, as a container's filter may, cannot; then everybody it
-//! communicates with must fence. They learn it here, without a meeting of all processes at start-up:
+//! A process rings a sleeper's doorbell without a full fence (`heddle_sync::doorbell`): the sleeper makes the processors of
+//! the others pass one, by `membarrier`. If the kernel forbids `membarrier`, as a container's filter may, all peers of
+//! the process must fence instead. They learn it here, without a synchronisation of all processes at start-up:
 //!
-//! | state | written by the process when | who sees it at the opening of a ring |
+//! | state | written by the process when | a peer that sees it when it opens a ring |
 //! |---|---|---|
-//! | `ABSENT` | never: zero pages | does not open it: what is sent waits as if the ring were full |
+//! | `ABSENT` | never: zero pages | does not open it: its messages wait as if the ring were full |
 //! | `READY` | it attaches, registered for `membarrier` | opens it |
 //! | `NEEDS_FENCES` | it attaches, and has no `membarrier` | calls `barrier::force_fences` for itself, then opens it |
 //!
 //! Invariants:
 //! 1. A state is written once, before its process opens any ring.
-//! 2. Both ends look at the other's state before they use a ring: the sender before it announces itself, the receiver
-//!    when it sees the announcement. So before the first message between two processes, each does what the other needs.
-//! 3. A sender that sleeps since its receiver is absent is woken: the newcomer writes its state, passes a full fence and
-//!    rings everybody's doorbell; a sleeper announces itself, passes a full fence and looks at the state once more.
+//! 2. Both ends read the other's state before they use a ring: the sender before it announces itself, the receiver
+//!    when it sees the announcement. So if one of two processes needs fences, the other fences from before their first
+//!    message on.
+//! 3. A sender that sleeps because its receiver is absent is woken: the new process writes its state, passes a full
+//!    fence and rings all doorbells; a sleeper announces itself, passes a full fence and reads the state once more.
 
 use crate::single_copy::Identity;
 use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering, fence};
@@ -25,23 +26,23 @@ const ABSENT: u32 = 0;
 const READY: u32 = 1;
 const NEEDS_FENCES: u32 = 2;
 
-/// What a process needs of those with whom it communicates.
+/// What a process needs of its peers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Need {
     /// Nothing: its `membarrier` reaches them.
     Nothing,
-    /// That they fence.
+    /// They must fence.
     Fences,
 }
 
 impl Need {
-    /// What this process needs. Registers it, if it is not.
-    pub(crate) fn own() -> Need {
+    /// What this process needs. Registers the process for `membarrier` if it is not registered.
+    pub(crate) fn of_this_process() -> Need {
         if barrier::is_asymmetric() { Need::Nothing } else { Need::Fences }
     }
 }
 
-/// A process's own line in the segment; zeros are valid.
+/// A process's line in the segment; zeros are valid.
 #[repr(C, align(64))]
 #[derive(Debug, Default)]
 pub(crate) struct Presence {
@@ -54,19 +55,19 @@ pub(crate) struct Presence {
 const _: () = assert!(size_of::<Presence>() == 64);
 
 impl Presence {
-    /// Says that the process is there. The caller rings all doorbells afterwards.
+    /// Announces that the process has started. The caller rings all doorbells afterwards.
     pub(crate) fn enter(&self, need: Need, identity: Identity) {
         self.pid.store(identity.pid, Ordering::Relaxed);
         self.cookie_address.store(identity.address, Ordering::Relaxed);
         self.cookie.store(identity.cookie, Ordering::Relaxed);
         let state = if need == Need::Fences { NEEDS_FENCES } else { READY };
-        // Release: what the process has set up, it has set up before.
+        // Release: a peer that reads the state also sees the identity and the memory that the process has reserved.
         self.state.store(state, Ordering::Release);
         // Invariant 3: partner of the fence in `barrier::heavy` of a sleeper.
         fence(Ordering::SeqCst);
     }
 
-    /// Where the memory of the process is. The caller has met it.
+    /// How to reach the memory of the process. The caller has [met](Self::meet) it.
     pub(crate) fn identity(&self) -> Identity {
         Identity {
             pid: self.pid.load(Ordering::Relaxed),
@@ -75,7 +76,7 @@ impl Presence {
         }
     }
 
-    /// Whether a ring from or to this process may be used; does what it needs.
+    /// Whether a ring from or to this process may be used. Fences from now on if the process needs it.
     pub(crate) fn meet(&self) -> bool {
         match self.state.load(Ordering::Acquire) {
             ABSENT => return false,

@@ -10,7 +10,7 @@
 //! | `Credits` | consumer writes, producer reads | how far the consumer has come, published lazily |
 //!
 //! The counters are 64 bits wide and do not wrap: at 10^9 cells a second that would take 580 years, and at 20
-//! GB/s the bytes would take 29. What does wrap is the flag of a cell, which has room for 31 bits of the lap
+//! GB/s the bytes would take 29. Only the flag of a cell wraps, which has room for 31 bits of the lap
 //! ([`RingMemory::lap`]).
 //!
 //! Invariants:
@@ -20,7 +20,8 @@
 //!    the bulk area ([`longest_payload`]); so a producer that waits for room always gets it once the consumer
 //!    has drained the ring: at worst a quarter is unpublished, a quarter is skipped before the end, and a
 //!    quarter is the payload.
-//! 4. Whoever publishes credits rings the producer's doorbell: a producer that sleeps for want of room is woken.
+//! 4. The consumer rings the producer's doorbell when it publishes credits: a producer that sleeps because it found
+//!    no room wakes.
 
 mod consumer;
 #[cfg(all(test, not(loom)))]
@@ -33,19 +34,19 @@ use heddle_platform::hint;
 
 pub use consumer::{Consumer, Incoming, Offer};
 
-/// How many slots the producer asks for at once, and how many ahead.
+/// The number of slots that the producer prefetches at once, and the distance of the first of them.
 pub(crate) const AHEAD: u64 = 16;
 
-/// One part of so many of either area may be unpublished, and one payload may take as much of the bulk area
-/// (invariant 3).
+/// The credits for one part in four of either area may be unpublished, and one payload may take one part in four of
+/// the bulk area (invariant 3).
 const SHARE: u64 = 4;
 
-/// The longest payload for which a bulk area of this size always has room at some time, in bytes.
+/// The longest payload for which a bulk area of this size has room once it is drained, in bytes.
 pub(crate) const fn longest_payload(bulk_bytes: u64) -> u64 {
     bulk_bytes / SHARE
 }
 
-/// The consumer's progress, in a cache-line pair of its own.
+/// The consumer's progress. Nothing else shares its pair of cache lines.
 #[repr(C, align(128))]
 #[derive(Debug)]
 pub(crate) struct Credits {
@@ -70,8 +71,8 @@ impl RingMemory {
         unsafe { self.cells.byte_add((number & (self.cell_count - 1)) as usize * CELL_BYTES) }
     }
 
-    /// Gets memory for the bulk area up to position `end` and somewhat further; `reserved` bytes have some.
-    /// Returns how many have now.
+    /// Gets memory for the bulk area up to position `end` and somewhat further; the first `reserved` bytes have
+    /// it already. Returns how many bytes have memory now.
     pub(crate) fn reserve_bulk(&self, reserved: u64, end: u64, peer: Peer) -> u64 {
         let until = end.max(reserved + RESERVED_AT_ONCE).min(self.bulk_bytes);
         peer.reserve(self.bulk.wrapping_add(reserved as usize), (until - reserved) as usize);
@@ -96,7 +97,7 @@ pub struct Producer {
     head: u64,
     head_limit: u64,
     bulk_head: u64,
-    /// No payload may end behind this: the consumer is not done there, or there is no memory yet.
+    /// No payload may end behind this: the consumer still reads there, or there is no memory yet.
     bulk_limit: u64,
     /// How much of the bulk area has memory.
     reserved: u64,
@@ -149,8 +150,8 @@ impl Producer {
             }
             self.fetch_ahead(head);
             if head & 1 == 0 {
-                // SAFETY: the odd cell of the same slot; we are the only producer and the consumer does not look at
-                // it before the even one's flag is set.
+                // SAFETY: the odd cell of the same slot; we are the only producer, and the consumer does not read it
+                // before the even one's flag is set.
                 unsafe { Cell::clear(self.ring.cell(head + 1)) };
             }
             (self.ring.cell(head), head + 1)
@@ -160,9 +161,9 @@ impl Producer {
         };
         // SAFETY: the cell is free (invariant 1) and we are the only producer.
         unsafe { Cell::write_envelope(cell, header) };
-        // SAFETY: as above.
+        // SAFETY: the cell is free (invariant 1) and we are the only producer.
         fill(unsafe { Cell::payload(cell) });
-        // SAFETY: as above, and every field is written. Both cells of a slot have the same lap.
+        // SAFETY: the cell is free, we are the only producer, and every field is written. Both cells of a slot have the same lap.
         unsafe { Cell::publish(cell, self.ring.lap(end - 1), header, Kept::Inline { len }) };
         self.head = end;
         true
@@ -219,11 +220,11 @@ impl Producer {
         let cell = self.ring.cell(begin);
         // SAFETY: the slot is free (invariant 1) and we are the only producer.
         unsafe { Cell::write_envelope(cell, header) };
-        // SAFETY: as above.
-        unsafe { Cell::write_bulk_place(cell, len as u64, position) };
-        // SAFETY: as above.
+        // SAFETY: the slot is free (invariant 1) and we are the only producer.
+        unsafe { Cell::write_bulk_position(cell, len as u64, position) };
+        // SAFETY: the slot is free (invariant 1) and we are the only producer.
         unsafe { Cell::write_extra(cell, extra) };
-        // SAFETY: every field is written.
+        // SAFETY: the slot is free, we are the only producer, and every field is written.
         unsafe { Cell::publish(cell, self.ring.lap(begin), header, Kept::Bulk) };
         self.head = begin + 2;
         self.bulk_head = end_of(position, len as u64);

@@ -1,15 +1,15 @@
 //! The sending end of a ring for many threads of one process: none of them ever waits for another.
 //!
-//! A sender claims its place with one compare-and-swap ([`Claims`]), fills it, and publishes it by the flag in its cell. The
-//! ring and its reader are those of a single [`Producer`](crate::Producer); what differs:
+//! A sender claims a slot with one compare-and-swap ([`Claims`]), fills it, and publishes it by the flag in its cell. The
+//! ring and its reader are those of a single [`Producer`](crate::Producer), with these differences:
 //!
 //! - Each message takes a whole slot, since two threads would otherwise write to one cache line. If its payload fits into
-//!   half of it, the other half says that it holds nothing.
-//! - The reader takes messages in the order of the claims. One whose sender is stopped before it is published holds up those
-//!   behind it until it goes on, but no sender: others claim the next places.
+//!   the even cell, the odd cell is marked as one without a message.
+//! - The reader takes messages in the order of the claims. If a sender stops before it publishes its message, the
+//!   messages behind it wait until it continues; but no sender waits, since others claim the next slots.
 //!
-//! Order: a thread's messages lie in the ring in the order in which it sent them, since each is claimed before the next, and
-//! so do those of two threads if the one's call was over before the other's began.
+//! Order: a thread's messages lie in the ring in the order in which the thread sent them, since it claims a slot for each
+//! before the next. The messages of two threads lie in order if one thread's call ended before the other's began.
 
 use crate::failure::Peer;
 use crate::ring::{AHEAD, RingMemory, longest_payload};
@@ -23,14 +23,14 @@ use heddle_sync::queues::claims::{CELLS_A_SLOT, Claims, Credits, LINE_BYTES};
 pub(crate) struct SharedProducer {
     ring: RingMemory,
     claims: Claims,
-    /// The position up to which the bulk area may be written; all of them once the whole area has memory.
+    /// Positions below this one have memory; `u64::MAX` once the whole area has it.
     reserved: AtomicU64,
     peer: Peer,
 }
 
-// SAFETY: the pointers lead into a shared mapping that outlives the producer; what threads write there they have claimed.
+// SAFETY: the pointers lead into a shared mapping that outlives the producer; a thread writes only what it has claimed.
 unsafe impl Send for SharedProducer {}
-// SAFETY: as above.
+// SAFETY: the pointers lead into a shared mapping that outlives the producer; a thread writes only what it has claimed.
 unsafe impl Sync for SharedProducer {}
 
 impl SharedProducer {
@@ -41,7 +41,8 @@ impl SharedProducer {
         SharedProducer { ring, claims, reserved: AtomicU64::new(0), peer }
     }
 
-    /// Claims a slot, and so many lines of the bulk area: the number of its first cell, and where the lines begin, in bytes.
+    /// Claims a slot and `lines` lines of the bulk area. Returns the number of the slot's first cell, and the position of
+    /// the lines in bytes.
     #[inline(always)]
     fn claim(&self, lines: u64) -> Option<(u64, u64)> {
         // SAFETY: the credits of a live ring.
@@ -56,7 +57,7 @@ impl SharedProducer {
         Some((number, claim.line * LINE_BYTES))
     }
 
-    /// Gets memory for the bulk area up to a position. Threads that come here at once get the same memory.
+    /// Gets memory for the bulk area up to a position. Threads that call this at the same time get the same memory.
     #[cold]
     fn reserve(&self, end: u64) {
         let reserved = self.reserved.load(Ordering::Relaxed);
@@ -72,14 +73,14 @@ impl SharedProducer {
         let Some((number, _)) = self.claim(0) else { return false };
         let (cell, lap) = (self.ring.cell(number), self.ring.lap(number));
         if len <= CELL_INLINE_BYTES {
-            // SAFETY: the odd cell of the claimed slot. The reader looks there after the even one only.
+            // SAFETY: the odd cell of the claimed slot. The reader reads it only after the even one.
             unsafe { Cell::publish_skip(self.ring.cell(number + 1), lap) };
         }
-        // SAFETY: claimed, so free, and nobody else writes there.
+        // SAFETY: the slot is claimed, so it is free and no other thread writes there.
         unsafe { Cell::write_envelope(cell, header) };
-        // SAFETY: as above.
+        // SAFETY: the slot is claimed, so it is free and no other thread writes there.
         fill(unsafe { Cell::payload(cell) });
-        // SAFETY: as above, and every field is written.
+        // SAFETY: this thread has claimed the slot, and every field is written.
         unsafe { Cell::publish(cell, lap, header, Kept::Inline { len }) };
         true
     }
@@ -97,11 +98,11 @@ impl SharedProducer {
             len as u64 <= longest_payload(self.ring.bulk_bytes),
             "{len} bytes are too many for the bulk area"
         );
-        // One for an empty payload, too: the reader takes its place for consumed up to there.
+        // An empty payload takes a line, too: the reader counts the bulk area as consumed up to its end.
         let lines = (len as u64).div_ceil(LINE_BYTES).max(1);
         let Some((number, position)) = self.claim(lines) else { return false };
         let end = position + lines * LINE_BYTES;
-        // Relaxed: memory that one thread has got is there for all.
+        // Relaxed: memory that one thread has reserved is there for all threads.
         if end > self.reserved.load(Ordering::Relaxed) {
             self.reserve(end);
         }
@@ -109,13 +110,13 @@ impl SharedProducer {
         // SAFETY: the lines are claimed, lie inside of the bulk area and do not wrap.
         fill(unsafe { self.ring.bulk.add(offset) });
         let cell = self.ring.cell(number);
-        // SAFETY: claimed, so free, and nobody else writes there.
+        // SAFETY: the slot is claimed, so it is free and no other thread writes there.
         unsafe { Cell::write_envelope(cell, header) };
-        // SAFETY: as above.
-        unsafe { Cell::write_bulk_place(cell, len as u64, position) };
-        // SAFETY: as above.
+        // SAFETY: the slot is claimed, so it is free and no other thread writes there.
+        unsafe { Cell::write_bulk_position(cell, len as u64, position) };
+        // SAFETY: the slot is claimed, so it is free and no other thread writes there.
         unsafe { Cell::write_extra(cell, extra) };
-        // SAFETY: as above, and every field is written.
+        // SAFETY: this thread has claimed the slot, and every field is written.
         unsafe { Cell::publish(cell, self.ring.lap(number), header, Kept::Bulk) };
         true
     }
@@ -134,7 +135,7 @@ mod tests {
     fn ends(memory: RingMemory) -> (SharedProducer, Consumer) {
         // SAFETY: a private ring, of which this is the one producer.
         let producer = unsafe { SharedProducer::new(memory, SOMEBODY) };
-        // SAFETY: as above, the one consumer.
+        // SAFETY: a private ring, of which this is the one consumer.
         (producer, unsafe { Consumer::new(memory, Box::leak(Box::default()), SOMEBODY) })
     }
 
@@ -216,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_stopped_in_the_middle_holds_up_no_sender() {
+    fn a_sender_stopped_in_the_middle_delays_no_other_sender() {
         let (producer, mut consumer) = ends(ring(8, 4096));
         let (begun, go_on) = (Barrier::new(2), Barrier::new(2));
         thread::scope(|scope| {

@@ -2,8 +2,8 @@
 //! (`process_vm_readv`, `process_vm_writev`). Containers and hardened kernels may forbid it; then the engine streams
 //! through the rings instead.
 //!
-//! A process id means something only within its PID namespace: in another container the peer's id may be this
-//! process's own, or a stranger's. So a peer must prove that its id means the peer before its memory is
+//! A process id means something only within its PID namespace: in another container the peer's id may be that
+//! of this process, or of a stranger. So a peer must prove that its id means the peer before its memory is
 //! touched. Each process publishes a random number, its *cookie*, together with the cookie's address in its
 //! memory (`presence.rs`). Before the first copy to or from a peer this process reads that
 //! memory by the peer's id. If the kernel forbids this, or if another number lies there, then everything from
@@ -13,7 +13,7 @@ use heddle_platform::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::io;
 use std::sync::OnceLock;
 
-/// What this process's peers find in its memory; see the [module](self).
+/// The number that this process's peers read in its memory; see the [module](self).
 static COOKIE: AtomicU64 = AtomicU64::new(0);
 
 /// Where a process's memory is, and how to recognise it.
@@ -28,8 +28,8 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// This process's.
-    pub(crate) fn own() -> Identity {
+    /// The identity of this process.
+    pub(crate) fn of_this_process() -> Identity {
         static CHOSEN: OnceLock<u64> = OnceLock::new();
         let cookie = *CHOSEN.get_or_init(|| {
             let cookie = random();
@@ -62,12 +62,12 @@ const UNKNOWN: u8 = 0;
 const PROVED: u8 = 1;
 const REFUSED: u8 = 2;
 
-/// What this process knows of its peers' memory: whether it may be copied from and to.
+/// For each peer, whether this process may copy from and to its memory.
 #[derive(Debug)]
 pub(crate) struct Proofs(Box<[AtomicU8]>);
 
 impl Proofs {
-    /// Of peers that have proved nothing yet.
+    /// The state in which no peer has proved anything yet.
     pub(crate) fn new(peers: usize) -> Proofs {
         Proofs((0..peers).map(|_| AtomicU8::new(UNKNOWN)).collect())
     }
@@ -75,7 +75,7 @@ impl Proofs {
     /// The process id of a peer whose memory may be copied. The first call for a peer asks it for a proof.
     pub(crate) fn pid(&self, peer: usize, identity: Identity) -> Option<u32> {
         // Relaxed: the state carries nothing else. Threads that ask for a proof at the same time get the
-        // same.
+        // same answer.
         let mut state = self.0[peer].load(Ordering::Relaxed);
         if state == UNKNOWN {
             state = if identity.is_reachable() { PROVED } else { REFUSED };
@@ -108,7 +108,7 @@ pub fn allow_peers() {
 /// Copies `len` bytes at `remote` in process `pid` to `local`.
 ///
 /// # Errors
-/// What the kernel said: `EPERM` if it forbids this, `ESRCH` if the process is gone, `EFAULT` for a bad address.
+/// The kernel's error: `EPERM` if it forbids this, `ESRCH` if the process is gone, `EFAULT` for a bad address.
 ///
 /// # Safety
 /// `local` is valid for writes of `len` bytes.
@@ -174,13 +174,13 @@ mod tests {
             Ok(()) => assert_eq!(source, target),
             Err(error) => assert_eq!(error.raw_os_error(), Some(libc::EPERM), "{error}"),
         }
-        // SAFETY: as above.
+        // SAFETY: `target` has at least 16 bytes.
         assert!(unsafe { read(pid, 8, target.as_mut_ptr(), 16) }.is_err());
     }
 
     #[test]
     fn only_the_process_with_the_cookie_is_reachable() {
-        let own = Identity::own();
+        let own = Identity::of_this_process();
         assert_ne!(own.cookie, 0);
         if !own.is_reachable() {
             return eprintln!("skipped: the kernel forbids single copies here");
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn a_peer_proves_itself_once_and_can_be_refused() {
-        let (own, proofs) = (Identity::own(), Proofs::new(3));
+        let (own, proofs) = (Identity::of_this_process(), Proofs::new(3));
         let expected = own.is_reachable().then_some(own.pid);
         let stranger = Identity { cookie: own.cookie ^ 1, ..own };
         assert_eq!(proofs.pid(0, own), expected);

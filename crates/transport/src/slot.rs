@@ -10,9 +10,9 @@
 //!  ┌─────────────── cell 0 (even): payload ≤ 8 ────────────────┬────────── cell 1 (odd): the same ────┐
 //! ```
 //!
-//! A slot is two cells of 32 bytes. A message of up to 8 bytes takes one cell, any other both. Fewer cache lines to
-//! move is what counts: the producer's stores leave in order, and each line that the consumer has read before must
-//! first be taken back from it.
+//! A slot is two cells of 32 bytes. A message of up to 8 bytes takes one cell, any other both. The number
+//! of cache lines that move decides the rate: the producer's stores leave in order, and each line that the consumer
+//! has read before must first be taken back from it.
 //!
 //! The first word is the flag: a cell holds message number *i* when its lap equals 2 ⌊*i* / cells⌋ + 1
 //! (modulo 2^32, and so never 0). The producer fills everything else first and stores this word last
@@ -21,15 +21,15 @@
 //!
 //! Invariants:
 //! 1. An even cell's first word is only ever a flag word, since every message that takes a whole slot begins there.
-//! 2. An odd cell's first word may be left over from the payload of a whole-slot message. The consumer looks at it
+//! 2. An odd cell's first word may be left over from the payload of a whole-slot message. The consumer reads it
 //!    only after a message in the even cell of the same lap, and that message's producer clears it first.
 //!
-//! The consumer believes nothing of this: it checks lengths and positions before it follows them, since the
-//! other process may have written anything. The checks cost a small message nothing: one comparison tells a
-//! valid length inside the slot from all else.
+//! The consumer does not rely on this: it checks lengths and positions before it follows them, since the other
+//! process may have written anything. The checks cost a small message nothing: one comparison tells a valid length
+//! inside the slot from all others.
 //!
-//! Why the flag is inside the slot: with head and tail indices a message costs a second cache line each way, which
-//! was measured as 18 ns more latency and a third of the rate.
+//! Why the flag is inside the slot: with head and tail indices a message costs a second cache line in each direction,
+//! which was measured as 18 ns more latency and a third of the rate.
 
 use heddle_platform::atomic::{AtomicU64, Ordering};
 
@@ -46,7 +46,7 @@ const IN_BULK: u8 = 0xff;
 /// The value of `len` of a cell that holds no message.
 const SKIPPED: u8 = 0xfe;
 
-/// What a message says about itself. `kind` and `aux` belong to the protocol above.
+/// The header of a message. `kind` and `aux` belong to the protocol above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     /// The protocol's message kind.
@@ -101,7 +101,7 @@ pub(crate) struct Cell {
     payload: Payload,
 }
 
-/// Under the model checker a payload is followed, and every cell has one of its own (see `tracked.rs`).
+/// Under the model checker loom follows each payload, so every cell has its payload (see `tracked.rs`).
 #[cfg(not(loom))]
 type Payload = [u8; INLINE_BYTES];
 #[cfg(loom)]
@@ -115,7 +115,7 @@ const _: () = assert!(size_of::<Cell>() == 64);
 pub(crate) struct Flag(u64);
 
 impl Flag {
-    /// The length of a payload inside the slot, if it is not more than fits there.
+    /// The length of a payload inside the slot; a greater number has another meaning, or none.
     #[inline(always)]
     pub(crate) fn len(self) -> usize {
         usize::from((self.0 >> 40) as u8)
@@ -134,7 +134,7 @@ impl Flag {
     }
 }
 
-/// Where a message that is being sent has its payload.
+/// Where the sender has written a message's payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kept {
     Inline { len: usize },
@@ -166,12 +166,12 @@ impl Cell {
         unsafe { (&raw mut (*cell).payload).cast() }
     }
 
-    /// The payload area, where this crate writes to it itself.
+    /// The payload area, for a write by this crate.
     ///
     /// # Safety
     /// As [`Cell::write_envelope`].
     #[inline(always)]
-    unsafe fn place_to_write(cell: *mut Cell) -> *mut u8 {
+    unsafe fn payload_to_write(cell: *mut Cell) -> *mut u8 {
         // SAFETY: the caller's promise.
         let payload = unsafe { Cell::payload(cell) };
         #[cfg(loom)]
@@ -179,12 +179,12 @@ impl Cell {
         payload
     }
 
-    /// The payload area, where this crate reads it itself.
+    /// The payload area, for a read by this crate.
     ///
     /// # Safety
     /// As [`Cell::header`].
     #[inline(always)]
-    unsafe fn place_to_read(cell: *mut Cell) -> *const u8 {
+    unsafe fn payload_to_read(cell: *mut Cell) -> *const u8 {
         // SAFETY: the caller's promise.
         let payload = unsafe { Cell::payload(cell) };
         #[cfg(loom)]
@@ -200,34 +200,34 @@ impl Cell {
     pub(crate) unsafe fn write_envelope(cell: *mut Cell, header: &Header) {
         // SAFETY: exclusive by the caller's promise; plain stores that the Release in `publish` orders.
         unsafe { (*cell).context = header.context };
-        // SAFETY: as above.
+        // SAFETY: exclusive by the caller's promise; plain stores that the Release in `publish` orders.
         unsafe { (*cell).envelope = header.envelope };
     }
 
-    /// Writes the position of a bulk payload; the extra bytes follow it.
+    /// Writes the length and position of a bulk payload; the extra bytes follow them.
     ///
     /// # Safety
     /// As [`Cell::write_envelope`].
     #[inline(always)]
     #[expect(clippy::cast_ptr_alignment, reason = "read and written as unaligned")]
-    pub(crate) unsafe fn write_bulk_place(cell: *mut Cell, len: u64, position: u64) {
+    pub(crate) unsafe fn write_bulk_position(cell: *mut Cell, len: u64, position: u64) {
         // SAFETY: exclusive by the caller's promise.
-        let words = unsafe { Cell::place_to_write(cell) }.cast::<[u64; 2]>();
+        let words = unsafe { Cell::payload_to_write(cell) }.cast::<[u64; 2]>();
         // SAFETY: 40 bytes of payload hold two words; write_unaligned asks for no alignment.
         unsafe { words.write_unaligned([len, position]) };
     }
 
-    /// Writes what travels beside a bulk payload, behind its place.
+    /// Writes the extra bytes of a bulk message, behind the length and position of its payload.
     ///
     /// # Safety
     /// As [`Cell::write_envelope`].
     #[inline(always)]
     pub(crate) unsafe fn write_extra(cell: *mut Cell, extra: &[u8; EXTRA_BYTES]) {
         // SAFETY: the caller's promise.
-        let payload = unsafe { Cell::place_to_write(cell) };
-        // SAFETY: the payload area has 40 bytes; the extra ones follow the 16 of the place.
+        let payload = unsafe { Cell::payload_to_write(cell) };
+        // SAFETY: the payload area has 40 bytes; the extra ones follow the 16 of length and position.
         let target = unsafe { payload.add(INLINE_BYTES - EXTRA_BYTES) };
-        // SAFETY: as above; source and target do not overlap.
+        // SAFETY: 24 bytes of the payload area lie behind `target`; source and target do not overlap.
         unsafe { target.copy_from_nonoverlapping(extra.as_ptr(), EXTRA_BYTES) };
     }
 
@@ -250,7 +250,7 @@ impl Cell {
             // SAFETY: a message that takes a whole slot is in its even cell.
             unsafe { crate::tracked::leave_over(&(*cell.add(1)).word, lap) };
         }
-        // SAFETY: the slot is live. Release: pairs with the Acquire in `flag`.
+        // SAFETY: the cell is live. Release: pairs with the Acquire in `flag`.
         unsafe { &(*cell).word }.store(word, Ordering::Release);
     }
 
@@ -263,7 +263,7 @@ impl Cell {
         unsafe { &(*cell).word }.store(u64::from(lap) | u64::from(SKIPPED) << 40, Ordering::Release);
     }
 
-    /// Takes away what looks like a flag (invariant 2).
+    /// Clears a word that may look like a flag (invariant 2).
     ///
     /// # Safety
     /// As [`Cell::write_envelope`].
@@ -279,7 +279,7 @@ impl Cell {
     /// `cell` points to a cell of a live mapping and the caller is its ring's only consumer.
     #[inline(always)]
     pub(crate) unsafe fn flag(cell: *mut Cell, lap: u32) -> Option<Flag> {
-        // SAFETY: live. Acquire: pairs with the Release in `publish`.
+        // SAFETY: the cell is live. Acquire: pairs with the Release in `publish`.
         let word = unsafe { &(*cell).word }.load(Ordering::Acquire);
         (word as u32 == lap).then_some(Flag(word))
     }
@@ -287,26 +287,26 @@ impl Cell {
     /// The header of the message with this flag.
     ///
     /// # Safety
-    /// As [`Cell::flag`], which has given the flag: so the producer has finished with this slot until we
-    /// return the credit.
+    /// As [`Cell::flag`], which returned the flag. So the producer does not write to this slot again before the
+    /// consumer returns the credit.
     #[inline(always)]
     pub(crate) unsafe fn header(cell: *mut Cell, Flag(word): Flag) -> Header {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller has the flag, so the producer writes here no more.
         let context = unsafe { (*cell).context };
-        // SAFETY: as above.
+        // SAFETY: the caller has the flag, so the producer writes here no more.
         let envelope = unsafe { (*cell).envelope };
         Header { kind: (word >> 32) as u8, aux: (word >> 48) as u16, context, envelope }
     }
 
-    /// Length and position of a bulk payload, as the producer says.
+    /// Length and position of a bulk payload, as the producer wrote them.
     ///
     /// # Safety
     /// As [`Cell::header`].
     #[inline(always)]
     #[expect(clippy::cast_ptr_alignment, reason = "read and written as unaligned")]
-    pub(crate) unsafe fn bulk_place(cell: *mut Cell) -> (u64, u64) {
+    pub(crate) unsafe fn bulk_position(cell: *mut Cell) -> (u64, u64) {
         // SAFETY: the caller's promise.
-        let words = unsafe { Cell::place_to_read(cell) }.cast::<[u64; 2]>();
+        let words = unsafe { Cell::payload_to_read(cell) }.cast::<[u64; 2]>();
         // SAFETY: 40 bytes of payload hold two words; read_unaligned asks for no alignment.
         let [len, position] = unsafe { words.read_unaligned() };
         (len, position)

@@ -11,7 +11,7 @@ pub(crate) fn untouched() -> Tracked {
 }
 
 fn tracked<'a>(payload: *const u8) -> &'a Tracked {
-    // SAFETY: payloads are tracked places, in slots and in lines, and live as long as the ring.
+    // SAFETY: payloads are tracked cells, in slots and in lines, and live as long as the ring.
     unsafe { &*payload.cast() }
 }
 
@@ -23,7 +23,7 @@ pub(crate) fn to_read(payload: *const u8) -> *const u8 {
     tracked(payload).with(|bytes| bytes.cast())
 }
 
-/// Writes what a payload of a message that takes a whole slot may leave where the odd cell has its flag.
+/// Writes a word that the payload of a whole-slot message may leave where the odd cell has its flag.
 pub(crate) fn leave_over(word: &AtomicU64, lap: u32) {
     word.store(u64::from(lap.wrapping_add(2)), Ordering::Relaxed);
 }

@@ -1,32 +1,21 @@
 //! A ring under the model checker: every message that was sent comes out once, in order and with its own
-//! payload; nothing is read that nobody sent, and no place is written while it is read. And each fault of
+//! payload; no message is read that was not sent, and no payload is written while it is read. And each fault of
 //! `faults` is found.
 #![cfg(loom)]
 
 use heddle_platform::model::explore;
+use heddle_platform::with_fault;
 use heddle_transport::modelled::Size::{Bulk, Half, Whole};
 use heddle_transport::modelled::{Ring, Size, take};
 use loom::sync::Arc;
 use loom::thread;
 
-/// A model that fails only with a fault of `tests/faults` in the source.
-macro_rules! with_fault {
-    ($(#[$doc:meta])* $name:ident, $body:expr) => {
-        $(#[$doc])*
-        #[test]
-        #[ignore = "for ci/faults.py, with a fault in the source"]
-        fn $name() {
-            explore(Some(3), $body);
-        }
-    };
-}
-
-/// One thread sends messages of these sizes until it finds no room. Another looks `looks` times meanwhile, and
+/// One thread sends messages of these sizes until it finds no room. Another polls `polls` times meanwhile, and
 /// takes the rest after that.
 fn all_arrive(
     (slots, lines): (usize, usize),
     sizes: &'static [Size],
-    looks: usize,
+    polls: usize,
 ) -> impl Fn() + Sync + Send + 'static {
     move || {
         let ring = Arc::new(Ring::new(slots, lines));
@@ -35,9 +24,9 @@ fn all_arrive(
             (0..).zip(sizes).take_while(|(tag, size)| sender.send(*tag, **size)).count()
         });
         let mut reader = ring.reader();
-        // In a thread of its own: loom does not try all that the model's first thread could do.
+        // In another thread: loom does not try all orders of the model's first thread.
         let reading = thread::spawn(move || {
-            let taken: Vec<i32> = (0..looks).filter_map(|_| take(&mut reader)).collect();
+            let taken: Vec<i32> = (0..polls).filter_map(|_| take(&mut reader)).collect();
             (reader, taken)
         });
         let (mut reader, mut taken) = reading.join().expect("reader");
@@ -51,7 +40,7 @@ fn all_arrive(
 fn all_arrive_of_many(
     (slots, lines): (usize, usize),
     sizes: &'static [&'static [Size]],
-    looks: usize,
+    polls: usize,
 ) -> impl Fn() + Sync + Send + 'static {
     move || {
         let ring = Arc::new(Ring::new(slots, lines));
@@ -66,15 +55,15 @@ fn all_arrive_of_many(
             .collect();
         let mut reader = ring.reader();
         let reading = thread::spawn(move || {
-            let taken: Vec<i32> = (0..looks).filter_map(|_| take(&mut reader)).collect();
+            let taken: Vec<i32> = (0..polls).filter_map(|_| take(&mut reader)).collect();
             (reader, taken)
         });
         let (mut reader, mut taken) = reading.join().expect("reader");
         let sent: Vec<usize> = sending.into_iter().map(|thread| thread.join().expect("sender")).collect();
         taken.extend(std::iter::from_fn(|| take(&mut reader)));
         for (thread, sent) in (0..).zip(sent) {
-            let own: Vec<i32> = taken.iter().copied().filter(|tag| tag / 100 == thread).collect();
-            assert_eq!(own, (100 * thread..).take(sent).collect::<Vec<_>>());
+            let of_thread: Vec<i32> = taken.iter().copied().filter(|tag| tag / 100 == thread).collect();
+            assert_eq!(of_thread, (100 * thread..).take(sent).collect::<Vec<_>>());
         }
     }
 }

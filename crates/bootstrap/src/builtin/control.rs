@@ -12,12 +12,12 @@
 //! | `ABSENT` | never: zero pages | was no MPI program, or had not reached `MPI_Init` |
 //! | `INITIALISED` | `MPI_Init` begins | has failed: the others may wait for it |
 //! | `FINALISED` | `MPI_Finalize` is through | is done |
-//! | `ABORTING` | somebody called `MPI_Abort` and writes code and message | has failed |
+//! | `ABORTING` | one of its threads has called `MPI_Abort` and writes code and message | has failed |
 //! | `ABORTED` | code and message are complete | has failed, with a code |
 //!
-//! Orderings: a state is stored with Release after what belongs to it (pid, code, message) and loaded with Acquire
-//! before that is read. An agreement is one word, so its exchange carries all there is to know; it is AcqRel so
-//! that what the winner wrote before proposing is visible to those who accept.
+//! Orderings: a state is stored with Release after its data (pid, code, message) and loaded with Acquire before these
+//! are read. An agreement is one word, so its exchange carries the whole value; it is AcqRel so that the ranks that
+//! accept a value see everything that the winner wrote before it proposed.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -48,7 +48,7 @@ const ABORTING: u32 = 4;
 const PAGE_BYTES: usize = 1 << 16;
 
 /// The length of the control block of a job of `size` ranks, and so where the transport's part begins: a multiple
-/// of the page size of every supported machine. Pages that nobody touches cost nothing.
+/// of the page size of every supported machine. Pages that no process touches cost nothing.
 #[must_use]
 pub const fn control_len(size: u32) -> usize {
     (slot_offset(size)).next_multiple_of(PAGE_BYTES)
@@ -58,7 +58,7 @@ const fn slot_offset(rank: u32) -> usize {
     size_of::<Header>() + size_of::<Agreements>() + rank as usize * size_of::<Slot>()
 }
 
-/// What says which job this is.
+/// The block's header, which identifies the job.
 #[repr(C, align(64))]
 #[derive(Debug)]
 pub(super) struct Header {
@@ -100,15 +100,15 @@ pub enum State {
     Aborted,
 }
 
-/// What a rank's slot says at one moment.
+/// The content of a rank's slot at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// How far the rank has come.
     pub state: State,
     /// The MPI process, which is a descendant of the launched one if that is a wrapper; `None` before `MPI_Init`, and
-    /// if it is in another namespace of processes than the reader, where its number means somebody else.
+    /// if it is in another namespace of processes than the reader, where its number means another process.
     pub pid: Option<u32>,
-    /// What was given to `MPI_Abort`; 0 in every other state.
+    /// The code given to `MPI_Abort`; 0 in every other state.
     pub abort_code: i32,
     /// Why, in words; empty in every other state.
     pub abort_message: String,
@@ -187,7 +187,7 @@ impl Control {
         entry
     }
 
-    /// Claims `rank` for process `pid`, or says who has it. The first claim stands for the whole job.
+    /// Claims `rank` for process `pid`, or returns the process that has it. The first claim stands for the whole job.
     pub(super) fn set_initialised(&self, rank: u32, pid: u32) -> Result<(), u32> {
         let slot = self.slot(rank);
         match slot.pid.compare_exchange(0, pid, Ordering::AcqRel, Ordering::Acquire) {

@@ -40,7 +40,7 @@ impl Contract {
     /// Reads the contract through `lookup`; `None` when there is no `HEDDLE_RANK`.
     ///
     /// # Errors
-    /// When a variable is missing or holds what it cannot hold.
+    /// When a variable is missing or has an impossible value.
     pub fn read(lookup: impl Fn(&'static str) -> Option<OsString>) -> Result<Option<Self>, BootstrapError> {
         if lookup(RANK).is_none() {
             return Ok(None);

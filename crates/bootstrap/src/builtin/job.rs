@@ -11,7 +11,7 @@ use super::control::{AGREEMENTS, Control, MAGIC, State, VERSION, control_len};
 use super::env::Contract;
 use crate::{BootstrapError, Mapping};
 
-/// What this rank shares with its launcher and with the other ranks.
+/// The memory that this rank shares with its launcher and with the other ranks.
 #[derive(Debug)]
 pub struct Job {
     file: File,
@@ -76,7 +76,7 @@ impl Job {
             .map_err(|pid| BootstrapError::Taken { rank: self.rank, pid })
     }
 
-    /// Says that the rank needs nobody any more: to be called at the end of `MPI_Finalize`.
+    /// Says that the rank no longer needs the other ranks: to be called at the end of `MPI_Finalize`.
     pub fn set_finalised(&self) {
         self.control.set_finalised(self.rank);
     }
@@ -87,8 +87,8 @@ impl Job {
         self.control.set_aborted(self.rank, code, message);
     }
 
-    /// Reaches the same value in all ranks without waiting: the first proposal for `index` wins, and everybody is
-    /// told the winner. What the winner wrote to shared memory before its call is visible after this one.
+    /// Reaches the same value in all ranks without waiting: the first proposal for `index` wins, and every
+    /// rank gets the winner's value. The winner's writes to shared memory before its call are visible after this one.
     ///
     /// # Panics
     /// When `index` is not below [`AGREEMENTS`](Self::AGREEMENTS), or `proposal` is `u64::MAX`.
@@ -98,7 +98,7 @@ impl Job {
     }
 
     /// The MPI process of `rank`, as soon as it has called [`set_initialised`](Self::set_initialised). Always `None`
-    /// if it is in another namespace of processes (another container), where its number means somebody else.
+    /// if it is in another namespace of processes (another container), where its number means another process.
     ///
     /// # Panics
     /// When there is no such rank.
@@ -135,7 +135,7 @@ impl Job {
     }
 }
 
-/// A descriptor of our own for the file behind `fd`, which is closed on exec.
+/// Another descriptor for the file behind `fd`, which is closed on exec.
 fn duplicate(fd: RawFd) -> Result<File, String> {
     // SAFETY: the call takes any number and refuses those that are not open.
     let own = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) };

@@ -25,7 +25,7 @@ impl JobControl {
     /// Makes the memory of a job of `size` ranks.
     ///
     /// # Errors
-    /// [`BootstrapError::Size`], or what the system says.
+    /// [`BootstrapError::Size`], or the system's error.
     pub fn create(size: u32) -> Result<Self, BootstrapError> {
         if !(1..=MAX_SIZE).contains(&size) {
             return Err(BootstrapError::Size { size, max: MAX_SIZE });
@@ -48,7 +48,7 @@ impl JobControl {
         Ok(Self { file, control })
     }
 
-    /// What `rank` says about itself now.
+    /// What `rank`'s slot says now.
     ///
     /// # Panics
     /// When there is no such rank.
@@ -79,7 +79,7 @@ fn anonymous_file() -> io::Result<File> {
     Ok(File::from(unsafe { OwnedFd::from_raw_fd(fd) }))
 }
 
-/// A file that shrinks under a mapping kills its reader by `SIGBUS`; with the seal nobody can shrink it.
+/// A file that shrinks under a mapping kills its reader by `SIGBUS`; with the seal no process can shrink it.
 fn forbid_shrinking(file: &File) -> io::Result<()> {
     // SAFETY: the call only adds a seal to a file of ours.
     let status = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, libc::F_SEAL_SHRINK) };

@@ -91,8 +91,7 @@ impl SmallSend {
             let Some(route) = context.route_to_default() else { return false };
             let key = Key::new(id, rank, self.tag);
             // SAFETY: the caller's promise.
-            let sent =
-                unsafe { context.default_vni().send_to_self_express(&key, self.address, len, route) };
+            let sent = unsafe { context.default_vni().send_to_self_express(&key, self.address, len, route) };
             return sent && shard_if_crowded(context, route);
         }
         let Some(peer) = comm.group.world_rank(self.dest as usize) else {

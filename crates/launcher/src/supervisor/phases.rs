@@ -95,7 +95,7 @@ impl Supervisor {
         let look = leftovers.look(&self.common.job_id, &groups);
         *gone = matches!(look, Look::Gone | Look::Immortal(_));
         if *gone && self.interrupted.is_some() {
-            // Who interrupts a job does not want to wait for a reader that may never read.
+            // A user who interrupts a job does not want to wait for a reader that may never read.
             self.give_up_at = Some(now + INTERRUPTED_GRACE);
         }
         match look {

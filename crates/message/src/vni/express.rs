@@ -18,11 +18,7 @@ use heddle_transport::{Envelope, Header};
 impl Vni {
     /// Runs `operation` on the core by the shortcut.
     #[inline(always)]
-    fn by_shortcut<R>(
-        &self,
-        path: Path,
-        operation: impl FnOnce(&mut Core<Whole>) -> Option<R>,
-    ) -> Option<R> {
+    fn by_shortcut<R>(&self, path: Path, operation: impl FnOnce(&mut Core<Whole>) -> Option<R>) -> Option<R> {
         let State::Whole(state) = &self.state else { return None };
         state.with_shortcut(path, operation)
     }

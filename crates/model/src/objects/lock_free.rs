@@ -1,17 +1,19 @@
-//! Critical sections for which no small message waits, because a thread can leave its operation to the thread inside:
+//! Critical sections in which a thread leaves its operation to the thread inside instead of waiting:
 //! granularity `lock-free`.
 //!
-//! Objects that are found by a key (the matching) are [`Delegated`]: a thread that finds one taken leaves its operation
-//! there and goes on; the thread inside runs it before it leaves. Only a caller that needs an answer waits: a probe, a
-//! cancellation. Objects that no small message needs have locks as under [`Parted`](crate::Parted): the rings that are read,
-//! whose readers only try the lock; rendezvous; and the backlogs of messages without room in a ring. The ring to a peer
-//! itself is in no critical section: the transport lets many threads send through it at once.
+//! Objects that are found by a key (the matching shards) are [`Delegated`]: a thread that finds one taken
+//! leaves its operation there and goes on; the thread inside runs it before it leaves. Only a caller that
+//! needs an answer waits: a probe, a cancellation. Objects that no small message needs have locks as under
+//! [`Parted`](crate::Parted): the rings that are read, where a polling thread only tries; rendezvous; the
+//! backlog of messages that wait for room in a ring. The ring to a peer itself has no critical section: the
+//! transport lets many threads send through it at once.
 //!
-//! Not in here are the common stores of requests and of queue nodes, with which a thread exchanges a batch of 128 under a
-//! lock, once in 128 operations.
+//! The common stores of requests and of queue nodes have locks as well. A thread exchanges a batch of 128
+//! with them, so it takes these locks once in 128 operations.
 //!
-//! A thread runs at most a limited number of others' operations (the combining limit) and leaves the rest behind. It tells
-//! the engine, which wakes sleeping threads; each poll for progress goes on with the rest ([`Sectioning::serve_left`]).
+//! A thread runs a limited number of operations for others (the combining limit) and leaves the rest behind.
+//! It tells the engine, which wakes sleeping threads; each poll for progress goes on with the rest
+//! ([`Sectioning::serve_left`]).
 
 use super::object::{Object, SectionOf, Sectioning};
 use super::order::Entered;
@@ -26,26 +28,26 @@ use heddle_sync::{Delegated, WaitPolicy};
 use std::fmt::{self, Debug};
 use std::sync::Arc;
 
-/// Each object has a critical section, and a small message waits for none.
+/// Each object has a critical section, and no thread waits for one on the path of a small message.
 #[derive(Debug)]
 pub enum LockFree {}
 
-/// The critical section of an object whose operations are left to the thread inside.
+/// An object whose operations are left to the thread inside its critical section.
 pub struct LeftTo<T: 'static> {
     object: Delegated<T>,
     row: Row,
     left: Arc<Left>,
 }
 
-/// All such objects of one kind.
+/// All objects of a kind that are found by a key.
 pub struct LeftToAll<T: 'static> {
     objects: Box<[LeftTo<T>]>,
     left: Arc<Left>,
 }
 
-/// What happens when operations are left behind.
+/// What to do when operations are left behind.
 struct Left {
-    /// Not 0 if some object may have operations left behind.
+    /// Not 0 if some object may have operations that were left behind.
     some: AtomicUsize,
     tell: Box<dyn Fn() + Send + Sync>,
 }
@@ -63,17 +65,25 @@ impl<T: Object> Debug for LeftToAll<T> {
 }
 
 impl<T: Object> LeftTo<T> {
+    /// Counts an entry after the thread has left the section, and reports operations that it left there.
     #[inline(always)]
-    fn went(&self, rest: Rest) {
+    fn left_section<R>(&self, path: Path, entered: Entered, (result, rest): (R, Rest)) -> R {
+        self.row.entered(path);
+        drop(entered);
+        self.report(rest);
+        result
+    }
+
+    #[inline(always)]
+    fn report(&self, rest: Rest) {
         if rest == Rest::Left {
-            self.leave_rest();
+            self.report_left();
         }
     }
 
     #[cold]
-    fn leave_rest(&self) {
-        // Release: pairs with the swap in serve(), which either sees the operations left behind, or leaves this mark for the
-        // next check.
+    fn report_left(&self) {
+        // Release: pairs with the swap in `serve`, which either reads this or lets the next poll read it.
         self.left.some.store(1, Ordering::Release);
         (self.left.tell)();
     }
@@ -83,30 +93,22 @@ impl<T: Object> SectionOf<T> for LeftTo<T> {
     #[inline]
     fn with<R>(&self, path: Path, operation: impl FnOnce(&mut T) -> R) -> R {
         let entered = Entered::new::<T>();
-        let (result, rest) = match self.object.try_run(operation) {
+        let done = match self.object.try_run(operation) {
             Ok(done) => done,
             Err(operation) => self.row.timed(|| self.object.run(operation)),
         };
-        self.row.entered(path);
-        drop(entered);
-        self.went(rest);
-        result
+        self.left_section(path, entered, done)
     }
 
-    fn look<R>(&self, operation: impl FnOnce(&mut T) -> R) -> R {
-        let result = self.with(Path::Main, operation);
+    fn count_look(&self) {
         self.row.only_looked();
-        result
     }
 
     #[inline]
     fn try_with<R>(&self, path: Path, operation: impl FnOnce(&mut T) -> R) -> Option<R> {
         let entered = Entered::new::<T>();
-        let (result, rest) = self.object.try_run(operation).ok()?;
-        self.row.entered(path);
-        drop(entered);
-        self.went(rest);
-        Some(result)
+        let done = self.object.try_run(operation).ok()?;
+        Some(self.left_section(path, entered, done))
     }
 
     #[inline]
@@ -117,9 +119,8 @@ impl<T: Object> SectionOf<T> for LeftTo<T> {
         operation: impl FnOnce(&mut T, C) -> R,
         later: impl FnOnce(C) -> (L, R),
     ) -> R {
-        self.row.entered(path);
         let entered = Entered::new::<T>();
-        let (result, rest) = self.object.run_or_post(with, operation, |with| {
+        let done = self.object.run_or_post(with, operation, |with| {
             let (operation, result) = later(with);
             let (row, caller) = (self.row, thread::current_id());
             let counted = move |object: &mut T| {
@@ -130,9 +131,7 @@ impl<T: Object> SectionOf<T> for LeftTo<T> {
             };
             (counted, result)
         });
-        drop(entered);
-        self.went(rest);
-        result
+        self.left_section(path, entered, done)
     }
 }
 
@@ -173,8 +172,7 @@ impl Sectioning for LockFree {
 
     #[inline]
     fn change(number: &AtomicUsize, by: isize) {
-        // Wraps for a negative change. Release: a thread that finds no waiting messages comes after the waiting ones have
-        // left.
+        // Wraps for a negative change. Release: a thread that reads 0 comes after the last waiting operation.
         number.fetch_add(by as usize, Ordering::Release);
     }
 }
@@ -182,8 +180,8 @@ impl Sectioning for LockFree {
 /// Runs the operations that were left behind.
 #[cold]
 fn serve<T: Object>(shards: &LeftToAll<T>) -> bool {
-    // Before the check: a thread that leaves operations from now on marks it again. AcqRel: pairs with the store in
-    // leave_rest().
+    // Cleared first: a thread that leaves an operation from now on sets it again. AcqRel: pairs with the store
+    // in `report_left`.
     shards.left.some.swap(0, Ordering::AcqRel);
     let mut served = false;
     for section in &shards.objects {
@@ -191,7 +189,7 @@ fn serve<T: Object>(shards: &LeftToAll<T>) -> bool {
         let rest = section.object.serve_left();
         drop(entered);
         if let Some(rest) = rest {
-            section.went(rest);
+            section.report(rest);
             served = true;
         }
     }

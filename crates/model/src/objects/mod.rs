@@ -1,20 +1,19 @@
-//! The critical sections inside a VNI: one for each object, or none if an enclosing one is enough.
+//! The critical sections inside a VNI: one for each object, or none where the VNI's section is enough.
 //!
-//! The engine says what is protected: an [`Object`] is a named kind of state, and each object of it is reached only through
-//! its critical section, [`SectionOf::with`]. The [`Sectioning`] decides how:
+//! The engine says what is protected: an [`Object`] is a kind of state with a name, and a thread reaches each
+//! object only through its critical section, [`SectionOf::with`]. The [`Sectioning`] decides how:
 //!
-//! | | a critical section is | used under |
+//! | | the critical section of an object is | used under |
 //! |---|---|---|
-//! | [`Whole`] | nothing: only one thread can be in the VNI | all other granularities, and below `MPI_THREAD_MULTIPLE` |
-//! | [`Parted`] | a separate lock, by the model's arbitration and bias | `per-object` |
-//! | [`LockFree`] | the same, or one without waiting: operations are queued for the thread inside | `lock-free` |
+//! | [`Whole`] | nothing: the thread has the whole VNI already | all other granularities, and below `MPI_THREAD_MULTIPLE` |
+//! | [`Parted`] | a lock, by the model's arbitration and bias | `per-object` |
+//! | [`LockFree`] | the same; or operations are queued for the thread inside | `lock-free` |
 //!
-//! Code that enters critical sections is generic over the sectioning and is compiled once for each, so a section that is
-//! nothing costs nothing.
+//! Code that enters sections is generic over the sectioning, so a section that is nothing costs nothing.
 //!
-//! **Order.** A thread in a critical section enters only sections of a higher [`LEVEL`](Object::LEVEL), so no circle of
-//! threads can wait for each other; and under [`Whole`] no object is reached through two references at once. Debug builds
-//! check it, under both.
+//! **Order.** A thread that is in a section enters only sections of a higher [`LEVEL`](Object::LEVEL), so no
+//! circle of threads can wait for each other; and under [`Whole`] no object is reached through two references
+//! at once. Debug builds check it, under both.
 
 mod lock_free;
 mod object;
@@ -26,3 +25,38 @@ pub use lock_free::{LeftTo, LeftToAll, LockFree};
 pub use object::{Object, SectionOf, Sectioning};
 pub use parted::{Locked, Parted};
 pub use whole::{Enclosed, Whole};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::counters::{Entry, Section, totals};
+    use crate::{Model, Path};
+
+    struct Number(u64);
+
+    impl Object for Number {
+        const SECTION: Section = Section::Arrivals;
+        const LEVEL: u32 = 0;
+    }
+
+    #[test]
+    fn each_entry_is_counted_once_however_the_object_is_guarded() {
+        fn enter_thrice<S: Sectioning>(model: &str) {
+            let sections = Model::named(model).expect("its name").sections(true);
+            let all = S::shards(&sections, || Number(0), || ());
+            let entries = || {
+                let now = totals().section(Section::Arrivals);
+                [Entry::Main, Entry::Fruitless, Entry::Progress].map(|entry| now.count(entry))
+            };
+            let before = entries();
+            let object = S::shard(&all, 7);
+            object.with(Path::Main, |it| it.0 += 1);
+            assert_eq!(object.look(|it| it.0), 1);
+            assert_eq!(object.try_with(Path::Progress, |it| it.0), Some(1));
+            let counted: Vec<u64> = entries().iter().zip(before).map(|(now, before)| now - before).collect();
+            assert_eq!(counted, [2, 1, 1], "{model}");
+        }
+        enter_thrice::<Parted>("per-object");
+        enter_thrice::<LockFree>("lock-free");
+    }
+}

@@ -1,4 +1,4 @@
-//! The description of an object, and the traits through which it is reached.
+//! Objects, and the critical sections that guard them.
 
 use crate::counters::Section;
 use crate::path::Path;
@@ -8,28 +8,33 @@ use std::fmt::Debug;
 
 /// State that a critical section guards.
 pub trait Object: Send + 'static {
-    /// The name of the object's critical section, under which it is counted.
+    /// Its name, and the row in which its entries are counted.
     const SECTION: Section;
-    /// Its place in the order in which critical sections are entered.
+    /// Its position in the order in which critical sections are entered.
     const LEVEL: u32;
 }
 
-/// A critical section, with the state that it guards.
+/// A critical section, with the object that it guards.
 pub trait SectionOf<T> {
     /// Runs `operation` inside.
     fn with<R>(&self, path: Path, operation: impl FnOnce(&mut T) -> R) -> R;
 
-    /// Runs `operation` inside, on the main path, if it creates, completes and frees nothing.
+    /// As [`with`](Self::with) on the main path, for an operation that creates, completes and frees nothing.
     fn look<R>(&self, operation: impl FnOnce(&mut T) -> R) -> R {
-        self.with(Path::Main, operation)
+        let result = self.with(Path::Main, operation);
+        self.count_look();
+        result
     }
 
-    /// Runs `operation` inside if no other thread is; never waits.
+    /// Counts the calling thread's last entry as one that only looked, if entries are counted.
+    fn count_look(&self) {}
+
+    /// Runs `operation` inside unless another thread is inside; never waits.
     fn try_with<R>(&self, path: Path, operation: impl FnOnce(&mut T) -> R) -> Option<R>;
 
-    /// Runs `operation` inside. If the critical section is one without waiting and another thread is inside, it instead
-    /// leaves to that thread the operation that `later` makes, which runs inside soon. Only one of the two is called, with
-    /// `given`; `later` also says what is to be returned.
+    /// As [`with`](Self::with). But if operations can be left to the thread inside, and there is one, leaves
+    /// the operation that `later` makes to that thread, which runs it soon. Calls `operation` or `later`, with
+    /// `given`; `later` also gives the result for the caller.
     #[inline(always)]
     fn with_or_leave<C, R, L: FnOnce(&mut T) + Send + 'static>(
         &self,
@@ -54,31 +59,31 @@ pub trait Sectioning: Debug + 'static {
 
     /// The section of one object.
     type Section<T: Object>: SectionOf<T> + Debug;
-    /// The critical section of an object that is found by a key.
+    /// The section of an object that is found by a key.
     type Shard<T: Object>: SectionOf<T> + Debug;
-    /// The critical sections of all objects of such a kind.
+    /// The sections of all objects of such a kind.
     type Shards<T: Object>: Debug;
 
-    /// Puts an object behind its critical section.
+    /// Puts an object behind its section.
     fn guard<T: Object>(sections: &Sections, object: T) -> Self::Section<T>;
 
-    /// Makes all objects of a kind. It calls `left` when operations were left behind: they do not run until a thread enters
-    /// that critical section or [serves](Self::serve_left) them.
+    /// Makes all objects of a kind. Calls `left` when a thread leaves operations behind; they wait until a
+    /// thread enters that section or [serves](Self::serve_left) them.
     fn shards<T: Object>(
         sections: &Sections,
         make: impl FnMut() -> T,
         left: impl Fn() + Send + Sync + 'static,
     ) -> Self::Shards<T>;
 
-    /// The object for a key, always the same one.
+    /// The object of a key, always the same one.
     fn shard<T: Object>(shards: &Self::Shards<T>, key: u64) -> &Self::Shard<T>;
 
-    /// Runs the operations that were left behind; returns whether there were any.
+    /// Runs the operations that were left behind. Returns whether there were any.
     #[inline(always)]
     fn serve_left<T: Object>(_shards: &Self::Shards<T>) -> bool {
         false
     }
 
-    /// Changes a number that threads in several sections write, and any thread reads.
+    /// Adds to a number that threads in several sections write, and any thread reads.
     fn change(number: &AtomicUsize, by: isize);
 }

@@ -4,16 +4,16 @@ use super::object::{Object, SectionOf, Sectioning};
 use super::order::Entered;
 use crate::counters::Row;
 use crate::path::Path;
-use crate::section::{SectionLock, Sections};
+use crate::section::{SectionLock, SectionToken, Sections};
 use heddle_platform::atomic::{AtomicUsize, Ordering};
 use heddle_platform::cell::UnsafeCell;
 use std::fmt::{self, Debug};
 
-/// Each object has a separate lock.
+/// Each object has its lock.
 #[derive(Debug)]
 pub enum Parted {}
 
-/// The critical section of an object under [`Parted`], in separate cache lines.
+/// An object behind its lock under [`Parted`]. No other object shares its cache lines.
 #[repr(align(128))]
 pub struct Locked<T> {
     lock: SectionLock,
@@ -28,6 +28,19 @@ impl<T: Object> Locked<T> {
     pub(crate) fn new(sections: &Sections, object: T) -> Locked<T> {
         Locked { lock: sections.lock(), row: Row::of(T::SECTION), object: UnsafeCell::new(object) }
     }
+
+    /// Runs an operation and leaves the critical section.
+    ///
+    /// # Safety
+    /// The calling thread is in the critical section by the entry that gave it `token`.
+    #[inline(always)]
+    unsafe fn run_inside<R>(&self, token: SectionToken, operation: impl FnOnce(&mut T) -> R) -> R {
+        // SAFETY: the lock keeps other threads out, and the order of sections lets a thread enter each one once.
+        let result = operation(unsafe { &mut *self.object.get() });
+        // SAFETY: the caller entered by this token.
+        unsafe { self.lock.leave(token) };
+        result
+    }
 }
 
 impl<T: Object> Debug for Locked<T> {
@@ -41,35 +54,27 @@ impl<T: Object> SectionOf<T> for Locked<T> {
     fn with<R>(&self, path: Path, operation: impl FnOnce(&mut T) -> R) -> R {
         let _order = Entered::new::<T>();
         let token = self.lock.enter(path, self.row);
-        // SAFETY: the lock is held.
-        let result = operation(unsafe { &mut *self.object.get() });
-        // SAFETY: this thread entered above and leaves once.
-        unsafe { self.lock.leave(token) };
-        result
+        // SAFETY: the token is that of the entry above.
+        unsafe { self.run_inside(token, operation) }
     }
 
-    fn look<R>(&self, operation: impl FnOnce(&mut T) -> R) -> R {
-        let result = self.with(Path::Main, operation);
+    fn count_look(&self) {
         self.row.only_looked();
-        result
     }
 
     #[inline]
     fn try_with<R>(&self, path: Path, operation: impl FnOnce(&mut T) -> R) -> Option<R> {
         let token = self.lock.try_enter(path, self.row)?;
         let _order = Entered::new::<T>();
-        // SAFETY: the lock is held.
-        let result = operation(unsafe { &mut *self.object.get() });
-        // SAFETY: this thread entered above and leaves once.
-        unsafe { self.lock.leave(token) };
-        Some(result)
+        // SAFETY: the token is that of the entry above.
+        Some(unsafe { self.run_inside(token, operation) })
     }
 }
 
-/// The number of objects of a kind that are found by key, if each has a critical section: a power of two.
+/// The number of objects of a kind that are found by a key, where each has a critical section: a power of two.
 pub(super) const SHARDS: usize = 64;
 
-/// The number of the object for a key.
+/// The number of a key's object.
 #[inline(always)]
 pub(super) fn shard_of(key: u64) -> usize {
     (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - SHARDS.trailing_zeros())) as usize
@@ -101,7 +106,7 @@ impl Sectioning for Parted {
 
     #[inline]
     fn change(number: &AtomicUsize, by: isize) {
-        // Wraps for a negative change. Relaxed: a hint.
+        // Wraps for a negative change. Relaxed: readers take the number as a hint.
         number.fetch_add(by as usize, Ordering::Relaxed);
     }
 }

@@ -9,6 +9,6 @@ mod service;
 
 pub use call::CallSection;
 pub use guarded::Guarded;
-pub(crate) use lock::SectionLock;
+pub(crate) use lock::{SectionLock, SectionToken};
 pub use sections::{Objects, Sections};
 pub use service::{Service, Turn};

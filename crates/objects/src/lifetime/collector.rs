@@ -12,7 +12,6 @@
 //! | waiting | none; the numbers of slots and threads bound the steps |
 
 use super::hazard;
-use crate::fault::{Fault, planted};
 use heddle_platform::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use heddle_platform::{Scope, barrier, const_fn};
 
@@ -153,31 +152,18 @@ impl Collector {
         if found.is_empty() {
             return;
         }
-        if !planted(Fault::CycleWithoutHeavy) {
-            barrier::heavy(Scope::Process);
-        }
-        let is_unchanged =
-            |(table, candidate): &(usize, Candidate)| self.tables[*table].is_unchanged(candidate);
-        let read_requests = |roots: &mut Vec<usize>| {
-            requests(&mut |word| {
-                if word > PREDEFINED {
-                    roots.push(word);
-                }
-            })
-        };
+        barrier::heavy(Scope::Process);
         let mut roots = Vec::new();
-        let too_early = planted(Fault::CycleRequestsFirst).then(|| read_requests(&mut roots));
-        if planted(Fault::CycleStatesFirst) {
-            found.retain(is_unchanged);
-        }
         hazard::for_each(&mut |handle| roots.push(handle));
         at(Step::HazardsSeen);
-        if !planted(Fault::CycleStatesFirst) && !planted(Fault::CycleWithoutStates) {
-            // An object whose state has changed is in use, or another cycle has destroyed it.
-            found.retain(is_unchanged);
-        }
+        // An object whose state has changed is in use, or another cycle has destroyed it.
+        found.retain(|(table, candidate)| self.tables[*table].is_unchanged(candidate));
         at(Step::StatesSeen);
-        let reads = too_early.unwrap_or_else(|| read_requests(&mut roots));
+        let reads = requests(&mut |word| {
+            if word > PREDEFINED {
+                roots.push(word);
+            }
+        });
         at(Step::RequestsSeen);
         roots.sort_unstable();
         let eligible = found.len();

@@ -10,7 +10,6 @@
 //! instead. When a thread ends, its slots go to the next new thread, so their number follows the largest
 //! number of threads at one time.
 
-use crate::fault::{Fault, planted};
 use heddle_platform::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use heddle_platform::cell::Cell;
 use heddle_platform::modelled::never_freed;
@@ -90,16 +89,14 @@ impl Drop for ReturnAtExit {
         if let Some(slots) = self.0.get() {
             mine::set(null_mut());
             for slot in &slots.slots {
-                // A thread that was ended inside a call leaves its object protected: nobody knows how far the
-                // call had come.
+                // A thread that was ended inside a call leaves its object protected, since it is not known
+                // how far the call had come.
                 if slot.users.get() == 0 {
                     slot.clear();
                 }
             }
             // Release: pairs with the Acquire in `take_slots`.
-            let order =
-                if planted(Fault::SlotsRelaxedReturn) { Ordering::Relaxed } else { Ordering::Release };
-            slots.taken.store(false, order);
+            slots.taken.store(false, Ordering::Release);
         }
     }
 }
@@ -124,8 +121,7 @@ impl HazardSlot {
     fn clear(&self) {
         // Release: pairs with the Acquire in `for_each`. A collector that no longer finds the handle sees
         // what the calls did.
-        let order = if planted(Fault::HazardClearedRelaxed) { Ordering::Relaxed } else { Ordering::Release };
-        self.handle.store(NO_HANDLE, order);
+        self.handle.store(NO_HANDLE, Ordering::Release);
     }
 }
 
@@ -156,18 +152,14 @@ impl Protection {
         handle: usize,
         preferred: KeptSlot,
         entry: *const (),
-        is_valid: impl Fn() -> bool,
+        is_valid: impl FnOnce() -> bool,
     ) -> Option<Option<Protection>> {
         let Some((slot, cleared)) = free_slot(preferred) else { return Some(None) };
-        let too_early = planted(Fault::HazardCheckedFirst).then(&is_valid);
         // Release: like `clear`, this ends the protection of the object that the slot named before.
-        let order = if planted(Fault::HazardReplacedRelaxed) { Ordering::Relaxed } else { Ordering::Release };
-        slot.handle.store(handle, order);
-        if !planted(Fault::HazardWithoutLight) {
-            // Pairs with the heavy barrier of the collector.
-            barrier::light();
-        }
-        if !too_early.unwrap_or_else(is_valid) {
+        slot.handle.store(handle, Ordering::Release);
+        // Pairs with the heavy barrier of the collector.
+        barrier::light();
+        if !is_valid() {
             slot.clear();
             return None;
         }
@@ -247,11 +239,12 @@ fn free_slot(preferred: KeptSlot) -> Option<(&'static HazardSlot, usize)> {
     first.or_else(|| slots.slots[KEPT..].iter().find(unused).map(|slot| (slot, CLEARED)))
 }
 
-/// ThreadSlots that no thread has.
+/// Hazard slots that no other thread has.
 fn take_slots() -> &'static ThreadSlots {
-    let take =
-        |slots: &&ThreadSlots| !slots.taken.swap(true, Ordering::Acquire) || planted(Fault::SlotsPlainTake);
-    let free = all().filter(|slots| !slots.taken.load(Ordering::Relaxed)).find(take);
+    let is_free = |slots: &&ThreadSlots| !slots.taken.load(Ordering::Relaxed);
+    // Acquire: pairs with the Release of the thread that ended.
+    let take = |slots: &&ThreadSlots| !slots.taken.swap(true, Ordering::Acquire);
+    let free = all().filter(is_free).find(take);
     free.unwrap_or_else(|| {
         let new = Box::into_raw(Box::new(ThreadSlots {
             slots: array_of![HazardSlot::new(); SLOTS],

@@ -78,7 +78,7 @@
 //! # Threads that are lost
 //!
 //! The paper's cycle holds the allocation lock, so a thread that is cancelled or dies inside it blocks all
-//! others. Here no thread owns a cycle. One exchange on its own state claims an object; a bit for each slot
+//! others. Here no thread owns a cycle. One exchange on its state claims an object; a bit for each slot
 //! marks the eligible objects; the list of free slots has no lock; a cycle that begins moves the threshold
 //! on. The next cycle does what a lost thread left undone, in a number of steps bounded by the number of
 //! slots, and cycles may run at the same time. A lost thread leaks the one object that it was about to

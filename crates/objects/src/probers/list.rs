@@ -1,6 +1,5 @@
 //! Threads that sleep until a message comes that they probe for.
 
-use crate::fault::{Fault, planted};
 use heddle_sync::Watcher;
 use heddle_sync::watched_state::Watch;
 
@@ -32,13 +31,8 @@ impl Asleep {
     /// Arranges that the watcher is signalled when a message comes. `add` [adds](Probers::add) it to the
     /// probers, or returns false if the message is there already.
     pub fn watch(watcher: &Watcher, add: impl FnOnce(Asleep) -> bool) -> Watch {
-        if !planted(Fault::ProberExpectsLate) {
-            watcher.expect();
-        }
+        watcher.expect();
         if add(Asleep::new(watcher)) {
-            if planted(Fault::ProberExpectsLate) {
-                watcher.expect();
-            }
             Watch::Set
         } else {
             watcher.excuse();
@@ -75,7 +69,7 @@ impl<K> Probers<K> {
     pub fn remove(&mut self, prober: Asleep) -> bool {
         let before = self.list.len();
         self.list.retain(|(_, other)| *other != prober);
-        self.list.len() != before || planted(Fault::ProberAlwaysThere)
+        self.list.len() != before
     }
 
     /// Signals the probers whose keys match a message that has come, as `wants` says.
@@ -89,11 +83,6 @@ impl<K> Probers<K> {
     /// Signals all of them: a probe leaves the message there for the next one.
     #[cold]
     fn tell_those_who_want(&mut self, wants: impl Fn(&K) -> bool) {
-        if planted(Fault::ProberToldAgain) {
-            // SAFETY: there is no such promise: this is a fault, for the model checker to find.
-            self.list.iter().filter(|(key, _)| wants(key)).for_each(|(_, prober)| unsafe { prober.wake() });
-            return;
-        }
         for (_, prober) in self.list.extract_if(.., |(key, _)| wants(key)) {
             // SAFETY: the caller of `add` promised that the watcher lives while it is in the list; it is
             // signalled once.

@@ -2,9 +2,8 @@
 //! gone.
 
 use super::{Asleep, Probers};
-use crate::fault::Fault;
-use crate::sentinel::must_fail;
-use heddle_platform::model::{DEADLOCK, explore};
+use heddle_platform::model::explore;
+use heddle_platform::with_fault;
 use heddle_sync::watched_state::Watch;
 use heddle_sync::{WaitPolicy, Watcher};
 use loom::sync::{Arc, Mutex};
@@ -84,14 +83,14 @@ fn a_prober_gives_up() {
     explore(Some(3), || probers_and_messages(&[1], &[true], false));
 }
 
-must_fail!(a_signal_expected_late_is_found, Fault::ProberExpectsLate, DEADLOCK, || {
+with_fault!(a_signal_expected_late_is_found, || {
     probers_and_messages(&[1], &[], true);
 });
 
-must_fail!(a_prober_told_and_excused_is_found, Fault::ProberAlwaysThere, DEADLOCK, || {
+with_fault!(a_signalled_prober_that_is_excused_is_found, || {
     probers_and_messages(&[1], &[], false);
 });
 
-must_fail!(a_prober_told_twice_is_found, Fault::ProberToldAgain, DEADLOCK, || {
+with_fault!(a_prober_signalled_twice_is_found, || {
     probers_and_messages(&[1, 1], &[], true);
 });

@@ -1,6 +1,5 @@
 //! The number of parts of a joint request that are not complete.
 
-use crate::fault::{Fault, planted};
 use heddle_platform::atomic::{AtomicU32, Ordering};
 
 /// Counts down the incomplete parts. Any thread may call this.
@@ -17,7 +16,6 @@ impl Missing {
     /// outcomes.
     pub fn is_last(&self) -> bool {
         // AcqRel: the thread that counts last sees the outcomes that the others wrote.
-        let order = if planted(Fault::JointRelaxedCount) { Ordering::Relaxed } else { Ordering::AcqRel };
-        self.0.fetch_sub(1, order) == 1
+        self.0.fetch_sub(1, Ordering::AcqRel) == 1
     }
 }

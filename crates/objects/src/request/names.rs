@@ -1,7 +1,6 @@
 //! The words by which a request names its communicator and its datatype, and the generation that says whether
 //! it lives.
 
-use crate::fault::{Fault, planted};
 use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use std::ptr::null_mut;
 
@@ -47,9 +46,7 @@ impl<D> Names<'_, D> {
     fn set_generation(&self, next: impl FnOnce(u32) -> u32) {
         let generation = self.generation.load(Ordering::Relaxed);
         // Release: pairs with the Acquire in `roots`.
-        let order =
-            if planted(Fault::RequestRelaxedGeneration) { Ordering::Relaxed } else { Ordering::Release };
-        self.generation.store(next(generation) & 0x00ff_ffff, order);
+        self.generation.store(next(generation) & 0x00ff_ffff, Ordering::Release);
     }
 
     /// Hands the words to `root` if the request lives. If another thread begins or ends it at the same time,

@@ -4,7 +4,6 @@
 //! (`heddle_sync::watched_state`); the thread that completes the request signals it. That takes an atomic
 //! exchange at every completion, so it happens only if the model lets waiters sleep until they are signalled.
 
-use crate::fault::{Fault, planted};
 use heddle_platform::atomic::{AtomicBool, Ordering};
 use heddle_platform::statics;
 use heddle_sync::watched_state::Watch;
@@ -66,7 +65,7 @@ impl State {
         self.0.store(ACTIVE, Ordering::Relaxed);
     }
 
-    /// Whether an operation is under way: ACTIVE, or a watcher in its place.
+    /// Whether an operation is under way: the word is ACTIVE, or the address of a watcher.
     pub fn is_active(&self) -> bool {
         !matches!(self.0.load(Ordering::Acquire), FREE | COMPLETE | INACTIVE | CLAIMED)
     }
@@ -89,8 +88,7 @@ impl State {
             self.0.end(COMPLETE);
         } else {
             // Release: pairs with the Acquire in `is_complete`.
-            let order = if planted(Fault::RequestRelaxedEnd) { Ordering::Relaxed } else { Ordering::Release };
-            self.0.store(COMPLETE, order);
+            self.0.store(COMPLETE, Ordering::Release);
         }
     }
 
@@ -116,23 +114,16 @@ impl State {
     /// too: one of them gets it. `is_it` then says whether the slot still has the request that the caller
     /// means.
     pub fn claim_alone(&self, is_it: impl FnOnce() -> bool) -> bool {
-        if planted(Fault::RequestClaimedByAll) {
-            return self.claim();
-        }
         if !self.0.change(COMPLETE, CLAIMED) {
             return false;
         }
-        if is_it() || planted(Fault::RequestOfAnyLife) {
+        if is_it() {
             return true;
         }
         // The slot has another request by now. The thread that waits for that one sees it complete a moment
         // later, or has claimed it in the meantime. In the latter case it is not given back: the slot may be
         // free by now.
-        if planted(Fault::RequestGivenBackBlindly) {
-            self.0.store(COMPLETE, Ordering::Release);
-        } else {
-            self.0.change(CLAIMED, COMPLETE);
-        }
+        self.0.change(CLAIMED, COMPLETE);
         false
     }
 

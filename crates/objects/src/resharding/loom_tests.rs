@@ -1,9 +1,8 @@
 //! Self messages under the model checker: they are received in their order while threads shard and pin them.
 
 use super::{Moved, Mover, SelfMessages, Shard, Sharding, allow_moves, next_stamp};
-use crate::fault::Fault;
-use crate::sentinel::must_fail;
 use heddle_platform::model::explore;
+use heddle_platform::with_fault;
 use loom::sync::{Arc, Mutex};
 use loom::thread;
 
@@ -212,14 +211,14 @@ fn two_may_move_at_once() {
     });
 }
 
-must_fail!(a_change_before_the_move_is_found, Fault::ShardedBeforeMoved, OVERTAKEN, || {
+with_fault!(a_change_before_the_move_is_found, || {
     sender_and_mover(&[1, 1], false, &[Model::shard]);
 });
 
-must_fail!(a_change_after_the_move_is_found, Fault::PinnedOnceMoved, OVERTAKEN, || {
+with_fault!(a_change_after_the_move_is_found, || {
     sender_and_mover(&[1, 1], true, &[Model::pin]);
 });
 
-must_fail!(a_route_that_is_not_checked_again_is_found, Fault::RouteNotRechecked, OVERTAKEN, || {
+with_fault!(a_route_that_is_not_checked_again_is_found, || {
     sender_and_mover(&[1, 1], true, &[Model::pin]);
 });

@@ -59,7 +59,7 @@ statics! {
     static MOVES: AtomicBool = AtomicBool::new(false);
 }
 
-/// Allows sharding in this process: each VNI has a lock of its own, and calling threads run their operations.
+/// Allows sharding in this process: each VNI has its lock, and calling threads run their operations.
 /// To be called before communicators are made.
 pub fn allow_moves() {
     MOVES.store(true, Ordering::Relaxed);

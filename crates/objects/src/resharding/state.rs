@@ -2,7 +2,6 @@
 
 use super::Mover;
 use super::moves::{SelfMessages, Shard, distribute, gather};
-use crate::fault::{Fault, planted};
 use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
 
 const TOGETHER: u32 = 0;
@@ -91,9 +90,6 @@ impl Sharding {
         if self.state() != TOGETHER {
             return;
         }
-        if planted(Fault::ShardedBeforeMoved) {
-            self.change(SHARDED);
-        }
         distribute(shards, messages, vni_of, || self.change(SHARDED));
     }
 
@@ -102,15 +98,7 @@ impl Sharding {
         if self.is_pinned() {
             return;
         }
-        let late = planted(Fault::PinnedOnceMoved);
-        gather(shards, messages, || {
-            if !late {
-                self.change(PINNED)
-            }
-        });
-        if late {
-            self.change(PINNED);
-        }
+        gather(shards, messages, || self.change(PINNED));
     }
 }
 
@@ -124,7 +112,7 @@ impl Route<'_> {
     /// the answer stays the same until the thread leaves it.
     #[inline(always)]
     pub fn is_current(self) -> bool {
-        self.sharding.state() == self.state || planted(Fault::RouteNotRechecked)
+        self.sharding.state() == self.state
     }
 
     /// Whether the messages are sharded.
@@ -164,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_layout_is_crowded_once_threads_take_turns() {
+    fn messages_are_sharded_once_threads_take_turns() {
         let sharding = Sharding::pinned();
         assert!(sharding.route(0, || 1).is_none());
         crate::resharding::allow_moves();

@@ -5,7 +5,6 @@
 use super::handle::{GENERATION_MASK, Kind, decode, encode, locate};
 use super::reference::Ref;
 use super::storage::{COUNT_MASK, Slot, Table, is_live, parts_of, with_generation};
-use crate::fault::{Fault, planted};
 use crate::lifetime::hazard::{KeptSlot, Protection};
 use crate::lifetime::{Candidate, Collected};
 use heddle_platform::atomic::{AtomicU64, Ordering};
@@ -120,12 +119,6 @@ impl<T: Send + Sync> Table<T> {
     #[cold]
     pub(super) fn becomes_eligible(&self, index: u32) {
         let (word, bit) = self.eligible_word(index);
-        if planted(Fault::EligibleCountedLate) {
-            if word.fetch_or(bit, Ordering::Release) & bit == 0 {
-                self.eligible.fetch_add(1, Ordering::Relaxed);
-            }
-            return;
-        }
         // Counted first, so that no collector subtracts it before. Release: pairs with the Acquire of a
         // thread that finds the bit.
         self.eligible.fetch_add(1, Ordering::Relaxed);
@@ -170,27 +163,17 @@ impl<T: Send + Sync> Collected for Table<T> {
 
     fn claim(&self, candidate: &Candidate) -> bool {
         let Candidate { index, state: expected, .. } = *candidate;
-        let is_it = move |state| {
-            state == expected
-                || planted(Fault::ClaimBlindly)
-                || planted(Fault::ClaimOfAnyGeneration) && (state ^ expected) & (1 << 32 | COUNT_MASK) == 0
-        };
-        self.change(&self.known(index).state, move |state| is_it(state).then_some(state - 1)).is_some()
+        let claimed = move |state| (state == expected).then_some(state - 1);
+        self.change(&self.known(index).state, claimed).is_some()
     }
 
     fn destroy_claimed(&self, index: u32) {
-        if planted(Fault::EligibleClearedLate) {
-            self.destroy(index);
-        }
         let (word, bit) = self.eligible_word(index);
-        // The object may have been found by the bit of its slot's previous object. Its own bit is then still
+        // The object may have been found by the bit of its slot's previous object. Its bit is then still
         // to come, and serves the slot's next object.
-        let is_set = word.fetch_and(!bit, Ordering::Acquire) & bit != 0;
-        if is_set || planted(Fault::EligibleTakenOffBlindly) {
+        if word.fetch_and(!bit, Ordering::Acquire) & bit != 0 {
             self.eligible.fetch_sub(1, Ordering::Relaxed);
         }
-        if !planted(Fault::EligibleClearedLate) {
-            self.destroy(index);
-        }
+        self.destroy(index);
     }
 }

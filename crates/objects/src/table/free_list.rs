@@ -2,7 +2,6 @@
 //! (Treiber, "Systems programming: coping with parallelism", IBM RJ 5118, 1986). Slots are never freed, so a
 //! late thread may still read one; a counter beside the head makes its exchange fail.
 
-use crate::fault::{Fault, planted};
 use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
 use heddle_platform::const_fn;
 
@@ -18,21 +17,17 @@ impl FreeList {
     }
 
     fn after(head: u64, first: u32) -> u64 {
-        if planted(Fault::FreeListWithoutCounter) {
-            return u64::from(first);
-        }
         ((head >> 32) + 1) << 32 | u64::from(first)
     }
 
     /// Puts a slot in front; `next` is its link.
     pub(super) fn push(&self, index: u32, next: &AtomicU32) {
-        // Release: pairs with the Acquire in `pop`: the thread that takes the slot sees all writes to it.
-        let order = if planted(Fault::FreeListRelaxedPush) { Ordering::Relaxed } else { Ordering::Release };
         let mut head = self.0.load(Ordering::Relaxed);
         loop {
             next.store(head as u32, Ordering::Relaxed);
             let put = Self::after(head, index + 1);
-            match self.0.compare_exchange_weak(head, put, order, Ordering::Relaxed) {
+            // Release: pairs with the Acquire in `pop`: the thread that takes the slot sees all writes to it.
+            match self.0.compare_exchange_weak(head, put, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => return,
                 Err(now) => head = now,
             }

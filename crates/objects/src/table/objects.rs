@@ -3,7 +3,6 @@
 use super::handle::{GENERATION_MASK, Parts, decode, encode};
 use super::reference::Ref;
 use super::storage::{COUNT_MASK, Table, is_live, parts_of, with_generation};
-use crate::fault::{Fault, planted};
 use heddle_platform::atomic::Ordering;
 use std::mem::MaybeUninit;
 
@@ -23,12 +22,11 @@ impl<T: Send + Sync> Table<T> {
         let generation = ((slot.state.load(Ordering::Relaxed) >> 32) as u32 + 1) & GENERATION_MASK;
         let references = if self.collected { 2 } else { 1 };
         // Release: pairs with the Acquire in `get` and `protect`.
-        let order = if planted(Fault::TableRelaxedInsert) { Ordering::Relaxed } else { Ordering::Release };
-        slot.state.store(u64::from(generation) << 32 | references, order);
+        slot.state.store(u64::from(generation) << 32 | references, Ordering::Release);
         encode(self.kind, Parts { index, generation })
     }
 
-    /// The object of a handle, with a reference of its own; `None` if the handle is not valid.
+    /// A new reference to the object of a handle; `None` if the handle is not valid.
     #[inline]
     pub fn get(&'static self, handle: usize) -> Option<Ref<T>> {
         let parts = decode(self.kind, handle)?;

@@ -2,7 +2,6 @@
 
 use super::handle::{Parts, encode};
 use super::storage::{COUNT_MASK, Slot, Table};
-use crate::fault::{Fault, planted};
 use heddle_platform::atomic::Ordering;
 use std::ops::Deref;
 
@@ -72,11 +71,9 @@ impl<T: Send + Sync> Clone for Ref<T> {
 impl<T: Send + Sync> Drop for Ref<T> {
     #[inline(always)]
     fn drop(&mut self) {
-        // Release: our uses come before the destruction. Acquire: the thread that destroys sees all uses.
-        let order =
-            if planted(Fault::TableRelaxedLastReference) { Ordering::Relaxed } else { Ordering::AcqRel };
         let before = match self.table.counting_section() {
-            None => self.slot.state.fetch_sub(1, order),
+            // Release: our uses come before the destruction. Acquire: the thread that destroys sees all uses.
+            None => self.slot.state.fetch_sub(1, Ordering::AcqRel),
             Some(section) => section.add(&self.slot.state, u64::MAX),
         };
         if self.table.collected {

@@ -24,6 +24,7 @@ pub(crate) mod adders;
 pub(crate) mod clocked;
 
 pub(crate) use heddle_platform::model::{DEADLOCK, RACE, explore};
+pub(crate) use heddle_platform::with_fault;
 use heddle_sync::{Native, RawLock};
 use loom::sync::{Condvar, Mutex};
 
@@ -39,22 +40,8 @@ macro_rules! must_fail {
 }
 pub(crate) use must_fail;
 
-/// A model that fails only with a fault of `tests/faults` in the source: `ci/faults.py` plants the fault and
-/// runs it.
-macro_rules! with_fault {
-    ($(#[$doc:meta])* $name:ident, $body:expr) => {
-        $(#[$doc])*
-        #[test]
-        #[ignore = "for ci/faults.py, with a fault in the source"]
-        fn $name() {
-            model::explore(Some(3), $body);
-        }
-    };
-}
-pub(crate) use with_fault;
-
 pub(crate) fn must_fail_at(test: &str, symptom: &str, body: impl Fn() + Sync + Send + 'static) {
-    heddle_platform::model::in_a_process_that_fails(test, || (), symptom, body);
+    heddle_platform::model::in_a_process_that_fails(test, symptom, body);
 }
 
 /// A lock from loom's parts: correct by construction and with few steps, so that models of locks above it can be explored

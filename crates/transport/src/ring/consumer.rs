@@ -1,4 +1,4 @@
-//! The receiving end of a ring, which checks what it finds before it follows it.
+//! The receiving end of a ring, which checks lengths and positions before it follows them.
 
 use super::{RingMemory, SHARE, end_of, longest_payload};
 use crate::failure::{Garbage, Peer};
@@ -51,14 +51,14 @@ impl Incoming {
     }
 }
 
-/// What became of the next message.
+/// What happened to the next message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Offer {
     /// There is none.
     Nothing,
-    /// It was not wanted, and stays.
+    /// The reader refused it, so it stays in the ring.
     Refused,
-    /// It was wanted, and is gone.
+    /// The reader took it, so its slot is free.
     Taken,
 }
 
@@ -71,12 +71,12 @@ pub struct Consumer {
     bulk_tail: u64,
     published_bulk: u64,
     publish_every: u64,
-    /// The producer's.
+    /// The producer's doorbell.
     doorbell: *const Doorbell,
     pub(crate) peer: Peer,
 }
 
-// SAFETY: as for `Producer`.
+// SAFETY: the pointers lead into a shared mapping that outlives the consumer; the consumer has no thread-bound state.
 unsafe impl Send for Consumer {}
 
 impl Consumer {
@@ -104,7 +104,7 @@ impl Consumer {
         unsafe { Cell::flag(cell, self.ring.lap(self.tail)) }.is_none()
     }
 
-    /// Gives the next message to `read`, if there is one, and then frees its place.
+    /// Gives the next message to `read`, if there is one, and then frees its slot.
     #[inline(always)]
     pub fn take(&mut self, read: impl FnOnce(&Incoming)) -> bool {
         let offered = self.offer(
@@ -117,8 +117,8 @@ impl Consumer {
         offered == Offer::Taken
     }
 
-    /// Shows the next message to `read`, if there is one, and frees its place if `read` says that it has
-    /// taken it.
+    /// Shows the next message to `read`, if there is one, and frees its slot if `read` returns that it took the
+    /// message.
     #[inline(always)]
     pub fn offer(&mut self, read: impl FnOnce(&Incoming) -> bool) -> Offer {
         let (cell, flag) = loop {
@@ -137,9 +137,9 @@ impl Consumer {
         };
         let len = flag.len();
         let cells = if len <= CELL_INLINE_BYTES { 1 } else { self.whole_slot() };
-        // SAFETY: as above, and the flag says that the message is there.
+        // SAFETY: a cell of a live ring whose flag says that the message is there; we are its only consumer.
         let header = unsafe { Cell::header(cell, flag) };
-        // SAFETY: as above.
+        // SAFETY: a cell of a live ring.
         let payload = unsafe { Cell::payload(cell) };
         if !read(&Incoming { header, payload, len, extra: payload }) {
             return Offer::Refused;
@@ -147,7 +147,7 @@ impl Consumer {
         self.taken(cells)
     }
 
-    /// As [`offer`](Self::offer), of a message that is not inside its slot.
+    /// As [`offer`](Self::offer), for a message whose payload is not inside its slot.
     #[inline]
     fn offer_bulk(&mut self, cell: *mut Cell, flag: Flag, read: impl FnOnce(&Incoming) -> bool) -> Offer {
         if !flag.is_bulk() {
@@ -155,15 +155,15 @@ impl Consumer {
         }
         let cells = self.whole_slot();
         // SAFETY: a cell of a live ring whose flag says that a message is there; we are its only consumer.
-        let (len, position) = unsafe { Cell::bulk_place(cell) };
+        let (len, position) = unsafe { Cell::bulk_position(cell) };
         let offset = self.checked_offset(len, position);
-        // SAFETY: as above.
+        // SAFETY: a cell of a live ring whose flag says that a message is there; we are its only consumer.
         let header = unsafe { Cell::header(cell, flag) };
-        // SAFETY: it was checked that the payload lies inside the bulk area.
+        // SAFETY: `checked_offset` checked that the payload lies inside the bulk area.
         let payload = unsafe { self.ring.bulk.add(offset) };
-        // SAFETY: as above.
+        // SAFETY: a cell of a live ring.
         let inline = unsafe { Cell::payload(cell) };
-        // SAFETY: the extra bytes lie behind the 16 of the place, inside the slot.
+        // SAFETY: the extra bytes lie behind the 16 of length and position, inside the slot.
         let extra = unsafe { inline.add(INLINE_BYTES - EXTRA_BYTES) };
         if !read(&Incoming { header, payload, len: len as usize, extra }) {
             return Offer::Refused;
@@ -172,7 +172,7 @@ impl Consumer {
         self.taken(cells)
     }
 
-    /// Frees the place of the message that was read.
+    /// Frees the cells of the message that was read.
     #[inline(always)]
     fn taken(&mut self, cells: u64) -> Offer {
         self.tail += cells;
@@ -184,7 +184,7 @@ impl Consumer {
         Offer::Taken
     }
 
-    /// The cells of a message that takes a whole slot, which begins at its even cell.
+    /// The number of cells of a message that takes a whole slot. Such a message begins at the even cell.
     #[inline(always)]
     fn whole_slot(&self) -> u64 {
         if self.tail & 1 == 1 {
@@ -193,7 +193,7 @@ impl Consumer {
         2
     }
 
-    /// Passes over the rest of a slot, which holds no message.
+    /// Skips the odd cell of a slot, which has no message.
     #[inline]
     fn skip(&mut self) {
         if self.tail & 1 == 0 {
@@ -202,8 +202,8 @@ impl Consumer {
         self.tail += 1;
     }
 
-    /// Where a payload in the bulk area begins, as far as the sender could have put it there: it is no longer
-    /// than any that is sent, lies within what the sender may fill, and does not wrap.
+    /// The offset of a payload in the bulk area. Refuses one that the sender could not have put there: it is too
+    /// long, lies outside of the part that the sender may fill, or wraps.
     #[inline]
     fn checked_offset(&self, len: u64, position: u64) -> usize {
         let (size, longest) = (self.ring.bulk_bytes, longest_payload(self.ring.bulk_bytes));
@@ -238,7 +238,7 @@ impl Consumer {
         self.tail
     }
 
-    /// Goes on as if all before these numbers had been taken.
+    /// Continues as if all cells and bytes before these numbers had been taken.
     pub(crate) fn start_at(&mut self, cells: u64, bulk: u64) {
         (self.tail, self.published_tail) = (cells, cells);
         (self.bulk_tail, self.published_bulk) = (bulk, bulk);

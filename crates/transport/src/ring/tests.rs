@@ -18,7 +18,7 @@ pub(crate) fn ring(slots: u64, bulk_bytes: u64) -> RingMemory {
 pub(crate) fn ends(ring: RingMemory) -> (Producer, Consumer) {
     // SAFETY: a private ring, of which this is the one producer.
     let producer = unsafe { Producer::new(ring, SOMEBODY) };
-    // SAFETY: as above, the one consumer.
+    // SAFETY: a private ring, of which this is the one consumer.
     (producer, unsafe { Consumer::new(ring, Box::leak(Box::default()), SOMEBODY) })
 }
 
@@ -109,8 +109,8 @@ fn messages_of_all_sizes_keep_their_order_and_bytes() {
     }
 }
 
-/// Lengths up to the longest payload that a job's rings take, in an order that meets the end of the bulk area
-/// in all ways.
+/// Lengths up to the longest payload that a job's rings take, in an order that reaches the end of the bulk area
+/// at many offsets.
 pub(crate) fn mixed_lengths() -> impl Iterator<Item = usize> {
     let random = (0..4000u32).map(|i| (i.wrapping_mul(0x9e37_79b9) >> 8) as usize % (LONGEST_PAYLOAD + 1));
     [30720, 4096, LONGEST_PAYLOAD].into_iter().chain(random)
@@ -150,7 +150,7 @@ fn the_bulk_area_gets_memory_as_far_as_it_is_used() {
 #[should_panic(expected = "no shared memory for messages to rank 3")]
 fn a_ring_without_memory_fails_before_it_is_touched() {
     let mut memory = ring(8, 4096);
-    // Not mapped, as memory that cannot be had.
+    // Not mapped, like memory that the system refuses.
     memory.bulk = std::ptr::without_provenance_mut(4096);
     ends(memory).0.send_bulk(&header(1), 100, &[0; EXTRA_BYTES], |_| unreachable!("nothing is written"));
 }

@@ -1,4 +1,4 @@
-//! Each test has tables of its own, and words that stand for those of requests.
+//! Each test has separate tables, and words that stand for those of requests.
 
 use super::*;
 use crate::lifetime::hazard::KeptSlot;
@@ -51,7 +51,7 @@ fn free_one(table: &'static Table<Thing>, thing: &Thing) -> usize {
 }
 
 #[test]
-fn a_freed_object_goes_when_nobody_uses_it() {
+fn a_freed_object_goes_when_no_call_and_no_request_uses_it() {
     scene!(TABLE, COLLECTOR);
     let thing = Thing::default();
     let kept = TABLE.insert(thing.clone());
@@ -165,10 +165,10 @@ fn what_another_cycle_has_destroyed_is_no_survivor() {
     }
 }
 
-/// At each step of a cycle a thread is stopped, by unwinding, while others make and free objects; nothing is
-/// lost but the one object it was about to destroy.
+/// At each step of a cycle a thread is ended, by unwinding, while others make and free objects; only the one
+/// object that it was about to destroy is lost.
 #[test]
-fn a_thread_that_dies_in_a_cycle_stops_nobody() {
+fn a_thread_that_dies_in_a_cycle_stops_no_other_thread() {
     scene!(TABLE, COLLECTOR);
     COLLECTOR.set_threshold(16);
     let thing = Thing::default();
@@ -207,9 +207,10 @@ fn a_thread_that_dies_in_a_cycle_stops_nobody() {
     assert_eq!(Arc::strong_count(&thing), 2, "one was claimed by a thread that died then");
 }
 
-/// As above, but the thread stays where it is for as long as the others run.
+/// At each step of a cycle a thread stands still while others make and free objects; no object that it has not
+/// claimed is lost.
 #[test]
-fn a_thread_that_stands_still_in_a_cycle_stops_nobody() {
+fn a_thread_that_stands_still_in_a_cycle_stops_no_other_thread() {
     scene!(TABLE, COLLECTOR);
     COLLECTOR.set_threshold(16);
     let thing = Thing::default();
@@ -244,8 +245,7 @@ fn a_thread_that_stands_still_in_a_cycle_stops_nobody() {
             assert_eq!(done.send(()), Ok(()));
         });
         let waited = is_done.recv_timeout(Duration::from_secs(60));
-        // The others may have found objects of ours before they stood still; whatever nobody has claimed is
-        // gone.
+        // The others may have claimed some of our objects before they stood still; all others are destroyed.
         let kept = Arc::strong_count(&ours);
         go_on.wait();
         assert_eq!(waited, Ok(()), "a thread that stands still stops the others");
@@ -268,7 +268,7 @@ impl Drop for Numbered {
 
 /// Threads look up objects that others free, and use those that they find: they exist.
 #[test]
-fn what_a_call_has_found_stays_while_it_uses_it() {
+fn an_object_stays_while_a_call_uses_it() {
     // SAFETY: the threads of this test look up nothing in other tests' tables.
     static TABLE: Table<Numbered> = unsafe { Table::collected(Kind::Session) };
     static COLLECTOR: Collector = Collector::new(&[&TABLE]);

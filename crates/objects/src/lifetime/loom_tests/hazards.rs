@@ -1,11 +1,11 @@
 //! Calls and requests against one thread that frees and collects; and the hazard slots of threads.
 
 use super::{REQUEST, TABLE, call, cycle, done, free, new_object, nothing_is_left, protect, release, use_it};
-use crate::fault::Fault;
 use crate::lifetime::hazard::{KeptSlot, forget};
-use crate::sentinel::{Sentinel, must_fail, step};
+use crate::sentinel::{Sentinel, step};
 use crate::table::{Protected, Ref};
-use heddle_platform::model::{RACE, explore};
+use heddle_platform::model::explore;
+use heddle_platform::with_fault;
 use loom::thread;
 use std::mem::ManuallyDrop;
 use std::ptr::without_provenance_mut;
@@ -242,49 +242,24 @@ fn slots_belong_to_one_thread_at_a_time() {
     explore(Some(2), slots_change_hands);
 }
 
-must_fail!(a_check_before_publishing_is_found, Fault::HazardCheckedFirst, RACE, free_and_collect(call));
+with_fault!(a_check_before_publishing_is_found, free_and_collect(call));
 
-must_fail!(a_hazard_slot_without_its_fence_is_found, Fault::HazardWithoutLight, RACE, free_and_collect(call));
+with_fault!(a_hazard_slot_without_its_fence_is_found, free_and_collect(call));
 
-must_fail!(a_cycle_without_its_barrier_is_found, Fault::CycleWithoutHeavy, RACE, free_and_collect(call));
+with_fault!(a_cycle_without_its_barrier_is_found, free_and_collect(call));
 
-must_fail!(
-    a_name_cleared_silently_is_found,
-    Fault::HazardClearedRelaxed,
-    RACE,
-    free_and_collect(call_with_request)
-);
+with_fault!(a_handle_cleared_without_order_is_found, free_and_collect(call_with_request));
 
-must_fail!(a_name_replaced_silently_is_found, Fault::HazardReplacedRelaxed, RACE, a_slot_for_two_objects);
+with_fault!(a_handle_replaced_without_order_is_found, a_slot_for_two_objects);
 
-must_fail!(
-    a_look_at_the_requests_first_is_found,
-    Fault::CycleRequestsFirst,
-    RACE,
-    free_and_collect(call_with_request)
-);
+with_fault!(requests_read_first_are_found, free_and_collect(call_with_request));
 
-must_fail!(
-    a_look_at_the_states_first_is_found,
-    Fault::CycleStatesFirst,
-    RACE,
-    free_and_collect(call_with_reference)
-);
+with_fault!(states_read_first_are_found, free_and_collect(call_with_reference));
 
-must_fail!(
-    no_second_look_at_the_states_is_found,
-    Fault::CycleWithoutStates,
-    RACE,
-    free_and_collect(call_with_reference)
-);
+with_fault!(states_read_once_are_found, free_and_collect(call_with_reference));
 
-must_fail!(places_returned_carelessly_are_found, Fault::SlotsRelaxedReturn, RACE, slots_change_hands);
+with_fault!(slots_returned_without_order_are_found, slots_change_hands);
 
-must_fail!(places_taken_by_two_are_found, Fault::SlotsPlainTake, RACE, slots_change_hands);
+with_fault!(slots_taken_by_two_threads_are_found, slots_change_hands);
 
-must_fail!(
-    a_request_that_ends_silently_is_found,
-    Fault::RequestRelaxedGeneration,
-    RACE,
-    free_and_collect(call_with_request)
-);
+with_fault!(a_request_that_ends_without_order_is_found, free_and_collect(call_with_request));
