@@ -12,7 +12,7 @@ use heddle_spec::constants::MPI_MESSAGE_NULL;
 use heddle_spec::handle::{CommHandle, DatatypeHandle, MessageHandle, RequestHandle};
 use std::ffi::{c_int, c_void};
 
-/// Where something is received: the arguments that all receives have in common, checked.
+/// The checked arguments that all receives have in common.
 #[inline(always)]
 pub(super) fn incoming(
     address: *mut c_void,
@@ -34,7 +34,7 @@ pub(super) fn finish(status: StatusOut, outcome: Outcome) -> Result<()> {
     show(status, &outcome)
 }
 
-/// As [`finish`], of an outcome that is looked at where it lies.
+/// As [`finish`], for an outcome that is read in its slot.
 #[inline(always)]
 pub(super) fn show(status: StatusOut, outcome: &Outcome) -> Result<()> {
     status.report(outcome);
@@ -74,7 +74,7 @@ pub(crate) fn irecv(
     request: Out<RequestHandle>,
 ) -> Result<()> {
     let (comm, _datatype, buffer) = incoming(buf, count, datatype, tag, comm)?;
-    let request = request.place()?;
+    let request = request.variable()?;
     request.0 = p2p::irecv(&comm, Plane::PointToPoint, buffer, source, tag)?;
     Ok(())
 }
@@ -89,7 +89,7 @@ pub(crate) fn recv_init(
     request: Out<RequestHandle>,
 ) -> Result<()> {
     let (comm, _datatype, buffer) = incoming(buf, count, datatype, tag, comm)?;
-    let request = request.place()?;
+    let request = request.variable()?;
     request.0 = p2p::receive_init(&comm, buffer, source, tag)?;
     Ok(())
 }
@@ -103,7 +103,7 @@ pub(crate) fn mrecv(
 ) -> Result<()> {
     // SAFETY: the program leaves the memory alone until the operation is complete.
     let (_datatype, buffer) = unsafe { buffer(buf, count, datatype) }?;
-    let message = message.place()?;
+    let message = message.variable()?;
     let outcome = p2p::mrecv(message.0, buffer)?;
     message.0 = MPI_MESSAGE_NULL;
     finish(status, outcome)
@@ -118,7 +118,7 @@ pub(crate) fn imrecv(
 ) -> Result<()> {
     // SAFETY: the program leaves the memory alone until the operation is complete.
     let (_datatype, buffer) = unsafe { buffer(buf, count, datatype) }?;
-    let (message, request) = (message.place()?, request.place()?);
+    let (message, request) = (message.variable()?, request.variable()?);
     request.0 = p2p::imrecv(message.0, buffer)?;
     message.0 = MPI_MESSAGE_NULL;
     Ok(())

@@ -53,7 +53,7 @@ pub(crate) fn express_isend(
     comm: CommHandle,
     request: Out<RequestHandle>,
 ) -> bool {
-    let Ok(request) = request.place() else { return false };
+    let Ok(request) = request.variable() else { return false };
     let sent = express_send(buf, count, datatype, dest, tag, comm);
     if sent {
         request.0 = SEND_DONE;
@@ -90,7 +90,7 @@ macro_rules! sends {
             request: Out<RequestHandle>,
         ) -> Result<()> {
             let (comm, _datatype, buffer) = outgoing(buf, count, datatype, tag, comm)?;
-            let request = request.place()?;
+            let request = request.variable()?;
             request.0 = sends!(@isend $mode comm, buffer, dest, tag)?;
             Ok(())
         }
@@ -105,7 +105,7 @@ macro_rules! sends {
             request: Out<RequestHandle>,
         ) -> Result<()> {
             let (comm, _datatype, buffer) = outgoing(buf, count, datatype, tag, comm)?;
-            let request = request.place()?;
+            let request = request.variable()?;
             request.0 = p2p::send_init(&comm, buffer, dest, tag, Mode::$mode)?;
             Ok(())
         }
