@@ -5,6 +5,7 @@
 #   make test        all tests (less than 30 minutes on 2 cores)
 #   make install PREFIX=dir
 #   make bench       Heddle beside MPICH, Open MPI and Intel MPI (two hours); make bench-quick for a first look
+#   make figures     measures what the README's picture shows and draws it again (half an hour)
 #   make verify      long model checks       make soak   long stress and random programs
 #   make lint        formatting, clippy, documentation
 
@@ -14,7 +15,7 @@ MPICC  := $(CURDIR)/$(BUILD)/bin/mpicc
 MPIEXEC := $(CURDIR)/$(BUILD)/bin/mpiexec
 CARGO  ?= cargo
 
-.PHONY: all build prerequisites demo examples test bench bench-quick verify soak lint install clean
+.PHONY: all build prerequisites demo examples test bench bench-quick figures verify soak lint install clean
 
 all: build
 
@@ -40,6 +41,9 @@ bench: build
 
 bench-quick: build
 	$(BUILD)/bin/heddle bench --quick
+
+figures: build
+	$(BUILD)/bin/heddle bench --overview docs/figures.svg
 
 verify: prerequisites
 	@ci/verify.sh

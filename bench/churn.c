@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #define EXCHANGES 8
-#define ENOUGH 100 /* threads, below which growth is nobody's in particular */
+#define ENOUGH 100 /* with fewer threads, growth cannot be attributed to them */
 
 struct state {
     unsigned char *out, *in;
@@ -20,7 +20,7 @@ struct state {
     double resident_before; /* MiB, when it had ended (worker 0) */
 };
 
-/* What one short-lived thread has to do. */
+/* The work of one short-lived thread. */
 struct errand {
     struct worker *worker;
     int go;

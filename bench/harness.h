@@ -1,4 +1,4 @@
-/* What every subject of the benchmark shares: options, a team of threads, a meter, a report.
+/* The common parts of all subjects of the benchmark: options, a team of threads, a meter, a report.
  *
  * A measurement is a number of repetitions. In each, every worker (a thread of a rank) repeats its unit of work
  * (a window, a batch of ping-pongs) without a pause from before the interval opens until after it closes; what

@@ -18,7 +18,7 @@
 #define RUN_LONG_NS 1000000
 #define RUN_MAX 1024
 
-/* What all threads use alike. */
+/* The objects that all threads use. */
 struct objects {
     MPI_Comm comm; /* MPI_COMM_NULL: each worker's own */
     MPI_Datatype type;

@@ -1,4 +1,4 @@
-/* What messages carry, so that a figure is void when it did not arrive as sent. */
+/* The contents of messages. A figure is void if they do not arrive as they were sent. */
 #include "harness.h"
 
 #include <string.h>

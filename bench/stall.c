@@ -5,13 +5,13 @@
  * communicator, then a synchronous message to rank 0, whose receive the client has posted beforehand, then the reply on
  * the client's communicator. A synchronous send ends only when rank 0 has matched it:
  *
- *   --op stall   it goes over the communicator of the thread that computes: somebody else has to look there, although
+ *   --op stall   it goes over the communicator of the thread that computes: another thread has to poll there, although
  *                all that clients wait for is on their own
- *   --op own     it goes over the client's communicator: the same messages and the same load, nobody to be rescued
+ *   --op own     it goes over the client's communicator: the same messages and the same load, and no thread needs help
  *
  * Its figure is the 99th percentile of the clients' times from request to reply (`p50_us`, `max_us`: half of them, the
  * longest). When all is over, thread 0 goes back to MPI until every server has said goodbye, so that the benchmark ends
- * even where nobody looks; the longest time is then that of the stall. */
+ * even where no thread polls; the longest time is then that of the stall. */
 #include "harness.h"
 
 #include <stdlib.h>

@@ -16,7 +16,7 @@ static void report_largest(struct bench *b, const char *name, const char *what, 
 static void report_memory(struct bench *b, const char *rss_name, const char *pss_name) {
     MPI_Barrier(MPI_COMM_WORLD);
     double rss = resident("Rss"), pss = resident("Pss");
-    /* Nobody leaves, and so changes the others' shares, before all have looked. */
+    /* No rank leaves, which would change the others' shares, before all have read theirs. */
     MPI_Barrier(MPI_COMM_WORLD);
     report_largest(b, "memory", rss_name, rss, "MiB");
     report_largest(b, "memory", pss_name, pss, "MiB");

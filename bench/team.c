@@ -129,7 +129,7 @@ static void repetition_begin(struct worker *w) {
     }
 }
 
-/* What a worker tells rank 0 about a repetition. */
+/* A worker's report to rank 0 about a repetition. */
 struct told {
     double units, busy_ns, longest_ns;
 };

@@ -1,10 +1,10 @@
-/* What a call of MPI_Test costs when there is nothing to do but to answer: T threads of rank 0, each with a window of
+/* The cost of a call of MPI_Test that only has to answer: T threads of rank 0, each with a window of
  * receives from the process itself.
  *
  *   --op done      all are complete: post, send, look until they are, and only then is each tested
- *   --op pending   none can be complete, because nobody has sent: the receives are tested in turn
+ *   --op pending   none can be complete, because there is no message: the receives are tested in turn
  *
- * Rank 1 sleeps: there is somebody who could send, but nobody else who uses a core. Its figure is the processor
+ * Rank 1 sleeps: it could send, but it uses no core. The figure is the processor
  * time that a test takes, so that it means the same with more threads than cores. */
 #include "harness.h"
 

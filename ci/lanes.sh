@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the lanes of ci/test.sh run.   ci/lanes.sh LANE
+# Runs one lane of ci/test.sh.   ci/lanes.sh LANE
 #
 # A lane ends with status 0 if all is well, and with 77 if the machine lacks what it needs; its last line then says what.
 # ci/test.sh runs lanes beside each other, so two lanes never write the same files.
@@ -38,7 +38,7 @@ lane_models() {
         && HEDDLE_COMBINING_LIMIT=1 HEDDLE_POST_TRIES=0 c_programs models \
             --models csync,lockq-mcs,lockq-mtx,lock-free --cover one -k order
 }
-# What keeps objects alive: every lifetime, with either pool and either way of counting.
+# The lifetimes of objects: every lifetime, with either request pool and two kinds of reference counts.
 lane_lifetime() {
     local lifetime pool counts
     for lifetime in naive suppress collect none; do
@@ -81,7 +81,7 @@ lane_graph500() {
 }
 lane_sanitize() { HEDDLE_TOOLS=target/release ci/sanitize.sh; }
 lane_mpi4py() { tests/mpi4py/run.sh "$build" "$build/mpi4py"; }
-# Its tests of communication under the other models, with threads (mpi4py asks for MPI_THREAD_MULTIPLE).
+# mpi4py's tests of communication under the other models, with threads (mpi4py asks for MPI_THREAD_MULTIPLE).
 lane_py_models() {
     local others
     others=$(model_names 2 | paste -sd ,) || return

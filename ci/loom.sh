@@ -1,8 +1,8 @@
 #!/bin/sh
 # Model checking of the sources that ship.   ci/loom.sh short|long [TEST_ARGUMENT..]
 # short: each model with the bound on preemptions that stands beside it (crates/sync/tests/model/mod.rs says how far).
-# The locks: crates/sync/tests/loom_*.rs. The rings: crates/transport/tests/loom_ring.rs. The hand-overs of objects and requests:
-# loom_tests beside the code, in crates/objects/src.
+# The locks: crates/sync/tests/loom_*.rs. The rings: crates/transport/tests/loom_ring.rs. Objects and requests that pass between
+# threads: loom_tests beside the code, in crates/objects/src.
 # long: up to five preemptions wherever there is a bound, at most five minutes a model; says which were not finished.
 # After the models: faults planted in a copy of the sources, each of which a model has to find (ci/faults.py): in the short
 # form a random few, with the seed that brings them again, in the long form all, and their models without them.
@@ -25,7 +25,7 @@ cargo test -p heddle-sync --profile loom --test 'loom_*' -- "$@"
 cargo test -p heddle-transport --profile loom --test 'loom_*' -- "$@"
 cargo test -p heddle-objects --profile loom --lib -- "$@"
 unset RUSTFLAGS CARGO_TARGET_DIR
-# Arguments are for the models: whoever names some wants only those.
+# With arguments, which name models, only these models run.
 case "$*" in
 "" | --nocapture)
     # shellcheck disable=SC2086  # none or two words

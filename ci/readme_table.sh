@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the documents take from the tables of the sources:
+# Writes the parts of the documents that come from the tables of the sources:
 # - docs/reference.md is what `heddle info --reference` prints;
 # - the part of README.md between the "missing" marks is what `generate -- summary` prints.
 #   ci/readme_table.sh --check     exit 1 if one of them differs

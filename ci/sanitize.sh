@@ -15,7 +15,7 @@
 # the library through its calls: that shows that it looks there.
 # TSan does not see what another process does to shared memory; the rings between processes have their own tests.
 # Nor does it follow fences, membarrier included, and needs not to: in Heddle they only keep a store before a load
-# (who sleeps, who waits); what one thread hands to another is published by Release and Acquire. So nothing is suppressed.
+# (flags of sleepers and waiters). Data for another thread is published by Release and Acquire. So nothing is suppressed.
 #
 # Status 77: the machine lacks what is needed; the last line says what.
 set -uo pipefail
@@ -26,8 +26,8 @@ logs=target/sanitize
 # Where mpiexec and generate are: HEDDLE_TOOLS names the folder if they have been built.
 tools=${HEDDLE_TOOLS:-target/debug}
 models=per-vni-mutex,global-mutex,per-object,lock-free,offload
-# Under lock-free a place in a ring goes from one sender to the next by way of its reader, another process, which
-# ThreadSanitizer does not see: it would report the second for a race. So there it runs the stress test in one process only.
+# Under lock-free a slot of a ring passes from one sender to the next through its reader, another process, which
+# ThreadSanitizer does not see, so it would report a race. There it runs the stress test in one process only.
 thread_models=per-vni-mutex,global-mutex,per-object,offload
 # lockq posts at once: that is where threads hand something over.
 export HEDDLE_POST_TRIES=0
@@ -40,8 +40,8 @@ export CARGO_PROFILE_DEV_OPT_LEVEL=1
 export RUSTC_BOOTSTRAP=1
 # A report ends the process, so that the first one is the last in the log, and mpiexec ends the others.
 export TSAN_OPTIONS=halt_on_error=1:exitcode=66:history_size=7:allow_addr2line=1
-# What the engine keeps for ever (pools of requests and objects, one process state) is reached from statics and so is
-# no leak: no exceptions are needed.
+# Statics lead to all that the engine keeps for ever (pools of requests and objects, one process state), so it is no
+# leak and needs no exception.
 export ASAN_OPTIONS=exitcode=66:detect_leaks=1:detect_stack_use_after_return=1:allow_addr2line=1
 export LSAN_OPTIONS=exitcode=66
 export RUST_BACKTRACE=1

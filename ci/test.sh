@@ -57,7 +57,7 @@ for name in ${wanted[@]+"${wanted[@]}"}; do
     fi
 done
 
-# What a lane's own log says of how much it ran.
+# The summary line of a lane's log.
 summary() {
     awk '/^test result: ok/ { tests += $4 }
          /^[0-9]+ passed/ { parts++; total += $1 }
@@ -97,7 +97,7 @@ start() {
     pid[$name]=$!
 }
 
-# Says how a lane went.
+# Prints the result of a lane.
 report() {
     local name=$1 log=$logs/$1.log status=1 took=0 user=0 system=0
     [ ! -e "$logs/$name.status" ] || status=$(cat "$logs/$name.status")

@@ -7,8 +7,8 @@
 #                       pkgconfig/heddle_sync.pc (if they were built)
 #   BUILD_DIR/include   mpi.h, heddle_sync.h
 #
-# RELEASE_DIR is cargo's folder (target/release) and must hold mpiexec, libmpi_abi.so and generate. What has not
-# changed is not touched, so that nothing is rebuilt because of it.
+# RELEASE_DIR is cargo's folder (target/release) and must hold mpiexec, libmpi_abi.so and generate. Unchanged files are
+# not touched, so that nothing is rebuilt because of them.
 set -eu
 
 root=$(dirname "$(dirname "$(readlink -f "$0")")")

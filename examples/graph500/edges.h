@@ -1,4 +1,4 @@
-/* The input of the benchmark: a list of undirected edges, spread over the processes. */
+/* The input of the benchmark: a list of undirected edges, distributed over the processes. */
 #ifndef GRAPH500_EDGES_H
 #define GRAPH500_EDGES_H
 

@@ -21,7 +21,7 @@
  *     end mark of a sender is seen after all its records.
  *  3. A handler never writes records. A thread that waits for a free buffer polls,
  *     so it receives while it waits and no two threads wait for each other.
- *  4. Records for the own process do not come here: the caller has the data. */
+ *  4. Records for the same process are not exchanged: the caller has the data. */
 #ifndef GRAPH500_EXCHANGE_H
 #define GRAPH500_EXCHANGE_H
 
@@ -97,7 +97,7 @@ void exchange_finish(struct exchange *x);
 /* After the last phase: takes the posted receives back and frees the buffers. */
 void exchange_close(struct exchange *x);
 
-/* For exchange_reserve(): the slow way to get room for a record to `destination`. */
+/* For exchange_reserve(): the slow path to get room for a record to `destination`. */
 void *exchange_reserve_slow(struct exchange *x, int destination);
 
 static inline void *exchange_record(struct exchange_buffer *buffer, uint32_t record_bytes,

@@ -1,4 +1,4 @@
-/* Leaving when going on is impossible: one message, then the whole job ends.
+/* Fatal errors: one message, then the whole job ends.
  *
  * Wrong input and wrong options are not handled here. They are found before any
  * work starts, told once by rank 0, and every rank returns from main(). */
@@ -10,7 +10,7 @@
 /* Prints "graph500: rank R: MESSAGE" on stderr and calls MPI_Abort. */
 _Noreturn void fatal(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* calloc() that ends the job, naming what the memory was for, when there is none.
+/* calloc() that ends the job, with the purpose of the memory, if there is not enough.
  * A count of zero still gives a pointer that can be freed. */
 void *allocate(const char *what, size_t count, size_t bytes_each);
 

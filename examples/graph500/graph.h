@@ -1,4 +1,4 @@
-/* Kernel 1: from the edge list to a graph spread over the processes (1D).
+/* Kernel 1: from the edge list to a graph distributed over the processes (1D).
  *
  * A process owns a block of vertices (layout.h) and for each of them
  *   - its neighbours, as compressed sparse rows; self-loops are left out;
@@ -12,7 +12,7 @@
 #include "layout.h"
 #include "team.h"
 
-/* An edge as seen by the owner of one of its ends. */
+/* An edge as the owner of one of its ends stores it. */
 struct half_edge {
     uint32_t local;       /* index of the own end */
     uint32_t other_owner; /* rank that owns the other end */

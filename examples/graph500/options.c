@@ -79,7 +79,7 @@ static bool comms(const struct parser *p, bool *per_thread)
            wrong(p, "choose per-thread or shared");
 }
 
-/* An option with a value; *known becomes false if there is none of that name. */
+/* Reads an option with a value; *known becomes false if the option does not exist. */
 static bool take_value(struct options *o, const struct parser *p, bool *known)
 {
     uint64_t bytes;

@@ -1,4 +1,4 @@
-/* What the run is doing now, on stderr of rank 0.
+/* Prints the current step of the run to stderr of rank 0.
  *
  * On a terminal one line is rewritten; into a file or a pipe a line is written every
  * few seconds, and sooner when the step changes. To be called by one thread a process. */
@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* Nothing is shown by a process that did not enable it. */
+/* A process that did not enable it prints nothing. */
 void progress_enable(bool enabled);
 
 /* `done` is between 0 and 1, negative if unknown. Cheap enough for inner loops: most calls

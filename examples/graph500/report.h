@@ -1,4 +1,4 @@
-/* What is told at the end: a summary to read, and JSON. */
+/* The report at the end: a summary to read, and JSON. */
 #ifndef GRAPH500_REPORT_H
 #define GRAPH500_REPORT_H
 

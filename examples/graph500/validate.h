@@ -11,7 +11,7 @@
  * stderr which rules are broken, how often, and where for example. */
 bool validate_tree(const struct bfs *bfs, uint64_t root);
 
-/* Ways to spoil a tree, to see that validate_tree() notices. */
+/* Kinds of damage to a tree, to see that validate_tree() notices. */
 #define CORRUPTIONS "parent, level, cycle, lost, extra, root"
 
 /* NULL-safe test whether `kind` is one of them. */

@@ -5,7 +5,7 @@ static int buf[64];
 static MPI_Comm comm;
 static MPI_Datatype uncommitted;
 
-// What a call that takes no valid communicator, or no object at all, raises its errors on.
+// The communicator that gets the errors of calls without a valid communicator or without any object.
 static void quiet(void) {
     CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
     CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
@@ -104,7 +104,7 @@ static void requests(void) {
 }
 
 static void collectives(void) {
-    int counts[16] = {0}, places[16] = {0};
+    int counts[16] = {0}, displs[16] = {0};
     CHECK_CLASS(MPI_Barrier(MPI_COMM_NULL), MPI_ERR_COMM);
     CHECK_CLASS(MPI_Bcast(buf, -1, MPI_INT, 0, comm), MPI_ERR_COUNT);
     CHECK_CLASS(MPI_Bcast(buf, 1, MPI_INT, check_size, comm), MPI_ERR_ROOT);
@@ -122,7 +122,7 @@ static void collectives(void) {
     CHECK_CLASS(MPI_Allgather(buf, 1, MPI_DATATYPE_NULL, buf + 8, 1, MPI_INT, comm), MPI_ERR_TYPE);
     CHECK_CLASS(MPI_Alltoall(buf, -2, MPI_INT, buf + 8, 1, MPI_INT, comm), MPI_ERR_COUNT);
     counts[0] = -1;
-    CHECK_CLASS(MPI_Allgatherv(buf, 0, MPI_INT, buf + 8, counts, places, MPI_INT, comm), MPI_ERR_COUNT);
+    CHECK_CLASS(MPI_Allgatherv(buf, 0, MPI_INT, buf + 8, counts, displs, MPI_INT, comm), MPI_ERR_COUNT);
     CHECK_CLASS(MPI_Scan(buf, buf + 8, 1, MPI_INT, MPI_OP_NULL, comm), MPI_ERR_OP);
     if (!oracle) CHECK_CLASS(MPI_Reduce_local(buf, buf + 8, -1, MPI_INT, MPI_SUM), MPI_ERR_COUNT);
 }
@@ -169,7 +169,7 @@ int main(int argc, char **argv) {
         collectives();
         objects();
     }
-    // All is well after that.
+    // Correct calls still work after all that.
     int sum = 0;
     CHECK_OK(MPI_Allreduce(&check_rank, &sum, 1, MPI_INT, MPI_SUM, comm));
     CHECK_EQ(sum, check_size * (check_size - 1) / 2);

@@ -1,5 +1,5 @@
-// The room of buffered sends: what was received gives its room back without being waited for, also when it went by another
-// communicator than the news of it; buffers of communicators; flushes in their forms; several threads at the limit.
+// The room of buffered sends: a received message gives its room back without a wait, also if the news of its receipt came by
+// another communicator; buffers of communicators; flushes in their forms; several threads at the limit.
 // ranks: 2
 // levels: multiple
 // oracle: skip its error codes for a full buffer are wrong when threads get them at once
@@ -9,7 +9,7 @@ enum { LARGE = 200000, ROUNDS = 20, THREADS = 4, SMALL = 100 };
 
 static unsigned char data[LARGE];
 
-// Room for one large message: the next is sent when the peer has said, elsewhere, that it has the last.
+// Room for one large message: the next one is sent when the peer has said, by another communicator, that it has the last.
 static void given_back(MPI_Comm comm, MPI_Comm news, bool own_buffer) {
     int size = LARGE + MPI_BSEND_OVERHEAD, back_size = -1;
     void *room = check_alloc((size_t)size), *back = NULL;
@@ -61,7 +61,7 @@ static void flushes(MPI_Comm comm) {
 
 static MPI_Comm quiet;
 
-// Half of the threads ask for more than there ever is, the others for what there always is.
+// Half of the threads ask for more room than the buffer has, the others for room that is always there.
 static void at_the_limit(int index, void *shared) {
     (void)shared;
     unsigned char *mine = check_alloc(LARGE);

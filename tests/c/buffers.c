@@ -35,7 +35,7 @@ static void odd_addresses(int n) {
     free(in);
 }
 
-// Pages for n bytes with a page nobody may touch after them; the bytes end where the page begins.
+// Pages for n bytes, followed by an inaccessible page; the bytes end where that page begins.
 static unsigned char *before_the_edge(int n, void **map, size_t *len) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = ((size_t)n + page - 1) / page * page;
     *len = whole + page;
@@ -59,7 +59,7 @@ static void edges(int n) {
     munmap(in_map, in_len);
 }
 
-// With gaps in memory nobody may touch: blocks of a type on every second page.
+// With inaccessible gaps: blocks of a type on every second page.
 static void holes(void) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     enum { BLOCKS = 20 };

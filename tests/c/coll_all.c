@@ -28,10 +28,10 @@ static void allgather(int n, bool in_place) {
 }
 
 static void allgatherv(int base, bool in_place) {
-    int counts[16], places[16], total = 2;
+    int counts[16], displs[16], total = 2;
     for (int r = 0; r < check_size; r++) {
         counts[r] = base == 0 ? r % 2 : base + r * 5;
-        places[r] = total;
+        displs[r] = total;
         total += counts[r] + 2;
     }
     int n = counts[check_rank];
@@ -39,14 +39,14 @@ static void allgatherv(int base, bool in_place) {
     for (int i = 0; i < total; i++) all[i] = -4;
     for (int i = 0; i < n; i++) mine[i] = value_at(check_rank, 1, i);
     if (in_place) {
-        memcpy(all + places[check_rank], mine, sizeof(int) * (size_t)n);
-        CHECK_OK(MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, counts, places, MPI_INT, MPI_COMM_WORLD));
+        memcpy(all + displs[check_rank], mine, sizeof(int) * (size_t)n);
+        CHECK_OK(MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, counts, displs, MPI_INT, MPI_COMM_WORLD));
     } else {
-        CHECK_OK(MPI_Allgatherv(mine, n, MPI_INT, all, counts, places, MPI_INT, MPI_COMM_WORLD));
+        CHECK_OK(MPI_Allgatherv(mine, n, MPI_INT, all, counts, displs, MPI_INT, MPI_COMM_WORLD));
     }
     for (int r = 0; r < check_size; r++) {
-        CHECK_EQ(wrong_block(all + places[r], r, 1, counts[r]), 0);
-        CHECK(all[places[r] - 1] == -4 && all[places[r] - 2] == -4);
+        CHECK_EQ(wrong_block(all + displs[r], r, 1, counts[r]), 0);
+        CHECK(all[displs[r] - 1] == -4 && all[displs[r] - 2] == -4);
     }
     free(all);
     free(mine);
@@ -69,37 +69,37 @@ static void alltoall(int n, bool in_place) {
     free(in);
 }
 
-// How many ints one rank sends another; the same both ways when in place.
+// The number of ints that one rank sends another; in place, both directions are equal.
 static int amount(int from, int to, int base, bool symmetric) {
     if (symmetric) return base + from + to;
     return (from + 2 * to) % 4 == 0 ? 0 : base + from * 2 + to;
 }
 
 static void alltoallv(int base, bool in_place) {
-    int send_counts[16], send_places[16], recv_counts[16], recv_places[16], sends = 0, recvs = 0;
+    int send_counts[16], send_displs[16], recv_counts[16], recv_displs[16], sends = 0, recvs = 0;
     for (int r = check_size - 1; r >= 0; r--) {
         send_counts[r] = amount(check_rank, r, base, in_place);
         recv_counts[r] = amount(r, check_rank, base, in_place);
-        send_places[r] = sends;
-        recv_places[r] = recvs;
+        send_displs[r] = sends;
+        recv_displs[r] = recvs;
         sends += send_counts[r] + 1;
         recvs += recv_counts[r] + 1;
     }
     int *out = check_alloc(sizeof(int) * (size_t)sends), *in = check_alloc(sizeof(int) * (size_t)recvs);
     for (int i = 0; i < recvs; i++) in[i] = -8;
     for (int r = 0; r < check_size; r++) {
-        for (int i = 0; i < send_counts[r]; i++) out[send_places[r] + i] = value_at(check_rank, r, i);
+        for (int i = 0; i < send_counts[r]; i++) out[send_displs[r] + i] = value_at(check_rank, r, i);
     }
     if (in_place) {
         memcpy(in, out, sizeof(int) * (size_t)sends);
-        for (int r = 0; r < check_size; r++) in[recv_places[r] + recv_counts[r]] = -8;
-        CHECK_OK(MPI_Alltoallv(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, in, recv_counts, recv_places, MPI_INT, MPI_COMM_WORLD));
+        for (int r = 0; r < check_size; r++) in[recv_displs[r] + recv_counts[r]] = -8;
+        CHECK_OK(MPI_Alltoallv(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, in, recv_counts, recv_displs, MPI_INT, MPI_COMM_WORLD));
     } else {
-        CHECK_OK(MPI_Alltoallv(out, send_counts, send_places, MPI_INT, in, recv_counts, recv_places, MPI_INT, MPI_COMM_WORLD));
+        CHECK_OK(MPI_Alltoallv(out, send_counts, send_displs, MPI_INT, in, recv_counts, recv_displs, MPI_INT, MPI_COMM_WORLD));
     }
     for (int r = 0; r < check_size; r++) {
-        CHECK_EQ(wrong_block(in + recv_places[r], r, check_rank, recv_counts[r]), 0);
-        CHECK_EQ(in[recv_places[r] + recv_counts[r]], -8);
+        CHECK_EQ(wrong_block(in + recv_displs[r], r, check_rank, recv_counts[r]), 0);
+        CHECK_EQ(in[recv_displs[r] + recv_counts[r]], -8);
     }
     free(out);
     free(in);

@@ -1,4 +1,4 @@
-// Barrier holds everybody back; Bcast from every root, in every size class, with unlike types on the two sides.
+// Barrier holds all ranks back; Bcast from every root, in every size class, with unlike types on the two sides.
 #include "check.h"
 
 // Each rank tells its neighbours before a barrier; after it their messages are there.
@@ -17,7 +17,7 @@ static void barrier(void) {
     }
 }
 
-// The last to come is the one who frees the others: nobody is through before everybody has entered.
+// The last rank to enter lets the others leave: no rank leaves the barrier before all have entered it.
 static void barrier_waits(void) {
     double entered, left, last_in = 0, first_out = 0;
     for (int late = 0; late < check_size; late++) {

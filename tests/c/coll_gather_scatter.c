@@ -45,10 +45,10 @@ static int length_of(int rank, int base) {
 }
 
 static void irregular(int base, bool in_place) {
-    int counts[16], places[16], total = 0, n = length_of(check_rank, base);
+    int counts[16], displs[16], total = 0, n = length_of(check_rank, base);
     for (int r = check_size - 1; r >= 0; r--) {
         counts[r] = length_of(r, base);
-        places[r] = total;
+        displs[r] = total;
         total += counts[r] + 3;
     }
     int *all = check_alloc(sizeof(int) * (size_t)total), *mine = check_alloc(sizeof(int) * (size_t)n);
@@ -57,24 +57,24 @@ static void irregular(int base, bool in_place) {
         for (int i = 0; i < n; i++) mine[i] = value_at(check_rank, i);
         for (int i = 0; i < total; i++) all[i] = -9;
         if (is_root && in_place) {
-            memcpy(all + places[root], mine, sizeof(int) * (size_t)n);
-            CHECK_OK(MPI_Gatherv(MPI_IN_PLACE, 0, MPI_INT, all, counts, places, MPI_INT, root, MPI_COMM_WORLD));
+            memcpy(all + displs[root], mine, sizeof(int) * (size_t)n);
+            CHECK_OK(MPI_Gatherv(MPI_IN_PLACE, 0, MPI_INT, all, counts, displs, MPI_INT, root, MPI_COMM_WORLD));
         } else {
-            CHECK_OK(MPI_Gatherv(mine, n, MPI_INT, is_root ? all : NULL, is_root ? counts : NULL, is_root ? places : NULL, MPI_INT, root, MPI_COMM_WORLD));
+            CHECK_OK(MPI_Gatherv(mine, n, MPI_INT, is_root ? all : NULL, is_root ? counts : NULL, is_root ? displs : NULL, MPI_INT, root, MPI_COMM_WORLD));
         }
         for (int r = 0; r < check_size && is_root; r++) {
-            CHECK_EQ(wrong_block(all + places[r], r, counts[r]), 0);
-            for (int gap = 0; gap < 3; gap++) CHECK_EQ(all[places[r] + counts[r] + gap], -9);
+            CHECK_EQ(wrong_block(all + displs[r], r, counts[r]), 0);
+            for (int gap = 0; gap < 3; gap++) CHECK_EQ(all[displs[r] + counts[r] + gap], -9);
         }
 
         for (int r = 0; r < check_size && is_root; r++) {
-            for (int i = 0; i < counts[r]; i++) all[places[r] + i] = value_at(r + 9, i);
+            for (int i = 0; i < counts[r]; i++) all[displs[r] + i] = value_at(r + 9, i);
         }
         memset(mine, 0xff, sizeof(int) * (size_t)n);
         if (is_root && in_place) {
-            CHECK_OK(MPI_Scatterv(all, counts, places, MPI_INT, MPI_IN_PLACE, 0, MPI_INT, root, MPI_COMM_WORLD));
+            CHECK_OK(MPI_Scatterv(all, counts, displs, MPI_INT, MPI_IN_PLACE, 0, MPI_INT, root, MPI_COMM_WORLD));
         } else {
-            CHECK_OK(MPI_Scatterv(is_root ? all : NULL, is_root ? counts : NULL, is_root ? places : NULL, MPI_INT, mine, n, MPI_INT, root, MPI_COMM_WORLD));
+            CHECK_OK(MPI_Scatterv(is_root ? all : NULL, is_root ? counts : NULL, is_root ? displs : NULL, MPI_INT, mine, n, MPI_INT, root, MPI_COMM_WORLD));
             CHECK_EQ(wrong_block(mine, check_rank + 9, n), 0);
         }
     }

@@ -29,7 +29,7 @@ static MPI_Comm watched_comm(void) {
     return comm;
 }
 
-// Another communicator is made and freed, so that what is kept of the earlier ones is looked through.
+// Another communicator is made and freed, so that the library searches the earlier ones that it still keeps.
 static void disturb(void) {
     MPI_Comm comm = MPI_COMM_NULL;
     CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
@@ -61,7 +61,7 @@ static void wait_and_test(int with_test) {
     disturb();
 }
 
-// Several communicators linger at once, each with its own request; they end in another order than they were freed.
+// Several freed communicators exist at once, each with a request; they end in another order than they were freed.
 static void several(void) {
     int in[PARENTS], out[2] = {3, 4}, to = (check_rank + 1) % check_size;
     MPI_Request receives[PARENTS], sends[PARENTS];

@@ -34,7 +34,7 @@ static void by_key(void) {
     CHECK_OK(MPI_Comm_rank(comm, &rank));
     CHECK_EQ(rank, check_size - 1 - check_rank);
     CHECK_EQ(ring_sum(comm), check_size * (check_size - 1) / 2);
-    // Who is rank 0 now? The last of the world.
+    // Rank 0 is now the last rank of the world.
     int first = check_rank;
     CHECK_OK(MPI_Bcast(&first, 1, MPI_INT, 0, comm));
     CHECK_EQ(first, check_size - 1);

@@ -1,10 +1,10 @@
-// Which VNI carries a communicator's messages: by the key heddle_vni, by promises, by agreement; and what MPI_Comm_get_info says.
+// The VNI of a communicator's messages, chosen by the key heddle_vni, by promises and by agreement; and MPI_Comm_get_info.
 // heddle: only
 #include "threads.h"
 
 static int vnis = -1;
 
-// The number of VNIs, and whether the sections tell which of them is used.
+// The number of VNIs, and whether the counters of critical sections tell which VNI is used.
 static MPI_T_pvar_session session;
 static MPI_T_pvar_handle entered;
 static bool countable;
@@ -66,13 +66,13 @@ static void says(MPI_Comm comm, const char *key, const char *want) {
     if (!CHECK(strcmp(value, want) == 0)) fprintf(stderr, "  %s is %s, not %s\n", key, value, want);
 }
 
-// The ways to make a communicator of all ranks with hints.
-enum way { DUP, IDUP, SPLIT_TYPE, WAYS };
+// The calls that make a communicator of all ranks with hints.
+enum constructor { DUP, IDUP, SPLIT_TYPE, CONSTRUCTORS };
 
-static MPI_Comm made(enum way way, MPI_Info info) {
+static MPI_Comm made(enum constructor constructor, MPI_Info info) {
     MPI_Comm comm = MPI_COMM_NULL;
     MPI_Request request = MPI_REQUEST_NULL;
-    switch (way) {
+    switch (constructor) {
     case DUP: CHECK_OK(MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm)); break;
     case IDUP:
         CHECK_OK(MPI_Comm_idup_with_info(MPI_COMM_WORLD, info, &comm, &request));
@@ -84,23 +84,23 @@ static MPI_Comm made(enum way way, MPI_Info info) {
     return comm;
 }
 
-static MPI_Comm made_by(enum way way, const char *key, const char *value) {
+static MPI_Comm made_by(enum constructor constructor, const char *key, const char *value) {
     MPI_Info info;
     CHECK_OK(MPI_Info_create(&info));
     CHECK_OK(MPI_Info_set(info, key, value));
-    MPI_Comm comm = made(way, info);
+    MPI_Comm comm = made(constructor, info);
     CHECK_OK(MPI_Info_free(&info));
     return comm;
 }
 
-static void named(enum way way) {
+static void named(enum constructor constructor) {
     for (int v = 0; v < vnis; v++) {
         char value[16];
         snprintf(value, sizeof value, "%d", v);
-        MPI_Comm comm = made_by(way, "heddle_vni", value);
+        MPI_Comm comm = made_by(constructor, "heddle_vni", value);
         says(comm, "heddle_vni", value);
         for (int tag = 0; tag < 3 && countable; tag++) CHECK_EQ(vni_used(comm, tag), v);
-        // A living communicator stays where it is; a plain duplicate inherits no hints.
+        // A living communicator keeps its VNI; a plain duplicate inherits no hints.
         MPI_Info info;
         MPI_Comm child;
         CHECK_OK(MPI_Info_create(&info));
@@ -116,29 +116,29 @@ static void named(enum way way) {
     }
 }
 
-static void nonsense(enum way way) {
+static void nonsense(enum constructor constructor) {
     char too_large[16];
     snprintf(too_large, sizeof too_large, "%d", vnis);
     const char *values[] = {too_large, "-1", "first", "default", "99999999999999999999", "1.0"};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
-        MPI_Comm comm = made_by(way, "heddle_vni", values[i]);
+        MPI_Comm comm = made_by(constructor, "heddle_vni", values[i]);
         says(comm, "heddle_vni", "default");
         vni_used(comm, 1);
         CHECK_OK(MPI_Comm_free(&comm));
     }
-    MPI_Comm comm = made_by(way, "mpi_assert_no_any_tag", "perhaps");
+    MPI_Comm comm = made_by(constructor, "mpi_assert_no_any_tag", "perhaps");
     says(comm, "mpi_assert_no_any_tag", "false");
     CHECK_OK(MPI_Comm_free(&comm));
 }
 
-// What not all ranks say is not done: no rank may rely on a promise that another one has not made.
-static void disagreement(enum way way) {
+// A hint takes effect only if all ranks give it: no rank may rely on a promise that another rank has not made.
+static void disagreement(enum constructor constructor) {
     for (int odd = 0; odd < check_size; odd++) {
         MPI_Info info;
         CHECK_OK(MPI_Info_create(&info));
         CHECK_OK(MPI_Info_set(info, "heddle_vni", check_rank == odd ? "1" : "0"));
         if (check_rank != odd) CHECK_OK(MPI_Info_set(info, "mpi_assert_no_any_tag", "true"));
-        MPI_Comm comm = made(way, odd % 2 == 0 && check_rank == odd ? MPI_INFO_NULL : info);
+        MPI_Comm comm = made(constructor, odd % 2 == 0 && check_rank == odd ? MPI_INFO_NULL : info);
         CHECK_OK(MPI_Info_free(&info));
         bool alone = check_size == 1;
         says(comm, "heddle_vni", alone && odd % 2 == 1 ? "1" : "default");
@@ -151,7 +151,7 @@ static void disagreement(enum way way) {
     }
 }
 
-// Every call that takes a source and a tag refuses them, and what is under way is not harmed.
+// Every call that takes a source and a tag refuses a wildcard, and messages in flight are not harmed.
 static void refuses(MPI_Comm comm, int source, int tag, int class) {
     int in = -1, out = 3, flag = 0;
     MPI_Request request;
@@ -174,14 +174,14 @@ static void refuses(MPI_Comm comm, int source, int tag, int class) {
     CHECK_OK(MPI_Recv(&in, 1, MPI_INT, MPI_PROC_NULL, tag, comm, &status));
 }
 
-static void promised(enum way way, bool no_any_tag, bool no_any_source) {
+static void promised(enum constructor constructor, bool no_any_tag, bool no_any_source) {
     MPI_Info info;
     CHECK_OK(MPI_Info_create(&info));
     if (no_any_tag) CHECK_OK(MPI_Info_set(info, "mpi_assert_no_any_tag", "true"));
     if (no_any_source) CHECK_OK(MPI_Info_set(info, "mpi_assert_no_any_source", "true"));
     CHECK_OK(MPI_Info_set(info, "mpi_assert_allow_overtaking", "true"));
     CHECK_OK(MPI_Info_set(info, "mpi_assert_exact_length", "true"));
-    MPI_Comm comm = made(way, info);
+    MPI_Comm comm = made(constructor, info);
     CHECK_OK(MPI_Info_free(&info));
     says(comm, "mpi_assert_no_any_tag", no_any_tag ? "true" : "false");
     says(comm, "mpi_assert_no_any_source", no_any_source ? "true" : "false");
@@ -198,7 +198,7 @@ static void promised(enum way way, bool no_any_tag, bool no_any_source) {
     says(comm, "mpi_assert_no_any_tag", no_any_tag ? "true" : "false");
     says(comm, "mpi_assert_no_any_source", no_any_source ? "true" : "false");
 
-    // A message under way is still there after all errors.
+    // A message in flight is still there after all errors.
     int out = 99, in = -1;
     CHECK_OK(MPI_Send(&out, 1, MPI_INT, check_rank, 5, comm));
     if (no_any_tag) {
@@ -211,7 +211,7 @@ static void promised(enum way way, bool no_any_tag, bool no_any_source) {
     CHECK_OK(MPI_Recv(&in, 1, MPI_INT, no_any_source ? check_rank : MPI_ANY_SOURCE, no_any_tag ? 5 : MPI_ANY_TAG, comm, MPI_STATUS_IGNORE));
     CHECK_EQ(in, out);
 
-    // As many tags in a row as there are VNIs are on as many VNIs, or all on one.
+    // As there are `vnis` VNIs, that number of consecutive tags uses every VNI, or only one.
     bool used[64] = {false};
     int distinct = 0;
     for (int tag = 0; tag < vnis && countable; tag++) {
@@ -285,7 +285,7 @@ static void begun_together(void) {
     }
     for (int i = 0; i < MANY; i++) {
         says(comms[i], "heddle_vni", i % 3 == 2 ? "default" : value[i]);
-        // All ranks have the same context in their hands.
+        // All ranks have the same context.
         int in = -1, out = check_rank * MANY + i, from = (check_rank + 1) % check_size;
         CHECK_OK(MPI_Sendrecv(&out, 1, MPI_INT, (check_rank + check_size - 1) % check_size, i, &in, 1, MPI_INT, from, i, comms[i],
                               MPI_STATUS_IGNORE));
@@ -295,13 +295,13 @@ static void begun_together(void) {
 }
 
 static MPI_Comm shared_comm;
-static pthread_barrier_t meeting;
+static pthread_barrier_t barrier;
 
-// Two threads with tags of their own are on different VNIs: while one works, the other's is not entered for messages.
+// Two threads with different tags use different VNIs: while one thread works, no message enters the other's VNI.
 static void own_vni(int t, void *used) {
     for (int turn = 0; turn < 2; turn++) {
         if (turn == t) ((int *)used)[t] = vni_used(shared_comm, t);
-        pthread_barrier_wait(&meeting);
+        pthread_barrier_wait(&barrier);
     }
     // And both at once.
     for (int i = 0; i < 500; i++) {
@@ -315,7 +315,7 @@ static void own_vni(int t, void *used) {
 static void threads_on_vnis(void) {
     int used[2] = {-1, -1};
     shared_comm = made_by(DUP, "mpi_assert_no_any_tag", "true");
-    pthread_barrier_init(&meeting, NULL, 2);
+    pthread_barrier_init(&barrier, NULL, 2);
     threads_run(2, own_vni, used);
     if (countable && vnis > 1) CHECK(used[0] != used[1]);
     CHECK_OK(MPI_Comm_free(&shared_comm));
@@ -328,13 +328,13 @@ int main(int argc, char **argv) {
     CHECK_OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided));
     check_start(argc, argv);
     prepare();
-    for (enum way way = 0; way < WAYS; way++) {
-        named(way);
-        nonsense(way);
-        disagreement(way);
-        promised(way, true, false);
-        promised(way, false, true);
-        promised(way, true, true);
+    for (enum constructor constructor = 0; constructor < CONSTRUCTORS; constructor++) {
+        named(constructor);
+        nonsense(constructor);
+        disagreement(constructor);
+        promised(constructor, true, false);
+        promised(constructor, false, true);
+        promised(constructor, true, true);
     }
     named_and_promised();
     promised_later();

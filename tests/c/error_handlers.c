@@ -1,4 +1,4 @@
-// Error handlers of communicators: return, user functions, inheritance, which communicator answers.
+// Error handlers of communicators: return, user functions, inheritance, the communicator that gets an error.
 #include "check.h"
 
 static struct {
@@ -20,7 +20,7 @@ static void note_second(MPI_Comm *comm, int *code, ...) {
 
 static int one = 1;
 
-// What a failed call gives after a user function has seen the error: the same error, where the oracle gives success.
+// The result of a failed call after a user function has seen the error: the same error; the oracle returns success.
 #define CHECK_AFTER_HANDLER(call, class) CHECK_CLASS(call, oracle ? MPI_SUCCESS : (class))
 
 static int bad_rank(MPI_Comm comm) {

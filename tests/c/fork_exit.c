@@ -1,5 +1,5 @@
-// A process forks while its threads communicate. A child that only calls exit ends, whatever locks of the library other threads
-// held at the fork: it has those threads' locks, and not the threads.
+// A process forks while its threads communicate. A child that only calls exit ends, although it has inherited locks of the
+// library that other threads held at the fork, without these threads.
 // ranks: 1
 // levels: multiple
 #include "check.h"

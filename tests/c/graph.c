@@ -1,9 +1,9 @@
-// Graph topologies: those that everybody knows, and distributed ones, whose edges any process may name.
+// Graph topologies: graphs that all processes know, and distributed graphs, whose edges any process may name.
 #include "check.h"
 
 static int wrapped(int rank) { return (rank % check_size + check_size) % check_size; }
 
-// A ring that everybody knows: node i leads to i - 1 and i + 1.
+// A ring that all processes know: node i leads to i - 1 and i + 1.
 static void known_to_all(void) {
     int index[64], edges[128], status = -1, nodes = -1, count = -1, got_index[64], got_edges[128], neighbors[2];
     MPI_Comm graph = MPI_COMM_NULL, dup = MPI_COMM_NULL;
@@ -84,7 +84,7 @@ static void named_by_others(void) {
     CHECK_EQ(seen, 3);
     CHECK_OK(MPI_Comm_free(&dup));
 
-    // Nobody names anything.
+    // No process names an edge.
     CHECK_OK(MPI_Dist_graph_create(MPI_COMM_WORLD, 0, NULL, NULL, NULL, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph));
     CHECK_OK(MPI_Dist_graph_neighbors_count(graph, &in, &out, &weighted));
     CHECK(in == 0 && out == 0 && !weighted);

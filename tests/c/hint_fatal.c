@@ -1,4 +1,4 @@
-// Who breaks a promise is told which.
+// The error for a broken promise names the promise.
 // heddle: only
 // ranks: 1
 // expect: fail

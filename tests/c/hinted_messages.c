@@ -1,4 +1,5 @@
-// Communicators with promises: all kinds of operations with tags and sources that are spread, by one thread and by several.
+// Communicators with promises: all kinds of operations on messages that are sharded by tag and source, by one thread
+// and by several.
 // timeout: 240
 #include "threads.h"
 
@@ -6,7 +7,7 @@ enum { TAGS = 12, SMALL = 3, LARGE = 60000 };
 
 static bool no_any_tag, no_any_source;
 
-// What a receive may leave open, it does.
+// A receive uses each wildcard that the promises allow.
 static int source_or_any(int source) {
     return no_any_source ? source : MPI_ANY_SOURCE;
 }
@@ -83,7 +84,7 @@ static void many_tags(MPI_Comm comm) {
     }
 }
 
-// Probes find messages of any tag, and matched ones are received from where they are.
+// Probes find messages of any tag, and matched messages are received on their VNI.
 static void probed(MPI_Comm comm) {
     for (int t = 0; t < TAGS; t++) {
         int out[SMALL] = {value(check_rank, t, 0)}, in[SMALL] = {-1}, flag = 0;
@@ -226,7 +227,7 @@ static void from_all(MPI_Comm comm) {
     free(requests);
 }
 
-// Collective operations go their own way meanwhile.
+// Collective operations are not affected meanwhile.
 static void collective(MPI_Comm comm) {
     int in = -1, sum = -1;
     MPI_Request request;
@@ -239,7 +240,7 @@ static void collective(MPI_Comm comm) {
     CHECK_OK(MPI_Barrier(comm));
 }
 
-// The communicator goes before its messages.
+// The communicator is freed before its messages arrive.
 static void freed_early(MPI_Comm *comm) {
     static int out[TAGS][LARGE], in[TAGS][LARGE];
     MPI_Request requests[2 * TAGS];

@@ -69,8 +69,8 @@ static void datatypes(void) {
     CHECK(lb == -2 && extent == 40);
     CHECK_OK(MPI_Type_free(&type));
     CHECK_OK(MPI_Type_free(&resized));
-    MPI_Count lengths[2] = {2, 1}, places[2] = {0, 12};
-    CHECK_OK(MPI_Type_create_struct_c(2, lengths, places, (MPI_Datatype[]){MPI_INT, MPI_SHORT}, &type));
+    MPI_Count lengths[2] = {2, 1}, displs[2] = {0, 12};
+    CHECK_OK(MPI_Type_create_struct_c(2, lengths, displs, (MPI_Datatype[]){MPI_INT, MPI_SHORT}, &type));
     CHECK_OK(MPI_Type_commit(&type));
     CHECK_OK(MPI_Type_size_c(type, &size));
     CHECK_EQ(size, 10);
@@ -97,14 +97,14 @@ static void collectives(void) {
     CHECK_OK(MPI_Allgather_c(&check_rank, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD));
     for (int i = 0; i < check_size; i++) CHECK_EQ(all[i], i);
     MPI_Count *counts = check_alloc(sizeof(MPI_Count) * (size_t)check_size);
-    MPI_Aint *places = check_alloc(sizeof(MPI_Aint) * (size_t)check_size);
-    for (int i = 0; i < check_size; i++) counts[i] = N, places[i] = (MPI_Aint)i * N;
-    CHECK_OK(MPI_Allgatherv_c(out, N, MPI_INT, all, counts, places, MPI_INT, MPI_COMM_WORLD));
+    MPI_Aint *displs = check_alloc(sizeof(MPI_Aint) * (size_t)check_size);
+    for (int i = 0; i < check_size; i++) counts[i] = N, displs[i] = (MPI_Aint)i * N;
+    CHECK_OK(MPI_Allgatherv_c(out, N, MPI_INT, all, counts, displs, MPI_INT, MPI_COMM_WORLD));
     for (int i = 0; i < N * check_size; i++) {
         if (!CHECK_EQ(all[i], i % N)) break;
     }
     free(counts);
-    free(places);
+    free(displs);
     free(all);
 }
 

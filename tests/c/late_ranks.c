@@ -1,4 +1,5 @@
-// Messages to ranks that have not come to MPI_Init yet wait for them, in order, in all modes; who sleeps meanwhile is woken.
+// Messages to ranks that have not called MPI_Init yet wait for them, in order, in all modes; a rank that sleeps
+// meanwhile is woken.
 // ranks: 2 4
 // levels: none
 #include "check.h"
@@ -31,7 +32,7 @@ int main(int argc, char **argv) {
             CHECK_OK(MPI_Issend(data, sizes[i], MPI_BYTE, last, 2, MPI_COMM_WORLD, &requests[n++]));
         }
         CHECK_OK(MPI_Bsend(data, LARGE, MPI_BYTE, last, 3, MPI_COMM_WORLD));
-        CHECK_OK(MPI_Ssend(data, 0, MPI_BYTE, last, 4, MPI_COMM_WORLD)); // nobody else is awake: sleeps until it is there
+        CHECK_OK(MPI_Ssend(data, 0, MPI_BYTE, last, 4, MPI_COMM_WORLD)); // no other rank is awake: sleeps until `last` is there
         CHECK_OK(MPI_Waitall(n, requests, MPI_STATUSES_IGNORE));
         free(requests);
     } else {

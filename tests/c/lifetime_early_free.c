@@ -1,5 +1,5 @@
 // Objects of every kind are freed as soon as the last operation with them has begun, by many threads at once, while others
-// make new ones on the same storage: what is under way goes on to its right end.
+// make new ones on the same storage: operations in flight complete correctly.
 // ranks: 1-4
 // levels: multiple
 #include "threads.h"
@@ -14,7 +14,7 @@ static MPI_Datatype ints(int count, bool gaps) {
     CHECK_OK(MPI_Type_contiguous(1, MPI_INT, &part));
     CHECK_OK(gaps ? MPI_Type_vector(count, 1, 2, part, &type) : MPI_Type_contiguous(count, part, &type));
     CHECK_OK(MPI_Type_commit(&type));
-    // What it is made of goes first.
+    // The datatypes that it is made of are freed first.
     CHECK_OK(MPI_Type_free(&part));
     return type;
 }
@@ -29,7 +29,7 @@ static void check(const int *data, int count, bool gaps, int seed) {
     CHECK_EQ(wrong, 0);
 }
 
-// The paper's Fig. 1, with a neighbour, in all ways of sending.
+// The paper's Fig. 1, with a neighbour, in all send modes.
 static void ring(MPI_Comm parent, int *out, int *in, int round) {
     int rank, size, count = round % 10 == 0 ? LARGE : NUMBERS;
     bool gaps = round % 3 != 0;
@@ -82,7 +82,7 @@ static void persistent(int *out, int *in, int round) {
     CHECK_OK(MPI_Request_free(&requests[1]));
 }
 
-// A matched message, a request for both ways, and a request that is freed while active.
+// A matched message, a request for both directions, and a request that is freed while it is active.
 static void others(int *out, int *in, int round) {
     MPI_Comm comm = MPI_COMM_NULL;
     MPI_Request request = MPI_REQUEST_NULL, forgotten = MPI_REQUEST_NULL;
@@ -129,7 +129,7 @@ static void sum(void *in, void *inout, int *len, MPI_Datatype *type) {
     for (int i = 0; i < *len; i++) ((int *)inout)[i] += ((int *)in)[i];
 }
 
-// Groups, infos, error handlers, operators and keys end when what uses them does.
+// Groups, infos, error handlers, operators and keys live until their last user ends.
 static void attached(int round) {
     MPI_Comm comm = MPI_COMM_NULL, part = MPI_COMM_NULL;
     MPI_Group group = MPI_GROUP_NULL;

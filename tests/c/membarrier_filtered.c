@@ -1,5 +1,5 @@
-// Ranks that may not call membarrier, as in a container that filters it, communicate with ranks that may: nobody misses
-// a message while it sleeps. All but rank 0 are filtered.
+// Ranks that may not call membarrier, as in a container that filters it, communicate with ranks that may: no rank misses a
+// message while it sleeps. All but rank 0 are filtered.
 // ranks: 2 3
 // levels: none
 // heddle: only

@@ -1,4 +1,4 @@
-// Memory does not grow with the number of operations and objects that came and went.
+// Memory does not grow with the number of past operations and objects.
 #include "check.h"
 #include "resident.h"
 

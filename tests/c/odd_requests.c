@@ -35,7 +35,7 @@ static void freed_receive(void) {
         CHECK(receive == MPI_REQUEST_NULL);
         CHECK_OK(MPI_Issend(out, n, MPI_INT, to, 1, MPI_COMM_WORLD, &send));
         CHECK_OK(MPI_Wait(&send, MPI_STATUS_IGNORE));
-        // Wait for news that the peer's message, and so ours, has been received.
+        // Waits for the news that the peer's message, and so this rank's, has been received.
         CHECK_OK(MPI_Sendrecv(&news, 1, MPI_INT, from, 2, &sync, 1, MPI_INT, to, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
         CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
         CHECK_EQ(in[n - 1], n + from);

@@ -1,5 +1,5 @@
-// Execution offload: a program that ends without MPI_Finalize, with messages under way, ends at once with its own status; the
-// library's threads do not keep it.
+// Execution offload: a program that ends without MPI_Finalize, with messages in flight, ends at once with its own status; the
+// library's threads do not delay it.
 // ranks: 1
 // levels: multiple single
 // launcher: none

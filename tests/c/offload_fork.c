@@ -1,5 +1,5 @@
-// Execution offload: a process that has threads of the library's may fork. The child, which has none of them, ends or becomes
-// another program; the parent goes on.
+// Execution offload: a process with offload threads may fork. The child, which has no offload threads, ends or becomes another
+// program; the parent goes on.
 // ranks: 2
 // levels: multiple single
 // heddle: only
@@ -34,7 +34,7 @@ int main(int argc, char **argv) {
         int status = status_of(child);
         CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 3);
     }
-    // A child that leaves by exit runs what the library has registered for that.
+    // A child that calls exit runs the functions that the library has registered for that.
     pid_t child = fork();
     if (child == 0) exit(5);
     int status = status_of(child);

@@ -1,4 +1,4 @@
-// Execution offload: its threads cost nothing while there is nothing to do, and are there when a message comes.
+// Execution offload: idle offload threads use no processor time, and wake up when a message comes.
 // ranks: 1-2
 // levels: multiple
 // heddle: only
@@ -27,7 +27,7 @@ int main(int argc, char **argv) {
     check_start(argc, argv);
     int right = (check_rank + 1) % check_size, left = (check_rank + check_size - 1) % check_size;
     double share = 1;
-    // The least of a few: the threads may still be up from what was before.
+    // The least of a few samples, because the threads may still be awake from earlier work.
     for (int round = 0; round < 3; round++) {
         int sent = round, received = -1;
         CHECK_OK(MPI_Sendrecv(&sent, 1, MPI_INT, right, 0, &received, 1, MPI_INT, left, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));

@@ -30,7 +30,7 @@ int main(int argc, char **argv) {
             CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
             if (!late) CHECK_OK(MPI_Isend(out, size, MPI_BYTE, right, at, MPI_COMM_WORLD, &requests[1]));
             await(in, size);
-            // What is streamed in pieces ends with its last byte, what both sides copy does not.
+            // A streamed message is complete with its last byte; a split copy is not.
             CHECK_OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
             for (int i = 0; i < size; i++) {
                 if (in[i] != left + 1) {

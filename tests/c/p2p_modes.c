@@ -1,4 +1,5 @@
-// What each send mode promises: a synchronous send waits for its match, a buffered one for nothing, a ready one finds its receive.
+// The promise of each send mode: a synchronous send waits for its match, a buffered one for nothing, a ready one finds
+// its receive.
 // ranks: 2-8
 #include "check.h"
 
@@ -50,7 +51,7 @@ static void synchronous(int n) {
     free(buf);
 }
 
-// Buffered sends complete at once though nobody receives yet; detach waits for them.
+// Buffered sends complete at once before any receive; detach waits for them.
 static void buffered(void) {
     enum { MESSAGES = 20, BYTES = 70000 };
     int pack = 0, size = 0;

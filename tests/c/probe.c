@@ -1,4 +1,4 @@
-// Probe and Iprobe: what they see, that they take nothing, wildcards, order; matched probes take the message with them.
+// Probe and Iprobe see messages and take none, with wildcards and in order; matched probes take the message.
 // ranks: 2-8
 #include "check.h"
 
@@ -33,7 +33,7 @@ static void probe_then_receive(void) {
             CHECK_EQ(flag, 0);
         }
         free(buf);
-        CHECK_OK(MPI_Barrier(MPI_COMM_WORLD)); // nobody is ahead, so that an empty queue is empty
+        CHECK_OK(MPI_Barrier(MPI_COMM_WORLD)); // no rank is ahead, so an empty queue is empty
     }
 }
 
@@ -83,7 +83,7 @@ static void matched(void) {
             CHECK(second == MPI_MESSAGE_NULL);
         }
         free(buf);
-        CHECK_OK(MPI_Barrier(MPI_COMM_WORLD)); // nobody is ahead, so that an empty queue is empty
+        CHECK_OK(MPI_Barrier(MPI_COMM_WORLD)); // no rank is ahead, so an empty queue is empty
     }
 }
 
@@ -109,7 +109,7 @@ static void no_process(void) {
     CHECK_EQ(status.MPI_SOURCE, MPI_PROC_NULL);
 }
 
-// The probed message is the one a receive with the same arguments takes, whoever else sends.
+// A receive with the arguments of a probe takes the probed message, even if other ranks send too.
 static void from_several(void) {
     enum { EACH = 200 };
     if (check_rank == 0) {

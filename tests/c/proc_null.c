@@ -1,4 +1,4 @@
-// MPI_PROC_NULL as peer of every point-to-point call: at once complete, no data, the status of nobody.
+// MPI_PROC_NULL as the peer of every point-to-point call: complete at once, no data, an empty status.
 #include "check.h"
 
 static int value = 17;
@@ -63,7 +63,7 @@ int main(int argc, char **argv) {
     CHECK_OK(MPI_Request_free(&pair[0]));
     CHECK_OK(MPI_Request_free(&pair[1]));
 
-    // The cheap case in number: nothing piles up.
+    // The cheap case in large numbers: no memory piles up.
     for (int i = 0; i < 100000; i++) {
         if (!CHECK_OK(MPI_Isend(&value, 1, MPI_INT, MPI_PROC_NULL, 1, comm, &request))) break;
         if (!CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE))) break;

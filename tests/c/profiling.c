@@ -22,7 +22,7 @@ int main(int argc, char **argv) {
         CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
         CHECK_EQ(in[0], from);
     }
-    // What the library does inside is not the program's.
+    // Calls inside the library are not the program's.
     int sum = 0;
     CHECK_OK(MPI_Allreduce(&check_rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
     CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));

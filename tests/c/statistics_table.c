@@ -1,4 +1,4 @@
-// HEDDLE_STATS: each process prints in the end what it has counted.
+// HEDDLE_STATS: each process prints its counters when it ends.
 // ranks: 1
 // heddle: only
 // output: ^Heddle: rank 0 of 1, model \S.*, VNIs \d+, threads \d+\n(  .*\n)+  requests \d+ \(live 0\), unexpected messages 3 \(waiting 1\), matching steps \d+, collections \d+\n$
@@ -7,7 +7,7 @@
 int main(int argc, char **argv) {
     setenv("HEDDLE_STATS", "1", 1);
     check_start(argc, argv);
-    // Three that nobody waits for, of which two are received.
+    // Three unexpected messages, of which two are received.
     for (int i = 0; i < 3; i++) CHECK_OK(MPI_Send(&i, 1, MPI_INT, 0, i, MPI_COMM_SELF));
     for (int i = 0, in = -1; i < 2; i++) {
         CHECK_OK(MPI_Recv(&in, 1, MPI_INT, 0, i, MPI_COMM_SELF, MPI_STATUS_IGNORE));

@@ -1,4 +1,4 @@
-// What a status tells: counts, elements, fields set and read by functions, cancelled marks.
+// The contents of a status: counts, elements, fields set and read by functions, cancelled marks.
 #include "check.h"
 
 static void counts(void) {
@@ -85,7 +85,7 @@ static void set(void) {
     CHECK_OK(MPI_Status_set_elements_c(&status, MPI_INT, (MPI_Count)1 << 33));
     CHECK_OK(MPI_Get_count_c(&status, MPI_INT, &large));
     CHECK_EQ(large, (MPI_Count)1 << 33);
-    // Setting the count leaves the mark alone, and the other way round.
+    // Setting the count leaves the mark alone, and setting the mark leaves the count alone.
     CHECK_OK(MPI_Status_set_cancelled(&status, 1));
     CHECK_OK(MPI_Get_count_c(&status, MPI_INT, &large));
     CHECK_EQ(large, (MPI_Count)1 << 33);

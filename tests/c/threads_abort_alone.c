@@ -1,4 +1,4 @@
-// As threads_abort.c, of a program without a launcher that would end it: the thread that has called MPI_Abort gets to the end.
+// As threads_abort.c, in a program without a launcher that would end it: the thread that calls MPI_Abort ends the process.
 // launcher: none
 // levels: multiple
 // expect: exit 41

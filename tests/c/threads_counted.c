@@ -1,4 +1,4 @@
-// MPI_T: sections entered, requests and messages are counted exactly, for sessions of several threads at once.
+// MPI_T: critical sections entered, requests and messages are counted exactly, for sessions of several threads at once.
 // ranks: 2
 #include "threads.h"
 
@@ -20,7 +20,7 @@ static long long value(MPI_T_pvar_session in, MPI_T_pvar_handle handle) {
     return (long long)count;
 }
 
-// The name of what a variable of the model has.
+// The name of the value of a variable of the model.
 static void chosen(const char *variable, char *name, int room) {
     int index = -1, count = 0, item = -1, value_of_item = -1;
     MPI_T_cvar_handle handle;
@@ -35,7 +35,7 @@ static void chosen(const char *variable, char *name, int room) {
 
 enum { THREADS = 4, MESSAGES = 500 };
 
-// Each thread with a session of its own, whose zero is its own.
+// Each thread has a session, which counts from its own zero.
 static void counts(int t, void *shared) {
     (void)shared;
     MPI_T_pvar_session own;
@@ -52,7 +52,7 @@ static void counts(int t, void *shared) {
     }
     CHECK_OK(MPI_T_pvar_stop(own, requests));
     long long at_end = value(own, requests);
-    // A send has one, too, where it is posted.
+    // Where sends are posted, a send has a request, too.
     CHECK(at_end >= MESSAGES && at_end <= 2 * MESSAGES * THREADS);
     CHECK_EQ(value(own, requests), at_end);
     CHECK_OK(MPI_T_pvar_session_free(&own));
@@ -76,7 +76,7 @@ int main(int argc, char **argv) {
     // A small send to another process.
     int sections = multiple && strcmp(granularity, "lock-free") != 0;
 
-    // Table 1 of the fine-grained paper: a send to nobody, and one that is received at once.
+    // Table 1 of the fine-grained paper: a send to MPI_PROC_NULL, and one that is received at once.
     int in = -1, out = 7;
     CHECK_OK(MPI_T_pvar_reset(session, MPI_T_PVAR_ALL_HANDLES));
     CHECK_OK(MPI_Send(&out, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_SELF));
@@ -103,7 +103,7 @@ int main(int argc, char **argv) {
         if (exact) CHECK_EQ(value(session, entered), sections);
         if (exact) CHECK_EQ(value(session, productive), sections);
         CHECK_EQ(value(session, requests), offloaded);
-        // A nonblocking one the same: it is complete at once, unless another thread sends.
+        // The same for a nonblocking send: it is complete at once, unless another thread sends.
         CHECK_OK(MPI_T_pvar_reset(session, MPI_T_PVAR_ALL_HANDLES));
         MPI_Request started;
         CHECK_OK(MPI_Isend(&out, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, &started));

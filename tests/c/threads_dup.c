@@ -1,5 +1,5 @@
 // Many threads duplicate communicators at once, each a parent of its own, while others wait for messages: it takes bounded
-// time, and what comes of it works.
+// time, and the duplicates work.
 // ranks: 2-4
 // levels: multiple
 // timeout: 240

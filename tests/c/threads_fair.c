@@ -19,7 +19,7 @@ static double now(void) {
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-// Goes on until the slowest thread has enough: a thread that starves is seen by all others going on for ever.
+// The threads go on until the slowest one has done its share, so a thread that starves makes the program run for ever.
 static void exchange(int t, void *shared) {
     MPI_Comm comm = shared ? own[t] : MPI_COMM_WORLD;
     double began = now();

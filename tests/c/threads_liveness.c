@@ -14,10 +14,10 @@ static atomic_int waiting;
 static atomic_long issued[BUSY];
 static int peer;
 
-// Issues without ever having to wait: messages to itself, which the receive finds.
+// Issues operations without ever waiting: self messages, which the receive finds.
 static void keep_busy(int t) {
     time_t began = time(NULL);
-    // Even these must get on: each does its share before it may leave.
+    // These threads must make progress, too: each does its share before it may leave.
     while (atomic_load(&waiting) > 0 || atomic_load(&issued[t]) < ROUNDS) {
         int out = t, in = -1;
         MPI_Request request;

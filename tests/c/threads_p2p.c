@@ -95,7 +95,7 @@ static void anything(int t, void *shared) {
 }
 
 static void check_totals(const struct totals *totals) {
-    // Every rank gets as many as it sends; the sums agree over the world.
+    // Every rank receives and sends the same number of messages; the sums agree over the world.
     long long want = 0, mine[2] = {totals->count, totals->sum}, all[2];
     CHECK_EQ(totals->count, (long long)EACH * (THREADS / 2));
     for (int r = 0; r < check_size; r++) {

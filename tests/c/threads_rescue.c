@@ -16,7 +16,7 @@ struct scene {
     int kind;
 };
 
-// Waits for the word that rank 0 gives once the stalled communicator's messages are through.
+// Waits for the message that rank 0 sends after the stalled communicator's messages have arrived.
 static void wait_for_word(MPI_Comm comm, int kind) {
     int in = -1, index = -1, flag = 0;
     MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
@@ -50,7 +50,7 @@ static void stalled_rank(int t, void *shared) {
         MPI_Request requests[2];
         CHECK_OK(MPI_Irecv(&small, 1, MPI_INT, 0, 1, scene->stalled, &requests[0]));
         CHECK_OK(MPI_Irecv(large, LARGE, MPI_BYTE, 0, 2, scene->stalled, &requests[1]));
-        // Computes; that it ever ends is up to the other thread's wait.
+        // Computes until the other thread's wait has ended.
         while (!atomic_load(&rescued)) sched_yield();
         CHECK_OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
         CHECK_EQ(small, 5);
@@ -64,7 +64,7 @@ static void stalled_rank(int t, void *shared) {
 static void active_rank(struct scene *scene) {
     int small = 5, word = 77;
     MPI_Request request;
-    // Both complete only when the receiver has seen them.
+    // Both complete only when the receiver has matched them.
     CHECK_OK(MPI_Issend(&small, 1, MPI_INT, 1, 1, scene->stalled, &request));
     CHECK_OK(MPI_Ssend(large, LARGE, MPI_BYTE, 1, 2, scene->stalled));
     CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));

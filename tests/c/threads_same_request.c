@@ -1,5 +1,5 @@
 // Two threads test one request, against the rules: one of them gets the outcome, the other an empty status or
-// MPI_ERR_REQUEST, and nobody else's request suffers.
+// MPI_ERR_REQUEST, and no other request is affected.
 // ranks: 1-2
 // levels: multiple
 // heddle: only

@@ -18,7 +18,7 @@ static void live(int t, void *shared) {
     for (int i = 0; i < EACH; i++) {
         out[t][i] = wave * EACH + i;
         CHECK_OK(MPI_Irecv(&in[t][i], 1, MPI_INT, peer, t, MPI_COMM_WORLD, &left[t][i]));
-        // Some are completed here, some by others, some by nobody.
+        // Some are completed here, some by other threads, some never.
         if (i % 3 == 0) CHECK_OK(MPI_Issend(&out[t][i], 1, MPI_INT, peer, t, MPI_COMM_WORLD, &sends[i]));
         else CHECK_OK(MPI_Isend(&out[t][i], 1, MPI_INT, peer, t, MPI_COMM_WORLD, &sends[i]));
         if (i % 3 == 1) CHECK_OK(MPI_Request_free(&sends[i])), sends[i] = MPI_REQUEST_NULL;

@@ -1,4 +1,4 @@
-// Ranks with different numbers of threads: each rank r has r + 1 of them, and all send to whoever comes first.
+// Ranks with different numbers of threads: each rank r has r + 1 of them, and all send to any thread.
 // ranks: 1-8
 // levels: multiple
 #include "threads.h"
@@ -16,7 +16,7 @@ static void send_and_receive(int t, void *shared) {
         out[i] = (check_rank + 1) * 1000 + t;
         CHECK_OK(MPI_Isend(&out[i], 1, MPI_INT, (check_rank + t + i) % check_size, 3, MPI_COMM_WORLD, &sends[i]));
     }
-    // Whichever thread comes first takes a message, whoever it is from.
+    // Each thread takes a message from any sender.
     while (atomic_fetch_sub(&to_come, 1) > 0) {
         int in = -1;
         CHECK_OK(MPI_Recv(&in, 1, MPI_INT, MPI_ANY_SOURCE, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE));

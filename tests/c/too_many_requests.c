@@ -1,6 +1,6 @@
-// With more requests at once than there can be, operations fail with MPI_ERR_NO_MEM, nothing is lost, and the program goes on:
-// what was posted before completes, and there are requests again.
-// The limit is the one that comes of few addresses: the library reserves those of all requests when it needs the first one.
+// When all requests are in use, operations fail with MPI_ERR_NO_MEM, no message is lost, and the program goes on: earlier
+// operations complete, and then there are free requests again. The limit follows from the address space: the library reserves
+// addresses for all requests when it needs the first one.
 // ranks: 1-2
 // heddle: only
 #include "check.h"
@@ -50,7 +50,7 @@ int main(int argc, char **argv) {
     CHECK_CLASS(code, MPI_ERR_NO_MEM);
     CHECK(posted > 1000 && posted < TOO_MANY);
 
-    // Whatever needs one more says so, again and again, and leaves everything as it was.
+    // Each operation that needs one more request fails, again and again, and changes nothing.
     MPI_Request request;
     static char large[1 << 17];
     for (int i = 0; i < 3; i++) {

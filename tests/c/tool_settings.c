@@ -1,4 +1,4 @@
-// MPI_T: what is written to a control variable before MPI_Init takes the place of the environment's; then nothing can be.
+// MPI_T: a value written to a control variable before MPI_Init replaces the environment's; later writes are refused.
 // ranks: 1
 // levels: none
 #include "check.h"

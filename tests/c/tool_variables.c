@@ -1,4 +1,4 @@
-// MPI_T: everything can be listed and read, before MPI_Init and after; what does not exist is an error, never a crash.
+// MPI_T: all variables can be listed and read, before MPI_Init and after; unknown ones are an error, never a crash.
 // ranks: 1-2
 #include "check.h"
 
@@ -90,7 +90,7 @@ static void list_pvars(void) {
             CHECK_CLASS(MPI_T_pvar_write(session, handle, &value), MPI_T_ERR_PVAR_NO_WRITE);
             CHECK_CLASS(MPI_T_pvar_readreset(session, handle, &value), MPI_T_ERR_PVAR_NO_WRITE);
         } else {
-            // Not started: it stays what it was made.
+            // It was never started, so it keeps its first value.
             for (int j = 0; j < count; j++) CHECK(type == MPI_DOUBLE ? value.reals[j] == 0 : value.counts[j] == 0);
             for (int j = 0; j < count; j++) {
                 if (type == MPI_DOUBLE) value.reals[j] = j + 0.5;

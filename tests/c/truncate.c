@@ -1,4 +1,4 @@
-// A message longer than its receive: the error, what is left untouched, and errors of one request among many.
+// A message longer than its receive: the error, the bytes that stay untouched, and errors of one request among many.
 // ranks: 2-8
 #include "check.h"
 

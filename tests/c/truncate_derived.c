@@ -1,5 +1,5 @@
-// Truncated messages between different layouts: what fits is there, the gaps and what lies behind are untouched, and the
-// status tells how much arrived. MPI_ERROR of the statuses of many requests.
+// Truncated messages between different layouts: the elements that fit arrive, the gaps and the bytes behind stay untouched, and
+// the status tells how much arrived. MPI_ERROR of the statuses of many requests.
 // ranks: 1 2
 // oracle: skip it stops at the first failure of an array (MPI_ERR_PENDING), which the standard permits
 #include "check.h"
@@ -77,13 +77,13 @@ static void partial(void) {
         double b;
     } in[3] = {{-1, -1}, {-1, -1}, {-1, -1}};
     int lengths[2] = {1, 1}, count = 0, elements = 0;
-    MPI_Aint places[2] = {offsetof(struct pair, a), offsetof(struct pair, b)};
+    MPI_Aint displs[2] = {offsetof(struct pair, a), offsetof(struct pair, b)};
     MPI_Datatype types[2] = {MPI_INT, MPI_DOUBLE}, type, ints;
     MPI_Request send;
     MPI_Status status;
-    CHECK_OK(MPI_Type_create_struct(2, lengths, places, types, &type));
+    CHECK_OK(MPI_Type_create_struct(2, lengths, displs, types, &type));
     CHECK_OK(MPI_Type_commit(&type));
-    CHECK_OK(MPI_Type_create_struct(1, lengths, places, types, &ints));
+    CHECK_OK(MPI_Type_create_struct(1, lengths, displs, types, &ints));
     CHECK_OK(MPI_Type_commit(&ints));
     struct pair out[2] = {{1, 2.5}, {3, 4.5}};
     // One and a half elements: int, double, int.

@@ -8,12 +8,12 @@ enum { MANY = 60000 };
 // A type of two arrays and a number, wherever they lie.
 static MPI_Datatype absolute(int *ints, int n, double *doubles, int m, char *letter) {
     int lengths[3] = {n, m, 1};
-    MPI_Aint places[3];
+    MPI_Aint displs[3];
     MPI_Datatype types[3] = {MPI_INT, MPI_DOUBLE, MPI_CHAR}, type;
-    CHECK_OK(MPI_Get_address(ints, &places[0]));
-    CHECK_OK(MPI_Get_address(doubles, &places[1]));
-    CHECK_OK(MPI_Get_address(letter, &places[2]));
-    CHECK_OK(MPI_Type_create_struct(3, lengths, places, types, &type));
+    CHECK_OK(MPI_Get_address(ints, &displs[0]));
+    CHECK_OK(MPI_Get_address(doubles, &displs[1]));
+    CHECK_OK(MPI_Get_address(letter, &displs[2]));
+    CHECK_OK(MPI_Type_create_struct(3, lengths, displs, types, &type));
     CHECK_OK(MPI_Type_commit(&type));
     return type;
 }
@@ -71,7 +71,7 @@ static void backwards(int n) {
     CHECK_OK(MPI_Type_get_true_extent(type, &true_lb, &true_extent));
     CHECK(true_lb == lb && true_extent == extent);
     for (int i = 0; i < n; i++) out[i] = i + check_rank;
-    // What leaves forwards arrives backwards.
+    // Elements that are sent forwards arrive backwards.
     CHECK_OK(MPI_Sendrecv(out, n, MPI_INT, to, 1, in + n - 1, 1, type, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     for (int i = 0; i < n; i++) wrong += in[i] != n - 1 - i + from;
     CHECK_EQ(wrong, 0);
@@ -95,10 +95,10 @@ static void backwards(int n) {
 // A type whose data begins behind or before its lower bound, several in a row.
 static void moved_bounds(MPI_Aint lb, int n) {
     MPI_Datatype pair, type;
-    int places[2] = {-2, 1}, wrong = 0, *base, *in, to = (check_rank + 1) % check_size;
+    int displs[2] = {-2, 1}, wrong = 0, *base, *in, to = (check_rank + 1) % check_size;
     int from = (check_rank + check_size - 1) % check_size;
     size_t room = (size_t)n * 8 + 64;
-    CHECK_OK(MPI_Type_create_indexed_block(2, 1, places, MPI_INT, &pair));
+    CHECK_OK(MPI_Type_create_indexed_block(2, 1, displs, MPI_INT, &pair));
     CHECK_OK(MPI_Type_create_resized(pair, lb, 8 * sizeof(int), &type));
     CHECK_OK(MPI_Type_commit(&type));
     base = check_alloc(room * sizeof(int)), in = check_alloc(room * sizeof(int));
@@ -110,7 +110,7 @@ static void moved_bounds(MPI_Aint lb, int n) {
         wrong += in[i] != (data ? i + from : -1);
     }
     CHECK_EQ(wrong, 0);
-    // The collectives take the same way to the data.
+    // The collectives find the data in the same way.
     int *all = check_alloc(room * sizeof(int) * (size_t)check_size);
     for (size_t i = 0; i < room * (size_t)check_size; i++) all[i] = -1;
     CHECK_OK(MPI_Allgather(base + 32, n, type, all + 32, n, type, MPI_COMM_WORLD));

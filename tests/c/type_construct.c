@@ -78,7 +78,7 @@ int main(int argc, char **argv) {
     MEASURES(v, 16, -4, 80, 0, 68);
     drop(&t);
     drop(&v);
-    // What was built from a freed type lives on.
+    // A type built from a freed type lives on.
     CHECK_OK(MPI_Type_dup(u, &v));
     drop(&u);
     MEASURES(v, 12, -4, 48, 0, 36);

@@ -1,4 +1,4 @@
-// MPI_Type_get_envelope and MPI_Type_get_contents give back what a type was made of.
+// MPI_Type_get_envelope and MPI_Type_get_contents return the arguments that a type was made from.
 #include "check.h"
 
 static void envelope(MPI_Datatype type, int ints, int addresses, int types, int combiner) {

@@ -21,7 +21,7 @@ struct layout {
 };
 
 // Where the k-th int of the shape lies in the buffer, and the ints the buffer needs.
-static int place(int shape, int n, int k) {
+static int index_of(int shape, int n, int k) {
     switch (shape) {
     case STRIDED: return k / 4 * 7 + k % 4;
     case BACKWARDS: return (n - 1 - k / 4) * 5 + k % 4;
@@ -69,10 +69,10 @@ static void exchange(int send_shape, int recv_shape, int n, int peer) {
     MPI_Status status;
     memset(out, 0x55, room);
     memset(in, 0x66, room);
-    for (int k = 0; k < 4 * n; k++) out[place(send_shape, n, k)] = value_at(check_rank, k);
+    for (int k = 0; k < 4 * n; k++) out[index_of(send_shape, n, k)] = value_at(check_rank, k);
     CHECK_OK(MPI_Sendrecv(out + s.base, s.count, s.type, peer, 1, in + r.base, r.count, r.type, peer, 1, MPI_COMM_WORLD, &status));
     for (int k = 0; k < 4 * n; k++) {
-        int *got = &in[place(recv_shape, n, k)];
+        int *got = &in[index_of(recv_shape, n, k)];
         wrong += *got != value_at(peer, k);
         *got = 0x66666666; // so that what is left shows writes between the elements
     }
@@ -92,9 +92,9 @@ static void exchange(int send_shape, int recv_shape, int n, int peer) {
 static void records(int n, int peer) {
     MPI_Datatype members, type;
     struct record *out = check_alloc(sizeof *out * (size_t)(n + 1)), *in = check_alloc(sizeof *in * (size_t)(n + 1));
-    MPI_Aint places[4] = {offsetof(struct record, weight), offsetof(struct record, id), offsetof(struct record, mark), offsetof(struct record, pair)};
+    MPI_Aint displs[4] = {offsetof(struct record, weight), offsetof(struct record, id), offsetof(struct record, mark), offsetof(struct record, pair)};
     MPI_Datatype kinds[4] = {MPI_DOUBLE, MPI_INT, MPI_CHAR, MPI_SHORT};
-    CHECK_OK(MPI_Type_create_struct(4, (int[]){1, 1, 1, 2}, places, kinds, &members));
+    CHECK_OK(MPI_Type_create_struct(4, (int[]){1, 1, 1, 2}, displs, kinds, &members));
     CHECK_OK(MPI_Type_create_resized(members, 0, sizeof(struct record), &type));
     CHECK_OK(MPI_Type_commit(&type));
     for (int i = 0; i < n; i++) out[i] = (struct record){i * 0.5, i + check_rank, (char)i, {(short)i, (short)-i}};
@@ -134,16 +134,16 @@ static void part_of_a_type(int peer) {
 static void bottom(int peer) {
     int a = check_rank + 100;
     double b = check_rank + 0.25;
-    MPI_Aint places[2];
+    MPI_Aint displs[2];
     MPI_Datatype type;
     struct {
         int a;
         double b;
     } in = {0, 0};
     MPI_Datatype flat;
-    CHECK_OK(MPI_Get_address(&a, &places[0]));
-    CHECK_OK(MPI_Get_address(&b, &places[1]));
-    CHECK_OK(MPI_Type_create_struct(2, (int[]){1, 1}, places, (MPI_Datatype[]){MPI_INT, MPI_DOUBLE}, &type));
+    CHECK_OK(MPI_Get_address(&a, &displs[0]));
+    CHECK_OK(MPI_Get_address(&b, &displs[1]));
+    CHECK_OK(MPI_Type_create_struct(2, (int[]){1, 1}, displs, (MPI_Datatype[]){MPI_INT, MPI_DOUBLE}, &type));
     CHECK_OK(MPI_Type_commit(&type));
     CHECK_OK(MPI_Type_create_struct(2, (int[]){1, 1}, (MPI_Aint[]){0, 8}, (MPI_Datatype[]){MPI_INT, MPI_DOUBLE}, &flat));
     CHECK_OK(MPI_Type_commit(&flat));

@@ -1,4 +1,4 @@
-// Ten thousand messages nobody waits for yet, and ten thousand receives posted ahead, taken in several orders.
+// Ten thousand unexpected messages, and ten thousand receives posted ahead, taken in several orders.
 // ranks: 2-8
 #include "check.h"
 
@@ -54,7 +54,7 @@ static void posted(void) {
     CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
 }
 
-// Many outstanding sends of the kind that needs the receiver's word.
+// Many outstanding synchronous sends.
 static void large_ones(void) {
     enum { MANY = 40, BYTES = 300000 };
     unsigned char *buf = check_alloc((size_t)MANY * BYTES);

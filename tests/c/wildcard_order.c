@@ -1,5 +1,5 @@
-// Which message a receive gets: the oldest that fits, whatever its size or mode; which receive a message goes to: the oldest
-// that fits, wildcard or not.
+// A receive gets the oldest message that fits, whatever its size or mode; a message goes to the oldest receive that fits,
+// wildcard or not.
 // ranks: 2 3
 #include "check.h"
 

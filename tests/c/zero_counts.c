@@ -98,8 +98,8 @@ static void types(void) {
     CHECK_OK(MPI_Type_create_struct(0, NULL, NULL, NULL, &type));
     messages(committed(type), 1);
     CHECK_OK(MPI_Type_free(&type));
-    int lengths[2] = {0, 0}, places[2] = {4, 9};
-    CHECK_OK(MPI_Type_indexed(2, lengths, places, MPI_DOUBLE, &type));
+    int lengths[2] = {0, 0}, displs[2] = {4, 9};
+    CHECK_OK(MPI_Type_indexed(2, lengths, displs, MPI_DOUBLE, &type));
     messages(committed(type), 1);
     CHECK_OK(MPI_Type_free(&type));
 }
@@ -168,13 +168,13 @@ static void groups_and_grids(void) {
 }
 
 static void others(void) {
-    int place = 0, size = -7;
+    int position = 0, size = -7;
     void *memory = NULL;
     char packed[8];
     MPI_Status status;
-    CHECK_OK(MPI_Pack(NULL, 0, MPI_INT, packed, 8, &place, MPI_COMM_WORLD));
-    CHECK_OK(MPI_Unpack(packed, 8, &place, NULL, 0, MPI_INT, MPI_COMM_WORLD));
-    CHECK_EQ(place, 0);
+    CHECK_OK(MPI_Pack(NULL, 0, MPI_INT, packed, 8, &position, MPI_COMM_WORLD));
+    CHECK_OK(MPI_Unpack(packed, 8, &position, NULL, 0, MPI_INT, MPI_COMM_WORLD));
+    CHECK_EQ(position, 0);
     CHECK_OK(MPI_Pack_size(0, MPI_DOUBLE, MPI_COMM_WORLD, &size));
     CHECK(size >= 0);
     CHECK_OK(MPI_Alloc_mem(0, MPI_INFO_NULL, &memory));

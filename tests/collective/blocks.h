@@ -4,7 +4,7 @@
 
 #include "draws.h"
 
-/* Sizes and places of blocks, one for each rank, in elements of this rank's type. */
+/* Sizes and displacements of blocks, one for each rank, in elements of this rank's type. */
 struct blocks {
     int *counts, *displs;
     MPI_Count *large_counts;

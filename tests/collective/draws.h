@@ -1,4 +1,4 @@
-/* The random numbers that all ranks draw alike, and the verdict on what came out. */
+/* The random numbers, which are the same on all ranks, and the check of the results. */
 #ifndef DRAWS_H
 #define DRAWS_H
 

@@ -31,7 +31,7 @@ static void nothing(void *in, void *inout, int *len, MPI_Datatype *type)
     (void)in, (void)inout, (void)len, (void)type;
 }
 
-/* Every rank makes the same wrong call, so nobody waits for anybody. */
+/* Every rank makes the same wrong call, so no rank waits for another. */
 static void wrong_arguments(void)
 {
     static int a[1024], b[1024];
@@ -81,7 +81,7 @@ static void wrong_arguments(void)
     CHECK(MPI_SUCCESS, MPI_Barrier(world));
 }
 
-/* Ranks disagree about how much there is. Who is told too much or too little gets an error, and the next operation
+/* Ranks disagree about the amount of data. A rank that receives too much or too little gets an error, and the next operation
  * works. Amounts stay on one side of every switch point: ranks that chose different algorithms could hang. */
 static void disagreeing_counts(void)
 {

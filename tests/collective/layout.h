@@ -94,7 +94,7 @@ static void free_array(struct array *array)
     free(array->expected);
 }
 
-static long place(const struct array *array, long element, int which)
+static long offset_of(const struct array *array, long element, int which)
 {
     return element * array->type->extent + array->type->offset[which];
 }
@@ -102,7 +102,7 @@ static long place(const struct array *array, long element, int which)
 /* Writes the `index`-th int of the data that begin at `element`. */
 static void put(struct array *array, long element, long index, int value)
 {
-    long at = place(array, element + index / array->type->ints, (int)(index % array->type->ints));
+    long at = offset_of(array, element + index / array->type->ints, (int)(index % array->type->ints));
     memcpy(array->address + at, &value, sizeof value);
 }
 
@@ -114,7 +114,7 @@ static void begin(struct array *array)
 
 static void expect(struct array *array, long element, long index, int value)
 {
-    long at = place(array, element + index / array->type->ints, (int)(index % array->type->ints));
+    long at = offset_of(array, element + index / array->type->ints, (int)(index % array->type->ints));
     memcpy(array->expected + (array->address - (char *)array->memory) + at, &value, sizeof value);
 }
 

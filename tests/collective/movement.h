@@ -128,7 +128,7 @@ static void alltoall(void)
     enum kind kind = (enum kind)draw(3);
     int large = (int)draw(2), in_place = !draw(3), backwards = kind != EQUAL && draw(2);
     int gap = kind == EQUAL ? 0 : (int)draw(3);
-    /* What each rank sends to each; in place both directions of a pair are alike. */
+    /* The amount that each rank sends to each; in place both directions of a pair are equal. */
     long *ints = malloc((size_t)(size * size) * sizeof *ints), all = draw_ints();
     long cap = draw(6) ? 1200 : largest;
     for (int i = 0; i < size * size; i++) {

@@ -1,4 +1,4 @@
-/* The program's own operators, and what must come of them. An element is a list of ints, of which operators work on
+/* The program's operators, and their expected results. An element is a list of ints, of which operators work on
  * neighbouring pairs (a, b), or on the last one alone. `compose` is associative but does not commute: the pair stands for
  * x -> ax + b, applied left to right. */
 #ifndef OPERATORS_H
@@ -66,7 +66,7 @@ static void user_compose_large(void *in, void *inout, MPI_Count *len, MPI_Dataty
 
 static MPI_Op op_add, op_compose, op_compose_large;
 
-/* What `first` to `last` make of int `index`, in the order of ranks. */
+/* The result of int `index` over the ranks `first` to `last`, in the order of ranks. */
 static int reduced(int first, int last, long index, pair_function *function)
 {
     int ints = operand_type->ints, at = (int)(index % ints), even = at / 2 * 2;

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Tests the collective operations with random data:  tests/collective/run.sh [MPIEXEC [MPICC [SEEDS]]]
 #
-# SEEDS: seeds of the random operations, in one word ("1 2 3"). Every run is bounded by time; the last line says what
-# came of all.
+# SEEDS: seeds of the random operations, in one word ("1 2 3"). Every run is bounded by time; the last line sums up the
+# results.
 set -u
 
 here=$(dirname "$(readlink -f "$0")")

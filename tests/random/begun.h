@@ -1,4 +1,4 @@
-// What a thread has begun and not finished, and the ways to finish it.
+// Operations that a thread has begun and not finished, and the calls that finish them.
 #ifndef HEDDLE_TEST_BEGUN_H
 #define HEDDLE_TEST_BEGUN_H
 
@@ -59,7 +59,7 @@ static int descending(const void *a, const void *b) {
     return *(const int *)b - *(const int *)a;
 }
 
-// Completes all that was begun, in one of several ways.
+// Completes all operations that were begun, by one of several calls.
 static void complete_all(struct worker *w) {
     int way = pick(&w->dice, 6);
     MPI_Status *statuses = check_alloc(sizeof(MPI_Status) * (size_t)(w->n + 1));
@@ -104,7 +104,7 @@ static void keep_until_round_end(struct worker *w, unsigned char *buf) {
     w->kept[w->kept_n++] = buf;
 }
 
-static bool is_me(const struct worker *w, struct place p) {
+static bool is_me(const struct worker *w, struct endpoint p) {
     return p.rank == check_rank && p.thread == w->me;
 }
 

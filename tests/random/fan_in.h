@@ -8,7 +8,7 @@
 enum { FAN_AT_MOST = 16, FAN_BYTES = 40000 };
 
 struct fan {
-    struct place from;
+    struct endpoint from;
     int tag, bytes;
     enum send_form send;
 };
@@ -18,12 +18,12 @@ static void make_fan(const struct step *s, struct fan *fan) {
     int tag = fan_tag(&plan, s->to, pick(&d, FAN_TAGS));
     for (int i = 0; i < s->part; i++) {
         int bytes = some_bytes(&d);
-        fan[i] = (struct fan){.from = some_place(&d, &plan), .bytes = 8 + bytes % FAN_BYTES, .tag = tag};
+        fan[i] = (struct fan){.from = some_endpoint(&d, &plan), .bytes = 8 + bytes % FAN_BYTES, .tag = tag};
         if (s->wildcard != ANY_SOURCE) fan[i].tag = fan_tag(&plan, s->to, pick(&d, FAN_TAGS));
         if (s->wildcard == ANY_TAG) fan[i].from.rank = s->from.rank;
         fan[i].send = (enum send_form)pick(&d, SEND_FORMS);
         bool blocks = fan[i].send == SEND || fan[i].send == SSEND || fan[i].send == BSEND || fan[i].send == IBSEND;
-        if (same_place(fan[i].from, s->to) && blocks) fan[i].send = ISSEND;
+        if (same_endpoint(fan[i].from, s->to) && blocks) fan[i].send = ISSEND;
         if (fan[i].bytes > BUFFERED_AT_MOST && (fan[i].send == BSEND || fan[i].send == IBSEND)) fan[i].send = SEND;
     }
 }
@@ -39,7 +39,7 @@ static void check_fan(const struct fan *fan, const struct step *s, bool *seen, u
     CHECK_EQ(status->MPI_SOURCE, fan[id].from.rank);
     CHECK_EQ(status->MPI_TAG, fan[id].tag);
     // Those of one thread come in the order it sent them.
-    for (int i = 0; i < id; i++) CHECK(seen[i] || !same_place(fan[i].from, fan[id].from));
+    for (int i = 0; i < id; i++) CHECK(seen[i] || !same_endpoint(fan[i].from, fan[id].from));
 }
 
 static void do_fan_in(struct worker *w, const struct step *s) {

@@ -27,7 +27,7 @@ struct mapped {
 };
 
 // Where element k lies, in elements.
-static size_t layout_place(const struct layout *l, int k) {
+static size_t layout_index(const struct layout *l, int k) {
     switch (l->shape) {
     case STRIDED: return (size_t)(k / l->block) * (size_t)(2 * l->block) + (size_t)(k % l->block);
     case RESIZED: return 2 * (size_t)k;
@@ -55,18 +55,18 @@ static struct mapped layout_map(const struct layout *l) {
             CHECK_OK(MPI_Type_vector(blocks, l->block, 2 * l->block, base, &m.type));
             break;
         }
-        int *lengths = check_alloc(sizeof(int) * (size_t)(blocks + 1)), *places = check_alloc(sizeof(int) * (size_t)(blocks + 1));
-        for (int b = 0; b <= blocks; b++) lengths[b] = b < blocks ? l->block : rest, places[b] = 2 * l->block * b;
-        CHECK_OK(MPI_Type_indexed(blocks + 1, lengths, places, base, &m.type));
+        int *lengths = check_alloc(sizeof(int) * (size_t)(blocks + 1)), *displs = check_alloc(sizeof(int) * (size_t)(blocks + 1));
+        for (int b = 0; b <= blocks; b++) lengths[b] = b < blocks ? l->block : rest, displs[b] = 2 * l->block * b;
+        CHECK_OK(MPI_Type_indexed(blocks + 1, lengths, displs, base, &m.type));
         free(lengths);
-        free(places);
+        free(displs);
         break;
     }
     case RESIZED: CHECK_OK(MPI_Type_create_resized(base, 0, (MPI_Aint)(2 * bases[l->base].size), &m.type)); break;
     case SCATTERED: {
         int first = l->n / 2, second = l->n - first;
-        MPI_Aint places[2] = {(MPI_Aint)bases[l->base].size * (second + 3), 0};
-        CHECK_OK(MPI_Type_create_struct(2, (int[]){first, second}, places, (MPI_Datatype[]){base, base}, &m.type));
+        MPI_Aint displs[2] = {(MPI_Aint)bases[l->base].size * (second + 3), 0};
+        CHECK_OK(MPI_Type_create_struct(2, (int[]){first, second}, displs, (MPI_Datatype[]){base, base}, &m.type));
         m.count = 1;
         break;
     }
@@ -88,7 +88,7 @@ static unsigned char *layout_filled(const struct layout *l, unsigned seed) {
     unsigned char *buf = check_alloc(len);
     memset(buf, GAP, len);
     for (int k = 0; k < l->n; k++) {
-        for (size_t b = 0; b < size; b++) buf[layout_place(l, k) * size + b] = pattern_byte(seed, (size_t)k * size + b);
+        for (size_t b = 0; b < size; b++) buf[layout_index(l, k) * size + b] = pattern_byte(seed, (size_t)k * size + b);
     }
     return buf;
 }
@@ -106,7 +106,7 @@ static bool layout_holds(const struct layout *l, unsigned char *buf, unsigned se
     bool right = true;
     for (int k = 0; k < l->n; k++) {
         for (size_t b = 0; b < size; b++) {
-            unsigned char *at = &buf[layout_place(l, k) * size + b];
+            unsigned char *at = &buf[layout_index(l, k) * size + b];
             right &= *at == pattern_byte(seed, (size_t)k * size + b);
             *at = GAP;
         }

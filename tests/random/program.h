@@ -1,4 +1,4 @@
-// What all threads of the program share: the plan and the communicators.
+// The state that all threads of the program share: the plan and the communicators.
 #ifndef HEDDLE_TEST_PROGRAM_H
 #define HEDDLE_TEST_PROGRAM_H
 
@@ -8,7 +8,7 @@
 enum { THREADS_AT_MOST = 64, ROOM = 1 << 22 };
 
 static struct plan plan = {.seed = 1, .ranks = 1, .threads = 2, .steps = 300, .rounds = 3};
-static MPI_Comm comms[COMMS];             // the world, a duplicate, one in reverse order, two whose messages are spread over VNIs
+static MPI_Comm comms[COMMS];             // the world, a duplicate, one in reverse order, two with sharded messages
 static MPI_Comm wild[THREADS_AT_MOST];    // only thread t of a rank receives on wild[t]
 static MPI_Comm by_part[THREADS_AT_MOST]; // thread t of every rank does collectives on by_part[t]
 

@@ -3,7 +3,8 @@
 //   mpiexec -n R random_traffic [--seed N] [--ops N] [--threads N] [--rounds N] [--timeout SECONDS]
 //
 // The schedule is explained in schedule.h; what a thread does in a step is in steps.h, fan_in.h and collective.h. A failure
-// prints the command that repeats it. When the time is over, or on SIGTERM, each thread's place in the schedule is printed, and
+// prints the command that repeats it. When the time is over, or on SIGTERM, each thread's position in the schedule is
+// printed, and
 // the program ends with status 3.
 #include "collective.h"
 #include "fan_in.h"
@@ -40,7 +41,7 @@ static void walk(int me, void *shared) {
         }
         atomic_store(&at_step[me], plan.steps);
         complete_all(&w);
-        // Between rounds nothing is under way.
+        // Between rounds no message is in flight.
         pthread_barrier_wait(&round_end);
         if (me == 0) CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
         pthread_barrier_wait(&round_end);
@@ -54,7 +55,7 @@ static void walk(int me, void *shared) {
     free(w.kept);
 }
 
-static void report_places(int number) {
+static void report_positions(int number) {
     (void)number;
     char text[160];
     for (int t = 0; t < plan.threads; t++) {
@@ -88,8 +89,8 @@ static void read_arguments(int argc, char **argv) {
             exit(2);
         }
     }
-    signal(SIGTERM, report_places);
-    signal(SIGALRM, report_places);
+    signal(SIGTERM, report_positions);
+    signal(SIGALRM, report_positions);
     alarm(timeout);
 }
 

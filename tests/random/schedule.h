@@ -1,8 +1,9 @@
-// What is to happen, derived from the seed alone, so that all ranks and threads agree without talking.
+// The schedule, derived from the seed alone, so that all ranks and threads agree without communication.
 //
-// A program is rounds of steps. Every thread of every rank walks through the steps of a round in order and does its part in
-// each. A step needs nothing from a later step, and what a thread leaves unfinished in a step it completes later, so that the
-// unfinished step with the smallest number can always go on: no schedule deadlocks, whatever the library buffers.
+// A program is rounds of steps. Every thread of every rank walks through the steps of a round in order and does its
+// part in each. A step needs nothing from a later step, and a thread completes unfinished operations of a step later.
+// So the unfinished step with the smallest number can always go on: no schedule deadlocks, whatever the library
+// buffers.
 #ifndef HEDDLE_TEST_SCHEDULE_H
 #define HEDDLE_TEST_SCHEDULE_H
 
@@ -41,13 +42,13 @@ enum wildcard { ANY_SOURCE, ANY_TAG, ANY_BOTH, WILDCARDS };
 enum collective { BARRIER, BCAST, ALLREDUCE, ALLTOALL, ALLGATHER, GATHER, SCAN, COLLECTIVES };
 
 // A thread of a rank.
-struct place {
+struct endpoint {
     int rank, thread;
 };
 
 struct step {
     enum kind kind;
-    struct place from, to;
+    struct endpoint from, to;
     int comm, tag;
     struct layout out, in; // the same signature, perhaps unlike maps
     struct layout back;    // the other direction of an exchange
@@ -69,16 +70,16 @@ struct plan {
 enum { COMMS = 5, TAGS = 3, FAN_TAGS = 4, BUFFERED_AT_MOST = 20000 };
 
 // Tags tell the pair of threads apart: between two threads the order of the steps is the order of the messages.
-static int tag_of(const struct plan *p, struct place from, struct place to, int k) {
+static int tag_of(const struct plan *p, struct endpoint from, struct endpoint to, int k) {
     return ((to.thread * p->threads) + from.thread) * TAGS + k;
 }
 
 // Above those: the tags of messages to wildcard receives of a thread, and of signals.
-static int fan_tag(const struct plan *p, struct place to, int k) {
+static int fan_tag(const struct plan *p, struct endpoint to, int k) {
     return p->threads * p->threads * TAGS + to.thread * FAN_TAGS + k;
 }
 
-static int signal_tag(const struct plan *p, struct place from, struct place to) {
+static int signal_tag(const struct plan *p, struct endpoint from, struct endpoint to) {
     return p->threads * (p->threads * TAGS + FAN_TAGS) + to.thread * p->threads + from.thread;
 }
 
@@ -97,18 +98,18 @@ static struct layout some_layout(struct dice *d, int base, int n) {
     return l;
 }
 
-static struct place some_place(struct dice *d, const struct plan *p) {
-    return (struct place){pick(d, p->ranks), pick(d, p->threads)};
+static struct endpoint some_endpoint(struct dice *d, const struct plan *p) {
+    return (struct endpoint){pick(d, p->ranks), pick(d, p->threads)};
 }
 
-static bool same_place(struct place a, struct place b) {
+static bool same_endpoint(struct endpoint a, struct endpoint b) {
     return a.rank == b.rank && a.thread == b.thread;
 }
 
-// Step number i of a round. `fanned` remembers which places already have a wildcard receive in this round.
+// Step number i of a round. `fanned` remembers the threads that already have a wildcard receive in this round.
 static struct step make_step(const struct plan *p, int round, int i, unsigned char *fanned) {
     struct dice d = dice_for(p->seed, (uint64_t)round + 1, (uint64_t)i);
-    struct step s = {.from = some_place(&d, p), .to = some_place(&d, p)};
+    struct step s = {.from = some_endpoint(&d, p), .to = some_endpoint(&d, p)};
     int base = pick(&d, BASES), bytes = some_bytes(&d), kind = pick(&d, 100);
     int n = bytes / (int)bases[base].size;
     s.kind = kind < 60 ? MESSAGE : kind < 70 ? EXCHANGE : kind < 75 ? READY : kind < 85 ? FAN_IN : kind < 95 ? COLLECTIVE : kind < 97 ? DUPLICATE : CANCEL;
@@ -127,7 +128,7 @@ static struct step make_step(const struct plan *p, int round, int i, unsigned ch
     s.inner = roll(&d);
     s.tag = tag_of(p, s.from, s.to, pick(&d, TAGS));
     if ((s.send == BSEND || s.send == IBSEND) && bytes > BUFFERED_AT_MOST) s.send = ISEND;
-    if (s.kind == EXCHANGE && same_place(s.from, s.to)) s.kind = MESSAGE;
+    if (s.kind == EXCHANGE && same_endpoint(s.from, s.to)) s.kind = MESSAGE;
     if (s.kind == FAN_IN) {
         unsigned char *taken = &fanned[s.to.rank * p->threads + s.to.thread];
         if (*taken) {
@@ -138,7 +139,7 @@ static struct step make_step(const struct plan *p, int round, int i, unsigned ch
         }
     }
     // A thread that sends to itself posts its receive first and completes it later.
-    if (same_place(s.from, s.to)) s.receive = pick(&d, 2) ? IRECV_LATER : RECV_INIT;
+    if (same_endpoint(s.from, s.to)) s.receive = pick(&d, 2) ? IRECV_LATER : RECV_INIT;
     return s;
 }
 

@@ -10,15 +10,15 @@ static void do_message(struct worker *w, const struct step *s) {
     if (is_me(w, s->from)) send_one(w, &s->out, s->seed, s->send, to, s->tag, comms[s->comm]);
 }
 
-// Both threads send and receive at once: `out` goes one way, `back` the other.
+// Both threads send and receive at once: `out` goes in one direction, `back` in the other.
 static void do_exchange(struct worker *w, const struct step *s) {
     bool first = is_me(w, s->from);
     if (!first && !is_me(w, s->to)) return;
-    struct place peer = first ? s->to : s->from;
+    struct endpoint peer = first ? s->to : s->from;
     struct layout out = first ? s->out : s->back, in = first ? s->back : s->in;
     if (s->replace) in = out = s->out;
     int other = rank_in(s->comm, peer.rank);
-    struct place me = first ? s->from : s->to;
+    struct endpoint me = first ? s->from : s->to;
     int out_tag = tag_of(&plan, me, peer, 0), in_tag = tag_of(&plan, peer, me, 0);
     unsigned out_seed = s->seed + (first ? 0 : 1), in_seed = s->seed + (first ? 1 : 0);
     unsigned char *sent = layout_filled(&out, out_seed);
@@ -42,7 +42,7 @@ static void do_exchange(struct worker *w, const struct step *s) {
 static void do_ready(struct worker *w, const struct step *s) {
     int from = rank_in(s->comm, s->from.rank), to = rank_in(s->comm, s->to.rank), signal = signal_tag(&plan, s->to, s->from);
     MPI_Comm comm = comms[s->comm];
-    bool alone = same_place(s->from, s->to);
+    bool alone = same_endpoint(s->from, s->to);
     if (is_me(w, s->to)) {
         receive_one(w, &s->in, s->seed, IRECV_LATER, from, s->tag, comm);
         if (!alone) CHECK_OK(MPI_Send(NULL, 0, MPI_INT, from, signal, comm));

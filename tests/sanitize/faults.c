@@ -1,4 +1,4 @@
-// Faults committed on purpose through calls of the library: what shows that a sanitizer looks into the library's own code.
+// Deliberate faults through calls of the library: they show that a sanitizer sees the library's code.
 //   faults overflow   a reduction writes behind the end of its buffer
 //   faults freed      a message is received into memory that was given back
 //   faults race       one thread reads a buffer while another receives into it

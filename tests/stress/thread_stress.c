@@ -1,4 +1,4 @@
-// Everything at once from many threads: messages, communicators, collectives, datatypes and other objects.
+// Many threads use everything at once: messages, communicators, collectives, datatypes and other objects.
 // ranks: 1 2 4
 // levels: multiple
 // timeout: 300
@@ -28,7 +28,7 @@ static void window_of_messages(int t, int round, MPI_Comm comm, int tag_base) {
     static _Thread_local int *out, *in;
     MPI_Request requests[2 * WINDOW];
     MPI_Status status;
-    int left = 2 * WINDOW, place = 0, index = -1, flag = 0, count = 0;
+    int left = 2 * WINDOW, offset = 0, index = -1, flag = 0, count = 0;
     int *start_of[WINDOW];
     size_t total = 0;
     for (int i = 0; i < WINDOW; i++) total += (size_t)sizes[i];
@@ -36,12 +36,12 @@ static void window_of_messages(int t, int round, MPI_Comm comm, int tag_base) {
     in = check_alloc(total * sizeof(int));
     for (int i = 0; i < WINDOW; i++) {
         int n = sizes[(i + t) % WINDOW];
-        start_of[i] = in + place;
-        pattern_fill(out + place, sizeof(int) * (size_t)n, (unsigned)(round * 100 + i + check_rank));
-        CHECK_OK(MPI_Irecv(in + place, n, MPI_INT, from, tag_base + i, comm, &requests[2 * i]));
-        CHECK_OK(i % 7 == 3 ? MPI_Issend(out + place, n, MPI_INT, to, tag_base + i, comm, &requests[2 * i + 1])
-                            : MPI_Isend(out + place, n, MPI_INT, to, tag_base + i, comm, &requests[2 * i + 1]));
-        place += n;
+        start_of[i] = in + offset;
+        pattern_fill(out + offset, sizeof(int) * (size_t)n, (unsigned)(round * 100 + i + check_rank));
+        CHECK_OK(MPI_Irecv(in + offset, n, MPI_INT, from, tag_base + i, comm, &requests[2 * i]));
+        CHECK_OK(i % 7 == 3 ? MPI_Issend(out + offset, n, MPI_INT, to, tag_base + i, comm, &requests[2 * i + 1])
+                            : MPI_Isend(out + offset, n, MPI_INT, to, tag_base + i, comm, &requests[2 * i + 1]));
+        offset += n;
     }
     while (left > 0) {
         int indices[2 * WINDOW];
@@ -71,7 +71,7 @@ static void window_of_messages(int t, int round, MPI_Comm comm, int tag_base) {
 }
 
 static void messages(int t, int round) {
-    // Turn by turn on the communicator of all threads and on one's own.
+    // The communicator of all threads and the thread's own, in turn.
     if (round % 2) {
         window_of_messages(t, round, shared_comm, t * WINDOW);
     } else {
@@ -94,7 +94,7 @@ static void messages(int t, int round) {
     CHECK_EQ(cancelled, 1);
 }
 
-// ---- communicators: made, used and freed with operations still under way
+// ---- communicators: made, used and freed with operations in flight
 
 static void sum_on(MPI_Comm comm, int salt) {
     int rank, size, mine, sum = 0;
@@ -232,7 +232,7 @@ static void run_part(int t, void *which) {
     for (int round = 0; round < rounds; round++) parts[*(int *)which].run(t, round);
 }
 
-// Each thread in a random order of its own; the order is the same on every rank, where communicators meet.
+// Each thread has its own random order, which is the same on every rank, so that operations on a communicator are in order.
 static void run_mixed(int t, void *unused) {
     (void)unused;
     unsigned state = 12345u + (unsigned)t;

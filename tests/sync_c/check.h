@@ -1,4 +1,4 @@
-/* What the test programs share: a check that says where, and walking over the names of kinds. */
+/* Common parts of the test programs: a check that prints its location, and a loop over the names of kinds. */
 #ifndef CHECK_H
 #define CHECK_H
 

@@ -9,7 +9,7 @@ enum { THREADS = 5, TURNS = 2000 };
 static heddle_combine *combine;
 static long entered, left, tried;
 
-/* What one thread has called for, and what of it has run. */
+/* The operations that one thread has called for, and those of them that have run. */
 struct history {
     struct operation { struct history *of; int number; } operations[TURNS];
     int ran;
@@ -72,7 +72,7 @@ static void one_kind(const char *kind)
     for (int i = 0; i < THREADS; i++)
         CHECK(pthread_join(threads[i], NULL) == 0);
     CHECK(heddle_combine_run(combine, posts_another, &inside) == HEDDLE_STATUS_OK);
-    /* What was posted has run when this returns. */
+    /* Posted operations have run when this returns. */
     CHECK(heddle_combine_destroy(combine) == HEDDLE_STATUS_OK);
     CHECK(entered == (long)THREADS * TURNS && left == entered && inside == 1);
     for (int i = 0; i < THREADS; i++)

@@ -1,5 +1,5 @@
-//! Rust text of the entry points: for every form of every function one use of a macro of `src/entry.rs`,
-//! which makes the `MPI_` and the `PMPI_` symbol of it.
+//! Rust text of the entry points: each form of each function uses a macro of `src/entry.rs`, which makes its `MPI_` and
+//! its `PMPI_` symbol.
 
 use heddle_spec::function::{Direction, Errors, Function, Kind, Param, Returns};
 use heddle_spec::function_table::Functions;
@@ -78,7 +78,7 @@ fn c_type(param: &Param, large: bool) -> String {
     }
 }
 
-/// How a parameter is handed on to the body.
+/// The form in which the body receives a parameter.
 fn argument(param: &Param, name: &str, large: bool) -> String {
     let form = if large { "large" } else { "int" };
     match (&param.kind, param.dimensions, param.direction) {
@@ -127,7 +127,7 @@ fn value_type_of_form(kind: &Kind, large: bool) -> String {
     }
 }
 
-/// The result of a function that returns a value, when it has none.
+/// The value that a function returns when it has no result.
 fn no_value(kind: &Kind) -> String {
     match kind {
         Kind::Object(_) => format!("{}::NULL", value_type(kind)),

@@ -18,7 +18,7 @@ macro_rules! entry {
         entry! { @express $plain $plain($($param: $type),*) $when $object => $express, $body }
         entry! { @express $profiled $plain($($param: $type),*) $when $object => $express, $body }
     };
-    // The general way is a function of its own, so that the short one saves no registers for it.
+    // The general path is a separate function, so that the express path saves no registers for it.
     (@express $symbol:ident $name:ident($($param:ident: $type:ty),*) $when:ident $object:expr => $express:expr, $body:expr) => {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $symbol($($param: $type),*) -> c_int {
@@ -71,8 +71,8 @@ macro_rules! value_entry {
 /// Makes an argument from a pointer that came from C.
 macro_rules! made {
     ($make:expr) => {
-        // SAFETY: the caller of an MPI function promises what the standard demands of its pointers; that is
-        // what the types of `argument` rely on.
+        // SAFETY: the types of `argument` need pointers that are valid as the standard demands, which the program
+        // promises.
         unsafe { $make }
     };
 }
@@ -86,15 +86,14 @@ pub(crate) fn early(body: impl FnOnce() -> Result<()>) -> Result<()> {
     body()
 }
 
-/// Runs the body of a function that needs a running library, inside the section that the model puts around
-/// calls.
+/// Runs the body of a function that needs a running library, inside the model's call section.
 #[inline(always)]
 pub(crate) fn running(body: impl FnOnce() -> Result<()>) -> Result<()> {
     domain::current()?.calls().inside(body)
 }
 
-/// Runs the body of a function that needs a running library and must not wait for another thread, which may be in a function
-/// of the program and never come back: outside of the section that the model puts around calls.
+/// Runs the body of a function that needs a running library, outside of the model's call section. Such a function must
+/// not wait for another thread, because that thread may be in a callback of the program and never return.
 #[inline(always)]
 pub(crate) fn unguarded(body: impl FnOnce() -> Result<()>) -> Result<()> {
     domain::current()?;

@@ -88,6 +88,28 @@ fn results_table_and_picture_are_written() {
     assert!(calls.contains(" latency --threads 1 --comms shared --level multiple "), "{calls}");
 }
 
+#[test]
+fn the_overview_is_measured_and_drawn_into_its_file() {
+    let prefix = installation(GOOD);
+    let file = prefix.path().join("figures.svg");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_heddle"));
+    command.args(["bench", "--no-peers", "--rounds", "1", "--prefix"]).arg(prefix.path());
+    command.arg("--sources").arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench"));
+    command.arg("--peers-dir").arg(prefix.path().join("peers")).arg("--out").arg(prefix.path().join("out"));
+    let multiple = GOOD.replace(r#""level":"single""#, r#""level":"multiple""#);
+    fs::write(prefix.path().join("bin/mpiexec"), format!("#!/bin/sh\n{multiple}")).expect("script");
+    let output = command.arg("--overview").arg(&file).output().expect("heddle starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let calls = fs::read_to_string(prefix.path().join("bin/calls")).expect("calls");
+    assert_eq!(calls.lines().count(), 21, "{calls}");
+    assert!(calls.lines().all(|call| call.contains(" --level multiple ")), "{calls}");
+    let picture = fs::read_to_string(file).expect("figures.svg");
+    assert!(
+        picture.contains("latency (µs), one thread") && picture.contains("medians of 1 rounds"),
+        "{picture}"
+    );
+}
+
 /// A launcher that measures two threads, faster under a model, and notes under which it was called.
 const TWO_THREADS: &str = r#"
 echo "$HEDDLE_MODEL,$HEDDLE_VNIS $*" >> "$(dirname "$0")/calls"

@@ -1,7 +1,7 @@
 //! `MPI_Type_create_subarray` and `MPI_Type_create_darray`: a part of an array of several dimensions.
 //!
-//! Both go from the dimension that varies fastest to the slowest. In each, the part is a list of places at a
-//! stride that is the size in bytes of everything below; what lies before it shifts the whole.
+//! Both go from the dimension that varies fastest to the slowest. In each, the part is a list of entries at a stride,
+//! which is the size in bytes of one entry of the faster dimensions; entries before the part shift it.
 
 use std::sync::Arc;
 
@@ -72,7 +72,7 @@ fn same_length(what: &'static str, expected: usize, found: usize) -> Result<(), 
 /// A part of an array, as it grows from dimension to dimension.
 struct Part {
     shape: Shape,
-    /// Bytes from one place of the next dimension to the next.
+    /// Bytes from one entry of the next dimension to the next.
     stride: i64,
     /// Bytes before the part.
     start: i64,
@@ -83,13 +83,13 @@ impl Part {
         Self { shape: Shape::of(old), stride: old.extent(), start: 0 }
     }
 
-    /// Adds a dimension of `size` places: `count` of them from `start` on.
+    /// Adds a dimension of `size` entries: `count` of them from `start` on.
     fn places(&mut self, size: i64, start: i64, count: i64) -> Result<(), TypeError> {
         self.shape = self.shape.vector(count, 1, self.stride)?;
         self.dimension(size, start)
     }
 
-    /// Adds a dimension of `size` places: blocks of `block` places, `period` places apart, from `start` on.
+    /// Adds a dimension of `size` entries: blocks of `block` entries, `period` entries apart, from `start` on.
     fn blocks(&mut self, size: i64, start: i64, block: i64, period: i64) -> Result<(), TypeError> {
         let left = (size - start).max(0);
         // The last block may be cut off by the end of the dimension.
@@ -191,7 +191,7 @@ impl Datatype {
 }
 
 impl Distributed<'_> {
-    /// The process's place in the grid.
+    /// The process's coordinates in the grid.
     fn coordinates(&self) -> Result<Vec<i64>, TypeError> {
         let mut processes = 1_i64;
         for (dimension, size) in self.process_sizes.iter().enumerate() {
@@ -238,7 +238,7 @@ impl Distributed<'_> {
             DISTRIBUTE_CYCLIC => {
                 let block = if argument == DISTRIBUTE_DFLT_DARG { 1 } else { argument };
                 in_range("array_of_dargs", dimension, block, 1, i64::MAX)?;
-                // A longer block than the dimension is no other than one of its length.
+                // A block longer than the dimension is the same as a block of its length.
                 let block = block.min(size);
                 let start = product(block, coordinate)?;
                 part.blocks(size, start, block, product(block, processes)?)

@@ -1,4 +1,4 @@
-//! Basic types: what one element is, to a copy and to a reduction.
+//! Basic types: one element as a copy and a reduction see it.
 
 /// How the bytes of one basic element are to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -94,7 +94,7 @@ pub(crate) struct Scalar {
     pub(crate) align: i64,
 }
 
-/// The standard's groups of types, which decide what operators a type may be used with.
+/// The standard's groups of types, which decide the operators of a type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Class {
     /// "C integer".

@@ -91,7 +91,7 @@ impl BoundsBuilder {
                 if excess == 0 { true_ub } else { true_ub.checked_add(align - excess)? }
             }
         };
-        // Both extents must be representable, for every later sum relies on them.
+        // Both extents must be representable, because every later sum relies on it.
         ub.checked_sub(lb)?;
         true_ub.checked_sub(true_lb)?;
         Some(Bounds {

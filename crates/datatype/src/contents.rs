@@ -1,4 +1,4 @@
-//! How a datatype was made: what `MPI_Type_get_envelope` and `MPI_Type_get_contents` tell.
+//! The constructor of a datatype and its arguments, for `MPI_Type_get_envelope` and `MPI_Type_get_contents`.
 
 use heddle_spec::constants;
 
@@ -42,7 +42,7 @@ pub enum Combiner {
     ValueIndex = constants::MPI_COMBINER_VALUE_INDEX,
 }
 
-/// Which form of a constructor was called; it decides in which arrays its arguments are given back.
+/// The form of the constructor that was called; it decides in which arrays its arguments are returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Form {
     /// `MPI_Type_x`: counts are `int`, displacements in bytes are `MPI_Aint`.

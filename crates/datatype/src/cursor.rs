@@ -1,7 +1,7 @@
 //! Moving the bytes of a buffer between its layout and a packed stream, from any position to any other.
 //!
-//! A position counts packed bytes, and may be within an element. It is all that has to be kept between
-//! two calls, so a message can be cut wherever the transport's slots end.
+//! A position counts packed bytes and may be within an element. Nothing else is kept between two calls, so a message
+//! can be cut wherever the transport's slots end.
 
 use std::ptr;
 
@@ -162,8 +162,7 @@ impl Datatype {
         position.saturating_add(i64::try_from(limit).unwrap_or(i64::MAX)).min(total)
     }
 
-    /// Packs bytes of `count` items at `src`, from `position` on, as many as fit into `dst`. Returns how
-    /// many.
+    /// Packs bytes of `count` items at `src` from `position` on, until `dst` is full. Returns their number.
     ///
     /// # Safety
     /// The data of `count` items of this datatype at `src` must be readable, and must not overlap `dst`.
@@ -186,8 +185,8 @@ impl Datatype {
         len
     }
 
-    /// Unpacks `src` into `count` items at `dst`, from `position` on, as many bytes as there is place for.
-    /// Returns how many.
+    /// Unpacks `src` into `count` items at `dst` from `position` on, until the items are full. Returns the number of
+    /// bytes.
     ///
     /// # Safety
     /// The data of `count` items of this datatype at `dst` must be writable, and must not overlap `src`.
@@ -210,8 +209,8 @@ impl Datatype {
         len
     }
 
-    /// Lists the runs of at most `limit` bytes of `count` items, from `position` on, until `runs` is full.
-    /// Returns how many runs there are, and their bytes; the next list starts that much further.
+    /// Lists the runs of at most `limit` bytes of `count` items, from `position` on, until `runs` is full. Returns the
+    /// number of runs and of their bytes; the next list starts behind those bytes.
     #[inline]
     pub fn fill_runs(&self, count: i64, position: i64, limit: usize, runs: &mut [Run]) -> (usize, usize) {
         let end = self.end(count, position, limit);
@@ -242,7 +241,7 @@ impl Datatype {
     }
 }
 
-/// Runs that [`Runs`] finds at a time.
+/// The number of runs that [`Runs`] finds at a time.
 const BATCH: usize = 16;
 
 /// The runs of a buffer, in the order of the packed bytes.
@@ -272,7 +271,7 @@ impl Iterator for Runs<'_> {
     }
 }
 
-/// A place in a buffer that moves on with each pack or unpack.
+/// A position in a buffer that advances with each pack or unpack.
 #[derive(Debug, Clone)]
 pub struct Cursor<'a> {
     datatype: &'a Datatype,
@@ -287,13 +286,13 @@ impl<'a> Cursor<'a> {
         Self { datatype, count, position: 0 }
     }
 
-    /// The bytes that were moved.
+    /// The number of bytes that were moved.
     #[must_use]
     pub const fn position(&self) -> i64 {
         self.position
     }
 
-    /// The bytes that are to be moved yet.
+    /// The number of bytes that remain.
     #[must_use]
     pub fn remaining(&self) -> i64 {
         self.datatype.packed_len(self.count).unwrap_or(i64::MAX) - self.position
@@ -305,7 +304,7 @@ impl<'a> Cursor<'a> {
         self.position = position.clamp(0, end);
     }
 
-    /// Packs bytes until `dst` is full or none is left, and moves on. Returns their number.
+    /// Packs bytes until `dst` is full or none is left, and advances. Returns their number.
     ///
     /// # Safety
     /// As [`Datatype::pack`].
@@ -317,7 +316,7 @@ impl<'a> Cursor<'a> {
         moved
     }
 
-    /// Unpacks `src` until it is empty or there is no room left, and moves on. Returns the number of bytes.
+    /// Unpacks `src` until it is empty or there is no room left, and advances. Returns the number of bytes.
     ///
     /// # Safety
     /// As [`Datatype::unpack`].

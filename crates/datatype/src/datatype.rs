@@ -23,7 +23,7 @@ pub struct Datatype {
     pub(crate) committed: OnceLock<()>,
 }
 
-/// A datatype that something holds on to: predefined ones for nothing, others by a reference count.
+/// A reference to a datatype. Only references to derived datatypes are counted.
 #[derive(Debug, Clone)]
 pub enum TypeRef {
     /// A predefined datatype.
@@ -32,7 +32,7 @@ pub enum TypeRef {
     Derived(Arc<Datatype>),
 }
 
-/// How a datatype's bytes divide into basic elements.
+/// The division of a datatype's bytes into basic elements.
 #[derive(Debug)]
 pub(crate) enum Elements {
     /// No data.
@@ -43,7 +43,7 @@ pub(crate) enum Elements {
     Pair { first: i64, second: i64 },
     /// Whole copies of one type whose elements differ in size.
     Copies(TypeRef),
-    /// Copies of different types, with how many there are of each.
+    /// Copies of different types, with the number of each.
     Sequence(Box<[(i64, TypeRef)]>),
 }
 
@@ -129,7 +129,7 @@ impl Datatype {
         }
     }
 
-    /// Bytes of an item of a predefined type, if items lie without gaps from the address of a buffer on; otherwise 0.
+    /// The size in bytes of an item of a predefined type whose items have no gaps and start at the buffer's address; else 0.
     pub(crate) const fn plain_bytes(&self) -> u8 {
         if self.contiguous && self.bounds.true_lb == 0 && self.size > 0 && self.size <= u8::MAX as i64 {
             self.size as u8
@@ -201,16 +201,15 @@ impl Datatype {
         self.predefined
     }
 
-    /// The predefined type that this datatype is; `None` if it is a derived one. Predefined operators need
-    /// it.
+    /// The predefined type, or `None` for a derived datatype. Predefined operators need it.
     #[inline]
     #[must_use]
     pub const fn named_basic(&self) -> Option<&'static Basic> {
         if self.predefined { self.basic } else { None }
     }
 
-    /// The one predefined type that all data of this datatype consist of, if it is only one: what
-    /// accumulates need. A pair type counts as one.
+    /// The predefined type of all data of this datatype, if there is only one; accumulates need it. A pair type counts
+    /// as one.
     #[inline]
     #[must_use]
     pub const fn uniform_basic(&self) -> Option<&'static Basic> {
@@ -249,8 +248,7 @@ impl Datatype {
         if count < 0 { None } else { self.size.checked_mul(count) }
     }
 
-    /// If the data of `count` items are one run of bytes: its offset from the buffer's address, and its
-    /// length.
+    /// The offset from the buffer's address and the length of the data of `count` items, if they are one run of bytes.
     #[inline]
     #[must_use]
     pub fn single_run(&self, count: i64) -> Option<(i64, i64)> {
@@ -285,8 +283,8 @@ impl Contents {
         types: Vec::new(),
     };
 
-    /// `sizes` are `int` in the small form, `displacements` are `MPI_Aint` there; the large form gives
-    /// back both as counts, sizes first.
+    /// In the small form `sizes` are `int` and `displacements` are `MPI_Aint`; the large form returns both as counts,
+    /// sizes first.
     pub(crate) fn new(
         combiner: Combiner,
         form: Form,
@@ -307,7 +305,7 @@ impl Contents {
 }
 
 impl Drop for Datatype {
-    /// Lets go of the types this one is made of in a loop, so that a long chain of types needs no deep stack.
+    /// Drops the types that this one is made of in a loop, so that a long chain of types needs no deep stack.
     fn drop(&mut self) {
         if self.predefined {
             return;
@@ -338,6 +336,6 @@ impl Datatype {
 /// `MPI_SHORT_INT` is the one pair type with a gap between its value and its index.
 static SHORT_INT_RUNS: [ListedRun; 2] = [ListedRun { offset: 0, end: 2 }, ListedRun { offset: 4, end: 6 }];
 
-// The static above is only right for that kind.
+// The static above is correct for that kind only.
 const _: () =
     assert!(matches!(Kind::I16I32.parts(), (value, Some(index)) if value.size == 2 && index.size == 4));

@@ -48,7 +48,7 @@ impl Datatype {
 /// an element.
 fn elements_in_part(elements: &Elements, bytes: i64) -> Option<i64> {
     let (mut elements, mut bytes, mut found) = (elements, bytes, 0_i64);
-    // Each turn goes one type deeper, into the one copy where the bytes end.
+    // Each turn goes one type deeper, into the copy in which the bytes end.
     loop {
         match elements {
             Elements::None => return (bytes == 0).then_some(found),

@@ -1,4 +1,4 @@
-//! What can be wrong with a datatype that a program asks for.
+//! The errors of datatype constructors.
 
 use thiserror::Error;
 
@@ -51,7 +51,7 @@ pub enum TypeError {
     /// An array must have at least one dimension.
     #[error("ndims is 0, but an array has at least one dimension")]
     NoDimensions,
-    /// The process grid has another number of processes than there are.
+    /// The size of the process grid differs from the number of processes.
     #[error("the product of array_of_psizes is {grid}, but it must be size, {size}")]
     Grid {
         /// Processes in the grid.

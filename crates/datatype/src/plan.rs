@@ -19,11 +19,11 @@ use std::sync::Arc;
 
 /// The most entries of a list of runs into which a loop is unrolled.
 const UNROLL_RUNS: usize = 16;
-/// A sequence takes in the parts of a sequence inside it if they are at most so many,
+/// A sequence takes in the parts of a sequence inside it if their number is at most this,
 const SPLICE_PARTS: usize = 16;
-/// and as long as it has less parts than this.
+/// and while it has fewer parts than this.
 const SPLICE_LIMIT: usize = 1024;
-/// Sequences inside each other from which on the longest part is always taken in.
+/// The depth of nested sequences from which on the longest part is always taken in.
 const MAX_NESTED_SEQUENCES: u32 = 64;
 
 #[derive(Debug, Clone)]
@@ -34,11 +34,11 @@ pub(crate) enum Plan {
     Run { at: i64, len: i64 },
     /// `count` runs of `len` bytes, `stride` apart.
     Strided { at: i64, count: i64, stride: i64, len: i64 },
-    /// Runs of different lengths or at irregular places, relative to `at`.
+    /// Runs of different lengths or at irregular offsets, relative to `at`.
     Runs { at: i64, list: RunList },
     /// `count` times `body`, of `body_len` bytes, `stride` apart.
     Loop { at: i64, count: i64, stride: i64, body_len: i64, body: Arc<Plan> },
-    /// Different plans one after the other, relative to `at`.
+    /// Different plans in order, relative to `at`.
     Sequence { at: i64, depth: u32, parts: Arc<[Part]> },
 }
 
@@ -142,7 +142,7 @@ impl Plan {
         }
     }
 
-    /// How many sequences are inside each other.
+    /// The depth of nested sequences.
     fn sequence_depth(&self) -> u32 {
         let mut plan = self;
         while let Self::Loop { body, .. } = plan {
@@ -152,7 +152,7 @@ impl Plan {
     }
 }
 
-/// Puts plans one after the other.
+/// Appends plans to each other.
 #[derive(Debug, Default)]
 pub(crate) struct SequenceBuilder {
     parts: Vec<Part>,
@@ -278,7 +278,7 @@ impl SequenceBuilder {
 mod tests {
     use super::*;
 
-    /// Nodes of the tree, a shared one counted each time.
+    /// The number of nodes of the tree; a shared node counts each time.
     fn nodes(plan: &Plan) -> usize {
         match plan {
             Plan::Loop { body, .. } => 1 + nodes(body),

@@ -4,7 +4,7 @@ use crate::basic::{Basic, Class, Kind};
 use crate::datatype::Datatype;
 use heddle_spec::constants;
 
-/// Predefined datatypes' handles are numbered from that of no datatype on.
+/// The handles of predefined datatypes follow that of `MPI_DATATYPE_NULL`.
 const FIRST_HANDLE: usize = constants::MPI_DATATYPE_NULL;
 const HANDLES: usize = 0x100;
 
@@ -44,7 +44,7 @@ pub fn predefined(handle: usize) -> Option<&'static Datatype> {
     TABLE.get(handle.wrapping_sub(FIRST_HANDLE)).copied().flatten()
 }
 
-/// Bytes of each predefined datatype that fills its extent, from its address on; 0 for all others.
+/// The size in bytes of each predefined datatype that has no gaps and starts at its address; 0 for all others.
 static PLAIN_BYTES: [u8; HANDLES] = {
     let mut bytes = [0; HANDLES];
     let mut handle = 0;
@@ -57,8 +57,8 @@ static PLAIN_BYTES: [u8; HANDLES] = {
     bytes
 };
 
-/// How many bytes an element of the datatype with this handle has, if it is a predefined one whose elements lie without gaps
-/// from the address of a buffer on; otherwise 0.
+/// The size in bytes of an element of the predefined datatype with this handle, if its elements have no gaps and start
+/// at the buffer's address; otherwise 0.
 #[inline(always)]
 #[must_use]
 pub fn plain_bytes(handle: usize) -> usize {

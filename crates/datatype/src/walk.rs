@@ -1,13 +1,13 @@
 //! Visiting a plan's runs, between any two positions of the packed bytes.
 //!
-//! A walk is told its first and last position and finds its way down by division and search, so nothing
-//! has to be remembered between two walks but a position, and a walk may stop in the middle of a run.
+//! A walk receives its first and last position and descends by division and search. So two walks share nothing but a
+//! position, and a walk may stop in the middle of a run.
 
 use std::ops::ControlFlow;
 
 use crate::plan::Plan;
 
-/// Goes on, or stops the walk.
+/// Tells the walk to continue or to stop.
 pub(crate) type Flow = ControlFlow<()>;
 
 /// The function that a walk calls for each run.

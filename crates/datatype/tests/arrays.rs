@@ -1,4 +1,4 @@
-//! Parts of arrays against a walk over all places of the whole array.
+//! Parts of arrays against a walk over all entries of the whole array.
 
 use heddle_datatype::{
     Combiner, DISTRIBUTE_BLOCK, DISTRIBUTE_CYCLIC, DISTRIBUTE_DFLT_DARG, DISTRIBUTE_NONE, Datatype,
@@ -6,7 +6,7 @@ use heddle_datatype::{
 };
 use proptest::prelude::*;
 
-/// The byte offsets of the places that `belongs` accepts, in memory order.
+/// The byte offsets of the entries that `belongs` accepts, in memory order.
 fn naive(sizes: &[i64], order: i64, item: i64, belongs: impl Fn(&[i64]) -> bool) -> Vec<i64> {
     let total: i64 = sizes.iter().product();
     (0..total)

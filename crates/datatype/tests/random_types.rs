@@ -74,7 +74,7 @@ proptest! {
         let bytes = pair.map.bytes(count);
         let mut once = bytes.clone();
         once.sort_unstable();
-        // What overlapping entries receive is not defined.
+        // The result of overlapping entries is not defined.
         prop_assume!(once.windows(2).all(|two| two[0] != two[1]));
         let (source, zero) = buffer(&pair.map, count);
         let packed: Vec<u8> = bytes.iter().map(|at| source[(zero as i64 + at) as usize]).collect();

@@ -234,7 +234,7 @@ proptest! {
                         Op::Maxloc => v > w || (v == w && i < j),
                         other => other == Op::Replace,
                     };
-                    // Gaps keep what was there.
+                    // Gaps keep their old bytes.
                     pair(if input_wins { *a } else { *b }, 2)
                 }).collect();
                 prop_assert_eq!(run(op, datatype, &input, &inout, seeds.len()), expected, "{:?} {}", op, basic.name);

@@ -6,31 +6,33 @@ use std::io::Write;
 unsafe extern "C" {
     /// The C library's standard output.
     static stdout: *mut libc::FILE;
-    /// Locks a stream unless another thread has it: 0 if it is the caller's now.
+    /// Locks a stream unless another thread has locked it; returns 0 if the caller has the lock.
     fn ftrylockfile(stream: *mut libc::FILE) -> libc::c_int;
 }
 
-/// Ends this process and with it the job. It waits for no other thread: that one may never come back. `text`, if there is any, goes to standard error; the launcher repeats
-/// `short` beside the rank, and its exit status follows `code`.
+/// Ends this process and with it the job. It waits for no other thread, because that thread may never come back. A
+/// `text` that is not empty goes to standard error. The launcher prints `short` beside the rank, and its exit status
+/// follows `code`.
 #[cold]
 pub fn abort(code: i32, text: &str, short: &str) -> ! {
     if !text.is_empty() {
-        // In one piece, as the launcher may end this process at any moment; if it fails, the exit status has to say it.
+        // Written in one piece, because the launcher may end this process at any moment. If it fails, only the exit
+        // status is left.
         let _ = std::io::stderr().write_all(format!("heddle: {text}\n").as_bytes());
     }
     if let Some(job) = process::ever().and_then(|process| process.world().job()) {
         job.set_aborted(code, short);
     }
-    // What the program has printed helps to understand why it ended.
-    // SAFETY: a pointer that the C library has set before any program's code ran.
+    // The program's output helps to understand why it ended.
+    // SAFETY: the C library sets this pointer before any code of the program runs.
     let out = unsafe { stdout };
-    // A thread that has locked the stream may never unlock it: then what it has printed is lost.
-    // SAFETY: the C library's own stream.
+    // A thread that has locked the stream may never unlock it. Then the output in the stream is lost.
+    // SAFETY: the pointer leads to the C library's stream, which is never freed.
     if unsafe { ftrylockfile(out) } == 0 {
-        // SAFETY: the C library's own stream; this thread has locked it, and may lock it again.
+        // SAFETY: the pointer leads to the C library's stream; this thread has locked it, and may lock it again.
         unsafe { libc::fflush(out) };
     }
-    // SAFETY: ends the process without running anything of the program's.
+    // SAFETY: the call ends the process and runs no code of the program.
     unsafe { libc::_exit(exit_status(code)) }
 }
 

@@ -7,19 +7,19 @@ use heddle_platform::atomic::{AtomicUsize, Ordering};
 pub struct Attached {
     /// Its address, to be given back at detach.
     pub address: usize,
-    /// Its size in bytes; `None` if the library provides as much as is needed (`MPI_BUFFER_AUTOMATIC`).
+    /// Its size in bytes; `None` if the library allocates what it needs (`MPI_BUFFER_AUTOMATIC`).
     pub size: Option<usize>,
     /// Bytes that buffered sends hold.
     pub(crate) pending: AtomicUsize,
 }
 
 impl Attached {
-    /// A buffer of which nothing is used.
+    /// An unused buffer.
     pub(crate) fn new(address: usize, size: Option<usize>) -> Attached {
         Attached { address, size, pending: AtomicUsize::new(0) }
     }
 
-    /// Takes room for a message, or says how much is pending.
+    /// Takes room for a message, or returns the number of bytes that pending sends hold.
     pub(crate) fn reserve(&self, share: usize) -> Result<(), usize> {
         let size = self.size.unwrap_or(usize::MAX);
         let with_share = |pending: usize| pending.checked_add(share).filter(|&sum| sum <= size);

@@ -1,8 +1,8 @@
 //! Error handlers (MPI 5.0, chapter 9.3).
 //!
-//! A handler that the program made lives while the program holds handles to it or an object has it: freeing one that
-//! is in use is legal, and `MPI_Comm_get_errhandler` gives a handle that must be freed once more. So each object here
-//! counts its holders, and its handle stays valid until the last has let go.
+//! The program may free a handler that is in use, and `MPI_Comm_get_errhandler` gives a handle that must be freed once
+//! more. So a handler counts its holders, which are the program's handles and the objects that have it. Its handle
+//! stays valid until the last holder is gone.
 
 use crate::error::{Error, Result};
 use heddle_objects::table::{Kind, Table};
@@ -57,10 +57,11 @@ pub fn create(holder: Holder, function: HandlerFunction) -> usize {
     HANDLERS.insert(UserHandler { holder, function, holders: AtomicUsize::new(1) })
 }
 
-/// Takes back one of the program's handles.
+/// Frees one of the program's handles.
 ///
 /// # Errors
-/// `MPI_ERR_ERRHANDLER` if it is not a live handler's handle. A predefined one may be given back, as it may be got.
+/// `MPI_ERR_ERRHANDLER` if it is not a live handler's handle. A predefined handler may be freed, because
+/// `MPI_Comm_get_errhandler` may return it.
 pub fn free(handle: usize) -> Result<()> {
     if !is_predefined(handle) && !release(handle) {
         return Err(bad_handle(handle));
@@ -99,7 +100,7 @@ fn retain(handle: usize) {
     }
 }
 
-/// Takes one holder away; with the last the handle becomes invalid.
+/// Removes a holder; with the last one the handle becomes invalid.
 fn release(handle: usize) -> bool {
     let Some(handler) = HANDLERS.get(handle) else { return false };
     if handler.holders.fetch_sub(1, Ordering::AcqRel) == 1 {
@@ -129,14 +130,14 @@ impl ErrhandlerCell {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The handle, for the program to hold: it has to be freed.
+    /// The handle with one holder more, which the program must free.
     pub fn share(&self) -> usize {
         let handle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         retain(*handle);
         *handle
     }
 
-    /// Sets the handle of a handler, which from now on has this object as a holder.
+    /// Sets the handler and makes this object one of its holders.
     pub fn set(&self, handle: usize) {
         retain(handle);
         let before = std::mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), handle);

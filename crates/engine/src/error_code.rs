@@ -1,4 +1,4 @@
-//! Error codes: the standard's classes, which are codes too, and those that the program adds (MPI 5.0, sections 9.4, 9.5).
+//! Error codes: the standard's classes, which are codes too, and the program's (MPI 5.0, sections 9.4, 9.5).
 
 use crate::error::{Error, Result};
 use crate::error_text::text_of_class;
@@ -16,7 +16,7 @@ struct Added {
 
 #[derive(Debug)]
 struct Registry {
-    /// Of the codes after `MPI_ERR_LASTCODE`.
+    /// The entries of the codes after `MPI_ERR_LASTCODE`.
     added: BTreeMap<i32, Added>,
     /// Codes are never used twice.
     last: i32,
@@ -72,7 +72,7 @@ pub fn add_text(code: i32, text: &str) -> Result<()> {
     set_text(code, Some(text.to_owned()))
 }
 
-/// Takes the text of an added class or code away.
+/// Removes the text of an added class or code.
 ///
 /// # Errors
 /// `MPI_ERR_ARG` if it has none, is the standard's or does not exist.

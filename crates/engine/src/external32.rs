@@ -7,13 +7,13 @@ use heddle_spec::constants as mpi;
 /// How one undivided part of a basic type is converted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Scalar {
-    /// As many bytes as given, in reverse order.
+    /// This number of bytes, in reverse order.
     Swapped(usize),
-    /// A signed integer of 8 bytes that has 4.
+    /// A signed integer of 8 bytes here and 4 bytes in the representation.
     Long,
-    /// An unsigned integer of 8 bytes that has 4.
+    /// An unsigned integer of 8 bytes here and 4 bytes in the representation.
     UnsignedLong,
-    /// A character of 4 bytes that has 2.
+    /// A character of 4 bytes here and 2 bytes in the representation.
     WideCharacter,
     /// The platform's `long double`, as IEEE binary128.
     LongDouble,
@@ -139,7 +139,7 @@ fn binary128_to_long_double(value: u128, native: &mut [u8]) {
     native.copy_from_slice(&word.to_le_bytes());
 }
 
-/// Elsewhere `long double` is binary128.
+/// On other processors `long double` is binary128.
 #[cfg(not(target_arch = "x86_64"))]
 fn long_double_to_binary128(native: &[u8]) -> u128 {
     let mut bytes = [0; 16];
@@ -199,7 +199,7 @@ pub fn packed_len(datatype: &Datatype, count: i64) -> Option<i64> {
 /// As [`Datatype::pack`].
 pub unsafe fn pack(datatype: &Datatype, from: *const u8, count: i64, to: &mut [u8]) {
     let mut native = vec![0; datatype.packed_len(count).unwrap_or(0) as usize];
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises valid memory for `count` items.
     unsafe { datatype.pack(from, count, 0, &mut native) };
     let (mut native, mut to) = (native.as_slice(), to);
     for _ in 0..count {
@@ -219,17 +219,17 @@ pub unsafe fn pack(datatype: &Datatype, from: *const u8, count: i64, to: &mut [u
 /// As [`Datatype::unpack`].
 pub unsafe fn unpack(datatype: &Datatype, to: *mut u8, count: i64, from: &[u8]) {
     let mut native = vec![0; datatype.packed_len(count).unwrap_or(0) as usize];
-    let (mut from, mut place) = (from, native.as_mut_slice());
+    let (mut from, mut output) = (from, native.as_mut_slice());
     for _ in 0..count {
         visit(datatype, &mut |scalar| {
             let (source, rest) = from.split_at(scalar.external_len());
             from = rest;
-            let (target, rest) = std::mem::take(&mut place).split_at_mut(scalar.native_len());
-            place = rest;
+            let (target, rest) = std::mem::take(&mut output).split_at_mut(scalar.native_len());
+            output = rest;
             scalar.to_native(source, target);
         });
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises valid memory for `count` items.
     unsafe { datatype.unpack(to, count, 0, &native) };
 }
 
@@ -243,7 +243,7 @@ mod tests {
         // SAFETY: the data is as long as the datatype's extent.
         unsafe { pack(datatype, data.as_ptr(), 1, &mut external) };
         let mut back = vec![0; data.len()];
-        // SAFETY: as above.
+        // SAFETY: the vector is as long as the datatype's extent.
         unsafe { unpack(datatype, back.as_mut_ptr(), 1, &external) };
         (external, back)
     }

@@ -51,7 +51,7 @@ pub fn initialize(thread_level: i32) -> Result<()> {
     Ok(())
 }
 
-/// Ends the job for want of memory, or because of a peer that writes what no sender writes.
+/// Ends the job because memory ran out, or because a peer wrote garbage into a ring.
 fn end_job(failure: &Failure) -> ! {
     let text = failure.to_string();
     abort(1, &text, &text)
@@ -76,7 +76,7 @@ fn owner_of_errors(comm: usize) -> Option<Owner> {
 /// Finalizes MPI: waits for all ranks, so that no message of this process is lost.
 ///
 /// # Errors
-/// If MPI is not running.
+/// `MPI_ERR_OTHER` if MPI is not running.
 pub fn finalize() -> Result<()> {
     let domain = domain::current()?;
     comm_management::run_delete_callbacks_of_predefined()?;

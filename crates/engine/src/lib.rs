@@ -5,9 +5,9 @@
 //!
 //! | module | idea |
 //! |---|---|
-//! | [`error`], [`error_code`] | what goes wrong |
+//! | [`error`], [`error_code`] | error classes and codes |
 //! | [`process`] | the process: its world, thread level and main thread |
-//! | [`group`], [`info`], [`op`], [`errhandler`], [`attribute`], [`topology`] | objects, and what hangs on them |
+//! | [`group`], [`info`], [`op`], [`errhandler`], [`attribute`], [`topology`] | objects, and the attributes of objects |
 //! | `lifetime` | the lifetime in use, and the collector |
 //! | [`datatype`], [`external32`] | datatypes behind handles |
 //! | [`comm`] | communicators |
@@ -15,7 +15,7 @@
 //! | [`p2p`] | point-to-point communication |
 //! | [`collective`] | collective operations |
 //! | [`comm_management`] | making and freeing communicators |
-//! | [`abort`], [`raise`] | what becomes of an error |
+//! | [`abort`], [`raise`] | how an error reaches its handler or ends the job |
 //! | `statistics`, [`init`] | the beginning and the end |
 
 pub mod abort;

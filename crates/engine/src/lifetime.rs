@@ -13,7 +13,7 @@ static COLLECTOR: OnceLock<Collector> = OnceLock::new();
 /// Whether freed objects are never destroyed.
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-/// Puts the model's choice in force. The tables are those of the objects that are collected.
+/// Applies the model's choice. `tables` holds the objects that are collected.
 pub(crate) fn configure(model: &Model, tables: &'static [&'static dyn Collected]) {
     let collector = COLLECTOR.get_or_init(|| Collector::new(tables));
     collector.set_threshold(match model.collect_threshold {
@@ -23,7 +23,7 @@ pub(crate) fn configure(model: &Model, tables: &'static [&'static dyn Collected]
     NEVER.store(model.lifetime == Lifetime::Never, Ordering::Relaxed);
 }
 
-/// Decides what happens with the reference that the user gave up.
+/// Decides what happens to the reference that the program gave up.
 pub(crate) fn user_released<R>(handle: usize, reference: R) {
     hazard::forget(handle);
     if NEVER.load(Ordering::Relaxed) {
@@ -31,7 +31,7 @@ pub(crate) fn user_released<R>(handle: usize, reference: R) {
     }
 }
 
-/// An object is about to be made: runs a cycle if enough objects are eligible.
+/// Called before an object is made: runs a cycle if enough objects are eligible.
 #[inline]
 pub(crate) fn before_creation() {
     if let Some(collector) = COLLECTOR.get()

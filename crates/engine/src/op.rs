@@ -9,7 +9,7 @@ use std::ffi::{c_int, c_void};
 /// `MPI_User_function`: computes `inout = in OP inout` on `count` elements of a datatype.
 pub type UserFunction = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_int, *mut usize);
 
-/// `MPI_User_function_c`: the same with large counts.
+/// `MPI_User_function_c`: the same with 64-bit counts.
 pub type LargeUserFunction = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut i64, *mut usize);
 
 /// The program's function, in one of its two forms.
@@ -64,7 +64,7 @@ impl UserOp {
                 while rest > 0 {
                     let part = rest.min(i64::from(c_int::MAX));
                     let mut len = part as c_int;
-                    // SAFETY: as above.
+                    // SAFETY: the caller vouches for the arrays, `new` for the function.
                     unsafe { function(input.cast(), inout.cast(), &raw mut len, &raw mut datatype) };
                     let bytes = part.wrapping_mul(extent) as isize;
                     (input, inout) = (input.wrapping_offset(bytes), inout.wrapping_offset(bytes));
@@ -105,7 +105,7 @@ impl OpRef {
     }
 }
 
-/// Frees an operator; reductions that use it go on to their end.
+/// Frees an operator; reductions that use it complete.
 ///
 /// # Errors
 /// `MPI_ERR_OP` for a predefined operator, or for an invalid handle.
@@ -134,9 +134,9 @@ mod tests {
     unsafe extern "C" fn subtract(input: *mut c_void, inout: *mut c_void, len: *mut c_int, _: *mut usize) {
         // SAFETY: the test passes a valid length.
         let len = unsafe { *len } as usize;
-        // SAFETY: the test passes arrays of so many elements.
+        // SAFETY: the test passes arrays of `len` elements.
         let input = unsafe { std::slice::from_raw_parts(input.cast::<i32>(), len) };
-        // SAFETY: as above.
+        // SAFETY: the test passes arrays of `len` elements.
         let inout = unsafe { std::slice::from_raw_parts_mut(inout.cast::<i32>(), len) };
         for (a, b) in input.iter().zip(inout) {
             *b = a - *b;

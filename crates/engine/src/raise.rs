@@ -1,4 +1,4 @@
-//! What becomes of an error: the error handler that is responsible for it runs (MPI 5.0, section 9.3).
+//! Errors run the error handler that is responsible for them (MPI 5.0, section 9.3).
 
 use crate::abort::abort;
 use crate::comm::{COMMS, CommRef, KeptComm};
@@ -20,13 +20,13 @@ pub enum Object {
     File(usize),
     /// A session's.
     Session(usize),
-    /// That of the communicator a request belongs to.
+    /// The error handler of the communicator that a request belongs to.
     Request(usize),
-    /// That of the communicator a matched message belongs to.
+    /// The error handler of the communicator that a matched message belongs to.
     Message(usize),
     /// This error handler, which the program gave for a call that has no object yet.
     Errhandler(usize),
-    /// No object: the one of `MPI_COMM_SELF`.
+    /// No object: the error handler of `MPI_COMM_SELF`.
     Default,
     /// No error handler at all: the code is returned (the tools interface).
     Returned,
@@ -44,8 +44,8 @@ fn of_comm(comm: &CommRef) -> Called {
     Called { handler: comm.errhandler.get(), object: comm.handle(), name: comm.name() }
 }
 
-/// Errors that belong to no object are those of `MPI_COMM_SELF`, and outside of initialisation and finalisation
-/// those of the initial error handler, which is `MPI_ERRORS_ARE_FATAL` (MPI 5.0, section 9.3).
+/// Errors without an object run the handler of `MPI_COMM_SELF`; before initialisation and after finalisation they run
+/// the initial error handler, which is `MPI_ERRORS_ARE_FATAL` (MPI 5.0, section 9.3).
 fn default_handler() -> Called {
     match CommRef::comm_self() {
         Ok(comm) => of_comm(&comm),
@@ -93,8 +93,8 @@ fn call(called: &Called, function: &str, error: &Error) -> c_int {
             None => fatal(called, function, error),
             Some(function) => {
                 let mut object = called.object;
-                // SAFETY: the program gave this function to be called so; an error before the object exists is passed
-                // with the null handle of its kind.
+                // SAFETY: the program registered this function for calls of this form; an error before the object
+                // exists passes the null handle of its kind.
                 unsafe { function(&raw mut object, &raw mut code, std::ptr::null::<u8>()) };
                 code = error.code();
             }
@@ -117,18 +117,18 @@ pub fn call_of_comm(comm: usize, code: i32) -> Result<()> {
 fn fatal(called: &Called, function: &str, error: &Error) -> ! {
     let code = error.code();
     let class = error_code::class_of(code).unwrap_or(code);
-    let place = match domain::current() {
+    let on_rank = match domain::current() {
         Ok(domain) => format!(" on rank {}", domain.rank()),
         Err(_) => String::new(),
     };
-    let of = match called.name.as_str() {
+    let in_comm = match called.name.as_str() {
         "" if COMMS.get(called.object).is_some() => " in a communicator without a name".to_owned(),
         "" => String::new(),
         name => format!(" in {name}"),
     };
     let kind = error_code::class_name(class);
     let kind = kind.map_or_else(|| format!("error code {code}"), str::to_owned);
-    let text = format!("{function} failed{place}{of}: {kind}: {}", error.message());
+    let text = format!("{function} failed{on_rank}{in_comm}: {kind}: {}", error.message());
     let short = format!("{function}: {kind}");
     abort(code, &text, &short)
 }

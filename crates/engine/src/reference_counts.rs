@@ -1,5 +1,5 @@
-//! References that requests count, under `naive` and `suppress`: by atomic additions, or inside a section for each kind of
-//! object, as MPICH2 did before it had the former (Balaji et al., IJHPCA 2010, section 5.3).
+//! The references of requests, which `naive` and `suppress` count: by atomic additions, or inside a critical section
+//! for each kind of object, as MPICH2 did before it had atomics (Balaji et al., IJHPCA 2010, section 5.3).
 
 use crate::comm::COMMS;
 use heddle_datatype::Datatype;
@@ -12,8 +12,8 @@ use heddle_spec::constants as mpi;
 use heddle_sync::CachePadded;
 use std::sync::Arc;
 
-/// The counts of predefined objects: two communicators, and the datatypes by their handles. They decide nothing, for these
-/// objects live as long as MPI: they are what the paper's naive scheme pays.
+/// The counts of predefined objects: two communicators, and the datatypes by their handles. No decision depends on
+/// them, because these objects live as long as MPI: they are the cost of the paper's naive scheme.
 static PREDEFINED: [CachePadded<AtomicU64>; COMMS_OF_MPI + TYPES_OF_MPI] =
     [const { CachePadded::new(AtomicU64::new(0)) }; COMMS_OF_MPI + TYPES_OF_MPI];
 const COMMS_OF_MPI: usize = 2;
@@ -29,7 +29,7 @@ fn add(kind: Kind, word: &AtomicU64, addend: u64) {
 const UP: u64 = 1;
 const DOWN: u64 = u64::MAX;
 
-/// Puts the model's choice in force, before there are requests.
+/// Applies the model's choice, before there are requests.
 pub(crate) fn configure(model: &Model, sections: &Sections) {
     if model.reference_counts == Choice::Locked {
         count_in_sections(|| {
@@ -43,7 +43,7 @@ pub(crate) fn configure(model: &Model, sections: &Sections) {
     }
 }
 
-/// A section of the model in which counts are changed.
+/// A critical section of the model in which counts change.
 #[derive(Debug)]
 struct Locked(Guarded<()>);
 
@@ -53,7 +53,7 @@ impl CountingSection for Locked {
     }
 }
 
-/// References of requests are counted, those to predefined objects only under `naive`.
+/// Counts the references of requests, those to predefined objects only under `naive`.
 #[derive(Debug)]
 struct Counts {
     predefined: bool,
@@ -67,7 +67,7 @@ impl ReferenceCounts for Counts {
     #[cold]
     fn keep_comm(&self, handle: usize) {
         if !is_predefined_comm(handle) {
-            // SAFETY: no reference is taken: this one is forgotten below, and the caller's hold keeps the object.
+            // SAFETY: no reference is taken over: this one is forgotten below, and the caller's protection keeps the object.
             let held = unsafe { Ref::from_index(&COMMS, handle as u32) };
             held.clone().into_index();
             held.into_index();
@@ -79,7 +79,7 @@ impl ReferenceCounts for Counts {
     #[cold]
     fn let_comm_go(&self, handle: usize) {
         if !is_predefined_comm(handle) {
-            // SAFETY: the reference that `keep_comm` made.
+            // SAFETY: this gives up the reference that `keep_comm` made.
             drop(unsafe { Ref::from_index(&COMMS, handle as u32) });
         } else if self.predefined {
             add(Kind::Comm, &PREDEFINED[handle - mpi::MPI_COMM_WORLD], DOWN);
@@ -95,7 +95,7 @@ impl ReferenceCounts for Counts {
             return;
         }
         let address = datatype.expose_provenance();
-        in_section(move || {
+        in_critical_section(move || {
             // SAFETY: by the caller's promise.
             unsafe { Arc::increment_strong_count(std::ptr::with_exposed_provenance::<Datatype>(address)) };
         });
@@ -110,7 +110,7 @@ impl ReferenceCounts for Counts {
             return;
         }
         let address = datatype.expose_provenance();
-        in_section(move || {
+        in_critical_section(move || {
             // SAFETY: by the caller's promise.
             unsafe { Arc::decrement_strong_count(std::ptr::with_exposed_provenance::<Datatype>(address)) };
         });
@@ -127,7 +127,7 @@ impl Counts {
 }
 
 /// Runs a change of the count in an `Arc`, which is atomic in any case.
-fn in_section(change: impl FnOnce() + Send) {
+fn in_critical_section(change: impl FnOnce() + Send) {
     match counting_section(Kind::Datatype) {
         None => change(),
         Some(section) => section.run(change),

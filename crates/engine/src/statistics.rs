@@ -1,4 +1,4 @@
-//! The table of counters, which each process prints at its end if `HEDDLE_STATS` is set.
+//! The table of counters, which each process prints when it ends if `HEDDLE_STATS` is set.
 
 use heddle_message::domain::Domain;
 use heddle_model::counters::{self, Entry, Event, Section, SectionTotals};
@@ -9,7 +9,7 @@ use std::io::Write as _;
 /// Prints the table to standard error, in one piece.
 pub(crate) fn print(settings: &Settings, domain: &Domain) {
     let table = table(settings, domain);
-    // There is nobody to tell that it did not arrive.
+    // A failure to write cannot be reported anywhere, so it is ignored.
     let _ = std::io::stderr().write_all(table.as_bytes());
 }
 

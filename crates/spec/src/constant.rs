@@ -20,7 +20,7 @@ pub enum Kind {
     Int,
     /// An `MPI_Offset`.
     Offset,
-    /// A pointer with a meaning of its own; each constant names its type.
+    /// A pointer with a special meaning; each constant names its type.
     Address,
     /// A handle of the named C type.
     Handle(String),
@@ -33,11 +33,11 @@ pub enum Kind {
 pub struct Constant {
     /// Name, with its `MPI_`.
     pub name: String,
-    /// The value as the header writes it, or the name that this one is a second name of.
+    /// The value as the header writes it, or the name of which this one is an alias.
     pub text: String,
     /// The value; an alias has that of the constant it stands for.
     pub value: i64,
-    /// Whether this is a second name.
+    /// Whether this is an alias.
     pub alias: bool,
     /// The C type of an address, else empty.
     pub c_type: String,

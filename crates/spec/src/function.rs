@@ -27,13 +27,13 @@ pub struct Function {
     pub early: bool,
     /// Whether it has an express path that is tried first.
     pub express: bool,
-    /// Whether it waits for no other thread: it runs outside of the section that the model puts around calls.
+    /// Whether it must not wait for another thread; then it runs outside of the model's call section.
     pub unguarded: bool,
     /// Whether the standard advises against it.
     pub deprecated: bool,
     /// Its result.
     pub returns: Returns,
-    /// Whose error handler is called.
+    /// The object whose error handler is called.
     pub errors: Errors,
     /// The parameters; those of the large form included.
     pub params: Vec<Param>,
@@ -52,10 +52,10 @@ pub enum Returns {
     Value(Kind),
 }
 
-/// Whose error handler is called when a function fails.
+/// The object whose error handler is called when a function fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Errors {
-    /// That of the object in the parameter with this index.
+    /// The object in the parameter with this index.
     Param(usize),
     /// The default one.
     Default,
@@ -70,22 +70,22 @@ pub struct Param {
     pub name: String,
     /// Its meaning.
     pub kind: Kind,
-    /// Where it goes.
+    /// Its direction.
     pub direction: Direction,
-    /// How many dimensions of array: 0, 1 or 2.
+    /// The number of array dimensions: 0, 1 or 2.
     pub dimensions: usize,
     /// Whether only the large-count form has it.
     pub large_only: bool,
 }
 
-/// Where a parameter goes.
+/// The direction of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
-    /// Into the function.
+    /// Input.
     In,
-    /// Out of it.
+    /// Output.
     Out,
-    /// In, and out again.
+    /// Input and output.
     InOut,
 }
 
@@ -110,17 +110,17 @@ pub enum Kind {
     Extent,
     /// An address or a size in memory.
     Aint,
-    /// A number that may be large in both forms.
+    /// A number of 64 bits in both forms.
     BigCount,
-    /// A place in a file.
+    /// A position in a file.
     Offset,
     /// Seconds.
     Double,
     /// A buffer of any type.
     Choice,
-    /// Memory to use, or where to store its address.
+    /// Memory to use, or a pointer that receives its address.
     Address,
-    /// The program's own state.
+    /// The program's extra state.
     State,
     /// The value of an attribute.
     Attr,

@@ -5,7 +5,7 @@ use crate::function::{Chapter, Direction, Errors, Function, Kind, Param, Returns
 /// The chapter whose functions call no error handler.
 const TOOL_CHAPTER: &str = "tool";
 
-/// What `functions.table` says.
+/// The contents of `functions.table`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Functions {
     /// The functions, by chapter.

@@ -1,4 +1,4 @@
-//! Handles as they cross the ABI: one pointer-sized word, with a type of its own for each kind of object.
+//! Handles as they cross the ABI: one pointer-sized word, with a distinct type for each kind of object.
 
 use crate::constants;
 

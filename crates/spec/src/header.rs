@@ -21,7 +21,7 @@ typedef intptr_t MPI_Aint;
 typedef int64_t MPI_Offset;
 typedef int64_t MPI_Count;
 
-/* What is known about a message that was received. MPI_internal belongs to the library. */
+/* The status of a received message. MPI_internal belongs to the library. */
 typedef struct MPI_Status {
     int MPI_SOURCE;
     int MPI_TAG;

@@ -1,10 +1,10 @@
-//! Functions that a program hands in.
+//! Functions that a program passes.
 
 use super::out::null_pointer;
 use crate::error::Result;
 use std::ffi::c_void;
 
-/// A function that a program hands in, or one of the standard's predefined constants in place of one.
+/// A function that a program passes, or one of the standard's predefined constants instead of a function.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Callback {
     /// Address of the function; 0 and 1 may have a meaning of their own.
@@ -28,7 +28,7 @@ impl Callback {
         if self.address.is_null() {
             return Err(null_pointer());
         }
-        // SAFETY: the caller says which type the function has; its pointer is not null.
+        // SAFETY: the caller promises that the function has this type; its pointer is not null.
         Ok(unsafe { std::mem::transmute_copy::<*const c_void, F>(&self.address) })
     }
 }

@@ -9,9 +9,9 @@ use std::ffi::c_int;
 /// An array of counts or displacements.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Counts<'a> {
-    /// Of the form with `int`.
+    /// From the form with `int`.
     Int(List<'a, c_int>),
-    /// Of the large form.
+    /// From the large form.
     Large(List<'a, i64>),
 }
 
@@ -20,7 +20,7 @@ impl<'a> Counts<'a> {
     ///
     /// As for [`List::new`].
     pub(crate) unsafe fn int(pointer: *const c_int) -> Self {
-        // SAFETY: the caller promises it.
+        // SAFETY: the caller makes the same promises.
         Self::Int(unsafe { List::new(pointer) })
     }
 
@@ -28,7 +28,7 @@ impl<'a> Counts<'a> {
     ///
     /// As for [`List::new`].
     pub(crate) unsafe fn large(pointer: *const i64) -> Self {
-        // SAFETY: the caller promises it.
+        // SAFETY: the caller makes the same promises.
         Self::Large(unsafe { List::new(pointer) })
     }
 
@@ -48,9 +48,9 @@ impl<'a> Counts<'a> {
 /// Counts or displacements of known number.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum CountSlice<'a> {
-    /// Of the form with `int`.
+    /// From the form with `int`.
     Int(&'a [c_int]),
-    /// Of the large form.
+    /// From the large form.
     Large(&'a [i64]),
 }
 
@@ -59,7 +59,7 @@ impl CountSlice<'_> {
     ///
     /// # Panics
     ///
-    /// If there are not so many.
+    /// If `index` is out of range.
     #[inline]
     pub(crate) fn get(self, index: usize) -> i64 {
         match self {
@@ -78,14 +78,14 @@ impl CountSlice<'_> {
     }
 }
 
-/// Where a count goes.
+/// The destination of a count.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum CountOut {
-    /// Into an `int`.
+    /// An `int`.
     Int(Out<c_int>),
-    /// Into a wide integer.
+    /// A wide integer.
     Large(Out<i64>),
-    /// Nowhere: this form of the function does not have the parameter.
+    /// None: this form of the function does not have the parameter.
     Absent,
 }
 
@@ -97,7 +97,7 @@ impl CountOut {
     ///
     /// As for [`Out::new`].
     pub(crate) unsafe fn int(pointer: *mut c_int) -> Self {
-        // SAFETY: the caller promises it.
+        // SAFETY: the caller makes the same promises.
         Self::Int(unsafe { Out::new(pointer) })
     }
 
@@ -105,7 +105,7 @@ impl CountOut {
     ///
     /// As for [`Out::new`].
     pub(crate) unsafe fn large(pointer: *mut i64) -> Self {
-        // SAFETY: the caller promises it.
+        // SAFETY: the caller makes the same promises.
         Self::Large(unsafe { Out::new(pointer) })
     }
 

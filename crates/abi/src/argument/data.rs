@@ -1,4 +1,4 @@
-//! Buffers of data: address, count and datatype are checked together, in this one place.
+//! Buffers of data: one function checks address, count and datatype together.
 
 use crate::error::Result;
 use heddle_engine::buffer::{Buffer, check_address, check_count};
@@ -25,7 +25,7 @@ pub(crate) unsafe fn buffer(
     let datatype = datatype::for_communication(datatype.0)?;
     let address = address.cast::<u8>();
     check_address(address, check_count(count, &datatype)?, &datatype)?;
-    // SAFETY: the caller promises it.
+    // SAFETY: the caller promises that the memory stays valid until the operation completes.
     let buffer = unsafe { Buffer::new(address.cast_mut(), count, &datatype) };
     Ok((datatype, buffer))
 }

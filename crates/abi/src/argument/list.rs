@@ -1,4 +1,4 @@
-//! Arrays, whose length the other arguments tell.
+//! Arrays, whose length other arguments tell.
 
 use super::out::null_pointer;
 use crate::error::{Error, Result};
@@ -8,7 +8,7 @@ use std::ffi::c_int;
 use std::marker::PhantomData;
 use std::ptr;
 
-/// An array that goes in. Also a single value passed by address: an array of one.
+/// An input array. A single value passed by address is an array of one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct List<'a, T>(*const T, PhantomData<&'a [T]>);
 
@@ -52,7 +52,7 @@ impl<'a, T> List<'a, T> {
     }
 }
 
-/// An array that goes out, or in and out.
+/// An output array, or one for input and output.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ListOut<'a, T>(*mut T, PhantomData<&'a [T]>);
 
@@ -62,8 +62,8 @@ impl<'a, T> ListOut<'a, T> {
 
     /// # Safety
     ///
-    /// `pointer` is null or points to an array nobody else uses meanwhile, and the length later asked for is
-    /// at most that of the array.
+    /// `pointer` is null or points to an array that no other thread uses until the function returns, and the length
+    /// later asked for is at most that of the array.
     pub(crate) unsafe fn new(pointer: *mut T) -> Self {
         Self(pointer, PhantomData)
     }
@@ -101,7 +101,7 @@ impl<'a> ListOut<'a, RequestHandle> {
     pub(crate) fn words(self, length: c_int) -> Result<&'a mut [usize]> {
         let handles = self.slice(length_of(length)?)?;
         let words = handles.as_mut_ptr().cast::<usize>();
-        // SAFETY: a handle is a word; the slice it comes from is not used any more.
+        // SAFETY: a handle is a word, and the slice of handles is not used any more.
         Ok(unsafe { std::slice::from_raw_parts_mut(words, handles.len()) })
     }
 }

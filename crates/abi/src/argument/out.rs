@@ -1,10 +1,10 @@
-//! Single values that go out.
+//! Single output values.
 
 use crate::error::{Error, Result};
 use heddle_spec::constants::MPI_ERR_ARG;
 use std::ptr::NonNull;
 
-/// Where a function stores a result, and for some finds a value first.
+/// A variable of the program in which a function stores a result; some functions read it first.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Out<T>(Option<NonNull<T>>);
 
@@ -29,7 +29,7 @@ impl<T: Copy> Out<T> {
         Ok(())
     }
 
-    /// Stores `value` if the program wants it: where a null pointer says that it does not.
+    /// Stores `value` unless the pointer is null, which means that the program does not want it.
     pub(crate) fn offer(self, value: T) {
         if let Some(pointer) = self.0 {
             // SAFETY: `new` was promised that the pointer is valid for writing.
@@ -56,15 +56,15 @@ impl<T: Copy> Out<T> {
 }
 
 impl<T: Copy> Out<T> {
-    /// The program's variable, for a value that goes in and out.
+    /// The program's variable, for a value that is read and written.
     ///
     /// # Errors
     ///
     /// `MPI_ERR_ARG` if the program passed a null pointer.
     #[inline(always)]
-    pub(crate) fn place<'a>(self) -> Result<&'a mut T> {
+    pub(crate) fn variable<'a>(self) -> Result<&'a mut T> {
         let mut pointer = self.0.ok_or_else(null_pointer)?;
-        // SAFETY: `new` was promised a variable that nobody else uses meanwhile.
+        // SAFETY: `new` was promised a variable that no other thread uses until the function returns.
         Ok(unsafe { pointer.as_mut() })
     }
 }
@@ -75,12 +75,12 @@ pub(super) fn null_pointer() -> Error {
     Error::new(MPI_ERR_ARG, "an argument is a null pointer; pass the address of a variable")
 }
 
-/// What `pointer` points to.
+/// The value at `pointer`.
 ///
 /// # Safety
 ///
 /// `pointer` is null or valid for reading.
 pub(crate) unsafe fn pointed_to<T: Copy>(pointer: *const T) -> Option<T> {
-    // SAFETY: the caller promises it.
+    // SAFETY: the caller promises that a pointer that is not null is valid for reading.
     unsafe { pointer.as_ref() }.copied()
 }

@@ -1,4 +1,4 @@
-//! Statuses that go out.
+//! Output statuses.
 
 use super::out::null_pointer;
 use crate::error::{Error, Result};
@@ -8,15 +8,15 @@ use heddle_spec::constants::{MPI_ANY_SOURCE, MPI_SUCCESS};
 use std::mem::offset_of;
 use std::ptr::NonNull;
 
-/// Where statuses go; `MPI_STATUS_IGNORE` and `MPI_STATUSES_IGNORE` are null pointers, and say nowhere.
+/// The destination of statuses. `MPI_STATUS_IGNORE` and `MPI_STATUSES_IGNORE` are null pointers: no status is stored.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StatusOut(Option<NonNull<Status>>);
 
 impl StatusOut {
     /// # Safety
     ///
-    /// `pointer` is null or points to as many statuses as are later stored; where `update` is used, to one
-    /// with values.
+    /// `pointer` is null or points to room for all statuses that are stored later; before `update`, to a status with
+    /// values.
     pub(crate) unsafe fn new(pointer: *mut Status) -> Self {
         Self(NonNull::new(pointer))
     }
@@ -42,8 +42,8 @@ impl StatusOut {
         }
     }
 
-    /// Stores the outcome of an operation as [`StatusOut::set`] does. In an empty status, which alone has no
-    /// source, `MPI_ERROR` is `MPI_SUCCESS` (MPI 5.0, section 3.7.3).
+    /// Stores the outcome of an operation as [`StatusOut::set`] does. An empty status, which has no source, also gets
+    /// `MPI_SUCCESS` as its `MPI_ERROR` (MPI 5.0, section 3.7.3).
     #[inline]
     pub(crate) fn report(self, outcome: &Outcome) {
         if !self.is_ignored() {
@@ -58,7 +58,7 @@ impl StatusOut {
     #[inline]
     pub(crate) fn report_at(self, index: usize, outcome: &Outcome) {
         if let Some(pointer) = self.0 {
-            // SAFETY: `new` was promised room for as many statuses as there are requests.
+            // SAFETY: `new` was promised room for a status for each request.
             Self(Some(unsafe { pointer.add(index) })).report(outcome);
         }
     }
@@ -66,7 +66,7 @@ impl StatusOut {
     /// Stores the `MPI_ERROR` of request `index` in an array of statuses.
     pub(crate) fn set_error_at(self, index: usize, error: i32) {
         if let Some(pointer) = self.0 {
-            // SAFETY: `new` was promised room for as many statuses as there are requests.
+            // SAFETY: `new` was promised room for a status for each request.
             let element = unsafe { pointer.add(index) };
             // SAFETY: the offset of a field in a valid status.
             let field = unsafe { element.byte_add(offset_of!(Status, error)) };
@@ -82,14 +82,14 @@ impl StatusOut {
     /// `MPI_ERR_ARG` if the program passed a null pointer.
     pub(crate) fn update(self, change: impl FnOnce(&mut Status)) -> Result<()> {
         let mut pointer = self.0.ok_or_else(null_pointer)?;
-        // SAFETY: `new` was promised a status with values, which nobody else uses meanwhile.
+        // SAFETY: `new` was promised a status with values, which no other thread uses until the function returns.
         change(unsafe { pointer.as_mut() });
         Ok(())
     }
 }
 
-/// An outcome as the program sees it. The number of bytes takes the first two words of what is the library's
-/// own, the third says whether the operation was cancelled.
+/// The status of an outcome. Of the library's words in it, the first two hold the number of bytes, and the third says
+/// whether the operation was cancelled.
 #[inline]
 pub(crate) fn status(outcome: &Outcome) -> Status {
     Status {

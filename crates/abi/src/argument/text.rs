@@ -6,7 +6,7 @@ use heddle_spec::constants::MPI_ERR_ARG;
 use std::ffi::{CStr, c_char, c_int};
 use std::marker::PhantomData;
 
-/// Text that goes in.
+/// Input text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Text<'a>(*const c_char, PhantomData<&'a CStr>);
 
@@ -34,7 +34,7 @@ impl<'a> Text<'a> {
     }
 }
 
-/// Where text goes.
+/// The destination of text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TextOut(*mut c_char);
 
@@ -47,19 +47,19 @@ impl TextOut {
         Self(pointer)
     }
 
-    /// Stores `text` as MPI_T returns it (MPI 5.0, section 15.3.3): `length` says how long the array is, and
-    /// gets how long it had to be. A null pointer in either place, or a length of zero, asks for less.
+    /// Stores `text` as MPI_T returns it (MPI 5.0, section 15.3.3): `length` holds the length of the array and receives
+    /// the length that the text needs. If either pointer is null, or the length is zero, no text is stored.
     pub(crate) fn offer(self, text: &str, length: Out<c_int>) {
         let Some(capacity) = length.given() else { return };
         if !self.0.is_null() && capacity > 0 {
-            // There is room for a NUL at least.
+            // The array has room for at least a NUL.
             let _ = self.set(text, capacity);
         }
         length.offer(text.len() as c_int + 1);
     }
 
-    /// Stores `text` with a NUL behind it in an array of `capacity`, cut short if need be. Returns how long
-    /// it is without the NUL.
+    /// Stores `text` and a NUL in an array of `capacity`, cut off if it is too long. Returns its length without the
+    /// NUL.
     ///
     /// # Errors
     ///

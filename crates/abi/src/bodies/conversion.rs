@@ -29,12 +29,12 @@ fn told(entries: &[(&str, &str)]) -> InfoHandle {
 
 /// The sizes of the ABI's integers, in bytes.
 pub(crate) fn abi_get_info(info: Out<InfoHandle>) -> Result<()> {
-    let info = info.place()?;
+    let info = info.variable()?;
     *info = told(&[("mpi_aint_size", "8"), ("mpi_count_size", "8"), ("mpi_offset_size", "8")]);
     Ok(())
 }
 
-/// The sizes of Fortran's default types, in bytes, and which types of a given size there are.
+/// The sizes of Fortran's default types, in bytes, and whether there is a type of each given size.
 const FORTRAN: [(&str, &str); 23] = [
     ("mpi_logical_size", "4"),
     ("mpi_integer_size", "4"),
@@ -62,7 +62,7 @@ const FORTRAN: [(&str, &str); 23] = [
 ];
 
 pub(crate) fn abi_get_fortran_info(info: Out<InfoHandle>) -> Result<()> {
-    let info = info.place()?;
+    let info = info.variable()?;
     *info = told(&FORTRAN);
     Ok(())
 }

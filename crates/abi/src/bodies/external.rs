@@ -19,13 +19,13 @@ type CancelFunction = unsafe extern "C" fn(*mut c_void, c_int) -> c_int;
 #[derive(Debug)]
 struct Functions {
     query: QueryFunction,
-    /// Until it has been called.
+    /// The free function, until it has been called.
     free: Option<FreeFunction>,
     cancel: CancelFunction,
     state: *mut c_void,
 }
 
-// SAFETY: the standard lets the functions be called by whichever thread completes the request.
+// SAFETY: the standard lets any thread that completes the request call the functions.
 unsafe impl Send for Functions {}
 
 /// An error that a function of the program has returned.
@@ -43,7 +43,7 @@ impl Functions {
     /// Asks the program for the status of the request.
     fn fill(&self, outcome: &mut Outcome) {
         let mut answer = status(outcome);
-        // SAFETY: the program gave this function to be called so.
+        // SAFETY: the program registered this function for calls of this form.
         let code = unsafe { (self.query)(self.state, &raw mut answer) };
         outcome.source = answer.source;
         outcome.tag = answer.tag;
@@ -54,18 +54,17 @@ impl Functions {
 
     fn release(&mut self) -> Result<()> {
         match self.free.take() {
-            // SAFETY: the program gave this function to be called so.
+            // SAFETY: the program registered this function for calls of this form.
             Some(free) => returned(unsafe { free(self.state) }, "free"),
             None => Ok(()),
         }
     }
 }
 
-/// The program's own state of a generalized request, to be handed to its functions.
+/// The program's extra state of a generalized request, which its functions receive.
 struct State(*mut c_void);
 
-// SAFETY: it is only handed on; MPI may call the program's functions from any thread that completes or
-// cancels.
+// SAFETY: the state is only passed on; MPI may call the program's functions from any thread that completes or cancels.
 unsafe impl Send for State {}
 
 impl State {
@@ -89,7 +88,7 @@ impl Attachment for Functions {
     fn canceller(&self) -> Option<Canceller> {
         let (cancel, state) = (self.cancel, State(self.state));
         Some(Box::new(move |complete| {
-            // SAFETY: the program gave this function to be called so.
+            // SAFETY: the program registered this function for calls of this form.
             returned(unsafe { cancel(state.address(), c_int::from(complete)) }, "cancel")
         }))
     }
@@ -101,7 +100,7 @@ impl Attachment for Functions {
 
 impl Drop for Functions {
     fn drop(&mut self) {
-        // The request was freed without being waited for: there is no call to report an error to.
+        // The request was freed before it completed, so there is no call that could report an error.
         let _ = self.release();
     }
 }
@@ -113,7 +112,7 @@ pub(crate) fn grequest_start(
     extra_state: *mut c_void,
     request: Out<RequestHandle>,
 ) -> Result<()> {
-    let request = request.place()?;
+    let request = request.variable()?;
     // SAFETY: the parameter's type in mpi.h is that of such a function.
     let query = unsafe { query_fn.function::<QueryFunction>() }?;
     // SAFETY: the parameter's type in mpi.h is that of such a function.
@@ -147,7 +146,7 @@ pub(crate) fn status_set_elements_x(status: StatusOut, datatype: DatatypeHandle,
     status_set_elements(status, datatype, count)
 }
 
-/// The bytes that so many basic elements take: whole items, and a part of one.
+/// The bytes that `elements` basic elements take: whole items, and a part of one.
 fn bytes_of_elements(datatype: &TypeRef, count: i64) -> Option<i64> {
     let per_item = datatype.basic_elements();
     if count < 0 || per_item == 0 {

@@ -8,21 +8,21 @@ use heddle_spec::handle::InfoHandle;
 use std::ffi::{CStr, c_char, c_int};
 
 pub(crate) fn info_create(new: Out<InfoHandle>) -> Result<()> {
-    let new = new.place()?;
+    let new = new.variable()?;
     *new = InfoHandle(info::new_handle(Vec::new()));
     Ok(())
 }
 
-/// The environment's info, with the program's name and arguments as the program passes them, if it does.
+/// The environment's info, with the program's name and arguments if the program passes them.
 pub(crate) fn info_create_env(argc: c_int, argv: *mut *mut c_char, new: Out<InfoHandle>) -> Result<()> {
-    let new = new.place()?;
+    let new = new.variable()?;
     let mut arguments = Vec::new();
     if !argv.is_null() {
         for number in 0..usize::try_from(argc).unwrap_or(0) {
             // SAFETY: the program promises `argc` strings.
-            let place = unsafe { argv.add(number) };
+            let argument = unsafe { argv.add(number) };
             // SAFETY: the program promises `argc` pointers, and `number` is below that.
-            let text = unsafe { place.read() };
+            let text = unsafe { argument.read() };
             if text.is_null() {
                 break;
             }
@@ -36,19 +36,19 @@ pub(crate) fn info_create_env(argc: c_int, argv: *mut *mut c_char, new: Out<Info
 
 pub(crate) fn info_dup(info: InfoHandle, new: Out<InfoHandle>) -> Result<()> {
     let entries = info::from_handle(info.0)?.entries();
-    let new = new.place()?;
+    let new = new.variable()?;
     *new = InfoHandle(info::new_handle(entries));
     Ok(())
 }
 
 pub(crate) fn info_free(info: Out<InfoHandle>) -> Result<()> {
-    let info = info.place()?;
+    let info = info.variable()?;
     info::free(info.0)?;
     *info = InfoHandle::NULL;
     Ok(())
 }
 
-/// The error for a string that is not one gets the class that the standard has for the parameter.
+/// A string that is not valid fails with the class that the standard has for the parameter.
 fn text(text: Text<'_>, class: i32) -> Result<&str> {
     text.get().map_err(|error| Error::new(class, error.message()))
 }
@@ -73,7 +73,7 @@ pub(crate) fn info_get_nthkey(info: InfoHandle, number: c_int, name: TextOut) ->
     name.set(&info::from_handle(info.0)?.key(number)?, mpi::MPI_MAX_INFO_KEY).map(drop)
 }
 
-/// `length` does not count the end mark, for which there is room behind it.
+/// `length` does not count the end mark; the array has room for it.
 pub(crate) fn info_get(
     info: InfoHandle,
     name: Text<'_>,
@@ -92,7 +92,7 @@ pub(crate) fn info_get(
     flag.set(c_int::from(found.is_some()))
 }
 
-/// `length` counts the end mark, when it comes in and when it goes out.
+/// `length` counts the end mark on input and on output.
 pub(crate) fn info_get_string(
     info: InfoHandle,
     name: Text<'_>,

@@ -10,7 +10,7 @@ use heddle_spec::constants as mpi;
 use heddle_spec::handle::{CommHandle, InfoHandle};
 use std::ffi::{c_char, c_int};
 
-/// The arguments of the program are of no interest: the environment says everything.
+/// The program's arguments are ignored, because the environment holds all settings.
 pub(crate) fn init(_argc: Out<c_int>, _argv: *mut *mut *mut c_char) -> Result<()> {
     init::initialize(mpi::MPI_THREAD_SINGLE)
 }
@@ -50,17 +50,17 @@ pub(crate) fn is_thread_main(flag: Out<c_int>) -> Result<()> {
     flag.set(c_int::from(process::current()?.is_main_thread()))
 }
 
-/// No type of hardware has a name here that `MPI_Comm_split_type` would take, so there is none to be told.
+/// `MPI_Comm_split_type` knows no type of hardware, so the info object is empty.
 pub(crate) fn get_hw_resource_info(hw_info: Out<InfoHandle>) -> Result<()> {
     hw_info.set(InfoHandle(info::new_handle(Vec::new())))
 }
 
-/// Ends the whole job, whatever the communicator: its processes cannot do without those of `MPI_COMM_WORLD`.
+/// Ends the whole job, whatever the communicator: its processes cannot go on without those of `MPI_COMM_WORLD`.
 pub(crate) fn abort(comm: CommHandle, code: c_int) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
     let process = process::current()?;
     let text = match process.world().job() {
-        // The launcher says it.
+        // The launcher prints the reason.
         Some(_) => String::new(),
         None => {
             let name = comm.name_at_once().unwrap_or_default();
@@ -71,13 +71,13 @@ pub(crate) fn abort(comm: CommHandle, code: c_int) -> Result<()> {
 }
 
 pub(crate) fn comm_disconnect(comm: Out<CommHandle>) -> Result<()> {
-    let comm = comm.place()?;
+    let comm = comm.variable()?;
     disconnect(comm.0)?;
     *comm = CommHandle::NULL;
     Ok(())
 }
 
-/// No process was started by another one: `MPI_Comm_spawn` is not built.
+/// No process has a parent, because `MPI_Comm_spawn` is not built.
 pub(crate) fn comm_get_parent(parent: Out<CommHandle>) -> Result<()> {
     parent.set(CommHandle::NULL)
 }

@@ -11,6 +11,8 @@ pub(crate) enum Scale {
     Quick,
     /// The cases of the targets.
     Targets,
+    /// The cases of the README's picture (`overview.rs`).
+    Overview,
     /// Everything.
     Full,
 }
@@ -34,7 +36,7 @@ impl Scale {
         match self {
             Self::Quick => Effort { rounds: 2, reps: 2, seconds: 0.2, warm: 0.05 },
             Self::Targets => Effort { rounds: 5, reps: 3, seconds: 0.4, warm: 0.1 },
-            Self::Full => Effort { rounds: 5, reps: 2, seconds: 0.3, warm: 0.1 },
+            Self::Overview | Self::Full => Effort { rounds: 5, reps: 2, seconds: 0.3, warm: 0.1 },
         }
     }
 }
@@ -166,6 +168,9 @@ const RATE_SIZES: [u64; 5] = [0, 8, 64, 1024, 8192];
 
 /// All cases of a scale, in the order in which each round runs them.
 pub(crate) fn cases(scale: Scale) -> Vec<Case> {
+    if scale == Scale::Overview {
+        return overview();
+    }
     let full = scale == Scale::Full;
     let mut cases = Vec::new();
     one_thread(full, &mut cases);
@@ -177,6 +182,27 @@ pub(crate) fn cases(scale: Scale) -> Vec<Case> {
     cases.push(Case::new(Subject::Startup, 16, &[0]).multiple(true));
     if full {
         cases.push(Case::new(Subject::Idle, 2, &[0]).multiple(true));
+    }
+    cases
+}
+
+/// The cases of the README's picture, all at `MPI_THREAD_MULTIPLE`.
+fn overview() -> Vec<Case> {
+    use Subject::{Bandwidth, Clients, Latency, Rate, SelfPairs};
+    let pinned = |subject, sizes| Case::new(subject, 2, sizes).pinned().multiple(true);
+    let mut cases = vec![
+        pinned(Latency, &[8, 64, 512, 4 * KIB, 32 * KIB]),
+        pinned(Bandwidth, &[8 * KIB, 64 * KIB, MIB, 4 * MIB]),
+        pinned(Rate, &[8]),
+    ];
+    for threads in THREADS {
+        for comms in [Shared, PerThread] {
+            cases.push(Case::new(Rate, 2, &[8]).threads(threads, comms));
+        }
+    }
+    for threads in ONE_AND_THREADS {
+        cases.push(Case::new(SelfPairs, 1, &[8]).threads(threads, Shared));
+        cases.push(Case::new(Clients, 2, &[8]).threads(threads, Shared));
     }
     cases
 }
@@ -309,7 +335,7 @@ mod tests {
 
     #[test]
     fn labels_tell_cases_apart() {
-        for scale in [Scale::Quick, Scale::Targets, Scale::Full] {
+        for scale in [Scale::Quick, Scale::Targets, Scale::Overview, Scale::Full] {
             let cases = cases(scale);
             let labels: BTreeSet<String> = cases.iter().map(Case::label).collect();
             assert_eq!(labels.len(), cases.len(), "{scale:?}");

@@ -11,6 +11,7 @@ mod graph500;
 mod instructions;
 mod launch;
 mod library;
+mod overview;
 mod participants;
 mod peers;
 mod picture;
@@ -63,6 +64,9 @@ pub(crate) struct BenchArgs {
     /// Every size, thread count and kind of communicator.
     #[arg(long)]
     full: bool,
+    /// Measure what the README's picture shows, and draw it into this SVG file: `make picture` does.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["quick", "full", "subjects"])]
+    overview: Option<PathBuf>,
     #[command(flatten)]
     participants: ParticipantArgs,
     /// Measure the other libraries alone.
@@ -106,9 +110,10 @@ enum Other {
 
 impl BenchArgs {
     fn scale(&self) -> Scale {
-        match (self.quick, self.full) {
-            (true, _) => Scale::Quick,
-            (_, true) => Scale::Full,
+        match (self.quick, self.full, &self.overview) {
+            (true, _, _) => Scale::Quick,
+            (_, true, _) => Scale::Full,
+            (_, _, Some(_)) => Scale::Overview,
             _ => Scale::Targets,
         }
     }
@@ -184,6 +189,9 @@ pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode, BenchError> {
     fs::write(&page, table::render(&session.results)).map_err(BenchError::file("write", &page))?;
     let picture = out.join("picture.svg");
     picture::draw(&session.results, &picture)?;
+    if let Some(file) = args.overview.as_ref().filter(|_| session.results.complete) {
+        overview::draw(&session.results, session.effort.rounds, file)?;
+    }
     if args.png {
         png::beside(&picture)?;
     }

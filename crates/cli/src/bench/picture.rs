@@ -6,12 +6,12 @@ use std::path::Path;
 use plotters::style::RGBColor;
 
 use super::record::{Figure, Key, Results, Row};
-use crate::report::chart::{self, Picture, Series};
+use crate::report::chart::{self, PANEL, Picture, Series};
 use crate::report::error::BenchError;
 
 /// The quantity along a panel's horizontal axis.
 #[derive(Debug, Clone, Copy)]
-enum Axis {
+pub(super) enum Axis {
     Size,
     Threads,
     Pairs,
@@ -65,22 +65,22 @@ impl Plotted {
 }
 
 /// A question: which rows, along which axis.
-struct Question {
+pub(super) struct Question {
     title: &'static str,
     axis: Axis,
     takes: fn(&Key) -> bool,
     plots: Plotted,
 }
 
-fn threads_row(key: &Key, bench: &str, comms: &str, size: u64) -> bool {
+pub(super) fn threads_row(key: &Key, bench: &str, comms: &str, size: u64) -> bool {
     key.bench == bench && key.comms == comms && key.size == size && key.level == "multiple"
 }
 
-fn one_thread(key: &Key, bench: &str, level: &str) -> bool {
+pub(super) fn one_thread(key: &Key, bench: &str, level: &str) -> bool {
     key.bench == bench && key.threads == 1 && key.level == level && key.comms == "shared"
 }
 
-const fn question(title: &'static str, axis: Axis, takes: fn(&Key) -> bool) -> Question {
+pub(super) const fn question(title: &'static str, axis: Axis, takes: fn(&Key) -> bool) -> Question {
     Question { title, axis, takes, plots: Plotted::Value }
 }
 
@@ -155,7 +155,7 @@ const QUESTIONS: &[Question] = &[
 ];
 
 /// A colour that stays the library's in every picture.
-fn colour(library: &str) -> RGBColor {
+pub(super) fn colour(library: &str) -> RGBColor {
     match library {
         "heddle" => RGBColor(200, 30, 45),
         "mpich" => RGBColor(35, 100, 180),
@@ -180,12 +180,12 @@ pub(crate) fn draw(results: &Results, path: &Path) -> Result<(), BenchError> {
     let panels = QUESTIONS.iter().filter_map(|question| question.panel(&results.summary)).collect();
     let names = results.libraries.iter().map(|library| &library.name);
     let legend = names.map(|name| (name.clone(), colour(name))).collect();
-    Picture { heading: results.machine.sentence(), legend, panels }.draw(path)
+    Picture { heading: results.machine.sentence(), legend, panel: PANEL, panels }.draw(path)
 }
 
 impl Question {
     /// Its panel; nothing if nothing was measured for it.
-    fn panel(&self, rows: &[Row]) -> Option<chart::Panel> {
+    pub(super) fn panel(&self, rows: &[Row]) -> Option<chart::Panel> {
         let rows: Vec<&Row> = rows.iter().filter(|row| (self.takes)(&row.key)).collect();
         let places: Vec<u64> =
             rows.iter().map(|row| self.axis.of(&row.key)).collect::<BTreeSet<_>>().into_iter().collect();

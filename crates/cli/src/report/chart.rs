@@ -11,7 +11,8 @@ use plotters::prelude::*;
 use super::error::BenchError;
 use super::target::number;
 
-const PANEL: (u32, u32) = (460, 320);
+/// The usual width and height of a panel, in pixels.
+pub(crate) const PANEL: (u32, u32) = (460, 320);
 const COLUMNS: usize = 3;
 /// The height of a line of the legend.
 const LEGEND_LINE: u32 = 28;
@@ -23,6 +24,8 @@ pub(crate) struct Picture {
     pub(crate) heading: String,
     /// The participants and their colours.
     pub(crate) legend: Vec<(String, RGBColor)>,
+    /// The width and height of each panel, in pixels.
+    pub(crate) panel: (u32, u32),
     /// The panels, row by row.
     pub(crate) panels: Vec<Panel>,
 }
@@ -69,10 +72,10 @@ impl Picture {
             |why: &dyn std::fmt::Display| BenchError::Picture { path: path.into(), why: why.to_string() };
         let columns = COLUMNS.min(self.panels.len());
         let lines = self.panels.len().div_ceil(columns);
-        let width = PANEL.0 * columns as u32;
+        let width = self.panel.0 * columns as u32;
         let legend = self.legend_places(width);
         let header = LEGEND_LINE * (2 + legend.last().map_or(0, |place| place.1));
-        let size = (width, PANEL.1 * lines as u32 + header);
+        let size = (width, self.panel.1 * lines as u32 + header);
         let root = SVGBackend::new(path, size).into_drawing_area();
         root.fill(&WHITE).map_err(|e| failed(&e))?;
         let (top, body) = root.split_vertically(header);

@@ -1,7 +1,7 @@
 //! C's `long double` on x86-64: the x87 unit's 80-bit numbers in 16 bytes.
 //!
-//! Rust has no such type, so the few instructions stand here. Elsewhere there is no arithmetic for it, and
-//! the kernels are never chosen.
+//! Rust has no such type, so this file has the few instructions. Other processors have no arithmetic for it here, and
+//! the kernels are never chosen there.
 
 use std::cmp::Ordering;
 

@@ -1,6 +1,6 @@
 //! `MPI_MINLOC` and `MPI_MAXLOC`: a value and an index, as a C compiler lays them out.
 //!
-//! Value and index are written each for itself, so a gap between or after them keeps its bytes.
+//! Value and index are written separately, so a gap between or after them keeps its bytes.
 
 use std::cmp::Ordering;
 

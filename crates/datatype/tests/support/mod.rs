@@ -6,7 +6,7 @@ use proptest::prelude::*;
 /// One entry of a type map.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Entry {
-    /// A basic element: where, how long, and its alignment.
+    /// A basic element: its displacement, its length and its alignment.
     Data { at: i64, size: i64, align: i64 },
     /// The lower-bound marker.
     Lb(i64),
@@ -135,7 +135,7 @@ fn basic() -> impl Strategy<Value = Pair> {
     proptest::sample::select(all).prop_map(|(real, map)| Pair { real: real.into(), map })
 }
 
-/// Displacements of blocks, in units that leave room for their items or not, as it comes.
+/// Random displacements of blocks; some leave room for the items, some make blocks overlap.
 fn displacements(n: usize) -> impl Strategy<Value = Vec<i64>> {
     prop_oneof![
         proptest::collection::vec(-40_i64..120, n),

@@ -17,14 +17,14 @@ pub enum Target {
     Win,
 }
 
-/// A copy callback as C has it: old object, keyval, extra state, value, where the copy goes, whether it exists.
+/// The C type of a copy callback: old object, keyval, extra state, value, address for the copy, address for the flag.
 pub type CopyFunction =
     unsafe extern "C" fn(usize, c_int, *mut c_void, *mut c_void, *mut c_void, *mut c_int) -> c_int;
 
-/// A delete callback as C has it: object, keyval, value, extra state.
+/// The C type of a delete callback: object, keyval, value, extra state.
 pub type DeleteFunction = unsafe extern "C" fn(usize, c_int, *mut c_void, *mut c_void) -> c_int;
 
-/// What happens to a value when its object is duplicated.
+/// The action on a value when its object is duplicated.
 #[derive(Debug, Clone, Copy)]
 pub enum Copy {
     /// It is not copied (`MPI_COMM_NULL_COPY_FN`).
@@ -35,7 +35,7 @@ pub enum Copy {
     Call(CopyFunction),
 }
 
-/// What happens when a value is deleted.
+/// The action when a value is deleted.
 #[derive(Debug, Clone, Copy)]
 pub enum Delete {
     /// Nothing (`MPI_COMM_NULL_DELETE_FN`).
@@ -72,7 +72,7 @@ fn keyvals() -> MutexGuard<'static, Keyvals> {
 /// Makes a keyval; returns its number.
 ///
 /// # Errors
-/// `MPI_ERR_OTHER` after two thousand million keyvals.
+/// `MPI_ERR_OTHER` after two billion keyvals.
 pub fn create(target: Target, copy: Copy, delete: Delete, state: usize) -> Result<i32> {
     let mut keyvals = keyvals();
     let number = keyvals.next;
@@ -87,7 +87,7 @@ pub fn create(target: Target, copy: Copy, delete: Delete, state: usize) -> Resul
 /// Frees a keyval and sets the number to `MPI_KEYVAL_INVALID`. Values that use it keep it alive.
 ///
 /// # Errors
-/// `MPI_ERR_KEYVAL` if there is no such keyval for objects of this kind, and for those of the standard.
+/// `MPI_ERR_KEYVAL` if there is no such keyval for objects of this kind, or if it is one of the standard's.
 pub fn free(target: Target, number: &mut i32) -> Result<()> {
     let mut keyvals = keyvals();
     match keyvals.live.get(number) {

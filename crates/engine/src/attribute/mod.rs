@@ -1,11 +1,11 @@
 //! Cached attributes (MPI 5.0, chapter 7.7): values that programs and libraries attach to communicators and datatypes.
 //!
-//! A **keyval** says what happens to a value when its object is duplicated or freed. A freed keyval goes on working
-//! for the values that use it: they hold a reference. Numbers of keyvals are never used again.
+//! A **keyval** says what happens to a value when its object is duplicated or freed. Each value holds a reference to
+//! its keyval, so a freed keyval works until its last value is gone. Numbers of keyvals are never reused.
 //!
-//! Callbacks may call MPI, on the same object too, so no lock is held while they run. A value is taken off the object
-//! *before* its delete callback runs and is put back if that fails: of two threads that delete one value, one runs the
-//! callback.
+//! Callbacks may call MPI, on the same object too, so no lock is held while they run. A value is removed from the
+//! object *before* its delete callback runs, and put back if the callback fails. So if two threads delete one value,
+//! only one runs the callback.
 //!
 //! | file | idea |
 //! |---|---|
@@ -44,17 +44,17 @@ impl Attributes {
         self.lock().iter().find(fits).cloned()
     }
 
-    /// Takes the value with a keyval off, with its place.
+    /// Removes the value with a keyval; returns it with its position.
     fn take(&self, keyval: &Keyval) -> Option<(usize, Attribute)> {
         let mut values = self.lock();
-        let place = values.iter().position(|attribute| attribute.keyval.number == keyval.number)?;
-        Some((place, values.remove(place)))
+        let position = values.iter().position(|attribute| attribute.keyval.number == keyval.number)?;
+        Some((position, values.remove(position)))
     }
 
-    fn put_back(&self, place: usize, attribute: Attribute) {
+    fn put_back(&self, position: usize, attribute: Attribute) {
         let mut values = self.lock();
-        let place = place.min(values.len());
-        values.insert(place, attribute);
+        let position = position.min(values.len());
+        values.insert(position, attribute);
     }
 
     /// The value with a keyval.
@@ -68,7 +68,7 @@ impl Attributes {
         }
     }
 
-    /// Sets the value with a keyval of the object with this handle. A value that is there is deleted first.
+    /// Sets the value with a keyval of the object with this handle. An old value is deleted first.
     ///
     /// # Errors
     /// `MPI_ERR_KEYVAL`; the error of the delete callback of the old value, which then stays.
@@ -77,8 +77,8 @@ impl Attributes {
             Some(old) => old.keyval,
             None => keyval::find(target, number)?,
         };
-        while let Some((place, old)) = self.take(&keyval) {
-            self.run_delete(handle, place, old)?;
+        while let Some((position, old)) = self.take(&keyval) {
+            self.run_delete(handle, position, old)?;
         }
         self.lock().push(Attribute { keyval, value });
         Ok(())
@@ -94,7 +94,7 @@ impl Attributes {
             None => keyval::find(target, number)?,
         };
         match self.take(&keyval) {
-            Some((place, attribute)) => self.run_delete(handle, place, attribute),
+            Some((position, attribute)) => self.run_delete(handle, position, attribute),
             None => {
                 let message = format!("the object has no attribute with keyval {number}");
                 Err(Error::new(mpi::MPI_ERR_KEYVAL, message))
@@ -102,7 +102,7 @@ impl Attributes {
         }
     }
 
-    /// Deletes all values, the one set last first: the object is about to be freed.
+    /// Deletes all values, the last one first, before the object is freed.
     ///
     /// # Errors
     /// The error of the first delete callback that fails; its value and those set before it stay.
@@ -128,10 +128,10 @@ impl Attributes {
         Ok(())
     }
 
-    fn run_delete(&self, handle: usize, place: usize, attribute: Attribute) -> Result<()> {
+    fn run_delete(&self, handle: usize, position: usize, attribute: Attribute) -> Result<()> {
         let result = attribute.keyval.delete(handle, attribute.value);
         if result.is_err() {
-            self.put_back(place, attribute);
+            self.put_back(position, attribute);
         }
         result
     }

@@ -31,8 +31,8 @@ static CELLS: Cells = Cells {
     universe_size: AtomicU32::new(0),
 };
 
-/// The value of a predefined attribute of communicators: the address of an integer. `None` if the keyval is none of
-/// them, `Some(None)` if this job does not have the attribute.
+/// The value of a predefined attribute of communicators: the address of an integer. `None` if the keyval is not
+/// predefined, `Some(None)` if this job does not have the attribute.
 pub fn of_communicator(number: i32) -> Option<Option<usize>> {
     let cell = match number {
         mpi::MPI_TAG_UB => &CELLS.tag_ub,

@@ -10,7 +10,7 @@ use heddle_message::buffer::Buffer;
 /// Returns when all processes of the communicator have called it.
 ///
 /// # Errors
-/// What befalls the messages.
+/// An error of one of its messages.
 pub fn barrier(comm: &CommRef) -> Result<()> {
     let mut talk = Conversation::new(comm, tag::BARRIER);
     let (rank, size) = (comm.rank(), comm.size());

@@ -1,8 +1,8 @@
 //! The messages of one collective operation.
 //!
-//! An error does not stop the operation: the first one is kept and reported at the end, and the messages that were to
-//! follow still go out and come in. So ranks whose counts disagree get an error and do not wait for each other for
-//! ever, and nothing is left under way when the operation returns.
+//! An error does not stop the operation. The first error is kept and reported at the end; the remaining messages are
+//! sent and received as usual. So ranks whose counts disagree get an error instead of waiting for each other for ever,
+//! and no message is left in flight when the operation returns.
 
 use crate::comm::{CommRef, Plane};
 use crate::error::{Error, Result};
@@ -18,7 +18,7 @@ pub(super) struct Conversation<'a> {
     comm: &'a CommRef,
     tag: i32,
     error: Option<Error>,
-    /// Requests under way, and for receives what is expected of whom.
+    /// Requests in flight; for receives also the expected length and the sender.
     pending: Vec<(usize, Option<Expected>)>,
 }
 
@@ -80,7 +80,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Waits for all that was begun.
+    /// Waits for all operations that were begun.
     pub(super) fn complete(&mut self) {
         let mut pending = std::mem::take(&mut self.pending);
         for (request, expected) in &mut pending {
@@ -94,7 +94,7 @@ impl<'a> Conversation<'a> {
         self.pending = pending;
     }
 
-    /// Copies data within the process, as if it were sent to itself.
+    /// Copies data within the process, as if the rank sent it to itself.
     pub(super) fn copy(&mut self, from: &Buffer, to: &Buffer) {
         from.copy_to(to, from.len().min(to.len()));
         if from.len() != to.len() {
@@ -102,7 +102,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// What came of it.
+    /// The result of the operation: the first error, if there was one.
     pub(super) fn finish(self) -> Result<()> {
         debug_assert!(self.pending.is_empty(), "what was begun must be completed");
         self.error.map_or(Ok(()), Err)

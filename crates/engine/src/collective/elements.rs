@@ -1,12 +1,12 @@
-//! Where the program's data lie: arrays of elements, and blocks of them for the ranks.
+//! The program's data: arrays of elements, and blocks of them for the ranks.
 
 use crate::datatype::TypeRef;
 use crate::error::{Error, Result};
 use heddle_message::buffer::{Buffer, check_address, check_count};
 use heddle_spec::constants as mpi;
 
-/// Elements of a datatype that follow each other in memory, one extent apart. How many there are is known to whoever
-/// made it: all that is asked of it later lies in the memory that its maker promised.
+/// Elements of a datatype that follow each other in memory, one extent apart. The number is not stored: the caller of
+/// [`Elements::new`] promises that all elements asked for later are valid.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Elements<'a> {
     address: *mut u8,
@@ -34,7 +34,7 @@ impl<'a> Elements<'a> {
 
     /// The first `count` of them.
     pub(super) fn buffer(self, count: i64) -> Buffer {
-        // SAFETY: the memory was promised by whoever made this.
+        // SAFETY: the caller of `new` promised that this memory is valid.
         unsafe { Buffer::new(self.address, count, self.datatype) }
     }
 }
@@ -177,7 +177,7 @@ impl Blocks for Parts<'_> {
 impl Blocks for TypedParts<'_> {
     fn block(&self, rank: usize) -> Buffer {
         let address = self.address.wrapping_offset(self.displs[rank] as isize);
-        // SAFETY: the memory was promised by whoever made this.
+        // SAFETY: the caller of `new` promised that this memory is valid.
         unsafe { Buffer::new(address, self.counts[rank], &self.datatypes[rank]) }
     }
 }

@@ -1,7 +1,7 @@
-//! Making the number of ranks a power of two: the algorithms that halve and double need it.
+//! Reduces the number of ranks to a power of two, as the algorithms that halve and double need.
 //!
 //! With n = 2^k + r ranks, the first 2r form pairs of neighbours. The odd one of a pair gives its data to the even one
-//! and leaves; in the end it is told the result. Those who stay get new ranks, in the same order, so that operators
+//! and leaves; at the end it receives the result. The ranks that stay get new ranks in the same order, so operators
 //! that do not commute keep the order of their operands (Thakur, Rabenseifner, Gropp: *Optimization of Collective
 //! Communication Operations in MPICH*, IJHPCA 19(1), 2005, doi:10.1177/1094342005051521).
 
@@ -14,16 +14,16 @@ pub(super) struct Fold {
     kept: usize,
 }
 
-/// What a rank does.
+/// The part of a rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     /// It gives its data to this rank, and waits for the result.
     Leaves(usize),
     /// It stays, with a new rank, and first takes the data of another one if there is one.
     Stays {
-        /// Its rank among those who stay.
+        /// Its rank among those that stay.
         new_rank: usize,
-        /// The rank that leaves to it.
+        /// The rank that gives it its data and leaves.
         absorbs: Option<usize>,
     },
 }
@@ -34,7 +34,7 @@ impl Fold {
         Fold { pairs: size - kept, kept }
     }
 
-    /// How many stay: a power of two.
+    /// The number of ranks that stay, a power of two.
     pub(super) fn kept(self) -> usize {
         self.kept
     }

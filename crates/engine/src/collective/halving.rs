@@ -1,4 +1,4 @@
-//! Recursive halving: who exchanges which blocks in which round, for a power of two of ranks and as many blocks.
+//! Recursive halving: the blocks that two ranks exchange in each round, for 2^k ranks and 2^k blocks.
 //!
 //! In the first round partners are half of all ranks apart, and each gives the other half of the blocks away; the next
 //! round does the same with the half that is left, until each rank has the block of its number. Run backwards, with

@@ -86,12 +86,12 @@ struct Circle {
 }
 
 impl Circle {
-    /// How far `rank` is behind the root.
+    /// The distance from the root to `rank`.
     fn relative(self, rank: usize) -> usize {
         (rank + self.size - self.root) % self.size
     }
 
-    /// The rank that is so far behind the root.
+    /// The rank at this distance from the root.
     fn rank(self, relative: usize) -> usize {
         (self.root + relative) % self.size
     }

@@ -14,7 +14,7 @@ use heddle_spec::constants as mpi;
 pub struct Reduction<'a> {
     op: &'a OpRef,
     datatype: &'a TypeRef,
-    /// What the program's function gets to see.
+    /// The handle that the program's function receives.
     handle: usize,
     kernel: Option<Kernel>,
 }
@@ -47,9 +47,9 @@ impl<'a> Reduction<'a> {
         Temporary::new(self.datatype, count)
     }
 
-    /// `place`, or room for a vector.
-    pub(super) fn room(&'a self, place: Option<Elements<'a>>, count: i64) -> Result<Room<'a>> {
-        Room::given_or_own(place, self.datatype, count)
+    /// `destination`, or room for a vector.
+    pub(super) fn room(&'a self, destination: Option<Elements<'a>>, count: i64) -> Result<Room<'a>> {
+        Room::given_or_allocated(destination, self.datatype, count)
     }
 
     /// `inout = input OP inout` on `count` elements.
@@ -61,11 +61,12 @@ impl<'a> Reduction<'a> {
         match (self.op, self.kernel) {
             (OpRef::User(op), _) => {
                 let extent = self.datatype.extent();
-                // SAFETY: whoever made the elements promised their memory; the two places never overlap.
+                // SAFETY: the caller of `Elements::new` promised the memory of both vectors, which never overlap.
                 unsafe { op.call(input, inout, count, extent, self.handle) };
             }
             (_, Some(kernel)) => {
-                // SAFETY: as above; the kernel was chosen for this datatype.
+                // SAFETY: the caller of `Elements::new` promised the memory of both vectors, which never overlap; the
+                // kernel was chosen for this datatype.
                 unsafe { kernel(input, inout, count as usize) };
             }
             (OpRef::Predefined(_), None) => unreachable!("predefined operators come with their kernel"),
@@ -82,7 +83,7 @@ pub(super) enum Side {
     Higher,
 }
 
-/// A result that grows. It is in one of two places; new operands are received into the other one.
+/// A result that grows. It is in one of two buffers; new operands are received into the other, spare one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Accumulator<'a> {
     pub(super) reduction: &'a Reduction<'a>,
@@ -92,7 +93,7 @@ pub(super) struct Accumulator<'a> {
 }
 
 impl Accumulator<'_> {
-    /// Takes what is in the spare place into the result. The places are swapped if the order of operands wants it.
+    /// Combines the spare buffer with the result. The two are swapped if the order of operands requires it.
     pub(super) fn take(&mut self, side: Side) {
         if side == Side::Lower || self.reduction.commutes() {
             self.reduction.apply(self.spare, self.result, self.count);
@@ -102,13 +103,13 @@ impl Accumulator<'_> {
         }
     }
 
-    /// Receives operands and takes them into the result.
+    /// Receives operands and combines them with the result.
     pub(super) fn receive(&mut self, talk: &mut Conversation<'_>, from: usize, side: Side) {
         talk.receive(from, self.spare.buffer(self.count));
         self.take(side);
     }
 
-    /// Takes the spare place's elements of a range into the result, for operators that commute.
+    /// Combines a range of the spare buffer with the result, for operators that commute.
     pub(super) fn take_range(&self, first: i64, end: i64) {
         debug_assert!(self.reduction.commutes());
         self.reduction.apply(self.spare.at(first), self.result.at(first), end - first);
@@ -119,10 +120,10 @@ impl Accumulator<'_> {
         talk.send(to, self.result.buffer(self.count));
     }
 
-    /// Brings the result to its place, unless it is there.
-    pub(super) fn settle(&self, talk: &mut Conversation<'_>, place: Elements<'_>) {
-        if self.result.address() != place.address() {
-            talk.copy(&self.result.buffer(self.count), &place.buffer(self.count));
+    /// Copies the result to its destination, unless it is there already.
+    pub(super) fn deliver(&self, talk: &mut Conversation<'_>, destination: Elements<'_>) {
+        if self.result.address() != destination.address() {
+            talk.copy(&self.result.buffer(self.count), &destination.buffer(self.count));
         }
     }
 }

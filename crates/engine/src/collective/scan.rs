@@ -1,9 +1,9 @@
 //! `MPI_Scan` and `MPI_Exscan` by recursive doubling: in round k partners are 2^k ranks apart and exchange the
-//! combination of the 2^k ranks around them; who is the higher one takes it into its result. ⌈log₂ n⌉ rounds of the
-//! whole vector (Thakur, Rabenseifner, Gropp 2005; after Hillis, Steele: *Data Parallel Algorithms*, CACM 29(12),
-//! 1986, doi:10.1145/7902.7903).
+//! combination of the 2^k ranks around them; the higher one combines it with its result. ⌈log₂ n⌉ rounds of the whole
+//! vector (Thakur, Rabenseifner, Gropp 2005; after Hillis, Steele: *Data Parallel Algorithms*, CACM 29(12), 1986,
+//! doi:10.1145/7902.7903).
 //!
-//! Ranks whose partner does not exist go without: what lower ranks need comes from complete ranges below them.
+//! A rank whose partner does not exist skips the round: lower ranks need only complete ranges below them.
 
 use super::conversation::Conversation;
 use super::elements::{Part, check_distinct};
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn lower_partners_bring_every_lower_rank_once() {
         for size in 1..40 {
-            // What each rank has combined, as a set of bits, round by round.
+            // The ranks that each rank has combined, as a set of bits, round by round.
             let mut around: Vec<u64> = (0..size).map(|rank| 1 << rank).collect();
             let mut below = vec![0u64; size];
             for bit in 0..size.next_power_of_two().trailing_zeros() {

@@ -1,10 +1,10 @@
 //! Reductions of long vectors in pieces: a reduce-scatter by recursive halving leaves each rank with one piece of the
 //! result, which is then gathered (R. Rabenseifner: *Optimization of Collective Reduction Operations*, ICCS 2004,
-//! doi:10.1007/978-3-540-24685-5_1). Each rank sends and computes about once the vector, however many ranks there
-//! are, where a tree does it ⌈log₂ n⌉ times.
+//! doi:10.1007/978-3-540-24685-5_1). Each rank sends and computes about one vector, whatever the number of ranks; in a
+//! tree it would be ⌈log₂ n⌉ vectors.
 //!
-//! Ranks are combined in the order in which they meet, so the operator must commute. Ranks here are those that a
-//! [`Fold`](super::fold::Fold) lets stay; what `actual` makes of them is the communicator's rank.
+//! Operands are combined in the order of the rounds, not of the ranks, so the operator must commute. Ranks here are the
+//! new ranks of a [`Fold`](super::fold::Fold); `actual` turns them into ranks of the communicator.
 
 use super::conversation::Conversation;
 use super::elements::Elements;
@@ -19,7 +19,7 @@ pub(super) fn even_pieces(count: i64, pieces: usize) -> Vec<i64> {
     (0..=pieces as i64).map(|piece| piece * least + piece.min(more)).collect()
 }
 
-/// The pieces of a vector, and a rank among those who work on them.
+/// The pieces of a vector, and a rank among those that work on them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pieces<'s> {
     pub(super) starts: &'s [i64],

@@ -3,20 +3,20 @@
 //! All ranks of an operation must choose the same algorithm, so these depend on nothing but what all ranks know: the
 //! amount of data, which the standard wants to be equal everywhere, and the number of ranks.
 
-/// `MPI_Bcast`: from this many bytes on, and with at least so many ranks, scatter and allgather: a tree would send
-/// all the data ⌈log₂ n⌉ times one after the other.
+/// `MPI_Bcast`: from this number of bytes and of ranks on, scatter and allgather; a tree would send all the data ⌈log₂
+/// n⌉ times one after the other.
 pub(super) const BCAST_SCATTER_BYTES: usize = 64 << 10;
 pub(super) const BCAST_SCATTER_RANKS: usize = 4;
 
 /// `MPI_Gather`, `MPI_Scatter`: blocks from this many bytes on go straight between the root and their rank, so that
-/// nobody copies what is not his.
+/// no rank copies another rank's block.
 pub(super) const GATHER_LINEAR_BYTES: usize = 2 << 10;
 pub(super) const SCATTER_LINEAR_BYTES: usize = 2 << 10;
 
 /// `MPI_Allgather`: results from this many bytes on go round a ring, which copies nothing twice.
 pub(super) const ALLGATHER_RING_BYTES: usize = 16 << 10;
 
-/// `MPI_Alltoall`: blocks up to this many bytes travel together (Bruck), if there are at least so many ranks.
+/// `MPI_Alltoall`: blocks up to this many bytes travel together (Bruck) from this number of ranks on.
 pub(super) const ALLTOALL_BRUCK_BYTES: usize = 256;
 pub(super) const ALLTOALL_BRUCK_RANKS: usize = 8;
 
@@ -24,7 +24,7 @@ pub(super) const ALLTOALL_BRUCK_RANKS: usize = 8;
 /// message at a time crosses memory.
 pub(super) const ALLTOALL_BATCH_BYTES: usize = 32 << 10;
 
-/// Messages that are under way at once where a rank sends to all or receives from all.
+/// The most messages in flight at once where a rank sends to all or receives from all.
 pub(super) const BATCH: usize = 64;
 
 /// `MPI_Reduce`, `MPI_Allreduce`: vectors from this many bytes on are reduced in pieces by all ranks at once.

@@ -9,8 +9,8 @@ use heddle_spec::constants as mpi;
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 
-/// Memory of the library for elements of a datatype, aligned for every basic type. What lies between the data of a
-/// datatype with gaps is zero; data must be written before they are read.
+/// Memory of the library for elements of a datatype, aligned for every basic type. The gaps of a datatype are zeroed;
+/// data must be written before they are read.
 #[derive(Debug)]
 pub(super) struct Temporary<'a> {
     // Never read, for `elements` leads there.
@@ -18,7 +18,7 @@ pub(super) struct Temporary<'a> {
     elements: Elements<'a>,
 }
 
-/// What temporaries are aligned to.
+/// The alignment of temporaries.
 const ALIGNMENT: usize = 16;
 
 static BYTE: TypeRef = TypeRef::predefined(&types::MPI_BYTE);
@@ -33,12 +33,12 @@ struct Memory {
 impl Memory {
     fn new(len: usize, zeroed: bool) -> Option<Memory> {
         let layout = Layout::from_size_align(len.max(1), ALIGNMENT).ok()?;
-        // Large vectors are not cleared for nothing: that would cost as much as copying them.
+        // Memory without gaps is not cleared, which for long vectors would cost as much as copying them.
         let start = if zeroed {
             // SAFETY: the layout is not empty.
             unsafe { alloc_zeroed(layout) }
         } else {
-            // SAFETY: as above.
+            // SAFETY: the layout is not empty.
             unsafe { alloc(layout) }
         };
         NonNull::new(start).map(|start| Memory { start, layout })
@@ -82,30 +82,33 @@ impl<'a> Temporary<'a> {
     }
 }
 
-/// Where a vector is put together: a place that was given, or one of the library's.
+/// The memory in which a vector is built: the caller's, or a temporary.
 #[derive(Debug)]
 pub(super) enum Room<'a> {
     Given(Elements<'a>),
-    Own(Temporary<'a>),
+    Allocated(Temporary<'a>),
 }
 
 impl<'a> Room<'a> {
-    /// `place`, or room for `count` elements.
+    /// `destination`, or room for `count` elements.
     ///
     /// # Errors
     /// `MPI_ERR_NO_MEM`.
-    pub(super) fn given_or_own(
-        place: Option<Elements<'a>>,
+    pub(super) fn given_or_allocated(
+        destination: Option<Elements<'a>>,
         datatype: &'a TypeRef,
         count: i64,
     ) -> Result<Room<'a>> {
-        place.map_or_else(|| Temporary::new(datatype, count).map(Room::Own), |place| Ok(Room::Given(place)))
+        destination.map_or_else(
+            || Temporary::new(datatype, count).map(Room::Allocated),
+            |destination| Ok(Room::Given(destination)),
+        )
     }
 
     pub(super) fn elements(&self) -> Elements<'_> {
         match self {
             Room::Given(elements) => *elements,
-            Room::Own(temporary) => temporary.elements(),
+            Room::Allocated(temporary) => temporary.elements(),
         }
     }
 }

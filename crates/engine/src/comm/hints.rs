@@ -1,5 +1,4 @@
-//! The info hints that communicators know (MPI 5.0, section 7.4.4, and one of Heddle's own). Others are ignored, and so are
-//! values that are none.
+//! The info hints of communicators (MPI 5.0, section 7.4.4, and `heddle_vni`). Unknown hints and values are ignored.
 //!
 //! | hint | values | what comes of it |
 //! |---|---|---|
@@ -7,9 +6,9 @@
 //! | `mpi_assert_no_any_tag`, `mpi_assert_no_any_source` | `true`, `false` | messages are sharded over VNIs; wildcards are refused |
 //! | `mpi_assert_exact_length`, `mpi_assert_allow_overtaking` | `true`, `false` | none |
 //!
-//! Those that concern the VNIs ([`Choice`]) have an effect where a communicator is made, if all its members
-//! give the same: messages that are under way must not lose their VNI. Later, `MPI_Comm_set_info` ignores `heddle_vni`; it
-//! takes note of a promise, which then has no effect, and takes none back that has.
+//! The hints that concern VNIs ([`Choice`]) take effect when a communicator is made, and only if every member gives the
+//! same value: a message in flight must not lose its VNI. `MPI_Comm_set_info` comes too late. It ignores `heddle_vni`,
+//! records a promise without any effect, and never withdraws a promise that is in effect.
 
 use super::object::Comm;
 use crate::error::{Error, Result};
@@ -21,20 +20,20 @@ use heddle_settings::info_keys::{ALLOW_OVERTAKING, EXACT_LENGTH, NO_ANY_SOURCE, 
 use heddle_spec::constants as mpi;
 use std::sync::PoisonError;
 
-/// Its value where no VNI was named.
+/// The value of `heddle_vni` if the program named no VNI.
 const DEFAULT_VNI: &str = "default";
 
-/// The promises; each is "true" or "false", and "false" when nothing was said.
+/// The promises; each is "true" or "false", by default "false".
 const PROMISES: [&str; 4] = [NO_ANY_TAG, NO_ANY_SOURCE, EXACT_LENGTH, ALLOW_OVERTAKING];
 
 impl Comm {
-    /// Takes note of the promises that a program makes for a living communicator.
+    /// Records the promises that a program makes for a living communicator.
     pub fn set_hints(&self, hints: &Entries) {
         self.note(hints, |_| true);
     }
 
-    /// Takes note of the hints that a new communicator's members need not agree on. On the others they have, and the context
-    /// says what came of it.
+    /// Records the hints on which the members of a new communicator need not agree. The context holds the result of the
+    /// agreement on the others.
     pub(crate) fn take_hints(&self, hints: &Entries) {
         self.note(hints, |key| key != NO_ANY_TAG && key != NO_ANY_SOURCE);
     }
@@ -52,7 +51,7 @@ impl Comm {
         }
     }
 
-    /// All hints that it knows, with the values in use.
+    /// All hints of the communicator, with the values in use.
     pub fn hints(&self) -> Entries {
         let vnis = domain::ever().map_or(1, |domain| domain.vnis().len());
         let choice = Choice::in_force(self.context().id(Plane::PointToPoint), vnis);
@@ -82,7 +81,7 @@ fn relies_on(choice: Choice, promise: &str) -> bool {
 }
 
 impl Comm {
-    /// The VNI where the messages come that a receive or probe with this key wants.
+    /// The VNI of the messages that match a receive or probe with this key.
     ///
     /// # Errors
     /// As [`check_promises`](Self::check_promises).

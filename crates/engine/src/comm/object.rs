@@ -21,7 +21,7 @@ pub struct Comm {
     pub errhandler: ErrhandlerCell,
     /// Cached attributes.
     pub attributes: Attributes,
-    /// Hints that do not concern the VNIs, or were given too late to do so.
+    /// Hints that do not concern VNIs, or came too late to take effect.
     pub info: Mutex<Vec<(String, String)>>,
     /// Virtual topology.
     pub topology: Option<Topology>,
@@ -53,7 +53,7 @@ impl Comm {
         let comm = Comm::new(context, group);
         let handler = self.errhandler.share();
         comm.errhandler.set(handler);
-        // The share was only to keep the handler alive until here; of a live handler it can be given back.
+        // This holder only kept the handler alive until here. The handler is alive, so the holder can be removed.
         let _ = errhandler::free(handler);
         comm
     }
@@ -87,7 +87,7 @@ impl Comm {
         self.name.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The name, unless another thread is setting or reading it now: for a thread that must not wait.
+    /// The name, or nothing while another thread sets or reads it: for a thread that must not wait.
     pub fn name_at_once(&self) -> Option<String> {
         self.name.try_lock().ok().map(|name| name.clone())
     }

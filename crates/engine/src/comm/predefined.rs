@@ -8,14 +8,14 @@ use heddle_spec::constants as mpi;
 use std::ptr::{NonNull, null_mut};
 use std::sync::OnceLock;
 
-/// Both, made once; they stay.
+/// Both communicators, made once and never freed.
 static MADE: OnceLock<[Comm; 2]> = OnceLock::new();
 
 /// The communicators while MPI is initialised and not finalized.
 static WORLD: AtomicPtr<Comm> = AtomicPtr::new(null_mut());
 static SELF: AtomicPtr<Comm> = AtomicPtr::new(null_mut());
 
-/// From now on calls find these communicators.
+/// Makes these communicators visible to calls.
 pub(crate) fn open_predefined(world: Comm, comm_self: Comm) {
     world.set_name("MPI_COMM_WORLD");
     comm_self.set_name("MPI_COMM_SELF");
@@ -25,16 +25,16 @@ pub(crate) fn open_predefined(world: Comm, comm_self: Comm) {
     SELF.store(std::ptr::from_ref(comm_self).cast_mut(), Ordering::Release);
 }
 
-/// From now on no call finds them.
+/// Hides the communicators from calls.
 pub(crate) fn close_predefined() {
     WORLD.store(null_mut(), Ordering::Release);
     SELF.store(null_mut(), Ordering::Release);
 }
 
 #[inline(always)]
-fn find(place: &AtomicPtr<Comm>) -> Result<NonNull<Comm>> {
+fn find(pointer: &AtomicPtr<Comm>) -> Result<NonNull<Comm>> {
     // Acquire: pairs with the Release in `open_predefined`.
-    NonNull::new(place.load(Ordering::Acquire)).ok_or_else(not_running)
+    NonNull::new(pointer.load(Ordering::Acquire)).ok_or_else(not_running)
 }
 
 #[cold]

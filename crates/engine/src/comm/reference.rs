@@ -9,8 +9,8 @@ use heddle_spec::constants as mpi;
 use std::ops::Deref;
 use std::ptr::NonNull;
 
-/// A communicator in use by a call, in the call's thread. It is not counted, as a rule: predefined ones live as long as MPI,
-/// and for others the thread has a `Protection`.
+/// A communicator in use by a call, in the call's thread. It is usually not counted: predefined ones live as long as
+/// MPI, and the thread has a `Protection` for others.
 #[derive(Debug)]
 pub struct CommRef {
     comm: NonNull<Comm>,
@@ -18,14 +18,14 @@ pub struct CommRef {
     protection: Protection,
 }
 
-// SAFETY: others may use the communicator while the call's thread holds it; it stays where it is.
+// SAFETY: `Comm` is `Sync`; the call's thread protects the communicator while other threads use it, and it never moves.
 unsafe impl Sync for CommRef {}
 
 /// A communicator that outlives the call: counted, or kept by a request.
 #[derive(Debug)]
 pub struct KeptComm(CommRef);
 
-// SAFETY: no hold of a thread is in it, but a counted reference or none.
+// SAFETY: it holds a counted reference or none, and never a thread's hazard slot.
 unsafe impl Send for KeptComm {}
 
 impl Deref for KeptComm {
@@ -63,7 +63,7 @@ impl Deref for CommRef {
 
     #[inline(always)]
     fn deref(&self) -> &Comm {
-        // SAFETY: predefined communicators stay, and others are held.
+        // SAFETY: predefined communicators are never freed, and the protection keeps others.
         unsafe { self.comm.as_ref() }
     }
 }
@@ -82,7 +82,7 @@ impl CommRef {
     #[cold]
     #[inline(never)]
     fn give_up_counted(&self) {
-        // SAFETY: the reference that this owns, which is given up once.
+        // SAFETY: this owns the reference and gives it up once.
         drop(unsafe { Ref::from_index(&COMMS, index_of(self.handle)) });
     }
 }
@@ -121,38 +121,38 @@ impl CommRef {
         }
     }
 
-    /// Passes the communicator of a handle to `look` at the least cost, if the handle is predefined or the calling thread used it
-    /// last; otherwise nothing has happened. `look` must use no other communicator.
+    /// Passes the communicator of a handle to `look` at the least cost, if the handle is predefined or is the one that
+    /// the calling thread used last. Otherwise it does nothing. `look` must use no other communicator.
     #[inline(always)]
     pub(crate) fn peek<R>(handle: usize, look: impl FnOnce(&Comm) -> R) -> Option<R> {
         // Without it MPI is not running.
         let world = predefined::world().ok()?;
         if handle == mpi::MPI_COMM_WORLD {
-            // SAFETY: predefined communicators stay.
+            // SAFETY: predefined communicators are never freed.
             return Some(look(unsafe { world.as_ref() }));
         }
         let comm = COMMS.peek(handle, KeptSlot::Comm)?;
-        // SAFETY: the thread's hazard slot names it, and keeps it until the thread uses another communicator.
+        // SAFETY: the thread's hazard slot names the communicator and keeps it until the thread uses another one.
         Some(look(unsafe { comm.as_ref() }))
     }
 
-    /// The same communicator, counted, for longer than the call.
+    /// The same communicator with a counted reference, to keep it longer than the call.
     #[must_use]
     pub fn keep(&self) -> KeptComm {
         if self.is_predefined() {
             return KeptComm(CommRef { comm: self.comm, handle: self.handle, protection: Protection::NONE });
         }
-        // SAFETY: no reference is taken: this one is forgotten, and the hold keeps the object.
+        // SAFETY: no reference is taken over: this one is forgotten, and the protection keeps the object.
         let held = unsafe { Ref::from_index(&COMMS, index_of(self.handle)) };
         let kept = KeptComm::from((self.handle, held.clone()));
         held.into_index();
         kept
     }
 
-    /// The same communicator for a request, which keeps it in its own way.
+    /// The same communicator for a request, which keeps it alive by naming it.
     ///
     /// # Safety
-    /// It is used only as long as a live request names the communicator.
+    /// The result is used only while a live request names the communicator.
     pub(crate) unsafe fn kept_by_request(&self) -> KeptComm {
         KeptComm(CommRef { comm: self.comm, handle: self.handle, protection: Protection::NONE })
     }
@@ -176,7 +176,7 @@ impl CommRef {
         Ok(CommRef { comm, handle: mpi::MPI_COMM_SELF, protection: Protection::NONE })
     }
 
-    /// The handle that led here. The program may have freed it since.
+    /// The handle by which the call named the communicator. The program may have freed it since.
     #[inline(always)]
     pub fn handle(&self) -> usize {
         self.handle
@@ -201,7 +201,7 @@ impl CommRef {
 }
 
 impl KeptComm {
-    /// The communicator that a live request names: also if the program has freed it since.
+    /// The communicator that a live request names, even if the program has freed it since.
     pub(crate) fn of_request(handle: usize) -> Option<KeptComm> {
         match COMMS.get_while_it_exists(handle) {
             Some(comm) => Some(KeptComm::from((handle, comm))),

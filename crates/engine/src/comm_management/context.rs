@@ -2,9 +2,9 @@
 //! tree, 8 bytes in ⌈log₂ n⌉ steps. If the program has given hints, the leader first hears along the same tree what they
 //! all want ([`agreed`]).
 //!
-//! The messages travel on the parent. Whoever calls is a member of the new group, and every two members see the calls
-//! that concern both in the same order (the standard demands it, or tells the calls apart by a tag); since messages
-//! between two processes do not overtake, no message of one creation is taken for one of another.
+//! The messages travel on the parent. All callers are members of the new group, and two members see the calls that
+//! concern both in the same order (the standard demands it, or tells the calls apart by a tag). Messages between two
+//! processes do not overtake, so no message of one creation is mistaken for one of another.
 
 use crate::comm::{CommRef, Plane};
 use crate::error::{Error, Result};
@@ -38,7 +38,7 @@ pub(super) fn agreed(parent: &CommRef, mine: Choice) -> Result<Choice> {
     let mut distance = 1;
     while distance < size {
         let mut word = choice.to_word().to_ne_bytes();
-        // SAFETY: the array outlives the calls, which return when the data was taken, or has come.
+        // SAFETY: the array outlives the calls, which return when the data has been sent or received.
         let buffer = unsafe { Buffer::bytes(word.as_mut_ptr(), word.len()) };
         if rank & distance != 0 {
             let to = (rank - distance) as i32;
@@ -55,8 +55,8 @@ pub(super) fn agreed(parent: &CommRef, mine: Choice) -> Result<Choice> {
     Ok(choice)
 }
 
-/// The context of a new communicator of `group`, in which this process has rank `rank`. All members call it; what its
-/// leader, the rank 0, chooses is done.
+/// The context of a new communicator of `group`, in which this process has rank `rank`. All members call it; the choice
+/// of the leader, rank 0, takes effect.
 pub(super) fn agree(
     domain: &Domain,
     parent: &CommRef,
@@ -75,14 +75,14 @@ pub(super) fn agree(
     if rank == 0 {
         word = domain.new_context(choice).to_ne_bytes();
     } else {
-        // SAFETY: the array outlives the call, which returns when the message is there.
+        // SAFETY: the array outlives the call, which returns when the message has arrived.
         let buffer = unsafe { Buffer::bytes(word.as_mut_ptr(), word.len()) };
         received(recv(parent, plane, buffer, in_parent(rank - distance), tag)?.error)?;
     }
     while distance > 1 {
         distance /= 2;
         if rank + distance < size {
-            // SAFETY: the array outlives the call, which returns when the data was taken.
+            // SAFETY: the array outlives the call, which returns when the data has been sent.
             let buffer = unsafe { Buffer::bytes(word.as_mut_ptr(), word.len()) };
             send(parent, plane, buffer, in_parent(rank + distance), tag, Mode::Standard)?;
         }

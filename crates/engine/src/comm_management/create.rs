@@ -11,8 +11,8 @@ use heddle_message::domain;
 use heddle_spec::constants as mpi;
 use std::sync::Arc;
 
-/// `MPI_Comm_create`: called by all of the parent; groups of different callers are equal or disjoint. Who is in no
-/// group gets `MPI_COMM_NULL` at once.
+/// `MPI_Comm_create`: called by all members of the parent; the groups of two callers are equal or disjoint. A caller
+/// that is not in its group gets `MPI_COMM_NULL` at once.
 ///
 /// # Errors
 /// `MPI_ERR_GROUP` if the group is not within the parent's.
@@ -20,8 +20,8 @@ pub fn create(parent: &CommRef, group: &Arc<Group>) -> Result<usize> {
     made(parent, group, COLLECTIVE, Choice::default(), |_| {})
 }
 
-/// `MPI_Comm_create_group`: called by the members of the group alone. Creations on one parent at the same time are told
-/// apart by their tags.
+/// `MPI_Comm_create_group`: called by the members of the group alone. Tags tell simultaneous creations on one parent
+/// apart.
 ///
 /// # Errors
 /// `MPI_ERR_GROUP` as for [`create`]; `MPI_ERR_TAG` for a negative tag.
@@ -33,12 +33,12 @@ pub fn create_group(parent: &CommRef, group: &Arc<Group>, tag: i32) -> Result<us
     made(parent, group, (Plane::CreateGroup, tag), Choice::default(), |_| {})
 }
 
-/// A communicator with a topology, whose members all know the group; called by all of the parent.
+/// A communicator with a topology; all members of the parent call it, and all know the group.
 pub(crate) fn of_group(parent: &CommRef, group: &Arc<Group>, topology: Topology) -> Result<usize> {
     made(parent, group, COLLECTIVE, Choice::default(), |comm| comm.topology = Some(topology))
 }
 
-/// A communicator of a group, with what `furnish` gives it; its leader's choice is done.
+/// A communicator of a group, completed by `furnish`; the leader's choice of VNIs takes effect.
 pub(super) fn made(
     parent: &CommRef,
     group: &Arc<Group>,

@@ -1,6 +1,6 @@
-//! `MPI_Dist_graph_create`: any process may name any edges, so each process has to be told of its own.
+//! `MPI_Dist_graph_create`: any process may name any edges, so each process must learn its own edges.
 //!
-//! Every edge is told to both its ends, those of one process in one message: first the lengths, then the edges.
+//! Every edge is sent to both its ends. The edges for one process travel in one message, after their number.
 
 use super::topology::dist_graph_adjacent;
 use crate::collective::{Part, Parts, alltoall, alltoallv};
@@ -21,7 +21,7 @@ pub struct Edge {
     pub weight: i32,
 }
 
-/// An edge as one of its ends is told of it: which end this is, the other one, the weight.
+/// An edge in a message to one of its ends: which end the receiver is, the rank of the other end, the weight.
 type Told = [i32; 3];
 
 const SOURCE: i32 = 0;
@@ -49,15 +49,15 @@ pub fn dist_graph_create(comm: &CommRef, edges: &[Edge], weighted: bool) -> Resu
     dist_graph_adjacent(comm, Neighbours { sources, destinations, weighted })
 }
 
-/// Sends to each rank its part; returns the parts from all others, by rank.
+/// Sends each rank its list; returns the lists from all ranks, in their order.
 fn exchange(comm: &CommRef, to_tell: &[Vec<Told>]) -> Result<Vec<Told>> {
     let word = datatype::from_handle(mpi::MPI_INT64_T)?;
     let mut out_counts: Vec<i64> =
         to_tell.iter().map(|list| (list.len() * size_of::<Told>()) as i64).collect();
     let mut in_counts = vec![0i64; to_tell.len()];
-    // SAFETY: a word for each rank, which outlive the call.
+    // SAFETY: the vector has a word for each rank and outlives the call.
     let outgoing = unsafe { Part::new(out_counts.as_mut_ptr().cast(), 1, &word) }?;
-    // SAFETY: as above.
+    // SAFETY: the vector has a word for each rank and outlives the call.
     let incoming = unsafe { Part::new(in_counts.as_mut_ptr().cast(), 1, &word) }?;
     alltoall(comm, Some(outgoing), incoming)?;
 
@@ -67,13 +67,13 @@ fn exchange(comm: &CommRef, to_tell: &[Vec<Told>]) -> Result<Vec<Told>> {
     let (out_displs, in_displs) = (starts(&out_counts), starts(&in_counts));
     // SAFETY: the counts are those of the vector, which outlives the call.
     let outgoing = unsafe { Parts::new(told.as_mut_ptr().cast(), &out_counts, &out_displs, &byte) }?;
-    // SAFETY: as above.
+    // SAFETY: the counts are those of the vector, which outlives the call.
     let incoming = unsafe { Parts::new(heard.as_mut_ptr().cast(), &in_counts, &in_displs, &byte) }?;
     alltoallv(comm, Some(outgoing), incoming)?;
     Ok(heard)
 }
 
-/// Where blocks of these lengths start that lie one behind the other.
+/// The starts of contiguous blocks of these lengths.
 fn starts(lengths: &[i64]) -> Vec<i64> {
     lengths.iter().scan(0, |next, length| Some(std::mem::replace(next, *next + length))).collect()
 }

@@ -20,7 +20,7 @@ pub fn dup(comm: &CommRef) -> Result<usize> {
     made(domain::current()?, comm, Choice::default(), &Entries::new())
 }
 
-/// `MPI_Comm_dup_with_info`: takes one more message of each process than [`dup`], to agree on the hints.
+/// `MPI_Comm_dup_with_info`: each process sends one message more than in [`dup`], to agree on the hints.
 ///
 /// # Errors
 /// As [`dup`].
@@ -35,7 +35,7 @@ fn made(domain: &Domain, comm: &CommRef, choice: Choice, hints: &Entries) -> Res
     Ok(copy(domain, comm, context, hints)?.handle())
 }
 
-/// A duplicate with a context that is known, or will be.
+/// A duplicate with a context that is known now or later.
 pub(super) fn copy(domain: &Domain, comm: &CommRef, context: u64, hints: &Entries) -> Result<Ref<Comm>> {
     let mut new = comm.child(Context::new(context, comm.rank(), domain.vnis()), comm.group.clone());
     new.topology.clone_from(&comm.topology);

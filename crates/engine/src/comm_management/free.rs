@@ -5,25 +5,25 @@ use crate::error::{Error, Result};
 use crate::lifetime;
 use heddle_spec::constants as mpi;
 
-/// `MPI_Comm_free`: the handle dies. Operations that are under way go on to their ends, and their errors still find the
-/// communicator's error handler: it exists as long as they use it (`lifetime`).
+/// `MPI_Comm_free`: the handle becomes invalid. Operations in flight complete, and their errors still reach the
+/// communicator's error handler, because the communicator exists as long as they use it (`lifetime`).
 ///
 /// # Errors
-/// `MPI_ERR_COMM` for anything that is not a live communicator's handle, and for the predefined ones; what a delete
-/// callback says, and then the communicator lives on.
+/// `MPI_ERR_COMM` for anything that is not a live communicator's handle, and for the predefined ones; the
+/// error of a delete callback, and then the communicator lives on.
 pub fn free(handle: usize) -> Result<()> {
     let comm = CommRef::from_handle(handle)?;
     check_not_predefined(&comm)?;
     comm.attributes.delete_all(handle)?;
-    // Of two threads that free one communicator, one gets here with a dead handle.
+    // If two threads free one communicator, one of them gets here with a dead handle.
     let freed = COMMS.remove(handle).ok_or_else(|| bad_handle(handle))?;
     drop(comm);
     lifetime::user_released(handle, freed);
     Ok(())
 }
 
-/// `MPI_Comm_disconnect`: frees the communicator when all its processes have come so far. The program has completed
-/// its own operations before.
+/// `MPI_Comm_disconnect`: frees the communicator when all its processes have called it. The program has completed its
+/// operations before.
 ///
 /// # Errors
 /// As [`free`].

@@ -1,6 +1,6 @@
 //! Splitting: every process names a colour and a key; those of one colour become a communicator, ordered by key.
 //!
-//! All colours and keys go to everybody in ⌈log₂ n⌉ steps, each of twice the data (Bruck, Ho, Kipnis, Upfal,
+//! All colours and keys go to all members in ⌈log₂ n⌉ steps, each with twice the data (Bruck, Ho, Kipnis, Upfal,
 //! Weathersby, "Efficient algorithms for all-to-all communications", 1997, doi:10.1109/71.642949, section 4). Then each
 //! process knows the members of its own communicator, and that one's leader makes the context.
 
@@ -53,7 +53,7 @@ fn split_with(comm: &CommRef, colour: i32, key: i32, hints: &Entries) -> Result<
     made(comm, &Arc::new(group), COLLECTIVE, choice, |new| new.take_hints(hints))
 }
 
-/// The ranks of one colour, in order of their keys; those of equal keys in their old order.
+/// The ranks of one colour, in the order of their keys; equal keys keep the old order.
 fn members(wishes: &[Wish], colour: i32) -> Vec<usize> {
     let mut ranks: Vec<usize> = (0..wishes.len()).filter(|&rank| wishes[rank].colour == colour).collect();
     ranks.sort_by_key(|&rank| wishes[rank].key);
@@ -63,7 +63,7 @@ fn members(wishes: &[Wish], colour: i32) -> Vec<usize> {
 /// The wishes of all, by rank.
 fn gather(comm: &CommRef, mine: Wish) -> Result<Vec<Wish>> {
     let (rank, size) = (comm.rank(), comm.size());
-    // Place i belongs to the rank i behind this one.
+    // Entry i belongs to the rank that follows this one at distance i.
     let mut wishes = vec![Wish::default(); size];
     wishes[0] = mine;
     let mut known = 1;
@@ -72,9 +72,9 @@ fn gather(comm: &CommRef, mine: Wish) -> Result<Vec<Wish>> {
         let (to, from) = ((rank + size - known) % size, (rank + known) % size);
         let (ours, theirs) = wishes.split_at_mut(known);
         let bytes = count * size_of::<Wish>();
-        // SAFETY: the wishes outlive the call, which returns when both messages are over.
+        // SAFETY: the wishes outlive the call, which returns when both messages are complete.
         let outgoing = unsafe { Buffer::bytes(ours.as_mut_ptr().cast(), bytes) };
-        // SAFETY: as above; there are at least `count` places.
+        // SAFETY: the wishes outlive the call, which returns when both messages are complete; there are at least `count` entries.
         let incoming = unsafe { Buffer::bytes(theirs.as_mut_ptr().cast(), bytes) };
         let outcome = sendrecv(
             comm,

@@ -26,7 +26,7 @@ pub fn cart_create(comm: &CommRef, grid: Cartesian) -> Result<usize> {
 /// As [`cart_create`].
 pub fn cart_map(comm: &CommRef, grid: &Cartesian) -> Result<i32> {
     check_size(comm, grid.size())?;
-    Ok(place(comm, grid.size()))
+    Ok(rank_in(comm, grid.size()))
 }
 
 /// `MPI_Cart_sub`: the slice of a grid in which this process lies.
@@ -53,7 +53,7 @@ pub fn graph_create(comm: &CommRef, graph: Graph) -> Result<usize> {
 /// As [`graph_create`].
 pub fn graph_map(comm: &CommRef, nodes: usize) -> Result<i32> {
     check_size(comm, nodes)?;
-    Ok(place(comm, nodes))
+    Ok(rank_in(comm, nodes))
 }
 
 /// `MPI_Dist_graph_create_adjacent`: all processes of the communicator, each with its neighbours.
@@ -65,7 +65,7 @@ pub fn dist_graph_adjacent(comm: &CommRef, neighbours: Neighbours) -> Result<usi
     of_group(comm, &comm.group.clone(), Topology::Distributed(neighbours))
 }
 
-fn place(comm: &CommRef, nodes: usize) -> i32 {
+fn rank_in(comm: &CommRef, nodes: usize) -> i32 {
     if comm.rank() < nodes { comm.rank() as i32 } else { mpi::MPI_UNDEFINED }
 }
 

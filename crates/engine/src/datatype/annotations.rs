@@ -1,5 +1,5 @@
-//! What hangs on datatypes: attributes and names. Derived datatypes carry them; those of the predefined ones, which
-//! live for ever, are kept here.
+//! Attributes and names of datatypes. Derived datatypes carry them; those of the predefined datatypes, which live for
+//! ever, are kept here.
 
 use super::object::{self, DERIVED, TypeObject};
 use crate::attribute::Attributes;

@@ -20,7 +20,7 @@ fn insert_object(object: TypeObject) -> usize {
     DERIVED.insert_named(object, name)
 }
 
-/// Makes a copy of a datatype under a new handle, with those of its attributes that want to be copied.
+/// Makes a copy of a datatype under a new handle, with the attributes whose copy callbacks ask for it.
 ///
 /// # Errors
 /// `MPI_ERR_TYPE`; the error of an attribute's copy callback.
@@ -32,11 +32,11 @@ pub fn dup(handle: usize) -> Result<usize> {
     Ok(insert_object(new))
 }
 
-/// Frees a derived datatype. Datatypes made from it, and communication under way, keep its layout.
+/// Frees a derived datatype. Datatypes made from it and operations in flight keep its layout.
 ///
 /// # Errors
-/// `MPI_ERR_TYPE`, also for predefined datatypes; what a delete callback of an attribute says, and then the datatype
-/// is not freed.
+/// `MPI_ERR_TYPE`, also for predefined datatypes; the error of a delete callback of an attribute, and then the
+/// datatype is not freed.
 pub fn free(handle: usize) -> Result<()> {
     if heddle_datatype::predefined(handle).is_some() {
         return Err(Error::new(mpi::MPI_ERR_TYPE, "a predefined datatype cannot be freed"));

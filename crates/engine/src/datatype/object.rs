@@ -25,14 +25,14 @@ pub struct TypeObject {
 // SAFETY: the only table of this kind.
 pub static DERIVED: Table<TypeObject> = unsafe { Table::collected(Kind::Datatype) };
 
-/// A datatype in use by a call, in the call's thread: predefined, or held.
+/// A datatype in use by a call, in the call's thread: predefined, or kept by a `Protection`.
 #[derive(Debug)]
 pub struct TypeRef {
     datatype: NonNull<Datatype>,
     protection: Protection,
 }
 
-// SAFETY: others may use the datatype while the call's thread holds it; it stays where it is.
+// SAFETY: a datatype is `Sync`; the call's thread protects it while other threads use it, and it never moves.
 unsafe impl Sync for TypeRef {}
 
 impl Deref for TypeRef {
@@ -40,7 +40,7 @@ impl Deref for TypeRef {
 
     #[inline(always)]
     fn deref(&self) -> &Datatype {
-        // SAFETY: predefined datatypes stay, and others are held.
+        // SAFETY: predefined datatypes are never freed, and the protection keeps others.
         unsafe { self.datatype.as_ref() }
     }
 }
@@ -49,7 +49,7 @@ impl Drop for TypeRef {
     #[inline(always)]
     fn drop(&mut self) {
         if !self.protection.release() {
-            // SAFETY: the share that `derived_anew` made of an `Arc`.
+            // SAFETY: `derived_anew` made this reference from an `Arc`.
             unsafe { Arc::decrement_strong_count(self.as_ptr()) };
         }
     }
@@ -61,7 +61,7 @@ impl TypeRef {
         TypeRef { datatype: NonNull::from_ref(datatype), protection: Protection::NONE }
     }
 
-    /// Its address, by which requests name it. Of derived datatypes it is that in their `Arc`.
+    /// Its address, by which requests name it; for derived datatypes the address in their `Arc`.
     #[inline(always)]
     fn as_ptr(&self) -> *const Datatype {
         self.datatype.as_ptr()
@@ -90,9 +90,9 @@ fn derived(handle: usize) -> Result<TypeRef> {
 
 #[inline(always)]
 fn held_type(held: Protected<TypeObject>) -> TypeRef {
-    // SAFETY: the object is held.
+    // SAFETY: the protection keeps the object.
     let object = unsafe { held.value.as_ref() };
-    // SAFETY: what an `Arc` leads to is not at the address null.
+    // SAFETY: an `Arc` never leads to the null address.
     let datatype = unsafe { NonNull::new_unchecked(Arc::as_ptr(&object.datatype).cast_mut()) };
     TypeRef { datatype, protection: held.protection }
 }
@@ -103,10 +103,10 @@ fn derived_anew(handle: usize) -> Result<TypeRef> {
     let counted = held.protection.is_counted();
     let datatype = held_type(held);
     if counted {
-        // What the table has counted is a reference to the object; the call gets a share of the layout in its place.
-        // SAFETY: the object has a share, and is there until the next line.
+        // The table has counted a reference to the object. The call gets a reference to the layout instead.
+        // SAFETY: the object holds a reference to the layout, and exists until the next statement.
         unsafe { Arc::increment_strong_count(datatype.as_ptr()) };
-        // SAFETY: the reference that was counted.
+        // SAFETY: this gives up the reference that the table counted.
         drop(unsafe { Ref::from_index(&DERIVED, handle as u32) });
     }
     Ok(datatype)

@@ -1,8 +1,7 @@
 //! Groups: ordered sets of processes (MPI 5.0, chapter 7.3).
 //!
-//! A group knows its members by their ranks in `MPI_COMM_WORLD`. The way back, from a world rank to the rank in the
-//! group, is an index that is made when it is first asked for; so translations and set operations cost
-//! O(n log n), whatever the order of the members.
+//! A group lists its members by their ranks in `MPI_COMM_WORLD`. An index, made on first use, finds the rank in the
+//! group for a world rank. So translations and set operations cost O(n log n), whatever the order of the members.
 //!
 //! | file | idea |
 //! |---|---|
@@ -40,7 +39,7 @@ impl PartialEq for Group {
 
 impl Eq for Group {}
 
-/// All groups that the program holds handles to.
+/// All groups for which the program has handles.
 pub static GROUPS: Table<Arc<Group>> = Table::new(Kind::Group);
 
 static EMPTY: LazyLock<Arc<Group>> = LazyLock::new(|| Arc::new(Group::all(0)));

@@ -1,5 +1,5 @@
-//! Groups as sets (MPI 5.0, section 7.3.2): what the results contain is the sets' business, their order is that of the
-//! first operand, followed in a union by what the second one adds.
+//! Groups as sets (MPI 5.0, section 7.3.2). Results keep the order of the first operand; a union appends the members
+//! that only the second one has.
 
 use super::Group;
 use heddle_spec::constants as mpi;
@@ -9,7 +9,7 @@ impl Group {
         self.rank_of(world as usize).is_some()
     }
 
-    /// All members of this group, then those of the other that are not in this one.
+    /// All members of this group, then the members that only the other one has.
     #[must_use]
     pub fn union(&self, other: &Group) -> Group {
         let added = other.iter().filter(|&world| !self.contains(world));

@@ -1,4 +1,4 @@
-//! What `MPI_INFO_ENV` says: how this process was started (MPI 5.0, section 11.2.1).
+//! The contents of `MPI_INFO_ENV`: how this process was started (MPI 5.0, section 11.2.1).
 
 use super::{Entries, LONGEST_VALUE};
 use crate::process;
@@ -14,13 +14,13 @@ const LEVELS: [(i32, &str); 4] = [
     (mpi::MPI_THREAD_MULTIPLE, "MPI_THREAD_MULTIPLE"),
 ];
 
-/// The entries of `MPI_INFO_ENV`. It is as good before initialisation as after; only the thread level comes then.
+/// The entries of `MPI_INFO_ENV`. They are complete before initialisation, except for the thread level.
 pub fn environment() -> Entries {
     let arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
     entries_with(arguments.collect())
 }
 
-/// The same with the program's name and arguments as given, if they are.
+/// The same, with the program's name and arguments if they are given.
 pub fn environment_with(arguments: &[String]) -> Entries {
     if arguments.is_empty() { environment() } else { entries_with(arguments.to_vec()) }
 }

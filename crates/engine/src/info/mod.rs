@@ -1,6 +1,6 @@
 //! Info objects: texts under keys, in the order in which they were set (MPI 5.0, chapter 10).
 //!
-//! They need no running library. `environment.rs` knows what stands in `MPI_INFO_ENV`.
+//! They need no running library. `environment.rs` has the contents of `MPI_INFO_ENV`.
 
 mod environment;
 
@@ -21,9 +21,9 @@ pub struct Info(Mutex<Entries>);
 /// All info objects but the predefined one.
 pub static INFOS: Table<Info> = Table::new(Kind::Info);
 
-/// Longest key, without C's end mark.
+/// The longest key, without C's end mark.
 const LONGEST_KEY: usize = mpi::MPI_MAX_INFO_KEY as usize - 1;
-/// Longest value, without C's end mark.
+/// The longest value, without C's end mark.
 const LONGEST_VALUE: usize = mpi::MPI_MAX_INFO_VAL as usize - 1;
 
 /// An info object in use.
@@ -123,7 +123,7 @@ impl InfoRef {
         self.read(Clone::clone)
     }
 
-    /// Sets a value; a key that is there keeps its place.
+    /// Sets a value; an existing key keeps its position.
     ///
     /// # Errors
     /// `MPI_ERR_INFO_KEY`, `MPI_ERR_INFO_VALUE` for texts that are too long or an empty key; `MPI_ERR_INFO` for
@@ -190,8 +190,8 @@ impl InfoRef {
     pub fn delete(&self, key: &str) -> Result<()> {
         check_key(key)?;
         self.change(|entries| match entries.iter().position(|(known, _)| known == key) {
-            Some(place) => {
-                entries.remove(place);
+            Some(index) => {
+                entries.remove(index);
                 Ok(())
             }
             None => Err(Error::new(mpi::MPI_ERR_INFO_NOKEY, format!("the info object has no key \"{key}\""))),

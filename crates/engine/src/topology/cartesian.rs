@@ -118,8 +118,8 @@ impl Cartesian {
             periods: kept.iter().map(|&dimension| self.periods[dimension]).collect(),
         };
         let mut ranks = Vec::with_capacity(grid.size());
-        for place in 0..grid.size() as i32 {
-            for (&dimension, coord) in kept.iter().zip(grid.coords(place)?) {
+        for sub_rank in 0..grid.size() as i32 {
+            for (&dimension, coord) in kept.iter().zip(grid.coords(sub_rank)?) {
                 coords[dimension] = coord;
             }
             ranks.push(self.rank(&coords)?);
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_places_are_errors() {
+    fn wrong_coordinates_are_errors() {
         let grid = grid(&[2, 3], &[false, true]);
         for (result, class) in [
             (grid.rank(&[2, 0]).err(), mpi::MPI_ERR_ARG),

@@ -1,9 +1,10 @@
 //! `MPI_Dims_create`: a number of processes as a product of dimensions that are as equal as possible (MPI 5.0, section
 //! 8.5.2).
 //!
-//! The free dimensions come out non-increasing, and of all such products ours has the smallest largest factor, of those
-//! the smallest second factor, and so on. The search tries divisors from the smallest possible largest factor upwards;
-//! unreachable pairs are remembered, so that each pair of rest and limit is searched once.
+//! The free dimensions are non-increasing. Of all such products the search picks the one with the smallest largest
+//! factor, among those the one with the smallest second factor, and so on. The search tries divisors from the smallest
+//! possible largest factor upwards; unreachable pairs are remembered, so that each pair of rest and limit is searched
+//! once.
 
 use crate::error::{Error, Result};
 use heddle_spec::constants as mpi;
@@ -53,7 +54,7 @@ fn balanced(product: i64, count: usize) -> Vec<i64> {
 
 struct Search {
     divisors: Vec<i64>,
-    /// Rests with the number of factors and the largest allowed one that lead nowhere.
+    /// Rests that have no solution with this number of factors and this limit.
     dead_ends: HashSet<(i64, usize, i64)>,
     factors: Vec<i64>,
 }
@@ -68,8 +69,8 @@ impl Search {
             return false;
         }
         let first = self.divisors.partition_point(|&divisor| !reaches(divisor, count, rest));
-        for place in first..self.divisors.len() {
-            let divisor = self.divisors[place];
+        for index in first..self.divisors.len() {
+            let divisor = self.divisors[index];
             if divisor > limit {
                 break;
             }

@@ -65,9 +65,9 @@ pub struct Neighbour {
 /// The edges of one process in a distributed graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Neighbours {
-    /// Where edges come from, in the order in which they were given.
+    /// The sources of edges, in the order in which they were given.
     pub sources: Vec<Neighbour>,
-    /// Where edges go to.
+    /// The destinations of edges.
     pub destinations: Vec<Neighbour>,
     /// Whether weights were given.
     pub weighted: bool,

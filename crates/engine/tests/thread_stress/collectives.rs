@@ -9,7 +9,7 @@ use heddle_spec::constants as mpi;
 use std::ffi::{c_int, c_void};
 
 pub(crate) fn run(thread: &mut Thread<'_>, round: usize) {
-    // Short vectors and long ones go different ways.
+    // Short and long vectors use different algorithms.
     all(thread, round, 5);
     all(thread, round, 12_000);
     with_an_operator_of_the_program(thread);
@@ -19,9 +19,9 @@ fn int() -> TypeRef {
     call(|| from_handle(mpi::MPI_INT))
 }
 
-/// Numbers as an argument; the operation is over before the numbers are touched again.
+/// Numbers as an argument; the operation completes before the numbers are used again.
 fn part<'a>(numbers: &mut [i32], count: usize, int: &'a TypeRef) -> Part<'a> {
-    // SAFETY: the numbers are there until the operation, which blocks, has returned.
+    // SAFETY: the numbers live until the blocking operation has returned.
     call(|| unsafe { Part::new(numbers.as_mut_ptr().cast(), count as i64, int) })
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn sum_of_ranks(comm: &CommRef, salt: i32) {
 }
 
 fn all(thread: &Thread<'_>, round: usize, n: usize) {
-    let comm = thread.own;
+    let comm = thread.own_comm;
     let (p, me) = (comm.size(), comm.rank());
     let root = round % p;
     let base = thread.number as i32;
@@ -95,15 +95,15 @@ fn check(found: &[i32], expected: impl Fn(usize) -> i32, what: &str) {
 unsafe extern "C" fn add(input: *mut c_void, inout: *mut c_void, len: *mut c_int, _: *mut usize) {
     // SAFETY: MPI passes a valid length.
     let len = unsafe { *len } as usize;
-    // SAFETY: MPI passes arrays of so many elements, here of `i32`.
+    // SAFETY: MPI passes an array of `len` elements of type `i32`.
     let input = unsafe { std::slice::from_raw_parts(input.cast::<i32>(), len) };
-    // SAFETY: as above.
+    // SAFETY: MPI passes an array of `len` elements of type `i32`, which does not overlap the input.
     let inout = unsafe { std::slice::from_raw_parts_mut(inout.cast::<i32>(), len) };
     inout.iter_mut().zip(input).for_each(|(to, from)| *to += from);
 }
 
 fn with_an_operator_of_the_program(thread: &Thread<'_>) {
-    let comm = thread.own;
+    let comm = thread.own_comm;
     // SAFETY: the function is used with arrays of `i32` only.
     let handle = OPS.insert(unsafe { UserOp::new(Function::Int(add), false) });
     let (int, op) = (int(), call(|| OpRef::from_handle(handle)));

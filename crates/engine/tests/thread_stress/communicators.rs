@@ -1,4 +1,4 @@
-//! Communicators: made by many threads at once, used, and freed while messages are under way.
+//! Communicators: made by many threads at once, used, and freed while messages are in flight.
 
 use crate::collectives::sum_of_ranks;
 use crate::payload::Payload;
@@ -15,15 +15,15 @@ const P2P: Plane = Plane::PointToPoint;
 pub(crate) fn run(thread: &mut Thread<'_>, round: usize) {
     let scene = thread.scene;
     let comm = |handle| call(|| CommRef::from_handle(handle));
-    let (later, mut request) = call(|| comm_management::idup(thread.own));
+    let (later, mut request) = call(|| comm_management::idup(thread.own_comm));
 
-    // All threads on one parent, told apart by their tags; in odd rounds without some of the processes.
+    // All threads use one parent, told apart by their tags; in odd rounds some processes stay out.
     let first = if round % 2 == 1 { scene.rank % 2 } else { 0 };
     let step = if round % 2 == 1 { 2 } else { 1 };
     let members = call(|| scene.shared.group.include_ranges(&[[first, scene.size - 1, step]]));
     let of_group =
         comm(call(|| comm_management::create_group(&scene.shared, &Arc::new(members), thread.number as i32)));
-    let copy = dup(thread.own);
+    let copy = dup(thread.own_comm);
     let colour = (scene.rank + round as i32) % 2;
     let split = comm(call(|| comm_management::split(&copy, colour, -scene.rank)));
     let salt = thread.seed(0, round, 0) as i32;
@@ -46,17 +46,18 @@ pub(crate) fn run(thread: &mut Thread<'_>, round: usize) {
     alone(thread, round);
 }
 
-/// Communicators that only some are in, or this process alone.
+/// Communicators of some processes, or of this process alone.
 fn alone(thread: &Thread<'_>, round: usize) {
     let scene = thread.scene;
     let colour = if scene.rank == round as i32 % scene.size { 0 } else { mpi::MPI_UNDEFINED };
-    let handle = call(|| comm_management::split(thread.own, colour, 0));
+    let handle = call(|| comm_management::split(thread.own_comm, colour, 0));
     assert_eq!(handle == mpi::MPI_COMM_NULL, colour != 0);
     if colour == 0 {
         free(call(|| CommRef::from_handle(handle)));
     }
-    let me = thread.own.group.world_ranks()[scene.rank as usize];
-    let handle = call(|| comm_management::create(thread.own, &Arc::new(Group::from_world_ranks(vec![me]))));
+    let me = thread.own_comm.group.world_ranks()[scene.rank as usize];
+    let handle =
+        call(|| comm_management::create(thread.own_comm, &Arc::new(Group::from_world_ranks(vec![me]))));
     let comm = call(|| CommRef::from_handle(handle));
     assert_eq!((comm.size(), comm.rank()), (1, 0));
     sum_of_ranks(&comm, 9);

@@ -11,8 +11,8 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `scene.rs` | what the threads share; calls enter the section that the model puts around them |
-//! | `payload.rs` | data that says whose it is, in memory that the heap checker sees |
+//! | `scene.rs` | the state that the threads share; calls enter the model's call section |
+//! | `payload.rs` | data that names its sender, in memory that the heap checker sees |
 //! | `messages.rs` | windows of nonblocking messages to others and to oneself, wildcards, probes |
 //! | `requests.rs` | requests handed to other threads, cancelled, freed, started again |
 //! | `communicators.rs` | communicators made, used and freed while messages are under way |
@@ -34,7 +34,7 @@ use heddle_spec::constants::MPI_THREAD_MULTIPLE;
 use scene::{Scene, Thread};
 use std::process::{Command, ExitCode};
 
-/// What a thread does in a round.
+/// The work of a thread in a round.
 type Work = fn(&mut Thread<'_>, usize);
 
 const WORK: [(&str, Work); 5] = [
@@ -62,7 +62,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The value of `name=value` among the arguments. Others, such as those of `cargo test`, are not for us.
+/// The value of `name=value` among the arguments. Other arguments, such as those of `cargo test`, are ignored.
 fn argument(name: &str) -> Option<String> {
     std::env::args().skip(1).find_map(|argument| {
         argument.strip_prefix(name).and_then(|rest| rest.strip_prefix('=')).map(str::to_owned)
@@ -99,7 +99,7 @@ fn stress(threads: usize, rounds: usize) {
         scene.report(&format!("{name}: {threads} threads, {rounds} rounds"));
     }
     scene.run(false, |thread| {
-        // Each thread in an order of its own, the same on every rank: there its communicators meet.
+        // Each thread has an order of its own, which is the same on every rank: operations on one communicator must be in order.
         let mut order = payload::Sequence::new(thread.number as u64 + 1);
         for round in 0..2 * rounds {
             WORK[(order.next() % WORK.len() as u64) as usize].1(thread, round);

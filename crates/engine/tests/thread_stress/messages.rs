@@ -1,4 +1,4 @@
-//! Messages: windows of nonblocking operations of all sizes, completed in mixed ways; wildcards; probes.
+//! Messages: windows of nonblocking operations of all sizes, completed by different calls; wildcards; probes.
 
 use crate::payload::Payload;
 use crate::scene::{ANY_SOURCE, ANY_TAG, Thread, call};
@@ -8,7 +8,7 @@ use heddle_platform::atomic::Ordering;
 
 const P2P: Plane = Plane::PointToPoint;
 
-/// Both sides of every change of protocol: inside the slot, through the bulk area, rendezvous.
+/// Sizes on both sides of every protocol limit: within the slot, through the bulk area, by rendezvous.
 const SIZES: [usize; 14] = [0, 1, 8, 9, 24, 40, 41, 100, 1000, 8192, 32768, 32769, 70_000, 200_000];
 
 /// Tags on the communicator of all threads.
@@ -20,12 +20,12 @@ const CROSS: i32 = 7000;
 pub(crate) fn run(thread: &mut Thread<'_>, round: usize) {
     let scene = thread.scene;
     if round.is_multiple_of(2) {
-        window(thread, round, thread.own, (scene.to, scene.from), 0, ANY_TAG);
+        window(thread, round, thread.own_comm, (scene.to, scene.from), 0, ANY_TAG);
     } else {
         let first = WINDOW + 32 * thread.number as i32;
         window(thread, round, &scene.shared, (scene.to, scene.from), first, 0);
     }
-    window(thread, round, thread.own, (scene.rank, scene.rank), 100, 0);
+    window(thread, round, thread.own_comm, (scene.rank, scene.rank), 100, 0);
     first_come(thread, round);
     probed(thread, round);
     crosswise(thread, round);
@@ -73,11 +73,11 @@ fn window(
     }
 }
 
-/// Completes all requests in one of the ways that MPI has.
-pub(crate) fn complete(requests: &mut [usize], way: usize) {
+/// Completes all requests by one of the calls that MPI has for it.
+pub(crate) fn complete(requests: &mut [usize], form: usize) {
     let mut left = requests.len();
     while left > 0 {
-        match way % 6 {
+        match form % 6 {
             0 => {
                 call(|| p2p::wait_all(requests, |_, outcome| assert_eq!(outcome.error, None)));
                 left = 0;
@@ -109,7 +109,7 @@ pub(crate) fn complete(requests: &mut [usize], way: usize) {
     }
 }
 
-/// Each thread sends one message and receives one, of whomever: together they receive what they sent.
+/// Each thread sends one message and receives one from any sender: together they receive all that they sent.
 fn first_come(thread: &Thread<'_>, round: usize) {
     let scene = thread.scene;
     let value = thread.seed(scene.rank, round, 7);
@@ -123,7 +123,7 @@ fn first_come(thread: &Thread<'_>, round: usize) {
     scene.received.fetch_add(room.sum(), Ordering::Relaxed);
 }
 
-/// Messages that are looked at before they are received, some by several threads.
+/// Messages that are probed before they are received, some by several threads.
 fn probed(thread: &Thread<'_>, round: usize) {
     let scene = thread.scene;
     let len = SIZES[(thread.number + round) % SIZES.len()];
@@ -142,7 +142,7 @@ fn probed(thread: &Thread<'_>, round: usize) {
     let mut data = Payload::new(100, 1);
     let mut request =
         call(|| p2p::isend(&scene.shared, P2P, data.buffer(), scene.to, PROBED, Mode::Standard));
-    // All threads look for the same messages, and each gets one.
+    // All threads probe for the same messages, and each gets one.
     let (message, seen) = if round.is_multiple_of(2) {
         call(|| p2p::mprobe(&scene.shared, ANY_SOURCE, PROBED))
     } else {
@@ -159,7 +159,7 @@ fn probed(thread: &Thread<'_>, round: usize) {
     call(|| p2p::wait(&mut request));
 }
 
-/// From each thread to the next thread of the next process, both ways at once.
+/// From each thread to the next thread of the next process, in both directions at once.
 fn crosswise(thread: &Thread<'_>, round: usize) {
     let scene = thread.scene;
     let next = CROSS + thread.partner as i32;

@@ -25,10 +25,10 @@ pub(crate) fn run(thread: &mut Thread<'_>, round: usize) {
     lent(thread, round);
 }
 
-/// A communicator that another thread still uses when this one frees it: whoever lets go last destroys it.
+/// A communicator that another thread still uses when this one frees it: the last user destroys it.
 fn lent(thread: &Thread<'_>, round: usize) {
     let scene = thread.scene;
-    let comm = crate::scene::dup(thread.own);
+    let comm = crate::scene::dup(thread.own_comm);
     let name = format!("lent by thread {} in round {round}", thread.number);
     comm.set_name(&name);
     let other = comm.keep();
@@ -42,7 +42,7 @@ fn lent(thread: &Thread<'_>, round: usize) {
     open(&requests);
 }
 
-/// A message of every second number; its datatype is freed while it is under way.
+/// A message of every second number; its datatype is freed while the message is in flight.
 fn strided(thread: &Thread<'_>, round: usize, count: usize) {
     let scene = thread.scene;
     let tag = TAG + thread.number as i32;
@@ -56,7 +56,7 @@ fn strided(thread: &Thread<'_>, round: usize, count: usize) {
     let mut room = vec![0i32; 2 * count];
     // SAFETY: the numbers live until both operations are complete.
     let outgoing = unsafe { Buffer::new(numbers.as_mut_ptr().cast(), 1, &stepping) };
-    // SAFETY: as above.
+    // SAFETY: the room lives until both operations are complete.
     let incoming = unsafe { Buffer::new(room.as_mut_ptr().cast(), 1, &stepping) };
     let mut requests = [
         call(|| p2p::irecv(&scene.shared, P2P, incoming, scene.from, tag)),
@@ -90,17 +90,17 @@ type Ignore = unsafe extern "C" fn(*mut usize, *mut c_int);
 
 unsafe extern "C" fn ignore(_: *mut usize, _: *mut c_int) {}
 
-/// What all threads attach to one communicator, and to their own.
+/// Attributes that all threads attach to one communicator and to their own.
 fn attached(thread: &Thread<'_>, round: usize) {
     let shared = &thread.scene.shared;
     let mut keyval = call(|| attribute::create(Target::Comm, Copy::Always, Delete::Nothing, 0));
     call(|| shared.attributes.set(Target::Comm, shared.handle(), keyval, round));
-    let copy = crate::scene::dup(thread.own);
+    let copy = crate::scene::dup(thread.own_comm);
     assert_eq!(call(|| shared.attributes.get(Target::Comm, keyval)), Some(round));
     call(|| shared.attributes.delete(Target::Comm, shared.handle(), keyval));
     call(|| attribute::free(Target::Comm, &mut keyval));
 
-    // SAFETY: a function may be called with more arguments than it looks at; and here nothing calls it.
+    // SAFETY: a C function may be called with more arguments than it reads, and nothing calls this one.
     let function = unsafe { std::mem::transmute::<Ignore, errhandler::HandlerFunction>(ignore) };
     let handler = errhandler::create(Holder::Comm, function);
     for comm in [shared, &copy] {

@@ -1,4 +1,4 @@
-//! Data that says whose it is. Every piece is an allocation of its own, so that a heap checker sees who oversteps it.
+//! Data that names its sender. Every payload is a separate allocation, so that a heap checker sees an access beyond it.
 
 use heddle_engine::buffer::Buffer;
 
@@ -18,7 +18,7 @@ impl Sequence {
     }
 }
 
-/// Bytes in a place that does not move.
+/// Bytes at an address that does not change.
 pub(crate) struct Payload(Box<[u8]>);
 
 impl Payload {
@@ -37,15 +37,15 @@ impl Payload {
         Payload(vec![0; len].into_boxed_slice())
     }
 
-    /// The bytes for an operation. Whoever calls this keeps the payload, untouched, until the operation is complete.
+    /// The bytes for an operation. The caller keeps the payload, untouched, until the operation is complete.
     pub(crate) fn buffer(&mut self) -> Buffer {
         // SAFETY: the box does not move, and the caller keeps it until the operation is complete.
         unsafe { Buffer::bytes(self.0.as_mut_ptr(), self.0.len()) }
     }
 
-    /// A byte more than there is.
+    /// One byte more than the payload has.
     pub(crate) fn longer_buffer(&mut self) -> Buffer {
-        // SAFETY: none: this is the fault that a sanitizer has to find.
+        // SAFETY: this is not safe; it is the fault that a sanitizer must find.
         unsafe { Buffer::bytes(self.0.as_mut_ptr(), self.0.len() + 1) }
     }
 

@@ -1,5 +1,5 @@
-//! Faults on purpose. A sanitizer that is silent about the stress test is believed once it has reported these, all of
-//! which happen inside the engine: `thread_stress planted=NAME`.
+//! Deliberate faults inside the engine: `thread_stress planted=NAME`. Only a sanitizer that reports them is believed
+//! when it is silent about the stress test.
 
 use crate::payload::Payload;
 use crate::scene::call;
@@ -34,8 +34,8 @@ fn start(thread_level: i32) -> CommRef {
     CommRef::comm_self().expect("MPI is running")
 }
 
-/// Runs `other` on a thread and then `this` here, without anything that orders the two. The thread stays until both
-/// are over: what threads do at their ends may order them.
+/// Runs `other` on a thread and `this` here, without any synchronisation between the two. The thread ends after both
+/// are complete, because the end of a thread may order them.
 fn unordered(other: impl FnOnce() + Send, this: impl FnOnce()) {
     let (other_done, all_done) = (AtomicBool::new(false), AtomicBool::new(false));
     let wait_for = |done: &AtomicBool| {
@@ -55,7 +55,7 @@ fn unordered(other: impl FnOnce() + Send, this: impl FnOnce()) {
     });
 }
 
-/// Two threads in a library that was promised one: no section guards the matching lists.
+/// Two threads in a library that was promised one: no critical section guards the matching lists.
 fn race() {
     let comm = start(MPI_THREAD_SINGLE);
     let send = || {
@@ -68,7 +68,7 @@ fn race() {
     });
 }
 
-/// The program looks at what it receives before the receive is complete.
+/// The program reads the receive buffer before the receive is complete.
 fn late_read() {
     let comm = start(MPI_THREAD_MULTIPLE);
     let mut room = Payload::room(8000);
@@ -81,7 +81,7 @@ fn late_read() {
     call(|| p2p::wait(&mut request));
 }
 
-/// The program frees what it sends before the send is complete.
+/// The program frees the send buffer before the send is complete.
 fn use_after_free() {
     let comm = start(MPI_THREAD_MULTIPLE);
     let mut data = Payload::new(100, 1);
@@ -101,7 +101,7 @@ fn overflow() {
     call(|| p2p::recv(&comm, P2P, room.longer_buffer(), 0, TAG));
 }
 
-/// Memory that nothing leads to any more.
+/// Memory to which no pointer leads any more.
 fn leak() {
     start(MPI_THREAD_MULTIPLE);
     for len in 1000..1100 {

@@ -57,7 +57,7 @@ fn handed_over(thread: &mut Thread<'_>, round: usize) {
     open(&requests);
 }
 
-/// A generalized request of which the program knows nothing but that it exists.
+/// A generalized request without any state.
 #[derive(Debug)]
 struct Nothing;
 
@@ -71,7 +71,7 @@ impl Attachment for Nothing {
     }
 }
 
-/// Receives that nobody sends to, and receives whose message may be on its way.
+/// Receives without a message, and receives whose message may be in flight.
 fn cancelled(thread: &mut Thread<'_>, round: usize) {
     let scene = thread.scene;
     let number = thread.number as i32;
@@ -113,7 +113,7 @@ fn freed(thread: &mut Thread<'_>, round: usize) {
         let mut data = Payload::new(len, thread.seed(scene.rank, round, at));
         let mut send = call(|| p2p::isend(&scene.shared, P2P, data.buffer(), scene.to, tag, mode));
         call(|| p2p::free(&mut send));
-        // A receive that nobody waits for: its room stays in the attic.
+        // No thread waits for this receive, so its memory stays in the attic.
         let mut lost = Payload::room(4);
         let mut receive = call(|| p2p::irecv(&scene.shared, P2P, lost.buffer(), scene.to, seen));
         call(|| p2p::free(&mut receive));
@@ -122,7 +122,7 @@ fn freed(thread: &mut Thread<'_>, round: usize) {
         let mut room = Payload::room(len);
         call(|| p2p::recv(&scene.shared, P2P, room.buffer(), scene.from, tag));
         room.check(thread.seed(scene.from, round, at), "a send whose request was freed");
-        // The first answer goes to the receive that nobody waits for, the second says that the data was taken.
+        // The first answer goes to the receive that no thread waits for; the second says that the data was received.
         let mut answer = Payload::new(4, 3);
         for _ in 0..2 {
             let data = answer.buffer();
@@ -145,11 +145,11 @@ fn persistent(thread: &mut Thread<'_>, round: usize) {
             call(|| p2p::send_init(&scene.shared, data.buffer(), scene.to, tag, mode)),
             call(|| p2p::receive_init(&scene.shared, room.buffer(), scene.from, tag)),
         ];
-        for way in 0..3 {
+        for form in 0..3 {
             for request in requests {
                 call(|| p2p::start(request));
             }
-            if way == 1 {
+            if form == 1 {
                 requests.iter_mut().for_each(|request| while call(|| p2p::test(request)).is_none() {});
             } else {
                 call(|| p2p::wait_all(&mut requests, |_, outcome| assert_eq!(outcome.error, None)));

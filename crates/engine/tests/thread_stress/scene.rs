@@ -1,4 +1,4 @@
-//! What the threads share, and how they call the engine.
+//! The state that the threads share, and the way in which they call the engine.
 
 use heddle_engine::collective;
 use heddle_engine::comm::CommRef;
@@ -11,7 +11,7 @@ use std::any::Any;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Barrier, Mutex, PoisonError};
 
-/// What is to be done with a parcel.
+/// The task that comes with a parcel.
 type Open = Box<dyn FnOnce(&[usize]) + Send>;
 
 /// Something for another thread: requests, and the memory that they use.
@@ -20,7 +20,7 @@ pub(crate) struct Parcel {
     pub(crate) open: Open,
 }
 
-/// What all threads know.
+/// The state that all threads share.
 pub(crate) struct Scene {
     pub(crate) threads: usize,
     pub(crate) rank: i32,
@@ -30,30 +30,30 @@ pub(crate) struct Scene {
     pub(crate) from: i32,
     /// The communicator of all threads, and one for each thread.
     pub(crate) shared: CommRef,
-    own: Vec<CommRef>,
-    /// Sums of what all threads sent to, and received from, whoever came first.
+    own_comms: Vec<CommRef>,
+    /// The sums of all numbers sent to, and received from, any thread.
     pub(crate) sent: AtomicU64,
     pub(crate) received: AtomicU64,
     meet: Barrier,
     mail: Vec<Mailbox>,
 }
 
-/// The two ends of what others give to one thread.
+/// The two ends of the queue by which other threads give parcels to one thread.
 type Mailbox = (Mutex<Sender<Parcel>>, Mutex<Receiver<Parcel>>);
 
 /// One of the threads.
 pub(crate) struct Thread<'a> {
     pub(crate) scene: &'a Scene,
     pub(crate) number: usize,
-    /// Who gets what this thread gives to another: the next thread, or, where threads go different ways, itself.
+    /// The thread that gets this thread's parcels: the next one, or itself if the threads do different things.
     pub(crate) partner: usize,
     /// The communicator that only this thread uses, on every rank.
-    pub(crate) own: &'a CommRef,
-    /// What lives until the thread has ended: memory of operations that nobody waits for.
+    pub(crate) own_comm: &'a CommRef,
+    /// The memory of operations that no thread waits for; it lives until the thread has ended.
     pub(crate) attic: Vec<Box<dyn Any>>,
 }
 
-/// Calls the engine as an MPI function does: inside the section that the model puts around calls.
+/// Calls the engine as an MPI function does: inside the model's call section.
 pub(crate) fn call<R>(body: impl FnOnce() -> Result<R>) -> R {
     let domain = domain::current().expect("MPI is running");
     domain.calls().inside(body).expect("a correct call succeeds")
@@ -64,7 +64,7 @@ pub(crate) fn dup(comm: &CommRef) -> CommRef {
     call(|| CommRef::from_handle(comm_management::dup(comm)?))
 }
 
-/// Frees a communicator; what is under way there goes on.
+/// Frees a communicator; operations in flight there go on.
 pub(crate) fn free(comm: CommRef) {
     call(|| comm_management::free(comm.handle()));
     call(|| {
@@ -85,7 +85,7 @@ impl Scene {
             to: (rank + 1) % size,
             from: (rank + size - 1) % size,
             shared: dup(&world),
-            own: (0..threads).map(|_| dup(&world)).collect(),
+            own_comms: (0..threads).map(|_| dup(&world)).collect(),
             sent: AtomicU64::new(0),
             received: AtomicU64::new(0),
             meet: Barrier::new(threads),
@@ -93,18 +93,19 @@ impl Scene {
         }
     }
 
-    /// Runs all threads to their ends; `together` says that they do the same in the same order. Threads end and new ones begin, with whatever the old ones cached.
+    /// Runs all threads to their ends; `together` says that they do the same in the same order. Then new threads begin,
+    /// with what the old ones left in caches.
     pub(crate) fn run(&self, together: bool, work: impl Fn(&mut Thread<'_>) + Sync) {
         std::thread::scope(|scope| {
-            for (number, own) in self.own.iter().enumerate() {
+            for (number, own_comm) in self.own_comms.iter().enumerate() {
                 let work = &work;
                 scope.spawn(move || {
                     self.meet.wait();
                     let partner = (number + usize::from(together)) % self.threads;
-                    let mut thread = Thread { scene: self, number, partner, own, attic: Vec::new() };
+                    let mut thread = Thread { scene: self, number, partner, own_comm, attic: Vec::new() };
                     work(&mut thread);
-                    // What is left in the attic belongs to operations that are over when all ranks have come so far.
-                    call(|| collective::barrier(own));
+                    // The operations that use the attic are complete when all ranks have reached this barrier.
+                    call(|| collective::barrier(own_comm));
                 });
             }
         });
@@ -120,22 +121,22 @@ impl Scene {
         }
     }
 
-    /// Gives something to another thread.
+    /// Gives a parcel to another thread.
     pub(crate) fn post(&self, thread: usize, parcel: Parcel) {
         let outbox = self.mail[thread].0.lock().unwrap_or_else(PoisonError::into_inner);
         outbox.send(parcel).expect("the mail lives as long as the scene");
     }
 
-    /// Takes what another thread has given; waits for it.
+    /// Waits for a parcel of another thread and takes it.
     pub(crate) fn fetch(&self, thread: usize) -> Parcel {
         let inbox = self.mail[thread].1.lock().unwrap_or_else(PoisonError::into_inner);
         inbox.recv().expect("the mail lives as long as the scene")
     }
 
-    /// Frees everything, so that a leak checker finds only what should not be there.
+    /// Frees everything, so that a leak checker finds only true leaks.
     pub(crate) fn end(self) {
         call(|| p2p::detach_buffer(AttachTo::Process));
-        for comm in self.own {
+        for comm in self.own_comms {
             free(comm);
         }
         free(self.shared);
@@ -143,7 +144,7 @@ impl Scene {
 }
 
 impl Thread<'_> {
-    /// A number that differs between ranks, threads and rounds: the seed of what `rank` sends.
+    /// The seed of the data that `rank` sends; it differs between ranks, threads and rounds.
     pub(crate) fn seed(&self, rank: i32, round: usize, what: usize) -> u64 {
         ((rank as u64 * 64 + self.number as u64) * 1000 + round as u64) * 1000 + what as u64
     }

@@ -46,7 +46,7 @@ fn text(what: &str) -> Result<String, String> {
     }
 }
 
-/// Writes `text` unless the file has it already, so that nothing is rebuilt for an unchanged header.
+/// Writes `text` unless the file contains it already, so that an unchanged header causes no rebuild.
 fn write(file: &Path, text: &str) -> Result<(), String> {
     if fs::read_to_string(file).is_ok_and(|old| old == text) {
         return Ok(());

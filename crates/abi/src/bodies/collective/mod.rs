@@ -1,7 +1,6 @@
 //! Collective communication.
 //!
-//! Which arguments count depends on the rank: where the standard ignores one it is not looked at, here
-//! `None`.
+//! Some arguments matter on some ranks only. An argument that the standard ignores is not read; it is `None` here.
 //!
 //! | file | functions |
 //! |---|---|
@@ -28,17 +27,17 @@ fn is_in_place(address: *const c_void) -> bool {
     address.addr() == MPI_IN_PLACE
 }
 
-/// The datatype of a buffer, if the buffer counts.
+/// The datatype of a buffer, unless the standard ignores the buffer here.
 fn datatype_if(counts: bool, datatype: DatatypeHandle) -> Result<Option<TypeRef>> {
     counts.then(|| datatype::for_communication(datatype.0)).transpose()
 }
 
-/// A buffer, if it counts, which it does if it has a datatype.
+/// A buffer, unless the standard ignores it, in which case it has no datatype.
 fn part_if(address: *const c_void, count: i64, datatype: Option<&TypeRef>) -> Result<Option<Part<'_>>> {
     datatype.map(|datatype| part(address, count, datatype)).transpose()
 }
 
 fn part(address: *const c_void, count: i64, datatype: &TypeRef) -> Result<Part<'_>> {
-    // SAFETY: the program promises what the standard demands of its buffers; none is used after the call.
+    // SAFETY: the program's buffers are valid as the standard demands; none is used after the call.
     unsafe { Part::new(address.cast_mut().cast(), count, datatype) }
 }

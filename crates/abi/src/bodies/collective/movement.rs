@@ -26,17 +26,17 @@ impl Layout {
     }
 
     fn parts<'a>(&'a self, address: *const c_void, datatype: &'a TypeRef) -> Result<Parts<'a>> {
-        // SAFETY: the program promises what the standard demands of its buffers; none is used after the call.
+        // SAFETY: the program's buffers are valid as the standard demands; none is used after the call.
         unsafe { Parts::new(address.cast_mut().cast(), &self.counts, &self.displs, datatype) }
     }
 
     fn typed<'a>(&'a self, address: *const c_void, datatypes: &'a [TypeRef]) -> Result<TypedParts<'a>> {
-        // SAFETY: the program promises what the standard demands of its buffers; none is used after the call.
+        // SAFETY: the program's buffers are valid as the standard demands; none is used after the call.
         unsafe { TypedParts::new(address.cast_mut().cast(), &self.counts, &self.displs, datatypes) }
     }
 }
 
-/// A buffer with a block for each rank, if it counts.
+/// A buffer with a block for each rank, unless the standard ignores it.
 fn parts_if<'a>(
     address: *const c_void,
     layout: Option<&'a Layout>,

@@ -11,7 +11,7 @@ use heddle_spec::constants::MPI_ERR_COUNT;
 use heddle_spec::handle::{CommHandle, DatatypeHandle, OpHandle};
 use std::ffi::{c_int, c_void};
 
-/// Operands of this rank, unless they are where the result goes.
+/// The operands of this rank, unless they are in the receive buffer.
 fn operands(address: *const c_void, count: i64, datatype: &TypeRef) -> Result<Option<Part<'_>>> {
     (!is_in_place(address)).then(|| part(address, count, datatype)).transpose()
 }
@@ -34,7 +34,7 @@ pub(crate) fn reduce(
     collective::reduce(&comm, &reduction, send, receive, root)
 }
 
-/// What reductions to all ranks have in common.
+/// The common part of the reductions to all ranks.
 fn to_all(
     sendbuf: *const c_void,
     recvbuf: *mut c_void,

@@ -9,7 +9,7 @@ use heddle_spec::constants as mpi;
 use heddle_spec::handle::{CommHandle, DatatypeHandle};
 use std::ffi::{c_int, c_void};
 
-/// Hands the value of an attribute, if there is one, to the program: `to` is where its address goes.
+/// Passes the value of an attribute to the program, if there is one; `to` receives its address.
 fn store(value: Option<usize>, to: *mut c_void, flag: Out<c_int>) -> Result<()> {
     if let Some(value) = value {
         if to.is_null() {

@@ -1,6 +1,6 @@
 //! Making and freeing communicators.
 //!
-//! The place for the result is checked first: a communicator that cannot be stored could not be freed.
+//! The output pointer is checked first: a communicator that cannot be stored could not be freed.
 
 use crate::argument::Out;
 use crate::error::Result;
@@ -12,7 +12,7 @@ use std::ffi::c_int;
 /// Makes a communicator and stores its handle.
 fn make(comm: CommHandle, new: Out<CommHandle>, make: impl FnOnce(&CommRef) -> Result<usize>) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
-    let new = new.place()?;
+    let new = new.variable()?;
     *new = CommHandle(make(&comm)?);
     Ok(())
 }
@@ -25,7 +25,7 @@ fn begin(
     begin: impl FnOnce(&CommRef) -> Result<(usize, usize)>,
 ) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
-    let (new, request) = (new.place()?, request.place()?);
+    let (new, request) = (new.variable()?, request.variable()?);
     let (made, pending) = begin(&comm)?;
     *new = CommHandle(made);
     *request = RequestHandle(pending);
@@ -81,7 +81,7 @@ pub(crate) fn comm_split_type(
 }
 
 pub(crate) fn comm_free(comm: Out<CommHandle>) -> Result<()> {
-    let comm = comm.place()?;
+    let comm = comm.variable()?;
     comm_management::free(comm.0)?;
     *comm = CommHandle::NULL;
     Ok(())

@@ -17,7 +17,7 @@ fn length(n: c_int) -> Result<usize> {
 }
 
 fn store(new: Out<GroupHandle>, group: Group) -> Result<()> {
-    let new = new.place()?;
+    let new = new.variable()?;
     *new = GroupHandle(group::new_handle(Arc::new(group)));
     Ok(())
 }
@@ -111,7 +111,7 @@ pub(crate) fn group_range_excl(
 }
 
 pub(crate) fn group_free(group: Out<GroupHandle>) -> Result<()> {
-    let group = group.place()?;
+    let group = group.variable()?;
     group::free(group.0)?;
     *group = GroupHandle::NULL;
     Ok(())

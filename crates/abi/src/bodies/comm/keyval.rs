@@ -13,7 +13,7 @@ fn create(
     keyval: Out<c_int>,
     state: *mut c_void,
 ) -> Result<()> {
-    let keyval = keyval.place()?;
+    let keyval = keyval.variable()?;
     let copy = match copy.address.addr() {
         mpi::MPI_NULL_COPY_FN => Copy::Never,
         mpi::MPI_DUP_FN => Copy::Always,
@@ -49,7 +49,7 @@ macro_rules! keyvals {
             }
 
             pub(crate) fn $free(keyval: Out<c_int>) -> Result<()> {
-                attribute::free(Target::$target, keyval.place()?)
+                attribute::free(Target::$target, keyval.variable()?)
             }
         )*
     };

@@ -23,7 +23,7 @@ pub(crate) fn comm_compare(comm1: CommHandle, comm2: CommHandle, result: Out<c_i
 
 pub(crate) fn comm_group(comm: CommHandle, new: Out<GroupHandle>) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
-    new.place()?;
+    new.variable()?;
     new.set(GroupHandle(group::new_handle(comm.group.clone())))
 }
 
@@ -58,6 +58,6 @@ pub(crate) fn comm_set_info(comm: CommHandle, info: InfoHandle) -> Result<()> {
 
 pub(crate) fn comm_get_info(comm: CommHandle, used: Out<InfoHandle>) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
-    used.place()?;
+    used.variable()?;
     used.set(InfoHandle(info::new_handle(comm.hints())))
 }

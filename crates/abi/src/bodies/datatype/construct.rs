@@ -8,12 +8,12 @@ use heddle_engine::datatype;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::DatatypeHandle;
 
-/// Hands the program the handle of a new datatype.
+/// Stores the handle of a new datatype.
 pub(super) fn give(
     newtype: Out<DatatypeHandle>,
     construct: impl FnOnce() -> Result<Constructed>,
 ) -> Result<()> {
-    let newtype = newtype.place()?;
+    let newtype = newtype.variable()?;
     let datatype = construct()?.map_err(type_error)?;
     newtype.0 = datatype::insert(datatype);
     Ok(())

@@ -65,14 +65,14 @@ pub(crate) fn type_commit(datatype: Out<DatatypeHandle>) -> Result<()> {
 }
 
 pub(crate) fn type_free(datatype: Out<DatatypeHandle>) -> Result<()> {
-    let datatype = datatype.place()?;
+    let datatype = datatype.variable()?;
     datatype::free(datatype.0)?;
     *datatype = DatatypeHandle::NULL;
     Ok(())
 }
 
 pub(crate) fn type_dup(oldtype: DatatypeHandle, newtype: Out<DatatypeHandle>) -> Result<()> {
-    let newtype = newtype.place()?;
+    let newtype = newtype.variable()?;
     newtype.0 = datatype::dup(oldtype.0)?;
     Ok(())
 }

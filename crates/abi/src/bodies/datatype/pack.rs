@@ -63,7 +63,7 @@ pub(crate) fn pack(
         let to = outbuf.cast::<u8>().wrapping_offset(start as isize);
         // SAFETY: the program's buffer has `outsize` bytes, and these lie within.
         let to = unsafe { std::slice::from_raw_parts_mut(to, bytes as usize) };
-        // SAFETY: the program says that the data is there.
+        // SAFETY: the program promises that the data is valid.
         unsafe { datatype.pack(inbuf.cast(), incount, 0, to) };
     }
     position.set(end)
@@ -87,7 +87,7 @@ pub(crate) fn unpack(
         let from = inbuf.cast::<u8>().wrapping_offset(start as isize);
         // SAFETY: the program's buffer has `insize` bytes, and these lie within.
         let from = unsafe { std::slice::from_raw_parts(from, bytes as usize) };
-        // SAFETY: the program says that the place is there.
+        // SAFETY: the program promises that the destination is valid.
         unsafe { datatype.unpack(outbuf.cast(), outcount, 0, from) };
     }
     position.set(end)

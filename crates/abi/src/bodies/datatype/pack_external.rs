@@ -43,14 +43,14 @@ pub(crate) fn pack_external(
     check_representation(datarep)?;
     let datatype = datatype::for_communication(datatype.0)?;
     let bytes = packed_len(&datatype, incount)?;
-    let position = position.place()?;
+    let position = position.variable()?;
     let end = end_of(*position, bytes, outsize)?;
     if bytes > 0 {
         check_addresses(inbuf, outbuf, &datatype)?;
         let to = outbuf.cast::<u8>().wrapping_offset(*position as isize);
         // SAFETY: the program's buffer has `outsize` bytes, and these lie within.
         let to = unsafe { std::slice::from_raw_parts_mut(to, bytes as usize) };
-        // SAFETY: the program says that the data is there.
+        // SAFETY: the program promises that the data is valid.
         unsafe { external32::pack(&datatype, inbuf.cast(), incount, to) };
     }
     *position = end;
@@ -69,14 +69,14 @@ pub(crate) fn unpack_external(
     check_representation(datarep)?;
     let datatype = datatype::for_communication(datatype.0)?;
     let bytes = packed_len(&datatype, outcount)?;
-    let position = position.place()?;
+    let position = position.variable()?;
     let end = end_of(*position, bytes, insize)?;
     if bytes > 0 {
         check_addresses(outbuf, inbuf, &datatype)?;
         let from = inbuf.cast::<u8>().wrapping_offset(*position as isize);
         // SAFETY: the program's buffer has `insize` bytes, and these lie within.
         let from = unsafe { std::slice::from_raw_parts(from, bytes as usize) };
-        // SAFETY: the program says that the place is there.
+        // SAFETY: the program promises that the destination is valid.
         unsafe { external32::unpack(&datatype, outbuf.cast(), outcount, from) };
     }
     *position = end;

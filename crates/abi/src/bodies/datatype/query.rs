@@ -95,7 +95,7 @@ pub(crate) fn type_get_envelope(
     combiner.set(contents.combiner as c_int)
 }
 
-/// How many values are stored in an array that has room for `room`.
+/// The number of values to store in an array with room for `room`.
 fn fitting(what: &str, needed: usize, room: i64) -> Result<usize> {
     if needed as i64 <= room {
         return Ok(needed);
@@ -139,7 +139,7 @@ pub(crate) fn type_get_contents(
     Ok(())
 }
 
-/// A handle for a part of a datatype: a new one, which the program has to free, unless it is predefined.
+/// A handle for a part of a datatype. Unless the part is predefined, the handle is new and the program must free it.
 fn handle_of(part: &TypeRef) -> usize {
     match part {
         TypeRef::Predefined(part) => part.named_basic().map_or(mpi::MPI_DATATYPE_NULL, |basic| basic.handle),

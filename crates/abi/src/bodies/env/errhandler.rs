@@ -10,7 +10,7 @@ use std::ffi::c_int;
 
 /// Makes a handler; for `MPI_File_create_errhandler` too.
 pub(crate) fn create(holder: Holder, function: Callback, errhandler: Out<ErrhandlerHandle>) -> Result<()> {
-    let errhandler = errhandler.place()?;
+    let errhandler = errhandler.variable()?;
     // SAFETY: the parameter's type in mpi.h is that of such a function.
     let function = unsafe { function.function::<HandlerFunction>() }?;
     errhandler.0 = errhandler::create(holder, function);
@@ -30,7 +30,7 @@ pub(crate) fn session_create_errhandler(function: Callback, errhandler: Out<Errh
 }
 
 pub(crate) fn errhandler_free(errhandler: Out<ErrhandlerHandle>) -> Result<()> {
-    let errhandler = errhandler.place()?;
+    let errhandler = errhandler.variable()?;
     errhandler::free(errhandler.0)?;
     *errhandler = ErrhandlerHandle::NULL;
     Ok(())
@@ -38,7 +38,7 @@ pub(crate) fn errhandler_free(errhandler: Out<ErrhandlerHandle>) -> Result<()> {
 
 pub(crate) fn comm_get_errhandler(comm: CommHandle, errhandler: Out<ErrhandlerHandle>) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
-    let errhandler = errhandler.place()?;
+    let errhandler = errhandler.variable()?;
     errhandler.0 = comm.errhandler.share();
     Ok(())
 }

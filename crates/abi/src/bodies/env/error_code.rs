@@ -15,13 +15,13 @@ pub(crate) fn error_string(code: c_int, string: TextOut, length: Out<c_int>) -> 
 }
 
 pub(crate) fn add_error_class(class: Out<c_int>) -> Result<()> {
-    let class = class.place()?;
+    let class = class.variable()?;
     *class = error_code::add_class();
     Ok(())
 }
 
 pub(crate) fn add_error_code(class: c_int, code: Out<c_int>) -> Result<()> {
-    let code = code.place()?;
+    let code = code.variable()?;
     *code = error_code::add_code(class)?;
     Ok(())
 }

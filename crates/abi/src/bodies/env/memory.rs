@@ -8,14 +8,14 @@ use heddle_spec::handle::InfoHandle;
 use std::ffi::c_void;
 use std::ptr;
 
-/// A cache line: data that threads and processes share does not meet other data there.
+/// A cache line, so that data which threads and processes share has its cache lines to itself.
 const ALIGNMENT: usize = 64;
 
-/// The address is stored where the argument, a pointer to a pointer, says.
+/// `baseptr` is a pointer to the pointer that receives the address.
 pub(crate) fn alloc_mem(size: i64, info: InfoHandle, baseptr: *mut c_void) -> Result<()> {
     // SAFETY: the program passes the address of a pointer.
-    let place = unsafe { Out::<*mut c_void>::new(baseptr.cast()) };
-    let place = place.place()?;
+    let variable = unsafe { Out::<*mut c_void>::new(baseptr.cast()) };
+    let variable = variable.variable()?;
     let bytes = usize::try_from(size).map_err(|_| {
         Error::new(mpi::MPI_ERR_ARG, format!("the size of the memory is {size}, but it may not be negative"))
     })?;
@@ -29,7 +29,7 @@ pub(crate) fn alloc_mem(size: i64, info: InfoHandle, baseptr: *mut c_void) -> Re
             format!("the system has no {bytes} bytes of memory left"),
         ));
     }
-    *place = address;
+    *variable = address;
     Ok(())
 }
 
@@ -42,7 +42,7 @@ fn wanted_alignment(info: InfoHandle) -> Result<usize> {
 }
 
 pub(crate) fn free_mem(base: *mut c_void) -> Result<()> {
-    // SAFETY: the program passes what `alloc_mem` gave it, or null.
+    // SAFETY: the program passes an address that `alloc_mem` returned, or null.
     unsafe { libc::free(base) };
     Ok(())
 }

@@ -32,7 +32,7 @@ pub(crate) fn get_library_version(version: TextOut, length: Out<c_int>) -> Resul
     length.set(version.set(text, mpi::MPI_MAX_LIBRARY_VERSION_STRING)?)
 }
 
-/// Heddle has no profiling of its own for the program to control.
+/// Heddle has no profiling that the program could control.
 pub(crate) fn pcontrol(_level: c_int) -> Result<()> {
     Ok(())
 }
@@ -45,7 +45,7 @@ pub(crate) fn status_set_error(status: StatusOut, error: c_int) -> Result<()> {
     status.update(|status| status.error = error)
 }
 
-/// Nanoseconds that `MPI_Wtime` starts from, so that a `double` keeps them apart for long.
+/// The time from which `MPI_Wtime` counts, in nanoseconds, so that a `double` tells nanoseconds apart for long.
 static START_NS: AtomicU64 = AtomicU64::new(0);
 
 /// Seconds since the first call.
@@ -67,7 +67,7 @@ pub(crate) fn wtick() -> f64 {
 
 pub(crate) fn get_processor_name(name: TextOut, length: Out<c_int>) -> Result<()> {
     let mut host = [0u8; mpi::MPI_MAX_PROCESSOR_NAME as usize];
-    // SAFETY: the array is as long as it is said to be.
+    // SAFETY: the array has the length that is passed with it.
     let failed = unsafe { libc::gethostname(host.as_mut_ptr().cast(), host.len()) } != 0;
     let end = host.iter().position(|&byte| byte == 0).unwrap_or(host.len());
     let text = if failed { "localhost".into() } else { String::from_utf8_lossy(&host[..end]) };

@@ -23,13 +23,13 @@ fn attach(to: AttachTo<'_>, buffer: *mut c_void, size: i64) -> Result<()> {
     attach_buffer(to, address, Some(size))
 }
 
-/// The address is stored where the argument, a pointer to a pointer, says.
+/// `buffer_addr` is a pointer to the pointer that receives the address.
 fn detach(from: AttachTo<'_>, buffer_addr: *mut c_void, size: CountOut) -> Result<()> {
     // SAFETY: the program passes the address of a pointer.
-    let place = unsafe { Out::<*mut c_void>::new(buffer_addr.cast()) };
-    let place = place.place()?;
+    let variable = unsafe { Out::<*mut c_void>::new(buffer_addr.cast()) };
+    let variable = variable.variable()?;
     let attached = detach_buffer(from)?;
-    *place = ptr::with_exposed_provenance_mut(attached.address);
+    *variable = ptr::with_exposed_provenance_mut(attached.address);
     size.set(attached.size.map_or(0, |size| size as i64))
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn buffer_flush() -> Result<()> {
 }
 
 pub(crate) fn buffer_iflush(request: Out<RequestHandle>) -> Result<()> {
-    let request = request.place()?;
+    let request = request.variable()?;
     request.0 = iflush_buffer(AttachTo::Process)?;
     Ok(())
 }
@@ -65,7 +65,7 @@ pub(crate) fn comm_flush_buffer(comm: CommHandle) -> Result<()> {
 
 pub(crate) fn comm_iflush_buffer(comm: CommHandle, request: Out<RequestHandle>) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
-    let request = request.place()?;
+    let request = request.variable()?;
     request.0 = iflush_buffer(AttachTo::Comm(&comm))?;
     Ok(())
 }

@@ -23,7 +23,7 @@ impl Report {
         Self { statuses, stored: 0, failure: None }
     }
 
-    /// How many are stored.
+    /// The number of statuses that are stored.
     pub(super) fn stored(&self) -> usize {
         self.stored
     }
@@ -66,7 +66,7 @@ impl Report {
 #[inline(always)]
 pub(crate) fn wait(request: Out<RequestHandle>, status: StatusOut) -> Result<()> {
     p2p::wait_with(
-        &mut request.place()?.0,
+        &mut request.variable()?.0,
         #[inline(always)]
         |outcome| show(status, outcome),
     )?
@@ -75,7 +75,7 @@ pub(crate) fn wait(request: Out<RequestHandle>, status: StatusOut) -> Result<()>
 /// The express path of a wait.
 #[inline(always)]
 pub(crate) fn express_wait(request: Out<RequestHandle>, status: StatusOut) -> Express {
-    let request = request.place().ok()?;
+    let request = request.variable().ok()?;
     let complete = p2p::wait_express(
         &mut request.0,
         #[inline(always)]
@@ -86,7 +86,7 @@ pub(crate) fn express_wait(request: Out<RequestHandle>, status: StatusOut) -> Ex
 
 #[inline(always)]
 pub(crate) fn test(request: Out<RequestHandle>, flag: Out<c_int>, status: StatusOut) -> Result<()> {
-    match p2p::test(&mut request.place()?.0)? {
+    match p2p::test(&mut request.variable()?.0)? {
         None => flag.set(0),
         Some(outcome) => {
             flag.set(1)?;

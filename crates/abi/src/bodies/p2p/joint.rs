@@ -93,7 +93,7 @@ pub(crate) fn isendrecv(
     // SAFETY: the program leaves the memory alone until the operation is complete.
     let (_sendtype, from) = unsafe { buffer(sendbuf, sendcount, sendtype) }?;
     check_tag(sendtag)?;
-    let request = request.place()?;
+    let request = request.variable()?;
     request.0 = p2p::isendrecv(&comm, (from, dest, sendtag), (to, source, recvtag))?;
     Ok(())
 }
@@ -129,7 +129,7 @@ pub(crate) fn isendrecv_replace(
 ) -> Result<()> {
     let (comm, _datatype, buffer) = incoming(buf, count, datatype, recvtag, comm)?;
     check_tag(sendtag)?;
-    let request = request.place()?;
+    let request = request.variable()?;
     request.0 = p2p::isendrecv_replace(&comm, buffer, (dest, sendtag), (source, recvtag))?;
     Ok(())
 }

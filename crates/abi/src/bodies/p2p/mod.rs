@@ -7,7 +7,7 @@
 //! | `joint.rs` | both at once |
 //! | `probe.rs` | probes |
 //! | `complete.rs` | waiting and testing |
-//! | `request.rs` | what else is done with requests |
+//! | `request.rs` | starting, freeing and cancelling requests |
 //! | `status.rs` | statuses |
 //! | `attach.rs` | buffers for buffered sends |
 

@@ -25,7 +25,7 @@ pub(crate) fn express_iprobe(
     flag: Out<c_int>,
     _: StatusOut,
 ) -> Express {
-    let flag = flag.place().ok()?;
+    let flag = flag.variable().ok()?;
     if !p2p::iprobe_finds_nothing(source, tag, comm.0) {
         return None;
     }
@@ -60,7 +60,7 @@ pub(crate) fn mprobe(
 ) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
     check_wanted_tag(tag)?;
-    let message = message.place()?;
+    let message = message.variable()?;
     let (handle, outcome) = p2p::mprobe(&comm, source, tag)?;
     message.0 = handle;
     finish(status, outcome)
@@ -76,7 +76,7 @@ pub(crate) fn improbe(
 ) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
     check_wanted_tag(tag)?;
-    let (flag, message) = (flag.place()?, message.place()?);
+    let (flag, message) = (flag.variable()?, message.variable()?);
     let found = p2p::improbe(&comm, source, tag)?;
     *flag = c_int::from(found.is_some());
     let Some((handle, outcome)) = found else { return Ok(()) };

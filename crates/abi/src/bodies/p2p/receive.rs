@@ -13,7 +13,7 @@ use heddle_spec::constants::MPI_MESSAGE_NULL;
 use heddle_spec::handle::{CommHandle, DatatypeHandle, MessageHandle, RequestHandle};
 use std::ffi::{c_int, c_void};
 
-/// Where something is received: the arguments that all receives have in common, checked.
+/// The checked arguments that all receives have in common.
 #[inline(always)]
 pub(super) fn incoming(
     address: *mut c_void,
@@ -35,7 +35,7 @@ pub(super) fn finish(status: StatusOut, outcome: Outcome) -> Result<()> {
     show(status, &outcome)
 }
 
-/// As [`finish`], of an outcome that is looked at where it lies.
+/// As [`finish`], for an outcome that is read in its slot.
 #[inline(always)]
 pub(super) fn show(status: StatusOut, outcome: &Outcome) -> Result<()> {
     status.report(outcome);
@@ -82,7 +82,7 @@ pub(crate) fn express_irecv(
     comm: CommHandle,
     request: Out<RequestHandle>,
 ) -> Express {
-    let request = request.place().ok()?;
+    let request = request.variable().ok()?;
     // SAFETY: the program leaves room for the data until the operation is complete.
     request.0 = unsafe { plain(buf, count, datatype, source, tag, comm).post() }?;
     Some(Ok(()))
@@ -134,7 +134,7 @@ pub(crate) fn irecv(
     request: Out<RequestHandle>,
 ) -> Result<()> {
     let (comm, _datatype, buffer) = incoming(buf, count, datatype, tag, comm)?;
-    let request = request.place()?;
+    let request = request.variable()?;
     request.0 = p2p::irecv(&comm, Plane::PointToPoint, buffer, source, tag)?;
     Ok(())
 }
@@ -149,7 +149,7 @@ pub(crate) fn recv_init(
     request: Out<RequestHandle>,
 ) -> Result<()> {
     let (comm, _datatype, buffer) = incoming(buf, count, datatype, tag, comm)?;
-    let request = request.place()?;
+    let request = request.variable()?;
     request.0 = p2p::receive_init(&comm, buffer, source, tag)?;
     Ok(())
 }
@@ -163,7 +163,7 @@ pub(crate) fn mrecv(
 ) -> Result<()> {
     // SAFETY: the program leaves the memory alone until the operation is complete.
     let (_datatype, buffer) = unsafe { buffer(buf, count, datatype) }?;
-    let message = message.place()?;
+    let message = message.variable()?;
     let outcome = p2p::mrecv(message.0, buffer)?;
     message.0 = MPI_MESSAGE_NULL;
     finish(status, outcome)
@@ -178,7 +178,7 @@ pub(crate) fn imrecv(
 ) -> Result<()> {
     // SAFETY: the program leaves the memory alone until the operation is complete.
     let (_datatype, buffer) = unsafe { buffer(buf, count, datatype) }?;
-    let (message, request) = (message.place()?, request.place()?);
+    let (message, request) = (message.variable()?, request.variable()?);
     request.0 = p2p::imrecv(message.0, buffer)?;
     message.0 = MPI_MESSAGE_NULL;
     Ok(())

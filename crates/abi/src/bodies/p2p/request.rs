@@ -1,4 +1,4 @@
-//! What else is done with requests: starting, looking, freeing, cancelling.
+//! Starting, freeing and cancelling requests, and reading their status.
 
 use super::complete::Report;
 use super::receive::finish;
@@ -11,7 +11,7 @@ use heddle_spec::handle::RequestHandle;
 use std::ffi::c_int;
 
 pub(crate) fn start(request: Out<RequestHandle>) -> Result<()> {
-    p2p::start(request.place()?.0)
+    p2p::start(request.variable()?.0)
 }
 
 pub(crate) fn startall(count: c_int, requests: ListOut<'_, RequestHandle>) -> Result<()> {
@@ -19,11 +19,11 @@ pub(crate) fn startall(count: c_int, requests: ListOut<'_, RequestHandle>) -> Re
 }
 
 pub(crate) fn request_free(request: Out<RequestHandle>) -> Result<()> {
-    p2p::free(&mut request.place()?.0)
+    p2p::free(&mut request.variable()?.0)
 }
 
 pub(crate) fn cancel(request: Out<RequestHandle>) -> Result<()> {
-    p2p::cancel(request.place()?.0)
+    p2p::cancel(request.variable()?.0)
 }
 
 pub(crate) fn request_get_status(request: RequestHandle, flag: Out<c_int>, status: StatusOut) -> Result<()> {

@@ -54,7 +54,7 @@ pub(crate) fn express_isend(
     comm: CommHandle,
     request: Out<RequestHandle>,
 ) -> Express {
-    let request = request.place().ok()?;
+    let request = request.variable().ok()?;
     express_send(buf, count, datatype, dest, tag, comm)?.ok()?;
     request.0 = SEND_DONE;
     Some(Ok(()))
@@ -89,7 +89,7 @@ macro_rules! sends {
             request: Out<RequestHandle>,
         ) -> Result<()> {
             let (comm, _datatype, buffer) = outgoing(buf, count, datatype, tag, comm)?;
-            let request = request.place()?;
+            let request = request.variable()?;
             request.0 = sends!(@isend $mode comm, buffer, dest, tag)?;
             Ok(())
         }
@@ -104,7 +104,7 @@ macro_rules! sends {
             request: Out<RequestHandle>,
         ) -> Result<()> {
             let (comm, _datatype, buffer) = outgoing(buf, count, datatype, tag, comm)?;
-            let request = request.place()?;
+            let request = request.variable()?;
             request.0 = p2p::send_init(&comm, buffer, dest, tag, Mode::$mode)?;
             Ok(())
         }

@@ -16,7 +16,7 @@ pub(crate) fn t_category_get_num(num_cat: Out<c_int>) -> Result<()> {
     num_cat.set(CATEGORIES.len() as c_int)
 }
 
-/// Categories are the same from beginning to end.
+/// Categories never change.
 pub(crate) fn t_category_changed(update_number: Out<c_int>) -> Result<()> {
     tool::check()?;
     update_number.set(0)

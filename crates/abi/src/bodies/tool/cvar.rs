@@ -55,18 +55,18 @@ pub(crate) fn t_cvar_handle_alloc(
     handle: Out<usize>,
     count: Out<c_int>,
 ) -> Result<()> {
-    let place = handle.place()?;
-    let count = count.place()?;
+    let variable = handle.variable()?;
+    let count = count.variable()?;
     let (number, control) = tool::allocate_control(cvar_index)?;
-    *place = number;
+    *variable = number;
     *count = control.count() as c_int;
     Ok(())
 }
 
 pub(crate) fn t_cvar_handle_free(handle: Out<usize>) -> Result<()> {
-    let place = handle.place()?;
-    tool::free_control(*place)?;
-    *place = mpi::MPI_T_CVAR_HANDLE_NULL;
+    let variable = handle.variable()?;
+    tool::free_control(*variable)?;
+    *variable = mpi::MPI_T_CVAR_HANDLE_NULL;
     Ok(())
 }
 
@@ -78,8 +78,7 @@ pub(crate) fn t_cvar_read(handle: usize, buf: *mut c_void) -> Result<()> {
 pub(crate) fn t_cvar_write(handle: usize, buf: *const c_void) -> Result<()> {
     let control = tool::control_of(handle)?;
     let bytes = length(control, buf);
-    // SAFETY: the program promises a value of the variable's type; of text only what lies before its end is
-    // read.
+    // SAFETY: the program promises a value of the variable's type; text is read only up to its end.
     control.write(unsafe { load(buf, bytes) }?)
 }
 
@@ -89,6 +88,6 @@ fn length(control: &Control, buf: *const c_void) -> usize {
     if control.kind != Type::Text || buf.is_null() {
         return most;
     }
-    // SAFETY: looks no further than the text's end, or as far as the variable is long.
+    // SAFETY: the read ends at the end of the text or of the variable.
     unsafe { libc::strnlen(buf.cast::<c_char>(), most) }
 }

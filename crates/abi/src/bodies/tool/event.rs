@@ -1,4 +1,4 @@
-//! Events and their sources: there are none yet, so every index and every handle is a wrong one.
+//! Events and their sources. There are none yet, so every index and every handle is invalid.
 
 use crate::argument::{Callback, ListOut, Out, Text, TextOut};
 use crate::error::{Error, Result};

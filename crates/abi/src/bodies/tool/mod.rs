@@ -1,6 +1,6 @@
 //! The tool information interface, MPI_T.
 //!
-//! Functions that describe something store only what the program gives a place for.
+//! A function that describes something stores only the values for which the program passes a pointer.
 
 mod category;
 mod cvar;
@@ -35,26 +35,26 @@ fn invalid(what: &str) -> Error {
     Error::new(mpi::MPI_T_ERR_INVALID, what)
 }
 
-/// Stores a value in a buffer of the program, which is as long as the variable's handle has said.
+/// Stores a value in a buffer of the program, which has room for the count of the variable's handle.
 fn store(bytes: &[u8], buffer: *mut c_void) -> Result<()> {
     if buffer.is_null() {
         return Err(invalid("the buffer for a variable is a null pointer"));
     }
-    // SAFETY: the program promises a buffer for as many elements as the handle has, of the variable's type.
+    // SAFETY: the program promises a buffer for the handle's count of elements, of the variable's type.
     unsafe { buffer.cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
     Ok(())
 }
 
-/// The program's buffer of so many bytes.
+/// The first `len` bytes of the program's buffer.
 ///
 /// # Safety
 ///
-/// `buffer` is null, or so many bytes can be read there until the function that it was passed to returns.
+/// `buffer` is null, or `len` bytes can be read there until the MPI function returns.
 unsafe fn load<'a>(buffer: *const c_void, bytes: usize) -> Result<&'a [u8]> {
     if buffer.is_null() {
         return Err(invalid("the value for a variable is a null pointer"));
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that the bytes can be read.
     Ok(unsafe { slice::from_raw_parts(buffer.cast(), bytes) })
 }
 

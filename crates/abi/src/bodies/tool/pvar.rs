@@ -53,15 +53,15 @@ pub(crate) fn t_pvar_get_info(
 }
 
 pub(crate) fn t_pvar_session_create(session: Out<usize>) -> Result<()> {
-    let place = session.place()?;
-    *place = tool::create_session()?;
+    let variable = session.variable()?;
+    *variable = tool::create_session()?;
     Ok(())
 }
 
 pub(crate) fn t_pvar_session_free(session: Out<usize>) -> Result<()> {
-    let place = session.place()?;
-    tool::free_session(*place)?;
-    *place = mpi::MPI_T_PVAR_SESSION_NULL;
+    let variable = session.variable()?;
+    tool::free_session(*variable)?;
+    *variable = mpi::MPI_T_PVAR_SESSION_NULL;
     Ok(())
 }
 
@@ -72,18 +72,18 @@ pub(crate) fn t_pvar_handle_alloc(
     handle: Out<usize>,
     count: Out<c_int>,
 ) -> Result<()> {
-    let place = handle.place()?;
-    let count = count.place()?;
+    let handle = handle.variable()?;
+    let count = count.variable()?;
     let (number, variable) = tool::allocate_performance(session, pvar_index)?;
-    *place = number;
+    *handle = number;
     *count = variable.count as c_int;
     Ok(())
 }
 
 pub(crate) fn t_pvar_handle_free(session: usize, handle: Out<usize>) -> Result<()> {
-    let place = handle.place()?;
-    tool::free_performance(session, *place)?;
-    *place = mpi::MPI_T_PVAR_HANDLE_NULL;
+    let variable = handle.variable()?;
+    tool::free_performance(session, *variable)?;
+    *variable = mpi::MPI_T_PVAR_HANDLE_NULL;
     Ok(())
 }
 
@@ -105,13 +105,13 @@ pub(crate) fn t_pvar_read(session: usize, handle: usize, buf: *mut c_void) -> Re
 
 pub(crate) fn t_pvar_readreset(session: usize, handle: usize, buf: *mut c_void) -> Result<()> {
     if buf.is_null() {
-        // Before anything is lost.
+        // A null pointer is an error before the value is reset.
         return store(&[], buf);
     }
     store(&tool::read(session, handle, true)?.to_bytes(), buf)
 }
 
 pub(crate) fn t_pvar_write(session: usize, handle: usize, buf: *const c_void) -> Result<()> {
-    // SAFETY: the program promises as many elements as the handle has, of the variable's type.
+    // SAFETY: the program promises the handle's count of elements, of the variable's type.
     tool::write(session, handle, |bytes| unsafe { load(buf, bytes) })
 }

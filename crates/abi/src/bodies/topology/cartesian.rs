@@ -30,7 +30,7 @@ pub(crate) fn cart_create(
     new: Out<CommHandle>,
 ) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
-    let (grid, new) = (grid(ndims, dims, periods)?, new.place()?);
+    let (grid, new) = (grid(ndims, dims, periods)?, new.variable()?);
     *new = CommHandle(comm_management::cart_create(&comm, grid)?);
     Ok(())
 }
@@ -49,7 +49,7 @@ pub(crate) fn cart_map(
 pub(crate) fn cart_sub(comm: CommHandle, remain: List<'_, c_int>, new: Out<CommHandle>) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
     let remain = remain.slice(comm.cartesian()?.dims.len())?;
-    let (remain, new): (Vec<bool>, _) = (remain.iter().map(|&stays| stays != 0).collect(), new.place()?);
+    let (remain, new): (Vec<bool>, _) = (remain.iter().map(|&stays| stays != 0).collect(), new.variable()?);
     *new = CommHandle(comm_management::cart_sub(&comm, &remain)?);
     Ok(())
 }

@@ -27,7 +27,7 @@ pub(crate) fn graph_create(
     new: Out<CommHandle>,
 ) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
-    let (graph, new) = (graph(nodes, index, edges)?, new.place()?);
+    let (graph, new) = (graph(nodes, index, edges)?, new.variable()?);
     *new = CommHandle(comm_management::graph_create(&comm, graph)?);
     Ok(())
 }
@@ -81,7 +81,7 @@ pub(crate) fn graph_neighbors(
     Ok(())
 }
 
-/// Ranks with their weights, or with the weight 1 if they have none.
+/// Ranks with their weights; without weights each has the weight 1.
 fn weighted(n: c_int, ranks: List<'_, c_int>, weights: Option<List<'_, c_int>>) -> Result<Vec<Neighbour>> {
     let n = length(n, "a number of edges", mpi::MPI_ERR_ARG)?;
     let ranks = ranks.slice(n)?;
@@ -107,7 +107,7 @@ pub(crate) fn dist_graph_create_adjacent(
 ) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
     info::hints(info.0)?;
-    // Weights are given by all or by none.
+    // Either all processes give weights or none does.
     let weights_given =
         !source_weights.is_at(mpi::MPI_UNWEIGHTED) && !dest_weights.is_at(mpi::MPI_UNWEIGHTED);
     let weights = |list| weights_given.then_some(list);
@@ -116,7 +116,7 @@ pub(crate) fn dist_graph_create_adjacent(
         destinations: weighted(outdegree, destinations, weights(dest_weights))?,
         weighted: weights_given,
     };
-    let new = new.place()?;
+    let new = new.variable()?;
     *new = CommHandle(comm_management::dist_graph_adjacent(&comm, neighbours)?);
     Ok(())
 }
@@ -149,7 +149,7 @@ pub(crate) fn dist_graph_create(
         .zip(ends)
         .map(|(source, Neighbour { rank, weight })| Edge { source, destination: rank, weight })
         .collect();
-    let new = new.place()?;
+    let new = new.variable()?;
     *new = CommHandle(comm_management::dist_graph_create(&comm, &edges, weights_given)?);
     Ok(())
 }

@@ -27,7 +27,7 @@ fn length(n: c_int, what: &str, class: i32) -> Result<usize> {
     usize::try_from(n).map_err(|_| Error::new(class, format!("{what} is {n}; it cannot be negative")))
 }
 
-/// The length of an array that results go to, which must have room for `needed`.
+/// The length of an output array, which must have room for `needed`.
 fn room(n: c_int, needed: usize, what: &str) -> Result<usize> {
     let length = length(n, what, mpi::MPI_ERR_ARG)?;
     if length < needed {

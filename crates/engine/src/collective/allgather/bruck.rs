@@ -9,7 +9,7 @@ use crate::collective::elements::Blocks;
 use crate::collective::temporary::Temporary;
 use crate::error::Result;
 
-/// The own block must be in its place.
+/// This rank's block must be in the receive buffer already.
 ///
 /// # Errors
 /// `MPI_ERR_NO_MEM`.
@@ -18,7 +18,7 @@ pub(super) fn allgather(talk: &mut Conversation<'_>, blocks: &dyn Blocks) -> Res
     if size == 1 {
         return Ok(());
     }
-    // Where the block of the rank so far ahead begins.
+    // The start of the block of each rank, in the order of collection.
     let mut starts = Vec::with_capacity(size + 1);
     let mut total = 0;
     for ahead in 0..size {

@@ -22,7 +22,7 @@ pub fn allgather(comm: &CommRef, send: Option<Part<'_>>, receive: Part<'_>) -> R
     run(comm, send.map(|part| part.buffer()), &receive)
 }
 
-/// Gives a block of each rank to all, each of a size of its own.
+/// Gives a block of each rank to all; the blocks may differ in size.
 ///
 /// # Errors
 /// As [`allgather`].

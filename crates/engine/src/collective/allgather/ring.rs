@@ -4,7 +4,7 @@
 use crate::collective::conversation::Conversation;
 use crate::collective::elements::Blocks;
 
-/// The own block must be in its place.
+/// This rank's block must be in the receive buffer already.
 pub(super) fn allgather(talk: &mut Conversation<'_>, blocks: &dyn Blocks) {
     let (rank, size) = (talk.rank(), talk.size());
     let (next, previous) = ((rank + 1) % size, (rank + size - 1) % size);

@@ -42,7 +42,7 @@ pub fn allreduce(
         scattered::allreduce(&mut talk, &mut vector);
     } else {
         by_doubling(&mut talk, &mut vector);
-        vector.settle(&mut talk, receive.elements);
+        vector.deliver(&mut talk, receive.elements);
     }
     talk.finish()
 }

@@ -1,11 +1,11 @@
-//! All-to-all with many messages under way at once. Each rank begins with its neighbour, so that not all send to the
-//! same rank at the same time.
+//! All-to-all with many messages in flight at once. Each rank begins with its neighbour, so that the ranks do not all
+//! send to the same rank at the same time.
 
 use crate::collective::conversation::Conversation;
 use crate::collective::elements::Blocks;
 use crate::collective::switch_points::BATCH;
 
-/// Blocks of no bytes are not sent: both sides know. The own block must have been copied.
+/// Empty blocks are not sent, as both sides know their sizes. This rank's block must have been copied.
 pub(super) fn alltoall(talk: &mut Conversation<'_>, send: &dyn Blocks, receive: &dyn Blocks) {
     let (rank, size) = (talk.rank(), talk.size());
     let distances: Vec<usize> = (1..size).collect();

@@ -21,7 +21,7 @@ pub(super) fn alltoall(
     let travelling = Temporary::bytes(size * len)?;
     let packet = Temporary::bytes(2 * size.div_ceil(2) * len)?;
     let block = |distance: usize| travelling.elements().at((distance * len) as i64).buffer(len as i64);
-    let place = |index: usize, number: usize| {
+    let packed = |index: usize, number: usize| {
         packet.elements().at((index * len) as i64).buffer((number * len) as i64)
     };
     for distance in 0..size {
@@ -32,12 +32,12 @@ pub(super) fn alltoall(
         let moving = || (0..size).filter(|distance| distance & step != 0);
         let number = moving().count();
         for (index, distance) in moving().enumerate() {
-            talk.copy(&block(distance), &place(index, 1));
+            talk.copy(&block(distance), &packed(index, 1));
         }
         let (to, from) = ((rank + step) % size, (rank + size - step) % size);
-        talk.exchange((to, place(0, number)), (from, place(number, number)));
+        talk.exchange((to, packed(0, number)), (from, packed(number, number)));
         for (index, distance) in moving().enumerate() {
-            talk.copy(&place(number + index, 1), &block(distance));
+            talk.copy(&packed(number + index, 1), &block(distance));
         }
         step *= 2;
     }

@@ -1,5 +1,5 @@
-//! All-to-all where the blocks that arrive replace those that leave: in round k those two ranks exchange whose sum is
-//! k modulo n, so that everyone has one partner a round, and one block is copied at a time.
+//! All-to-all in place: the blocks that arrive replace those that leave. In round k, two ranks exchange if their sum is
+//! k modulo n. So each rank has one partner a round and copies one block at a time.
 
 use crate::collective::conversation::Conversation;
 use crate::collective::elements::Blocks;

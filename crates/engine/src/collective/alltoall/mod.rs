@@ -12,7 +12,7 @@ use super::tag;
 use crate::comm::CommRef;
 use crate::error::Result;
 
-/// Sends a block to each rank and receives one of each. `send` is `None` for `MPI_IN_PLACE`.
+/// Sends a block to each rank and receives a block from each. `send` is `None` for `MPI_IN_PLACE`.
 ///
 /// # Errors
 /// `MPI_ERR_BUFFER`; `MPI_ERR_TRUNCATE` or `MPI_ERR_COUNT` if the ranks' counts disagree.
@@ -28,7 +28,7 @@ pub fn alltoall(comm: &CommRef, send: Option<Part<'_>>, receive: Part<'_>) -> Re
     run(comm, send.as_ref().map(|part| part as &dyn Blocks), &receive)
 }
 
-/// Sends a block to each rank and receives one of each, each of a size and place of its own.
+/// Sends a block to each rank and receives a block from each; the blocks may differ in size and lie anywhere.
 ///
 /// # Errors
 /// As [`alltoall`].
@@ -36,7 +36,7 @@ pub fn alltoallv(comm: &CommRef, send: Option<Parts<'_>>, receive: Parts<'_>) ->
     run(comm, send.as_ref().map(|parts| parts as &dyn Blocks), &receive)
 }
 
-/// Sends a block to each rank and receives one of each, each of a datatype of its own.
+/// Sends a block to each rank and receives a block from each; the blocks may differ in datatype.
 ///
 /// # Errors
 /// As [`alltoall`].
@@ -44,7 +44,7 @@ pub fn alltoallw(comm: &CommRef, send: Option<TypedParts<'_>>, receive: TypedPar
     run(comm, send.as_ref().map(|parts| parts as &dyn Blocks), &receive)
 }
 
-/// One message for each pair of ranks in each direction, whichever way is chosen: so ranks may choose differently.
+/// Every algorithm here sends one message for each ordered pair of ranks, so two ranks may choose different ones.
 fn run(comm: &CommRef, send: Option<&dyn Blocks>, receive: &dyn Blocks) -> Result<()> {
     let mut talk = Conversation::new(comm, tag::ALLTOALL);
     match send {

@@ -4,7 +4,7 @@
 use crate::collective::conversation::Conversation;
 use crate::collective::elements::Blocks;
 
-/// Blocks of no bytes are not sent: both sides know. The own block must have been copied.
+/// Empty blocks are not sent, as both sides know their sizes. This rank's block must have been copied.
 pub(super) fn alltoall(talk: &mut Conversation<'_>, send: &dyn Blocks, receive: &dyn Blocks) {
     let (rank, size) = (talk.rank(), talk.size());
     for distance in 1..size {

@@ -34,8 +34,9 @@ pub(super) fn bcast(talk: &mut Conversation<'_>, data: &Buffer, circle: Circle) 
         talk.send(circle.rank(child), bytes(Binomial::new(child, circle.size).subtree()));
     }
 
-    // In the ring everyone passes on what came last, except to the root, which has everything and whose memory is not
-    // written. Inner nodes of the tree receive the pieces below them once more: that keeps the ring regular.
+    // In the ring each rank passes on the piece that it received last, but never to the root: the root has everything,
+    // and its memory must not be written. Inner nodes of the tree receive the pieces below them again, which keeps the
+    // ring regular.
     let (next, previous) = (circle.rank(me + 1), circle.rank(me + circle.size - 1));
     for round in 0..circle.size - 1 {
         let outgoing = (me + circle.size - round) % circle.size;

@@ -8,7 +8,7 @@ use crate::collective::reduction::{Accumulator, Reduction, Side};
 use crate::collective::scattered_reduction::{Pieces, even_pieces};
 use crate::error::Result;
 
-/// `place`: where the root wants the result. The operator commutes.
+/// `destination`: where the root wants the result. The operator commutes.
 ///
 /// # Errors
 /// `MPI_ERR_NO_MEM`.
@@ -16,11 +16,11 @@ pub(super) fn reduce(
     talk: &mut Conversation<'_>,
     reduction: &Reduction<'_>,
     operands: Part<'_>,
-    place: Option<Elements<'_>>,
+    destination: Option<Elements<'_>>,
     circle: Circle,
 ) -> Result<()> {
     let (fold, count) = (Fold::new(circle.size), operands.count);
-    // The root is rank 0 of the circle: it stays, with new rank 0.
+    // The root is rank 0 of the circle, so it stays and gets new rank 0.
     let (new_rank, absorbs) = match fold.role(circle.relative(talk.rank())) {
         Role::Leaves(to) => {
             talk.send(circle.rank(to), operands.buffer());
@@ -28,7 +28,7 @@ pub(super) fn reduce(
         }
         Role::Stays { new_rank, absorbs } => (new_rank, absorbs),
     };
-    let (room, spare) = (reduction.room(place, count)?, reduction.temporary(count)?);
+    let (room, spare) = (reduction.room(destination, count)?, reduction.temporary(count)?);
     let result = room.elements();
     let mut vector = Accumulator { reduction, result, spare: spare.elements(), count };
     if operands.elements.address() != result.address() {

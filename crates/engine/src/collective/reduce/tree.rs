@@ -8,7 +8,7 @@ use crate::collective::elements::{Elements, Part};
 use crate::collective::reduction::{Accumulator, Reduction, Side};
 use crate::error::Result;
 
-/// `place`: where the root wants the result.
+/// `destination`: where the root wants the result.
 ///
 /// # Errors
 /// `MPI_ERR_NO_MEM`.
@@ -16,7 +16,7 @@ pub(super) fn reduce(
     talk: &mut Conversation<'_>,
     reduction: &Reduction<'_>,
     operands: Part<'_>,
-    place: Option<Elements<'_>>,
+    destination: Option<Elements<'_>>,
     circle: Circle,
 ) -> Result<()> {
     let top = if reduction.commutes() { circle.root } else { 0 };
@@ -27,7 +27,7 @@ pub(super) fn reduce(
     if let (Some(parent), 1) = (parent, node.subtree().len()) {
         talk.send(parent, operands.buffer());
     } else {
-        let (room, spare) = (reduction.room(place, count)?, reduction.temporary(count)?);
+        let (room, spare) = (reduction.room(destination, count)?, reduction.temporary(count)?);
         let result = room.elements();
         let mut vector = Accumulator { reduction, result, spare: spare.elements(), count };
         if operands.elements.address() != result.address() {
@@ -40,12 +40,12 @@ pub(super) fn reduce(
             vector.send(talk, parent);
         } else if top != circle.root {
             vector.send(talk, circle.root);
-        } else if let Some(place) = place {
-            vector.settle(talk, place);
+        } else if let Some(destination) = destination {
+            vector.deliver(talk, destination);
         }
     }
-    if let Some(place) = place.filter(|_| top != circle.root) {
-        talk.receive(top, place.buffer(count));
+    if let Some(destination) = destination.filter(|_| top != circle.root) {
+        talk.receive(top, destination.buffer(count));
     }
     Ok(())
 }

@@ -19,7 +19,7 @@ pub(super) fn reduce_scatter(
     let (new_rank, absorbs) = match fold.role(rank) {
         Role::Leaves(to) => {
             talk.send(to, vector.operands.buffer(count));
-            talk.receive(to, vector.block(vector.place, rank));
+            talk.receive(to, vector.block(vector.destination, rank));
             return Ok(());
         }
         Role::Stays { new_rank, absorbs } => (new_rank, absorbs),
@@ -38,7 +38,7 @@ pub(super) fn reduce_scatter(
     for whose in fold.ranks_of(new_rank) {
         let block = vector.block(all.result.at(vector.starts[whose]), whose);
         if whose == rank {
-            talk.copy(&block, &vector.block(vector.place, rank));
+            talk.copy(&block, &vector.block(vector.destination, rank));
         } else {
             talk.send(whose, block);
         }

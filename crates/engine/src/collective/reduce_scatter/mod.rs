@@ -14,8 +14,8 @@ use crate::error::{Error, Result};
 use heddle_spec::constants as mpi;
 use vector::Vector;
 
-/// Combines the data of all ranks and gives each its block: `counts` says how many elements each rank gets. `send` is
-/// `None` for `MPI_IN_PLACE`; then `receive` has the operands, all of them.
+/// Combines the data of all ranks and gives each rank its block of the result, of `counts` elements. `send` is `None`
+/// for `MPI_IN_PLACE`; then `receive` holds all operands.
 ///
 /// # Errors
 /// `MPI_ERR_BUFFER`, `MPI_ERR_COUNT`; `MPI_ERR_TRUNCATE` or `MPI_ERR_COUNT` if the ranks' counts disagree.
@@ -31,11 +31,11 @@ pub fn reduce_scatter(
     }
     let starts = starts_of(counts)?;
     let operands = send.unwrap_or(receive);
-    let vector = Vector { operands: operands.elements, place: receive.elements, starts: &starts };
+    let vector = Vector { operands: operands.elements, destination: receive.elements, starts: &starts };
     let mut talk = Conversation::new(comm, tag::REDUCE_SCATTER);
     if comm.size() == 1 {
         if send.is_some() {
-            talk.copy(&vector.block(operands.elements, 0), &vector.block(vector.place, 0));
+            talk.copy(&vector.block(operands.elements, 0), &vector.block(vector.destination, 0));
         }
     } else if operands.len() >= REDUCE_SCATTER_PAIRWISE_BYTES {
         pairwise::reduce_scatter(&mut talk, reduction, vector)?;
@@ -47,7 +47,7 @@ pub fn reduce_scatter(
     talk.finish()
 }
 
-/// Short vectors and operators that do not commute: everyone combines everything, in ⌈log₂ n⌉ rounds.
+/// For short vectors and operators that do not commute: every rank combines everything, in ⌈log₂ n⌉ rounds.
 ///
 /// # Errors
 /// `MPI_ERR_NO_MEM`.
@@ -57,7 +57,10 @@ fn all_of_it(talk: &mut Conversation<'_>, reduction: &Reduction<'_>, vector: Vec
     let mut all = Accumulator { reduction, result: own.elements(), spare: spare.elements(), count };
     talk.copy(&vector.operands.buffer(count), &all.result.buffer(count));
     allreduce::by_doubling(talk, &mut all);
-    talk.copy(&vector.block(all.result.at(vector.starts[rank]), rank), &vector.block(vector.place, rank));
+    talk.copy(
+        &vector.block(all.result.at(vector.starts[rank]), rank),
+        &vector.block(vector.destination, rank),
+    );
     Ok(())
 }
 

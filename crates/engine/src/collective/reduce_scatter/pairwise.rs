@@ -39,6 +39,6 @@ pub(super) fn reduce_scatter(
         lower.spare = higher.result;
         lower.take(Side::Higher);
     }
-    lower.settle(talk, vector.place);
+    lower.deliver(talk, vector.destination);
     Ok(())
 }

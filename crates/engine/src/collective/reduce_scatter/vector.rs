@@ -7,8 +7,8 @@ use heddle_message::buffer::Buffer;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Vector<'a> {
     pub(super) operands: Elements<'a>,
-    /// Where the result goes: this rank's block alone. It may be where the operands are.
-    pub(super) place: Elements<'a>,
+    /// Receives the result, which is this rank's block alone. It may be the memory of the operands.
+    pub(super) destination: Elements<'a>,
     /// The first element of each rank's block, and the end.
     pub(super) starts: &'a [i64],
 }

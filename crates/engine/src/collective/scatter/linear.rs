@@ -5,7 +5,7 @@ use crate::collective::elements::Blocks;
 use crate::collective::switch_points::BATCH;
 use heddle_message::buffer::Buffer;
 
-/// Blocks of no bytes are not sent: both sides know.
+/// Empty blocks are not sent, as both sides know their sizes.
 pub(super) fn scatter(
     talk: &mut Conversation<'_>,
     blocks: Option<&dyn Blocks>,

@@ -5,11 +5,11 @@
 //!          (at once)                  (when the last one came)
 //! ```
 //!
-//! Between its two steps the leader may wait in MPI for something else that the others do only when they have learnt the
-//! context. So the second step is a [`Sequel`] of the VNI, done by whichever thread sees that the first one is over.
+//! Between its two steps the leader may wait in MPI for something that the others do only after they have learnt the
+//! context. So the second step is a [`Sequel`] of the VNI: the thread that sees the first step complete runs it.
 //!
-//! Of several duplications of one communicator, the messages of each kind are in order: the steps of a later one end after those
-//! of an earlier one, and sequels are done in order.
+//! If one communicator is duplicated several times, the messages of each kind are in order: the steps of a later
+//! duplication end after those of an earlier one, and sequels run in order.
 
 use super::word::{message, receive};
 use crate::comm::{Comm, CommRef};
@@ -33,7 +33,8 @@ struct Announcement {
     gathering: RequestId,
     mine: Choice,
     others: Arc<[AtomicU64]>,
-    /// A message for each, without the context, and its request. They are made beforehand, when the communicator is held.
+    /// A message to each other member, still without the context, and its request. They are made while the communicator
+    /// is in use.
     messages: Vec<(RequestId, SendArgs)>,
     /// The new communicator and the program's request; none if its copy callbacks failed.
     new: Option<(Ref<Comm>, RequestId)>,
@@ -56,12 +57,12 @@ pub(super) fn lead(
     hints: &Entries,
 ) -> Result<(usize, usize)> {
     let others = comm.size() - 1;
-    // All requests beforehand: what has begun must not fail midway.
+    // All requests are taken first, so that the duplication cannot fail after it has begun.
     let id = request::take(comm.vni(), comm.handle(), RequestKind::Generalized)?;
     if others == 0 {
         let new = dup::copy(domain, comm, UNKNOWN, hints).inspect_err(|_| request::release(id))?;
         new.context().set_id(domain.new_context(mine), domain.vnis());
-        // SAFETY: the request is new: nobody else knows it.
+        // SAFETY: the request is new, so no other thread uses it.
         unsafe { request::complete(id, Outcome::empty()) };
         return Ok((new.handle(), request::handle(id)));
     }
@@ -72,7 +73,7 @@ pub(super) fn lead(
             let handle = new.handle();
             (Ok((handle, request::handle(id))), Some((new, id)))
         }
-        // The others wait for the context all the same.
+        // The other members still wait for the context.
         Err(error) => {
             request::release(id);
             (Err(error), None)
@@ -92,8 +93,8 @@ pub(super) fn lead(
         new,
     }));
     for ((source, word), id) in (1i32..).zip(&*words).zip(receives) {
-        // A part that only counts: what it receives lies in its word, which the announcement keeps until all are over.
-        // SAFETY: the request is new: nobody else knows it.
+        // This part is only counted: the announcement keeps the word that it receives until all parts are complete.
+        // SAFETY: the request is new, so no other thread uses it.
         unsafe { request::owner(id) }.joint = Some(gathering);
         receive(domain, comm, id, word, (source, tag::IDUP_CHOICE));
     }

@@ -1,8 +1,8 @@
 //! Nonblocking duplicates.
 //!
-//! The leader sends the context to everybody and is done; the others receive it into memory that their request keeps.
-//! The new communicator's handle exists at once; the communicator learns its context when the request's outcome is
-//! taken or looked at, and until then the program must not use it.
+//! The leader sends the context to all other members and is done; the others receive it into memory that their request
+//! keeps. The new communicator's handle exists at once. The communicator learns its context when the program reads the
+//! outcome of the request; the program must not use it before.
 //!
 //! If the program gives hints, the leader must know all members' before it makes the context (`idup/agreement.rs`).
 
@@ -28,7 +28,7 @@ use word::{message, receive};
 #[derive(Debug)]
 struct Pending {
     new: Ref<Comm>,
-    /// Where the context arrives.
+    /// Receives the context.
     context: Arc<AtomicU64>,
     vnis: &'static [Vni],
 }
@@ -62,7 +62,7 @@ pub fn idup(comm: &CommRef) -> Result<(usize, usize)> {
         return follow(domain, comm, id, tag::IDUP, &Entries::new());
     }
     let context = domain.new_context(Choice::default());
-    // All requests beforehand: either all members learn the context or none.
+    // All requests are taken first, so that either all members learn the context or none.
     let id = request::take(comm.vni(), comm.handle(), RequestKind::Generalized)?;
     let sends = request::take_many_detached(comm.size() - 1, comm.vni(), comm.handle(), RequestKind::Send)
         .inspect_err(|_| request::release(id))?;
@@ -70,7 +70,7 @@ pub fn idup(comm: &CommRef) -> Result<(usize, usize)> {
         domain.vni(comm.vni()).send_into(detached, message(comm, rank, tag::IDUP, context));
     }
     let new = dup::copy(domain, comm, context, &Entries::new()).inspect_err(|_| request::release(id))?;
-    // SAFETY: the request is new: nobody else knows it.
+    // SAFETY: the request is new, so no other thread uses it.
     unsafe { request::complete(id, Outcome::empty()) };
     Ok((new.handle(), request::handle(id)))
 }
@@ -103,7 +103,7 @@ fn follow(
 ) -> Result<(usize, usize)> {
     let new = dup::copy(domain, comm, UNKNOWN, hints);
     let context = Arc::new(AtomicU64::new(UNKNOWN));
-    // SAFETY: the request is new: nobody else knows it.
+    // SAFETY: the request is new, so no other thread uses it.
     let owner = unsafe { request::owner(id) };
     let word = context.clone();
     let result = match new {
@@ -113,8 +113,8 @@ fn follow(
             Ok((handle, request::handle(id)))
         }
         Err(error) => {
-            // The leader's message comes all the same and must be taken: by a request that nobody waits for.
-            // SAFETY: as above.
+            // The leader's message comes all the same. A request that no thread waits for receives it.
+            // SAFETY: the request is new, so no other thread uses it.
             unsafe { request::in_flight(id) }.keep = Some(Box::new(context));
             owner.detached = true;
             Err(error)

@@ -1,5 +1,5 @@
-// Threads that send to their own process in one communicator, while wildcards, probes and cancels come in between: whatever
-// way the library keeps such messages apart, each is received once, by the right receive and in its order.
+// Threads that send self messages in one communicator, while wildcards, probes and cancels come in between: although the
+// library shards such messages, each is received once, by the right receive and in order.
 // ranks: 1-3
 // levels: multiple
 #include "threads.h"
@@ -10,7 +10,7 @@ static MPI_Comm comm;
 static int me;
 static pthread_barrier_t together;
 
-// Threads take turns, receives first: what several threads do in one communicator.
+// A thread exchanges messages with itself, each receive before its send.
 static void exchange(int t, int rounds) {
     for (int i = 0; i < rounds; i++) {
         int out = t * 10000 + i, in = -1;
@@ -22,7 +22,7 @@ static void exchange(int t, int rounds) {
     }
 }
 
-// One after the other, so that each of them surely has sent many times after another one.
+// The threads exchange in turn, so that each of them sends many times after another one, and the messages are sharded.
 static void take_turns(int t) {
     for (int i = 0; i < ROUNDS; i++) {
         if (i % THREADS == t) exchange(t, 1);
@@ -40,7 +40,7 @@ static void fresh(void) {
     CHECK_OK(MPI_Comm_rank(comm, &me));
 }
 
-// Messages with several tags that nobody receives yet, some before the threads took turns and some after; large ones too.
+// Unexpected messages with several tags, of all protocols, some sent before the threads took turns and some after.
 static void send_and_leave(int t, void *requests_of_all) {
     MPI_Request *requests = (MPI_Request *)requests_of_all + t * KEPT;
     static int out[THREADS][KEPT][LARGE];
@@ -48,7 +48,7 @@ static void send_and_leave(int t, void *requests_of_all) {
         if (i == KEPT / 4) take_turns(t);
         int large = i % 5 == 3;
         out[t][i][0] = i;
-        // Tags of their own, apart from those of the turns.
+        // These tags differ from those of the turns.
         CHECK_OK((i % 7 == 2 ? MPI_Issend : MPI_Isend)(out[t][i], large ? LARGE : 1, MPI_INT, me, 100 + t + THREADS * (i % 3), comm, &requests[i]));
     }
 }
@@ -72,7 +72,8 @@ static void wildcards_see_the_order(bool any_source) {
     CHECK_OK(MPI_Comm_free(&comm));
 }
 
-// Receives that wait while everything changes about them: posted before the threads take turns, after, and after a probe.
+// Receives that stay posted while messages are sharded and pinned: posted before the threads take turns, after, and
+// after a probe.
 static void receives_stay(void) {
     enum { EACH = 30, POSTED = 3 * EACH };
     MPI_Request requests[POSTED];
@@ -84,7 +85,7 @@ static void receives_stay(void) {
         in[i] = -1;
         CHECK_OK(MPI_Irecv(&in[i], 1, MPI_INT, me, 200 + i % 6, comm, &requests[i]));
     }
-    // Those with tag 203 are given up, wherever they are by now.
+    // The receives with tag 203 are cancelled, on whatever VNI they are by now.
     for (int i = 3; i < POSTED; i += 6) CHECK_OK(MPI_Cancel(&requests[i]));
     for (int i = 0; i < POSTED; i++) {
         if (i % 6 != 3) CHECK_OK(MPI_Send(&i, 1, MPI_INT, me, 200 + i % 6, comm));
@@ -100,7 +101,7 @@ static void receives_stay(void) {
     CHECK_OK(MPI_Comm_free(&comm));
 }
 
-// A receive is given up while it is away from home.
+// A receive is cancelled while it is not on the default VNI.
 static void cancelled_elsewhere(void) {
     enum { POSTED = 12 };
     MPI_Request requests[POSTED];
@@ -164,7 +165,7 @@ static void all_kinds(int t, void *shared) {
     }
 }
 
-// A persistent receive is started at home, elsewhere, and at home again.
+// A persistent receive is started on the default VNI, on another one, and on the default VNI again.
 static void started_anywhere(void) {
     MPI_Request request;
     int in = -1, flag = 0;
@@ -183,7 +184,7 @@ static void started_anywhere(void) {
     CHECK_OK(MPI_Comm_free(&comm));
 }
 
-// Threads exchange without a pause; meanwhile one of them asks for any message, which nobody has sent.
+// Threads exchange without a pause; meanwhile one of them probes with a wildcard for a message that does not exist.
 static void interrupted(int t, void *shared) {
     (void)shared;
     pthread_barrier_wait(&together);
