@@ -64,7 +64,7 @@ pub(crate) struct BenchArgs {
     /// Every size, thread count and kind of communicator.
     #[arg(long)]
     full: bool,
-    /// Measure what the README's picture shows, and draw it into this SVG file: `make picture` does.
+    /// Measure what the README's picture shows, and draw it into this SVG file: `make figures` does.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["quick", "full", "subjects"])]
     overview: Option<PathBuf>,
     #[command(flatten)]
