@@ -4,7 +4,7 @@ use super::arbitration::Arbitration;
 use super::error::ModelError;
 use super::model::Model;
 use super::named::NAMED;
-use super::options::{Execution, Granularity, ReferenceCounts, RequestPool};
+use super::options::{Bias, Execution, Granularity, ReferenceCounts, RequestPool};
 use super::part::{PARTS, Part};
 use heddle_sync::kinds::LockKind;
 use std::fmt;
@@ -72,7 +72,7 @@ impl Model {
             self.wait_for_nothing(&given)?;
         }
         let biasable = self.execution == Execution::Caller && matches!(self.arbitration, Arbitration::One(_));
-        if self.bias && !biasable {
+        if self.bias != Bias::None && !biasable {
             if given("HEDDLE_BIAS") {
                 return refuse(format!(
                     "a bias goes before one lock: with execution \"{}\" and arbitration \"{}\" there is none to go before; \
@@ -80,7 +80,7 @@ impl Model {
                     self.execution, self.arbitration
                 ));
             }
-            self.bias = false;
+            self.bias = Bias::None;
         }
         Ok(())
     }
@@ -89,7 +89,11 @@ impl Model {
     fn wait_for_nothing(&mut self, given: impl Fn(&str) -> bool) -> Result<(), ModelError> {
         for (variable, senseless, why) in [
             ("HEDDLE_ARBITRATION", true, "nobody waits for a section, so there is nothing to arbitrate"),
-            ("HEDDLE_BIAS", self.bias, "nobody waits for a section, so there is nothing to go before"),
+            (
+                "HEDDLE_BIAS",
+                self.bias != Bias::None,
+                "nobody waits for a section, so there is nothing to go before",
+            ),
             (
                 "HEDDLE_REQUEST_POOL",
                 self.request_pool == RequestPool::Shared,
@@ -108,7 +112,7 @@ impl Model {
         }
         // What is left of locks: where large messages are kept, where who looks only tries.
         self.arbitration = Arbitration::One(LockKind::Mutex);
-        self.bias = false;
+        self.bias = Bias::None;
         self.request_pool = RequestPool::ThreadLocal;
         self.reference_counts = ReferenceCounts::Atomic;
         Ok(())
@@ -179,6 +183,21 @@ mod tests {
         }
     }
 
+    /// The bias was on or off before it could belong to a core.
+    #[test]
+    fn a_bias_has_its_old_spellings_too() {
+        for (value, bias) in [
+            ("on", Bias::Thread),
+            ("off", Bias::None),
+            ("thread", Bias::Thread),
+            ("none", Bias::None),
+            ("core", Bias::Core),
+        ] {
+            let model = choose("per-vni-mcs", &[("HEDDLE_BIAS", value)]).expect("a bias");
+            assert_eq!(model.bias, bias, "{value}");
+        }
+    }
+
     #[test]
     fn parts_that_make_no_sense_together_are_refused_with_the_reason() {
         for (name, parts, reason) in [
@@ -195,7 +214,9 @@ mod tests {
                 "before one lock",
             ),
             ("lock-free", vec![("HEDDLE_ARBITRATION", "mutex")], "nothing to arbitrate"),
+            ("offload", vec![("HEDDLE_BIAS", "core")], "before one lock"),
             ("lock-free", vec![("HEDDLE_BIAS", "on")], "nothing to go before"),
+            ("lock-free", vec![("HEDDLE_BIAS", "core")], "nothing to go before"),
             ("lock-free", vec![("HEDDLE_REQUEST_POOL", "shared")], "has a section"),
             ("lock-free", vec![("HEDDLE_REFERENCE_COUNTS", "locked")], "counted inside a section"),
             ("lock-free", vec![("HEDDLE_EXECUTION", "lockq")], "needs granularity"),
@@ -205,7 +226,7 @@ mod tests {
         }
         let model =
             choose("per-vni-mutex", &[("HEDDLE_ARBITRATION", "p-mcs-mcs")]).expect("the bias gives way");
-        assert!(!model.bias);
+        assert_eq!(model.bias, Bias::None);
         let model = choose("p-mcs-mcs", &[("HEDDLE_GRANULARITY", "lock-free")]);
         assert_eq!(model, Model::named("lock-free"), "what was not asked for gives way");
     }
