@@ -32,6 +32,8 @@ enum Shortcut {
     Free,
     /// If the lock is biased to it.
     Owner,
+    /// If the lock is biased to its core.
+    OwnerCore,
     Never,
 }
 
@@ -40,6 +42,7 @@ impl Shortcut {
         match lock {
             None if row == Row::without_section() => Shortcut::Free,
             Some(SectionLock::Biased(_)) => Shortcut::Owner,
+            Some(SectionLock::CoreBiased(_)) => Shortcut::OwnerCore,
             _ => Shortcut::Never,
         }
     }
@@ -142,7 +145,7 @@ impl<T: Send + 'static> Guarded<T> {
     }
 
     /// Runs `operation` on the state, on the main path, if there is no lock and nothing is counted, or if the lock is biased to
-    /// the calling thread. Otherwise does nothing and returns `None`.
+    /// the calling thread or its core. Otherwise does nothing and returns `None`.
     #[inline(always)]
     pub fn with_shortcut<R>(&self, operation: impl Fn(&mut T) -> R) -> Option<R> {
         let Home::Here(state) = &self.state else { return None };
@@ -151,6 +154,18 @@ impl<T: Send + 'static> Guarded<T> {
             Shortcut::Free => Some(operation(unsafe { &mut *state.get() })),
             Shortcut::Owner => {
                 let Some(SectionLock::Biased(lock)) = &self.lock else { return None };
+                if !lock.enter_as_owner() {
+                    return None;
+                }
+                self.row.entered(Path::Main);
+                // SAFETY: the section is held.
+                let result = operation(unsafe { &mut *state.get() });
+                // SAFETY: entered above.
+                unsafe { lock.leave_as_owner() };
+                Some(result)
+            }
+            Shortcut::OwnerCore => {
+                let Some(SectionLock::CoreBiased(lock)) = &self.lock else { return None };
                 if !lock.enter_as_owner() {
                     return None;
                 }
