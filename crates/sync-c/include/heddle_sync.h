@@ -170,10 +170,11 @@ const char *heddle_status_text(int32_t status);
  The names of all kinds of locks, separated by blanks.
 
  `mutex` is the one to take without a reason for another. `biased-mutex` costs nearly nothing while one
- thread uses it. `ticket`, `mcs`, `clh` and `abortable-mcs` serve in order, `hmcs` those first that are
- near; a thread that runs may come again before those who wait, for 50 microseconds. `strict-X` is X
- without that exception, and slow with more threads than cores. `p-X-Y` has two classes: X is the lock of
- those that go first, Y of those that stand back. Not all can wait for a time.
+ thread uses it, `core-biased-mutex` while the threads of one core do. `ticket`, `mcs`, `clh` and
+ `abortable-mcs` serve in order, `hmcs` those first that are near; a thread that runs may come again before
+ those who wait, for 50 microseconds. `strict-X` is X without that exception, and slow with more threads than
+ cores. `p-X-Y` has two classes: X is the lock of those that go first, Y of those that stand back. Not all
+ can wait for a time.
  */
 const char *heddle_lock_kinds(void);
 

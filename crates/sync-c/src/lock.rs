@@ -22,10 +22,11 @@ impl fmt::Debug for LockHandle {
 /// The names of all kinds of locks, separated by blanks.
 ///
 /// `mutex` is the one to take without a reason for another. `biased-mutex` costs nearly nothing while one
-/// thread uses it. `ticket`, `mcs`, `clh` and `abortable-mcs` serve in order, `hmcs` those first that are
-/// near; a thread that runs may come again before those who wait, for 50 microseconds. `strict-X` is X
-/// without that exception, and slow with more threads than cores. `p-X-Y` has two classes: X is the lock of
-/// those that go first, Y of those that stand back. Not all can wait for a time.
+/// thread uses it, `core-biased-mutex` while the threads of one core do. `ticket`, `mcs`, `clh` and
+/// `abortable-mcs` serve in order, `hmcs` those first that are near; a thread that runs may come again before
+/// those who wait, for 50 microseconds. `strict-X` is X without that exception, and slow with more threads than
+/// cores. `p-X-Y` has two classes: X is the lock of those that go first, Y of those that stand back. Not all
+/// can wait for a time.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_lock_kinds() -> *const c_char {
     kinds::names().as_ptr()

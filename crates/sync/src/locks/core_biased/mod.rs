@@ -16,7 +16,7 @@
 //! it enters stops nobody: its claim fails when it goes on. A thread that revokes the bias holds `L`. For other
 //! waiters see `L`.
 //!
-//! `core` is [`NOBODY`], or a core's number, or that with [`REVOKING`]:
+//! `core` is `NOBODY`, or a core's number (OWNED), or that with `REVOKING`:
 //!
 //! ```text
 //!              N acquisitions in a row from core c through L, nobody waiting
