@@ -32,8 +32,8 @@ mod path;
 mod section;
 
 pub use choice::{
-    Arbitration, Choice, CollectThreshold, Execution, Granularity, Lifetime, Model, ModelError, NAMED, Named,
-    OffloadThreads, PARTS, Part, ReferenceCounts, RequestPool, UnknownArbitration, UnknownOption,
+    Arbitration, Bias, Choice, CollectThreshold, Execution, Granularity, Lifetime, Model, ModelError, NAMED,
+    Named, OffloadThreads, PARTS, Part, ReferenceCounts, RequestPool, UnknownArbitration, UnknownOption,
     UnknownThreshold, Values, WakeUp, pairwise,
 };
 pub use heddle_sync::kinds::LockKind;

@@ -49,7 +49,12 @@ fn without_signals<R>(start: impl FnOnce() -> R) -> R {
     result
 }
 
-fn bind(core: usize) -> io::Result<()> {
+/// From now on the calling thread runs on the hardware thread of that number of the kernel's.
+///
+/// # Errors
+///
+/// If the number is no hardware thread's on which it may run.
+pub fn bind(core: usize) -> io::Result<()> {
     if core >= MOST_CORES {
         return Err(io::Error::from_raw_os_error(libc::EINVAL));
     }

@@ -10,6 +10,7 @@
 //! | [`hint`], [`thread`] | `pause`, `sched_yield`, the thread pointer | a switch to another thread; a counter |
 //! | [`futex`] | the system call | a blocked thread, so that a lost wake-up is a deadlock loom reports |
 //! | [`barrier`] | `membarrier` | a sequentially consistent fence on both sides |
+//! | [`core_claim`] | a restartable sequence, and `membarrier` against it | a mutex for each core |
 //! | [`fork`] | `pthread_atfork` | none |
 //! | [`background`] | threads of the library's own | none |
 //! | [`clock`] | the cycle counter, `CLOCK_MONOTONIC` | stands still |
@@ -24,6 +25,7 @@ pub mod background;
 pub mod barrier;
 pub mod cell;
 pub mod clock;
+pub mod core_claim;
 #[cfg(not(loom))]
 pub mod fork;
 pub mod futex;
@@ -33,6 +35,8 @@ pub mod model;
 pub mod modelled;
 mod native;
 pub mod platform;
+#[cfg(not(loom))]
+mod rseq;
 mod slot;
 pub mod thread;
 

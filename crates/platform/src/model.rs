@@ -1,7 +1,7 @@
 //! Running a model to its end, and demanding that a model which breaks a contract fails. Only under `loom`.
 
 use std::any::Any;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::env;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
@@ -87,4 +87,20 @@ std::thread_local! {
 /// Keeps something until the next execution begins.
 pub(crate) fn keep<T: ?Sized + 'static>(boxed: Box<T>) {
     KEPT.with(|kept| kept.borrow_mut().push(Box::new(boxed)));
+}
+
+loom::thread_local! {
+    static CORE: Cell<Option<usize>> = Cell::new(None);
+}
+
+/// From now on the calling thread of the model runs on that core, below `loom::MAX_THREADS`. A thread that was put on
+/// none has one for itself, of its own number.
+pub fn move_to_core(core: usize) {
+    CORE.with(|here| here.set(Some(core)));
+}
+
+/// The core that the calling thread was put on.
+pub(crate) fn core() -> Option<usize> {
+    // A thread that ends loses the slot before its destructors run.
+    CORE.try_with(Cell::get).ok().flatten()
 }

@@ -3,7 +3,7 @@
 use crate::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use crate::cell::{MutPtr, UnsafeCell};
 use crate::platform::{AtomicInteger, AtomicPointer, CellAccess, MemoryCell, Platform};
-use crate::{Scope, barrier, clock, futex, hint, thread};
+use crate::{Scope, barrier, clock, core_claim, futex, hint, thread};
 use std::time::Duration;
 
 /// The machine itself. Every method is a call, mostly inlined to an instruction, of this crate's modules.
@@ -49,6 +49,19 @@ unsafe impl Platform for Native {
 
     fn is_asymmetric() -> bool {
         barrier::is_asymmetric()
+    }
+
+    fn has_core_claims() -> bool {
+        core_claim::is_supported()
+    }
+
+    #[inline(always)]
+    fn claim_on_core(core: &AtomicU32, flag: &AtomicU32) -> bool {
+        core_claim::claim(core, flag)
+    }
+
+    fn core_barrier(core: u32) {
+        core_claim::barrier(core);
     }
 
     #[inline(always)]

@@ -16,13 +16,15 @@ use std::time::Duration;
 ///
 /// Algorithms rest their `unsafe` code on these promises: atomics are atomic and ordered as `std`'s;
 /// [`fence`] orders as `std`'s; [`light`] and [`heavy`] keep the guarantee of [`barrier`](crate::barrier);
-/// [`thread_id`] differs for all threads that live at the same time and is a multiple of
+/// [`claim_on_core`] and [`core_barrier`] that of [`core_claim`](crate::core_claim); [`thread_id`] differs for all threads that live at the same time and is a multiple of
 /// [`ID_STEP`](crate::thread::ID_STEP), not 0; [`wake`](Self::wake) is not missed by a [`wait`](Self::wait)
 /// that has compared the word before.
 ///
 /// [`fence`]: Self::fence
 /// [`light`]: Self::light
 /// [`heavy`]: Self::heavy
+/// [`claim_on_core`]: Self::claim_on_core
+/// [`core_barrier`]: Self::core_barrier
 /// [`thread_id`]: Self::thread_id
 pub unsafe trait Platform: Copy + Default + fmt::Debug + Send + Sync + 'static {
     /// An unsigned 32-bit integer, which threads can also sleep on.
@@ -49,6 +51,14 @@ pub unsafe trait Platform: Copy + Default + fmt::Debug + Send + Sync + 'static {
     fn heavy(scope: Scope);
     /// Whether [`light`](Self::light) is (nearly) free.
     fn is_asymmetric() -> bool;
+
+    /// Whether [`claim_on_core`](Self::claim_on_core) can succeed here.
+    fn has_core_claims() -> bool;
+    /// If `core` holds the number of the caller's core and `flag` holds 0, stores 1 in `flag`, as one step of that
+    /// core; see [`core_claim`](crate::core_claim).
+    fn claim_on_core(core: &Self::AtomicU32, flag: &Self::AtomicU32) -> bool;
+    /// Puts an order between the caller and every claim on that core; see [`core_claim`](crate::core_claim).
+    fn core_barrier(core: u32);
 
     /// One turn of a spin loop.
     fn spin_hint();

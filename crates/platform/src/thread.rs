@@ -67,7 +67,7 @@ pub fn preemptions() -> u64 {
 }
 
 /// The hardware thread that the caller runs on now, by the kernel's number; it may be outdated when it
-/// arrives. Under `loom`, the number of the calling thread.
+/// arrives. Under `loom`, the core that the model put the thread on, or the number of the calling thread.
 #[inline]
 #[must_use]
 pub fn hardware_thread() -> usize {
@@ -75,94 +75,29 @@ pub fn hardware_thread() -> usize {
     return cpu::current();
     #[cfg(loom)]
     {
+        if let Some(core) = crate::model::core() {
+            return core;
+        }
         // The one number of a model's thread that is the same in every execution; loom shows it only in text.
         let text = format!("{:?}", loom::thread::current().id());
         text.chars().filter(char::is_ascii_digit).fold(0, |n, digit| n * 10 + (digit as usize - '0' as usize))
     }
 }
 
-/// The kernel's restartable sequences (`rseq`), which glibc has registered for each thread since 2.35, keep
-/// the number of the processor in the thread's own memory: one load. Elsewhere a call finds it.
+/// The kernel keeps the number of the processor in the thread's `struct rseq`: one load. Without one a call finds it.
 #[cfg(not(loom))]
 mod cpu {
-    use crate::atomic::{AtomicI64, Ordering};
-
-    /// Where this process's threads have their `struct rseq`, from the thread pointer; or one of the two
-    /// below.
-    static RSEQ: AtomicI64 = AtomicI64::new(UNKNOWN);
-    const UNKNOWN: i64 = i64::MAX;
-    const NONE: i64 = i64::MIN;
+    use crate::rseq;
 
     #[inline]
     pub(super) fn current() -> usize {
-        let offset = match RSEQ.load(Ordering::Relaxed) {
-            UNKNOWN => look_up(),
-            known => known,
-        };
-        if offset != NONE {
-            // A number that the kernel has not set, or could not, is negative.
-            if let Ok(number) = usize::try_from(rseq::cpu_id(offset)) {
-                return number;
-            }
+        if let Some(number) = rseq::offset().and_then(rseq::cpu_id) {
+            return number;
         }
         // SAFETY: takes nothing and writes nothing of ours.
         let number = unsafe { libc::sched_getcpu() };
         // If the kernel does not tell (-1), all threads have the number 0: slower, never wrong.
         usize::try_from(number).unwrap_or(0)
-    }
-
-    #[cold]
-    fn look_up() -> i64 {
-        let offset = rseq::offset().unwrap_or(NONE);
-        RSEQ.store(offset, Ordering::Relaxed);
-        offset
-    }
-
-    #[cfg(all(target_env = "gnu", target_arch = "x86_64", not(miri)))]
-    mod rseq {
-        /// Of `cpu_id` in `struct rseq`.
-        const CPU_ID: i64 = 4;
-
-        /// The offset, if this glibc has one and has registered something there.
-        pub(super) fn offset() -> Option<i64> {
-            let symbol = |name: &std::ffi::CStr| {
-                // SAFETY: a look-up by name, which is a string.
-                let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
-                (!address.is_null()).then_some(address)
-            };
-            let size = symbol(c"__rseq_size")?.cast::<u32>();
-            let offset = symbol(c"__rseq_offset")?.cast::<i64>();
-            // SAFETY: glibc's constants of these names and types, initialised before any of our code runs.
-            let registered = unsafe { size.read() } != 0;
-            // SAFETY: glibc's constant, a ptrdiff_t, initialised before any of our code runs.
-            registered.then(|| unsafe { offset.read() })
-        }
-
-        #[inline(always)]
-        pub(super) fn cpu_id(offset: i64) -> i32 {
-            let number: i32;
-            // SAFETY: glibc's own area lies at that offset from each thread's pointer; this only reads it.
-            unsafe {
-                std::arch::asm!(
-                    "mov {:e}, dword ptr fs:[{}]",
-                    out(reg) number,
-                    in(reg) offset + CPU_ID,
-                    options(nostack, preserves_flags, readonly)
-                );
-            }
-            number
-        }
-    }
-
-    #[cfg(not(all(target_env = "gnu", target_arch = "x86_64", not(miri))))]
-    mod rseq {
-        pub(super) fn offset() -> Option<i64> {
-            None
-        }
-
-        pub(super) fn cpu_id(_: i64) -> i32 {
-            -1
-        }
     }
 }
 

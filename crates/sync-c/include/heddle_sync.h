@@ -172,11 +172,11 @@ const char *heddle_status_text(int32_t status);
 /*
  The names of all kinds of locks, separated by blanks.
 
- `mutex` is the right one without a reason for another. `biased-mutex` costs nearly nothing while one thread uses it.
- `ticket`, `mcs`, `clh` and `abortable-mcs` serve in order, `hmcs` serves near threads first; in all of them a running
- thread may come again before the waiters, for 50 microseconds. `strict-X` is X without that exception, and slow with more
- threads than cores. `p-X-Y` has two classes: X is the lock of the class that goes first, Y of the class that stands back.
- Not all kinds can wait for a time.
+ `mutex` is the right one without a reason for another. `biased-mutex` costs nearly nothing while one thread uses it,
+ `core-biased-mutex` while only the threads of one core use it. `ticket`, `mcs`, `clh` and `abortable-mcs` serve in order,
+ `hmcs` serves near threads first; in all of them a running thread may come again before the waiters, for 50 microseconds.
+ `strict-X` is X without that exception, and slow with more threads than cores. `p-X-Y` has two classes: X is the lock of
+ the class that goes first, Y of the class that stands back. Not all kinds can wait for a time.
  */
 const char *heddle_lock_kinds(void);
 

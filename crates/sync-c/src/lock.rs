@@ -21,11 +21,11 @@ impl fmt::Debug for LockHandle {
 
 /// The names of all kinds of locks, separated by blanks.
 ///
-/// `mutex` is the right one without a reason for another. `biased-mutex` costs nearly nothing while one thread uses it.
-/// `ticket`, `mcs`, `clh` and `abortable-mcs` serve in order, `hmcs` serves near threads first; in all of them a running
-/// thread may come again before the waiters, for 50 microseconds. `strict-X` is X without that exception, and slow with more
-/// threads than cores. `p-X-Y` has two classes: X is the lock of the class that goes first, Y of the class that stands back.
-/// Not all kinds can wait for a time.
+/// `mutex` is the right one without a reason for another. `biased-mutex` costs nearly nothing while one thread uses it,
+/// `core-biased-mutex` while only the threads of one core use it. `ticket`, `mcs`, `clh` and `abortable-mcs` serve in order,
+/// `hmcs` serves near threads first; in all of them a running thread may come again before the waiters, for 50 microseconds.
+/// `strict-X` is X without that exception, and slow with more threads than cores. `p-X-Y` has two classes: X is the lock of
+/// the class that goes first, Y of the class that stands back. Not all kinds can wait for a time.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_lock_kinds() -> *const c_char {
     kinds::names().as_ptr()

@@ -11,6 +11,7 @@
 //! | | [`Hmcs`]: queues of cohorts within cohorts, for large machines; waiters may give up |
 //! | | [`Fissile`]: a word before these five, for more threads than cores: the running thread may come again for a while |
 //! | | [`Biased`]: any lock, free of charge while one thread uses it |
+//! | | [`CoreBiased`]: any lock, nearly free of charge while the threads of one core use it |
 //! | | [`TwoLevel`]: two locks and a filter; the low class stands back for the high one |
 //! | [`kinds`] | the catalogue: every lock by name, made for this machine |
 //! | `waiting` | [`wait`]: [`WaitPolicy`] and [`Waiter`], how long to spin, yield, and when to sleep |
@@ -45,7 +46,9 @@ pub mod statistics;
 mod waiting;
 
 pub use events::{leader, roster, sync_counter, watched_state};
-pub use locks::{abortable_mcs, biased, clh, fissile, hmcs, mcs, mutex, raw_lock, ticket, two_level};
+pub use locks::{
+    abortable_mcs, biased, clh, core_biased, fissile, hmcs, mcs, mutex, raw_lock, ticket, two_level,
+};
 pub use memory::{node, padded};
 pub use waiting::{doorbell, doorbells, wait};
 
@@ -57,6 +60,7 @@ pub use wait::{Next, WaitPolicy};
 
 // These are for the platform of this build; the modules have the forms for any platform.
 pub use biased::Biased;
+pub use core_biased::CoreBiased;
 pub use fissile::Fissile;
 pub use two_level::{PriorityLock, TwoLevel};
 /// [`abortable_mcs::AbortableMcs`] of this build's platform.

@@ -14,7 +14,7 @@ use heddle_sync::hmcs::{Hmcs, StrictHmcs, Tree};
 use heddle_sync::mcs::{Mcs, StrictMcs};
 use heddle_sync::mutex::Mutex;
 use heddle_sync::ticket::{StrictTicket, Ticket};
-use heddle_sync::{Biased, RawLock, TimedLock, TwoLevel, WaitPolicy};
+use heddle_sync::{Biased, CoreBiased, RawLock, TimedLock, TwoLevel, WaitPolicy};
 use std::any::type_name;
 use stopped::{Stoppable, Watched, await_that, dear_yields, others};
 
@@ -329,6 +329,58 @@ fn biased() {
         assert!(token.is_some(), "no bias any more");
         stop_one_that_comes(&lock, token, || lock.acquire(), Waiting, || go_on(&lock, 1));
     }
+}
+
+/// The same with a bias to a core: a stopped revoker holds the lock below, and a holder that is stopped, on whichever
+/// core, keeps all others out until it goes on.
+#[test]
+fn core_biased() {
+    for policy in POLICIES {
+        let make = || CoreBiased::with_streak(Mutex::<Watched>::new(policy), policy, 1);
+        let lock = make();
+        pass(&lock);
+        stop_a_waiter(&lock, Waiting, || {
+            assert!(lock.try_acquire().is_none());
+        });
+        for moment in ANYWHERE {
+            // Stopped outside, or where it waits for the flag or for the mutex: afterwards it has come through.
+            stop_a_waiter(&make(), moment, || {});
+        }
+    }
+}
+
+/// A thread that is stopped while it enters by the bias stops nobody: its claim fails when it goes on.
+#[test]
+fn core_biased_entries_that_are_stopped() {
+    let lock = CoreBiased::with_streak(Mutex::<Watched>::new(AWAKE), AWAKE, 1);
+    let (entering, is_over) = (Stoppable::default(), AtomicU32::new(0));
+    let is_inside = AtomicU32::new(0);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            entering.run(|| {
+                while is_over.load(Ordering::Relaxed) == 0 {
+                    let token = lock.acquire();
+                    is_inside.store(1, Ordering::Relaxed);
+                    is_inside.store(0, Ordering::Relaxed);
+                    // SAFETY: acquired above.
+                    unsafe { lock.release(token) };
+                }
+            });
+        });
+        for _ in 0..10 {
+            let stopped = entering.stop();
+            // Inside of the lock it keeps others out; everywhere else they come and go.
+            if let Some(token) = lock.try_acquire() {
+                // SAFETY: acquired above.
+                unsafe { lock.release(token) };
+                assert_eq!(is_inside.load(Ordering::Relaxed), 0);
+                go_on(&lock, 2);
+            }
+            drop(stopped);
+        }
+        is_over.store(1, Ordering::Relaxed);
+    });
+    pass(&lock);
 }
 
 type Two = TwoLevel<StrictAbortableMcs<Watched>, StrictAbortableMcs<Watched>>;

@@ -65,8 +65,8 @@ mod races {
     use heddle_sync::queues::{Bounded, Consumer, Mpsc, Unbounded};
     use heddle_sync::ticket::StrictTicket;
     use heddle_sync::{
-        Biased, Combining, Delegated, DsmSynch, Lock, LockQueue, Mcs, Mutex, Native, RawLock, SyncCounter,
-        TwoLevel, WaitPolicy,
+        Biased, Combining, CoreBiased, Delegated, DsmSynch, Lock, LockQueue, Mcs, Mutex, Native, RawLock,
+        SyncCounter, TwoLevel, WaitPolicy,
     };
 
     const THREADS: u64 = 4;
@@ -181,6 +181,9 @@ mod races {
         admission: add(Mcs::default);
         biased: add(|| {
             Biased::with_streak(Mutex::default(), WaitPolicy::DEFAULT, 1)
+        });
+        core_biased: add(|| {
+            CoreBiased::with_streak(Mutex::default(), WaitPolicy::DEFAULT, 1)
         });
         hmcs: add(|| StrictHmcs::<Native>::new(&Tree::flat(), WaitPolicy::DEFAULT));
         two_level_filter: add_in_classes();

@@ -2,9 +2,9 @@
 #![cfg(not(loom))]
 
 use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
-use heddle_platform::{clock, thread};
-use heddle_sync::{Biased, Doorbell, Lock, Mutex, RawLock, Scope, WaitPolicy};
-use std::sync::Barrier;
+use heddle_platform::{background, clock, thread};
+use heddle_sync::{Biased, CoreBiased, Doorbell, Lock, Mutex, RawLock, Scope, WaitPolicy};
+use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 const THREADS: [u32; 5] = [1, 2, 3, 16, 64];
@@ -83,6 +83,74 @@ fn biased() {
             add_together(&lock, threads, total);
         }
     }
+}
+
+#[test]
+fn core_biased() {
+    for policy in POLICIES {
+        for threads in THREADS {
+            let under = Mutex::new(policy);
+            let lock = Lock::new(CoreBiased::with_streak(under, policy, 2), Pair::default());
+            let total = if policy.yields == 0 { ACQUISITIONS / 8 } else { ACQUISITIONS };
+            add_together(&lock, threads, total);
+        }
+    }
+}
+
+/// Holders that go from core to core while they are inside, so that the bias does, too.
+#[test]
+fn holders_that_are_moved() {
+    let cores = background::allowed_cores();
+    let lock = Arc::new(Lock::new(
+        CoreBiased::with_streak(Mutex::default(), WaitPolicy::DEFAULT, 1),
+        Pair::default(),
+    ));
+    let threads: Vec<_> = (0..4_usize)
+        .map(|thread| {
+            let (lock, cores) = (Arc::clone(&lock), cores.clone());
+            std::thread::spawn(move || {
+                for turn in 0..2_000_usize {
+                    let mut pair = lock.acquire();
+                    assert_eq!(pair.left, pair.right);
+                    pair.left += 1;
+                    if turn % 8 == 0 {
+                        background::bind(cores[(thread + turn / 8) % cores.len()]).expect("an allowed core");
+                    }
+                    pair.right += 1;
+                }
+            })
+        })
+        .collect();
+    threads.into_iter().for_each(|thread| thread.join().expect("it ends"));
+    let pair = lock.acquire();
+    assert_eq!((pair.left, pair.right), (8_000, 8_000));
+}
+
+/// A process made by `fork` enters by the bias, and can take it away.
+#[test]
+fn a_forked_child_has_the_bias_too() {
+    let lock = CoreBiased::with_streak(Mutex::default(), WaitPolicy::DEFAULT, 1);
+    let pass = || {
+        let token = lock.acquire();
+        // SAFETY: acquired above.
+        unsafe { lock.release(token) };
+    };
+    pass();
+    // SAFETY: the child only uses the lock and ends.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        for core in background::allowed_cores() {
+            background::bind(core).expect("an allowed core");
+            (0..100).for_each(|_| pass());
+        }
+        // SAFETY: ends the child without running anything of the test's.
+        unsafe { libc::_exit(42) };
+    }
+    let mut status = 0;
+    // SAFETY: the child of this test, and a number of ours.
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    assert_eq!((libc::WIFEXITED(status), libc::WEXITSTATUS(status)), (true, 42));
+    pass();
 }
 
 /// More owners one after the other than there are seats, all alive, none coming back.

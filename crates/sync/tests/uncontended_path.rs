@@ -4,9 +4,10 @@
 #![cfg(all(not(loom), target_arch = "x86_64", target_os = "linux"))]
 #![allow(clippy::expect_used)]
 
+use heddle_platform::background;
 use heddle_sync::mcs::StrictMcs;
 use heddle_sync::ticket::StrictTicket;
-use heddle_sync::{Biased, Clh, Hmcs, Mcs, Mutex, Native, RawLock, Ticket};
+use heddle_sync::{Biased, Clh, CoreBiased, Hmcs, Mcs, Mutex, Native, RawLock, Ticket};
 use std::ptr;
 
 /// What was executed between a function's first instruction and its return.
@@ -27,12 +28,18 @@ fn pair<L: RawLock>(lock: &L) {
 
 /// Counts one uncontended `pair`, or says that tracing is forbidden.
 fn walk<L: RawLock>(lock: &L) -> Option<Path> {
+    walk_after(lock, || ())
+}
+
+/// As [`walk`], and the child does something before it is stepped.
+fn walk_after<L: RawLock>(lock: &L, prepare: impl FnOnce()) -> Option<Path> {
     // What is done once (a node for the thread's cache, a bias) is no part of the path.
     (0..10_000).for_each(|_| pair(lock));
     // SAFETY: the child calls only functions that are allowed between fork and exit.
     let child = unsafe { libc::fork() };
     assert!(child >= 0, "fork failed");
     if child == 0 {
+        prepare();
         // SAFETY: a request of the process for itself.
         let traced =
             unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, ptr::null_mut::<u8>(), ptr::null_mut::<u8>()) };
@@ -56,6 +63,30 @@ fn wait(child: libc::pid_t) -> i32 {
     // SAFETY: a child of this process.
     unsafe { libc::waitpid(child, &raw mut status, 0) };
     status
+}
+
+/// The kernel begins a restartable sequence anew after every step. So the child's only thread, which nobody can
+/// preempt there, takes back its registration and writes the core's number into its area itself.
+fn keep_sequences_going() {
+    let symbol = |name: &std::ffi::CStr| {
+        // SAFETY: a look-up by name, which is a string.
+        unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }
+    };
+    let offset = symbol(c"__rseq_offset").cast::<isize>();
+    // SAFETY: there are claims, so glibc has the symbol, a ptrdiff_t.
+    let offset = unsafe { offset.read() };
+    let thread_pointer = heddle_platform::thread::current_id().cast_signed() as isize;
+    let area = (thread_pointer + offset) as *mut u32;
+    let cpu_id = area.wrapping_add(1);
+    // SAFETY: the second word of the thread's own `struct rseq`.
+    let core = unsafe { cpu_id.read() };
+    let (unregister, signature) = (1, 0x5305_3053);
+    let sizes = [32, 20, 28, 33];
+    // SAFETY: takes back this thread's own registration, which has one of these sizes.
+    let gone = |size: i32| unsafe { libc::syscall(libc::SYS_rseq, area, size, unregister, signature) == 0 };
+    assert!(sizes.into_iter().any(gone), "the registration has another size");
+    // SAFETY: the second word of that struct, which the kernel does not write any more.
+    unsafe { cpu_id.write(core) };
 }
 
 /// Steps through the child from `start` to its return.
@@ -126,6 +157,13 @@ fn expect(name: &str, path: Option<Path>, locked: usize, most: usize) {
     assert!(path.instructions <= most, "{name}: {path:?}, {most} were expected at most");
 }
 
+/// On the first core that the thread may use, since the bias of a core stays there.
+fn on_one_core(walk: impl FnOnce() -> Option<Path>) -> Option<Path> {
+    let cores = background::allowed_cores();
+    background::bind(cores[0]).expect("an allowed core");
+    walk()
+}
+
 #[test]
 fn an_uncontended_pair_is_a_few_instructions() {
     if !heddle_platform::barrier::is_asymmetric() {
@@ -134,6 +172,10 @@ fn an_uncontended_pair_is_a_few_instructions() {
     }
     expect("mutex", walk(&Mutex::default()), 1, 40);
     expect("biased mutex", walk(&Biased::<Mutex>::default()), 0, 60);
+    let core_biased = CoreBiased::<Mutex>::default();
+    if heddle_platform::core_claim::is_supported() {
+        expect("core-biased mutex", on_one_core(|| walk_after(&core_biased, keep_sequences_going)), 0, 70);
+    }
     expect("ticket", walk(&Ticket::default()), 1, 60);
     expect("mcs", walk(&Mcs::default()), 1, 60);
     expect("clh", walk(&Clh::default()), 1, 60);

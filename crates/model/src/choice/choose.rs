@@ -4,7 +4,7 @@ use super::arbitration::Arbitration;
 use super::error::ModelError;
 use super::model::Model;
 use super::named::NAMED;
-use super::options::{Execution, Granularity, ReferenceCounts, RequestPool};
+use super::options::{Bias, Execution, Granularity, ReferenceCounts, RequestPool};
 use super::part::{PARTS, Part};
 use heddle_sync::kinds::LockKind;
 use std::fmt;
@@ -72,7 +72,7 @@ impl Model {
             self.wait_for_nothing(&given)?;
         }
         let biasable = self.execution == Execution::Caller && matches!(self.arbitration, Arbitration::One(_));
-        if self.bias && !biasable {
+        if self.bias != Bias::None && !biasable {
             if given("HEDDLE_BIAS") {
                 return refuse(format!(
                     "a bias belongs to one lock, which execution \"{}\" with arbitration \"{}\" does not have; \
@@ -80,7 +80,7 @@ impl Model {
                     self.execution, self.arbitration
                 ));
             }
-            self.bias = false;
+            self.bias = Bias::None;
         }
         Ok(())
     }
@@ -93,7 +93,11 @@ impl Model {
                 true,
                 "no thread waits for a critical section, so there is nothing to arbitrate",
             ),
-            ("HEDDLE_BIAS", self.bias, "no thread waits for a critical section, so a bias has no effect"),
+            (
+                "HEDDLE_BIAS",
+                self.bias != Bias::None,
+                "no thread waits for a critical section, so a bias has no effect",
+            ),
             (
                 "HEDDLE_REQUEST_POOL",
                 self.request_pool == RequestPool::Shared,
@@ -112,7 +116,7 @@ impl Model {
         }
         // The remaining locks: those of rendezvous, and of the rings, whose readers only try them.
         self.arbitration = Arbitration::One(LockKind::Mutex);
-        self.bias = false;
+        self.bias = Bias::None;
         self.request_pool = RequestPool::ThreadLocal;
         self.reference_counts = ReferenceCounts::Atomic;
         Ok(())
@@ -183,6 +187,21 @@ mod tests {
         }
     }
 
+    /// The bias was on or off before it could belong to a core.
+    #[test]
+    fn a_bias_has_its_old_spellings_too() {
+        for (value, bias) in [
+            ("on", Bias::Thread),
+            ("off", Bias::None),
+            ("thread", Bias::Thread),
+            ("none", Bias::None),
+            ("core", Bias::Core),
+        ] {
+            let model = choose("per-vni-mcs", &[("HEDDLE_BIAS", value)]).expect("a bias");
+            assert_eq!(model.bias, bias, "{value}");
+        }
+    }
+
     #[test]
     fn parts_that_make_no_sense_together_are_refused_with_the_reason() {
         for (name, parts, reason) in [
@@ -199,7 +218,9 @@ mod tests {
                 "belongs to one lock",
             ),
             ("lock-free", vec![("HEDDLE_ARBITRATION", "mutex")], "nothing to arbitrate"),
+            ("offload", vec![("HEDDLE_BIAS", "core")], "belongs to one lock"),
             ("lock-free", vec![("HEDDLE_BIAS", "on")], "a bias has no effect"),
+            ("lock-free", vec![("HEDDLE_BIAS", "core")], "a bias has no effect"),
             ("lock-free", vec![("HEDDLE_REQUEST_POOL", "shared")], "has a critical section"),
             ("lock-free", vec![("HEDDLE_REFERENCE_COUNTS", "locked")], "counted inside a critical section"),
             ("lock-free", vec![("HEDDLE_EXECUTION", "lockq")], "needs granularity"),
@@ -209,7 +230,7 @@ mod tests {
         }
         let model =
             choose("per-vni-mutex", &[("HEDDLE_ARBITRATION", "p-mcs-mcs")]).expect("the bias gives way");
-        assert!(!model.bias);
+        assert_eq!(model.bias, Bias::None);
         let model = choose("p-mcs-mcs", &[("HEDDLE_GRANULARITY", "lock-free")]);
         assert_eq!(model, Model::named("lock-free"), "parts that were not asked for give way");
     }

@@ -15,8 +15,8 @@ pub use error::ModelError;
 pub use model::Model;
 pub use named::{NAMED, Named};
 pub use options::{
-    Choice, Execution, Granularity, Lifetime, OffloadThreads, ReferenceCounts, RequestPool, UnknownOption,
-    WakeUp,
+    Bias, Choice, Execution, Granularity, Lifetime, OffloadThreads, ReferenceCounts, RequestPool,
+    UnknownOption, WakeUp,
 };
 pub use pairs::pairwise;
 pub use part::{PARTS, Part, Values};

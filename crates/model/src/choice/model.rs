@@ -2,7 +2,7 @@
 
 use super::arbitration::Arbitration;
 use super::options::{
-    Execution, Granularity, Lifetime, OffloadThreads, ReferenceCounts, RequestPool, WakeUp,
+    Bias, Execution, Granularity, Lifetime, OffloadThreads, ReferenceCounts, RequestPool, WakeUp,
 };
 use super::threshold::CollectThreshold;
 
@@ -13,8 +13,9 @@ pub struct Model {
     pub granularity: Granularity,
     /// Which thread enters a contended critical section next.
     pub arbitration: Arbitration,
-    /// Whether a critical section is biased to the only thread that uses it ([`heddle_sync::Biased`]).
-    pub bias: bool,
+    /// Which threads enter a critical section with plain instructions while no others use it ([`heddle_sync::Biased`],
+    /// [`heddle_sync::CoreBiased`]).
+    pub bias: Bias,
     /// Which thread runs an operation.
     pub execution: Execution,
     /// The number of threads for the VNIs under `offload`.

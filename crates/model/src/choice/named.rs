@@ -4,7 +4,7 @@ use super::arbitration::Arbitration;
 use super::error::ModelError;
 use super::model::Model;
 use super::options::{
-    Execution, Granularity, Lifetime, OffloadThreads, ReferenceCounts, RequestPool, WakeUp,
+    Bias, Execution, Granularity, Lifetime, OffloadThreads, ReferenceCounts, RequestPool, WakeUp,
 };
 use super::threshold::CollectThreshold;
 use heddle_sync::kinds::LockKind;
@@ -24,7 +24,7 @@ pub struct Named {
 const BASE: Model = Model {
     granularity: Granularity::PerVni,
     arbitration: Arbitration::One(LockKind::Mutex),
-    bias: false,
+    bias: Bias::None,
     execution: Execution::Caller,
     offload_threads: OffloadThreads::PerVni,
     wake_up: WakeUp::Blind,
@@ -54,12 +54,12 @@ const MCS: Arbitration = Arbitration::One(LockKind::Mcs);
 pub const NAMED: &[Named] = &[
     Named {
         name: "per-vni-mutex",
-        model: Model { bias: true, ..BASE },
+        model: Model { bias: Bias::Thread, ..BASE },
         meaning: "the default: a mutex for each VNI, biased to the only thread that uses it",
     },
     Named {
         name: "global-mutex",
-        model: Model { bias: true, ..global(MUTEX) },
+        model: Model { bias: Bias::Thread, ..global(MUTEX) },
         meaning: "one mutex around every call, biased to the only thread that uses it",
     },
     Named {

@@ -91,6 +91,15 @@ choice! {
 }
 
 choice! {
+    /// Which threads enter a critical section with plain instructions while no others use it.
+    Bias, "bias" {
+        None = "none": "no thread",
+        Thread = "thread": "the thread that alone uses it",
+        Core = "core": "the threads of the core that alone uses it, by a restartable sequence",
+    }
+}
+
+choice! {
     /// Which thread runs an operation on a VNI (Amer et al., ICS 2019).
     Execution, "execution" {
         Caller = "caller": "the calling thread, inside the critical section",
@@ -158,6 +167,7 @@ mod tests {
     #[test]
     fn every_choice_has_its_names() {
         names_lead_to_options_and_back::<Granularity>();
+        names_lead_to_options_and_back::<Bias>();
         names_lead_to_options_and_back::<Execution>();
         names_lead_to_options_and_back::<OffloadThreads>();
         names_lead_to_options_and_back::<WakeUp>();

@@ -3,7 +3,7 @@
 use super::arbitration::Arbitration;
 use super::model::Model;
 use super::options::{
-    Choice, Execution, Granularity, Lifetime, OffloadThreads, ReferenceCounts, RequestPool, WakeUp,
+    Bias, Choice, Execution, Granularity, Lifetime, OffloadThreads, ReferenceCounts, RequestPool, WakeUp,
 };
 use super::threshold::CollectThreshold;
 
@@ -103,16 +103,16 @@ pub const PARTS: &[Part] = &[
     Part {
         name: "bias",
         variable: "HEDDLE_BIAS",
-        meaning: "whether a critical section costs nearly nothing while only one thread uses it",
+        meaning: "which threads enter a critical section at nearly no cost while no others use it (on: thread, off: none)",
         values: Values::Names,
-        allowed: || "on, off".to_owned(),
-        examples: || vec!["on", "off"],
-        get: |model| if model.bias { "on" } else { "off" }.to_owned(),
+        allowed: Bias::names,
+        examples: Bias::examples,
+        get: |model| model.bias.to_string(),
         set: |model, value| {
             model.bias = match value {
-                "on" => true,
-                "off" => false,
-                _ => return Err("on or off is wanted".to_owned()),
+                "on" => Bias::Thread,
+                "off" => Bias::None,
+                name => name.parse().map_err(|_| format!("{} is wanted", Bias::names()))?,
             };
             Ok(())
         },

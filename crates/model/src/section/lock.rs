@@ -1,18 +1,19 @@
 //! The lock of a section: what a model's arbitration and bias make of it.
 
-use crate::choice::{Arbitration, Model};
+use crate::choice::{Arbitration, Bias, Model};
 use crate::counters::Row;
 use crate::path::Path;
 use heddle_platform::clock;
 use heddle_sync::kinds::{AnyLock, LockSettings, pair_of};
 use heddle_sync::two_level::Class;
-use heddle_sync::{Biased, RawLock, TwoLevel, WaitPolicy};
+use heddle_sync::{Biased, CoreBiased, RawLock, TwoLevel, WaitPolicy};
 use std::sync::Arc;
 
 /// A section's lock. Copies stand for the same section.
 #[derive(Clone, Debug)]
 pub(crate) enum SectionLock {
     Biased(Arc<Biased<AnyLock>>),
+    CoreBiased(Arc<CoreBiased<AnyLock>>),
     Plain(Arc<AnyLock>),
     Priority(Arc<TwoLevel<AnyLock, AnyLock>>),
 }
@@ -67,10 +68,14 @@ impl SectionLock {
             low_bound: model.low_bound,
         };
         match model.arbitration {
-            Arbitration::One(kind) if model.bias => {
-                SectionLock::Biased(Arc::new(Biased::new(AnyLock::new(kind, &settings), settings.policy)))
+            Arbitration::One(kind) => {
+                let lock = AnyLock::new(kind, &settings);
+                match model.bias {
+                    Bias::None => SectionLock::Plain(Arc::new(lock)),
+                    Bias::Thread => SectionLock::Biased(Arc::new(Biased::new(lock, settings.policy))),
+                    Bias::Core => SectionLock::CoreBiased(Arc::new(CoreBiased::new(lock, settings.policy))),
+                }
             }
-            Arbitration::One(kind) => SectionLock::Plain(Arc::new(AnyLock::new(kind, &settings))),
             Arbitration::Priority(main, progress) => {
                 SectionLock::Priority(Arc::new(pair_of(main, progress, &settings)))
             }
@@ -84,6 +89,9 @@ impl SectionLock {
             SectionLock::Biased(lock) => SectionToken::of_biased(lock.acquire_by(|under| {
                 row.contend(|| under.try_acquire(), || under.acquire());
             })),
+            SectionLock::CoreBiased(lock) => SectionToken::of_biased(lock.acquire_by(|under| {
+                row.contend(|| under.try_acquire(), || under.acquire());
+            })),
             _ => self.enter_unbiased(path, row),
         };
         row.entered(path);
@@ -94,6 +102,7 @@ impl SectionLock {
     fn enter_unbiased(&self, path: Path, row: Row) -> SectionToken {
         match (self, path) {
             (SectionLock::Biased(lock), _) => SectionToken::of_biased(lock.acquire()),
+            (SectionLock::CoreBiased(lock), _) => SectionToken::of_biased(lock.acquire()),
             (SectionLock::Plain(lock), _) => {
                 row.contend(|| lock.try_acquire(), || lock.acquire());
                 SectionToken::Plain
@@ -132,6 +141,7 @@ impl SectionLock {
     pub(crate) fn attempt(&self, path: Path) -> Option<SectionToken> {
         match self {
             SectionLock::Biased(lock) if lock.enter_as_owner() => Some(SectionToken::Owner),
+            SectionLock::CoreBiased(lock) if lock.enter_as_owner() => Some(SectionToken::Owner),
             _ => self.attempt_unbiased(path),
         }
     }
@@ -140,6 +150,7 @@ impl SectionLock {
     fn attempt_unbiased(&self, path: Path) -> Option<SectionToken> {
         match (self, path) {
             (SectionLock::Biased(lock), _) => lock.try_acquire().map(SectionToken::of_biased),
+            (SectionLock::CoreBiased(lock), _) => lock.try_acquire().map(SectionToken::of_biased),
             (SectionLock::Plain(lock), _) => lock.try_acquire().map(|()| SectionToken::Plain),
             (SectionLock::Priority(lock), Path::Main) => lock.try_acquire_high().map(SectionToken::of_class),
             (SectionLock::Priority(lock), Path::Progress) => {
@@ -149,10 +160,14 @@ impl SectionLock {
     }
 
     /// As [`try_enter`](Self::try_enter) on the progress path, by a thread that polls now and then
-    /// ([`Biased::try_visit`]).
+    /// ([`Biased::try_visit`], [`CoreBiased::try_visit`]).
     pub(crate) fn try_visit(&self, row: Row) -> Option<SectionToken> {
-        let SectionLock::Biased(lock) = self else { return self.try_enter(Path::Progress, row) };
-        let Some(token) = lock.try_visit() else {
+        let visited = match self {
+            SectionLock::Biased(lock) => lock.try_visit(),
+            SectionLock::CoreBiased(lock) => lock.try_visit(),
+            _ => return self.try_enter(Path::Progress, row),
+        };
+        let Some(token) = visited else {
             row.refused();
             return None;
         };
@@ -181,6 +196,8 @@ impl SectionLock {
             // SAFETY: the caller's promise.
             (SectionLock::Biased(lock), SectionToken::Owner) => unsafe { lock.release(None) },
             // SAFETY: the caller's promise.
+            (SectionLock::CoreBiased(lock), SectionToken::Owner) => unsafe { lock.release(None) },
+            // SAFETY: the caller's promise.
             (_, token) => unsafe { self.leave_otherwise(token) },
         }
     }
@@ -194,6 +211,8 @@ impl SectionLock {
             // SAFETY: the caller's promise.
             (SectionLock::Biased(lock), SectionToken::Under, _) => unsafe { lock.release(Some(())) },
             // SAFETY: the caller's promise.
+            (SectionLock::CoreBiased(lock), SectionToken::Under, _) => unsafe { lock.release(Some(())) },
+            // SAFETY: the caller's promise.
             (SectionLock::Plain(lock), SectionToken::Plain, _) => unsafe { lock.release(()) },
             // SAFETY: the caller's promise.
             (SectionLock::Priority(lock), _, Some(class)) => unsafe { lock.release(class) },
@@ -205,6 +224,8 @@ impl SectionLock {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use heddle_platform::atomic::{AtomicUsize, Ordering};
+    use heddle_platform::{background, core_claim};
     use heddle_sync::kinds::LockName;
 
     /// The type of the lock that a model has, written as [`LockName::type_name`] writes it.
@@ -212,6 +233,9 @@ mod tests {
         match lock {
             SectionLock::Biased(lock) => {
                 format!("heddle_sync::locks::biased::Biased<{}>", lock.under().type_name())
+            }
+            SectionLock::CoreBiased(lock) => {
+                format!("heddle_sync::locks::core_biased::CoreBiased<{}>", lock.under().type_name())
             }
             SectionLock::Plain(lock) => lock.type_name().to_owned(),
             SectionLock::Priority(lock) => {
@@ -225,13 +249,55 @@ mod tests {
     #[test]
     fn a_model_can_have_every_lock_of_the_catalogue() {
         for lock in LockName::all() {
-            let (bias, name) = match lock.name().strip_prefix("biased-") {
-                Some(under) => (true, under),
-                None => (false, lock.name()),
-            };
+            let prefixes = [("core-biased-", Bias::Core), ("biased-", Bias::Thread), ("", Bias::None)];
+            let (bias, name) = prefixes
+                .into_iter()
+                .find_map(|(prefix, bias)| Some((bias, lock.name().strip_prefix(prefix)?)))
+                .expect("every name has the empty prefix");
             let arbitration = name.parse().expect("an arbitration");
             let model = Model { arbitration, bias, ..Model::default() };
             assert_eq!(type_name(&SectionLock::new(&model)), lock.type_name(), "{}", lock.name());
+        }
+    }
+
+    /// How many of 1,000 entries are by the bias when two threads of one core enter by turns.
+    fn entries_by_bias(bias: Bias) -> usize {
+        const TURNS: usize = 1_000;
+        let core = background::allowed_cores()[0];
+        let lock = SectionLock::new(&Model { bias, ..Model::default() });
+        let turn = Arc::new(AtomicUsize::new(0));
+        let threads: Vec<_> = (0..2)
+            .map(|thread| {
+                let (lock, turn) = (lock.clone(), Arc::clone(&turn));
+                std::thread::spawn(move || {
+                    background::bind(core).expect("an allowed core");
+                    let mut by_bias = 0;
+                    for mine in (thread..TURNS).step_by(2) {
+                        while turn.load(Ordering::Acquire) != mine {
+                            heddle_platform::thread::yield_now();
+                        }
+                        let token = lock.enter(Path::Main, Row::without_section());
+                        by_bias += usize::from(token == SectionToken::Owner);
+                        // SAFETY: entered above.
+                        unsafe { lock.leave(token) };
+                        turn.store(mine + 1, Ordering::Release);
+                    }
+                    by_bias
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().expect("it ends")).sum()
+    }
+
+    /// A thread's bias is of no use to two threads of a core, and the core's serves both. A claim that is interrupted
+    /// goes through the lock, so not every entry is by the bias.
+    #[test]
+    fn two_threads_of_a_core_enter_by_the_bias_of_the_core() {
+        assert_eq!(entries_by_bias(Bias::None), 0);
+        assert_eq!(entries_by_bias(Bias::Thread), 0);
+        if core_claim::is_supported() {
+            let by_bias = entries_by_bias(Bias::Core);
+            assert!(by_bias > 500, "{by_bias} of 1000");
         }
     }
 }

@@ -145,6 +145,19 @@ impl<R: Recipe> Recipe for Biased<R> {
     }
 }
 
+/// Another lock, biased to the core whose threads alone use it.
+#[derive(Debug)]
+pub struct CoreBiased<R>(PhantomData<R>);
+
+impl<R: Recipe> Recipe for CoreBiased<R> {
+    type Lock = crate::locks::core_biased::CoreBiased<R::Lock>;
+    const UNTIL: Option<AcquireUntil<Self::Lock>> = None;
+
+    fn make(settings: &LockSettings) -> Self::Lock {
+        crate::locks::core_biased::CoreBiased::new(R::make(settings), settings.policy)
+    }
+}
+
 /// Two classes: `H` is the lock of the class that goes first, `L` that of the class that stands back.
 #[derive(Debug)]
 pub struct Priority<H, L>(PhantomData<(H, L)>);

@@ -4,6 +4,7 @@ pub mod abortable_mcs;
 mod admission;
 pub mod biased;
 pub mod clh;
+pub mod core_biased;
 pub mod fissile;
 mod head;
 pub mod hmcs;

@@ -52,6 +52,15 @@ unsafe impl Platform for Clocked {
     fn is_asymmetric() -> bool {
         Native::is_asymmetric()
     }
+    fn has_core_claims() -> bool {
+        Native::has_core_claims()
+    }
+    fn claim_on_core(core: &AtomicU32, flag: &AtomicU32) -> bool {
+        Native::claim_on_core(core, flag)
+    }
+    fn core_barrier(core: u32) {
+        Native::core_barrier(core);
+    }
     fn spin_hint() {
         Native::spin_hint();
     }

@@ -155,6 +155,14 @@ unsafe impl Platform for Shuttle {
     fn is_asymmetric() -> bool {
         true
     }
+    // shuttle switches threads at every access, so two accesses are no step.
+    fn has_core_claims() -> bool {
+        false
+    }
+    fn claim_on_core(_: &AtomicU32, _: &AtomicU32) -> bool {
+        false
+    }
+    fn core_barrier(_: u32) {}
 
     fn spin_hint() {
         shuttle::hint::spin_loop();

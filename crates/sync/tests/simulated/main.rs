@@ -14,7 +14,7 @@ mod memory;
 mod platform;
 
 use heddle_sync::{
-    Lock, RawLock, TimedLock, WaitPolicy, abortable_mcs, biased, clh, hmcs, mcs, mutex, ticket,
+    Lock, RawLock, TimedLock, WaitPolicy, abortable_mcs, biased, clh, core_biased, hmcs, mcs, mutex, ticket,
 };
 use machine::{Machine, Report};
 use platform::Simulated;
@@ -70,6 +70,12 @@ fn mutex_in_virtual_time() {
 fn biased_mutex_in_virtual_time() {
     let under = || mutex::Mutex::<Simulated>::new(WaitPolicy::DEFAULT);
     depends_on_the_seed(|| biased::Biased::with_streak(under(), WaitPolicy::DEFAULT, 4));
+}
+
+#[test]
+fn core_biased_mutex_in_virtual_time() {
+    let under = || mutex::Mutex::<Simulated>::new(WaitPolicy::DEFAULT);
+    depends_on_the_seed(|| core_biased::CoreBiased::with_streak(under(), WaitPolicy::DEFAULT, 4));
 }
 
 #[test]

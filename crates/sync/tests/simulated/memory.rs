@@ -92,6 +92,11 @@ impl<V: Bits> Word<V> {
         V::from_bits(self.bits.load(NOW))
     }
 
+    /// Stores, at no cost; whoever has spent its time before is still the one that runs.
+    pub(crate) fn set(&self, value: V) {
+        self.bits.store(value.to_bits(), NOW);
+    }
+
     fn change(&self, change: impl FnOnce(u64) -> u64) -> V {
         self.line.write(LOCKED_NS);
         let before = self.bits.load(NOW);

@@ -4,6 +4,7 @@ use crate::machine::Machine;
 use crate::memory::{Pointer, Word};
 use heddle_platform::atomic::Ordering;
 use heddle_platform::cell::UnsafeCell;
+use heddle_platform::platform::AtomicInteger;
 use heddle_platform::{Platform, Scope, thread};
 use std::ptr;
 use std::time::Duration;
@@ -41,6 +42,24 @@ unsafe impl Platform for Simulated {
 
     fn is_asymmetric() -> bool {
         true
+    }
+
+    fn has_core_claims() -> bool {
+        true
+    }
+
+    fn claim_on_core(core: &Word<u32>, flag: &Word<u32>) -> bool {
+        // Time passes before the step, and no other thread runs within it.
+        let _ = core.load(Ordering::Acquire);
+        if core.peek() as usize != Self::hardware_thread() || flag.peek() != 0 {
+            return false;
+        }
+        flag.set(1);
+        true
+    }
+
+    fn core_barrier(_: u32) {
+        Machine::spend(MEMBARRIER_NS);
     }
 
     fn spin_hint() {
