@@ -146,6 +146,8 @@ impl SectionLock {
         }
     }
 
+    /// Cold, so that the callers keep their registers on the way without it.
+    #[cold]
     #[inline(never)]
     fn attempt_unbiased(&self, path: Path) -> Option<SectionToken> {
         match (self, path) {
