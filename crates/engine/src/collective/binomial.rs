@@ -12,7 +12,7 @@
 
 use std::ops::Range;
 
-/// One rank's place in the tree.
+/// The position of one rank in the tree.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Binomial {
     rank: usize,

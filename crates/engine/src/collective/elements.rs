@@ -51,10 +51,10 @@ impl<'a> Part<'a> {
     /// `count` elements of `datatype` at `address`.
     ///
     /// # Errors
-    /// `MPI_ERR_COUNT` if there cannot be so many; `MPI_ERR_BUFFER` if they cannot be at a null address.
+    /// `MPI_ERR_COUNT` if the count is impossible; `MPI_ERR_BUFFER` if the elements cannot be at a null address.
     ///
     /// # Safety
-    /// The elements, as many times as the operation it is used for has blocks there, are valid for that operation:
+    /// The elements of every block that the operation has in this memory are valid for it:
     /// for reads if it sends them, for writes if it receives them.
     pub unsafe fn new(address: *mut u8, count: i64, datatype: &'a TypeRef) -> Result<Part<'a>> {
         let bytes = check_count(count, datatype)?;
@@ -71,8 +71,8 @@ impl<'a> Part<'a> {
         (self.count * self.elements.datatype.size()) as usize
     }
 
-    /// Whether two parts are surely in the same place although neither may be: both have data and are of predefined
-    /// types, which have no gaps that the other could lie in.
+    /// Whether two parts surely overlap: they start at one address, and both have data of predefined types, which have
+    /// no gaps in which the other could lie.
     fn aliases(&self, other: &Part<'_>) -> bool {
         self.elements.address == other.elements.address
             && self.len() != 0
@@ -82,7 +82,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Checks that what is sent and what is received do not start in one place.
+/// Checks that the send buffer and the receive buffer do not start at one address.
 ///
 /// # Errors
 /// `MPI_ERR_BUFFER`.
@@ -94,7 +94,7 @@ pub(super) fn check_distinct(send: &Part<'_>, receive: &Part<'_>) -> Result<()> 
     Ok(())
 }
 
-/// Blocks of elements of one datatype, one for each rank, of any size and in any place.
+/// Blocks of elements of one datatype, one for each rank, of any size and anywhere in memory.
 #[derive(Debug, Clone, Copy)]
 pub struct Parts<'a> {
     elements: Elements<'a>,

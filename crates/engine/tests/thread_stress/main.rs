@@ -15,7 +15,7 @@
 //! | `payload.rs` | data that names its sender, in memory that the heap checker sees |
 //! | `messages.rs` | windows of nonblocking messages to others and to oneself, wildcards, probes |
 //! | `requests.rs` | requests handed to other threads, cancelled, freed, started again |
-//! | `communicators.rs` | communicators made, used and freed while messages are under way |
+//! | `communicators.rs` | communicators made, used and freed while messages are in flight |
 //! | `collectives.rs` | each thread on its own communicator |
 //! | `planted.rs` | faults on purpose |
 //! | `objects.rs` | datatypes, groups, info, attributes, names |

@@ -1,4 +1,4 @@
-//! The state that the threads share, and the way in which they call the engine.
+//! The state that the threads share, and their calls of the engine.
 
 use heddle_engine::collective;
 use heddle_engine::comm::CommRef;

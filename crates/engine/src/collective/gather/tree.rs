@@ -1,4 +1,4 @@
-//! Gather up a binomial tree: ⌈log₂ n⌉ rounds, for blocks so small that copying them on the way costs less than a
+//! Gather up a binomial tree: ⌈log₂ n⌉ rounds, for blocks so small that copying them at inner nodes costs less than a
 //! message for each at the root.
 
 use crate::collective::Circle;

@@ -1,4 +1,4 @@
-//! Scatter down a binomial tree: ⌈log₂ n⌉ rounds, for blocks so small that copying them on the way costs less than a
+//! Scatter down a binomial tree: ⌈log₂ n⌉ rounds, for blocks so small that copying them at inner nodes costs less than a
 //! message for each at the root.
 
 use crate::collective::Circle;
