@@ -23,7 +23,7 @@ int main(int argc, char **argv) {
     MPI_T_cvar_handle vnis = handle_of("heddle_vnis"), model = handle_of("heddle_model"), bias = handle_of("heddle_bias");
     MPI_T_cvar_handle copies = handle_of("heddle_single_copy");
     unsigned three = 3, none = 0, many = 65;
-    int off = 1, beyond = 2, on = 0;
+    int off = 1, beyond = 2, thread = 1;
     CHECK_CLASS(MPI_T_cvar_write(vnis, &none), MPI_T_ERR_INVALID);
     CHECK_CLASS(MPI_T_cvar_write(vnis, &many), MPI_T_ERR_INVALID);
     CHECK_CLASS(MPI_T_cvar_write(vnis, NULL), MPI_T_ERR_INVALID);
@@ -33,7 +33,7 @@ int main(int argc, char **argv) {
     CHECK_EQ(number_of(vnis), 3);
     CHECK_OK(MPI_T_cvar_write(model, "global-mutex"));
     CHECK_OK(MPI_T_cvar_write(copies, &off));
-    CHECK_OK(MPI_T_cvar_write(bias, &on));
+    CHECK_OK(MPI_T_cvar_write(bias, &thread));
     char text[256] = "";
     CHECK_OK(MPI_T_cvar_read(model, text));
     CHECK(strcmp(text, "global-mutex") == 0);
