@@ -77,7 +77,7 @@ macro_rules! made {
     };
 }
 
-/// What the express path of a function comes to: its result, or `None` if the general path is to be taken.
+/// The result of an express path, or `None` if the entry point must take the general path.
 pub(crate) type Express = Option<Result<()>>;
 
 /// Runs the body of a function that may be called at any time.

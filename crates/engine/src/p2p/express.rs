@@ -164,7 +164,7 @@ impl PlainReceive {
         Some(Outcome { source, tag, bytes: bytes as u64, cancelled: false, error: None })
     }
 
-    /// Whether the arguments are valid, as far as the express path serves such receives.
+    /// Returns true if the arguments are valid and of the kind that the express path serves.
     #[inline(always)]
     #[must_use]
     pub fn is_valid(self) -> bool {
@@ -175,7 +175,7 @@ impl PlainReceive {
         ) == Some(true)
     }
 
-    /// What the receive wants, and the route if that is a self message.
+    /// The key of the wanted message, and the route if it is a self message.
     #[inline(always)]
     fn key(self, comm: &Comm) -> Option<(Key, Option<Route<'_>>)> {
         let context = comm.context();
@@ -208,8 +208,8 @@ impl PlainReceive {
     }
 }
 
-/// Whether no message has arrived for a probe with these arguments, after a poll of its VNI. False if the express path cannot
-/// say.
+/// Polls the VNI of a probe with these arguments, and returns true if no message has arrived there. The general path decides if
+/// this returns false.
 #[inline(always)]
 #[must_use]
 pub fn iprobe_finds_nothing(source: i32, tag: i32, comm: usize) -> bool {

@@ -107,7 +107,7 @@ impl Vni {
         )
     }
 
-    /// Polls. Returns true if there is no message at all that has arrived, nor anything else to do.
+    /// Polls. Returns true if no message has arrived and no work waits.
     #[inline(always)]
     pub fn is_quiet_express(&self) -> bool {
         let quiet = self.by_shortcut(
@@ -232,7 +232,7 @@ impl Core<Whole> {
         })
     }
 
-    /// Whether no message has arrived, and nothing waits to be done.
+    /// Returns true if no message has arrived and no work waits.
     #[inline(always)]
     fn is_quiet(&self) -> bool {
         let nothing_stored = self.shard().with(

@@ -88,7 +88,7 @@ pub(crate) fn express_irecv(
     Some(Ok(()))
 }
 
-/// Whether a receive with these arguments is right, as far as the express path can say.
+/// Returns true if the express path can serve a receive with these arguments, so that they hold no error.
 #[inline(always)]
 pub(super) fn is_plain(
     buf: *mut c_void,
