@@ -35,7 +35,7 @@ fn entry_point(function: &Function, module: &str, name: &str, large: bool) -> St
     let body = format!("crate::bodies::{module}::{}({})", function.name.to_lowercase(), arguments.join(", "));
     let express = if function.express {
         format!(
-            "crate::bodies::{module}::express_{}({}), ",
+            "|attempt| crate::bodies::{module}::express_{}(attempt, {}), ",
             function.name.to_lowercase(),
             arguments.join(", ")
         )

@@ -14,21 +14,28 @@ macro_rules! entry {
         entry! { @one $plain $plain($($param: $type),*) $when $object => $body }
         entry! { @one $profiled $plain($($param: $type),*) $when $object => $body }
     };
-    ($plain:ident $profiled:ident($($param:ident: $type:ty),*) $when:ident $object:expr => $express:expr, $body:expr) => {
-        entry! { @express $plain $plain($($param: $type),*) $when $object => $express, $body }
-        entry! { @express $profiled $plain($($param: $type),*) $when $object => $express, $body }
+    ($plain:ident $profiled:ident($($param:ident: $type:ty),*) $when:ident $object:expr => |$attempt:ident| $express:expr, $body:expr) => {
+        entry! { @express $plain $plain($($param: $type),*) $when $object => |$attempt| $express, $body }
+        entry! { @express $profiled $plain($($param: $type),*) $when $object => |$attempt| $express, $body }
     };
-    // The general path is a separate function, so that the express path saves no registers for it.
-    (@express $symbol:ident $name:ident($($param:ident: $type:ty),*) $when:ident $object:expr => $express:expr, $body:expr) => {
+    // The general path is a separate function, so that the express path saves no registers for it. It begins with the attempt
+    // at the lock, which needs a call.
+    (@express $symbol:ident $name:ident($($param:ident: $type:ty),*) $when:ident $object:expr => |$attempt:ident| $express:expr, $body:expr) => {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $symbol($($param: $type),*) -> c_int {
             #[inline(never)]
             extern "C" fn general($($param: $type),*) -> c_int {
-                match $crate::entry::$when(#[inline(always)] || $body) {
+                let $attempt = heddle_engine::p2p::Attempt::Lock;
+                let result = match $express {
+                    Some(result) => result,
+                    None => $crate::entry::$when(#[inline(always)] || $body),
+                };
+                match result {
                     Ok(()) => heddle_spec::constants::MPI_SUCCESS,
                     Err(error) => $crate::entry::failed(stringify!($name), $object, &error),
                 }
             }
+            let $attempt = heddle_engine::p2p::Attempt::Bias;
             match $express {
                 Some(Ok(())) => heddle_spec::constants::MPI_SUCCESS,
                 Some(Err(error)) => $crate::entry::failed(stringify!($name), $object, &error),

@@ -37,6 +37,16 @@ pub fn light() {
     fence(Ordering::SeqCst);
 }
 
+/// The frequent side of a handshake that takes place only if [`is_asymmetric`] has been true in this process: then `heavy` of
+/// [`Scope::Process`] is a membarrier for good, and a compiler fence suffices here, also in the state `FORCED`.
+#[inline(always)]
+pub fn light_if_asymmetric() {
+    #[cfg(not(loom))]
+    std::sync::atomic::compiler_fence(Ordering::SeqCst);
+    #[cfg(loom)]
+    fence(Ordering::SeqCst);
+}
+
 /// The rare side: see the [module](self). Costs up to tens of microseconds.
 #[cold]
 pub fn heavy(scope: Scope) {

@@ -43,6 +43,11 @@ unsafe impl Platform for Native {
         barrier::light();
     }
 
+    #[inline(always)]
+    fn light_if_asymmetric() {
+        barrier::light_if_asymmetric();
+    }
+
     fn heavy(scope: Scope) {
         barrier::heavy(scope);
     }

@@ -47,6 +47,12 @@ pub unsafe trait Platform: Copy + Default + fmt::Debug + Send + Sync + 'static {
     fn fence(order: Ordering);
     /// The frequent side of an asymmetric fence; see [`barrier`](crate::barrier).
     fn light();
+    /// The same for a handshake whose other side knows by [`is_asymmetric`](Self::is_asymmetric) that its `heavy` of
+    /// [`Scope::Process`] reaches the caller: a compiler fence.
+    #[inline(always)]
+    fn light_if_asymmetric() {
+        Self::light();
+    }
     /// The rare side of an asymmetric fence; see [`barrier`](crate::barrier).
     fn heavy(scope: Scope);
     /// Whether [`light`](Self::light) is (nearly) free.

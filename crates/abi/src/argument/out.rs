@@ -63,9 +63,14 @@ impl<T: Copy> Out<T> {
     /// `MPI_ERR_ARG` if the program passed a null pointer.
     #[inline(always)]
     pub(crate) fn variable<'a>(self) -> Result<&'a mut T> {
-        let mut pointer = self.0.ok_or_else(null_pointer)?;
+        self.peek().ok_or_else(null_pointer)
+    }
+
+    /// The same for an express path: `None` if the program passed a null pointer.
+    #[inline(always)]
+    pub(crate) fn peek<'a>(self) -> Option<&'a mut T> {
         // SAFETY: `new` was promised a variable that no other thread uses until the function returns.
-        Ok(unsafe { pointer.as_mut() })
+        self.0.map(|mut pointer| unsafe { pointer.as_mut() })
     }
 }
 

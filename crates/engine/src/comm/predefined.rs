@@ -45,6 +45,13 @@ fn not_running() -> Error {
     }
 }
 
+/// The communicator of all processes, if MPI is running.
+#[inline(always)]
+pub(super) fn peek_world() -> Option<NonNull<Comm>> {
+    // Acquire: pairs with the Release in `open_predefined`.
+    NonNull::new(WORLD.load(Ordering::Acquire))
+}
+
 #[inline(always)]
 pub(super) fn world() -> Result<NonNull<Comm>> {
     find(&WORLD)

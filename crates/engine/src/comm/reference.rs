@@ -126,7 +126,7 @@ impl CommRef {
     #[inline(always)]
     pub(crate) fn peek<R>(handle: usize, look: impl FnOnce(&Comm) -> R) -> Option<R> {
         // Without it MPI is not running.
-        let world = predefined::world().ok()?;
+        let world = predefined::peek_world()?;
         if handle == mpi::MPI_COMM_WORLD {
             // SAFETY: predefined communicators are never freed.
             return Some(look(unsafe { world.as_ref() }));

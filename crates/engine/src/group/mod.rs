@@ -19,21 +19,16 @@ use std::sync::{Arc, LazyLock, OnceLock};
 /// An ordered set of processes, each named by its rank in `MPI_COMM_WORLD`.
 #[derive(Debug, Clone)]
 pub struct Group {
-    members: Members,
+    size: u32,
+    /// The world ranks of the members; `None` if they are 0 to size − 1.
+    list: Option<Box<[u32]>>,
     /// Pairs of world rank and rank here, in order of world ranks.
     index: OnceLock<Box<[(u32, u32)]>>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Members {
-    /// World ranks 0 to n − 1.
-    FirstOf(u32),
-    List(Vec<u32>),
-}
-
 impl PartialEq for Group {
     fn eq(&self, other: &Group) -> bool {
-        self.members == other.members
+        self.size == other.size && self.list == other.list
     }
 }
 
@@ -82,13 +77,9 @@ fn bad_handle(handle: usize) -> Error {
 }
 
 impl Group {
-    fn new(members: Members) -> Group {
-        Group { members, index: OnceLock::new() }
-    }
-
     /// All processes of a world of `size`.
     pub fn all(size: usize) -> Group {
-        Group::new(Members::FirstOf(size as u32))
+        Group { size: size as u32, list: None, index: OnceLock::new() }
     }
 
     /// The processes with these world ranks, in this order.
@@ -96,32 +87,32 @@ impl Group {
         if ranks.iter().copied().eq(0..ranks.len() as u32) {
             return Group::all(ranks.len());
         }
-        Group::new(Members::List(ranks))
+        Group { size: ranks.len() as u32, list: Some(ranks.into()), index: OnceLock::new() }
     }
 
     /// Number of processes.
     #[inline(always)]
     pub fn size(&self) -> usize {
-        match &self.members {
-            Members::FirstOf(count) => *count as usize,
-            Members::List(ranks) => ranks.len(),
-        }
+        self.size as usize
     }
 
     /// The world rank of a member; `None` if there is no such rank.
     #[inline(always)]
     pub fn world_rank(&self, rank: usize) -> Option<usize> {
-        match &self.members {
-            Members::FirstOf(count) => (rank < *count as usize).then_some(rank),
-            Members::List(ranks) => ranks.get(rank).map(|&world| world as usize),
+        if rank >= self.size() {
+            return None;
+        }
+        match &self.list {
+            None => Some(rank),
+            Some(ranks) => ranks.get(rank).map(|&world| world as usize),
         }
     }
 
     /// The rank here of the process with this world rank.
     pub fn rank_of(&self, world: usize) -> Option<usize> {
-        match &self.members {
-            Members::FirstOf(count) => (world < *count as usize).then_some(world),
-            Members::List(ranks) => {
+        match &self.list {
+            None => (world < self.size()).then_some(world),
+            Some(ranks) => {
                 let index = self.index.get_or_init(|| index_of(ranks));
                 let place = index.binary_search_by_key(&world, |&(member, _)| member as usize).ok()?;
                 Some(index[place].1 as usize)
@@ -136,9 +127,9 @@ impl Group {
 
     /// The world ranks of all members, in order.
     fn iter(&self) -> impl Iterator<Item = u32> {
-        let (count, list) = match &self.members {
-            Members::FirstOf(count) => (*count, &[][..]),
-            Members::List(ranks) => (0, &ranks[..]),
+        let (count, list) = match &self.list {
+            None => (self.size, &[][..]),
+            Some(ranks) => (0, &ranks[..]),
         };
         (0..count).chain(list.iter().copied())
     }

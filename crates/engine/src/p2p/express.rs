@@ -11,8 +11,9 @@ use heddle_message::context::Context;
 use heddle_message::domain;
 use heddle_message::matching::Key;
 use heddle_message::progress::is_short_test;
-use heddle_message::request::{self, Outcome};
+use heddle_message::request::Outcome;
 use heddle_message::vni::{INLINE_BYTES, eager_header};
+use heddle_model::Attempt;
 use heddle_objects::resharding::Route;
 use heddle_spec::constants::MPI_PROC_NULL;
 
@@ -63,19 +64,19 @@ impl SmallSend {
     /// The memory that the arguments describe is valid for reads, if they are valid at all.
     #[inline(always)]
     #[must_use]
-    pub unsafe fn send(self) -> bool {
+    pub unsafe fn send(self, attempt: Attempt) -> bool {
         CommRef::peek(
             self.comm,
             #[inline(always)]
             // SAFETY: the caller's promise.
-            |comm| unsafe { self.send_on(comm) },
+            |comm| unsafe { self.send_on(comm, attempt) },
         ) == Some(true)
     }
 
     /// # Safety
     /// As [`send`](Self::send).
     #[inline(always)]
-    unsafe fn send_on(self, comm: &Comm) -> bool {
+    unsafe fn send_on(self, comm: &Comm, attempt: Attempt) -> bool {
         // As a `u64`, a negative count is a large one.
         let len = (heddle_datatype::plain_bytes(self.datatype) as u64).wrapping_mul(self.count as u64);
         if self.count as u64 > INLINE_BYTES as u64 || len.wrapping_sub(1) >= INLINE_BYTES as u64 {
@@ -91,7 +92,9 @@ impl SmallSend {
             let Some(route) = context.route_to_default() else { return false };
             let key = Key::new(id, rank, self.tag);
             // SAFETY: the caller's promise.
-            let sent = unsafe { context.default_vni().send_to_self_express(&key, self.address, len, route) };
+            let sent = unsafe {
+                context.default_vni().send_to_self_express(attempt, &key, self.address, len, route)
+            };
             return sent && shard_if_crowded(context, route);
         }
         let Some(peer) = comm.group.world_rank(self.dest as usize) else {
@@ -99,7 +102,7 @@ impl SmallSend {
         };
         let header = eager_header(id, rank, self.tag);
         // SAFETY: the caller's promise; ranks of one communicator are of different processes.
-        unsafe { context.default_vni().send_express(peer, &header, self.address, len) }
+        unsafe { context.default_vni().send_express(attempt, peer, &header, self.address, len) }
     }
 }
 
@@ -126,18 +129,17 @@ impl PlainReceive {
     /// The memory that the arguments describe is valid for writes until the request is complete, if they are valid at all.
     #[inline(always)]
     #[must_use]
-    pub unsafe fn post(self) -> Option<usize> {
-        let id = CommRef::peek(
+    pub unsafe fn post(self, attempt: Attempt) -> Option<usize> {
+        CommRef::peek(
             self.comm,
             #[inline(always)]
             |comm| {
                 let (key, route) = self.key(comm)?;
                 // SAFETY: the caller's promise.
                 let buffer = unsafe { self.buffer() }?;
-                comm.context().default_vni().receive_express(&key, buffer, self.comm, route)
+                comm.context().default_vni().receive_express(attempt, &key, buffer, self.comm, route)
             },
-        )??;
-        Some(request::handle(id))
+        )?
     }
 
     /// Receives the message if it is small, and has arrived or comes next from the ring.
@@ -146,7 +148,7 @@ impl PlainReceive {
     /// The memory that the arguments describe is valid for writes, if they are valid at all.
     #[inline(always)]
     #[must_use]
-    pub unsafe fn take(self) -> Option<Outcome> {
+    pub unsafe fn take(self, attempt: Attempt) -> Option<Outcome> {
         let (envelope, bytes) = CommRef::peek(
             self.comm,
             #[inline(always)]
@@ -155,7 +157,7 @@ impl PlainReceive {
                 // SAFETY: the caller's promise.
                 let buffer = unsafe { self.buffer() }?;
                 let context = comm.context();
-                let taken = context.default_vni().take_express(&key, buffer, route)?;
+                let taken = context.default_vni().take_express(attempt, &key, buffer, route)?;
                 domain::running()?.ended_promptly(context.vni());
                 Some(taken)
             },
@@ -212,7 +214,7 @@ impl PlainReceive {
 /// this returns false.
 #[inline(always)]
 #[must_use]
-pub fn iprobe_finds_nothing(source: i32, tag: i32, comm: usize) -> bool {
+pub fn iprobe_finds_nothing(attempt: Attempt, source: i32, tag: i32, comm: usize) -> bool {
     CommRef::peek(
         comm,
         #[inline(always)]
@@ -224,7 +226,7 @@ pub fn iprobe_finds_nothing(source: i32, tag: i32, comm: usize) -> bool {
                 && Context::is_plain(context.id(Plane::PointToPoint))
                 && !(context.moves_own() && source as usize == context.rank())
                 && is_short_test()
-                && context.default_vni().is_quiet_express()
+                && context.default_vni().is_quiet_express(attempt)
         },
     ) == Some(true)
 }

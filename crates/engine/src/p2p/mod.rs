@@ -27,6 +27,8 @@ mod send;
 mod sendrecv;
 mod state;
 
+pub use heddle_model::Attempt;
+
 pub use buffered::{AttachTo, attach_buffer, detach_buffer, flush_buffer, iflush_buffer};
 pub use complete::{
     Any, Some_, cancel, free, test, test_all, test_any, test_some, wait, wait_all, wait_any, wait_express,

@@ -66,6 +66,15 @@ impl Buckets {
         self.last
     }
 
+    /// The list of `key`, which is added if there is none.
+    #[inline(always)]
+    pub(super) fn list_of(&mut self, key: &Key) -> &mut List {
+        if self.table[self.last].key != *key {
+            self.last = self.probe_or_add(key);
+        }
+        &mut self.table[self.last].list
+    }
+
     #[inline(always)]
     fn is_last(&self, key: &Key) -> bool {
         self.table[self.last].key == *key
@@ -81,6 +90,7 @@ impl Buckets {
         at
     }
 
+    #[cold]
     fn probe_or_add(&mut self, key: &Key) -> usize {
         let at = self.probe(key);
         if self.table[at].key == UNUSED { self.add(at, key) } else { at }

@@ -34,20 +34,17 @@ impl Posted {
     /// Appends a receive to the list of its key; returns its place.
     #[inline(always)]
     pub(super) fn push(&mut self, key: &Key, request: u32) -> u32 {
-        let node = Node { key: *key, order: self.next_order, request, next: NONE };
+        let at = self.free;
+        // Field by field: a node that is made first would lie in memory and be copied.
+        let Some(node) = self.nodes.get_mut(at as usize) else { return self.push_anew(key, request) };
+        self.free = node.next;
+        node.key = *key;
+        node.order = self.next_order;
+        node.request = request;
+        node.next = NONE;
         self.next_order += 1;
         self.live += 1;
-        let at = self.free;
-        let at = match self.nodes.get_mut(at as usize) {
-            Some(place) => {
-                self.free = place.next;
-                *place = node;
-                at
-            }
-            None => self.grow(node),
-        };
-        let index = self.buckets.find_or_add(key);
-        let list = self.buckets.list(index);
+        let list = self.buckets.list_of(key);
         let tail = std::mem::replace(&mut list.tail, at);
         match self.nodes.get_mut(tail as usize) {
             Some(last) => last.next = at,
@@ -56,10 +53,12 @@ impl Posted {
         at
     }
 
+    /// Does the same after adding a node to the free ones, of which there are none.
     #[cold]
-    fn grow(&mut self, node: Node) -> u32 {
-        self.nodes.push(node);
-        self.nodes.len() as u32 - 1
+    fn push_anew(&mut self, key: &Key, request: u32) -> u32 {
+        self.free = self.nodes.len() as u32;
+        self.nodes.push(Node { key: *key, order: 0, request: NONE, next: NONE });
+        self.push(key, request)
     }
 
     /// Takes the oldest receive out of the list of `key`.

@@ -53,6 +53,13 @@ impl<M> Matching<M> {
         self.posted.push(&key, request)
     }
 
+    /// Posts a receive whose key has no wildcard.
+    #[inline(always)]
+    pub fn post_exact(&mut self, key: &Key, request: u32) -> u32 {
+        debug_assert_eq!(key.shape(), 0, "a key without wildcards");
+        self.posted.push(key, request)
+    }
+
     /// Removes a posted receive. False if it was matched already.
     pub fn unpost(&mut self, at: u32, request: u32) -> bool {
         let Some(key) = self.posted.remove(at, request) else { return false };

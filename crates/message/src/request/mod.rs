@@ -99,6 +99,6 @@ pub use life::{
 pub use lookup::{Found, SEND_DONE, comm_of, find, handle, handle_of_index};
 pub use outcome::{Outcome, PartOver};
 pub use plain::{Plain, claim_plain};
-pub use pool::{release, take, take_detached, take_express, take_many_detached};
+pub use pool::{Fresh, release, take, take_detached, take_express, take_many_detached};
 pub use region::OutOfRequests;
 pub use slot::roots;

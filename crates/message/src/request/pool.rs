@@ -7,6 +7,7 @@ use super::kind::{RequestId, RequestKind};
 use super::region::OutOfRequests;
 use super::slot::{Request, at};
 use heddle_model::counters::{self, Event};
+use heddle_objects::table::{Kind, Parts, encode};
 use heddle_platform::atomic::Ordering;
 
 /// Takes a slot, ACTIVE, for an operation on a VNI.
@@ -23,20 +24,33 @@ pub fn take(vni: u32, comm: usize, kind: RequestKind) -> Result<RequestId, OutOf
     Ok(id)
 }
 
-/// As [`take`], of a receive, if requests count no references and the calling thread has a free slot in its cache.
+/// A request that was just taken, and is not issued yet.
+#[derive(Debug)]
+pub struct Fresh {
+    /// The request.
+    pub id: RequestId,
+    /// Its handle.
+    pub handle: usize,
+    /// Its in-flight state, which belongs to the caller until it issues the request.
+    pub in_flight: &'static mut InFlight,
+}
+
+/// Takes a slot for a receive, if requests count no references and the calling thread has a free slot in its cache.
 #[inline(always)]
-pub fn take_express(vni: u32, comm: usize) -> Option<RequestId> {
+pub fn take_express(vni: u32, comm: usize) -> Option<Fresh> {
     if counts::requests_count() {
         return None;
     }
     let (id, request) = cache::pop_cached()?;
-    begin(request, vni, comm, RequestKind::Receive);
-    Some(id)
+    let generation = begin(request, vni, comm, RequestKind::Receive);
+    let handle = encode(Kind::Request, Parts { index: id, generation });
+    // SAFETY: a free slot belongs to the thread that took it.
+    Some(Fresh { id, handle, in_flight: unsafe { &mut *request.in_flight.get() } })
 }
 
-/// Makes a slot that was taken an ACTIVE request.
+/// Makes a slot that was taken an ACTIVE request; returns its generation.
 #[inline(always)]
-fn begin(request: &Request, vni: u32, comm: usize, kind: RequestKind) {
+fn begin(request: &Request, vni: u32, comm: usize, kind: RequestKind) -> u32 {
     // SAFETY: a free slot belongs to the thread that took it.
     let owner = unsafe { &mut *request.owner.get() };
     owner.kind = kind;
@@ -44,8 +58,9 @@ fn begin(request: &Request, vni: u32, comm: usize, kind: RequestKind) {
     request.vni.store(vni, Ordering::Relaxed);
     request.names().take(comm);
     request.state.activate();
-    request.names().begin();
+    let generation = request.names().begin();
     counters::count(Event::RequestTaken, 1);
+    generation
 }
 
 /// As [`take`], for an operation that nobody waits for: the thread that completes the request returns its slot.

@@ -10,17 +10,22 @@ use super::message::{Content, Message};
 use super::{Direct, Vni};
 use crate::buffer::{Buffer, copy_small};
 use crate::matching::Key;
-use crate::request::{self, RequestId, Stage};
-use heddle_model::{Path, SectionOf, Whole};
+use crate::request::{self, Fresh, RequestId, Stage};
+use heddle_model::{Attempt, Path, SectionOf, Whole};
 use heddle_objects::resharding::Route;
 use heddle_transport::{Envelope, Header};
 
 impl Vni {
     /// Runs `operation` on the core by the shortcut.
     #[inline(always)]
-    fn by_shortcut<R>(&self, path: Path, operation: impl FnOnce(&mut Core<Whole>) -> Option<R>) -> Option<R> {
+    fn by_shortcut<R>(
+        &self,
+        attempt: Attempt,
+        path: Path,
+        operation: impl FnOnce(&mut Core<Whole>) -> Option<R>,
+    ) -> Option<R> {
         let State::Whole(state) = &self.state else { return None };
-        state.with_shortcut(path, operation)
+        state.with_shortcut(attempt, path, operation)
     }
 
     /// Sends `len` bytes from `from`, at most [`INLINE_BYTES`](super::INLINE_BYTES), to another process, if the ring has room.
@@ -29,8 +34,16 @@ impl Vni {
     /// # Safety
     /// `len` bytes at `from` are valid for reads, and `peer` is not this process.
     #[inline(always)]
-    pub unsafe fn send_express(&self, peer: usize, header: &Header, from: *const u8, len: usize) -> bool {
+    pub unsafe fn send_express(
+        &self,
+        attempt: Attempt,
+        peer: usize,
+        header: &Header,
+        from: *const u8,
+        len: usize,
+    ) -> bool {
         let sent = self.by_shortcut(
+            attempt,
             Path::Main,
             #[inline(always)]
             // SAFETY: the caller's promise.
@@ -47,12 +60,14 @@ impl Vni {
     #[inline(always)]
     pub unsafe fn send_to_self_express(
         &self,
+        attempt: Attempt,
         key: &Key,
         from: *const u8,
         len: usize,
         route: Route<'_>,
     ) -> bool {
         let sent = self.by_shortcut(
+            attempt,
             Path::Main,
             #[inline(always)]
             |core| {
@@ -68,17 +83,19 @@ impl Vni {
         sent.is_some()
     }
 
-    /// Receives, into a new request that names the communicator with the handle `comm`; the receive is posted unless its
-    /// message has arrived. `route` is given if the message is one of this process's own.
+    /// Receives, into a new request that names the communicator with the handle `comm`, and returns the request's handle; the
+    /// receive is posted unless its message has arrived. `route` is given if the message is one of this process's own.
     #[inline(always)]
     pub fn receive_express(
         &self,
+        attempt: Attempt,
         key: &Key,
         buffer: Buffer,
         comm: usize,
         route: Option<Route<'_>>,
-    ) -> Option<RequestId> {
+    ) -> Option<usize> {
         self.by_shortcut(
+            attempt,
             Path::Main,
             #[inline(always)]
             |core| {
@@ -93,11 +110,13 @@ impl Vni {
     #[inline(always)]
     pub fn take_express(
         &self,
+        attempt: Attempt,
         key: &Key,
         buffer: Buffer,
         route: Option<Route<'_>>,
     ) -> Option<(Envelope, usize)> {
         self.by_shortcut(
+            attempt,
             Path::Main,
             #[inline(always)]
             |core| {
@@ -109,8 +128,9 @@ impl Vni {
 
     /// Polls. Returns true if no message has arrived and no work waits.
     #[inline(always)]
-    pub fn is_quiet_express(&self) -> bool {
+    pub fn is_quiet_express(&self, attempt: Attempt) -> bool {
         let quiet = self.by_shortcut(
+            attempt,
             Path::Progress,
             #[inline(always)]
             |core| core.is_quiet().then_some(()),
@@ -167,35 +187,32 @@ impl Core<Whole> {
 
     /// As [`Vni::receive_express`], within the critical section.
     #[inline(always)]
-    fn receive_express(&self, key: &Key, buffer: Buffer, comm: usize) -> Option<RequestId> {
+    fn receive_express(&self, key: &Key, buffer: Buffer, comm: usize) -> Option<usize> {
         let has_unexpected = self.shard().with(
             Path::Main,
             #[inline(always)]
             |shard| shard.matching.has_unexpected(),
         );
-        let id = request::take_express(self.index as u32, comm)?;
-        // SAFETY: the request was just taken and is not issued yet.
-        let in_flight = unsafe { request::in_flight(id) };
+        let Fresh { id, handle, in_flight } = request::take_express(self.index as u32, comm)?;
         in_flight.buffer = buffer;
         in_flight.context = key.context;
         if has_unexpected {
-            self.receive_or_post(id, *key);
+            in_flight.stage = Stage::UnderWay;
+            self.receive_out_of_line(id, *key);
         } else {
             let place = self.shard().with(
                 Path::Main,
                 #[inline(always)]
-                |shard| shard.matching.post(*key, id),
+                |shard| shard.matching.post_exact(key, id),
             );
             in_flight.stage = Stage::Posted(place);
         }
-        Some(id)
+        Some(handle)
     }
 
     /// As [`receive`](Self::receive), out of line.
     #[inline(never)]
-    fn receive_or_post(&self, id: RequestId, key: Key) {
-        // SAFETY: the request is not issued yet.
-        unsafe { request::in_flight(id) }.stage = Stage::UnderWay;
+    fn receive_out_of_line(&self, id: RequestId, key: Key) {
         self.receive(id, key);
     }
 

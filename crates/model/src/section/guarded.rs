@@ -1,7 +1,7 @@
 //! State that is reached only through its section.
 
 use super::combined::Combined;
-use super::lock::{SectionLock, SectionToken};
+use super::lock::{BiasedLock, SectionLock, SectionToken};
 use super::service::{Offload, Service, Turn};
 use crate::choice::{Execution, Model};
 use crate::counters::Row;
@@ -25,13 +25,13 @@ pub struct Guarded<T: Send + 'static> {
     state: Home<T>,
 }
 
-/// Whether a thread may enter with a few plain instructions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How a thread may enter with a few plain instructions.
+#[derive(Debug)]
 enum Shortcut {
     /// Always: no other thread enters, and nothing is counted.
     Free,
-    /// If the lock is free, or biased to it.
-    Lock,
+    /// If this lock is biased to the thread.
+    Bias(BiasedLock),
     Never,
 }
 
@@ -40,9 +40,18 @@ impl Shortcut {
         match lock {
             None if row == Row::without_section() => Shortcut::Free,
             None => Shortcut::Never,
-            Some(_) => Shortcut::Lock,
+            Some(lock) => lock.biased().map_or(Shortcut::Never, Shortcut::Bias),
         }
     }
+}
+
+/// What a thread spends on entering a critical section by the express path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attempt {
+    /// A few plain instructions and no call: it succeeds if no other thread ever enters, or if the lock is biased to the thread.
+    Bias,
+    /// An attempt at the lock: it succeeds if the lock is free.
+    Lock,
 }
 
 /// Where the state lies.
@@ -141,22 +150,47 @@ impl<T: Send + 'static> Guarded<T> {
         unsafe { run_inside(state, held, operation) }
     }
 
-    /// Runs `operation` on the state if there is no lock and nothing is counted, or if the lock is free or biased to the calling
-    /// thread. Otherwise does nothing and returns `None`. An operation that returns `None` has done nothing, and is not counted.
+    /// Runs `operation` on the state if `attempt` can enter. Otherwise does nothing and returns `None`. An operation that returns
+    /// `None` has done nothing, and is not counted.
     #[inline(always)]
-    pub fn with_shortcut<R>(&self, path: Path, operation: impl FnOnce(&mut T) -> Option<R>) -> Option<R> {
+    pub fn with_shortcut<R>(
+        &self,
+        attempt: Attempt,
+        path: Path,
+        operation: impl FnOnce(&mut T) -> Option<R>,
+    ) -> Option<R> {
         let Home::Here(state) = &self.state else { return None };
-        let held = match (self.shortcut, &self.lock) {
-            (Shortcut::Free, _) => None,
-            (Shortcut::Lock, Some(lock)) => Some((lock, lock.attempt(path)?)),
-            _ => return None,
-        };
-        // SAFETY: the section is held, or below `MPI_THREAD_MULTIPLE` the program keeps other threads out.
-        let result = unsafe { run_inside(state, held, operation) };
-        if held.is_some() && result.is_some() {
-            self.row.entered(path);
+        match (attempt, &self.shortcut, &self.lock) {
+            (Attempt::Bias, Shortcut::Free, _) => {
+                // SAFETY: below `MPI_THREAD_MULTIPLE` the program keeps other threads out.
+                unsafe { run_inside(state, None, operation) }
+            }
+            (Attempt::Bias, Shortcut::Bias(lock), _) => {
+                if !lock.enter_as_owner() {
+                    return None;
+                }
+                // SAFETY: the critical section is held.
+                let result = unsafe { run_inside(state, None, operation) };
+                // SAFETY: entered above.
+                unsafe { lock.leave_as_owner() };
+                if result.is_some() {
+                    self.row.entered(path);
+                }
+                result
+            }
+            // For the owner, an attempt by the bias has failed already, or would enter as cheaply.
+            (Attempt::Lock, Shortcut::Bias(lock), _) if lock.is_owner() => None,
+            (Attempt::Lock, _, Some(lock)) => {
+                let token = lock.attempt(path)?;
+                // SAFETY: the critical section is held.
+                let result = unsafe { run_inside(state, Some((lock, token)), operation) };
+                if result.is_some() {
+                    self.row.entered(path);
+                }
+                result
+            }
+            _ => None,
         }
-        result
     }
 
     /// As [`with`](Self::with) on the main path, for an operation that creates, completes and frees nothing.

@@ -9,10 +9,13 @@ use heddle_sync::two_level::Class;
 use heddle_sync::{Biased, CoreBiased, RawLock, TwoLevel, WaitPolicy};
 use std::sync::Arc;
 
+/// A lock with a bias to a thread, as the shortcut holds it.
+pub(super) type BiasedLock = Arc<Biased<AnyLock>>;
+
 /// A section's lock. Copies stand for the same section.
 #[derive(Clone, Debug)]
 pub(crate) enum SectionLock {
-    Biased(Arc<Biased<AnyLock>>),
+    Biased(BiasedLock),
     CoreBiased(Arc<CoreBiased<AnyLock>>),
     Plain(Arc<AnyLock>),
     Priority(Arc<TwoLevel<AnyLock, AnyLock>>),
@@ -80,6 +83,11 @@ impl SectionLock {
                 SectionLock::Priority(Arc::new(pair_of(main, progress, &settings)))
             }
         }
+    }
+
+    /// The lock itself if it is biased to a thread.
+    pub(super) fn biased(&self) -> Option<BiasedLock> {
+        if let SectionLock::Biased(lock) = self { Some(Arc::clone(lock)) } else { None }
     }
 
     /// Waits for the section, which is counted in `row`.

@@ -30,23 +30,24 @@ impl<D> Names<'_, D> {
         self.datatype.store(datatype, Ordering::Relaxed);
     }
 
-    /// Makes the request live.
+    /// Makes the request live; returns its generation.
     #[inline(always)]
-    pub fn begin(&self) {
-        self.set_generation(|last| (last + 1) | 1);
+    pub fn begin(&self) -> u32 {
+        self.set_generation(|last| (last + 1) | 1)
     }
 
     /// Ends the request: it uses no object any more.
     #[inline(always)]
     pub fn end(&self) {
-        self.set_generation(|last| (last + 1) & !1);
+        let _ = self.set_generation(|last| (last + 1) & !1);
     }
 
     #[inline(always)]
-    fn set_generation(&self, next: impl FnOnce(u32) -> u32) {
-        let generation = self.generation.load(Ordering::Relaxed);
+    fn set_generation(&self, next: impl FnOnce(u32) -> u32) -> u32 {
+        let generation = next(self.generation.load(Ordering::Relaxed)) & 0x00ff_ffff;
         // Release: pairs with the Acquire in `roots`.
-        self.generation.store(next(generation) & 0x00ff_ffff, Ordering::Release);
+        self.generation.store(generation, Ordering::Release);
+        generation
     }
 
     /// Hands the words to `root` if the request lives. If another thread begins or ends it at the same time,

@@ -66,6 +66,19 @@ impl<P: Platform> Doorbell<P> {
     #[inline(always)]
     pub fn ring(&self, scope: Scope) -> bool {
         P::light();
+        self.wake_if_anybody(scope)
+    }
+
+    /// Does the same as [`ring`](Self::ring) for the threads of this process, where [`Platform::is_asymmetric`] has been true
+    /// before.
+    #[inline(always)]
+    pub fn ring_if_asymmetric(&self) -> bool {
+        P::light_if_asymmetric();
+        self.wake_if_anybody(Scope::Process)
+    }
+
+    #[inline(always)]
+    fn wake_if_anybody(&self, scope: Scope) -> bool {
         let anybody = self.sleepers.load(Ordering::Relaxed) != 0;
         if anybody {
             self.wake(scope);

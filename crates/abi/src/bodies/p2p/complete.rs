@@ -4,7 +4,7 @@ use super::receive::{finish, show};
 use crate::argument::{ListOut, Out, StatusOut};
 use crate::entry::Express;
 use crate::error::{Error, Result};
-use heddle_engine::p2p::{self, Any, Some_};
+use heddle_engine::p2p::{self, Any, Attempt, Some_};
 use heddle_engine::request::Outcome;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::RequestHandle;
@@ -72,10 +72,13 @@ pub(crate) fn wait(request: Out<RequestHandle>, status: StatusOut) -> Result<()>
     )?
 }
 
-/// The express path of a wait.
+/// The express path of a wait. It enters no critical section, so that a second attempt would find what the first one has found.
 #[inline(always)]
-pub(crate) fn express_wait(request: Out<RequestHandle>, status: StatusOut) -> Express {
-    let request = request.variable().ok()?;
+pub(crate) fn express_wait(attempt: Attempt, request: Out<RequestHandle>, status: StatusOut) -> Express {
+    if attempt != Attempt::Bias {
+        return None;
+    }
+    let request = request.peek()?;
     let complete = p2p::wait_express(
         &mut request.0,
         #[inline(always)]

@@ -7,7 +7,7 @@ use crate::argument::{Out, StatusOut, buffer};
 use crate::entry::{Express, running};
 use crate::error::Result;
 use heddle_engine::comm::Plane;
-use heddle_engine::p2p;
+use heddle_engine::p2p::{self, Attempt};
 use heddle_spec::handle::{CommHandle, DatatypeHandle, RequestHandle};
 use std::ffi::{c_int, c_void};
 
@@ -16,6 +16,7 @@ use std::ffi::{c_int, c_void};
 #[expect(clippy::too_many_arguments, reason = "those of the function")]
 #[inline(always)]
 pub(crate) fn express_sendrecv(
+    attempt: Attempt,
     sendbuf: *const c_void,
     sendcount: i64,
     sendtype: DatatypeHandle,
@@ -33,8 +34,8 @@ pub(crate) fn express_sendrecv(
     if !is_plain(recvbuf, recvcount, recvtype, source, recvtag, comm) {
         return None;
     }
-    express_send(sendbuf, sendcount, sendtype, dest, sendtag, comm)?.ok()?;
-    let received = express_recv(recvbuf, recvcount, recvtype, source, recvtag, comm, status);
+    express_send(attempt, sendbuf, sendcount, sendtype, dest, sendtag, comm)?.ok()?;
+    let received = express_recv(attempt, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
     received.or_else(|| Some(receive(recvbuf, recvcount, recvtype, source, recvtag, comm, status)))
 }
 

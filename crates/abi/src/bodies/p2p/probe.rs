@@ -6,7 +6,7 @@ use crate::argument::{Out, StatusOut};
 use crate::entry::Express;
 use crate::error::Result;
 use heddle_engine::comm::CommRef;
-use heddle_engine::p2p;
+use heddle_engine::p2p::{self, Attempt};
 use heddle_spec::handle::{CommHandle, MessageHandle};
 use std::ffi::c_int;
 
@@ -19,14 +19,15 @@ pub(crate) fn probe(source: c_int, tag: c_int, comm: CommHandle, status: StatusO
 /// The express path of a probe, for the most frequent answer: that there is nothing.
 #[inline(always)]
 pub(crate) fn express_iprobe(
+    attempt: Attempt,
     source: c_int,
     tag: c_int,
     comm: CommHandle,
     flag: Out<c_int>,
     _: StatusOut,
 ) -> Express {
-    let flag = flag.variable().ok()?;
-    if !p2p::iprobe_finds_nothing(source, tag, comm.0) {
+    let flag = flag.peek()?;
+    if !p2p::iprobe_finds_nothing(attempt, source, tag, comm.0) {
         return None;
     }
     *flag = 0;

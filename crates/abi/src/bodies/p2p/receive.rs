@@ -7,7 +7,7 @@ use crate::error::Result;
 use heddle_engine::buffer::Buffer;
 use heddle_engine::comm::{CommRef, Plane};
 use heddle_engine::datatype::TypeRef;
-use heddle_engine::p2p::{self, PlainReceive};
+use heddle_engine::p2p::{self, Attempt, PlainReceive};
 use heddle_engine::request::Outcome;
 use heddle_spec::constants::MPI_MESSAGE_NULL;
 use heddle_spec::handle::{CommHandle, DatatypeHandle, MessageHandle, RequestHandle};
@@ -57,6 +57,7 @@ fn plain(
 /// The express path of the blocking receive.
 #[inline(always)]
 pub(crate) fn express_recv(
+    attempt: Attempt,
     buf: *mut c_void,
     count: i64,
     datatype: DatatypeHandle,
@@ -66,7 +67,7 @@ pub(crate) fn express_recv(
     status: StatusOut,
 ) -> Express {
     // SAFETY: the program promises that there is room for the data.
-    let outcome = unsafe { plain(buf, count, datatype, source, tag, comm).take() }?;
+    let outcome = unsafe { plain(buf, count, datatype, source, tag, comm).take(attempt) }?;
     status.report(&outcome);
     Some(Ok(()))
 }
@@ -74,6 +75,7 @@ pub(crate) fn express_recv(
 /// The express path of the nonblocking receive.
 #[inline(always)]
 pub(crate) fn express_irecv(
+    attempt: Attempt,
     buf: *mut c_void,
     count: i64,
     datatype: DatatypeHandle,
@@ -82,9 +84,9 @@ pub(crate) fn express_irecv(
     comm: CommHandle,
     request: Out<RequestHandle>,
 ) -> Express {
-    let request = request.variable().ok()?;
+    let request = request.peek()?;
     // SAFETY: the program leaves room for the data until the operation is complete.
-    request.0 = unsafe { plain(buf, count, datatype, source, tag, comm).post() }?;
+    request.0 = unsafe { plain(buf, count, datatype, source, tag, comm).post(attempt) }?;
     Some(Ok(()))
 }
 

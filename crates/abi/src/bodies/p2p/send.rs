@@ -7,7 +7,7 @@ use crate::error::Result;
 use heddle_engine::buffer::Buffer;
 use heddle_engine::comm::{CommRef, Plane};
 use heddle_engine::datatype::TypeRef;
-use heddle_engine::p2p::{self, Mode, SmallSend};
+use heddle_engine::p2p::{self, Attempt, Mode, SmallSend};
 use heddle_engine::request::SEND_DONE;
 use heddle_spec::handle::{CommHandle, DatatypeHandle, RequestHandle};
 use std::ffi::{c_int, c_void};
@@ -31,6 +31,7 @@ fn outgoing(
 /// The express path of the blocking standard and ready sends.
 #[inline(always)]
 pub(crate) fn express_send(
+    attempt: Attempt,
     buf: *const c_void,
     count: i64,
     datatype: DatatypeHandle,
@@ -40,12 +41,13 @@ pub(crate) fn express_send(
 ) -> Express {
     let send = SmallSend { address: buf.cast(), count, datatype: datatype.0, dest, tag, comm: comm.0 };
     // SAFETY: the program promises that the data is there.
-    unsafe { send.send() }.then_some(Ok(()))
+    unsafe { send.send(attempt) }.then_some(Ok(()))
 }
 
 /// The express path of the nonblocking ones.
 #[inline(always)]
 pub(crate) fn express_isend(
+    attempt: Attempt,
     buf: *const c_void,
     count: i64,
     datatype: DatatypeHandle,
@@ -54,8 +56,8 @@ pub(crate) fn express_isend(
     comm: CommHandle,
     request: Out<RequestHandle>,
 ) -> Express {
-    let request = request.variable().ok()?;
-    express_send(buf, count, datatype, dest, tag, comm)?.ok()?;
+    let request = request.peek()?;
+    express_send(attempt, buf, count, datatype, dest, tag, comm)?.ok()?;
     request.0 = SEND_DONE;
     Some(Ok(()))
 }

@@ -187,6 +187,12 @@ impl<L: RawLock> Biased<L> {
         self.enter_biased()
     }
 
+    /// Returns true if the lock is biased to the caller.
+    #[inline(always)]
+    pub fn is_owner(&self) -> bool {
+        self.bias.word.load(Ordering::Relaxed) ^ L::Platform::thread_id() <= SEAT_BITS
+    }
+
     /// Leaves the critical section that the caller entered as the bias owner.
     ///
     /// # Safety
@@ -223,7 +229,8 @@ impl<L: RawLock> Biased<L> {
             return false;
         }
         busy.store(1, Ordering::Relaxed);
-        L::Platform::light();
+        // There is an owner, so the platform is asymmetric (see `make_owner`).
+        L::Platform::light_if_asymmetric();
         if self.bias.word.load(Ordering::Relaxed) == word {
             return true;
         }
@@ -359,7 +366,7 @@ unsafe impl<L: RawLock> RawLock for Biased<L> {
         let seat = self.bias.word.load(Ordering::Relaxed) & SEAT_BITS;
         // Release: pairs with the revoker's Acquire.
         self.bias.busy[seat as usize].store(0, Ordering::Release);
-        self.left.ring(Scope::Process);
+        self.left.ring_if_asymmetric();
     }
 
     #[inline]

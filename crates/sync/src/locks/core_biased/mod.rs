@@ -331,7 +331,7 @@ unsafe impl<L: RawLock> RawLock for CoreBiased<L> {
         }
         // Release: pairs with the Acquire of the next claim or of the revoker.
         self.bias.busy.store(0, Ordering::Release);
-        self.left.ring(Scope::Process);
+        self.left.ring_if_asymmetric();
     }
 
     #[inline]
