@@ -54,7 +54,10 @@ pub fn wait(handle: &mut usize) -> Result<Outcome> {
 /// `MPI_ERR_REQUEST`.
 #[inline(always)]
 pub fn wait_with<R>(handle: &mut usize, look: impl FnOnce(&Outcome) -> R) -> Result<R> {
-    wait_first(handle, &[], look)
+    match take_plain(handle, look) {
+        Ok(result) => Ok(result),
+        Err(look) => wait_first(handle, &[], look),
+    }
 }
 
 /// The express path of a wait: if the request is a send that was complete when its call returned, or a complete request that needs
@@ -65,26 +68,28 @@ pub fn wait_express(handle: &mut usize, look: impl FnOnce(&Outcome)) -> bool {
     if domain::running().is_none_or(|domain| domain.calls().is_locked()) {
         return false;
     }
-    if *handle == SEND_DONE {
-        look(&Outcome::empty());
+    take_plain(handle, look).is_ok()
+}
+
+/// If the request is a send that was complete when its call returned, or a complete request that needs nothing but its release,
+/// passes the outcome to `look`. Otherwise it does nothing and returns `look`.
+#[inline(always)]
+fn take_plain<R, L: FnOnce(&Outcome) -> R>(handle: &mut usize, look: L) -> Result<R, L> {
+    let result = if *handle == SEND_DONE {
+        look(&Outcome::empty())
     } else {
-        let Some(plain) = request::claim_plain(*handle) else { return false };
-        look(plain.outcome());
+        let Some(plain) = request::claim_plain(*handle) else { return Err(look) };
+        let result = look(plain.outcome());
         plain.release();
-    }
+        result
+    };
     *handle = mpi::MPI_REQUEST_NULL;
-    true
+    Ok(result)
 }
 
 /// Waits for one request, knowing that the caller is going to wait for others next.
 #[inline(always)]
 fn wait_first<R>(handle: &mut usize, others: &[usize], look: impl FnOnce(&Outcome) -> R) -> Result<R> {
-    if let Some(plain) = request::claim_plain(*handle) {
-        let result = look(plain.outcome());
-        plain.release();
-        *handle = mpi::MPI_REQUEST_NULL;
-        return Ok(result);
-    }
     match request::find(*handle)? {
         Found::Slot(id) if !request::is_inactive(id) => {
             if !request::is_complete(id) {
@@ -139,25 +144,38 @@ pub fn test(handle: &mut usize) -> Result<Option<Outcome>> {
     Ok(Some(collect(handle)))
 }
 
-/// Waits for all; `report` gets every outcome in order. Returns whether any operation failed.
+/// Waits for all; `report` gets every outcome in order. Returns true if any operation failed.
 ///
 /// # Errors
-/// `MPI_ERR_REQUEST`; then nothing was waited for.
+/// `MPI_ERR_REQUEST`; then it has not waited, but may have completed the first requests, if they were over.
 #[inline(always)]
 pub fn wait_all(handles: &mut [usize], mut report: impl FnMut(usize, &Outcome)) -> Result<bool> {
-    for handle in handles.iter() {
-        request::find(*handle)?;
-    }
-    let mut failed = false;
+    let (mut failed, mut checked) = (false, false);
     let (mut left, mut index) = (handles, 0);
     while let Some((handle, others)) = left.split_first_mut() {
-        failed |= wait_first(handle, others, |outcome| {
+        let report = |outcome: &Outcome| {
             report(index, outcome);
             outcome.error.is_some()
-        })?;
+        };
+        failed |= match take_plain(handle, report) {
+            Ok(failed) => failed,
+            Err(report) => {
+                if !checked {
+                    check(others)?;
+                    checked = true;
+                }
+                wait_first(handle, others, report)?
+            }
+        };
         (left, index) = (others, index + 1);
     }
     Ok(failed)
+}
+
+/// Checks that all handles are valid, before a thread waits for one of them.
+#[inline(never)]
+fn check(handles: &[usize]) -> Result<()> {
+    handles.iter().try_for_each(|handle| request::find(*handle).map(|_| ()))
 }
 
 /// Completes all if all are complete, otherwise none. Returns `None` in the latter case.

@@ -10,7 +10,7 @@ use heddle_message::buffer::Buffer;
 use heddle_message::context::Context;
 use heddle_message::domain;
 use heddle_message::matching::Key;
-use heddle_message::progress::is_short_test;
+use heddle_message::progress::{ended_promptly, is_short_test};
 use heddle_message::request::Outcome;
 use heddle_message::vni::{INLINE_BYTES, eager_header};
 use heddle_model::Attempt;
@@ -73,21 +73,57 @@ impl SmallSend {
         ) == Some(true)
     }
 
+    /// Sends to this process what `receive` receives, in the same call, if no other receive and no other message is on the VNI.
+    /// Otherwise does nothing.
+    ///
+    /// # Safety
+    /// The memory that the arguments describe is valid, if they are valid at all, and does not overlap.
+    #[inline(always)]
+    #[must_use]
+    pub unsafe fn exchange(self, receive: PlainReceive, attempt: Attempt) -> Option<Outcome> {
+        let (source, tag) = (self.dest, self.tag);
+        if source != receive.source || tag != receive.tag {
+            return None;
+        }
+        let (vni, bytes) = CommRef::peek(
+            self.comm,
+            #[inline(always)]
+            |comm| {
+                let route = receive.key(comm)?.1?;
+                // SAFETY: the caller's promise.
+                let (len, buffer) = (self.len()?, unsafe { receive.buffer() }?);
+                let context = comm.context();
+                let vni = context.default_vni();
+                // SAFETY: the caller's promise.
+                unsafe { vni.exchange_express(attempt, self.address, len, buffer, route) }?;
+                shard_if_crowded(context, route);
+                Some((context.vni(), len as u64))
+            },
+        )??;
+        ended_promptly(vni);
+        Some(Outcome { source, tag, bytes, cancelled: false, error: None })
+    }
+
+    /// The length of the data in bytes.
+    #[inline(always)]
+    fn len(self) -> Option<usize> {
+        // As a `u64`, a negative count is a large one.
+        let len = (heddle_datatype::plain_bytes(self.datatype) as u64).wrapping_mul(self.count as u64);
+        let is_small = self.count as u64 <= INLINE_BYTES as u64 && len.wrapping_sub(1) < INLINE_BYTES as u64;
+        (is_small && self.address.addr() >= LOWEST_ADDRESS).then_some(len as usize)
+    }
+
     /// # Safety
     /// As [`send`](Self::send).
     #[inline(always)]
     unsafe fn send_on(self, comm: &Comm, attempt: Attempt) -> bool {
-        // As a `u64`, a negative count is a large one.
-        let len = (heddle_datatype::plain_bytes(self.datatype) as u64).wrapping_mul(self.count as u64);
-        if self.count as u64 > INLINE_BYTES as u64 || len.wrapping_sub(1) >= INLINE_BYTES as u64 {
-            return false;
-        }
+        let Some(len) = self.len() else { return false };
         let context = comm.context();
         let id = context.id(Plane::PointToPoint);
-        if self.address.addr() < LOWEST_ADDRESS || self.tag < 0 || !Context::is_plain(id) {
+        if self.tag < 0 || !Context::is_plain(id) {
             return false;
         }
-        let (rank, len) = (context.rank() as i32, len as usize);
+        let rank = context.rank() as i32;
         if self.dest == rank {
             let Some(route) = context.route_to_default() else { return false };
             let key = Key::new(id, rank, self.tag);
@@ -149,7 +185,7 @@ impl PlainReceive {
     #[inline(always)]
     #[must_use]
     pub unsafe fn take(self, attempt: Attempt) -> Option<Outcome> {
-        let (envelope, bytes) = CommRef::peek(
+        let (vni, (envelope, bytes)) = CommRef::peek(
             self.comm,
             #[inline(always)]
             |comm| {
@@ -157,11 +193,10 @@ impl PlainReceive {
                 // SAFETY: the caller's promise.
                 let buffer = unsafe { self.buffer() }?;
                 let context = comm.context();
-                let taken = context.default_vni().take_express(attempt, &key, buffer, route)?;
-                domain::running()?.ended_promptly(context.vni());
-                Some(taken)
+                Some((context.vni(), context.default_vni().take_express(attempt, &key, buffer, route)?))
             },
         )??;
+        ended_promptly(vni);
         let (source, tag) = (envelope.source(), envelope.tag());
         Some(Outcome { source, tag, bytes: bytes as u64, cancelled: false, error: None })
     }

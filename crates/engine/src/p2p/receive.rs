@@ -7,6 +7,7 @@ use crate::error::Result;
 use heddle_message::buffer::Buffer;
 use heddle_message::domain::{self, Domain};
 use heddle_message::matching::Key;
+use heddle_message::progress::ended_promptly;
 use heddle_message::request::{self, Outcome, RequestId, RequestKind, Stage};
 use heddle_spec::constants as mpi;
 
@@ -68,7 +69,7 @@ fn receive_and_wait(domain: &Domain, comm: &CommRef, vni: u32, buffer: Buffer, k
     };
     reissue(domain, comm, vni, id, buffer, key);
     if request::is_complete(id) {
-        domain.ended_promptly(vni);
+        ended_promptly(vni);
     } else {
         domain.wait_for(vni, &mut Completion(id));
     }

@@ -10,6 +10,7 @@
 
 use super::OTHERS_EVERY;
 use super::event::Event;
+use super::wait::ended_promptly;
 use crate::domain::Domain;
 use crate::vni::{Crew, LONGEST_SLEEP};
 use heddle_platform::atomic::Ordering;
@@ -66,7 +67,7 @@ impl Domain {
         }
         waiting.fetch_sub(1, Ordering::Relaxed);
         if event.is_over() {
-            self.ended_promptly(vni);
+            ended_promptly(vni);
         } else {
             self.wait_slowly(vni, event);
         }

@@ -22,6 +22,7 @@ mod wait;
 
 pub use event::Event;
 pub use test::is_short_test;
+pub use wait::ended_promptly;
 
 /// While one VNI is polled, the others get a look every so many rounds.
 const OTHERS_EVERY: u32 = 16;

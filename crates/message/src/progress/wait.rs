@@ -3,7 +3,7 @@
 use super::event::{Condition, Event};
 use super::{OTHERS_EVERY, fairness};
 use crate::buffer::Buffer;
-use crate::domain::Domain;
+use crate::domain::{self, Domain};
 use crate::matching::Key;
 use crate::request;
 use crate::vni::{Direct, LONGEST_SLEEP};
@@ -20,6 +20,23 @@ const LOOKS_AT_FIRST: u32 = 64;
 
 /// How often a lone waiter looks before it pauses: a pause takes as long as several looks and delays the answer.
 const LOOKS_ALONE: u32 = 8;
+
+/// Is called after a wait on a VNI that has ended at once, or nearly: now and then it lets other threads run, and polls the other
+/// VNIs.
+#[inline(always)]
+pub fn ended_promptly(vni: u32) {
+    if fairness::is_yield_due() {
+        give_way(vni);
+    }
+}
+
+#[cold]
+fn give_way(vni: u32) {
+    if let Some(domain) = domain::running() {
+        domain.progress_others(vni);
+        domain.calls().outside(fairness::yield_now);
+    }
+}
 
 impl Domain {
     /// Returns when `done` says so, making progress meanwhile, first of all on VNI `vni`. For conditions of which nobody tells.
@@ -38,7 +55,7 @@ impl Domain {
         if !self.vni(vni).has_offers() {
             for _ in 0..if self.is_alone(vni) { LOOKS_AT_FIRST } else { 1 } {
                 if self.vni(vni).progress() && event.is_over() {
-                    return self.ended_promptly(vni);
+                    return ended_promptly(vni);
                 }
             }
         }
@@ -61,25 +78,11 @@ impl Domain {
         }
         match self.vni(vni).receive_directly(LOOKS_AT_FIRST, key, buffer) {
             Direct::Received(envelope, bytes) => {
-                self.ended_promptly(vni);
+                ended_promptly(vni);
                 Some((envelope, bytes))
             }
             Direct::Nothing | Direct::Ordinary => None,
         }
-    }
-
-    /// A wait on a VNI has ended at once, or nearly: now and then the others have their turn, threads and VNIs.
-    #[inline(always)]
-    pub fn ended_promptly(&self, vni: u32) {
-        if fairness::is_yield_due() {
-            self.give_way(vni);
-        }
-    }
-
-    #[cold]
-    fn give_way(&self, vni: u32) {
-        self.progress_others(vni);
-        self.calls().outside(fairness::yield_now);
     }
 
     /// Whether a waiter may look a few times before it makes itself known as one that waits, which costs two locked
@@ -126,7 +129,7 @@ impl Domain {
         }
         waiting.fetch_sub(1, Ordering::Relaxed);
         if !waiter.has_yielded() {
-            self.ended_promptly(vni);
+            ended_promptly(vni);
         }
     }
 

@@ -83,6 +83,42 @@ impl Vni {
         sent.is_some()
     }
 
+    /// Copies a self message of `len` bytes from `from` to the buffer of the receive that the same call makes, if no other receive
+    /// is posted and no other message has arrived. `route` leads to this VNI.
+    ///
+    /// # Safety
+    /// `len` bytes at `from` are valid for reads, and do not overlap with the buffer.
+    #[inline(always)]
+    pub unsafe fn exchange_express(
+        &self,
+        attempt: Attempt,
+        from: *const u8,
+        len: usize,
+        to: Buffer,
+        route: Route<'_>,
+    ) -> Option<()> {
+        let to = to.contiguous().filter(|_| len <= to.len())?;
+        self.by_shortcut(
+            attempt,
+            Path::Main,
+            #[inline(always)]
+            |core| {
+                let is_free = core.shard().with(
+                    Path::Main,
+                    #[inline(always)]
+                    |shard| shard.matching.is_empty(),
+                );
+                if !is_free || !route.is_current() {
+                    return None;
+                }
+                route.note_sender();
+                // SAFETY: the caller promises the source, and the receive's buffer has room.
+                unsafe { copy_small(from, to, len) };
+                Some(())
+            },
+        )
+    }
+
     /// Receives, into a new request that names the communicator with the handle `comm`, and returns the request's handle; the
     /// receive is posted unless its message has arrived. `route` is given if the message is one of this process's own.
     #[inline(always)]

@@ -1,8 +1,8 @@
 //! Sending and receiving at once.
 
 use super::check_tag;
-use super::receive::{express_recv, finish, incoming, is_plain, recv};
-use super::send::express_send;
+use super::receive::{finish, incoming, plain, recv};
+use super::send::small;
 use crate::argument::{Out, StatusOut, buffer};
 use crate::entry::{Express, running};
 use crate::error::Result;
@@ -11,8 +11,8 @@ use heddle_engine::p2p::{self, Attempt};
 use heddle_spec::handle::{CommHandle, DatatypeHandle, RequestHandle};
 use std::ffi::{c_int, c_void};
 
-/// The express path of a small message beside a plain receive: the send completes at once. If the message to be received is not
-/// there yet, a blocking receive ends the call.
+/// The express path of a small message beside a plain receive: the send completes at once. If the message to be received has not
+/// arrived yet, a blocking receive ends the call.
 #[expect(clippy::too_many_arguments, reason = "those of the function")]
 #[inline(always)]
 pub(crate) fn express_sendrecv(
@@ -30,17 +30,30 @@ pub(crate) fn express_sendrecv(
     comm: CommHandle,
     status: StatusOut,
 ) -> Express {
+    let send = small(sendbuf, sendcount, sendtype, dest, sendtag, comm);
+    let receive = plain(recvbuf, recvcount, recvtype, source, recvtag, comm);
+    // SAFETY: the program promises that the data is there and that there is room for it, apart from it.
+    if let Some(outcome) = unsafe { send.exchange(receive, attempt) } {
+        status.report(&outcome);
+        return Some(Ok(()));
+    }
     // An error must be found before anything is sent.
-    if !is_plain(recvbuf, recvcount, recvtype, source, recvtag, comm) {
+    // SAFETY: the program promises that the data is there.
+    if !receive.is_valid() || !unsafe { send.send(attempt) } {
         return None;
     }
-    express_send(attempt, sendbuf, sendcount, sendtype, dest, sendtag, comm)?.ok()?;
-    let received = express_recv(attempt, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
-    received.or_else(|| Some(receive(recvbuf, recvcount, recvtype, source, recvtag, comm, status)))
+    // SAFETY: the program promises that there is room for the data.
+    match unsafe { receive.take(attempt) } {
+        Some(outcome) => {
+            status.report(&outcome);
+            Some(Ok(()))
+        }
+        None => Some(wait_for(recvbuf, recvcount, recvtype, source, recvtag, comm, status)),
+    }
 }
 
 #[inline(never)]
-fn receive(
+fn wait_for(
     buf: *mut c_void,
     count: i64,
     datatype: DatatypeHandle,

@@ -43,7 +43,7 @@ pub(super) fn show(status: StatusOut, outcome: &Outcome) -> Result<()> {
 }
 
 #[inline(always)]
-fn plain(
+pub(super) fn plain(
     buf: *mut c_void,
     count: i64,
     datatype: DatatypeHandle,
@@ -55,6 +55,7 @@ fn plain(
 }
 
 /// The express path of the blocking receive.
+#[expect(clippy::too_many_arguments, reason = "those of the function, and the attempt")]
 #[inline(always)]
 pub(crate) fn express_recv(
     attempt: Attempt,
@@ -73,6 +74,7 @@ pub(crate) fn express_recv(
 }
 
 /// The express path of the nonblocking receive.
+#[expect(clippy::too_many_arguments, reason = "those of the function, and the attempt")]
 #[inline(always)]
 pub(crate) fn express_irecv(
     attempt: Attempt,
@@ -88,19 +90,6 @@ pub(crate) fn express_irecv(
     // SAFETY: the program leaves room for the data until the operation is complete.
     request.0 = unsafe { plain(buf, count, datatype, source, tag, comm).post(attempt) }?;
     Some(Ok(()))
-}
-
-/// Returns true if the express path can serve a receive with these arguments, so that they hold no error.
-#[inline(always)]
-pub(super) fn is_plain(
-    buf: *mut c_void,
-    count: i64,
-    datatype: DatatypeHandle,
-    source: c_int,
-    tag: c_int,
-    comm: CommHandle,
-) -> bool {
-    plain(buf, count, datatype, source, tag, comm).is_valid()
 }
 
 #[inline(always)]

@@ -28,6 +28,18 @@ fn outgoing(
     Ok((comm, datatype, buffer))
 }
 
+#[inline(always)]
+pub(super) fn small(
+    buf: *const c_void,
+    count: i64,
+    datatype: DatatypeHandle,
+    dest: c_int,
+    tag: c_int,
+    comm: CommHandle,
+) -> SmallSend {
+    SmallSend { address: buf.cast(), count, datatype: datatype.0, dest, tag, comm: comm.0 }
+}
+
 /// The express path of the blocking standard and ready sends.
 #[inline(always)]
 pub(crate) fn express_send(
@@ -39,12 +51,12 @@ pub(crate) fn express_send(
     tag: c_int,
     comm: CommHandle,
 ) -> Express {
-    let send = SmallSend { address: buf.cast(), count, datatype: datatype.0, dest, tag, comm: comm.0 };
     // SAFETY: the program promises that the data is there.
-    unsafe { send.send(attempt) }.then_some(Ok(()))
+    unsafe { small(buf, count, datatype, dest, tag, comm).send(attempt) }.then_some(Ok(()))
 }
 
 /// The express path of the nonblocking ones.
+#[expect(clippy::too_many_arguments, reason = "those of the function, and the attempt")]
 #[inline(always)]
 pub(crate) fn express_isend(
     attempt: Attempt,
