@@ -4,7 +4,7 @@ use crate::fabric::Fabric;
 use crate::ring::{Consumer, Incoming, Offer, Producer};
 use crate::shared::SharedProducer;
 use crate::slot::{EXTRA_BYTES, Header, INLINE_BYTES};
-use heddle_platform::atomic::{AtomicU64, Ordering};
+use heddle_platform::atomic::{AtomicBool, AtomicU64, Ordering};
 use heddle_sync::{Bell, Scope};
 use std::sync::OnceLock;
 
@@ -49,8 +49,8 @@ impl Outbox {
         self.lane = self.fabric.connect(self.peer, self.vni).map(|producer| Lane { producer, bell });
     }
 
-    /// Sends a message of at most [`INLINE_BYTES`] bytes. False, and nothing done, if the ring is full or the peer is
-    /// not there yet.
+    /// Sends a message of at most [`INLINE_BYTES`] bytes. False, and nothing done, if the ring is full, the peer throttles its
+    /// senders, or the peer is not there yet.
     #[inline(always)]
     pub fn send_inline(&mut self, header: &Header, len: usize, fill: impl FnOnce(*mut u8)) -> bool {
         debug_assert!(len <= INLINE_BYTES);
@@ -59,7 +59,8 @@ impl Outbox {
         lane.ring_if(sent)
     }
 
-    /// Sends a message with a bulk payload. False, and nothing done, if there is no room or the peer is not there yet.
+    /// Sends a message with a bulk payload. False, and nothing done, if there is no room, the peer throttles its senders, or the
+    /// peer is not there yet.
     #[inline]
     pub fn send_bulk(
         &mut self,
@@ -71,6 +72,36 @@ impl Outbox {
         let Some(lane) = self.lane() else { return false };
         let sent = lane.producer.send_bulk(header, len, extra, fill);
         lane.ring_if(sent)
+    }
+
+    /// Sends a message of a protocol, also to a peer that throttles its senders. False, and nothing done, if the ring is full or
+    /// the peer is not there yet.
+    #[inline]
+    pub fn send_control(&mut self, header: &Header, words: &[u8; EXTRA_BYTES]) -> bool {
+        let Some(lane) = self.lane() else { return false };
+        let sent = lane.producer.send_control(header, words);
+        lane.ring_if(sent)
+    }
+
+    /// As [`send_bulk`](Self::send_bulk), of data that the peer has asked for, so that it takes it also while it throttles its
+    /// senders.
+    #[inline]
+    pub fn send_piece(
+        &mut self,
+        header: &Header,
+        len: usize,
+        extra: &[u8; EXTRA_BYTES],
+        fill: impl FnOnce(*mut u8),
+    ) -> bool {
+        let Some(lane) = self.lane() else { return false };
+        let sent = lane.producer.send_piece(header, len, extra, fill);
+        lane.ring_if(sent)
+    }
+
+    /// Whether the last eager message was refused because the peer throttles its senders.
+    #[inline]
+    pub fn is_throttled(&self) -> bool {
+        self.lane.as_ref().is_some_and(|lane| lane.producer.is_throttled())
     }
 }
 
@@ -88,9 +119,14 @@ impl<P> Lane<P> {
 
 /// As [`Outbox`], for many threads at once, of which none waits for another: see `shared.rs`. Until it is
 /// [connected](Self::connect) it takes nothing.
+///
+/// It is *open* while any thread may send any message without further ado. It closes when a thread notices that the peer
+/// throttles its senders; then threads ask [`is_throttled`](Self::is_throttled) before an eager message.
 #[derive(Debug)]
 pub struct SharedOutbox {
     lane: OnceLock<Lane<SharedProducer>>,
+    /// Whether it is open. Relaxed: a thread that reads an old value loads the lane nevertheless, and the flag is a hint.
+    open: AtomicBool,
     fabric: Fabric,
     vni: usize,
     peer: usize,
@@ -99,34 +135,44 @@ pub struct SharedOutbox {
 impl SharedOutbox {
     /// The outbox of a VNI for a peer. Make one for each (VNI, peer) in a process, of either kind.
     pub fn new(fabric: &Fabric, vni: usize, peer: usize) -> SharedOutbox {
-        SharedOutbox { lane: OnceLock::new(), fabric: fabric.clone(), vni, peer }
+        let (lane, open) = (OnceLock::new(), AtomicBool::new(false));
+        SharedOutbox { lane, open, fabric: fabric.clone(), vni, peer }
     }
 
-    /// Whether the way to the peer is open.
+    /// Whether it is open.
     #[inline(always)]
     pub fn is_open(&self) -> bool {
-        self.lane.get().is_some()
+        self.open.load(Ordering::Relaxed)
     }
 
-    /// Opens the way to the peer, if the peer is there and the way is not open yet.
+    /// Whether the peer throttles its senders now. Opens the outbox if it does not.
+    pub fn is_throttled(&self) -> bool {
+        let throttled = self.lane.get().is_some_and(|lane| lane.producer.is_throttled());
+        self.open.store(!throttled && self.lane.get().is_some(), Ordering::Relaxed);
+        throttled
+    }
+
+    /// Connects to the peer, if the peer is there and that is not done yet.
     pub fn connect(&self) {
         if self.lane.get().is_none()
             && let Some(producer) = self.fabric.connect_many(self.peer, self.vni)
         {
             // Of two threads that come here at once one is the first; the other's producer has sent nothing.
             let _ = self.lane.set(Lane { producer, bell: self.fabric.bell(self.peer) });
+            self.open.store(true, Ordering::Relaxed);
         }
     }
 
-    /// As [`Outbox::send_inline`]. False also if the way is not open yet.
+    /// Sends a message of at most [`INLINE_BYTES`] bytes. False, and nothing done, if the ring is full or not connected. It does
+    /// not ask whether the peer throttles its senders; it closes the outbox if it notices that.
     #[inline(always)]
     pub fn send_inline(&self, header: &Header, len: usize, fill: impl FnOnce(*mut u8)) -> bool {
         let Some(lane) = self.lane.get() else { return false };
-        let sent = lane.producer.send_inline(header, len, fill);
+        let sent = lane.producer.send_inline(header, len, fill, &self.open);
         lane.ring_if(sent)
     }
 
-    /// As [`Outbox::send_bulk`]. False also if the way is not open yet.
+    /// As [`send_inline`](Self::send_inline), of a message with a bulk payload.
     #[inline]
     pub fn send_bulk(
         &self,
@@ -136,8 +182,31 @@ impl SharedOutbox {
         fill: impl FnOnce(*mut u8),
     ) -> bool {
         let Some(lane) = self.lane.get() else { return false };
-        let sent = lane.producer.send_bulk(header, len, extra, fill);
+        let sent = lane.producer.send_bulk(header, len, extra, fill, &self.open);
         lane.ring_if(sent)
+    }
+}
+
+impl SharedOutbox {
+    /// As [`Outbox::send_control`].
+    #[inline]
+    pub fn send_control(&self, header: &Header, words: &[u8; EXTRA_BYTES]) -> bool {
+        self.send_inline(header, EXTRA_BYTES, |to| {
+            // SAFETY: a slot's payload has room for the extra bytes.
+            unsafe { to.copy_from_nonoverlapping(words.as_ptr(), EXTRA_BYTES) };
+        })
+    }
+
+    /// As [`Outbox::send_piece`].
+    #[inline]
+    pub fn send_piece(
+        &self,
+        header: &Header,
+        len: usize,
+        extra: &[u8; EXTRA_BYTES],
+        fill: impl FnOnce(*mut u8),
+    ) -> bool {
+        self.send_bulk(header, len, extra, fill)
     }
 }
 
