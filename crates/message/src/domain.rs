@@ -150,7 +150,8 @@ impl Prepared {
     /// `MPI_ERR_OTHER` if threads of the library's own cannot be started.
     pub fn start(self, settings: &Settings) -> Result<&'static Domain> {
         let Prepared { fabric, threads, service, sections } = self;
-        let vnis: Vec<Vni> = (0..fabric.vnis()).map(|index| Vni::new(&fabric, index, &sections)).collect();
+        let vni = |index| Vni::new(&fabric, index, &sections, settings.unexpected_bytes);
+        let vnis: Vec<Vni> = (0..fabric.vnis()).map(vni).collect();
         // As the domain itself they stay.
         let vnis: &'static [Vni] = vnis.leak();
         let servers = service.map(|service| Servers::start(&service, &fabric, vnis, settings)).transpose()?;

@@ -59,16 +59,18 @@ pub(crate) fn apart<R>(operation: impl FnOnce() -> R) -> R {
 }
 
 impl Vni {
-    /// The VNI with a number.
-    pub fn new(fabric: &Fabric, index: usize, sections: &Sections) -> Vni {
+    /// The VNI with a number. It throttles its senders while its unexpected messages take more than `unexpected_bytes`.
+    pub fn new(fabric: &Fabric, index: usize, sections: &Sections, unexpected_bytes: usize) -> Vni {
         let offers = Arc::<AtomicUsize>::default();
+        let throttle = Arc::new(fabric.throttle(index, unexpected_bytes));
+        let counts = offers.clone();
         let state = match sections.objects() {
-            Objects::Parted => State::Parted(Box::new(Core::new(fabric, index, sections, offers.clone()))),
+            Objects::Parted => State::Parted(Box::new(Core::new(fabric, index, sections, counts, throttle))),
             Objects::LockFree => {
-                State::LockFree(Box::new(Core::new(fabric, index, sections, offers.clone())))
+                State::LockFree(Box::new(Core::new(fabric, index, sections, counts, throttle)))
             }
             Objects::Whole => {
-                let core = Core::new(fabric, index, sections, offers.clone());
+                let core = Core::new(fabric, index, sections, counts, throttle);
                 State::Whole(CachePadded::new(sections.guard_vni(index, core)))
             }
         };

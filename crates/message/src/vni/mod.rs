@@ -13,6 +13,7 @@
 //! | `rendezvous.rs` | the protocol of large messages: single copy, or streaming in pieces |
 //! | `split_copy.rs` | single copy by two cores: each side copies one half |
 //! | `transfer_method.rs` | which of these methods: the quickest, by measurement |
+//! | `unexpected.rs` | the memory of unexpected messages, and its bound |
 //! | `step.rs` | one step of progress |
 //! | `served.rs` | the same, for an offload thread |
 //!
@@ -66,6 +67,8 @@ pub(crate) mod core;
 #[cfg(test)]
 mod crowd;
 mod direct;
+#[cfg(test)]
+mod flood;
 pub(crate) mod interface;
 pub(crate) mod message;
 #[cfg(test)]
@@ -82,6 +85,7 @@ mod step;
 mod stopped;
 mod transfer_method;
 mod under_way;
+pub(crate) mod unexpected;
 mod waiters;
 mod wire;
 

@@ -158,7 +158,7 @@ impl<S: Rules> Core<S> {
 
     /// As [`peek`](Self::peek), and removes the message.
     pub(crate) fn take(&self, key: &Key) -> Option<(Key, Message)> {
-        self.matching_shard(key.context).look(|shard| shard.matching.take(key))
+        self.matching_shard(key.context).look(|shard| shard.take(key))
     }
 
     /// Registers a prober for the next message that a receive with this key matches. False if one has arrived.
@@ -241,13 +241,12 @@ impl<S: Rules> Core<S> {
 /// Removes and returns the unexpected message that a receive matches; if there is none, posts the receive.
 #[inline(always)]
 fn take_or_post(shard: &mut MatchingShard, id: RequestId, key: Key) -> Option<(Key, Message)> {
-    let matching = &mut shard.matching;
-    if matching.has_unexpected()
-        && let Some(taken) = matching.take(&key)
+    if shard.matching.has_unexpected()
+        && let Some(taken) = shard.take(&key)
     {
         return Some(taken);
     }
-    let place = matching.post(key, id);
+    let place = shard.matching.post(key, id);
     // SAFETY: a posted receive belongs to the section of its matching.
     unsafe { request::in_flight(id) }.stage = Stage::Posted(place);
     None
