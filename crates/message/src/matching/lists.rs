@@ -107,6 +107,18 @@ impl<V> Lists<V> {
         Some(at)
     }
 
+    /// The first node in the list of an exact key whose value is wanted.
+    pub(super) fn search(&mut self, key: &Key, is_wanted: impl Fn(&V) -> bool) -> Option<u32> {
+        let mut at = self.first(key);
+        while let Some(node) = self.nodes.get(at as usize) {
+            if node.value.as_ref().is_some_and(&is_wanted) {
+                return Some(at);
+            }
+            at = node.links[0].next;
+        }
+        None
+    }
+
     #[inline(always)]
     pub(super) fn first(&mut self, key: &Key) -> u32 {
         self.buckets.find(key).map_or(NONE, |at| self.buckets.list(at).head)

@@ -127,6 +127,15 @@ impl<M> Matching<M> {
         self.unexpected.release(at).map(|message| (*key, message))
     }
 
+    /// Removes and returns the first unexpected message with this exact key that `is_wanted` accepts. It takes time proportional
+    /// to the number of messages with the key.
+    #[cold]
+    pub fn withdraw(&mut self, key: &Key, is_wanted: impl Fn(&M) -> bool) -> Option<M> {
+        let at = self.unexpected.search(key, is_wanted)?;
+        counters::count(Event::UnexpectedTaken, 1);
+        self.take_at(at).map(|(_, message)| message)
+    }
+
     #[inline]
     pub(super) fn take_at(&mut self, at: u32) -> Option<(Key, M)> {
         let exact = self.unexpected.nodes[at as usize].key;

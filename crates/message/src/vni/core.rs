@@ -98,6 +98,15 @@ impl MatchingShard {
     }
 }
 
+impl MatchingShard {
+    /// Removes the unexpected message with this exact key that `is_wanted` accepts, because its sender wants it back.
+    pub(crate) fn withdraw(&mut self, key: &Key, is_wanted: impl Fn(&Message) -> bool) -> bool {
+        let Some(message) = self.matching.withdraw(key, is_wanted) else { return false };
+        self.bytes.remove(message.footprint());
+        true
+    }
+}
+
 impl Object for MatchingShard {
     const SECTION: Section = Section::Matching;
     const LEVEL: u32 = 1;

@@ -149,6 +149,8 @@ impl Vni {
                 // The operation may run when this call is over: from now on the request keeps the datatype.
                 // SAFETY: the request is new, and the caller holds the datatype.
                 unsafe { request::set_buffer(id, args.buffer) };
+                // SAFETY: as above.
+                unsafe { request::announce_send(id, args.peer) };
                 state.post(move |core| core.send_into(id, args));
                 Ok(Some(id))
             }
@@ -227,6 +229,16 @@ impl Vni {
     /// Cancels a posted receive that was not matched yet.
     pub fn cancel_receive(&self, id: RequestId) {
         run!(self, Main, core => core.cancel_receive(id));
+    }
+
+    /// Cancels a send to another process if its message was not matched.
+    pub(crate) fn cancel_send(&self, id: RequestId) {
+        run!(self, Main, core => core.cancel_send(id));
+    }
+
+    /// Cancels a send to this process if its message waits on this VNI.
+    pub(crate) fn cancel_send_to_self(&self, id: RequestId) -> bool {
+        run!(self, Main, core => core.cancel_send_to_self(id))
     }
 
     /// Adds work that waits for the end of other operations.

@@ -14,6 +14,7 @@
 //! | `split_copy.rs` | single copy by two cores: each side copies one half |
 //! | `transfer_method.rs` | which of these methods: the quickest, by measurement |
 //! | `unexpected.rs` | the memory of unexpected messages, and its bound |
+//! | `withdraw.rs` | cancelling sends |
 //! | `step.rs` | one step of progress |
 //! | `served.rs` | the same, for an offload thread |
 //!
@@ -61,6 +62,8 @@ macro_rules! run {
     };
 }
 
+#[cfg(test)]
+mod cancelled;
 mod channel;
 mod checked;
 pub(crate) mod core;
@@ -88,6 +91,7 @@ mod under_way;
 pub(crate) mod unexpected;
 mod waiters;
 mod wire;
+mod withdraw;
 
 pub use direct::Direct;
 pub use heddle_transport::INLINE_BYTES;

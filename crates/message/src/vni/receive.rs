@@ -45,7 +45,7 @@ impl<S: Rules> Core<S> {
                     self.fetch(id, &key, peer, rts);
                 }
             }
-            wire::CTS | wire::DATA | wire::PUSH | wire::PUSHED | wire::FIN => {
+            wire::CTS..=wire::WITHDRAWN => {
                 self.check_form(peer, message);
                 self.answer_arrives(peer, message);
             }
@@ -67,6 +67,11 @@ impl<S: Rules> Core<S> {
                 let [receive, well, _] = wire::from_bytes(message.payload());
                 let receive = self.receive_of_half(peer, receive);
                 self.half_is_over(receive, Half::Rear, well != 0);
+            }
+            wire::WITHDRAW => self.withdraw(peer, message),
+            wire::WITHDRAWN => {
+                let [sender, withdrawn, _] = wire::from_bytes(message.payload());
+                self.withdrawal_answered(self.withdrawing_send(peer, sender), withdrawn != 0);
             }
             _ => {
                 let [sender, ..] = wire::from_bytes(message.payload());

@@ -162,7 +162,9 @@ impl<S: Rules> Core<S> {
     /// The receiver wants the data in pieces.
     pub(crate) fn clear_to_send(&self, cts: Cts) {
         // SAFETY: a send whose receiver answers belongs to the section of arrivals.
-        let peer = unsafe { request::in_flight(cts.sender) }.peer;
+        let in_flight = unsafe { request::in_flight(cts.sender) };
+        in_flight.answered();
+        let peer = in_flight.peer;
         let wanted = cts.wanted as usize;
         if wanted == 0 {
             return self.sender_done(cts.sender);

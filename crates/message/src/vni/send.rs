@@ -179,11 +179,16 @@ impl<S: Rules> Core<S> {
             None
         } else if synchronous {
             let extra = wire::to_bytes([u64::from(id), 0, 0]);
+            in_flight.stage = Stage::Offered;
             // SAFETY: if the message was sent, the in-flight state is not touched.
             unsafe { request::hand_over(id) };
-            Some(S::send_eagerly(ring, outside, |ring| {
+            let eager = S::send_eagerly(ring, outside, |ring| {
                 ring.send_bulk(&header(wire::SYNC), len, &extra, |to| buffer.read(0, to, len))
-            }))
+            });
+            if eager != Eager::Sent {
+                in_flight.stage = Stage::UnderWay;
+            }
+            Some(eager)
         } else {
             Some(S::send_eagerly(ring, outside, |ring| send_eager(ring, &header(wire::EAGER), buffer)))
         };
@@ -210,13 +215,13 @@ impl<S: Rules> Core<S> {
         let in_flight = unsafe { request::in_flight(id) };
         let address = in_flight.buffer.contiguous().map_or(0, |a| a.expose_provenance() as u64);
         let rts = Rts { len: in_flight.buffer.len() as u64, address, request: id };
-        in_flight.offered = true;
+        (in_flight.offered, in_flight.stage) = (true, Stage::Offered);
         self.count_offer(1);
         // SAFETY: if the message was sent, the in-flight state is not touched.
         unsafe { request::hand_over(id) };
         let sent = ring.send_control(header, &rts.to_bytes());
         if !sent {
-            in_flight.offered = false;
+            (in_flight.offered, in_flight.stage) = (false, Stage::UnderWay);
             self.count_offer(-1);
         }
         sent
@@ -224,7 +229,12 @@ impl<S: Rules> Core<S> {
 
     /// Sends a message of the protocol, or queues it.
     pub(crate) fn send_control(&self, peer: usize, kind: u8, words: [u8; EXTRA_BYTES]) {
-        let (header, to) = (wire::control(kind), &self.peers[peer]);
+        self.send_control_as(peer, wire::control(kind), words);
+    }
+
+    /// As [`send_control`](Self::send_control), with a header of its own.
+    pub(crate) fn send_control_as(&self, peer: usize, header: Header, words: [u8; EXTRA_BYTES]) {
+        let to = &self.peers[peer];
         if S::ring_outside(&to.outside, &to.backlogged)
             .flatten()
             .is_some_and(|ring| ring.send_control(&header, &words))
@@ -289,13 +299,24 @@ impl<S: Rules> Core<S> {
 
     /// A send has done its work: its data is on the wire, fetched, or matched.
     pub(crate) fn sender_done(&self, id: RequestId) {
+        // SAFETY: the caller has the in-flight state, or as much of it as tells that the transfer or the withdrawal is over.
+        if unsafe { request::stage(id) } == Stage::Withdrawing && !request::is_last_part(id) {
+            return;
+        }
+        self.end_send(id, Outcome::empty());
+    }
+
+    /// Completes a send. The caller has its in-flight state.
+    pub(crate) fn end_send(&self, id: RequestId, outcome: Outcome) {
         // SAFETY: the caller has the in-flight state.
         let in_flight = unsafe { request::in_flight(id) };
         in_flight.keep = None;
+        // A thread that wants to cancel the send reads the stage: there is nothing to cancel any more.
+        in_flight.answered();
         if std::mem::take(&mut in_flight.offered) {
             self.count_offer(-1);
         }
-        self.complete(id, Outcome::empty());
+        self.complete(id, outcome);
     }
 }
 
