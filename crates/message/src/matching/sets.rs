@@ -2,7 +2,7 @@
 
 use super::buckets::NONE;
 use super::key::{Key, SHAPES};
-use super::lists::Lists;
+use super::lists::{Lists, Node};
 use super::posted::Posted;
 use heddle_model::counters::{self, Event};
 
@@ -26,6 +26,9 @@ impl<M> Default for Matching<M> {
 }
 
 impl<M> Matching<M> {
+    /// The bytes that an unexpected message takes in the set.
+    pub const UNEXPECTED_BYTES: usize = size_of::<Node<M>>();
+
     /// Two empty sets.
     pub fn new() -> Matching<M> {
         Matching {
@@ -110,9 +113,27 @@ impl<M> Matching<M> {
     /// The oldest unexpected message that a receive with this key matches, removed from the set.
     #[inline]
     pub fn take(&mut self, key: &Key) -> Option<(Key, M)> {
-        let at = self.find(key)?;
+        if self.wildcards_seen || key.shape() != 0 {
+            let at = self.find(key)?;
+            counters::count(Event::UnexpectedTaken, 1);
+            return self.take_at(at);
+        }
+        if self.unexpected.live == 0 {
+            return None;
+        }
+        counters::count(Event::MatchingStep, 1);
+        let at = self.unexpected.pop(key)?;
         counters::count(Event::UnexpectedTaken, 1);
-        self.take_at(at)
+        self.unexpected.release(at).map(|message| (*key, message))
+    }
+
+    /// Removes and returns the first unexpected message with this exact key that `is_wanted` accepts. It takes time proportional
+    /// to the number of messages with the key.
+    #[cold]
+    pub fn withdraw(&mut self, key: &Key, is_wanted: impl Fn(&M) -> bool) -> Option<M> {
+        let at = self.unexpected.search(key, is_wanted)?;
+        counters::count(Event::UnexpectedTaken, 1);
+        self.take_at(at).map(|(_, message)| message)
     }
 
     /// As [`take`](Self::take), if the message is as `is_wanted` says.
