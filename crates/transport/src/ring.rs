@@ -239,19 +239,25 @@ impl Producer {
     }
 
     /// The first cell of the next whole slot, if there is room; a half slot before it is skipped.
-    #[inline]
+    #[inline(always)]
     fn whole_slot(&mut self, traffic: Traffic) -> Option<u64> {
         let begin = (self.head + 1) & !1;
         if !self.has_cells(begin + 2, traffic) {
             return None;
         }
+        self.skip_to(begin);
+        Some(begin)
+    }
+
+    /// Skips the half slot before a free slot, if there is one.
+    #[inline]
+    fn skip_to(&mut self, begin: u64) {
         self.fetch_ahead(begin);
         if begin != self.head {
             // SAFETY: the cell is free (invariant 1) and we are the only producer.
             unsafe { Cell::publish_skip(self.ring.cell(self.head), self.ring.lap(self.head)) };
             self.head = begin;
         }
-        Some(begin)
     }
 
     /// Sends a message whose payload of `len` ≤ [`Producer::max_bulk`] bytes goes to the bulk area. `fill` writes

@@ -19,7 +19,8 @@ const LOCAL_EAGER_LIMIT: usize = 32 << 10;
 
 impl<S: Rules> Core<S> {
     /// Sends to this process. An unexpected message gets a stamp if not all self messages of the communicator are on this VNI.
-    /// If a send needs a request and there is none, nothing is sent.
+    /// If a send needs a request and there is none, nothing is sent. Out of line, so that sends to other processes stay short.
+    #[inline(never)]
     pub(crate) fn send_to_self(
         &self,
         args: &mut SendArgs,

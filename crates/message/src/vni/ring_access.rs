@@ -33,12 +33,17 @@ pub(crate) trait Rules: Sectioning {
     /// The ring of a VNI to a peer.
     fn ring(fabric: &Fabric, vni: usize, peer: usize) -> (Self::Inside, Self::Outside);
 
-    /// Sends an eager message by `send`, for a thread in the channel's critical section.
+    /// Sends an eager message by `send`, for a thread in the channel's critical section. Returns false and does nothing if there
+    /// is no room or the receiver throttles its senders.
     fn send_eagerly<'a>(
         inside: &'a mut Self::Inside,
         outside: &'a Self::Outside,
         send: impl FnOnce(Self::RingAccess<'_>) -> bool,
-    ) -> Eager;
+    ) -> bool;
+
+    /// Whether the receiver throttles its senders: it takes messages of the protocols only. For a thread in the channel's
+    /// critical section whose eager message was refused.
+    fn is_throttled(inside: &Self::Inside, outside: &Self::Outside) -> bool;
 
     /// Access for a thread in the channel's critical section, for a message of a protocol.
     fn ring_inside<'a>(inside: &'a mut Self::Inside, outside: &'a Self::Outside) -> Self::RingAccess<'a>;
@@ -48,15 +53,6 @@ pub(crate) trait Rules: Sectioning {
         outside: &'a Self::Outside,
         backlogged: &AtomicUsize,
     ) -> Option<Option<Self::RingAccess<'a>>>;
-}
-
-/// The result of an attempt to send eagerly.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Eager {
-    Sent,
-    NoRoom,
-    /// The receiver throttles its senders: it takes messages of the protocols only.
-    Throttled,
 }
 
 /// Access to a ring, for one message.
@@ -144,14 +140,12 @@ macro_rules! ring_inside {
                 inside: &'a mut Outbox,
                 (): &'a (),
                 send: impl FnOnce(&mut Outbox) -> bool,
-            ) -> Eager {
-                if send(inside) {
-                    Eager::Sent
-                } else if inside.is_throttled() {
-                    Eager::Throttled
-                } else {
-                    Eager::NoRoom
-                }
+            ) -> bool {
+                send(inside)
+            }
+
+            fn is_throttled(inside: &Outbox, (): &()) -> bool {
+                inside.is_throttled()
             }
 
             #[inline(always)]
@@ -182,15 +176,13 @@ impl Rules for LockFree {
         inside: &'a mut (),
         outside: &'a SharedOutbox,
         send: impl FnOnce(&SharedOutbox) -> bool,
-    ) -> Eager {
+    ) -> bool {
         let ring = LockFree::ring_inside(inside, outside);
-        if ring.is_throttled() {
-            Eager::Throttled
-        } else if send(ring) {
-            Eager::Sent
-        } else {
-            Eager::NoRoom
-        }
+        !ring.is_throttled() && send(ring)
+    }
+
+    fn is_throttled((): &(), outside: &SharedOutbox) -> bool {
+        outside.is_throttled()
     }
 
     fn ring_inside<'a>((): &'a mut (), outside: &'a SharedOutbox) -> &'a SharedOutbox {

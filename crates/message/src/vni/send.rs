@@ -14,7 +14,7 @@
 use super::channel::{Channel, Queued};
 use super::core::Core;
 use super::message::SendArgs;
-use super::ring_access::{Eager, RingAccess, Rules};
+use super::ring_access::{RingAccess, Rules};
 use super::step::Entry;
 use super::wire::{self, Rts};
 use crate::buffer::{Buffer, copy_small};
@@ -100,10 +100,7 @@ impl<S: Rules> Core<S> {
         to.channel.with(
             path,
             #[inline(always)]
-            |channel| {
-                channel.backlog.is_empty()
-                    && S::send_eagerly(&mut channel.ring, &to.outside, send) == Eager::Sent
-            },
+            |channel| channel.backlog.is_empty() && S::send_eagerly(&mut channel.ring, &to.outside, send),
         )
     }
 
@@ -175,38 +172,32 @@ impl<S: Rules> Core<S> {
         let (buffer, len, synchronous) = (in_flight.buffer, in_flight.buffer.len(), in_flight.synchronous);
         let envelope = Envelope::new(in_flight.source, in_flight.tag);
         let header = |kind| Header { kind, aux: 0, context: in_flight.context, envelope };
-        let eager = if len > EAGER_LIMIT {
-            None
-        } else if synchronous {
+        if len > EAGER_LIMIT {
+            return self.offer(S::ring_inside(ring, outside), id, &header(wire::RTS));
+        }
+        if synchronous {
             let extra = wire::to_bytes([u64::from(id), 0, 0]);
             in_flight.stage = Stage::Offered;
             // SAFETY: if the message was sent, the in-flight state is not touched.
             unsafe { request::hand_over(id) };
-            let eager = S::send_eagerly(ring, outside, |ring| {
+            let sent = S::send_eagerly(ring, outside, |ring| {
                 ring.send_bulk(&header(wire::SYNC), len, &extra, |to| buffer.read(0, to, len))
             });
-            if eager != Eager::Sent {
-                in_flight.stage = Stage::UnderWay;
+            if sent {
+                return true;
             }
-            Some(eager)
-        } else {
-            Some(S::send_eagerly(ring, outside, |ring| send_eager(ring, &header(wire::EAGER), buffer)))
-        };
-        match eager {
-            Some(Eager::Sent) => {
-                if !synchronous {
-                    self.sender_done(id);
-                }
-                true
-            }
-            Some(Eager::NoRoom) => false,
-            Some(Eager::Throttled) => {
-                let sent = self.offer(S::ring_inside(ring, outside), id, &header(wire::RTS));
-                counters::count(Event::ThrottledSend, u64::from(sent));
-                sent
-            }
-            None => self.offer(S::ring_inside(ring, outside), id, &header(wire::RTS)),
+            in_flight.stage = Stage::UnderWay;
+        } else if S::send_eagerly(ring, outside, |ring| send_eager(ring, &header(wire::EAGER), buffer)) {
+            self.sender_done(id);
+            return true;
         }
+        // Under `LockFree` the flag may have changed since: either answer is right, since nothing was sent.
+        if !S::is_throttled(ring, outside) {
+            return false;
+        }
+        let sent = self.offer(S::ring_inside(ring, outside), id, &header(wire::RTS));
+        counters::count(Event::ThrottledSend, u64::from(sent));
+        sent
     }
 
     /// Offers the data of a send to its receiver. False if there is no room.
