@@ -74,6 +74,27 @@ static void matched(int bytes) {
     free(data);
 }
 
+// A small message is on its way when MPI_Isend returns: the send is complete, and the message is received.
+static void eager(int bytes) {
+    unsigned char *data = check_alloc((size_t)bytes + 1);
+    MPI_Request request;
+    if (check_rank == 0) {
+        for (int to = 0; to < 2; to++) {
+            pattern_fill(data, (size_t)bytes, 7);
+            CHECK_OK(MPI_Isend(data, bytes, MPI_BYTE, to, TAG, MPI_COMM_WORLD, &request));
+            CHECK_OK(MPI_Cancel(&request));
+            CHECK_EQ(is_cancelled(&request), 0);
+        }
+    }
+    if (check_rank < 2) {
+        memset(data, 0, (size_t)bytes);
+        CHECK_OK(MPI_Recv(data, bytes, MPI_BYTE, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        CHECK_PATTERN(data, (size_t)bytes, 7);
+    }
+    CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
+    free(data);
+}
+
 static void self_messages(int bytes) {
     unsigned char *out = check_alloc((size_t)bytes + 1), *in = check_alloc((size_t)bytes + 1);
     MPI_Request request, receive;
@@ -200,6 +221,9 @@ int main(int argc, char **argv) {
         persistent(sizes[i], MPI_COMM_WORLD, 1);
         if (check_rank < 2) race(sizes[i], TAG + i, ROUNDS);
     }
+    eager(8);
+    eager(40);
+    eager(1000);
     freed();
     if (level == MPI_THREAD_MULTIPLE && check_rank < 2) threads_run(THREADS, race_of_thread, NULL);
     CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));

@@ -92,13 +92,17 @@ impl<V> Lists<V> {
         }
     }
 
-    /// Takes the first node out of the list of `key`, which is its only list.
+    /// Takes the first node out of the list of `key`, which is its only list, if its value is wanted.
     #[inline(always)]
-    pub(super) fn pop(&mut self, key: &Key) -> Option<u32> {
+    pub(super) fn pop_if(&mut self, key: &Key, is_wanted: impl FnOnce(&V) -> bool) -> Option<u32> {
         let index = self.buckets.find(key)?;
         let list = self.buckets.list(index);
         let at = list.head;
-        let next = self.nodes.get(at as usize)?.links[0].next;
+        let node = self.nodes.get(at as usize)?;
+        if !node.value.as_ref().is_some_and(is_wanted) {
+            return None;
+        }
+        let next = node.links[0].next;
         list.head = next;
         match self.nodes.get_mut(next as usize) {
             Some(node) => node.links[0].prev = NONE,

@@ -12,6 +12,8 @@ pub struct Matching<M> {
     pub(super) posted: Posted,
     /// Posted receives with wildcards, by shape; those without are not counted.
     wild: [u32; SHAPES],
+    /// All posted receives with wildcards.
+    all_wild: u32,
     pub(super) unexpected: Lists<M>,
     /// Whether unexpected messages stand in the wildcard lists too.
     wildcards_seen: bool,
@@ -34,6 +36,7 @@ impl<M> Matching<M> {
         Matching {
             posted: Posted::new(),
             wild: [0; SHAPES],
+            all_wild: 0,
             unexpected: Lists::new(),
             wildcards_seen: false,
             steps: 0,
@@ -52,6 +55,7 @@ impl<M> Matching<M> {
         let shape = key.shape();
         if shape != 0 {
             self.wild[shape] += 1;
+            self.all_wild += 1;
         }
         self.posted.push(&key, request)
     }
@@ -62,6 +66,7 @@ impl<M> Matching<M> {
         let shape = key.shape();
         if shape != 0 {
             self.wild[shape] -= 1;
+            self.all_wild -= 1;
         }
         true
     }
@@ -70,7 +75,7 @@ impl<M> Matching<M> {
     #[inline(always)]
     pub fn match_arrival(&mut self, key: &Key) -> Option<u32> {
         self.steps += 1;
-        if self.wild == [0; SHAPES] { self.posted.pop(key) } else { self.match_with_wildcards(key) }
+        if self.all_wild == 0 { self.posted.pop(key) } else { self.match_with_wildcards(key) }
     }
 
     /// As [`match_arrival`](Self::match_arrival), while receives with wildcards are posted.
@@ -81,6 +86,7 @@ impl<M> Matching<M> {
         let (_, shape) = candidates.filter_map(oldest).min()?;
         if shape != 0 {
             self.wild[shape] -= 1;
+            self.all_wild -= 1;
         }
         self.posted.pop(&key.with_shape(shape))
     }
@@ -113,8 +119,17 @@ impl<M> Matching<M> {
     /// The oldest unexpected message that a receive with this key matches, removed from the set.
     #[inline]
     pub fn take(&mut self, key: &Key) -> Option<(Key, M)> {
+        self.take_if(key, |_| true)
+    }
+
+    /// As [`take`](Self::take), if the message is as `is_wanted` says.
+    #[inline]
+    pub fn take_if(&mut self, key: &Key, is_wanted: impl FnOnce(&M) -> bool) -> Option<(Key, M)> {
         if self.wildcards_seen || key.shape() != 0 {
             let at = self.find(key)?;
+            if !self.unexpected.nodes[at as usize].value.as_ref().is_some_and(is_wanted) {
+                return None;
+            }
             counters::count(Event::UnexpectedTaken, 1);
             return self.take_at(at);
         }
@@ -122,7 +137,7 @@ impl<M> Matching<M> {
             return None;
         }
         counters::count(Event::MatchingStep, 1);
-        let at = self.unexpected.pop(key)?;
+        let at = self.unexpected.pop_if(key, is_wanted)?;
         counters::count(Event::UnexpectedTaken, 1);
         self.unexpected.release(at).map(|message| (*key, message))
     }
@@ -134,16 +149,6 @@ impl<M> Matching<M> {
         let at = self.unexpected.search(key, is_wanted)?;
         counters::count(Event::UnexpectedTaken, 1);
         self.take_at(at).map(|(_, message)| message)
-    }
-
-    /// As [`take`](Self::take), if the message is as `is_wanted` says.
-    pub fn take_if(&mut self, key: &Key, is_wanted: impl FnOnce(&M) -> bool) -> Option<(Key, M)> {
-        let at = self.find(key)?;
-        if !self.unexpected.nodes[at as usize].value.as_ref().is_some_and(is_wanted) {
-            return None;
-        }
-        counters::count(Event::UnexpectedTaken, 1);
-        self.take_at(at)
     }
 
     #[inline]

@@ -96,6 +96,20 @@ impl MatchingShard {
         }
         taken
     }
+
+    /// As [`take`](Self::take), if the message is as `is_wanted` says.
+    #[inline]
+    pub(crate) fn take_if(
+        &mut self,
+        key: &Key,
+        is_wanted: impl FnOnce(&Message) -> bool,
+    ) -> Option<(Key, Message)> {
+        let taken = self.matching.take_if(key, is_wanted);
+        if let Some((_, message)) = &taken {
+            self.bytes.remove(message.footprint());
+        }
+        taken
+    }
 }
 
 impl MatchingShard {
