@@ -48,8 +48,20 @@ const RULES: &str = "
 const UNEXPECTED: &str = "\
 ## What an unexpected message costs
 
-A message that arrives before its receive is kept in the receiver's memory. One of 8 bytes takes about 107 bytes there (measured on
-2026-11-23 with 10^7 messages).
+A message that arrives before its receive is kept in the receiver's memory. One of up to 40 bytes takes 112 bytes there (measured
+on 2026-11-23 with 10^7 messages of 8 bytes), a longer one its data and 128 bytes. `HEDDLE_UNEXPECTED_BYTES` is the bound on each
+VNI.
+
+- Beyond the bound senders offer each message by rendezvous: the receiver keeps 112 bytes for it, and the data waits with the
+  sender. A blocking send in standard mode then returns when its message was received, as the standard allows. A nonblocking send
+  completes then; buffered sends still return at once. Senders send as usual again when the receiver's messages take half
+  of the bound.
+- A sender notices within one lap of its ring: at most 512 messages, or 2 MiB of data, go beyond the bound for each sender.
+- Small self messages beyond the bound stay in the program's buffers until they are received. A blocking send to the own process
+  then waits for a receive that is posted by another thread.
+- A program that relies on more buffering than the bound waits for ever, as it may with any bound; a larger one helps.
+  The MPI_T variables `heddle_throttles` and `heddle_throttled_sends` show that the bound was reached.
+- A receive still finds a message that lies behind others. The headers of nonblocking sends under way have no bound.
 
 ";
 

@@ -3,11 +3,11 @@
 use crate::context::{Choice, context_id};
 use crate::error::{Error, Result};
 use crate::offload::Servers;
-use crate::request;
+use crate::request::{self, RequestId};
 use crate::vni::Vni;
 use heddle_bootstrap::World;
 use heddle_model::{CallSection, Sections, Service, WakeUp};
-use heddle_objects::resharding;
+use heddle_objects::resharding::{self, Mover};
 use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use heddle_settings::Settings;
 use heddle_spec::constants as mpi;
@@ -150,7 +150,8 @@ impl Prepared {
     /// `MPI_ERR_OTHER` if threads of the library's own cannot be started.
     pub fn start(self, settings: &Settings) -> Result<&'static Domain> {
         let Prepared { fabric, threads, service, sections } = self;
-        let vnis: Vec<Vni> = (0..fabric.vnis()).map(|index| Vni::new(&fabric, index, &sections)).collect();
+        let vni = |index| Vni::new(&fabric, index, &sections, settings.unexpected_bytes);
+        let vnis: Vec<Vni> = (0..fabric.vnis()).map(vni).collect();
         // As the domain itself they stay.
         let vnis: &'static [Vni] = vnis.leak();
         let servers = service.map(|service| Servers::start(&service, &fabric, vnis, settings)).transpose()?;
@@ -238,6 +239,19 @@ impl Domain {
     #[inline(always)]
     pub(crate) fn fabric(&self) -> &Fabric {
         &self.fabric
+    }
+
+    /// Cancels an active send if it was not matched.
+    pub fn cancel_send(&self, id: RequestId) {
+        if request::is_complete(id) {
+            return;
+        }
+        if request::peer_of(id) != self.rank() {
+            return self.vni(request::vni_of(id)).cancel_send(id);
+        }
+        // The message may have moved to another VNI than the one where it was sent.
+        let _nobody_else_moves = Mover::wait();
+        let _ = self.vnis().iter().any(|vni| vni.cancel_send_to_self(id));
     }
 
     /// Ends the offload threads, after they have run all posted operations.

@@ -36,6 +36,8 @@ pub struct Settings {
     pub vnis: usize,
     /// `HEDDLE_SINGLE_COPY`: whether large messages may be copied straight from process to process.
     pub single_copy: bool,
+    /// `HEDDLE_UNEXPECTED_BYTES`: the memory for unexpected messages of a VNI, beyond which senders wait.
+    pub unexpected_bytes: usize,
     /// `HEDDLE_STATS`: whether the process prints its counters at the end.
     pub statistics: bool,
     /// `HEDDLE_OFFLOAD_CORES`: the cores on which the threads of execution `offload` run.
@@ -98,6 +100,20 @@ pub const SETTINGS: &[Setting] = &[
         check: |text| switch(text).map(drop),
     },
     Setting {
+        variable: "HEDDLE_UNEXPECTED_BYTES",
+        meaning: "the memory in bytes that unexpected messages may take on each VNI of a process; beyond it senders wait for their receives",
+        // Text, since a number in MPI_T has 32 bits.
+        values: Values::Text,
+        common: false,
+        allowed: || "a number from 0, or unlimited".to_owned(),
+        default: "1073741824",
+        get: |settings| match settings.unexpected_bytes {
+            usize::MAX => UNLIMITED.to_owned(),
+            bytes => bytes.to_string(),
+        },
+        check: |text| bytes(text).map(drop),
+    },
+    Setting {
         variable: "HEDDLE_STATS",
         meaning: "whether each process prints its counters at the end",
         values: Values::Names,
@@ -140,6 +156,15 @@ fn vnis(text: &str) -> Result<usize, String> {
     }
 }
 
+const UNLIMITED: &str = "unlimited";
+
+fn bytes(text: &str) -> Result<usize, String> {
+    match text {
+        UNLIMITED => Ok(usize::MAX),
+        _ => text.parse().map_err(|_| "a number from 0, or \"unlimited\", is wanted".to_owned()),
+    }
+}
+
 impl Settings {
     /// Reads the values written to control variables, and the environment for all other settings.
     ///
@@ -150,6 +175,7 @@ impl Settings {
             model: model()?,
             vnis: variable("HEDDLE_VNIS", default_vnis(), vnis)?,
             single_copy: variable("HEDDLE_SINGLE_COPY", true, switch)?,
+            unexpected_bytes: variable("HEDDLE_UNEXPECTED_BYTES", 1 << 30, bytes)?,
             statistics: variable("HEDDLE_STATS", false, switch)?,
             offload_cores: variable("HEDDLE_OFFLOAD_CORES", Cores::default(), Cores::parse)?,
             wait: WaitPolicy::default(),

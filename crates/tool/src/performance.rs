@@ -308,6 +308,20 @@ fn events() -> Vec<Performance> {
             Totals::waiting_messages,
         ),
         variable(
+            "throttles",
+            "how often unexpected messages of a VNI came to take more than HEDDLE_UNEXPECTED_BYTES, so that it throttled its senders",
+            messages,
+            Class::Counter,
+            |totals| totals.events(Event::Throttle),
+        ),
+        variable(
+            "throttled_sends",
+            "small messages sent by rendezvous since their receiver throttled its senders",
+            messages,
+            Class::Counter,
+            |totals| totals.events(Event::ThrottledSend),
+        ),
+        variable(
             "matching_steps",
             "elements compared to find the receive for a message, or the message for a receive",
             messages,

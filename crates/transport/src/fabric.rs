@@ -6,6 +6,7 @@ use crate::presence::{Need, Presence};
 use crate::ring::{Consumer, Producer, RingMemory};
 use crate::shared::SharedProducer;
 use crate::single_copy::{Identity, Proofs};
+use crate::throttle::Throttle;
 use heddle_bootstrap::mapping::{lengthen, reserve};
 use heddle_bootstrap::{Job, Mapping, World};
 use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -62,6 +63,7 @@ pub struct Fabric {
     own_doorbell: Arc<Doorbell>,
     own_presence: Arc<Presence>,
     own_attendance: Arc<[CachePadded<AtomicU32>]>,
+    own_throttles: Arc<[CachePadded<AtomicU32>]>,
     proofs: Arc<Proofs>,
     fail: Fail,
 }
@@ -83,7 +85,8 @@ impl Fabric {
         let proofs = Arc::new(Proofs::new(size));
         let fail: Fail = |failure| panic!("{failure}");
         let Some(job) = world.job() else {
-            let own_attendance = (0..vnis).map(|_| CachePadded::default()).collect();
+            let words = || (0..vnis).map(|_| CachePadded::default()).collect();
+            let (own_attendance, own_throttles) = (words(), words());
             let shared = None;
             return Ok(Fabric {
                 rank,
@@ -93,6 +96,7 @@ impl Fabric {
                 own_doorbell,
                 own_presence,
                 own_attendance,
+                own_throttles,
                 proofs,
                 fail,
             });
@@ -100,9 +104,18 @@ impl Fabric {
         let vnis = job.agree(AGREE_VNIS, vnis as u64) as usize;
         let geometry = Geometry::for_job(size, vnis);
         let shared = Arc::new(Shared { mapping: map(job, &geometry)?, geometry });
-        let (shared, own_attendance) = (Some(shared), Arc::default());
-        let fabric =
-            Fabric { rank, size, vnis, shared, own_doorbell, own_presence, own_attendance, proofs, fail };
+        let fabric = Fabric {
+            rank,
+            size,
+            vnis,
+            shared: Some(shared),
+            own_doorbell,
+            own_presence,
+            own_attendance: Arc::default(),
+            own_throttles: Arc::default(),
+            proofs,
+            fail,
+        };
         fabric.reserve_areas().map_err(|source| TransportError::Reserve { source })?;
         fabric.presence(rank).enter(need, Identity::of_this_process());
         for peer in (0..size).filter(|&peer| peer != rank) {
@@ -161,6 +174,18 @@ impl Fabric {
         let attendance = unsafe { shared.geometry.attendance(shared.mapping.as_ptr(), rank, vni) };
         // SAFETY: the mapping is live; this is an atomic.
         unsafe { &*attendance }
+    }
+
+    /// The flag by which a VNI of this process throttles its senders, raised when unexpected messages take more than `bound`
+    /// bytes. Make one for each VNI in a process.
+    pub fn throttle(&self, vni: usize, bound: usize) -> Throttle {
+        let flag: *const AtomicU32 = match &self.shared {
+            None => &raw const *self.own_throttles[vni],
+            // SAFETY: the mapping is live.
+            Some(shared) => unsafe { shared.geometry.throttle(shared.mapping.as_ptr(), self.rank, vni) },
+        };
+        // SAFETY: the flag lies in memory that the clone of the fabric keeps.
+        unsafe { Throttle::new(flag, bound, Box::new(self.clone())) }
     }
 
     /// The process id by which a peer's memory can be copied; `None` if messages from and to this peer must be streamed.

@@ -4,6 +4,7 @@
 //!  doorbells   one cache line a rank
 //!  presences   one cache line a rank: has it started, does it need fences
 //!  attendances one cache line a (rank, VNI): how many of the rank's threads wait there
+//!  throttles   one cache line a (rank, VNI): whether it throttles its senders
 //!  connections one bit a (receiver, VNI, sender): "I have begun to send to you"
 //!  rings       one a (receiver, VNI, sender): credits · slots · bulk
 //! ```
@@ -83,8 +84,12 @@ impl Geometry {
         self.presences_offset() + self.ranks * LINE
     }
 
-    fn connections_offset(&self) -> usize {
+    fn throttles_offset(&self) -> usize {
         self.attendances_offset() + self.ranks * self.vnis * LINE
+    }
+
+    fn connections_offset(&self) -> usize {
+        self.throttles_offset() + self.ranks * self.vnis * LINE
     }
 
     fn rings_offset(&self) -> usize {
@@ -101,12 +106,14 @@ impl Geometry {
     }
 
     /// The areas, besides rings, that peers read and write to communicate with a rank: offsets and lengths.
-    pub(crate) fn areas_of(&self, rank: usize) -> [(usize, usize); 3] {
+    pub(crate) fn areas_of(&self, rank: usize) -> [(usize, usize); 4] {
         let attendances = self.attendances_offset() + rank * self.vnis * LINE;
+        let throttles = self.throttles_offset() + rank * self.vnis * LINE;
         let connections = self.connections_offset() + rank * self.vnis * self.connection_stride();
         [
             (0, self.attendances_offset()),
             (attendances, self.vnis * LINE),
+            (throttles, self.vnis * LINE),
             (connections, self.vnis * self.connection_stride()),
         ]
     }
@@ -150,6 +157,20 @@ impl Geometry {
         unsafe { base.add(self.attendances_offset() + (rank * self.vnis + vni) * LINE) }.cast::<AtomicU32>()
     }
 
+    /// The flag by which a rank throttles the senders to one of its VNIs.
+    ///
+    /// # Safety
+    /// As [`Geometry::doorbell`].
+    #[expect(
+        clippy::cast_ptr_alignment,
+        reason = "a mapping begins on a page, and the offset is a multiple of 64"
+    )]
+    pub(crate) unsafe fn throttle(&self, base: *mut u8, rank: usize, vni: usize) -> *const AtomicU32 {
+        debug_assert!(rank < self.ranks && vni < self.vnis);
+        // SAFETY: inside the segment.
+        unsafe { base.add(self.throttles_offset() + (rank * self.vnis + vni) * LINE) }.cast::<AtomicU32>()
+    }
+
     /// The words in which senders announce themselves to a receiver's VNI.
     ///
     /// # Safety
@@ -188,12 +209,15 @@ impl Geometry {
         let slots = unsafe { credits.add(size_of::<Credits>()) };
         // SAFETY: inside the ring.
         let bulk = unsafe { slots.add(self.slots * LINE) };
+        // SAFETY: the caller's promise.
+        let throttle = unsafe { self.throttle(base, receiver, vni) };
         RingMemory {
             credits: credits.cast(),
             cells: slots.cast(),
             cell_count: self.slots as u64 * 2,
             bulk,
             bulk_bytes: self.bulk_bytes as u64,
+            throttle,
         }
     }
 }

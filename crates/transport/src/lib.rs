@@ -22,6 +22,7 @@
 //! | `fabric.rs` | attaching to the segment; connections; the doorbells that wake sleeping threads |
 //! | `failure.rs` | failures that end a job in the middle of its messages |
 //! | `presence.rs` | which processes have started, and which need their peers to fence |
+//! | `throttle.rs` | flow control of unexpected messages |
 //! | `shared.rs` | the producer of a ring for many threads |
 //! | `mailbox.rs` | the rings of one VNI: `Outbox`, `SharedOutbox`, `Inbox` |
 //! | `modelled.rs` | a ring for the model checker |
@@ -46,6 +47,7 @@ mod shared;
 #[cfg(not(loom))]
 pub mod single_copy;
 mod slot;
+mod throttle;
 #[cfg(loom)]
 mod tracked;
 
@@ -58,3 +60,4 @@ pub use geometry::{Geometry, LONGEST_PAYLOAD};
 pub use mailbox::{Inbox, Outbox, SharedOutbox};
 pub use ring::{Consumer, Incoming, Offer, Producer};
 pub use slot::{EXTRA_BYTES, Envelope, Header, INLINE_BYTES};
+pub use throttle::{Throttle, Turn};

@@ -4,7 +4,7 @@ use crate::fabric::Fabric;
 use crate::ring::{Consumer, Incoming, Offer, Producer};
 use crate::shared::SharedProducer;
 use crate::slot::{EXTRA_BYTES, Header, INLINE_BYTES};
-use heddle_platform::atomic::{AtomicU64, Ordering};
+use heddle_platform::atomic::{AtomicBool, AtomicU64, Ordering};
 use heddle_sync::{Doorbell, Scope};
 use std::sync::OnceLock;
 
@@ -17,8 +17,8 @@ pub struct Outbox {
     peer: usize,
 }
 
-#[derive(Debug)]
 /// The sending end of the ring to a peer, with the peer's doorbell.
+#[derive(Debug)]
 struct Connection<P> {
     producer: P,
     doorbell: *const Doorbell,
@@ -51,8 +51,8 @@ impl Outbox {
             self.fabric.connect(self.peer, self.vni).map(|producer| Connection { producer, doorbell });
     }
 
-    /// Sends a message of at most [`INLINE_BYTES`] bytes. Returns false and does nothing if the ring is full or the
-    /// peer has not started yet.
+    /// Sends a message of at most [`INLINE_BYTES`] bytes. Returns false and does nothing if the ring is full, the peer
+    /// throttles its senders, or the peer has not started yet.
     #[inline(always)]
     pub fn send_inline(&mut self, header: &Header, len: usize, fill: impl FnOnce(*mut u8)) -> bool {
         debug_assert!(len <= INLINE_BYTES);
@@ -61,8 +61,8 @@ impl Outbox {
         connection.ring_if(sent)
     }
 
-    /// Sends a message with a bulk payload. Returns false and does nothing if there is no room or the peer has not started
-    /// yet.
+    /// Sends a message with a bulk payload. Returns false and does nothing if there is no room, the peer throttles its
+    /// senders, or the peer has not started yet.
     #[inline]
     pub fn send_bulk(
         &mut self,
@@ -74,6 +74,35 @@ impl Outbox {
         let Some(connection) = self.connection() else { return false };
         let sent = connection.producer.send_bulk(header, len, extra, fill);
         connection.ring_if(sent)
+    }
+
+    /// Sends a message of a protocol, also to a peer that throttles its senders. Returns false and does nothing if the ring
+    /// is full or the peer has not started yet.
+    #[inline]
+    pub fn send_control(&mut self, header: &Header, words: &[u8; EXTRA_BYTES]) -> bool {
+        let Some(connection) = self.connection() else { return false };
+        let sent = connection.producer.send_control(header, words);
+        connection.ring_if(sent)
+    }
+
+    /// As [`send_bulk`](Self::send_bulk), for data that the peer has asked for: a peer that throttles its senders takes it, too.
+    #[inline]
+    pub fn send_piece(
+        &mut self,
+        header: &Header,
+        len: usize,
+        extra: &[u8; EXTRA_BYTES],
+        fill: impl FnOnce(*mut u8),
+    ) -> bool {
+        let Some(connection) = self.connection() else { return false };
+        let sent = connection.producer.send_piece(header, len, extra, fill);
+        connection.ring_if(sent)
+    }
+
+    /// Whether the last eager message was refused because the peer throttles its senders.
+    #[inline]
+    pub fn is_throttled(&self) -> bool {
+        self.connection.as_ref().is_some_and(|connection| connection.producer.is_throttled())
     }
 }
 
@@ -91,9 +120,14 @@ impl<P> Connection<P> {
 
 /// As [`Outbox`], for many threads at once; none of them waits for another (see `shared.rs`). It sends nothing before it
 /// is [connected](Self::connect).
+///
+/// It is *open* while every thread may send without asking first. It closes when a thread notices that the peer throttles its
+/// senders; from then on threads call [`is_throttled`](Self::is_throttled) before an eager message.
 #[derive(Debug)]
 pub struct SharedOutbox {
     connection: OnceLock<Connection<SharedProducer>>,
+    /// Whether it is open. Relaxed: a thread that reads an old value still loads the connection, and the flag is a hint.
+    open: AtomicBool,
     fabric: Fabric,
     vni: usize,
     peer: usize,
@@ -102,13 +136,22 @@ pub struct SharedOutbox {
 impl SharedOutbox {
     /// The outbox of a VNI for a peer. Make one for each (VNI, peer) in a process, of either kind.
     pub fn new(fabric: &Fabric, vni: usize, peer: usize) -> SharedOutbox {
-        SharedOutbox { connection: OnceLock::new(), fabric: fabric.clone(), vni, peer }
+        let (connection, open) = (OnceLock::new(), AtomicBool::new(false));
+        SharedOutbox { connection, open, fabric: fabric.clone(), vni, peer }
     }
 
-    /// Whether the outbox is connected to the peer.
+    /// Whether it is open.
     #[inline(always)]
     pub fn is_open(&self) -> bool {
-        self.connection.get().is_some()
+        self.open.load(Ordering::Relaxed)
+    }
+
+    /// Whether the peer throttles its senders now. If it does not, the outbox is open afterwards.
+    pub fn is_throttled(&self) -> bool {
+        let Some(connection) = self.connection.get() else { return false };
+        let throttled = connection.producer.is_throttled();
+        self.open.store(!throttled, Ordering::Relaxed);
+        throttled
     }
 
     /// Connects to the peer, if the peer has started and the outbox is not connected yet.
@@ -118,18 +161,20 @@ impl SharedOutbox {
         {
             // If two threads do this at the same time, the first one wins; the other's producer has sent nothing.
             let _ = self.connection.set(Connection { producer, doorbell: self.fabric.doorbell(self.peer) });
+            self.open.store(true, Ordering::Relaxed);
         }
     }
 
-    /// As [`Outbox::send_inline`]. False also if it is not connected yet.
+    /// Sends a message of at most [`INLINE_BYTES`] bytes. Returns false and does nothing if the ring is full or not connected.
+    /// It does not ask whether the peer throttles its senders; it closes the outbox if it notices that.
     #[inline(always)]
     pub fn send_inline(&self, header: &Header, len: usize, fill: impl FnOnce(*mut u8)) -> bool {
         let Some(connection) = self.connection.get() else { return false };
-        let sent = connection.producer.send_inline(header, len, fill);
+        let sent = connection.producer.send_inline(header, len, fill, &self.open);
         connection.ring_if(sent)
     }
 
-    /// As [`Outbox::send_bulk`]. False also if it is not connected yet.
+    /// As [`send_inline`](Self::send_inline), for a message with a bulk payload.
     #[inline]
     pub fn send_bulk(
         &self,
@@ -139,8 +184,31 @@ impl SharedOutbox {
         fill: impl FnOnce(*mut u8),
     ) -> bool {
         let Some(connection) = self.connection.get() else { return false };
-        let sent = connection.producer.send_bulk(header, len, extra, fill);
+        let sent = connection.producer.send_bulk(header, len, extra, fill, &self.open);
         connection.ring_if(sent)
+    }
+}
+
+impl SharedOutbox {
+    /// As [`Outbox::send_control`].
+    #[inline]
+    pub fn send_control(&self, header: &Header, words: &[u8; EXTRA_BYTES]) -> bool {
+        self.send_inline(header, EXTRA_BYTES, |to| {
+            // SAFETY: a slot's payload has room for the extra bytes.
+            unsafe { to.copy_from_nonoverlapping(words.as_ptr(), EXTRA_BYTES) };
+        })
+    }
+
+    /// As [`Outbox::send_piece`].
+    #[inline]
+    pub fn send_piece(
+        &self,
+        header: &Header,
+        len: usize,
+        extra: &[u8; EXTRA_BYTES],
+        fill: impl FnOnce(*mut u8),
+    ) -> bool {
+        self.send_bulk(header, len, extra, fill)
     }
 }
 

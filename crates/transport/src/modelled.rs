@@ -9,10 +9,12 @@ use crate::failure::Peer;
 use crate::ring::{Consumer, Credits, Producer, RingMemory};
 use crate::shared::SharedProducer;
 use crate::slot::Cell;
+use crate::throttle::Throttle;
 use crate::tracked::{Tracked, to_read, to_write, untouched};
 use crate::{EXTRA_BYTES, Envelope, Header};
-use heddle_platform::atomic::AtomicU64;
+use heddle_platform::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use heddle_sync::Doorbell;
+use std::sync::Arc;
 
 /// A line of the bulk area.
 #[repr(align(64))]
@@ -29,7 +31,8 @@ pub struct Ring {
     _credits: Box<Credits>,
     _cells: Box<[Cell]>,
     _lines: Box<[Line]>,
-    _bell: Box<Doorbell>,
+    _doorbell: Box<Doorbell>,
+    _throttle: Box<AtomicU32>,
 }
 
 // SAFETY: the pointers lead into the boxes; the ends of the ring follow its protocol, which the models check.
@@ -63,15 +66,25 @@ impl Ring {
         let mut cells: Box<[Cell]> = (0..2 * slots).map(|_| Cell::untouched()).collect();
         let mut lines: Box<[Line]> = (0..lines).map(|_| Line(untouched())).collect();
         let doorbell = Box::new(Doorbell::default());
+        let throttle = Box::new(AtomicU32::new(0));
         let memory = RingMemory {
             credits: &raw const *credits,
             cells: cells.as_mut_ptr(),
             cell_count: 2 * slots as u64,
             bulk: lines.as_mut_ptr().cast(),
             bulk_bytes: 64 * lines.len() as u64,
+            throttle: &raw const *throttle,
         };
         let pointer = &raw const *doorbell;
-        Ring { memory, doorbell: pointer, _credits: credits, _cells: cells, _lines: lines, _bell: doorbell }
+        Ring {
+            memory,
+            doorbell: pointer,
+            _credits: credits,
+            _cells: cells,
+            _lines: lines,
+            _doorbell: doorbell,
+            _throttle: throttle,
+        }
     }
 
     fn peer() -> Peer {
@@ -113,10 +126,11 @@ impl SharedSender {
     /// Sends a message; false if there is no room.
     pub fn send(&self, tag: i32, size: Size) -> bool {
         let (header, fill) = (header(tag), |to: *mut u8| write(to, tag));
+        let open = &AtomicBool::new(true);
         match size {
-            Size::Half => self.0.send_inline(&header, 8, fill),
-            Size::Whole => self.0.send_inline(&header, 40, fill),
-            Size::Bulk => self.0.send_bulk(&header, 64, &[0; EXTRA_BYTES], fill),
+            Size::Half => self.0.send_inline(&header, 8, fill, open),
+            Size::Whole => self.0.send_inline(&header, 40, fill, open),
+            Size::Bulk => self.0.send_bulk(&header, 64, &[0; EXTRA_BYTES], fill, open),
         }
     }
 }
@@ -146,4 +160,11 @@ fn write(to: *mut u8, tag: i32) {
     let payload = to_write(to).cast::<u64>();
     // SAFETY: a tracked cell consists of words.
     unsafe { payload.write(tag as u64) };
+}
+
+/// A throttle in memory of a model.
+pub fn throttle(bound: usize) -> Throttle {
+    let flag = Arc::new(AtomicU32::new(0));
+    // SAFETY: the throttle keeps the flag.
+    unsafe { Throttle::new(Arc::as_ptr(&flag), bound, Box::new(flag)) }
 }

@@ -29,7 +29,8 @@ pub(crate) mod tests;
 
 use crate::failure::Peer;
 use crate::slot::{CELL_BYTES, CELL_INLINE_BYTES, Cell, EXTRA_BYTES, Header, INLINE_BYTES, Kept};
-use heddle_platform::atomic::{AtomicU64, Ordering};
+use crate::throttle::Traffic;
+use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
 use heddle_platform::hint;
 
 pub use consumer::{Consumer, Incoming, Offer};
@@ -62,9 +63,18 @@ pub(crate) struct RingMemory {
     pub(crate) cell_count: u64,
     pub(crate) bulk: *mut u8,
     pub(crate) bulk_bytes: u64,
+    /// The flag by which the receiver throttles its senders.
+    pub(crate) throttle: *const AtomicU32,
 }
 
 impl RingMemory {
+    /// Whether the receiver throttles its senders.
+    #[inline]
+    pub(crate) fn is_throttled(&self) -> bool {
+        // SAFETY: the flag lies in the mapping of the ring. Relaxed: a hint.
+        unsafe { &*self.throttle }.load(Ordering::Relaxed) != 0
+    }
+
     #[inline(always)]
     pub(crate) fn cell(&self, number: u64) -> *mut Cell {
         // SAFETY: the index is below cell_count, a power of two, and `cells` spans that many.
@@ -95,7 +105,10 @@ const RESERVED_AT_ONCE: u64 = 128 << 10;
 pub struct Producer {
     ring: RingMemory,
     head: u64,
+    /// No eager message may end behind this cell: `credit_limit`, or 0 while the receiver throttles its senders.
     head_limit: u64,
+    /// No message may end behind this cell: the receiver is not done there.
+    credit_limit: u64,
     bulk_head: u64,
     /// No payload may end behind this: the consumer still reads there, or there is no memory yet.
     bulk_limit: u64,
@@ -112,8 +125,17 @@ impl Producer {
     /// # Safety
     /// `ring` is a ring of a live mapping and this is its only producer.
     pub(crate) unsafe fn new(ring: RingMemory, peer: Peer) -> Producer {
-        let (head_limit, reserved) = (ring.cell_count, 0);
-        Producer { ring, head: 0, head_limit, bulk_head: 0, bulk_limit: reserved, reserved, peer }
+        let (limit, reserved) = (ring.cell_count, 0);
+        Producer {
+            ring,
+            head: 0,
+            head_limit: limit,
+            credit_limit: limit,
+            bulk_head: 0,
+            bulk_limit: reserved,
+            reserved,
+            peer,
+        }
     }
 
     /// The longest payload that [`Producer::send_bulk`] takes, in bytes.
@@ -124,28 +146,62 @@ impl Producer {
 
     /// Whether the cells up to number `end` may be filled.
     #[inline(always)]
-    fn has_cells(&mut self, end: u64) -> bool {
-        end <= self.head_limit || self.refresh_cells(end)
+    fn has_cells(&mut self, end: u64, traffic: Traffic) -> bool {
+        match traffic {
+            Traffic::Eager => end <= self.head_limit || self.refresh_cells(end, traffic),
+            Traffic::Protocol => end <= self.credit_limit || self.refresh_cells(end, traffic),
+        }
     }
 
     #[cold]
-    fn refresh_cells(&mut self, end: u64) -> bool {
+    fn refresh_cells(&mut self, end: u64, traffic: Traffic) -> bool {
         // SAFETY: the credits of a live ring. Acquire: pairs with the Release in `Consumer::publish`, so our next
         // stores into the cells come after the consumer's last loads from them.
         let consumed = unsafe { &(*self.ring.credits).cells }.load(Ordering::Acquire);
-        self.head_limit = consumed + self.ring.cell_count;
-        end <= self.head_limit
+        self.credit_limit = consumed + self.ring.cell_count;
+        self.head_limit = if self.ring.is_throttled() { 0 } else { self.credit_limit };
+        match traffic {
+            Traffic::Eager => end <= self.head_limit,
+            Traffic::Protocol => end <= self.credit_limit,
+        }
+    }
+
+    /// Whether the receiver throttled its senders when this producer last refreshed its credits. An eager message that was
+    /// refused then was refused for that reason.
+    #[inline]
+    pub fn is_throttled(&self) -> bool {
+        self.head_limit == 0
     }
 
     /// Sends a message of `len` ≤ [`INLINE_BYTES`] bytes; `fill` writes the payload. Returns false, having called
-    /// nothing, when the ring is full.
+    /// nothing, when the ring is full or the receiver throttles its senders.
     #[inline(always)]
     pub fn send_inline(&mut self, header: &Header, len: usize, fill: impl FnOnce(*mut u8)) -> bool {
+        self.send_in_slot(Traffic::Eager, header, len, fill)
+    }
+
+    /// As [`send_inline`](Self::send_inline), of a message of a protocol, which a receiver that throttles its senders takes too.
+    #[inline]
+    pub fn send_control(&mut self, header: &Header, words: &[u8; EXTRA_BYTES]) -> bool {
+        self.send_in_slot(Traffic::Protocol, header, EXTRA_BYTES, |to| {
+            // SAFETY: a slot's payload has room for the extra bytes.
+            unsafe { to.copy_from_nonoverlapping(words.as_ptr(), EXTRA_BYTES) };
+        })
+    }
+
+    #[inline(always)]
+    fn send_in_slot(
+        &mut self,
+        traffic: Traffic,
+        header: &Header,
+        len: usize,
+        fill: impl FnOnce(*mut u8),
+    ) -> bool {
         debug_assert!(len <= INLINE_BYTES);
         let (cell, end) = if len <= CELL_INLINE_BYTES {
             let head = self.head;
             // With an even cell goes its odd neighbour, which is cleared.
-            if !self.has_cells((head + 2) & !1) {
+            if !self.has_cells((head + 2) & !1, traffic) {
                 return false;
             }
             self.fetch_ahead(head);
@@ -156,7 +212,7 @@ impl Producer {
             }
             (self.ring.cell(head), head + 1)
         } else {
-            let Some(begin) = self.whole_slot() else { return false };
+            let Some(begin) = self.whole_slot(traffic) else { return false };
             (self.ring.cell(begin), begin + 2)
         };
         // SAFETY: the cell is free (invariant 1) and we are the only producer.
@@ -183,23 +239,30 @@ impl Producer {
     }
 
     /// The first cell of the next whole slot, if there is room; a half slot before it is skipped.
-    #[inline]
-    fn whole_slot(&mut self) -> Option<u64> {
+    #[inline(always)]
+    fn whole_slot(&mut self, traffic: Traffic) -> Option<u64> {
         let begin = (self.head + 1) & !1;
-        if !self.has_cells(begin + 2) {
+        if !self.has_cells(begin + 2, traffic) {
             return None;
         }
+        self.skip_to(begin);
+        Some(begin)
+    }
+
+    /// Skips the half slot before a free slot, if there is one.
+    #[inline]
+    fn skip_to(&mut self, begin: u64) {
         self.fetch_ahead(begin);
         if begin != self.head {
             // SAFETY: the cell is free (invariant 1) and we are the only producer.
             unsafe { Cell::publish_skip(self.ring.cell(self.head), self.ring.lap(self.head)) };
             self.head = begin;
         }
-        Some(begin)
     }
 
     /// Sends a message whose payload of `len` ≤ [`Producer::max_bulk`] bytes goes to the bulk area. `fill` writes
-    /// the payload; `extra` travels in the slot. Returns false, having called nothing, when there is no room.
+    /// the payload; `extra` travels in the slot. Returns false, having called nothing, when there is no room or the receiver
+    /// throttles its senders.
     ///
     /// # Panics
     /// If the payload is longer than that.
@@ -211,9 +274,36 @@ impl Producer {
         extra: &[u8; EXTRA_BYTES],
         fill: impl FnOnce(*mut u8),
     ) -> bool {
+        self.send_in_bulk(Traffic::Eager, header, len, extra, fill)
+    }
+
+    /// As [`send_bulk`](Self::send_bulk), of data that the receiver has asked for.
+    ///
+    /// # Panics
+    /// As [`send_bulk`](Self::send_bulk).
+    #[inline]
+    pub fn send_piece(
+        &mut self,
+        header: &Header,
+        len: usize,
+        extra: &[u8; EXTRA_BYTES],
+        fill: impl FnOnce(*mut u8),
+    ) -> bool {
+        self.send_in_bulk(Traffic::Protocol, header, len, extra, fill)
+    }
+
+    #[inline(always)]
+    fn send_in_bulk(
+        &mut self,
+        traffic: Traffic,
+        header: &Header,
+        len: usize,
+        extra: &[u8; EXTRA_BYTES],
+        fill: impl FnOnce(*mut u8),
+    ) -> bool {
         assert!(len <= self.max_bulk(), "{len} bytes are too many for the bulk area");
         let Some(position) = self.bulk_room(len as u64) else { return false };
-        let Some(begin) = self.whole_slot() else { return false };
+        let Some(begin) = self.whole_slot(traffic) else { return false };
         let offset = (position % self.ring.bulk_bytes) as usize;
         // SAFETY: invariant 2: offset + len lies inside the bulk area, and the bytes are free.
         fill(unsafe { self.ring.bulk.add(offset) });
@@ -251,6 +341,9 @@ impl Producer {
         self.bulk_limit = consumed + self.ring.bulk_bytes;
         if self.reserved < self.ring.bulk_bytes {
             self.bulk_limit = self.bulk_limit.min(self.reserved);
+        }
+        if self.ring.is_throttled() {
+            self.head_limit = 0;
         }
         end <= self.bulk_limit
     }

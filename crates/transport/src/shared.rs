@@ -14,7 +14,7 @@
 use crate::failure::Peer;
 use crate::ring::{AHEAD, RingMemory, longest_payload};
 use crate::slot::{CELL_INLINE_BYTES, Cell, EXTRA_BYTES, Header, INLINE_BYTES, Kept};
-use heddle_platform::atomic::{AtomicU64, Ordering};
+use heddle_platform::atomic::{AtomicBool, AtomicU64, Ordering};
 use heddle_platform::hint;
 use heddle_sync::queues::claims::{CELLS_A_SLOT, Claims, Credits, LINE_BYTES};
 
@@ -41,10 +41,16 @@ impl SharedProducer {
         SharedProducer { ring, claims, reserved: AtomicU64::new(0), peer }
     }
 
+    /// Whether the receiver throttles its senders.
+    #[cfg(not(loom))]
+    pub(crate) fn is_throttled(&self) -> bool {
+        self.ring.is_throttled()
+    }
+
     /// Claims a slot and `lines` lines of the bulk area. Returns the number of the slot's first cell, and the position of
-    /// the lines in bytes.
+    /// the lines in bytes. Once in 16 slots it clears `open` if the receiver throttles its senders.
     #[inline(always)]
-    fn claim(&self, lines: u64) -> Option<(u64, u64)> {
+    fn claim(&self, lines: u64, open: &AtomicBool) -> Option<(u64, u64)> {
         // SAFETY: the credits of a live ring.
         let credits = unsafe { &*self.ring.credits };
         let claim = self.claims.claim(lines, &Credits { cells: &credits.cells, bytes: &credits.bulk })?;
@@ -52,6 +58,9 @@ impl SharedProducer {
         if number.is_multiple_of(CELLS_A_SLOT * AHEAD) {
             for slot in AHEAD..2 * AHEAD {
                 hint::prefetch_for_write(self.ring.cell(number + CELLS_A_SLOT * slot));
+            }
+            if self.ring.is_throttled() {
+                open.store(false, Ordering::Relaxed);
             }
         }
         Some((number, claim.line * LINE_BYTES))
@@ -66,11 +75,18 @@ impl SharedProducer {
         self.reserved.fetch_max(until, Ordering::Relaxed);
     }
 
-    /// As [`Producer::send_inline`](crate::Producer::send_inline).
+    /// As [`Producer::send_inline`](crate::Producer::send_inline). Clears `open` if it notices that the receiver throttles its
+    /// senders.
     #[inline(always)]
-    pub(crate) fn send_inline(&self, header: &Header, len: usize, fill: impl FnOnce(*mut u8)) -> bool {
+    pub(crate) fn send_inline(
+        &self,
+        header: &Header,
+        len: usize,
+        fill: impl FnOnce(*mut u8),
+        open: &AtomicBool,
+    ) -> bool {
         debug_assert!(len <= INLINE_BYTES);
-        let Some((number, _)) = self.claim(0) else { return false };
+        let Some((number, _)) = self.claim(0, open) else { return false };
         let (cell, lap) = (self.ring.cell(number), self.ring.lap(number));
         if len <= CELL_INLINE_BYTES {
             // SAFETY: the odd cell of the claimed slot. The reader reads it only after the even one.
@@ -85,7 +101,7 @@ impl SharedProducer {
         true
     }
 
-    /// As [`Producer::send_bulk`](crate::Producer::send_bulk).
+    /// As [`Producer::send_bulk`](crate::Producer::send_bulk), and as [`send_inline`](Self::send_inline).
     #[inline]
     pub(crate) fn send_bulk(
         &self,
@@ -93,6 +109,7 @@ impl SharedProducer {
         len: usize,
         extra: &[u8; EXTRA_BYTES],
         fill: impl FnOnce(*mut u8),
+        open: &AtomicBool,
     ) -> bool {
         assert!(
             len as u64 <= longest_payload(self.ring.bulk_bytes),
@@ -100,7 +117,7 @@ impl SharedProducer {
         );
         // An empty payload takes a line, too: the reader counts the bulk area as consumed up to its end.
         let lines = (len as u64).div_ceil(LINE_BYTES).max(1);
-        let Some((number, position)) = self.claim(lines) else { return false };
+        let Some((number, position)) = self.claim(lines, open) else { return false };
         let end = position + lines * LINE_BYTES;
         // Relaxed: memory that one thread has reserved is there for all threads.
         if end > self.reserved.load(Ordering::Relaxed) {
@@ -144,9 +161,9 @@ mod tests {
         // SAFETY: `fill` gets room for the bytes announced.
         let fill = |to: *mut u8| unsafe { to.write_bytes(tag as u8, len) };
         if len <= INLINE_BYTES {
-            producer.send_inline(&header(tag), len, fill)
+            producer.send_inline(&header(tag), len, fill, &AtomicBool::default())
         } else {
-            producer.send_bulk(&header(tag), len, &[tag as u8; EXTRA_BYTES], fill)
+            producer.send_bulk(&header(tag), len, &[tag as u8; EXTRA_BYTES], fill, &AtomicBool::default())
         }
     }
 
@@ -209,7 +226,8 @@ mod tests {
         for ranks in [2, 8, 64, 65, 128] {
             let (producer, mut consumer) = ends(ring(256, Geometry::for_job(ranks, 1).bulk_bytes as u64));
             for len in mixed_lengths() {
-                let sent = producer.send_bulk(&header(1), len, &[0; EXTRA_BYTES], |_| {});
+                let sent =
+                    producer.send_bulk(&header(1), len, &[0; EXTRA_BYTES], |_| {}, &AtomicBool::default());
                 assert!(sent, "no room for {len} bytes in a drained ring of a job of {ranks} ranks");
                 assert!(consumer.take(|message| assert_eq!(message.len(), len)));
             }
@@ -222,10 +240,11 @@ mod tests {
         let (begun, go_on) = (Barrier::new(2), Barrier::new(2));
         thread::scope(|scope| {
             scope.spawn(|| {
-                assert!(producer.send_inline(&header(0), 0, |_| {
+                let fill = |_| {
                     begun.wait();
                     go_on.wait();
-                }));
+                };
+                assert!(producer.send_inline(&header(0), 0, fill, &AtomicBool::default()));
             });
             begun.wait();
             for tag in 1..8 {

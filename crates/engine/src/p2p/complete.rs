@@ -336,8 +336,8 @@ pub fn free(handle: &mut usize) -> Result<()> {
     Ok(())
 }
 
-/// Cancels an operation if it can be: a receive that was not matched, or a generalized request. Sends are never
-/// cancelled; they complete as usual, which the standard permits (MPI 5.0, section 3.8.4).
+/// Cancels an operation if it can be: a receive or a send that was not matched, or a generalized request. Any other completes as
+/// usual (MPI 5.0, section 3.8.4).
 ///
 /// # Errors
 /// `MPI_ERR_REQUEST`.
@@ -359,7 +359,7 @@ pub fn cancel(handle: usize) -> Result<()> {
                 return cancel(request::is_complete(id));
             }
         }
-        RequestKind::Send => {}
+        RequestKind::Send => domain::current()?.cancel_send(id),
     }
     Ok(())
 }

@@ -92,6 +92,37 @@ impl<V> Lists<V> {
         }
     }
 
+    /// Takes the first node out of the list of `key`, which is its only list, if its value is wanted.
+    #[inline(always)]
+    pub(super) fn pop_if(&mut self, key: &Key, is_wanted: impl FnOnce(&V) -> bool) -> Option<u32> {
+        let index = self.buckets.find(key)?;
+        let list = self.buckets.list(index);
+        let at = list.head;
+        let node = self.nodes.get(at as usize)?;
+        if !node.value.as_ref().is_some_and(is_wanted) {
+            return None;
+        }
+        let next = node.links[0].next;
+        list.head = next;
+        match self.nodes.get_mut(next as usize) {
+            Some(node) => node.links[0].prev = NONE,
+            None => list.tail = NONE,
+        }
+        Some(at)
+    }
+
+    /// The first node in the list of an exact key whose value is wanted.
+    pub(super) fn search(&mut self, key: &Key, is_wanted: impl Fn(&V) -> bool) -> Option<u32> {
+        let mut at = self.first(key);
+        while let Some(node) = self.nodes.get(at as usize) {
+            if node.value.as_ref().is_some_and(&is_wanted) {
+                return Some(at);
+            }
+            at = node.links[0].next;
+        }
+        None
+    }
+
     #[inline(always)]
     pub(super) fn first(&mut self, key: &Key) -> u32 {
         self.buckets.find(key).map_or(NONE, |at| self.buckets.list(at).head)

@@ -2,7 +2,7 @@
 
 use super::buckets::NONE;
 use super::key::{Key, SHAPES};
-use super::lists::Lists;
+use super::lists::{Lists, Node};
 use super::posted::Posted;
 use heddle_model::counters::{self, Event};
 
@@ -12,6 +12,8 @@ pub struct Matching<M> {
     pub(super) posted: Posted,
     /// Posted receives with wildcards, by shape; those without are not counted.
     wild: [u32; SHAPES],
+    /// All posted receives with wildcards.
+    all_wild: u32,
     pub(super) unexpected: Lists<M>,
     /// Whether unexpected messages stand in the wildcard lists too.
     wildcards_seen: bool,
@@ -26,11 +28,15 @@ impl<M> Default for Matching<M> {
 }
 
 impl<M> Matching<M> {
+    /// The bytes that an unexpected message takes in the set.
+    pub const UNEXPECTED_BYTES: usize = size_of::<Node<M>>();
+
     /// Two empty sets.
     pub fn new() -> Matching<M> {
         Matching {
             posted: Posted::new(),
             wild: [0; SHAPES],
+            all_wild: 0,
             unexpected: Lists::new(),
             wildcards_seen: false,
             steps: 0,
@@ -49,6 +55,7 @@ impl<M> Matching<M> {
         let shape = key.shape();
         if shape != 0 {
             self.wild[shape] += 1;
+            self.all_wild += 1;
         }
         self.posted.push(&key, request)
     }
@@ -66,6 +73,7 @@ impl<M> Matching<M> {
         let shape = key.shape();
         if shape != 0 {
             self.wild[shape] -= 1;
+            self.all_wild -= 1;
         }
         true
     }
@@ -74,7 +82,7 @@ impl<M> Matching<M> {
     #[inline(always)]
     pub fn match_arrival(&mut self, key: &Key) -> Option<u32> {
         self.steps += 1;
-        if self.wild == [0; SHAPES] { self.posted.pop(key) } else { self.match_with_wildcards(key) }
+        if self.all_wild == 0 { self.posted.pop(key) } else { self.match_with_wildcards(key) }
     }
 
     /// As [`match_arrival`](Self::match_arrival), while receives with wildcards are posted.
@@ -85,6 +93,7 @@ impl<M> Matching<M> {
         let (_, shape) = candidates.filter_map(oldest).min()?;
         if shape != 0 {
             self.wild[shape] -= 1;
+            self.all_wild -= 1;
         }
         self.posted.pop(&key.with_shape(shape))
     }
@@ -117,19 +126,36 @@ impl<M> Matching<M> {
     /// The oldest unexpected message that a receive with this key matches, removed from the set.
     #[inline]
     pub fn take(&mut self, key: &Key) -> Option<(Key, M)> {
-        let at = self.find(key)?;
-        counters::count(Event::UnexpectedTaken, 1);
-        self.take_at(at)
+        self.take_if(key, |_| true)
     }
 
     /// As [`take`](Self::take), if the message is as `is_wanted` says.
+    #[inline]
     pub fn take_if(&mut self, key: &Key, is_wanted: impl FnOnce(&M) -> bool) -> Option<(Key, M)> {
-        let at = self.find(key)?;
-        if !self.unexpected.nodes[at as usize].value.as_ref().is_some_and(is_wanted) {
+        if self.wildcards_seen || key.shape() != 0 {
+            let at = self.find(key)?;
+            if !self.unexpected.nodes[at as usize].value.as_ref().is_some_and(is_wanted) {
+                return None;
+            }
+            counters::count(Event::UnexpectedTaken, 1);
+            return self.take_at(at);
+        }
+        if self.unexpected.live == 0 {
             return None;
         }
+        counters::count(Event::MatchingStep, 1);
+        let at = self.unexpected.pop_if(key, is_wanted)?;
         counters::count(Event::UnexpectedTaken, 1);
-        self.take_at(at)
+        self.unexpected.release(at).map(|message| (*key, message))
+    }
+
+    /// Removes and returns the first unexpected message with this exact key that `is_wanted` accepts. It takes time proportional
+    /// to the number of messages with the key.
+    #[cold]
+    pub fn withdraw(&mut self, key: &Key, is_wanted: impl Fn(&M) -> bool) -> Option<M> {
+        let at = self.unexpected.search(key, is_wanted)?;
+        counters::count(Event::UnexpectedTaken, 1);
+        self.take_at(at).map(|(_, message)| message)
     }
 
     #[inline]

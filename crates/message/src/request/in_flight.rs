@@ -33,7 +33,7 @@ pub struct InFlight {
     pub wanted: usize,
     /// Whether they are stored past the caches.
     pub past_caches: bool,
-    /// For a joint request: the parts that are missing.
+    /// For a joint request, or a send to be withdrawn: the parts that are missing.
     pub missing: Missing,
     /// When the receiver asked for them.
     pub asked_ns: u64,
@@ -46,11 +46,23 @@ pub struct InFlight {
 pub enum Stage {
     /// A receive in the set of posted ones, at this place; or it was there.
     Posted(u32),
-    /// One that has never been.
+    /// A send whose receiver was told of it and has not answered.
+    Offered,
+    /// A send whose receiver was asked to forget the message. It completes when the receiver says that it has; or when the
+    /// receiver says that it has not and the transfer is over, which `missing` counts.
+    Withdrawing,
+    /// Any other.
     UnderWay,
 }
 
 impl InFlight {
+    /// The receiver of a send has answered: it fetches the data, or it has all.
+    pub(crate) fn answered(&mut self) {
+        if self.stage == Stage::Offered {
+            self.stage = Stage::UnderWay;
+        }
+    }
+
     pub(super) fn none() -> InFlight {
         InFlight {
             buffer: Buffer::empty(),

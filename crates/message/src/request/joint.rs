@@ -4,8 +4,9 @@
 //! that is its own: the receive in the whole's outcome, the send, if it failed, in what the whole's in-flight state keeps. Who counts
 //! last finds both, and completes the whole.
 
+use super::in_flight::Stage;
 use super::kind::{RequestId, RequestKind};
-use super::life::{complete, in_flight};
+use super::life::{complete, in_flight, is_last_part};
 use super::outcome::{Outcome, PartOver};
 use super::slot::at;
 use heddle_objects::request::Missing;
@@ -18,6 +19,7 @@ pub unsafe fn expect_parts(whole: RequestId, parts: u32) {
     // SAFETY: nobody else knows the request.
     let in_flight = unsafe { in_flight(whole) };
     in_flight.missing = Missing::new(parts);
+    in_flight.stage = Stage::UnderWay;
     in_flight.keep = None;
 }
 
@@ -41,9 +43,7 @@ pub unsafe fn complete_part(part: PartOver) {
         // Nothing to leave, or a part that only counts.
         _ => {}
     }
-    // SAFETY: an atomic, which stays where it is; of the in-flight state nothing else is touched.
-    let missing = unsafe { &(*in_flight).missing };
-    if missing.is_last() {
+    if is_last_part(whole) {
         // SAFETY: all parts are over, so the whole is this thread's.
         unsafe { complete_joint(whole) };
     }

@@ -10,6 +10,7 @@ use super::pool::release;
 use super::slot::{at, exists};
 use crate::buffer::Buffer;
 use crate::error::{Error, Owner};
+use crate::matching::Key;
 use heddle_platform::atomic::Ordering;
 use heddle_sync::Watcher;
 use heddle_sync::watched_state::Watch;
@@ -42,10 +43,11 @@ fn take_over(id: RequestId) {
     at(id).generation.load(Ordering::Acquire);
 }
 
-/// How far a receive has come.
+/// How far a receive or a send has come.
 ///
 /// # Safety
-/// The request is active, and the caller is in the section of its matching.
+/// The request is active, and the caller is where the stage is written: for a receive in the section of its matching, for a send
+/// in that of arrivals, or nobody writes it any more.
 pub unsafe fn stage(id: RequestId) -> Stage {
     // SAFETY: only this field is read: others may be another thread's, if the receive was matched.
     unsafe { (*at(id).in_flight.get()).stage }
@@ -55,6 +57,40 @@ pub unsafe fn stage(id: RequestId) -> Stage {
 pub fn context_of(id: RequestId) -> u64 {
     // SAFETY: the field is written only before the request is issued.
     unsafe { (*at(id).in_flight.get()).context }
+}
+
+/// The receiver of an active send.
+pub fn peer_of(id: RequestId) -> usize {
+    // SAFETY: of a send, the field is written only before it is issued.
+    unsafe { (*at(id).in_flight.get()).peer }
+}
+
+/// The context, source and tag of an active send.
+pub(crate) fn key_of_send(id: RequestId) -> Key {
+    let in_flight = at(id).in_flight.get();
+    // SAFETY: of a send, the field is written only before it is issued.
+    let context = unsafe { (*in_flight).context };
+    // SAFETY: of a send, the field is written only before it is issued.
+    let source = unsafe { (*in_flight).source };
+    // SAFETY: of a send, the field is written only before it is issued.
+    let tag = unsafe { (*in_flight).tag };
+    Key::new(context, source, tag)
+}
+
+/// Notes the receiver of a send that is going to be issued by another thread, perhaps after a thread wants to cancel it.
+///
+/// # Safety
+/// The request is not issued yet.
+pub(crate) unsafe fn announce_send(id: RequestId, peer: usize) {
+    // SAFETY: the caller's promise.
+    let in_flight = unsafe { in_flight(id) };
+    (in_flight.peer, in_flight.stage) = (peer, Stage::UnderWay);
+}
+
+/// Counts a part of a joint request, or one of the two that end a send to be withdrawn. True for the last one.
+pub(crate) fn is_last_part(id: RequestId) -> bool {
+    // SAFETY: an atomic, which stays where it is; of the in-flight state nothing else is touched.
+    unsafe { &(*at(id).in_flight.get()).missing }.is_last()
 }
 
 /// Gives a request its buffer, and notes the datatype.

@@ -28,6 +28,7 @@
 //! | receives by split copy | the section of large messages | to who notes there that the second half is over |
 //! | sends, and waits for room | the section of the channel to the peer | onto the wire, by completion or with the message that names it |
 //! | sends, and its receiver was told of it | the section of arrivals, where the answer is read | by completion; into the list of streams or of pushes |
+//! | sends, and is withdrawn | the section of arrivals, unless its receiver has matched it; then as any other | by completion, with the answer or with the end of the transfer, whichever is the second |
 //! | is streamed | the section of large messages | by completion, with the last piece |
 //! | is pushed | as before: the copy knows what it needs, and the receiver answers after it only | |
 //! | sends to its own process, and waits | the section of its context's matching | to who takes the message out |
@@ -93,9 +94,10 @@ pub use joint::{complete_part, expect_parts};
 pub use kind::{RequestId, RequestKind};
 pub use life::{
     activate, claim, complete, complete_received, consume, consume_alone, consume_with, context_of,
-    deactivate, find_active, hand_over, in_flight, is_complete, is_inactive, outcome, owner, set_buffer,
-    set_owner_of_errors, set_vni, stage, unwatch, vni_of, watch,
+    deactivate, find_active, hand_over, in_flight, is_complete, is_inactive, outcome, owner, peer_of,
+    set_buffer, set_owner_of_errors, set_vni, stage, unwatch, vni_of, watch,
 };
+pub(crate) use life::{announce_send, is_last_part, key_of_send};
 pub use lookup::{Found, SEND_DONE, comm_of, find, handle, handle_of_index};
 pub use outcome::{Outcome, PartOver};
 pub use plain::{Plain, claim_plain};

@@ -11,13 +11,16 @@ use crate::vni::send::fill;
 use heddle_model::counters::{self, Event};
 use heddle_model::{Path, SectionOf};
 use heddle_objects::resharding::next_stamp;
+use heddle_transport::Throttle;
 
-/// A self message of up to this many bytes is copied if no receive is posted; a larger one stays in the send's buffer.
+/// A self message of up to this many bytes is copied if no receive is posted; a larger one stays in the send's buffer. So does
+/// any while the VNI throttles its senders, since unexpected messages take too much memory.
 const LOCAL_EAGER_LIMIT: usize = 32 << 10;
 
 impl<S: Rules> Core<S> {
     /// Sends to this process. An unexpected message gets a stamp if not all self messages of the communicator are on this VNI.
-    /// If a send needs a request and there is none, nothing is sent.
+    /// If a send needs a request and there is none, nothing is sent. Out of line, so that sends to other processes stay short.
+    #[inline(never)]
     pub(crate) fn send_to_self(
         &self,
         args: &mut SendArgs,
@@ -25,6 +28,7 @@ impl<S: Rules> Core<S> {
         stamped: bool,
     ) -> Result<Option<RequestId>, OutOfRequests> {
         let key = Key::new(args.context, args.source, args.tag);
+        let throttle = &self.throttle;
         let met = self.matching_shard(key.context).with_or_leave(
             Path::Main,
             (&mut *args, request),
@@ -32,7 +36,7 @@ impl<S: Rules> Core<S> {
                 let receive = shard.matching.match_arrival(&key);
                 counters::count(Event::MatchingStep, shard.matching.take_steps());
                 receive.map(Met::Receive).unwrap_or_else(|| {
-                    let Ok((message, pending)) = waiting(args, request) else {
+                    let Ok((message, pending)) = waiting(args, request, throttle) else {
                         return Met::OutOfRequests;
                     };
                     if stamped {
@@ -44,7 +48,7 @@ impl<S: Rules> Core<S> {
                 })
             },
             |(args, request)| {
-                let (later, met) = match waiting(args, request) {
+                let (later, met) = match waiting(args, request, throttle) {
                     Ok((message, pending)) => (Some(self.meet_later(key, message)), Met::Nobody(pending)),
                     Err(OutOfRequests) => (None, Met::OutOfRequests),
                 };
@@ -102,9 +106,10 @@ enum Met {
 fn waiting(
     args: &mut SendArgs,
     request: impl FnOnce() -> Result<RequestId, OutOfRequests>,
+    throttle: &Throttle,
 ) -> Result<(Message, Option<RequestId>), OutOfRequests> {
     let (peer, len) = (args.peer, args.buffer.len());
-    if args.synchronous || len > LOCAL_EAGER_LIMIT {
+    if args.synchronous || len > LOCAL_EAGER_LIMIT || throttle.is_raised() {
         let id = request()?;
         fill(id, SendArgs { keep: args.keep.take(), ..*args });
         return Ok((Message::new(peer, Content::Local(id)), Some(id)));
@@ -139,7 +144,7 @@ mod tests {
         let world = JobControl::create(1).and_then(|job| job.world_of(0)).expect("a job of one");
         let fabric = Fabric::attach(&world, 1).expect("a segment");
         for model in models() {
-            a_probe_is_woken(&fabric, &Vni::new(&fabric, 0, &model.sections(true)));
+            a_probe_is_woken(&fabric, &Vni::new(&fabric, 0, &model.sections(true), usize::MAX));
         }
     }
 

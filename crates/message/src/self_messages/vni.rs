@@ -94,7 +94,12 @@ impl Shard for Movable<'_> {
 
     fn take_out(core: &mut Core<Whole>, own: SelfMessages) -> Moved<Key, Message> {
         let matching = core.matching_shard(own.context);
-        matching.with(Path::Main, |shard| shard.matching.take_out(own.context, own.source))
+        matching.with(Path::Main, |shard| {
+            let moved = shard.matching.take_out(own.context, own.source);
+            let bytes = moved.unexpected.iter().map(|(_, _, message)| message.footprint()).sum();
+            shard.bytes.remove(bytes);
+            moved
+        })
     }
 
     fn post(core: &mut Core<Whole>, key: Key, id: RequestId, vni: u32) {
@@ -105,6 +110,9 @@ impl Shard for Movable<'_> {
     }
 
     fn keep(core: &mut Core<Whole>, key: Key, message: Message, stamp: Option<u64>) {
-        core.matching_shard(key.context).with(Path::Main, |shard| shard.matching.keep(key, message, stamp));
+        core.matching_shard(key.context).with(Path::Main, |shard| {
+            shard.bytes.add(message.footprint());
+            shard.matching.keep(key, message, stamp);
+        });
     }
 }

@@ -7,7 +7,7 @@
 use super::core::Core;
 use super::ring_access::Rules;
 use super::wire::{self, Cts};
-use crate::request::{self, InFlight, RequestId, RequestKind};
+use crate::request::{self, InFlight, RequestId, RequestKind, Stage};
 use heddle_model::Path;
 use heddle_transport::{EXTRA_BYTES, Garbage, Incoming};
 
@@ -34,6 +34,16 @@ impl<S: Rules> Core<S> {
             _ => in_flight.offered,
         };
         self.named(peer, kind, number, RequestKind::Send, waits)
+    }
+
+    /// The send of this process whose message a receiver was asked to forget.
+    pub(crate) fn withdrawing_send(&self, peer: usize, number: u64) -> RequestId {
+        let active = request::find_active(number, RequestKind::Send);
+        let asked = active.filter(|id| {
+            // SAFETY: the stage of a send whose receiver was told of it is written in the section of arrivals only.
+            request::peer_of(*id) == peer && unsafe { request::stage(*id) } == Stage::Withdrawing
+        });
+        asked.unwrap_or_else(|| self.refuse_operation(peer, wire::WITHDRAWN, number))
     }
 
     /// As [`answered_send`](Self::answered_send), of a receiver that has room for no more than was sent.
@@ -94,6 +104,8 @@ mod tests {
     use crate::vni::ranks::{self, models, ranks};
     use heddle_transport::{Envelope, Fabric, Header, Outbox};
     use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    const ANSWERS: [u8; 6] = [wire::CTS, wire::DATA, wire::PUSH, wire::PUSHED, wire::FIN, wire::WITHDRAWN];
 
     /// More than any process has requests in these tests.
     const NOBODY: u64 = 1 << 23;
@@ -160,7 +172,7 @@ mod tests {
     fn answers_that_nobody_waits_for_are_refused() {
         for model in models() {
             for number in [NOBODY, u64::from(u32::MAX), u64::MAX] {
-                for kind in [wire::CTS, wire::DATA, wire::PUSH, wire::PUSHED, wire::FIN] {
+                for kind in ANSWERS {
                     let mut ranks = Ranks::new(&model);
                     ranks.send(kind, &[number, 0, 0], (kind == wire::DATA).then_some(10));
                     let (text, says) = (ranks.refused(), format!("kind {kind} names operation"));
@@ -175,7 +187,7 @@ mod tests {
         for model in models() {
             // A receive that is posted, and has no sender yet.
             let mut bytes = [0; 1000];
-            for kind in [wire::CTS, wire::DATA, wire::PUSH, wire::PUSHED, wire::FIN] {
+            for kind in ANSWERS {
                 let mut ranks = Ranks::new(&model);
                 // SAFETY: the bytes outlive the operation: nothing is written to them any more when the
                 // reader has ended.

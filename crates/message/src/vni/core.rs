@@ -7,6 +7,7 @@ use super::channel::{Channel, Peer};
 use super::message::Message;
 use super::rendezvous_state::RendezvousState;
 use super::ring_access::Rules;
+use super::unexpected::UnexpectedBytes;
 use crate::matching::{Key, Matching};
 use crate::request::{self, Outcome, PartOver, RequestId, Stage};
 use heddle_model::counters::{self, Event, Row, Section};
@@ -14,7 +15,7 @@ use heddle_model::{Object, Path, SectionOf, Sections};
 use heddle_objects::probers::Probers;
 use heddle_platform::atomic::{AtomicUsize, Ordering};
 use heddle_sync::{Doorbell, Scope};
-use heddle_transport::{Fabric, Inbox};
+use heddle_transport::{Fabric, Inbox, Throttle};
 use std::sync::Arc;
 
 /// The objects of a VNI.
@@ -25,6 +26,8 @@ pub(crate) struct Core<S: Rules> {
     pub index: usize,
     doorbell: DoorbellPointer,
     pub fabric: Fabric,
+    /// Raised while unexpected messages take too much memory.
+    pub throttle: Arc<Throttle>,
     pub arrivals: S::Section<Arrivals>,
     pub matching_shards: S::Shards<MatchingShard>,
     pub rendezvous: S::Section<RendezvousState>,
@@ -57,25 +60,64 @@ impl Object for Arrivals {
 #[derive(Debug)]
 pub(crate) struct MatchingShard {
     pub matching: Matching<Message>,
+    /// The memory of its unexpected messages.
+    pub bytes: UnexpectedBytes,
     /// Threads that wait for a message to come.
     pub probers: Probers<Key>,
 }
 
 impl MatchingShard {
-    fn new() -> MatchingShard {
-        MatchingShard { matching: Matching::new(), probers: Probers::default() }
+    fn new(throttle: Arc<Throttle>) -> MatchingShard {
+        let bytes = UnexpectedBytes::new(throttle);
+        MatchingShard { matching: Matching::new(), bytes, probers: Probers::default() }
     }
 
     /// Stores an unexpected message.
     #[inline]
     pub(crate) fn store(&mut self, key: Key, message: Message) {
+        self.bytes.add(message.footprint());
         self.matching.store(key, message);
         self.probers.tell(|wanted| wanted.wants(&key));
     }
 
     /// As [`store`](Self::store), with a stamp. No prober waits for such messages.
     pub(crate) fn store_stamped(&mut self, key: Key, message: Message, stamp: u64) {
+        self.bytes.add(message.footprint());
         self.matching.store_stamped(key, message, stamp);
+    }
+
+    /// Removes and returns the oldest unexpected message that a receive with this key matches.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, key: &Key) -> Option<(Key, Message)> {
+        let taken = self.matching.take(key);
+        // By reference: the message is not moved once more.
+        if let Some((_, message)) = &taken {
+            self.bytes.remove(message.footprint());
+        }
+        taken
+    }
+
+    /// As [`take`](Self::take), if the message is as `is_wanted` says.
+    #[inline]
+    pub(crate) fn take_if(
+        &mut self,
+        key: &Key,
+        is_wanted: impl FnOnce(&Message) -> bool,
+    ) -> Option<(Key, Message)> {
+        let taken = self.matching.take_if(key, is_wanted);
+        if let Some((_, message)) = &taken {
+            self.bytes.remove(message.footprint());
+        }
+        taken
+    }
+}
+
+impl MatchingShard {
+    /// Removes the unexpected message with this exact key that `is_wanted` accepts, because its sender wants it back.
+    pub(crate) fn withdraw(&mut self, key: &Key, is_wanted: impl Fn(&Message) -> bool) -> bool {
+        let Some(message) = self.matching.withdraw(key, is_wanted) else { return false };
+        self.bytes.remove(message.footprint());
+        true
     }
 }
 
@@ -94,7 +136,13 @@ unsafe impl Send for DoorbellPointer {}
 unsafe impl Sync for DoorbellPointer {}
 
 impl<S: Rules> Core<S> {
-    pub(crate) fn new(fabric: &Fabric, vni: usize, sections: &Sections, offers: Arc<AtomicUsize>) -> Core<S> {
+    pub(crate) fn new(
+        fabric: &Fabric,
+        vni: usize,
+        sections: &Sections,
+        offers: Arc<AtomicUsize>,
+        throttle: Arc<Throttle>,
+    ) -> Core<S> {
         let peer = |peer| {
             let (inside, outside) = S::ring(fabric, vni, peer);
             let channel = S::guard(sections, Channel::new(inside));
@@ -108,7 +156,8 @@ impl<S: Rules> Core<S> {
             doorbell: DoorbellPointer(fabric.own_doorbell()),
             fabric: fabric.clone(),
             arrivals: S::guard(sections, Arrivals { inbox: Inbox::new(fabric, vni) }),
-            matching_shards: S::shards(sections, MatchingShard::new, wake_sleepers),
+            matching_shards: S::shards(sections, || MatchingShard::new(Arc::clone(&throttle)), wake_sleepers),
+            throttle,
             rendezvous: S::guard(sections, RendezvousState::new(fabric.size())),
             peers: (0..fabric.size()).map(peer).collect(),
             pending: AtomicUsize::new(0),

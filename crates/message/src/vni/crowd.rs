@@ -2,7 +2,7 @@
 
 use super::core::Core;
 use super::interface::{State, apart};
-use super::ranks::{models, ranks};
+use super::ranks::{bounded_ranks, models, ranks};
 use super::{SendArgs, Vni};
 use crate::buffer::Buffer;
 use crate::matching::Key;
@@ -89,8 +89,8 @@ fn converse(ends: &[End; 2], rank: usize, thread: usize) {
     }
 }
 
-fn exchange(model: &Model, attended: bool) {
-    let ends = ranks::<2>(model);
+fn exchange(model: &Model, attended: bool, unexpected_bytes: usize) {
+    let ends = bounded_ranks::<2>(model, unexpected_bytes);
     for (rank, (fabric, _)) in ends.iter().enumerate() {
         fabric.attendance(rank, 0).store(u32::from(attended), Ordering::Relaxed);
     }
@@ -105,12 +105,18 @@ fn exchange(model: &Model, attended: bool) {
 
 #[test]
 fn messages_of_all_sizes_arrive_while_their_receivers_fetch_them() {
-    models().iter().for_each(|model| exchange(model, false));
+    models().iter().for_each(|model| exchange(model, false, usize::MAX));
 }
 
 #[test]
 fn messages_of_all_sizes_arrive_in_all_ways() {
-    models().iter().for_each(|model| exchange(model, true));
+    models().iter().for_each(|model| exchange(model, true, usize::MAX));
+}
+
+#[test]
+fn messages_of_all_sizes_arrive_while_senders_are_throttled_and_are_not() {
+    models().iter().for_each(|model| exchange(model, false, 2000));
+    models().iter().for_each(|model| exchange(model, true, 0));
 }
 
 #[test]

@@ -53,7 +53,7 @@ impl Vni {
     }
 
     /// Sends `len` bytes from `from`, at most [`INLINE_BYTES`](super::INLINE_BYTES), to this process on this VNI, to which
-    /// `route` leads. Returns whether it has sent them.
+    /// `route` leads. Returns whether it has sent them; it has not if nobody waits for them and the VNI throttles its senders.
     ///
     /// # Safety
     /// `len` bytes at `from` are valid for reads.
@@ -76,8 +76,7 @@ impl Vni {
                 }
                 route.note_sender();
                 // SAFETY: the caller's promise.
-                unsafe { core.send_to_self_express(key, from, len) };
-                Some(())
+                unsafe { core.send_to_self_express(key, from, len) }.then_some(())
             },
         );
         sent.is_some()
@@ -181,7 +180,7 @@ impl Core<Whole> {
     /// # Safety
     /// As [`Vni::send_to_self_express`].
     #[inline(always)]
-    unsafe fn send_to_self_express(&self, key: &Key, from: *const u8, len: usize) {
+    unsafe fn send_to_self_express(&self, key: &Key, from: *const u8, len: usize) -> bool {
         let receive = self.shard().with(
             Path::Main,
             #[inline(always)]
@@ -204,14 +203,20 @@ impl Core<Whole> {
             }
             _ => self.deliver_with_care(id, key, data),
         }
+        true
     }
 
-    /// Stores a small self message that no receive is posted for.
+    /// Stores a small self message that no receive is posted for. Returns false and does nothing if the VNI throttles its
+    /// senders: the message then has to stay in the sender's buffer.
     #[inline(never)]
-    fn store_self_message(&self, key: Key, data: &[u8]) {
+    fn store_self_message(&self, key: Key, data: &[u8]) -> bool {
+        if self.throttle.is_raised() {
+            return false;
+        }
         self.shard().with(Path::Main, |shard| shard.store(key, Message::copy_of(self.rank, data)));
         // No other thread knows of the message: a thread that sleeps in a probe is told.
         self.wake_sleepers();
+        true
     }
 
     /// As [`deliver`](Self::deliver), out of line.
@@ -277,7 +282,7 @@ impl Core<Whole> {
                 Content::Small { len, .. } => usize::from(*len) <= buffer.len(),
                 _ => false,
             };
-            let (exact, message) = shard.matching.take_if(key, |message| is_small(&message.content))?;
+            let (exact, message) = shard.take_if(key, |message| is_small(&message.content))?;
             let Content::Small { len, data } = message.content else { unreachable!("a small message") };
             let len = usize::from(len);
             buffer.write(0, &data[..len]);

@@ -59,16 +59,18 @@ pub(crate) fn apart<R>(operation: impl FnOnce() -> R) -> R {
 }
 
 impl Vni {
-    /// The VNI with a number.
-    pub fn new(fabric: &Fabric, index: usize, sections: &Sections) -> Vni {
+    /// The VNI with a number. It throttles its senders while its unexpected messages take more than `unexpected_bytes`.
+    pub fn new(fabric: &Fabric, index: usize, sections: &Sections, unexpected_bytes: usize) -> Vni {
         let offers = Arc::<AtomicUsize>::default();
+        let throttle = Arc::new(fabric.throttle(index, unexpected_bytes));
+        let counts = offers.clone();
         let state = match sections.objects() {
-            Objects::Parted => State::Parted(Box::new(Core::new(fabric, index, sections, offers.clone()))),
+            Objects::Parted => State::Parted(Box::new(Core::new(fabric, index, sections, counts, throttle))),
             Objects::LockFree => {
-                State::LockFree(Box::new(Core::new(fabric, index, sections, offers.clone())))
+                State::LockFree(Box::new(Core::new(fabric, index, sections, counts, throttle)))
             }
             Objects::Whole => {
-                let core = Core::new(fabric, index, sections, offers.clone());
+                let core = Core::new(fabric, index, sections, counts, throttle);
                 State::Whole(CachePadded::new(sections.guard_vni(index, core)))
             }
         };
@@ -131,6 +133,8 @@ impl Vni {
                 // The operation may run when this call is over: from now on the request keeps the datatype.
                 // SAFETY: the request is new, and the caller holds the datatype.
                 unsafe { request::set_buffer(id, args.buffer) };
+                // SAFETY: as above.
+                unsafe { request::announce_send(id, args.peer) };
                 state.post(move |core| core.send_into(id, args));
                 Ok(Some(id))
             }
@@ -209,6 +213,16 @@ impl Vni {
     /// Cancels a posted receive that was not matched yet.
     pub fn cancel_receive(&self, id: RequestId) {
         run!(self, Main, core => core.cancel_receive(id));
+    }
+
+    /// Cancels a send to another process if its message was not matched.
+    pub(crate) fn cancel_send(&self, id: RequestId) {
+        run!(self, Main, core => core.cancel_send(id));
+    }
+
+    /// Cancels a send to this process if its message waits on this VNI.
+    pub(crate) fn cancel_send_to_self(&self, id: RequestId) -> bool {
+        run!(self, Main, core => core.cancel_send_to_self(id))
     }
 
     /// Adds work that waits for the end of other operations.

@@ -2,6 +2,7 @@
 
 use super::wire::{self, Rts};
 use crate::buffer::Buffer;
+use crate::matching::Matching;
 use crate::request::{self, RequestId};
 use heddle_transport::{Envelope, Header, INLINE_BYTES};
 use std::any::Any;
@@ -37,6 +38,9 @@ impl SendArgs {
 pub fn eager_header(context: u64, source: i32, tag: i32) -> Header {
     Header { kind: wire::EAGER, aux: 0, context, envelope: Envelope::new(source, tag) }
 }
+
+/// The bytes that an allocation takes beside its content.
+const ALLOCATION: usize = 16;
 
 /// A message that has arrived and waits for a receive.
 #[derive(Debug)]
@@ -75,6 +79,17 @@ impl Message {
             Content::Large(data.into())
         };
         Message { peer, content }
+    }
+
+    /// The bytes that it takes as an unexpected message: its place in the set, and the data if that is elsewhere in memory of
+    /// the library.
+    #[inline(always)]
+    pub(crate) fn footprint(&self) -> usize {
+        Matching::<Message>::UNEXPECTED_BYTES
+            + match &self.content {
+                Content::Large(data) | Content::Synchronous(data, _) => data.len() + ALLOCATION,
+                Content::Small { .. } | Content::Rendezvous(_) | Content::Local(_) => 0,
+            }
     }
 
     /// Bytes of data.

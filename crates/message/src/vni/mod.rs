@@ -14,6 +14,8 @@
 //! | `rendezvous.rs` | the protocol of large messages: single copy, or streaming in pieces |
 //! | `split_copy.rs` | single copy by two cores: each side copies one half |
 //! | `transfer_method.rs` | which of these methods: the quickest, by measurement |
+//! | `unexpected.rs` | the memory of unexpected messages, and its bound |
+//! | `withdraw.rs` | cancelling sends |
 //! | `step.rs` | one step of progress |
 //! | `served.rs` | the same, for an offload thread |
 //!
@@ -61,6 +63,8 @@ macro_rules! run {
     };
 }
 
+#[cfg(test)]
+mod cancelled;
 mod channel;
 mod checked;
 pub(crate) mod core;
@@ -68,6 +72,8 @@ pub(crate) mod core;
 mod crowd;
 mod direct;
 mod express;
+#[cfg(test)]
+mod flood;
 pub(crate) mod interface;
 pub(crate) mod message;
 #[cfg(test)]
@@ -84,8 +90,10 @@ mod step;
 mod stopped;
 mod transfer_method;
 mod under_way;
+pub(crate) mod unexpected;
 mod waiters;
 mod wire;
+mod withdraw;
 
 pub use direct::Direct;
 pub use heddle_transport::INLINE_BYTES;

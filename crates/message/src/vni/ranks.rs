@@ -16,11 +16,16 @@ pub(crate) fn models() -> [Model; 3] {
 
 /// The ranks of a new job under a model.
 pub(crate) fn ranks<const N: usize>(model: &Model) -> [(Fabric, Vni); N] {
+    bounded_ranks(model, usize::MAX)
+}
+
+/// As [`ranks`], with a bound on the bytes of unexpected messages.
+pub(crate) fn bounded_ranks<const N: usize>(model: &Model, unexpected_bytes: usize) -> [(Fabric, Vni); N] {
     let job = JobControl::create(N as u32).expect("the memory of a job");
     std::array::from_fn(|rank| {
         let world = job.world_of(rank as u32).expect("the job is there");
         let fabric = Fabric::attach(&world, 1).expect("a segment");
-        let vni = Vni::new(&fabric, 0, &model.sections(true));
+        let vni = Vni::new(&fabric, 0, &model.sections(true), unexpected_bytes);
         (fabric, vni)
     })
 }

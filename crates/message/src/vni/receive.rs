@@ -45,7 +45,7 @@ impl<S: Rules> Core<S> {
                     self.fetch(id, &key, peer, rts);
                 }
             }
-            wire::CTS | wire::DATA | wire::PUSH | wire::PUSHED | wire::FIN => {
+            wire::CTS..=wire::WITHDRAWN => {
                 self.check_form(peer, message);
                 self.answer_arrives(peer, message);
             }
@@ -67,6 +67,11 @@ impl<S: Rules> Core<S> {
                 let [receive, well, _] = wire::from_bytes(message.payload());
                 let receive = self.receive_of_half(peer, receive);
                 self.half_is_over(receive, Half::Rear, well != 0);
+            }
+            wire::WITHDRAW => self.withdraw(peer, message),
+            wire::WITHDRAWN => {
+                let [sender, withdrawn, _] = wire::from_bytes(message.payload());
+                self.withdrawal_answered(self.withdrawing_send(peer, sender), withdrawn != 0);
             }
             _ => {
                 let [sender, ..] = wire::from_bytes(message.payload());
@@ -158,7 +163,7 @@ impl<S: Rules> Core<S> {
 
     /// As [`peek`](Self::peek), and removes the message.
     pub(crate) fn take(&self, key: &Key) -> Option<(Key, Message)> {
-        self.matching_shard(key.context).look(|shard| shard.matching.take(key))
+        self.matching_shard(key.context).look(|shard| shard.take(key))
     }
 
     /// Registers a prober for the next message that a receive with this key matches. False if one has arrived.
@@ -241,13 +246,12 @@ impl<S: Rules> Core<S> {
 /// Removes and returns the unexpected message that a receive matches; if there is none, posts the receive.
 #[inline(always)]
 fn take_or_post(shard: &mut MatchingShard, id: RequestId, key: Key) -> Option<(Key, Message)> {
-    let matching = &mut shard.matching;
-    if matching.has_unexpected()
-        && let Some(taken) = matching.take(&key)
+    if shard.matching.has_unexpected()
+        && let Some(taken) = shard.take(&key)
     {
         return Some(taken);
     }
-    let place = matching.post(key, id);
+    let place = shard.matching.post(key, id);
     // SAFETY: a posted receive belongs to the section of its matching.
     unsafe { request::in_flight(id) }.stage = Stage::Posted(place);
     None

@@ -48,6 +48,12 @@ const BYTES_A_NANOSECOND: u64 = 128;
 /// It never hopes for longer.
 const LONGEST_HOPE: Nanoseconds = 50_000;
 
+/// Whether data of so many bytes fits into one piece, so that a sender offers it only while its receiver throttles its senders.
+/// It is pulled, or sent in one piece, and teaches nothing about the transfer methods of large messages.
+fn is_small(bytes: usize) -> bool {
+    bytes <= PIECE
+}
+
 impl<S: Rules> Core<S> {
     /// A receive has met a rendezvous message: fetch the data.
     pub(crate) fn fetch(&self, id: RequestId, key: &Key, peer: usize, rts: Rts) {
@@ -92,7 +98,7 @@ impl<S: Rules> Core<S> {
             rendezvous.pulls.push_front(pull);
             return None;
         }
-        let method = if attended {
+        let method = if attended && !is_small(pull.rts.len as usize) {
             rendezvous.method_choice(pull.peer, pull.len).choose()
         } else {
             TransferMethod::Pull
@@ -138,6 +144,7 @@ impl<S: Rules> Core<S> {
             return self.half_is_over(receive, Half::Front, result.is_ok());
         }
         match result {
+            Ok(_) if is_small(rts.len as usize) => {}
             Ok(took) => self.rendezvous(Path::Progress, |rendezvous| {
                 rendezvous.method_choice(peer, len).pulled(len, took)
             }),
@@ -155,7 +162,9 @@ impl<S: Rules> Core<S> {
     /// The receiver wants the data in pieces.
     pub(crate) fn clear_to_send(&self, cts: Cts) {
         // SAFETY: a send whose receiver answers belongs to the section of arrivals.
-        let peer = unsafe { request::in_flight(cts.sender) }.peer;
+        let in_flight = unsafe { request::in_flight(cts.sender) };
+        in_flight.answered();
+        let peer = in_flight.peer;
         let wanted = cts.wanted as usize;
         if wanted == 0 {
             return self.sender_done(cts.sender);
@@ -203,6 +212,9 @@ impl<S: Rules> Core<S> {
         let method =
             if in_flight.past_caches { TransferMethod::StreamPastCaches } else { TransferMethod::Stream };
         let (peer, wanted, asked_ns) = (in_flight.peer, in_flight.wanted, in_flight.asked_ns);
+        if is_small(wanted) {
+            return self.complete_streamed(id);
+        }
         self.rendezvous(Path::Progress, |rendezvous| {
             rendezvous.method_choice(peer, wanted).sent_jointly(method, wanted, asked_ns, clock::now_ns());
         });

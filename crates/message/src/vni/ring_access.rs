@@ -5,6 +5,10 @@
 //! | [`Whole`], [`Parted`] | in the channel's section, with what waits for room | into the ring, inside of the section |
 //! | [`LockFree`] | outside, for many threads | into the ring, in no section, unless something waits for room |
 //!
+//! **Throttled senders.** While a receiver throttles its senders (`unexpected.rs`), eager messages are refused and messages of the
+//! protocols are not. An [`Outbox`] refuses them because it has no credits for them then. A [`SharedOutbox`] closes, so that
+//! threads come to the channel's critical section, where they ask before they send.
+//!
 //! **Order under [`LockFree`].** A message that finds no room is queued in the channel's critical section, and
 //! [`Peer::backlogged`](super::channel::Peer) counts the queued messages. A thread sends outside the critical section only if
 //! it reads 0 there (Acquire). The thread that brings the count down to 0 does so (Release) after the queued messages have
@@ -29,7 +33,19 @@ pub(crate) trait Rules: Sectioning {
     /// The ring of a VNI to a peer.
     fn ring(fabric: &Fabric, vni: usize, peer: usize) -> (Self::Inside, Self::Outside);
 
-    /// Access for a thread in the channel's critical section.
+    /// Sends an eager message by `send`, for a thread in the channel's critical section. Returns false and does nothing if there
+    /// is no room or the receiver throttles its senders.
+    fn send_eagerly<'a>(
+        inside: &'a mut Self::Inside,
+        outside: &'a Self::Outside,
+        send: impl FnOnce(Self::RingAccess<'_>) -> bool,
+    ) -> bool;
+
+    /// Whether the receiver throttles its senders: it takes messages of the protocols only. For a thread in the channel's
+    /// critical section whose eager message was refused.
+    fn is_throttled(inside: &Self::Inside, outside: &Self::Outside) -> bool;
+
+    /// Access for a thread in the channel's critical section, for a message of a protocol.
     fn ring_inside<'a>(inside: &'a mut Self::Inside, outside: &'a Self::Outside) -> Self::RingAccess<'a>;
 
     /// Access for a thread outside. `None`: only inside; `Some(None)`: not now, since messages are queued.
@@ -53,16 +69,17 @@ pub(crate) trait RingAccess {
         fill: impl FnOnce(*mut u8),
     ) -> bool;
 
-    /// Sends a message of the protocol.
-    fn send_words(self, header: &Header, words: &[u8; EXTRA_BYTES]) -> bool
-    where
-        Self: Sized,
-    {
-        self.send_inline(header, EXTRA_BYTES, |to| {
-            // SAFETY: a slot's payload has room for the extra bytes.
-            unsafe { to.copy_from_nonoverlapping(words.as_ptr(), EXTRA_BYTES) };
-        })
-    }
+    /// As [`Outbox::send_control`].
+    fn send_control(self, header: &Header, words: &[u8; EXTRA_BYTES]) -> bool;
+
+    /// As [`Outbox::send_piece`].
+    fn send_piece(
+        self,
+        header: &Header,
+        len: usize,
+        extra: &[u8; EXTRA_BYTES],
+        fill: impl FnOnce(*mut u8),
+    ) -> bool;
 }
 
 /// Access by the ring's own methods.
@@ -84,6 +101,22 @@ macro_rules! ring_access {
             ) -> bool {
                 $ring::send_bulk(self, header, len, extra, fill)
             }
+
+            #[inline]
+            fn send_control(self, header: &Header, words: &[u8; EXTRA_BYTES]) -> bool {
+                $ring::send_control(self, header, words)
+            }
+
+            #[inline]
+            fn send_piece(
+                self,
+                header: &Header,
+                len: usize,
+                extra: &[u8; EXTRA_BYTES],
+                fill: impl FnOnce(*mut u8),
+            ) -> bool {
+                $ring::send_piece(self, header, len, extra, fill)
+            }
         })*
     };
 }
@@ -100,6 +133,19 @@ macro_rules! ring_inside {
 
             fn ring(fabric: &Fabric, vni: usize, peer: usize) -> (Outbox, ()) {
                 (Outbox::new(fabric, vni, peer), ())
+            }
+
+            #[inline(always)]
+            fn send_eagerly<'a>(
+                inside: &'a mut Outbox,
+                (): &'a (),
+                send: impl FnOnce(&mut Outbox) -> bool,
+            ) -> bool {
+                send(inside)
+            }
+
+            fn is_throttled(inside: &Outbox, (): &()) -> bool {
+                inside.is_throttled()
             }
 
             #[inline(always)]
@@ -126,6 +172,19 @@ impl Rules for LockFree {
         ((), SharedOutbox::new(fabric, vni, peer))
     }
 
+    fn send_eagerly<'a>(
+        inside: &'a mut (),
+        outside: &'a SharedOutbox,
+        send: impl FnOnce(&SharedOutbox) -> bool,
+    ) -> bool {
+        let ring = LockFree::ring_inside(inside, outside);
+        !ring.is_throttled() && send(ring)
+    }
+
+    fn is_throttled((): &(), outside: &SharedOutbox) -> bool {
+        outside.is_throttled()
+    }
+
     fn ring_inside<'a>((): &'a mut (), outside: &'a SharedOutbox) -> &'a SharedOutbox {
         // Within the critical section: one thread at a time connects.
         outside.connect();
@@ -138,7 +197,7 @@ impl Rules for LockFree {
         backlogged: &AtomicUsize,
     ) -> Option<Option<&'a SharedOutbox>> {
         if !outside.is_open() {
-            // The first message connects, in the critical section.
+            // The first message connects, in the critical section; or the receiver throttles its senders.
             return None;
         }
         // Acquire: pairs with the Release in `LockFree::change` (see the module's word on order).

@@ -6,6 +6,7 @@
 //! | up to the eager limit | eager, through the bulk area |
 //! | synchronous mode, up to the eager limit | the same, and the receiver says when it matched |
 //! | more | rendezvous |
+//! | any, to a receiver that throttles its senders | rendezvous |
 //!
 //! What finds no room waits in the channel's backlog, and so does everything behind it: messages to one peer leave in
 //! the order in which they were sent.
@@ -18,6 +19,7 @@ use super::step::Entry;
 use super::wire::{self, Rts};
 use crate::buffer::{Buffer, copy_small};
 use crate::request::{self, OutOfRequests, Outcome, RequestId, Stage};
+use heddle_model::counters::{self, Event};
 use heddle_model::{Path, SectionOf};
 use heddle_platform::atomic::Ordering;
 use heddle_transport::{EXTRA_BYTES, Envelope, Header, INLINE_BYTES, LONGEST_PAYLOAD};
@@ -88,7 +90,7 @@ impl<S: Rules> Core<S> {
         )
     }
 
-    /// Sends by `send`, within the channel's critical section or outside, unless messages are queued.
+    /// Sends an eager message by `send`, within the channel's critical section or outside, unless messages are queued.
     #[inline(always)]
     fn send_if_idle(&self, peer: usize, path: Path, send: impl FnOnce(S::RingAccess<'_>) -> bool) -> bool {
         let to = &self.peers[peer];
@@ -98,7 +100,7 @@ impl<S: Rules> Core<S> {
         to.channel.with(
             path,
             #[inline(always)]
-            |channel| channel.backlog.is_empty() && send(S::ring_inside(&mut channel.ring, &to.outside)),
+            |channel| channel.backlog.is_empty() && S::send_eagerly(&mut channel.ring, &to.outside, send),
         )
     }
 
@@ -110,8 +112,15 @@ impl<S: Rules> Core<S> {
         len: usize,
         fill: impl FnOnce(*mut u8),
     ) -> bool {
-        let header = wire::control(wire::DATA);
-        self.send_if_idle(peer, Path::Progress, |ring| ring.send_bulk(&header, len, extra, fill))
+        let (header, to) = (wire::control(wire::DATA), &self.peers[peer]);
+        if let Some(ring) = S::ring_outside(&to.outside, &to.backlogged) {
+            return ring.is_some_and(|ring| ring.send_piece(&header, len, extra, fill));
+        }
+        to.channel.with(Path::Progress, |channel| {
+            let ring = &mut channel.ring;
+            channel.backlog.is_empty()
+                && S::ring_inside(ring, &to.outside).send_piece(&header, len, extra, fill)
+        })
     }
 
     /// As [`send`](Self::send), into a request that exists.
@@ -148,8 +157,7 @@ impl<S: Rules> Core<S> {
         fill(id, args);
         let to = &self.peers[peer];
         to.channel.with(Path::Main, |channel| {
-            if !channel.backlog.is_empty() || !self.start(S::ring_inside(&mut channel.ring, &to.outside), id)
-            {
+            if !channel.backlog.is_empty() || !self.start(&mut channel.ring, &to.outside, id) {
                 self.enqueue(channel, peer, Queued::Send(id));
             }
         });
@@ -158,52 +166,74 @@ impl<S: Rules> Core<S> {
 
     /// Puts the first message of a send on the wire. False if there is no room. If it is on the wire and the send is not
     /// complete, its in-flight state belongs to whoever reads the receiver's answer.
-    fn start(&self, ring: S::RingAccess<'_>, id: RequestId) -> bool {
+    fn start(&self, ring: &mut S::Inside, outside: &S::Outside, id: RequestId) -> bool {
         // SAFETY: a send that has not begun belongs to the section of the channel that it waits for.
         let in_flight = unsafe { request::in_flight(id) };
-        let (buffer, len) = (in_flight.buffer, in_flight.buffer.len());
+        let (buffer, len, synchronous) = (in_flight.buffer, in_flight.buffer.len(), in_flight.synchronous);
         let envelope = Envelope::new(in_flight.source, in_flight.tag);
         let header = |kind| Header { kind, aux: 0, context: in_flight.context, envelope };
         if len > EAGER_LIMIT {
-            let address = buffer.contiguous().map_or(0, |a| a.expose_provenance() as u64);
-            let rts = Rts { len: len as u64, address, request: id };
-            let header = header(wire::RTS);
-            in_flight.offered = true;
-            self.count_offer(1);
+            return self.offer(S::ring_inside(ring, outside), id, &header(wire::RTS));
+        }
+        if synchronous {
+            let extra = wire::to_bytes([u64::from(id), 0, 0]);
+            in_flight.stage = Stage::Offered;
             // SAFETY: if the message was sent, the in-flight state is not touched.
             unsafe { request::hand_over(id) };
-            let sent = ring.send_words(&header, &rts.to_bytes());
-            if !sent {
-                in_flight.offered = false;
-                self.count_offer(-1);
+            let sent = S::send_eagerly(ring, outside, |ring| {
+                ring.send_bulk(&header(wire::SYNC), len, &extra, |to| buffer.read(0, to, len))
+            });
+            if sent {
+                return true;
             }
-            return sent;
-        }
-        if in_flight.synchronous {
-            let extra = wire::to_bytes([u64::from(id), 0, 0]);
-            let fill = |to: *mut u8| buffer.read(0, to, len);
-            // SAFETY: the in-flight state is not touched any more.
-            unsafe { request::hand_over(id) };
-            return ring.send_bulk(&header(wire::SYNC), len, &extra, fill);
-        }
-        let sent = send_eager(ring, &header(wire::EAGER), buffer);
-        if sent {
+            in_flight.stage = Stage::UnderWay;
+        } else if S::send_eagerly(ring, outside, |ring| send_eager(ring, &header(wire::EAGER), buffer)) {
             self.sender_done(id);
+            return true;
+        }
+        // Under `LockFree` the flag may have changed since: either answer is right, since nothing was sent.
+        if !S::is_throttled(ring, outside) {
+            return false;
+        }
+        let sent = self.offer(S::ring_inside(ring, outside), id, &header(wire::RTS));
+        counters::count(Event::ThrottledSend, u64::from(sent));
+        sent
+    }
+
+    /// Offers the data of a send to its receiver. False if there is no room.
+    fn offer(&self, ring: S::RingAccess<'_>, id: RequestId, header: &Header) -> bool {
+        // SAFETY: the send has not begun: its in-flight state is the caller's.
+        let in_flight = unsafe { request::in_flight(id) };
+        let address = in_flight.buffer.contiguous().map_or(0, |a| a.expose_provenance() as u64);
+        let rts = Rts { len: in_flight.buffer.len() as u64, address, request: id };
+        (in_flight.offered, in_flight.stage) = (true, Stage::Offered);
+        self.count_offer(1);
+        // SAFETY: if the message was sent, the in-flight state is not touched.
+        unsafe { request::hand_over(id) };
+        let sent = ring.send_control(header, &rts.to_bytes());
+        if !sent {
+            (in_flight.offered, in_flight.stage) = (false, Stage::UnderWay);
+            self.count_offer(-1);
         }
         sent
     }
 
     /// Sends a message of the protocol, or queues it.
     pub(crate) fn send_control(&self, peer: usize, kind: u8, words: [u8; EXTRA_BYTES]) {
-        let (header, to) = (wire::control(kind), &self.peers[peer]);
+        self.send_control_as(peer, wire::control(kind), words);
+    }
+
+    /// As [`send_control`](Self::send_control), with a header of its own.
+    pub(crate) fn send_control_as(&self, peer: usize, header: Header, words: [u8; EXTRA_BYTES]) {
+        let to = &self.peers[peer];
         if S::ring_outside(&to.outside, &to.backlogged)
             .flatten()
-            .is_some_and(|ring| ring.send_words(&header, &words))
+            .is_some_and(|ring| ring.send_control(&header, &words))
         {
             return;
         }
         to.channel.with(Path::Main, |channel| {
-            let send = |ring| S::ring_inside(ring, &to.outside).send_words(&header, &words);
+            let send = |ring| S::ring_inside(ring, &to.outside).send_control(&header, &words);
             if !channel.backlog.is_empty() || !send(&mut channel.ring) {
                 self.enqueue(channel, peer, Queued::Control(header, words));
             }
@@ -238,10 +268,12 @@ impl<S: Rules> Core<S> {
     fn drain(&self, channel: &mut Channel<S::Inside>, peer: usize) -> bool {
         let (mut gone, to) = (0, &self.peers[peer]);
         while let Some(item) = channel.backlog.pop_front() {
-            let ring = S::ring_inside(&mut channel.ring, &to.outside);
+            let ring = &mut channel.ring;
             let sent = match &item {
-                Queued::Send(id) => self.start(ring, *id),
-                Queued::Control(header, words) => ring.send_words(header, words),
+                Queued::Send(id) => self.start(ring, &to.outside, *id),
+                Queued::Control(header, words) => {
+                    S::ring_inside(ring, &to.outside).send_control(header, words)
+                }
             };
             if !sent {
                 channel.backlog.push_front(item);
@@ -258,13 +290,24 @@ impl<S: Rules> Core<S> {
 
     /// A send has done its work: its data is on the wire, fetched, or matched.
     pub(crate) fn sender_done(&self, id: RequestId) {
+        // SAFETY: the caller has the in-flight state, or as much of it as tells that the transfer or the withdrawal is over.
+        if unsafe { request::stage(id) } == Stage::Withdrawing && !request::is_last_part(id) {
+            return;
+        }
+        self.end_send(id, Outcome::empty());
+    }
+
+    /// Completes a send. The caller has its in-flight state.
+    pub(crate) fn end_send(&self, id: RequestId, outcome: Outcome) {
         // SAFETY: the caller has the in-flight state.
         let in_flight = unsafe { request::in_flight(id) };
         in_flight.keep = None;
+        // A thread that wants to cancel the send reads the stage: there is nothing to cancel any more.
+        in_flight.answered();
         if std::mem::take(&mut in_flight.offered) {
             self.count_offer(-1);
         }
-        self.complete(id, Outcome::empty());
+        self.complete(id, outcome);
     }
 }
 

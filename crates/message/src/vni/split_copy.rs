@@ -63,6 +63,7 @@ impl<S: Rules> Core<S> {
     pub(crate) fn push_wanted(&self, push: wire::Push) {
         // SAFETY: a send whose receiver answers belongs to the section of arrivals.
         let in_flight = unsafe { request::in_flight(push.sender) };
+        in_flight.answered();
         let (begin, end) = (middle(in_flight.buffer.len()), in_flight.buffer.len());
         let Some(local) = in_flight.buffer.contiguous() else {
             unreachable!("the receiver was given an address");

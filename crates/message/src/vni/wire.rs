@@ -9,8 +9,11 @@
 //! | `DATA` | a piece; extra: receiver's request, offset | a piece of it |
 //! | `PUSH` | [`Push`] | answer to `RTS`: put the rear half where I say, while I fetch the front half |
 //! | `PUSHED` | receiver's request, whether it went well | the rear half is there |
+//! | `WITHDRAW` | sender's request; context, source and tag are the message's | forget the message, if it is not matched |
+//! | `WITHDRAWN` | sender's request, whether it was done | answer to `WITHDRAW` |
 //! | `FIN` | sender's request | the receiver has everything, or has matched a `SYNC` |
 
+use crate::matching::Key;
 use heddle_transport::{EXTRA_BYTES, Envelope, Header};
 
 pub(crate) const EAGER: u8 = 1;
@@ -21,6 +24,8 @@ pub(crate) const DATA: u8 = 5;
 pub(crate) const FIN: u8 = 6;
 pub(crate) const PUSH: u8 = 7;
 pub(crate) const PUSHED: u8 = 8;
+pub(crate) const WITHDRAW: u8 = 9;
+pub(crate) const WITHDRAWN: u8 = 10;
 
 /// Ready to send: where the data lies.
 #[derive(Debug, Clone, Copy)]
@@ -107,6 +112,11 @@ impl Push {
         let [sender, receiver, address] = from_bytes(bytes);
         Push { sender: sender as u32, receiver: receiver as u32, address }
     }
+}
+
+/// The header of the request to forget a message.
+pub(crate) fn withdrawal(key: &Key) -> Header {
+    Header { kind: WITHDRAW, aux: 0, context: key.context, envelope: key.envelope }
 }
 
 /// The header of a message that belongs to the protocol and is not matched.

@@ -42,8 +42,12 @@ pub enum Event {
     Collection,
     /// Work that makes the present call productive.
     Work,
+    /// A VNI has begun to throttle its senders, since its unexpected messages took too much memory.
+    Throttle,
+    /// A small message was offered by rendezvous to a receiver that throttles its senders.
+    ThrottledSend,
 }
 
 impl Event {
-    pub(super) const COUNT: usize = 7;
+    pub(super) const COUNT: usize = 9;
 }

@@ -66,6 +66,8 @@ impl Totals {
             Event::MatchingStep,
             Event::Collection,
             Event::Work,
+            Event::Throttle,
+            Event::ThrottledSend,
         ];
         for event in EVENTS {
             self.events[event as usize] += block.event(event).get();

@@ -12,7 +12,8 @@ pub(crate) fn ring(slots: u64, bulk_bytes: u64) -> RingMemory {
     let lines = vec![[0u64; 8]; slots as usize];
     let cells = Box::leak(lines.into_boxed_slice()).as_mut_ptr().cast();
     let bulk = Box::leak(vec![0u8; bulk_bytes as usize].into_boxed_slice()).as_mut_ptr();
-    RingMemory { credits, cells, cell_count: slots * 2, bulk, bulk_bytes }
+    let throttle: &'static AtomicU32 = Box::leak(Box::default());
+    RingMemory { credits, cells, cell_count: slots * 2, bulk, bulk_bytes, throttle }
 }
 
 pub(crate) fn ends(ring: RingMemory) -> (Producer, Consumer) {
@@ -31,7 +32,8 @@ fn ends_at(ring: RingMemory, start: u64) -> (Producer, Consumer) {
     let credits = unsafe { &*ring.credits };
     credits.cells.store(start, Ordering::Relaxed);
     let (mut tx, mut rx) = ends(ring);
-    (tx.head, tx.head_limit) = (start, start + ring.cell_count);
+    tx.head = start;
+    (tx.head_limit, tx.credit_limit) = (start + ring.cell_count, start + ring.cell_count);
     rx.start_at(start, 0);
     (tx, rx)
 }
@@ -173,5 +175,34 @@ fn bulk_payloads_never_wrap_or_overlap() {
             }));
         }
         queue.push_back(i);
+    }
+}
+
+#[test]
+fn a_throttled_sender_sends_no_eager_message_within_a_lap_and_messages_of_protocols_always() {
+    let memory = ring(8, 4096);
+    let (mut tx, mut rx) = ends(memory);
+    // SAFETY: a private ring, whose flag is never freed.
+    let flag = unsafe { &*memory.throttle };
+    for len in [0, 8, 40, 100] {
+        let eager = |tx: &mut Producer| match len {
+            100 => tx.send_bulk(&header(1), len, &[0; EXTRA_BYTES], |_| {}),
+            _ => tx.send_inline(&header(1), len, |_| {}),
+        };
+        flag.store(1, Ordering::Relaxed);
+        let late = (0..100).take_while(|_| eager(&mut tx) && rx.take(|_| {})).count();
+        assert!(late <= 16, "{late} messages of {len} bytes after the flag was raised");
+        assert!(tx.is_throttled());
+        for _ in 0..100 {
+            assert!(tx.send_control(&header(2), &[0; EXTRA_BYTES]) && rx.take(|_| {}));
+            assert!(tx.send_piece(&header(3), 1000, &[0; EXTRA_BYTES], |_| {}) && rx.take(|_| {}));
+            assert!(!eager(&mut tx));
+        }
+        let waiting = (0..100).take_while(|_| tx.send_control(&header(2), &[0; EXTRA_BYTES])).count();
+        assert!(waiting <= 8, "{waiting} messages in 8 slots");
+        while rx.take(|_| {}) {}
+        flag.store(0, Ordering::Relaxed);
+        assert!(eager(&mut tx) && rx.take(|_| {}), "it is lowered");
+        assert!(!tx.is_throttled());
     }
 }

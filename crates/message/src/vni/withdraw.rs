@@ -1,0 +1,110 @@
+//! Cancelling a send: it succeeds if the message was not matched, and otherwise the send completes as ever (MPI 5.0,
+//! section 3.8.4).
+//!
+//! A send that waits for room is taken out of the backlog, a self message out of the unexpected messages. A message whose
+//! receiver was told of it is withdrawn. This holds for synchronous sends and for rendezvous; any other send is complete.
+//!
+//! ```text
+//!   sender                 receiver                        receiver, if it had matched the message
+//!     ── RTS or SYNC ─────▶                                ── CTS, PUSH or FIN …
+//!     ── WITHDRAW ────────▶ removes the message
+//!     ◀──── WITHDRAWN, 1 ──                                ◀──── WITHDRAWN, 0 ──
+//! ```
+//!
+//! The receiver reads the message before the request to withdraw it, because both go through one ring in order. It answers
+//! every such request, and the send does not complete before the answer was read. So no request to withdraw can name a
+//! later send that has the same slot. An answer that says that the message was matched, and the end of the transfer, are
+//! read in different critical sections; the send counts both and completes with the second ([`Stage::Withdrawing`]).
+
+use super::channel::Queued;
+use super::core::Core;
+use super::message::{Content, Message};
+use super::ring_access::Rules;
+use super::wire;
+use crate::matching::Key;
+use crate::request::{self, Outcome, RequestId, Stage};
+use heddle_model::{Path, SectionOf};
+use heddle_objects::request::Missing;
+use heddle_transport::Incoming;
+
+impl<S: Rules> Core<S> {
+    /// Cancels a send to another process: takes it out of the backlog, or asks its receiver to forget the message.
+    pub(crate) fn cancel_send(&self, id: RequestId) {
+        if self.take_from_backlog(id) {
+            return self.cancelled(id);
+        }
+        self.arrivals.with(Path::Main, |_| {
+            // SAFETY: only a send's own channel and the section of arrivals write its stage, and the channel is done with it.
+            if unsafe { request::stage(id) } != Stage::Offered {
+                // It is complete, its receiver has answered, or it is withdrawn already.
+                return;
+            }
+            // SAFETY: a send whose receiver was told of it belongs to the section of arrivals.
+            let in_flight = unsafe { request::in_flight(id) };
+            in_flight.stage = Stage::Withdrawing;
+            in_flight.missing = Missing::new(2);
+            let (peer, key) = (in_flight.peer, Key::new(in_flight.context, in_flight.source, in_flight.tag));
+            self.send_control_as(peer, wire::withdrawal(&key), wire::to_bytes([u64::from(id), 0, 0]));
+        });
+    }
+
+    /// Takes out a send that waits for room. False if it does not.
+    fn take_from_backlog(&self, id: RequestId) -> bool {
+        let to = &self.peers[request::peer_of(id)];
+        to.channel.with(Path::Main, |channel| {
+            let waits = |item: &Queued| matches!(item, Queued::Send(send) if *send == id);
+            let Some(at) = channel.backlog.iter().position(waits) else { return false };
+            channel.backlog.remove(at);
+            S::change(&to.backlogged, -1);
+            S::change(&self.backlogged, -1);
+            true
+        })
+    }
+
+    /// Cancels a send to this process, if its message is among the unexpected ones here.
+    pub(crate) fn cancel_send_to_self(&self, id: RequestId) -> bool {
+        let key = request::key_of_send(id);
+        let taken = self.matching_shard(key.context).with(Path::Main, |shard| {
+            shard.withdraw(&key, |message| matches!(message.content, Content::Local(send) if send == id))
+        });
+        if taken {
+            self.cancelled(id);
+        }
+        taken
+    }
+
+    /// A sender wants its message back.
+    pub(crate) fn withdraw(&self, peer: usize, message: &Incoming) {
+        let key = Key { context: message.header.context, envelope: message.header.envelope };
+        let [sender, ..] = wire::from_bytes(message.payload());
+        let taken = self.matching_shard(key.context).with(Path::Progress, |shard| {
+            shard.withdraw(&key, |message| message.peer == peer && message.is_from(sender))
+        });
+        self.send_control(peer, wire::WITHDRAWN, wire::to_bytes([sender, u64::from(taken), 0]));
+    }
+
+    /// The receiver of a message that was to be withdrawn has answered.
+    pub(crate) fn withdrawal_answered(&self, id: RequestId, withdrawn: bool) {
+        if withdrawn {
+            self.cancelled(id);
+        } else {
+            self.sender_done(id);
+        }
+    }
+
+    /// Completes a send whose message nobody will receive.
+    fn cancelled(&self, id: RequestId) {
+        self.end_send(id, Outcome { cancelled: true, ..Outcome::empty() });
+    }
+}
+
+impl Message {
+    /// Whether its data, or the wish to know of its match, is with this request of its sender.
+    fn is_from(&self, request: u64) -> bool {
+        match &self.content {
+            Content::Synchronous(_, sender) => u64::from(*sender) == request,
+            Content::Rendezvous(rts) => u64::from(rts.request) == request,
+            Content::Small { .. } | Content::Large(_) | Content::Local(_) => false,
+        }
+    }
+}
