@@ -33,14 +33,8 @@ impl Guarded {
         let bulk = inside.wrapping_add(PAGE);
         let cells = bulk.wrapping_sub(SLOTS * 2 * CELL_BYTES);
         let credits: *const Credits = inside.cast();
-        let memory = RingMemory {
-            credits,
-            cells: cells.cast(),
-            cell_count: 2 * SLOTS as u64,
-            bulk,
-            bulk_bytes: BULK,
-            throttle: Box::leak(Box::default()),
-        };
+        let cells = (cells.cast(), 2 * SLOTS as u64);
+        let memory = RingMemory::new(credits, cells, (bulk, BULK), Box::leak(Box::default()));
         Guarded { base, memory }
     }
 

@@ -211,14 +211,8 @@ impl Geometry {
         let bulk = unsafe { slots.add(self.slots * LINE) };
         // SAFETY: the caller's promise.
         let throttle = unsafe { self.throttle(base, receiver, vni) };
-        RingMemory {
-            credits: credits.cast(),
-            cells: slots.cast(),
-            cell_count: self.slots as u64 * 2,
-            bulk,
-            bulk_bytes: self.bulk_bytes as u64,
-            throttle,
-        }
+        let cells = (slots.cast(), self.slots as u64 * 2);
+        RingMemory::new(credits.cast(), cells, (bulk, self.bulk_bytes as u64), throttle)
     }
 }
 

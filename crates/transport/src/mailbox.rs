@@ -61,6 +61,15 @@ impl Outbox {
         connection.ring_if(sent)
     }
 
+    /// Does the same as [`send_inline`](Self::send_inline) if that needs neither a connection nor new credits; otherwise returns
+    /// false and does nothing.
+    #[inline(always)]
+    pub fn send_promptly(&mut self, header: &Header, len: usize, fill: impl FnOnce(*mut u8)) -> bool {
+        let Some(connection) = &mut self.connection else { return false };
+        let sent = connection.producer.send_promptly(header, len, fill);
+        connection.ring_if(sent)
+    }
+
     /// Sends a message with a bulk payload. Returns false and does nothing if there is no room, the peer throttles its
     /// senders, or the peer has not started yet.
     #[inline]

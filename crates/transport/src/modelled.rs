@@ -67,14 +67,13 @@ impl Ring {
         let mut lines: Box<[Line]> = (0..lines).map(|_| Line(untouched())).collect();
         let doorbell = Box::new(Doorbell::default());
         let throttle = Box::new(AtomicU32::new(0));
-        let memory = RingMemory {
-            credits: &raw const *credits,
-            cells: cells.as_mut_ptr(),
-            cell_count: 2 * slots as u64,
-            bulk: lines.as_mut_ptr().cast(),
-            bulk_bytes: 64 * lines.len() as u64,
-            throttle: &raw const *throttle,
-        };
+        let bulk = (lines.as_mut_ptr().cast(), 64 * lines.len() as u64);
+        let memory = RingMemory::new(
+            &raw const *credits,
+            (cells.as_mut_ptr(), 2 * slots as u64),
+            bulk,
+            &raw const *throttle,
+        );
         let pointer = &raw const *doorbell;
         Ring {
             memory,

@@ -59,15 +59,36 @@ pub(crate) struct Credits {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RingMemory {
     pub(crate) credits: *const Credits,
-    pub(crate) cells: *mut Cell,
-    pub(crate) cell_count: u64,
+    cells: *mut Cell,
+    /// The greatest index of a cell.
+    last_cell: u64,
+    /// A number shifted by this has the lap of its cell in all bits but the lowest.
+    lap_shift: u32,
     pub(crate) bulk: *mut u8,
     pub(crate) bulk_bytes: u64,
     /// The flag by which the receiver throttles its senders.
-    pub(crate) throttle: *const AtomicU32,
+    throttle: *const AtomicU32,
 }
 
 impl RingMemory {
+    /// A ring with these cells, a power of two of at least two, and this bulk area.
+    pub(crate) fn new(
+        credits: *const Credits,
+        (cells, cell_count): (*mut Cell, u64),
+        (bulk, bulk_bytes): (*mut u8, u64),
+        throttle: *const AtomicU32,
+    ) -> RingMemory {
+        debug_assert!(cell_count >= 2 && cell_count.is_power_of_two());
+        let (last_cell, lap_shift) = (cell_count - 1, cell_count.trailing_zeros() - 1);
+        RingMemory { credits, cells, last_cell, lap_shift, bulk, bulk_bytes, throttle }
+    }
+
+    /// The number of cells.
+    #[inline]
+    pub(crate) fn cell_count(&self) -> u64 {
+        self.last_cell + 1
+    }
+
     /// Whether the receiver throttles its senders.
     #[inline]
     pub(crate) fn is_throttled(&self) -> bool {
@@ -77,8 +98,8 @@ impl RingMemory {
 
     #[inline(always)]
     pub(crate) fn cell(&self, number: u64) -> *mut Cell {
-        // SAFETY: the index is below cell_count, a power of two, and `cells` spans that many.
-        unsafe { self.cells.byte_add((number & (self.cell_count - 1)) as usize * CELL_BYTES) }
+        // SAFETY: the index is at most `last_cell`, and `cells` spans one more.
+        unsafe { self.cells.byte_add((number & self.last_cell) as usize * CELL_BYTES) }
     }
 
     /// Gets memory for the bulk area up to position `end` and somewhat further; the first `reserved` bytes have
@@ -93,7 +114,7 @@ impl RingMemory {
     /// cell, even where the number of the lap no longer fits; and two laps in a row have different flags.
     #[inline(always)]
     pub(crate) fn lap(&self, number: u64) -> u32 {
-        ((number >> self.cell_count.trailing_zeros()) as u32) << 1 | 1
+        (number >> self.lap_shift) as u32 | 1
     }
 }
 
@@ -125,7 +146,7 @@ impl Producer {
     /// # Safety
     /// `ring` is a ring of a live mapping and this is its only producer.
     pub(crate) unsafe fn new(ring: RingMemory, peer: Peer) -> Producer {
-        let (limit, reserved) = (ring.cell_count, 0);
+        let (limit, reserved) = (ring.cell_count(), 0);
         Producer {
             ring,
             head: 0,
@@ -149,6 +170,7 @@ impl Producer {
     fn has_cells(&mut self, end: u64, traffic: Traffic) -> bool {
         match traffic {
             Traffic::Eager => end <= self.head_limit || self.refresh_cells(end, traffic),
+            Traffic::Prompt => end <= self.head_limit,
             Traffic::Protocol => end <= self.credit_limit || self.refresh_cells(end, traffic),
         }
     }
@@ -158,10 +180,10 @@ impl Producer {
         // SAFETY: the credits of a live ring. Acquire: pairs with the Release in `Consumer::publish`, so our next
         // stores into the cells come after the consumer's last loads from them.
         let consumed = unsafe { &(*self.ring.credits).cells }.load(Ordering::Acquire);
-        self.credit_limit = consumed + self.ring.cell_count;
+        self.credit_limit = consumed + self.ring.cell_count();
         self.head_limit = if self.ring.is_throttled() { 0 } else { self.credit_limit };
         match traffic {
-            Traffic::Eager => end <= self.head_limit,
+            Traffic::Eager | Traffic::Prompt => end <= self.head_limit,
             Traffic::Protocol => end <= self.credit_limit,
         }
     }
@@ -178,6 +200,13 @@ impl Producer {
     #[inline(always)]
     pub fn send_inline(&mut self, header: &Header, len: usize, fill: impl FnOnce(*mut u8)) -> bool {
         self.send_in_slot(Traffic::Eager, header, len, fill)
+    }
+
+    /// Does the same as [`send_inline`](Self::send_inline) without looking for new credits: it returns false where a lap of the ring
+    /// ends, too.
+    #[inline(always)]
+    pub fn send_promptly(&mut self, header: &Header, len: usize, fill: impl FnOnce(*mut u8)) -> bool {
+        self.send_in_slot(Traffic::Prompt, header, len, fill)
     }
 
     /// As [`send_inline`](Self::send_inline), of a message of a protocol, which a receiver that throttles its senders takes too.
@@ -208,7 +237,7 @@ impl Producer {
             if head & 1 == 0 {
                 // SAFETY: the odd cell of the same slot; we are the only producer, and the consumer does not read it
                 // before the even one's flag is set.
-                unsafe { Cell::clear(self.ring.cell(head + 1)) };
+                unsafe { Cell::clear(self.ring.cell(head).byte_add(CELL_BYTES)) };
             }
             (self.ring.cell(head), head + 1)
         } else {

@@ -37,7 +37,7 @@ impl SharedProducer {
     /// # Safety
     /// `ring` is a ring of a live mapping and this is its only producer.
     pub(crate) unsafe fn new(ring: RingMemory, peer: Peer) -> SharedProducer {
-        let claims = Claims::new(ring.cell_count / CELLS_A_SLOT, ring.bulk_bytes / LINE_BYTES);
+        let claims = Claims::new(ring.cell_count() / CELLS_A_SLOT, ring.bulk_bytes / LINE_BYTES);
         SharedProducer { ring, claims, reserved: AtomicU64::new(0), peer }
     }
 

@@ -101,6 +101,8 @@ impl Throttle {
 pub(crate) enum Traffic {
     /// Data that the receiver may have to store: it is refused while the receiver throttles its senders.
     Eager,
+    /// The same, if that needs no look for new credits.
+    Prompt,
     /// A message of a protocol, or data that the receiver has asked for.
     Protocol,
 }

@@ -10,7 +10,7 @@ use heddle_message::buffer::Buffer;
 use heddle_message::context::Context;
 use heddle_message::domain;
 use heddle_message::matching::Key;
-use heddle_message::progress::{ended_promptly, is_short_test};
+use heddle_message::progress::{count_short_test, ended_promptly, is_test_short};
 use heddle_message::request::Outcome;
 use heddle_message::vni::{INLINE_BYTES, eager_header};
 use heddle_model::Attempt;
@@ -250,7 +250,7 @@ impl PlainReceive {
 #[inline(always)]
 #[must_use]
 pub fn iprobe_finds_nothing(attempt: Attempt, source: i32, tag: i32, comm: usize) -> bool {
-    CommRef::peek(
+    let is_quiet = CommRef::peek(
         comm,
         #[inline(always)]
         |comm| {
@@ -260,8 +260,12 @@ pub fn iprobe_finds_nothing(attempt: Attempt, source: i32, tag: i32, comm: usize
                 && tag >= 0
                 && Context::is_plain(context.id(Plane::PointToPoint))
                 && !(context.moves_own() && source as usize == context.rank())
-                && is_short_test()
+                && is_test_short()
                 && context.default_vni().is_quiet_express(attempt)
         },
-    ) == Some(true)
+    ) == Some(true);
+    if is_quiet {
+        count_short_test();
+    }
+    is_quiet
 }

@@ -21,7 +21,7 @@ mod test;
 mod wait;
 
 pub use event::Event;
-pub use test::is_short_test;
+pub use test::{count_short_test, is_test_short};
 pub use wait::ended_promptly;
 
 /// While one VNI is polled, the others get a look every so many rounds.

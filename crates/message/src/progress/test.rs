@@ -5,50 +5,53 @@
 //! about as often as one. The last thread that polled may poll again at once, so a thread alone polls with every test. While
 //! threads wait in MPI, they poll, and tests poll only now and then, in case no waiting thread runs.
 //!
-//! A test does not wait for a critical section: the thread that holds it makes progress, or is about to leave. `HEDDLE_TEST_PATIENCE` lets a
-//! tester wait for it, for so long, where the section's lock lets waiters give up (Amer et al., TOPC 2019, section 6.2).
+//! A test does not wait for a critical section: the thread that holds it makes progress, or is about to leave. With
+//! `HEDDLE_TEST_PATIENCE` a tester waits for it for up to that time, if the lock lets waiters give up (Amer et al., TOPC 2019,
+//! section 6.2).
 //!
-//! A thread that tests in vain again and again lets others run now and then, since what it waits for may need its core; more
-//! often if that lets anybody run.
+//! Most tests in vain are *short*: they poll one VNI. Every 16th to 64th test in a row is *thorough*: it also polls the other VNIs,
+//! and yields, since the event that the thread waits for may need its core. The interval adapts to whether yields let other threads
+//! run.
 
-use super::OTHERS_EVERY;
 use super::fairness::Interval;
 use crate::domain::Domain;
 use heddle_platform::atomic::Ordering;
 use std::cell::Cell;
 use std::ptr::without_provenance_mut;
 
-/// Tests in vain between two yields, if these let others run, and if not.
-const YIELDS: (u32, u32) = (16, 64);
+/// Tests in vain between two thorough ones, if the yields of these let other threads run, and if not.
+const THOROUGH_EVERY: (u32, u32) = (16, 64);
 
 /// The VNIs of which a thread remembers when it looked there last; on others it takes its own looks for somebody else's.
 const REMEMBERED: usize = 8;
 
 struct Tester {
-    /// After how many tests in vain comes the next yield.
-    yields: Interval,
+    /// The number of tests from one thorough test to the next.
+    thorough_every: Interval,
     /// The thread's own last looks.
     looks: [Cell<u64>; REMEMBERED],
 }
 
-// The calling thread's tests in vain since its last yield: a number, not a pointer.
-heddle_platform::thread_slot!(failed, "heddle_message_failed_tests_slot");
+// The number of tests up to the calling thread's next thorough one, with that; 0 in a thread that has not tested yet. A number, not
+// a pointer.
+heddle_platform::thread_slot!(left, "heddle_message_tests_left_slot");
 
-/// Counts a test in vain that polls its VNI alone, as most of them do; false if this one must do more.
+/// Returns true if the calling thread's next test in vain is a short one.
 #[inline(always)]
-pub fn is_short_test() -> bool {
-    let tests = failed::get().addr() + 1;
-    if tests.is_multiple_of(OTHERS_EVERY as usize) {
-        return false;
-    }
-    failed::set(without_provenance_mut(tests));
-    true
+pub fn is_test_short() -> bool {
+    left::get().addr() > 1
+}
+
+/// Counts a short test in vain, which polled its VNI.
+#[inline(always)]
+pub fn count_short_test() {
+    left::set(without_provenance_mut(left::get().addr() - 1));
 }
 
 thread_local! {
     static TESTER: Tester = const {
         Tester {
-            yields: Interval::new(YIELDS.0, YIELDS.1),
+            thorough_every: Interval::new(THOROUGH_EVERY.0, THOROUGH_EVERY.1),
             looks: [const { Cell::new(0) }; REMEMBERED],
         }
     };
@@ -59,15 +62,16 @@ impl Domain {
     #[inline]
     pub fn progress_for_test(&self, vni: u32) {
         TESTER.with(|tester| {
-            let tests = failed::get().addr() as u32 + 1;
+            let tests_left = left::get().addr().saturating_sub(1);
+            let is_thorough = tests_left == 0;
             let happened = self.look_for_test(vni, &tester.looks[vni as usize % REMEMBERED])
-                || tests.is_multiple_of(OTHERS_EVERY) && self.progress_others(vni);
-            let is_yield_due = !happened && tests >= tester.yields.get();
-            if is_yield_due {
-                self.calls().outside(|| tester.yields.yield_now());
+                || is_thorough && self.progress_others(vni);
+            if is_thorough && !happened {
+                self.calls().outside(|| tester.thorough_every.yield_now());
             }
-            let tests = if happened || is_yield_due { 0 } else { tests };
-            failed::set(without_provenance_mut(tests as usize));
+            let is_new_row = happened || is_thorough;
+            let tests_left = if is_new_row { tester.thorough_every.get() as usize } else { tests_left };
+            left::set(without_provenance_mut(tests_left));
         });
     }
 

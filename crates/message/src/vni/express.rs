@@ -175,6 +175,28 @@ impl Vni {
 }
 
 impl Core<Whole> {
+    /// As [`Vni::send_express`], within the critical section.
+    ///
+    /// # Safety
+    /// As [`Vni::send_express`].
+    #[inline(always)]
+    unsafe fn send_express(&self, peer: usize, header: &Header, from: *const u8, len: usize) -> bool {
+        self.peers[peer].channel.with(
+            Path::Main,
+            #[inline(always)]
+            |channel| {
+                channel.backlog.is_empty()
+                    && channel.ring.send_promptly(
+                        header,
+                        len,
+                        #[inline(always)]
+                        // SAFETY: the caller promises the source; a slot has room for `INLINE_BYTES`.
+                        |to| unsafe { copy_small(from, to, len) },
+                    )
+            },
+        )
+    }
+
     /// As [`Vni::send_to_self_express`], within the critical section.
     ///
     /// # Safety

@@ -7,7 +7,7 @@ use super::{INLINE_BYTES, Vni, eager_header};
 use crate::buffer::Buffer;
 use crate::matching::Key;
 use crate::request::{self, RequestId};
-use heddle_model::{Model, Path, Whole};
+use heddle_model::{Attempt, Model, Path, Whole};
 use heddle_objects::resharding::Sharding;
 use heddle_transport::Fabric;
 
@@ -155,10 +155,12 @@ impl Express<'_> {
         if self.is_to_self() {
             let route = self.sharding.route_to_default(0).expect("not sharded");
             // SAFETY: the bytes are a slice.
-            return unsafe { vni.send_to_self_express(&self.key(), from, len, route) };
+            return unsafe { vni.send_to_self_express(Attempt::Lock, &self.key(), from, len, route) };
         }
         // SAFETY: the bytes are a slice, and the receiver is another rank.
-        unsafe { vni.send_express(self.receiver.0.rank(), &eager_header(CONTEXT, 0, 5), from, len) }
+        unsafe {
+            vni.send_express(Attempt::Lock, self.receiver.0.rank(), &eager_header(CONTEXT, 0, 5), from, len)
+        }
     }
 
     /// Receives without a request.
@@ -166,7 +168,7 @@ impl Express<'_> {
         let route = self.is_to_self().then(|| self.sharding.route_to_default(0).expect("not sharded"));
         // SAFETY: the bytes outlive the call.
         let buffer = unsafe { Buffer::bytes(into.as_mut_ptr(), into.len()) };
-        self.receiver.1.take_express(&self.key(), buffer, route).is_some()
+        self.receiver.1.take_express(Attempt::Lock, &self.key(), buffer, route).is_some()
     }
 
     /// Receives with a request, which is issued by the general path if the express path has none.

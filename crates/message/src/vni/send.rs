@@ -17,7 +17,7 @@ use super::message::SendArgs;
 use super::ring_access::{RingAccess, Rules};
 use super::step::Entry;
 use super::wire::{self, Rts};
-use crate::buffer::{Buffer, copy_small};
+use crate::buffer::Buffer;
 use crate::request::{self, OutOfRequests, Outcome, RequestId, Stage};
 use heddle_model::counters::{self, Event};
 use heddle_model::{Path, SectionOf};
@@ -54,28 +54,6 @@ impl<S: Rules> Core<S> {
             len,
             #[inline(always)]
             |to| buffer.read(0, to, len),
-        )
-    }
-
-    /// As [`send_at_once`](Self::send_at_once), of `len` bytes from `from`.
-    ///
-    /// # Safety
-    /// `len` bytes at `from` are valid for reads; `len` is at most [`INLINE_BYTES`].
-    #[inline(always)]
-    pub(crate) unsafe fn send_express(
-        &self,
-        peer: usize,
-        header: &Header,
-        from: *const u8,
-        len: usize,
-    ) -> bool {
-        self.send_inline(
-            peer,
-            header,
-            len,
-            #[inline(always)]
-            // SAFETY: the caller promises the source; a slot has room for `INLINE_BYTES`.
-            |to| unsafe { copy_small(from, to, len) },
         )
     }
 

@@ -171,10 +171,14 @@ impl<T: Send + 'static> Guarded<T> {
                 }
                 // SAFETY: the critical section is held.
                 let result = unsafe { run_inside(state, None, operation) };
-                // SAFETY: entered above.
-                unsafe { lock.leave_as_owner() };
+                // Two branches, so that the compiler keeps nothing for a caller that goes on after a failure.
                 if result.is_some() {
+                    // SAFETY: entered above.
+                    unsafe { lock.leave_as_owner() };
                     self.row.entered(path);
+                } else {
+                    // SAFETY: entered above.
+                    unsafe { lock.leave_as_owner() };
                 }
                 result
             }

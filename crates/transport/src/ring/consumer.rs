@@ -83,7 +83,7 @@ impl Consumer {
     /// # Safety
     /// `ring` is a ring of a live mapping and this is its only consumer; `doorbell` outlives it.
     pub(crate) unsafe fn new(ring: RingMemory, doorbell: *const Doorbell, peer: Peer) -> Consumer {
-        let publish_every = (ring.cell_count / SHARE).min(128);
+        let publish_every = (ring.cell_count() / SHARE).min(128);
         Consumer {
             ring,
             tail: 0,

@@ -13,7 +13,7 @@ pub(crate) fn ring(slots: u64, bulk_bytes: u64) -> RingMemory {
     let cells = Box::leak(lines.into_boxed_slice()).as_mut_ptr().cast();
     let bulk = Box::leak(vec![0u8; bulk_bytes as usize].into_boxed_slice()).as_mut_ptr();
     let throttle: &'static AtomicU32 = Box::leak(Box::default());
-    RingMemory { credits, cells, cell_count: slots * 2, bulk, bulk_bytes, throttle }
+    RingMemory::new(credits, (cells, slots * 2), (bulk, bulk_bytes), throttle)
 }
 
 pub(crate) fn ends(ring: RingMemory) -> (Producer, Consumer) {
@@ -33,7 +33,7 @@ fn ends_at(ring: RingMemory, start: u64) -> (Producer, Consumer) {
     credits.cells.store(start, Ordering::Relaxed);
     let (mut tx, mut rx) = ends(ring);
     tx.head = start;
-    (tx.head_limit, tx.credit_limit) = (start + ring.cell_count, start + ring.cell_count);
+    (tx.head_limit, tx.credit_limit) = (start + ring.cell_count(), start + ring.cell_count());
     rx.start_at(start, 0);
     (tx, rx)
 }
