@@ -1,6 +1,6 @@
 //! The lock biased to a core under the model checker: exclusion and order while threads of one core share the bias,
-//! while it is given and revoked, and while holders move from core to core; no revoker sleeps for ever; and each
-//! fault is found. A core is modelled as `heddle_platform::core_claim` says.
+//! while it is given and revoked, and while threads move from core to core inside; no revoker sleeps for ever; and each
+//! fault is found. `heddle_platform::core_claim` says how a core is modelled.
 #![cfg(loom)]
 
 mod model;
@@ -14,7 +14,7 @@ use model::{Given, explore, with_fault};
 
 type Sum<L> = Lock<CoreBiased<L>, u32>;
 
-/// Biased to the first core from which it is acquired.
+/// A lock that is biased to the first core from which it is acquired.
 fn biased<L: RawLock>(under: L) -> CoreBiased<L> {
     CoreBiased::with_streak(under, WaitPolicy::PARK_AT_ONCE, 1)
 }
@@ -38,8 +38,8 @@ fn add_while_moving<L: RawLock>(sum: &Sum<L>, from: usize, to: usize) {
     drop(held);
 }
 
-/// This thread, on core 0, makes that the owner and adds `own` more; others are on their cores, and each comes a
-/// number of times.
+/// This thread makes core 0 the owner and adds `own` more. Each of `others` is the core of another thread, and the number of
+/// times that it adds.
 fn on_cores<L: RawLock + 'static>(
     under: fn() -> L,
     own: u32,
@@ -86,7 +86,7 @@ fn no_owner_yet(other: usize) -> impl Fn() + Sync + Send + 'static {
     }
 }
 
-/// Holders that are moved while they are inside: away from the owner core, and to it.
+/// Threads are moved while they are inside: away from the owner core, and to it.
 fn holders_move() {
     move_to_core(0);
     let sum = Arc::new(Lock::new(biased(Given::default()), 0));
@@ -155,7 +155,7 @@ fn owner_trier_and_another() {
 
 type Timed = CoreBiased<mutex::Mutex<Clocked>>;
 
-/// Biased to a core from which it was acquired that many times in a row; each look at the clock moves it on.
+/// A lock that is biased after `streak` acquisitions in a row from one core; time passes with each reading of the clock.
 fn timed(streak: u32) -> Timed {
     clocked::restart();
     CoreBiased::with_streak(mutex::Mutex::new(WaitPolicy::PARK_AT_ONCE), WaitPolicy::PARK_AT_ONCE, streak)
@@ -171,7 +171,7 @@ fn passes_by_bias(lock: &Timed) -> bool {
     by_bias
 }
 
-/// A thread of core `core` acquires until that core is the owner; returns how many acquisitions that takes.
+/// The number of acquisitions after which core `core` becomes the owner, made by another thread on that core.
 fn becomes_owner(lock: &Arc<Timed>, core: usize) -> usize {
     let lock = Arc::clone(lock);
     thread::spawn(move || {
@@ -305,7 +305,7 @@ fn a_bias_that_was_worth_it_comes_back_sooner() {
     });
 }
 
-/// Threads of one core are one user: together they make it the owner, and all of them enter by its bias.
+/// The threads of one core are one user: together they make the core the owner, and all of them enter by its bias.
 #[test]
 fn the_threads_of_a_core_have_one_streak() {
     explore(None, || {

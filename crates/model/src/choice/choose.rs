@@ -35,8 +35,8 @@ impl Model {
         Ok(model)
     }
 
-    /// Refuses parts that make no sense together; parts that were not asked for give way. `given` says whether a variable
-    /// was set.
+    /// Refuses parts that make no sense together; parts that were not asked for give way. `given` returns true for a variable
+    /// that was set.
     fn make_sense(&mut self, given: impl Fn(&str) -> bool) -> Result<(), ModelError> {
         let refuse = |why: String| Err(ModelError::Senseless(why));
         if self.execution != Execution::Caller && self.granularity != Granularity::PerVni {

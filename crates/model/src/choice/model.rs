@@ -49,13 +49,13 @@ impl Model {
         u64::from(self.test_patience_us) * 1_000
     }
 
-    /// Whether threads of the library run the operations. Then several threads are in the library at any thread level.
+    /// Returns true if threads of the library run the operations. Then several threads are in the library at any thread level.
     pub fn is_offloaded(&self) -> bool {
         self.execution == Execution::Offload
     }
 
-    /// Whether each VNI has a separate lock, and calling threads run their operations themselves. Then a thread may be in
-    /// several VNIs.
+    /// Returns true if each VNI has a separate lock and calling threads run their operations themselves. Then a thread may be in
+    /// several VNIs. `threads` is true if several threads may call at once.
     pub fn locks_each_vni(&self, threads: bool) -> bool {
         threads && self.granularity == Granularity::PerVni && self.execution == Execution::Caller
     }

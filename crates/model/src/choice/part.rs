@@ -188,7 +188,7 @@ pub const PARTS: &[Part] = &[
         "HEDDLE_TEST_PATIENCE",
         test_patience_us,
         0,
-        "for how many microseconds MPI_Test and its like wait for a section before they give up (mutex, clh, abortable-mcs and \
-         hmcs without a bias let them; others only try)"
+        "for how many microseconds MPI_Test and its like wait for a critical section before they give up (mutex, clh, \
+         abortable-mcs and hmcs without a bias let them; others only try)"
     ),
 ];

@@ -11,9 +11,9 @@ pub enum Entry {
     Fruitless,
     /// Entries on the progress path that completed something.
     Productive,
-    /// Entries after the section had been found taken.
+    /// Entries after the critical section had been found taken.
     Contended,
-    /// Tries that found the section taken, after which the thread went away.
+    /// Tries that found the critical section taken, after which the thread went away.
     Refused,
     /// The ticks that threads waited after they found it taken.
     Waited,

@@ -6,7 +6,7 @@
 //! begins: threads that come and go by the thousand leave nothing behind.
 //!
 //! The counts of a critical section lie in a separate line of each block. Entering it without contention is one increment
-//! there; no clock is read. Only a thread that has found the section taken reads a clock.
+//! there; no clock is read. Only a thread that has found the critical section taken reads a clock.
 //!
 //! | | counted by |
 //! |---|---|
@@ -70,7 +70,7 @@ mod tests {
     use std::sync::Barrier;
     use std::thread;
 
-    /// The counts of a section while `during` ran. Tests run at once, so each uses a different section.
+    /// The counts of a critical section while `during` ran. Tests run at once, so each uses a different one.
     fn counted(section: Section, during: impl FnOnce()) -> impl Fn(Entry) -> u64 {
         let before = totals().section(section);
         during();
@@ -120,8 +120,7 @@ mod tests {
             assert_eq!(count(Entry::Fruitless), 4000, "{name}");
             assert_eq!((count(Entry::Progress), count(Entry::Productive)), (4000, 4000), "{name}");
             assert!(count(Entry::Contended) <= 12_000, "{name}");
-            // No thread serves these sections, so `offload` has a lock here, too: a waiting thread runs its operation
-            // itself.
+            // There are no offload threads here, so `offload` has a lock, too: a waiting thread runs its operation itself.
             let combined = matches!(model.execution, crate::Execution::CSync | crate::Execution::LockQ);
             assert_eq!(count(Entry::ForOthers), if combined { count(Entry::Contended) } else { 0 }, "{name}");
         }
@@ -137,7 +136,7 @@ mod tests {
                 scope.spawn(|| {
                     state.with(Path::Main, |()| {
                         inside.wait();
-                        // Until the other has been refused and waits, or is about to.
+                        // This returns when the other thread has been refused and is about to wait.
                         inside.wait();
                     });
                 });

@@ -42,7 +42,8 @@ fn registry() -> MutexGuard<'static, Registry> {
 #[inline(always)]
 pub(super) fn mine() -> &'static Block {
     let block = slot::get().cast::<Block>();
-    // SAFETY: null, or stored by `open` or `Closer`: blocks stay for ever (invariant 1).
+    // SAFETY: the pointer is null, or `open` or `Closer` has stored it; then it is valid, since blocks stay for ever
+    // (invariant 1).
     match unsafe { block.as_ref() } {
         Some(block) => block,
         None => open(),

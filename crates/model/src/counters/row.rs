@@ -10,7 +10,7 @@ use heddle_platform::clock;
 /// The place where a critical section is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
-    /// The offset of the section's line in a block, in bytes: an invariant.
+    /// The offset in bytes of the critical section's line in a block. Invariant: it came from [`Block::offset_of`].
     offset: u32,
     what: What,
 }
@@ -46,7 +46,7 @@ impl Row {
 
     #[inline(always)]
     fn count(self, entry: Entry) -> &'static Count {
-        // SAFETY: the offset is that of a section (its invariant).
+        // SAFETY: the offset came from `Block::offset_of` (its invariant).
         unsafe { registry::mine().entry(self.offset, entry) }
     }
 
@@ -127,7 +127,7 @@ impl Row {
         }
     }
 
-    /// Counts `times` entries of the calling thread for progress; `completed` says whether the last entry completed an
+    /// Counts `times` entries of the calling thread for progress; `completed` is true if the last entry completed an
     /// operation.
     #[inline(always)]
     pub(crate) fn looked(self, times: u32, completed: bool) {
@@ -149,7 +149,7 @@ impl Row {
         }
     }
 
-    /// Counts that the calling thread leaves the critical section of its call, entered on `path`; `worked` says whether it
+    /// Counts that the calling thread leaves the critical section of its call, entered on `path`; `worked` is true if it
     /// did anything.
     pub(crate) fn left_call(self, path: Path, worked: bool) {
         match (path, worked) {

@@ -65,7 +65,7 @@ impl<T: Object> Debug for LeftToAll<T> {
 }
 
 impl<T: Object> LeftTo<T> {
-    /// Counts an entry after the thread has left the section, and reports operations that it left there.
+    /// Counts an entry after the thread has left the critical section, and reports operations that it left there.
     #[inline(always)]
     fn left_section<R>(&self, path: Path, entered: Entered, (result, rest): (R, Rest)) -> R {
         self.row.entered(path);
@@ -100,7 +100,7 @@ impl<T: Object> SectionOf<T> for LeftTo<T> {
         self.left_section(path, entered, done)
     }
 
-    fn count_look(&self) {
+    fn count_poll(&self) {
         self.row.only_looked();
     }
 

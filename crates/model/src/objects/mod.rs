@@ -1,4 +1,4 @@
-//! The critical sections inside a VNI: one for each object, or none where the VNI's section is enough.
+//! The critical sections inside a VNI: one for each object, or none where that of the VNI is enough.
 //!
 //! The engine says what is protected: an [`Object`] is a kind of state with a name, and a thread reaches each
 //! object only through its critical section, [`SectionOf::with`]. The [`Sectioning`] decides how:
@@ -9,11 +9,11 @@
 //! | [`Parted`] | a lock, by the model's arbitration and bias | `per-object` |
 //! | [`LockFree`] | the same; or operations are queued for the thread inside | `lock-free` |
 //!
-//! Code that enters sections is generic over the sectioning, so a section that is nothing costs nothing.
+//! Code that enters critical sections is generic over the sectioning, so a critical section that is nothing costs nothing.
 //!
-//! **Order.** A thread that is in a section enters only sections of a higher [`LEVEL`](Object::LEVEL), so no
-//! circle of threads can wait for each other; and under [`Whole`] no object is reached through two references
-//! at once. Debug builds check it, under both.
+//! **Order.** A thread that is in a critical section enters only critical sections of a higher [`LEVEL`](Object::LEVEL), so no
+//! circle of threads can wait for each other, and under [`Whole`] no object is reached through two references
+//! at once. Debug builds check the order, whatever the sectioning.
 
 mod lock_free;
 mod object;

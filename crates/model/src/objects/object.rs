@@ -19,22 +19,22 @@ pub trait SectionOf<T> {
     /// Runs `operation` inside.
     fn with<R>(&self, path: Path, operation: impl FnOnce(&mut T) -> R) -> R;
 
-    /// As [`with`](Self::with) on the main path, for an operation that creates, completes and frees nothing.
+    /// Does the same as [`with`](Self::with) on the main path, for an operation that creates, completes and frees nothing.
     fn look<R>(&self, operation: impl FnOnce(&mut T) -> R) -> R {
         let result = self.with(Path::Main, operation);
-        self.count_look();
+        self.count_poll();
         result
     }
 
-    /// Counts the calling thread's last entry as one that only looked, if entries are counted.
-    fn count_look(&self) {}
+    /// Counts the calling thread's last entry as one that only polled, if entries are counted.
+    fn count_poll(&self) {}
 
     /// Runs `operation` inside unless another thread is inside; never waits.
     fn try_with<R>(&self, path: Path, operation: impl FnOnce(&mut T) -> R) -> Option<R>;
 
-    /// As [`with`](Self::with). But if operations can be left to the thread inside, and there is one, leaves
-    /// the operation that `later` makes to that thread, which runs it soon. Calls `operation` or `later`, with
-    /// `given`; `later` also gives the result for the caller.
+    /// Runs `operation` inside. But if another thread is inside, and operations can be left to it, leaves it the operation that
+    /// `later` makes; that thread runs it soon. `later` also makes the result for the caller. Either `operation` or `later` is
+    /// called, with `given`.
     #[inline(always)]
     fn with_or_leave<C, R, L: FnOnce(&mut T) + Send + 'static>(
         &self,
@@ -54,21 +54,21 @@ pub trait SectionOf<T> {
 
 /// How the parts of a VNI are guarded.
 pub trait Sectioning: Debug + 'static {
-    /// Whether several threads can be in a VNI at once.
+    /// True if several threads can be in a VNI at once.
     const PARTED: bool;
 
-    /// The section of one object.
+    /// The critical section of one object.
     type Section<T: Object>: SectionOf<T> + Debug;
-    /// The section of an object that is found by a key.
+    /// The critical section of an object that is found by a key.
     type Shard<T: Object>: SectionOf<T> + Debug;
-    /// The sections of all objects of such a kind.
+    /// The critical sections of all objects of a kind that are found by a key.
     type Shards<T: Object>: Debug;
 
-    /// Puts an object behind its section.
+    /// Puts an object behind its critical section.
     fn guard<T: Object>(sections: &Sections, object: T) -> Self::Section<T>;
 
     /// Makes all objects of a kind. Calls `left` when a thread leaves operations behind; they wait until a
-    /// thread enters that section or [serves](Self::serve_left) them.
+    /// thread enters that critical section or [serves](Self::serve_left) them.
     fn shards<T: Object>(
         sections: &Sections,
         make: impl FnMut() -> T,
@@ -78,12 +78,12 @@ pub trait Sectioning: Debug + 'static {
     /// The object of a key, always the same one.
     fn shard<T: Object>(shards: &Self::Shards<T>, key: u64) -> &Self::Shard<T>;
 
-    /// Runs the operations that were left behind. Returns whether there were any.
+    /// Runs the operations that were left behind. Returns true if there were any.
     #[inline(always)]
     fn serve_left<T: Object>(_shards: &Self::Shards<T>) -> bool {
         false
     }
 
-    /// Adds to a number that threads in several sections write, and any thread reads.
+    /// Adds to a number that threads in several critical sections write, and any thread reads.
     fn change(number: &AtomicUsize, by: isize);
 }

@@ -22,7 +22,7 @@ impl Entered {
         let before = INSIDE.get();
         assert!(
             before >> T::LEVEL == 0,
-            "the section \"{}\" (level {}) is entered inside of sections {before:#b}",
+            "the critical section \"{}\" (level {}) is entered inside of the levels {before:#b}",
             T::SECTION.name(),
             T::LEVEL
         );

@@ -35,7 +35,7 @@ impl<T: Object> Locked<T> {
     /// The calling thread is in the critical section by the entry that gave it `token`.
     #[inline(always)]
     unsafe fn run_inside<R>(&self, token: SectionToken, operation: impl FnOnce(&mut T) -> R) -> R {
-        // SAFETY: the lock keeps other threads out, and the order of sections lets a thread enter each one once.
+        // SAFETY: the lock keeps other threads out, and by the order of the critical sections a thread enters each one once.
         let result = operation(unsafe { &mut *self.object.get() });
         // SAFETY: the caller entered by this token.
         unsafe { self.lock.leave(token) };
@@ -58,7 +58,7 @@ impl<T: Object> SectionOf<T> for Locked<T> {
         unsafe { self.run_inside(token, operation) }
     }
 
-    fn count_look(&self) {
+    fn count_poll(&self) {
         self.row.only_looked();
     }
 

@@ -1,4 +1,4 @@
-//! The section that every MPI call enters.
+//! The critical section that every MPI call enters.
 
 use super::lock::{SectionLock, SectionToken};
 use crate::choice::{Granularity, Model};
@@ -8,9 +8,9 @@ use std::cell::Cell;
 use std::hint::black_box;
 
 thread_local! {
-    /// How many MPI calls this thread is inside of: user callbacks may call MPI again.
+    /// The number of MPI calls that this thread is inside of: user callbacks may call MPI again.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
-    /// How the call section was entered, while this thread holds it.
+    /// The thread's entry into the call section, while it holds it.
     static ENTRY: Cell<Option<Entry>> = const { Cell::new(None) };
 }
 
@@ -18,18 +18,18 @@ thread_local! {
 struct Entry {
     token: SectionToken,
     path: Path,
-    /// The work that this thread had done before.
+    /// The work that the thread had done before the entry.
     work_before: u64,
 }
 
-/// The section that every MPI call enters: a lock under the `global` granularity, nothing otherwise.
+/// The critical section that every MPI call enters: a lock under the `global` granularity, nothing otherwise.
 #[derive(Debug)]
 pub struct CallSection {
     lock: Option<SectionLock>,
 }
 
 impl Model {
-    /// The section that every MPI call enters. `threads` says whether several threads may call at once.
+    /// The critical section that every MPI call enters. `threads` is true if several threads may call at once.
     pub fn call_section(&self, threads: bool) -> CallSection {
         CallSection::new((threads && self.granularity == Granularity::Global).then(|| SectionLock::new(self)))
     }
@@ -40,29 +40,29 @@ impl CallSection {
         CallSection { lock }
     }
 
-    /// Whether there is a lock: a call that waits keeps the others out as long as it stays inside.
+    /// Returns true if there is a lock. Then a call that waits inside keeps all other calls out.
     #[inline(always)]
     pub fn is_locked(&self) -> bool {
         self.lock.is_some()
     }
 
-    /// Runs the body of a call inside. Calls may be nested: user callbacks may call MPI again.
+    /// Runs the body of a call inside the critical section. Calls may be nested: user callbacks may call MPI again.
     #[inline(always)]
     pub fn inside<R>(&self, body: impl FnOnce() -> R) -> R {
         if let Some(lock) = &self.lock {
             enter(lock);
         }
         let result = body();
-        // Asked anew: otherwise the compiler makes two copies of the body, for either answer, or calls it for
-        // its size.
+        // The lock is tested a second time. Otherwise the compiler makes two copies of the body, one for each result of the
+        // test, or calls the body as a function because it is large.
         if let Some(lock) = black_box(&self.lock) {
             leave(lock);
         }
         result
     }
 
-    /// Runs `wait`, during which this thread needs nothing of the library, outside of the section. It comes
-    /// back as one that waits for progress.
+    /// Runs `wait`, in which the thread uses no state of the library, outside of the critical section. Afterwards the thread
+    /// enters again on the progress path.
     #[inline(always)]
     pub fn outside<R>(&self, wait: impl FnOnce() -> R) -> R {
         match &self.lock {
@@ -76,17 +76,18 @@ impl CallSection {
         }
     }
 
-    /// Within [`outside`](Self::outside): runs `look` inside again, as a thread that waits for progress.
+    /// Runs `poll` inside the critical section again, on the progress path. The caller is inside of
+    /// [`outside`](Self::outside).
     #[inline(always)]
-    pub fn back_inside<R>(&self, look: impl FnOnce() -> R) -> R {
+    pub fn back_inside<R>(&self, poll: impl FnOnce() -> R) -> R {
         match &self.lock {
             Some(lock) if DEPTH.get() > 0 => {
                 acquire(lock, Path::Progress);
-                let result = look();
+                let result = poll();
                 release(lock);
                 result
             }
-            _ => look(),
+            _ => poll(),
         }
     }
 }
@@ -115,6 +116,6 @@ fn acquire(lock: &SectionLock, path: Path) {
 fn release(lock: &SectionLock) {
     let entry = ENTRY.take().expect("a thread inside a call holds the lock");
     Row::of(Section::Call).left_call(entry.path, work() != entry.work_before);
-    // SAFETY: the token stands for this thread's entry.
+    // SAFETY: the token is that of this thread's entry, which it has not left yet: `ENTRY` held it.
     unsafe { lock.leave(entry.token) };
 }

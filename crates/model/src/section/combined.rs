@@ -1,6 +1,6 @@
 //! State on which one thread runs the operations of several.
 
-use super::service::{Call, Offload, Service};
+use super::service::{Offload, Service, ThreadWaker};
 use crate::choice::{Arbitration, Execution, Model};
 use crate::counters::Row;
 use crate::path::Path;
@@ -9,17 +9,17 @@ use heddle_sync::kinds::LockKind;
 use heddle_sync::mcs::StrictMcs;
 use heddle_sync::{Combining, DsmSynch, LockQueue, LockQueueMcs, LockQueueMutex, Mcs, Mutex, WaitPolicy};
 
-/// State on which whoever is there runs the operations of all.
+/// State on which the thread inside the critical section runs the operations of all threads.
 pub(super) enum Combined<T: Send + 'static> {
     CSync(DsmSynch<T>),
     LockQMutex(LockQueueMutex<T>),
     LockQMcs(LockQueue<Mcs, T>),
     LockQStrictMcs(LockQueueMcs<T>),
-    /// Always run by a serving thread.
+    /// An offload thread runs all operations.
     Offload(Offload<T>),
 }
 
-/// Hands on to the combining that is used.
+/// Evaluates `call` with the combining that is used.
 macro_rules! combined {
     ($self:ident, $combining:ident => $call:expr) => {
         match $self {
@@ -33,7 +33,7 @@ macro_rules! combined {
 }
 
 impl<T: Send + 'static> Combined<T> {
-    /// By the execution of `model`, which is `csync` or `lockq`.
+    /// Chooses the combining by the execution of `model`, which is `csync` or `lockq`.
     pub(super) fn new(model: &Model, state: T) -> Combined<T> {
         let (limit, policy) = (model.combining_limit, WaitPolicy::DEFAULT);
         match (model.execution, model.arbitration) {
@@ -50,12 +50,13 @@ impl<T: Send + 'static> Combined<T> {
         }
     }
 
-    /// By the thread of `service` that serves the VNI of that number.
+    /// Leaves all operations to the offload thread that `service` has for VNI number `vni`.
     pub(super) fn served(service: &Service, vni: usize, state: T) -> Combined<T> {
-        let call = Call { service: service.clone(), thread: service.thread_of(vni) };
-        Combined::Offload(Offload::with_waker(state, call, WaitPolicy::DEFAULT))
+        let waker = ThreadWaker { service: service.clone(), thread: service.thread_of(vni) };
+        Combined::Offload(Offload::with_waker(state, waker, WaitPolicy::DEFAULT))
     }
 
+    /// Runs the operation, or has another thread run it. Returns its result.
     #[inline(never)]
     pub(super) fn run<R: Send>(&self, path: Path, row: Row, operation: impl FnOnce(&mut T) -> R + Send) -> R {
         row.entered(path);
@@ -68,6 +69,7 @@ impl<T: Send + 'static> Combined<T> {
         })
     }
 
+    /// Runs the operation if no other thread is inside.
     #[inline(never)]
     pub(super) fn try_run<R: Send>(
         &self,
@@ -82,6 +84,7 @@ impl<T: Send + 'static> Combined<T> {
         result
     }
 
+    /// Does the same as [`try_run`](Self::try_run), but counts only a failure.
     #[inline(never)]
     pub(super) fn try_look<R: Send>(
         &self,
@@ -89,7 +92,7 @@ impl<T: Send + 'static> Combined<T> {
         operation: impl FnOnce(&mut T) -> R + Send,
     ) -> Option<R> {
         if matches!(self, Combined::Offload(_)) {
-            // Always its threads'.
+            // Only offload threads run operations.
             return None;
         }
         let result = combined!(self, combining => combining.try_run(operation).ok());
@@ -99,6 +102,7 @@ impl<T: Send + 'static> Combined<T> {
         result
     }
 
+    /// Has the operation run, by this thread now or by another one soon.
     pub(super) fn post(&self, row: Row, operation: impl FnOnce(&mut T) + Send + 'static) {
         row.entered(Path::Main);
         let caller = thread::current_id();
@@ -106,12 +110,13 @@ impl<T: Send + 'static> Combined<T> {
         combined!(self, combining => combining.post(operation));
     }
 
+    /// Returns true if a thread may [post](Self::post) operations without waiting for them.
     pub(super) fn takes_posts(&self) -> bool {
         !matches!(self, Combined::CSync(_))
     }
 }
 
-/// An operation that is counted, and says so, if another thread than the caller runs it.
+/// Wraps an operation: if another thread than the caller runs it, the operation is counted and `by_another` becomes true.
 #[inline]
 fn counted<T, R>(
     row: Row,

@@ -1,4 +1,4 @@
-//! The lock of a section: what a model's arbitration and bias make of it.
+//! The lock of a critical section, made by a model's arbitration and bias.
 
 use crate::choice::{Arbitration, Bias, Model};
 use crate::counters::Row;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// A lock with a bias to a thread, as the shortcut holds it.
 pub(super) type BiasedLock = Arc<Biased<AnyLock>>;
 
-/// A section's lock. Copies stand for the same section.
+/// The lock of a critical section. Copies stand for the same critical section.
 #[derive(Clone, Debug)]
 pub(crate) enum SectionLock {
     Biased(BiasedLock),
@@ -21,16 +21,15 @@ pub(crate) enum SectionLock {
     Priority(Arc<TwoLevel<AnyLock, AnyLock>>),
 }
 
-/// What an entry hands to the exit: how the lock was acquired. One byte, since every operation keeps it while
-/// it runs.
+/// Says how a thread has acquired the lock; its release needs that. One byte, since every operation keeps it while it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SectionToken {
     /// By the bias.
     Owner,
-    /// The lock below the bias.
-    Under,
+    /// By the inner lock of a biased lock.
+    Inner,
     Plain,
-    /// In the high class of a two-level lock: as the head of its class, or behind one.
+    /// In the high class of a two-level lock, as the head of its class or behind one.
     HighHead,
     High,
     LowHead,
@@ -40,7 +39,7 @@ pub(crate) enum SectionToken {
 impl SectionToken {
     #[inline(always)]
     fn of_biased(token: Option<()>) -> SectionToken {
-        if token.is_none() { SectionToken::Owner } else { SectionToken::Under }
+        if token.is_none() { SectionToken::Owner } else { SectionToken::Inner }
     }
 
     fn of_class(class: Class<(), ()>) -> SectionToken {
@@ -90,16 +89,16 @@ impl SectionLock {
         if let SectionLock::Biased(lock) = self { Some(Arc::clone(lock)) } else { None }
     }
 
-    /// Waits for the section, which is counted in `row`.
+    /// Enters the critical section, which may need waiting. The entry is counted in `row`.
     #[inline(always)]
     pub(crate) fn enter(&self, path: Path, row: Row) -> SectionToken {
         let token = match self {
-            SectionLock::Biased(lock) => SectionToken::of_biased(lock.acquire_by(|under| {
-                row.contend(|| under.try_acquire(), || under.acquire());
-            })),
-            SectionLock::CoreBiased(lock) => SectionToken::of_biased(lock.acquire_by(|under| {
-                row.contend(|| under.try_acquire(), || under.acquire());
-            })),
+            SectionLock::Biased(lock) => {
+                SectionToken::of_biased(lock.acquire_by(|inner| acquire_counted(inner, row)))
+            }
+            SectionLock::CoreBiased(lock) => {
+                SectionToken::of_biased(lock.acquire_by(|inner| acquire_counted(inner, row)))
+            }
             _ => self.enter_unbiased(path, row),
         };
         row.entered(path);
@@ -109,10 +108,11 @@ impl SectionLock {
     #[inline(never)]
     fn enter_unbiased(&self, path: Path, row: Row) -> SectionToken {
         match (self, path) {
-            (SectionLock::Biased(lock), _) => SectionToken::of_biased(lock.acquire()),
-            (SectionLock::CoreBiased(lock), _) => SectionToken::of_biased(lock.acquire()),
+            (SectionLock::Biased(_) | SectionLock::CoreBiased(_), _) => {
+                unreachable!("`enter` acquires a biased lock itself")
+            }
             (SectionLock::Plain(lock), _) => {
-                row.contend(|| lock.try_acquire(), || lock.acquire());
+                acquire_counted(lock, row);
                 SectionToken::Plain
             }
             (SectionLock::Priority(lock), Path::Main) => {
@@ -124,7 +124,7 @@ impl SectionLock {
         }
     }
 
-    /// Enters if that needs no waiting.
+    /// Enters if that needs no waiting. Both success and failure are counted in `row`.
     #[inline(always)]
     pub(crate) fn try_enter(&self, path: Path, row: Row) -> Option<SectionToken> {
         let token = self.try_enter_uncounted(path, row);
@@ -134,7 +134,7 @@ impl SectionLock {
         token
     }
 
-    /// As [`try_enter`](Self::try_enter), and the entry is not counted.
+    /// Does the same as [`try_enter`](Self::try_enter), but counts only a failure.
     #[inline(always)]
     pub(crate) fn try_enter_uncounted(&self, path: Path, row: Row) -> Option<SectionToken> {
         let token = self.attempt(path);
@@ -144,7 +144,7 @@ impl SectionLock {
         token
     }
 
-    /// As [`try_enter`](Self::try_enter), and neither success nor failure is counted.
+    /// Does the same as [`try_enter`](Self::try_enter), but counts neither success nor failure.
     #[inline(always)]
     pub(crate) fn attempt(&self, path: Path) -> Option<SectionToken> {
         match self {
@@ -154,7 +154,8 @@ impl SectionLock {
         }
     }
 
-    /// Cold, so that the callers keep their registers on the way without it.
+    /// Tries to enter when the bias does not suffice. It is cold, so that the callers keep their values in registers when the
+    /// bias does suffice.
     #[cold]
     #[inline(never)]
     fn attempt_unbiased(&self, path: Path) -> Option<SectionToken> {
@@ -169,15 +170,15 @@ impl SectionLock {
         }
     }
 
-    /// As [`try_enter`](Self::try_enter) on the progress path, by a thread that polls now and then
-    /// ([`Biased::try_visit`], [`CoreBiased::try_visit`]).
+    /// Does the same as [`try_enter`](Self::try_enter) on the progress path, but revokes no young bias: for a thread that polls
+    /// now and then.
     pub(crate) fn try_visit(&self, row: Row) -> Option<SectionToken> {
-        let visited = match self {
+        let visit = match self {
             SectionLock::Biased(lock) => lock.try_visit(),
             SectionLock::CoreBiased(lock) => lock.try_visit(),
             _ => return self.try_enter(Path::Progress, row),
         };
-        let Some(token) = visited else {
+        let Some(token) = visit else {
             row.refused();
             return None;
         };
@@ -185,7 +186,7 @@ impl SectionLock {
         Some(SectionToken::of_biased(token))
     }
 
-    /// Waits for at most `patience_ns`, where the kind of lock lets its waiters give up; else only tries.
+    /// Enters, and waits for at most `patience_ns` if the lock lets its waiters give up. With other locks it only tries.
     pub(crate) fn enter_within(&self, path: Path, patience_ns: u64, row: Row) -> Option<SectionToken> {
         let SectionLock::Plain(lock) = self else { return self.try_enter(path, row) };
         let wait = || lock.acquire_until(clock::now_ns() + patience_ns);
@@ -197,38 +198,46 @@ impl SectionLock {
         Some(SectionToken::Plain)
     }
 
-    /// # Safety
+    /// Leaves the critical section.
     ///
-    /// The calling thread is in the section by the entry that gave it `token`.
+    /// # Safety
+    /// The calling thread is in the critical section by the entry that gave it `token`.
     #[inline(always)]
     pub(crate) unsafe fn leave(&self, token: SectionToken) {
         match (self, token) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller is inside by this token, which is that of an entry by the bias.
             (SectionLock::Biased(lock), SectionToken::Owner) => unsafe { lock.release(None) },
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller is inside by this token, which is that of an entry by the bias.
             (SectionLock::CoreBiased(lock), SectionToken::Owner) => unsafe { lock.release(None) },
-            // SAFETY: the caller's promise.
-            (_, token) => unsafe { self.leave_otherwise(token) },
+            // SAFETY: the caller is inside by this token.
+            (_, token) => unsafe { self.leave_unbiased(token) },
         }
     }
 
-    /// # Safety
+    /// Leaves when the thread has not entered by a bias.
     ///
-    /// As [`leave`](Self::leave).
+    /// # Safety
+    /// The calling thread is in the critical section by the entry that gave it `token`.
     #[inline(never)]
-    unsafe fn leave_otherwise(&self, token: SectionToken) {
+    unsafe fn leave_unbiased(&self, token: SectionToken) {
         match (self, token, token.class()) {
-            // SAFETY: the caller's promise.
-            (SectionLock::Biased(lock), SectionToken::Under, _) => unsafe { lock.release(Some(())) },
-            // SAFETY: the caller's promise.
-            (SectionLock::CoreBiased(lock), SectionToken::Under, _) => unsafe { lock.release(Some(())) },
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller is inside by this token, which is that of an entry by the inner lock.
+            (SectionLock::Biased(lock), SectionToken::Inner, _) => unsafe { lock.release(Some(())) },
+            // SAFETY: the caller is inside by this token, which is that of an entry by the inner lock.
+            (SectionLock::CoreBiased(lock), SectionToken::Inner, _) => unsafe { lock.release(Some(())) },
+            // SAFETY: the caller is inside by this token.
             (SectionLock::Plain(lock), SectionToken::Plain, _) => unsafe { lock.release(()) },
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller is inside by this token, which stands for this class.
             (SectionLock::Priority(lock), _, Some(class)) => unsafe { lock.release(class) },
-            _ => unreachable!("a token of another section"),
+            _ => unreachable!("a token of another critical section"),
         }
     }
+}
+
+/// Acquires a lock, and counts and times the acquisition in `row` if it has to wait.
+#[inline(always)]
+fn acquire_counted(lock: &AnyLock, row: Row) {
+    row.contend(|| lock.try_acquire(), || lock.acquire());
 }
 
 #[cfg(test)]
@@ -270,7 +279,7 @@ mod tests {
         }
     }
 
-    /// How many of 1,000 entries are by the bias when two threads of one core enter by turns.
+    /// The number of entries by the bias, of 1,000, when two threads of one core enter by turns.
     fn entries_by_bias(bias: Bias) -> usize {
         const TURNS: usize = 1_000;
         let core = background::allowed_cores()[0];
@@ -288,7 +297,7 @@ mod tests {
                         }
                         let token = lock.enter(Path::Main, Row::without_section());
                         by_bias += usize::from(token == SectionToken::Owner);
-                        // SAFETY: entered above.
+                        // SAFETY: this thread entered above, which gave it this token.
                         unsafe { lock.leave(token) };
                         turn.store(mine + 1, Ordering::Release);
                     }
@@ -299,8 +308,8 @@ mod tests {
         threads.into_iter().map(|thread| thread.join().expect("it ends")).sum()
     }
 
-    /// A thread's bias is of no use to two threads of a core, and the core's serves both. A claim that is interrupted
-    /// goes through the lock, so not every entry is by the bias.
+    /// A bias to a thread is of no use to two threads of a core; a bias to their core serves both. A thread whose claim is
+    /// interrupted goes through the inner lock, so not every entry is by the bias.
     #[test]
     fn two_threads_of_a_core_enter_by_the_bias_of_the_core() {
         assert_eq!(entries_by_bias(Bias::None), 0);

@@ -1,4 +1,4 @@
-//! Sections: what a thread enters to reach state that it shares.
+//! The critical sections that a thread enters to use shared state.
 
 mod call;
 mod combined;

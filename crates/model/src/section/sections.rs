@@ -1,4 +1,4 @@
-//! What guards the states of a process's VNIs.
+//! The critical sections that guard the states of a process's VNIs.
 
 use super::guarded::Guarded;
 use super::lock::SectionLock;
@@ -6,18 +6,18 @@ use super::service::Service;
 use crate::choice::{Granularity, Model};
 use crate::counters::{Row, Section};
 
-/// How the objects inside of a VNI are guarded: by a [`Sectioning`](crate::Sectioning) of that name.
+/// How the objects inside of a VNI are guarded. Each value stands for the [`Sectioning`](crate::Sectioning) of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Objects {
-    /// By what guards the VNI.
+    /// By the critical section of the VNI.
     Whole,
-    /// Each by a lock of its own; the VNI has none.
+    /// Each object by a separate lock; the VNI has no lock.
     Parted,
-    /// The same, or by sections that nobody waits for.
+    /// Each object by a separate lock, or by a critical section that no thread waits for; the VNI has no lock.
     LockFree,
 }
 
-/// Makes what guards the states of a process's VNIs.
+/// Makes the critical sections that guard the states of a process's VNIs.
 #[derive(Debug)]
 pub struct Sections {
     model: Model,
@@ -35,21 +35,21 @@ impl Sections {
         Sections { model, threads, shared, service: None }
     }
 
-    /// Has these threads serve the VNIs: under `offload`, where nobody else would.
+    /// Has the offload threads of `service` serve the VNIs, if there are any.
     #[must_use]
     pub fn served_by(self, service: Option<Service>) -> Sections {
         Sections { service, ..self }
     }
 
-    /// Puts state that all VNIs share behind a section of its own, which may be entered inside of a VNI's: a
-    /// lock, except where the call section or the thread level keeps others out anyway.
+    /// Puts state that all VNIs share behind a separate critical section, which may be entered inside of a VNI's. It is a lock,
+    /// unless the call section or the thread level keeps other threads out.
     pub fn guard_shared<T: Send + 'static>(&self, section: Section, state: T) -> Guarded<T> {
         let locked = self.threads && self.model.granularity != Granularity::Global;
         let row = if locked { Row::of(section) } else { Row::without_section() };
         Guarded::locked(locked.then(|| SectionLock::new(&self.model)), row, state)
     }
 
-    /// Puts the state of the VNI of that number behind its section.
+    /// Puts the state of VNI number `number` behind its critical section.
     pub fn guard_vni<T: Send + 'static>(&self, number: usize, state: T) -> Guarded<T> {
         let row = self.row(number);
         if !self.threads {
@@ -65,7 +65,7 @@ impl Sections {
         }
     }
 
-    /// How the objects inside of a VNI are guarded.
+    /// Says how the objects inside of a VNI are guarded.
     pub fn objects(&self) -> Objects {
         match self.model.granularity {
             Granularity::PerObject if self.threads => Objects::Parted,
@@ -74,17 +74,18 @@ impl Sections {
         }
     }
 
-    /// How many operations of others a thread runs at most before it goes away.
+    /// The number of operations of others that a thread runs at most before it leaves.
     pub(crate) fn combining_limit(&self) -> u32 {
         self.model.combining_limit
     }
 
-    /// The lock of a new section.
+    /// The lock of a new critical section.
     pub(crate) fn lock(&self) -> SectionLock {
         SectionLock::new(&self.model)
     }
 
-    /// Where the section of the VNI of that number is counted; if it has none but many, that of progress.
+    /// The place where the entries into VNI number `number` are counted. If its objects have separate critical sections, that of
+    /// the rings that are read is meant, because every poll for progress enters it.
     pub fn row(&self, number: usize) -> Row {
         match self.model.granularity {
             Granularity::BriefGlobal if self.threads => Row::of(Section::Process),
@@ -97,12 +98,12 @@ impl Sections {
 }
 
 impl Model {
-    /// What guards the VNIs' states. `threads` says whether several threads may call at once.
+    /// The critical sections of a process's VNIs. `threads` is true if several threads may call at once.
     pub fn sections(&self, threads: bool) -> Sections {
         Sections::new(*self, threads)
     }
 
-    /// What guards the state of a VNI that is the process's only one.
+    /// Puts the state of a process's only VNI behind its critical section.
     pub fn guard_vni<T: Send + 'static>(&self, threads: bool, state: T) -> Guarded<T> {
         self.sections(threads).guard_vni(0, state)
     }

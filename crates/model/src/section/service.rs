@@ -1,10 +1,10 @@
-//! The threads that serve the VNIs under execution `offload`: which thread is whose, where they sleep, what
-//! wakes them.
+//! The offload threads, which serve the VNIs under execution `offload`: the assignment of threads to VNIs, and how idle threads
+//! sleep and wake.
 //!
-//! The engine starts the threads; each takes [turns](crate::Guarded::take_turn) at its VNIs' states, in which
-//! it runs what was posted and makes progress. Those with nothing to do sleep on a [`Roster`]: the last one
-//! at the process's own doorbell, which messages ring, the others apart, so that it is not rung for all the idle
-//! threads of a busy process.
+//! The engine starts the threads. Each takes [turns](crate::Guarded::take_turn) at the states of its VNIs, in which
+//! it runs the posted operations and makes progress. Threads with nothing to do sleep on a [`Roster`]. The last one sleeps
+//! at the process's doorbell, which messages ring. The others sleep apart, so in a busy process the senders of messages need
+//! not ring for idle threads.
 
 use crate::choice::{Model, OffloadThreads};
 use crate::counters::Row;
@@ -16,10 +16,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The threads that serve the VNIs' states. Copies stand for the same threads.
+/// The offload threads of a process. Copies stand for the same threads.
 #[derive(Clone)]
 pub struct Service {
     roster: Arc<Roster>,
+    /// The doorbell that messages ring.
     door: Arc<dyn AsRef<Doorbell> + Send + Sync>,
     threads: usize,
 }
@@ -31,7 +32,7 @@ impl fmt::Debug for Service {
 }
 
 impl Service {
-    /// The threads for `vnis` VNIs, with the doorbell that messages ring; `None` unless the model is
+    /// The offload threads for `vnis` VNIs; `door` gives the doorbell that messages ring. `None` unless the model's execution is
     /// `offload`. The caller starts the [threads](Self::threads).
     pub fn of(
         model: &Model,
@@ -47,48 +48,48 @@ impl Service {
         model.is_offloaded().then(service)
     }
 
-    /// How many threads there are to be; they have numbers from 0.
+    /// The number of threads. Their numbers begin at 0.
     pub fn threads(&self) -> usize {
         self.threads
     }
 
-    /// The thread that serves a VNI, before all others.
+    /// The number of the thread to which VNI number `vni` is assigned. Other threads may serve the VNI, too.
     pub fn thread_of(&self, vni: usize) -> usize {
         vni % self.threads
     }
 
-    /// There is something to do for that thread: if it sleeps, it gets up.
+    /// Wakes the thread with that number if it sleeps, because it has something to do.
     pub fn wake(&self, thread: usize) {
         self.roster.ring(thread, (*self.door).as_ref());
     }
 
-    /// Sleeps, as that thread: see [`Roster::sleep`].
+    /// Lets the calling thread, which has that number, sleep; see [`Roster::sleep`].
     pub fn sleep(&self, thread: usize, longest: Option<Duration>, check: impl FnOnce(Check) -> bool) -> Up {
         self.roster.sleep(thread, (*self.door).as_ref(), longest, check)
     }
 }
 
-/// What wakes the thread of one VNI.
+/// Wakes the offload thread of one VNI.
 #[derive(Debug)]
-pub(crate) struct Call {
+pub(crate) struct ThreadWaker {
     pub(crate) service: Service,
     pub(crate) thread: usize,
 }
 
-impl Waker for Call {
+impl Waker for ThreadWaker {
     #[inline]
     fn wake(&self) {
         self.service.wake(self.thread);
     }
 }
 
-/// State that is served.
-pub(crate) type Offload<T> = offload::Offload<T, Native, Call>;
+/// State that an offload thread serves.
+pub(crate) type Offload<T> = offload::Offload<T, Native, ThreadWaker>;
 
-/// A serving thread at a state; nobody else is, until this is dropped.
+/// The turn of an offload thread at a state. Until it is dropped, no other thread has a turn there.
 #[derive(Debug)]
 pub struct Turn<'a, T: Send + 'static> {
-    turn: offload::Turn<'a, T, Native, Call>,
+    turn: offload::Turn<'a, T, Native, ThreadWaker>,
     row: Row,
 }
 
@@ -97,18 +98,17 @@ impl<'a, T: Send + 'static> Turn<'a, T> {
         Some(Turn { turn: offload.take_turn()?, row })
     }
 
-    /// The turn has brought progress: it counts as an entry. Others do not, there is no section that this
-    /// thread would take from anybody.
+    /// Counts the turn as an entry, because it has made progress. Other turns do not count: they keep no thread waiting.
     pub fn has_made_progress(&self) {
         self.row.entered(Path::Progress);
     }
 
-    /// Runs what was posted. Returns whether there was anything.
+    /// Runs the posted operations. Returns true if there were any.
     pub fn serve_posted(&mut self) -> bool {
         self.turn.serve_posted() != Served::Nothing
     }
 
-    /// Uses the state. `use_it` must not enter a section, and must not panic.
+    /// Runs `use_it` on the state. It must not enter a critical section, and must not panic.
     pub fn with<R>(&mut self, use_it: impl FnOnce(&mut T) -> R) -> R {
         self.turn.with(use_it)
     }

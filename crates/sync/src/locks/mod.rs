@@ -2,6 +2,7 @@
 
 pub mod abortable_mcs;
 mod admission;
+mod bias;
 pub mod biased;
 pub mod clh;
 pub mod core_biased;

@@ -5,7 +5,7 @@
 //! and leaves the critical section with plain stores and loads, without a locked instruction and without a fence. When
 //! another thread arrives, it revokes the bias, which costs about 12 µs once; then the inner lock `L` decides, at the cost of
 //! `L` plus two loads. A thread that acquires the lock many times in a row without company becomes the owner again;
-//! `streak.rs` says how many times. A thread that only polls now and then, to make progress for others,
+//! `bias/streak.rs` says how many times. A thread that only polls now and then, to make progress for others,
 //! [visits](Biased::try_visit): a visit leaves a young bias alone.
 //!
 //! **Source.** The handshake is that of reservation locks and quickly reacquirable locks (Kawachiya, Koseki,
@@ -62,13 +62,10 @@
 //! the lock goes from the bias to L. From L to the bias it is the same thread. All other orderings rest on the fences
 //! or on L.
 
-pub(crate) mod age;
 mod seats;
-pub(crate) mod streak;
 
-use crate::locks::biased::age::BiasAge;
+use crate::locks::bias::{BiasAge, FIRST_STREAK, Streak};
 use crate::locks::biased::seats::{SEATS, Seats};
-use crate::locks::biased::streak::{FIRST_STREAK, Streak};
 use crate::locks::raw_lock::RawLock;
 use crate::memory::padded::CachePadded;
 use crate::waiting::doorbell::Doorbell;
@@ -173,8 +170,8 @@ impl<L: RawLock> Biased<L> {
     /// a millisecond, and it does not interrupt the streak of another thread.
     #[inline]
     pub fn try_visit(&self) -> Option<Option<L::Token>> {
-        let owner = self.age.owner();
-        if owner != 0 && owner != L::Platform::thread_id() && !self.age.is_old() {
+        let is_anothers = self.age.owner().is_some_and(|owner| owner != L::Platform::thread_id());
+        if is_anothers && !self.age.is_old() {
             return None;
         }
         if self.enter_biased() { Some(None) } else { self.try_through_lock().map(Some) }
@@ -310,7 +307,7 @@ impl<L: RawLock> Biased<L> {
         self.candidates.with_mut(|candidates| {
             // SAFETY: the caller holds L, which guards the cell.
             let candidates = unsafe { &mut *candidates };
-            if candidates.streak.user() != me {
+            if candidates.streak.user() != Some(me) {
                 // Other threads may have its seat: it holds L, so it is not between its two checks (invariant 4).
                 candidates.seats.give_back(me);
             }

@@ -2,19 +2,21 @@
 //!
 //! **What it gives.** [`Biased`](crate::Biased) belongs to a thread, so two threads that share a lock pay for its
 //! locked instructions even if they run on one core, one after the other. [`CoreBiased`] gives the lock an *owner
-//! core*. Every thread that runs there acquires and releases with plain loads and stores. A thread of another
-//! core revokes the bias, which interrupts the owner core once; then the inner lock `L` decides, at the cost of `L`
-//! plus two loads. A core from which all of many acquisitions in a row come becomes the owner again (`habit.rs`).
-//! Where the system has no claims ([`core_claim`](heddle_platform::core_claim)), no core becomes the owner.
+//! core*. Every thread that runs there enters and leaves the critical section with plain loads and stores. When a thread on
+//! another core arrives, it revokes the bias, which interrupts the owner core once; then the inner lock `L` decides, at the
+//! cost of `L` plus two loads. A core whose threads acquire the lock many times in a row becomes the owner again;
+//! `bias/streak.rs` says how many times. A thread that only polls now and then, to make progress for others,
+//! [visits](CoreBiased::try_visit): a visit leaves a young bias alone. On a system without core claims
+//! ([`core_claim`](heddle_platform::core_claim)) no core becomes the owner.
 //!
-//! **Source.** The bias is that of [`biased`](crate::biased). That a core instead of a thread can own something comes
+//! **Source.** The bias is that of [`biased`](crate::biased). Ownership by a core comes
 //! from per-CPU data in user space (Turner, Hunter: *Restartable sequences*, Linux Plumbers 2013; Desnoyers:
-//! `rseq(2)`, Linux 4.18) and its revocation from TCMalloc, which takes a remote core's cache by `membarrier`'s rseq
+//! `rseq(2)`, Linux 4.18). The revocation comes from TCMalloc, which takes a remote core's cache by `membarrier`'s rseq
 //! command (Linux 5.10).
 //!
-//! **When a thread does not run.** A holder that is stopped stops all, wherever it is. A thread that is stopped while
-//! it enters stops nobody: its claim fails when it goes on. A thread that revokes the bias holds `L`. For other
-//! waiters see `L`.
+//! **When a thread does not run.** A thread that is stopped inside blocks all threads, however it entered. A thread that is
+//! stopped while it enters by the bias blocks no thread: its claim fails when it goes on. A thread that revokes the bias holds
+//! `L`; if it is stopped, it blocks all threads, as any holder of `L` does. For other waiters see `L`.
 //!
 //! `core` is `NOBODY`, or a core's number (OWNED), or that with `REVOKING`:
 //!
@@ -33,33 +35,32 @@
 //! | `busy = 1` | wait until `busy == 0` (Acquire) | release L |
 //! | otherwise go through L | core = NOBODY | inside by the bias |
 //!
-//! The holder may be moved to another core while it is inside: the flag says that somebody is, not who.
+//! A thread may be moved to another core while it is inside: `busy` says that a thread is inside, not which one.
 //!
 //! **Invariants.**
 //!
 //! 1. `core` changes only under L. `busy` becomes 1 by a claim, or under L while `core` is NOBODY; it becomes 0 only
 //!    by the thread that is inside by the bias.
-//! 2. *One by the bias.* Claims of a core take turns and see its earlier ones, so of all claims between two zeros
-//!    of `busy` one succeeds. Claims of different cores do not meet: between two owners lies a revocation, after
-//!    whose barrier every claim of the former owner fails, until that core is made the owner anew.
-//! 3. *None by the bias beside a holder of L.* A thread is inside through L only after it, under L, has seen NOBODY,
-//!    or has stored it. Before NOBODY is stored, a barrier has come after REVOKING, and `busy == 0` after the barrier.
-//!    A claim that the barrier came after has raised `busy`, which the revoker sees; every later one fails.
-//! 4. *The new owner.* A thread that makes its core the owner is inside: it raises `busy` first, and a claim that
-//!    reads OWNED (Acquire) reads that too. It then counts as inside by the bias, and leaves as such.
-//! 5. *No lost wake-up.* A thread that sets `busy` to 0 rings `left` afterwards ([`Doorbell`], invariant 2).
+//! 2. *One thread by the bias.* Claims on one core take turns and see earlier ones, so of all claims between two zeros
+//!    of `busy` one succeeds. Claims on different cores do not meet: between two owners lies a revocation. After its
+//!    barrier every claim on the former owner core fails, until that core becomes the owner again.
+//! 3. *No thread by the bias beside a holder of L.* A thread is inside through L only after it, under L, has seen NOBODY,
+//!    or has stored it. Before NOBODY is stored, a barrier has come after REVOKING, and a holder of L has read `busy == 0`
+//!    after the barrier. A successful claim before the barrier has stored `busy = 1`, which the revoker sees; every later
+//!    claim fails.
+//! 4. *The new owner.* A thread that makes its core the owner is inside: it stores `busy = 1` first, and a claim that
+//!    reads OWNED (Acquire) also reads that store. The thread then counts as inside by the bias, and leaves as such.
+//! 5. *No lost wake-up.* Every store of 0 to `busy` is followed by a ring of `left` ([`Doorbell`], invariant 2).
 //!
 //! **Orderings.** `busy = 0` is Release. It pairs with the Acquire of the next claim and of the revoker: promise 2 of
-//! [`RawLock`]. From L to the bias it is OWNED's Release that pairs with the claim's Acquire. All else rests on the
-//! barrier or on L.
+//! [`RawLock`] when the lock goes from the bias to another thread. From L to the bias, OWNED's Release pairs with the claim's
+//! Acquire. All other orderings rest on the barrier or on L.
 
-mod habit;
-
+use crate::locks::bias::{BiasAge, FIRST_STREAK, Streak};
 use crate::locks::raw_lock::RawLock;
 use crate::memory::padded::CachePadded;
 use crate::waiting::doorbell::Doorbell;
 use crate::waiting::wait::{Next, WaitPolicy, Waiter};
-use habit::{FIRST_STREAK, Habit, WORTHWHILE_NS};
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::{AtomicInteger, MemoryCell};
 use heddle_platform::{Platform, Scope};
@@ -67,7 +68,7 @@ use std::fmt;
 
 /// No core owns the bias.
 const NOBODY: u32 = 1 << 31;
-/// A holder of L wants the bias gone.
+/// A holder of L is revoking the bias.
 const REVOKING: u32 = 1 << 30;
 
 /// A lock `L` with a bias to a core; see the [module](self).
@@ -77,9 +78,9 @@ pub struct CoreBiased<L: RawLock> {
     under: CachePadded<L>,
     /// 1 while a holder of L waits for the thread inside to leave.
     revokers: CachePadded<AtomicU32Of<L>>,
-    begun: CachePadded<Begun<L::Platform>>,
-    /// Guarded by `under`.
-    habit: <L::Platform as Platform>::Cell<Habit>,
+    age: CachePadded<BiasAge<L::Platform>>,
+    /// `under` guards it.
+    streak: <L::Platform as Platform>::Cell<Streak>,
     policy: WaitPolicy,
 }
 
@@ -91,7 +92,7 @@ impl<L: RawLock + fmt::Debug> fmt::Debug for CoreBiased<L> {
 
 type AtomicU32Of<L> = <<L as RawLock>::Platform as Platform>::AtomicU32;
 
-/// What an entry by the bias touches: one cache line.
+/// The words that an entry by the bias touches, on one cache line.
 #[derive(Debug)]
 struct Bias<P: Platform> {
     core: P::AtomicU32,
@@ -99,19 +100,10 @@ struct Bias<P: Platform> {
     busy: P::AtomicU32,
 }
 
-/// Which core has the bias and since when: written under L, and a hint to others. It lies apart from the flag, so
-/// that a thread that only asks does not take the owner's line away.
-#[derive(Debug)]
-struct Begun<P: Platform> {
-    core: P::AtomicU32,
-    /// In ticks.
-    since: P::AtomicU64,
-}
-
-// SAFETY: `habit` is touched only while `under` is held, which orders the accesses; all else is atomic or a
-// RawLock.
+// SAFETY: `streak` is touched only while `under` is held, which orders the accesses; all other fields are atomic, a
+// RawLock, or never written.
 unsafe impl<L: RawLock> Sync for CoreBiased<L> {}
-// SAFETY: a `Habit` is numbers, and L is Send by its contract.
+// SAFETY: a `Streak` is plain numbers, and L is Send by its contract.
 unsafe impl<L: RawLock> Send for CoreBiased<L> {}
 
 impl<L: RawLock + Default> Default for CoreBiased<L> {
@@ -127,7 +119,7 @@ impl<L: RawLock> CoreBiased<L> {
         Self::with_streak(under, policy, FIRST_STREAK)
     }
 
-    /// As [`new`](Self::new), with the number of acquisitions in a row (at least 1) that first make an owner.
+    /// Does the same as [`new`](Self::new), with the number of acquisitions in a row (at least 1) that first make an owner.
     #[must_use]
     pub fn with_streak(under: L, policy: WaitPolicy, streak: u32) -> Self {
         Self {
@@ -135,43 +127,42 @@ impl<L: RawLock> CoreBiased<L> {
             left: CachePadded::new(Doorbell::default()),
             under: CachePadded::new(under),
             revokers: CachePadded::new(AtomicInteger::new(0)),
-            begun: CachePadded::new(Begun { core: AtomicInteger::new(NOBODY), since: AtomicInteger::new(0) }),
-            habit: MemoryCell::new(Habit::new(streak)),
+            age: CachePadded::new(BiasAge::new()),
+            streak: MemoryCell::new(Streak::new(streak)),
             policy,
         }
     }
 
-    /// The lock below.
+    /// The inner lock.
     pub fn under(&self) -> &L {
         &self.under
     }
 
-    /// As [`acquire`](RawLock::acquire), with `acquire` in place of the acquisition of the lock below, where
-    /// that is needed.
+    /// Acquires the lock, and uses `acquire` to acquire the inner lock if the bias does not suffice.
     #[inline(always)]
     pub fn acquire_by(&self, acquire: impl FnOnce(&L) -> L::Token) -> Option<L::Token> {
         if self.enter_by_core() { None } else { self.acquire_through_lock(acquire) }
     }
 
-    /// As [`try_acquire`](RawLock::try_acquire), for a thread that polls now and then: fails as long as another
-    /// core's bias is younger than a millisecond, and does not interrupt any core's streak.
+    /// Tries to acquire the lock for a thread that polls now and then. It fails while another core has a bias younger than
+    /// a millisecond, and it does not interrupt the streak of another core.
     #[inline]
     pub fn try_visit(&self) -> Option<Option<L::Token>> {
-        let core = self.begun.core.load(Ordering::Relaxed);
-        if core != NOBODY && core as usize != L::Platform::hardware_thread() && !self.is_bias_old() {
+        let is_anothers = self.age.owner().is_some_and(|core| core != L::Platform::hardware_thread() as u64);
+        if is_anothers && !self.age.is_old() {
             return None;
         }
         if self.enter_by_core() { Some(None) } else { self.try_through_lock().map(Some) }
     }
 
-    /// Enters if the bias belongs to the caller's core and nobody is inside, at the cost of a few loads and
+    /// Enters if the bias belongs to the caller's core and no thread is inside, at the cost of a few loads and
     /// stores. On success the caller leaves by [`leave_as_owner`](Self::leave_as_owner).
     #[inline(always)]
     pub fn enter_as_owner(&self) -> bool {
         self.enter_by_core()
     }
 
-    /// Leaves.
+    /// Leaves the critical section that the caller entered by the bias.
     ///
     /// # Safety
     /// The calling thread is inside by [`enter_as_owner`](Self::enter_as_owner).
@@ -181,32 +172,26 @@ impl<L: RawLock> CoreBiased<L> {
         unsafe { self.release(None) };
     }
 
-    /// Enters if the bias belongs to the caller's core and nobody is inside by it.
+    /// Enters if the bias belongs to the caller's core and no thread is inside by it.
     #[inline(always)]
     fn enter_by_core(&self) -> bool {
-        // While no core owns the bias, one load is all that it costs.
+        // While no core owns the bias, an attempt costs only this load.
         self.bias.core.load(Ordering::Relaxed) < REVOKING
             && L::Platform::claim_on_core(&self.bias.core, &self.bias.busy)
     }
 
-    /// Whether the bias has lasted long enough to be worth its revocation. A hint, unless the caller holds L.
-    fn is_bias_old(&self) -> bool {
-        let age = L::Platform::ticks().wrapping_sub(self.begun.since.load(Ordering::Relaxed));
-        age > L::Platform::ns_to_ticks(WORTHWHILE_NS)
-    }
-
-    /// Fails if another thread is in L, or inside by the bias.
+    /// Tries to enter through L. It fails if another thread holds L, or if a thread is inside by the bias.
     fn try_through_lock(&self) -> Option<L::Token> {
         if self.bias.busy.load(Ordering::Relaxed) != 0 {
-            // Without touching the bias: the thread inside keeps it for its core.
+            // The bias is not revoked: the thread inside keeps it for its core.
             return None;
         }
         let token = self.under.try_acquire()?;
         if self.end_bias(false) {
             return Some(token);
         }
-        // A thread is inside; the bias stays REVOKING, so its core comes through L next time.
-        // SAFETY: acquired above.
+        // A thread is inside. The bias stays REVOKING, so the threads of its core go through L next time.
+        // SAFETY: this thread acquired L above, which gave it this token.
         unsafe { self.under.release(token) };
         None
     }
@@ -218,7 +203,7 @@ impl<L: RawLock> CoreBiased<L> {
         self.count(token)
     }
 
-    /// Makes sure that no thread is inside by the bias and none enters by it. Fails if `may_wait` is false and one
+    /// Makes sure that no thread is inside by the bias and that none can enter by it, or fails if `may_wait` is false and one
     /// is inside. The caller holds L.
     fn end_bias(&self, may_wait: bool) -> bool {
         let core = self.bias.core.load(Ordering::Relaxed);
@@ -237,11 +222,12 @@ impl<L: RawLock> CoreBiased<L> {
             self.wait_for_holder();
         }
         self.bias.core.store(NOBODY, Ordering::Relaxed);
-        self.begun.core.store(NOBODY, Ordering::Relaxed);
-        let was_worthwhile = self.is_bias_old();
-        self.habit.with_mut(|habit| {
-            // SAFETY: the caller holds L, which guards it.
-            unsafe { &mut *habit }.revoked(was_worthwhile);
+        self.age.end();
+        let was_old = self.age.is_old();
+        self.streak.with_mut(|streak| {
+            // SAFETY: the caller holds L, which guards the cell.
+            let streak = unsafe { &mut *streak };
+            streak.bias_ended(was_old);
         });
         true
     }
@@ -261,40 +247,38 @@ impl<L: RawLock> CoreBiased<L> {
         self.revokers.store(0, Ordering::Relaxed);
     }
 
-    /// Counts an acquisition through L, by `token`, and gives the bias to the caller's core when enough have come
-    /// from there. The caller has ended every other bias. Returns how the caller is inside now.
+    /// Counts an acquisition through L, by `token`, and makes the caller's core the owner if enough acquisitions have come
+    /// from there. The caller has ended every other bias. Returns the token with which the caller is inside now.
     fn count(&self, token: L::Token) -> Option<L::Token> {
-        // With company there is no streak, and one cache line less to pass around.
+        // A core with company has no streak. Not counting saves passing a cache line around.
         if self.under.has_waiters() {
             return Some(token);
         }
         let here = L::Platform::hardware_thread();
-        let is_due = self.habit.with_mut(|habit| {
-            // SAFETY: the caller holds L, which guards it.
-            unsafe { &mut *habit }.used_from(here)
+        let is_owner = self.streak.with_mut(|streak| {
+            // SAFETY: the caller holds L, which guards the cell.
+            let streak = unsafe { &mut *streak };
+            streak.count(here as u64) && self.make_owner(streak, here)
         });
-        if is_due && self.make_owner(here) {
-            // SAFETY: the caller's own, and from here on the caller is inside by the bias.
-            unsafe { self.under.release(token) };
-            return None;
+        if !is_owner {
+            return Some(token);
         }
-        Some(token)
+        // SAFETY: the token is that of the caller's acquisition, and the caller is inside by the bias from here on.
+        unsafe { self.under.release(token) };
+        None
     }
 
-    /// Gives the bias to core number `core`, with the caller, who holds L, inside by it.
+    /// Gives the bias to core number `core`, with the caller, which holds L, inside by it. Fails where cores get no bias.
     #[cold]
-    fn make_owner(&self, core: usize) -> bool {
-        // Where the light fence of the doorbell is a full one, the bias costs more than the lock.
+    fn make_owner(&self, streak: &mut Streak, core: usize) -> bool {
+        // Where the light fence of the doorbell is a full fence, the bias costs more than the lock.
         let is_cheap = L::Platform::is_asymmetric() && L::Platform::has_core_claims();
         let Some(core) = u32::try_from(core).ok().filter(|core| is_cheap && *core < REVOKING) else {
-            self.habit.with_mut(|habit| {
-                // SAFETY: the caller holds L, which guards it.
-                unsafe { &mut *habit }.give_up();
-            });
+            streak.give_up();
             return false;
         };
-        self.begun.since.store(L::Platform::ticks(), Ordering::Relaxed);
-        self.begun.core.store(core, Ordering::Relaxed);
+        streak.restart();
+        self.age.begin(u64::from(core));
         // Before the core's number: a claim that sees the number sees the flag (invariant 4).
         self.bias.busy.store(1, Ordering::Relaxed);
         self.bias.core.store(core, Ordering::Release);
@@ -303,7 +287,7 @@ impl<L: RawLock> CoreBiased<L> {
 }
 
 // SAFETY: exclusion by invariants 2 to 4; order by L and by the Release and Acquire of `busy` and `core`; liveness
-// by L's and by invariant 5.
+// by that of L and by invariant 5.
 unsafe impl<L: RawLock> RawLock for CoreBiased<L> {
     type Platform = L::Platform;
     /// The token of L, or `None` for a thread that is inside by the bias.
@@ -336,8 +320,8 @@ unsafe impl<L: RawLock> RawLock for CoreBiased<L> {
 
     #[inline]
     fn has_waiters(&self) -> bool {
-        // A revoker waits for the thread inside holding L; a try that failed leaves REVOKING behind, but nobody
-        // that waits.
+        // A revoker holds L while it waits for the thread inside. A failed try also leaves REVOKING behind, but no waiter; so
+        // the bias word does not tell.
         self.under.has_waiters() || self.revokers.load(Ordering::Relaxed) != 0
     }
 }

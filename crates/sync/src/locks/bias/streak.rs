@@ -1,7 +1,7 @@
-//! Decides which thread is given the bias of a lock, and when.
+//! Decides which user is given the bias of a lock, and when.
 //!
-//! A thread that acquires the inner lock several times in a row gets the bias. How many times it needs adapts: the number
-//! doubles when a young bias is revoked, so that a lock that several threads really share stops trying, and it halves when
+//! A user that acquires the inner lock several times in a row gets the bias. How many times it needs adapts: the number
+//! doubles when a young bias is revoked, so that a lock that several users really share stops trying, and it halves when
 //! an old bias is revoked, because an old bias has paid for its revocation. The numbers are plain; the caller holds the inner
 //! lock, which guards them.
 
@@ -13,8 +13,8 @@ const LONGEST_STREAK: u32 = 1 << 16;
 /// Counts the acquisitions that one user makes in a row.
 #[derive(Debug)]
 pub(crate) struct Streak {
-    /// The user that acquired the inner lock last, and how many times in a row it did; 0 before the first.
-    user: u64,
+    /// The user that acquired the inner lock last, and how many times in a row it did.
+    user: Option<u64>,
     length: u32,
     /// The length that earns the bias, and the lower limit of that length.
     needed: u32,
@@ -24,18 +24,18 @@ pub(crate) struct Streak {
 impl Streak {
     /// Starts without a user. A streak of `needed` acquisitions, at least one, first earns the bias.
     pub(crate) fn new(needed: u32) -> Self {
-        Self { user: 0, length: 0, needed: needed.max(1), least: needed.max(1) }
+        Self { user: None, length: 0, needed: needed.max(1), least: needed.max(1) }
     }
 
-    /// The user that acquired the inner lock last, or 0.
-    pub(crate) fn user(&self) -> u64 {
+    /// The user that acquired the inner lock last, if any has.
+    pub(crate) fn user(&self) -> Option<u64> {
         self.user
     }
 
-    /// Counts an acquisition by `user`, and says whether the user has earned the bias.
+    /// Counts an acquisition by `user`. Returns true if the user has earned the bias.
     pub(crate) fn count(&mut self, user: u64) -> bool {
-        if self.user != user {
-            self.user = user;
+        if self.user != Some(user) {
+            self.user = Some(user);
             self.length = 0;
         }
         self.length = self.length.saturating_add(1);
