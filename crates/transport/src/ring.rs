@@ -59,7 +59,7 @@ pub(crate) struct Credits {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RingMemory {
     pub(crate) credits: *const Credits,
-    cells: *mut Cell,
+    pub(crate) cells: *mut Cell,
     /// The greatest index of a cell.
     last_cell: u64,
     /// A number shifted by this has the lap of its cell in all bits but the lowest.

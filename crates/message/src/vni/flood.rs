@@ -6,7 +6,7 @@ use super::ranks::{self, CONTEXT, bounded_ranks, models};
 use super::{INLINE_BYTES, Vni, eager_header};
 use crate::buffer::Buffer;
 use crate::matching::Key;
-use crate::request::{self, RequestId};
+use crate::request::{self, Found, RequestId};
 use heddle_model::{Attempt, Model, Path, Whole};
 use heddle_objects::resharding::Sharding;
 use heddle_transport::Fabric;
@@ -19,6 +19,9 @@ const LAP: usize = 512;
 const LEAST: usize = 100;
 const MESSAGES: usize = 5000;
 const SIZES: [usize; 6] = [0, 8, 40, 41, 1000, 32 << 10];
+
+/// The attempts of a call, in their order.
+const ATTEMPTS: [Attempt; 2] = [Attempt::Bias, Attempt::Lock];
 
 type Ranks = [(Fabric, Vni); 2];
 
@@ -150,17 +153,26 @@ impl Express<'_> {
         Key::new(CONTEXT, 0, 5)
     }
 
-    fn send(&self, bytes: &[u8]) -> bool {
+    /// Sends by the express path. The first message to a peer, and one at the end of a lap of the ring, takes the general path, if
+    /// the receiver does not throttle its senders.
+    fn send(&self, bytes: &mut [u8]) -> bool {
+        let sent = ATTEMPTS.iter().any(|attempt| self.send_express(*attempt, bytes));
+        sent || !self.is_to_self()
+            && !throttles(&self.receiver.1)
+            // SAFETY: the bytes are a slice, and the message is copied.
+            && unsafe { ranks::send(&self.sender.1, self.receiver.0.rank(), 0, 5, bytes) }.is_none()
+    }
+
+    fn send_express(&self, attempt: Attempt, bytes: &[u8]) -> bool {
         let (vni, from, len) = (&self.sender.1, bytes.as_ptr(), bytes.len());
         if self.is_to_self() {
             let route = self.sharding.route_to_default(0).expect("not sharded");
             // SAFETY: the bytes are a slice.
-            return unsafe { vni.send_to_self_express(Attempt::Lock, &self.key(), from, len, route) };
+            return unsafe { vni.send_to_self_express(attempt, &self.key(), from, len, route) };
         }
+        let header = eager_header(CONTEXT, 0, 5);
         // SAFETY: the bytes are a slice, and the receiver is another rank.
-        unsafe {
-            vni.send_express(Attempt::Lock, self.receiver.0.rank(), &eager_header(CONTEXT, 0, 5), from, len)
-        }
+        unsafe { vni.send_express(attempt, self.receiver.0.rank(), &header, from, len) }
     }
 
     /// Receives without a request.
@@ -168,7 +180,8 @@ impl Express<'_> {
         let route = self.is_to_self().then(|| self.sharding.route_to_default(0).expect("not sharded"));
         // SAFETY: the bytes outlive the call.
         let buffer = unsafe { Buffer::bytes(into.as_mut_ptr(), into.len()) };
-        self.receiver.1.take_express(Attempt::Lock, &self.key(), buffer, route).is_some()
+        let vni = &self.receiver.1;
+        ATTEMPTS.iter().any(|attempt| vni.take_express(*attempt, &self.key(), buffer, route).is_some())
     }
 
     /// Receives with a request, which is issued by the general path if the express path has none.
@@ -176,9 +189,14 @@ impl Express<'_> {
         let route = self.is_to_self().then(|| self.sharding.route_to_default(0).expect("not sharded"));
         // SAFETY: the bytes outlive the operation, which ends in the test that has them.
         let buffer = unsafe { Buffer::bytes(into.as_mut_ptr(), into.len()) };
-        let issued = self.receiver.1.receive_express(&self.key(), buffer, 0, route);
-        // SAFETY: as above.
-        issued.unwrap_or_else(|| unsafe { ranks::receive(&self.receiver.1, 5, into) })
+        let vni = &self.receiver.1;
+        let issue = |attempt: &Attempt| vni.receive_express(*attempt, &self.key(), buffer, 0, route);
+        match ATTEMPTS.iter().find_map(issue).map(request::find) {
+            Some(Ok(Found::Slot(id))) => id,
+            Some(other) => panic!("a new request is {other:?}"),
+            // SAFETY: the bytes outlive the operation, which ends in the test that has them.
+            None => unsafe { ranks::receive(vni, 5, into) },
+        }
     }
 }
 
@@ -189,12 +207,12 @@ fn express_keeps_within_the_bound(receiver: usize, len: usize) {
     for round in 0..3 {
         let eager = (0..MESSAGES)
             .take_while(|number| {
-                let sent = path.send(&vec![value(*number); len]);
+                let sent = path.send(&mut vec![value(*number); len]);
                 vni.progress();
                 sent
             })
             .count();
-        assert!(throttles(vni) && !path.send(&vec![0; len]), "round {round}");
+        assert!(throttles(vni) && !path.send(&mut vec![0; len]), "round {round}");
         assert!(eager <= (BOUND + BOUND / 8) / LEAST + LAP, "{eager} of {len} bytes are stored");
         assert!(eager > BOUND / 2 / (112 + len), "only {eager} of {len} bytes are stored");
 
@@ -232,11 +250,11 @@ fn the_express_path_stores_no_more_than_the_bound_and_makes_room_again() {
 fn a_self_message_whose_receive_is_posted_takes_the_express_path_beyond_the_bound() {
     let ranks: Ranks = bounded_ranks(&Model::default(), 0);
     let path = Express { sender: &ranks[0], receiver: &ranks[0], sharding: Sharding::pinned() };
-    assert!(path.send(&[1]) && throttles(&ranks[0].1));
+    assert!(path.send(&mut [1]) && throttles(&ranks[0].1));
     let (mut first, mut second) = ([0], [0]);
     let receives = [path.receive(&mut first), path.receive(&mut second)];
     assert!(!throttles(&ranks[0].1));
-    assert!(path.send(&[2]));
+    assert!(path.send(&mut [2]));
     complete(&ranks, &receives);
     assert_eq!((first, second), ([1], [2]));
 }
