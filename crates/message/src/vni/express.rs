@@ -208,23 +208,10 @@ impl Core<Whole> {
             #[inline(always)]
             |shard| shard.matching.match_arrival(key),
         );
-        let Some(id) = receive else {
-            // SAFETY: the caller's promise.
-            let data = unsafe { std::slice::from_raw_parts(from, len) };
-            return self.store_self_message(*key, data);
-        };
-        // SAFETY: the thread that matches a receive has its in-flight state.
-        let to = unsafe { request::in_flight(id) }.buffer;
         // SAFETY: the caller's promise.
         let data = unsafe { std::slice::from_raw_parts(from, len) };
-        match to.contiguous() {
-            Some(address) if len <= to.len() => {
-                // SAFETY: the caller promises the source, and the receive's buffer has room.
-                unsafe { copy_small(from, address, len) };
-                self.complete_receive(id, key, len as u64, None);
-            }
-            _ => self.deliver_with_care(id, key, data),
-        }
+        let Some(id) = receive else { return self.store_self_message(*key, data) };
+        self.deliver(id, key, data);
         true
     }
 
@@ -239,13 +226,6 @@ impl Core<Whole> {
         // No other thread knows of the message: a thread that sleeps in a probe is told.
         self.wake_sleepers();
         true
-    }
-
-    /// As [`deliver`](Self::deliver), out of line.
-    #[cold]
-    #[inline(never)]
-    fn deliver_with_care(&self, id: RequestId, key: &Key, data: &[u8]) {
-        self.deliver(id, key, data);
     }
 
     /// As [`Vni::receive_express`], within the critical section.
