@@ -8,7 +8,7 @@ mod sections;
 mod service;
 
 pub use call::CallSection;
-pub use guarded::{Attempt, Guarded};
+pub use guarded::{Attempt, Guarded, Refusal};
 pub(crate) use lock::{SectionLock, SectionToken};
 pub use sections::{Objects, Sections};
 pub use service::{Service, Turn};
