@@ -16,7 +16,7 @@ mod keyval;
 mod predefined;
 
 pub use keyval::{Copy, CopyFunction, Delete, DeleteFunction, Keyval, Target, create, free};
-pub use predefined::of_communicator;
+pub use predefined::{Predefined, of_communicator};
 
 use crate::error::{Error, Result};
 use heddle_spec::constants as mpi;

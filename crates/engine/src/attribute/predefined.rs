@@ -31,9 +31,19 @@ static CELLS: Cells = Cells {
     universe_size: AtomicU32::new(0),
 };
 
-/// The value of a predefined attribute of communicators: the address of an integer. `None` if the keyval is not
-/// predefined, `Some(None)` if this job does not have the attribute.
-pub fn of_communicator(number: i32) -> Option<Option<usize>> {
+/// A predefined attribute of communicators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Predefined {
+    /// Its value: the address of an integer.
+    Value(usize),
+    /// The keyval is predefined, and this job does not have the attribute.
+    Absent,
+    /// The keyval is not predefined.
+    Unknown,
+}
+
+/// The predefined attribute with this keyval.
+pub fn of_communicator(number: i32) -> Predefined {
     let cell = match number {
         mpi::MPI_TAG_UB => &CELLS.tag_ub,
         mpi::MPI_IO => &CELLS.io,
@@ -49,12 +59,12 @@ pub fn of_communicator(number: i32) -> Option<Option<usize>> {
         }
         mpi::MPI_APPNUM => {
             let Some(number) = process::ever().and_then(|process| process.world().appnum()) else {
-                return Some(None);
+                return Predefined::Absent;
             };
             CELLS.appnum.store(number, Ordering::Relaxed);
             &CELLS.appnum
         }
-        _ => return None,
+        _ => return Predefined::Unknown,
     };
-    Some(Some(cell.as_ptr().expose_provenance()))
+    Predefined::Value(cell.as_ptr().expose_provenance())
 }

@@ -125,6 +125,17 @@ impl HazardSlot {
     }
 }
 
+/// The result of [`Protection::publish`].
+#[derive(Debug, PartialEq, Eq)]
+pub enum Published {
+    /// The handle is valid, and its object protected.
+    Protected(Protection),
+    /// The handle is not valid.
+    Invalid,
+    /// The thread has no slot left.
+    NoSlot,
+}
+
 /// The means by which a call keeps an object: none (it is predefined, or a request names it), a counted
 /// reference, or a hazard slot. Only the thread that made it may [release](Protection::release) it.
 #[derive(Debug, PartialEq, Eq)]
@@ -146,25 +157,24 @@ impl Protection {
         Protection(std::ptr::from_ref(slot).expose_provenance())
     }
 
-    /// Publishes a handle in the preferred slot, or another one, and only then checks that the handle is
-    /// valid. Returns `None` if it is not, and `Some(None)` if the thread has no slot left.
+    /// Publishes a handle in the preferred slot, or another one, and only then checks that the handle is valid.
     pub fn publish(
         handle: usize,
         preferred: KeptSlot,
         entry: *const (),
         is_valid: impl FnOnce() -> bool,
-    ) -> Option<Option<Protection>> {
-        let Some((slot, cleared)) = free_slot(preferred) else { return Some(None) };
+    ) -> Published {
+        let Some((slot, cleared)) = free_slot(preferred) else { return Published::NoSlot };
         // Release: like `clear`, this ends the protection of the object that the slot named before.
         slot.handle.store(handle, Ordering::Release);
         // Pairs with the heavy barrier of the collector.
         barrier::light();
         if !is_valid() {
             slot.clear();
-            return None;
+            return Published::Invalid;
         }
         slot.entry.set(entry);
-        Some(Some(Protection(Protection::again(slot).0 | cleared)))
+        Published::Protected(Protection(Protection::again(slot).0 | cleared))
     }
 
     #[inline(always)]
@@ -312,7 +322,11 @@ mod tests {
     }
 
     fn publish(handle: usize, preferred: KeptSlot) -> Option<Protection> {
-        Protection::publish(handle, preferred, null(), || true).expect("valid")
+        match Protection::publish(handle, preferred, null(), || true) {
+            Published::Protected(protection) => Some(protection),
+            Published::NoSlot => None,
+            Published::Invalid => panic!("it is valid"),
+        }
     }
 
     fn in_a_thread(body: impl FnOnce() + Send) {
@@ -334,7 +348,7 @@ mod tests {
             other.release();
             forget(0xabc1);
             assert!(!is_published(0xabc1));
-            assert_eq!(Protection::publish(0xabc2, Comm, null(), || false), None);
+            assert_eq!(Protection::publish(0xabc2, Comm, null(), || false), Published::Invalid);
             assert!(!is_published(0xabc2));
             publish(0xabc3, Datatype).expect("a slot").release();
         });

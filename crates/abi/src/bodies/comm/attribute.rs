@@ -2,7 +2,7 @@
 
 use crate::argument::Out;
 use crate::error::{Error, Result};
-use heddle_engine::attribute::{self, Target};
+use heddle_engine::attribute::{self, Predefined, Target};
 use heddle_engine::comm::CommRef;
 use heddle_engine::datatype;
 use heddle_spec::constants as mpi;
@@ -32,8 +32,9 @@ pub(crate) fn comm_get_attr(
 ) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
     let found = match attribute::of_communicator(keyval) {
-        Some(found) => found,
-        None => comm.attributes.get(Target::Comm, keyval)?,
+        Predefined::Value(address) => Some(address),
+        Predefined::Absent => None,
+        Predefined::Unknown => comm.attributes.get(Target::Comm, keyval)?,
     };
     store(found, value, flag)
 }

@@ -169,7 +169,7 @@ impl<L: RawLock> Biased<L> {
     /// Tries to acquire the lock for a thread that polls now and then. It fails while another thread has a bias younger than
     /// a millisecond, and it does not interrupt the streak of another thread.
     #[inline]
-    pub fn try_visit(&self) -> Option<Option<L::Token>> {
+    pub fn try_visit(&self) -> Option<<Self as RawLock>::Token> {
         let is_anothers = self.age.owner().is_some_and(|owner| owner != L::Platform::thread_id());
         if is_anothers && !self.age.is_old() {
             return None;

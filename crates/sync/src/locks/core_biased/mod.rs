@@ -147,7 +147,7 @@ impl<L: RawLock> CoreBiased<L> {
     /// Tries to acquire the lock for a thread that polls now and then. It fails while another core has a bias younger than
     /// a millisecond, and it does not interrupt the streak of another core.
     #[inline]
-    pub fn try_visit(&self) -> Option<Option<L::Token>> {
+    pub fn try_visit(&self) -> Option<<Self as RawLock>::Token> {
         let is_anothers = self.age.owner().is_some_and(|core| core != L::Platform::hardware_thread() as u64);
         if is_anothers && !self.age.is_old() {
             return None;

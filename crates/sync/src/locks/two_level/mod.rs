@@ -91,6 +91,8 @@ pub enum Class<H, L> {
     Low(Option<L>),
 }
 
+/// The token of a class's lock, if the thread that acquired the word was the head of its class.
+type HeadToken<Q> = Option<<Q as RawLock>::Token>;
 type PlatformOf<L> = <L as RawLock>::Platform;
 type TokenOf<H, L> = Class<<H as RawLock>::Token, <L as RawLock>::Token>;
 
@@ -208,7 +210,7 @@ impl<H: RawLock, L: RawLock<Platform = H::Platform>> TwoLevel<H, L> {
 
     /// Acquires through the class's `queue`, unless the caller gets the word while it stands back.
     #[cold]
-    fn acquire_slow<Q: RawLock>(&self, side: Side, queue: &Q) -> Option<Q::Token> {
+    fn acquire_slow<Q: RawLock>(&self, side: Side, queue: &Q) -> HeadToken<Q> {
         if self.filter.stand_back(side, None) {
             return None;
         }
@@ -220,7 +222,7 @@ impl<H: RawLock, L: RawLock<Platform = H::Platform>> TwoLevel<H, L> {
     /// Tries the word, and then the queue: if a reservation for a head that gave up keeps arrivals out, the thread that gets
     /// into the queue is the head.
     #[inline]
-    fn try_acquire_side<Q: RawLock>(&self, side: Side, queue: &Q) -> Option<Option<Q::Token>> {
+    fn try_acquire_side<Q: RawLock>(&self, side: Side, queue: &Q) -> Option<HeadToken<Q>> {
         if self.filter.take_as_arrival(side) {
             return Some(None);
         }
@@ -241,7 +243,7 @@ impl<H: RawLock, L: RawLock<Platform = H::Platform>> TwoLevel<H, L> {
         side: Side,
         queue: &Q,
         deadline_ns: u64,
-    ) -> Option<Option<Q::Token>> {
+    ) -> Option<HeadToken<Q>> {
         let deadline = Some(deadline_ns);
         if self.filter.take(side) || self.filter.stand_back(side, deadline) {
             return Some(None);
