@@ -133,18 +133,18 @@ pub(super) fn serve(domain: &Domain, mut last: u32) -> impl FnMut(u32) {
     }
 }
 
-/// The arrival of a message that `look` finds.
+/// The arrival of a message that `find` finds.
 pub(super) struct Arrival<'a, F> {
     pub(super) domain: &'a Domain,
     pub(super) vni: u32,
     pub(super) key: Key,
-    pub(super) look: F,
+    pub(super) find: F,
 }
 
 impl<F: FnMut() -> bool> Event for Arrival<'_, F> {
     #[inline(always)]
     fn is_over(&mut self) -> bool {
-        (self.look)()
+        (self.find)()
     }
 
     unsafe fn watch(&mut self, watcher: &Watcher) -> Watch {

@@ -141,7 +141,7 @@ pub(crate) fn stage(comm: &CommRef, buffer: Buffer) -> Result<(Buffer, Option<Bo
     while attached.reserve(share).is_err() {
         // What the peers have received gives its room back as soon as this process sees it: this thread, or another one in
         // between.
-        if !domain::current()?.look_everywhere() {
+        if !domain::current()?.poll_everywhere() {
             attached.reserve(share).map_err(|pending| no_room(&attached, share, pending))?;
             break;
         }

@@ -48,38 +48,38 @@ pub fn wait(handle: &mut usize) -> Result<Outcome> {
     wait_with(handle, Outcome::clone)
 }
 
-/// Waits for one request and passes its outcome to `look`.
+/// Waits for one request and passes its outcome to `read`.
 ///
 /// # Errors
 /// `MPI_ERR_REQUEST`.
 #[inline(always)]
-pub fn wait_with<R>(handle: &mut usize, look: impl FnOnce(&Outcome) -> R) -> Result<R> {
-    match take_plain(handle, look) {
+pub fn wait_with<R>(handle: &mut usize, read: impl FnOnce(&Outcome) -> R) -> Result<R> {
+    match take_plain(handle, read) {
         Ok(result) => Ok(result),
-        Err(look) => wait_first(handle, &[], look),
+        Err(read) => wait_first(handle, &[], read),
     }
 }
 
 /// The express path of a wait: if the request is a send that was complete when its call returned, or a complete request that needs
-/// nothing but its release, passes the outcome to `look` and returns true. Otherwise does nothing and returns false.
+/// nothing but its release, passes the outcome to `read` and returns true. Otherwise does nothing and returns false.
 #[inline(always)]
-pub fn wait_express(handle: &mut usize, look: impl FnOnce(&Outcome)) -> bool {
+pub fn wait_express(handle: &mut usize, read: impl FnOnce(&Outcome)) -> bool {
     // Under a lock around calls the request's slot would be returned outside of it.
     if domain::running().is_none_or(|domain| domain.calls().is_locked()) {
         return false;
     }
-    take_plain(handle, look).is_ok()
+    take_plain(handle, read).is_ok()
 }
 
 /// If the request is a send that was complete when its call returned, or a complete request that needs nothing but its release,
-/// passes the outcome to `look`. Otherwise it does nothing and returns `look`.
+/// passes the outcome to `read`. Otherwise it does nothing and returns `read`.
 #[inline(always)]
-fn take_plain<R, L: FnOnce(&Outcome) -> R>(handle: &mut usize, look: L) -> Result<R, L> {
+fn take_plain<R, L: FnOnce(&Outcome) -> R>(handle: &mut usize, read: L) -> Result<R, L> {
     let result = if *handle == SEND_DONE {
-        look(&Outcome::empty())
+        read(&Outcome::empty())
     } else {
-        let Some(plain) = request::claim_plain(*handle) else { return Err(look) };
-        let result = look(plain.outcome());
+        let Some(plain) = request::claim_plain(*handle) else { return Err(read) };
+        let result = read(plain.outcome());
         plain.release();
         result
     };
@@ -89,14 +89,14 @@ fn take_plain<R, L: FnOnce(&Outcome) -> R>(handle: &mut usize, look: L) -> Resul
 
 /// Waits for one request, knowing that the caller is going to wait for others next.
 #[inline(always)]
-fn wait_first<R>(handle: &mut usize, others: &[usize], look: impl FnOnce(&Outcome) -> R) -> Result<R> {
+fn wait_first<R>(handle: &mut usize, others: &[usize], read: impl FnOnce(&Outcome) -> R) -> Result<R> {
     match request::find(*handle)? {
         Found::Slot(id) if !request::is_inactive(id) => {
             if !request::is_complete(id) {
                 wait_until_over(*handle, id, others)?;
             }
             if request::claim(id) || claim_again(*handle, id)? {
-                let (result, freed) = request::consume_with(id, look);
+                let (result, freed) = request::consume_with(id, read);
                 if freed {
                     *handle = mpi::MPI_REQUEST_NULL;
                 }
@@ -108,7 +108,7 @@ fn wait_first<R>(handle: &mut usize, others: &[usize], look: impl FnOnce(&Outcom
         Found::Slot(_) | Found::Null => {}
         Found::Done => *handle = mpi::MPI_REQUEST_NULL,
     }
-    Ok(look(&Outcome::empty()))
+    Ok(read(&Outcome::empty()))
 }
 
 #[inline(never)]

@@ -71,22 +71,22 @@ impl Probe {
     }
 
     /// Checks for the message; if there is none, makes progress and checks again.
-    fn try_once<T>(&self, look: impl Fn(&Probe) -> Option<T>) -> Option<T> {
-        look(self).or_else(|| {
+    fn try_once<T>(&self, find: impl Fn(&Probe) -> Option<T>) -> Option<T> {
+        find(self).or_else(|| {
             self.domain.progress_for_test(self.vni);
-            look(self)
+            find(self)
         })
     }
 
     /// Waits for the message.
-    fn wait<T>(&self, look: impl Fn(&Probe) -> Option<T>) -> T {
+    fn wait<T>(&self, find: impl Fn(&Probe) -> Option<T>) -> T {
         let mut found = None;
-        let look = || {
-            found = found.take().or_else(|| look(self));
+        let find = || {
+            found = found.take().or_else(|| find(self));
             found.is_some()
         };
         let Probe { domain, vni, key } = *self;
-        domain.wait_for(vni, &mut Arrival { domain, vni, key, look });
+        domain.wait_for(vni, &mut Arrival { domain, vni, key, find });
         match found {
             Some(found) => found,
             None => unreachable!("the wait ends with a message"),

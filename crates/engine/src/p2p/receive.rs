@@ -31,7 +31,7 @@ pub fn recv(comm: &CommRef, plane: Plane, buffer: Buffer, source: i32, tag: i32)
     recv_with(comm, plane, buffer, source, tag, Outcome::clone)
 }
 
-/// Blocking receive that passes its outcome to `look`.
+/// Blocking receive that passes its outcome to `read`.
 ///
 /// # Errors
 /// As [`recv`].
@@ -42,10 +42,10 @@ pub fn recv_with<R>(
     buffer: Buffer,
     source: i32,
     tag: i32,
-    look: impl FnOnce(&Outcome) -> R,
+    read: impl FnOnce(&Outcome) -> R,
 ) -> Result<R> {
     if source == mpi::MPI_PROC_NULL {
-        return Ok(look(&Outcome::proc_null()));
+        return Ok(read(&Outcome::proc_null()));
     }
     check_source(comm, source)?;
     let domain = domain::current()?;
@@ -55,9 +55,9 @@ pub fn recv_with<R>(
         && let Some((envelope, bytes)) = domain.receive_directly(vni, key, buffer)
     {
         let (source, tag) = (envelope.source(), envelope.tag());
-        return Ok(look(&Outcome { source, tag, bytes: bytes as u64, cancelled: false, error: None }));
+        return Ok(read(&Outcome { source, tag, bytes: bytes as u64, cancelled: false, error: None }));
     }
-    Ok(look(&receive_and_wait(domain, comm, vni, buffer, key)))
+    Ok(read(&receive_and_wait(domain, comm, vni, buffer, key)))
 }
 
 #[inline(never)]

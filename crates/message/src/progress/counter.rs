@@ -22,7 +22,7 @@ use heddle_sync::{Next, Scope, SyncCounter, Waiter, Watcher};
 use std::cell::Cell;
 
 /// A leader's looks.
-struct Lookout<'a> {
+struct LeaderProgress<'a> {
     domain: &'a Domain,
     vni: u32,
     /// The leader's own.
@@ -32,7 +32,7 @@ struct Lookout<'a> {
     stirred: Cell<bool>,
 }
 
-impl Progress for Lookout<'_> {
+impl Progress for LeaderProgress<'_> {
     fn poll(&self) -> bool {
         let round = self.round.get().wrapping_add(1);
         self.round.set(round);
@@ -45,9 +45,9 @@ impl Progress for Lookout<'_> {
 
     fn idle(&self, _: Option<u64>) {
         // Whoever makes something happen rings the doorbell: look once more, then sleep.
-        let look =
-            || self.domain.calls().back_inside(|| self.domain.look_everywhere()) || self.counter.is_done();
-        let ticket = self.domain.fabric().own_doorbell().prepare_unless(Scope::Machine, look);
+        let has_work =
+            || self.domain.calls().back_inside(|| self.domain.poll_everywhere()) || self.counter.is_done();
+        let ticket = self.domain.fabric().own_doorbell().prepare_unless(Scope::Machine, has_work);
         self.stirred.set(ticket.is_none_or(|mut ticket| ticket.park(Some(LONGEST_SLEEP))));
     }
 }
@@ -104,7 +104,8 @@ impl Domain {
 
     fn join_the_crew(&self, vni: u32, event: &mut dyn Event, watcher: &Watcher) {
         let counter = watcher.counter();
-        let lookout = Lookout { domain: self, vni, counter, round: Cell::new(0), stirred: Cell::new(false) };
+        let progress =
+            LeaderProgress { domain: self, vni, counter, round: Cell::new(0), stirred: Cell::new(false) };
         let longest_ns = LONGEST_SLEEP.as_nanos() as u64;
         if self.is_served() {
             while counter.wait_until(self.wait_policy(), Some(clock::now_ns() + longest_ns)) != Wake::Done {
@@ -116,9 +117,9 @@ impl Domain {
         }
         let Crew(leadership) = &self.vni(vni).crew;
         self.calls().outside(|| {
-            while !leadership.wait(counter, &lookout, Some(clock::now_ns() + longest_ns)) {
+            while !leadership.wait(counter, &progress, Some(clock::now_ns() + longest_ns)) {
                 let over = self.calls().back_inside(|| {
-                    self.look_everywhere();
+                    self.poll_everywhere();
                     event.is_over()
                 });
                 if over {

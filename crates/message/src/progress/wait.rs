@@ -16,10 +16,10 @@ const UNATTENDED_EVERY: u32 = 4;
 
 /// How often a lone waiter looks before it makes itself known: about as long as an answer takes from the other end of the
 /// machine.
-const LOOKS_AT_FIRST: u32 = 64;
+const POLLS_AT_FIRST: u32 = 64;
 
 /// How often a lone waiter looks before it pauses: a pause takes as long as several looks and delays the answer.
-const LOOKS_ALONE: u32 = 8;
+const POLLS_ALONE: u32 = 8;
 
 /// Is called after a wait on a VNI that has ended at once, or nearly: now and then it lets other threads run, and polls the other
 /// VNIs.
@@ -53,7 +53,7 @@ impl Domain {
         }
         // Receivers must know that this process is there to send them what it has offered: then it waits noticeably.
         if !self.vni(vni).has_offers() {
-            for _ in 0..if self.is_alone(vni) { LOOKS_AT_FIRST } else { 1 } {
+            for _ in 0..if self.is_alone(vni) { POLLS_AT_FIRST } else { 1 } {
                 if self.vni(vni).progress() && event.is_over() {
                     return ended_promptly(vni);
                 }
@@ -76,7 +76,7 @@ impl Domain {
         if self.vni(vni).has_offers() || !self.is_alone(vni) {
             return None;
         }
-        match self.vni(vni).receive_directly(LOOKS_AT_FIRST, key, buffer) {
+        match self.vni(vni).receive_directly(POLLS_AT_FIRST, key, buffer) {
             Direct::Received(envelope, bytes) => {
                 ended_promptly(vni);
                 Some((envelope, bytes))
@@ -136,16 +136,16 @@ impl Domain {
     /// Looks for messages on a VNI: a few times in a row if no other thread of the process waits.
     #[inline]
     pub(super) fn poll(&self, vni: u32, crowd: usize) -> bool {
-        let looks = if crowd == 1 { LOOKS_ALONE } else { 1 };
-        (0..looks).any(|_| self.vni(vni).progress())
+        let polls = if crowd == 1 { POLLS_ALONE } else { 1 };
+        (0..polls).any(|_| self.vni(vni).progress())
     }
 
     /// Sleeps until the doorbell rings, unless there is something to do.
     #[cold]
     fn sleep(&self, event: &mut dyn Event) {
         // Whoever makes something happen rings the doorbell: a sender, who gives back credits, who completes an operation.
-        let look = || !self.is_served() && self.look_everywhere() || event.is_over();
-        if let Some(mut ticket) = self.fabric().own_doorbell().prepare_unless(Scope::Machine, look) {
+        let has_work = || !self.is_served() && self.poll_everywhere() || event.is_over();
+        if let Some(mut ticket) = self.fabric().own_doorbell().prepare_unless(Scope::Machine, has_work) {
             self.calls().outside(|| ticket.park(Some(LONGEST_SLEEP)));
         }
     }
@@ -173,10 +173,10 @@ impl Domain {
 
     /// Looks on all VNIs, and waits for those in which others are. Returns whether anything happened or is left to do.
     #[cold]
-    pub fn look_everywhere(&self) -> bool {
+    pub fn poll_everywhere(&self) -> bool {
         let mut happened = false;
         for vni in self.vnis() {
-            happened |= vni.look();
+            happened |= vni.poll_for_certain();
         }
         happened
     }

@@ -16,7 +16,7 @@ pub trait Attachment: Any + Send + std::fmt::Debug {
     /// Called when the outcome is taken by the user.
     fn finish(&mut self, _outcome: &mut Outcome) {}
     /// Called when the user looks at the outcome and the request stays.
-    fn look(&mut self, _outcome: &mut Outcome) {}
+    fn read(&mut self, _outcome: &mut Outcome) {}
     /// The function to call when the request is cancelled, outside all critical sections; its argument says whether the request
     /// is complete.
     fn canceller(&self) -> Option<Canceller> {

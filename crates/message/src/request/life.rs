@@ -243,7 +243,7 @@ pub fn outcome(id: RequestId) -> Outcome {
     let owner = unsafe { owner(id) };
     outcome.error = outcome.error.map(|error| belonging_to(id, error));
     if let Some(attachment) = &mut owner.attachment {
-        attachment.look(&mut outcome);
+        attachment.read(&mut outcome);
     }
     outcome
 }
@@ -259,13 +259,13 @@ pub fn claim(id: RequestId) -> bool {
     at(id).state.claim()
 }
 
-/// Shows the outcome of a claimed request to `look` and frees the request, or makes it inactive if it is persistent.
-/// Returns what `look` returned and whether the user's handle becomes null.
+/// Shows the outcome of a claimed request to `read` and frees the request, or makes it inactive if it is persistent.
+/// Returns what `read` returned and whether the user's handle becomes null.
 ///
 /// The outcome is looked at where it lies: moved about in memory, in pieces of other sizes than those it was written
 /// in, it would cost more than all the rest.
 #[inline(always)]
-pub fn consume_with<R>(id: RequestId, look: impl FnOnce(&Outcome) -> R) -> (R, bool) {
+pub fn consume_with<R>(id: RequestId, read: impl FnOnce(&Outcome) -> R) -> (R, bool) {
     let request = at(id);
     // SAFETY: the claim made this thread the owner.
     let owner = unsafe { &mut *request.owner.get() };
@@ -273,9 +273,9 @@ pub fn consume_with<R>(id: RequestId, look: impl FnOnce(&Outcome) -> R) -> (R, b
     let stored = unsafe { &mut *request.outcome.get() };
     if stored.error.is_some() || owner.attachment.is_some() {
         let (outcome, freed) = consume_rare(id, owner, stored);
-        return (look(&outcome), freed);
+        return (read(&outcome), freed);
     }
-    let result = look(stored);
+    let result = read(stored);
     release(id);
     (result, true)
 }

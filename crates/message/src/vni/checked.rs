@@ -144,7 +144,7 @@ mod tests {
 
         /// What the reader says of the next message, with which it ends.
         fn refused(&self) -> String {
-            let ended = catch_unwind(AssertUnwindSafe(|| self.reader.look()));
+            let ended = catch_unwind(AssertUnwindSafe(|| self.reader.poll_for_certain()));
             *ended.expect_err("it was followed").downcast::<String>().expect("a message")
         }
     }
@@ -208,11 +208,11 @@ mod tests {
                 let id = unsafe { ranks::receive(&ranks.reader, 5, &mut bytes) };
                 // Not in one piece, so the reader asks for pieces.
                 ranks.send(wire::RTS, &[LEN as u64, 0, 17], None);
-                assert!(ranks.reader.look());
+                assert!(ranks.reader.poll_for_certain());
                 let words = [u64::from(id), offset, 0];
                 for _ in 0..if offset == 0 { 3 } else { 0 } {
                     ranks.send(wire::DATA, &words, Some(len));
-                    assert!(ranks.reader.look(), "so far it has room");
+                    assert!(ranks.reader.poll_for_certain(), "so far it has room");
                 }
                 ranks.send(wire::DATA, &words, Some(len));
                 assert!(ranks.refused().contains("kind 5 names operation"));

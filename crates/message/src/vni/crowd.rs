@@ -135,7 +135,7 @@ fn what_was_abandoned_is_released_once_it_is_complete() {
             assert_eq!(unsafe { send(&sender, 1, key, false, &mut from) }, None, "there is room");
         }
         for _ in &ids {
-            receiver.look();
+            receiver.poll_for_certain();
         }
         assert!(to.iter().all(|to| *to == from));
         assert!(!run!(receiver, Main, core => core.is_pending()));

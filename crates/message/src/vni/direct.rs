@@ -151,12 +151,12 @@ mod tests {
         let posted = pair.post(5, &mut first);
         pair.send(5, &mut [1; 8]);
         assert!(matches!(pair.receive(0, 5, &mut second), Direct::Ordinary));
-        assert!(pair.receiver.look());
+        assert!(pair.receiver.poll_for_certain());
         assert!(request::is_complete(posted));
         assert_eq!((first, second), ([1; 8], [0; 8]));
 
         pair.send(5, &mut [2; 8]);
-        assert!(pair.receiver.look());
+        assert!(pair.receiver.poll_for_certain());
         pair.send(5, &mut [3; 8]);
         assert!(matches!(pair.receive(0, 5, &mut second), Direct::Ordinary));
         let earlier = pair.post(5, &mut first);

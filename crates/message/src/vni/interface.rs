@@ -5,7 +5,7 @@ use super::direct::Direct;
 use super::message::{Message, SendArgs};
 use super::rendezvous_state::Sequel;
 use super::step::{Entry, Step};
-use super::waiters::{Crew, LastLook};
+use super::waiters::{Crew, LastPoll};
 use crate::buffer::Buffer;
 use crate::matching::Key;
 use crate::request::{self, OutOfRequests, RequestId};
@@ -26,7 +26,7 @@ pub struct Vni {
     /// The threads that wait on it.
     pub crew: Crew,
     /// The time of the last poll by a test.
-    pub last_look: LastLook,
+    pub last_poll: LastPoll,
 }
 
 /// The objects of a VNI, behind one critical section or with one each.
@@ -42,10 +42,10 @@ pub(crate) enum State {
 }
 
 /// As `run`, for an operation that neither creates, completes nor frees a request.
-macro_rules! look {
+macro_rules! poll {
     ($vni:expr, $core:ident => $operation:expr) => {
         match &$vni.state {
-            State::Whole(state) => state.look(move |$core: &mut Core<Whole>| $operation),
+            State::Whole(state) => state.poll(move |$core: &mut Core<Whole>| $operation),
             State::Parted($core) => apart(move || $operation),
             State::LockFree($core) => apart(move || $operation),
         }
@@ -74,7 +74,7 @@ impl Vni {
                 State::Whole(CachePadded::new(sections.guard_vni(index, core)))
             }
         };
-        Vni { state, rank: fabric.rank(), offers, crew: Crew::default(), last_look: LastLook::default() }
+        Vni { state, rank: fabric.rank(), offers, crew: Crew::default(), last_poll: LastPoll::default() }
     }
 
     /// Whether receivers may wait for this process to send them the data of large messages.
@@ -167,33 +167,33 @@ impl Vni {
 
     /// Looks for a message that a blocking receive may take from the ring, at most so many times.
     #[inline(always)]
-    pub fn receive_directly(&self, looks: u32, key: Key, buffer: Buffer) -> Direct {
+    pub fn receive_directly(&self, polls: u32, key: Key, buffer: Buffer) -> Direct {
         let State::Whole(state) = &self.state else { return Direct::Ordinary };
         let mut entered = 0;
-        for _ in 0..looks {
-            let seen = state.try_look(
+        for _ in 0..polls {
+            let seen = state.try_poll(
                 #[inline(always)]
                 move |core| core.receive_directly(key, buffer),
             );
             let Some(seen) = seen else { continue };
             entered += 1;
             if !matches!(seen, Direct::Nothing) {
-                state.count_looks(entered, matches!(seen, Direct::Received(..)));
+                state.count_polls(entered, matches!(seen, Direct::Received(..)));
                 return seen;
             }
         }
-        state.count_looks(entered, false);
+        state.count_polls(entered, false);
         Direct::Nothing
     }
 
     /// The oldest unexpected message that a receive with this key matches: its exact key and its bytes of data.
     pub fn peek(&self, key: Key) -> Option<(Key, u64)> {
-        look!(self, core => core.peek(&key))
+        poll!(self, core => core.peek(&key))
     }
 
     /// As [`peek`](Self::peek), and removes the message: for [`receive_matched`](Self::receive_matched).
     pub fn take(&self, key: Key) -> Option<(Key, Message)> {
-        look!(self, core => core.take(&key))
+        poll!(self, core => core.take(&key))
     }
 
     /// Registers a prober for the next message that a receive with this key matches. False if one has arrived.
@@ -202,12 +202,12 @@ impl Vni {
     /// As [`Probers::add`](heddle_objects::probers::Probers::add).
     pub unsafe fn add_prober(&self, key: Key, prober: Asleep) -> bool {
         // SAFETY: the caller's promise.
-        look!(self, core => unsafe { core.add_prober(key, prober) })
+        poll!(self, core => unsafe { core.add_prober(key, prober) })
     }
 
     /// Removes a prober. False if it was signalled.
     pub fn remove_prober(&self, key: Key, prober: Asleep) -> bool {
-        look!(self, core => core.remove_prober(key, prober))
+        poll!(self, core => core.remove_prober(key, prober))
     }
 
     /// Cancels a posted receive that was not matched yet.
@@ -243,7 +243,7 @@ impl Vni {
 
     /// Whether nothing waits to be sent.
     pub fn is_drained(&self) -> bool {
-        look!(self, core => core.is_drained())
+        poll!(self, core => core.is_drained())
     }
 
     /// Makes progress as far as nobody else is there to make it. Returns whether anything happened.
@@ -279,7 +279,7 @@ impl Vni {
     /// `lock-free`, takes somebody's being there for something that happens. Returns whether anything happened or is left to
     /// do.
     #[cold]
-    pub fn look(&self) -> bool {
+    pub fn poll_for_certain(&self) -> bool {
         let step = match &self.state {
             State::LockFree(core) => apart(|| core.step(Entry::TryForCertain)),
             _ => run!(self, Progress, core => core.step(Entry::Wait)),

@@ -101,4 +101,4 @@ pub use interface::Vni;
 pub use message::{Message, SendArgs, eager_header};
 pub use rendezvous_state::Sequel;
 pub use served::Served;
-pub use waiters::{Crew, LONGEST_SLEEP, LastLook};
+pub use waiters::{Crew, LONGEST_SLEEP, LastPoll};

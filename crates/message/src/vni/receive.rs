@@ -158,12 +158,12 @@ impl<S: Rules> Core<S> {
     /// The oldest unexpected message that a receive with this key matches: its exact key and its bytes of data.
     pub(crate) fn peek(&self, key: &Key) -> Option<(Key, u64)> {
         self.matching_shard(key.context)
-            .look(|shard| shard.matching.peek(key).map(|(exact, message)| (exact, message.bytes())))
+            .poll(|shard| shard.matching.peek(key).map(|(exact, message)| (exact, message.bytes())))
     }
 
     /// As [`peek`](Self::peek), and removes the message.
     pub(crate) fn take(&self, key: &Key) -> Option<(Key, Message)> {
-        self.matching_shard(key.context).look(|shard| shard.take(key))
+        self.matching_shard(key.context).poll(|shard| shard.take(key))
     }
 
     /// Registers a prober for the next message that a receive with this key matches. False if one has arrived.
@@ -171,7 +171,7 @@ impl<S: Rules> Core<S> {
     /// # Safety
     /// As [`Probers::add`](heddle_objects::probers::Probers::add).
     pub(crate) unsafe fn add_prober(&self, key: Key, prober: Asleep) -> bool {
-        self.matching_shard(key.context).look(|shard| {
+        self.matching_shard(key.context).poll(|shard| {
             let wait = shard.matching.peek(&key).is_none();
             if wait {
                 // SAFETY: the caller's promise.
@@ -183,7 +183,7 @@ impl<S: Rules> Core<S> {
 
     /// Removes a prober. False if it was signalled.
     pub(crate) fn remove_prober(&self, key: Key, prober: Asleep) -> bool {
-        self.matching_shard(key.context).look(|shard| shard.probers.remove(prober))
+        self.matching_shard(key.context).poll(|shard| shard.probers.remove(prober))
     }
 
     /// Receives a message that `take` removed before (`MPI_Mrecv`).

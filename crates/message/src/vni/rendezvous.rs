@@ -259,7 +259,7 @@ mod tests {
         let mut all = sends.iter().chain(&receives);
         while !all.clone().all(|id| request::is_complete(*id)) {
             sender.progress();
-            while receiver.look() {}
+            while receiver.poll_for_certain() {}
             assert!(!run!(receiver, Main, core => core.is_pending()), "the receiver would have slept");
         }
         assert!(all.all(|id| request::consume(*id).is_some_and(|(outcome, _)| outcome.error.is_none())));

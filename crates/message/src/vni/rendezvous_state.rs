@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::fmt::Debug;
 
 /// The number of freed requests that one step of progress checks.
-const LOOKS: usize = 8;
+const CHECKS: usize = 8;
 
 /// Rendezvous transfers under way and deferred work, in one critical section.
 #[derive(Debug)]
@@ -95,7 +95,7 @@ impl RendezvousState {
 
     /// Checks the first few freed requests: releases the complete ones, moves the others to the end.
     pub(crate) fn release_abandoned(&mut self) {
-        for _ in 0..LOOKS.min(self.abandoned.len()) {
+        for _ in 0..CHECKS.min(self.abandoned.len()) {
             let Some(id) = self.abandoned.pop_front() else { return };
             if request::is_complete(id) {
                 request::release(id);

@@ -65,7 +65,7 @@ fn are_complete(ids: &[RequestId]) -> bool {
 
 /// Receives and messages that come while a thread is stopped in their matching shard: each call returns. The stopped thread
 /// completes them all when it goes on, or leaves the rest to the next thread that polls, which it wakes.
-fn nobody_waits_for_the_matching(limit: u32) {
+fn no_thread_waits_for_the_matching(limit: u32) {
     let [(_, sender), (fabric, receiver)] = pair(&Model { combining_limit: limit, ..lock_free() });
     let mut into = [[0; 100]; 6];
     let mut ids = Vec::new();
@@ -98,7 +98,7 @@ fn nobody_waits_for_the_matching(limit: u32) {
     assert!(ticket.park(Some(Duration::from_secs(20))), "nobody was told");
     assert_eq!(are_complete(&ids), limit > 12);
     while !are_complete(&ids) {
-        assert!(receiver.look(), "what is left is found");
+        assert!(receiver.poll_for_certain(), "what is left is found");
     }
     for (tag, (id, to)) in (0..).zip(ids.iter().zip(&into)) {
         let (outcome, _) = request::consume(*id).expect("nobody else took it");
@@ -109,17 +109,17 @@ fn nobody_waits_for_the_matching(limit: u32) {
 }
 
 #[test]
-fn nobody_waits_for_who_is_stopped_in_the_matching() {
-    nobody_waits_for_the_matching(64);
+fn no_thread_waits_for_one_that_is_stopped_in_the_matching() {
+    no_thread_waits_for_the_matching(64);
 }
 
 #[test]
-fn what_is_left_there_is_done_by_who_looks_next() {
-    nobody_waits_for_the_matching(1);
+fn operations_left_there_are_run_by_the_next_thread_that_polls() {
+    no_thread_waits_for_the_matching(1);
 }
 
 #[test]
-fn no_sender_waits_for_who_is_stopped_in_the_channel() {
+fn no_sender_waits_for_a_thread_that_is_stopped_in_the_channel() {
     let [(_, sender), (_, receiver)] = pair(&lock_free());
     let mut bytes = [7; 4000];
     // The first one opens the way.
@@ -133,7 +133,7 @@ fn no_sender_waits_for_who_is_stopped_in_the_channel() {
         },
     );
     let mut into = [0; 4000];
-    receiver.look();
+    receiver.poll_for_certain();
     for tag in 0..6 {
         // SAFETY: the bytes outlive the operation, which is complete at once.
         let id = unsafe { ranks::receive(&receiver, tag, &mut into) };
@@ -142,13 +142,13 @@ fn no_sender_waits_for_who_is_stopped_in_the_channel() {
 }
 
 #[test]
-fn nobody_waits_for_who_looks_at_the_rings() {
+fn no_thread_waits_for_one_that_is_stopped_while_it_polls_the_rings() {
     let [_, (_, receiver)] = pair(&lock_free());
     while_stopped(
         |stop| core(&receiver).arrivals().with(Path::Progress, |_| stop()),
         || {
             assert!(!receiver.progress());
-            assert!(receiver.look(), "no time to sleep");
+            assert!(receiver.poll_for_certain(), "no time to sleep");
             let (mut from, mut to) = ([5; 8], [0; 8]);
             send(&receiver, 1, 3, &mut from);
             // SAFETY: the bytes outlive the operation, which is complete at once.
@@ -157,5 +157,5 @@ fn nobody_waits_for_who_looks_at_the_rings() {
             assert_eq!(from, to);
         },
     );
-    assert!(!receiver.look());
+    assert!(!receiver.poll_for_certain());
 }

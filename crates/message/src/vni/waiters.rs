@@ -24,24 +24,24 @@ impl Default for Crew {
 
 /// The time of the last poll by a test, in ticks.
 #[derive(Debug, Default)]
-pub struct LastLook(pub CachePadded<AtomicU64>);
+pub struct LastPoll(pub CachePadded<AtomicU64>);
 
 /// For how long a test relies on another one's poll.
 pub(super) const GRACE_NS: u64 = 500;
 
-impl LastLook {
+impl LastPoll {
     /// Whether the calling test must poll, since no other thread does. `waited_for` says whether threads wait here.
     #[inline]
-    pub fn is_due(&self, own: &Cell<u64>, waited_for: bool) -> bool {
+    pub fn is_due(&self, last_of_caller: &Cell<u64>, waited_for: bool) -> bool {
         // Relaxed, here and below: a hint.
         let last = self.0.load(Ordering::Relaxed);
         let now = Native::ticks();
-        let others_look = waited_for || last != own.get();
-        if others_look && now.wrapping_sub(last) < Native::ns_to_ticks(GRACE_NS) {
+        let others_poll = waited_for || last != last_of_caller.get();
+        if others_poll && now.wrapping_sub(last) < Native::ns_to_ticks(GRACE_NS) {
             return false;
         }
         self.0.store(now, Ordering::Relaxed);
-        own.set(now);
+        last_of_caller.set(now);
         true
     }
 }
@@ -56,8 +56,8 @@ mod tests {
     }
 
     #[test]
-    fn one_tester_alone_looks_every_time_and_one_of_two() {
-        let (last, one, other) = (LastLook::default(), Cell::new(0), Cell::new(0));
+    fn one_tester_alone_polls_every_time_and_one_of_two() {
+        let (last, one, other) = (LastPoll::default(), Cell::new(0), Cell::new(0));
         assert!((0..100).all(|_| last.is_due(&one, false)));
         // Whoever comes second relies on the first, unless the machine stopped this thread in between.
         let relies = (0..100).filter(|_| last.is_due(&one, false) && !last.is_due(&other, false)).count();
@@ -67,11 +67,11 @@ mod tests {
     }
 
     #[test]
-    fn testers_look_seldom_while_others_wait() {
-        let (last, own) = (LastLook::default(), Cell::new(0));
+    fn testers_poll_seldom_while_others_wait() {
+        let (last, last_of_caller) = (LastPoll::default(), Cell::new(0));
         wait_for_grace();
-        assert!(last.is_due(&own, true));
-        let due = (0..10).filter(|_| last.is_due(&own, true)).count();
+        assert!(last.is_due(&last_of_caller, true));
+        let due = (0..10).filter(|_| last.is_due(&last_of_caller, true)).count();
         assert!(due < 10);
     }
 }

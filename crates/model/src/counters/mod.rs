@@ -109,7 +109,7 @@ mod tests {
                         scope.spawn(|| {
                             for _ in 0..1000 {
                                 state.with(Path::Main, |it| *it += 1);
-                                state.look(|_| ());
+                                state.poll(|_| ());
                                 state.with(Path::Progress, |_| row.completed_something());
                             }
                         });
@@ -155,7 +155,7 @@ mod tests {
         let state = Model::default().sections(false).guard_vni(61, ());
         let count = counted(Section::Vni(61), || {
             state.with(Path::Main, |()| ());
-            state.look(|()| ());
+            state.poll(|()| ());
         });
         assert_eq!((count(Entry::Main), count(Entry::Fruitless)), (0, 0));
     }

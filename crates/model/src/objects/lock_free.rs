@@ -101,7 +101,7 @@ impl<T: Object> SectionOf<T> for LeftTo<T> {
     }
 
     fn count_poll(&self) {
-        self.row.only_looked();
+        self.row.only_polled();
     }
 
     #[inline]

@@ -51,7 +51,7 @@ mod tests {
             let before = entries();
             let object = S::shard(&all, 7);
             object.with(Path::Main, |it| it.0 += 1);
-            assert_eq!(object.look(|it| it.0), 1);
+            assert_eq!(object.poll(|it| it.0), 1);
             assert_eq!(object.try_with(Path::Progress, |it| it.0), Some(1));
             let counted: Vec<u64> = entries().iter().zip(before).map(|(now, before)| now - before).collect();
             assert_eq!(counted, [2, 1, 1], "{model}");

@@ -20,7 +20,7 @@ pub trait SectionOf<T> {
     fn with<R>(&self, path: Path, operation: impl FnOnce(&mut T) -> R) -> R;
 
     /// Does the same as [`with`](Self::with) on the main path, for an operation that creates, completes and frees nothing.
-    fn look<R>(&self, operation: impl FnOnce(&mut T) -> R) -> R {
+    fn poll<R>(&self, operation: impl FnOnce(&mut T) -> R) -> R {
         let result = self.with(Path::Main, operation);
         self.count_poll();
         result

@@ -77,7 +77,7 @@ impl<T: Send + 'static> Combined<T> {
         row: Row,
         operation: impl FnOnce(&mut T) -> R + Send,
     ) -> Option<R> {
-        let result = self.try_look(row, operation);
+        let result = self.try_poll(row, operation);
         if result.is_some() {
             row.entered(path);
         }
@@ -86,7 +86,7 @@ impl<T: Send + 'static> Combined<T> {
 
     /// Does the same as [`try_run`](Self::try_run), but counts only a failure.
     #[inline(never)]
-    pub(super) fn try_look<R: Send>(
+    pub(super) fn try_poll<R: Send>(
         &self,
         row: Row,
         operation: impl FnOnce(&mut T) -> R + Send,

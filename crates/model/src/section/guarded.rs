@@ -199,9 +199,9 @@ impl<T: Send + 'static> Guarded<T> {
 
     /// As [`with`](Self::with) on the main path, for an operation that creates, completes and frees nothing.
     #[inline]
-    pub fn look<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> R {
+    pub fn poll<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> R {
         let result = self.with(Path::Main, operation);
-        self.row.only_looked();
+        self.row.only_polled();
         result
     }
 
@@ -262,12 +262,12 @@ impl<T: Send + 'static> Guarded<T> {
     }
 
     /// As [`try_with`](Self::try_with) for progress, for one of several looks in a row that are
-    /// [counted](Self::count_looks) together: one by one they would be counted while an answer is waited for.
+    /// [counted](Self::count_polls) together: one by one they would be counted while an answer is waited for.
     #[inline(always)]
-    pub fn try_look<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> Option<R> {
+    pub fn try_poll<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> Option<R> {
         let state = match &self.state {
             Home::Here(state) => state,
-            Home::Combined(combined) => return combined.try_look(self.row, operation),
+            Home::Combined(combined) => return combined.try_poll(self.row, operation),
         };
         let held = match self.lock.as_ref() {
             Some(lock) => Some((lock, lock.try_enter_uncounted(Path::Progress, self.row)?)),
@@ -279,8 +279,8 @@ impl<T: Send + 'static> Guarded<T> {
 
     /// Counts `looks` polls; `completed` says whether the last of them completed an operation.
     #[inline(always)]
-    pub fn count_looks(&self, looks: u32, completed: bool) {
-        self.row.looked(looks, completed);
+    pub fn count_polls(&self, polls: u32, completed: bool) {
+        self.row.polled(polls, completed);
     }
 
     /// As [`try_with`](Self::try_with), but waits for the section for up to `patience_ns`, where its lock
