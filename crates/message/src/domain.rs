@@ -2,11 +2,11 @@
 
 use crate::context::{Choice, context_id};
 use crate::error::{Error, Result};
-use crate::offload::Servers;
+use crate::offload::RunningServer;
 use crate::request::{self, RequestId};
 use crate::vni::Vni;
 use heddle_bootstrap::World;
-use heddle_model::{CallSection, Sections, Service, WakeUp};
+use heddle_model::{CallSection, OffloadServer, Sections, WakeUp};
 use heddle_objects::resharding::{self, Mover};
 use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use heddle_settings::Settings;
@@ -25,7 +25,7 @@ pub struct Domain {
     calls: CallSection,
     vnis: &'static [Vni],
     /// The offload threads.
-    servers: Option<Servers>,
+    offload_server: Option<RunningServer>,
     wait: WaitPolicy,
     test_patience_ns: u64,
     /// Whether several threads may be in the library at once.
@@ -100,7 +100,7 @@ fn start_error(what: impl std::fmt::Display) -> Error {
 pub struct Prepared {
     fabric: Fabric,
     threads: bool,
-    service: Option<Service>,
+    server: Option<OffloadServer>,
     sections: Sections,
 }
 
@@ -130,13 +130,13 @@ impl Prepared {
         if threads && settings.model.wake_up == WakeUp::Counter {
             request::signal_watchers();
         }
-        let service = Service::of(&settings.model, fabric.vnis(), || Arc::new(fabric.clone()));
-        let sections = settings.model.sections(threads).served_by(service.clone());
+        let server = OffloadServer::of(&settings.model, fabric.vnis(), || Arc::new(fabric.clone()));
+        let sections = settings.model.sections(threads).with_offload_server(server.clone());
         request::configure(&settings.model, &sections);
         if settings.model.locks_each_vni(threads) {
             resharding::allow_moves();
         }
-        Ok(Prepared { fabric, threads, service, sections })
+        Ok(Prepared { fabric, threads, server, sections })
     }
 
     /// The model's critical sections.
@@ -149,16 +149,17 @@ impl Prepared {
     /// # Errors
     /// `MPI_ERR_OTHER` if threads of the library's own cannot be started.
     pub fn start(self, settings: &Settings) -> Result<&'static Domain> {
-        let Prepared { fabric, threads, service, sections } = self;
+        let Prepared { fabric, threads, server, sections } = self;
         let vni = |index| Vni::new(&fabric, index, &sections, settings.unexpected_bytes);
         let vnis: Vec<Vni> = (0..fabric.vnis()).map(vni).collect();
         // As the domain itself they stay.
         let vnis: &'static [Vni] = vnis.leak();
-        let servers = service.map(|service| Servers::start(&service, &fabric, vnis, settings)).transpose()?;
+        let offload_server =
+            server.map(|server| RunningServer::start(&server, &fabric, vnis, settings)).transpose()?;
         let domain = Domain {
             calls: settings.model.call_section(threads),
             vnis,
-            servers,
+            offload_server,
             wait: settings.wait,
             test_patience_ns: settings.model.test_patience_ns(),
             threads,
@@ -202,8 +203,8 @@ impl Domain {
 
     /// Whether offload threads make the progress.
     #[inline(always)]
-    pub fn is_served(&self) -> bool {
-        self.servers.is_some()
+    pub fn is_offloaded(&self) -> bool {
+        self.offload_server.is_some()
     }
 
     /// The critical section around every MPI call.
@@ -255,9 +256,9 @@ impl Domain {
     }
 
     /// Ends the offload threads, after they have run all posted operations.
-    pub fn end_servers(&self) {
-        if let Some(servers) = &self.servers {
-            servers.end();
+    pub fn end_offload_server(&self) {
+        if let Some(offload_server) = &self.offload_server {
+            offload_server.end();
         }
     }
 

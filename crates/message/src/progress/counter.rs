@@ -12,7 +12,7 @@ use super::OTHERS_EVERY;
 use super::event::Event;
 use super::wait::ended_promptly;
 use crate::domain::Domain;
-use crate::vni::{Crew, LONGEST_SLEEP};
+use crate::vni::{LONGEST_SLEEP, WaitingThreads};
 use heddle_platform::atomic::Ordering;
 use heddle_platform::clock;
 use heddle_sync::leader::Progress;
@@ -57,8 +57,8 @@ impl Domain {
     #[cold]
     pub(super) fn wait_by_counter(&self, vni: u32, event: &mut dyn Event) {
         let waiting = self.attendance(vni);
-        let crowd = waiting.fetch_add(1, Ordering::Relaxed) as usize + 1;
-        if crowd != 1 || !self.comes_soon(vni, event) {
+        let waiters = waiting.fetch_add(1, Ordering::Relaxed) as usize + 1;
+        if waiters != 1 || !self.comes_soon(vni, event) {
             while self.watch(vni, event) {
                 if event.is_over() {
                     break;
@@ -95,19 +95,19 @@ impl Domain {
         // SAFETY: the watcher is taken out and leaves in this function.
         let watch = unsafe { event.watch(&watcher) };
         if watch == Watch::Set {
-            self.join_the_crew(vni, event, &watcher);
+            self.wait_with_others(vni, event, &watcher);
         }
         event.unwatch(&watcher);
         watcher.leave(self.wait_policy());
         watch != Watch::Taken
     }
 
-    fn join_the_crew(&self, vni: u32, event: &mut dyn Event, watcher: &Watcher) {
+    fn wait_with_others(&self, vni: u32, event: &mut dyn Event, watcher: &Watcher) {
         let counter = watcher.counter();
         let progress =
             LeaderProgress { domain: self, vni, counter, round: Cell::new(0), stirred: Cell::new(false) };
         let longest_ns = LONGEST_SLEEP.as_nanos() as u64;
-        if self.is_served() {
+        if self.is_offloaded() {
             while counter.wait_until(self.wait_policy(), Some(clock::now_ns() + longest_ns)) != Wake::Done {
                 if event.is_over() {
                     break;
@@ -115,7 +115,7 @@ impl Domain {
             }
             return;
         }
-        let Crew(leadership) = &self.vni(vni).crew;
+        let WaitingThreads(leadership) = &self.vni(vni).waiting_threads;
         self.calls().outside(|| {
             while !leadership.wait(counter, &progress, Some(clock::now_ns() + longest_ns)) {
                 let over = self.calls().back_inside(|| {

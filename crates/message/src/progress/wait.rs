@@ -102,13 +102,13 @@ impl Domain {
     #[cold]
     pub(super) fn wait_slowly(&self, vni: u32, event: &mut dyn Event) {
         let waiting = self.attendance(vni);
-        let crowd = waiting.fetch_add(1, Ordering::Relaxed) as usize + 1;
+        let waiters = waiting.fetch_add(1, Ordering::Relaxed) as usize + 1;
         // A thread that serves the VNI is counted, too, but what is in its way are only those who wait for it.
-        let mut waiter = Waiter::new(self.wait_policy(), crowd - usize::from(self.is_served()));
+        let mut waiter = Waiter::new(self.wait_policy(), waiters - usize::from(self.is_offloaded()));
         let mut round = 0u32;
         loop {
             round = round.wrapping_add(1);
-            let mut happened = self.poll(vni, crowd);
+            let mut happened = self.poll(vni, waiters);
             if round.is_multiple_of(OTHERS_EVERY) {
                 happened |= self.progress_others(vni);
             } else if waiter.has_yielded() && round.is_multiple_of(UNATTENDED_EVERY) {
@@ -135,8 +135,8 @@ impl Domain {
 
     /// Looks for messages on a VNI: a few times in a row if no other thread of the process waits.
     #[inline]
-    pub(super) fn poll(&self, vni: u32, crowd: usize) -> bool {
-        let polls = if crowd == 1 { POLLS_ALONE } else { 1 };
+    pub(super) fn poll(&self, vni: u32, waiters: usize) -> bool {
+        let polls = if waiters == 1 { POLLS_ALONE } else { 1 };
         (0..polls).any(|_| self.vni(vni).progress())
     }
 
@@ -144,7 +144,7 @@ impl Domain {
     #[cold]
     fn sleep(&self, event: &mut dyn Event) {
         // Whoever makes something happen rings the doorbell: a sender, who gives back credits, who completes an operation.
-        let has_work = || !self.is_served() && self.poll_everywhere() || event.is_over();
+        let has_work = || !self.is_offloaded() && self.poll_everywhere() || event.is_over();
         if let Some(mut ticket) = self.fabric().own_doorbell().prepare_unless(Scope::Machine, has_work) {
             self.calls().outside(|| ticket.park(Some(LONGEST_SLEEP)));
         }

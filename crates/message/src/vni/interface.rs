@@ -5,7 +5,7 @@ use super::direct::Direct;
 use super::message::{Message, SendArgs};
 use super::rendezvous_state::Sequel;
 use super::step::{Entry, Step};
-use super::waiters::{Crew, LastPoll};
+use super::waiters::{LastPoll, WaitingThreads};
 use crate::buffer::Buffer;
 use crate::matching::Key;
 use crate::request::{self, OutOfRequests, RequestId};
@@ -24,7 +24,7 @@ pub struct Vni {
     /// The number of large messages that this VNI has offered and whose receivers have not fetched them.
     offers: Arc<AtomicUsize>,
     /// The threads that wait on it.
-    pub crew: Crew,
+    pub waiting_threads: WaitingThreads,
     /// The time of the last poll by a test.
     pub last_poll: LastPoll,
 }
@@ -74,7 +74,13 @@ impl Vni {
                 State::Whole(CachePadded::new(sections.guard_vni(index, core)))
             }
         };
-        Vni { state, rank: fabric.rank(), offers, crew: Crew::default(), last_poll: LastPoll::default() }
+        Vni {
+            state,
+            rank: fabric.rank(),
+            offers,
+            waiting_threads: WaitingThreads::default(),
+            last_poll: LastPoll::default(),
+        }
     }
 
     /// Whether receivers may wait for this process to send them the data of large messages.

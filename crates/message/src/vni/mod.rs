@@ -17,7 +17,7 @@
 //! | `unexpected.rs` | the memory of unexpected messages, and its bound |
 //! | `withdraw.rs` | cancelling sends |
 //! | `step.rs` | one step of progress |
-//! | `served.rs` | the same, for an offload thread |
+//! | `offload.rs` | the same, for an offload thread |
 //!
 //! # Sections
 //!
@@ -68,14 +68,15 @@ mod cancelled;
 mod channel;
 mod checked;
 pub(crate) mod core;
-#[cfg(test)]
-mod crowd;
 mod direct;
 mod express;
 #[cfg(test)]
 mod flood;
 pub(crate) mod interface;
+#[cfg(test)]
+mod many_threads;
 pub(crate) mod message;
+mod offload;
 #[cfg(test)]
 pub(crate) mod ranks;
 pub(crate) mod receive;
@@ -83,7 +84,6 @@ mod rendezvous;
 mod rendezvous_state;
 pub(crate) mod ring_access;
 pub(crate) mod send;
-mod served;
 mod split_copy;
 mod step;
 #[cfg(test)]
@@ -99,6 +99,6 @@ pub use direct::Direct;
 pub use heddle_transport::INLINE_BYTES;
 pub use interface::Vni;
 pub use message::{Message, SendArgs, eager_header};
+pub use offload::Served;
 pub use rendezvous_state::Sequel;
-pub use served::Served;
-pub use waiters::{Crew, LONGEST_SLEEP, LastPoll};
+pub use waiters::{LONGEST_SLEEP, LastPoll, WaitingThreads};

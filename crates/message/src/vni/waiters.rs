@@ -10,15 +10,16 @@ use std::time::Duration;
 pub const LONGEST_SLEEP: Duration = Duration::from_millis(100);
 
 /// How waiting threads other than the leader wait: a short spin, since the cores are for threads that make progress.
-const IN_A_CREW: WaitPolicy = WaitPolicy { spin_ns: WaitPolicy::DEFAULT.spin_ns / 10, ..WaitPolicy::DEFAULT };
+const BESIDE_A_LEADER: WaitPolicy =
+    WaitPolicy { spin_ns: WaitPolicy::DEFAULT.spin_ns / 10, ..WaitPolicy::DEFAULT };
 
 /// The threads that wait on a VNI: one leads, the others sleep.
 #[derive(Debug)]
-pub struct Crew(pub Leadership);
+pub struct WaitingThreads(pub Leadership);
 
-impl Default for Crew {
-    fn default() -> Crew {
-        Crew(Leadership::new(IN_A_CREW))
+impl Default for WaitingThreads {
+    fn default() -> WaitingThreads {
+        WaitingThreads(Leadership::new(BESIDE_A_LEADER))
     }
 }
 

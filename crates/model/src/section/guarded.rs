@@ -2,7 +2,7 @@
 
 use super::combined::Combined;
 use super::lock::{BiasedLock, SectionLock, SectionToken};
-use super::service::{Offload, Service, Turn};
+use super::offload::{Offload, OffloadServer, Turn};
 use crate::choice::{Execution, Model};
 use crate::counters::Row;
 use crate::path::Path;
@@ -85,8 +85,8 @@ impl<T: Send + 'static> Guarded<T> {
         Guarded { lock: None, row, post_tries, shortcut: Shortcut::Never, state }
     }
 
-    pub(super) fn served(service: &Service, vni: usize, row: Row, state: T) -> Guarded<T> {
-        let state = Home::Combined(Box::new(Combined::served(service, vni, state)));
+    pub(super) fn offloaded(server: &OffloadServer, vni: usize, row: Row, state: T) -> Guarded<T> {
+        let state = Home::Combined(Box::new(Combined::offloaded(server, vni, state)));
         Guarded { lock: None, row, post_tries: 0, shortcut: Shortcut::Never, state }
     }
 
@@ -97,7 +97,7 @@ impl<T: Send + 'static> Guarded<T> {
     }
 
     /// Whether offload threads run the operations.
-    pub fn is_served(&self) -> bool {
+    pub fn is_offloaded(&self) -> bool {
         self.offload().is_some()
     }
 

@@ -2,7 +2,7 @@
 
 use super::guarded::Guarded;
 use super::lock::SectionLock;
-use super::service::Service;
+use super::offload::OffloadServer;
 use crate::choice::{Granularity, Model};
 use crate::counters::{Row, Section};
 
@@ -25,20 +25,20 @@ pub struct Sections {
     /// The one lock of `brief-global`.
     shared: Option<SectionLock>,
     /// The threads of `offload`.
-    service: Option<Service>,
+    server: Option<OffloadServer>,
 }
 
 impl Sections {
     pub(crate) fn new(model: Model, threads: bool) -> Sections {
         let one_for_all = threads && model.granularity == Granularity::BriefGlobal;
         let shared = one_for_all.then(|| SectionLock::new(&model));
-        Sections { model, threads, shared, service: None }
+        Sections { model, threads, shared, server: None }
     }
 
     /// Has the offload threads of `service` serve the VNIs, if there are any.
     #[must_use]
-    pub fn served_by(self, service: Option<Service>) -> Sections {
-        Sections { service, ..self }
+    pub fn with_offload_server(self, server: Option<OffloadServer>) -> Sections {
+        Sections { server, ..self }
     }
 
     /// Puts state that all VNIs share behind a separate critical section, which may be entered inside of a VNI's. It is a lock,
@@ -58,8 +58,8 @@ impl Sections {
         match self.model.granularity {
             Granularity::Global => Guarded::locked(None, row, state),
             Granularity::BriefGlobal => Guarded::locked(self.shared.clone(), row, state),
-            Granularity::PerVni | Granularity::PerObject | Granularity::LockFree => match &self.service {
-                Some(service) => Guarded::served(service, number, row, state),
+            Granularity::PerVni | Granularity::PerObject | Granularity::LockFree => match &self.server {
+                Some(server) => Guarded::offloaded(server, number, row, state),
                 None => Guarded::by_execution(&self.model, row, state),
             },
         }

@@ -56,7 +56,7 @@ impl Vni {
     fn await_turn(&self, wait: WaitPolicy) -> Option<Turn<'_, Core<Whole>>> {
         let State::Whole(state) = &self.state else { return None };
         let mut waiter = Waiter::new(&WaitPolicy { park: false, ..wait }, 1);
-        while state.is_served() {
+        while state.is_offloaded() {
             if let Some(turn) = state.take_turn() {
                 return Some(turn);
             }
