@@ -95,7 +95,7 @@ impl<'a> AnyOf<'a> {
 
 impl Event for AnyOf<'_> {
     fn is_over(&mut self) -> bool {
-        self.found = scan(self.handles, serve(self.domain, self.vni));
+        self.found = scan(self.handles, make_progress(self.domain, self.vni));
         !matches!(self.found, Ok(Scan::Pending))
     }
 
@@ -124,7 +124,7 @@ impl Event for AnyOf<'_> {
 }
 
 /// Makes progress for each VNI among those of pending requests; VNIs in a row are served once.
-pub(super) fn serve(domain: &Domain, mut last: u32) -> impl FnMut(u32) {
+pub(super) fn make_progress(domain: &Domain, mut last: u32) -> impl FnMut(u32) {
     move |vni| {
         if last != vni {
             last = vni;

@@ -12,7 +12,7 @@
 //! - Threads that wait: one of them, or both, get the outcome, since an atomic exchange would cost every message of a program
 //!   that keeps the rules; one that finds the request gone returns an empty status. No call waits for ever.
 
-use super::awaited::{AnyOf, FirstOfAll, serve};
+use super::awaited::{AnyOf, FirstOfAll, make_progress};
 use super::generalized;
 use super::state::{Scan, State, is_over, scan, state};
 use crate::error::{Error, Result};
@@ -244,7 +244,7 @@ pub fn wait_any(handles: &mut [usize]) -> Result<Any> {
 pub fn test_any(handles: &mut [usize]) -> Result<Any> {
     let mut result = scan(handles, |_| {})?;
     if let Scan::Pending = result {
-        scan(handles, serve(domain::current()?, u32::MAX))?;
+        scan(handles, make_progress(domain::current()?, u32::MAX))?;
         result = scan(handles, |_| {})?;
     }
     Ok(match result {
@@ -302,7 +302,7 @@ pub fn wait_some(handles: &mut [usize], report: impl FnMut(usize, &Outcome)) -> 
 /// `MPI_ERR_REQUEST`.
 pub fn test_some(handles: &mut [usize], report: impl FnMut(usize, &Outcome)) -> Result<Some_> {
     let found = match scan(handles, |_| {})? {
-        Scan::Pending => scan(handles, serve(domain::current()?, u32::MAX))?,
+        Scan::Pending => scan(handles, make_progress(domain::current()?, u32::MAX))?,
         found => found,
     };
     if let Scan::Nothing = found {

@@ -154,7 +154,7 @@ fn shard_if_crowded(context: &Context, route: Route<'_>) -> bool {
 #[cold]
 fn shard(context: &Context, route: Route<'_>) {
     if let Some(domain) = domain::running() {
-        context.spread_if_crowded(domain, route);
+        context.shard_if_contended(domain, route);
     }
 }
 
@@ -259,7 +259,7 @@ pub fn iprobe_finds_nothing(attempt: Attempt, source: i32, tag: i32, comm: usize
                 && (source as usize) < comm.size()
                 && tag >= 0
                 && Context::is_plain(context.id(Plane::PointToPoint))
-                && !(context.moves_own() && source as usize == context.rank())
+                && !(context.moves_self_messages() && source as usize == context.rank())
                 && is_test_short()
                 && context.default_vni().is_quiet_express(attempt)
         },

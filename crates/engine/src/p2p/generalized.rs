@@ -31,7 +31,7 @@ pub fn complete_generalized(handle: usize) -> Result<()> {
     if !is_programs(id) {
         return Err(bad());
     }
-    let dropped = domain::current()?.vni(request::vni_of(id)).settle(|| {
+    let dropped = domain::current()?.vni(request::vni_of(id)).with_generalized(|| {
         if request::is_complete(id) {
             return (None, Err(bad()));
         }
@@ -57,7 +57,7 @@ pub(super) fn is_programs(id: RequestId) -> bool {
 /// Frees a request that the program completes, or will complete. The caller drops its attachment outside all critical
 /// sections, since that may call a function of the program.
 pub(super) fn let_go(domain: &Domain, id: RequestId) -> Option<Box<dyn Attachment>> {
-    domain.vni(request::vni_of(id)).settle(|| {
+    domain.vni(request::vni_of(id)).with_generalized(|| {
         // SAFETY: we are in the section of what the program completes.
         let owner = unsafe { request::owner(id) };
         if !request::is_complete(id) {

@@ -55,8 +55,8 @@ impl Probe {
         check_source(comm, source)?;
         let key = Key::new(comm.context().id(Plane::PointToPoint), source, tag);
         let domain = domain::current()?;
-        if comm.context().is_own(&key) {
-            comm.context().settle(domain);
+        if comm.context().wants_self_messages(&key) {
+            comm.context().pin_self_messages(domain);
         }
         Ok(Probe { domain, vni: comm.vni_wanted(domain, &key)?, key })
     }

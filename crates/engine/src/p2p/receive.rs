@@ -51,7 +51,7 @@ pub fn recv_with<R>(
     let domain = domain::current()?;
     let key = Key::new(comm.context().id(plane), source, tag);
     let vni = comm.vni_wanted(domain, &key)?;
-    if !comm.context().is_own(&key)
+    if !comm.context().wants_self_messages(&key)
         && let Some((envelope, bytes)) = domain.receive_directly(vni, key, buffer)
     {
         let (source, tag) = (envelope.source(), envelope.tag());
@@ -117,8 +117,8 @@ pub(crate) fn reissue(domain: &Domain, comm: &CommRef, vni: u32, id: RequestId, 
     let in_flight = unsafe { request::in_flight(id) };
     in_flight.context = key.context;
     in_flight.stage = Stage::UnderWay;
-    if comm.context().is_own(&key) {
-        receive_own(domain, comm, vni, id, key);
+    if comm.context().wants_self_messages(&key) {
+        receive_from_self(domain, comm, vni, id, key);
     } else {
         domain.vni(vni).receive(id, key);
     }
@@ -126,10 +126,10 @@ pub(crate) fn reissue(domain: &Domain, comm: &CommRef, vni: u32, id: RequestId, 
 
 /// Issues a receive that may want messages of this process, while these may be elsewhere than all others, or come to be.
 #[inline(never)]
-fn receive_own(domain: &Domain, comm: &CommRef, vni: u32, id: RequestId, key: Key) {
-    comm.context().settle_for(domain, &key);
+fn receive_from_self(domain: &Domain, comm: &CommRef, vni: u32, id: RequestId, key: Key) {
+    comm.context().pin_self_messages_for(domain, &key);
     while let Some(route) = comm.context().route(domain, key.context, key.tag()) {
-        if domain.vni(route.vni()).receive_own(id, key, route) {
+        if domain.vni(route.vni()).receive_from_self(id, key, route) {
             return;
         }
     }

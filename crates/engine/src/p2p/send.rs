@@ -99,9 +99,9 @@ pub(crate) fn issue(
         return Ok(None);
     }
     let request = |vni| request::take(vni, comm.handle(), RequestKind::Send);
-    if is_own(domain, comm, peer) {
+    if may_move(domain, comm, peer) {
         let mut args = SendArgs { buffer, peer, context, source, tag, synchronous, keep: None };
-        if let Some(sent) = send_own(domain, comm, &mut args, request) {
+        if let Some(sent) = send_to_self(domain, comm, &mut args, request) {
             return Ok(sent?);
         }
     }
@@ -112,8 +112,8 @@ pub(crate) fn issue(
 
 /// Whether a message to this process of the world may be on another VNI than all others.
 #[inline(always)]
-fn is_own(domain: &Domain, comm: &CommRef, peer: usize) -> bool {
-    comm.context().moves_own() && peer == domain.rank()
+fn may_move(domain: &Domain, comm: &CommRef, peer: usize) -> bool {
+    comm.context().moves_self_messages() && peer == domain.rank()
 }
 
 /// Sends now. `None` if the send is complete; otherwise the request, made by `request` for a VNI, that will be.
@@ -127,8 +127,8 @@ pub(crate) fn send_with(
     mut args: SendArgs,
     request: impl Fn(u32) -> Result<RequestId, OutOfRequests> + Copy + Send + Sync,
 ) -> Result<Option<RequestId>, OutOfRequests> {
-    if is_own(domain, comm, args.peer)
-        && let Some(sent) = send_own(domain, comm, &mut args, request)
+    if may_move(domain, comm, args.peer)
+        && let Some(sent) = send_to_self(domain, comm, &mut args, request)
     {
         return sent;
     }
@@ -137,16 +137,16 @@ pub(crate) fn send_with(
 
 /// Sends to this process; `None` if its messages to itself are where all others are, and are to be sent like these.
 #[inline(never)]
-fn send_own(
+fn send_to_self(
     domain: &Domain,
     comm: &CommRef,
     args: &mut SendArgs,
     request: impl Fn(u32) -> Result<RequestId, OutOfRequests> + Copy + Send + Sync,
 ) -> Option<Result<Option<RequestId>, OutOfRequests>> {
     while let Some(route) = comm.context().route(domain, args.context, args.tag) {
-        let sent = domain.vni(route.vni()).send_own(args, request, route);
+        let sent = domain.vni(route.vni()).send_to_self(args, request, route);
         if sent.is_some() {
-            comm.context().spread_if_crowded(domain, route);
+            comm.context().shard_if_contended(domain, route);
             return sent;
         }
     }

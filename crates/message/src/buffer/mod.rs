@@ -159,7 +159,7 @@ impl Buffer {
     }
 
     /// As [`read`](Self::read), for a piece of a large message.
-    pub(crate) fn read_large(&self, offset: usize, to: *mut u8, len: usize) {
+    pub(crate) fn read_piece(&self, offset: usize, to: *mut u8, len: usize) {
         debug_assert!(offset + len <= self.bytes);
         match self.contiguous() {
             // SAFETY: the range lies in the buffer, which is valid by the promise made to `new`.
@@ -180,7 +180,7 @@ impl Buffer {
     }
 
     /// As [`write`](Self::write), for a piece of a large message; `past_caches` says whether to leave the caches alone.
-    pub(crate) fn write_large(&self, offset: usize, data: &[u8], past_caches: bool) {
+    pub(crate) fn write_piece(&self, offset: usize, data: &[u8], past_caches: bool) {
         debug_assert!(offset + data.len() <= self.bytes);
         match self.contiguous() {
             // SAFETY: the range lies in the buffer, which is valid by the promise made to `new`.

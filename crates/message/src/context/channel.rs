@@ -61,7 +61,7 @@ impl Context {
         if self.id.load(Ordering::Relaxed) != UNKNOWN {
             return;
         }
-        let vni = mapping::home(id, vnis.len());
+        let vni = mapping::default_vni(id, vnis.len());
         self.vni.store(vni, Ordering::Relaxed);
         self.default_vni.store(std::ptr::from_ref(&vnis[vni as usize]).cast_mut(), Ordering::Relaxed);
         self.self_messages.begin(vnis.len() > 1 && id & (BY_TAG | BY_SOURCE | NAMED) == 0);
@@ -102,7 +102,11 @@ impl Context {
     /// The VNI of a message from the rank `source`, with a tag, in a process with `vnis` VNIs. `id` is that of a plane.
     #[inline(always)]
     pub fn vni_of(&self, vnis: usize, id: u64, source: i32, tag: i32) -> u32 {
-        if is_plain(id) { self.vni() } else { mapping::spread(self.vni(), id, (source, tag), vnis as u32) }
+        if is_plain(id) {
+            self.vni()
+        } else {
+            mapping::sharded_vni(self.vni(), id, (source, tag), vnis as u32)
+        }
     }
 
     /// The VNI of the messages that a receive or probe with this key matches.
@@ -115,7 +119,7 @@ impl Context {
             return Ok(self.vni());
         }
         self.check_promises(key)?;
-        Ok(mapping::spread(self.vni(), key.context, (key.source(), key.tag()), vnis as u32))
+        Ok(mapping::sharded_vni(self.vni(), key.context, (key.source(), key.tag()), vnis as u32))
     }
 
     /// Checks a receive or probe with this key against the communicator's hints.

@@ -58,16 +58,16 @@ pub fn context_id(leader: usize, number: u64, choice: Choice) -> u64 {
 }
 
 /// The VNI where a context is at home.
-pub(super) fn home(context: u64, vnis: usize) -> u32 {
+pub(super) fn default_vni(context: u64, vnis: usize) -> u32 {
     let number = context >> NUMBER.0 & ((1 << NUMBER.1) - 1);
     (number % vnis as u64) as u32
 }
 
 /// The VNI of a message in a context whose home is `home`.
 #[cold]
-pub(super) fn spread(home: u32, context: u64, (source, tag): (i32, i32), vnis: u32) -> u32 {
+pub(super) fn sharded_vni(default_vni: u32, context: u64, (source, tag): (i32, i32), vnis: u32) -> u32 {
     if context & (NAMED | PLANE) != 0 {
-        return home;
+        return default_vni;
     }
     let steps = match (context & BY_TAG != 0, context & BY_SOURCE != 0) {
         (true, false) => steps(tag as u32, vnis),
@@ -76,7 +76,7 @@ pub(super) fn spread(home: u32, context: u64, (source, tag): (i32, i32), vnis: u
         (true, true) => steps(tag as u32, vnis) + mixed(source as u32, OF_SOURCES),
         (false, false) => 0,
     };
-    (home + steps) % vnis
+    (default_vni + steps) % vnis
 }
 
 /// The steps of a tag or source: in a run of as many as there are VNIs each is on its own, and runs begin anywhere.
@@ -115,7 +115,7 @@ impl Choice {
     /// What is done in a context, of processes with so many VNIs.
     pub fn in_force(context: u64, vnis: usize) -> Choice {
         Choice {
-            vni: (context & NAMED != 0).then(|| home(context, vnis)),
+            vni: (context & NAMED != 0).then(|| default_vni(context, vnis)),
             by_tag: context & BY_TAG != 0,
             by_source: context & BY_SOURCE != 0,
         }

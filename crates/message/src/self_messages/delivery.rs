@@ -29,49 +29,51 @@ impl<S: Rules> Core<S> {
     ) -> Result<Option<RequestId>, OutOfRequests> {
         let key = Key::new(args.context, args.source, args.tag);
         let throttle = &self.throttle;
-        let met = self.matching_shard(key.context).with_or_leave(
+        let matched = self.matching_shard(key.context).with_or_leave(
             Path::Main,
             (&mut *args, request),
             |shard, (args, request)| {
                 let receive = shard.matching.match_arrival(&key);
                 counters::count(Event::MatchingStep, shard.matching.take_steps());
-                receive.map(Met::Receive).unwrap_or_else(|| {
+                receive.map(Matched::Receive).unwrap_or_else(|| {
                     let Ok((message, pending)) = waiting(args, request, throttle) else {
-                        return Met::OutOfRequests;
+                        return Matched::OutOfRequests;
                     };
                     if stamped {
                         shard.store_stamped(key, message, next_stamp());
                     } else {
                         shard.store(key, message);
                     }
-                    Met::Nobody(pending)
+                    Matched::Stored(pending)
                 })
             },
             |(args, request)| {
-                let (later, met) = match waiting(args, request, throttle) {
-                    Ok((message, pending)) => (Some(self.meet_later(key, message)), Met::Nobody(pending)),
-                    Err(OutOfRequests) => (None, Met::OutOfRequests),
+                let (later, matched) = match waiting(args, request, throttle) {
+                    Ok((message, pending)) => {
+                        (Some(self.match_later(key, message)), Matched::Stored(pending))
+                    }
+                    Err(OutOfRequests) => (None, Matched::OutOfRequests),
                 };
                 let later = move |shard: &mut _| {
                     if let Some(later) = later {
                         later(shard);
                     }
                 };
-                (later, met)
+                (later, matched)
             },
         );
-        match met {
-            Met::Receive(receive) => {
+        match matched {
+            Matched::Receive(receive) => {
                 // What the arguments keep is there until they are dropped.
                 self.copy_to_receive(&args.buffer, receive, &key);
                 Ok(None)
             }
-            Met::Nobody(pending) => {
+            Matched::Stored(pending) => {
                 // Nobody but this thread knows of the message: who sleeps in a probe is told.
                 self.wake_sleepers();
                 Ok(pending)
             }
-            Met::OutOfRequests => Err(OutOfRequests),
+            Matched::OutOfRequests => Err(OutOfRequests),
         }
     }
 
@@ -94,10 +96,10 @@ impl<S: Rules> Core<S> {
 }
 
 /// The result of matching a self message.
-enum Met {
+enum Matched {
     Receive(RequestId),
     /// It waits, and so does the request of its send, if it has one.
-    Nobody(Option<RequestId>),
+    Stored(Option<RequestId>),
     /// Nobody, and it cannot wait: it is not sent.
     OutOfRequests,
 }
@@ -140,7 +142,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn who_sleeps_in_a_probe_is_woken() {
+    fn a_thread_that_sleeps_in_a_probe_is_woken() {
         let world = JobControl::create(1).and_then(|job| job.world_of(0)).expect("a job of one");
         let fabric = Fabric::attach(&world, 1).expect("a segment");
         for model in models() {

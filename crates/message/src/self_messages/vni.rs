@@ -13,7 +13,7 @@ use heddle_objects::resharding::{Moved, Mover, Route, SelfMessages, Shard, Shard
 impl Vni {
     /// Sends to this process as `send` does, if the messages are where the route says; `None` otherwise.
     #[inline(always)]
-    pub fn send_own(
+    pub fn send_to_self(
         &self,
         args: &mut SendArgs,
         request: impl Fn(u32) -> Result<RequestId, OutOfRequests> + Send,
@@ -34,7 +34,7 @@ impl Vni {
 
     /// Receives from this process, if the messages are where the route says.
     #[inline(always)]
-    pub fn receive_own(&self, id: RequestId, key: Key, route: Route<'_>) -> bool {
+    pub fn receive_from_self(&self, id: RequestId, key: Key, route: Route<'_>) -> bool {
         self.whole().with_lock(
             Path::Main,
             #[inline(always)]
@@ -59,7 +59,7 @@ impl Vni {
     }
 }
 
-/// A VNI with a lock of its own, for who moves messages.
+/// A VNI with a lock of its messages, for who moves messages.
 struct Movable<'a>(&'a Vni);
 
 fn movable(vnis: &[Vni]) -> Vec<Movable<'_>> {
@@ -68,19 +68,19 @@ fn movable(vnis: &[Vni]) -> Vec<Movable<'_>> {
 
 /// Spreads messages to oneself over these VNIs, if they still may be: as [`Sharding::shard`].
 #[cold]
-pub(super) fn spread(
+pub(super) fn shard(
     layout: &Sharding,
     vnis: &[Vni],
-    own: SelfMessages,
+    messages: SelfMessages,
     vni_of: impl Fn(&Key) -> u32 + Sync,
 ) {
-    layout.shard(&Mover::wait(), &movable(vnis), own, vni_of);
+    layout.shard(&Mover::wait(), &movable(vnis), messages, vni_of);
 }
 
 /// From now on messages to oneself are at home: as [`Sharding::pin`].
 #[cold]
-pub(super) fn settle(layout: &Sharding, vnis: &[Vni], own: SelfMessages) {
-    layout.pin(&Mover::wait(), &movable(vnis), own);
+pub(super) fn pin(layout: &Sharding, vnis: &[Vni], messages: SelfMessages) {
+    layout.pin(&Mover::wait(), &movable(vnis), messages);
 }
 
 impl Shard for Movable<'_> {
@@ -92,10 +92,10 @@ impl Shard for Movable<'_> {
         self.0.whole().with_lock(Path::Main, operation)
     }
 
-    fn take_out(core: &mut Core<Whole>, own: SelfMessages) -> Moved<Key, Message> {
-        let matching = core.matching_shard(own.context);
+    fn take_out(core: &mut Core<Whole>, messages: SelfMessages) -> Moved<Key, Message> {
+        let matching = core.matching_shard(messages.context);
         matching.with(Path::Main, |shard| {
-            let moved = shard.matching.take_out(own.context, own.source);
+            let moved = shard.matching.take_out(messages.context, messages.source);
             let bytes = moved.unexpected.iter().map(|(_, _, message)| message.footprint()).sum();
             shard.bytes.remove(bytes);
             moved

@@ -210,7 +210,7 @@ impl<S: Rules> Core<S> {
     }
 
     /// Runs something about what the program itself completes and frees, and completes the request that it gives.
-    pub(crate) fn settle<R>(&self, operation: impl FnOnce() -> (Option<RequestId>, R)) -> R {
+    pub(crate) fn with_generalized<R>(&self, operation: impl FnOnce() -> (Option<RequestId>, R)) -> R {
         self.rendezvous(Path::Main, |_| {
             let (complete, result) = operation();
             if let Some(id) = complete {

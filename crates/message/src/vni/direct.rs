@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn leaves_other_messages_to_the_ordinary_way() {
+    fn leaves_other_messages_to_the_ordinary_path() {
         let pair = Pair::new();
         let mut to = [0; 8];
         pair.send(6, &mut [1; 8]);
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn gives_way_to_receives_posted_before_and_to_messages_that_came_before() {
+    fn leaves_the_message_to_receives_posted_before_and_takes_messages_in_order() {
         let pair = Pair::new();
         let (mut first, mut second) = ([0; 8], [0; 8]);
         let posted = pair.post(5, &mut first);

@@ -243,8 +243,8 @@ impl Vni {
 
     /// Runs an operation on requests in the rendezvous critical section, since the program may complete and free a generalized
     /// request at the same time. `operation` returns the request to complete, and a value for the caller.
-    pub fn settle<R: Send>(&self, operation: impl FnOnce() -> (Option<RequestId>, R) + Send) -> R {
-        run!(self, Main, core => core.settle(operation))
+    pub fn with_generalized<R: Send>(&self, operation: impl FnOnce() -> (Option<RequestId>, R) + Send) -> R {
+        run!(self, Main, core => core.with_generalized(operation))
     }
 
     /// Whether nothing waits to be sent.

@@ -109,7 +109,7 @@ fn messages_of_all_sizes_arrive_while_their_receivers_fetch_them() {
 }
 
 #[test]
-fn messages_of_all_sizes_arrive_in_all_ways() {
+fn messages_of_all_sizes_arrive_by_all_transfer_methods() {
     models().iter().for_each(|model| exchange(model, true, usize::MAX));
 }
 

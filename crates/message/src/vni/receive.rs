@@ -23,7 +23,7 @@ impl<S: Rules> Core<S> {
         match header.kind {
             wire::EAGER => {
                 let stored = || Message::copy_of(peer, message.payload());
-                if let Some((id, key)) = self.meet(header, stored) {
+                if let Some((id, key)) = self.match_or_store(header, stored) {
                     self.deliver(id, &key, message.payload());
                 }
             }
@@ -32,7 +32,8 @@ impl<S: Rules> Core<S> {
                 let [sender, ..] = wire::from_bytes(&message.extra());
                 let sender = sender as RequestId;
                 let content = || Content::Synchronous(message.payload().into(), sender);
-                if let Some((id, key)) = self.meet(header, || Message { peer, content: content() }) {
+                if let Some((id, key)) = self.match_or_store(header, || Message { peer, content: content() })
+                {
                     self.deliver(id, &key, message.payload());
                     self.tell_sender(peer, sender);
                 }
@@ -41,7 +42,7 @@ impl<S: Rules> Core<S> {
                 self.check_form(peer, message);
                 let rts = Rts::from_bytes(message.payload());
                 let stored = || Message { peer, content: Content::Rendezvous(rts) };
-                if let Some((id, key)) = self.meet(header, stored) {
+                if let Some((id, key)) = self.match_or_store(header, stored) {
                     self.fetch(id, &key, peer, rts);
                 }
             }
@@ -83,7 +84,7 @@ impl<S: Rules> Core<S> {
     /// Takes out the receive that a message matches; the caller has its in-flight state from then on. If there is none, the
     /// message that `stored` makes is added to the unexpected messages.
     #[inline(always)]
-    fn meet(&self, header: &Header, stored: impl FnOnce() -> Message) -> Option<(RequestId, Key)> {
+    fn match_or_store(&self, header: &Header, stored: impl FnOnce() -> Message) -> Option<(RequestId, Key)> {
         let key = Key { context: header.context, envelope: header.envelope };
         self.matching_shard(key.context).with_or_leave(
             Path::Progress,
@@ -96,7 +97,7 @@ impl<S: Rules> Core<S> {
                 }
                 receive.map(|id| (id, key))
             },
-            |stored| (self.meet_later(key, stored()), None),
+            |stored| (self.match_later(key, stored()), None),
         )
     }
 
@@ -112,7 +113,7 @@ impl<S: Rules> Core<S> {
     }
 
     /// Matches a message within the critical section of another thread, which runs this for the caller.
-    pub(crate) fn meet_later(
+    pub(crate) fn match_later(
         &self,
         key: Key,
         message: Message,

@@ -41,12 +41,12 @@ use std::io;
 const PIECE: usize = LONGEST_PAYLOAD;
 
 /// A receiver hopes for the sender of a message to begin to wait, if the message has so many bytes or more …
-const WORTH_PATIENCE: usize = 256 << 10;
+const WORTH_WAITING: usize = 256 << 10;
 /// … for a nanosecond for every so many of them, which is a few hundredths of the time that a single copy takes. The
 /// sender of a window of messages issues all of them before it waits for the first.
 const BYTES_A_NANOSECOND: u64 = 128;
 /// It never hopes for longer.
-const LONGEST_HOPE: Nanoseconds = 50_000;
+const LONGEST_WAIT: Nanoseconds = 50_000;
 
 /// Whether data of so many bytes fits into one piece, so that a sender offers it only while its receiver throttles its senders.
 /// It is pulled, or sent in one piece, and teaches nothing about the transfer methods of large messages.
@@ -69,8 +69,8 @@ impl<S: Rules> Core<S> {
         let partner = if rts.address != 0 { self.fabric.copy_partner(peer) } else { None };
         match in_flight.buffer.contiguous().zip(partner) {
             Some((local, pid)) => {
-                let hope = |bytes: u64| clock::now_ns() + (bytes / BYTES_A_NANOSECOND).min(LONGEST_HOPE);
-                let hope_until_ns = if wanted >= WORTH_PATIENCE { hope(wanted as u64) } else { 0 };
+                let deadline = |bytes: u64| clock::now_ns() + (bytes / BYTES_A_NANOSECOND).min(LONGEST_WAIT);
+                let wait_until_ns = if wanted >= WORTH_WAITING { deadline(wanted as u64) } else { 0 };
                 let pull = Pull {
                     receive: id,
                     key: *key,
@@ -79,7 +79,7 @@ impl<S: Rules> Core<S> {
                     rts,
                     local,
                     len: wanted,
-                    hope_until_ns,
+                    wait_until_ns,
                     share: wanted,
                 };
                 self.rendezvous(Path::Main, move |rendezvous| rendezvous.pulls.push_back(pull));
@@ -94,7 +94,7 @@ impl<S: Rules> Core<S> {
     pub(crate) fn next_pull(&self, rendezvous: &mut RendezvousState) -> Option<Pull> {
         let mut pull = rendezvous.pulls.pop_front()?;
         let attended = self.fabric.attendance(pull.peer, self.index).load(Ordering::Relaxed) != 0;
-        if !attended && pull.hope_until_ns != 0 && clock::now_ns() < pull.hope_until_ns {
+        if !attended && pull.wait_until_ns != 0 && clock::now_ns() < pull.wait_until_ns {
             rendezvous.pulls.push_front(pull);
             return None;
         }
@@ -184,7 +184,7 @@ impl<S: Rules> Core<S> {
             while stream.sent < stream.wanted {
                 let len = PIECE.min(stream.wanted - stream.sent);
                 let extra = wire::to_bytes([u64::from(stream.receive), stream.sent as u64, 0]);
-                let fill = |to: *mut u8| buffer.read_large(stream.sent, to, len);
+                let fill = |to: *mut u8| buffer.read_piece(stream.sent, to, len);
                 let sent = self.send_piece(stream.peer, &extra, len, fill);
                 if !sent {
                     return true;
@@ -204,7 +204,7 @@ impl<S: Rules> Core<S> {
         let id = self.receive_of_piece(peer, receive, offset, message.len());
         // SAFETY: a receive whose pieces come belongs to the section of arrivals, until its last piece came.
         let in_flight = unsafe { request::in_flight(id) };
-        in_flight.buffer.write_large(offset as usize, message.payload(), in_flight.past_caches);
+        in_flight.buffer.write_piece(offset as usize, message.payload(), in_flight.past_caches);
         in_flight.arrived += message.len();
         if in_flight.arrived < in_flight.wanted {
             return;
@@ -241,9 +241,9 @@ mod tests {
 
     /// Rank 0 sends large messages to rank 1, and waits for that in MPI or does not. A receiver that looked in vain would
     /// sleep, so as long as messages are to be pulled no look may be called in vain.
-    fn nobody_sleeps_while_there_are_pulls(model: &Model, sender_waits: bool) {
+    fn no_thread_sleeps_while_there_are_pulls(model: &Model, sender_waits: bool) {
         let [(sender_fabric, sender), (_, receiver)] = ranks(model);
-        let len = 2 * WORTH_PATIENCE;
+        let len = 2 * WORTH_WAITING;
         let mut from = vec![0u8; len];
         from.iter_mut().zip(0u8..=255).for_each(|(byte, value)| *byte = value);
         let mut to = vec![vec![0u8; len]; MESSAGES];
@@ -267,12 +267,12 @@ mod tests {
     }
 
     #[test]
-    fn nobody_sleeps_while_messages_are_streamed_one_by_one() {
-        models().iter().for_each(|model| nobody_sleeps_while_there_are_pulls(model, true));
+    fn no_thread_sleeps_while_messages_are_streamed_one_by_one() {
+        models().iter().for_each(|model| no_thread_sleeps_while_there_are_pulls(model, true));
     }
 
     #[test]
-    fn nobody_sleeps_while_it_hopes_for_the_sender() {
-        models().iter().for_each(|model| nobody_sleeps_while_there_are_pulls(model, false));
+    fn no_thread_sleeps_while_it_waits_for_the_sender() {
+        models().iter().for_each(|model| no_thread_sleeps_while_there_are_pulls(model, false));
     }
 }

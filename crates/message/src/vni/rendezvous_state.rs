@@ -39,7 +39,7 @@ pub trait Sequel: Debug + Send {
 }
 
 impl Object for RendezvousState {
-    const SECTION: Section = Section::LargeMessages;
+    const SECTION: Section = Section::Rendezvous;
     const LEVEL: u32 = 2;
 }
 

@@ -63,7 +63,7 @@ impl<S: Rules> Core<S> {
             self.count_progress(completed_before);
         }
         if self.is_pending() {
-            return self.step_large(entry, happened);
+            return self.step_rendezvous(entry, happened);
         }
         if happened { Step::Happened } else { Step::Nothing }
     }
@@ -77,7 +77,7 @@ impl<S: Rules> Core<S> {
             |arrivals| arrivals.inbox.poll(POLL_BUDGET, |peer, message| self.arrive(peer, message)),
         );
         let mut happened = entry.happened(arrived.map(|arrived| arrived != 0));
-        happened |= S::serve_left(&self.matching_shards);
+        happened |= S::run_left_behind(&self.matching_shards);
         if self.is_backlogged() {
             happened |= self.drain_backlogs(entry);
         }
@@ -85,7 +85,7 @@ impl<S: Rules> Core<S> {
     }
 
     #[cold]
-    fn step_large(&self, entry: Entry, polled: bool) -> Step {
+    fn step_rendezvous(&self, entry: Entry, polled: bool) -> Step {
         let step = entry.enter(&self.rendezvous, |rendezvous| {
             self.noting(rendezvous, |rendezvous| self.advance(rendezvous))
         });

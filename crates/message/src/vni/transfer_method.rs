@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn takes_the_quickest_way_and_notices_a_change() {
+    fn takes_the_quickest_method_and_notices_a_change() {
         for mut choice in [MethodChoice::medium(), MethodChoice::large()] {
             let mut now = 1;
             let [_, pulled, ..] = send(&mut choice, 10 * CYCLE, [300, 100, 200, 250], &mut now);
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_without_data_and_ways_that_never_succeed_do_no_harm() {
+    fn messages_without_data_and_methods_that_never_succeed_do_no_harm() {
         let (mut choice, mut now) = (MethodChoice::large(), 1);
         choice.sent_jointly(TransferMethod::Stream, 0, 1, 1000);
         let mut failures = 0;

@@ -22,7 +22,7 @@ pub(crate) struct Pull {
     pub local: *mut u8,
     pub len: usize,
     /// The time from which to pull even if the sender does not wait in MPI.
-    pub hope_until_ns: u64,
+    pub wait_until_ns: u64,
     /// Bytes that the receiver copies: all, or the front half.
     pub share: usize,
 }

@@ -19,7 +19,7 @@ pub enum Section {
     /// The matching of any context.
     Matching,
     /// The state of rendezvous.
-    LargeMessages,
+    Rendezvous,
     /// The channel to any peer.
     Channel,
     /// A VNI, by its number, which is below [`MOST_VNIS`].
@@ -34,7 +34,7 @@ const KINDS: [Section; 8] = [
     Section::ReferenceCounts,
     Section::Arrivals,
     Section::Matching,
-    Section::LargeMessages,
+    Section::Rendezvous,
     Section::Channel,
 ];
 
@@ -55,7 +55,7 @@ impl Section {
             Section::ReferenceCounts => 3,
             Section::Arrivals => 4,
             Section::Matching => 5,
-            Section::LargeMessages => 6,
+            Section::Rendezvous => 6,
             Section::Channel => 7,
             Section::Vni(number) => KINDS.len() + number.min(MOST_VNIS - 1),
         }
@@ -70,7 +70,7 @@ impl Section {
             Section::ReferenceCounts => "reference_counts",
             Section::Arrivals => "arrivals",
             Section::Matching => "matching",
-            Section::LargeMessages => "large_messages",
+            Section::Rendezvous => "large_messages",
             Section::Channel => "channel",
             Section::Vni(_) => "vni",
         }

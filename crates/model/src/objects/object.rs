@@ -68,7 +68,7 @@ pub trait Sectioning: Debug + 'static {
     fn guard<T: Object>(sections: &Sections, object: T) -> Self::Section<T>;
 
     /// Makes all objects of a kind. Calls `left` when a thread leaves operations behind; they wait until a
-    /// thread enters that critical section or [serves](Self::serve_left) them.
+    /// thread enters that critical section or [serves](Self::run_left_behind) them.
     fn shards<T: Object>(
         sections: &Sections,
         make: impl FnMut() -> T,
@@ -80,7 +80,7 @@ pub trait Sectioning: Debug + 'static {
 
     /// Runs the operations that were left behind. Returns true if there were any.
     #[inline(always)]
-    fn serve_left<T: Object>(_shards: &Self::Shards<T>) -> bool {
+    fn run_left_behind<T: Object>(_shards: &Self::Shards<T>) -> bool {
         false
     }
 

@@ -22,7 +22,7 @@ pub struct Guarded<T: Send + 'static> {
     /// How many times a thread that finds it taken yields and tries again before it posts an operation.
     post_tries: u32,
     shortcut: Shortcut,
-    state: Home<T>,
+    state: State<T>,
 }
 
 /// How a thread may enter with a few plain instructions.
@@ -55,8 +55,8 @@ pub enum Attempt {
 }
 
 /// Where the state lies.
-enum Home<T: Send + 'static> {
-    Here(UnsafeCell<T>),
+enum State<T: Send + 'static> {
+    InPlace(UnsafeCell<T>),
     Combined(Box<Combined<T>>),
 }
 
@@ -72,7 +72,7 @@ unsafe impl<T: Send> Sync for Guarded<T> {}
 impl<T: Send + 'static> Guarded<T> {
     pub(super) fn locked(lock: Option<SectionLock>, row: Row, state: T) -> Guarded<T> {
         let shortcut = Shortcut::of(lock.as_ref(), row);
-        Guarded { lock, row, post_tries: 0, shortcut, state: Home::Here(UnsafeCell::new(state)) }
+        Guarded { lock, row, post_tries: 0, shortcut, state: State::InPlace(UnsafeCell::new(state)) }
     }
 
     pub(super) fn by_execution(model: &Model, row: Row, state: T) -> Guarded<T> {
@@ -81,12 +81,12 @@ impl<T: Send + 'static> Guarded<T> {
             return Guarded::locked(Some(SectionLock::new(model)), row, state);
         }
         let post_tries = if model.execution == Execution::LockQ { model.post_tries } else { 0 };
-        let state = Home::Combined(Box::new(Combined::new(model, state)));
+        let state = State::Combined(Box::new(Combined::new(model, state)));
         Guarded { lock: None, row, post_tries, shortcut: Shortcut::Never, state }
     }
 
     pub(super) fn offloaded(server: &OffloadServer, vni: usize, row: Row, state: T) -> Guarded<T> {
-        let state = Home::Combined(Box::new(Combined::offloaded(server, vni, state)));
+        let state = State::Combined(Box::new(Combined::offloaded(server, vni, state)));
         Guarded { lock: None, row, post_tries: 0, shortcut: Shortcut::Never, state }
     }
 
@@ -116,11 +116,11 @@ impl<T: Send + 'static> Guarded<T> {
 
     fn offload(&self) -> Option<&Offload<T>> {
         match &self.state {
-            Home::Combined(combined) => match &**combined {
+            State::Combined(combined) => match &**combined {
                 Combined::Offload(offload) => Some(offload),
                 _ => None,
             },
-            Home::Here(_) => None,
+            State::InPlace(_) => None,
         }
     }
 
@@ -129,8 +129,8 @@ impl<T: Send + 'static> Guarded<T> {
     #[inline(always)]
     pub fn with<R: Send>(&self, path: Path, operation: impl FnOnce(&mut T) -> R + Send) -> R {
         match &self.state {
-            Home::Here(_) => self.with_lock(path, operation),
-            Home::Combined(combined) => combined.run(path, self.row, operation),
+            State::InPlace(_) => self.with_lock(path, operation),
+            State::Combined(combined) => combined.run(path, self.row, operation),
         }
     }
 
@@ -141,7 +141,7 @@ impl<T: Send + 'static> Guarded<T> {
     /// Where another one may.
     #[inline(always)]
     pub fn with_lock<R>(&self, path: Path, operation: impl FnOnce(&mut T) -> R) -> R {
-        let Home::Here(state) = &self.state else { unreachable!("whoever is there runs it") };
+        let State::InPlace(state) = &self.state else { unreachable!("whoever is there runs it") };
         let held = self.lock.as_ref().map(|lock| (lock, lock.enter(path, self.row)));
         if held.is_none() {
             self.row.issued_without_section(path);
@@ -159,7 +159,7 @@ impl<T: Send + 'static> Guarded<T> {
         path: Path,
         operation: impl FnOnce(&mut T) -> Option<R>,
     ) -> Option<R> {
-        let Home::Here(state) = &self.state else { return None };
+        let State::InPlace(state) = &self.state else { return None };
         match (attempt, &self.shortcut, &self.lock) {
             (Attempt::Bias, Shortcut::Free, _) => {
                 // SAFETY: below `MPI_THREAD_MULTIPLE` the program keeps other threads out.
@@ -209,8 +209,8 @@ impl<T: Send + 'static> Guarded<T> {
     #[inline(always)]
     pub fn try_with<R: Send>(&self, path: Path, operation: impl FnOnce(&mut T) -> R + Send) -> Option<R> {
         let state = match &self.state {
-            Home::Here(state) => state,
-            Home::Combined(combined) => return combined.try_run(path, self.row, operation),
+            State::InPlace(state) => state,
+            State::Combined(combined) => return combined.try_run(path, self.row, operation),
         };
         let held = match self.lock.as_ref() {
             Some(lock) => Some((lock, lock.try_enter(path, self.row)?)),
@@ -253,7 +253,7 @@ impl<T: Send + 'static> Guarded<T> {
     /// As [`try_with`](Self::try_with) for progress, by a thread that looks in now and then at what others
     /// use.
     pub fn try_visit<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> Option<R> {
-        let (Home::Here(state), Some(lock)) = (&self.state, self.lock.as_ref()) else {
+        let (State::InPlace(state), Some(lock)) = (&self.state, self.lock.as_ref()) else {
             return self.try_with(Path::Progress, operation);
         };
         let token = lock.try_visit(self.row)?;
@@ -266,8 +266,8 @@ impl<T: Send + 'static> Guarded<T> {
     #[inline(always)]
     pub fn try_poll<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> Option<R> {
         let state = match &self.state {
-            Home::Here(state) => state,
-            Home::Combined(combined) => return combined.try_poll(self.row, operation),
+            State::InPlace(state) => state,
+            State::Combined(combined) => return combined.try_poll(self.row, operation),
         };
         let held = match self.lock.as_ref() {
             Some(lock) => Some((lock, lock.try_enter_uncounted(Path::Progress, self.row)?)),
@@ -292,7 +292,7 @@ impl<T: Send + 'static> Guarded<T> {
         operation: impl FnOnce(&mut T) -> R + Send,
     ) -> Option<R> {
         match (&self.state, self.lock.as_ref()) {
-            (Home::Here(state), Some(lock)) if patience_ns != 0 => {
+            (State::InPlace(state), Some(lock)) if patience_ns != 0 => {
                 let token = lock.enter_within(path, patience_ns, self.row)?;
                 // SAFETY: the section is held.
                 Some(unsafe { run_inside(state, Some((lock, token)), operation) })
@@ -305,8 +305,8 @@ impl<T: Send + 'static> Guarded<T> {
     #[inline(always)]
     pub fn takes_posts(&self) -> bool {
         match &self.state {
-            Home::Here(_) => false,
-            Home::Combined(combined) => combined.takes_posts(),
+            State::InPlace(_) => false,
+            State::Combined(combined) => combined.takes_posts(),
         }
     }
 
@@ -315,8 +315,8 @@ impl<T: Send + 'static> Guarded<T> {
     #[inline(never)]
     pub fn post(&self, operation: impl FnOnce(&mut T) + Send + 'static) {
         match &self.state {
-            Home::Here(_) => self.with(Path::Main, operation),
-            Home::Combined(combined) => combined.post(self.row, operation),
+            State::InPlace(_) => self.with(Path::Main, operation),
+            State::Combined(combined) => combined.post(self.row, operation),
         }
     }
 }
