@@ -9,26 +9,26 @@ use super::threshold::CollectThreshold;
 /// A thread-safety model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Model {
-    /// Which critical section guards an object.
+    /// Decides which critical section guards an object.
     pub granularity: Granularity,
-    /// Which thread enters a contended critical section next.
+    /// Decides which thread enters a contended critical section next.
     pub arbitration: Arbitration,
-    /// Which threads enter a critical section with plain instructions while no others use it ([`heddle_sync::Biased`],
+    /// Decides which threads enter a critical section with plain instructions while no others use it ([`heddle_sync::Biased`],
     /// [`heddle_sync::CoreBiased`]).
     pub bias: Bias,
-    /// Which thread runs an operation.
+    /// Decides which thread runs an operation.
     pub execution: Execution,
     /// The number of threads for the VNIs under `offload`.
     pub offload_threads: OffloadThreads,
-    /// How a waiter learns that its operation is complete.
+    /// Decides how a waiter learns that its operation is complete.
     pub wake_up: WakeUp,
-    /// What keeps an object alive while a request uses it.
+    /// Decides what keeps an object alive while a request uses it.
     pub lifetime: Lifetime,
     /// The number of additional freed objects that starts a collection.
     pub collect_threshold: CollectThreshold,
-    /// Where requests come from.
+    /// Decides where requests come from.
     pub request_pool: RequestPool,
-    /// How references to objects are counted.
+    /// Decides how references to objects are counted.
     pub reference_counts: ReferenceCounts,
     /// How many times in a row a cohort passes a lock on within before others get it, under `hmcs`.
     pub cohort_threshold: u32,

@@ -127,7 +127,7 @@ impl Row {
         }
     }
 
-    /// Counts `times` entries of the calling thread for progress; `completed` is true if the last entry completed an
+    /// Counts `times` polls of the calling thread on the progress path; `completed` is true if the last one completed an
     /// operation.
     #[inline(always)]
     pub(crate) fn polled(self, times: u32, completed: bool) {

@@ -14,11 +14,11 @@ pub enum Section {
     RequestPool,
     /// Reference counts of objects.
     ReferenceCounts,
-    /// The rings that are read, of any VNI, under `per-object` and `lock-free`; so are the next three.
+    /// The rings that are read, of any VNI, under `per-object` and `lock-free`. The next three also exist only there.
     Arrivals,
     /// The matching of any context.
     Matching,
-    /// The state of rendezvous.
+    /// The rendezvous state.
     Rendezvous,
     /// The channel to any peer.
     Channel,
@@ -46,7 +46,7 @@ impl Section {
         KINDS.into_iter().chain((0..MOST_VNIS).map(Section::Vni))
     }
 
-    /// Its place in a block, below `COUNT`.
+    /// The critical section's index in a block, below `COUNT`.
     pub(super) fn index(self) -> usize {
         match self {
             Section::Call => 0,
@@ -61,7 +61,7 @@ impl Section {
         }
     }
 
-    /// Its name in tables and in the names of variables.
+    /// The critical section's name in tables and in the names of variables.
     pub fn name(self) -> &'static str {
         match self {
             Section::Call => "call",

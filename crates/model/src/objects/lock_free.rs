@@ -45,7 +45,7 @@ pub struct LeftToAll<T: 'static> {
     left: Arc<Left>,
 }
 
-/// What to do when operations are left behind.
+/// Notes and reports that operations were left behind.
 struct Left {
     /// Not 0 if some object may have operations that were left behind.
     some: AtomicUsize,
@@ -180,8 +180,8 @@ impl Sectioning for LockFree {
 /// Runs the operations that were left behind.
 #[cold]
 fn run_all_left_behind<T: Object>(shards: &LeftToAll<T>) -> bool {
-    // Cleared first: a thread that leaves an operation from now on sets it again. AcqRel: pairs with the store
-    // in `report_left`.
+    // The flag is cleared first: a thread that leaves an operation from now on sets it again. AcqRel: pairs with the store in
+    // `report_left`.
     shards.left.some.swap(0, Ordering::AcqRel);
     let mut ran = false;
     for section in &shards.objects {

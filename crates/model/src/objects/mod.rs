@@ -12,8 +12,8 @@
 //! Code that enters critical sections is generic over the sectioning, so a critical section that is nothing costs nothing.
 //!
 //! **Order.** A thread that is in a critical section enters only critical sections of a higher [`LEVEL`](Object::LEVEL), so no
-//! circle of threads can wait for each other, and under [`Whole`] no object is reached through two references
-//! at once. Debug builds check the order, whatever the sectioning.
+//! circle of threads can wait for each other, and under [`Whole`] no object is reached through two references at once. Debug
+//! builds check the order under every sectioning.
 
 mod lock_free;
 mod object;

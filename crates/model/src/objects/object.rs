@@ -8,9 +8,9 @@ use std::fmt::Debug;
 
 /// State that a critical section guards.
 pub trait Object: Send + 'static {
-    /// Its name, and the row in which its entries are counted.
+    /// The name of the state's critical section, and the row in which its entries are counted.
     const SECTION: Section;
-    /// Its position in the order in which critical sections are entered.
+    /// The critical section's position in the order in which threads enter several.
     const LEVEL: u32;
 }
 
@@ -67,15 +67,15 @@ pub trait Sectioning: Debug + 'static {
     /// Puts an object behind its critical section.
     fn guard<T: Object>(sections: &Sections, object: T) -> Self::Section<T>;
 
-    /// Makes all objects of a kind. Calls `left` when a thread leaves operations behind; they wait until a
-    /// thread enters that critical section or [serves](Self::run_left_behind) them.
+    /// Makes all objects of a kind. Calls `left` when a thread leaves operations behind; they wait until a thread enters that
+    /// critical section or [runs](Self::run_left_behind) them.
     fn shards<T: Object>(
         sections: &Sections,
         make: impl FnMut() -> T,
         left: impl Fn() + Send + Sync + 'static,
     ) -> Self::Shards<T>;
 
-    /// The object of a key, always the same one.
+    /// Returns the object of a key, always the same one.
     fn shard<T: Object>(shards: &Self::Shards<T>, key: u64) -> &Self::Shard<T>;
 
     /// Runs the operations that were left behind. Returns true if there were any.
@@ -84,6 +84,6 @@ pub trait Sectioning: Debug + 'static {
         false
     }
 
-    /// Adds to a number that threads in several critical sections write, and any thread reads.
+    /// Adds `by` to a number that threads in several critical sections write, and any thread reads.
     fn change(number: &AtomicUsize, by: isize);
 }

@@ -1,5 +1,4 @@
-//! The offload threads, which serve the VNIs under execution `offload`: the assignment of threads to VNIs, and how idle threads
-//! sleep and wake.
+//! The offload server: which offload thread serves which VNI under execution `offload`, and how idle threads sleep and wake.
 //!
 //! The engine starts the threads. Each takes [turns](crate::Guarded::take_turn) at the states of its VNIs, in which
 //! it runs the posted operations and makes progress. Threads with nothing to do sleep on a [`Roster`]. The last one sleeps

@@ -24,7 +24,7 @@ pub struct Sections {
     threads: bool,
     /// The one lock of `brief-global`.
     shared: Option<SectionLock>,
-    /// The threads of `offload`.
+    /// The threads of execution `offload`.
     server: Option<OffloadServer>,
 }
 
@@ -35,7 +35,7 @@ impl Sections {
         Sections { model, threads, shared, server: None }
     }
 
-    /// Has the offload threads of `service` serve the VNIs, if there are any.
+    /// Has the threads of `server` serve the VNIs, if there is a server.
     #[must_use]
     pub fn with_offload_server(self, server: Option<OffloadServer>) -> Sections {
         Sections { server, ..self }
