@@ -24,11 +24,11 @@ pub struct Domain {
     fabric: Fabric,
     calls: CallSection,
     vnis: &'static [Vni],
-    /// The offload threads.
+    /// The running offload threads, under execution `offload`.
     offload_server: Option<RunningServer>,
     wait: WaitPolicy,
     test_patience_ns: u64,
-    /// Whether several threads may be in the library at once.
+    /// True if several threads may be in the library at once.
     threads: bool,
     /// The number of the next context id that this process makes as a leader.
     next_context: AtomicU64,
@@ -58,12 +58,12 @@ pub fn current() -> Result<&'static Domain> {
     running().ok_or_else(not_running)
 }
 
-/// As [`current`], without an error.
+/// Does the same as [`current`], but returns `None` instead of an error.
 #[inline(always)]
 pub fn running() -> Option<&'static Domain> {
     // Acquire: pairs with the Release in `open`.
     let domain = CURRENT.load(Ordering::Acquire);
-    // SAFETY: null, or the domain in `DOMAIN`, which stays.
+    // SAFETY: the pointer is null, or leads to the domain in `DOMAIN`, which is never freed.
     unsafe { domain.as_ref() }
 }
 
@@ -81,12 +81,12 @@ fn not_running() -> Error {
     Error::new(mpi::MPI_ERR_OTHER, what)
 }
 
-/// Whether `MPI_Init` has been called.
+/// Returns true if `MPI_Init` has been called.
 pub fn is_initialized() -> bool {
     LIFE.load(Ordering::Acquire) != NEVER
 }
 
-/// Whether `MPI_Finalize` has been called.
+/// Returns true if `MPI_Finalize` has been called.
 pub fn is_finalized() -> bool {
     LIFE.load(Ordering::Acquire) == FINALIZED
 }
@@ -125,7 +125,7 @@ impl Prepared {
         if let Some(job) = world.job() {
             job.set_initialised().map_err(start_error)?;
         }
-        // Threads of the library's own are threads, too, at any level.
+        // The library's own threads count at any thread level.
         let threads = thread_level == mpi::MPI_THREAD_MULTIPLE || settings.model.is_offloaded();
         if threads && settings.model.wake_up == WakeUp::Counter {
             request::signal_watchers();
@@ -147,12 +147,12 @@ impl Prepared {
     /// Makes the domain, which [`current`] returns once it is [opened](open).
     ///
     /// # Errors
-    /// `MPI_ERR_OTHER` if threads of the library's own cannot be started.
+    /// `MPI_ERR_OTHER` if the offload threads cannot be started.
     pub fn start(self, settings: &Settings) -> Result<&'static Domain> {
         let Prepared { fabric, threads, server, sections } = self;
         let vni = |index| Vni::new(&fabric, index, &sections, settings.unexpected_bytes);
         let vnis: Vec<Vni> = (0..fabric.vnis()).map(vni).collect();
-        // As the domain itself they stay.
+        // The VNIs are never freed, and neither is the domain.
         let vnis: &'static [Vni] = vnis.leak();
         let offload_server =
             server.map(|server| RunningServer::start(&server, &fabric, vnis, settings)).transpose()?;
@@ -190,18 +190,18 @@ impl Domain {
         self.fabric.rank()
     }
 
-    /// Processes in `MPI_COMM_WORLD`.
+    /// The number of processes in `MPI_COMM_WORLD`.
     pub fn size(&self) -> usize {
         self.fabric.size()
     }
 
-    /// Whether several threads may be in the library at once.
+    /// Returns true if several threads may be in the library at once.
     #[inline(always)]
     pub fn has_threads(&self) -> bool {
         self.threads
     }
 
-    /// Whether offload threads make the progress.
+    /// Returns true if offload threads make the progress.
     #[inline(always)]
     pub fn is_offloaded(&self) -> bool {
         self.offload_server.is_some()
@@ -213,18 +213,18 @@ impl Domain {
         &self.calls
     }
 
-    /// How to wait.
+    /// How a thread waits.
     pub fn wait_policy(&self) -> &WaitPolicy {
         &self.wait
     }
 
-    /// For how long a test waits for a critical section.
+    /// The time that a test waits for a critical section, in nanoseconds.
     #[inline(always)]
     pub fn test_patience_ns(&self) -> u64 {
         self.test_patience_ns
     }
 
-    /// A VNI.
+    /// The VNI with a number.
     #[inline(always)]
     pub fn vni(&self, index: u32) -> &Vni {
         &self.vnis[index as usize]
@@ -242,7 +242,7 @@ impl Domain {
         &self.fabric
     }
 
-    /// Cancels an active send if it was not matched.
+    /// Cancels an active send if its message was not matched.
     pub fn cancel_send(&self, id: RequestId) {
         if request::is_complete(id) {
             return;
@@ -251,7 +251,7 @@ impl Domain {
             return self.vni(request::vni_of(id)).cancel_send(id);
         }
         // The message may have moved to another VNI than the one where it was sent.
-        let _nobody_else_moves = Mover::wait();
+        let _no_other_thread_moves = Mover::wait();
         let _ = self.vnis().iter().any(|vni| vni.cancel_send_to_self(id));
     }
 
@@ -262,9 +262,9 @@ impl Domain {
         }
     }
 
-    /// A context id that no communicator of the job has or ever had: this process is its leader.
+    /// Makes a context id that no communicator of the job has or ever had. This process is its leader.
     pub fn new_context(&self, choice: Choice) -> u64 {
-        // Relaxed: only that no two get one number matters.
+        // Relaxed: the only requirement is that no two calls get the same number.
         let (load, store) = (Ordering::Relaxed, Ordering::Relaxed);
         let number = |next| choice.number_from(next, self.vnis.len());
         let next = match choice.vni() {

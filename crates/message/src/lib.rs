@@ -12,10 +12,10 @@
 //! | [`request`] | operations under way |
 //! | [`matching`] | posted receives and unexpected messages |
 //! | [`vni`] | protocols |
-//! | `self_messages` | messages of a process to itself |
+//! | `self_messages` | messages that a process sends to itself |
 //! | [`progress`] | waiting |
-//! | `offload` | threads of the library's own that make progress (execution `offload`) |
-//! | [`error`] | what goes wrong |
+//! | `offload` | the running threads of the offload server (execution `offload`) |
+//! | [`error`] | errors of operations |
 
 pub mod buffer;
 pub mod context;

@@ -1,4 +1,4 @@
-//! The offload threads, which serve the VNIs under execution `offload`.
+//! The running threads of the offload server, which serve the VNIs under execution `offload`.
 //!
 //! An offload thread runs the operations posted to its VNIs and makes their progress, so messages advance while no thread of the
 //! program is in MPI. Now and then it polls the other VNIs, too: their threads may sleep, or copy a large message. After a while
@@ -23,7 +23,7 @@ use std::thread::JoinHandle;
 /// The number of rounds from one poll of the other VNIs to the next.
 const OTHERS_EVERY: u32 = 16;
 
-/// The running threads.
+/// The running threads of the offload server.
 #[derive(Debug)]
 pub(crate) struct RunningServer {
     vnis: &'static [Vni],
@@ -72,7 +72,7 @@ impl RunningServer {
             vni.close();
         }
         for thread in self.threads().drain(..) {
-            // One that has panicked has been reported.
+            // A thread that has panicked has been reported.
             let _ = thread.join();
         }
     }
@@ -94,7 +94,7 @@ fn no_thread(thread: usize, core: Option<usize>, error: &std::io::Error) -> Erro
     Error::new(mpi::MPI_ERR_OTHER, what)
 }
 
-/// One thread.
+/// One thread of the offload server.
 struct ServerThread {
     thread: usize,
     server: OffloadServer,
@@ -120,8 +120,8 @@ impl ServerThread {
         self.attend(1u32.wrapping_neg());
     }
 
-    /// Counts this thread as waiting on its VNIs: senders see a process that serves large messages, and the program's threads
-    /// do not poll.
+    /// Counts this thread as waiting on its VNIs, so that receivers see a process that can copy large messages, and the program's
+    /// threads do not poll.
     fn attend(&self, change: u32) {
         for (vni, _) in self.assigned() {
             self.fabric.attendance(self.fabric.rank(), vni).fetch_add(change, Ordering::Relaxed);
@@ -132,7 +132,7 @@ impl ServerThread {
         let mut waiter = Waiter::new(&self.wait, 1);
         let mut round = 0u32;
         loop {
-            // In this order: nothing comes once they are closed.
+            // The queues are checked before they are run: no operation comes once they are closed.
             let closed = self.assigned().all(|(_, vni)| vni.is_closed());
             round = round.wrapping_add(1);
             let mut happened = false;
@@ -152,7 +152,7 @@ impl ServerThread {
         }
     }
 
-    /// Polls in place of another thread, and wakes it if there was work.
+    /// Polls the VNIs of the other threads, and wakes their thread if there was work.
     fn serve_others(&self) -> bool {
         let mut happened = false;
         for (index, vni) in self.others() {

@@ -11,11 +11,11 @@ use heddle_spec::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Plane {
-    /// The program's own.
+    /// The program's point-to-point messages.
     PointToPoint = 0,
-    /// Those inside of collective operations.
+    /// The messages inside of collective operations.
     Collective = 1,
-    /// Those of `MPI_Comm_create_group`, told apart by the user's tag.
+    /// The messages of `MPI_Comm_create_group`, which the user's tag tells apart.
     CreateGroup = 2,
 }
 
@@ -33,9 +33,9 @@ pub enum BrokenPromise {
 pub struct Context {
     id: AtomicU64,
     vni: AtomicU32,
-    /// The same VNI.
+    /// The VNI whose number is `vni`.
     default_vni: AtomicPtr<Vni>,
-    /// The VNI of the self messages.
+    /// Says whether the self messages are sharded or pinned.
     pub(crate) self_messages: Sharding,
     rank: usize,
 }
@@ -74,13 +74,13 @@ impl Context {
         self.id.load(Ordering::Relaxed) | plane as u64
     }
 
-    /// The default VNI: that of all messages, unless they are sharded (`mapping.rs`).
+    /// The number of the default VNI, which carries all messages unless they are sharded (`mapping.rs`).
     #[inline(always)]
     pub fn vni(&self) -> u32 {
         self.vni.load(Ordering::Relaxed)
     }
 
-    /// The default VNI itself.
+    /// The default VNI.
     #[inline(always)]
     pub fn default_vni(&self) -> &'static Vni {
         // SAFETY: one of the VNIs given to `new` or `set_id`, which stay.
@@ -93,7 +93,7 @@ impl Context {
         self.rank
     }
 
-    /// Whether all messages of a plane, given by its id, are on the default VNI. Self messages are not considered.
+    /// Returns true if all messages of a plane, given by its id, are on the default VNI. Self messages are not considered.
     #[inline(always)]
     pub fn is_plain(id: u64) -> bool {
         is_plain(id)
@@ -112,7 +112,7 @@ impl Context {
     /// The VNI of the messages that a receive or probe with this key matches.
     ///
     /// # Errors
-    /// As [`check_promises`](Self::check_promises).
+    /// The same as those of [`check_promises`](Self::check_promises).
     #[inline(always)]
     pub fn vni_wanted(&self, vnis: usize, key: &Key) -> Result<u32, BrokenPromise> {
         if is_plain(key.context) {

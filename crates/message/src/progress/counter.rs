@@ -5,8 +5,8 @@
 //! this VNI at every turn and the others now and then. The rest sleep, and each is woken once, by its own event
 //! (`heddle_sync::leader`). A leader whose event has come hands the role to one sleeper.
 //!
-//! The leader may not be running, so nobody relies on it alone: the leaders of other VNIs poll here, too, and a sleeper wakes
-//! now and then to poll. Under execution `offload` there is no leader: all sleep.
+//! The leader may be off its core, so no thread relies on it alone: the leaders of other VNIs poll here, too, and a sleeper wakes
+//! now and then to poll. Under execution `offload` there is no leader: all waiting threads sleep.
 
 use super::OTHERS_EVERY;
 use super::event::Event;
@@ -21,14 +21,14 @@ use heddle_sync::watched_state::Watch;
 use heddle_sync::{Next, Scope, SyncCounter, Waiter, Watcher};
 use std::cell::Cell;
 
-/// A leader's looks.
+/// The polls of a leader.
 struct LeaderProgress<'a> {
     domain: &'a Domain,
     vni: u32,
-    /// The leader's own.
+    /// The counter of the leader's own event.
     counter: &'a SyncCounter,
     round: Cell<u32>,
-    /// Something happened while the leader was about to sleep.
+    /// True if something happened while the leader was about to sleep.
     stirred: Cell<bool>,
 }
 
@@ -44,7 +44,7 @@ impl Progress for LeaderProgress<'_> {
     }
 
     fn idle(&self, _: Option<u64>) {
-        // Whoever makes something happen rings the doorbell: look once more, then sleep.
+        // A thread or process that makes something happen rings the doorbell. So the leader polls once more, then sleeps.
         let has_work =
             || self.domain.calls().back_inside(|| self.domain.poll_everywhere()) || self.counter.is_done();
         let ticket = self.domain.fabric().own_doorbell().prepare_unless(Scope::Machine, has_work);
@@ -53,7 +53,7 @@ impl Progress for LeaderProgress<'_> {
 }
 
 impl Domain {
-    /// Returns when the event has happened; the caller has looked for it in vain.
+    /// Returns when the event has happened; the caller has just polled for it in vain.
     #[cold]
     pub(super) fn wait_by_counter(&self, vni: u32, event: &mut dyn Event) {
         let waiting = self.attendance(vni);
@@ -73,7 +73,7 @@ impl Domain {
         }
     }
 
-    /// Whether the event happens while a lone waiter spins.
+    /// Returns true if the event happens while a lone waiter spins.
     fn comes_soon(&self, vni: u32, event: &mut dyn Event) -> bool {
         let mut waiter = Waiter::new(self.wait_policy(), 1);
         loop {
@@ -89,7 +89,8 @@ impl Domain {
         }
     }
 
-    /// Waits for a signal of the event, or for some other reason to look at it. False if nobody would signal.
+    /// Waits for a signal of the event, or until the event has to be checked for another reason. Returns false if no thread would
+    /// signal it.
     fn watch(&self, vni: u32, event: &mut dyn Event) -> bool {
         let watcher = event.watcher();
         // SAFETY: the watcher is taken out and leaves in this function.

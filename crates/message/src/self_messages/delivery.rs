@@ -13,13 +13,14 @@ use heddle_model::{Path, SectionOf};
 use heddle_objects::resharding::next_stamp;
 use heddle_transport::Throttle;
 
-/// A self message of up to this many bytes is copied if no receive is posted; a larger one stays in the send's buffer. So does
-/// any while the VNI throttles its senders, since unexpected messages take too much memory.
+/// A self message of up to this many bytes is copied if no receive is posted; a larger one stays in the send's buffer. All self
+/// messages stay there while the VNI throttles its senders, because unexpected messages take too much memory.
 const LOCAL_EAGER_LIMIT: usize = 32 << 10;
 
 impl<S: Rules> Core<S> {
-    /// Sends to this process. An unexpected message gets a stamp if not all self messages of the communicator are on this VNI.
-    /// If a send needs a request and there is none, nothing is sent. Out of line, so that sends to other processes stay short.
+    /// Sends to this process. An unexpected message gets a stamp if the self messages of the communicator are sharded. If a send
+    /// needs a request and there is none left, nothing is sent. The function is out of line, so that sends to other processes
+    /// stay short.
     #[inline(never)]
     pub(crate) fn send_to_self(
         &self,
@@ -64,12 +65,12 @@ impl<S: Rules> Core<S> {
         );
         match matched {
             Matched::Receive(receive) => {
-                // What the arguments keep is there until they are dropped.
+                // The arguments, and the memory that they keep, live until the copy is done.
                 self.copy_to_receive(&args.buffer, receive, &key);
                 Ok(None)
             }
             Matched::Stored(pending) => {
-                // Nobody but this thread knows of the message: who sleeps in a probe is told.
+                // No other thread knows of the message, so a thread that sleeps in a probe must be woken.
                 self.wake_sleepers();
                 Ok(pending)
             }
@@ -79,14 +80,14 @@ impl<S: Rules> Core<S> {
 
     /// Copies the data of a waiting send of this process to a receive.
     pub(crate) fn deliver_local(&self, send: RequestId, receive: RequestId, key: &Key) {
-        // SAFETY: who takes a message out of the unexpected set has the in-flight state of its send.
+        // SAFETY: a thread that takes a message out of the unexpected messages has the in-flight state of its send.
         let buffer = unsafe { request::in_flight(send) }.buffer;
         self.copy_to_receive(&buffer, receive, key);
         self.sender_done(send);
     }
 
     fn copy_to_receive(&self, from: &Buffer, receive: RequestId, key: &Key) {
-        // SAFETY: who matches a receive has its in-flight state.
+        // SAFETY: a thread that matches a receive has its in-flight state.
         let to = unsafe { request::in_flight(receive) }.buffer;
         let (len, room) = (from.len(), to.len());
         from.copy_to(&to, len.min(room));
@@ -98,13 +99,13 @@ impl<S: Rules> Core<S> {
 /// The result of matching a self message.
 enum Matched {
     Receive(RequestId),
-    /// It waits, and so does the request of its send, if it has one.
+    /// The message was stored, and waits for its receive; so does the request of its send, if it has one.
     Stored(Option<RequestId>),
-    /// Nobody, and it cannot wait: it is not sent.
+    /// No receive matched and no request is left to keep the message: it is not sent.
     OutOfRequests,
 }
 
-/// An unexpected self message, and the request of its send unless the send is complete.
+/// Makes an unexpected self message, and the request of its send unless the send is complete.
 fn waiting(
     args: &mut SendArgs,
     request: impl FnOnce() -> Result<RequestId, OutOfRequests>,

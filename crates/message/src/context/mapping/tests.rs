@@ -1,4 +1,4 @@
-//! The mapping function: even, the same for all, and what it may not depend on it does not.
+//! Tests of the mapping function: it is even, the same in all processes, and depends on nothing but the hints.
 
 use super::*;
 use crate::context::Plane;
@@ -14,7 +14,7 @@ fn vni(context: u64, source: i32, tag: i32, vnis: usize) -> u32 {
     sharded_vni(default_vni(context, vnis), context, (source, tag), vnis as u32)
 }
 
-/// How many of the pairs are on each VNI, the fewest and the most.
+/// Counts the pairs on each VNI; returns the smallest and the largest number.
 fn shares(pairs: impl Iterator<Item = (i32, i32)>, choice: Choice, vnis: usize) -> (usize, usize) {
     let context = context(choice, 5, vnis);
     let mut counts = vec![0; vnis];
@@ -87,7 +87,7 @@ proptest! {
         if let (Some(left), Some(right)) = (agree(halves.0), agree(halves.1)) {
             prop_assert_eq!(Some(left.agreed(right)), agreed);
         }
-        // Nobody's program is held to what it did not say.
+        // No program is bound to a hint that it did not give.
         let common = agreed.unwrap_or_default();
         prop_assert!(choices.iter().all(|choice| choice.agreed(common) == common));
     }
