@@ -15,9 +15,9 @@ const POLL_BUDGET: usize = 32;
 #[derive(Debug)]
 pub(crate) enum Step {
     Nothing,
-    /// Something did, or pulls wait for their turn.
+    /// Something happened, or pulls wait for their turn.
     Happened,
-    /// These are to be done now, outside of all sections.
+    /// The caller makes this copy now, outside of all critical sections.
     Pull(Pull),
     Push(Push),
 }
@@ -46,7 +46,7 @@ impl Entry {
         }
     }
 
-    /// Whether something happened, from the result of a critical section that was entered or not.
+    /// Returns true if something happened; `inside` is the result of a critical section that was entered or not.
     #[inline(always)]
     pub(crate) fn happened(self, inside: Option<bool>) -> bool {
         inside.unwrap_or(self == Entry::TryForCertain)
@@ -54,7 +54,7 @@ impl Entry {
 }
 
 impl<S: Rules> Core<S> {
-    /// One step of progress.
+    /// Makes one step of progress.
     #[inline]
     pub(crate) fn step(&self, entry: Entry) -> Step {
         let completed_before = self.completions();
@@ -108,7 +108,7 @@ impl<S: Rules> Core<S> {
         if let Some(pull) = self.next_pull(rendezvous) {
             return Step::Pull(pull);
         }
-        // A pull that was streamed instead, or that waits for its sender, leaves others behind it: look again.
+        // A pull that was streamed instead, or that waits for its sender, leaves others behind it, so the caller polls again.
         if happened || !rendezvous.pulls.is_empty() { Step::Happened } else { Step::Nothing }
     }
 
@@ -128,7 +128,7 @@ impl<S: Rules> Core<S> {
     #[inline]
     fn count_progress(&self, completed_before: u64) {
         if !S::PARTED {
-            // There is one matching.
+            // There is one matching shard.
             let steps = self.matching_shard(0).with(Path::Progress, |shard| shard.matching.take_steps());
             counters::count(Event::MatchingStep, steps);
         }

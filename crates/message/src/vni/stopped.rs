@@ -54,7 +54,7 @@ impl Drop for Released<'_> {
 
 /// Sends from rank 0; the send is complete when this returns.
 fn send(vni: &Vni, to: usize, tag: i32, bytes: &mut [u8]) {
-    // SAFETY: a complete send does not look at the bytes any more.
+    // SAFETY: a complete send does not read the bytes any more.
     let pending = unsafe { ranks::send(vni, to, 0, tag, bytes) };
     assert_eq!(pending, None, "small, and there is room");
 }
@@ -63,7 +63,7 @@ fn are_complete(ids: &[RequestId]) -> bool {
     ids.iter().all(|id| request::is_complete(*id))
 }
 
-/// Receives and messages that come while a thread is stopped in their matching shard: each call returns. The stopped thread
+/// Tests receives and messages that come while a thread is stopped in their matching shard: each call returns. The stopped thread
 /// completes them all when it goes on, or leaves the rest to the next thread that polls, which it wakes.
 fn no_thread_waits_for_the_matching(limit: u32) {
     let [(_, sender), (fabric, receiver)] = pair(&Model { combining_limit: limit, ..lock_free() });
@@ -85,7 +85,7 @@ fn no_thread_waits_for_the_matching(limit: u32) {
                     send(&sender, 1, tag, &mut bytes[..len]);
                     assert!(receiver.progress(), "the message has come");
                 } else {
-                    // To itself.
+                    // The receiver sends to itself.
                     send(&receiver, 1, tag, &mut bytes[..len]);
                 }
                 if tag % 2 == 1 {
@@ -122,7 +122,7 @@ fn operations_left_there_are_run_by_the_next_thread_that_polls() {
 fn no_sender_waits_for_a_thread_that_is_stopped_in_the_channel() {
     let [(_, sender), (_, receiver)] = pair(&lock_free());
     let mut bytes = [7; 4000];
-    // The first one opens the way.
+    // The first message connects the ring.
     send(&sender, 1, 0, &mut bytes[..8]);
     while_stopped(
         |stop| core(&sender).peers[1].channel.with(Path::Main, |_| stop()),

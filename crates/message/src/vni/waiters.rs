@@ -6,10 +6,10 @@ use heddle_sync::{CachePadded, Leadership, WaitPolicy};
 use std::cell::Cell;
 use std::time::Duration;
 
-/// A sleeper polls at least this often, so that a message lost by a dying job cannot hold it for ever.
+/// The longest time that a thread sleeps before it polls, so that a message lost by a dying job cannot hold it for good.
 pub const LONGEST_SLEEP: Duration = Duration::from_millis(100);
 
-/// How waiting threads other than the leader wait: a short spin, since the cores are for threads that make progress.
+/// The wait policy of waiting threads other than the leader: a short spin, since the cores are for threads that make progress.
 const BESIDE_A_LEADER: WaitPolicy =
     WaitPolicy { spin_ns: WaitPolicy::DEFAULT.spin_ns / 10, ..WaitPolicy::DEFAULT };
 
@@ -27,11 +27,12 @@ impl Default for WaitingThreads {
 #[derive(Debug, Default)]
 pub struct LastPoll(pub CachePadded<AtomicU64>);
 
-/// For how long a test relies on another one's poll.
+/// The time for which a test relies on the poll of another one.
 pub(super) const GRACE_NS: u64 = 500;
 
 impl LastPoll {
-    /// Whether the calling test must poll, since no other thread does. `waited_for` says whether threads wait here.
+    /// Returns true if the calling test must poll, since no other thread does. `last_of_caller` is the time of the calling
+    /// thread's last poll; `waited_for` is true if threads wait here.
     #[inline]
     pub fn is_due(&self, last_of_caller: &Cell<u64>, waited_for: bool) -> bool {
         // Relaxed, here and below: a hint.
@@ -60,7 +61,7 @@ mod tests {
     fn one_tester_alone_polls_every_time_and_one_of_two() {
         let (last, one, other) = (LastPoll::default(), Cell::new(0), Cell::new(0));
         assert!((0..100).all(|_| last.is_due(&one, false)));
-        // Whoever comes second relies on the first, unless the machine stopped this thread in between.
+        // The second tester relies on the first, unless the machine stopped this thread in between.
         let relies = (0..100).filter(|_| last.is_due(&one, false) && !last.is_due(&other, false)).count();
         assert!(relies > 50, "{relies}");
         wait_for_grace();
