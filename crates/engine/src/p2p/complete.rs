@@ -10,7 +10,7 @@
 //! - Threads that test: one of them gets the outcome. Another one returns an empty status, as for an inactive request, or
 //!   `MPI_ERR_REQUEST` if its copy of the handle leads nowhere any more. No other request is touched.
 //! - Threads that wait: one of them, or both, get the outcome, since an atomic exchange would cost every message of a program
-//!   that keeps the rules; one that finds the request gone returns an empty status. No call waits for ever.
+//!   that keeps the rules; one that finds the request gone returns an empty status. No call waits without end.
 
 use super::awaited::{AnyOf, FirstOfAll, make_progress};
 use super::generalized;
@@ -347,11 +347,11 @@ pub fn cancel(handle: usize) -> Result<()> {
         Found::Done => return Ok(()),
         _ => return Err(Error::new(mpi::MPI_ERR_REQUEST, "only an active request can be cancelled")),
     };
-    // SAFETY: what is read stays as it is until the request is consumed or freed.
+    // SAFETY: the fields that are read do not change until the request is consumed or freed.
     let owner = unsafe { request::owner(id) };
     match owner.kind {
         RequestKind::Receive => {
-            let _nobody_else_moves = Mover::wait();
+            let _no_other_thread_moves = Mover::wait();
             domain::current()?.vni(request::vni_of(id)).cancel_receive(id);
         }
         RequestKind::Generalized => {

@@ -9,8 +9,8 @@
 //! | `get_status.rs` | the outcome of requests without freeing them |
 //! | `generalized.rs` | requests that the program completes itself |
 //! | `persistent.rs` | requests that are started again and again |
-//! | `buffered.rs` | `MPI_Bsend` and the buffers it needs |
-//! | `sendrecv.rs` | both at once; `joint.rs`: with one request |
+//! | `buffered.rs` | `MPI_Bsend` and its buffers |
+//! | `sendrecv.rs` | sending and receiving at once; `joint.rs`: with one request |
 
 mod awaited;
 mod buffered;
