@@ -213,7 +213,7 @@ impl Domain {
         &self.calls
     }
 
-    /// How a thread waits.
+    /// The policy by which threads wait.
     pub fn wait_policy(&self) -> &WaitPolicy {
         &self.wait
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// The result of an MPI operation.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// An error on its way to an error handler. One word, so that results of hot functions stay small.
+/// An error on its way to an error handler. It is one word, so that results of hot functions stay small.
 #[derive(Clone)]
 pub struct Error(Box<Detail>);
 

@@ -9,7 +9,7 @@
 //! | [`domain`] | the VNIs of an initialised process, and what they share |
 //! | [`context`] | what keeps communicators' messages apart, and which VNI carries them |
 //! | [`buffer`] | user memory that takes part in an operation |
-//! | [`request`] | operations under way |
+//! | [`request`] | operations in progress |
 //! | [`matching`] | posted receives and unexpected messages |
 //! | [`vni`] | protocols |
 //! | `self_messages` | messages that a process sends to itself |

@@ -4,8 +4,8 @@
 //! program is in MPI. Now and then it polls the other VNIs, too: their threads may sleep, or copy a large message. After a while
 //! without work it sleeps ([`heddle_model::OffloadServer`]).
 //!
-//! The threads live from `MPI_Init` to `MPI_Finalize`. A process that exits without the latter ends them where they are, so the
-//! objects that they use are never freed. A child of a fork has none, and may not call MPI.
+//! The threads live from `MPI_Init` to `MPI_Finalize`. A process that exits without `MPI_Finalize` ends them where they are, so
+//! the objects that they use are never freed. A child of a fork has none, and may not call MPI.
 
 use crate::error::{Error, Result};
 use crate::vni::{LONGEST_SLEEP, Served, Vni};

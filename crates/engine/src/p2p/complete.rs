@@ -178,7 +178,7 @@ fn check(handles: &[usize]) -> Result<()> {
     handles.iter().try_for_each(|handle| request::find(*handle).map(|_| ()))
 }
 
-/// Completes all if all are complete, otherwise none. Returns `None` in the latter case.
+/// Completes all requests if all are complete, and returns true if any failed. Otherwise completes none and returns `None`.
 ///
 /// # Errors
 /// `MPI_ERR_REQUEST`.
@@ -208,11 +208,11 @@ pub fn test_all(handles: &mut [usize], mut report: impl FnMut(usize, &Outcome)) 
 /// The result of waiting for any of several requests.
 #[derive(Debug)]
 pub enum Any {
-    /// This one completed.
+    /// The request with this index completed.
     Completed(usize, Outcome),
     /// There is none to wait for: all are null or inactive.
     Nothing,
-    /// None is complete yet (tests only).
+    /// No request is complete yet (tests only).
     Pending,
 }
 

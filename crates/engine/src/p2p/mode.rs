@@ -1,6 +1,6 @@
 //! The modes of sends.
 
-/// How a send may complete (MPI 5.0, section 3.4).
+/// The condition under which a send may complete (MPI 5.0, section 3.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// The send may complete at any time. Also used for ready mode.

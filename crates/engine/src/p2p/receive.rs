@@ -76,7 +76,7 @@ fn receive_and_wait(domain: &Domain, comm: &CommRef, vni: u32, buffer: Buffer, k
     }
     match request::consume(id) {
         Some((outcome, _)) => outcome,
-        None => unreachable!("nobody else knows this request"),
+        None => unreachable!("no other thread knows this request"),
     }
 }
 

@@ -52,7 +52,7 @@ fn wait_for(domain: &Domain, id: RequestId) -> Result<()> {
     domain.wait_for(request::vni_of(id), &mut Completion(id));
     match request::consume(id) {
         Some((outcome, _)) => outcome.error.map_or(Ok(()), Err),
-        None => unreachable!("nobody else knows this request"),
+        None => unreachable!("no other thread knows this request"),
     }
 }
 

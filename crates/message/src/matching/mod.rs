@@ -4,8 +4,8 @@
 //! (context, source, tag), where source or tag of a *receive* may be a wildcard. The lists are found by hashing.
 //!
 //! ```text
-//!  arriving (c, s, t)  looks in posted:      (c, s, t)  (c, s, *)  (c, *, t)  (c, *, *)   oldest post wins
-//!  receive  (c, s, *)  looks in unexpected:             (c, s, *)                          oldest arrival wins
+//!  message  (c, s, t)  searches posted:      (c, s, t)  (c, s, *)  (c, *, t)  (c, *, *)   oldest post wins
+//!  receive  (c, s, *)  searches unexpected:             (c, s, *)                          oldest arrival wins
 //! ```
 //!
 //! - A posted receive stands in one list, that of its own key. The lists with wildcards are searched only while some receive with

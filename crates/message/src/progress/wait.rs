@@ -14,11 +14,11 @@ use heddle_transport::Envelope;
 /// The number of rounds from one poll to the next of the VNIs on which no thread waits, while the polling thread yields.
 const UNATTENDED_EVERY: u32 = 4;
 
-/// How often a lone waiter polls before it registers as a waiter: about the time that an answer takes from the other end of the
-/// machine.
+/// The number of polls of a lone waiter before it registers as a waiter: they take about as long as an answer from the other end
+/// of the machine.
 const POLLS_AT_FIRST: u32 = 64;
 
-/// How often a lone waiter polls before it pauses: a pause takes the time of several polls and delays the answer.
+/// The number of polls of a lone waiter before it pauses: a pause takes the time of several polls and delays the answer.
 const POLLS_ALONE: u32 = 8;
 
 /// Notes that a wait on a VNI has ended at once, or nearly. Now and then it lets other threads run, and polls the other VNIs.

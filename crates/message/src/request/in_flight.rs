@@ -27,9 +27,9 @@ pub struct InFlight {
     pub synchronous: bool,
     /// For a send: true while its receiver was told to fetch the data, and has not fetched it yet.
     pub offered: bool,
-    /// Bytes that have arrived in a streamed rendezvous.
+    /// The number of bytes that have arrived in a streamed rendezvous.
     pub arrived: usize,
-    /// Bytes that are wanted.
+    /// The number of bytes that are wanted.
     pub wanted: usize,
     /// True if arriving data is stored past the caches.
     pub past_caches: bool,
@@ -46,10 +46,10 @@ pub struct InFlight {
 pub enum Stage {
     /// A receive that is posted, at this position among the posted receives; or it was there before.
     Posted(u32),
-    /// A send whose receiver was told of it and has not answered.
+    /// A send that its receiver was told of and has not answered.
     Offered,
-    /// A send whose receiver was asked to forget the message. It completes when the receiver says that it has; or when the
-    /// receiver says that it has not and the transfer is over, which `missing` counts.
+    /// A send whose receiver was asked to forget the message. If the receiver forgets it, the send completes with that answer.
+    /// Otherwise the send completes after the answer and the end of the transfer, which `missing` counts.
     Withdrawing,
     /// Any other stage.
     UnderWay,

@@ -47,8 +47,8 @@ fn take_over(id: RequestId) {
 /// The stage of a receive or a send.
 ///
 /// # Safety
-/// The request is active, and no other thread writes its stage meanwhile. For a receive, the caller is in the critical section of
-/// its matching shard; for a send, in that of arrivals; or no thread writes the stage any more.
+/// The request is active, and no other thread writes its stage during the call: for a receive, the caller is in the critical
+/// section of its matching shard; for a send, in that of arrivals; or the stage has its last value.
 pub unsafe fn stage(id: RequestId) -> Stage {
     // SAFETY: only this field is read, and no thread writes it now. Another thread may write the other fields if the receive was
     // matched.
@@ -79,7 +79,7 @@ pub(crate) fn key_of_send(id: RequestId) -> Key {
     Key::new(context, source, tag)
 }
 
-/// Notes the receiver of a send that is going to be issued by another thread, perhaps after a thread wants to cancel it.
+/// Notes the receiver of a send that another thread will issue, maybe after a thread wants to cancel it.
 ///
 /// # Safety
 /// The request is not issued yet.

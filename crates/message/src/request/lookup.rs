@@ -19,7 +19,7 @@ const DONE: u32 = u32::MAX;
 /// The handle shared by all sends that completed at once.
 pub const SEND_DONE: usize = (0x80 + Kind::Request as usize) << 56 | 1 << 32 | DONE as usize;
 
-/// What a request handle names.
+/// The request that a handle names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found {
     /// `MPI_REQUEST_NULL`.

@@ -23,16 +23,16 @@
 //! | operation | the in-flight state belongs to | it passes on |
 //! |---|---|---|
 //! | not issued yet | the issuing thread | when the operation is issued |
-//! | receive, posted or left to be posted | the matching shard of its context | to the thread in that critical section that matches or cancels it |
-//! | receive, matched | the thread that matched it | by completion; to the list of pulls; or with the message that asks for pieces or a half |
+//! | receive, posted or left to be posted | the matching shard of its context | to the thread there that matches or cancels it |
+//! | receive, matched | the thread that matched it | by completion; to the list of pulls; or with a request for data |
 //! | receive, to be pulled | the rendezvous critical section | to the thread that takes it out of the list, and copies |
-//! | receive in pieces, which it asked for | the critical section of arrivals, where pieces are read | by completion, with the last piece |
+//! | receive in pieces | the critical section of arrivals, where pieces are read | by completion, with the last piece |
 //! | receive by split copy | the rendezvous critical section | to the thread that notes there the end of the second half |
-//! | send that waits for room | the critical section of the channel to the peer | by completion; or with the message that names it |
-//! | send that its receiver was told of | the critical section of arrivals, where the answer is read | by completion; to the list of streams or of pushes |
-//! | send that is withdrawn | the critical section of arrivals; if its receiver has matched it, as for any other send | by completion: after the answer and the end of the transfer |
+//! | send that waits for room | the critical section of the channel | by completion; or with the message that names it |
+//! | send, offered to its receiver | that of arrivals, where the answer is read | by completion; to the list of streams or of pushes |
+//! | send that is withdrawn | that of arrivals; once matched, as any other send | by completion, after answer and transfer |
 //! | send that is streamed | the rendezvous critical section | by completion, with the last piece |
-//! | send whose half is pushed | the critical section of arrivals: the copy itself needs no state | by completion: the receiver answers only after the copy |
+//! | send whose half is pushed | that of arrivals; the copy needs no state | by completion: the answer comes after the copy |
 //! | self message that waits | the matching shard of its context | to the thread that takes the message out |
 //! | joint request | its missing parts: each writes a separate field | by completion, with the last part |
 //! | request that waits for buffered sends | the rendezvous critical section | by completion |

@@ -11,7 +11,7 @@ pub struct Outcome {
     pub source: i32,
     /// The message's tag, for receives.
     pub tag: i32,
-    /// Bytes received.
+    /// The number of bytes received.
     pub bytes: u64,
     /// True if the operation was cancelled.
     pub cancelled: bool,

@@ -53,7 +53,7 @@ impl Ends {
             self.receiver.1.progress();
             self.sender.1.progress();
         }
-        let (outcome, _) = request::consume(id).expect("nobody else took it");
+        let (outcome, _) = request::consume(id).expect("no other thread took it");
         assert_eq!(outcome.error, None);
         outcome.cancelled
     }

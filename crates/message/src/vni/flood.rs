@@ -53,7 +53,7 @@ fn complete(ranks: &Ranks, ids: &[RequestId]) {
         ranks.iter().for_each(|(_, vni)| _ = vni.progress());
     }
     for id in ids {
-        let (outcome, _) = request::consume(*id).expect("nobody else took it");
+        let (outcome, _) = request::consume(*id).expect("no other thread took it");
         assert_eq!(outcome.error, None);
     }
 }
@@ -110,7 +110,7 @@ fn of_self_messages_no_more_than_the_bound_are_stored() {
     }
 }
 
-/// A sender that is throttled sends synchronous messages, and messages for which no copy can be made, as ever.
+/// A throttled sender still sends synchronous messages, and messages for which no single copy can be made.
 #[test]
 fn messages_to_a_throttling_receiver_arrive_without_single_copies_and_in_all_modes() {
     for model in models() {

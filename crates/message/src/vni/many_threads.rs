@@ -50,7 +50,7 @@ fn complete(vni: &Vni, ids: &[RequestId]) {
         }
     }
     for id in ids {
-        let (outcome, _) = request::consume(*id).expect("nobody else took it");
+        let (outcome, _) = request::consume(*id).expect("no other thread took it");
         assert_eq!(outcome.error, None);
     }
 }
@@ -63,7 +63,7 @@ fn converse(ends: &[End; 2], rank: usize, thread: usize) {
         // Every other round, all threads use one context; in the rounds between, each thread has its own.
         let context = 8 * (1 + thread * (round % 2)) as u64;
         let len = SIZES[(round + thread) % SIZES.len()];
-        let (mut out, mut into, mut own) = (vec![value(rank); len], vec![0; len], vec![0; len]);
+        let (mut out, mut into, mut from_self) = (vec![value(rank); len], vec![0; len], vec![0; len]);
         let wanted = if round % 3 == 0 { MPI_ANY_SOURCE } else { peer as i32 };
         let mut nothing = [0; 8];
 
@@ -83,9 +83,9 @@ fn converse(ends: &[End; 2], rank: usize, thread: usize) {
         // SAFETY: the bytes outlive the operations, which end in this round.
         let outgoing = unsafe { send(vni, rank, key, false, &mut out) };
         // SAFETY: the bytes outlive the operations, which end in this round.
-        let incoming = unsafe { receive(vni, key, &mut own) };
+        let incoming = unsafe { receive(vni, key, &mut from_self) };
         complete(vni, &[Some(incoming), outgoing].into_iter().flatten().collect::<Vec<_>>());
-        assert!(own == out, "round {round}");
+        assert!(from_self == out, "round {round}");
     }
 }
 

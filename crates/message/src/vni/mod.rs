@@ -25,9 +25,9 @@
 //! | level | critical section of | guards | entered by |
 //! |---|---|---|---|
 //! | 0 | arrivals | the rings that are read | a thread that polls: it only tries, except before it sleeps |
-//! | 1 | matching shard, by context | posted receives, unexpected messages | receives, probes, self messages, each message that arrives |
+//! | 1 | matching shard, by context | posted receives, unexpected messages | receives, probes, self messages, arriving messages |
 //! | 2 | rendezvous | rendezvous transfers, flushes, abandoned requests | only operations on these |
-//! | 3 | channel, by peer | the ring to the peer, and the messages that wait for room in it | each send, each message of a protocol |
+//! | 3 | channel, by peer | the ring to the peer, and its backlog of messages | each send, each message of a protocol |
 //!
 //! A thread enters critical sections only in the order of their levels (checked in debug builds). It leaves the matching shard
 //! before it uses the receive or message that it found there, so data is copied outside.

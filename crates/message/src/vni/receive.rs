@@ -1,4 +1,4 @@
-//! From the ring, or from the unexpected messages, to a receive.
+//! Receiving: from the ring, or from the unexpected messages, to a receive.
 
 use super::core::{Core, MatchingShard};
 use super::message::{Content, Message};

@@ -42,7 +42,7 @@ use std::io;
 /// The bytes of one piece of a streamed message: the most that a ring takes.
 const PIECE: usize = LONGEST_PAYLOAD;
 
-/// For messages of this many bytes or more, the receiver waits for the sender to enter MPI …
+/// The receiver of a message of this many bytes or more waits for the sender to enter MPI …
 const WORTH_WAITING: usize = 256 << 10;
 /// … 1 ns for each `BYTES_A_NANOSECOND` bytes, a few hundredths of the time that a single copy takes. The sender of a window of
 /// messages issues all of them before it waits for the first.
@@ -180,7 +180,7 @@ impl<S: Rules> Core<S> {
         self.rendezvous(Path::Progress, |rendezvous| self.pump_streams(rendezvous));
     }
 
-    /// Sends pieces as long as there is room.
+    /// Sends pieces while there is room. Returns true if it sent any.
     pub(crate) fn pump_streams(&self, rendezvous: &mut RendezvousState) -> bool {
         let mut happened = false;
         rendezvous.streams.retain_mut(|stream| {

@@ -2,7 +2,7 @@
 //!
 //! | [`Sectioning`] | the ring is | a message goes |
 //! |---|---|---|
-//! | [`Whole`], [`Parted`] | in the channel's critical section, with the messages that wait for room | into the ring, inside of the critical section |
+//! | [`Whole`], [`Parted`] | in the channel's critical section, with the backlog | into the ring, inside of the critical section |
 //! | [`LockFree`] | outside, for many threads | into the ring, outside of any critical section, unless messages wait for room |
 //!
 //! **Throttled senders.** While a receiver throttles its senders (`unexpected.rs`), eager messages are refused and messages of the

@@ -1,4 +1,4 @@
-//! From a send to the wire.
+//! Sending: from a send to the wire.
 //!
 //! | data | protocol |
 //! |---|---|

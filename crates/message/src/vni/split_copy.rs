@@ -131,7 +131,7 @@ impl RendezvousState {
     /// Notes the end of one half. Once both are over, returns the message, and whether its front and its rear half were copied.
     fn note_half(&mut self, receive: RequestId, half: Half, well: bool) -> Option<(SplitCopy, bool, bool)> {
         let Some(at) = self.split_copies.iter().position(|split_copy| split_copy.receive == receive) else {
-            unreachable!("nobody copies half a message that was not asked for");
+            unreachable!("no process copies half a message that was not asked for");
         };
         self.split_copies[at].over[half as usize] = Some(well);
         let [Some(front), Some(rear)] = self.split_copies[at].over else { return None };
@@ -196,7 +196,7 @@ mod tests {
             receiver.progress();
         }
         for id in [send, receive] {
-            let (outcome, _) = request::consume(id).expect("nobody else took it");
+            let (outcome, _) = request::consume(id).expect("no other thread took it");
             assert!(outcome.error.is_none());
         }
         assert!(from == to, "other bytes arrived than were sent");

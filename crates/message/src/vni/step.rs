@@ -22,14 +22,15 @@ pub(crate) enum Step {
     Push(Push),
 }
 
-/// How a step enters a critical section.
+/// The rule by which a step enters a critical section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Entry {
-    /// Only if it is free.
+    /// It enters only if the critical section is free.
     Try,
-    /// Only if it is free; if not, the step reports that something happens, so that the caller does not sleep.
+    /// It enters only if the critical section is free; if not, it reports that something happens, so that the caller does not
+    /// sleep.
     TryForCertain,
-    /// Waits for it.
+    /// It waits for the critical section.
     Wait,
 }
 

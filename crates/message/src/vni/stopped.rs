@@ -95,13 +95,13 @@ fn no_thread_waits_for_the_matching(limit: u32) {
             assert!(!ids.iter().any(|id| request::is_complete(*id)), "the matching is closed");
         },
     );
-    assert!(ticket.park(Some(Duration::from_secs(20))), "nobody was told");
+    assert!(ticket.park(Some(Duration::from_secs(20))), "no thread was woken");
     assert_eq!(are_complete(&ids), limit > 12);
     while !are_complete(&ids) {
         assert!(receiver.poll_for_certain(), "what is left is found");
     }
     for (tag, (id, to)) in (0..).zip(ids.iter().zip(&into)) {
-        let (outcome, _) = request::consume(*id).expect("nobody else took it");
+        let (outcome, _) = request::consume(*id).expect("no other thread took it");
         let len = [8, 40, 100][tag as usize % 3];
         assert_eq!((outcome.source, outcome.tag, outcome.bytes), (0, tag, len as u64));
         assert!(to[..len].iter().all(|byte| *byte == tag as u8 + 1));

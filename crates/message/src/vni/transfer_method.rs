@@ -17,10 +17,10 @@
 //! one, and tries the others now and then. Only messages of [`LARGE`] bytes pass the caches by: a smaller one fits
 //! beside the program's other data, which is likely to read it soon.
 
-/// From this size on a message is more than a core's own cache holds.
+/// The smallest message that is larger than a core's cache.
 pub(super) const LARGE: usize = 1 << 20;
 
-/// How the data of a large message is transferred.
+/// A method to transfer the data of a large message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TransferMethod {
     /// The sender sends it in pieces.
@@ -68,7 +68,7 @@ pub(crate) struct MethodChoice {
 }
 
 impl MethodChoice {
-    /// For messages below [`LARGE`].
+    /// The choice for messages below [`LARGE`].
     pub(crate) fn medium() -> MethodChoice {
         MethodChoice {
             methods: METHODS.len() - 1,
@@ -78,7 +78,7 @@ impl MethodChoice {
         }
     }
 
-    /// For messages of [`LARGE`] bytes and more.
+    /// The choice for messages of [`LARGE`] bytes and more.
     pub(crate) fn large() -> MethodChoice {
         MethodChoice { methods: METHODS.len(), ..MethodChoice::medium() }
     }

@@ -53,7 +53,7 @@ pub(crate) struct Stream {
     pub wanted: usize,
 }
 
-/// Which half of a message.
+/// A half of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Half {
     /// The receiver copies it.

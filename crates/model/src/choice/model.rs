@@ -30,21 +30,22 @@ pub struct Model {
     pub request_pool: RequestPool,
     /// Decides how references to objects are counted.
     pub reference_counts: ReferenceCounts,
-    /// How many times in a row a cohort passes a lock on within before others get it, under `hmcs`.
+    /// The number of times in a row that a cohort passes a lock on within before others get it, under `hmcs`.
     pub cohort_threshold: u32,
-    /// How many threads of the main path may pass a waiting thread of the progress path, under `p-X-Y`.
+    /// The number of threads of the main path that may pass a waiting thread of the progress path, under `p-X-Y`.
     pub low_bound: u32,
-    /// How many operations of others a thread runs at most before it hands the critical section on, under `csync` and
-    /// `lockq`.
+    /// The largest number of operations of other threads that a thread runs before it hands the critical section on, under
+    /// `csync` and `lockq`.
     pub combining_limit: u32,
-    /// How many times a thread that finds a critical section taken yields and tries again before it posts, under `lockq`.
+    /// The number of times that a thread which finds a critical section taken yields and tries again before it posts, under
+    /// `lockq`.
     pub post_tries: u32,
-    /// How long `MPI_Test` and similar functions wait for a critical section before they give up, in microseconds.
+    /// The time that `MPI_Test` and similar functions wait for a critical section before they give up, in microseconds.
     pub test_patience_us: u32,
 }
 
 impl Model {
-    /// How long `MPI_Test` and similar functions wait for a critical section before they give up, in nanoseconds.
+    /// The time that `MPI_Test` and similar functions wait for a critical section before they give up, in nanoseconds.
     pub fn test_patience_ns(&self) -> u64 {
         u64::from(self.test_patience_us) * 1_000
     }

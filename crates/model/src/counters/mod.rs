@@ -55,7 +55,7 @@ pub fn work_here() -> u64 {
     registry::mine().event(Event::Work).get()
 }
 
-/// How productive the calling thread's present call has been: if two results differ, work was done between them.
+/// A measure of the work of the calling thread's present call: if two results differ, work was done between them.
 #[inline]
 pub(crate) fn work() -> u64 {
     let mine: &Block = registry::mine();

@@ -52,7 +52,7 @@ pub trait SectionOf<T> {
     }
 }
 
-/// How the parts of a VNI are guarded.
+/// A way to guard the parts of a VNI.
 pub trait Sectioning: Debug + 'static {
     /// True if several threads can be in a VNI at once.
     const PARTED: bool;

@@ -18,18 +18,19 @@ use std::fmt;
 pub struct Guarded<T: Send + 'static> {
     lock: Option<SectionLock>,
     row: Row,
-    /// How many times a thread that finds the critical section taken yields and tries again before it posts an operation.
+    /// The number of times that a thread which finds the critical section taken yields and tries again before it posts an
+    /// operation.
     post_tries: u32,
     shortcut: Shortcut,
     state: State<T>,
 }
 
-/// How a thread may enter with a few plain instructions.
+/// The condition under which a thread may enter with a few plain instructions.
 #[derive(Debug)]
 enum Shortcut {
-    /// Always: no other thread enters, and nothing is counted.
+    /// A thread always may: no other thread enters, and nothing is counted.
     Free,
-    /// If this lock is biased to the thread.
+    /// A thread may if this lock is biased to it.
     Bias(BiasedLock),
     Never,
 }
@@ -44,7 +45,7 @@ impl Shortcut {
     }
 }
 
-/// What a thread spends on entering a critical section by the express path.
+/// The effort that a thread makes to enter a critical section by the express path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attempt {
     /// A few plain instructions and no call: it succeeds if no other thread ever enters, or if the lock is biased to the thread.

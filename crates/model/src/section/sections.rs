@@ -6,14 +6,14 @@ use super::offload::OffloadServer;
 use crate::choice::{Granularity, Model};
 use crate::counters::{Row, Section};
 
-/// How the objects inside of a VNI are guarded. Each value stands for the [`Sectioning`](crate::Sectioning) of its name.
+/// The guards of the objects inside of a VNI. Each value stands for the [`Sectioning`](crate::Sectioning) of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Objects {
-    /// By the critical section of the VNI.
+    /// The critical section of the VNI guards all objects.
     Whole,
-    /// Each object by a separate lock; the VNI has no lock.
+    /// A separate lock guards each object; the VNI has no lock.
     Parted,
-    /// Each object by a separate lock, or by a critical section that no thread waits for; the VNI has no lock.
+    /// A separate lock guards each object, or a critical section that no thread waits for; the VNI has no lock.
     LockFree,
 }
 
