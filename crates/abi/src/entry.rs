@@ -1,6 +1,7 @@
 //! What every entry point does around its body.
 
 use crate::error::{Error, Object, Result};
+use heddle_engine::p2p::Refusal;
 use heddle_engine::{domain, raise};
 use std::ffi::c_int;
 
@@ -18,28 +19,32 @@ macro_rules! entry {
         entry! { @express $plain $plain($($param: $type),*) $when $object => |$attempt| $express, $body }
         entry! { @express $profiled $plain($($param: $type),*) $when $object => |$attempt| $express, $body }
     };
-    // The general path is a separate function, so that the express path saves no registers for it. It begins with the attempt
-    // at the lock, which needs a call.
+    // The attempt at the lock and the general path are separate functions, so that the first attempt saves no registers for them.
     (@express $symbol:ident $name:ident($($param:ident: $type:ty),*) $when:ident $object:expr => |$attempt:ident| $express:expr, $body:expr) => {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $symbol($($param: $type),*) -> c_int {
             #[inline(never)]
             extern "C" fn general($($param: $type),*) -> c_int {
-                let $attempt = heddle_engine::p2p::Attempt::Lock;
-                let result = match $express {
-                    Some(result) => result,
-                    None => $crate::entry::$when(#[inline(always)] || $body),
-                };
-                match result {
+                match $crate::entry::$when(#[inline(always)] || $body) {
                     Ok(()) => heddle_spec::constants::MPI_SUCCESS,
                     Err(error) => $crate::entry::failed(stringify!($name), $object, &error),
                 }
             }
+            #[inline(never)]
+            extern "C" fn by_lock($($param: $type),*) -> c_int {
+                let $attempt = heddle_engine::p2p::Attempt::Lock;
+                match $express {
+                    Ok(Ok(())) => heddle_spec::constants::MPI_SUCCESS,
+                    Ok(Err(error)) => $crate::entry::failed(stringify!($name), $object, &error),
+                    Err(_) => general($($param),*),
+                }
+            }
             let $attempt = heddle_engine::p2p::Attempt::Bias;
             match $express {
-                Some(Ok(())) => heddle_spec::constants::MPI_SUCCESS,
-                Some(Err(error)) => $crate::entry::failed(stringify!($name), $object, &error),
-                None => general($($param),*),
+                Ok(Ok(())) => heddle_spec::constants::MPI_SUCCESS,
+                Ok(Err(error)) => $crate::entry::failed(stringify!($name), $object, &error),
+                Err(heddle_engine::p2p::Refusal::Busy) => by_lock($($param),*),
+                Err(heddle_engine::p2p::Refusal::Unfit) => general($($param),*),
             }
         }
     };
@@ -84,8 +89,8 @@ macro_rules! made {
     };
 }
 
-/// The result of an express path, or `None` if the entry point must take the general path.
-pub(crate) type Express = Option<Result<()>>;
+/// The result of an express path, or why it has done nothing.
+pub(crate) type Express = std::result::Result<Result<()>, Refusal>;
 
 /// Runs the body of a function that may be called at any time.
 #[inline(always)]

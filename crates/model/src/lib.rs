@@ -41,4 +41,4 @@ pub use objects::{
     Enclosed, LeftTo, LeftToAll, LockFree, Locked, Object, Parted, SectionOf, Sectioning, Whole,
 };
 pub use path::Path;
-pub use section::{Attempt, CallSection, Guarded, Objects, OffloadServer, Sections, Turn};
+pub use section::{Attempt, CallSection, Guarded, Objects, OffloadServer, Refusal, Sections, Turn};

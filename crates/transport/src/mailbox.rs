@@ -252,7 +252,12 @@ impl Inbox {
         let mut taken = 0;
         for (peer, consumer) in &mut self.consumers {
             let mut left = budget;
-            while left > 0 && consumer.take(|message| read(*peer, message)) {
+            while left > 0
+                && consumer.take(
+                    #[inline(always)]
+                    |message| read(*peer, message),
+                )
+            {
                 left -= 1;
             }
             taken += budget - left;

@@ -237,7 +237,7 @@ impl Producer {
             if head & 1 == 0 {
                 // SAFETY: the odd cell of the same slot; we are the only producer, and the consumer does not read it
                 // before the even one's flag is set.
-                unsafe { Cell::clear(self.ring.cell(head).byte_add(CELL_BYTES)) };
+                unsafe { Cell::clear(self.ring.cell(head).wrapping_byte_add(CELL_BYTES)) };
             }
             (self.ring.cell(head), head + 1)
         } else {

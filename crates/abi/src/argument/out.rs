@@ -1,6 +1,7 @@
 //! Single output values.
 
 use crate::error::{Error, Result};
+use heddle_engine::p2p::Refusal;
 use heddle_spec::constants::MPI_ERR_ARG;
 use std::ptr::NonNull;
 
@@ -63,12 +64,17 @@ impl<T: Copy> Out<T> {
     /// `MPI_ERR_ARG` if the program passed a null pointer.
     #[inline(always)]
     pub(crate) fn variable<'a>(self) -> Result<&'a mut T> {
-        self.peek().ok_or_else(null_pointer)
+        self.pointee().ok_or_else(null_pointer)
     }
 
-    /// The same for an express path: `None` if the program passed a null pointer.
+    /// The same for an express path, which leaves a null pointer to the general path.
     #[inline(always)]
-    pub(crate) fn peek<'a>(self) -> Option<&'a mut T> {
+    pub(crate) fn express<'a>(self) -> std::result::Result<&'a mut T, Refusal> {
+        self.pointee().ok_or(Refusal::Unfit)
+    }
+
+    #[inline(always)]
+    fn pointee<'a>(self) -> Option<&'a mut T> {
         // SAFETY: `new` was promised a variable that no other thread uses until the function returns.
         self.0.map(|mut pointer| unsafe { pointer.as_mut() })
     }

@@ -2,8 +2,8 @@
 //!
 //! It serves standard sends of at most [`INLINE_BYTES`] bytes, receives without wildcards and probes, of predefined datatypes, on a
 //! communicator that the calling thread used last or that is predefined, if the critical section of the VNI can be entered
-//! without waiting. It checks all arguments. If it cannot serve a call, or finds an error, it changes nothing, and the
-//! caller takes the general path, which reports the error.
+//! without waiting. It checks all arguments. If it cannot serve a call, or finds an error, it changes nothing and returns a
+//! [`Refusal`]; the caller then attempts to enter by the lock, or takes the general path, which reports the error.
 
 use crate::comm::{Comm, CommRef, Plane};
 use heddle_message::buffer::Buffer;
@@ -12,8 +12,8 @@ use heddle_message::domain;
 use heddle_message::matching::Key;
 use heddle_message::progress::{count_short_test, ended_promptly, is_test_short};
 use heddle_message::request::Outcome;
-use heddle_message::vni::{INLINE_BYTES, eager_header};
-use heddle_model::Attempt;
+use heddle_message::vni::{INLINE_BYTES, Probed, eager_header};
+use heddle_model::{Attempt, Refusal};
 use heddle_objects::resharding::Route;
 use heddle_spec::constants::MPI_PROC_NULL;
 
@@ -57,39 +57,51 @@ const LOWEST_ADDRESS: usize = 4096;
 /// The most elements of a [`PlainReceive`]; their bytes are counted in 64 bits without an overflow.
 const MOST_ELEMENTS: u64 = 1 << 40;
 
+/// The result of the express path.
+type Express<R> = Result<R, Refusal>;
+
+/// Passes the communicator of a handle to `operation`, if [`CommRef::peek`] finds it.
+#[inline(always)]
+fn with_comm<R>(handle: usize, operation: impl FnOnce(&Comm) -> Express<R>) -> Express<R> {
+    CommRef::peek(handle, operation).unwrap_or(Err(Refusal::Unfit))
+}
+
 impl SmallSend {
-    /// Sends, if the express path can; otherwise does nothing and returns false.
+    /// Sends, if the express path can.
+    ///
+    /// # Errors
+    /// A refusal; then it has not sent.
     ///
     /// # Safety
     /// The memory that the arguments describe is valid for reads, if they are valid at all.
     #[inline(always)]
-    #[must_use]
-    pub unsafe fn send(self, attempt: Attempt) -> bool {
-        CommRef::peek(
+    pub unsafe fn send(self, attempt: Attempt) -> Express<()> {
+        with_comm(
             self.comm,
             #[inline(always)]
             // SAFETY: the caller's promise.
             |comm| unsafe { self.send_on(comm, attempt) },
-        ) == Some(true)
+        )
     }
 
     /// Sends to this process what `receive` receives, in the same call, if no other receive and no other message is on the VNI.
-    /// Otherwise does nothing.
+    ///
+    /// # Errors
+    /// A refusal; then it has not sent.
     ///
     /// # Safety
     /// The memory that the arguments describe is valid, if they are valid at all, and does not overlap.
     #[inline(always)]
-    #[must_use]
-    pub unsafe fn exchange(self, receive: PlainReceive, attempt: Attempt) -> Option<Outcome> {
+    pub unsafe fn exchange(self, receive: PlainReceive, attempt: Attempt) -> Express<Outcome> {
         let (source, tag) = (self.dest, self.tag);
         if source != receive.source || tag != receive.tag {
-            return None;
+            return Err(Refusal::Unfit);
         }
-        let (vni, bytes) = CommRef::peek(
+        let (vni, bytes) = with_comm(
             self.comm,
             #[inline(always)]
             |comm| {
-                let route = receive.key(comm)?.1?;
+                let route = receive.key(comm)?.1.ok_or(Refusal::Unfit)?;
                 // SAFETY: the caller's promise.
                 let (len, buffer) = (self.len()?, unsafe { receive.buffer() }?);
                 let context = comm.context();
@@ -97,44 +109,43 @@ impl SmallSend {
                 // SAFETY: the caller's promise.
                 unsafe { vni.exchange_express(attempt, self.address, len, buffer, route) }?;
                 shard_if_crowded(context, route);
-                Some((context.vni(), len as u64))
+                Ok((context.vni(), len as u64))
             },
-        )??;
+        )?;
         ended_promptly(vni);
-        Some(Outcome { source, tag, bytes, cancelled: false, error: None })
+        Ok(Outcome { source, tag, bytes, cancelled: false, error: None })
     }
 
     /// The length of the data in bytes.
     #[inline(always)]
-    fn len(self) -> Option<usize> {
+    fn len(self) -> Express<usize> {
         // As a `u64`, a negative count is a large one.
         let len = (heddle_datatype::plain_bytes(self.datatype) as u64).wrapping_mul(self.count as u64);
         let is_small = self.count as u64 <= INLINE_BYTES as u64 && len.wrapping_sub(1) < INLINE_BYTES as u64;
-        (is_small && self.address.addr() >= LOWEST_ADDRESS).then_some(len as usize)
+        if is_small && self.address.addr() >= LOWEST_ADDRESS { Ok(len as usize) } else { Err(Refusal::Unfit) }
     }
 
     /// # Safety
     /// As [`send`](Self::send).
     #[inline(always)]
-    unsafe fn send_on(self, comm: &Comm, attempt: Attempt) -> bool {
-        let Some(len) = self.len() else { return false };
+    unsafe fn send_on(self, comm: &Comm, attempt: Attempt) -> Express<()> {
+        let len = self.len()?;
         let context = comm.context();
         let id = context.id(Plane::PointToPoint);
         if self.tag < 0 || !Context::is_plain(id) {
-            return false;
+            return Err(Refusal::Unfit);
         }
         let rank = context.rank() as i32;
         if self.dest == rank {
-            let Some(route) = context.route_to_default() else { return false };
-            let key = Key::new(id, rank, self.tag);
+            let route = context.route_to_default().ok_or(Refusal::Unfit)?;
+            let (vni, key) = (context.default_vni(), Key::new(id, rank, self.tag));
             // SAFETY: the caller's promise.
-            let sent = unsafe {
-                context.default_vni().send_to_self_express(attempt, &key, self.address, len, route)
-            };
-            return sent && shard_if_crowded(context, route);
+            unsafe { vni.send_to_self_express(attempt, &key, self.address, len, route) }?;
+            shard_if_crowded(context, route);
+            return Ok(());
         }
         let Some(peer) = comm.group.world_rank(self.dest as usize) else {
-            return self.dest == MPI_PROC_NULL;
+            return if self.dest == MPI_PROC_NULL { Ok(()) } else { Err(Refusal::Unfit) };
         };
         let header = eager_header(id, rank, self.tag);
         // SAFETY: the caller's promise; ranks of one communicator are of different processes.
@@ -142,13 +153,12 @@ impl SmallSend {
     }
 }
 
-/// After a self message: true, as the message is sent.
+/// Is called after a self message: shards them if several threads send them.
 #[inline(always)]
-fn shard_if_crowded(context: &Context, route: Route<'_>) -> bool {
+fn shard_if_crowded(context: &Context, route: Route<'_>) {
     if route.should_shard() {
         shard(context, route);
     }
-    true
 }
 
 #[cold]
@@ -161,12 +171,14 @@ fn shard(context: &Context, route: Route<'_>) {
 impl PlainReceive {
     /// Issues the receive as a request; returns its handle.
     ///
+    /// # Errors
+    /// A refusal; then nothing is issued.
+    ///
     /// # Safety
     /// The memory that the arguments describe is valid for writes until the request is complete, if they are valid at all.
     #[inline(always)]
-    #[must_use]
-    pub unsafe fn post(self, attempt: Attempt) -> Option<usize> {
-        CommRef::peek(
+    pub unsafe fn post(self, attempt: Attempt) -> Express<usize> {
+        with_comm(
             self.comm,
             #[inline(always)]
             |comm| {
@@ -175,17 +187,19 @@ impl PlainReceive {
                 let buffer = unsafe { self.buffer() }?;
                 comm.context().default_vni().receive_express(attempt, &key, buffer, self.comm, route)
             },
-        )?
+        )
     }
 
     /// Receives the message if it is small, and has arrived or comes next from the ring.
     ///
+    /// # Errors
+    /// A refusal; then nothing is received.
+    ///
     /// # Safety
     /// The memory that the arguments describe is valid for writes, if they are valid at all.
     #[inline(always)]
-    #[must_use]
-    pub unsafe fn take(self, attempt: Attempt) -> Option<Outcome> {
-        let (vni, (envelope, bytes)) = CommRef::peek(
+    pub unsafe fn take(self, attempt: Attempt) -> Express<Outcome> {
+        let (vni, (envelope, bytes)) = with_comm(
             self.comm,
             #[inline(always)]
             |comm| {
@@ -193,12 +207,12 @@ impl PlainReceive {
                 // SAFETY: the caller's promise.
                 let buffer = unsafe { self.buffer() }?;
                 let context = comm.context();
-                Some((context.vni(), context.default_vni().take_express(attempt, &key, buffer, route)?))
+                Ok((context.vni(), context.default_vni().take_express(attempt, &key, buffer, route)?))
             },
-        )??;
+        )?;
         ended_promptly(vni);
         let (source, tag) = (envelope.source(), envelope.tag());
-        Some(Outcome { source, tag, bytes: bytes as u64, cancelled: false, error: None })
+        Ok(Outcome { source, tag, bytes: bytes as u64, cancelled: false, error: None })
     }
 
     /// Returns true if the arguments are valid and of the kind that the express path serves.
@@ -208,64 +222,72 @@ impl PlainReceive {
         CommRef::peek(
             self.comm,
             #[inline(always)]
-            |comm| self.key(comm).is_some() && self.len().is_some(),
+            |comm| self.key(comm).is_ok() && self.len().is_ok(),
         ) == Some(true)
     }
 
     /// The key of the wanted message, and the route if it is a self message.
     #[inline(always)]
-    fn key(self, comm: &Comm) -> Option<(Key, Option<Route<'_>>)> {
+    fn key(self, comm: &Comm) -> Express<(Key, Option<Route<'_>>)> {
         let context = comm.context();
         let id = context.id(Plane::PointToPoint);
         if self.source as usize >= comm.size() || self.tag < 0 || !Context::is_plain(id) {
-            return None;
+            return Err(Refusal::Unfit);
         }
         let is_self = self.source as usize == context.rank();
-        let route = if is_self { Some(context.route_to_default()?) } else { None };
-        Some((Key::new(id, self.source, self.tag), route))
+        let route = if is_self { Some(context.route_to_default().ok_or(Refusal::Unfit)?) } else { None };
+        Ok((Key::new(id, self.source, self.tag), route))
     }
 
     /// The buffer's length in bytes.
     #[inline(always)]
-    fn len(self) -> Option<usize> {
+    fn len(self) -> Express<usize> {
         let size = heddle_datatype::plain_bytes(self.datatype);
         // As a `u64`, a negative count is a large one.
         if size == 0 || self.count as u64 > MOST_ELEMENTS || self.address.addr() < LOWEST_ADDRESS {
-            return None;
+            return Err(Refusal::Unfit);
         }
-        Some(size * self.count as usize)
+        Ok(size * self.count as usize)
     }
 
     /// # Safety
     /// As [`post`](Self::post).
     #[inline(always)]
-    unsafe fn buffer(self) -> Option<Buffer> {
+    unsafe fn buffer(self) -> Express<Buffer> {
         // SAFETY: the caller's promise.
-        Some(unsafe { Buffer::bytes(self.address, self.len()?) })
+        Ok(unsafe { Buffer::bytes(self.address, self.len()?) })
     }
 }
 
-/// Polls the VNI of a probe with these arguments, and returns true if no message has arrived there. The general path decides if
-/// this returns false.
+/// Probes for a message without wildcards, and polls the VNI if none has arrived.
+///
+/// # Errors
+/// A refusal, also if it polls nothing but the general path has other messages to handle.
 #[inline(always)]
-#[must_use]
-pub fn iprobe_finds_nothing(attempt: Attempt, source: i32, tag: i32, comm: usize) -> bool {
-    let is_quiet = CommRef::peek(
+pub fn iprobe_express(attempt: Attempt, source: i32, tag: i32, comm: usize) -> Express<Option<Outcome>> {
+    let probed = with_comm(
         comm,
         #[inline(always)]
         |comm| {
             let context = comm.context();
-            source >= 0
+            let id = context.id(Plane::PointToPoint);
+            let is_fit = source >= 0
                 && (source as usize) < comm.size()
                 && tag >= 0
-                && Context::is_plain(context.id(Plane::PointToPoint))
+                && Context::is_plain(id)
                 && !(context.moves_self_messages() && source as usize == context.rank())
-                && is_test_short()
-                && context.default_vni().is_quiet_express(attempt)
+                && is_test_short();
+            if !is_fit {
+                return Err(Refusal::Unfit);
+            }
+            context.default_vni().probe_express(attempt, &Key::new(id, source, tag))
         },
-    ) == Some(true);
-    if is_quiet {
-        count_short_test();
+    )?;
+    match probed {
+        Probed::Nothing => {
+            count_short_test();
+            Ok(None)
+        }
+        Probed::Found(bytes) => Ok(Some(Outcome { source, tag, bytes, cancelled: false, error: None })),
     }
-    is_quiet
 }

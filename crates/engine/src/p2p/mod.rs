@@ -27,14 +27,14 @@ mod send;
 mod sendrecv;
 mod state;
 
-pub use heddle_model::Attempt;
+pub use heddle_model::{Attempt, Refusal};
 
 pub use buffered::{AttachTo, attach_buffer, detach_buffer, flush_buffer, iflush_buffer};
 pub use complete::{
     Any, Some_, cancel, free, test, test_all, test_any, test_some, wait, wait_all, wait_any, wait_express,
     wait_some, wait_with,
 };
-pub use express::{PlainReceive, SmallSend, iprobe_finds_nothing};
+pub use express::{PlainReceive, SmallSend, iprobe_express};
 pub use generalized::{complete_generalized, start_generalized};
 pub use get_status::{get_status, get_status_all, get_status_any, get_status_some};
 pub use joint::{isendrecv, isendrecv_replace};

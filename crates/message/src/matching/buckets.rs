@@ -38,41 +38,29 @@ impl Buckets {
         Buckets { table: vec![EMPTY; 16], used: 0, last: 0 }
     }
 
-    /// The list that `find` or `find_or_add` returned.
-    #[inline(always)]
-    pub(super) fn list(&mut self, at: usize) -> &mut List {
-        &mut self.table[at].list
-    }
-
-    /// The place of the list of `key`, if there is one.
-    #[inline(always)]
-    pub(super) fn find(&mut self, key: &Key) -> Option<usize> {
-        if !self.is_last(key) {
-            let at = self.probe(key);
-            if self.table[at].key == UNUSED {
-                return None;
-            }
-            self.last = at;
-        }
-        Some(self.last)
-    }
-
-    /// The place of the list of `key`.
-    #[inline(always)]
-    pub(super) fn find_or_add(&mut self, key: &Key) -> usize {
-        if !self.is_last(key) {
-            self.last = self.probe_or_add(key);
-        }
-        self.last
-    }
-
     /// The list of `key`, which is added if there is none.
     #[inline(always)]
     pub(super) fn list_of(&mut self, key: &Key) -> &mut List {
-        if self.table[self.last].key != *key {
-            self.last = self.probe_or_add(key);
+        if self.is_last(key) {
+            return &mut self.table[self.last].list;
         }
+        self.last = self.probe_or_add(key);
         &mut self.table[self.last].list
+    }
+
+    /// The list of `key`, if there is one.
+    #[inline(always)]
+    pub(super) fn existing_list_of(&mut self, key: &Key) -> Option<&mut List> {
+        if self.is_last(key) {
+            return Some(&mut self.table[self.last].list);
+        }
+        let at = self.probe(key);
+        let bucket = &mut self.table[at];
+        if bucket.key == UNUSED {
+            return None;
+        }
+        self.last = at;
+        Some(&mut bucket.list)
     }
 
     #[inline(always)]

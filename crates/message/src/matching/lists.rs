@@ -64,8 +64,7 @@ impl<V> Lists<V> {
     /// Appends the node to the list of `key`, using its links number `list`.
     #[inline]
     pub(super) fn link(&mut self, at: u32, key: &Key, list: usize) {
-        let index = self.buckets.find_or_add(key);
-        let bucket = self.buckets.list(index);
+        let bucket = self.buckets.list_of(key);
         self.nodes[at as usize].links[list] = Links { prev: bucket.tail, next: NONE };
         if bucket.tail == NONE {
             bucket.head = at;
@@ -78,8 +77,7 @@ impl<V> Lists<V> {
     #[inline]
     pub(super) fn unlink(&mut self, at: u32, key: &Key, list: usize) {
         let Links { prev, next } = self.nodes[at as usize].links[list];
-        let index = self.buckets.find_or_add(key);
-        let bucket = self.buckets.list(index);
+        let bucket = self.buckets.list_of(key);
         if prev == NONE {
             bucket.head = next;
         } else {
@@ -95,8 +93,7 @@ impl<V> Lists<V> {
     /// Takes the first node out of the list of `key`, which is its only list, if `is_wanted` accepts its value.
     #[inline(always)]
     pub(super) fn pop_if(&mut self, key: &Key, is_wanted: impl FnOnce(&V) -> bool) -> Option<u32> {
-        let index = self.buckets.find(key)?;
-        let list = self.buckets.list(index);
+        let list = self.buckets.existing_list_of(key)?;
         let at = list.head;
         let node = self.nodes.get(at as usize)?;
         if !node.value.as_ref().is_some_and(is_wanted) {
@@ -125,6 +122,6 @@ impl<V> Lists<V> {
 
     #[inline(always)]
     pub(super) fn first(&mut self, key: &Key) -> u32 {
-        self.buckets.find(key).map_or(NONE, |at| self.buckets.list(at).head)
+        self.buckets.existing_list_of(key).map_or(NONE, |list| list.head)
     }
 }

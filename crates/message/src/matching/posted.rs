@@ -64,8 +64,7 @@ impl Posted {
     /// Takes the oldest receive out of the list of `key`.
     #[inline(always)]
     pub(super) fn pop(&mut self, key: &Key) -> Option<u32> {
-        let index = self.buckets.find(key)?;
-        let list = self.buckets.list(index);
+        let list = self.buckets.existing_list_of(key)?;
         let at = list.head;
         let node = self.nodes.get_mut(at as usize)?;
         list.head = node.next;
@@ -79,8 +78,7 @@ impl Posted {
 
     /// When the oldest receive in the list of `key` was posted; later ones have greater numbers.
     pub(super) fn oldest(&mut self, key: &Key) -> Option<u64> {
-        let index = self.buckets.find(key)?;
-        let head = self.buckets.list(index).head;
+        let head = self.buckets.existing_list_of(key)?.head;
         self.nodes.get(head as usize).map(|node| node.order)
     }
 
@@ -99,8 +97,7 @@ impl Posted {
     pub(super) fn remove(&mut self, at: u32, request: u32) -> Option<Key> {
         let Node { key, next, .. } = *self.nodes.get(at as usize).filter(|node| node.request == request)?;
         self.live -= 1;
-        let index = self.buckets.find_or_add(&key);
-        let list = self.buckets.list(index);
+        let list = self.buckets.list_of(&key);
         if list.head == at {
             list.head = next;
             if next == NONE {

@@ -1,8 +1,9 @@
 //! The express path within a VNI: what a small message needs most often, with the fewest instructions.
 //!
 //! Each operation enters the critical section only if that needs no waiting
-//! ([`Guarded::with_shortcut`](heddle_model::Guarded::with_shortcut)). If it cannot act, it changes nothing and says so; the caller
-//! then takes the general path. It exists only under models that guard a VNI as a whole.
+//! ([`Guarded::with_shortcut`](heddle_model::Guarded::with_shortcut)). If it cannot act, it changes nothing and returns a
+//! [`Refusal`]; the caller then attempts to enter by the lock, or takes the general path. It exists only under models that guard a
+//! VNI as a whole.
 
 use super::core::{Core, MatchingShard};
 use super::interface::State;
@@ -11,7 +12,7 @@ use super::{Direct, Vni};
 use crate::buffer::{Buffer, copy_small};
 use crate::matching::Key;
 use crate::request::{self, Fresh, RequestId, Stage};
-use heddle_model::{Attempt, Path, SectionOf, Whole};
+use heddle_model::{Attempt, Path, Refusal, SectionOf, Whole};
 use heddle_objects::resharding::Route;
 use heddle_transport::{Envelope, Header};
 
@@ -23,13 +24,15 @@ impl Vni {
         attempt: Attempt,
         path: Path,
         operation: impl FnOnce(&mut Core<Whole>) -> Option<R>,
-    ) -> Option<R> {
-        let State::Whole(state) = &self.state else { return None };
+    ) -> Result<R, Refusal> {
+        let State::Whole(state) = &self.state else { return Err(Refusal::Unfit) };
         state.with_shortcut(attempt, path, operation)
     }
 
     /// Sends `len` bytes from `from`, at most [`INLINE_BYTES`](super::INLINE_BYTES), to another process, if the ring has room.
-    /// Returns whether it has sent them.
+    ///
+    /// # Errors
+    /// A refusal; then they are not sent.
     ///
     /// # Safety
     /// `len` bytes at `from` are valid for reads, and `peer` is not this process.
@@ -41,19 +44,21 @@ impl Vni {
         header: &Header,
         from: *const u8,
         len: usize,
-    ) -> bool {
-        let sent = self.by_shortcut(
+    ) -> Result<(), Refusal> {
+        self.by_shortcut(
             attempt,
             Path::Main,
             #[inline(always)]
             // SAFETY: the caller's promise.
             |core| unsafe { core.send_express(peer, header, from, len) }.then_some(()),
-        );
-        sent.is_some()
+        )
     }
 
     /// Sends `len` bytes from `from`, at most [`INLINE_BYTES`](super::INLINE_BYTES), to this process on this VNI, to which
-    /// `route` leads. Returns whether it has sent them; it has not if nobody waits for them and the VNI throttles its senders.
+    /// `route` leads.
+    ///
+    /// # Errors
+    /// A refusal, also if no receive is posted for them and the VNI throttles its senders; then they are not sent.
     ///
     /// # Safety
     /// `len` bytes at `from` are valid for reads.
@@ -65,8 +70,8 @@ impl Vni {
         from: *const u8,
         len: usize,
         route: Route<'_>,
-    ) -> bool {
-        let sent = self.by_shortcut(
+    ) -> Result<(), Refusal> {
+        self.by_shortcut(
             attempt,
             Path::Main,
             #[inline(always)]
@@ -78,12 +83,14 @@ impl Vni {
                 // SAFETY: the caller's promise.
                 unsafe { core.send_to_self_express(key, from, len) }.then_some(())
             },
-        );
-        sent.is_some()
+        )
     }
 
     /// Copies a self message of `len` bytes from `from` to the buffer of the receive that the same call makes, if no other receive
     /// is posted and no other message has arrived. `route` leads to this VNI.
+    ///
+    /// # Errors
+    /// A refusal; then nothing is copied.
     ///
     /// # Safety
     /// `len` bytes at `from` are valid for reads, and do not overlap with the buffer.
@@ -95,8 +102,8 @@ impl Vni {
         len: usize,
         to: Buffer,
         route: Route<'_>,
-    ) -> Option<()> {
-        let to = to.contiguous().filter(|_| len <= to.len())?;
+    ) -> Result<(), Refusal> {
+        let to = to.contiguous().filter(|_| len <= to.len()).ok_or(Refusal::Unfit)?;
         self.by_shortcut(
             attempt,
             Path::Main,
@@ -119,7 +126,10 @@ impl Vni {
     }
 
     /// Receives, into a new request that names the communicator with the handle `comm`, and returns the request's handle; the
-    /// receive is posted unless its message has arrived. `route` is given if the message is one of this process's own.
+    /// receive is posted unless its message has arrived. `route` is given for a self message.
+    ///
+    /// # Errors
+    /// A refusal; then nothing is issued.
     #[inline(always)]
     pub fn receive_express(
         &self,
@@ -128,7 +138,7 @@ impl Vni {
         buffer: Buffer,
         comm: usize,
         route: Option<Route<'_>>,
-    ) -> Option<usize> {
+    ) -> Result<usize, Refusal> {
         self.by_shortcut(
             attempt,
             Path::Main,
@@ -141,7 +151,10 @@ impl Vni {
     }
 
     /// Takes the message that a blocking receive wants, if it is small and has arrived, or is the next one in the ring.
-    /// Returns its source and tag, and how many bytes it had. `route` is given if it is one of this process's own.
+    /// Returns its source and tag, and how many bytes it had. `route` is given for a self message.
+    ///
+    /// # Errors
+    /// A refusal; then nothing is received.
     #[inline(always)]
     pub fn take_express(
         &self,
@@ -149,7 +162,7 @@ impl Vni {
         key: &Key,
         buffer: Buffer,
         route: Option<Route<'_>>,
-    ) -> Option<(Envelope, usize)> {
+    ) -> Result<(Envelope, usize), Refusal> {
         self.by_shortcut(
             attempt,
             Path::Main,
@@ -161,17 +174,28 @@ impl Vni {
         )
     }
 
-    /// Polls. Returns true if no message has arrived and no work waits.
+    /// Probes for a message with this key, which has no wildcard.
+    ///
+    /// # Errors
+    /// A refusal, also if there are other messages or if work waits.
     #[inline(always)]
-    pub fn is_quiet_express(&self, attempt: Attempt) -> bool {
-        let quiet = self.by_shortcut(
+    pub fn probe_express(&self, attempt: Attempt, key: &Key) -> Result<Probed, Refusal> {
+        self.by_shortcut(
             attempt,
             Path::Progress,
             #[inline(always)]
-            |core| core.is_quiet().then_some(()),
-        );
-        quiet.is_some()
+            |core| core.probe_express(key),
+        )
     }
+}
+
+/// The result of a probe.
+#[derive(Debug, Clone, Copy)]
+pub enum Probed {
+    /// No message has arrived, and no work waits.
+    Nothing,
+    /// The message has arrived; it has this many bytes.
+    Found(u64),
 }
 
 impl Core<Whole> {
@@ -208,23 +232,10 @@ impl Core<Whole> {
             #[inline(always)]
             |shard| shard.matching.match_arrival(key),
         );
-        let Some(id) = receive else {
-            // SAFETY: the caller's promise.
-            let data = unsafe { std::slice::from_raw_parts(from, len) };
-            return self.store_self_message(*key, data);
-        };
-        // SAFETY: the thread that matches a receive has its in-flight state.
-        let to = unsafe { request::in_flight(id) }.buffer;
         // SAFETY: the caller's promise.
         let data = unsafe { std::slice::from_raw_parts(from, len) };
-        match to.contiguous() {
-            Some(address) if len <= to.len() => {
-                // SAFETY: the caller promises the source, and the receive's buffer has room.
-                unsafe { copy_small(from, address, len) };
-                self.complete_receive(id, key, len as u64, None);
-            }
-            _ => self.deliver_with_care(id, key, data),
-        }
+        let Some(id) = receive else { return self.store_self_message(*key, data) };
+        self.deliver(id, key, data);
         true
     }
 
@@ -239,13 +250,6 @@ impl Core<Whole> {
         // No other thread knows of the message: a thread that sleeps in a probe is told.
         self.wake_sleepers();
         true
-    }
-
-    /// As [`deliver`](Self::deliver), out of line.
-    #[cold]
-    #[inline(never)]
-    fn deliver_with_care(&self, id: RequestId, key: &Key, data: &[u8]) {
-        self.deliver(id, key, data);
     }
 
     /// As [`Vni::receive_express`], within the critical section.
@@ -312,22 +316,33 @@ impl Core<Whole> {
         })
     }
 
-    /// Returns true if no message has arrived and no work waits.
+    /// As [`Vni::probe_express`], within the critical section.
     #[inline(always)]
-    fn is_quiet(&self) -> bool {
-        let nothing_stored = self.shard().with(
+    fn probe_express(&self, key: &Key) -> Option<Probed> {
+        let has_unexpected = self.shard().with(
             Path::Progress,
             #[inline(always)]
-            |shard| !shard.matching.has_unexpected(),
+            |shard| shard.matching.has_unexpected(),
         );
-        nothing_stored
-            && !self.is_backlogged()
+        if has_unexpected {
+            return self.find_unexpected(key);
+        }
+        let is_quiet = !self.is_backlogged()
             && !self.is_pending()
             && self.arrivals.with(
                 Path::Progress,
                 #[inline(always)]
                 |arrivals| arrivals.inbox.is_empty(),
-            )
+            );
+        is_quiet.then_some(Probed::Nothing)
+    }
+
+    /// Looks for an unexpected message.
+    #[inline(never)]
+    fn find_unexpected(&self, key: &Key) -> Option<Probed> {
+        self.shard().with(Path::Progress, |shard| {
+            shard.matching.peek(key).map(|(_, message)| Probed::Found(message.bytes()))
+        })
     }
 
     /// The one matching shard.

@@ -168,11 +168,11 @@ impl Express<'_> {
         if self.is_to_self() {
             let route = self.sharding.route_to_default(0).expect("not sharded");
             // SAFETY: the bytes are a slice.
-            return unsafe { vni.send_to_self_express(attempt, &self.key(), from, len, route) };
+            return unsafe { vni.send_to_self_express(attempt, &self.key(), from, len, route) }.is_ok();
         }
         let header = eager_header(CONTEXT, 0, 5);
         // SAFETY: the bytes are a slice, and the receiver is another rank.
-        unsafe { vni.send_express(attempt, self.receiver.0.rank(), &header, from, len) }
+        unsafe { vni.send_express(attempt, self.receiver.0.rank(), &header, from, len) }.is_ok()
     }
 
     /// Receives without a request.
@@ -181,7 +181,7 @@ impl Express<'_> {
         // SAFETY: the bytes outlive the call.
         let buffer = unsafe { Buffer::bytes(into.as_mut_ptr(), into.len()) };
         let vni = &self.receiver.1;
-        ATTEMPTS.iter().any(|attempt| vni.take_express(*attempt, &self.key(), buffer, route).is_some())
+        ATTEMPTS.iter().any(|attempt| vni.take_express(*attempt, &self.key(), buffer, route).is_ok())
     }
 
     /// Receives with a request, which is issued by the general path if the express path has none.
@@ -190,7 +190,7 @@ impl Express<'_> {
         // SAFETY: the bytes outlive the operation, which ends in the test that has them.
         let buffer = unsafe { Buffer::bytes(into.as_mut_ptr(), into.len()) };
         let vni = &self.receiver.1;
-        let issue = |attempt: &Attempt| vni.receive_express(*attempt, &self.key(), buffer, 0, route);
+        let issue = |attempt: &Attempt| vni.receive_express(*attempt, &self.key(), buffer, 0, route).ok();
         match ATTEMPTS.iter().find_map(issue).map(request::find) {
             Some(Ok(Found::Slot(id))) => id,
             Some(other) => panic!("a new request is {other:?}"),

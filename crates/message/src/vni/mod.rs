@@ -98,6 +98,7 @@ mod wire;
 mod withdraw;
 
 pub use direct::Direct;
+pub use express::Probed;
 pub use heddle_transport::INLINE_BYTES;
 pub use interface::Vni;
 pub use message::{Message, SendArgs, eager_header};

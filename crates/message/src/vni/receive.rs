@@ -5,7 +5,7 @@ use super::message::{Content, Message};
 use super::ring_access::Rules;
 use super::under_way::Half;
 use super::wire::{self, Cts, Rts};
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, copy_small};
 use crate::error::Error;
 use crate::matching::Key;
 use crate::request::{self, Outcome, RequestId, Stage};
@@ -17,16 +17,22 @@ use heddle_transport::{Garbage, Header, Incoming};
 
 impl<S: Rules> Core<S> {
     /// Handles a message that has arrived. The caller is in the critical section of arrivals.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn arrive(&self, peer: usize, message: &Incoming) {
+        if message.header.kind != wire::EAGER {
+            return self.protocol_message_arrives(peer, message);
+        }
+        let stored = || Message::copy_of(peer, message.payload());
+        if let Some((id, key)) = self.match_or_store(&message.header, stored) {
+            self.deliver(id, &key, message.payload());
+        }
+    }
+
+    /// Handles a message that is not eager.
+    #[inline(never)]
+    fn protocol_message_arrives(&self, peer: usize, message: &Incoming) {
         let header = &message.header;
         match header.kind {
-            wire::EAGER => {
-                let stored = || Message::copy_of(peer, message.payload());
-                if let Some((id, key)) = self.match_or_store(header, stored) {
-                    self.deliver(id, &key, message.payload());
-                }
-            }
             wire::SYNC => {
                 self.check_form(peer, message);
                 let [sender, ..] = wire::from_bytes(&message.extra());
@@ -93,7 +99,7 @@ impl<S: Rules> Core<S> {
             |shard, stored| {
                 let receive = Self::match_arrival(shard, &key);
                 if receive.is_none() {
-                    shard.store(key, stored());
+                    store_with(shard, key, stored);
                 }
                 receive.map(|id| (id, key))
             },
@@ -216,16 +222,28 @@ impl<S: Rules> Core<S> {
     /// Copies the data to the receive's buffer and completes it.
     #[inline(always)]
     pub(crate) fn deliver(&self, id: RequestId, key: &Key, data: &[u8]) {
-        // SAFETY: a thread that matches a receive has its in-flight state.
-        let in_flight = unsafe { request::in_flight(id) };
-        let room = in_flight.buffer.len();
-        if data.len() <= room {
-            in_flight.buffer.write(0, data);
-            self.complete_receive(id, key, data.len() as u64, None);
-        } else {
-            in_flight.buffer.write(0, &data[..room]);
-            self.complete_receive(id, key, room as u64, Some(truncated(key, data.len() as u64, room)));
+        // SAFETY: the thread that matches a receive has its in-flight state.
+        let buffer = &unsafe { request::in_flight(id) }.buffer;
+        match buffer.contiguous() {
+            Some(to) if data.len() <= buffer.len() => {
+                // SAFETY: the buffer is valid by the promise made to `Buffer::new`, and has room.
+                unsafe { copy_small(data.as_ptr(), to, data.len()) };
+                self.complete_receive(id, key, data.len() as u64, None);
+            }
+            _ => self.deliver_in_parts(id, key, data),
         }
+    }
+
+    /// Does the same for a buffer with gaps, or one that is too short for the data.
+    #[inline(never)]
+    fn deliver_in_parts(&self, id: RequestId, key: &Key, data: &[u8]) {
+        // SAFETY: the thread that matches a receive has its in-flight state.
+        let buffer = unsafe { request::in_flight(id) }.buffer;
+        let (len, room) = (data.len(), buffer.len());
+        let error = (len > room).then(|| truncated(key, len as u64, room));
+        let written = len.min(room);
+        buffer.write(0, &data[..written]);
+        self.complete_receive(id, key, written as u64, error);
     }
 
     #[inline(always)]
@@ -243,6 +261,12 @@ impl<S: Rules> Core<S> {
     pub(crate) fn tell_sender(&self, peer: usize, sender: RequestId) {
         self.send_control(peer, wire::FIN, wire::to_bytes([u64::from(sender), 0, 0]));
     }
+}
+
+/// Adds the message that `stored` makes to the unexpected messages.
+#[inline(never)]
+fn store_with(shard: &mut MatchingShard, key: Key, stored: impl FnOnce() -> Message) {
+    shard.store(key, stored());
 }
 
 /// Removes and returns the unexpected message that a receive matches; if there is none, posts the receive.

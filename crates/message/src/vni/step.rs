@@ -75,7 +75,13 @@ impl<S: Rules> Core<S> {
         let arrived = entry.enter(
             &self.arrivals,
             #[inline(always)]
-            |arrivals| arrivals.inbox.poll(POLL_BUDGET, |peer, message| self.arrive(peer, message)),
+            |arrivals| {
+                arrivals.inbox.poll(
+                    POLL_BUDGET,
+                    #[inline(always)]
+                    |peer, message| self.arrive(peer, message),
+                )
+            },
         );
         let mut happened = entry.happened(arrived.map(|arrived| arrived != 0));
         happened |= S::run_left_behind(&self.matching_shards);

@@ -25,6 +25,15 @@ pub struct Guarded<T: Send + 'static> {
     state: State<T>,
 }
 
+/// The reason for which the express path refuses a call. It has changed nothing then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// The lock is not biased to the thread; an attempt at the lock may succeed.
+    Busy,
+    /// The call needs the general path.
+    Unfit,
+}
+
 /// The condition under which a thread may enter with a few plain instructions.
 #[derive(Debug)]
 enum Shortcut {
@@ -150,24 +159,28 @@ impl<T: Send + 'static> Guarded<T> {
         unsafe { run_inside(state, held, operation) }
     }
 
-    /// Runs `operation` on the state if `attempt` can enter. Otherwise does nothing and returns `None`. An operation that returns
-    /// `None` has done nothing, and is not counted.
+    /// Runs `operation` on the state if `attempt` can enter. Otherwise does nothing. An operation that returns `None` has done
+    /// nothing, and is not counted.
+    ///
+    /// # Errors
+    /// [`Refusal::Busy`] if the other attempt may enter; [`Refusal::Unfit`] if the operation was run and returned `None`, or if no
+    /// attempt can enter.
     #[inline(always)]
     pub fn with_shortcut<R>(
         &self,
         attempt: Attempt,
         path: Path,
         operation: impl FnOnce(&mut T) -> Option<R>,
-    ) -> Option<R> {
-        let State::InPlace(state) = &self.state else { return None };
+    ) -> Result<R, Refusal> {
+        let State::InPlace(state) = &self.state else { return Err(Refusal::Unfit) };
         match (attempt, &self.shortcut, &self.lock) {
             (Attempt::Bias, Shortcut::Free, _) => {
                 // SAFETY: below `MPI_THREAD_MULTIPLE` the program keeps other threads out.
-                unsafe { run_inside(state, None, operation) }
+                unsafe { run_inside(state, None, operation) }.ok_or(Refusal::Unfit)
             }
             (Attempt::Bias, Shortcut::Bias(lock), _) => {
                 if !lock.enter_as_owner() {
-                    return None;
+                    return Err(Refusal::Busy);
                 }
                 // SAFETY: the thread holds the critical section.
                 let result = unsafe { run_inside(state, None, operation) };
@@ -180,20 +193,19 @@ impl<T: Send + 'static> Guarded<T> {
                     // SAFETY: the thread has entered by the bias, by `enter_as_owner`.
                     unsafe { lock.leave_as_owner() };
                 }
-                result
+                result.ok_or(Refusal::Unfit)
             }
-            // For the owner, an attempt by the bias has failed already, or would enter as cheaply.
-            (Attempt::Lock, Shortcut::Bias(lock), _) if lock.is_owner() => None,
+            (Attempt::Bias, Shortcut::Never, Some(_)) => Err(Refusal::Busy),
             (Attempt::Lock, _, Some(lock)) => {
-                let token = lock.attempt(path)?;
+                let token = lock.attempt(path).ok_or(Refusal::Unfit)?;
                 // SAFETY: the thread holds the critical section.
                 let result = unsafe { run_inside(state, Some((lock, token)), operation) };
                 if result.is_some() {
                     self.row.entered(path);
                 }
-                result
+                result.ok_or(Refusal::Unfit)
             }
-            _ => None,
+            _ => Err(Refusal::Unfit),
         }
     }
 

@@ -8,7 +8,7 @@ mod offload;
 mod sections;
 
 pub use call::CallSection;
-pub use guarded::{Attempt, Guarded};
+pub use guarded::{Attempt, Guarded, Refusal};
 pub(crate) use lock::{SectionLock, SectionToken};
 pub use offload::{OffloadServer, Turn};
 pub use sections::{Objects, Sections};

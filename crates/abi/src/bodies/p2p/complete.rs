@@ -4,7 +4,7 @@ use super::receive::{finish, show};
 use crate::argument::{ListOut, Out, StatusOut};
 use crate::entry::Express;
 use crate::error::{Error, Result};
-use heddle_engine::p2p::{self, Any, Attempt, Some_};
+use heddle_engine::p2p::{self, Any, Attempt, Refusal, Some_};
 use heddle_engine::request::Outcome;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::RequestHandle;
@@ -76,15 +76,15 @@ pub(crate) fn wait(request: Out<RequestHandle>, status: StatusOut) -> Result<()>
 #[inline(always)]
 pub(crate) fn express_wait(attempt: Attempt, request: Out<RequestHandle>, status: StatusOut) -> Express {
     if attempt != Attempt::Bias {
-        return None;
+        return Err(Refusal::Unfit);
     }
-    let request = request.peek()?;
+    let request = request.express()?;
     let complete = p2p::wait_express(
         &mut request.0,
         #[inline(always)]
         |outcome| status.report(outcome),
     );
-    complete.then_some(Ok(()))
+    if complete { Ok(Ok(())) } else { Err(Refusal::Unfit) }
 }
 
 #[inline(always)]

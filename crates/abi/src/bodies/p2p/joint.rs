@@ -7,7 +7,7 @@ use crate::argument::{Out, StatusOut, buffer};
 use crate::entry::{Express, running};
 use crate::error::Result;
 use heddle_engine::comm::Plane;
-use heddle_engine::p2p::{self, Attempt};
+use heddle_engine::p2p::{self, Attempt, Refusal};
 use heddle_spec::handle::{CommHandle, DatatypeHandle, RequestHandle};
 use std::ffi::{c_int, c_void};
 
@@ -33,22 +33,27 @@ pub(crate) fn express_sendrecv(
     let send = small(sendbuf, sendcount, sendtype, dest, sendtag, comm);
     let receive = plain(recvbuf, recvcount, recvtype, source, recvtag, comm);
     // SAFETY: the program promises that the data is there and that there is room for it, apart from it.
-    if let Some(outcome) = unsafe { send.exchange(receive, attempt) } {
-        status.report(&outcome);
-        return Some(Ok(()));
+    match unsafe { send.exchange(receive, attempt) } {
+        Ok(outcome) => {
+            status.report(&outcome);
+            return Ok(Ok(()));
+        }
+        Err(Refusal::Busy) => return Err(Refusal::Busy),
+        Err(Refusal::Unfit) => {}
     }
     // An error must be found before anything is sent.
-    // SAFETY: the program promises that the data is there.
-    if !receive.is_valid() || !unsafe { send.send(attempt) } {
-        return None;
+    if !receive.is_valid() {
+        return Err(Refusal::Unfit);
     }
+    // SAFETY: the program promises that the data is there.
+    unsafe { send.send(attempt) }?;
     // SAFETY: the program promises that there is room for the data.
     match unsafe { receive.take(attempt) } {
-        Some(outcome) => {
+        Ok(outcome) => {
             status.report(&outcome);
-            Some(Ok(()))
+            Ok(Ok(()))
         }
-        None => Some(wait_for(recvbuf, recvcount, recvtype, source, recvtag, comm, status)),
+        Err(_) => Ok(wait_for(recvbuf, recvcount, recvtype, source, recvtag, comm, status)),
     }
 }
 

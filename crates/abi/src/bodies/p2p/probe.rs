@@ -16,7 +16,7 @@ pub(crate) fn probe(source: c_int, tag: c_int, comm: CommHandle, status: StatusO
     finish(status, p2p::probe(&comm, source, tag)?)
 }
 
-/// The express path of a probe, for the most frequent answer: that there is nothing.
+/// The express path of a probe.
 #[inline(always)]
 pub(crate) fn express_iprobe(
     attempt: Attempt,
@@ -24,14 +24,15 @@ pub(crate) fn express_iprobe(
     tag: c_int,
     comm: CommHandle,
     flag: Out<c_int>,
-    _: StatusOut,
+    status: StatusOut,
 ) -> Express {
-    let flag = flag.peek()?;
-    if !p2p::iprobe_finds_nothing(attempt, source, tag, comm.0) {
-        return None;
+    let flag = flag.express()?;
+    let found = p2p::iprobe_express(attempt, source, tag, comm.0)?;
+    *flag = c_int::from(found.is_some());
+    if let Some(outcome) = found {
+        status.report(&outcome);
     }
-    *flag = 0;
-    Some(Ok(()))
+    Ok(Ok(()))
 }
 
 pub(crate) fn iprobe(

@@ -70,7 +70,7 @@ pub(crate) fn express_recv(
     // SAFETY: the program promises that there is room for the data.
     let outcome = unsafe { plain(buf, count, datatype, source, tag, comm).take(attempt) }?;
     status.report(&outcome);
-    Some(Ok(()))
+    Ok(Ok(()))
 }
 
 /// The express path of the nonblocking receive.
@@ -86,10 +86,10 @@ pub(crate) fn express_irecv(
     comm: CommHandle,
     request: Out<RequestHandle>,
 ) -> Express {
-    let request = request.peek()?;
+    let request = request.express()?;
     // SAFETY: the program leaves room for the data until the operation is complete.
     request.0 = unsafe { plain(buf, count, datatype, source, tag, comm).post(attempt) }?;
-    Some(Ok(()))
+    Ok(Ok(()))
 }
 
 #[inline(always)]

@@ -52,7 +52,7 @@ pub(crate) fn express_send(
     comm: CommHandle,
 ) -> Express {
     // SAFETY: the program promises that the data is there.
-    unsafe { small(buf, count, datatype, dest, tag, comm).send(attempt) }.then_some(Ok(()))
+    unsafe { small(buf, count, datatype, dest, tag, comm).send(attempt) }.map(Ok)
 }
 
 /// The express path of the nonblocking ones.
@@ -68,10 +68,11 @@ pub(crate) fn express_isend(
     comm: CommHandle,
     request: Out<RequestHandle>,
 ) -> Express {
-    let request = request.peek()?;
-    express_send(attempt, buf, count, datatype, dest, tag, comm)?.ok()?;
+    let request = request.express()?;
+    // SAFETY: the program promises that the data is there.
+    unsafe { small(buf, count, datatype, dest, tag, comm).send(attempt) }?;
     request.0 = SEND_DONE;
-    Some(Ok(()))
+    Ok(Ok(()))
 }
 
 pub(crate) use express_isend as express_irsend;

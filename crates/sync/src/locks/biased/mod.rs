@@ -184,12 +184,6 @@ impl<L: RawLock> Biased<L> {
         self.enter_biased()
     }
 
-    /// Returns true if the lock is biased to the caller.
-    #[inline(always)]
-    pub fn is_owner(&self) -> bool {
-        self.bias.word.load(Ordering::Relaxed) ^ L::Platform::thread_id() <= SEAT_BITS
-    }
-
     /// Leaves the critical section that the caller entered as the bias owner.
     ///
     /// # Safety
