@@ -83,7 +83,7 @@ pub fn finalize() -> Result<()> {
     collective::barrier(&comm::CommRef::world()?)?;
     domain.drain();
     lifetime::collect_now();
-    domain.end_servers();
+    domain.end_offload_server();
     if let Some(settings) = settings::in_force().filter(|settings| settings.statistics) {
         statistics::print(settings, domain);
     }

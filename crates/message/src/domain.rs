@@ -2,11 +2,11 @@
 
 use crate::context::{Choice, context_id};
 use crate::error::{Error, Result};
-use crate::offload::Servers;
+use crate::offload::RunningServer;
 use crate::request::{self, RequestId};
 use crate::vni::Vni;
 use heddle_bootstrap::World;
-use heddle_model::{CallSection, Sections, Service, WakeUp};
+use heddle_model::{CallSection, OffloadServer, Sections, WakeUp};
 use heddle_objects::resharding::{self, Mover};
 use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use heddle_settings::Settings;
@@ -24,11 +24,11 @@ pub struct Domain {
     fabric: Fabric,
     calls: CallSection,
     vnis: &'static [Vni],
-    /// The offload threads.
-    servers: Option<Servers>,
+    /// The running offload threads, under execution `offload`.
+    offload_server: Option<RunningServer>,
     wait: WaitPolicy,
     test_patience_ns: u64,
-    /// Whether several threads may be in the library at once.
+    /// True if several threads may be in the library at once.
     threads: bool,
     /// The number of the next context id that this process makes as a leader.
     next_context: AtomicU64,
@@ -58,12 +58,12 @@ pub fn current() -> Result<&'static Domain> {
     running().ok_or_else(not_running)
 }
 
-/// As [`current`], without an error.
+/// Does the same as [`current`], but returns `None` instead of an error.
 #[inline(always)]
 pub fn running() -> Option<&'static Domain> {
     // Acquire: pairs with the Release in `open`.
     let domain = CURRENT.load(Ordering::Acquire);
-    // SAFETY: null, or the domain in `DOMAIN`, which stays.
+    // SAFETY: the pointer is null, or leads to the domain in `DOMAIN`, which is never freed.
     unsafe { domain.as_ref() }
 }
 
@@ -81,12 +81,12 @@ fn not_running() -> Error {
     Error::new(mpi::MPI_ERR_OTHER, what)
 }
 
-/// Whether `MPI_Init` has been called.
+/// Returns true if `MPI_Init` has been called.
 pub fn is_initialized() -> bool {
     LIFE.load(Ordering::Acquire) != NEVER
 }
 
-/// Whether `MPI_Finalize` has been called.
+/// Returns true if `MPI_Finalize` has been called.
 pub fn is_finalized() -> bool {
     LIFE.load(Ordering::Acquire) == FINALIZED
 }
@@ -100,7 +100,7 @@ fn start_error(what: impl std::fmt::Display) -> Error {
 pub struct Prepared {
     fabric: Fabric,
     threads: bool,
-    service: Option<Service>,
+    server: Option<OffloadServer>,
     sections: Sections,
 }
 
@@ -125,18 +125,18 @@ impl Prepared {
         if let Some(job) = world.job() {
             job.set_initialised().map_err(start_error)?;
         }
-        // Threads of the library's own are threads, too, at any level.
+        // The library's own threads count at any thread level.
         let threads = thread_level == mpi::MPI_THREAD_MULTIPLE || settings.model.is_offloaded();
         if threads && settings.model.wake_up == WakeUp::Counter {
             request::signal_watchers();
         }
-        let service = Service::of(&settings.model, fabric.vnis(), || Arc::new(fabric.clone()));
-        let sections = settings.model.sections(threads).served_by(service.clone());
+        let server = OffloadServer::of(&settings.model, fabric.vnis(), || Arc::new(fabric.clone()));
+        let sections = settings.model.sections(threads).with_offload_server(server.clone());
         request::configure(&settings.model, &sections);
         if settings.model.locks_each_vni(threads) {
             resharding::allow_moves();
         }
-        Ok(Prepared { fabric, threads, service, sections })
+        Ok(Prepared { fabric, threads, server, sections })
     }
 
     /// The model's critical sections.
@@ -147,18 +147,19 @@ impl Prepared {
     /// Makes the domain, which [`current`] returns once it is [opened](open).
     ///
     /// # Errors
-    /// `MPI_ERR_OTHER` if threads of the library's own cannot be started.
+    /// `MPI_ERR_OTHER` if the offload threads cannot be started.
     pub fn start(self, settings: &Settings) -> Result<&'static Domain> {
-        let Prepared { fabric, threads, service, sections } = self;
+        let Prepared { fabric, threads, server, sections } = self;
         let vni = |index| Vni::new(&fabric, index, &sections, settings.unexpected_bytes);
         let vnis: Vec<Vni> = (0..fabric.vnis()).map(vni).collect();
-        // As the domain itself they stay.
+        // The VNIs are never freed, and neither is the domain.
         let vnis: &'static [Vni] = vnis.leak();
-        let servers = service.map(|service| Servers::start(&service, &fabric, vnis, settings)).transpose()?;
+        let offload_server =
+            server.map(|server| RunningServer::start(&server, &fabric, vnis, settings)).transpose()?;
         let domain = Domain {
             calls: settings.model.call_section(threads),
             vnis,
-            servers,
+            offload_server,
             wait: settings.wait,
             test_patience_ns: settings.model.test_patience_ns(),
             threads,
@@ -189,21 +190,21 @@ impl Domain {
         self.fabric.rank()
     }
 
-    /// Processes in `MPI_COMM_WORLD`.
+    /// The number of processes in `MPI_COMM_WORLD`.
     pub fn size(&self) -> usize {
         self.fabric.size()
     }
 
-    /// Whether several threads may be in the library at once.
+    /// Returns true if several threads may be in the library at once.
     #[inline(always)]
     pub fn has_threads(&self) -> bool {
         self.threads
     }
 
-    /// Whether offload threads make the progress.
+    /// Returns true if offload threads make the progress.
     #[inline(always)]
-    pub fn is_served(&self) -> bool {
-        self.servers.is_some()
+    pub fn is_offloaded(&self) -> bool {
+        self.offload_server.is_some()
     }
 
     /// The critical section around every MPI call.
@@ -212,18 +213,18 @@ impl Domain {
         &self.calls
     }
 
-    /// How to wait.
+    /// The policy by which threads wait.
     pub fn wait_policy(&self) -> &WaitPolicy {
         &self.wait
     }
 
-    /// For how long a test waits for a critical section.
+    /// The time that a test waits for a critical section, in nanoseconds.
     #[inline(always)]
     pub fn test_patience_ns(&self) -> u64 {
         self.test_patience_ns
     }
 
-    /// A VNI.
+    /// The VNI with a number.
     #[inline(always)]
     pub fn vni(&self, index: u32) -> &Vni {
         &self.vnis[index as usize]
@@ -241,7 +242,7 @@ impl Domain {
         &self.fabric
     }
 
-    /// Cancels an active send if it was not matched.
+    /// Cancels an active send if its message was not matched.
     pub fn cancel_send(&self, id: RequestId) {
         if request::is_complete(id) {
             return;
@@ -250,20 +251,20 @@ impl Domain {
             return self.vni(request::vni_of(id)).cancel_send(id);
         }
         // The message may have moved to another VNI than the one where it was sent.
-        let _nobody_else_moves = Mover::wait();
+        let _no_other_thread_moves = Mover::wait();
         let _ = self.vnis().iter().any(|vni| vni.cancel_send_to_self(id));
     }
 
     /// Ends the offload threads, after they have run all posted operations.
-    pub fn end_servers(&self) {
-        if let Some(servers) = &self.servers {
-            servers.end();
+    pub fn end_offload_server(&self) {
+        if let Some(offload_server) = &self.offload_server {
+            offload_server.end();
         }
     }
 
-    /// A context id that no communicator of the job has or ever had: this process is its leader.
+    /// Makes a context id that no communicator of the job has or ever had. This process is its leader.
     pub fn new_context(&self, choice: Choice) -> u64 {
-        // Relaxed: only that no two get one number matters.
+        // Relaxed: the only requirement is that no two calls get the same number.
         let (load, store) = (Ordering::Relaxed, Ordering::Relaxed);
         let number = |next| choice.number_from(next, self.vnis.len());
         let next = match choice.vni() {

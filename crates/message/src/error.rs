@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// The result of an MPI operation.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// An error on its way to an error handler. One word, so that results of hot functions stay small.
+/// An error on its way to an error handler. It is one word, so that results of hot functions stay small.
 #[derive(Clone)]
 pub struct Error(Box<Detail>);
 
@@ -19,7 +19,7 @@ struct Detail {
     owner: Option<Owner>,
 }
 
-/// The object whose error handler is responsible for an error. This crate keeps it alive and does not look inside.
+/// The object whose error handler is responsible for an error. This crate keeps it alive, and knows nothing else about it.
 pub type Owner = Arc<dyn Any + Send + Sync>;
 
 impl Error {
@@ -29,8 +29,8 @@ impl Error {
         Error(Box::new(Detail { code, message: message.into(), owner: None }))
     }
 
-    /// The same error, to be handled by the error handler of this object: requests belong to one, although the calls that
-    /// complete them do not name it. An error that has an owner keeps it.
+    /// Gives the error an owner, whose error handler is to handle it: a request belongs to an object that the call that completes
+    /// it does not name. An error that has an owner keeps it.
     #[must_use]
     pub fn with_owner(mut self, owner: Owner) -> Error {
         self.0.owner.get_or_insert(owner);
@@ -42,12 +42,12 @@ impl Error {
         self.0.code
     }
 
-    /// What went wrong.
+    /// A description of what went wrong.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// The object whose error handler is to run, if not that of the call's own argument.
+    /// The object whose error handler is to run. `None` stands for the object that the call itself names.
     pub fn owner(&self) -> Option<&Owner> {
         self.0.owner.as_ref()
     }

@@ -9,13 +9,13 @@
 //! | [`domain`] | the VNIs of an initialised process, and what they share |
 //! | [`context`] | what keeps communicators' messages apart, and which VNI carries them |
 //! | [`buffer`] | user memory that takes part in an operation |
-//! | [`request`] | operations under way |
+//! | [`request`] | operations in progress |
 //! | [`matching`] | posted receives and unexpected messages |
 //! | [`vni`] | protocols |
-//! | `self_messages` | messages of a process to itself |
+//! | `self_messages` | messages that a process sends to itself |
 //! | [`progress`] | waiting |
-//! | `offload` | threads of the library's own that make progress (execution `offload`) |
-//! | [`error`] | what goes wrong |
+//! | `offload` | the running threads of the offload server (execution `offload`) |
+//! | [`error`] | errors of operations |
 
 pub mod buffer;
 pub mod context;

@@ -1,15 +1,15 @@
-//! The offload threads, which serve the VNIs under execution `offload`.
+//! The running threads of the offload server, which serve the VNIs under execution `offload`.
 //!
 //! An offload thread runs the operations posted to its VNIs and makes their progress, so messages advance while no thread of the
 //! program is in MPI. Now and then it polls the other VNIs, too: their threads may sleep, or copy a large message. After a while
-//! without work it sleeps ([`heddle_model::Service`]).
+//! without work it sleeps ([`heddle_model::OffloadServer`]).
 //!
-//! The threads live from `MPI_Init` to `MPI_Finalize`. A process that exits without the latter ends them where they are, so the
-//! objects that they use are never freed. A child of a fork has none, and may not call MPI.
+//! The threads live from `MPI_Init` to `MPI_Finalize`. A process that exits without `MPI_Finalize` ends them where they are, so
+//! the objects that they use are never freed. A child of a fork has none, and may not call MPI.
 
 use crate::error::{Error, Result};
 use crate::vni::{LONGEST_SLEEP, Served, Vni};
-use heddle_model::Service;
+use heddle_model::OffloadServer;
 use heddle_platform::atomic::Ordering;
 use heddle_platform::background;
 use heddle_settings::{Cores, Settings};
@@ -23,43 +23,43 @@ use std::thread::JoinHandle;
 /// The number of rounds from one poll of the other VNIs to the next.
 const OTHERS_EVERY: u32 = 16;
 
-/// The running threads.
+/// The running threads of the offload server.
 #[derive(Debug)]
-pub(crate) struct Servers {
+pub(crate) struct RunningServer {
     vnis: &'static [Vni],
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
-impl Servers {
+impl RunningServer {
     /// Starts the threads.
     ///
     /// # Errors
     /// `MPI_ERR_OTHER` if the system has no threads, or none on the cores that were chosen.
     pub(crate) fn start(
-        service: &Service,
+        server: &OffloadServer,
         fabric: &Fabric,
         vnis: &'static [Vni],
         settings: &Settings,
-    ) -> Result<Servers> {
-        let servers = Servers { vnis, threads: Mutex::default() };
-        for thread in 0..service.threads() {
-            let server = Server {
+    ) -> Result<RunningServer> {
+        let running = RunningServer { vnis, threads: Mutex::default() };
+        for thread in 0..server.threads() {
+            let server_thread = ServerThread {
                 thread,
-                service: service.clone(),
+                server: server.clone(),
                 fabric: fabric.clone(),
                 vnis,
                 wait: settings.wait,
             };
             let core = settings.offload_cores.of_thread(thread);
-            match background::start(&format!("heddle-vni-{thread}"), core, move || server.run()) {
-                Ok(started) => servers.threads().push(started),
+            match background::start(&format!("heddle-vni-{thread}"), core, move || server_thread.run()) {
+                Ok(started) => running.threads().push(started),
                 Err(error) => {
-                    servers.end();
+                    running.end();
                     return Err(no_thread(thread, core, &error));
                 }
             }
         }
-        Ok(servers)
+        Ok(running)
     }
 
     fn threads(&self) -> MutexGuard<'_, Vec<JoinHandle<()>>> {
@@ -72,7 +72,7 @@ impl Servers {
             vni.close();
         }
         for thread in self.threads().drain(..) {
-            // One that has panicked has been reported.
+            // A thread that has panicked has been reported.
             let _ = thread.join();
         }
     }
@@ -94,24 +94,24 @@ fn no_thread(thread: usize, core: Option<usize>, error: &std::io::Error) -> Erro
     Error::new(mpi::MPI_ERR_OTHER, what)
 }
 
-/// One thread.
-struct Server {
+/// One thread of the offload server.
+struct ServerThread {
     thread: usize,
-    service: Service,
+    server: OffloadServer,
     fabric: Fabric,
     vnis: &'static [Vni],
     wait: heddle_sync::WaitPolicy,
 }
 
-impl Server {
-    fn own(&self) -> impl Iterator<Item = (usize, &'static Vni)> {
+impl ServerThread {
+    fn assigned(&self) -> impl Iterator<Item = (usize, &'static Vni)> {
         let vnis = self.vnis.iter().enumerate();
-        vnis.filter(|(index, _)| self.service.thread_of(*index) == self.thread)
+        vnis.filter(|(index, _)| self.server.thread_of(*index) == self.thread)
     }
 
     fn others(&self) -> impl Iterator<Item = (usize, &'static Vni)> {
         let vnis = self.vnis.iter().enumerate();
-        vnis.filter(|(index, _)| self.service.thread_of(*index) != self.thread)
+        vnis.filter(|(index, _)| self.server.thread_of(*index) != self.thread)
     }
 
     fn run(&self) {
@@ -120,10 +120,10 @@ impl Server {
         self.attend(1u32.wrapping_neg());
     }
 
-    /// Counts this thread as waiting on its VNIs: senders see a process that serves large messages, and the program's threads
-    /// do not poll.
+    /// Counts this thread as waiting on its VNIs, so that receivers see a process that can copy large messages, and the program's
+    /// threads do not poll.
     fn attend(&self, change: u32) {
-        for (vni, _) in self.own() {
+        for (vni, _) in self.assigned() {
             self.fabric.attendance(self.fabric.rank(), vni).fetch_add(change, Ordering::Relaxed);
         }
     }
@@ -132,11 +132,11 @@ impl Server {
         let mut waiter = Waiter::new(&self.wait, 1);
         let mut round = 0u32;
         loop {
-            // In this order: nothing comes once they are closed.
-            let closed = self.own().all(|(_, vni)| vni.is_closed());
+            // The queues are checked before they are run: no operation comes once they are closed.
+            let closed = self.assigned().all(|(_, vni)| vni.is_closed());
             round = round.wrapping_add(1);
             let mut happened = false;
-            for (_, vni) in self.own() {
+            for (_, vni) in self.assigned() {
                 happened |= vni.serve() != Served::Nothing;
             }
             if round.is_multiple_of(OTHERS_EVERY) {
@@ -152,12 +152,12 @@ impl Server {
         }
     }
 
-    /// Polls in place of another thread, and wakes it if there was work.
+    /// Polls the VNIs of the other threads, and wakes their thread if there was work.
     fn serve_others(&self) -> bool {
         let mut happened = false;
         for (index, vni) in self.others() {
             if vni.serve() == Served::Something {
-                self.service.wake(self.service.thread_of(index));
+                self.server.wake(self.server.thread_of(index));
                 happened = true;
             }
         }
@@ -166,15 +166,15 @@ impl Server {
 
     #[cold]
     fn sleep(&self) -> Up {
-        self.service.sleep(self.thread, Some(LONGEST_SLEEP), |check| {
-            let mut happened = self.own().all(|(_, vni)| vni.is_closed());
-            for (_, vni) in self.own() {
+        self.server.sleep(self.thread, Some(LONGEST_SLEEP), |check| {
+            let mut happened = self.assigned().all(|(_, vni)| vni.is_closed());
+            for (_, vni) in self.assigned() {
                 happened |= vni.serve_for_certain(self.wait);
             }
             if check == Check::Everything {
                 for (index, vni) in self.others() {
                     if vni.serve_for_certain(self.wait) {
-                        self.service.wake(self.service.thread_of(index));
+                        self.server.wake(self.server.thread_of(index));
                         happened = true;
                     }
                 }

@@ -19,7 +19,7 @@
 //! |---|---|---|
 //! | `global` | one lock, held during every call, left while the call waits | nothing |
 //! | `brief-global` | nothing | one lock for all |
-//! | `per-vni` | nothing | one each: a lock, or combining, or a thread that serves it, as the execution says |
+//! | `per-vni` | nothing | one each: a lock, or combining, or an offload thread, as the execution says |
 //! | `per-object` | nothing | nothing; each object inside of it has a lock ([`Sectioning`]) |
 //! | `lock-free` | nothing | nothing; the same, or one without waiting ([`LockFree`]) |
 //!
@@ -41,4 +41,4 @@ pub use objects::{
     Enclosed, LeftTo, LeftToAll, LockFree, Locked, Object, Parted, SectionOf, Sectioning, Whole,
 };
 pub use path::Path;
-pub use section::{Attempt, CallSection, Guarded, Objects, Refusal, Sections, Service, Turn};
+pub use section::{Attempt, CallSection, Guarded, Objects, OffloadServer, Refusal, Sections, Turn};

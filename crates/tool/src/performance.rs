@@ -227,7 +227,7 @@ const SECTIONS: &[Shown] = &[
         "heddle_large_messages_",
         "heddle_section_large_messages",
         "rendezvous state, under per-object and lock-free",
-        |totals| vec![totals.section(Section::LargeMessages)],
+        |totals| vec![totals.section(Section::Rendezvous)],
     ),
     single(
         "heddle_channel_",

@@ -81,7 +81,7 @@ impl Attachment for Functions {
         }
     }
 
-    fn look(&mut self, outcome: &mut Outcome) {
+    fn read(&mut self, outcome: &mut Outcome) {
         self.fill(outcome);
     }
 

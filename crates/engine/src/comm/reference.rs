@@ -121,19 +121,19 @@ impl CommRef {
         }
     }
 
-    /// Passes the communicator of a handle to `look` at the least cost, if the handle is predefined or is the one that
-    /// the calling thread used last. Otherwise it does nothing. `look` must use no other communicator.
+    /// Passes the communicator of a handle to `read` at the least cost, if the handle is predefined or is the one that
+    /// the calling thread used last. Otherwise it does nothing. `read` must use no other communicator.
     #[inline(always)]
-    pub(crate) fn peek<R>(handle: usize, look: impl FnOnce(&Comm) -> R) -> Option<R> {
+    pub(crate) fn peek<R>(handle: usize, read: impl FnOnce(&Comm) -> R) -> Option<R> {
         // Without it MPI is not running.
         let world = predefined::peek_world()?;
         if handle == mpi::MPI_COMM_WORLD {
             // SAFETY: predefined communicators are never freed.
-            return Some(look(unsafe { world.as_ref() }));
+            return Some(read(unsafe { world.as_ref() }));
         }
         let comm = COMMS.peek(handle, KeptSlot::Comm)?;
         // SAFETY: the thread's hazard slot names the communicator and keeps it until the thread uses another one.
-        Some(look(unsafe { comm.as_ref() }))
+        Some(read(unsafe { comm.as_ref() }))
     }
 
     /// The same communicator with a counted reference, to keep it longer than the call.

@@ -104,10 +104,10 @@ fn check_key(key: &str) -> Result<()> {
 }
 
 impl InfoRef {
-    fn read<R>(&self, look: impl FnOnce(&Entries) -> R) -> R {
+    fn read<R>(&self, read: impl FnOnce(&Entries) -> R) -> R {
         match self {
-            InfoRef::Environment(entries) => look(entries),
-            InfoRef::Counted(info) => look(&info.lock()),
+            InfoRef::Environment(entries) => read(entries),
+            InfoRef::Counted(info) => read(&info.lock()),
         }
     }
 

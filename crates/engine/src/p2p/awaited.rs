@@ -20,7 +20,7 @@ impl Event for Completion {
     }
 
     unsafe fn watch(&mut self, watcher: &Watcher) -> Watch {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that the watcher is not moved before it was taken out and has left.
         unsafe { request::watch(self.0, watcher) }
     }
 
@@ -37,7 +37,7 @@ fn pending(handle: usize) -> Option<RequestId> {
     }
 }
 
-/// Takes a watcher out of the request, if it still is there.
+/// Takes a watcher out of the request, if it is still there.
 fn unwatch(handle: usize, watcher: &Watcher) {
     if let Ok(Found::Slot(id)) = request::find(handle) {
         request::unwatch(id, watcher);
@@ -64,7 +64,7 @@ impl Event for FirstOfAll<'_> {
 
     unsafe fn watch(&mut self, watcher: &Watcher) -> Watch {
         for id in self.handles().filter_map(|handle| pending(*handle)) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller promises that the watcher is not moved before it was taken out and has left.
             if unsafe { request::watch(id, watcher) } == Watch::Taken {
                 return Watch::Taken;
             }
@@ -81,7 +81,7 @@ impl Event for FirstOfAll<'_> {
 pub(super) struct AnyOf<'a> {
     domain: &'a Domain,
     handles: &'a [usize],
-    /// The first pending one's: its waiter looks there anyway.
+    /// The VNI of the first pending request, which the waiting thread polls anyway.
     vni: u32,
     /// The result of the last check.
     pub(super) found: Result<Scan>,
@@ -95,7 +95,7 @@ impl<'a> AnyOf<'a> {
 
 impl Event for AnyOf<'_> {
     fn is_over(&mut self) -> bool {
-        self.found = scan(self.handles, serve(self.domain, self.vni));
+        self.found = scan(self.handles, make_progress(self.domain, self.vni));
         !matches!(self.found, Ok(Scan::Pending))
     }
 
@@ -107,7 +107,7 @@ impl Event for AnyOf<'_> {
         for handle in self.handles {
             let watch = match (state(*handle), request::find(*handle)) {
                 (Ok(State::Nothing), _) => continue,
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller promises that the watcher is not moved before it was taken out and has left.
                 (Ok(State::Pending(_)), Ok(Found::Slot(id))) => unsafe { request::watch(id, watcher) },
                 _ => Watch::Over,
             };
@@ -123,8 +123,8 @@ impl Event for AnyOf<'_> {
     }
 }
 
-/// Makes progress for each VNI among those of pending requests; VNIs in a row are served once.
-pub(super) fn serve(domain: &Domain, mut last: u32) -> impl FnMut(u32) {
+/// Returns a function that makes progress on the VNI of each pending request; consecutive requests of one VNI are polled once.
+pub(super) fn make_progress(domain: &Domain, mut last: u32) -> impl FnMut(u32) {
     move |vni| {
         if last != vni {
             last = vni;
@@ -133,22 +133,23 @@ pub(super) fn serve(domain: &Domain, mut last: u32) -> impl FnMut(u32) {
     }
 }
 
-/// The arrival of a message that `look` finds.
+/// The arrival of a message; `find` returns true once it finds the message.
 pub(super) struct Arrival<'a, F> {
     pub(super) domain: &'a Domain,
     pub(super) vni: u32,
     pub(super) key: Key,
-    pub(super) look: F,
+    pub(super) find: F,
 }
 
 impl<F: FnMut() -> bool> Event for Arrival<'_, F> {
     #[inline(always)]
     fn is_over(&mut self) -> bool {
-        (self.look)()
+        (self.find)()
     }
 
     unsafe fn watch(&mut self, watcher: &Watcher) -> Watch {
-        // SAFETY: its signal is expected then; the caller's promise, and `unwatch` below.
+        // SAFETY: the prober is added only while its signal is expected. The caller promises that the watcher is not moved before
+        // `unwatch` has taken it out.
         Asleep::watch(watcher, |prober| unsafe { self.domain.vni(self.vni).add_prober(self.key, prober) })
     }
 

@@ -1,7 +1,7 @@
-//! Buffered mode: a send that is complete when its call returns, whatever the receiver does (MPI 5.0, section 3.6).
+//! Buffered mode: a send that is complete when its call returns, independently of the receiver (MPI 5.0, section 3.6).
 //!
-//! The program attaches a buffer and so says how much may be pending. The data of a buffered send is kept in memory
-//! of the library's own, and what is pending is held against the size attached: the sum is what the standard's model
+//! The program attaches a buffer, whose size limits the data that may be pending. The library keeps the data of a buffered send
+//! in its own memory, and compares the sum of the pending sends with the attached size. That sum is what the standard's model
 //! promises, without the fragmentation of a ring buffer.
 
 use crate::attached_buffer::Attached;
@@ -16,10 +16,10 @@ use heddle_spec::constants as mpi;
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Where a buffer is attached to.
+/// The object to which a buffer is attached.
 #[derive(Debug, Clone, Copy)]
 pub enum AttachTo<'a> {
-    /// The process, for all communicators without a buffer of their own.
+    /// The process, for all communicators that have no buffer.
     Process,
     /// One communicator.
     Comm(&'a CommRef),
@@ -139,9 +139,9 @@ pub(crate) fn stage(comm: &CommRef, buffer: Buffer) -> Result<(Buffer, Option<Bo
     })?;
     let share = buffer.len() + mpi::MPI_BSEND_OVERHEAD as usize;
     while attached.reserve(share).is_err() {
-        // What the peers have received gives its room back as soon as this process sees it: this thread, or another one in
+        // Data that the peers have received frees its room as soon as a thread of this process polls: this one, or another one in
         // between.
-        if !domain::current()?.look_everywhere() {
+        if !domain::current()?.poll_everywhere() {
             attached.reserve(share).map_err(|pending| no_room(&attached, share, pending))?;
             break;
         }

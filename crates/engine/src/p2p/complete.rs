@@ -10,9 +10,9 @@
 //! - Threads that test: one of them gets the outcome. Another one returns an empty status, as for an inactive request, or
 //!   `MPI_ERR_REQUEST` if its copy of the handle leads nowhere any more. No other request is touched.
 //! - Threads that wait: one of them, or both, get the outcome, since an atomic exchange would cost every message of a program
-//!   that keeps the rules; one that finds the request gone returns an empty status. No call waits for ever.
+//!   that keeps the rules; one that finds the request gone returns an empty status. No call waits without end.
 
-use super::awaited::{AnyOf, FirstOfAll, serve};
+use super::awaited::{AnyOf, FirstOfAll, make_progress};
 use super::generalized;
 use super::state::{Scan, State, is_over, scan, state};
 use crate::error::{Error, Result};
@@ -48,38 +48,38 @@ pub fn wait(handle: &mut usize) -> Result<Outcome> {
     wait_with(handle, Outcome::clone)
 }
 
-/// Waits for one request and passes its outcome to `look`.
+/// Waits for one request and passes its outcome to `read`.
 ///
 /// # Errors
 /// `MPI_ERR_REQUEST`.
 #[inline(always)]
-pub fn wait_with<R>(handle: &mut usize, look: impl FnOnce(&Outcome) -> R) -> Result<R> {
-    match take_plain(handle, look) {
+pub fn wait_with<R>(handle: &mut usize, read: impl FnOnce(&Outcome) -> R) -> Result<R> {
+    match take_plain(handle, read) {
         Ok(result) => Ok(result),
-        Err(look) => wait_first(handle, &[], look),
+        Err(read) => wait_first(handle, &[], read),
     }
 }
 
 /// The express path of a wait: if the request is a send that was complete when its call returned, or a complete request that needs
-/// nothing but its release, passes the outcome to `look` and returns true. Otherwise does nothing and returns false.
+/// nothing but its release, passes the outcome to `read` and returns true. Otherwise does nothing and returns false.
 #[inline(always)]
-pub fn wait_express(handle: &mut usize, look: impl FnOnce(&Outcome)) -> bool {
+pub fn wait_express(handle: &mut usize, read: impl FnOnce(&Outcome)) -> bool {
     // Under a lock around calls the request's slot would be returned outside of it.
     if domain::running().is_none_or(|domain| domain.calls().is_locked()) {
         return false;
     }
-    take_plain(handle, look).is_ok()
+    take_plain(handle, read).is_ok()
 }
 
 /// If the request is a send that was complete when its call returned, or a complete request that needs nothing but its release,
-/// passes the outcome to `look`. Otherwise it does nothing and returns `look`.
+/// passes the outcome to `read`. Otherwise it does nothing and returns `read`.
 #[inline(always)]
-fn take_plain<R, L: FnOnce(&Outcome) -> R>(handle: &mut usize, look: L) -> Result<R, L> {
+fn take_plain<R, L: FnOnce(&Outcome) -> R>(handle: &mut usize, read: L) -> Result<R, L> {
     let result = if *handle == SEND_DONE {
-        look(&Outcome::empty())
+        read(&Outcome::empty())
     } else {
-        let Some(plain) = request::claim_plain(*handle) else { return Err(look) };
-        let result = look(plain.outcome());
+        let Some(plain) = request::claim_plain(*handle) else { return Err(read) };
+        let result = read(plain.outcome());
         plain.release();
         result
     };
@@ -89,14 +89,14 @@ fn take_plain<R, L: FnOnce(&Outcome) -> R>(handle: &mut usize, look: L) -> Resul
 
 /// Waits for one request, knowing that the caller is going to wait for others next.
 #[inline(always)]
-fn wait_first<R>(handle: &mut usize, others: &[usize], look: impl FnOnce(&Outcome) -> R) -> Result<R> {
+fn wait_first<R>(handle: &mut usize, others: &[usize], read: impl FnOnce(&Outcome) -> R) -> Result<R> {
     match request::find(*handle)? {
         Found::Slot(id) if !request::is_inactive(id) => {
             if !request::is_complete(id) {
                 wait_until_over(*handle, id, others)?;
             }
             if request::claim(id) || claim_again(*handle, id)? {
-                let (result, freed) = request::consume_with(id, look);
+                let (result, freed) = request::consume_with(id, read);
                 if freed {
                     *handle = mpi::MPI_REQUEST_NULL;
                 }
@@ -108,7 +108,7 @@ fn wait_first<R>(handle: &mut usize, others: &[usize], look: impl FnOnce(&Outcom
         Found::Slot(_) | Found::Null => {}
         Found::Done => *handle = mpi::MPI_REQUEST_NULL,
     }
-    Ok(look(&Outcome::empty()))
+    Ok(read(&Outcome::empty()))
 }
 
 #[inline(never)]
@@ -178,7 +178,7 @@ fn check(handles: &[usize]) -> Result<()> {
     handles.iter().try_for_each(|handle| request::find(*handle).map(|_| ()))
 }
 
-/// Completes all if all are complete, otherwise none. Returns `None` in the latter case.
+/// Completes all requests if all are complete, and returns true if any failed. Otherwise completes none and returns `None`.
 ///
 /// # Errors
 /// `MPI_ERR_REQUEST`.
@@ -208,11 +208,11 @@ pub fn test_all(handles: &mut [usize], mut report: impl FnMut(usize, &Outcome)) 
 /// The result of waiting for any of several requests.
 #[derive(Debug)]
 pub enum Any {
-    /// This one completed.
+    /// The request with this index completed.
     Completed(usize, Outcome),
     /// There is none to wait for: all are null or inactive.
     Nothing,
-    /// None is complete yet (tests only).
+    /// No request is complete yet (tests only).
     Pending,
 }
 
@@ -244,7 +244,7 @@ pub fn wait_any(handles: &mut [usize]) -> Result<Any> {
 pub fn test_any(handles: &mut [usize]) -> Result<Any> {
     let mut result = scan(handles, |_| {})?;
     if let Scan::Pending = result {
-        scan(handles, serve(domain::current()?, u32::MAX))?;
+        scan(handles, make_progress(domain::current()?, u32::MAX))?;
         result = scan(handles, |_| {})?;
     }
     Ok(match result {
@@ -302,7 +302,7 @@ pub fn wait_some(handles: &mut [usize], report: impl FnMut(usize, &Outcome)) -> 
 /// `MPI_ERR_REQUEST`.
 pub fn test_some(handles: &mut [usize], report: impl FnMut(usize, &Outcome)) -> Result<Some_> {
     let found = match scan(handles, |_| {})? {
-        Scan::Pending => scan(handles, serve(domain::current()?, u32::MAX))?,
+        Scan::Pending => scan(handles, make_progress(domain::current()?, u32::MAX))?,
         found => found,
     };
     if let Scan::Nothing = found {
@@ -347,11 +347,11 @@ pub fn cancel(handle: usize) -> Result<()> {
         Found::Done => return Ok(()),
         _ => return Err(Error::new(mpi::MPI_ERR_REQUEST, "only an active request can be cancelled")),
     };
-    // SAFETY: what is read stays as it is until the request is consumed or freed.
+    // SAFETY: the fields that are read do not change until the request is consumed or freed.
     let owner = unsafe { request::owner(id) };
     match owner.kind {
         RequestKind::Receive => {
-            let _nobody_else_moves = Mover::wait();
+            let _no_other_thread_moves = Mover::wait();
             domain::current()?.vni(request::vni_of(id)).cancel_receive(id);
         }
         RequestKind::Generalized => {

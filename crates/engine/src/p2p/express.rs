@@ -164,7 +164,7 @@ fn shard_if_crowded(context: &Context, route: Route<'_>) {
 #[cold]
 fn shard(context: &Context, route: Route<'_>) {
     if let Some(domain) = domain::running() {
-        context.spread_if_crowded(domain, route);
+        context.shard_if_contended(domain, route);
     }
 }
 
@@ -275,7 +275,7 @@ pub fn iprobe_express(attempt: Attempt, source: i32, tag: i32, comm: usize) -> E
                 && (source as usize) < comm.size()
                 && tag >= 0
                 && Context::is_plain(id)
-                && !(context.moves_own() && source as usize == context.rank())
+                && !(context.moves_self_messages() && source as usize == context.rank())
                 && is_test_short();
             if !is_fit {
                 return Err(Refusal::Unfit);

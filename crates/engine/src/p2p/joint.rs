@@ -1,8 +1,8 @@
 //! Sending and receiving at once with one request (`MPI_Isendrecv`; MPI 5.0, section 3.10).
 //!
-//! The send and the receive are requests that nobody waits for; each knows the joint request, which completes with
-//! the second of them. The two may be on different VNIs, so they count down by atomic operations (`request.rs`); a thread that
-//! waits looks first where the receive is.
+//! The send and the receive are requests that no thread waits for; each knows the joint request, which completes with the second
+//! of them. The two may be on different VNIs, so they count down by atomic operations (`heddle_message::request`). A waiting
+//! thread first polls the VNI of the receive.
 
 use super::receive::{check_source, reissue};
 use super::send::{send_with, world_rank};
@@ -31,7 +31,7 @@ pub fn isendrecv(
 /// Starts sending the data of a buffer and receiving into the same buffer.
 ///
 /// # Errors
-/// As [`isendrecv`].
+/// The same as those of [`isendrecv`].
 pub fn isendrecv_replace(
     comm: &CommRef,
     buffer: Buffer,
@@ -63,13 +63,13 @@ fn start(
     };
     let sending_vni = comm.context().vni_of(domain.vnis().len(), context, rank, send_tag);
     let vni = incoming.map_or(sending_vni, |(vni, _)| vni);
-    // All three beforehand: once one part is under way the other must not fail.
+    // All three requests are taken beforehand: once one part is in progress the other must not fail.
     let Requests { whole, receive, send } =
         Requests::take(comm, vni, incoming.map(|(vni, _)| vni), peer.map(|_| sending_vni))?;
     let handle = request::handle(whole);
     // SAFETY: the request is new, and both parts are accounted for below.
     unsafe { request::expect_parts(whole, 2) };
-    // SAFETY: the part is missing: it is accounted for at once, and not issued.
+    // SAFETY: the part was not counted before: it is counted here, and never issued.
     let done = |kind, outcome| unsafe { request::complete_part(PartOver { whole, kind, outcome }) };
     match incoming.zip(receive) {
         None => done(RequestKind::Receive, Outcome::proc_null()),
@@ -107,7 +107,7 @@ struct Requests {
 }
 
 impl Requests {
-    /// All of them, or none. A part that has no VNI needs no request.
+    /// Takes all of them, or none. A part that has no VNI needs no request.
     fn take(
         comm: &CommRef,
         vni: u32,
@@ -117,7 +117,7 @@ impl Requests {
         let whole = request::take(vni, comm.handle(), RequestKind::Send)?;
         let part = |vni, kind| -> Result<_, OutOfRequests> {
             let id = request::take_detached(vni, comm.handle(), kind)?;
-            // SAFETY: the request is new: nobody else knows it.
+            // SAFETY: the request is new: no other thread knows it.
             unsafe { request::owner(id) }.joint = Some(whole);
             Ok(id)
         };
@@ -140,7 +140,7 @@ impl Requests {
 
 /// Gives back a part that was not issued.
 fn give_back(part: RequestId) {
-    // SAFETY: the request is not issued: nobody else knows it.
+    // SAFETY: the request is not issued: no other thread knows it.
     unsafe { request::owner(part) }.joint = None;
     request::release(part);
 }

@@ -6,19 +6,19 @@
 //! | `receive.rs` | receives |
 //! | `probe.rs` | probes, and matched messages |
 //! | `complete.rs` | waits and tests; `awaited.rs`: the events that they wait for |
-//! | `look.rs` | the outcome of requests without freeing them |
+//! | `get_status.rs` | the outcome of requests without freeing them |
 //! | `generalized.rs` | requests that the program completes itself |
 //! | `persistent.rs` | requests that are started again and again |
-//! | `buffered.rs` | `MPI_Bsend` and the buffers it needs |
-//! | `sendrecv.rs` | both at once; `joint.rs`: with one request |
+//! | `buffered.rs` | `MPI_Bsend` and its buffers |
+//! | `sendrecv.rs` | sending and receiving at once; `joint.rs`: with one request |
 
 mod awaited;
 mod buffered;
 mod complete;
 mod express;
 mod generalized;
+mod get_status;
 mod joint;
-mod look;
 mod mode;
 mod persistent;
 mod probe;
@@ -36,8 +36,8 @@ pub use complete::{
 };
 pub use express::{PlainReceive, SmallSend, iprobe_express};
 pub use generalized::{complete_generalized, start_generalized};
+pub use get_status::{get_status, get_status_all, get_status_any, get_status_some};
 pub use joint::{isendrecv, isendrecv_replace};
-pub use look::{get_status, get_status_all, get_status_any, get_status_some};
 pub use mode::Mode;
 pub use persistent::{receive_init, send_init, start};
 pub(crate) use probe::comm_of_message;

@@ -1,12 +1,12 @@
 //! The modes of sends.
 
-/// How a send may complete (MPI 5.0, section 3.4).
+/// The condition under which a send may complete (MPI 5.0, section 3.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// Whenever the library likes. Also used for ready mode.
+    /// The send may complete at any time. Also used for ready mode.
     Standard,
-    /// Only when the receive has started.
+    /// The send completes only when its receive has started.
     Synchronous,
-    /// Without regard to the receiver, from the attached buffer.
+    /// The send completes independently of the receiver, from the attached buffer.
     Buffered,
 }

@@ -42,7 +42,7 @@ fn inactive(
     let id = request::take(vni, comm.handle(), kind)?;
     // SAFETY: the request is new, and the caller holds the datatype. From now on the request keeps it, until it is freed.
     unsafe { request::set_buffer(id, buffer) };
-    // SAFETY: the request is new: nobody else knows it.
+    // SAFETY: the request is new: no other thread knows it.
     unsafe { request::owner(id) }.attachment = Some(Box::new(template));
     request::deactivate(id);
     Ok(request::handle(id))
@@ -79,7 +79,7 @@ pub fn receive_init(comm: &CommRef, buffer: Buffer, source: i32, tag: i32) -> Re
         check_source(comm, source)?;
         let key = Key::new(comm.context().id(Plane::PointToPoint), source, tag);
         vni = comm.vni_wanted(domain::current()?, &key)?;
-        // SAFETY: as above.
+        // SAFETY: the request that has the template keeps the communicator.
         let comm = unsafe { comm.kept_by_request() };
         Template::Receive { comm, buffer, source, tag }
     };
@@ -121,7 +121,7 @@ pub fn start(handle: usize) -> Result<()> {
         }
         Some(Template::Receive { comm, buffer, source, tag }) => {
             let key = Key::new(comm.context().id(Plane::PointToPoint), *source, *tag);
-            // Where it was last time its messages need not be now.
+            // The messages may be on another VNI than at the last start.
             let vni = comm.vni_wanted(domain, &key)?;
             request::set_vni(id, vni);
             request::activate(id);
@@ -142,10 +142,10 @@ fn start_send(comm: &CommRef, args: SendArgs, id: RequestId, buffered: bool) -> 
     let (vni, handle) = (request::vni_of(id), comm.handle());
     request::activate(id);
     let is_complete = if buffered {
-        // The data is in a request of its own, so that this one is complete at once.
+        // A separate request sends the data, so that this one is complete at once.
         let copied = |vni| request::take_detached(vni, handle, RequestKind::Send);
         if let Err(error) = send_with(domain, comm, vni, args, copied) {
-            // It was not started.
+            // The operation was not started.
             request::deactivate(id);
             return Err(error.into());
         }

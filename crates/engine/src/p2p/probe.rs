@@ -16,14 +16,14 @@ use std::sync::{Mutex, PoisonError};
 /// A message taken out of matching, which only its handle can receive.
 #[derive(Debug)]
 struct MessageObject {
-    /// Behind a mutex as two threads may hold the handle; only one gets the message.
+    /// The message is behind a mutex, since two threads may have the handle; only one gets the message.
     content: Mutex<Option<(Key, Message)>>,
     comm: KeptComm,
 }
 
-// SAFETY: a message that was taken out of matching has the flight of the request that it names, if any.
+// SAFETY: a message that was taken out of matching has the in-flight state of the request that it names, if any.
 unsafe impl Send for MessageObject {}
-// SAFETY: as above; the content is behind a mutex.
+// SAFETY: the content is behind a mutex, so one thread at a time touches the message and the in-flight state that it has.
 unsafe impl Sync for MessageObject {}
 
 /// All matched messages.
@@ -55,8 +55,8 @@ impl Probe {
         check_source(comm, source)?;
         let key = Key::new(comm.context().id(Plane::PointToPoint), source, tag);
         let domain = domain::current()?;
-        if comm.context().is_own(&key) {
-            comm.context().settle(domain);
+        if comm.context().wants_self_messages(&key) {
+            comm.context().pin_self_messages(domain);
         }
         Ok(Probe { domain, vni: comm.vni_wanted(domain, &key)?, key })
     }
@@ -71,22 +71,22 @@ impl Probe {
     }
 
     /// Checks for the message; if there is none, makes progress and checks again.
-    fn try_once<T>(&self, look: impl Fn(&Probe) -> Option<T>) -> Option<T> {
-        look(self).or_else(|| {
+    fn try_once<T>(&self, find: impl Fn(&Probe) -> Option<T>) -> Option<T> {
+        find(self).or_else(|| {
             self.domain.progress_for_test(self.vni);
-            look(self)
+            find(self)
         })
     }
 
     /// Waits for the message.
-    fn wait<T>(&self, look: impl Fn(&Probe) -> Option<T>) -> T {
+    fn wait<T>(&self, find: impl Fn(&Probe) -> Option<T>) -> T {
         let mut found = None;
-        let look = || {
-            found = found.take().or_else(|| look(self));
+        let find = || {
+            found = found.take().or_else(|| find(self));
             found.is_some()
         };
         let Probe { domain, vni, key } = *self;
-        domain.wait_for(vni, &mut Arrival { domain, vni, key, look });
+        domain.wait_for(vni, &mut Arrival { domain, vni, key, find });
         match found {
             Some(found) => found,
             None => unreachable!("the wait ends with a message"),
@@ -94,13 +94,13 @@ impl Probe {
     }
 }
 
-/// Makes a message that was taken out of matching known to the program.
+/// Gives a message that was taken out of matching a handle for the program.
 fn message_object(comm: &CommRef, (outcome, exact, message): (Outcome, Key, Message)) -> (usize, Outcome) {
     let object = MessageObject { content: Mutex::new(Some((exact, message))), comm: comm.keep() };
     (MESSAGES.insert(object), outcome)
 }
 
-/// The message that a receive with these arguments would take now, if there is one.
+/// Returns the envelope of the message that a receive with these arguments would take now, if there is one.
 ///
 /// # Errors
 /// `MPI_ERR_RANK`.
@@ -162,7 +162,7 @@ pub fn imrecv(message: usize, buffer: Buffer) -> Result<usize> {
     let mut stored = object.content.lock().unwrap_or_else(PoisonError::into_inner);
     let Some((key, _)) = &*stored else { return Err(bad()) };
     let vni = object.comm.context().vni_of(domain.vnis().len(), key.context, key.source(), key.tag());
-    // Taken first: if there is none, the program still has the message.
+    // The request is taken first: if none is left, the program still has the message.
     let id = request::take(vni, object.comm.handle(), RequestKind::Receive)?;
     let Some((key, content)) = stored.take() else { unreachable!("it was there") };
     drop(stored);
@@ -174,7 +174,7 @@ pub fn imrecv(message: usize, buffer: Buffer) -> Result<usize> {
 /// Receives a matched message.
 ///
 /// # Errors
-/// As [`imrecv`].
+/// The same as those of [`imrecv`].
 pub fn mrecv(message: usize, buffer: Buffer) -> Result<Outcome> {
     let mut request = imrecv(message, buffer)?;
     super::wait(&mut request)

@@ -26,15 +26,16 @@ pub(crate) fn check_source(comm: &CommRef, source: i32) -> Result<()> {
 /// Blocking receive.
 ///
 /// # Errors
-/// `MPI_ERR_RANK`; `MPI_ERR_TAG` for a wildcard against a promise; `MPI_ERR_TRUNCATE` and whatever else befalls the operation stands in the outcome's `error`.
+/// `MPI_ERR_RANK`; `MPI_ERR_TAG` for a wildcard against a promise. The operation's own errors, such as `MPI_ERR_TRUNCATE`, are in
+/// the outcome's `error`.
 pub fn recv(comm: &CommRef, plane: Plane, buffer: Buffer, source: i32, tag: i32) -> Result<Outcome> {
     recv_with(comm, plane, buffer, source, tag, Outcome::clone)
 }
 
-/// Blocking receive that passes its outcome to `look`.
+/// Blocking receive that passes its outcome to `read`.
 ///
 /// # Errors
-/// As [`recv`].
+/// The same as those of [`recv`].
 #[inline(always)]
 pub fn recv_with<R>(
     comm: &CommRef,
@@ -42,29 +43,29 @@ pub fn recv_with<R>(
     buffer: Buffer,
     source: i32,
     tag: i32,
-    look: impl FnOnce(&Outcome) -> R,
+    read: impl FnOnce(&Outcome) -> R,
 ) -> Result<R> {
     if source == mpi::MPI_PROC_NULL {
-        return Ok(look(&Outcome::proc_null()));
+        return Ok(read(&Outcome::proc_null()));
     }
     check_source(comm, source)?;
     let domain = domain::current()?;
     let key = Key::new(comm.context().id(plane), source, tag);
     let vni = comm.vni_wanted(domain, &key)?;
-    if !comm.context().is_own(&key)
+    if !comm.context().wants_self_messages(&key)
         && let Some((envelope, bytes)) = domain.receive_directly(vni, key, buffer)
     {
         let (source, tag) = (envelope.source(), envelope.tag());
-        return Ok(look(&Outcome { source, tag, bytes: bytes as u64, cancelled: false, error: None }));
+        return Ok(read(&Outcome { source, tag, bytes: bytes as u64, cancelled: false, error: None }));
     }
-    Ok(look(&receive_and_wait(domain, comm, vni, buffer, key)))
+    Ok(read(&receive_and_wait(domain, comm, vni, buffer, key)))
 }
 
 #[inline(never)]
 fn receive_and_wait(domain: &Domain, comm: &CommRef, vni: u32, buffer: Buffer, key: Key) -> Outcome {
     let id = match request::take(vni, comm.handle(), RequestKind::Receive) {
         Ok(id) => id,
-        // As any other error of the operation.
+        // The error is returned like any other error of the operation.
         Err(error) => return Outcome { error: Some(error.into()), ..Outcome::empty() },
     };
     reissue(domain, comm, vni, id, buffer, key);
@@ -75,7 +76,7 @@ fn receive_and_wait(domain: &Domain, comm: &CommRef, vni: u32, buffer: Buffer, k
     }
     match request::consume(id) {
         Some((outcome, _)) => outcome,
-        None => unreachable!("nobody else knows this request"),
+        None => unreachable!("no other thread knows this request"),
     }
 }
 
@@ -97,39 +98,39 @@ pub fn irecv(comm: &CommRef, plane: Plane, buffer: Buffer, source: i32, tag: i32
     Ok(request::handle(id))
 }
 
-/// The handle of a receive that is complete from the start.
+/// Makes a receive that is complete from the start; returns its handle.
 ///
 /// # Errors
 /// `MPI_ERR_NO_MEM` if there are too many requests.
 pub(crate) fn completed(comm: &CommRef, outcome: Outcome) -> Result<usize> {
     let id = request::take(comm.vni(), comm.handle(), RequestKind::Receive)?;
-    // SAFETY: the request is new: nobody else knows it.
+    // SAFETY: the request is new: no other thread knows it.
     unsafe { request::complete(id, outcome) };
     Ok(request::handle(id))
 }
 
-/// Issues a receive into a request that exists.
+/// Issues a receive with a request that exists.
 #[inline(always)]
 pub(crate) fn reissue(domain: &Domain, comm: &CommRef, vni: u32, id: RequestId, buffer: Buffer, key: Key) {
-    // SAFETY: the request is not issued yet; the caller holds the datatype, or the request does since it was made.
+    // SAFETY: the request is not issued yet. The caller holds the datatype, or the request has held it since it was made.
     unsafe { request::set_buffer(id, buffer) };
-    // SAFETY: as above.
+    // SAFETY: the request is not issued yet, so the caller has its in-flight state.
     let in_flight = unsafe { request::in_flight(id) };
     in_flight.context = key.context;
     in_flight.stage = Stage::UnderWay;
-    if comm.context().is_own(&key) {
-        receive_own(domain, comm, vni, id, key);
+    if comm.context().wants_self_messages(&key) {
+        receive_from_self(domain, comm, vni, id, key);
     } else {
         domain.vni(vni).receive(id, key);
     }
 }
 
-/// Issues a receive that may want messages of this process, while these may be elsewhere than all others, or come to be.
+/// Issues a receive that may match self messages that are not pinned to the default VNI.
 #[inline(never)]
-fn receive_own(domain: &Domain, comm: &CommRef, vni: u32, id: RequestId, key: Key) {
-    comm.context().settle_for(domain, &key);
+fn receive_from_self(domain: &Domain, comm: &CommRef, vni: u32, id: RequestId, key: Key) {
+    comm.context().pin_self_messages_for(domain, &key);
     while let Some(route) = comm.context().route(domain, key.context, key.tag()) {
-        if domain.vni(route.vni()).receive_own(id, key, route) {
+        if domain.vni(route.vni()).receive_from_self(id, key, route) {
             return;
         }
     }

@@ -11,7 +11,7 @@ use heddle_message::request::{self, OutOfRequests, RequestId, RequestKind, SEND_
 use heddle_message::vni::{SendArgs, eager_header};
 use heddle_spec::constants as mpi;
 
-/// The world rank of a member of a communicator.
+/// Returns the world rank of a member of a communicator.
 ///
 /// # Errors
 /// `MPI_ERR_RANK`.
@@ -34,7 +34,7 @@ pub(crate) fn bad_rank(comm: &CommRef, rank: i32) -> Error {
 /// Blocking send in standard or synchronous mode.
 ///
 /// # Errors
-/// `MPI_ERR_RANK`; what befalls the operation.
+/// `MPI_ERR_RANK`; the operation's own errors.
 #[inline(always)]
 pub fn send(comm: &CommRef, plane: Plane, buffer: Buffer, dest: i32, tag: i32, mode: Mode) -> Result<()> {
     if dest == mpi::MPI_PROC_NULL {
@@ -52,7 +52,7 @@ fn wait_for(domain: &Domain, id: RequestId) -> Result<()> {
     domain.wait_for(request::vni_of(id), &mut Completion(id));
     match request::consume(id) {
         Some((outcome, _)) => outcome.error.map_or(Ok(()), Err),
-        None => unreachable!("nobody else knows this request"),
+        None => unreachable!("no other thread knows this request"),
     }
 }
 
@@ -69,7 +69,7 @@ pub fn isend(comm: &CommRef, plane: Plane, buffer: Buffer, dest: i32, tag: i32, 
     Ok(issue(domain, comm, plane, buffer, dest, tag, mode)?.map_or(SEND_DONE, request::handle))
 }
 
-/// Issues a send; `None` if it is complete already, as is one in buffered mode.
+/// Issues a send. Returns `None` if it is complete already, as a send in buffered mode is.
 ///
 /// # Errors
 /// `MPI_ERR_RANK`, `MPI_ERR_BUFFER`; `MPI_ERR_NO_MEM` if there are too many requests.
@@ -90,7 +90,7 @@ pub(crate) fn issue(
     if mode == Mode::Buffered {
         let (buffer, keep) = buffered::stage(comm, buffer)?;
         let args = SendArgs { buffer, peer, context, source, tag, synchronous, keep };
-        // Nobody waits for the rest of it.
+        // No thread waits for the rest of the operation.
         let request = |vni| request::take_detached(vni, comm.handle(), RequestKind::Send);
         send_with(domain, comm, vni, args, request)?;
         return Ok(None);
@@ -99,27 +99,27 @@ pub(crate) fn issue(
         return Ok(None);
     }
     let request = |vni| request::take(vni, comm.handle(), RequestKind::Send);
-    if is_own(domain, comm, peer) {
+    if may_move(domain, comm, peer) {
         let mut args = SendArgs { buffer, peer, context, source, tag, synchronous, keep: None };
-        if let Some(sent) = send_own(domain, comm, &mut args, request) {
+        if let Some(sent) = send_to_self(domain, comm, &mut args, request) {
             return Ok(sent?);
         }
     }
-    // Made anew: what was lent would be read back from memory.
+    // The arguments are rebuilt by value; reusing the borrowed struct would force it into memory.
     let args = SendArgs { buffer, peer, context, source, tag, synchronous, keep: None };
     Ok(domain.vni(vni).issue_send(args, || request(vni))?)
 }
 
-/// Whether a message to this process of the world may be on another VNI than all others.
+/// Returns true if the receiver is this process and its self messages are not pinned to the default VNI.
 #[inline(always)]
-fn is_own(domain: &Domain, comm: &CommRef, peer: usize) -> bool {
-    comm.context().moves_own() && peer == domain.rank()
+fn may_move(domain: &Domain, comm: &CommRef, peer: usize) -> bool {
+    comm.context().moves_self_messages() && peer == domain.rank()
 }
 
-/// Sends now. `None` if the send is complete; otherwise the request, made by `request` for a VNI, that will be.
+/// Sends now. Returns `None` if the send is complete; otherwise its request, which `request` makes for a VNI.
 ///
 /// # Errors
-/// What `request` says: nothing is sent then.
+/// The error of `request`; nothing is sent then.
 pub(crate) fn send_with(
     domain: &Domain,
     comm: &CommRef,
@@ -127,26 +127,27 @@ pub(crate) fn send_with(
     mut args: SendArgs,
     request: impl Fn(u32) -> Result<RequestId, OutOfRequests> + Copy + Send + Sync,
 ) -> Result<Option<RequestId>, OutOfRequests> {
-    if is_own(domain, comm, args.peer)
-        && let Some(sent) = send_own(domain, comm, &mut args, request)
+    if may_move(domain, comm, args.peer)
+        && let Some(sent) = send_to_self(domain, comm, &mut args, request)
     {
         return sent;
     }
     domain.vni(vni).send(args, || request(vni))
 }
 
-/// Sends to this process; `None` if its messages to itself are where all others are, and are to be sent like these.
+/// Sends to this process. Returns `None` if its self messages are pinned to the default VNI; then the message is sent like any
+/// other.
 #[inline(never)]
-fn send_own(
+fn send_to_self(
     domain: &Domain,
     comm: &CommRef,
     args: &mut SendArgs,
     request: impl Fn(u32) -> Result<RequestId, OutOfRequests> + Copy + Send + Sync,
 ) -> Option<Result<Option<RequestId>, OutOfRequests>> {
     while let Some(route) = comm.context().route(domain, args.context, args.tag) {
-        let sent = domain.vni(route.vni()).send_own(args, request, route);
+        let sent = domain.vni(route.vni()).send_to_self(args, request, route);
         if sent.is_some() {
-            comm.context().spread_if_crowded(domain, route);
+            comm.context().shard_if_contended(domain, route);
             return sent;
         }
     }
@@ -166,10 +167,10 @@ pub fn bsend(comm: &CommRef, buffer: Buffer, dest: i32, tag: i32) -> Result<()> 
     Ok(())
 }
 
-/// Nonblocking buffered send: complete when it returns.
+/// Nonblocking buffered send, which is complete when the call returns.
 ///
 /// # Errors
-/// As [`bsend`].
+/// The same as those of [`bsend`].
 pub fn ibsend(comm: &CommRef, buffer: Buffer, dest: i32, tag: i32) -> Result<usize> {
     bsend(comm, buffer, dest, tag)?;
     Ok(SEND_DONE)

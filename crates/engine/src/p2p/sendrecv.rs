@@ -12,14 +12,14 @@ use heddle_spec::constants as mpi;
 /// Sends one message and receives another; neither waits for the other.
 ///
 /// # Errors
-/// `MPI_ERR_RANK`; the receive's own error stands in the outcome.
+/// `MPI_ERR_RANK`. The receive's own error is in the outcome.
 pub fn sendrecv(
     comm: &CommRef,
     plane: Plane,
     (send_buffer, dest, send_tag): (Buffer, i32, i32),
     (receive_buffer, source, receive_tag): (Buffer, i32, i32),
 ) -> Result<Outcome> {
-    // An error must be found before the send is under way: nobody would wait for that.
+    // Errors must be found before the send is in progress, since no thread would wait for it.
     if source != mpi::MPI_PROC_NULL {
         check_source(comm, source)?;
         comm.check_promises(&Key::new(comm.context().id(plane), source, receive_tag))?;
@@ -33,7 +33,7 @@ pub fn sendrecv(
 /// Sends the data of a buffer and receives into the same buffer.
 ///
 /// # Errors
-/// As [`sendrecv`].
+/// The same as those of [`sendrecv`].
 pub fn sendrecv_replace(
     comm: &CommRef,
     buffer: Buffer,

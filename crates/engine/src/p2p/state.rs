@@ -1,11 +1,11 @@
-//! What request handles say about their operations.
+//! The states of the operations that request handles name.
 
 use crate::error::Result;
 use heddle_message::request::{self, Found};
 
 /// The state of a request handle's operation.
 pub(super) enum State {
-    /// Null or inactive: nothing to wait for.
+    /// The handle is null or inactive: there is nothing to wait for.
     Nothing,
     Complete,
     Pending(u32),
@@ -22,7 +22,7 @@ pub(super) fn state(handle: usize) -> Result<State> {
     })
 }
 
-/// Whether a request that was pending is no longer.
+/// Returns true if a request that was pending is pending no longer.
 #[inline(always)]
 pub(super) fn is_over(handle: usize) -> bool {
     !matches!(state(handle), Ok(State::Pending(_)))
@@ -35,7 +35,7 @@ pub(super) enum Scan {
     Nothing,
 }
 
-/// Looks for a complete request; hands the VNIs of pending ones to `pending`.
+/// Searches for a complete request; passes the VNIs of pending ones to `pending`.
 pub(super) fn scan(handles: &[usize], mut pending: impl FnMut(u32)) -> Result<Scan> {
     let mut found = Scan::Nothing;
     for (index, handle) in handles.iter().enumerate() {

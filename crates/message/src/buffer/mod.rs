@@ -1,4 +1,4 @@
-//! User memory that takes part in an operation: an address, and how the data lies there.
+//! User memory that takes part in an operation: an address, and the layout of the data.
 
 mod block_copy;
 
@@ -8,10 +8,10 @@ use heddle_datatype::{Cursor, Datatype};
 use heddle_spec::constants as mpi;
 use std::ptr::{null, null_mut};
 
-/// No data lies below this address: there, null and the standard's addresses with a meaning of their own point.
+/// No data lies below this address; null and the standard's special addresses do.
 const LOWEST_ADDRESS: i64 = 4096;
 
-/// The bytes of data in `count` elements.
+/// Returns the number of bytes of data in `count` elements.
 ///
 /// # Errors
 /// `MPI_ERR_COUNT` if the count is negative or too large.
@@ -23,7 +23,7 @@ pub fn check_count(count: i64, datatype: &Datatype) -> Result<i64> {
     }
 }
 
-/// Checks that data of so many bytes can be at an address.
+/// Checks that `bytes` bytes of data can be at an address.
 ///
 /// # Errors
 /// `MPI_ERR_BUFFER`.
@@ -53,12 +53,12 @@ fn bad_address(address: usize, bytes: i64) -> Error {
     Error::new(mpi::MPI_ERR_BUFFER, message)
 }
 
-/// A user buffer: an address, how much data there is, and how it lies there. It keeps nothing alive: whoever has it holds the
-/// datatype, or a request does.
+/// A user buffer: an address, the number of bytes of data, and their layout. It keeps nothing alive: the datatype is held by the
+/// thread that has the buffer, or by a request.
 ///
-/// It is passed by value: an operation on a VNI that refers to a buffer in the caller's frame forces it into memory, since
-/// another thread may run the operation; read from there in other pieces than it was written in, it would cost more than
-/// the message.
+/// A buffer is passed by value. An operation on a VNI that referred to a buffer in the caller's frame would force it into memory,
+/// since another thread may run the operation. Written and read there in pieces of different sizes, it would cost more than the
+/// message.
 #[derive(Debug, Clone, Copy)]
 pub struct Buffer {
     address: *mut u8,
@@ -70,10 +70,11 @@ pub struct Buffer {
 const GAPS: usize = 1;
 const _: () = assert!(align_of::<Datatype>() > GAPS);
 
-// SAFETY: the program leaves the buffer to MPI until the operation completes (MPI 5.0, section 3.7.2), so it may be
-// touched by whichever thread makes progress.
+// SAFETY: the program leaves the buffer to MPI until the operation completes (MPI 5.0, section 3.7.2), so any thread that makes
+// progress may touch it.
 unsafe impl Send for Buffer {}
-// SAFETY: as above; what is shared is the address.
+// SAFETY: threads share only the address; the program leaves the memory to MPI until the operation completes (MPI 5.0, section
+// 3.7.2).
 unsafe impl Sync for Buffer {}
 
 impl Buffer {
@@ -92,7 +93,7 @@ impl Buffer {
     /// A contiguous buffer.
     ///
     /// # Safety
-    /// As [`Buffer::new`].
+    /// The same as for [`Buffer::new`].
     #[inline]
     pub unsafe fn bytes(address: *mut u8, bytes: usize) -> Buffer {
         Buffer { address, bytes, datatype: null() }
@@ -103,13 +104,13 @@ impl Buffer {
         Buffer { address: null_mut(), bytes: 0, datatype: null() }
     }
 
-    /// The datatype, if there is one; else null.
+    /// Returns the datatype, or null if there is none.
     #[inline(always)]
     pub fn datatype(&self) -> *const Datatype {
         self.datatype.map_addr(|address| address & !GAPS)
     }
 
-    /// The datatype, if the data has gaps.
+    /// Returns the datatype if the data has gaps.
     #[inline(always)]
     fn typed(&self) -> Option<&Datatype> {
         if self.datatype.addr() & GAPS == 0 {
@@ -119,19 +120,19 @@ impl Buffer {
         Some(unsafe { &*self.datatype() })
     }
 
-    /// Bytes of data (not of extent).
+    /// The number of bytes of data, not of the extent.
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.bytes
     }
 
-    /// Whether there is no data.
+    /// Returns true if there is no data.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.bytes == 0
     }
 
-    /// The address of the data if it lies in one piece.
+    /// Returns the address of the data if it lies in one piece.
     #[inline(always)]
     pub fn contiguous(&self) -> Option<*mut u8> {
         if self.datatype.addr() & GAPS == 0 { Some(self.address) } else { None }
@@ -152,14 +153,14 @@ impl Buffer {
     /// Copies all data to the beginning of `to`, which has room for it.
     ///
     /// # Panics
-    /// If it has not.
+    /// If `to` is too small.
     pub fn copy_out(&self, to: &mut [u8]) {
         assert!(to.len() >= self.bytes, "{} bytes of data do not fit into {}", self.bytes, to.len());
         self.read(0, to.as_mut_ptr(), self.bytes);
     }
 
-    /// As [`read`](Self::read), for a piece of a large message.
-    pub(crate) fn read_large(&self, offset: usize, to: *mut u8, len: usize) {
+    /// Does the same as [`read`](Self::read), for a piece of a large message.
+    pub(crate) fn read_piece(&self, offset: usize, to: *mut u8, len: usize) {
         debug_assert!(offset + len <= self.bytes);
         match self.contiguous() {
             // SAFETY: the range lies in the buffer, which is valid by the promise made to `new`.
@@ -179,8 +180,9 @@ impl Buffer {
         }
     }
 
-    /// As [`write`](Self::write), for a piece of a large message; `past_caches` says whether to leave the caches alone.
-    pub(crate) fn write_large(&self, offset: usize, data: &[u8], past_caches: bool) {
+    /// Does the same as [`write`](Self::write), for a piece of a large message. `past_caches` is true if the stores go to memory
+    /// directly.
+    pub(crate) fn write_piece(&self, offset: usize, data: &[u8], past_caches: bool) {
         debug_assert!(offset + data.len() <= self.bytes);
         match self.contiguous() {
             // SAFETY: the range lies in the buffer, which is valid by the promise made to `new`.
@@ -232,7 +234,7 @@ impl Buffer {
     }
 }
 
-/// A copy that is quick for the few bytes of a small message, where a call of `memcpy` costs more than the copy.
+/// Copies `len` bytes. It is quick for a small message, where a call of `memcpy` costs more than the copy.
 ///
 /// # Safety
 /// `len` bytes are valid at both addresses and do not overlap.
@@ -241,7 +243,7 @@ pub(crate) unsafe fn copy_small(from: *const u8, to: *mut u8, len: usize) {
     if len == 8 {
         // SAFETY: 8 bytes are valid at both addresses.
         let bytes = unsafe { from.cast::<[u8; 8]>().read() };
-        // SAFETY: as above.
+        // SAFETY: 8 bytes are valid at both addresses.
         unsafe { to.cast::<[u8; 8]>().write(bytes) };
     } else if len != 0 {
         // SAFETY: by the caller's promise.

@@ -11,11 +11,11 @@ use heddle_spec::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Plane {
-    /// The program's own.
+    /// The program's point-to-point messages.
     PointToPoint = 0,
-    /// Those inside of collective operations.
+    /// The messages inside of collective operations.
     Collective = 1,
-    /// Those of `MPI_Comm_create_group`, told apart by the user's tag.
+    /// The messages of `MPI_Comm_create_group`, which the user's tag tells apart.
     CreateGroup = 2,
 }
 
@@ -33,9 +33,9 @@ pub enum BrokenPromise {
 pub struct Context {
     id: AtomicU64,
     vni: AtomicU32,
-    /// The same VNI.
+    /// The VNI whose number is `vni`.
     default_vni: AtomicPtr<Vni>,
-    /// The VNI of the self messages.
+    /// Says whether the self messages are sharded or pinned.
     pub(crate) self_messages: Sharding,
     rank: usize,
 }
@@ -61,7 +61,7 @@ impl Context {
         if self.id.load(Ordering::Relaxed) != UNKNOWN {
             return;
         }
-        let vni = mapping::home(id, vnis.len());
+        let vni = mapping::default_vni(id, vnis.len());
         self.vni.store(vni, Ordering::Relaxed);
         self.default_vni.store(std::ptr::from_ref(&vnis[vni as usize]).cast_mut(), Ordering::Relaxed);
         self.self_messages.begin(vnis.len() > 1 && id & (BY_TAG | BY_SOURCE | NAMED) == 0);
@@ -74,13 +74,13 @@ impl Context {
         self.id.load(Ordering::Relaxed) | plane as u64
     }
 
-    /// The default VNI: that of all messages, unless they are sharded (`mapping.rs`).
+    /// The number of the default VNI, which carries all messages unless they are sharded (`mapping.rs`).
     #[inline(always)]
     pub fn vni(&self) -> u32 {
         self.vni.load(Ordering::Relaxed)
     }
 
-    /// The default VNI itself.
+    /// The default VNI.
     #[inline(always)]
     pub fn default_vni(&self) -> &'static Vni {
         // SAFETY: one of the VNIs given to `new` or `set_id`, which stay.
@@ -93,7 +93,7 @@ impl Context {
         self.rank
     }
 
-    /// Whether all messages of a plane, given by its id, are on the default VNI. Self messages are not considered.
+    /// Returns true if all messages of a plane, given by its id, are on the default VNI. Self messages are not considered.
     #[inline(always)]
     pub fn is_plain(id: u64) -> bool {
         is_plain(id)
@@ -102,20 +102,24 @@ impl Context {
     /// The VNI of a message from the rank `source`, with a tag, in a process with `vnis` VNIs. `id` is that of a plane.
     #[inline(always)]
     pub fn vni_of(&self, vnis: usize, id: u64, source: i32, tag: i32) -> u32 {
-        if is_plain(id) { self.vni() } else { mapping::spread(self.vni(), id, (source, tag), vnis as u32) }
+        if is_plain(id) {
+            self.vni()
+        } else {
+            mapping::sharded_vni(self.vni(), id, (source, tag), vnis as u32)
+        }
     }
 
     /// The VNI of the messages that a receive or probe with this key matches.
     ///
     /// # Errors
-    /// As [`check_promises`](Self::check_promises).
+    /// The same as those of [`check_promises`](Self::check_promises).
     #[inline(always)]
     pub fn vni_wanted(&self, vnis: usize, key: &Key) -> Result<u32, BrokenPromise> {
         if is_plain(key.context) {
             return Ok(self.vni());
         }
         self.check_promises(key)?;
-        Ok(mapping::spread(self.vni(), key.context, (key.source(), key.tag()), vnis as u32))
+        Ok(mapping::sharded_vni(self.vni(), key.context, (key.source(), key.tag()), vnis as u32))
     }
 
     /// Checks a receive or probe with this key against the communicator's hints.

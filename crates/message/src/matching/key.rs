@@ -22,7 +22,7 @@ impl Key {
         Key { context, envelope: Envelope::new(source, tag) }
     }
 
-    /// Whether a receive with this key matches a message with that exact key.
+    /// Returns true if a receive with this key matches a message with that exact key.
     #[inline(always)]
     pub fn wants(&self, exact: &Key) -> bool {
         self == exact || (self.shape() != 0 && exact.with_shape(self.shape()) == *self)
@@ -40,7 +40,7 @@ impl Key {
         self.envelope.tag()
     }
 
-    /// 0: no wildcard, 1: any tag, 2: any source, 3: both.
+    /// The wildcards of the key: 0 for none, 1 for any tag, 2 for any source, 3 for both.
     #[inline(always)]
     pub(crate) fn shape(&self) -> usize {
         usize::from(self.tag() == MPI_ANY_TAG) | usize::from(self.source() == MPI_ANY_SOURCE) << 1

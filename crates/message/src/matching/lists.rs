@@ -1,4 +1,4 @@
-//! The unexpected messages: nodes that stand in one list, or in one of each shape of key.
+//! The unexpected messages: nodes, each in one list, or in one list for each shape of key.
 
 use super::buckets::{Buckets, NONE};
 use super::key::{Key, SHAPES};
@@ -90,7 +90,7 @@ impl<V> Lists<V> {
         }
     }
 
-    /// Takes the first node out of the list of `key`, which is its only list, if its value is wanted.
+    /// Takes the first node out of the list of `key`, which is its only list, if `is_wanted` accepts its value.
     #[inline(always)]
     pub(super) fn pop_if(&mut self, key: &Key, is_wanted: impl FnOnce(&V) -> bool) -> Option<u32> {
         let list = self.buckets.existing_list_of(key)?;
@@ -108,7 +108,7 @@ impl<V> Lists<V> {
         Some(at)
     }
 
-    /// The first node in the list of an exact key whose value is wanted.
+    /// Finds the first node in the list of an exact key whose value `is_wanted` accepts.
     pub(super) fn search(&mut self, key: &Key, is_wanted: impl Fn(&V) -> bool) -> Option<u32> {
         let mut at = self.first(key);
         while let Some(node) = self.nodes.get(at as usize) {

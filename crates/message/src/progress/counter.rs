@@ -5,14 +5,14 @@
 //! this VNI at every turn and the others now and then. The rest sleep, and each is woken once, by its own event
 //! (`heddle_sync::leader`). A leader whose event has come hands the role to one sleeper.
 //!
-//! The leader may not be running, so nobody relies on it alone: the leaders of other VNIs poll here, too, and a sleeper wakes
-//! now and then to poll. Under execution `offload` there is no leader: all sleep.
+//! The leader may be off its core, so no thread relies on it alone: the leaders of other VNIs poll here, too, and a sleeper wakes
+//! now and then to poll. Under execution `offload` there is no leader: all waiting threads sleep.
 
 use super::OTHERS_EVERY;
 use super::event::Event;
 use super::wait::ended_promptly;
 use crate::domain::Domain;
-use crate::vni::{Crew, LONGEST_SLEEP};
+use crate::vni::{LONGEST_SLEEP, WaitingThreads};
 use heddle_platform::atomic::Ordering;
 use heddle_platform::clock;
 use heddle_sync::leader::Progress;
@@ -21,18 +21,18 @@ use heddle_sync::watched_state::Watch;
 use heddle_sync::{Next, Scope, SyncCounter, Waiter, Watcher};
 use std::cell::Cell;
 
-/// A leader's looks.
-struct Lookout<'a> {
+/// The polls of a leader.
+struct LeaderProgress<'a> {
     domain: &'a Domain,
     vni: u32,
-    /// The leader's own.
+    /// The counter of the leader's own event.
     counter: &'a SyncCounter,
     round: Cell<u32>,
-    /// Something happened while the leader was about to sleep.
+    /// True if something happened while the leader was about to sleep.
     stirred: Cell<bool>,
 }
 
-impl Progress for Lookout<'_> {
+impl Progress for LeaderProgress<'_> {
     fn poll(&self) -> bool {
         let round = self.round.get().wrapping_add(1);
         self.round.set(round);
@@ -44,21 +44,21 @@ impl Progress for Lookout<'_> {
     }
 
     fn idle(&self, _: Option<u64>) {
-        // Whoever makes something happen rings the doorbell: look once more, then sleep.
-        let look =
-            || self.domain.calls().back_inside(|| self.domain.look_everywhere()) || self.counter.is_done();
-        let ticket = self.domain.fabric().own_doorbell().prepare_unless(Scope::Machine, look);
+        // A thread or process that makes something happen rings the doorbell. So the leader polls once more, then sleeps.
+        let has_work =
+            || self.domain.calls().back_inside(|| self.domain.poll_everywhere()) || self.counter.is_done();
+        let ticket = self.domain.fabric().own_doorbell().prepare_unless(Scope::Machine, has_work);
         self.stirred.set(ticket.is_none_or(|mut ticket| ticket.park(Some(LONGEST_SLEEP))));
     }
 }
 
 impl Domain {
-    /// Returns when the event has happened; the caller has looked for it in vain.
+    /// Returns when the event has happened; the caller has just polled for it in vain.
     #[cold]
     pub(super) fn wait_by_counter(&self, vni: u32, event: &mut dyn Event) {
         let waiting = self.attendance(vni);
-        let crowd = waiting.fetch_add(1, Ordering::Relaxed) as usize + 1;
-        if crowd != 1 || !self.comes_soon(vni, event) {
+        let waiters = waiting.fetch_add(1, Ordering::Relaxed) as usize + 1;
+        if waiters != 1 || !self.comes_soon(vni, event) {
             while self.watch(vni, event) {
                 if event.is_over() {
                     break;
@@ -73,7 +73,7 @@ impl Domain {
         }
     }
 
-    /// Whether the event happens while a lone waiter spins.
+    /// Returns true if the event happens while a lone waiter spins.
     fn comes_soon(&self, vni: u32, event: &mut dyn Event) -> bool {
         let mut waiter = Waiter::new(self.wait_policy(), 1);
         loop {
@@ -89,24 +89,26 @@ impl Domain {
         }
     }
 
-    /// Waits for a signal of the event, or for some other reason to look at it. False if nobody would signal.
+    /// Waits for a signal of the event, or until the event has to be checked for another reason. Returns false if no thread would
+    /// signal it.
     fn watch(&self, vni: u32, event: &mut dyn Event) -> bool {
         let watcher = event.watcher();
         // SAFETY: the watcher is taken out and leaves in this function.
         let watch = unsafe { event.watch(&watcher) };
         if watch == Watch::Set {
-            self.join_the_crew(vni, event, &watcher);
+            self.wait_with_others(vni, event, &watcher);
         }
         event.unwatch(&watcher);
         watcher.leave(self.wait_policy());
         watch != Watch::Taken
     }
 
-    fn join_the_crew(&self, vni: u32, event: &mut dyn Event, watcher: &Watcher) {
+    fn wait_with_others(&self, vni: u32, event: &mut dyn Event, watcher: &Watcher) {
         let counter = watcher.counter();
-        let lookout = Lookout { domain: self, vni, counter, round: Cell::new(0), stirred: Cell::new(false) };
+        let progress =
+            LeaderProgress { domain: self, vni, counter, round: Cell::new(0), stirred: Cell::new(false) };
         let longest_ns = LONGEST_SLEEP.as_nanos() as u64;
-        if self.is_served() {
+        if self.is_offloaded() {
             while counter.wait_until(self.wait_policy(), Some(clock::now_ns() + longest_ns)) != Wake::Done {
                 if event.is_over() {
                     break;
@@ -114,11 +116,11 @@ impl Domain {
             }
             return;
         }
-        let Crew(leadership) = &self.vni(vni).crew;
+        let WaitingThreads(leadership) = &self.vni(vni).waiting_threads;
         self.calls().outside(|| {
-            while !leadership.wait(counter, &lookout, Some(clock::now_ns() + longest_ns)) {
+            while !leadership.wait(counter, &progress, Some(clock::now_ns() + longest_ns)) {
                 let over = self.calls().back_inside(|| {
-                    self.look_everywhere();
+                    self.poll_everywhere();
                     event.is_over()
                 });
                 if over {

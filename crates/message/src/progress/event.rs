@@ -1,11 +1,11 @@
-//! What a thread waits for.
+//! The events that a thread waits for.
 
 use heddle_sync::Watcher;
 use heddle_sync::watched_state::Watch;
 
-/// What a thread waits for, and how whoever brings it about learns whom to wake.
+/// An event that a thread waits for. The thread that causes the event learns from it which thread to wake.
 pub trait Event {
-    /// Whether it has happened; once it has, the answer stays.
+    /// Returns true if the event has happened; from then on it stays true.
     fn is_over(&mut self) -> bool;
 
     /// A watcher for [`watch`](Self::watch).
@@ -13,18 +13,18 @@ pub trait Event {
         Watcher::for_all()
     }
 
-    /// Has the watcher signalled when it happens. Unless it says [`Watch::Set`], the caller looks for itself. In any case the
-    /// caller [unwatches](Self::unwatch).
+    /// Registers the watcher for a signal when the event happens. Unless the result is [`Watch::Set`], the caller polls for the
+    /// event itself. In any case the caller [unwatches](Self::unwatch).
     ///
     /// # Safety
-    /// The watcher stays where it is until it was taken out by [`unwatch`](Self::unwatch) and has left.
+    /// The watcher is not moved until [`unwatch`](Self::unwatch) has taken it out and it has left.
     unsafe fn watch(&mut self, watcher: &Watcher) -> Watch;
 
-    /// Takes the watcher out where it was not signalled.
+    /// Takes the watcher out if it was not signalled.
     fn unwatch(&mut self, watcher: &Watcher);
 }
 
-/// A condition that nobody tells of: it has to be looked at.
+/// A condition that no thread signals: the waiting thread polls for it.
 pub(super) struct Condition<F>(pub(super) F);
 
 impl<F: FnMut() -> bool> Event for Condition<F> {

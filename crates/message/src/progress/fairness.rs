@@ -1,34 +1,35 @@
-//! Yields of a thread whose waits all end at once.
+//! Yields of a thread whose waits all end promptly.
 //!
-//! A thread that waits long yields anyway (`progress.rs`). One that finds what it waits for at every look would keep its
-//! core for a whole time slice, and with more threads than cores it does so at the cost of others: of 16 clients
-//! of a busy server the slowest, sharing its core, had a fiftieth of the mean. So such a thread yields now and then
-//! without need; how often depends on whether that lets anybody run. If not, it soon does so once in a thousand waits only.
-//! Beside a thread that computes it runs as long as that one, in between
+//! A thread that waits long yields anyway (`wait.rs`). A thread that finds its message at every poll would keep its core for a
+//! whole time slice. With more threads than cores, other threads pay for that: of 16 clients of a busy server, the slowest, which
+//! shared the server's core, had a fiftieth of the mean rate. So such a thread yields now and then without need. It yields often
+//! while its yields let other threads run, and once in a thousand waits otherwise. A yield to a thread that computes gives away a
+//! time slice; then the thread runs for as long before it yields again
 //! ([`is_yield_dear`](heddle_platform::thread::is_yield_dear)).
 
 use heddle_platform::thread;
 use std::cell::Cell;
 use std::ptr::without_provenance_mut;
 
-/// Prompt waits between two yields, as long as yields let others run …
+/// The number of prompt waits between two yields, while yields let other threads run …
 const OFTEN: u32 = 22;
-/// … and when they do not.
+/// … and while they do not.
 const SELDOM: u32 = 1024;
 
-/// How often a thread yields: seldom, unless that lets others run.
+/// The number of waits between two yields: it grows unless yields let other threads run.
 #[derive(Debug)]
 pub(super) struct Interval {
     often: u32,
     seldom: u32,
     now: Cell<u32>,
-    /// Yields until the kernel is asked, which costs half a yield, how often others ran in place of this thread.
+    /// The number of yields until the thread asks the kernel how often other threads ran in its place. The question costs half a
+    /// yield.
     until_asked: Cell<u32>,
-    /// What it said the last time.
+    /// The kernel's last answer.
     preemptions: Cell<u64>,
 }
 
-/// How many yields go by for each question to the kernel.
+/// The number of yields for each question to the kernel.
 const YIELDS_A_QUESTION: u32 = 4;
 
 impl Interval {
@@ -42,13 +43,13 @@ impl Interval {
         }
     }
 
-    /// Between two yields.
+    /// The present number of waits between two yields.
     #[inline(always)]
     pub(super) fn get(&self) -> u32 {
         self.now.get()
     }
 
-    /// Lets others run, and finds out whether there are any.
+    /// Lets other threads run, and finds out whether there are any.
     #[cold]
     pub(super) fn yield_now(&self) {
         thread::yield_now();
@@ -66,14 +67,14 @@ impl Interval {
     }
 }
 
-// Prompt waits until the thread's next yield; null in a thread that has not waited yet. A number, not a pointer.
+// The number of prompt waits until the thread's next yield; null in a thread that has not waited yet. A number, not a pointer.
 heddle_platform::thread_slot!(left, "heddle_engine_prompt_waits_slot");
 
 thread_local! {
     static YIELDS: Interval = const { Interval::new(OFTEN, SELDOM) };
 }
 
-/// A wait of this thread has ended without a yield. Returns whether it is time for one, which [`yield_now`] does.
+/// Counts a wait of this thread that has ended without a yield. Returns true if it is time for one, by [`yield_now`].
 #[inline(always)]
 pub(super) fn is_yield_due() -> bool {
     let waits = left::get().addr();
@@ -90,7 +91,7 @@ fn is_first_wait() -> bool {
     false
 }
 
-/// Lets others run, and finds out whether there are any.
+/// Lets other threads run, and finds out whether there are any.
 #[cold]
 pub(super) fn yield_now() {
     YIELDS.with(|yields| {

@@ -1,4 +1,4 @@
-//! Waiting: poll, spin, yield, and after long idleness sleep.
+//! Waiting: a thread polls, spins, yields, and after a long idle time sleeps.
 //!
 //! A waiting thread makes progress on the VNI that it waits on and on the others, so no VNI stands still because its thread
 //! computes. The process's doorbell wakes a sleeping thread; every arriving message and every completion rings it.
@@ -11,7 +11,7 @@
 //! | `event.rs` | the events that a thread waits for |
 //! | `wait.rs` | the loops in which a thread waits |
 //! | `counter.rs` | one thread polls, the others sleep until they are signalled (wake-up `counter`) |
-//! | `fairness.rs` | yields of a thread whose waits all end at once |
+//! | `fairness.rs` | yields of a thread whose waits all end promptly |
 //! | `test.rs` | progress by threads that do not wait |
 
 mod counter;
@@ -24,5 +24,5 @@ pub use event::Event;
 pub use test::{count_short_test, is_test_short};
 pub use wait::ended_promptly;
 
-/// While one VNI is polled, the others get a look every so many rounds.
+/// The number of rounds in which a thread polls one VNI before it polls the others once.
 const OTHERS_EVERY: u32 = 16;

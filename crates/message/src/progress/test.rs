@@ -78,7 +78,7 @@ impl Domain {
     #[inline]
     fn look_for_test(&self, vni: u32, own: &Cell<u64>) -> bool {
         let waited_for = self.attendance(vni).load(Ordering::Relaxed) != 0;
-        let due = !self.has_threads() || self.vni(vni).last_look.is_due(own, waited_for);
+        let due = !self.has_threads() || self.vni(vni).last_poll.is_due(own, waited_for);
         due && self.vni(vni).progress_within(self.test_patience_ns())
     }
 }

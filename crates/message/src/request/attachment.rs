@@ -1,4 +1,4 @@
-//! What a request can carry beyond an operation.
+//! Attachments of requests: what a request carries beyond its operation.
 
 use super::outcome::Outcome;
 use crate::error::Result;
@@ -7,21 +7,21 @@ use std::any::Any;
 /// Calls the program's function for cancelling a generalized request.
 pub type Canceller = Box<dyn FnOnce(bool) -> Result<()> + Send>;
 
-/// What can be attached to a request: the template of a persistent one, the callbacks of a generalized one.
+/// An attachment of a request: the template of a persistent request, or the callbacks of a generalized one.
 pub trait Attachment: Any + Send + std::fmt::Debug {
-    /// Whether the request becomes inactive at completion rather than freed.
+    /// Returns true if the request becomes inactive at completion, instead of being freed.
     fn persistent(&self) -> bool {
         false
     }
-    /// Called when the outcome is taken by the user.
+    /// Called when the user takes the outcome.
     fn finish(&mut self, _outcome: &mut Outcome) {}
-    /// Called when the user looks at the outcome and the request stays.
-    fn look(&mut self, _outcome: &mut Outcome) {}
-    /// The function to call when the request is cancelled, outside all critical sections; its argument says whether the request
-    /// is complete.
+    /// Called when the user reads the outcome and the request stays.
+    fn read(&mut self, _outcome: &mut Outcome) {}
+    /// Returns the function to call when the request is cancelled, outside all critical sections. Its argument is true if the
+    /// request is complete.
     fn canceller(&self) -> Option<Canceller> {
         None
     }
-    /// For downcasts.
+    /// Returns the attachment as a type that can be downcast.
     fn as_any(&mut self) -> &mut dyn Any;
 }

@@ -1,5 +1,5 @@
-//! The free slots: a store that all threads share, and a cache of some for each thread; or one pool for all threads behind a
-//! critical section, if the model wants that.
+//! The free slots: a store that all threads share, and a cache of some for each thread. If the model wants it, one pool for all
+//! threads behind a critical section replaces them.
 
 use super::kind::RequestId;
 use super::region::{Growth, MOST, OutOfRequests};
@@ -10,10 +10,10 @@ use heddle_platform::fork;
 use std::cell::Cell;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// How many slots move between a thread's cache and the common store at once.
+/// The number of slots that move between a thread's cache and the common store at once.
 const BATCH: usize = 128;
 
-/// How many slots are made at once: at the beginning, and at most.
+/// The number of slots that are made at once: at the beginning, and at most.
 const GROWTH: (usize, usize) = (64, 64 * 256);
 
 struct Store {
@@ -38,7 +38,7 @@ pub fn configure(model: &Model, sections: &Sections) {
 struct Cache {
     len: Cell<usize>,
     ids: [Cell<RequestId>; 2 * BATCH],
-    /// The thread is ending: nothing is cached any more.
+    /// True if the thread is ending: then nothing is cached any more.
     closed: Cell<bool>,
 }
 
@@ -54,7 +54,7 @@ thread_local! {
 // The thread's cache, reached without a call; null in a thread that has not used it yet.
 heddle_platform::thread_slot!(mine, "heddle_message_request_cache_slot");
 
-/// Runs something with the calling thread's cache.
+/// Runs an operation with the calling thread's cache.
 #[inline(always)]
 fn with_cache<R>(operation: impl FnOnce(&Cache) -> R) -> R {
     let cache = mine::get().cast::<Cache>();
@@ -74,7 +74,7 @@ fn cache_of_thread<'a>() -> &'a Cache {
 impl Drop for ReturnAtExit {
     fn drop(&mut self) {
         if fork::is_child() {
-            // Another thread may have had the store's lock at the fork.
+            // Another thread may have held the store's lock at the fork.
             return;
         }
         with_cache(|cache| {
@@ -99,7 +99,7 @@ impl Cache {
             self.ids[len].set(id);
             self.len.set(len + 1);
         }
-        // Empty before, or full now: one comparison for both.
+        // The cache was empty before, or is full now: one comparison tests both.
         if len.wrapping_sub(1) >= self.ids.len() - 2 || self.closed.get() {
             self.first_or_last_pushed(len);
         }
@@ -113,7 +113,7 @@ impl Cache {
             return shared.with(Path::Main, |store| store.free.push(id));
         }
         if len_before == 0 {
-            // A thread that only completes requests of others has slots to return, too.
+            // A thread that only completes requests of other threads has slots to return, too.
             Cache::return_at_exit();
         }
         if len_before + 1 >= self.ids.len() || self.closed.get() {
@@ -127,7 +127,7 @@ impl Cache {
         let _ = AT_EXIT.try_with(|_| ());
     }
 
-    /// Gives all but the first `keep` to the store; all of them if the thread is ending.
+    /// Gives all but the first `keep` slots to the store, or all of them if the thread is ending.
     #[cold]
     fn give_back(&self, keep: usize) {
         let keep = if self.closed.get() { 0 } else { keep };
@@ -169,14 +169,14 @@ impl Store {
         Ok(id)
     }
 
-    /// Only one of the stores, the threads' or the shared one, is ever used in a process.
+    /// Adds slots if there is no free one. A process uses only one of the stores, that of the threads or the shared one.
     fn grow_if_empty(&mut self) -> Result<(), OutOfRequests> {
         if !self.free.is_empty() {
             return Ok(());
         }
-        // Doubled each time, so that a program with ever more requests asks rarely.
+        // The number of slots doubles each time, so a program with ever more requests asks rarely.
         let wanted = self.growth.slots().clamp(GROWTH.0, GROWTH.1);
-        // Room for their names first: slots that nobody can name would be lost.
+        // Room for their indices is reserved first: slots whose indices are not stored would be lost.
         self.free.try_reserve(wanted).map_err(|_| OutOfRequests)?;
         self.free.extend(slot::grow(&mut self.growth, wanted)?.rev());
         Ok(())
@@ -193,7 +193,7 @@ pub(super) fn pop() -> Result<(RequestId, &'static Request), OutOfRequests> {
                 None => cache.refill()?,
             };
             let request = slot::at(id);
-            // A program that waits twice for one request, which it may not, returned its slot twice.
+            // A slot is not free if the program waited twice for one request, against the rules, and so returned its slot twice.
             if request.state.is_free() {
                 break Ok((id, request));
             }
@@ -208,7 +208,7 @@ pub(super) fn pop_cached() -> Option<(RequestId, &'static Request)> {
     let cache = unsafe { mine::get().cast::<Cache>().as_ref() }?;
     let id = cache.pop()?;
     let request = slot::at(id);
-    // As in `pop`.
+    // A slot is not free if the program waited twice for one request, as `pop` explains.
     request.state.is_free().then_some((id, request))
 }
 

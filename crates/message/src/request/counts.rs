@@ -6,36 +6,36 @@ use std::sync::OnceLock;
 
 /// Counts the references that requests have to communicators, by their handles, and to datatypes.
 pub trait ReferenceCounts: Debug + Send + Sync {
-    /// A request begins to use a communicator, which its caller holds.
+    /// Counts a reference: a request begins to use a communicator, which the caller holds.
     fn keep_comm(&self, handle: usize);
-    /// A request that used a communicator is over.
+    /// Gives up a reference: a request that used a communicator is over.
     fn let_comm_go(&self, handle: usize);
-    /// A request begins to use a datatype.
+    /// Counts a reference: a request begins to use a datatype.
     ///
     /// # Safety
-    /// Null, or a predefined datatype, or one in an `Arc` that is held.
+    /// The pointer is null, or leads to a predefined datatype, or to one in an `Arc` that the caller holds.
     unsafe fn keep_type(&self, datatype: *const Datatype);
-    /// A request that used a datatype is over.
+    /// Gives up a reference: a request that used a datatype is over.
     ///
     /// # Safety
-    /// As for [`keep_type`](Self::keep_type), which was called for it.
+    /// [`keep_type`](Self::keep_type) was called with the same pointer, under the promise made there.
     unsafe fn let_type_go(&self, datatype: *const Datatype);
 }
 
 static COUNTS: OnceLock<Box<dyn ReferenceCounts>> = OnceLock::new();
 
-/// From now on requests count their references. Called before there are requests.
+/// Makes requests count their references from now on. Called before there are requests.
 pub fn count_references(counts: Box<dyn ReferenceCounts>) {
     COUNTS.get_or_init(|| counts);
 }
 
-/// What requests count by; `None`, which is the default, if they do not count.
+/// Returns the object by which requests count references; `None`, which is the default, if they do not count.
 #[inline(always)]
 pub(super) fn counts() -> Option<&'static dyn ReferenceCounts> {
     COUNTS.get().map(|counts| &**counts)
 }
 
-/// Whether requests count references.
+/// Returns true if requests count references.
 #[inline(always)]
 pub fn requests_count() -> bool {
     COUNTS.get().is_some()

@@ -13,50 +13,50 @@ use std::any::Any;
 pub struct InFlight {
     /// The user's memory.
     pub buffer: Buffer,
-    /// How far it has come.
+    /// The stage of the operation.
     pub stage: Stage,
-    /// World rank of the other side (for a receive once it is matched).
+    /// World rank of the other process. A receive has it once it is matched.
     pub peer: usize,
     /// The context id.
     pub context: u64,
-    /// Own rank in the communicator for a send, the wanted source for a receive.
+    /// For a send, this process's rank in the communicator; for a receive, the wanted source.
     pub source: i32,
-    /// The tag, or the wanted one.
+    /// For a send, the tag; for a receive, the wanted tag.
     pub tag: i32,
-    /// For a send: whether it must wait for its match.
+    /// For a send: true if it must wait for its match.
     pub synchronous: bool,
-    /// For a send: whether its receiver was told to fetch the data, and has not yet.
+    /// For a send: true while its receiver was told to fetch the data, and has not fetched it yet.
     pub offered: bool,
-    /// Bytes that have arrived in a streamed rendezvous, and how many are wanted.
+    /// The number of bytes that have arrived in a streamed rendezvous.
     pub arrived: usize,
-    /// Bytes that are wanted.
+    /// The number of bytes that are wanted.
     pub wanted: usize,
-    /// Whether they are stored past the caches.
+    /// True if arriving data is stored past the caches.
     pub past_caches: bool,
     /// For a joint request, or a send to be withdrawn: the parts that are missing.
     pub missing: Missing,
-    /// When the receiver asked for them.
+    /// The time when the receiver asked for the pieces.
     pub asked_ns: u64,
     /// Memory that the library keeps for the operation (buffered sends).
     pub keep: Option<Box<dyn Any + Send>>,
 }
 
-/// How far an operation has come.
+/// The stage of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// A receive in the set of posted ones, at this place; or it was there.
+    /// A receive that is posted, at this position among the posted receives; or it was there before.
     Posted(u32),
-    /// A send whose receiver was told of it and has not answered.
+    /// A send that its receiver was told of and has not answered.
     Offered,
-    /// A send whose receiver was asked to forget the message. It completes when the receiver says that it has; or when the
-    /// receiver says that it has not and the transfer is over, which `missing` counts.
+    /// A send whose receiver was asked to forget the message. If the receiver forgets it, the send completes with that answer.
+    /// Otherwise the send completes after the answer and the end of the transfer, which `missing` counts.
     Withdrawing,
-    /// Any other.
+    /// Any other stage.
     UnderWay,
 }
 
 impl InFlight {
-    /// The receiver of a send has answered: it fetches the data, or it has all.
+    /// Notes that the receiver of a send has answered: it fetches the data, or has all of it.
     pub(crate) fn answered(&mut self) {
         if self.stage == Stage::Offered {
             self.stage = Stage::UnderWay;
@@ -83,15 +83,15 @@ impl InFlight {
     }
 }
 
-/// What the request's owner knows of it, fixed between issue and completion.
+/// The part of a request that belongs to its owner; it does not change between issue and completion.
 #[derive(Debug, Default)]
 pub struct Ownership {
-    /// What it is for.
+    /// The purpose of the request.
     pub kind: RequestKind,
-    /// Whether nobody waits for it.
+    /// True if no thread waits for the request: the thread that completes it frees it.
     pub detached: bool,
     /// For a detached part of a joint operation: the request that completes when all parts have.
     pub joint: Option<RequestId>,
-    /// Something to be run when the request is completed towards the user, or kept until then.
+    /// An attachment that acts when the request is completed towards the user, or is kept until then.
     pub attachment: Option<Box<dyn Attachment>>,
 }

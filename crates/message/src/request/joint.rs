@@ -1,8 +1,8 @@
-//! Joint requests: they complete when all their parts have, which are requests that nobody waits for.
+//! Joint requests: a joint request completes when all its parts have. The parts are requests that no thread waits for.
 //!
-//! Parts may be on different VNIs, and so may end at the same time in different threads. Each leaves what came of it in a place
-//! that is its own: the receive in the whole's outcome, the send, if it failed, in what the whole's in-flight state keeps. Who counts
-//! last finds both, and completes the whole.
+//! Parts may be on different VNIs, so they may end at the same time in different threads. Each part leaves its result in a field
+//! that no other part writes: the receive writes the outcome of the whole, a failed send writes `keep` in the in-flight state of
+//! the whole. The thread that counts the last part finds both, and completes the whole.
 
 use super::in_flight::Stage;
 use super::kind::{RequestId, RequestKind};
@@ -11,40 +11,40 @@ use super::outcome::{Outcome, PartOver};
 use super::slot::at;
 use heddle_objects::request::Missing;
 
-/// Makes a request a joint one, of so many parts.
+/// Makes a request a joint request of `parts` parts.
 ///
 /// # Safety
-/// The request is new, and so many parts are completed by and by, among them at most one receive and one send.
+/// The request is new. Each of the `parts` parts is completed exactly once; among them are at most one receive and one send.
 pub unsafe fn expect_parts(whole: RequestId, parts: u32) {
-    // SAFETY: nobody else knows the request.
+    // SAFETY: no other thread knows the request.
     let in_flight = unsafe { in_flight(whole) };
     in_flight.missing = Missing::new(parts);
     in_flight.stage = Stage::UnderWay;
     in_flight.keep = None;
 }
 
-/// Notes the end of a part of a joint operation; its request counts the missing parts, and completes with the last one. The
-/// outcome of the whole is that of its receive.
+/// Counts a part of a joint operation that has ended, and completes the joint request after the last one. The outcome of the
+/// whole is that of its receive.
 ///
 /// # Safety
-/// The part was missing.
+/// The part was not counted before.
 pub unsafe fn complete_part(part: PartOver) {
     let PartOver { whole, kind, outcome } = part;
-    let (place, in_flight) = (at(whole).outcome.get(), at(whole).in_flight.get());
+    let (whole_outcome, in_flight) = (at(whole).outcome.get(), at(whole).in_flight.get());
     match (kind, outcome) {
         (RequestKind::Receive, outcome) => {
-            // SAFETY: the outcome is the receive's place, as long as it is missing.
-            unsafe { *place = outcome };
+            // SAFETY: only the receive writes the outcome while the receive is missing.
+            unsafe { *whole_outcome = outcome };
         }
         (RequestKind::Send, Outcome { error: Some(error), .. }) => {
-            // SAFETY: this field is the send's place, as long as it is missing.
+            // SAFETY: only the send writes this field while the send is missing.
             unsafe { (*in_flight).keep = Some(Box::new(error)) };
         }
-        // Nothing to leave, or a part that only counts.
+        // A send that succeeded leaves nothing, and neither does a part of another kind.
         _ => {}
     }
     if is_last_part(whole) {
-        // SAFETY: all parts are over, so the whole is this thread's.
+        // SAFETY: all parts are over, and this thread counted the last one, so it alone has the joint request.
         unsafe { complete_joint(whole) };
     }
 }
@@ -52,15 +52,15 @@ pub unsafe fn complete_part(part: PartOver) {
 /// Completes a joint request.
 ///
 /// # Safety
-/// All its parts are over, and the caller has seen that first.
+/// All parts are over, and the caller has counted the last one.
 unsafe fn complete_joint(whole: RequestId) {
-    // SAFETY: the caller's promise.
+    // SAFETY: all parts are over and the caller counted the last one, so no other thread touches the outcome.
     let mut outcome = std::mem::take(unsafe { &mut *at(whole).outcome.get() });
-    // SAFETY: as above.
+    // SAFETY: all parts are over and the caller counted the last one, so no other thread touches the in-flight state.
     let failed = unsafe { in_flight(whole) }.keep.take();
     outcome.error =
         outcome.error.or_else(|| failed.and_then(|kept| kept.downcast().ok()).map(|error| *error));
-    // SAFETY: as above.
+    // SAFETY: the request is active, since it completes only here, and the caller has its in-flight state.
     let part = unsafe { complete(whole, outcome) };
     debug_assert!(part.is_none(), "joint requests are not parts themselves");
 }

@@ -1,9 +1,9 @@
-//! Which request, and what it is for.
+//! The identity of a request, and its purpose.
 
 /// The index of a request's slot.
 pub type RequestId = u32;
 
-/// What a request is for.
+/// The purpose of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RequestKind {
     /// A send.
@@ -11,6 +11,6 @@ pub enum RequestKind {
     Send,
     /// A receive.
     Receive,
-    /// Completed by the user or by the library (`MPI_Grequest_complete`).
+    /// A request that the user or the library completes (`MPI_Grequest_complete`).
     Generalized,
 }

@@ -19,14 +19,15 @@ use std::sync::OnceLock;
 /// The in-flight state of an active request.
 ///
 /// # Safety
-/// The caller has it, by the table above, and lets go of the reference before it hands it on or asks for it again.
+/// The caller has the in-flight state, by the table in [`request`](super). It drops the reference before it hands the state on or
+/// asks for it again.
 #[inline(always)]
 pub unsafe fn in_flight<'a>(id: RequestId) -> &'a mut InFlight {
-    // SAFETY: exclusive by the caller's promise.
+    // SAFETY: the caller has the in-flight state, so no other reference to it exists.
     unsafe { &mut *at(id).in_flight.get() }
 }
 
-/// From here on the in-flight state is with whoever reads the answer to a message that is about to be sent.
+/// Hands over the in-flight state to the thread that will read the answer to a message that is about to be sent.
 ///
 /// # Safety
 /// The caller has the in-flight state, and does not touch it after the message was sent.
@@ -36,20 +37,21 @@ pub unsafe fn hand_over(id: RequestId) {
     at(id).generation.fetch_or(0, Ordering::Release);
 }
 
-/// The answer to such a message was read.
+/// Takes over the in-flight state, after the answer to such a message was read.
 #[inline]
 fn take_over(id: RequestId) {
     // Acquire: pairs with the Release in `hand_over`.
     at(id).generation.load(Ordering::Acquire);
 }
 
-/// How far a receive or a send has come.
+/// The stage of a receive or a send.
 ///
 /// # Safety
-/// The request is active, and the caller is where the stage is written: for a receive in the section of its matching, for a send
-/// in that of arrivals, or nobody writes it any more.
+/// The request is active, and no other thread writes its stage during the call: for a receive, the caller is in the critical
+/// section of its matching shard; for a send, in that of arrivals; or the stage has its last value.
 pub unsafe fn stage(id: RequestId) -> Stage {
-    // SAFETY: only this field is read: others may be another thread's, if the receive was matched.
+    // SAFETY: only this field is read, and no thread writes it now. Another thread may write the other fields if the receive was
+    // matched.
     unsafe { (*at(id).in_flight.get()).stage }
 }
 
@@ -77,7 +79,7 @@ pub(crate) fn key_of_send(id: RequestId) -> Key {
     Key::new(context, source, tag)
 }
 
-/// Notes the receiver of a send that is going to be issued by another thread, perhaps after a thread wants to cancel it.
+/// Notes the receiver of a send that another thread will issue, maybe after a thread wants to cancel it.
 ///
 /// # Safety
 /// The request is not issued yet.
@@ -87,16 +89,16 @@ pub(crate) unsafe fn announce_send(id: RequestId, peer: usize) {
     (in_flight.peer, in_flight.stage) = (peer, Stage::UnderWay);
 }
 
-/// Counts a part of a joint request, or one of the two that end a send to be withdrawn. True for the last one.
+/// Counts a part of a joint request, or one of the two events that end the withdrawal of a send. Returns true for the last one.
 pub(crate) fn is_last_part(id: RequestId) -> bool {
-    // SAFETY: an atomic, which stays where it is; of the in-flight state nothing else is touched.
+    // SAFETY: the counter is an atomic and is not moved; nothing else of the in-flight state is touched.
     unsafe { &(*at(id).in_flight.get()).missing }.is_last()
 }
 
-/// Gives a request its buffer, and notes the datatype.
+/// Gives a request its buffer, and notes the buffer's datatype.
 ///
 /// # Safety
-/// The request is not issued yet, and the caller holds the buffer's datatype or its own request does.
+/// The request is not issued yet. The caller holds the buffer's datatype, or the request has held it since it was made.
 #[inline(always)]
 pub unsafe fn set_buffer(id: RequestId, buffer: Buffer) {
     let request = at(id);
@@ -110,17 +112,18 @@ pub unsafe fn set_buffer(id: RequestId, buffer: Buffer) {
     unsafe { in_flight(id) }.buffer = buffer;
 }
 
-/// What the owner knows of a request.
+/// The part of a request that belongs to its owner.
 ///
 /// # Safety
-/// The caller owns the request (it is complete, inactive or not issued yet), or only reads what is fixed.
+/// The caller owns the request (it is complete, inactive or not issued yet), or only reads fields that do not change.
 #[inline(always)]
 pub unsafe fn owner<'a>(id: RequestId) -> &'a mut Ownership {
-    // SAFETY: exclusive by the caller's promise.
+    // SAFETY: the caller owns the request, or only reads fields that do not change.
     unsafe { &mut *at(id).owner.get() }
 }
 
-/// Completes a request. If it is a part of a joint one, that is to be told ([`complete_part`](super::complete_part)).
+/// Completes a request. If it is a part of a joint request, returns the result, which the caller passes to
+/// [`complete_part`](super::complete_part).
 ///
 /// # Safety
 /// The request is active and the caller has its in-flight state.
@@ -138,10 +141,11 @@ pub unsafe fn complete(id: RequestId, outcome: Outcome) -> Option<PartOver> {
     None
 }
 
-/// As [`complete`], of a receive without an error. Field by field, for the reason given at [`consume_with`].
+/// Does the same as [`complete`], for a receive without an error. It writes the outcome field by field, for the reason given at
+/// [`consume_with`].
 ///
 /// # Safety
-/// As [`complete`].
+/// The request is active and the caller has its in-flight state.
 #[inline(always)]
 pub unsafe fn complete_received(id: RequestId, source: i32, tag: i32, bytes: u64) -> Option<PartOver> {
     let request = at(id);
@@ -164,13 +168,13 @@ pub unsafe fn complete_received(id: RequestId, source: i32, tag: i32, bytes: u64
     None
 }
 
-/// Completes a request that nobody waits for.
+/// Completes a request that no thread waits for.
 ///
 /// # Safety
-/// As [`complete`].
+/// The request is active and the caller has its in-flight state.
 #[cold]
 unsafe fn complete_detached(id: RequestId, outcome: Outcome) -> Option<PartOver> {
-    // SAFETY: a detached request is the completer's.
+    // SAFETY: a detached request belongs to the thread that completes it.
     let owner = unsafe { owner(id) };
     let (joint, kind) = (owner.joint.take(), owner.kind);
     at(id).state.end();
@@ -178,21 +182,21 @@ unsafe fn complete_detached(id: RequestId, outcome: Outcome) -> Option<PartOver>
     joint.map(|whole| PartOver { whole, kind, outcome })
 }
 
-/// Has the watcher signalled when the request completes; only after [`signal_watchers`](super::signal_watchers).
+/// Registers the watcher for a signal when the request completes. Called only after [`signal_watchers`](super::signal_watchers).
 ///
 /// # Safety
-/// The watcher stays where it is until it was taken out by [`unwatch`] and has left.
+/// The watcher is not moved until [`unwatch`] has taken it out and it has left.
 pub unsafe fn watch(id: RequestId, watcher: &Watcher) -> Watch {
     // SAFETY: the caller's promise.
     unsafe { at(id).state.watch(watcher) }
 }
 
-/// Takes the watcher out, if it is still there.
+/// Takes the watcher out of the request, if it is still there.
 pub fn unwatch(id: RequestId, watcher: &Watcher) {
     at(id).state.unwatch(watcher);
 }
 
-/// The active request that a message of a peer names, if there is one and it is of this kind. Takes it over.
+/// Finds the active request of this kind that a message of a peer names, and takes over its in-flight state.
 pub fn find_active(number: u64, kind: RequestKind) -> Option<RequestId> {
     let id = RequestId::try_from(number).ok().filter(|id| exists(*id))?;
     take_over(id);
@@ -200,19 +204,19 @@ pub fn find_active(number: u64, kind: RequestKind) -> Option<RequestId> {
     (at(id).state.is_active() && unsafe { (*at(id).owner.get()).kind } == kind).then_some(id)
 }
 
-/// Whether a request is complete.
+/// Returns true if a request is complete.
 #[inline(always)]
 pub fn is_complete(id: RequestId) -> bool {
     at(id).state.is_complete()
 }
 
-/// Whether a persistent request waits to be started.
+/// Returns true if a persistent request waits to be started.
 #[inline(always)]
 pub fn is_inactive(id: RequestId) -> bool {
     at(id).state.is_inactive()
 }
 
-/// Makes a request inactive (a persistent one, new or after completion).
+/// Makes a persistent request inactive, when it is new or after its completion.
 pub fn deactivate(id: RequestId) {
     at(id).state.deactivate();
 }
@@ -225,16 +229,17 @@ pub fn activate(id: RequestId) {
 /// The VNI that carries a request's operation.
 #[inline(always)]
 pub fn vni_of(id: RequestId) -> u32 {
-    // Relaxed: where progress is to be made for it. Who needs it to be true has the right to move.
+    // Relaxed: for a waiting thread this is a hint where to poll. A thread that needs the exact VNI has the right to move the
+    // request's messages.
     at(id).vni.load(Ordering::Relaxed)
 }
 
-/// Says that another VNI carries a request's operation.
+/// Notes that another VNI carries a request's operation.
 pub fn set_vni(id: RequestId, vni: u32) {
     at(id).vni.store(vni, Ordering::Relaxed);
 }
 
-/// Looks at the outcome of a complete request without taking it.
+/// Returns the outcome of a complete request without consuming the request.
 pub fn outcome(id: RequestId) -> Outcome {
     debug_assert!(is_complete(id));
     // SAFETY: a complete request's outcome is no longer written.
@@ -243,45 +248,45 @@ pub fn outcome(id: RequestId) -> Outcome {
     let owner = unsafe { owner(id) };
     outcome.error = outcome.error.map(|error| belonging_to(id, error));
     if let Some(attachment) = &mut owner.attachment {
-        attachment.look(&mut outcome);
+        attachment.read(&mut outcome);
     }
     outcome
 }
 
 /// Claims a complete request for the calling thread.
 ///
-/// Two threads that complete one request at the same time are an error of the program (MPI 5.0, section 11.6.2). They
-/// may both succeed here, since an atomic exchange would cost every completion a tenth of a small message. Then the
-/// slot is returned twice, and `take` passes it over while its first taker uses it; only two threads that take it at the
-/// same moment would get the same one.
+/// Two threads that complete one request at the same time are an error of the program (MPI 5.0, section 11.6.2). They may both
+/// succeed here, since an atomic exchange would cost every completion a tenth of a small message. Then the slot is returned
+/// twice, and `take` skips it while its first taker uses it. Only two threads that take it at the same moment would get the same
+/// one.
 #[inline(always)]
 pub fn claim(id: RequestId) -> bool {
     at(id).state.claim()
 }
 
-/// Shows the outcome of a claimed request to `look` and frees the request, or makes it inactive if it is persistent.
-/// Returns what `look` returned and whether the user's handle becomes null.
+/// Passes the outcome of a claimed request to `read` and frees the request, or makes it inactive if it is persistent. Returns
+/// what `read` returned, and true if the user's handle becomes null.
 ///
-/// The outcome is looked at where it lies: moved about in memory, in pieces of other sizes than those it was written
-/// in, it would cost more than all the rest.
+/// `read` gets a reference to the stored outcome. Copying the outcome in pieces of other sizes than those it was written in would
+/// cost more than all the rest.
 #[inline(always)]
-pub fn consume_with<R>(id: RequestId, look: impl FnOnce(&Outcome) -> R) -> (R, bool) {
+pub fn consume_with<R>(id: RequestId, read: impl FnOnce(&Outcome) -> R) -> (R, bool) {
     let request = at(id);
     // SAFETY: the claim made this thread the owner.
     let owner = unsafe { &mut *request.owner.get() };
-    // SAFETY: as above.
+    // SAFETY: the claim made this thread the owner of the outcome, too.
     let stored = unsafe { &mut *request.outcome.get() };
     if stored.error.is_some() || owner.attachment.is_some() {
         let (outcome, freed) = consume_rare(id, owner, stored);
-        return (look(&outcome), freed);
+        return (read(&outcome), freed);
     }
-    let result = look(stored);
+    let result = read(stored);
     release(id);
     (result, true)
 }
 
-/// Claims the complete request of a handle for the calling thread alone: as [`claim`], for threads that perhaps test the same
-/// request. Of these one is successful, also if the slot has become another request's meanwhile.
+/// Claims the complete request of a handle for the calling thread alone, like [`claim`] but for threads that may test the same
+/// request. Exactly one of them succeeds, even if the slot belongs to another request by then.
 fn claim_alone(handle: usize, id: RequestId) -> bool {
     at(id).state.claim_alone(|| self::handle(id) == handle)
 }
@@ -306,7 +311,7 @@ pub fn set_owner_of_errors(find: FindOwner) {
     FIND_OWNER.get_or_init(|| find);
 }
 
-/// An error of a request's operation, with its owner: the request's communicator, also if the program has freed it.
+/// Gives an error of a request's operation its owner: the request's communicator, even if the program has freed that.
 #[cold]
 fn belonging_to(id: RequestId, error: Error) -> Error {
     match FIND_OWNER.get().and_then(|find| find(at(id).comm.load(Ordering::Relaxed))) {
@@ -315,7 +320,7 @@ fn belonging_to(id: RequestId, error: Error) -> Error {
     }
 }
 
-/// A request that failed, or has something attached.
+/// Consumes a request that failed, or has an attachment.
 #[cold]
 #[inline(never)]
 fn consume_rare(id: RequestId, owner: &mut Ownership, stored: &mut Outcome) -> (Outcome, bool) {
@@ -330,7 +335,7 @@ fn consume_rare(id: RequestId, owner: &mut Ownership, stored: &mut Outcome) -> (
     (outcome, !persistent)
 }
 
-/// Lets what is attached to a request see its outcome. Returns whether the request is persistent.
+/// Lets the attachment of a request finish its outcome. Returns true if the request is persistent.
 #[cold]
 fn finish(owner: &mut Ownership, outcome: &mut Outcome) -> bool {
     owner.attachment.as_mut().is_some_and(|attachment| {

@@ -1,4 +1,4 @@
-//! Handles of requests, and what they lead to.
+//! Handles of requests, and the requests that they name.
 
 use super::kind::RequestId;
 use super::slot::{self, at};
@@ -13,13 +13,13 @@ pub fn handle(id: RequestId) -> usize {
     encode(Kind::Request, Parts { index: id, generation: at(id).generation.load(Ordering::Relaxed) })
 }
 
-/// The index that stands for "a send that was complete when its call returned": it needs no slot.
+/// The index in the handle of a send that was complete when its call returned: such a send needs no slot.
 const DONE: u32 = u32::MAX;
 
 /// The handle shared by all sends that completed at once.
 pub const SEND_DONE: usize = (0x80 + Kind::Request as usize) << 56 | 1 << 32 | DONE as usize;
 
-/// What a request handle leads to.
+/// The request that a handle names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found {
     /// `MPI_REQUEST_NULL`.
@@ -30,10 +30,10 @@ pub enum Found {
     Slot(RequestId),
 }
 
-/// Looks a handle up.
+/// Finds the request that a handle names.
 ///
 /// # Errors
-/// `MPI_ERR_REQUEST` if it is not a live request's.
+/// `MPI_ERR_REQUEST` if the handle names no live request.
 #[inline]
 pub fn find(handle: usize) -> Result<Found> {
     if handle == mpi::MPI_REQUEST_NULL {

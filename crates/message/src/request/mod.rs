@@ -1,8 +1,8 @@
-//! Requests: operations that are under way.
+//! Requests: operations that are in progress.
 //!
-//! A request is a slot in a pool that is never given back to the system, so that any handle can be looked up safely.
-//! Slots are taken from and returned to a cache of the calling thread, in batches of 128 from a common store: threads
-//! that communicate do not meet here.
+//! A request is a slot in a pool. The pool is never given back to the system, so any handle can be looked up safely. A thread
+//! takes slots from its own cache and returns them there. A full or empty cache exchanges batches of 128 slots with a common
+//! store, so threads that communicate rarely use the store at the same time.
 //!
 //! ```text
 //!           take                 complete              consume
@@ -11,48 +11,49 @@
 //!                    └────── start ── INACTIVE ◀┘
 //! ```
 //!
-//! **Who may touch what.** A request is ACTIVE from issue to completion. The thread that has its
-//! `InFlight` may touch that and complete the request: write the `Outcome`, then store COMPLETE (Release), and touch nothing of it any more. From
-//! then on it belongs to the thread that waits for it or tests it, which takes the outcome and frees the slot.
+//! **Access.** A request is ACTIVE from issue to completion. During that time one thread has its [`InFlight`] state. That thread
+//! may change the state, and it completes the request: it writes the [`Outcome`], stores COMPLETE (Release), and does not touch
+//! the request again. From then on the request belongs to the thread that waits for it or tests it. That thread takes the outcome
+//! and frees the slot.
 //!
-//! The in-flight state goes from thread to thread; the critical sections are those of `vni/mod.rs`. Where each has a lock of
-//! its own, this table is what keeps two threads from one in-flight state.
+//! The in-flight state passes from thread to thread, and from one critical section to another (`vni/mod.rs` lists them). Under
+//! `per-object` and `lock-free` each critical section has a separate lock. The following table then guarantees that only one
+//! thread has an in-flight state.
 //!
-//! | an operation that | has its in-flight state with | from there it goes on |
+//! | operation | the in-flight state belongs to | it passes on |
 //! |---|---|---|
-//! | is not issued yet | the thread that issues it | |
-//! | receives, and is posted, or left to be posted | the section of its context's matching | to who takes it out: matches it, or cancels it, both inside that section |
-//! | receives, and was matched | the thread that matched it | by completion; into the list of pulls; with the message that asks for pieces or a half |
-//! | is to be pulled | the section of large messages | to who takes it out of the list, and copies |
-//! | receives pieces, which it asked for | the section of arrivals, where pieces are read | by completion, with the last one |
-//! | receives by split copy | the section of large messages | to who notes there that the second half is over |
-//! | sends, and waits for room | the section of the channel to the peer | onto the wire, by completion or with the message that names it |
-//! | sends, and its receiver was told of it | the section of arrivals, where the answer is read | by completion; into the list of streams or of pushes |
-//! | sends, and is withdrawn | the section of arrivals, unless its receiver has matched it; then as any other | by completion, with the answer or with the end of the transfer, whichever is the second |
-//! | is streamed | the section of large messages | by completion, with the last piece |
-//! | is pushed | as before: the copy knows what it needs, and the receiver answers after it only | |
-//! | sends to its own process, and waits | the section of its context's matching | to who takes the message out |
-//! | is a joint one | the parts that are missing: each has a place of its own in it | by completion, with the last part |
-//! | waits for buffered sends | the section of large messages | by completion |
+//! | not issued yet | the issuing thread | when the operation is issued |
+//! | receive, posted or left to be posted | the matching shard of its context | to the thread there that matches or cancels it |
+//! | receive, matched | the thread that matched it | by completion; to the list of pulls; or with a request for data |
+//! | receive, to be pulled | the rendezvous critical section | to the thread that takes it out of the list, and copies |
+//! | receive in pieces | the critical section of arrivals, where pieces are read | by completion, with the last piece |
+//! | receive by split copy | the rendezvous critical section | to the thread that notes there the end of the second half |
+//! | send that waits for room | the critical section of the channel | by completion; or with the message that names it |
+//! | send, offered to its receiver | that of arrivals, where the answer is read | by completion; to the list of streams or of pushes |
+//! | send that is withdrawn | that of arrivals; once matched, as any other send | by completion, after answer and transfer |
+//! | send that is streamed | the rendezvous critical section | by completion, with the last piece |
+//! | send whose half is pushed | that of arrivals; the copy needs no state | by completion: the answer comes after the copy |
+//! | self message that waits | the matching shard of its context | to the thread that takes the message out |
+//! | joint request | its missing parts: each writes a separate field | by completion, with the last part |
+//! | request that waits for buffered sends | the rendezvous critical section | by completion |
 //!
-//! Within a process each step is ordered by its critical section. Where a message to a peer hands the in-flight state over, the
-//! order comes from the answer: both processes publish messages with Release and read them with Acquire, so the thread that
-//! reads the answer sees what was stored before the message left. The thread that sends such a message writes the in-flight
-//! state before, and does not touch it after. (`hand_over` and `take_over` give the same order within the process, which is
-//! all that a sanitizer sees.)
+//! Within a process the critical sections order these steps. If a message to a peer hands the in-flight state over, the peer's
+//! answer orders them: both processes publish messages with Release and read them with Acquire, so the thread that reads the
+//! answer sees all that was stored before the message left. The sending thread writes the in-flight state before it sends the
+//! message, and does not touch it afterwards. (`hand_over` and `take_over` give the same order within the process, which is all
+//! that a sanitizer sees.)
 //!
-//! `Ownership` belongs to who issued the request and, when that has returned, to who has the handle: the protocols read
-//! `detached` and `joint` only, which are fixed before the request is issued. Such a *detached* request nobody waits for: the
-//! completer frees it. One that the program frees while it is under way is *abandoned*: the VNI keeps it until it is
-//! complete (`vni/rendezvous_state.rs`), so that completing needs no exchange with a thread that may free. What the program
-//! completes itself (a generalized request) it may free at the same time; for these both are done in the section of
-//! large messages.
+//! [`Ownership`] belongs to the issuing thread and, after the call has returned, to the thread that has the handle. The protocols
+//! only read `detached` and `joint`, which do not change after the request is issued. No thread waits for a *detached* request;
+//! the thread that completes it frees it. A request that the program frees while it is active is *abandoned*: the VNI keeps it
+//! until it is complete (`vni/rendezvous_state.rs`), so that a completion needs no exchange with a thread that may free. The
+//! program may complete and free a generalized request at the same time; both are done in the rendezvous critical section.
 //!
-//! There are at most 2^24 requests at once, fewer where addresses or memory are limited. What takes one can fail
-//! ([`OutOfRequests`]): before anything has happened, so an operation takes all that it needs before it begins.
+//! At most 2^24 requests exist at once, fewer if addresses or memory are limited. To take a request can fail
+//! ([`OutOfRequests`]). So an operation takes all requests that it needs before it begins, and a failure leaves nothing half done.
 //!
-//! A request names its communicator and its datatype in two words of its slot: `take` and `set_buffer` write them, and
-//! `lifetime` says what that is good for.
+//! A request names its communicator and its datatype in two words of its slot, which `take` and `set_buffer` write. A collection
+//! of freed objects reads these words (`heddle_objects::lifetime`).
 //!
 //! | file | idea |
 //! |---|---|
@@ -63,7 +64,7 @@
 //! | `joint.rs` | requests that complete with their parts |
 //! | `attachment.rs` | what a request can carry: the template of a persistent one, the callbacks of a generalized one |
 //! | `counts.rs` | references to communicators and datatypes that requests count |
-//! | `plain.rs` | the short path for a complete request that needs nothing but to be released |
+//! | `plain.rs` | the short path for a complete request that only has to be released |
 //! | `pool.rs` | taking a slot for an operation, and returning it |
 //! | `slot.rs` | what a slot holds, and the slots of the process |
 //! | `cache.rs` | the free slots, and each thread's cache of them |

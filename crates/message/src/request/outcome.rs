@@ -1,21 +1,21 @@
-//! What came of an operation.
+//! The results of operations.
 
 use super::kind::{RequestId, RequestKind};
 use crate::error::Error;
 use heddle_spec::constants as mpi;
 
-/// What came of an operation.
+/// The result of an operation.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
     /// Rank of the sender in the communicator, for receives.
     pub source: i32,
     /// The message's tag, for receives.
     pub tag: i32,
-    /// Bytes received.
+    /// The number of bytes received.
     pub bytes: u64,
-    /// Whether the operation was cancelled.
+    /// True if the operation was cancelled.
     pub cancelled: bool,
-    /// Why it failed, if it did.
+    /// The error, if the operation failed.
     pub error: Option<Error>,
 }
 
@@ -31,13 +31,13 @@ impl Outcome {
     }
 }
 
-/// What came of a part of a joint operation.
+/// The result of a part of a joint operation.
 #[derive(Debug)]
 pub struct PartOver {
     /// The joint request.
     pub whole: RequestId,
-    /// Of the part.
+    /// The purpose of the part.
     pub kind: RequestKind,
-    /// What came of the part.
+    /// The result of the part.
     pub outcome: Outcome,
 }

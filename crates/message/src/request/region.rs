@@ -1,20 +1,20 @@
-//! The memory of the slots: one range of addresses, so that a slot's address takes one multiplication. It is reserved at the
-//! first use, and backed by memory as far as there are slots; it is never given back.
+//! The memory of the slots: one range of addresses, so that one multiplication gives a slot's address. The first use reserves the
+//! range; only the part that holds slots is backed by memory. The range is never given back.
 
 use crate::error::Error;
 use heddle_platform::atomic::{AtomicPtr, Ordering};
 use heddle_spec::constants as mpi;
 use std::ptr::{null_mut, without_provenance_mut};
 
-/// The most slots that are reserved: where the addresses are limited, fewer.
+/// The largest number of slots that are reserved. The number is smaller if the addresses of the process are limited.
 pub(super) const MOST: usize = 1 << 24;
 
-/// How many slots there are at least, or none.
+/// The smallest number of slots that are worth reserving. If there is no room for them, no slots are made.
 const LEAST: usize = 1 << 12;
 
-/// All slots are in use, and there can be no more of them: no address or no memory is left for another one.
+/// The error when all slots are in use and no more can be made, because no addresses or no memory are left.
 ///
-/// It says no more, so that a result with a request fits into two registers.
+/// It has no fields, so that a result with a request fits into two registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutOfRequests;
 
@@ -35,14 +35,14 @@ pub(super) struct Region<T> {
     base: AtomicPtr<T>,
 }
 
-/// Who may add slots: one thread at a time, which keeps this.
+/// The right to add slots, and the state that this needs. One thread at a time has it.
 #[derive(Debug)]
 pub(super) struct Growth {
     slots: usize,
     reserved: usize,
-    /// Bytes from the base on that are backed by memory.
+    /// The number of bytes, from the base on, that are backed by memory.
     backed: usize,
-    /// How many may be reserved.
+    /// The number of slots that may be reserved.
     most: usize,
 }
 
@@ -51,7 +51,7 @@ impl Growth {
         Growth { slots: 0, reserved: 0, backed: 0, most }
     }
 
-    /// How many slots there are.
+    /// The number of slots.
     pub(super) fn slots(&self) -> usize {
         self.slots
     }
@@ -65,21 +65,21 @@ impl<T> Region<T> {
     /// A slot.
     ///
     /// # Safety
-    /// There is one with this index, and the caller knows of it by a path that orders it behind [`grow`](Self::grow).
+    /// A slot with this index exists, and the caller knows the index by a path that orders it after [`grow`](Self::grow).
     #[inline(always)]
     pub(super) unsafe fn at(&self, index: u32) -> &T {
-        // Relaxed: the base is written before there are slots.
+        // Relaxed: the base is written before there are slots, and the caller's knowledge of the index is ordered after that.
         let base = self.base.load(Ordering::Relaxed);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that the slot exists, so its address is in the range.
         let slot = unsafe { base.add(index as usize) };
-        // SAFETY: as above; slots are never given back.
+        // SAFETY: the caller promises that the slot exists; slots are never moved or given back.
         unsafe { &*slot }
     }
 
-    /// Adds so many slots, or fewer where no more are reserved, but at least one.
+    /// Adds `count` slots; fewer if fewer are left of those reserved, but at least one.
     ///
     /// # Errors
-    /// If there is no address or no memory left, even for one: the slots are those that there were.
+    /// If no address or no memory is left even for one slot. Then the number of slots is unchanged.
     pub(super) fn grow(
         &self,
         growth: &mut Growth,
@@ -97,9 +97,9 @@ impl<T> Region<T> {
         let base = self.base.load(Ordering::Relaxed);
         let end = ((growth.slots + count) * size).next_multiple_of(page_size());
         if end > growth.backed {
-            // SAFETY: within what was reserved, a multiple of the page size.
+            // SAFETY: the address lies in the reserved range, at a multiple of the page size.
             let from = unsafe { base.byte_add(growth.backed) };
-            // SAFETY: nobody else has this memory, and nobody uses it yet.
+            // SAFETY: this range reserved the memory, and no thread uses it yet.
             let status = unsafe {
                 libc::mprotect(from.cast(), end - growth.backed, libc::PROT_READ | libc::PROT_WRITE)
             };
@@ -109,16 +109,17 @@ impl<T> Region<T> {
             growth.backed = end;
         }
         for index in growth.slots..growth.slots + count {
-            // SAFETY: backed by memory, and nobody knows of it.
-            let place = unsafe { base.add(index) };
-            // SAFETY: as above.
-            unsafe { place.write(slot()) };
+            // SAFETY: the slot lies in the range that is backed by memory.
+            let new = unsafe { base.add(index) };
+            // SAFETY: the slot is backed by memory, and no other thread knows of it.
+            unsafe { new.write(slot()) };
         }
         growth.slots += count;
         Ok(())
     }
 
-    /// Reserves addresses: as many as there may be, since those that are not used cost nothing.
+    /// Reserves addresses for `growth.most` slots, since unused addresses cost nothing. If the system refuses, tries half the
+    /// number, and so on.
     #[cold]
     fn reserve(&self, growth: &mut Growth) -> Result<(), OutOfRequests> {
         let mut reserved = growth.most;
@@ -126,7 +127,7 @@ impl<T> Region<T> {
             let bytes = (reserved * size_of::<T>()).next_multiple_of(page_size());
             let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
             let anywhere = without_provenance_mut(0);
-            // SAFETY: a new mapping that nobody may use yet.
+            // SAFETY: the call makes a new mapping; it touches no memory that is in use.
             let base = unsafe { libc::mmap(anywhere, bytes, libc::PROT_NONE, flags, -1, 0) };
             if base != libc::MAP_FAILED {
                 growth.reserved = reserved;
@@ -140,7 +141,7 @@ impl<T> Region<T> {
 }
 
 fn page_size() -> usize {
-    // SAFETY: this only asks.
+    // SAFETY: the call only reads a system setting.
     let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     usize::try_from(size).unwrap_or(4096)
 }

@@ -1,4 +1,4 @@
-//! The slots of requests. They are never given back to the system, so that any index below their number leads to one.
+//! The slots of requests. They are never given back to the system, so every index below their number names a slot.
 
 use super::counts::ReferenceCounts;
 use super::in_flight::{InFlight, Ownership};
@@ -12,19 +12,19 @@ use heddle_platform::cell::UnsafeCell;
 use std::ops::Range;
 use std::ptr::null_mut;
 
-/// One slot. What every operation touches comes first: its first two lines of memory, and what a small one touches of the
-/// in-flight state begins in the second.
+/// One slot. The fields that every operation touches come first, in its first two cache lines; the fields of the in-flight state
+/// that a small operation touches begin in the second.
 #[repr(C, align(128))]
 pub(crate) struct Request {
     pub state: State,
     /// Odd while a handle is valid.
     pub generation: AtomicU32,
-    /// The VNI that carries the operation. An atomic, since the thread that moves a receive to another VNI writes it.
+    /// The VNI that carries the operation. It is an atomic, since the thread that moves a receive to another VNI writes it.
     pub vni: AtomicU32,
-    /// Handle of the communicator, whose error handler is responsible. An atomic, since [`roots`] reads it in requests of
+    /// Handle of the communicator, whose error handler is responsible. It is an atomic, since [`roots`] reads it in requests of
     /// other threads.
     pub comm: AtomicUsize,
-    /// The datatype of the buffer, or null. An atomic for the same reason.
+    /// The datatype of the buffer, or null. It is an atomic, since [`roots`] reads it in requests of other threads.
     pub datatype: AtomicPtr<Datatype>,
     pub owner: UnsafeCell<Ownership>,
     pub outcome: UnsafeCell<Outcome>,
@@ -40,17 +40,17 @@ static USED: AtomicU32 = AtomicU32::new(0);
 /// Adds `wanted` slots, or fewer if there is no room for all of them, and returns their indices.
 ///
 /// # Errors
-/// If there is no address or no memory left, even for one.
+/// If no address or no memory is left even for one slot.
 pub(super) fn grow(growth: &mut Growth, wanted: usize) -> Result<Range<RequestId>, OutOfRequests> {
     let first = growth.slots() as RequestId;
     SLOTS.grow(growth, wanted, Request::free)?;
     let used = growth.slots() as RequestId;
-    // Release: a handle whose index is below USED finds its slot.
+    // Release: a thread that reads an index below USED finds the slot initialised.
     USED.store(used, Ordering::Release);
     Ok(first..used)
 }
 
-/// Whether there is a slot with this index.
+/// Returns true if there is a slot with this index.
 #[inline(always)]
 pub(super) fn exists(index: u32) -> bool {
     // Acquire: pairs with the Release in `grow`.
@@ -64,10 +64,10 @@ pub(super) fn at(id: RequestId) -> &'static Request {
     unsafe { SLOTS.at(id) }
 }
 
-/// Hands the words by which live requests name communicators and datatypes to `root`, and returns how many slots there are.
-/// Requests that other threads take or release meanwhile are named or not.
+/// Passes the words by which live requests name communicators and datatypes to `root`, and returns the number of slots. Requests
+/// that other threads take or release at the same time may be named or not.
 pub fn roots(root: &mut dyn FnMut(usize)) -> usize {
-    // Acquire: as in `exists`.
+    // Acquire: pairs with the Release in `grow`.
     let used = USED.load(Ordering::Acquire);
     for id in 0..used {
         at(id).names().roots(root);
@@ -81,29 +81,29 @@ impl Request {
         Names { generation: &self.generation, comm: &self.comm, datatype: &self.datatype }
     }
 
-    /// Counts a reference to the buffer's datatype, in place of that to the last one's. A persistent request has it from one
-    /// start to the next.
+    /// Counts a reference to the buffer's datatype, and gives up the one to the last buffer's. A persistent request keeps its
+    /// reference from one start to the next.
     ///
     /// # Safety
-    /// Null, or a datatype that the caller has a hold of.
+    /// The pointer is null, or the caller holds the datatype.
     #[inline]
     pub(super) unsafe fn count_datatype(&self, counts: &dyn ReferenceCounts, datatype: *mut Datatype) {
         let last = self.datatype.load(Ordering::Relaxed);
         if last == datatype {
             return;
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the pointer is null, or the caller holds the datatype, as it promises.
         unsafe { counts.keep_type(datatype) };
-        // SAFETY: it was kept when it was noted here.
+        // SAFETY: `keep_type` was called when this datatype was stored in the slot.
         unsafe { counts.let_type_go(last) };
     }
 
-    /// Gives up the references that were counted.
+    /// Gives up the references that the request has counted.
     #[inline]
     pub(super) fn let_objects_go(&self, counts: &dyn ReferenceCounts) {
         let (comm, datatype) = (self.comm.load(Ordering::Relaxed), self.datatype.load(Ordering::Relaxed));
         counts.let_comm_go(comm);
-        // SAFETY: it was kept when it was noted here.
+        // SAFETY: `keep_type` was called when this datatype was stored in the slot.
         unsafe { counts.let_type_go(datatype) };
         self.datatype.store(null_mut(), Ordering::Relaxed);
     }

@@ -8,74 +8,75 @@ use heddle_objects::resharding::{Route, SelfMessages};
 use heddle_spec::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG};
 
 impl Context {
-    /// Whether such messages are, or may come to be, elsewhere than all others.
+    /// Returns true unless self messages are pinned to the default VNI.
     #[inline(always)]
-    pub fn moves_own(&self) -> bool {
+    pub fn moves_self_messages(&self) -> bool {
         !self.self_messages.is_pinned()
     }
 
-    /// Whether a receive or probe with this key may want such messages, and these are not where all others are.
+    /// Returns true if a receive or probe with this key may match self messages that are not pinned to the default VNI.
     #[inline(always)]
-    pub fn is_own(&self, key: &Key) -> bool {
-        self.moves_own() && (key.source() == self.rank() as i32 || key.source() == MPI_ANY_SOURCE)
+    pub fn wants_self_messages(&self, key: &Key) -> bool {
+        self.moves_self_messages() && (key.source() == self.rank() as i32 || key.source() == MPI_ANY_SOURCE)
     }
 
-    /// Where such a message is to be sent, or received; `None` if it is as any other.
+    /// Returns the route of a self message. `None` means that it uses the default VNI like any other message.
     #[inline(always)]
     pub fn route(&self, domain: &Domain, context: u64, tag: i32) -> Option<Route<'_>> {
         if context & PLANE != 0 {
             return None;
         }
-        let home = self.vni();
-        self.self_messages.route(home, || place(home, tag, domain.vnis().len() as u32))
+        let default_vni = self.vni();
+        self.self_messages.route(default_vni, || vni_of_tag(default_vni, tag, domain.vnis().len() as u32))
     }
 
-    /// The route of a self message while all of them are on the default VNI; `None` if they are sharded.
+    /// Returns the route of a self message while all of them are on the default VNI; `None` if they are sharded.
     #[inline(always)]
     pub fn route_to_default(&self) -> Option<Route<'_>> {
         self.self_messages.route_to_default(self.vni())
     }
 
-    /// After a message was sent on that route: spreads them if threads take turns.
+    /// Shards the self messages if several threads send them by turns. Called after a message was sent on the route `taken`.
     #[inline(always)]
-    pub fn spread_if_crowded(&self, domain: &Domain, taken: Route<'_>) {
+    pub fn shard_if_contended(&self, domain: &Domain, taken: Route<'_>) {
         if taken.should_shard() {
-            self.spread_own(domain);
+            self.shard_self_messages(domain);
         }
     }
 
     #[cold]
-    fn spread_own(&self, domain: &Domain) {
-        let (home, vnis) = (self.vni(), domain.vnis());
-        let vni_of = |key: &Key| place(home, key.tag(), vnis.len() as u32);
-        vni::spread(&self.self_messages, vnis, self.own_messages(), vni_of);
+    fn shard_self_messages(&self, domain: &Domain) {
+        let (default_vni, vnis) = (self.vni(), domain.vnis());
+        let vni_of = |key: &Key| vni_of_tag(default_vni, key.tag(), vnis.len() as u32);
+        vni::shard(&self.self_messages, vnis, self.all_self_messages(), vni_of);
     }
 
-    /// Before a receive with this key is posted: one with wildcards needs to find all that it may want at home.
-    pub fn settle_for(&self, domain: &Domain, key: &Key) {
+    /// Pins the self messages if a receive with this key has wildcards, since it must find all messages that it may match on the
+    /// default VNI. Called before the receive is posted.
+    pub fn pin_self_messages_for(&self, domain: &Domain, key: &Key) {
         let has_wildcards = key.source() == MPI_ANY_SOURCE || key.tag() == MPI_ANY_TAG;
-        if has_wildcards && key.context & PLANE == 0 && self.is_own(key) {
-            self.settle(domain);
+        if has_wildcards && key.context & PLANE == 0 && self.wants_self_messages(key) {
+            self.pin_self_messages(domain);
         }
     }
 
-    /// From now on they are at home.
+    /// Pins the self messages to the default VNI.
     #[cold]
-    pub fn settle(&self, domain: &Domain) {
-        vni::settle(&self.self_messages, domain.vnis(), self.own_messages());
+    pub fn pin_self_messages(&self, domain: &Domain) {
+        vni::pin(&self.self_messages, domain.vnis(), self.all_self_messages());
     }
 
-    fn own_messages(&self) -> SelfMessages {
+    fn all_self_messages(&self) -> SelfMessages {
         let (context, source) = (self.id(Plane::PointToPoint), self.rank() as i32);
         SelfMessages { context, source, default_vni: self.vni() }
     }
 }
 
-/// The VNI of a tag, of a communicator at home there.
+/// The VNI of a self message with this tag, in a communicator with this default VNI.
 #[inline(always)]
-fn place(home: u32, tag: i32, vnis: u32) -> u32 {
+fn vni_of_tag(default_vni: u32, tag: i32, vnis: u32) -> u32 {
     let tag = tag as u32;
-    // Of tags in a row, which are the usual ones, none needs a division.
-    let at = home + if tag < vnis { tag } else { steps(tag, vnis) % vnis };
+    // Tags below the number of VNIs, which are the usual ones, need no division.
+    let at = default_vni + if tag < vnis { tag } else { steps(tag, vnis) % vnis };
     if at < vnis { at } else { at - vnis }
 }

@@ -13,13 +13,14 @@ use heddle_model::{Path, SectionOf};
 use heddle_objects::resharding::next_stamp;
 use heddle_transport::Throttle;
 
-/// A self message of up to this many bytes is copied if no receive is posted; a larger one stays in the send's buffer. So does
-/// any while the VNI throttles its senders, since unexpected messages take too much memory.
+/// A self message of up to this many bytes is copied if no receive is posted; a larger one stays in the send's buffer. All self
+/// messages stay there while the VNI throttles its senders, because unexpected messages take too much memory.
 const LOCAL_EAGER_LIMIT: usize = 32 << 10;
 
 impl<S: Rules> Core<S> {
-    /// Sends to this process. An unexpected message gets a stamp if not all self messages of the communicator are on this VNI.
-    /// If a send needs a request and there is none, nothing is sent. Out of line, so that sends to other processes stay short.
+    /// Sends to this process. An unexpected message gets a stamp if the self messages of the communicator are sharded. If a send
+    /// needs a request and there is none left, nothing is sent. The function is out of line, so that sends to other processes
+    /// stay short.
     #[inline(never)]
     pub(crate) fn send_to_self(
         &self,
@@ -29,62 +30,64 @@ impl<S: Rules> Core<S> {
     ) -> Result<Option<RequestId>, OutOfRequests> {
         let key = Key::new(args.context, args.source, args.tag);
         let throttle = &self.throttle;
-        let met = self.matching_shard(key.context).with_or_leave(
+        let matched = self.matching_shard(key.context).with_or_leave(
             Path::Main,
             (&mut *args, request),
             |shard, (args, request)| {
                 let receive = shard.matching.match_arrival(&key);
                 counters::count(Event::MatchingStep, shard.matching.take_steps());
-                receive.map(Met::Receive).unwrap_or_else(|| {
+                receive.map(Matched::Receive).unwrap_or_else(|| {
                     let Ok((message, pending)) = waiting(args, request, throttle) else {
-                        return Met::OutOfRequests;
+                        return Matched::OutOfRequests;
                     };
                     if stamped {
                         shard.store_stamped(key, message, next_stamp());
                     } else {
                         shard.store(key, message);
                     }
-                    Met::Nobody(pending)
+                    Matched::Stored(pending)
                 })
             },
             |(args, request)| {
-                let (later, met) = match waiting(args, request, throttle) {
-                    Ok((message, pending)) => (Some(self.meet_later(key, message)), Met::Nobody(pending)),
-                    Err(OutOfRequests) => (None, Met::OutOfRequests),
+                let (later, matched) = match waiting(args, request, throttle) {
+                    Ok((message, pending)) => {
+                        (Some(self.match_later(key, message)), Matched::Stored(pending))
+                    }
+                    Err(OutOfRequests) => (None, Matched::OutOfRequests),
                 };
                 let later = move |shard: &mut _| {
                     if let Some(later) = later {
                         later(shard);
                     }
                 };
-                (later, met)
+                (later, matched)
             },
         );
-        match met {
-            Met::Receive(receive) => {
-                // What the arguments keep is there until they are dropped.
+        match matched {
+            Matched::Receive(receive) => {
+                // The arguments, and the memory that they keep, live until the copy is done.
                 self.copy_to_receive(&args.buffer, receive, &key);
                 Ok(None)
             }
-            Met::Nobody(pending) => {
-                // Nobody but this thread knows of the message: who sleeps in a probe is told.
+            Matched::Stored(pending) => {
+                // No other thread knows of the message, so a thread that sleeps in a probe must be woken.
                 self.wake_sleepers();
                 Ok(pending)
             }
-            Met::OutOfRequests => Err(OutOfRequests),
+            Matched::OutOfRequests => Err(OutOfRequests),
         }
     }
 
     /// Copies the data of a waiting send of this process to a receive.
     pub(crate) fn deliver_local(&self, send: RequestId, receive: RequestId, key: &Key) {
-        // SAFETY: who takes a message out of the unexpected set has the in-flight state of its send.
+        // SAFETY: a thread that takes a message out of the unexpected messages has the in-flight state of its send.
         let buffer = unsafe { request::in_flight(send) }.buffer;
         self.copy_to_receive(&buffer, receive, key);
         self.sender_done(send);
     }
 
     fn copy_to_receive(&self, from: &Buffer, receive: RequestId, key: &Key) {
-        // SAFETY: who matches a receive has its in-flight state.
+        // SAFETY: a thread that matches a receive has its in-flight state.
         let to = unsafe { request::in_flight(receive) }.buffer;
         let (len, room) = (from.len(), to.len());
         from.copy_to(&to, len.min(room));
@@ -94,15 +97,15 @@ impl<S: Rules> Core<S> {
 }
 
 /// The result of matching a self message.
-enum Met {
+enum Matched {
     Receive(RequestId),
-    /// It waits, and so does the request of its send, if it has one.
-    Nobody(Option<RequestId>),
-    /// Nobody, and it cannot wait: it is not sent.
+    /// The message was stored, and waits for its receive; so does the request of its send, if it has one.
+    Stored(Option<RequestId>),
+    /// No receive matched and no request is left to keep the message: it is not sent.
     OutOfRequests,
 }
 
-/// An unexpected self message, and the request of its send unless the send is complete.
+/// Makes an unexpected self message, and the request of its send unless the send is complete.
 fn waiting(
     args: &mut SendArgs,
     request: impl FnOnce() -> Result<RequestId, OutOfRequests>,
@@ -140,7 +143,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn who_sleeps_in_a_probe_is_woken() {
+    fn a_thread_that_sleeps_in_a_probe_is_woken() {
         let world = JobControl::create(1).and_then(|job| job.world_of(0)).expect("a job of one");
         let fabric = Fabric::attach(&world, 1).expect("a segment");
         for model in models() {

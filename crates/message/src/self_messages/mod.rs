@@ -6,7 +6,7 @@
 //! | `context.rs` | the VNI of a communicator's self messages |
 //! | `vni.rs` | sends and receives while self messages may move to other VNIs |
 //!
-//! When they move, and why they keep their order, is in [`heddle_objects::resharding`].
+//! [`heddle_objects::resharding`] says when they move, and why they keep their order.
 
 mod context;
 mod delivery;

@@ -11,9 +11,9 @@ use heddle_model::{Guarded, Path, SectionOf, Whole};
 use heddle_objects::resharding::{Moved, Mover, Route, SelfMessages, Shard, Sharding};
 
 impl Vni {
-    /// Sends to this process as `send` does, if the messages are where the route says; `None` otherwise.
+    /// Sends to this process as `send` does. Returns `None` if the self messages are not where the route says.
     #[inline(always)]
-    pub fn send_own(
+    pub fn send_to_self(
         &self,
         args: &mut SendArgs,
         request: impl Fn(u32) -> Result<RequestId, OutOfRequests> + Send,
@@ -32,9 +32,9 @@ impl Vni {
         )
     }
 
-    /// Receives from this process, if the messages are where the route says.
+    /// Receives from this process. Returns false if the self messages are not where the route says.
     #[inline(always)]
-    pub fn receive_own(&self, id: RequestId, key: Key, route: Route<'_>) -> bool {
+    pub fn receive_from_self(&self, id: RequestId, key: Key, route: Route<'_>) -> bool {
         self.whole().with_lock(
             Path::Main,
             #[inline(always)]
@@ -49,38 +49,38 @@ impl Vni {
         )
     }
 
-    /// The objects behind the VNI's own lock.
+    /// The objects behind the VNI's lock.
     #[inline(always)]
     fn whole(&self) -> &Guarded<Core<Whole>> {
         match &self.state {
             State::Whole(state) => state,
-            State::Parted(_) | State::LockFree(_) => unreachable!("their messages stay at home"),
+            State::Parted(_) | State::LockFree(_) => unreachable!("their self messages are pinned"),
         }
     }
 }
 
-/// A VNI with a lock of its own, for who moves messages.
+/// A VNI behind one lock, for the thread that moves messages.
 struct Movable<'a>(&'a Vni);
 
 fn movable(vnis: &[Vni]) -> Vec<Movable<'_>> {
     vnis.iter().map(Movable).collect()
 }
 
-/// Spreads messages to oneself over these VNIs, if they still may be: as [`Sharding::shard`].
+/// Shards the self messages over these VNIs, unless they were pinned: see [`Sharding::shard`].
 #[cold]
-pub(super) fn spread(
+pub(super) fn shard(
     layout: &Sharding,
     vnis: &[Vni],
-    own: SelfMessages,
+    messages: SelfMessages,
     vni_of: impl Fn(&Key) -> u32 + Sync,
 ) {
-    layout.shard(&Mover::wait(), &movable(vnis), own, vni_of);
+    layout.shard(&Mover::wait(), &movable(vnis), messages, vni_of);
 }
 
-/// From now on messages to oneself are at home: as [`Sharding::pin`].
+/// Pins the self messages to the default VNI: see [`Sharding::pin`].
 #[cold]
-pub(super) fn settle(layout: &Sharding, vnis: &[Vni], own: SelfMessages) {
-    layout.pin(&Mover::wait(), &movable(vnis), own);
+pub(super) fn pin(layout: &Sharding, vnis: &[Vni], messages: SelfMessages) {
+    layout.pin(&Mover::wait(), &movable(vnis), messages);
 }
 
 impl Shard for Movable<'_> {
@@ -92,10 +92,10 @@ impl Shard for Movable<'_> {
         self.0.whole().with_lock(Path::Main, operation)
     }
 
-    fn take_out(core: &mut Core<Whole>, own: SelfMessages) -> Moved<Key, Message> {
-        let matching = core.matching_shard(own.context);
+    fn take_out(core: &mut Core<Whole>, messages: SelfMessages) -> Moved<Key, Message> {
+        let matching = core.matching_shard(messages.context);
         matching.with(Path::Main, |shard| {
-            let moved = shard.matching.take_out(own.context, own.source);
+            let moved = shard.matching.take_out(messages.context, messages.source);
             let bytes = moved.unexpected.iter().map(|(_, _, message)| message.footprint()).sum();
             shard.bytes.remove(bytes);
             moved
@@ -103,9 +103,11 @@ impl Shard for Movable<'_> {
     }
 
     fn post(core: &mut Core<Whole>, key: Key, id: RequestId, vni: u32) {
-        let place = core.matching_shard(key.context).with(Path::Main, |shard| shard.matching.post(key, id));
-        // SAFETY: a receive that was taken out of a matching is the taker's, and a posted one belongs to this section.
-        unsafe { request::in_flight(id) }.stage = Stage::Posted(place);
+        let position =
+            core.matching_shard(key.context).with(Path::Main, |shard| shard.matching.post(key, id));
+        // SAFETY: a receive that was taken out of a matching shard belongs to the thread that took it, and a posted one belongs
+        // to the critical section that this thread is in.
+        unsafe { request::in_flight(id) }.stage = Stage::Posted(position);
         request::set_vni(id, vni);
     }
 

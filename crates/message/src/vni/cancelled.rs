@@ -1,4 +1,4 @@
-//! Tests: a cancelled send either is not received at all or completes as ever, however far it has come.
+//! Tests: a cancelled send is either not received at all or completes as usual, however far it has come.
 
 use super::Vni;
 use super::message::SendArgs;
@@ -47,13 +47,13 @@ impl Ends {
         }
     }
 
-    /// Makes progress until the request is complete; whether it was cancelled.
+    /// Makes progress until the request is complete. Returns true if it was cancelled.
     fn is_cancelled(&self, id: RequestId) -> bool {
         while !request::is_complete(id) {
             self.receiver.1.progress();
             self.sender.1.progress();
         }
-        let (outcome, _) = request::consume(id).expect("nobody else took it");
+        let (outcome, _) = request::consume(id).expect("no other thread took it");
         assert_eq!(outcome.error, None);
         outcome.cancelled
     }

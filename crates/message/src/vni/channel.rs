@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub(crate) struct Peer<S: Rules> {
     pub channel: S::Section<Channel<S::Inside>>,
-    /// The ring, where that is not in the channel's section.
+    /// The ring, if it is not in the channel's critical section.
     pub outside: S::Outside,
     /// The number of queued messages; written in the channel's critical section.
     pub backlogged: AtomicUsize,

@@ -1,8 +1,8 @@
-//! Messages of the protocols, checked before they are followed: they name requests of this process and places
-//! in buffers, and come from a process that may have been overwritten by its program.
+//! Checks of the messages of the protocols, before this process follows them. They name requests of this process and offsets in
+//! buffers, and they come from a process whose program may have overwritten its memory.
 //!
-//! A peer that sends garbage ends the job with a message that names it (`Fabric::refuse`). What is checked
-//! keeps this process within its own memory; a wrong message that could have been a right one is not noticed.
+//! A peer that sends garbage ends the job with a message that names it (`Fabric::refuse`). The checks keep this process within
+//! its own memory. A wrong message that could have been a right one is not noticed.
 
 use super::core::Core;
 use super::ring_access::Rules;
@@ -12,7 +12,7 @@ use heddle_model::Path;
 use heddle_transport::{EXTRA_BYTES, Garbage, Incoming};
 
 impl<S: Rules> Core<S> {
-    /// Whether a message that carries no data of the program has the form of its kind.
+    /// Checks that a message of a protocol has the form of its kind; otherwise ends the job.
     #[inline]
     pub(crate) fn check_form(&self, peer: usize, message: &Incoming) {
         let (kind, len) = (message.header.kind, message.len());
@@ -25,38 +25,41 @@ impl<S: Rules> Core<S> {
         }
     }
 
-    /// The send of this process that an answer of its receiver names, and whose in-flight state comes with it.
+    /// Finds the send of this process that an answer of its receiver names. The send's in-flight state comes with the answer.
     pub(crate) fn answered_send(&self, peer: usize, kind: u8, number: u64) -> RequestId {
         let waits = |in_flight: &InFlight| match kind {
             wire::FIN => in_flight.offered || in_flight.synchronous,
-            // The half of a message that does not lie in one piece cannot be asked for.
+            // A receiver cannot ask for half of a message that does not lie in one piece.
             wire::PUSH => in_flight.offered && in_flight.buffer.contiguous().is_some(),
             _ => in_flight.offered,
         };
         self.named(peer, kind, number, RequestKind::Send, waits)
     }
 
-    /// The send of this process whose message a receiver was asked to forget.
+    /// Finds the send of this process whose receiver was asked to forget the message.
     pub(crate) fn withdrawing_send(&self, peer: usize, number: u64) -> RequestId {
         let active = request::find_active(number, RequestKind::Send);
         let asked = active.filter(|id| {
-            // SAFETY: the stage of a send whose receiver was told of it is written in the section of arrivals only.
+            // SAFETY: the stage of a send that its receiver was told of is written only in the critical section of arrivals,
+            // where this thread is.
             request::peer_of(*id) == peer && unsafe { request::stage(*id) } == Stage::Withdrawing
         });
         asked.unwrap_or_else(|| self.refuse_operation(peer, wire::WITHDRAWN, number))
     }
 
-    /// As [`answered_send`](Self::answered_send), of a receiver that has room for no more than was sent.
+    /// Does the same as [`answered_send`](Self::answered_send) for a `CTS`, and checks that the receiver wants no more than was
+    /// sent.
     pub(crate) fn check_cts(&self, peer: usize, cts: Cts) -> Cts {
         let id = self.answered_send(peer, wire::CTS, u64::from(cts.sender));
-        // SAFETY: a send whose receiver answers belongs to the section of arrivals.
+        // SAFETY: the in-flight state of a send whose receiver answers belongs to the critical section of arrivals, where this
+        // thread is.
         if cts.wanted > unsafe { request::in_flight(id) }.buffer.len() as u64 {
             self.refuse_operation(peer, wire::CTS, u64::from(cts.sender));
         }
         cts
     }
 
-    /// The receive of this process that a piece of `len` bytes is for, which has room for it.
+    /// Finds the receive of this process that a piece of `len` bytes is for, and checks that it has room for the piece.
     pub(crate) fn receive_of_piece(&self, peer: usize, number: u64, offset: u64, len: usize) -> RequestId {
         self.named(peer, wire::DATA, number, RequestKind::Receive, |in_flight| {
             let room = in_flight.wanted.min(in_flight.buffer.len());
@@ -65,7 +68,7 @@ impl<S: Rules> Core<S> {
         })
     }
 
-    /// The receive of this process whose rear half a peer was asked for.
+    /// Finds the receive of this process whose rear half the peer was asked for.
     pub(crate) fn receive_of_half(&self, peer: usize, number: u64) -> RequestId {
         let id = RequestId::try_from(number).ok();
         let asked =
@@ -82,8 +85,8 @@ impl<S: Rules> Core<S> {
         waits: impl FnOnce(&InFlight) -> bool,
     ) -> RequestId {
         let Some(id) = request::find_active(number, of) else { self.refuse_operation(peer, kind, number) };
-        // SAFETY: an operation that waits for a message of a peer belongs to the section of arrivals. One
-        // that does not is named by garbage only, and the job ends.
+        // SAFETY: the in-flight state of an operation that waits for a message of a peer belongs to the critical section of
+        // arrivals, where this thread is. Only garbage names another operation, and then the job ends.
         let in_flight = unsafe { request::in_flight(id) };
         if in_flight.peer != peer || !waits(in_flight) {
             self.refuse_operation(peer, kind, number);
@@ -107,10 +110,10 @@ mod tests {
 
     const ANSWERS: [u8; 6] = [wire::CTS, wire::DATA, wire::PUSH, wire::PUSHED, wire::FIN, wire::WITHDRAWN];
 
-    /// More than any process has requests in these tests.
+    /// A larger number than that of any request in these tests.
     const NOBODY: u64 = 1 << 23;
 
-    /// Rank 0, which writes what it likes, and rank 1.
+    /// Rank 0, which may write anything, and rank 1.
     struct Ranks {
         liar: Fabric,
         outbox: Outbox,
@@ -135,16 +138,16 @@ mod tests {
                 }),
                 Some(len) => {
                     let extra = bytes.try_into().expect("three words");
-                    // SAFETY: as above.
+                    // SAFETY: `fill` gets room for the bytes announced.
                     self.outbox.send_bulk(&header, len, &extra, |to| unsafe { to.write_bytes(1, len) })
                 }
             };
             assert!(sent, "there is room");
         }
 
-        /// What the reader says of the next message, with which it ends.
+        /// Returns the message with which the reader ends the job when it reads the next message.
         fn refused(&self) -> String {
-            let ended = catch_unwind(AssertUnwindSafe(|| self.reader.look()));
+            let ended = catch_unwind(AssertUnwindSafe(|| self.reader.poll_for_certain()));
             *ended.expect_err("it was followed").downcast::<String>().expect("a message")
         }
     }
@@ -189,8 +192,7 @@ mod tests {
             let mut bytes = [0; 1000];
             for kind in ANSWERS {
                 let mut ranks = Ranks::new(&model);
-                // SAFETY: the bytes outlive the operation: nothing is written to them any more when the
-                // reader has ended.
+                // SAFETY: the bytes outlive the operation: nothing is written to them after the reader has ended.
                 let id = unsafe { ranks::receive(&ranks.reader, 7, &mut bytes) };
                 ranks.send(kind, &[u64::from(id), 0, 0], (kind == wire::DATA).then_some(100));
                 assert!(ranks.refused().contains("which does not wait for it"));
@@ -206,19 +208,19 @@ mod tests {
                 let (mut ranks, mut bytes) = (Ranks::new(&model), vec![0; LEN]);
                 // SAFETY: the bytes outlive the operation.
                 let id = unsafe { ranks::receive(&ranks.reader, 5, &mut bytes) };
-                // Not in one piece, so the reader asks for pieces.
+                // The data does not lie in one piece, so the reader asks for pieces.
                 ranks.send(wire::RTS, &[LEN as u64, 0, 17], None);
-                assert!(ranks.reader.look());
+                assert!(ranks.reader.poll_for_certain());
                 let words = [u64::from(id), offset, 0];
                 for _ in 0..if offset == 0 { 3 } else { 0 } {
                     ranks.send(wire::DATA, &words, Some(len));
-                    assert!(ranks.reader.look(), "so far it has room");
+                    assert!(ranks.reader.poll_for_certain(), "so far it has room");
                 }
                 ranks.send(wire::DATA, &words, Some(len));
                 assert!(ranks.refused().contains("kind 5 names operation"));
             }
             let (mut ranks, mut bytes) = (Ranks::new(&model), vec![0; LEN]);
-            // SAFETY: as above.
+            // SAFETY: the bytes outlive the operation.
             let id = unsafe { ranks::send(&ranks.reader, 0, 1, 5, &mut bytes) }
                 .expect("too large to be sent at once");
             ranks.send(wire::CTS, &[u64::from(id), 3, LEN as u64 + 1], None);

@@ -1,7 +1,7 @@
 //! The core of a VNI: its objects, each behind its critical section.
 //!
-//! The threads inside the VNI share it: under [`Parted`](heddle_model::Parted) by any number, under
-//! [`Whole`](heddle_model::Whole) by one at a time.
+//! Under [`Parted`](heddle_model::Parted) any number of threads are inside of the VNI and share the core; under
+//! [`Whole`](heddle_model::Whole) one thread at a time is.
 
 use super::channel::{Channel, Peer};
 use super::message::Message;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Core<S: Rules> {
     pub rank: usize,
-    /// The VNI's own.
+    /// The number of the VNI.
     pub index: usize,
     doorbell: DoorbellPointer,
     pub fabric: Fabric,
@@ -36,11 +36,11 @@ pub(crate) struct Core<S: Rules> {
     pending: AtomicUsize,
     /// The number of queued messages of all peers.
     pub backlogged: AtomicUsize,
-    /// The VNI's.
+    /// The VNI's count of rendezvous offers.
     pub offers: Arc<AtomicUsize>,
     /// The statistics of the VNI.
     pub row: Row,
-    /// Operations completed so far, unless each thread counts its own.
+    /// The number of operations completed, unless each thread counts separately.
     completed: AtomicUsize,
 }
 
@@ -62,7 +62,7 @@ pub(crate) struct MatchingShard {
     pub matching: Matching<Message>,
     /// The memory of its unexpected messages.
     pub bytes: UnexpectedBytes,
-    /// Threads that wait for a message to come.
+    /// The threads that sleep in a probe.
     pub probers: Probers<Key>,
 }
 
@@ -80,7 +80,7 @@ impl MatchingShard {
         self.probers.tell(|wanted| wanted.wants(&key));
     }
 
-    /// As [`store`](Self::store), with a stamp. No prober waits for such messages.
+    /// Does the same as [`store`](Self::store), with a stamp. No prober waits for such messages.
     pub(crate) fn store_stamped(&mut self, key: Key, message: Message, stamp: u64) {
         self.bytes.add(message.footprint());
         self.matching.store_stamped(key, message, stamp);
@@ -90,14 +90,14 @@ impl MatchingShard {
     #[inline(always)]
     pub(crate) fn take(&mut self, key: &Key) -> Option<(Key, Message)> {
         let taken = self.matching.take(key);
-        // By reference: the message is not moved once more.
+        // The message is read by reference, so that it is not moved once more.
         if let Some((_, message)) = &taken {
             self.bytes.remove(message.footprint());
         }
         taken
     }
 
-    /// As [`take`](Self::take), if the message is as `is_wanted` says.
+    /// Does the same as [`take`](Self::take) if `is_wanted` accepts the message; otherwise leaves it.
     #[inline]
     pub(crate) fn take_if(
         &mut self,
@@ -132,7 +132,7 @@ struct DoorbellPointer(*const Doorbell);
 
 // SAFETY: a doorbell is made for many threads.
 unsafe impl Send for DoorbellPointer {}
-// SAFETY: as above.
+// SAFETY: a doorbell is made for many threads.
 unsafe impl Sync for DoorbellPointer {}
 
 impl<S: Rules> Core<S> {
@@ -192,25 +192,26 @@ impl<S: Rules> Core<S> {
         operation: impl FnOnce(&mut RendezvousState) -> R,
     ) -> R {
         let result = operation(rendezvous);
-        // Relaxed: a hint. Who must not miss anything, before it sleeps, is told by the doorbell, or had a barrier.
+        // Relaxed: a hint. A thread that must not miss work before it sleeps is told by the doorbell, or had a barrier.
         self.pending.store(rendezvous.pending(), Ordering::Relaxed);
         result
     }
 
-    /// Whether there are rendezvous transfers or deferred work.
+    /// Returns true if there are rendezvous transfers or deferred work.
     #[inline(always)]
     pub(crate) fn is_pending(&self) -> bool {
         self.pending.load(Ordering::Relaxed) != 0
     }
 
-    /// Whether messages are queued.
+    /// Returns true if messages are queued.
     #[inline(always)]
     pub(crate) fn is_backlogged(&self) -> bool {
         self.backlogged.load(Ordering::Relaxed) != 0
     }
 
-    /// Runs something about what the program itself completes and frees, and completes the request that it gives.
-    pub(crate) fn settle<R>(&self, operation: impl FnOnce() -> (Option<RequestId>, R)) -> R {
+    /// Runs an operation on requests that the program itself completes and frees, and completes the request that the operation
+    /// returns.
+    pub(crate) fn with_generalized<R>(&self, operation: impl FnOnce() -> (Option<RequestId>, R)) -> R {
         self.rendezvous(Path::Main, |_| {
             let (complete, result) = operation();
             if let Some(id) = complete {
@@ -228,13 +229,13 @@ impl<S: Rules> Core<S> {
         self.completed(part);
     }
 
-    /// The number of operations completed, by this thread if each thread counts its own.
+    /// The number of operations completed: by this thread if each thread counts separately, otherwise by all.
     #[inline(always)]
     pub(crate) fn completions(&self) -> u64 {
         if S::PARTED { counters::work_here() } else { self.completed.load(Ordering::Relaxed) as u64 }
     }
 
-    /// A request was completed, perhaps as a part of another one.
+    /// Counts the completion of a request, which may be a part of a joint request, and wakes the waiting threads.
     #[inline(always)]
     pub(crate) fn completed(&self, part: Option<PartOver>) {
         if S::PARTED {
@@ -263,23 +264,24 @@ impl<S: Rules> Core<S> {
         unsafe { &*self.doorbell.0 }.ring(Scope::Machine);
     }
 
-    /// Counts large messages offered to their receivers: one more, or one fewer.
+    /// Counts the rendezvous offers whose receivers have not fetched them: one more, or one fewer.
     pub(crate) fn count_offer(&self, change: isize) {
         S::change(&self.offers, change);
     }
 
-    /// Whether no message is queued or streamed.
+    /// Returns true if no message is queued or streamed.
     pub(crate) fn is_drained(&self) -> bool {
         !self.is_backlogged() && self.rendezvous(Path::Progress, |rendezvous| rendezvous.streams.is_empty())
     }
 
-    /// Cancels a posted receive that was not matched yet.
+    /// Cancels a posted receive if it was not matched yet.
     pub(crate) fn cancel_receive(&self, id: RequestId) {
         let context = request::context_of(id);
         let unposted = self.matching_shard(context).with(Path::Main, |shard| {
-            // SAFETY: the stage of an active receive is written in this section.
+            // SAFETY: the stage of an active receive is written in the critical section of its matching shard, where this thread
+            // is.
             let stage = unsafe { request::stage(id) };
-            matches!(stage, Stage::Posted(place) if shard.matching.unpost(place, id))
+            matches!(stage, Stage::Posted(position) if shard.matching.unpost(position, id))
         });
         if unposted {
             self.complete(id, Outcome { cancelled: true, ..Outcome::empty() });

@@ -13,20 +13,20 @@ use heddle_model::{Path, SectionOf, Whole};
 use heddle_transport::{Envelope, Offer};
 use std::cell::Cell;
 
-/// What came of a look.
+/// The result of a poll for a direct receive.
 #[derive(Debug, Clone, Copy)]
 pub enum Direct {
-    /// No message is there, or another thread is in the section.
+    /// No message is there, or another thread is in the critical section.
     Nothing,
-    /// The message was received: its source and tag, and how many bytes it had. Source and tag stay one number: written in
-    /// pieces and read together, they would wait for each other on their way through memory.
+    /// The message was received. The fields are its source and tag, and its number of bytes. Source and tag stay one number: if
+    /// they were written separately and read together, the read would wait until both stores have reached the cache.
     Received(Envelope, usize),
-    /// This receive must go the ordinary way.
+    /// The receive must take the ordinary path.
     Ordinary,
 }
 
 impl Core<Whole> {
-    /// Looks once for a message that a blocking receive may take from the ring.
+    /// Polls once for a message that a blocking receive may take from the ring.
     #[inline(always)]
     pub(crate) fn receive_directly(&self, key: Key, buffer: Buffer) -> Direct {
         if !self.is_idle(key.context) {
@@ -62,7 +62,7 @@ impl Core<Whole> {
         }
     }
 
-    /// Whether messages and receives have nothing to wait for here.
+    /// Returns true if no receive is posted, no message is stored and none is queued here.
     #[inline(always)]
     fn is_idle(&self, context: u64) -> bool {
         self.matching_shard(context).with(Path::Progress, |shard| shard.matching.is_empty())
@@ -109,7 +109,7 @@ mod tests {
         }
     }
 
-    /// Source, tag and bytes.
+    /// The source, tag and number of bytes, if the message was received.
     fn is_received(seen: Direct) -> Option<(i32, i32, usize)> {
         match seen {
             Direct::Received(envelope, bytes) => Some((envelope.source(), envelope.tag(), bytes)),
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn leaves_other_messages_to_the_ordinary_way() {
+    fn leaves_other_messages_to_the_ordinary_path() {
         let pair = Pair::new();
         let mut to = [0; 8];
         pair.send(6, &mut [1; 8]);
@@ -145,18 +145,18 @@ mod tests {
     }
 
     #[test]
-    fn gives_way_to_receives_posted_before_and_to_messages_that_came_before() {
+    fn leaves_the_message_to_receives_posted_before_and_takes_messages_in_order() {
         let pair = Pair::new();
         let (mut first, mut second) = ([0; 8], [0; 8]);
         let posted = pair.post(5, &mut first);
         pair.send(5, &mut [1; 8]);
         assert!(matches!(pair.receive(0, 5, &mut second), Direct::Ordinary));
-        assert!(pair.receiver.look());
+        assert!(pair.receiver.poll_for_certain());
         assert!(request::is_complete(posted));
         assert_eq!((first, second), ([1; 8], [0; 8]));
 
         pair.send(5, &mut [2; 8]);
-        assert!(pair.receiver.look());
+        assert!(pair.receiver.poll_for_certain());
         pair.send(5, &mut [3; 8]);
         assert!(matches!(pair.receive(0, 5, &mut second), Direct::Ordinary));
         let earlier = pair.post(5, &mut first);

@@ -13,9 +13,9 @@ use heddle_transport::Fabric;
 
 /// The bound on unexpected messages.
 const BOUND: usize = 100_000;
-/// A ring takes no more small messages than this before its sender refreshes its credits.
+/// The largest number of small messages that a ring takes before its sender refreshes its credits.
 const LAP: usize = 512;
-/// The bytes that the smallest unexpected message takes, at least.
+/// A lower bound of the bytes that the smallest unexpected message takes.
 const LEAST: usize = 100;
 const MESSAGES: usize = 5000;
 const SIZES: [usize; 6] = [0, 8, 40, 41, 1000, 32 << 10];
@@ -53,7 +53,7 @@ fn complete(ranks: &Ranks, ids: &[RequestId]) {
         ranks.iter().for_each(|(_, vni)| _ = vni.progress());
     }
     for id in ids {
-        let (outcome, _) = request::consume(*id).expect("nobody else took it");
+        let (outcome, _) = request::consume(*id).expect("no other thread took it");
         assert_eq!(outcome.error, None);
     }
 }
@@ -78,7 +78,7 @@ fn keeps_within_the_bound(model: &Model, receiver: usize, len: usize) {
     let (last, others) = into.split_last_mut().expect("messages");
     // SAFETY: the bytes outlive the operation, which ends here.
     complete(&ranks, &[unsafe { ranks::receive(&receiver.1, 6, last) }]);
-    // SAFETY: as above.
+    // SAFETY: the bytes outlive the operation, which ends here.
     let receives: Vec<_> =
         others.iter_mut().map(|to| unsafe { ranks::receive(&receiver.1, 5, to) }).collect();
     complete(&ranks, &receives);
@@ -92,7 +92,7 @@ fn keeps_within_the_bound(model: &Model, receiver: usize, len: usize) {
     // SAFETY: the bytes outlive the operations, which end here.
     let send = unsafe { ranks::send(&sender.1, receiver.0.rank(), 0, 5, &mut data[1]) };
     assert_eq!(send, None, "there is room again");
-    // SAFETY: as above.
+    // SAFETY: the bytes outlive the operation, which ends here.
     complete(&ranks, &[unsafe { ranks::receive(&receiver.1, 5, &mut into[1]) }]);
 }
 
@@ -110,7 +110,7 @@ fn of_self_messages_no_more_than_the_bound_are_stored() {
     }
 }
 
-/// A sender that is throttled sends synchronous messages, and messages for which no copy can be made, as ever.
+/// A throttled sender still sends synchronous messages, and messages for which no single copy can be made.
 #[test]
 fn messages_to_a_throttling_receiver_arrive_without_single_copies_and_in_all_modes() {
     for model in models() {
@@ -140,7 +140,7 @@ fn messages_to_a_throttling_receiver_arrive_without_single_copies_and_in_all_mod
 struct Express<'a> {
     sender: &'a (Fabric, Vni),
     receiver: &'a (Fabric, Vni),
-    /// Where the self messages are.
+    /// Says that the self messages are pinned.
     sharding: Sharding,
 }
 

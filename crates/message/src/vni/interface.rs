@@ -1,11 +1,11 @@
-//! A VNI as the rest of the process sees it: operations that enter its critical section.
+//! The interface of a VNI: operations that enter its critical section.
 
 use super::core::Core;
 use super::direct::Direct;
 use super::message::{Message, SendArgs};
 use super::rendezvous_state::Sequel;
 use super::step::{Entry, Step};
-use super::waiters::{Crew, LastLook};
+use super::waiters::{LastPoll, WaitingThreads};
 use crate::buffer::Buffer;
 use crate::matching::Key;
 use crate::request::{self, OutOfRequests, RequestId};
@@ -21,15 +21,15 @@ use std::sync::Arc;
 pub struct Vni {
     pub(crate) state: State,
     rank: usize,
-    /// The number of large messages that this VNI has offered and whose receivers have not fetched them.
+    /// The number of rendezvous offers of this VNI that their receivers have not fetched.
     offers: Arc<AtomicUsize>,
-    /// The threads that wait on it.
-    pub crew: Crew,
+    /// The threads that wait on the VNI.
+    pub waiting_threads: WaitingThreads,
     /// The time of the last poll by a test.
-    pub last_look: LastLook,
+    pub last_poll: LastPoll,
 }
 
-/// The objects of a VNI, behind one critical section or with one each.
+/// The objects of a VNI, behind one critical section or each behind a separate one.
 #[derive(Debug)]
 #[expect(
     clippy::large_enum_variant,
@@ -41,25 +41,26 @@ pub(crate) enum State {
     LockFree(Box<Core<LockFree>>),
 }
 
-/// As `run`, for an operation that neither creates, completes nor frees a request.
-macro_rules! look {
+/// Does the same as `run`, for an operation that only polls: it creates, completes and frees no request.
+macro_rules! poll {
     ($vni:expr, $core:ident => $operation:expr) => {
         match &$vni.state {
-            State::Whole(state) => state.look(move |$core: &mut Core<Whole>| $operation),
+            State::Whole(state) => state.poll(move |$core: &mut Core<Whole>| $operation),
             State::Parted($core) => apart(move || $operation),
             State::LockFree($core) => apart(move || $operation),
         }
     };
 }
 
-/// Runs an operation out of line where each object has a critical section, so that the code of the other case stays small.
+/// Runs an operation out of line if each object has a critical section, so that the code of the other case stays small.
 #[inline(never)]
 pub(crate) fn apart<R>(operation: impl FnOnce() -> R) -> R {
     operation()
 }
 
 impl Vni {
-    /// The VNI with a number. It throttles its senders while its unexpected messages take more than `unexpected_bytes`.
+    /// Makes the VNI with the number `index`. It throttles its senders while its unexpected messages take more than
+    /// `unexpected_bytes`.
     pub fn new(fabric: &Fabric, index: usize, sections: &Sections, unexpected_bytes: usize) -> Vni {
         let offers = Arc::<AtomicUsize>::default();
         let throttle = Arc::new(fabric.throttle(index, unexpected_bytes));
@@ -74,10 +75,16 @@ impl Vni {
                 State::Whole(CachePadded::new(sections.guard_vni(index, core)))
             }
         };
-        Vni { state, rank: fabric.rank(), offers, crew: Crew::default(), last_look: LastLook::default() }
+        Vni {
+            state,
+            rank: fabric.rank(),
+            offers,
+            waiting_threads: WaitingThreads::default(),
+            last_poll: LastPoll::default(),
+        }
     }
 
-    /// Whether receivers may wait for this process to send them the data of large messages.
+    /// Returns true if receivers may wait for this process to send them data that it has offered.
     #[inline(always)]
     pub fn has_offers(&self) -> bool {
         self.offers.load(Ordering::Relaxed) != 0
@@ -90,7 +97,7 @@ impl Vni {
             return false;
         }
         match &self.state {
-            // Behind what this thread has posted and nobody has run yet it may not go.
+            // The message must not overtake an operation that this thread has posted and no thread has run yet.
             State::Whole(state) if state.takes_posts() => {
                 let sent = state.try_with(Path::Main, move |core| core.send_at_once(peer, &header, buffer));
                 sent == Some(true)
@@ -112,10 +119,10 @@ impl Vni {
         run!(self, Main, core => core.send(args, request))
     }
 
-    /// As [`send`](Self::send), or has it done soon.
+    /// Does the same as [`send`](Self::send), or posts the send, which another thread then runs soon.
     ///
     /// # Errors
-    /// As [`send`](Self::send).
+    /// The same as those of [`send`](Self::send).
     #[inline]
     pub fn issue_send(
         &self,
@@ -130,10 +137,10 @@ impl Vni {
                     Err(busy) => busy,
                 };
                 let id = request()?;
-                // The operation may run when this call is over: from now on the request keeps the datatype.
+                // The operation may run after this call has returned, so from now on the request keeps the datatype.
                 // SAFETY: the request is new, and the caller holds the datatype.
                 unsafe { request::set_buffer(id, args.buffer) };
-                // SAFETY: as above.
+                // SAFETY: the request is new, and not issued before it is posted below.
                 unsafe { request::announce_send(id, args.peer) };
                 state.post(move |core| core.send_into(id, args));
                 Ok(Some(id))
@@ -142,7 +149,7 @@ impl Vni {
         }
     }
 
-    /// Sends, into a request that exists and is active.
+    /// Sends, with a request that exists and is active.
     pub fn send_into(&self, id: RequestId, args: SendArgs) {
         run!(self, Main, core => core.send_into(id, args));
     }
@@ -165,52 +172,53 @@ impl Vni {
         run!(self, Main, core => core.receive_matched(id, buffer, &key, message));
     }
 
-    /// Looks for a message that a blocking receive may take from the ring, at most so many times.
+    /// Polls at most `polls` times for a message that a blocking receive may take from the ring.
     #[inline(always)]
-    pub fn receive_directly(&self, looks: u32, key: Key, buffer: Buffer) -> Direct {
+    pub fn receive_directly(&self, polls: u32, key: Key, buffer: Buffer) -> Direct {
         let State::Whole(state) = &self.state else { return Direct::Ordinary };
         let mut entered = 0;
-        for _ in 0..looks {
-            let seen = state.try_look(
+        for _ in 0..polls {
+            let seen = state.try_poll(
                 #[inline(always)]
                 move |core| core.receive_directly(key, buffer),
             );
             let Some(seen) = seen else { continue };
             entered += 1;
             if !matches!(seen, Direct::Nothing) {
-                state.count_looks(entered, matches!(seen, Direct::Received(..)));
+                state.count_polls(entered, matches!(seen, Direct::Received(..)));
                 return seen;
             }
         }
-        state.count_looks(entered, false);
+        state.count_polls(entered, false);
         Direct::Nothing
     }
 
-    /// The oldest unexpected message that a receive with this key matches: its exact key and its bytes of data.
+    /// Returns the exact key and the number of data bytes of the oldest unexpected message that a receive with this key matches.
     pub fn peek(&self, key: Key) -> Option<(Key, u64)> {
-        look!(self, core => core.peek(&key))
+        poll!(self, core => core.peek(&key))
     }
 
-    /// As [`peek`](Self::peek), and removes the message: for [`receive_matched`](Self::receive_matched).
+    /// Removes and returns the oldest unexpected message that a receive with this key matches, for
+    /// [`receive_matched`](Self::receive_matched).
     pub fn take(&self, key: Key) -> Option<(Key, Message)> {
-        look!(self, core => core.take(&key))
+        poll!(self, core => core.take(&key))
     }
 
-    /// Registers a prober for the next message that a receive with this key matches. False if one has arrived.
+    /// Registers a prober for the next message that a receive with this key matches. Returns false if one has arrived.
     ///
     /// # Safety
-    /// As [`Probers::add`](heddle_objects::probers::Probers::add).
+    /// The caller keeps the promise of [`Probers::add`](heddle_objects::probers::Probers::add).
     pub unsafe fn add_prober(&self, key: Key, prober: Asleep) -> bool {
         // SAFETY: the caller's promise.
-        look!(self, core => unsafe { core.add_prober(key, prober) })
+        poll!(self, core => unsafe { core.add_prober(key, prober) })
     }
 
-    /// Removes a prober. False if it was signalled.
+    /// Removes a prober. Returns false if it was signalled.
     pub fn remove_prober(&self, key: Key, prober: Asleep) -> bool {
-        look!(self, core => core.remove_prober(key, prober))
+        poll!(self, core => core.remove_prober(key, prober))
     }
 
-    /// Cancels a posted receive that was not matched yet.
+    /// Cancels a posted receive if it was not matched yet.
     pub fn cancel_receive(&self, id: RequestId) {
         run!(self, Main, core => core.cancel_receive(id));
     }
@@ -237,34 +245,35 @@ impl Vni {
 
     /// Runs an operation on requests in the rendezvous critical section, since the program may complete and free a generalized
     /// request at the same time. `operation` returns the request to complete, and a value for the caller.
-    pub fn settle<R: Send>(&self, operation: impl FnOnce() -> (Option<RequestId>, R) + Send) -> R {
-        run!(self, Main, core => core.settle(operation))
+    pub fn with_generalized<R: Send>(&self, operation: impl FnOnce() -> (Option<RequestId>, R) + Send) -> R {
+        run!(self, Main, core => core.with_generalized(operation))
     }
 
-    /// Whether nothing waits to be sent.
+    /// Returns true if nothing waits to be sent.
     pub fn is_drained(&self) -> bool {
-        look!(self, core => core.is_drained())
+        poll!(self, core => core.is_drained())
     }
 
-    /// Makes progress as far as nobody else is there to make it. Returns whether anything happened.
+    /// Polls, and makes progress, unless another thread is inside of the VNI. Returns true if anything happened.
     #[inline]
     pub fn progress(&self) -> bool {
         self.progress_by(|state| state.try_with(Path::Progress, |core| core.step(Entry::Try)))
     }
 
-    /// As [`progress`](Self::progress), by a thread that is at home on another VNI and looks in here now and then.
+    /// Does the same as [`progress`](Self::progress), for a thread that waits on another VNI and polls this one now and then.
     pub fn visit(&self) -> bool {
         self.progress_by(|state| state.try_visit(|core| core.step(Entry::Try)))
     }
 
-    /// As [`progress`](Self::progress), but waits for the section so long, if its lock lets a waiter give up.
+    /// Does the same as [`progress`](Self::progress), but waits for the critical section for up to `patience_ns`, if its lock
+    /// lets a waiter give up.
     #[inline]
     pub fn progress_within(&self, patience_ns: u64) -> bool {
         self.progress_by(|state| state.with_within(Path::Progress, patience_ns, |core| core.step(Entry::Try)))
     }
 
-    /// Makes progress, where the VNI has a section as `enter` says. Where it has many none is held for long: who finds one taken
-    /// leaves the rest to whoever is there.
+    /// Makes progress. If the VNI has one critical section, `enter` enters it. If it has many, no thread stays in one for long; a
+    /// step that finds one taken leaves the rest to the thread inside.
     #[inline(always)]
     fn progress_by(&self, enter: impl FnOnce(&Guarded<Core<Whole>>) -> Option<Step>) -> bool {
         let step = match &self.state {
@@ -275,11 +284,11 @@ impl Vni {
         step.is_some_and(|step| self.carry_out(step))
     }
 
-    /// Makes progress for certain: waits for the sections, since whoever is in them may be none who looks; or, under
-    /// `lock-free`, takes somebody's being there for something that happens. Returns whether anything happened or is left to
-    /// do.
+    /// Makes progress for certain. It waits for critical sections, since a thread inside may be one that does not poll. Under
+    /// `lock-free` it does not wait, but counts a taken critical section as something that happens. Returns true if anything
+    /// happened or is left to do.
     #[cold]
-    pub fn look(&self) -> bool {
+    pub fn poll_for_certain(&self) -> bool {
         let step = match &self.state {
             State::LockFree(core) => apart(|| core.step(Entry::TryForCertain)),
             _ => run!(self, Progress, core => core.step(Entry::Wait)),

@@ -7,7 +7,7 @@ use crate::request::{self, RequestId};
 use heddle_transport::{Envelope, Header, INLINE_BYTES};
 use std::any::Any;
 
-/// What a send needs to be known of.
+/// The arguments of a send.
 #[derive(Debug)]
 pub struct SendArgs {
     /// The data.
@@ -16,11 +16,11 @@ pub struct SendArgs {
     pub peer: usize,
     /// The context id.
     pub context: u64,
-    /// Own rank in the communicator.
+    /// This process's rank in the communicator.
     pub source: i32,
     /// The tag.
     pub tag: i32,
-    /// Complete only when matched.
+    /// True if the send completes only when it is matched.
     pub synchronous: bool,
     /// Memory to keep until the send completes.
     pub keep: Option<Box<dyn Any + Send>>,
@@ -39,7 +39,7 @@ pub fn eager_header(context: u64, source: i32, tag: i32) -> Header {
     Header { kind: wire::EAGER, aux: 0, context, envelope: Envelope::new(source, tag) }
 }
 
-/// The bytes that an allocation takes beside its content.
+/// The number of bytes that an allocation takes in addition to its content.
 const ALLOCATION: usize = 16;
 
 /// A message that has arrived and waits for a receive.
@@ -57,11 +57,11 @@ pub(crate) enum Content {
         data: [u8; INLINE_BYTES],
     },
     Large(Box<[u8]>),
-    /// With the sender's request, which wants to know of the match.
+    /// Data of a synchronous send, and the sender's request, which is told of the match.
     Synchronous(Box<[u8]>, RequestId),
-    /// The data is still with the sender.
+    /// The data is still in the sender's memory.
     Rendezvous(Rts),
-    /// A send of this process to itself whose data is still in its buffer.
+    /// A self message whose data is still in the send's buffer.
     Local(RequestId),
 }
 
@@ -81,7 +81,7 @@ impl Message {
         Message { peer, content }
     }
 
-    /// The bytes that it takes as an unexpected message: its place in the set, and the data if that is elsewhere in memory of
+    /// The number of bytes that the message takes as an unexpected one: its node, and the data if that lies in other memory of
     /// the library.
     #[inline(always)]
     pub(crate) fn footprint(&self) -> usize {
@@ -92,14 +92,14 @@ impl Message {
             }
     }
 
-    /// Bytes of data.
+    /// The number of bytes of data.
     pub fn bytes(&self) -> u64 {
         match &self.content {
             Content::Small { len, .. } => u64::from(*len),
             Content::Large(data) | Content::Synchronous(data, _) => data.len() as u64,
             Content::Rendezvous(rts) => rts.len,
-            // SAFETY: the in-flight state of a send that waits in the unexpected set is the caller's: it is in the section of the
-            // matching, or has taken the message out.
+            // SAFETY: the in-flight state of a self message that waits is the caller's: it is in the critical section of the
+            // matching shard, or has taken the message out.
             Content::Local(send) => unsafe { request::in_flight(*send) }.buffer.len() as u64,
         }
     }

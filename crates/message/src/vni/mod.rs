@@ -1,4 +1,4 @@
-//! A VNI: one independent communication path of the process, with its own rings, matching state and sections.
+//! A VNI: one independent communication path of the process, with its own rings, matching state and critical sections.
 //!
 //! | file | idea |
 //! |---|---|
@@ -11,44 +11,46 @@
 //! | `direct.rs` | from the wire straight to a blocking receive |
 //! | `express.rs` | the express path: small messages with the fewest instructions |
 //! | `rendezvous_state.rs` | rendezvous state and deferred work: flushes, follow-ups, freed requests |
-//! | `rendezvous.rs` | the protocol of large messages: single copy, or streaming in pieces |
+//! | `rendezvous.rs` | the rendezvous protocol: single copy, or streaming in pieces |
 //! | `split_copy.rs` | single copy by two cores: each side copies one half |
-//! | `transfer_method.rs` | which of these methods: the quickest, by measurement |
+//! | `transfer_method.rs` | the choice of the quickest of these methods, by measurement |
 //! | `unexpected.rs` | the memory of unexpected messages, and its bound |
 //! | `withdraw.rs` | cancelling sends |
 //! | `step.rs` | one step of progress |
-//! | `served.rs` | the same, for an offload thread |
+//! | `offload.rs` | the turns of offload threads |
+//! | `waiters.rs` | the threads that wait on a VNI |
 //!
-//! # Sections
+//! # Critical sections
 //!
-//! | level | section of | guards | entered by |
+//! | level | critical section of | guards | entered by |
 //! |---|---|---|---|
-//! | 0 | arrivals | the rings that are read | who looks for messages: by trying, and for certain before it sleeps |
-//! | 1 | matching, by context | posted receives, unexpected messages | receives, probes, sends to oneself, each message that arrives |
-//! | 2 | large messages | everything of rendezvous; flushes; abandoned requests | these only |
-//! | 3 | channel, by peer | the ring to it, and what waits for room there | each send, each message of a protocol |
+//! | 0 | arrivals | the rings that are read | a thread that polls: it only tries, except before it sleeps |
+//! | 1 | matching shard, by context | posted receives, unexpected messages | receives, probes, self messages, arriving messages |
+//! | 2 | rendezvous | rendezvous transfers, flushes, abandoned requests | only operations on these |
+//! | 3 | channel, by peer | the ring to the peer, and its backlog of messages | each send, each message of a protocol |
 //!
-//! A thread enters sections in the order of their levels only (checked in debug builds), and leaves the matching before it
-//! does anything with what it has found: data is copied outside of it.
+//! A thread enters critical sections only in the order of their levels (checked in debug builds). It leaves the matching shard
+//! before it uses the receive or message that it found there, so data is copied outside.
 //!
-//! The code is the same for all granularities; what a section is depends on the [`Sectioning`](heddle_model::Sectioning).
-//! Under `per-object` each is a lock: a small send enters that of its channel and nothing else, a receive that of its
-//! context's matching. Under `lock-free` a small send enters none, and nobody waits for the matching: what is to be done there
-//! is left to who is inside, on a way that keeps its order (`heddle_model::LockFree`). Under all others they are nothing, and the whole VNI is guarded: by a section of its own, which may
-//! be combining, or by something wider. An operation is therefore given to the VNI as a whole (the methods of [`Vni`]).
+//! The code is the same for all granularities; the [`Sectioning`](heddle_model::Sectioning) says what a critical section is.
+//! Under `per-object` each is a lock: a small send enters only that of its channel, a receive only that of its context's matching
+//! shard. Under `lock-free` a small send enters none, and no thread waits for a matching shard: an operation that finds it busy is
+//! queued, in order, for the thread inside (`heddle_model::LockFree`). Under all other granularities these critical sections are
+//! nothing, because one critical section guards the whole VNI: that of the VNI, which may be combining, or a wider one. Therefore
+//! an operation is given to the VNI as a whole (the methods of [`Vni`]).
 //!
-//! **Order of messages.** Those of one sender and context are matched in the order in which they lie in the ring, since
-//! whoever reads the rings stays in the section of arrivals until each is matched, or left to be matched behind what was left
-//! before. Those to one peer leave in the order in which they enter the channel's section, since what finds no room there
-//! keeps back all behind it; for `lock-free` see `ring_access.rs`.
+//! **Order of messages.** Messages of one sender and context are matched in the order in which they lie in the ring: the thread
+//! that reads the rings stays in the critical section of arrivals until each message is matched, or queued for matching behind
+//! earlier ones. Messages to one peer leave in the order in which their threads enter the channel's critical section: a message
+//! that finds no room holds back all messages behind it. For `lock-free` see `ring_access.rs`.
 //!
-//! **Nobody sleeps over work.** Who is about to sleep looks once more and waits for each section. What another thread
-//! begins to keep after that (a backlog, a pull) rings the doorbell; a stream is known to be there before its thread finds
-//! that there is no room for it, so whoever is woken by new room finds it. Under `lock-free` who looks does not wait for a
-//! section but does not sleep either while somebody is inside; operations that are left behind ring the doorbell.
+//! **No thread sleeps while there is work.** A thread that is about to sleep polls once more, and waits for each critical section.
+//! If another thread adds a backlog or a pull after that, it rings the doorbell. A thread adds a stream before it finds that there
+//! is no room for it, so a thread that is woken by new room finds the stream. Under `lock-free` the polling thread does not wait
+//! for a critical section; it does not sleep while another thread is inside. Operations that are left behind ring the doorbell.
 
-/// Runs an operation on the core, inside of the VNI's section if it has one. What the operation names of the caller's it
-/// takes by value, since another thread may run it: what is borrowed would have to lie in memory, also where none does.
+/// Runs an operation on the core, inside of the VNI's critical section if it has one. The operation takes the caller's values
+/// by value: another thread may run it, so borrowed values would have to lie in memory even if no other thread does.
 macro_rules! run {
     ($vni:expr, $path:ident, $core:ident => $operation:expr) => {
         match &$vni.state {
@@ -68,14 +70,15 @@ mod cancelled;
 mod channel;
 mod checked;
 pub(crate) mod core;
-#[cfg(test)]
-mod crowd;
 mod direct;
 mod express;
 #[cfg(test)]
 mod flood;
 pub(crate) mod interface;
+#[cfg(test)]
+mod many_threads;
 pub(crate) mod message;
+mod offload;
 #[cfg(test)]
 pub(crate) mod ranks;
 pub(crate) mod receive;
@@ -83,7 +86,6 @@ mod rendezvous;
 mod rendezvous_state;
 pub(crate) mod ring_access;
 pub(crate) mod send;
-mod served;
 mod split_copy;
 mod step;
 #[cfg(test)]
@@ -100,6 +102,6 @@ pub use express::Probed;
 pub use heddle_transport::INLINE_BYTES;
 pub use interface::Vni;
 pub use message::{Message, SendArgs, eager_header};
+pub use offload::Served;
 pub use rendezvous_state::Sequel;
-pub use served::Served;
-pub use waiters::{Crew, LONGEST_SLEEP, LastLook};
+pub use waiters::{LONGEST_SLEEP, LastPoll, WaitingThreads};

@@ -1,4 +1,4 @@
-//! For tests of the protocols: all ranks of a job, played by one thread.
+//! For tests of the protocols: one thread plays all ranks of a job.
 
 use super::{SendArgs, Vni};
 use crate::buffer::Buffer;
@@ -8,7 +8,7 @@ use heddle_bootstrap::JobControl;
 use heddle_model::{Granularity, Model};
 use heddle_transport::Fabric;
 
-/// A model for each way in which the objects of a VNI may be guarded.
+/// One model for each kind of guard of the objects in a VNI.
 pub(crate) fn models() -> [Model; 3] {
     [Granularity::PerVni, Granularity::PerObject, Granularity::LockFree]
         .map(|granularity| Model { granularity, ..Model::default() })
@@ -19,7 +19,7 @@ pub(crate) fn ranks<const N: usize>(model: &Model) -> [(Fabric, Vni); N] {
     bounded_ranks(model, usize::MAX)
 }
 
-/// As [`ranks`], with a bound on the bytes of unexpected messages.
+/// The ranks of a new job under a model, with a bound on the bytes of unexpected messages.
 pub(crate) fn bounded_ranks<const N: usize>(model: &Model, unexpected_bytes: usize) -> [(Fabric, Vni); N] {
     let job = JobControl::create(N as u32).expect("the memory of a job");
     std::array::from_fn(|rank| {

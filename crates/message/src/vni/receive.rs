@@ -1,4 +1,4 @@
-//! From the ring, or from the unexpected messages, to a receive.
+//! Receiving: from the ring, or from the unexpected messages, to a receive.
 
 use super::core::{Core, MatchingShard};
 use super::message::{Content, Message};
@@ -23,7 +23,7 @@ impl<S: Rules> Core<S> {
             return self.protocol_message_arrives(peer, message);
         }
         let stored = || Message::copy_of(peer, message.payload());
-        if let Some((id, key)) = self.meet(&message.header, stored) {
+        if let Some((id, key)) = self.match_or_store(&message.header, stored) {
             self.deliver(id, &key, message.payload());
         }
     }
@@ -38,7 +38,8 @@ impl<S: Rules> Core<S> {
                 let [sender, ..] = wire::from_bytes(&message.extra());
                 let sender = sender as RequestId;
                 let content = || Content::Synchronous(message.payload().into(), sender);
-                if let Some((id, key)) = self.meet(header, || Message { peer, content: content() }) {
+                if let Some((id, key)) = self.match_or_store(header, || Message { peer, content: content() })
+                {
                     self.deliver(id, &key, message.payload());
                     self.tell_sender(peer, sender);
                 }
@@ -47,7 +48,7 @@ impl<S: Rules> Core<S> {
                 self.check_form(peer, message);
                 let rts = Rts::from_bytes(message.payload());
                 let stored = || Message { peer, content: Content::Rendezvous(rts) };
-                if let Some((id, key)) = self.meet(header, stored) {
+                if let Some((id, key)) = self.match_or_store(header, stored) {
                     self.fetch(id, &key, peer, rts);
                 }
             }
@@ -59,7 +60,7 @@ impl<S: Rules> Core<S> {
         }
     }
 
-    /// Handles a message that continues an operation under way.
+    /// Handles a message that continues an operation in progress.
     fn answer_arrives(&self, peer: usize, message: &Incoming) {
         match message.header.kind {
             wire::CTS => self.clear_to_send(self.check_cts(peer, Cts::from_bytes(message.payload()))),
@@ -86,10 +87,10 @@ impl<S: Rules> Core<S> {
         }
     }
 
-    /// Takes out the receive that a message matches; the caller has its in-flight state from then on. If there is none, the
-    /// message that `stored` makes is added to the unexpected messages.
+    /// Takes out the receive that a message matches; the caller has its in-flight state from then on. If there is none, stores
+    /// the message that `stored` makes.
     #[inline(always)]
-    fn meet(&self, header: &Header, stored: impl FnOnce() -> Message) -> Option<(RequestId, Key)> {
+    fn match_or_store(&self, header: &Header, stored: impl FnOnce() -> Message) -> Option<(RequestId, Key)> {
         let key = Key { context: header.context, envelope: header.envelope };
         self.matching_shard(key.context).with_or_leave(
             Path::Progress,
@@ -102,7 +103,7 @@ impl<S: Rules> Core<S> {
                 }
                 receive.map(|id| (id, key))
             },
-            |stored| (self.meet_later(key, stored()), None),
+            |stored| (self.match_later(key, stored()), None),
         )
     }
 
@@ -111,21 +112,22 @@ impl<S: Rules> Core<S> {
     fn match_arrival(shard: &mut MatchingShard, key: &Key) -> Option<RequestId> {
         let receive = shard.matching.match_arrival(key);
         if S::PARTED {
-            // Otherwise who makes progress counts them all together.
+            // Otherwise the thread that makes progress counts the steps of all messages together.
             counters::count(Event::MatchingStep, shard.matching.take_steps());
         }
         receive
     }
 
-    /// Matches a message within the critical section of another thread, which runs this for the caller.
-    pub(crate) fn meet_later(
+    /// Makes the operation that matches or stores a message, for the thread inside the critical section, which runs it for the
+    /// caller.
+    pub(crate) fn match_later(
         &self,
         key: Key,
         message: Message,
     ) -> impl FnOnce(&mut MatchingShard) + Send + use<S> {
         let lasting = Lasting(self);
         move |shard: &mut MatchingShard| {
-            // SAFETY: the thread that runs this is in a section of the core.
+            // SAFETY: the thread that runs this is in a critical section of the core, so the core exists.
             let core = unsafe { lasting.core() };
             match Self::match_arrival(shard, &key) {
                 Some(id) => core.accept(id, &key, message),
@@ -137,23 +139,23 @@ impl<S: Rules> Core<S> {
     /// Receives: takes the message if it has arrived, otherwise posts the receive.
     #[inline(always)]
     pub(crate) fn receive(&self, id: RequestId, key: Key) {
-        let here = self.matching_shard(key.context).with_or_leave(
+        let taken = self.matching_shard(key.context).with_or_leave(
             Path::Main,
             (),
             #[inline(always)]
             |shard, ()| take_or_post(shard, id, key),
             |()| (self.receive_later(id, key), None),
         );
-        if let Some((exact, message)) = here {
+        if let Some((exact, message)) = taken {
             self.accept(id, &exact, message);
         }
     }
 
-    /// Receives within the critical section of another thread, which runs this for the caller.
+    /// Makes the operation that receives, for the thread inside the critical section, which runs it for the caller.
     fn receive_later(&self, id: RequestId, key: Key) -> impl FnOnce(&mut MatchingShard) + Send + use<S> {
         let lasting = Lasting(self);
         move |shard: &mut MatchingShard| {
-            // SAFETY: the thread that runs this is in a section of the core.
+            // SAFETY: the thread that runs this is in a critical section of the core, so the core exists.
             let core = unsafe { lasting.core() };
             if let Some((exact, message)) = take_or_post(shard, id, key) {
                 core.accept(id, &exact, message);
@@ -161,23 +163,23 @@ impl<S: Rules> Core<S> {
         }
     }
 
-    /// The oldest unexpected message that a receive with this key matches: its exact key and its bytes of data.
+    /// Returns the exact key and the number of data bytes of the oldest unexpected message that a receive with this key matches.
     pub(crate) fn peek(&self, key: &Key) -> Option<(Key, u64)> {
         self.matching_shard(key.context)
-            .look(|shard| shard.matching.peek(key).map(|(exact, message)| (exact, message.bytes())))
+            .poll(|shard| shard.matching.peek(key).map(|(exact, message)| (exact, message.bytes())))
     }
 
-    /// As [`peek`](Self::peek), and removes the message.
+    /// Removes and returns the oldest unexpected message that a receive with this key matches.
     pub(crate) fn take(&self, key: &Key) -> Option<(Key, Message)> {
-        self.matching_shard(key.context).look(|shard| shard.take(key))
+        self.matching_shard(key.context).poll(|shard| shard.take(key))
     }
 
-    /// Registers a prober for the next message that a receive with this key matches. False if one has arrived.
+    /// Registers a prober for the next message that a receive with this key matches. Returns false if one has arrived.
     ///
     /// # Safety
-    /// As [`Probers::add`](heddle_objects::probers::Probers::add).
+    /// The caller keeps the promise of [`Probers::add`](heddle_objects::probers::Probers::add).
     pub(crate) unsafe fn add_prober(&self, key: Key, prober: Asleep) -> bool {
-        self.matching_shard(key.context).look(|shard| {
+        self.matching_shard(key.context).poll(|shard| {
             let wait = shard.matching.peek(&key).is_none();
             if wait {
                 // SAFETY: the caller's promise.
@@ -187,23 +189,23 @@ impl<S: Rules> Core<S> {
         })
     }
 
-    /// Removes a prober. False if it was signalled.
+    /// Removes a prober. Returns false if it was signalled.
     pub(crate) fn remove_prober(&self, key: Key, prober: Asleep) -> bool {
-        self.matching_shard(key.context).look(|shard| shard.probers.remove(prober))
+        self.matching_shard(key.context).poll(|shard| shard.probers.remove(prober))
     }
 
     /// Receives a message that `take` removed before (`MPI_Mrecv`).
     pub(crate) fn receive_matched(&self, id: RequestId, buffer: Buffer, key: &Key, message: Message) {
         // SAFETY: the request was just taken and is not issued yet; the caller holds the datatype.
         unsafe { request::set_buffer(id, buffer) };
-        // SAFETY: as above.
+        // SAFETY: the request was just taken and is not issued yet, so the caller has its in-flight state.
         let in_flight = unsafe { request::in_flight(id) };
         in_flight.context = key.context;
         in_flight.stage = Stage::UnderWay;
         self.accept(id, key, message);
     }
 
-    /// Delivers an unexpected message to a receive. The caller has both.
+    /// Delivers an unexpected message to a receive. The caller has the message and the receive's in-flight state.
     fn accept(&self, id: RequestId, key: &Key, message: Message) {
         match message.content {
             Content::Small { len, data } => self.deliver(id, key, &data[..usize::from(len)]),
@@ -275,21 +277,22 @@ fn take_or_post(shard: &mut MatchingShard, id: RequestId, key: Key) -> Option<(K
     {
         return Some(taken);
     }
-    let place = shard.matching.post(key, id);
-    // SAFETY: a posted receive belongs to the section of its matching.
-    unsafe { request::in_flight(id) }.stage = Stage::Posted(place);
+    let position = shard.matching.post(key, id);
+    // SAFETY: the in-flight state of a posted receive belongs to the critical section of its matching shard, where this thread
+    // is.
+    unsafe { request::in_flight(id) }.stage = Stage::Posted(position);
     None
 }
 
 /// A core, for an operation that another thread runs in one of its critical sections.
 struct Lasting<S: Rules>(*const Core<S>);
 
-// SAFETY: operations are left only to threads of cores that many threads share.
+// SAFETY: operations are left only to threads inside of cores that many threads share.
 unsafe impl<S: Rules> Send for Lasting<S> {}
 
 impl<S: Rules> Lasting<S> {
     /// # Safety
-    /// The core is still there.
+    /// The core still exists.
     unsafe fn core<'a>(&self) -> &'a Core<S> {
         // SAFETY: the caller's promise.
         unsafe { &*self.0 }

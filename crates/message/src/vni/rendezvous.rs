@@ -1,7 +1,8 @@
-//! Large messages: the data moves only once its receive is known.
+//! Rendezvous: the data of a large message moves only once its receive is known.
 //!
-//! **Single copy.** If both buffers lie in one piece and the kernel permits it, the receiver copies straight from the
-//! sender's memory and says FIN. The copy is made outside of all sections, so that others can use them meanwhile.
+//! **Single copy.** If both buffers lie in one piece and the kernel permits it, the receiver copies straight from the sender's
+//! memory and sends `FIN`. The copy is made outside of all critical sections, so that other threads can enter them during the
+//! copy.
 //!
 //! ```text
 //!   sender                receiver
@@ -10,10 +11,11 @@
 //!     ◀────── FIN ────────
 //! ```
 //!
-//! **Split copy** (`split_copy.rs`), if it is measured to be quicker and the sender waits in MPI, so that it can copy, too.
+//! **Split copy** (`split_copy.rs`) is used if it was measured to be quicker and the sender waits in MPI, so that it can copy,
+//! too.
 //!
-//! **Streaming** otherwise, or if it is measured to be quicker (`transfer_method.rs`) and the sender waits in MPI: the sender
-//! packs piece by piece into the ring, the receiver unpacks piece by piece.
+//! **Streaming** is used otherwise, or if it was measured to be quicker (`transfer_method.rs`) and the sender waits in MPI: the
+//! sender packs piece by piece into the ring, the receiver unpacks piece by piece.
 //!
 //! ```text
 //!     ── RTS ────────────▶
@@ -37,27 +39,27 @@ use heddle_platform::clock;
 use heddle_transport::{Incoming, LONGEST_PAYLOAD};
 use std::io;
 
-/// Bytes of one piece of a streamed message: all that a ring takes.
+/// The bytes of one piece of a streamed message: the most that a ring takes.
 const PIECE: usize = LONGEST_PAYLOAD;
 
-/// A receiver hopes for the sender of a message to begin to wait, if the message has so many bytes or more …
-const WORTH_PATIENCE: usize = 256 << 10;
-/// … for a nanosecond for every so many of them, which is a few hundredths of the time that a single copy takes. The
-/// sender of a window of messages issues all of them before it waits for the first.
+/// The receiver of a message of this many bytes or more waits for the sender to enter MPI …
+const WORTH_WAITING: usize = 256 << 10;
+/// … 1 ns for each `BYTES_A_NANOSECOND` bytes, a few hundredths of the time that a single copy takes. The sender of a window of
+/// messages issues all of them before it waits for the first.
 const BYTES_A_NANOSECOND: u64 = 128;
-/// It never hopes for longer.
-const LONGEST_HOPE: Nanoseconds = 50_000;
+/// The longest time that the receiver waits for the sender.
+const LONGEST_WAIT: Nanoseconds = 50_000;
 
-/// Whether data of so many bytes fits into one piece, so that a sender offers it only while its receiver throttles its senders.
-/// It is pulled, or sent in one piece, and teaches nothing about the transfer methods of large messages.
+/// Returns true if data of `bytes` bytes fits into one piece, so that a sender offers it only to a receiver that throttles its
+/// senders. Such data is pulled, or sent in one piece, and is not measured for the choice of a transfer method.
 fn is_small(bytes: usize) -> bool {
     bytes <= PIECE
 }
 
 impl<S: Rules> Core<S> {
-    /// A receive has met a rendezvous message: fetch the data.
+    /// Fetches the data of a rendezvous message that matches a receive.
     pub(crate) fn fetch(&self, id: RequestId, key: &Key, peer: usize, rts: Rts) {
-        // SAFETY: who matches a receive has its in-flight state.
+        // SAFETY: a thread that matches a receive has its in-flight state.
         let in_flight = unsafe { request::in_flight(id) };
         let wanted = in_flight.buffer.len().min(rts.len as usize);
         in_flight.peer = peer;
@@ -69,8 +71,8 @@ impl<S: Rules> Core<S> {
         let partner = if rts.address != 0 { self.fabric.copy_partner(peer) } else { None };
         match in_flight.buffer.contiguous().zip(partner) {
             Some((local, pid)) => {
-                let hope = |bytes: u64| clock::now_ns() + (bytes / BYTES_A_NANOSECOND).min(LONGEST_HOPE);
-                let hope_until_ns = if wanted >= WORTH_PATIENCE { hope(wanted as u64) } else { 0 };
+                let deadline = |bytes: u64| clock::now_ns() + (bytes / BYTES_A_NANOSECOND).min(LONGEST_WAIT);
+                let wait_until_ns = if wanted >= WORTH_WAITING { deadline(wanted as u64) } else { 0 };
                 let pull = Pull {
                     receive: id,
                     key: *key,
@@ -79,22 +81,22 @@ impl<S: Rules> Core<S> {
                     rts,
                     local,
                     len: wanted,
-                    hope_until_ns,
+                    wait_until_ns,
                     share: wanted,
                 };
                 self.rendezvous(Path::Main, move |rendezvous| rendezvous.pulls.push_back(pull));
-                // This thread may leave MPI before it comes to that; sleepers can do it, too.
+                // This thread may leave MPI before it makes the copy; a sleeping thread can make it, too.
                 self.wake_sleepers();
             }
             None => self.ask_for_pieces(id, key, peer, rts),
         }
     }
 
-    /// The next message to be pulled now. If its sender waits in MPI, it is perhaps better streamed.
+    /// Returns the next message to pull now. If its sender waits in MPI, the message may be streamed instead.
     pub(crate) fn next_pull(&self, rendezvous: &mut RendezvousState) -> Option<Pull> {
         let mut pull = rendezvous.pulls.pop_front()?;
         let attended = self.fabric.attendance(pull.peer, self.index).load(Ordering::Relaxed) != 0;
-        if !attended && pull.hope_until_ns != 0 && clock::now_ns() < pull.hope_until_ns {
+        if !attended && pull.wait_until_ns != 0 && clock::now_ns() < pull.wait_until_ns {
             rendezvous.pulls.push_front(pull);
             return None;
         }
@@ -113,22 +115,23 @@ impl<S: Rules> Core<S> {
             }
             TransferMethod::SplitCopy | TransferMethod::Stream | TransferMethod::StreamPastCaches => {}
         }
-        // SAFETY: who takes a pull has the in-flight state of its receive.
+        // SAFETY: a thread that takes a pull has the in-flight state of its receive.
         unsafe { request::in_flight(pull.receive) }.past_caches = method == TransferMethod::StreamPastCaches;
         self.ask_for_pieces(pull.receive, &pull.key, pull.peer, pull.rts);
         None
     }
 
-    /// Asks the sender for the data in pieces. From then on the in-flight state belongs to the section of arrivals, where they come.
+    /// Asks the sender for the data in pieces. From then on the in-flight state belongs to the critical section of arrivals,
+    /// where the pieces are read.
     pub(crate) fn ask_for_pieces(&self, id: RequestId, key: &Key, peer: usize, rts: Rts) {
-        // SAFETY: who fetches the data of a receive has its in-flight state.
+        // SAFETY: a thread that fetches the data of a receive has its in-flight state.
         let in_flight = unsafe { request::in_flight(id) };
         let wanted = in_flight.wanted;
         in_flight.asked_ns = clock::now_ns();
         in_flight.keep = (rts.len as usize > wanted)
             .then(|| Box::new(truncated(key, rts.len, wanted)) as Box<dyn std::any::Any + Send>);
         let cts = Cts { sender: rts.request, receiver: id, wanted: wanted as u64 };
-        // SAFETY: the in-flight state is not touched any more, unless there will be no answer.
+        // SAFETY: this thread does not touch the in-flight state any more, unless no piece will come.
         unsafe { request::hand_over(id) };
         self.send_control(peer, wire::CTS, cts.to_bytes());
         if wanted == 0 {
@@ -137,7 +140,7 @@ impl<S: Rules> Core<S> {
         }
     }
 
-    /// A single copy was made, or refused by the kernel.
+    /// Completes a receive whose single copy was made; or asks for pieces if the kernel refused the copy.
     pub(crate) fn finish_pull(&self, pull: Pull, result: io::Result<Nanoseconds>) {
         let Pull { receive, key, peer, rts, len, share, .. } = pull;
         if share < len {
@@ -159,9 +162,10 @@ impl<S: Rules> Core<S> {
         self.complete_receive(receive, &key, len as u64, error);
     }
 
-    /// The receiver wants the data in pieces.
+    /// Starts to send the data of a message in pieces, because its receiver wants it so.
     pub(crate) fn clear_to_send(&self, cts: Cts) {
-        // SAFETY: a send whose receiver answers belongs to the section of arrivals.
+        // SAFETY: the in-flight state of a send whose receiver answers belongs to the critical section of arrivals, where this
+        // thread is.
         let in_flight = unsafe { request::in_flight(cts.sender) };
         in_flight.answered();
         let peer = in_flight.peer;
@@ -170,21 +174,23 @@ impl<S: Rules> Core<S> {
             return self.sender_done(cts.sender);
         }
         let stream = Stream { send: cts.sender, receive: cts.receiver, peer, sent: 0, wanted };
-        // Known before it is found that there is no room: who is woken when there is some must know of it.
+        // The stream is known before the thread finds that there is no room, since a thread that is woken by new room must know
+        // of it.
         self.rendezvous(Path::Progress, |rendezvous| rendezvous.streams.push(stream));
         self.rendezvous(Path::Progress, |rendezvous| self.pump_streams(rendezvous));
     }
 
-    /// Sends pieces as long as there is room.
+    /// Sends pieces while there is room. Returns true if it sent any.
     pub(crate) fn pump_streams(&self, rendezvous: &mut RendezvousState) -> bool {
         let mut happened = false;
         rendezvous.streams.retain_mut(|stream| {
-            // SAFETY: a send that is streamed belongs to the section of large messages.
+            // SAFETY: the in-flight state of a send that is streamed belongs to the rendezvous critical section, where this
+            // thread is.
             let buffer = unsafe { request::in_flight(stream.send) }.buffer;
             while stream.sent < stream.wanted {
                 let len = PIECE.min(stream.wanted - stream.sent);
                 let extra = wire::to_bytes([u64::from(stream.receive), stream.sent as u64, 0]);
-                let fill = |to: *mut u8| buffer.read_large(stream.sent, to, len);
+                let fill = |to: *mut u8| buffer.read_piece(stream.sent, to, len);
                 let sent = self.send_piece(stream.peer, &extra, len, fill);
                 if !sent {
                     return true;
@@ -198,13 +204,14 @@ impl<S: Rules> Core<S> {
         happened
     }
 
-    /// A piece has arrived.
+    /// Stores a piece that has arrived.
     pub(crate) fn piece_arrived(&self, peer: usize, message: &Incoming) {
         let [receive, offset, _] = wire::from_bytes(&message.extra());
         let id = self.receive_of_piece(peer, receive, offset, message.len());
-        // SAFETY: a receive whose pieces come belongs to the section of arrivals, until its last piece came.
+        // SAFETY: the in-flight state of a receive that waits for pieces belongs to the critical section of arrivals, where this
+        // thread is, until the last piece was read.
         let in_flight = unsafe { request::in_flight(id) };
-        in_flight.buffer.write_large(offset as usize, message.payload(), in_flight.past_caches);
+        in_flight.buffer.write_piece(offset as usize, message.payload(), in_flight.past_caches);
         in_flight.arrived += message.len();
         if in_flight.arrived < in_flight.wanted {
             return;
@@ -239,11 +246,11 @@ mod tests {
 
     const MESSAGES: usize = 20;
 
-    /// Rank 0 sends large messages to rank 1, and waits for that in MPI or does not. A receiver that looked in vain would
-    /// sleep, so as long as messages are to be pulled no look may be called in vain.
-    fn nobody_sleeps_while_there_are_pulls(model: &Model, sender_waits: bool) {
+    /// Lets rank 0 send large messages to rank 1, and wait for them in MPI or not. A receiver that polls in vain would sleep, so
+    /// no poll may be in vain while messages are to be pulled.
+    fn no_thread_sleeps_while_there_are_pulls(model: &Model, sender_waits: bool) {
         let [(sender_fabric, sender), (_, receiver)] = ranks(model);
-        let len = 2 * WORTH_PATIENCE;
+        let len = 2 * WORTH_WAITING;
         let mut from = vec![0u8; len];
         from.iter_mut().zip(0u8..=255).for_each(|(byte, value)| *byte = value);
         let mut to = vec![vec![0u8; len]; MESSAGES];
@@ -254,12 +261,12 @@ mod tests {
             .filter_map(|_| unsafe { ranks::send(&sender, 1, 0, 0, &mut from) })
             .collect();
         let receives: Vec<RequestId> =
-            // SAFETY: as above.
+            // SAFETY: the bytes outlive the operation, which ends in this function.
             to.iter_mut().map(|bytes| unsafe { ranks::receive(&receiver, 0, bytes) }).collect();
         let mut all = sends.iter().chain(&receives);
         while !all.clone().all(|id| request::is_complete(*id)) {
             sender.progress();
-            while receiver.look() {}
+            while receiver.poll_for_certain() {}
             assert!(!run!(receiver, Main, core => core.is_pending()), "the receiver would have slept");
         }
         assert!(all.all(|id| request::consume(*id).is_some_and(|(outcome, _)| outcome.error.is_none())));
@@ -267,12 +274,12 @@ mod tests {
     }
 
     #[test]
-    fn nobody_sleeps_while_messages_are_streamed_one_by_one() {
-        models().iter().for_each(|model| nobody_sleeps_while_there_are_pulls(model, true));
+    fn no_thread_sleeps_while_messages_are_streamed_one_by_one() {
+        models().iter().for_each(|model| no_thread_sleeps_while_there_are_pulls(model, true));
     }
 
     #[test]
-    fn nobody_sleeps_while_it_hopes_for_the_sender() {
-        models().iter().for_each(|model| nobody_sleeps_while_there_are_pulls(model, false));
+    fn no_thread_sleeps_while_it_waits_for_the_sender() {
+        models().iter().for_each(|model| no_thread_sleeps_while_there_are_pulls(model, false));
     }
 }

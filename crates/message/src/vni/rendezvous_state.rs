@@ -10,17 +10,17 @@ use std::collections::VecDeque;
 use std::fmt::Debug;
 
 /// The number of freed requests that one step of progress checks.
-const LOOKS: usize = 8;
+const CHECKS: usize = 8;
 
-/// Rendezvous transfers under way and deferred work, in one critical section.
+/// Rendezvous transfers in progress and deferred work, in one critical section.
 #[derive(Debug)]
 pub(crate) struct RendezvousState {
     pub streams: Vec<Stream>,
     pub pulls: VecDeque<Pull>,
     pub pushes: VecDeque<Push>,
-    /// Receives of which each side copies one half.
+    /// Receives by split copy: each side copies one half.
     pub split_copies: Vec<SplitCopy>,
-    /// For each peer the choice of method: for messages below `LARGE`, and for the others.
+    /// For each peer, the choice of method: for messages below `LARGE`, and for the others.
     method_choices: Vec<[MethodChoice; 2]>,
     /// Requests that the program freed while they were active; released once they are complete.
     abandoned: VecDeque<RequestId>,
@@ -30,16 +30,16 @@ pub(crate) struct RendezvousState {
 
 /// Work that follows other operations of the VNI. Any thread that sees their end runs it.
 pub trait Sequel: Debug + Send {
-    /// Whether they are over.
+    /// Returns true if the other operations are over.
     fn is_due(&self) -> bool;
 
-    /// Runs within the critical section of the rendezvous state. `send` sends a small message to another process, by a detached
-    /// request. Returns a request to complete.
+    /// Runs the work within the critical section of the rendezvous state. `send` sends a small message to another process, by a
+    /// detached request. Returns a request to complete.
     fn run(self: Box<Self>, send: &mut dyn FnMut(RequestId, SendArgs)) -> Option<RequestId>;
 }
 
 impl Object for RendezvousState {
-    const SECTION: Section = Section::LargeMessages;
+    const SECTION: Section = Section::Rendezvous;
     const LEVEL: u32 = 2;
 }
 
@@ -74,8 +74,8 @@ impl RendezvousState {
 
     /// Removes the work that is due, and returns it in the order in which it was added.
     pub(crate) fn due_sequels(&mut self) -> Vec<Box<dyn Sequel>> {
-        // Backwards: if operation B ends after A, and the work that waits for B is found due, the work that waits for A,
-        // which is checked later, is found due as well.
+        // The loop runs backwards. If operation B ends after A, and the work that waits for B is found due, the work that waits
+        // for A, which is checked later, is found due as well.
         let mut due: Vec<Box<dyn Sequel>> = Vec::new();
         for index in (0..self.sequels.len()).rev() {
             if self.sequels[index].is_due() {
@@ -95,7 +95,7 @@ impl RendezvousState {
 
     /// Checks the first few freed requests: releases the complete ones, moves the others to the end.
     pub(crate) fn release_abandoned(&mut self) {
-        for _ in 0..LOOKS.min(self.abandoned.len()) {
+        for _ in 0..CHECKS.min(self.abandoned.len()) {
             let Some(id) = self.abandoned.pop_front() else { return };
             if request::is_complete(id) {
                 request::release(id);

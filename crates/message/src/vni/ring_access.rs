@@ -2,8 +2,8 @@
 //!
 //! | [`Sectioning`] | the ring is | a message goes |
 //! |---|---|---|
-//! | [`Whole`], [`Parted`] | in the channel's section, with what waits for room | into the ring, inside of the section |
-//! | [`LockFree`] | outside, for many threads | into the ring, in no section, unless something waits for room |
+//! | [`Whole`], [`Parted`] | in the channel's critical section, with the backlog | into the ring, inside of the critical section |
+//! | [`LockFree`] | outside, for many threads | into the ring, outside of any critical section, unless messages wait for room |
 //!
 //! **Throttled senders.** While a receiver throttles its senders (`unexpected.rs`), eager messages are refused and messages of the
 //! protocols are not. An [`Outbox`] refuses them because it has no credits for them then. A [`SharedOutbox`] closes, so that
@@ -21,7 +21,7 @@ use heddle_platform::atomic::{AtomicUsize, Ordering};
 use heddle_transport::{EXTRA_BYTES, Fabric, Header, Outbox, SharedOutbox};
 use std::fmt::Debug;
 
-/// A sectioning, and whether its rings are in the critical section of their channel.
+/// A sectioning that says whether its rings are in the critical section of their channel.
 pub(crate) trait Rules: Sectioning {
     /// The part of the ring in the channel's critical section; `()` if the ring is outside.
     type Inside: Debug + Send + 'static;
@@ -41,14 +41,15 @@ pub(crate) trait Rules: Sectioning {
         send: impl FnOnce(Self::RingAccess<'_>) -> bool,
     ) -> bool;
 
-    /// Whether the receiver throttles its senders: it takes messages of the protocols only. For a thread in the channel's
-    /// critical section whose eager message was refused.
+    /// Returns true if the receiver throttles its senders: it takes only messages of the protocols. Called by a thread in the
+    /// channel's critical section whose eager message was refused.
     fn is_throttled(inside: &Self::Inside, outside: &Self::Outside) -> bool;
 
-    /// Access for a thread in the channel's critical section, for a message of a protocol.
+    /// Returns access to the ring for a thread in the channel's critical section, for a message of a protocol.
     fn ring_inside<'a>(inside: &'a mut Self::Inside, outside: &'a Self::Outside) -> Self::RingAccess<'a>;
 
-    /// Access for a thread outside. `None`: only inside; `Some(None)`: not now, since messages are queued.
+    /// Returns access to the ring for a thread outside of the critical section. `None`: the ring is only accessible inside;
+    /// `Some(None)`: not now, since messages are queued.
     fn ring_outside<'a>(
         outside: &'a Self::Outside,
         backlogged: &AtomicUsize,
@@ -57,10 +58,10 @@ pub(crate) trait Rules: Sectioning {
 
 /// Access to a ring, for one message.
 pub(crate) trait RingAccess {
-    /// As [`Outbox::send_inline`].
+    /// Does the same as [`Outbox::send_inline`].
     fn send_inline(self, header: &Header, len: usize, fill: impl FnOnce(*mut u8)) -> bool;
 
-    /// As [`Outbox::send_bulk`].
+    /// Does the same as [`Outbox::send_bulk`].
     fn send_bulk(
         self,
         header: &Header,
@@ -69,10 +70,10 @@ pub(crate) trait RingAccess {
         fill: impl FnOnce(*mut u8),
     ) -> bool;
 
-    /// As [`Outbox::send_control`].
+    /// Does the same as [`Outbox::send_control`].
     fn send_control(self, header: &Header, words: &[u8; EXTRA_BYTES]) -> bool;
 
-    /// As [`Outbox::send_piece`].
+    /// Does the same as [`Outbox::send_piece`].
     fn send_piece(
         self,
         header: &Header,
@@ -123,7 +124,7 @@ macro_rules! ring_access {
 
 ring_access!(&mut Outbox => Outbox, &SharedOutbox => SharedOutbox);
 
-/// Declares rules under which the ring is inside of the channel's section.
+/// Declares rules under which the ring is inside of the channel's critical section.
 macro_rules! ring_inside {
     ($($sectioning:ty),*) => {
         $(impl Rules for $sectioning {
@@ -186,7 +187,7 @@ impl Rules for LockFree {
     }
 
     fn ring_inside<'a>((): &'a mut (), outside: &'a SharedOutbox) -> &'a SharedOutbox {
-        // Within the critical section: one thread at a time connects.
+        // The caller is in the critical section, so one thread at a time connects.
         outside.connect();
         outside
     }
@@ -200,7 +201,7 @@ impl Rules for LockFree {
             // The first message connects, in the critical section; or the receiver throttles its senders.
             return None;
         }
-        // Acquire: pairs with the Release in `LockFree::change` (see the module's word on order).
+        // Acquire: pairs with the Release in `LockFree::change` (see the paragraph on order at the top).
         let waits = backlogged.load(Ordering::Acquire) != 0;
         Some((!waits).then_some(outside))
     }

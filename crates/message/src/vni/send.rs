@@ -1,4 +1,4 @@
-//! From a send to the wire.
+//! Sending: from a send to the wire.
 //!
 //! | data | protocol |
 //! |---|---|
@@ -8,7 +8,7 @@
 //! | more | rendezvous |
 //! | any, to a receiver that throttles its senders | rendezvous |
 //!
-//! What finds no room waits in the channel's backlog, and so does everything behind it: messages to one peer leave in
+//! A message that finds no room waits in the channel's backlog, and so does everything behind it: messages to one peer leave in
 //! the order in which they were sent.
 
 use super::channel::{Channel, Queued};
@@ -24,7 +24,7 @@ use heddle_model::{Path, SectionOf};
 use heddle_platform::atomic::Ordering;
 use heddle_transport::{EXTRA_BYTES, Envelope, Header, INLINE_BYTES, LONGEST_PAYLOAD};
 
-/// Data up to this many bytes is sent eagerly: all that a ring takes.
+/// Data up to this many bytes is sent eagerly: the most that a ring takes.
 const EAGER_LIMIT: usize = LONGEST_PAYLOAD;
 
 /// Sends the data now, if it is small and there is room.
@@ -82,7 +82,7 @@ impl<S: Rules> Core<S> {
         )
     }
 
-    /// Sends a piece of a streamed message. False if there is no room now.
+    /// Sends a piece of a streamed message. Returns false if there is no room now.
     pub(crate) fn send_piece(
         &self,
         peer: usize,
@@ -101,7 +101,7 @@ impl<S: Rules> Core<S> {
         })
     }
 
-    /// As [`send`](Self::send), into a request that exists.
+    /// Does the same as [`send`](Self::send), with a request that exists.
     pub(crate) fn send_into(&self, id: RequestId, args: SendArgs) {
         if let Ok(None) = self.send(args, || Ok(id)) {
             self.complete(id, Outcome::empty());
@@ -142,10 +142,11 @@ impl<S: Rules> Core<S> {
         id
     }
 
-    /// Puts the first message of a send on the wire. False if there is no room. If it is on the wire and the send is not
-    /// complete, its in-flight state belongs to whoever reads the receiver's answer.
+    /// Puts the first message of a send on the wire. Returns false if there is no room. If it is on the wire and the send is not
+    /// complete, its in-flight state belongs to the thread that reads the receiver's answer.
     fn start(&self, ring: &mut S::Inside, outside: &S::Outside, id: RequestId) -> bool {
-        // SAFETY: a send that has not begun belongs to the section of the channel that it waits for.
+        // SAFETY: the in-flight state of a send that has not begun belongs to the critical section of the channel that it waits
+        // for, where this thread is.
         let in_flight = unsafe { request::in_flight(id) };
         let (buffer, len, synchronous) = (in_flight.buffer, in_flight.buffer.len(), in_flight.synchronous);
         let envelope = Envelope::new(in_flight.source, in_flight.tag);
@@ -178,7 +179,7 @@ impl<S: Rules> Core<S> {
         sent
     }
 
-    /// Offers the data of a send to its receiver. False if there is no room.
+    /// Offers the data of a send to its receiver. Returns false if there is no room.
     fn offer(&self, ring: S::RingAccess<'_>, id: RequestId, header: &Header) -> bool {
         // SAFETY: the send has not begun: its in-flight state is the caller's.
         let in_flight = unsafe { request::in_flight(id) };
@@ -201,7 +202,7 @@ impl<S: Rules> Core<S> {
         self.send_control_as(peer, wire::control(kind), words);
     }
 
-    /// As [`send_control`](Self::send_control), with a header of its own.
+    /// Does the same as [`send_control`](Self::send_control), with a given header.
     pub(crate) fn send_control_as(&self, peer: usize, header: Header, words: [u8; EXTRA_BYTES]) {
         let to = &self.peers[peer];
         if S::ring_outside(&to.outside, &to.backlogged)
@@ -224,13 +225,13 @@ impl<S: Rules> Core<S> {
         S::change(&self.peers[peer].backlogged, 1);
         S::change(&self.backlogged, 1);
         if first {
-            // This thread may leave MPI before there is room. Who was woken by that, before it could know of the backlog, is
-            // to look again.
+            // This thread may leave MPI before there is room. A thread that was woken by new room before it could know of the
+            // backlog has to poll again.
             self.wake_sleepers();
         }
     }
 
-    /// Sends what waits for room, as far as there is room now.
+    /// Sends queued messages while there is room.
     #[cold]
     pub(crate) fn drain_backlogs(&self, entry: Entry) -> bool {
         let mut happened = false;
@@ -266,9 +267,11 @@ impl<S: Rules> Core<S> {
         gone != 0
     }
 
-    /// A send has done its work: its data is on the wire, fetched, or matched.
+    /// Completes a send whose data is on the wire, fetched, or matched; a send that is being withdrawn also waits for the
+    /// receiver's answer.
     pub(crate) fn sender_done(&self, id: RequestId) {
-        // SAFETY: the caller has the in-flight state, or as much of it as tells that the transfer or the withdrawal is over.
+        // SAFETY: the caller has the in-flight state; if the send is being withdrawn, the caller knows that the transfer or the
+        // withdrawal is over, and no thread writes the stage.
         if unsafe { request::stage(id) } == Stage::Withdrawing && !request::is_last_part(id) {
             return;
         }
@@ -293,7 +296,7 @@ impl<S: Rules> Core<S> {
 pub(crate) fn fill(id: RequestId, args: SendArgs) {
     // SAFETY: the request was just taken and is not issued yet; the caller holds the datatype.
     unsafe { request::set_buffer(id, args.buffer) };
-    // SAFETY: as above.
+    // SAFETY: the request was just taken and is not issued yet, so the caller has its in-flight state.
     let in_flight = unsafe { request::in_flight(id) };
     in_flight.peer = args.peer;
     in_flight.context = args.context;

@@ -30,7 +30,7 @@ const PAGE: usize = 4096;
 /// Set when the kernel has refused a sender's copy.
 static PUSH_REFUSED: AtomicBool = AtomicBool::new(false);
 
-/// Whether split copy can be chosen.
+/// Returns true if split copy can be chosen.
 pub(super) fn are_possible() -> bool {
     !PUSH_REFUSED.load(Ordering::Relaxed)
 }
@@ -41,8 +41,8 @@ fn middle(len: usize) -> usize {
 }
 
 impl<S: Rules> Core<S> {
-    /// Asks the sender to copy the rear half of a message; returns how long the front half is. From then on the in-flight state
-    /// belongs to whoever sees that both halves are over.
+    /// Asks the sender to copy the rear half of a message; returns the length of the front half. From then on the in-flight state
+    /// belongs to the thread that sees that both halves are over.
     pub(crate) fn ask_for_half(&self, rendezvous: &mut RendezvousState, pull: &Pull) -> usize {
         let Pull { receive, key, peer, rts, local, len, .. } = *pull;
         rendezvous.split_copies.push(SplitCopy {
@@ -59,9 +59,10 @@ impl<S: Rules> Core<S> {
         middle(len)
     }
 
-    /// The receiver wants the rear half to be copied from here.
+    /// Adds a copy of the rear half to the list of pushes, because the receiver wants it copied from here.
     pub(crate) fn push_wanted(&self, push: wire::Push) {
-        // SAFETY: a send whose receiver answers belongs to the section of arrivals.
+        // SAFETY: the in-flight state of a send whose receiver answers belongs to the critical section of arrivals, where this
+        // thread is.
         let in_flight = unsafe { request::in_flight(push.sender) };
         in_flight.answered();
         let (begin, end) = (middle(in_flight.buffer.len()), in_flight.buffer.len());
@@ -78,19 +79,20 @@ impl<S: Rules> Core<S> {
             len: end - begin,
         };
         self.rendezvous(Path::Progress, |rendezvous| rendezvous.pushes.push_back(push));
-        // This thread may leave MPI before it comes to that; sleepers can do it, too.
+        // This thread may leave MPI before it makes the copy; a sleeping thread can make it, too.
         self.wake_sleepers();
     }
 
-    /// The rear half was copied, or refused by the kernel.
+    /// Tells the receiver that the rear half was copied, or that the kernel refused the copy.
     pub(crate) fn finish_push(&self, push: &Push, result: &io::Result<()>) {
         let words = [u64::from(push.receive), u64::from(result.is_ok()), 0];
-        // SAFETY: the copy was the last that was done with the send here; its receiver answers after this message only.
+        // SAFETY: this process does nothing more with the send; its receiver answers only after this message.
         unsafe { request::hand_over(push.send) };
         self.send_control(push.peer, wire::PUSHED, wire::to_bytes(words));
     }
 
-    /// One half of a message was copied, or could not be. With the other one over as well, the receive completes.
+    /// Notes that one half of a message was copied, or could not be. If the other one is over as well, completes the receive, or
+    /// asks for the message in pieces.
     pub(crate) fn half_is_over(&self, receive: RequestId, half: Half, well: bool) {
         let over = self.rendezvous(Path::Progress, |rendezvous| {
             let (split_copy, front, rear) = rendezvous.note_half(receive, half, well)?;
@@ -108,7 +110,7 @@ impl<S: Rules> Core<S> {
         });
         let Some((SplitCopy { key, peer, rts, .. }, front, rear)) = over else { return };
         if !(front && rear) {
-            // Neither is tried again.
+            // A method that was refused is not tried again.
             if !front {
                 self.fabric.stop_copying(peer);
             }
@@ -121,15 +123,15 @@ impl<S: Rules> Core<S> {
 }
 
 impl RendezvousState {
-    /// Whether a receive waits for the half that a peer is to copy.
+    /// Returns true if a receive waits for the half that a peer was asked to copy.
     pub(crate) fn awaits_half(&self, receive: RequestId, peer: usize) -> bool {
         self.split_copies.iter().any(|split_copy| split_copy.receive == receive && split_copy.peer == peer)
     }
 
-    /// Notes the end of one half. Once both are over: the message, and whether its front and its rear half went well.
+    /// Notes the end of one half. Once both are over, returns the message, and whether its front and its rear half were copied.
     fn note_half(&mut self, receive: RequestId, half: Half, well: bool) -> Option<(SplitCopy, bool, bool)> {
         let Some(at) = self.split_copies.iter().position(|split_copy| split_copy.receive == receive) else {
-            unreachable!("nobody copies half a message that was not asked for");
+            unreachable!("no process copies half a message that was not asked for");
         };
         self.split_copies[at].over[half as usize] = Some(well);
         let [Some(front), Some(rear)] = self.split_copies[at].over else { return None };
@@ -151,7 +153,7 @@ mod tests {
         Err(io::Error::from_raw_os_error(libc::EPERM))
     }
 
-    /// One message by halves, of which the kernel may refuse either; the rear half is over first or last.
+    /// Sends one message by split copy. The kernel may refuse either half; the rear half is over first or last.
     fn arrives(model: &Model, front_refused: bool, rear_refused: bool, rear_first: bool) {
         let [(_sender_fabric, sender), (receiver_fabric, receiver)] = ranks(model);
         let mut from: Vec<u8> = (0..LEN).map(|i| (i * 7 + i / 256) as u8).collect();
@@ -159,7 +161,7 @@ mod tests {
         // SAFETY: the bytes outlive the operation, which ends in this function.
         let send = unsafe { ranks::send(&sender, 1, 0, 5, &mut from) };
         let send = send.expect("too large to be complete at once");
-        // SAFETY: as above.
+        // SAFETY: the bytes outlive the operation, which ends in this function.
         let receive = unsafe { ranks::receive(&receiver, 5, &mut to) };
 
         let pull = run!(receiver, Progress, core => {
@@ -194,7 +196,7 @@ mod tests {
             receiver.progress();
         }
         for id in [send, receive] {
-            let (outcome, _) = request::consume(id).expect("nobody else took it");
+            let (outcome, _) = request::consume(id).expect("no other thread took it");
             assert!(outcome.error.is_none());
         }
         assert!(from == to, "other bytes arrived than were sent");

@@ -15,21 +15,22 @@ const POLL_BUDGET: usize = 32;
 #[derive(Debug)]
 pub(crate) enum Step {
     Nothing,
-    /// Something did, or pulls wait for their turn.
+    /// Something happened, or pulls wait for their turn.
     Happened,
-    /// These are to be done now, outside of all sections.
+    /// The caller makes this copy now, outside of all critical sections.
     Pull(Pull),
     Push(Push),
 }
 
-/// How a step enters a critical section.
+/// The rule by which a step enters a critical section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Entry {
-    /// Only if it is free.
+    /// It enters only if the critical section is free.
     Try,
-    /// Only if it is free; if not, the step reports that something happens, so that the caller does not sleep.
+    /// It enters only if the critical section is free; if not, it reports that something happens, so that the caller does not
+    /// sleep.
     TryForCertain,
-    /// Waits for it.
+    /// It waits for the critical section.
     Wait,
 }
 
@@ -46,7 +47,7 @@ impl Entry {
         }
     }
 
-    /// Whether something happened, from the result of a critical section that was entered or not.
+    /// Returns true if something happened; `inside` is the result of a critical section that was entered or not.
     #[inline(always)]
     pub(crate) fn happened(self, inside: Option<bool>) -> bool {
         inside.unwrap_or(self == Entry::TryForCertain)
@@ -54,7 +55,7 @@ impl Entry {
 }
 
 impl<S: Rules> Core<S> {
-    /// One step of progress.
+    /// Makes one step of progress.
     #[inline]
     pub(crate) fn step(&self, entry: Entry) -> Step {
         let completed_before = self.completions();
@@ -63,7 +64,7 @@ impl<S: Rules> Core<S> {
             self.count_progress(completed_before);
         }
         if self.is_pending() {
-            return self.step_large(entry, happened);
+            return self.step_rendezvous(entry, happened);
         }
         if happened { Step::Happened } else { Step::Nothing }
     }
@@ -83,7 +84,7 @@ impl<S: Rules> Core<S> {
             },
         );
         let mut happened = entry.happened(arrived.map(|arrived| arrived != 0));
-        happened |= S::serve_left(&self.matching_shards);
+        happened |= S::run_left_behind(&self.matching_shards);
         if self.is_backlogged() {
             happened |= self.drain_backlogs(entry);
         }
@@ -91,7 +92,7 @@ impl<S: Rules> Core<S> {
     }
 
     #[cold]
-    fn step_large(&self, entry: Entry, polled: bool) -> Step {
+    fn step_rendezvous(&self, entry: Entry, polled: bool) -> Step {
         let step = entry.enter(&self.rendezvous, |rendezvous| {
             self.noting(rendezvous, |rendezvous| self.advance(rendezvous))
         });
@@ -114,7 +115,7 @@ impl<S: Rules> Core<S> {
         if let Some(pull) = self.next_pull(rendezvous) {
             return Step::Pull(pull);
         }
-        // A pull that was streamed instead, or that waits for its sender, leaves others behind it: look again.
+        // A pull that was streamed instead, or that waits for its sender, leaves others behind it, so the caller polls again.
         if happened || !rendezvous.pulls.is_empty() { Step::Happened } else { Step::Nothing }
     }
 
@@ -134,7 +135,7 @@ impl<S: Rules> Core<S> {
     #[inline]
     fn count_progress(&self, completed_before: u64) {
         if !S::PARTED {
-            // There is one matching.
+            // There is one matching shard.
             let steps = self.matching_shard(0).with(Path::Progress, |shard| shard.matching.take_steps());
             counters::count(Event::MatchingStep, steps);
         }

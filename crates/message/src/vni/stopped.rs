@@ -54,7 +54,7 @@ impl Drop for Released<'_> {
 
 /// Sends from rank 0; the send is complete when this returns.
 fn send(vni: &Vni, to: usize, tag: i32, bytes: &mut [u8]) {
-    // SAFETY: a complete send does not look at the bytes any more.
+    // SAFETY: a complete send does not read the bytes any more.
     let pending = unsafe { ranks::send(vni, to, 0, tag, bytes) };
     assert_eq!(pending, None, "small, and there is room");
 }
@@ -63,9 +63,9 @@ fn are_complete(ids: &[RequestId]) -> bool {
     ids.iter().all(|id| request::is_complete(*id))
 }
 
-/// Receives and messages that come while a thread is stopped in their matching shard: each call returns. The stopped thread
+/// Tests receives and messages that come while a thread is stopped in their matching shard: each call returns. The stopped thread
 /// completes them all when it goes on, or leaves the rest to the next thread that polls, which it wakes.
-fn nobody_waits_for_the_matching(limit: u32) {
+fn no_thread_waits_for_the_matching(limit: u32) {
     let [(_, sender), (fabric, receiver)] = pair(&Model { combining_limit: limit, ..lock_free() });
     let mut into = [[0; 100]; 6];
     let mut ids = Vec::new();
@@ -85,7 +85,7 @@ fn nobody_waits_for_the_matching(limit: u32) {
                     send(&sender, 1, tag, &mut bytes[..len]);
                     assert!(receiver.progress(), "the message has come");
                 } else {
-                    // To itself.
+                    // The receiver sends to itself.
                     send(&receiver, 1, tag, &mut bytes[..len]);
                 }
                 if tag % 2 == 1 {
@@ -95,13 +95,13 @@ fn nobody_waits_for_the_matching(limit: u32) {
             assert!(!ids.iter().any(|id| request::is_complete(*id)), "the matching is closed");
         },
     );
-    assert!(ticket.park(Some(Duration::from_secs(20))), "nobody was told");
+    assert!(ticket.park(Some(Duration::from_secs(20))), "no thread was woken");
     assert_eq!(are_complete(&ids), limit > 12);
     while !are_complete(&ids) {
-        assert!(receiver.look(), "what is left is found");
+        assert!(receiver.poll_for_certain(), "what is left is found");
     }
     for (tag, (id, to)) in (0..).zip(ids.iter().zip(&into)) {
-        let (outcome, _) = request::consume(*id).expect("nobody else took it");
+        let (outcome, _) = request::consume(*id).expect("no other thread took it");
         let len = [8, 40, 100][tag as usize % 3];
         assert_eq!((outcome.source, outcome.tag, outcome.bytes), (0, tag, len as u64));
         assert!(to[..len].iter().all(|byte| *byte == tag as u8 + 1));
@@ -109,20 +109,20 @@ fn nobody_waits_for_the_matching(limit: u32) {
 }
 
 #[test]
-fn nobody_waits_for_who_is_stopped_in_the_matching() {
-    nobody_waits_for_the_matching(64);
+fn no_thread_waits_for_one_that_is_stopped_in_the_matching() {
+    no_thread_waits_for_the_matching(64);
 }
 
 #[test]
-fn what_is_left_there_is_done_by_who_looks_next() {
-    nobody_waits_for_the_matching(1);
+fn operations_left_there_are_run_by_the_next_thread_that_polls() {
+    no_thread_waits_for_the_matching(1);
 }
 
 #[test]
-fn no_sender_waits_for_who_is_stopped_in_the_channel() {
+fn no_sender_waits_for_a_thread_that_is_stopped_in_the_channel() {
     let [(_, sender), (_, receiver)] = pair(&lock_free());
     let mut bytes = [7; 4000];
-    // The first one opens the way.
+    // The first message connects the ring.
     send(&sender, 1, 0, &mut bytes[..8]);
     while_stopped(
         |stop| core(&sender).peers[1].channel.with(Path::Main, |_| stop()),
@@ -133,7 +133,7 @@ fn no_sender_waits_for_who_is_stopped_in_the_channel() {
         },
     );
     let mut into = [0; 4000];
-    receiver.look();
+    receiver.poll_for_certain();
     for tag in 0..6 {
         // SAFETY: the bytes outlive the operation, which is complete at once.
         let id = unsafe { ranks::receive(&receiver, tag, &mut into) };
@@ -142,13 +142,13 @@ fn no_sender_waits_for_who_is_stopped_in_the_channel() {
 }
 
 #[test]
-fn nobody_waits_for_who_looks_at_the_rings() {
+fn no_thread_waits_for_one_that_is_stopped_while_it_polls_the_rings() {
     let [_, (_, receiver)] = pair(&lock_free());
     while_stopped(
         |stop| core(&receiver).arrivals().with(Path::Progress, |_| stop()),
         || {
             assert!(!receiver.progress());
-            assert!(receiver.look(), "no time to sleep");
+            assert!(receiver.poll_for_certain(), "no time to sleep");
             let (mut from, mut to) = ([5; 8], [0; 8]);
             send(&receiver, 1, 3, &mut from);
             // SAFETY: the bytes outlive the operation, which is complete at once.
@@ -157,5 +157,5 @@ fn nobody_waits_for_who_looks_at_the_rings() {
             assert_eq!(from, to);
         },
     );
-    assert!(!receiver.look());
+    assert!(!receiver.poll_for_certain());
 }

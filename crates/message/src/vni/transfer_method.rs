@@ -1,9 +1,9 @@
 //! The choice of the transfer method of a large message, by measurement.
 //!
-//! A single copy costs the kernel's work for each page and is made by one core, or by one core on each side (split copy);
-//! streaming copies twice, but both cores work at once. And the receiver may store what is streamed to memory directly,
-//! past its caches, which saves reading the lines it overwrites. Which is quickest depends on where the two processes run
-//! and on how much else the caches have to hold. Measured, in GB/s:
+//! A single copy costs the kernel's work for each page and is made by one core, or by one core on each side (split copy).
+//! Streaming copies twice, but both cores work at once. The receiver may store streamed data to memory directly, past its caches,
+//! which saves reading the lines that it overwrites. Which method is quickest depends on where the two processes run and on how
+//! much other data the caches have to hold. Measured, in GB/s:
 //!
 //! | the cores share a cache | single copy | split copy | streamed | streamed past the caches |
 //! |---|---|---|---|---|
@@ -17,10 +17,10 @@
 //! one, and tries the others now and then. Only messages of [`LARGE`] bytes pass the caches by: a smaller one fits
 //! beside the program's other data, which is likely to read it soon.
 
-/// From this size on a message is more than a core's own cache holds.
+/// The smallest message that is larger than a core's cache.
 pub(super) const LARGE: usize = 1 << 20;
 
-/// How the data of a large message is transferred.
+/// A method to transfer the data of a large message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TransferMethod {
     /// The sender sends it in pieces.
@@ -42,11 +42,11 @@ const METHODS: [TransferMethod; 4] = [
 
 /// The number of messages from one exploration of another method to the next.
 const CYCLE: u32 = 256;
-/// The number of messages in an exploration. Several in a row, since a message that is streamed while the receiver is
-/// busy with pulling others looks slower than it is.
+/// The number of messages in an exploration. Several in a row are needed, since a message that is streamed while the receiver is
+/// busy with pulling others seems slower than it is.
 const EXPLORED: u32 = 8;
-/// The first messages explore all methods in this number of rounds. Only the last round counts, since pages that are
-/// touched for the first time make any method look slow.
+/// The first messages explore all methods in this number of rounds. Only the last round counts, since pages that are touched for
+/// the first time slow down any method.
 const ROUNDS: usize = 2;
 /// A method with more than this ratio to the cost of the best one is explored seldom …
 const NEAR: f32 = 1.4;
@@ -68,7 +68,7 @@ pub(crate) struct MethodChoice {
 }
 
 impl MethodChoice {
-    /// For messages below [`LARGE`].
+    /// The choice for messages below [`LARGE`].
     pub(crate) fn medium() -> MethodChoice {
         MethodChoice {
             methods: METHODS.len() - 1,
@@ -78,7 +78,7 @@ impl MethodChoice {
         }
     }
 
-    /// For messages of [`LARGE`] bytes and more.
+    /// The choice for messages of [`LARGE`] bytes and more.
     pub(crate) fn large() -> MethodChoice {
         MethodChoice { methods: METHODS.len(), ..MethodChoice::medium() }
     }
@@ -96,7 +96,7 @@ impl MethodChoice {
         }
         let best = self.best();
         if number % CYCLE < EXPLORED {
-            // Each of the others in turn; the slow ones less often.
+            // The other methods are explored in turn, the slow ones less often.
             let (turn, others) = ((number / CYCLE) as usize, self.methods - 1);
             let other = (best + 1 + turn % others) % self.methods;
             let near = self.costs[other] != 0.0 && self.costs[other] < NEAR * self.costs[best];
@@ -112,13 +112,13 @@ impl MethodChoice {
         (1..self.methods).fold(0, |best, method| if cost(method) < cost(best) { method } else { best })
     }
 
-    /// A message was pulled.
+    /// Notes that a message was pulled.
     pub(crate) fn pulled(&mut self, bytes: usize, ns: u64) {
         self.learn(TransferMethod::Pull, bytes, ns);
     }
 
-    /// A message was streamed or went by split copy. Messages are streamed one after the other, so the time of this one
-    /// began when the one before was complete.
+    /// Notes that a message was streamed or went by split copy. Messages are streamed one after the other, so the time of this
+    /// one began when the one before was complete.
     pub(crate) fn sent_jointly(
         &mut self,
         method: TransferMethod,
@@ -133,7 +133,7 @@ impl MethodChoice {
 
     fn learn(&mut self, method: TransferMethod, bytes: usize, ns: u64) {
         if bytes == 0 {
-            // A receive that has room for nothing says nothing about the way.
+            // A receive that has room for nothing says nothing about the method.
             return;
         }
         let measured = ns.max(1) as f32 / bytes as f32;
@@ -146,7 +146,7 @@ impl MethodChoice {
 mod tests {
     use super::*;
 
-    /// Sends messages of 1,000 bytes that take these times, by way; returns how many went each way.
+    /// Sends messages of 1,000 bytes whose time depends on the method, as given; returns the number of messages by each method.
     fn send(
         choice: &mut MethodChoice,
         messages: u32,
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn takes_the_quickest_way_and_notices_a_change() {
+    fn takes_the_quickest_method_and_notices_a_change() {
         for mut choice in [MethodChoice::medium(), MethodChoice::large()] {
             let mut now = 1;
             let [_, pulled, ..] = send(&mut choice, 10 * CYCLE, [300, 100, 200, 250], &mut now);
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_without_data_and_ways_that_never_succeed_do_no_harm() {
+    fn messages_without_data_and_methods_that_never_succeed_do_no_harm() {
         let (mut choice, mut now) = (MethodChoice::large(), 1);
         choice.sent_jointly(TransferMethod::Stream, 0, 1, 1000);
         let mut failures = 0;

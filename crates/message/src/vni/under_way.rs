@@ -1,4 +1,4 @@
-//! Rendezvous transfers under way: copies to make, pieces to send.
+//! Rendezvous transfers in progress: copies to make, pieces to send.
 
 use super::wire::Rts;
 use crate::matching::Key;
@@ -22,8 +22,8 @@ pub(crate) struct Pull {
     pub local: *mut u8,
     pub len: usize,
     /// The time from which to pull even if the sender does not wait in MPI.
-    pub hope_until_ns: u64,
-    /// Bytes that the receiver copies: all, or the front half.
+    pub wait_until_ns: u64,
+    /// The number of bytes that the receiver copies: all, or the front half.
     pub share: usize,
 }
 
@@ -31,10 +31,10 @@ pub(crate) struct Pull {
 unsafe impl Send for Pull {}
 
 impl Pull {
-    /// Makes the copy; returns how long that took.
+    /// Makes the copy; returns the time that it took.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub(crate) fn run(&self) -> io::Result<Nanoseconds> {
         let began = clock::now_ns();
         // SAFETY: `local` is the receive's buffer and has room for `len` bytes, of which `share` is a part.
@@ -53,7 +53,7 @@ pub(crate) struct Stream {
     pub wanted: usize,
 }
 
-/// Which half of a message.
+/// A half of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Half {
     /// The receiver copies it.
@@ -71,7 +71,7 @@ pub(crate) struct SplitCopy {
     pub rts: Rts,
     /// The time of the request for the sender's half.
     pub asked_ns: u64,
-    /// For each half `None` until its copy has ended, then whether it succeeded.
+    /// For each half: `None` until its copy has ended, then true if it succeeded.
     pub over: [Option<bool>; 2],
 }
 
@@ -95,7 +95,7 @@ impl Push {
     /// Makes the copy.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub(crate) fn run(&self) -> io::Result<()> {
         let pid = self.pid.ok_or(io::ErrorKind::PermissionDenied)?;
         // SAFETY: `local` is a part of the send's buffer and has `len` bytes.

@@ -6,15 +6,15 @@
 //! send then waits for its receive, as the standard allows (MPI 5.0, section 3.4). A receive that wants a later message
 //! still finds it, because the rings are read as ever.
 //!
-//! What the bound does not cover: the header of each message that was offered and is not matched yet. A program may have many
-//! nonblocking sends under way, and their headers must be stored.
+//! The bound does not cover the header of each message that was offered and is not matched yet. A program may have many
+//! nonblocking sends in progress, and their headers must be stored.
 
 use heddle_model::counters::{self, Event};
 use heddle_transport::{Throttle, Turn};
 use std::sync::Arc;
 
-/// The number of reports of one shard on the way from no bytes to the bound. What the up to 64 shards of a VNI have not
-/// reported yet is an eighth of the bound at most.
+/// The number of reports that one shard makes while its bytes grow from 0 to the bound. The bytes that the up to 64 shards of a
+/// VNI have not reported yet are an eighth of the bound at most.
 const STEPS: usize = 512;
 
 /// The bytes that the unexpected messages of one matching shard take.
@@ -23,7 +23,7 @@ pub(crate) struct UnexpectedBytes {
     bytes: usize,
     /// The bytes that the throttle knows of.
     reported: usize,
-    /// Above this number, or below the next one, they are reported.
+    /// The bytes are reported when they rise above this number, or fall below the next one.
     most: usize,
     least: usize,
     step: usize,
@@ -31,13 +31,13 @@ pub(crate) struct UnexpectedBytes {
 }
 
 impl UnexpectedBytes {
-    /// Of a shard of the VNI that has the throttle.
+    /// Makes the count of a shard of the VNI that has the throttle.
     pub(crate) fn new(throttle: Arc<Throttle>) -> UnexpectedBytes {
         let step = throttle.bound() / STEPS;
         UnexpectedBytes { bytes: 0, reported: 0, most: step, least: 0, step, throttle }
     }
 
-    /// A message was stored.
+    /// Counts a message that was stored.
     #[inline(always)]
     pub(crate) fn add(&mut self, bytes: usize) {
         self.bytes += bytes;
@@ -46,7 +46,7 @@ impl UnexpectedBytes {
         }
     }
 
-    /// A message was taken.
+    /// Counts a message that was taken.
     #[inline(always)]
     pub(crate) fn remove(&mut self, bytes: usize) {
         self.bytes -= bytes;
@@ -61,7 +61,7 @@ impl UnexpectedBytes {
         let change = self.bytes.wrapping_sub(self.reported).cast_signed();
         self.reported = self.bytes;
         self.most = self.bytes.saturating_add(self.step);
-        // With the last message the rest is reported too: a step may be larger than all that is left.
+        // The last message is always reported: a step may be larger than all that is left.
         self.least = self.bytes.saturating_sub(self.step).max(1).min(self.bytes);
         if self.throttle.add(change) == Turn::Raised {
             counters::count(Event::Throttle, 1);

@@ -6,42 +6,44 @@ use heddle_sync::{CachePadded, Leadership, WaitPolicy};
 use std::cell::Cell;
 use std::time::Duration;
 
-/// A sleeper polls at least this often, so that a message lost by a dying job cannot hold it for ever.
+/// The longest time that a thread sleeps before it polls, so that a message lost by a dying job cannot hold it for good.
 pub const LONGEST_SLEEP: Duration = Duration::from_millis(100);
 
-/// How waiting threads other than the leader wait: a short spin, since the cores are for threads that make progress.
-const IN_A_CREW: WaitPolicy = WaitPolicy { spin_ns: WaitPolicy::DEFAULT.spin_ns / 10, ..WaitPolicy::DEFAULT };
+/// The wait policy of waiting threads other than the leader: a short spin, since the cores are for threads that make progress.
+const BESIDE_A_LEADER: WaitPolicy =
+    WaitPolicy { spin_ns: WaitPolicy::DEFAULT.spin_ns / 10, ..WaitPolicy::DEFAULT };
 
 /// The threads that wait on a VNI: one leads, the others sleep.
 #[derive(Debug)]
-pub struct Crew(pub Leadership);
+pub struct WaitingThreads(pub Leadership);
 
-impl Default for Crew {
-    fn default() -> Crew {
-        Crew(Leadership::new(IN_A_CREW))
+impl Default for WaitingThreads {
+    fn default() -> WaitingThreads {
+        WaitingThreads(Leadership::new(BESIDE_A_LEADER))
     }
 }
 
 /// The time of the last poll by a test, in ticks.
 #[derive(Debug, Default)]
-pub struct LastLook(pub CachePadded<AtomicU64>);
+pub struct LastPoll(pub CachePadded<AtomicU64>);
 
-/// For how long a test relies on another one's poll.
+/// The time for which a test relies on the poll of another one.
 pub(super) const GRACE_NS: u64 = 500;
 
-impl LastLook {
-    /// Whether the calling test must poll, since no other thread does. `waited_for` says whether threads wait here.
+impl LastPoll {
+    /// Returns true if the calling test must poll, since no other thread does. `last_of_caller` is the time of the calling
+    /// thread's last poll; `waited_for` is true if threads wait here.
     #[inline]
-    pub fn is_due(&self, own: &Cell<u64>, waited_for: bool) -> bool {
+    pub fn is_due(&self, last_of_caller: &Cell<u64>, waited_for: bool) -> bool {
         // Relaxed, here and below: a hint.
         let last = self.0.load(Ordering::Relaxed);
         let now = Native::ticks();
-        let others_look = waited_for || last != own.get();
-        if others_look && now.wrapping_sub(last) < Native::ns_to_ticks(GRACE_NS) {
+        let others_poll = waited_for || last != last_of_caller.get();
+        if others_poll && now.wrapping_sub(last) < Native::ns_to_ticks(GRACE_NS) {
             return false;
         }
         self.0.store(now, Ordering::Relaxed);
-        own.set(now);
+        last_of_caller.set(now);
         true
     }
 }
@@ -56,10 +58,10 @@ mod tests {
     }
 
     #[test]
-    fn one_tester_alone_looks_every_time_and_one_of_two() {
-        let (last, one, other) = (LastLook::default(), Cell::new(0), Cell::new(0));
+    fn one_tester_alone_polls_every_time_and_one_of_two() {
+        let (last, one, other) = (LastPoll::default(), Cell::new(0), Cell::new(0));
         assert!((0..100).all(|_| last.is_due(&one, false)));
-        // Whoever comes second relies on the first, unless the machine stopped this thread in between.
+        // The second tester relies on the first, unless the machine stopped this thread in between.
         let relies = (0..100).filter(|_| last.is_due(&one, false) && !last.is_due(&other, false)).count();
         assert!(relies > 50, "{relies}");
         wait_for_grace();
@@ -67,11 +69,11 @@ mod tests {
     }
 
     #[test]
-    fn testers_look_seldom_while_others_wait() {
-        let (last, own) = (LastLook::default(), Cell::new(0));
+    fn testers_poll_seldom_while_others_wait() {
+        let (last, last_of_caller) = (LastPoll::default(), Cell::new(0));
         wait_for_grace();
-        assert!(last.is_due(&own, true));
-        let due = (0..10).filter(|_| last.is_due(&own, true)).count();
+        assert!(last.is_due(&last_of_caller, true));
+        let due = (0..10).filter(|_| last.is_due(&last_of_caller, true)).count();
         assert!(due < 10);
     }
 }

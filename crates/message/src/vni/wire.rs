@@ -4,13 +4,13 @@
 //! |---|---|---|
 //! | `EAGER` | the data | a message |
 //! | `SYNC` | the data; extra: sender's request | a message whose sender waits for its match |
-//! | `RTS` | [`Rts`] | a message whose data the receiver is to fetch (ready to send) |
+//! | `RTS` | [`Rts`] | a message whose data the receiver fetches (ready to send) |
 //! | `CTS` | [`Cts`] | answer to `RTS`: send me the data in pieces (clear to send) |
 //! | `DATA` | a piece; extra: receiver's request, offset | a piece of it |
-//! | `PUSH` | [`Push`] | answer to `RTS`: put the rear half where I say, while I fetch the front half |
-//! | `PUSHED` | receiver's request, whether it went well | the rear half is there |
+//! | `PUSH` | [`Push`] | answer to `RTS`: copy the rear half to my memory, while I fetch the front half |
+//! | `PUSHED` | receiver's request, 1 if the copy succeeded | the rear half is there |
 //! | `WITHDRAW` | sender's request; context, source and tag are the message's | forget the message, if it is not matched |
-//! | `WITHDRAWN` | sender's request, whether it was done | answer to `WITHDRAW` |
+//! | `WITHDRAWN` | sender's request, 1 if the message was forgotten | answer to `WITHDRAW` |
 //! | `FIN` | sender's request | the receiver has everything, or has matched a `SYNC` |
 
 use crate::matching::Key;
@@ -27,10 +27,10 @@ pub(crate) const PUSHED: u8 = 8;
 pub(crate) const WITHDRAW: u8 = 9;
 pub(crate) const WITHDRAWN: u8 = 10;
 
-/// Ready to send: where the data lies.
+/// Ready to send: the place of the data.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rts {
-    /// Bytes of data.
+    /// The number of bytes of data.
     pub len: u64,
     /// Address in the sender's memory; 0 if the data does not lie in one piece.
     pub address: u64,
@@ -45,11 +45,11 @@ pub(crate) struct Cts {
     pub sender: u32,
     /// The receiver's request.
     pub receiver: u32,
-    /// Bytes that the receiver has room for.
+    /// The number of bytes that the receiver has room for.
     pub wanted: u64,
 }
 
-/// The sender is to copy the rear half itself.
+/// Asks the sender to copy the rear half itself.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Push {
     /// The sender's request.
@@ -60,7 +60,7 @@ pub(crate) struct Push {
     pub(crate) address: u64,
 }
 
-/// Three words: what fits into a control message and into the extra bytes of a bulk message.
+/// Three words: they fit into a control message and into the extra bytes of a bulk message.
 type Words = [u64; EXTRA_BYTES / 8];
 
 pub(crate) fn to_bytes(words: Words) -> [u8; EXTRA_BYTES] {
@@ -114,12 +114,12 @@ impl Push {
     }
 }
 
-/// The header of the request to forget a message.
+/// Returns the header of the request to forget a message.
 pub(crate) fn withdrawal(key: &Key) -> Header {
     Header { kind: WITHDRAW, aux: 0, context: key.context, envelope: key.envelope }
 }
 
-/// The header of a message that belongs to the protocol and is not matched.
+/// Returns the header of a message that belongs to the protocol and is not matched.
 pub(crate) fn control(kind: u8) -> Header {
     Header { kind, aux: 0, context: 0, envelope: Envelope::new(0, 0) }
 }

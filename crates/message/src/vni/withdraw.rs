@@ -1,8 +1,7 @@
-//! Cancelling a send: it succeeds if the message was not matched, and otherwise the send completes as ever (MPI 5.0,
-//! section 3.8.4).
+//! Cancelling a send: it succeeds if the message was not matched; otherwise the send completes as usual (MPI 5.0, section 3.8.4).
 //!
-//! A send that waits for room is taken out of the backlog, a self message out of the unexpected messages. A message whose
-//! receiver was told of it is withdrawn. This holds for synchronous sends and for rendezvous; any other send is complete.
+//! A send that waits for room is taken out of the backlog, a self message out of the unexpected messages. A message that its
+//! receiver was told of is withdrawn: that of a synchronous send or of a rendezvous. Any other send is complete.
 //!
 //! ```text
 //!   sender                 receiver                        receiver, if it had matched the message
@@ -34,12 +33,14 @@ impl<S: Rules> Core<S> {
             return self.cancelled(id);
         }
         self.arrivals.with(Path::Main, |_| {
-            // SAFETY: only a send's own channel and the section of arrivals write its stage, and the channel is done with it.
+            // SAFETY: only the critical sections of the send's channel and of arrivals write its stage. The channel does not
+            // write it any more, and this thread is in that of arrivals.
             if unsafe { request::stage(id) } != Stage::Offered {
                 // It is complete, its receiver has answered, or it is withdrawn already.
                 return;
             }
-            // SAFETY: a send whose receiver was told of it belongs to the section of arrivals.
+            // SAFETY: the in-flight state of a send that its receiver was told of belongs to the critical section of arrivals,
+            // where this thread is.
             let in_flight = unsafe { request::in_flight(id) };
             in_flight.stage = Stage::Withdrawing;
             in_flight.missing = Missing::new(2);
@@ -48,7 +49,7 @@ impl<S: Rules> Core<S> {
         });
     }
 
-    /// Takes out a send that waits for room. False if it does not.
+    /// Takes a send that waits for room out of the backlog. Returns false if it does not wait there.
     fn take_from_backlog(&self, id: RequestId) -> bool {
         let to = &self.peers[request::peer_of(id)];
         to.channel.with(Path::Main, |channel| {
@@ -61,7 +62,7 @@ impl<S: Rules> Core<S> {
         })
     }
 
-    /// Cancels a send to this process, if its message is among the unexpected ones here.
+    /// Cancels a send to this process, if its message is among the unexpected messages of this VNI.
     pub(crate) fn cancel_send_to_self(&self, id: RequestId) -> bool {
         let key = request::key_of_send(id);
         let taken = self.matching_shard(key.context).with(Path::Main, |shard| {
@@ -73,7 +74,7 @@ impl<S: Rules> Core<S> {
         taken
     }
 
-    /// A sender wants its message back.
+    /// Removes the message that a sender wants back, unless it was matched, and tells the sender which.
     pub(crate) fn withdraw(&self, peer: usize, message: &Incoming) {
         let key = Key { context: message.header.context, envelope: message.header.envelope };
         let [sender, ..] = wire::from_bytes(message.payload());
@@ -83,7 +84,7 @@ impl<S: Rules> Core<S> {
         self.send_control(peer, wire::WITHDRAWN, wire::to_bytes([sender, u64::from(taken), 0]));
     }
 
-    /// The receiver of a message that was to be withdrawn has answered.
+    /// Completes a send that was to be withdrawn, after its receiver has answered: as cancelled, or as usual.
     pub(crate) fn withdrawal_answered(&self, id: RequestId, withdrawn: bool) {
         if withdrawn {
             self.cancelled(id);
@@ -92,14 +93,14 @@ impl<S: Rules> Core<S> {
         }
     }
 
-    /// Completes a send whose message nobody will receive.
+    /// Completes a send whose message will not be received.
     fn cancelled(&self, id: RequestId) {
         self.end_send(id, Outcome { cancelled: true, ..Outcome::empty() });
     }
 }
 
 impl Message {
-    /// Whether its data, or the wish to know of its match, is with this request of its sender.
+    /// Returns true if the message came from this request of its sender.
     fn is_from(&self, request: u64) -> bool {
         match &self.content {
             Content::Synchronous(_, sender) => u64::from(*sender) == request,

@@ -114,7 +114,7 @@ impl Model {
                 return Err(ModelError::Senseless(why));
             }
         }
-        // The remaining locks: those of rendezvous, and of the rings, whose readers only try them.
+        // The remaining locks are those of rendezvous, and of the rings, whose readers only try them.
         self.arbitration = Arbitration::One(LockKind::Mutex);
         self.bias = Bias::None;
         self.request_pool = RequestPool::ThreadLocal;

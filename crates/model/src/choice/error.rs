@@ -18,7 +18,7 @@ pub enum ModelError {
         variable: &'static str,
         /// The value that was asked for.
         value: String,
-        /// What is wrong with it, and which values are allowed.
+        /// The reason why the value is refused, and the allowed values.
         why: String,
     },
     /// The parts make no sense together.

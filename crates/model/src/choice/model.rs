@@ -9,42 +9,43 @@ use super::threshold::CollectThreshold;
 /// A thread-safety model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Model {
-    /// Which critical section guards an object.
+    /// Decides which critical section guards an object.
     pub granularity: Granularity,
-    /// Which thread enters a contended critical section next.
+    /// Decides which thread enters a contended critical section next.
     pub arbitration: Arbitration,
-    /// Which threads enter a critical section with plain instructions while no others use it ([`heddle_sync::Biased`],
+    /// Decides which threads enter a critical section with plain instructions while no others use it ([`heddle_sync::Biased`],
     /// [`heddle_sync::CoreBiased`]).
     pub bias: Bias,
-    /// Which thread runs an operation.
+    /// Decides which thread runs an operation.
     pub execution: Execution,
     /// The number of threads for the VNIs under `offload`.
     pub offload_threads: OffloadThreads,
-    /// How a waiter learns that its operation is complete.
+    /// Decides how a waiter learns that its operation is complete.
     pub wake_up: WakeUp,
-    /// What keeps an object alive while a request uses it.
+    /// Decides what keeps an object alive while a request uses it.
     pub lifetime: Lifetime,
     /// The number of additional freed objects that starts a collection.
     pub collect_threshold: CollectThreshold,
-    /// Where requests come from.
+    /// Decides where requests come from.
     pub request_pool: RequestPool,
-    /// How references to objects are counted.
+    /// Decides how references to objects are counted.
     pub reference_counts: ReferenceCounts,
-    /// How many times in a row a cohort passes a lock on within before others get it, under `hmcs`.
+    /// The number of times in a row that a cohort passes a lock on within before others get it, under `hmcs`.
     pub cohort_threshold: u32,
-    /// How many threads of the main path may pass a waiting thread of the progress path, under `p-X-Y`.
+    /// The number of threads of the main path that may pass a waiting thread of the progress path, under `p-X-Y`.
     pub low_bound: u32,
-    /// How many operations of others a thread runs at most before it hands the critical section on, under `csync` and
-    /// `lockq`.
+    /// The largest number of operations of other threads that a thread runs before it hands the critical section on, under
+    /// `csync` and `lockq`.
     pub combining_limit: u32,
-    /// How many times a thread that finds a critical section taken yields and tries again before it posts, under `lockq`.
+    /// The number of times that a thread which finds a critical section taken yields and tries again before it posts, under
+    /// `lockq`.
     pub post_tries: u32,
-    /// How long `MPI_Test` and similar functions wait for a critical section before they give up, in microseconds.
+    /// The time that `MPI_Test` and similar functions wait for a critical section before they give up, in microseconds.
     pub test_patience_us: u32,
 }
 
 impl Model {
-    /// How long `MPI_Test` and similar functions wait for a critical section before they give up, in nanoseconds.
+    /// The time that `MPI_Test` and similar functions wait for a critical section before they give up, in nanoseconds.
     pub fn test_patience_ns(&self) -> u64 {
         u64::from(self.test_patience_us) * 1_000
     }

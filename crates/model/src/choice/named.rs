@@ -16,7 +16,7 @@ pub struct Named {
     pub name: &'static str,
     /// The model.
     pub model: Model,
-    /// What it is, and its source.
+    /// A description of the model, and its source.
     pub meaning: &'static str,
 }
 

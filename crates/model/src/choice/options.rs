@@ -80,7 +80,7 @@ macro_rules! choice {
 }
 
 choice! {
-    /// Which critical section guards an object (Balaji et al., IJHPCA 2010, section 4).
+    /// Choices of the critical section that guards an object (Balaji et al., IJHPCA 2010, section 4).
     Granularity, "granularity" {
         Global = "global": "one critical section for the duration of every call, left while the call waits",
         BriefGlobal = "brief-global": "one critical section, entered only where shared state is touched",
@@ -91,7 +91,7 @@ choice! {
 }
 
 choice! {
-    /// Which threads enter a critical section with plain instructions while no others use it.
+    /// Choices of the threads that enter a critical section with plain instructions while no others use it.
     Bias, "bias" {
         None = "none": "no thread",
         Thread = "thread": "the thread that alone uses it",
@@ -100,7 +100,7 @@ choice! {
 }
 
 choice! {
-    /// Which thread runs an operation on a VNI (Amer et al., ICS 2019).
+    /// Choices of the thread that runs an operation on a VNI (Amer et al., ICS 2019).
     Execution, "execution" {
         Caller = "caller": "the calling thread, inside the critical section",
         CSync = "csync": "the first thread in the queue runs the operations that wait behind it (DSM-Synch)",
@@ -110,7 +110,7 @@ choice! {
 }
 
 choice! {
-    /// How many threads there are for the VNIs under [`Execution::Offload`].
+    /// Choices of the number of threads for the VNIs under [`Execution::Offload`].
     OffloadThreads, "number of offload threads" {
         PerVni = "per-vni": "one for each VNI",
         One = "one": "one for all VNIs",
@@ -118,7 +118,7 @@ choice! {
 }
 
 choice! {
-    /// How a waiter learns that its operation is complete (Amer et al., TOPC 2019, section 7).
+    /// Choices of how a waiter learns that its operation is complete (Amer et al., TOPC 2019, section 7).
     WakeUp, "wake-up" {
         Blind = "blind": "every waiter polls for messages itself",
         Counter = "counter": "one waiter of a VNI polls, the others sleep until the thread that completes their operation wakes them",
@@ -126,7 +126,7 @@ choice! {
 }
 
 choice! {
-    /// What keeps a communicator or datatype alive while a request uses it (Goodell et al., CLUSTER 2010).
+    /// Choices of what keeps a communicator or datatype alive while a request uses it (Goodell et al., CLUSTER 2010).
     Lifetime, "lifetime" {
         Naive = "naive": "requests count references to all objects, the predefined ones too",
         Suppress = "suppress": "requests count references to all but predefined objects",
@@ -136,7 +136,7 @@ choice! {
 }
 
 choice! {
-    /// Where requests come from (Balaji et al., IJHPCA 2010, section 5.3).
+    /// Choices of where requests come from (Balaji et al., IJHPCA 2010, section 5.3).
     RequestPool, "request pool" {
         Shared = "shared": "one pool with a critical section",
         ThreadLocal = "thread-local": "a cache for each thread, filled 128 at a time from a common store",
@@ -144,7 +144,7 @@ choice! {
 }
 
 choice! {
-    /// How references to objects are counted (Balaji et al., IJHPCA 2010, section 5.3).
+    /// Choices of how references to objects are counted (Balaji et al., IJHPCA 2010, section 5.3).
     ReferenceCounts, "reference counting" {
         Locked = "locked": "by additions inside a critical section, one for each kind of object",
         Atomic = "atomic": "by atomic additions",

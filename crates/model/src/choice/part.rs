@@ -21,13 +21,13 @@ pub enum Values {
 /// A part of a model.
 #[derive(Debug)]
 pub struct Part {
-    /// Its name, in words.
+    /// The part's name, in words.
     pub name: &'static str,
-    /// Its environment variable. In lower case it is the name of the MPI_T control variable.
+    /// The part's environment variable. In lower case it is the name of the MPI_T control variable.
     pub variable: &'static str,
-    /// What it means.
+    /// The meaning of the part.
     pub meaning: &'static str,
-    /// The form of its values.
+    /// The form of the part's values.
     pub values: Values,
     /// The allowed values, for a sentence.
     pub allowed: fn() -> String,

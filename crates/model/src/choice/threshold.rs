@@ -3,13 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// How many more freed objects there must be than the last collection left, to start the next one.
+/// The number of freed objects, beyond those that the last collection left, that starts the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CollectThreshold {
     /// Enough to make a collection worth its work: the number grows with the requests to visit, and with the
     /// objects that the last collection had to keep.
     Adaptive,
-    /// This number.
+    /// A fixed number.
     Number(u32),
 }
 

@@ -60,7 +60,7 @@ impl Block {
         (offset_of!(Block, sections) + section.index() * size_of::<Line>()) as u32
     }
 
-    /// A count of the critical section whose counts lie at that offset.
+    /// Returns a count of the critical section whose counts lie at that offset.
     ///
     /// # Safety
     ///

@@ -55,7 +55,7 @@ pub fn work_here() -> u64 {
     registry::mine().event(Event::Work).get()
 }
 
-/// How productive the calling thread's present call has been: if two results differ, work was done between them.
+/// A measure of the work of the calling thread's present call: if two results differ, work was done between them.
 #[inline]
 pub(crate) fn work() -> u64 {
     let mine: &Block = registry::mine();
@@ -109,7 +109,7 @@ mod tests {
                         scope.spawn(|| {
                             for _ in 0..1000 {
                                 state.with(Path::Main, |it| *it += 1);
-                                state.look(|_| ());
+                                state.poll(|_| ());
                                 state.with(Path::Progress, |_| row.completed_something());
                             }
                         });
@@ -155,7 +155,7 @@ mod tests {
         let state = Model::default().sections(false).guard_vni(61, ());
         let count = counted(Section::Vni(61), || {
             state.with(Path::Main, |()| ());
-            state.look(|()| ());
+            state.poll(|()| ());
         });
         assert_eq!((count(Entry::Main), count(Entry::Fruitless)), (0, 0));
     }

@@ -42,8 +42,8 @@ fn registry() -> MutexGuard<'static, Registry> {
 #[inline(always)]
 pub(super) fn mine() -> &'static Block {
     let block = slot::get().cast::<Block>();
-    // SAFETY: the pointer is null, or `open` or `Closer` has stored it; then it is valid, since blocks stay for ever
-    // (invariant 1).
+    // SAFETY: the pointer is null, or `open` or `Closer` has stored it; then it is valid, since blocks are never freed (invariant
+    // 1).
     match unsafe { block.as_ref() } {
         Some(block) => block,
         None => open(),
@@ -92,7 +92,7 @@ impl Drop for Closer {
     }
 }
 
-/// Calls `visit` for every block; meanwhile no thread begins or ends.
+/// Calls `visit` for every block. No thread begins or ends while it runs.
 pub(super) fn for_each(mut visit: impl FnMut(&Block)) {
     let registry = registry();
     registry.live.iter().copied().chain([&ENDED, &LATE]).for_each(&mut visit);

@@ -62,7 +62,7 @@ impl Row {
 
     /// Counts that the calling thread has only polled, on the main path.
     #[inline]
-    pub(crate) fn only_looked(self) {
+    pub(crate) fn only_polled(self) {
         if self.what == What::Entries {
             self.count(Entry::Fruitless).add(1);
         }
@@ -127,10 +127,10 @@ impl Row {
         }
     }
 
-    /// Counts `times` entries of the calling thread for progress; `completed` is true if the last entry completed an
+    /// Counts `times` polls of the calling thread on the progress path; `completed` is true if the last one completed an
     /// operation.
     #[inline(always)]
-    pub(crate) fn looked(self, times: u32, completed: bool) {
+    pub(crate) fn polled(self, times: u32, completed: bool) {
         match self.what {
             What::Entries => {
                 self.count(Entry::Progress).add(u64::from(times));

@@ -14,12 +14,12 @@ pub enum Section {
     RequestPool,
     /// Reference counts of objects.
     ReferenceCounts,
-    /// The rings that are read, of any VNI, under `per-object` and `lock-free`; so are the next three.
+    /// The rings that are read, of any VNI, under `per-object` and `lock-free`. The next three also exist only there.
     Arrivals,
     /// The matching of any context.
     Matching,
-    /// The state of rendezvous.
-    LargeMessages,
+    /// The rendezvous state.
+    Rendezvous,
     /// The channel to any peer.
     Channel,
     /// A VNI, by its number, which is below [`MOST_VNIS`].
@@ -34,7 +34,7 @@ const KINDS: [Section; 8] = [
     Section::ReferenceCounts,
     Section::Arrivals,
     Section::Matching,
-    Section::LargeMessages,
+    Section::Rendezvous,
     Section::Channel,
 ];
 
@@ -46,7 +46,7 @@ impl Section {
         KINDS.into_iter().chain((0..MOST_VNIS).map(Section::Vni))
     }
 
-    /// Its place in a block, below `COUNT`.
+    /// The critical section's index in a block, below `COUNT`.
     pub(super) fn index(self) -> usize {
         match self {
             Section::Call => 0,
@@ -55,13 +55,13 @@ impl Section {
             Section::ReferenceCounts => 3,
             Section::Arrivals => 4,
             Section::Matching => 5,
-            Section::LargeMessages => 6,
+            Section::Rendezvous => 6,
             Section::Channel => 7,
             Section::Vni(number) => KINDS.len() + number.min(MOST_VNIS - 1),
         }
     }
 
-    /// Its name in tables and in the names of variables.
+    /// The critical section's name in tables and in the names of variables.
     pub fn name(self) -> &'static str {
         match self {
             Section::Call => "call",
@@ -70,7 +70,7 @@ impl Section {
             Section::ReferenceCounts => "reference_counts",
             Section::Arrivals => "arrivals",
             Section::Matching => "matching",
-            Section::LargeMessages => "large_messages",
+            Section::Rendezvous => "large_messages",
             Section::Channel => "channel",
             Section::Vni(_) => "vni",
         }

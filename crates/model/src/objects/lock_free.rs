@@ -13,7 +13,7 @@
 //!
 //! A thread runs a limited number of operations for others (the combining limit) and leaves the rest behind.
 //! It tells the engine, which wakes sleeping threads; each poll for progress goes on with the rest
-//! ([`Sectioning::serve_left`]).
+//! ([`Sectioning::run_left_behind`]).
 
 use super::object::{Object, SectionOf, Sectioning};
 use super::order::Entered;
@@ -45,7 +45,7 @@ pub struct LeftToAll<T: 'static> {
     left: Arc<Left>,
 }
 
-/// What to do when operations are left behind.
+/// Notes and reports that operations were left behind.
 struct Left {
     /// Not 0 if some object may have operations that were left behind.
     some: AtomicUsize,
@@ -83,7 +83,7 @@ impl<T: Object> LeftTo<T> {
 
     #[cold]
     fn report_left(&self) {
-        // Release: pairs with the swap in `serve`, which either reads this or lets the next poll read it.
+        // Release: pairs with the swap in `run_all_left_behind`, which either reads this or lets the next poll read it.
         self.left.some.store(1, Ordering::Release);
         (self.left.tell)();
     }
@@ -101,7 +101,7 @@ impl<T: Object> SectionOf<T> for LeftTo<T> {
     }
 
     fn count_poll(&self) {
-        self.row.only_looked();
+        self.row.only_polled();
     }
 
     #[inline]
@@ -166,8 +166,8 @@ impl Sectioning for LockFree {
     }
 
     #[inline(always)]
-    fn serve_left<T: Object>(shards: &LeftToAll<T>) -> bool {
-        if shards.left.some.load(Ordering::Relaxed) == 0 { false } else { serve(shards) }
+    fn run_left_behind<T: Object>(shards: &LeftToAll<T>) -> bool {
+        if shards.left.some.load(Ordering::Relaxed) == 0 { false } else { run_all_left_behind(shards) }
     }
 
     #[inline]
@@ -179,19 +179,19 @@ impl Sectioning for LockFree {
 
 /// Runs the operations that were left behind.
 #[cold]
-fn serve<T: Object>(shards: &LeftToAll<T>) -> bool {
-    // Cleared first: a thread that leaves an operation from now on sets it again. AcqRel: pairs with the store
-    // in `report_left`.
+fn run_all_left_behind<T: Object>(shards: &LeftToAll<T>) -> bool {
+    // The flag is cleared first: a thread that leaves an operation from now on sets it again. AcqRel: pairs with the store in
+    // `report_left`.
     shards.left.some.swap(0, Ordering::AcqRel);
-    let mut served = false;
+    let mut ran = false;
     for section in &shards.objects {
         let entered = Entered::new::<T>();
         let rest = section.object.serve_left();
         drop(entered);
         if let Some(rest) = rest {
             section.report(rest);
-            served = true;
+            ran = true;
         }
     }
-    served
+    ran
 }

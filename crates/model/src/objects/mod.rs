@@ -12,8 +12,8 @@
 //! Code that enters critical sections is generic over the sectioning, so a critical section that is nothing costs nothing.
 //!
 //! **Order.** A thread that is in a critical section enters only critical sections of a higher [`LEVEL`](Object::LEVEL), so no
-//! circle of threads can wait for each other, and under [`Whole`] no object is reached through two references
-//! at once. Debug builds check the order, whatever the sectioning.
+//! circle of threads can wait for each other, and under [`Whole`] no object is reached through two references at once. Debug
+//! builds check the order under every sectioning.
 
 mod lock_free;
 mod object;
@@ -51,7 +51,7 @@ mod tests {
             let before = entries();
             let object = S::shard(&all, 7);
             object.with(Path::Main, |it| it.0 += 1);
-            assert_eq!(object.look(|it| it.0), 1);
+            assert_eq!(object.poll(|it| it.0), 1);
             assert_eq!(object.try_with(Path::Progress, |it| it.0), Some(1));
             let counted: Vec<u64> = entries().iter().zip(before).map(|(now, before)| now - before).collect();
             assert_eq!(counted, [2, 1, 1], "{model}");

@@ -8,9 +8,9 @@ use std::fmt::Debug;
 
 /// State that a critical section guards.
 pub trait Object: Send + 'static {
-    /// Its name, and the row in which its entries are counted.
+    /// The name of the state's critical section, and the row in which its entries are counted.
     const SECTION: Section;
-    /// Its position in the order in which critical sections are entered.
+    /// The critical section's position in the order in which threads enter several.
     const LEVEL: u32;
 }
 
@@ -20,7 +20,7 @@ pub trait SectionOf<T> {
     fn with<R>(&self, path: Path, operation: impl FnOnce(&mut T) -> R) -> R;
 
     /// Does the same as [`with`](Self::with) on the main path, for an operation that creates, completes and frees nothing.
-    fn look<R>(&self, operation: impl FnOnce(&mut T) -> R) -> R {
+    fn poll<R>(&self, operation: impl FnOnce(&mut T) -> R) -> R {
         let result = self.with(Path::Main, operation);
         self.count_poll();
         result
@@ -52,7 +52,7 @@ pub trait SectionOf<T> {
     }
 }
 
-/// How the parts of a VNI are guarded.
+/// A way to guard the parts of a VNI.
 pub trait Sectioning: Debug + 'static {
     /// True if several threads can be in a VNI at once.
     const PARTED: bool;
@@ -67,23 +67,23 @@ pub trait Sectioning: Debug + 'static {
     /// Puts an object behind its critical section.
     fn guard<T: Object>(sections: &Sections, object: T) -> Self::Section<T>;
 
-    /// Makes all objects of a kind. Calls `left` when a thread leaves operations behind; they wait until a
-    /// thread enters that critical section or [serves](Self::serve_left) them.
+    /// Makes all objects of a kind. Calls `left` when a thread leaves operations behind; they wait until a thread enters that
+    /// critical section or [runs](Self::run_left_behind) them.
     fn shards<T: Object>(
         sections: &Sections,
         make: impl FnMut() -> T,
         left: impl Fn() + Send + Sync + 'static,
     ) -> Self::Shards<T>;
 
-    /// The object of a key, always the same one.
+    /// Returns the object of a key, always the same one.
     fn shard<T: Object>(shards: &Self::Shards<T>, key: u64) -> &Self::Shard<T>;
 
     /// Runs the operations that were left behind. Returns true if there were any.
     #[inline(always)]
-    fn serve_left<T: Object>(_shards: &Self::Shards<T>) -> bool {
+    fn run_left_behind<T: Object>(_shards: &Self::Shards<T>) -> bool {
         false
     }
 
-    /// Adds to a number that threads in several critical sections write, and any thread reads.
+    /// Adds `by` to a number that threads in several critical sections write, and any thread reads.
     fn change(number: &AtomicUsize, by: isize);
 }

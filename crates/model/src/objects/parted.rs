@@ -59,7 +59,7 @@ impl<T: Object> SectionOf<T> for Locked<T> {
     }
 
     fn count_poll(&self) {
-        self.row.only_looked();
+        self.row.only_polled();
     }
 
     #[inline]

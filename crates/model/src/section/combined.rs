@@ -1,6 +1,6 @@
 //! State on which one thread runs the operations of several.
 
-use super::service::{Offload, Service, ThreadWaker};
+use super::offload::{Offload, OffloadServer, ThreadWaker};
 use crate::choice::{Arbitration, Execution, Model};
 use crate::counters::Row;
 use crate::path::Path;
@@ -50,9 +50,9 @@ impl<T: Send + 'static> Combined<T> {
         }
     }
 
-    /// Leaves all operations to the offload thread that `service` has for VNI number `vni`.
-    pub(super) fn served(service: &Service, vni: usize, state: T) -> Combined<T> {
-        let waker = ThreadWaker { service: service.clone(), thread: service.thread_of(vni) };
+    /// Leaves all operations to the offload thread that `server` has for VNI number `vni`.
+    pub(super) fn offloaded(server: &OffloadServer, vni: usize, state: T) -> Combined<T> {
+        let waker = ThreadWaker { server: server.clone(), thread: server.thread_of(vni) };
         Combined::Offload(Offload::with_waker(state, waker, WaitPolicy::DEFAULT))
     }
 
@@ -77,7 +77,7 @@ impl<T: Send + 'static> Combined<T> {
         row: Row,
         operation: impl FnOnce(&mut T) -> R + Send,
     ) -> Option<R> {
-        let result = self.try_look(row, operation);
+        let result = self.try_poll(row, operation);
         if result.is_some() {
             row.entered(path);
         }
@@ -86,7 +86,7 @@ impl<T: Send + 'static> Combined<T> {
 
     /// Does the same as [`try_run`](Self::try_run), but counts only a failure.
     #[inline(never)]
-    pub(super) fn try_look<R: Send>(
+    pub(super) fn try_poll<R: Send>(
         &self,
         row: Row,
         operation: impl FnOnce(&mut T) -> R + Send,

@@ -1,8 +1,8 @@
-//! State that is reached only through its section.
+//! State that threads reach only through its critical section.
 
 use super::combined::Combined;
 use super::lock::{BiasedLock, SectionLock, SectionToken};
-use super::service::{Offload, Service, Turn};
+use super::offload::{Offload, OffloadServer, Turn};
 use crate::choice::{Execution, Model};
 use crate::counters::Row;
 use crate::path::Path;
@@ -11,35 +11,35 @@ use heddle_sync::Native;
 use heddle_sync::wait::try_again;
 use std::fmt;
 
-/// State that is reached only through its section.
+/// State that threads reach only through its critical section.
 ///
-/// The section is a lock, or combining, or nothing where the model or the thread level guarantees exclusion
-/// otherwise: below `MPI_THREAD_MULTIPLE` by the program's promise, under `global` by the
-/// [`CallSection`](crate::CallSection).
+/// The critical section is a lock, or combining, or nothing if the model or the thread level keeps other threads out: below
+/// `MPI_THREAD_MULTIPLE` by the program's promise, under `global` by the [`CallSection`](crate::CallSection).
 pub struct Guarded<T: Send + 'static> {
     lock: Option<SectionLock>,
     row: Row,
-    /// How many times a thread that finds it taken yields and tries again before it posts an operation.
+    /// The number of times that a thread which finds the critical section taken yields and tries again before it posts an
+    /// operation.
     post_tries: u32,
     shortcut: Shortcut,
-    state: Home<T>,
+    state: State<T>,
 }
 
-/// Why a call is not served by the express path, which has changed nothing then.
+/// The reason for which the express path refuses a call. It has changed nothing then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
     /// The lock is not biased to the thread; an attempt at the lock may succeed.
     Busy,
-    /// It needs the general path.
+    /// The call needs the general path.
     Unfit,
 }
 
-/// How a thread may enter with a few plain instructions.
+/// The condition under which a thread may enter with a few plain instructions.
 #[derive(Debug)]
 enum Shortcut {
-    /// Always: no other thread enters, and nothing is counted.
+    /// A thread always may: no other thread enters, and nothing is counted.
     Free,
-    /// If this lock is biased to the thread.
+    /// A thread may if this lock is biased to it.
     Bias(BiasedLock),
     Never,
 }
@@ -54,7 +54,7 @@ impl Shortcut {
     }
 }
 
-/// What a thread spends on entering a critical section by the express path.
+/// The effort that a thread makes to enter a critical section by the express path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attempt {
     /// A few plain instructions and no call: it succeeds if no other thread ever enters, or if the lock is biased to the thread.
@@ -63,9 +63,9 @@ pub enum Attempt {
     Lock,
 }
 
-/// Where the state lies.
-enum Home<T: Send + 'static> {
-    Here(UnsafeCell<T>),
+/// The state, and how threads reach it.
+enum State<T: Send + 'static> {
+    InPlace(UnsafeCell<T>),
     Combined(Box<Combined<T>>),
 }
 
@@ -81,7 +81,7 @@ unsafe impl<T: Send> Sync for Guarded<T> {}
 impl<T: Send + 'static> Guarded<T> {
     pub(super) fn locked(lock: Option<SectionLock>, row: Row, state: T) -> Guarded<T> {
         let shortcut = Shortcut::of(lock.as_ref(), row);
-        Guarded { lock, row, post_tries: 0, shortcut, state: Home::Here(UnsafeCell::new(state)) }
+        Guarded { lock, row, post_tries: 0, shortcut, state: State::InPlace(UnsafeCell::new(state)) }
     }
 
     pub(super) fn by_execution(model: &Model, row: Row, state: T) -> Guarded<T> {
@@ -90,23 +90,23 @@ impl<T: Send + 'static> Guarded<T> {
             return Guarded::locked(Some(SectionLock::new(model)), row, state);
         }
         let post_tries = if model.execution == Execution::LockQ { model.post_tries } else { 0 };
-        let state = Home::Combined(Box::new(Combined::new(model, state)));
+        let state = State::Combined(Box::new(Combined::new(model, state)));
         Guarded { lock: None, row, post_tries, shortcut: Shortcut::Never, state }
     }
 
-    pub(super) fn served(service: &Service, vni: usize, row: Row, state: T) -> Guarded<T> {
-        let state = Home::Combined(Box::new(Combined::served(service, vni, state)));
+    pub(super) fn offloaded(server: &OffloadServer, vni: usize, row: Row, state: T) -> Guarded<T> {
+        let state = State::Combined(Box::new(Combined::offloaded(server, vni, state)));
         Guarded { lock: None, row, post_tries: 0, shortcut: Shortcut::Never, state }
     }
 
-    /// As a serving thread: a turn at the state, unless another thread has one. `None` also if it is not
-    /// served at all.
+    /// Takes a turn at the state, for an offload thread. Returns `None` if another thread has the turn, or if no offload thread
+    /// serves the state.
     pub fn take_turn(&self) -> Option<Turn<'_, T>> {
         Turn::take(self.offload()?, self.row)
     }
 
-    /// Whether offload threads run the operations.
-    pub fn is_served(&self) -> bool {
+    /// Returns true if offload threads run the operations.
+    pub fn is_offloaded(&self) -> bool {
         self.offload().is_some()
     }
 
@@ -117,45 +117,45 @@ impl<T: Send + 'static> Guarded<T> {
         }
     }
 
-    /// Whether it was [closed](Self::close). A serving thread that first learns this and then finds nothing
-    /// has run all.
+    /// Returns true if the queue was [closed](Self::close). An offload thread that first sees this and then finds nothing to do
+    /// has run all operations.
     pub fn is_closed(&self) -> bool {
         self.offload().is_some_and(|offload| offload.is_closed())
     }
 
     fn offload(&self) -> Option<&Offload<T>> {
         match &self.state {
-            Home::Combined(combined) => match &**combined {
+            State::Combined(combined) => match &**combined {
                 Combined::Offload(offload) => Some(offload),
                 _ => None,
             },
-            Home::Here(_) => None,
+            State::InPlace(_) => None,
         }
     }
 
-    /// Runs `operation` on the state. Operations must not enter a section themselves, and must not panic: the
-    /// section would stay closed.
+    /// Runs `operation` on the state. The operation must not enter a critical section, and must not panic: this critical section
+    /// would stay closed.
     #[inline(always)]
     pub fn with<R: Send>(&self, path: Path, operation: impl FnOnce(&mut T) -> R + Send) -> R {
         match &self.state {
-            Home::Here(_) => self.with_lock(path, operation),
-            Home::Combined(combined) => combined.run(path, self.row, operation),
+            State::InPlace(_) => self.with_lock(path, operation),
+            State::Combined(combined) => combined.run(path, self.row, operation),
         }
     }
 
-    /// As [`with`](Self::with), where no other thread than the caller runs the operation. That may enter
-    /// other sections, if all who do so keep to one order.
+    /// Does the same as [`with`](Self::with), for state on which no other thread runs the caller's operation. The operation may
+    /// enter other critical sections if all such operations keep to one order.
     ///
     /// # Panics
-    /// Where another one may.
+    /// If another thread may run the operation.
     #[inline(always)]
     pub fn with_lock<R>(&self, path: Path, operation: impl FnOnce(&mut T) -> R) -> R {
-        let Home::Here(state) = &self.state else { unreachable!("whoever is there runs it") };
+        let State::InPlace(state) = &self.state else { unreachable!("another thread may run the operation") };
         let held = self.lock.as_ref().map(|lock| (lock, lock.enter(path, self.row)));
         if held.is_none() {
             self.row.issued_without_section(path);
         }
-        // SAFETY: the section is held, or exclusion is guaranteed otherwise.
+        // SAFETY: the thread holds the critical section, or the model or the thread level keeps other threads out.
         unsafe { run_inside(state, held, operation) }
     }
 
@@ -172,7 +172,7 @@ impl<T: Send + 'static> Guarded<T> {
         path: Path,
         operation: impl FnOnce(&mut T) -> Option<R>,
     ) -> Result<R, Refusal> {
-        let Home::Here(state) = &self.state else { return Err(Refusal::Unfit) };
+        let State::InPlace(state) = &self.state else { return Err(Refusal::Unfit) };
         match (attempt, &self.shortcut, &self.lock) {
             (Attempt::Bias, Shortcut::Free, _) => {
                 // SAFETY: below `MPI_THREAD_MULTIPLE` the program keeps other threads out.
@@ -182,15 +182,15 @@ impl<T: Send + 'static> Guarded<T> {
                 if !lock.enter_as_owner() {
                     return Err(Refusal::Busy);
                 }
-                // SAFETY: the critical section is held.
+                // SAFETY: the thread holds the critical section.
                 let result = unsafe { run_inside(state, None, operation) };
-                // Two branches, so that the compiler keeps nothing for a caller that goes on after a failure.
+                // There are two branches, so that the compiler keeps nothing for a caller that goes on after a failure.
                 if result.is_some() {
-                    // SAFETY: entered above.
+                    // SAFETY: the thread has entered by the bias, by `enter_as_owner`.
                     unsafe { lock.leave_as_owner() };
                     self.row.entered(path);
                 } else {
-                    // SAFETY: entered above.
+                    // SAFETY: the thread has entered by the bias, by `enter_as_owner`.
                     unsafe { lock.leave_as_owner() };
                 }
                 result.ok_or(Refusal::Unfit)
@@ -198,7 +198,7 @@ impl<T: Send + 'static> Guarded<T> {
             (Attempt::Bias, Shortcut::Never, Some(_)) => Err(Refusal::Busy),
             (Attempt::Lock, _, Some(lock)) => {
                 let token = lock.attempt(path).ok_or(Refusal::Unfit)?;
-                // SAFETY: the critical section is held.
+                // SAFETY: the thread holds the critical section.
                 let result = unsafe { run_inside(state, Some((lock, token)), operation) };
                 if result.is_some() {
                     self.row.entered(path);
@@ -209,31 +209,32 @@ impl<T: Send + 'static> Guarded<T> {
         }
     }
 
-    /// As [`with`](Self::with) on the main path, for an operation that creates, completes and frees nothing.
+    /// Does the same as [`with`](Self::with) on the main path, for an operation that creates, completes and frees nothing: it
+    /// only polls.
     #[inline]
-    pub fn look<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> R {
+    pub fn poll<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> R {
         let result = self.with(Path::Main, operation);
-        self.row.only_looked();
+        self.row.only_polled();
         result
     }
 
-    /// Runs `operation` on the state if nobody is in the section; never waits.
+    /// Runs `operation` on the state if no other thread is in the critical section; never waits.
     #[inline(always)]
     pub fn try_with<R: Send>(&self, path: Path, operation: impl FnOnce(&mut T) -> R + Send) -> Option<R> {
         let state = match &self.state {
-            Home::Here(state) => state,
-            Home::Combined(combined) => return combined.try_run(path, self.row, operation),
+            State::InPlace(state) => state,
+            State::Combined(combined) => return combined.try_run(path, self.row, operation),
         };
         let held = match self.lock.as_ref() {
             Some(lock) => Some((lock, lock.try_enter(path, self.row)?)),
             None => None,
         };
-        // SAFETY: the section is held, or exclusion is guaranteed otherwise.
+        // SAFETY: the thread holds the critical section, or the model or the thread level keeps other threads out.
         Some(unsafe { run_inside(state, held, operation) })
     }
 
-    /// Runs `operation` with `input` on the state if nobody is in the section, or within a few yields: who
-    /// [posts](Self::post) has lines of memory carried to another core and back, which takes longer.
+    /// Runs `operation` with `input` on the state if no other thread is in the critical section, or if it becomes free within a
+    /// few yields. A [post](Self::post) would take longer, because it moves lines of memory to another core and back.
     ///
     /// # Errors
     ///
@@ -262,41 +263,42 @@ impl<T: Send + 'static> Guarded<T> {
         try_again::<Native, _>(self.post_tries, || self.try_with(Path::Main, &mut *operation))
     }
 
-    /// As [`try_with`](Self::try_with) for progress, by a thread that looks in now and then at what others
-    /// use.
+    /// Does the same as [`try_with`](Self::try_with) on the progress path, for a thread that now and then polls what other
+    /// threads use.
     pub fn try_visit<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> Option<R> {
-        let (Home::Here(state), Some(lock)) = (&self.state, self.lock.as_ref()) else {
+        let (State::InPlace(state), Some(lock)) = (&self.state, self.lock.as_ref()) else {
             return self.try_with(Path::Progress, operation);
         };
         let token = lock.try_visit(self.row)?;
-        // SAFETY: the section is held.
+        // SAFETY: the thread holds the critical section.
         Some(unsafe { run_inside(state, Some((lock, token)), operation) })
     }
 
-    /// As [`try_with`](Self::try_with) for progress, for one of several looks in a row that are
-    /// [counted](Self::count_looks) together: one by one they would be counted while an answer is waited for.
+    /// Does the same as [`try_with`](Self::try_with) on the progress path, for one of several polls in a row that are
+    /// [counted](Self::count_polls) together afterwards. Counting them one by one would take time while the thread waits for an
+    /// answer.
     #[inline(always)]
-    pub fn try_look<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> Option<R> {
+    pub fn try_poll<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> Option<R> {
         let state = match &self.state {
-            Home::Here(state) => state,
-            Home::Combined(combined) => return combined.try_look(self.row, operation),
+            State::InPlace(state) => state,
+            State::Combined(combined) => return combined.try_poll(self.row, operation),
         };
         let held = match self.lock.as_ref() {
             Some(lock) => Some((lock, lock.try_enter_uncounted(Path::Progress, self.row)?)),
             None => None,
         };
-        // SAFETY: the section is held, or exclusion is guaranteed otherwise.
+        // SAFETY: the thread holds the critical section, or the model or the thread level keeps other threads out.
         Some(unsafe { run_inside(state, held, operation) })
     }
 
-    /// Counts `looks` polls; `completed` says whether the last of them completed an operation.
+    /// Counts `polls` polls; `completed` is true if the last of them completed an operation.
     #[inline(always)]
-    pub fn count_looks(&self, looks: u32, completed: bool) {
-        self.row.looked(looks, completed);
+    pub fn count_polls(&self, polls: u32, completed: bool) {
+        self.row.polled(polls, completed);
     }
 
-    /// As [`try_with`](Self::try_with), but waits for the section for up to `patience_ns`, where its lock
-    /// lets a waiter give up.
+    /// Does the same as [`try_with`](Self::try_with), but waits for the critical section for up to `patience_ns` if its lock lets
+    /// a waiter give up.
     pub fn with_within<R: Send>(
         &self,
         path: Path,
@@ -304,21 +306,21 @@ impl<T: Send + 'static> Guarded<T> {
         operation: impl FnOnce(&mut T) -> R + Send,
     ) -> Option<R> {
         match (&self.state, self.lock.as_ref()) {
-            (Home::Here(state), Some(lock)) if patience_ns != 0 => {
+            (State::InPlace(state), Some(lock)) if patience_ns != 0 => {
                 let token = lock.enter_within(path, patience_ns, self.row)?;
-                // SAFETY: the section is held.
+                // SAFETY: the thread holds the critical section.
                 Some(unsafe { run_inside(state, Some((lock, token)), operation) })
             }
             _ => self.try_with(path, operation),
         }
     }
 
-    /// Whether operations that nobody waits for may be [posted](Self::post).
+    /// Returns true if a thread may [post](Self::post) operations without waiting for them.
     #[inline(always)]
     pub fn takes_posts(&self) -> bool {
         match &self.state {
-            Home::Here(_) => false,
-            Home::Combined(combined) => combined.takes_posts(),
+            State::InPlace(_) => false,
+            State::Combined(combined) => combined.takes_posts(),
         }
     }
 
@@ -327,26 +329,26 @@ impl<T: Send + 'static> Guarded<T> {
     #[inline(never)]
     pub fn post(&self, operation: impl FnOnce(&mut T) + Send + 'static) {
         match &self.state {
-            Home::Here(_) => self.with(Path::Main, operation),
-            Home::Combined(combined) => combined.post(self.row, operation),
+            State::InPlace(_) => self.with(Path::Main, operation),
+            State::Combined(combined) => combined.post(self.row, operation),
         }
     }
 }
 
-/// Runs an operation, and leaves the section if the caller has entered one for it.
+/// Runs an operation, and leaves the critical section if the caller has entered one for it.
 ///
 /// # Safety
-/// The caller is in the section by that token, or nobody else touches the state meanwhile for another reason.
+/// The caller is in the critical section by that token, or no other thread touches the state while the operation runs.
 #[inline(always)]
 unsafe fn run_inside<T, R>(
     state: &UnsafeCell<T>,
     held: Option<(&SectionLock, SectionToken)>,
     operation: impl FnOnce(&mut T) -> R,
 ) -> R {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that no other thread touches the state, and that it entered by this token if there is one.
     let result = operation(unsafe { &mut *state.get() });
     if let Some((lock, token)) = held {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that no other thread touches the state, and that it entered by this token if there is one.
         unsafe { lock.leave(token) };
     }
     result

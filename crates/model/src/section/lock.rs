@@ -24,12 +24,12 @@ pub(crate) enum SectionLock {
 /// Says how a thread has acquired the lock; its release needs that. One byte, since every operation keeps it while it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SectionToken {
-    /// By the bias.
+    /// The thread entered by the bias.
     Owner,
-    /// By the inner lock of a biased lock.
+    /// The thread entered by the inner lock of a biased lock.
     Inner,
     Plain,
-    /// In the high class of a two-level lock, as the head of its class or behind one.
+    /// The thread is in the high class of a two-level lock, as the head of its class or behind one.
     HighHead,
     High,
     LowHead,

@@ -4,11 +4,11 @@ mod call;
 mod combined;
 mod guarded;
 mod lock;
+mod offload;
 mod sections;
-mod service;
 
 pub use call::CallSection;
 pub use guarded::{Attempt, Guarded, Refusal};
 pub(crate) use lock::{SectionLock, SectionToken};
+pub use offload::{OffloadServer, Turn};
 pub use sections::{Objects, Sections};
-pub use service::{Service, Turn};

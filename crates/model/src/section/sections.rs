@@ -2,18 +2,18 @@
 
 use super::guarded::Guarded;
 use super::lock::SectionLock;
-use super::service::Service;
+use super::offload::OffloadServer;
 use crate::choice::{Granularity, Model};
 use crate::counters::{Row, Section};
 
-/// How the objects inside of a VNI are guarded. Each value stands for the [`Sectioning`](crate::Sectioning) of its name.
+/// The guards of the objects inside of a VNI. Each value stands for the [`Sectioning`](crate::Sectioning) of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Objects {
-    /// By the critical section of the VNI.
+    /// The critical section of the VNI guards all objects.
     Whole,
-    /// Each object by a separate lock; the VNI has no lock.
+    /// A separate lock guards each object; the VNI has no lock.
     Parted,
-    /// Each object by a separate lock, or by a critical section that no thread waits for; the VNI has no lock.
+    /// A separate lock guards each object, or a critical section that no thread waits for; the VNI has no lock.
     LockFree,
 }
 
@@ -24,21 +24,21 @@ pub struct Sections {
     threads: bool,
     /// The one lock of `brief-global`.
     shared: Option<SectionLock>,
-    /// The threads of `offload`.
-    service: Option<Service>,
+    /// The threads of execution `offload`.
+    server: Option<OffloadServer>,
 }
 
 impl Sections {
     pub(crate) fn new(model: Model, threads: bool) -> Sections {
         let one_for_all = threads && model.granularity == Granularity::BriefGlobal;
         let shared = one_for_all.then(|| SectionLock::new(&model));
-        Sections { model, threads, shared, service: None }
+        Sections { model, threads, shared, server: None }
     }
 
-    /// Has the offload threads of `service` serve the VNIs, if there are any.
+    /// Has the threads of `server` serve the VNIs, if there is a server.
     #[must_use]
-    pub fn served_by(self, service: Option<Service>) -> Sections {
-        Sections { service, ..self }
+    pub fn with_offload_server(self, server: Option<OffloadServer>) -> Sections {
+        Sections { server, ..self }
     }
 
     /// Puts state that all VNIs share behind a separate critical section, which may be entered inside of a VNI's. It is a lock,
@@ -58,8 +58,8 @@ impl Sections {
         match self.model.granularity {
             Granularity::Global => Guarded::locked(None, row, state),
             Granularity::BriefGlobal => Guarded::locked(self.shared.clone(), row, state),
-            Granularity::PerVni | Granularity::PerObject | Granularity::LockFree => match &self.service {
-                Some(service) => Guarded::served(service, number, row, state),
+            Granularity::PerVni | Granularity::PerObject | Granularity::LockFree => match &self.server {
+                Some(server) => Guarded::offloaded(server, number, row, state),
                 None => Guarded::by_execution(&self.model, row, state),
             },
         }

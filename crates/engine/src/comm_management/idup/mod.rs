@@ -35,11 +35,11 @@ struct Pending {
 
 impl Attachment for Pending {
     fn finish(&mut self, outcome: &mut Outcome) {
-        self.look(outcome);
+        self.read(outcome);
     }
 
     /// A thread that sees the duplication complete may use the communicator.
-    fn look(&mut self, outcome: &mut Outcome) {
+    fn read(&mut self, outcome: &mut Outcome) {
         if outcome.error.is_none() {
             self.new.context().set_id(self.context.load(Ordering::Relaxed), self.vnis);
         }

@@ -1,4 +1,4 @@
-//! The mapping function: even, the same for all, and what it may not depend on it does not.
+//! Tests of the mapping function: it is even, the same in all processes, and depends on nothing but the hints.
 
 use super::*;
 use crate::context::Plane;
@@ -11,10 +11,10 @@ fn context(choice: Choice, number: u64, vnis: usize) -> u64 {
 }
 
 fn vni(context: u64, source: i32, tag: i32, vnis: usize) -> u32 {
-    spread(home(context, vnis), context, (source, tag), vnis as u32)
+    sharded_vni(default_vni(context, vnis), context, (source, tag), vnis as u32)
 }
 
-/// How many of the pairs are on each VNI, the fewest and the most.
+/// Counts the pairs on each VNI; returns the smallest and the largest number.
 fn shares(pairs: impl Iterator<Item = (i32, i32)>, choice: Choice, vnis: usize) -> (usize, usize) {
     let context = context(choice, 5, vnis);
     let mut counts = vec![0; vnis];
@@ -42,7 +42,7 @@ fn tags_and_sources_in_a_row_are_on_vnis_in_a_row() {
 }
 
 #[test]
-fn the_spread_is_even_whatever_the_tags_differ_by() {
+fn messages_are_sharded_evenly_whatever_the_tags_differ_by() {
     const TAGS: i32 = 4096;
     for vnis in [2, 3, 4, 5, 8, 15, 16, 64] {
         let even = TAGS as usize / vnis;
@@ -63,10 +63,10 @@ fn the_spread_is_even_whatever_the_tags_differ_by() {
 }
 
 #[test]
-fn collective_messages_stay_at_home() {
+fn collective_messages_stay_on_the_default_vni() {
     let context = context(BOTH, 9, 4);
     for plane in [Plane::Collective, Plane::CreateGroup] {
-        assert!((0..100).all(|tag| vni(context | plane as u64, tag, tag, 4) == home(context, 4)));
+        assert!((0..100).all(|tag| vni(context | plane as u64, tag, tag, 4) == default_vni(context, 4)));
     }
 }
 
@@ -87,7 +87,7 @@ proptest! {
         if let (Some(left), Some(right)) = (agree(halves.0), agree(halves.1)) {
             prop_assert_eq!(Some(left.agreed(right)), agreed);
         }
-        // Nobody's program is held to what it did not say.
+        // No program is bound to a hint that it did not give.
         let common = agreed.unwrap_or_default();
         prop_assert!(choices.iter().all(|choice| choice.agreed(common) == common));
     }

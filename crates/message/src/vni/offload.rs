@@ -1,4 +1,4 @@
-//! Turns of the offload threads.
+//! The turns of the offload threads.
 
 use super::core::Core;
 use super::interface::{State, Vni};
@@ -18,7 +18,7 @@ pub enum Served {
 }
 
 impl Vni {
-    /// Runs posted operations and makes progress, unless another thread does.
+    /// Runs posted operations and makes progress, unless another thread has the turn.
     pub fn serve(&self) -> Served {
         match self.take_turn().map(|turn| self.serve_in(turn)) {
             Some(true) => Served::Something,
@@ -27,7 +27,8 @@ impl Vni {
         }
     }
 
-    /// As [`serve`](Self::serve), but waits for the other thread. Returns whether there was anything to do.
+    /// Does the same as [`serve`](Self::serve), but waits for its turn if another thread has it. Returns true if there was
+    /// anything to do.
     #[cold]
     pub fn serve_for_certain(&self, wait: WaitPolicy) -> bool {
         self.await_turn(wait).is_some_and(|turn| self.serve_in(turn))
@@ -40,7 +41,7 @@ impl Vni {
         }
     }
 
-    /// Whether it was [closed](Self::close).
+    /// Returns true if the queue was [closed](Self::close).
     pub fn is_closed(&self) -> bool {
         matches!(&self.state, State::Whole(state) if state.is_closed())
     }
@@ -56,7 +57,7 @@ impl Vni {
     fn await_turn(&self, wait: WaitPolicy) -> Option<Turn<'_, Core<Whole>>> {
         let State::Whole(state) = &self.state else { return None };
         let mut waiter = Waiter::new(&WaitPolicy { park: false, ..wait }, 1);
-        while state.is_served() {
+        while state.is_offloaded() {
             if let Some(turn) = state.take_turn() {
                 return Some(turn);
             }
@@ -72,7 +73,7 @@ impl Vni {
         if !matches!(step, Step::Nothing) {
             turn.has_made_progress();
         }
-        // Others may have theirs while a large message is copied.
+        // Other threads may have their turns while a large message is copied.
         drop(turn);
         match step {
             Step::Nothing => served,

@@ -50,29 +50,29 @@ fn complete(vni: &Vni, ids: &[RequestId]) {
         }
     }
     for id in ids {
-        let (outcome, _) = request::consume(*id).expect("nobody else took it");
+        let (outcome, _) = request::consume(*id).expect("no other thread took it");
         assert_eq!(outcome.error, None);
     }
 }
 
-/// One thread of one rank exchanges messages with the thread of the same number at the other end, and with itself.
+/// Lets one thread of one rank exchange messages with the thread of the same number at the other end, and with itself.
 fn converse(ends: &[End; 2], rank: usize, thread: usize) {
     let (vni, peer) = (&ends[rank].1, 1 - rank);
     for round in 0..ROUNDS {
         let value = |rank: usize| (rank * 100 + thread * 30 + round) as u8;
-        // A context for all, or one of its own.
+        // Every other round, all threads use one context; in the rounds between, each thread has its own.
         let context = 8 * (1 + thread * (round % 2)) as u64;
         let len = SIZES[(round + thread) % SIZES.len()];
-        let (mut out, mut into, mut own) = (vec![value(rank); len], vec![0; len], vec![0; len]);
+        let (mut out, mut into, mut from_self) = (vec![value(rank); len], vec![0; len], vec![0; len]);
         let wanted = if round % 3 == 0 { MPI_ANY_SOURCE } else { peer as i32 };
         let mut nothing = [0; 8];
 
         // SAFETY: the bytes outlive the operations, which end in this round.
         let cancelled = unsafe { receive(vni, Key::new(context, 0, 1000 + thread as i32), &mut nothing) };
-        // SAFETY: as above.
+        // SAFETY: the bytes outlive the operations, which end in this round.
         let incoming = unsafe { receive(vni, Key::new(context, wanted, thread as i32), &mut into) };
         let key = Key::new(context, rank as i32, thread as i32);
-        // SAFETY: as above.
+        // SAFETY: the bytes outlive the operations, which end in this round.
         let outgoing = unsafe { send(vni, peer, key, round % 5 == 0, &mut out) };
         vni.cancel_receive(cancelled);
         assert!(request::consume(cancelled).is_some_and(|(outcome, _)| outcome.cancelled));
@@ -80,12 +80,12 @@ fn converse(ends: &[End; 2], rank: usize, thread: usize) {
         assert!(into.iter().all(|byte| *byte == value(peer)), "round {round}");
 
         let key = Key::new(context, rank as i32, 100 + thread as i32);
-        // SAFETY: as above.
+        // SAFETY: the bytes outlive the operations, which end in this round.
         let outgoing = unsafe { send(vni, rank, key, false, &mut out) };
-        // SAFETY: as above.
-        let incoming = unsafe { receive(vni, key, &mut own) };
+        // SAFETY: the bytes outlive the operations, which end in this round.
+        let incoming = unsafe { receive(vni, key, &mut from_self) };
         complete(vni, &[Some(incoming), outgoing].into_iter().flatten().collect::<Vec<_>>());
-        assert!(own == out, "round {round}");
+        assert!(from_self == out, "round {round}");
     }
 }
 
@@ -109,7 +109,7 @@ fn messages_of_all_sizes_arrive_while_their_receivers_fetch_them() {
 }
 
 #[test]
-fn messages_of_all_sizes_arrive_in_all_ways() {
+fn messages_of_all_sizes_arrive_by_all_transfer_methods() {
     models().iter().for_each(|model| exchange(model, true, usize::MAX));
 }
 
@@ -131,11 +131,11 @@ fn what_was_abandoned_is_released_once_it_is_complete() {
         ids.iter().for_each(|id| receiver.abandon(*id));
         assert!(handles.iter().all(|handle| request::find(*handle).is_ok()), "they are under way");
         for _ in &ids {
-            // SAFETY: as above.
+            // SAFETY: the bytes outlive the operations, which end in this function.
             assert_eq!(unsafe { send(&sender, 1, key, false, &mut from) }, None, "there is room");
         }
         for _ in &ids {
-            receiver.look();
+            receiver.poll_for_certain();
         }
         assert!(to.iter().all(|to| *to == from));
         assert!(!run!(receiver, Main, core => core.is_pending()));

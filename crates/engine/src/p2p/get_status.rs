@@ -6,7 +6,7 @@ use crate::error::Result;
 use heddle_message::domain;
 use heddle_message::request::{self, Found, Outcome};
 
-/// The state of a request after an attempt at progress, should it be pending.
+/// Returns the state of a request, after an attempt at progress if it is pending.
 fn state_now(handle: usize) -> Result<State> {
     match state(handle)? {
         State::Pending(vni) => {
@@ -17,7 +17,7 @@ fn state_now(handle: usize) -> Result<State> {
     }
 }
 
-/// The outcome of a complete request.
+/// Returns the outcome of a complete request.
 fn outcome(handle: usize) -> Result<Outcome> {
     Ok(match request::find(handle)? {
         Found::Slot(id) => request::outcome(id),
@@ -25,7 +25,7 @@ fn outcome(handle: usize) -> Result<Outcome> {
     })
 }
 
-/// The outcome of one request; `None` if it is not complete.
+/// Returns the outcome of one request; `None` if it is not complete.
 ///
 /// # Errors
 /// `MPI_ERR_REQUEST`.
@@ -37,7 +37,7 @@ pub fn get_status(handle: usize) -> Result<Option<Outcome>> {
     })
 }
 
-/// The first complete request.
+/// Returns the first complete request and its outcome.
 ///
 /// # Errors
 /// `MPI_ERR_REQUEST`.
@@ -53,7 +53,7 @@ pub fn get_status_any(handles: &[usize]) -> Result<Any> {
     Ok(found)
 }
 
-/// Reports the outcomes of all if all are complete, otherwise none. Returns whether they are.
+/// Reports the outcomes of all requests and returns true if all are complete; otherwise reports none and returns false.
 ///
 /// # Errors
 /// `MPI_ERR_REQUEST`.
@@ -70,7 +70,7 @@ pub fn get_status_all(handles: &[usize], mut report: impl FnMut(usize, Outcome))
     Ok(true)
 }
 
-/// Reports the outcomes of all that are complete.
+/// Reports the outcomes of all requests that are complete.
 ///
 /// # Errors
 /// `MPI_ERR_REQUEST`.

@@ -1,5 +1,4 @@
-//! The offload threads, which serve the VNIs under execution `offload`: the assignment of threads to VNIs, and how idle threads
-//! sleep and wake.
+//! The offload server: which offload thread serves which VNI under execution `offload`, and how idle threads sleep and wake.
 //!
 //! The engine starts the threads. Each takes [turns](crate::Guarded::take_turn) at the states of its VNIs, in which
 //! it runs the posted operations and makes progress. Threads with nothing to do sleep on a [`Roster`]. The last one sleeps
@@ -18,34 +17,37 @@ use std::time::Duration;
 
 /// The offload threads of a process. Copies stand for the same threads.
 #[derive(Clone)]
-pub struct Service {
+pub struct OffloadServer {
     roster: Arc<Roster>,
     /// The doorbell that messages ring.
     door: Arc<dyn AsRef<Doorbell> + Send + Sync>,
     threads: usize,
 }
 
-impl fmt::Debug for Service {
+impl fmt::Debug for OffloadServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Service").field("roster", &self.roster).finish_non_exhaustive()
+        f.debug_struct("OffloadServer").field("roster", &self.roster).finish_non_exhaustive()
     }
 }
 
-impl Service {
+impl OffloadServer {
     /// The offload threads for `vnis` VNIs; `door` gives the doorbell that messages ring. `None` unless the model's execution is
     /// `offload`. The caller starts the [threads](Self::threads).
     pub fn of(
         model: &Model,
         vnis: usize,
         door: impl FnOnce() -> Arc<dyn AsRef<Doorbell> + Send + Sync>,
-    ) -> Option<Service> {
+    ) -> Option<OffloadServer> {
         let threads = match model.offload_threads {
             OffloadThreads::PerVni => vnis,
             OffloadThreads::One => 1,
         };
-        let service =
-            || Service { roster: Arc::new(Roster::new(threads, WaitPolicy::DEFAULT)), door: door(), threads };
-        model.is_offloaded().then(service)
+        let server = || OffloadServer {
+            roster: Arc::new(Roster::new(threads, WaitPolicy::DEFAULT)),
+            door: door(),
+            threads,
+        };
+        model.is_offloaded().then(server)
     }
 
     /// The number of threads. Their numbers begin at 0.
@@ -72,14 +74,14 @@ impl Service {
 /// Wakes the offload thread of one VNI.
 #[derive(Debug)]
 pub(crate) struct ThreadWaker {
-    pub(crate) service: Service,
+    pub(crate) server: OffloadServer,
     pub(crate) thread: usize,
 }
 
 impl Waker for ThreadWaker {
     #[inline]
     fn wake(&self) {
-        self.service.wake(self.thread);
+        self.server.wake(self.thread);
     }
 }
 
