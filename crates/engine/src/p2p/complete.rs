@@ -56,7 +56,7 @@ pub fn wait(handle: &mut usize) -> Result<Outcome> {
 pub fn wait_with<R>(handle: &mut usize, read: impl FnOnce(&Outcome) -> R) -> Result<R> {
     match take_plain(handle, read) {
         Ok(result) => Ok(result),
-        Err(read) => wait_first(handle, &[], read),
+        Err(read) => wait_first(handle, &[], &[], read),
     }
 }
 
@@ -87,13 +87,19 @@ fn take_plain<R, L: FnOnce(&Outcome) -> R>(handle: &mut usize, read: L) -> Resul
     Ok(result)
 }
 
-/// Waits for one request, knowing that the caller is going to wait for others next.
+/// Waits for one request, knowing that the caller is going to wait for others next. Checks the handles in `unchecked` if the wait
+/// is long.
 #[inline(always)]
-fn wait_first<R>(handle: &mut usize, others: &[usize], read: impl FnOnce(&Outcome) -> R) -> Result<R> {
+fn wait_first<R>(
+    handle: &mut usize,
+    others: &[usize],
+    unchecked: &[usize],
+    read: impl FnOnce(&Outcome) -> R,
+) -> Result<R> {
     match request::find(*handle)? {
         Found::Slot(id) if !request::is_inactive(id) => {
             if !request::is_complete(id) {
-                wait_until_over(*handle, id, others)?;
+                wait_until_over(*handle, id, others, unchecked)?;
             }
             if request::claim(id) || claim_again(*handle, id)? {
                 let (result, freed) = request::consume_with(id, read);
@@ -112,8 +118,14 @@ fn wait_first<R>(handle: &mut usize, others: &[usize], read: impl FnOnce(&Outcom
 }
 
 #[inline(never)]
-fn wait_until_over(handle: usize, id: RequestId, others: &[usize]) -> Result<()> {
-    domain::current()?.wait_for(request::vni_of(id), &mut FirstOfAll { first: handle, others });
+fn wait_until_over(handle: usize, id: RequestId, others: &[usize], unchecked: &[usize]) -> Result<()> {
+    let (domain, vni) = (domain::current()?, request::vni_of(id));
+    let mut event = FirstOfAll { first: handle, others };
+    if !domain.poll_for(vni, &mut event) {
+        // While there is nothing else to do.
+        check(unchecked)?;
+        domain.wait_long(vni, &mut event);
+    }
     Ok(())
 }
 
@@ -121,7 +133,7 @@ fn wait_until_over(handle: usize, id: RequestId, others: &[usize]) -> Result<()>
 /// if it was left.
 #[cold]
 fn claim_again(handle: usize, id: RequestId) -> Result<bool> {
-    wait_until_over(handle, id, &[])?;
+    wait_until_over(handle, id, &[], &[])?;
     Ok(matches!(state(handle), Ok(State::Complete)) && request::claim(id))
 }
 
@@ -147,7 +159,7 @@ pub fn test(handle: &mut usize) -> Result<Option<Outcome>> {
 /// Waits for all; `report` gets every outcome in order. Returns true if any operation failed.
 ///
 /// # Errors
-/// `MPI_ERR_REQUEST`; then it has not waited, but may have completed the first requests, if they were over.
+/// `MPI_ERR_REQUEST`; then it has not waited for long, but may have completed the requests before the wrong one.
 #[inline(always)]
 pub fn wait_all(handles: &mut [usize], mut report: impl FnMut(usize, &Outcome)) -> Result<bool> {
     let (mut failed, mut checked) = (false, false);
@@ -160,11 +172,8 @@ pub fn wait_all(handles: &mut [usize], mut report: impl FnMut(usize, &Outcome)) 
         failed |= match take_plain(handle, report) {
             Ok(failed) => failed,
             Err(report) => {
-                if !checked {
-                    check(others)?;
-                    checked = true;
-                }
-                wait_first(handle, others, report)?
+                let unchecked = if std::mem::replace(&mut checked, true) { &[] } else { &*others };
+                wait_first(handle, others, unchecked, report)?
             }
         };
         (left, index) = (others, index + 1);
@@ -172,8 +181,7 @@ pub fn wait_all(handles: &mut [usize], mut report: impl FnMut(usize, &Outcome)) 
     Ok(failed)
 }
 
-/// Checks that all handles are valid, before a thread waits for one of them.
-#[inline(never)]
+/// Checks that all handles are valid.
 fn check(handles: &[usize]) -> Result<()> {
     handles.iter().try_for_each(|handle| request::find(*handle).map(|_| ()))
 }

@@ -47,21 +47,32 @@ impl Domain {
     /// Makes progress until the event has happened, first of all on VNI `vni`.
     #[inline]
     pub fn wait_for(&self, vni: u32, event: &mut impl Event) {
+        if !self.poll_for(vni, event) {
+            self.wait_long(vni, event);
+        }
+    }
+
+    /// Polls VNI `vni` a few times. Returns true if the event has happened.
+    #[inline(always)]
+    pub fn poll_for(&self, vni: u32, event: &mut impl Event) -> bool {
         if event.is_over() {
-            return;
+            return true;
         }
         // With rendezvous offers outstanding, the thread skips the quiet polls and registers as a waiter, so that receivers see
         // that this process can copy.
         if !self.vni(vni).has_offers() {
             for _ in 0..if self.is_alone(vni) { POLLS_AT_FIRST } else { 1 } {
                 if self.vni(vni).progress() && event.is_over() {
-                    return ended_promptly(vni);
+                    ended_promptly(vni);
+                    return true;
                 }
             }
         }
-        if event.is_over() {
-            return;
-        }
+        event.is_over()
+    }
+
+    /// Does the same as [`wait_for`](Self::wait_for) after [`poll_for`](Self::poll_for) has returned false.
+    pub fn wait_long(&self, vni: u32, event: &mut impl Event) {
         if request::are_watchers_signalled() {
             self.wait_by_counter(vni, event);
         } else {

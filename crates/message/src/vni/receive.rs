@@ -20,11 +20,14 @@ impl<S: Rules> Core<S> {
     #[inline(always)]
     pub(crate) fn arrive(&self, peer: usize, message: &Incoming) {
         if message.header.kind != wire::EAGER {
-            return self.protocol_message_arrives(peer, message);
+            // A copy: a message that is passed on lies in memory, and one that is not stays in registers.
+            let message = *message;
+            return self.protocol_message_arrives(peer, &message);
         }
-        let stored = || Message::copy_of(peer, message.payload());
+        let payload = message.payload();
+        let stored = move || eager_message(peer, payload);
         if let Some((id, key)) = self.match_or_store(&message.header, stored) {
-            self.deliver(id, &key, message.payload());
+            self.deliver(id, &key, payload);
         }
     }
 
@@ -99,7 +102,7 @@ impl<S: Rules> Core<S> {
             |shard, stored| {
                 let receive = Self::match_arrival(shard, &key);
                 if receive.is_none() {
-                    store_with(shard, key, stored);
+                    shard.store(key, stored());
                 }
                 receive.map(|id| (id, key))
             },
@@ -230,20 +233,20 @@ impl<S: Rules> Core<S> {
                 unsafe { copy_small(data.as_ptr(), to, data.len()) };
                 self.complete_receive(id, key, data.len() as u64, None);
             }
-            _ => self.deliver_in_parts(id, key, data),
+            _ => self.deliver_in_parts(id, *key, data),
         }
     }
 
     /// Does the same for a buffer with gaps, or one that is too short for the data.
     #[inline(never)]
-    fn deliver_in_parts(&self, id: RequestId, key: &Key, data: &[u8]) {
+    fn deliver_in_parts(&self, id: RequestId, key: Key, data: &[u8]) {
         // SAFETY: the thread that matches a receive has its in-flight state.
         let buffer = unsafe { request::in_flight(id) }.buffer;
         let (len, room) = (data.len(), buffer.len());
-        let error = (len > room).then(|| truncated(key, len as u64, room));
+        let error = (len > room).then(|| truncated(&key, len as u64, room));
         let written = len.min(room);
         buffer.write(0, &data[..written]);
-        self.complete_receive(id, key, written as u64, error);
+        self.complete_receive(id, &key, written as u64, error);
     }
 
     #[inline(always)]
@@ -263,10 +266,10 @@ impl<S: Rules> Core<S> {
     }
 }
 
-/// Adds the message that `stored` makes to the unexpected messages.
+/// The unexpected message with this payload. Out of line: most messages are expected.
 #[inline(never)]
-fn store_with(shard: &mut MatchingShard, key: Key, stored: impl FnOnce() -> Message) {
-    shard.store(key, stored());
+fn eager_message(peer: usize, payload: &[u8]) -> Message {
+    Message::copy_of(peer, payload)
 }
 
 /// Removes and returns the unexpected message that a receive matches; if there is none, posts the receive.

@@ -7,7 +7,7 @@ use heddle_platform::atomic::Ordering;
 use heddle_sync::{Doorbell, Scope};
 
 /// A message that lies in the ring, to be read inside of [`Consumer::take`] or [`Consumer::offer`].
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Incoming {
     /// Its envelope.
     pub header: Header,
