@@ -167,7 +167,7 @@ impl Datatype {
     /// `MPI_Type_vector`; `stride` counts items.
     ///
     /// # Errors
-    /// As [`Datatype::contiguous`].
+    /// The same as for [`Datatype::contiguous`].
     pub fn vector(form: Form, count: i64, block_length: i64, stride: i64, old: &TypeRef) -> Constructed {
         not_negative("count", count)?;
         not_negative("blocklength", block_length)?;
@@ -180,7 +180,7 @@ impl Datatype {
     /// `MPI_Type_create_hvector`; `stride` counts bytes.
     ///
     /// # Errors
-    /// As [`Datatype::contiguous`].
+    /// The same as for [`Datatype::contiguous`].
     pub fn hvector(form: Form, count: i64, block_length: i64, stride: i64, old: &TypeRef) -> Constructed {
         not_negative("count", count)?;
         not_negative("blocklength", block_length)?;
@@ -192,7 +192,7 @@ impl Datatype {
     /// `MPI_Type_indexed`; displacements count items.
     ///
     /// # Errors
-    /// As [`Datatype::contiguous`], and arrays of different lengths.
+    /// The same as for [`Datatype::contiguous`], and arrays of different lengths.
     pub fn indexed(form: Form, block_lengths: &[i64], displacements: &[i64], old: &TypeRef) -> Constructed {
         same_length("array_of_displacements", block_lengths.len(), displacements.len())?;
         let sizes = counted(&[block_lengths.len() as i64], &[block_lengths, displacements]);
@@ -204,7 +204,7 @@ impl Datatype {
     /// `MPI_Type_create_hindexed`; displacements count bytes.
     ///
     /// # Errors
-    /// As [`Datatype::indexed`].
+    /// The same as for [`Datatype::indexed`].
     pub fn hindexed(form: Form, block_lengths: &[i64], displacements: &[i64], old: &TypeRef) -> Constructed {
         same_length("array_of_displacements", block_lengths.len(), displacements.len())?;
         let sizes = counted(&[block_lengths.len() as i64], &[block_lengths]);
@@ -216,7 +216,7 @@ impl Datatype {
     /// `MPI_Type_create_indexed_block`; displacements count items.
     ///
     /// # Errors
-    /// As [`Datatype::contiguous`].
+    /// The same as for [`Datatype::contiguous`].
     pub fn indexed_block(form: Form, block_length: i64, displacements: &[i64], old: &TypeRef) -> Constructed {
         not_negative("blocklength", block_length)?;
         let sizes = counted(&[displacements.len() as i64, block_length], &[displacements]);
@@ -229,7 +229,7 @@ impl Datatype {
     /// `MPI_Type_create_hindexed_block`; displacements count bytes.
     ///
     /// # Errors
-    /// As [`Datatype::contiguous`].
+    /// The same as for [`Datatype::contiguous`].
     pub fn hindexed_block(
         form: Form,
         block_length: i64,
@@ -247,7 +247,7 @@ impl Datatype {
     /// `MPI_Type_create_struct`; displacements count bytes.
     ///
     /// # Errors
-    /// As [`Datatype::indexed`].
+    /// The same as for [`Datatype::indexed`].
     pub fn structure(
         form: Form,
         block_lengths: &[i64],

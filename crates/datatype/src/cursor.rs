@@ -307,7 +307,7 @@ impl<'a> Cursor<'a> {
     /// Packs bytes until `dst` is full or none is left, and advances. Returns their number.
     ///
     /// # Safety
-    /// As [`Datatype::pack`].
+    /// The same as for [`Datatype::pack`].
     #[inline]
     pub unsafe fn pack(&mut self, src: *const u8, dst: &mut [u8]) -> usize {
         // SAFETY: the caller vouches for `src`.
@@ -319,7 +319,7 @@ impl<'a> Cursor<'a> {
     /// Unpacks `src` until it is empty or there is no room left, and advances. Returns the number of bytes.
     ///
     /// # Safety
-    /// As [`Datatype::unpack`].
+    /// The same as for [`Datatype::unpack`].
     #[inline]
     pub unsafe fn unpack(&mut self, dst: *mut u8, src: &[u8]) -> usize {
         // SAFETY: the caller vouches for `dst`.

@@ -187,14 +187,14 @@ impl Datatype {
         self.bounds.align
     }
 
-    /// Whether any number of items is one run of bytes that starts at the buffer's address.
+    /// Returns true if any number of items is one run of bytes that starts at the buffer's address.
     #[inline]
     #[must_use]
     pub const fn is_contiguous(&self) -> bool {
         self.contiguous
     }
 
-    /// Whether this is one of the standard's types, which are never freed.
+    /// Returns true if this is one of the standard's types, which are never freed.
     #[inline]
     #[must_use]
     pub const fn is_predefined(&self) -> bool {
@@ -234,7 +234,7 @@ impl Datatype {
         self.committed.get_or_init(|| ());
     }
 
-    /// Whether the datatype may be used in communication.
+    /// Returns true if the datatype may be used in communication.
     #[inline]
     #[must_use]
     pub fn is_committed(&self) -> bool {

@@ -69,7 +69,7 @@ pub fn free(handle: usize) -> Result<()> {
     Ok(())
 }
 
-/// Whether a handle can be set on an object of this kind.
+/// Returns true if a handle can be set on an object of this kind.
 ///
 /// # Errors
 /// `MPI_ERR_ERRHANDLER`.

@@ -29,7 +29,7 @@ fn registry() -> MutexGuard<'static, Registry> {
     REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether this is one of the standard's classes, those of the tools interface included.
+/// Returns true if this is one of the standard's classes, those of the tools interface included.
 fn is_standard(code: i32) -> bool {
     text_of_class(code).is_some()
 }

@@ -196,7 +196,7 @@ pub fn packed_len(datatype: &Datatype, count: i64) -> Option<i64> {
 /// Packs `count` items at `from`; `to` has [`packed_len`] bytes.
 ///
 /// # Safety
-/// As [`Datatype::pack`].
+/// The same as for [`Datatype::pack`].
 pub unsafe fn pack(datatype: &Datatype, from: *const u8, count: i64, to: &mut [u8]) {
     let mut native = vec![0; datatype.packed_len(count).unwrap_or(0) as usize];
     // SAFETY: the caller promises valid memory for `count` items.
@@ -216,7 +216,7 @@ pub unsafe fn pack(datatype: &Datatype, from: *const u8, count: i64, to: &mut [u
 /// Unpacks `count` items to `to`; `from` has [`packed_len`] bytes.
 ///
 /// # Safety
-/// As [`Datatype::unpack`].
+/// The same as for [`Datatype::unpack`].
 pub unsafe fn unpack(datatype: &Datatype, to: *mut u8, count: i64, from: &[u8]) {
     let mut native = vec![0; datatype.packed_len(count).unwrap_or(0) as usize];
     let (mut from, mut output) = (from, native.as_mut_slice());

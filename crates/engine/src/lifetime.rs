@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 /// Before MPI is initialised there are no collected objects.
 static COLLECTOR: OnceLock<Collector> = OnceLock::new();
 
-/// Whether freed objects are never destroyed.
+/// True if freed objects are never destroyed.
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// Applies the model's choice. `tables` holds the objects that are collected.

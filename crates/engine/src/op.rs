@@ -96,7 +96,7 @@ impl OpRef {
         OPS.get(handle).map(OpRef::User).ok_or_else(|| bad_handle(handle))
     }
 
-    /// Whether the order of its operands does not matter.
+    /// Returns true if the order of its operands does not matter.
     pub fn commutes(&self) -> bool {
         match self {
             OpRef::Predefined(op) => op.is_commutative(),

@@ -47,7 +47,7 @@ impl Process {
         self.thread_level
     }
 
-    /// Whether the calling thread called `MPI_Init`.
+    /// Returns true if the calling thread called `MPI_Init`.
     pub fn is_main_thread(&self) -> bool {
         heddle_platform::thread::current_id() == self.main_thread
     }

@@ -50,7 +50,7 @@ pub(crate) enum Request {
 pub(crate) struct JobLine {
     /// Blocks in order; never empty.
     pub(crate) blocks: Vec<Block>,
-    /// Whether lines of output begin with their rank.
+    /// True if lines of output begin with their rank.
     pub(crate) labels: bool,
     /// Where ranks may run.
     pub(crate) binding: Binding,

@@ -44,14 +44,14 @@ fn parse_stat(pid: Pid, stat: &str) -> Option<Process> {
     Some(Process { pid, group, name, started })
 }
 
-/// Whether the process has `name=value` in its environment, as far as this user may look.
+/// Returns true if the process has `name=value` in its environment, as far as this user may look.
 pub(crate) fn has_variable(pid: Pid, name: &str, value: &str) -> bool {
     let wanted = format!("{name}={value}");
     let environment = fs::read(Path::new("/proc").join(pid.to_string()).join("environ"));
     environment.is_ok_and(|bytes| bytes.split(|&byte| byte == 0).any(|entry| entry == wanted.as_bytes()))
 }
 
-/// Whether anybody alive belongs to a rank of the job `id`, whose process group is `group`.
+/// Returns true if anybody alive belongs to a rank of the job `id`, whose process group is `group`.
 pub(crate) fn has_any_of_rank(id: &str, rank: u32, group: Pid) -> bool {
     let of_rank =
         |process: &Process| process.group == group || has_variable(process.pid, env::RANK, &rank.to_string());

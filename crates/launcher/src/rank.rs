@@ -148,7 +148,7 @@ impl Rank {
         Pid::from_raw(self.child.id().cast_signed())
     }
 
-    /// Whether the process is running.
+    /// Returns true if the process is running.
     pub(crate) fn is_running(&self) -> bool {
         self.ended.is_none()
     }

@@ -64,7 +64,7 @@ pub fn register() {
     hardware::register();
 }
 
-/// Whether [`light`] is (nearly) free here. Registers if no thread has.
+/// Returns true if [`light`] is (nearly) free here. Registers if no thread has.
 #[must_use]
 pub fn is_asymmetric() -> bool {
     #[cfg(not(loom))]

@@ -27,7 +27,7 @@ extern "C" fn note_child() {
     CHILD.store(true, Ordering::Relaxed);
 }
 
-/// Whether this process was forked since [`watch`] was called first.
+/// Returns true if this process was forked since [`watch`] was called first.
 #[must_use]
 pub fn is_child() -> bool {
     CHILD.load(Ordering::Relaxed)

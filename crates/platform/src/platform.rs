@@ -16,8 +16,8 @@ use std::time::Duration;
 ///
 /// Algorithms rest their `unsafe` code on these promises: atomics are atomic and ordered as `std`'s;
 /// [`fence`] orders as `std`'s; [`light`] and [`heavy`] keep the guarantee of [`barrier`](crate::barrier);
-/// [`claim_on_core`] and [`core_barrier`] that of [`core_claim`](crate::core_claim); [`thread_id`] differs for all threads that live at the same time and is a multiple of
-/// [`ID_STEP`](crate::thread::ID_STEP), not 0; [`wake`](Self::wake) is not missed by a [`wait`](Self::wait)
+/// [`claim_on_core`] and [`core_barrier`] that of [`core_claim`](crate::core_claim); [`thread_id`] differs for
+/// all threads that live at the same time and is a multiple of [`ID_STEP`](crate::thread::ID_STEP), not 0; [`wake`](Self::wake) is not missed by a [`wait`](Self::wait)
 /// that has compared the word before.
 ///
 /// [`fence`]: Self::fence
@@ -38,7 +38,7 @@ pub unsafe trait Platform: Copy + Default + fmt::Debug + Send + Sync + 'static {
     /// Memory that shared references may change.
     type Cell<T>: MemoryCell<T>;
 
-    /// Whether memory may serve for a new object after another died in it, without the platform being told. A
+    /// True if memory may serve for a new object after another died in it, without the platform being told. A
     /// checker that follows each object (loom, AddressSanitizer) says no, and nodes come from the allocator
     /// every time.
     const REUSES_MEMORY: bool;
@@ -55,10 +55,10 @@ pub unsafe trait Platform: Copy + Default + fmt::Debug + Send + Sync + 'static {
     }
     /// The rare side of an asymmetric fence; see [`barrier`](crate::barrier).
     fn heavy(scope: Scope);
-    /// Whether [`light`](Self::light) is (nearly) free.
+    /// Returns true if [`light`](Self::light) is (nearly) free.
     fn is_asymmetric() -> bool;
 
-    /// Whether [`claim_on_core`](Self::claim_on_core) can succeed here.
+    /// Returns true if [`claim_on_core`](Self::claim_on_core) can succeed here.
     fn has_core_claims() -> bool;
     /// If `core` holds the number of the caller's core and `flag` holds 0, stores 1 in `flag`, as one step of that
     /// core; see [`core_claim`](crate::core_claim).
@@ -70,7 +70,7 @@ pub unsafe trait Platform: Copy + Default + fmt::Debug + Send + Sync + 'static {
     fn spin_hint();
     /// Lets another thread have this hardware thread.
     fn yield_now();
-    /// Whether a yield would give away much more time than it takes. Then only a thread that cannot go on should
+    /// Returns true if a yield would give away much more time than it takes. Then only a thread that cannot go on should
     /// yield.
     #[inline]
     fn is_yield_dear() -> bool {

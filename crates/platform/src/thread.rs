@@ -37,7 +37,7 @@ fn note_yield(began: u64, ended: u64) {
     }
 }
 
-/// Whether a yield of this thread would be a gift of a time slice to a thread that computes: the last one
+/// Returns true if a yield of this thread would be a gift of a time slice to a thread that computes: the last one
 /// was, and this thread has not run for as long since. Linux 6.18 takes a yield for giving up all that is
 /// left of the slice, so a thread that yields every 50 microseconds beside one that never does gets a
 /// hundredth of the core, where half would be fair.

@@ -55,7 +55,7 @@ pub struct Setting {
     pub meaning: &'static str,
     /// The kind of its values.
     pub values: Values,
-    /// Whether all processes of a job must choose the same value.
+    /// True if all processes of a job must choose the same value.
     pub common: bool,
     /// The allowed values, in words.
     pub allowed: fn() -> String,

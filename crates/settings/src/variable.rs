@@ -78,12 +78,12 @@ impl Variable {
         }
     }
 
-    /// Whether it is the model or a part of it.
+    /// Returns true if it is the model or a part of it.
     pub fn is_of_model(self) -> bool {
         matches!(self, Variable::Part(_)) || self.name() == "HEDDLE_MODEL"
     }
 
-    /// Whether all processes of a job must choose the same value.
+    /// Returns true if all processes of a job must choose the same value.
     pub fn is_common(self) -> bool {
         matches!(self, Variable::Setting(setting) if setting.common)
     }

@@ -37,7 +37,7 @@ pub struct Constant {
     pub text: String,
     /// The value; an alias has that of the constant it stands for.
     pub value: i64,
-    /// Whether this is an alias.
+    /// True if this is an alias.
     pub alias: bool,
     /// The C type of an address, else empty.
     pub c_type: String,

@@ -17,19 +17,19 @@ pub struct Chapter {
 pub struct Function {
     /// Name without `MPI_` and `_c`.
     pub name: String,
-    /// Whether there is a large-count form.
+    /// True if there is a large-count form.
     pub large: bool,
-    /// Whether it has a body.
+    /// True if it has a body.
     pub built: bool,
-    /// Whether its body is told which form was called.
+    /// True if its body is told which form was called.
     pub form: bool,
-    /// Whether it may be called before initialisation and after finalisation.
+    /// True if it may be called before initialisation and after finalisation.
     pub early: bool,
-    /// Whether it has an express path that is tried first.
+    /// True if it has an express path that is tried first.
     pub express: bool,
-    /// Whether it must not wait for another thread; then it runs outside of the model's call section.
+    /// True if it must not wait for another thread; then it runs outside of the model's call section.
     pub unguarded: bool,
-    /// Whether the standard advises against it.
+    /// True if the standard advises against it.
     pub deprecated: bool,
     /// Its result.
     pub returns: Returns,
@@ -37,7 +37,7 @@ pub struct Function {
     pub errors: Errors,
     /// The parameters; those of the large form included.
     pub params: Vec<Param>,
-    /// Whether C's variable arguments follow.
+    /// True if C's variable arguments follow.
     pub variadic: bool,
 }
 
@@ -74,7 +74,7 @@ pub struct Param {
     pub direction: Direction,
     /// The number of array dimensions: 0, 1 or 2.
     pub dimensions: usize,
-    /// Whether only the large-count form has it.
+    /// True if only the large-count form has it.
     pub large_only: bool,
 }
 
@@ -184,7 +184,7 @@ impl Kind {
         KINDS.iter().find(|(known, _)| *known == word).map(|(_, kind)| kind.clone())
     }
 
-    /// Whether objects of this kind have an error handler, or belong to one that has.
+    /// Returns true if objects of this kind have an error handler, or belong to one that has.
     pub fn has_error_handler(&self) -> bool {
         const CARRIERS: [&str; 6] =
             ["MPI_Comm", "MPI_Win", "MPI_File", "MPI_Session", "MPI_Request", "MPI_Message"];

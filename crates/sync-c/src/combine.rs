@@ -84,7 +84,7 @@ type Make = fn() -> Result<Box<dyn AnyCombining>, Failure>;
 /// A kind of combining.
 struct CombineKind {
     name: &'static str,
-    /// Whether an operation may post another.
+    /// True if an operation may post another.
     posts_inside: bool,
     make: Make,
 }

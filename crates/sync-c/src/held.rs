@@ -50,10 +50,10 @@ pub trait AnyLock: Send + Sync {
     /// If the calling thread does not hold it.
     fn release(&self) -> Result<(), Failure>;
 
-    /// Whether a thread holds it now.
+    /// Returns true if a thread holds it now.
     fn is_held(&self) -> bool;
 
-    /// Whether a thread waits for it now; see [`RawLock::has_waiters`].
+    /// Returns true if a thread waits for it now; see [`RawLock::has_waiters`].
     fn has_waiters(&self) -> bool;
 }
 

@@ -149,7 +149,7 @@ pub unsafe extern "C" fn heddle_lock_release(lock: *mut LockHandle) -> Status {
     finish("heddle_lock_release", lock.and_then(|lock| lock.0.release()))
 }
 
-/// Whether a thread waits for the lock. For the holder, `true` is certain and `false` may overlook a thread; for other
+/// Returns true if a thread waits for the lock. For the holder, `true` is certain and `false` may overlook a thread; for other
 /// threads it is a hint. False for null.
 ///
 /// # Safety

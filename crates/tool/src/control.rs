@@ -45,7 +45,7 @@ impl Control {
         Control { name: variable.name().to_lowercase(), meaning, kind, items, variable }
     }
 
-    /// Whether it is the model or a part of it.
+    /// Returns true if it is the model or a part of it.
     pub fn is_of_model(&self) -> bool {
         self.variable.is_of_model()
     }

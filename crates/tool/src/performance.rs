@@ -35,7 +35,7 @@ impl Class {
         }
     }
 
-    /// Whether each handle counts from its own zero.
+    /// Returns true if each handle counts from its own zero.
     pub fn is_relative(self) -> bool {
         matches!(self, Class::Counter | Class::Timer)
     }

@@ -227,7 +227,7 @@ impl Fabric {
         self.open(peer, vni).map(|ring| unsafe { Producer::new(ring, self.peer(peer)) })
     }
 
-    /// As [`connect`](Self::connect), for many threads.
+    /// Does the same as [`connect`](Self::connect), for many threads.
     pub(crate) fn connect_many(&self, peer: usize, vni: usize) -> Option<SharedProducer> {
         // SAFETY: one producer by the caller's promise.
         self.open(peer, vni).map(|ring| unsafe { SharedProducer::new(ring, self.peer(peer)) })

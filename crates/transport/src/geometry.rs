@@ -132,7 +132,7 @@ impl Geometry {
     /// The presence of a rank.
     ///
     /// # Safety
-    /// As [`Geometry::doorbell`].
+    /// The same as for [`Geometry::doorbell`].
     #[expect(
         clippy::cast_ptr_alignment,
         reason = "a mapping begins on a page, and the offset is a multiple of 64"
@@ -146,7 +146,7 @@ impl Geometry {
     /// How many threads of a rank wait on a VNI.
     ///
     /// # Safety
-    /// As [`Geometry::doorbell`].
+    /// The same as for [`Geometry::doorbell`].
     #[expect(
         clippy::cast_ptr_alignment,
         reason = "a mapping begins on a page, and the offset is a multiple of 64"
@@ -160,7 +160,7 @@ impl Geometry {
     /// The flag by which a rank throttles the senders to one of its VNIs.
     ///
     /// # Safety
-    /// As [`Geometry::doorbell`].
+    /// The same as for [`Geometry::doorbell`].
     #[expect(
         clippy::cast_ptr_alignment,
         reason = "a mapping begins on a page, and the offset is a multiple of 64"
@@ -174,7 +174,7 @@ impl Geometry {
     /// The words in which senders announce themselves to a receiver's VNI.
     ///
     /// # Safety
-    /// As [`Geometry::doorbell`].
+    /// The same as for [`Geometry::doorbell`].
     #[expect(
         clippy::cast_ptr_alignment,
         reason = "a mapping begins on a page, and the offset is a multiple of 64"
@@ -194,7 +194,7 @@ impl Geometry {
     /// The ring from a sender to a receiver's VNI.
     ///
     /// # Safety
-    /// As [`Geometry::doorbell`].
+    /// The same as for [`Geometry::doorbell`].
     pub(crate) unsafe fn ring(
         &self,
         base: *mut u8,

@@ -94,7 +94,8 @@ impl Outbox {
         connection.ring_if(sent)
     }
 
-    /// As [`send_bulk`](Self::send_bulk), for data that the peer has asked for: a peer that throttles its senders takes it, too.
+    /// Does the same as [`send_bulk`](Self::send_bulk), for data that the peer has asked for: a peer that throttles its senders
+    /// takes it, too.
     #[inline]
     pub fn send_piece(
         &mut self,
@@ -108,7 +109,7 @@ impl Outbox {
         connection.ring_if(sent)
     }
 
-    /// Whether the last eager message was refused because the peer throttles its senders.
+    /// Returns true if the last eager message was refused because the peer throttles its senders.
     #[inline]
     pub fn is_throttled(&self) -> bool {
         self.connection.as_ref().is_some_and(|connection| connection.producer.is_throttled())
@@ -127,7 +128,7 @@ impl<P> Connection<P> {
     }
 }
 
-/// As [`Outbox`], for many threads at once; none of them waits for another (see `shared.rs`). It sends nothing before it
+/// An [`Outbox`] for many threads at once; none of them waits for another (see `shared.rs`). It sends nothing before it
 /// is [connected](Self::connect).
 ///
 /// It is *open* while every thread may send without asking first. It closes when a thread notices that the peer throttles its
@@ -135,7 +136,7 @@ impl<P> Connection<P> {
 #[derive(Debug)]
 pub struct SharedOutbox {
     connection: OnceLock<Connection<SharedProducer>>,
-    /// Whether it is open. Relaxed: a thread that reads an old value still loads the connection, and the flag is a hint.
+    /// True if it is open. Relaxed: a thread that reads an old value still loads the connection, and the flag is a hint.
     open: AtomicBool,
     fabric: Fabric,
     vni: usize,
@@ -149,13 +150,13 @@ impl SharedOutbox {
         SharedOutbox { connection, open, fabric: fabric.clone(), vni, peer }
     }
 
-    /// Whether it is open.
+    /// Returns true if it is open.
     #[inline(always)]
     pub fn is_open(&self) -> bool {
         self.open.load(Ordering::Relaxed)
     }
 
-    /// Whether the peer throttles its senders now. If it does not, the outbox is open afterwards.
+    /// Returns true if the peer throttles its senders now. If it does not, the outbox is open afterwards.
     pub fn is_throttled(&self) -> bool {
         let Some(connection) = self.connection.get() else { return false };
         let throttled = connection.producer.is_throttled();
@@ -183,7 +184,7 @@ impl SharedOutbox {
         connection.ring_if(sent)
     }
 
-    /// As [`send_inline`](Self::send_inline), for a message with a bulk payload.
+    /// Does the same as [`send_inline`](Self::send_inline), for a message with a bulk payload.
     #[inline]
     pub fn send_bulk(
         &self,
@@ -199,7 +200,7 @@ impl SharedOutbox {
 }
 
 impl SharedOutbox {
-    /// As [`Outbox::send_control`].
+    /// Does the same as [`Outbox::send_control`].
     #[inline]
     pub fn send_control(&self, header: &Header, words: &[u8; EXTRA_BYTES]) -> bool {
         self.send_inline(header, EXTRA_BYTES, |to| {
@@ -208,7 +209,7 @@ impl SharedOutbox {
         })
     }
 
-    /// As [`Outbox::send_piece`].
+    /// Does the same as [`Outbox::send_piece`].
     #[inline]
     pub fn send_piece(
         &self,
@@ -281,7 +282,7 @@ impl Inbox {
         Offer::Nothing
     }
 
-    /// Whether no message has arrived, as far as the calling thread can see.
+    /// Returns true if no message has arrived, as far as the calling thread can see.
     #[inline(always)]
     pub fn is_empty(&mut self) -> bool {
         self.accept_new();

@@ -76,7 +76,7 @@ impl Presence {
         }
     }
 
-    /// Whether a ring from or to this process may be used. Fences from now on if the process needs it.
+    /// Returns true if a ring from or to this process may be used. Fences from now on if the process needs it.
     pub(crate) fn meet(&self) -> bool {
         match self.state.load(Ordering::Acquire) {
             ABSENT => return false,

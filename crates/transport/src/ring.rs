@@ -89,7 +89,7 @@ impl RingMemory {
         self.last_cell + 1
     }
 
-    /// Whether the receiver throttles its senders.
+    /// Returns true if the receiver throttles its senders.
     #[inline]
     pub(crate) fn is_throttled(&self) -> bool {
         // SAFETY: the flag lies in the mapping of the ring. Relaxed: a hint.
@@ -165,7 +165,7 @@ impl Producer {
         longest_payload(self.ring.bulk_bytes) as usize
     }
 
-    /// Whether the cells up to number `end` may be filled.
+    /// Returns true if the cells up to number `end` may be filled.
     #[inline(always)]
     fn has_cells(&mut self, end: u64, traffic: Traffic) -> bool {
         match traffic {
@@ -188,7 +188,7 @@ impl Producer {
         }
     }
 
-    /// Whether the receiver throttled its senders when this producer last refreshed its credits. An eager message that was
+    /// Returns true if the receiver throttled its senders when this producer last refreshed its credits. An eager message that was
     /// refused then was refused for that reason.
     #[inline]
     pub fn is_throttled(&self) -> bool {
@@ -202,14 +202,15 @@ impl Producer {
         self.send_in_slot(Traffic::Eager, header, len, fill)
     }
 
-    /// Does the same as [`send_inline`](Self::send_inline) without looking for new credits: it returns false where a lap of the ring
-    /// ends, too.
+    /// Does the same as [`send_inline`](Self::send_inline) without a load of new credits, and returns false where it would need
+    /// one: once in a lap of the ring.
     #[inline(always)]
     pub fn send_promptly(&mut self, header: &Header, len: usize, fill: impl FnOnce(*mut u8)) -> bool {
         self.send_in_slot(Traffic::Prompt, header, len, fill)
     }
 
-    /// As [`send_inline`](Self::send_inline), of a message of a protocol, which a receiver that throttles its senders takes too.
+    /// Does the same as [`send_inline`](Self::send_inline) for a message of a protocol, which a receiver that throttles its
+    /// senders takes, too.
     #[inline]
     pub fn send_control(&mut self, header: &Header, words: &[u8; EXTRA_BYTES]) -> bool {
         self.send_in_slot(Traffic::Protocol, header, EXTRA_BYTES, |to| {
@@ -306,10 +307,10 @@ impl Producer {
         self.send_in_bulk(Traffic::Eager, header, len, extra, fill)
     }
 
-    /// As [`send_bulk`](Self::send_bulk), of data that the receiver has asked for.
+    /// Does the same as [`send_bulk`](Self::send_bulk), of data that the receiver has asked for.
     ///
     /// # Panics
-    /// As [`send_bulk`](Self::send_bulk).
+    /// The same as for [`send_bulk`](Self::send_bulk).
     #[inline]
     pub fn send_piece(
         &mut self,

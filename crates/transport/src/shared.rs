@@ -41,7 +41,7 @@ impl SharedProducer {
         SharedProducer { ring, claims, reserved: AtomicU64::new(0), peer }
     }
 
-    /// Whether the receiver throttles its senders.
+    /// Returns true if the receiver throttles its senders.
     #[cfg(not(loom))]
     pub(crate) fn is_throttled(&self) -> bool {
         self.ring.is_throttled()
@@ -75,8 +75,8 @@ impl SharedProducer {
         self.reserved.fetch_max(until, Ordering::Relaxed);
     }
 
-    /// As [`Producer::send_inline`](crate::Producer::send_inline). Clears `open` if it notices that the receiver throttles its
-    /// senders.
+    /// Does the same as [`Producer::send_inline`](crate::Producer::send_inline). Clears `open` if it notices that the receiver
+    /// throttles its senders.
     #[inline(always)]
     pub(crate) fn send_inline(
         &self,
@@ -101,7 +101,7 @@ impl SharedProducer {
         true
     }
 
-    /// As [`Producer::send_bulk`](crate::Producer::send_bulk), and as [`send_inline`](Self::send_inline).
+    /// Does the same as [`Producer::send_bulk`](crate::Producer::send_bulk), and as [`send_inline`](Self::send_inline).
     #[inline]
     pub(crate) fn send_bulk(
         &self,

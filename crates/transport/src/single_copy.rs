@@ -40,7 +40,7 @@ impl Identity {
         Identity { pid: std::process::id(), address, cookie }
     }
 
-    /// Whether the process id means the process with this cookie, as seen from here.
+    /// Returns true if the process id means the process with this cookie, as seen from here.
     fn is_reachable(&self) -> bool {
         let mut found = 0u64.to_ne_bytes();
         // SAFETY: the array has the length given.
@@ -120,7 +120,7 @@ pub unsafe fn read(pid: u32, remote: u64, local: *mut u8, len: usize) -> io::Res
 /// Copies `len` bytes at `local` to `remote` in process `pid`.
 ///
 /// # Errors
-/// As [`read`].
+/// The same as for [`read`].
 ///
 /// # Safety
 /// `local` is valid for reads of `len` bytes.

@@ -121,13 +121,13 @@ impl Flag {
         usize::from((self.0 >> 40) as u8)
     }
 
-    /// Whether the payload lies in the bulk area.
+    /// Returns true if the payload lies in the bulk area.
     #[inline(always)]
     pub(crate) fn is_bulk(self) -> bool {
         self.len() == usize::from(IN_BULK)
     }
 
-    /// Whether there is no message: the next one begins in the next slot.
+    /// Returns true if there is no message: the next one begins in the next slot.
     #[inline(always)]
     pub(crate) fn is_skip(self) -> bool {
         self.len() == usize::from(SKIPPED)
@@ -169,7 +169,7 @@ impl Cell {
     /// The payload area, for a write by this crate.
     ///
     /// # Safety
-    /// As [`Cell::write_envelope`].
+    /// The same as for [`Cell::write_envelope`].
     #[inline(always)]
     unsafe fn payload_to_write(cell: *mut Cell) -> *mut u8 {
         // SAFETY: the caller's promise.
@@ -182,7 +182,7 @@ impl Cell {
     /// The payload area, for a read by this crate.
     ///
     /// # Safety
-    /// As [`Cell::header`].
+    /// The same as for [`Cell::header`].
     #[inline(always)]
     unsafe fn payload_to_read(cell: *mut Cell) -> *const u8 {
         // SAFETY: the caller's promise.
@@ -207,7 +207,7 @@ impl Cell {
     /// Writes the length and position of a bulk payload; the extra bytes follow them.
     ///
     /// # Safety
-    /// As [`Cell::write_envelope`].
+    /// The same as for [`Cell::write_envelope`].
     #[inline(always)]
     #[expect(clippy::cast_ptr_alignment, reason = "read and written as unaligned")]
     pub(crate) unsafe fn write_bulk_position(cell: *mut Cell, len: u64, position: u64) {
@@ -220,7 +220,7 @@ impl Cell {
     /// Writes the extra bytes of a bulk message, behind the length and position of its payload.
     ///
     /// # Safety
-    /// As [`Cell::write_envelope`].
+    /// The same as for [`Cell::write_envelope`].
     #[inline(always)]
     pub(crate) unsafe fn write_extra(cell: *mut Cell, extra: &[u8; EXTRA_BYTES]) {
         // SAFETY: the caller's promise.
@@ -234,7 +234,7 @@ impl Cell {
     /// Makes the cell visible to the consumer.
     ///
     /// # Safety
-    /// As [`Cell::write_envelope`]; all other fields are written.
+    /// The same as for [`Cell::write_envelope`]; all other fields are written.
     #[inline(always)]
     pub(crate) unsafe fn publish(cell: *mut Cell, lap: u32, header: &Header, kept: Kept) {
         let len = match kept {
@@ -257,7 +257,7 @@ impl Cell {
     /// Marks a cell as holding no message.
     ///
     /// # Safety
-    /// As [`Cell::write_envelope`].
+    /// The same as for [`Cell::write_envelope`].
     pub(crate) unsafe fn publish_skip(cell: *mut Cell, lap: u32) {
         // SAFETY: the cell is live. Release: pairs with the Acquire in `flag`.
         unsafe { &(*cell).word }.store(u64::from(lap) | u64::from(SKIPPED) << 40, Ordering::Release);
@@ -266,7 +266,7 @@ impl Cell {
     /// Clears a word that may look like a flag (invariant 2).
     ///
     /// # Safety
-    /// As [`Cell::write_envelope`].
+    /// The same as for [`Cell::write_envelope`].
     #[inline(always)]
     pub(crate) unsafe fn clear(cell: *mut Cell) {
         // SAFETY: the cell is live. Relaxed: the Release of the even cell's flag orders it.
@@ -287,7 +287,7 @@ impl Cell {
     /// The header of the message with this flag.
     ///
     /// # Safety
-    /// As [`Cell::flag`], which returned the flag. So the producer does not write to this slot again before the
+    /// The same as for [`Cell::flag`], which returned the flag. So the producer does not write to this slot again before the
     /// consumer returns the credit.
     #[inline(always)]
     pub(crate) unsafe fn header(cell: *mut Cell, Flag(word): Flag) -> Header {
@@ -301,7 +301,7 @@ impl Cell {
     /// Length and position of a bulk payload, as the producer wrote them.
     ///
     /// # Safety
-    /// As [`Cell::header`].
+    /// The same as for [`Cell::header`].
     #[inline(always)]
     #[expect(clippy::cast_ptr_alignment, reason = "read and written as unaligned")]
     pub(crate) unsafe fn bulk_position(cell: *mut Cell) -> (u64, u64) {

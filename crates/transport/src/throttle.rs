@@ -36,7 +36,7 @@ unsafe impl Send for Throttle {}
 // SAFETY: the flag is an atomic, and so are the bytes.
 unsafe impl Sync for Throttle {}
 
-/// What a change of the bytes did to the flag.
+/// The effect of a change of the bytes on the flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Turn {
     /// Nothing.
@@ -63,7 +63,7 @@ impl Throttle {
         unsafe { &*self.flag }
     }
 
-    /// Whether senders are throttled.
+    /// Returns true if senders are throttled.
     #[inline(always)]
     pub fn is_raised(&self) -> bool {
         // Relaxed: a hint.
@@ -96,12 +96,12 @@ impl Throttle {
     }
 }
 
-/// What a message is to its receiver.
+/// The kind of a message, as the throttle sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Traffic {
     /// Data that the receiver may have to store: it is refused while the receiver throttles its senders.
     Eager,
-    /// The same, if that needs no look for new credits.
+    /// The same, refused also where the sender would have to load new credits.
     Prompt,
     /// A message of a protocol, or data that the receiver has asked for.
     Protocol,

@@ -9,7 +9,7 @@ use std::ffi::c_void;
 pub(crate) struct Callback {
     /// Address of the function; 0 and 1 may have a meaning of their own.
     pub(crate) address: *const c_void,
-    /// Whether it takes large counts.
+    /// True if it takes large counts.
     pub(crate) large: bool,
 }
 

@@ -109,7 +109,7 @@ impl CountOut {
         Self::Large(unsafe { Out::new(pointer) })
     }
 
-    /// Whether this form of the function does not have the parameter.
+    /// Returns true if this form of the function does not have the parameter.
     pub(crate) fn is_absent(self) -> bool {
         matches!(self, Self::Absent)
     }

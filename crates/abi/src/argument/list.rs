@@ -20,7 +20,7 @@ impl<'a, T> List<'a, T> {
         Self(pointer, PhantomData)
     }
 
-    /// Whether the program passed this address, which may have a meaning of its own.
+    /// Returns true if the program passed this address, which may have a meaning of its own.
     pub(crate) fn is_at(&self, address: usize) -> bool {
         self.0.addr() == address
     }
@@ -68,7 +68,7 @@ impl<'a, T> ListOut<'a, T> {
         Self(pointer, PhantomData)
     }
 
-    /// Whether the program passed this address, which may have a meaning of its own.
+    /// Returns true if the program passed this address, which may have a meaning of its own.
     pub(crate) fn is_at(&self, address: usize) -> bool {
         self.0.addr() == address
     }
@@ -107,11 +107,11 @@ impl<'a> ListOut<'a, RequestHandle> {
 }
 
 impl<'a> List<'a, RequestHandle> {
-    /// As [`ListOut::words`].
+    /// Does the same as [`ListOut::words`].
     ///
     /// # Errors
     ///
-    /// As [`ListOut::words`].
+    /// The same as for [`ListOut::words`].
     pub(crate) fn words(self, length: c_int) -> Result<&'a [usize]> {
         let handles = self.slice(length_of(length)?)?;
         // SAFETY: a handle is a word.

@@ -21,7 +21,7 @@ impl StatusOut {
         Self(NonNull::new(pointer))
     }
 
-    /// Whether the program wants no status.
+    /// Returns true if the program wants no status.
     pub(crate) fn is_ignored(self) -> bool {
         self.0.is_none()
     }
@@ -111,7 +111,7 @@ pub(crate) fn set_bytes(status: &mut Status, bytes: i64) {
     status.internal[1] = (bytes >> 32) as i32;
 }
 
-/// Whether a status says that the operation was cancelled.
+/// Returns true if a status says that the operation was cancelled.
 pub(crate) fn is_cancelled(status: &Status) -> bool {
     status.internal[2] != 0
 }

@@ -40,7 +40,7 @@ impl Job {
         Ok(Self { file, control: Control::new(mapping, contract.size), rank: contract.rank })
     }
 
-    /// Whether `file` is the memory of the job that the contract speaks of; if not, why.
+    /// Returns `file` if it is the memory of the job that the contract describes; otherwise returns the reason why it is not.
     fn check(file: File, contract: &Contract) -> Result<File, String> {
         let len = file.metadata().map_err(|error| error.to_string())?.len();
         if len < control_len(contract.size) as u64 {

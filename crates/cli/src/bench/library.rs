@@ -73,7 +73,7 @@ impl Library {
         self.environment.iter().cloned().chain(variables).collect()
     }
 
-    /// Whether this is Heddle, under any model.
+    /// Returns true if this is Heddle, under any model.
     pub(crate) fn is_heddle(name: &str) -> bool {
         name.split(':').next() == Some(HEDDLE)
     }

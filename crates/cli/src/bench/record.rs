@@ -29,7 +29,7 @@ pub(crate) struct Line {
     pub(crate) version: String,
     /// The thread level that it gave.
     pub(crate) provided: String,
-    /// Whether each process had a separate core.
+    /// True if each process had a separate core.
     pub(crate) pinned: bool,
     /// Messages in flight.
     pub(crate) window: u32,
@@ -187,7 +187,7 @@ pub(crate) struct Figure {
 }
 
 impl Figure {
-    /// Whether most rounds were disturbed.
+    /// Returns true if most rounds were disturbed.
     pub(crate) fn doubtful(&self) -> bool {
         self.disturbed * 2 > self.rounds
     }
@@ -213,7 +213,7 @@ pub(crate) struct Results {
     pub(crate) command: Vec<String>,
     /// When it began (UTC).
     pub(crate) started: String,
-    /// Whether every launch was made.
+    /// True if every launch was made.
     pub(crate) complete: bool,
     /// The machine.
     pub(crate) machine: Machine,

@@ -115,7 +115,7 @@ const GROUPS: [(&str, &str, &[Subject]); 2] = [
 ];
 
 impl Topic {
-    /// Whether the topic contains the subject.
+    /// Returns true if the topic contains the subject.
     pub(crate) fn holds(&self, subject: Subject) -> bool {
         self.0.contains(&subject)
     }

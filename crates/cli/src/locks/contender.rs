@@ -49,7 +49,7 @@ impl Family {
         }
     }
 
-    /// Whether it is Heddle's.
+    /// Returns true if it is Heddle's.
     pub(crate) fn is_ours(self) -> bool {
         !matches!(self, Self::Peer | Self::Reference)
     }

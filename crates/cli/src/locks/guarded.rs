@@ -22,7 +22,7 @@ pub(crate) trait Kind: 'static {
     /// Guards `value`.
     fn guard<T: Send + 'static>(value: T) -> Self::Guarded<T>;
 
-    /// Whether more than one thread may use it at once.
+    /// True if more than one thread may use it at once.
     const SHARED: bool = true;
 }
 

@@ -69,7 +69,7 @@ pub(crate) struct Figure {
 }
 
 impl Figure {
-    /// Whether most rounds were disturbed.
+    /// Returns true if most rounds were disturbed.
     pub(crate) fn doubtful(&self) -> bool {
         self.disturbed * 2 > self.rounds
     }
@@ -116,7 +116,7 @@ pub(crate) struct Results {
     pub(crate) command: Vec<String>,
     /// When it began (UTC).
     pub(crate) started: String,
-    /// Whether every cell was measured.
+    /// True if every cell was measured.
     pub(crate) complete: bool,
     /// The machine.
     pub(crate) machine: Machine,

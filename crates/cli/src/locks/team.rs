@@ -61,7 +61,7 @@ pub(crate) struct Turns<'a> {
 }
 
 impl Turns<'_> {
-    /// Whether to go on.
+    /// Returns true if the thread goes on.
     #[inline(always)]
     pub(crate) fn next(&mut self) -> bool {
         if self.mine == 0 {

@@ -39,7 +39,7 @@ pub(crate) struct Panel {
     pub(crate) axis: &'static str,
     /// The places on the horizontal axis.
     pub(crate) places: Vec<String>,
-    /// Whether the vertical axis begins at zero in any case.
+    /// True if the vertical axis begins at zero in any case.
     pub(crate) from_zero: bool,
     /// One participant each.
     pub(crate) series: Vec<Series>,

@@ -18,7 +18,7 @@ pub(crate) struct Load {
 const DISTURBED: f64 = 0.06;
 
 impl Load {
-    /// Whether other programs took enough to make the figure doubtful.
+    /// Returns true if other programs took enough to make the figure doubtful.
     pub(crate) fn disturbs(self) -> bool {
         self.others + self.stolen > DISTURBED
     }

@@ -44,7 +44,7 @@ mod x87 {
     binary!(sub, "fsubp st(1), st");
     binary!(mul, "fmulp st(1), st");
 
-    /// Whether `a < b`, and whether `a > b`; neither if they are equal or one is not a number.
+    /// Compares. Returns the processor's flags "below" (`a < b`), "equal" and "unordered", which sets all three.
     #[inline(always)]
     pub(super) fn order(a: LongDouble, b: LongDouble) -> (bool, bool, bool) {
         let (below, equal, unordered): (u8, u8, u8);

@@ -55,7 +55,7 @@ pub enum ReduceError {
     },
 }
 
-/// Whether the standard defines the operator on the type, and there is arithmetic for it on this platform.
+/// Returns true if the standard defines the operator on the type, and there is arithmetic for it on this platform.
 #[must_use]
 pub fn supports(op: Op, datatype: &Datatype) -> bool {
     kernel(op, datatype).is_ok()
@@ -76,10 +76,10 @@ pub fn kernel(op: Op, datatype: &Datatype) -> Result<Kernel, ReduceError> {
 /// Computes `inout = in OP inout` on `count` elements.
 ///
 /// # Errors
-/// As [`kernel`].
+/// The same as for [`kernel`].
 ///
 /// # Safety
-/// As [`Kernel`].
+/// The same as for [`Kernel`].
 pub unsafe fn reduce(
     op: Op,
     datatype: &Datatype,

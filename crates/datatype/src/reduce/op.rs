@@ -89,13 +89,13 @@ impl Op {
         }
     }
 
-    /// Whether the order of the operands does not matter.
+    /// Returns true if the order of the operands does not matter.
     #[must_use]
     pub const fn is_commutative(self) -> bool {
         !matches!(self, Self::Replace | Self::NoOp)
     }
 
-    /// Whether the operator is for reductions; `MPI_REPLACE` and `MPI_NO_OP` are for accumulates only.
+    /// Returns true if the operator is for reductions; `MPI_REPLACE` and `MPI_NO_OP` are for accumulates only.
     #[must_use]
     pub const fn is_reduction(self) -> bool {
         !matches!(self, Self::Replace | Self::NoOp)

@@ -10,7 +10,7 @@ use crate::basic::Kind;
 
 /// Decides whether the input's pair is kept, by comparing its value and its index with the other pair's.
 pub(super) trait Choice {
-    /// Whether the input's pair is taken.
+    /// Returns true if the input's pair is taken.
     fn takes_input(values: Option<Ordering>, indices: Option<Ordering>) -> bool;
 }
 

@@ -71,7 +71,7 @@ impl<'a> Part<'a> {
         (self.count * self.elements.datatype.size()) as usize
     }
 
-    /// Whether two parts surely overlap: they start at one address, and both have data of predefined types, which have
+    /// Returns true if two parts surely overlap: they start at one address, and both have data of predefined types, which have
     /// no gaps in which the other could lie.
     fn aliases(&self, other: &Part<'_>) -> bool {
         self.elements.address == other.elements.address
@@ -109,7 +109,7 @@ impl<'a> Parts<'a> {
     /// `MPI_ERR_COUNT`; `MPI_ERR_BUFFER`.
     ///
     /// # Safety
-    /// As [`Part::new`], for all blocks.
+    /// The same as for [`Part::new`], for all blocks.
     pub unsafe fn new(
         address: *mut u8,
         counts: &'a [i64],
@@ -141,7 +141,7 @@ impl<'a> TypedParts<'a> {
     /// `MPI_ERR_COUNT`; `MPI_ERR_BUFFER`.
     ///
     /// # Safety
-    /// As [`Part::new`], for all blocks.
+    /// The same as for [`Part::new`], for all blocks.
     pub unsafe fn new(
         address: *mut u8,
         counts: &'a [i64],

@@ -28,7 +28,7 @@ pub fn scan(
 /// Combines the data of all ranks below each one; rank 0's `receive` is left as it is.
 ///
 /// # Errors
-/// As [`scan`].
+/// The same as for [`scan`].
 pub fn exscan(
     comm: &CommRef,
     reduction: &Reduction<'_>,

@@ -144,7 +144,7 @@ impl OnePiece {
         self.bytes
     }
 
-    /// Whether the data must be copied between this and the buffer.
+    /// Returns true if the data must be copied between this and the buffer.
     pub(super) fn is_copy(&self) -> bool {
         self.temporary.is_some()
     }

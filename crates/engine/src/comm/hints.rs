@@ -74,7 +74,7 @@ pub(crate) fn choice_of(hints: &Entries, vnis: usize) -> Choice {
     Choice::new(vni, value(NO_ANY_TAG) == Some("true"), value(NO_ANY_SOURCE) == Some("true"))
 }
 
-/// Whether a choice relies on the promise of this name.
+/// Returns true if a choice relies on the promise of this name.
 fn relies_on(choice: Choice, promise: &str) -> bool {
     let (by_tag, by_source) = choice.sharded_by();
     by_tag && promise == NO_ANY_TAG || by_source && promise == NO_ANY_SOURCE
@@ -84,7 +84,7 @@ impl Comm {
     /// The VNI of the messages that match a receive or probe with this key.
     ///
     /// # Errors
-    /// As [`check_promises`](Self::check_promises).
+    /// The same as for [`check_promises`](Self::check_promises).
     #[inline(always)]
     pub(crate) fn vni_wanted(&self, domain: &Domain, key: &Key) -> Result<u32> {
         self.context().vni_wanted(domain.vnis().len(), key).map_err(|promise| self.broken_promise(promise))

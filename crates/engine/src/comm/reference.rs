@@ -170,7 +170,7 @@ impl CommRef {
     /// `MPI_COMM_SELF`.
     ///
     /// # Errors
-    /// As [`world`](Self::world).
+    /// The same as for [`world`](Self::world).
     pub fn comm_self() -> Result<CommRef> {
         let comm = predefined::comm_self()?;
         Ok(CommRef { comm, handle: mpi::MPI_COMM_SELF, protection: Protection::NONE })
@@ -182,7 +182,7 @@ impl CommRef {
         self.handle
     }
 
-    /// Whether it is `MPI_COMM_WORLD` or `MPI_COMM_SELF`.
+    /// Returns true if it is `MPI_COMM_WORLD` or `MPI_COMM_SELF`.
     #[inline(always)]
     pub fn is_predefined(&self) -> bool {
         self.handle <= mpi::MPI_COMM_SELF

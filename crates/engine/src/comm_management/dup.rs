@@ -23,7 +23,7 @@ pub fn dup(comm: &CommRef) -> Result<usize> {
 /// `MPI_Comm_dup_with_info`: each process sends one message more than in [`dup`], to agree on the hints.
 ///
 /// # Errors
-/// As [`dup`].
+/// The same as for [`dup`].
 pub fn dup_with_info(comm: &CommRef, hints: &Entries) -> Result<usize> {
     let domain = domain::current()?;
     let choice = context::agreed(comm, choice_of(hints, domain.vnis().len()))?;

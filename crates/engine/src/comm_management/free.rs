@@ -26,7 +26,7 @@ pub fn free(handle: usize) -> Result<()> {
 /// operations before.
 ///
 /// # Errors
-/// As [`free`].
+/// The same as for [`free`].
 pub fn disconnect(handle: usize) -> Result<()> {
     let comm = CommRef::from_handle(handle)?;
     check_not_predefined(&comm)?;

@@ -23,7 +23,7 @@ pub fn cart_create(comm: &CommRef, grid: Cartesian) -> Result<usize> {
 /// `MPI_Cart_map`: the rank that this process would have in the grid.
 ///
 /// # Errors
-/// As [`cart_create`].
+/// The same as for [`cart_create`].
 pub fn cart_map(comm: &CommRef, grid: &Cartesian) -> Result<i32> {
     check_size(comm, grid.size())?;
     Ok(rank_in(comm, grid.size()))
@@ -50,7 +50,7 @@ pub fn graph_create(comm: &CommRef, graph: Graph) -> Result<usize> {
 /// `MPI_Graph_map`: the rank that this process would have in a graph of `nodes`.
 ///
 /// # Errors
-/// As [`graph_create`].
+/// The same as for [`graph_create`].
 pub fn graph_map(comm: &CommRef, nodes: usize) -> Result<i32> {
     check_size(comm, nodes)?;
     Ok(rank_in(comm, nodes))

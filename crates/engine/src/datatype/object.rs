@@ -115,7 +115,7 @@ fn derived_anew(handle: usize) -> Result<TypeRef> {
 /// The datatype of a handle, to build another one on it.
 ///
 /// # Errors
-/// As [`from_handle`].
+/// The same as for [`from_handle`].
 pub fn to_build_on(handle: usize) -> Result<heddle_datatype::TypeRef> {
     if let Some(datatype) = heddle_datatype::predefined(handle) {
         return Ok(datatype.into());

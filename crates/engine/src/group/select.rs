@@ -35,7 +35,7 @@ impl Group {
     /// The members whose ranks the ranges do not list, in their order here.
     ///
     /// # Errors
-    /// As [`Group::include_ranges`].
+    /// The same as for [`Group::include_ranges`].
     pub fn exclude_ranges(&self, ranges: &[[i32; 3]]) -> Result<Group> {
         let ranks = self.ranks_of_ranges(ranges)?;
         self.exclude(&ranks)

@@ -28,7 +28,7 @@ impl Group {
         Group::from_world_ranks(self.iter().filter(|&world| !other.contains(world)).collect())
     }
 
-    /// Whether every member is in the other group.
+    /// Returns true if every member is in the other group.
     pub fn is_within(&self, other: &Group) -> bool {
         self.iter().all(|world| other.contains(world))
     }

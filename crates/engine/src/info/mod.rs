@@ -162,7 +162,7 @@ impl InfoRef {
         self.read(Vec::len)
     }
 
-    /// Whether there are no keys.
+    /// Returns true if there are no keys.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -126,7 +126,7 @@ impl SmallSend {
     }
 
     /// # Safety
-    /// As [`send`](Self::send).
+    /// The same as for [`send`](Self::send).
     #[inline(always)]
     unsafe fn send_on(self, comm: &Comm, attempt: Attempt) -> Express<()> {
         let len = self.len()?;
@@ -251,7 +251,7 @@ impl PlainReceive {
     }
 
     /// # Safety
-    /// As [`post`](Self::post).
+    /// The same as for [`post`](Self::post).
     #[inline(always)]
     unsafe fn buffer(self) -> Express<Buffer> {
         // SAFETY: the caller's promise.

@@ -9,7 +9,7 @@ use heddle_spec::constants as mpi;
 pub struct Cartesian {
     /// Processes in each dimension.
     pub dims: Vec<usize>,
-    /// Whether each dimension is a ring.
+    /// True if each dimension is a ring.
     pub periods: Vec<bool>,
 }
 

@@ -87,7 +87,7 @@ impl Search {
     }
 }
 
-/// Whether `count` factors of `factor` make at least `rest`.
+/// Returns true if `count` factors of `factor` make at least `rest`.
 fn reaches(factor: i64, count: usize, rest: i64) -> bool {
     let mut product = 1i64;
     for _ in 0..count.min(63) {

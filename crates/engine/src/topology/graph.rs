@@ -69,7 +69,7 @@ pub struct Neighbours {
     pub sources: Vec<Neighbour>,
     /// The destinations of edges.
     pub destinations: Vec<Neighbour>,
-    /// Whether weights were given.
+    /// True if weights were given.
     pub weighted: bool,
 }
 

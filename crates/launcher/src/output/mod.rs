@@ -77,7 +77,7 @@ impl Sink {
         self.queue.push(out);
     }
 
-    /// Whether the reader of the output is so far behind that nothing more should be read.
+    /// Returns true if the reader of the output is so far behind that nothing more should be read.
     pub(crate) fn is_full(&self) -> bool {
         self.queue.is_full()
     }

@@ -97,11 +97,11 @@ pub(crate) struct Supervisor {
     late: Vec<(usize, i32)>,
     /// Ranks that have ended and are not judged yet.
     ended: Vec<usize>,
-    /// Whether children may have ended since they were last looked at.
+    /// True if children may have ended since they were last looked at.
     children_changed: bool,
     /// When the control block was last looked at.
     looked: Instant,
-    /// Whether the last wait found nothing to read although it looked at every pipe.
+    /// True if the last wait found nothing to read although it looked at every pipe.
     drained: bool,
     /// When the launcher of an interrupted job goes although its output is not written.
     give_up_at: Option<Instant>,

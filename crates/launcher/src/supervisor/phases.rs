@@ -17,7 +17,7 @@ const GRACE: Duration = Duration::from_millis(500);
 const INTERRUPTED_GRACE: Duration = Duration::from_millis(1500);
 
 impl Supervisor {
-    /// Whether there is nothing left to do.
+    /// Returns true if there is nothing left to do.
     pub(super) fn is_over(&self) -> bool {
         let written = || self.sinks.health().iter().all(|health| *health != Health::Writing);
         self.given_up || (matches!(self.phase, Phase::Writing) && written())

@@ -15,7 +15,7 @@ pub struct Matching<M> {
     /// All posted receives with wildcards.
     all_wild: u32,
     pub(super) unexpected: Lists<M>,
-    /// Whether unexpected messages stand in the wildcard lists too.
+    /// True if unexpected messages stand in the wildcard lists too.
     wildcards_seen: bool,
     /// The number of list elements examined for arriving messages since [`take_steps`](Matching::take_steps).
     steps: u64,
@@ -43,7 +43,7 @@ impl<M> Matching<M> {
         }
     }
 
-    /// Whether both sets are empty.
+    /// Returns true if both sets are empty.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.posted.live == 0 && self.unexpected.live == 0
@@ -85,7 +85,7 @@ impl<M> Matching<M> {
         if self.all_wild == 0 { self.posted.pop(key) } else { self.match_with_wildcards(key) }
     }
 
-    /// As [`match_arrival`](Self::match_arrival), while receives with wildcards are posted.
+    /// Does the same as [`match_arrival`](Self::match_arrival), while receives with wildcards are posted.
     fn match_with_wildcards(&mut self, key: &Key) -> Option<u32> {
         let candidates = (0..SHAPES).filter(|&shape| shape == 0 || self.wild[shape] != 0);
         self.steps += candidates.clone().count() as u64;
@@ -105,7 +105,7 @@ impl<M> Matching<M> {
         self.keep(key, message, None);
     }
 
-    /// As [`store`](Self::store), with a stamp that orders it among messages that arrive on other VNIs.
+    /// Does the same as [`store`](Self::store), with a stamp that orders it among messages that arrive on other VNIs.
     pub fn store_stamped(&mut self, key: Key, message: M, stamp: u64) {
         counters::count(Event::Unexpected, 1);
         self.keep(key, message, Some(stamp));
@@ -129,7 +129,7 @@ impl<M> Matching<M> {
         self.take_if(key, |_| true)
     }
 
-    /// As [`take`](Self::take), if the message is as `is_wanted` says.
+    /// Does the same as [`take`](Self::take), if `is_wanted` accepts the message.
     #[inline]
     pub fn take_if(&mut self, key: &Key, is_wanted: impl FnOnce(&M) -> bool) -> Option<(Key, M)> {
         if self.wildcards_seen || key.shape() != 0 {
@@ -213,7 +213,7 @@ impl<M> Matching<M> {
         std::mem::take(&mut self.steps)
     }
 
-    /// Whether there are unexpected messages.
+    /// Returns true if there are unexpected messages.
     #[inline(always)]
     pub fn has_unexpected(&self) -> bool {
         self.unexpected.live != 0

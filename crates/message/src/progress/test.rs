@@ -22,14 +22,14 @@ use std::ptr::without_provenance_mut;
 /// Tests in vain between two thorough ones, if the yields of these let other threads run, and if not.
 const THOROUGH_EVERY: (u32, u32) = (16, 64);
 
-/// The VNIs of which a thread remembers when it looked there last; on others it takes its own looks for somebody else's.
+/// The number of VNIs for which a thread remembers its last poll; on others it takes its own polls for another thread's.
 const REMEMBERED: usize = 8;
 
 struct Tester {
     /// The number of tests from one thorough test to the next.
     thorough_every: Interval,
-    /// The thread's own last looks.
-    looks: [Cell<u64>; REMEMBERED],
+    /// The times of the thread's own last polls.
+    polls: [Cell<u64>; REMEMBERED],
 }
 
 // The number of tests up to the calling thread's next thorough one, with that; 0 in a thread that has not tested yet. A number, not
@@ -52,19 +52,19 @@ thread_local! {
     static TESTER: Tester = const {
         Tester {
             thorough_every: Interval::new(THOROUGH_EVERY.0, THOROUGH_EVERY.1),
-            looks: [const { Cell::new(0) }; REMEMBERED],
+            polls: [const { Cell::new(0) }; REMEMBERED],
         }
     };
 }
 
 impl Domain {
-    /// A thread tests in vain something that is up to VNI `vni`: makes progress if nobody else does.
+    /// Makes progress for a thread that tests in vain an operation of VNI `vni`, unless another thread makes it.
     #[inline]
     pub fn progress_for_test(&self, vni: u32) {
         TESTER.with(|tester| {
             let tests_left = left::get().addr().saturating_sub(1);
             let is_thorough = tests_left == 0;
-            let happened = self.look_for_test(vni, &tester.looks[vni as usize % REMEMBERED])
+            let happened = self.poll_for_test(vni, &tester.polls[vni as usize % REMEMBERED])
                 || is_thorough && self.progress_others(vni);
             if is_thorough && !happened {
                 self.calls().outside(|| tester.thorough_every.yield_now());
@@ -76,7 +76,7 @@ impl Domain {
     }
 
     #[inline]
-    fn look_for_test(&self, vni: u32, own: &Cell<u64>) -> bool {
+    fn poll_for_test(&self, vni: u32, own: &Cell<u64>) -> bool {
         let waited_for = self.attendance(vni).load(Ordering::Relaxed) != 0;
         let due = !self.has_threads() || self.vni(vni).last_poll.is_due(own, waited_for);
         due && self.vni(vni).progress_within(self.test_patience_ns())

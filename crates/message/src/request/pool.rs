@@ -63,10 +63,10 @@ fn begin(request: &Request, vni: u32, comm: usize, kind: RequestKind) -> u32 {
     generation
 }
 
-/// As [`take`], for an operation that nobody waits for: the thread that completes the request returns its slot.
+/// Does the same as [`take`], for an operation that nobody waits for: the thread that completes the request returns its slot.
 ///
 /// # Errors
-/// As [`take`].
+/// The same as for [`take`].
 pub fn take_detached(vni: u32, comm: usize, kind: RequestKind) -> Result<RequestId, OutOfRequests> {
     let id = take(vni, comm, kind)?;
     // SAFETY: the slot was just taken, and nobody else knows it.
@@ -77,7 +77,7 @@ pub fn take_detached(vni: u32, comm: usize, kind: RequestKind) -> Result<Request
 /// Takes `count` requests as [`take_detached`] does: all of them, or none.
 ///
 /// # Errors
-/// As [`take`].
+/// The same as for [`take`].
 pub fn take_many_detached(
     count: usize,
     vni: u32,

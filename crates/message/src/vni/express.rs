@@ -199,10 +199,10 @@ pub enum Probed {
 }
 
 impl Core<Whole> {
-    /// As [`Vni::send_express`], within the critical section.
+    /// Does the same as [`Vni::send_express`], within the critical section.
     ///
     /// # Safety
-    /// As [`Vni::send_express`].
+    /// The same as for [`Vni::send_express`].
     #[inline(always)]
     unsafe fn send_express(&self, peer: usize, header: &Header, from: *const u8, len: usize) -> bool {
         self.peers[peer].channel.with(
@@ -221,10 +221,10 @@ impl Core<Whole> {
         )
     }
 
-    /// As [`Vni::send_to_self_express`], within the critical section.
+    /// Does the same as [`Vni::send_to_self_express`], within the critical section.
     ///
     /// # Safety
-    /// As [`Vni::send_to_self_express`].
+    /// The same as for [`Vni::send_to_self_express`].
     #[inline(always)]
     unsafe fn send_to_self_express(&self, key: &Key, from: *const u8, len: usize) -> bool {
         let receive = self.shard().with(
@@ -252,7 +252,7 @@ impl Core<Whole> {
         true
     }
 
-    /// As [`Vni::receive_express`], within the critical section.
+    /// Does the same as [`Vni::receive_express`], within the critical section.
     #[inline(always)]
     fn receive_express(&self, key: &Key, buffer: Buffer, comm: usize) -> Option<usize> {
         let has_unexpected = self.shard().with(
@@ -277,13 +277,13 @@ impl Core<Whole> {
         Some(handle)
     }
 
-    /// As [`receive`](Self::receive), out of line.
+    /// Does the same as [`receive`](Self::receive), out of line.
     #[inline(never)]
     fn receive_out_of_line(&self, id: RequestId, key: Key) {
         self.receive(id, key);
     }
 
-    /// As [`Vni::take_express`], within the critical section.
+    /// Does the same as [`Vni::take_express`], within the critical section.
     #[inline(always)]
     fn take_express(&self, key: &Key, buffer: Buffer) -> Option<(Envelope, usize)> {
         let has_unexpected = self.shard().with(
@@ -316,7 +316,7 @@ impl Core<Whole> {
         })
     }
 
-    /// As [`Vni::probe_express`], within the critical section.
+    /// Does the same as [`Vni::probe_express`], within the critical section.
     #[inline(always)]
     fn probe_express(&self, key: &Key) -> Option<Probed> {
         let has_unexpected = self.shard().with(

@@ -48,12 +48,21 @@ pub(crate) trait Rules: Sectioning {
     /// Returns access to the ring for a thread in the channel's critical section, for a message of a protocol.
     fn ring_inside<'a>(inside: &'a mut Self::Inside, outside: &'a Self::Outside) -> Self::RingAccess<'a>;
 
-    /// Returns access to the ring for a thread outside of the critical section. `None`: the ring is only accessible inside;
-    /// `Some(None)`: not now, since messages are queued.
+    /// Access to the ring for a thread outside of the critical section.
     fn ring_outside<'a>(
         outside: &'a Self::Outside,
         backlogged: &AtomicUsize,
-    ) -> Option<Option<Self::RingAccess<'a>>>;
+    ) -> FromOutside<Self::RingAccess<'a>>;
+}
+
+/// Access to a ring for a thread outside of the critical section.
+pub(crate) enum FromOutside<A> {
+    /// Only within the critical section.
+    Never,
+    /// Not now, since messages are queued.
+    Queued,
+    /// Now.
+    Open(A),
 }
 
 /// Access to a ring, for one message.
@@ -155,8 +164,8 @@ macro_rules! ring_inside {
             }
 
             #[inline(always)]
-            fn ring_outside<'a>((): &'a (), _: &AtomicUsize) -> Option<Option<&'a mut Outbox>> {
-                None
+            fn ring_outside<'a>((): &'a (), _: &AtomicUsize) -> FromOutside<&'a mut Outbox> {
+                FromOutside::Never
             }
         })*
     };
@@ -196,13 +205,12 @@ impl Rules for LockFree {
     fn ring_outside<'a>(
         outside: &'a SharedOutbox,
         backlogged: &AtomicUsize,
-    ) -> Option<Option<&'a SharedOutbox>> {
+    ) -> FromOutside<&'a SharedOutbox> {
         if !outside.is_open() {
             // The first message connects, in the critical section; or the receiver throttles its senders.
-            return None;
+            return FromOutside::Never;
         }
         // Acquire: pairs with the Release in `LockFree::change` (see the paragraph on order at the top).
-        let waits = backlogged.load(Ordering::Acquire) != 0;
-        Some((!waits).then_some(outside))
+        if backlogged.load(Ordering::Acquire) != 0 { FromOutside::Queued } else { FromOutside::Open(outside) }
     }
 }

@@ -14,7 +14,7 @@
 use super::channel::{Channel, Queued};
 use super::core::Core;
 use super::message::SendArgs;
-use super::ring_access::{RingAccess, Rules};
+use super::ring_access::{FromOutside, RingAccess, Rules};
 use super::step::Entry;
 use super::wire::{self, Rts};
 use crate::buffer::Buffer;
@@ -72,8 +72,10 @@ impl<S: Rules> Core<S> {
     #[inline(always)]
     fn send_if_idle(&self, peer: usize, path: Path, send: impl FnOnce(S::RingAccess<'_>) -> bool) -> bool {
         let to = &self.peers[peer];
-        if let Some(ring) = S::ring_outside(&to.outside, &to.backlogged) {
-            return ring.is_some_and(send);
+        match S::ring_outside(&to.outside, &to.backlogged) {
+            FromOutside::Open(ring) => return send(ring),
+            FromOutside::Queued => return false,
+            FromOutside::Never => {}
         }
         to.channel.with(
             path,
@@ -91,8 +93,10 @@ impl<S: Rules> Core<S> {
         fill: impl FnOnce(*mut u8),
     ) -> bool {
         let (header, to) = (wire::control(wire::DATA), &self.peers[peer]);
-        if let Some(ring) = S::ring_outside(&to.outside, &to.backlogged) {
-            return ring.is_some_and(|ring| ring.send_piece(&header, len, extra, fill));
+        match S::ring_outside(&to.outside, &to.backlogged) {
+            FromOutside::Open(ring) => return ring.send_piece(&header, len, extra, fill),
+            FromOutside::Queued => return false,
+            FromOutside::Never => {}
         }
         to.channel.with(Path::Progress, |channel| {
             let ring = &mut channel.ring;
@@ -205,9 +209,8 @@ impl<S: Rules> Core<S> {
     /// Does the same as [`send_control`](Self::send_control), with a given header.
     pub(crate) fn send_control_as(&self, peer: usize, header: Header, words: [u8; EXTRA_BYTES]) {
         let to = &self.peers[peer];
-        if S::ring_outside(&to.outside, &to.backlogged)
-            .flatten()
-            .is_some_and(|ring| ring.send_control(&header, &words))
+        if let FromOutside::Open(ring) = S::ring_outside(&to.outside, &to.backlogged)
+            && ring.send_control(&header, &words)
         {
             return;
         }

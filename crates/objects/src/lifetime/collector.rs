@@ -32,7 +32,7 @@ pub trait Collected: std::fmt::Debug + Sync {
     fn eligible(&self) -> usize;
     /// Hands out all eligible objects.
     fn candidates(&self, found: &mut dyn FnMut(Candidate));
-    /// Whether the object's state is still the one in which it was found.
+    /// Returns true if the object's state is still the one in which it was found.
     fn is_unchanged(&self, candidate: &Candidate) -> bool;
     /// Makes the object the caller's to destroy. Returns false if its state has changed since it was found.
     fn claim(&self, candidate: &Candidate) -> bool;

@@ -182,7 +182,7 @@ impl Protection {
         self.0 == Protection::NONE.0
     }
 
-    /// Whether the call owns a counted reference.
+    /// Returns true if the call owns a counted reference.
     #[inline(always)]
     pub fn is_counted(&self) -> bool {
         self.0 == Protection::COUNTED.0

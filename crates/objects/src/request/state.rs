@@ -17,7 +17,7 @@ const INACTIVE: usize = 3;
 const CLAIMED: usize = 4;
 
 statics! {
-    /// Whether completions look for watchers. Written once, before there are requests.
+    /// True if completions look for watchers. Written once, before there are requests.
     static SIGNAL: AtomicBool = AtomicBool::new(false);
 }
 
@@ -26,7 +26,7 @@ pub fn signal_watchers() {
     SIGNAL.store(true, Ordering::Relaxed);
 }
 
-/// Whether requests can be watched.
+/// Returns true if requests can be watched.
 pub fn are_watchers_signalled() -> bool {
     SIGNAL.load(Ordering::Relaxed)
 }
@@ -47,7 +47,7 @@ impl State {
         State(WatchedState::new(FREE))
     }
 
-    /// Whether the slot is free.
+    /// Returns true if the slot is free.
     #[inline(always)]
     pub fn is_free(&self) -> bool {
         self.0.load(Ordering::Relaxed) == FREE
@@ -65,7 +65,7 @@ impl State {
         self.0.store(ACTIVE, Ordering::Relaxed);
     }
 
-    /// Whether an operation is under way: the word is ACTIVE, or the address of a watcher.
+    /// Returns true if an operation is under way: the word is ACTIVE, or the address of a watcher.
     pub fn is_active(&self) -> bool {
         !matches!(self.0.load(Ordering::Acquire), FREE | COMPLETE | INACTIVE | CLAIMED)
     }
@@ -75,7 +75,7 @@ impl State {
         self.0.store(INACTIVE, Ordering::Relaxed);
     }
 
-    /// Whether the request waits to be started.
+    /// Returns true if the request waits to be started.
     #[inline(always)]
     pub fn is_inactive(&self) -> bool {
         self.0.load(Ordering::Acquire) == INACTIVE
@@ -92,7 +92,7 @@ impl State {
         }
     }
 
-    /// Whether the request is complete; then its outcome is visible to the caller.
+    /// Returns true if the request is complete; then its outcome is visible to the caller.
     #[inline(always)]
     pub fn is_complete(&self) -> bool {
         // Acquire: pairs with the Release in `end`.

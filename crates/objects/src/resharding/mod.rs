@@ -55,7 +55,7 @@ use std::sync::{Mutex, MutexGuard};
 
 statics! {
     static MOVING: Mutex<()> = Mutex::new(());
-    /// Whether messages may be sharded in this process. Written once, before there are communicators.
+    /// True if messages may be sharded in this process. Written once, before there are communicators.
     static MOVES: AtomicBool = AtomicBool::new(false);
 }
 

@@ -53,7 +53,7 @@ impl Sharding {
         self.state.store(state, Ordering::Release);
     }
 
-    /// Whether the messages stay on the default VNI for good.
+    /// Returns true if the messages stay on the default VNI for good.
     #[inline(always)]
     pub fn is_pinned(&self) -> bool {
         self.state() == PINNED
@@ -108,14 +108,14 @@ impl Route<'_> {
         self.vni
     }
 
-    /// Whether the state is still the one in which the route was chosen. Inside of the VNI's critical section
+    /// Returns true if the state is still the one in which the route was chosen. Inside of the VNI's critical section
     /// the answer stays the same until the thread leaves it.
     #[inline(always)]
     pub fn is_current(self) -> bool {
         self.sharding.state() == self.state
     }
 
-    /// Whether the messages are sharded.
+    /// Returns true if the messages are sharded.
     #[inline(always)]
     pub fn is_sharded(self) -> bool {
         self.state == SHARDED
@@ -134,7 +134,7 @@ impl Route<'_> {
         }
     }
 
-    /// Whether threads have taken turns often enough for the messages to be sharded.
+    /// Returns true if threads have taken turns often enough for the messages to be sharded.
     #[inline(always)]
     pub fn should_shard(self) -> bool {
         self.state == TOGETHER && self.sharding.turns.load(Ordering::Relaxed) >= TURNS

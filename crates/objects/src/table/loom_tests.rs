@@ -52,7 +52,7 @@ impl Slots {
         Some(index)
     }
 
-    /// Whether all slots are there, once each.
+    /// Returns true if all slots are there, once each.
     fn are_all_free(&self, number: u32) -> bool {
         let mut free: Vec<u32> = std::iter::from_fn(|| self.pop()).take(10).collect();
         free.sort_unstable();

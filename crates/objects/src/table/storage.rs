@@ -50,7 +50,7 @@ pub(super) fn parts_of(state: u64, index: u32) -> Parts {
     Parts { index, generation: (state >> 32) as u32 }
 }
 
-/// Whether the handle is valid.
+/// Returns true if the handle is valid.
 pub(super) fn is_live(state: u64, parts: Parts) -> bool {
     (state >> 32) as u32 == parts.generation && parts.generation & 1 == 1
 }

@@ -27,7 +27,7 @@
 
 use crate::atomic::AtomicU32;
 
-/// Whether claims can succeed here. The first call asks the kernel and registers this process.
+/// Returns true if claims can succeed here. The first call asks the kernel and registers this process.
 #[must_use]
 pub fn is_supported() -> bool {
     imp::is_supported()

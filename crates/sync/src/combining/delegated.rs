@@ -171,7 +171,7 @@ impl<T: 'static, P: Platform> Delegated<T, P> {
         if before & HELD != 0 { Rest::Nothing } else { self.leave_called() }
     }
 
-    /// Whether something was left behind while no thread is inside; it may be outdated at once.
+    /// Returns true if something was left behind while no thread is inside; it may be outdated at once.
     #[inline]
     #[must_use]
     pub fn is_left(&self) -> bool {
@@ -187,7 +187,7 @@ impl<T: 'static, P: Platform> Delegated<T, P> {
         (left && enter().is_ok()).then(|| self.leave_called())
     }
 
-    /// Whether no thread is inside and nothing is posted; it may be outdated at once.
+    /// Returns true if no thread is inside and nothing is posted; it may be outdated at once.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.state.load(Ordering::Relaxed) == FREE && self.posted.is_empty()

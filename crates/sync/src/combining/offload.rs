@@ -170,7 +170,7 @@ impl<T: 'static, P: Platform, W: Waker> Offload<T, P, W> {
         self.waker.wake();
     }
 
-    /// Whether it was closed. A thread that learns this first and then finds nothing to serve has served everything.
+    /// Returns true if it was closed. A thread that learns this first and then finds nothing to serve has served everything.
     pub fn is_closed(&self) -> bool {
         self.posted.is_closed()
     }

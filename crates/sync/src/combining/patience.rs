@@ -34,7 +34,7 @@ pub(crate) struct Wait<'a> {
     pub(crate) policy: &'a WaitPolicy,
     /// The approximate number of waiting threads, the owner included.
     pub(crate) crowd: usize,
-    /// Whether others shall be first: no attempt before the first yield.
+    /// True if others shall be first: no attempt before the first yield.
     pub(crate) stands_back: bool,
 }
 
@@ -72,7 +72,7 @@ impl<P: Platform> AttemptTimes<P> {
         }
     }
 
-    /// Whether it is time to call: once, when the patience is over or the owner is about to sleep.
+    /// Returns true if it is time to call: once, when the patience is over or the owner is about to sleep.
     pub(crate) fn is_call_due(&mut self, sleeps: bool) -> bool {
         let due = !self.called && (sleeps || P::ticks().wrapping_sub(self.since) >= self.patience);
         self.called |= due;

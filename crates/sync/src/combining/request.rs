@@ -83,7 +83,7 @@ impl<P: Platform, T: 'static> Request<P, T> {
         }
     }
 
-    /// Whether a thread waits for it.
+    /// Returns true if a thread waits for it.
     #[inline(always)]
     pub(crate) fn is_attended(&self) -> bool {
         self.state.load(Ordering::Relaxed) != UNATTENDED

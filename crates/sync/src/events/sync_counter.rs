@@ -110,7 +110,7 @@ impl<P: Platform> SyncCounter<P> {
         }
     }
 
-    /// Whether all events are there, and all signallers have left the counter.
+    /// Returns true if all events are there, and all signallers have left the counter.
     #[inline]
     #[must_use]
     pub fn is_done(&self) -> bool {

@@ -46,7 +46,7 @@ use std::ptr;
 /// States are numbered from 0 to this number; no watcher has such an address.
 pub const MOST_STATE: usize = 63;
 
-/// Whether a state can be watched.
+/// True if a state can be watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Watch {
     /// The watcher will be signalled when the state ends.

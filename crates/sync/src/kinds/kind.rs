@@ -58,7 +58,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// Whether its waiters can give up.
+            /// Returns true if its waiters can give up.
             #[must_use]
             pub fn is_timed(self) -> bool {
                 match self {

@@ -116,7 +116,7 @@ impl LockName {
         }
     }
 
-    /// Whether its waiters can give up.
+    /// Returns true if its waiters can give up.
     #[must_use]
     pub fn is_timed(self) -> bool {
         struct IsTimed;
@@ -130,7 +130,7 @@ impl LockName {
         self.visit(IsTimed)
     }
 
-    /// Whether it has two classes.
+    /// Returns true if it has two classes.
     #[must_use]
     pub fn has_classes(self) -> bool {
         struct HasClasses;

@@ -68,7 +68,7 @@ impl<P: Platform> Admission<P> {
         Self { state: AtomicInteger::new(FREE), head: Head::new(), policy }
     }
 
-    /// Whether no thread may come again before the waiters: then the word is not used at all.
+    /// Returns true if no thread may come again before the waiters: then the word is not used at all.
     #[inline(always)]
     pub(crate) fn is_strict(&self) -> bool {
         self.policy.forced_yield_ns == 0
@@ -86,7 +86,7 @@ impl<P: Platform> Admission<P> {
         self.state.compare_exchange(from, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// Whether any thread may take the word. If it is reserved, only the holder of the queue may.
+    /// Returns true if any thread may take the word. If it is reserved, only the holder of the queue may.
     #[inline(always)]
     pub(crate) fn is_free(&self) -> bool {
         self.state.load(Ordering::Relaxed) == FREE

@@ -99,7 +99,7 @@ struct Ends<P: Platform> {
     holder: P::AtomicPtr<Node<P>>,
     /// The number of nodes in the chain whose owners gave up.
     gave_up: P::AtomicU32,
-    /// Whether the last wait was longer than a spin; a hint.
+    /// True if the last wait was longer than a spin; a hint.
     crowded: P::AtomicU32,
 }
 
@@ -164,7 +164,7 @@ impl<P: Platform> StrictClh<P> {
         self.enter(node, predecessor)
     }
 
-    /// Whether the owner of `node` left. It ends nodes whose owners gave up, and moves `node` on to their predecessors.
+    /// Returns true if the owner of `node` left. It ends nodes whose owners gave up, and moves `node` on to their predecessors.
     #[inline(always)]
     fn has_left(&self, node: &mut NonNull<Node<P>>) -> bool {
         loop {

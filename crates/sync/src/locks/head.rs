@@ -83,7 +83,7 @@ pub(crate) trait Contest {
     /// Takes the word if the head may.
     fn take(&self) -> bool;
 
-    /// Whether there are others in the queue.
+    /// Returns true if there are others in the queue.
     fn company(&self) -> bool;
 
     /// How long the head may sleep at most, if it has to poll for something without a wake-up.
@@ -109,13 +109,13 @@ impl<P: Platform> Head<P> {
         }
     }
 
-    /// Whether no thread waits or comes.
+    /// Returns true if no thread waits or comes.
     #[inline(always)]
     pub(crate) fn is_nobody(&self) -> bool {
         self.place.load(Ordering::Relaxed) == NOBODY
     }
 
-    /// Whether there is a head that waits outside.
+    /// Returns true if there is a head that waits outside.
     #[inline]
     pub(crate) fn waits(&self) -> bool {
         matches!(self.place.load(Ordering::Relaxed), WAITING | ASLEEP)

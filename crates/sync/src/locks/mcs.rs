@@ -108,7 +108,7 @@ struct Ends<P: Platform> {
     tail: P::AtomicPtr<Node<P>>,
     /// The holder's node. Only the holder writes it; it is stale while the lock is free.
     holder: P::AtomicPtr<Node<P>>,
-    /// Whether the last wait was longer than a spin; a hint.
+    /// True if the last wait was longer than a spin; a hint.
     crowded: P::AtomicU32,
 }
 

@@ -74,7 +74,7 @@ const fn awake(waiters: u32) -> u32 {
     waiters / AWAKE
 }
 
-/// Whether a releaser that sees this has to wake a sleeper (invariant 3).
+/// Returns true if a releaser that sees this has to wake a sleeper (invariant 3).
 const fn all_asleep(waiters: u32) -> bool {
     waiters != 0 && waiters < PERMIT
 }
@@ -163,7 +163,7 @@ impl<P: Platform> Mutex<P> {
         entered
     }
 
-    /// Whether this waiter may take a reserved lock: it is not the last holder, or it has waited long enough.
+    /// Returns true if this waiter may take a reserved lock: it is not the last holder, or it has waited long enough.
     fn may_take_reserved(&self, me: u64, waiter: &Waiter<P>) -> bool {
         self.last_holder.load(Ordering::Relaxed) != me || waiter.spin_is_over() && P::is_yield_dear()
     }

@@ -51,7 +51,7 @@ pub unsafe trait RawLock: Send + Sync {
     /// holder must not free the memory the lock lies in while a former holder may still be releasing it.
     unsafe fn release(&self, token: Self::Token);
 
-    /// Whether a thread waits for the lock. For the holder the answer is one-sided: it may overlook a thread, but if it is
+    /// Returns true if a thread waits for the lock. For the holder the answer is one-sided: it may overlook a thread, but if it is
     /// true, some thread waits now that acquires the lock after this holder's release (or, if the lock is a [`TimedLock`],
     /// gives up). For other callers it is a hint that may be outdated at once.
     fn has_waiters(&self) -> bool;

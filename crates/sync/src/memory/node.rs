@@ -52,7 +52,7 @@ struct Cache {
     blocks: [Cell<*mut u8>; KEPT],
 }
 
-/// Whether a node of kind `N` fits a block.
+/// True if a node of kind `N` fits a block.
 struct Fits<N>(N);
 
 impl<N> Fits<N> {

@@ -124,7 +124,7 @@ impl<P: Platform, N: Linked<P>> Chain<P, N> {
         oldest_first::<P, N>(node_of(head))
     }
 
-    /// Whether no node waits to be taken.
+    /// Returns true if no node waits to be taken.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         node_of(self.head.load(Ordering::Relaxed)).is_null()
@@ -149,7 +149,7 @@ impl<P: Platform, N: Linked<P>> Chain<P, N> {
         }
     }
 
-    /// Whether the chain is closed.
+    /// Returns true if the chain is closed.
     pub(crate) fn is_closed(&self) -> bool {
         is_closed(self.head.load(Ordering::Acquire))
     }

@@ -65,7 +65,7 @@ pub trait Mpsc: Send + Sync {
     /// Refuses all pushes from now on. A push that runs at the same time succeeds before it or is refused.
     fn close(&self);
 
-    /// Whether it was closed.
+    /// Returns true if it was closed.
     fn is_closed(&self) -> bool;
 
     /// Takes the oldest value out, or returns `None` if there is none that can be taken now.
@@ -75,8 +75,8 @@ pub trait Mpsc: Send + Sync {
     /// No other thread calls this at the same time, and the calls that were before it happen before it.
     unsafe fn pop(&self) -> Option<Self::Item>;
 
-    /// Whether nothing is queued. For the consumer the answer is exact: every push that happened before the call is counted.
-    /// For other threads it is a hint that may be outdated at once.
+    /// Returns true if nothing is queued. For the consumer the answer is exact: every push that happened before the call is
+    /// counted. For other threads it is a hint that may be outdated at once.
     fn is_empty(&self) -> bool;
 
     /// Takes the consumer's place; returns false if it is taken. For [`Consumer`].
@@ -106,13 +106,13 @@ impl<'a, Q: Mpsc> Consumer<'a, Q> {
         unsafe { self.queue.pop() }
     }
 
-    /// Whether nothing is queued; exact.
+    /// Returns true if nothing is queued; exact.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
 
-    /// Whether nothing is queued and nothing will ever be.
+    /// Returns true if nothing is queued and nothing will ever be.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         // In this order: what was pushed before the closing is counted.

@@ -36,7 +36,7 @@ struct Slot<T: 'static, P: Platform> {
 pub struct Place<'a, T> {
     /// The values that it counts in.
     pub value: &'a T,
-    /// Whether it is the only thread that does.
+    /// True if it is the only thread that does.
     pub writers: Writers,
 }
 

@@ -38,7 +38,7 @@ pub struct WaitPolicy {
     pub spin_ns: u64,
     /// How many times to yield, polling in between, before sleeping.
     pub yields: u32,
-    /// Whether to sleep at all; if not, the yields go on.
+    /// True if the thread sleeps in the end; otherwise it goes on with yields.
     pub park: bool,
     /// How long a thread may go on without a yield while others wait. For a queue lock: how long the running thread may come
     /// again before the waiters; with 0 it never may, and the order is strict.
@@ -170,7 +170,7 @@ impl<P: Platform> Waiter<P> {
         self.crowded = crowd > 1;
     }
 
-    /// Whether this wait has lasted longer than its spin.
+    /// Returns true if this wait has lasted longer than its spin.
     #[inline]
     #[must_use]
     pub fn has_yielded(&self) -> bool {
@@ -188,7 +188,7 @@ impl<P: Platform> Waiter<P> {
         Next::Poll
     }
 
-    /// Whether the next pause is a yield, or the advice to sleep.
+    /// Returns true if the next pause is a yield, or the advice to sleep.
     #[inline]
     pub(crate) fn spin_is_over(&self) -> bool {
         match self.phase {

@@ -23,7 +23,7 @@ impl Incoming {
         self.len
     }
 
-    /// Whether the message has no payload.
+    /// Returns true if the message has no payload.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -37,7 +37,7 @@ impl Incoming {
         unsafe { std::slice::from_raw_parts(self.payload, self.len) }
     }
 
-    /// Whether it has a bulk payload, and so [`extra`](Self::extra) bytes beside it.
+    /// Returns true if it has a bulk payload, and so [`extra`](Self::extra) bytes beside it.
     #[inline]
     pub fn has_extra(&self) -> bool {
         !std::ptr::eq(self.payload, self.extra)
@@ -51,7 +51,7 @@ impl Incoming {
     }
 }
 
-/// What happened to the next message.
+/// The result of an offer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Offer {
     /// There is none.
@@ -96,7 +96,7 @@ impl Consumer {
         }
     }
 
-    /// Whether there is no message, nor the rest of a slot to pass over.
+    /// Returns true if there is no message, nor the rest of a slot to pass over.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         let cell = self.ring.cell(self.tail);
@@ -147,7 +147,7 @@ impl Consumer {
         self.taken(cells)
     }
 
-    /// As [`offer`](Self::offer), for a message whose payload is not inside its slot.
+    /// Does the same as [`offer`](Self::offer), for a message whose payload is not inside its slot.
     #[inline]
     fn offer_bulk(&mut self, cell: *mut Cell, flag: Flag, read: impl FnOnce(&Incoming) -> bool) -> Offer {
         if !flag.is_bulk() {

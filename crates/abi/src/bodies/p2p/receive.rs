@@ -35,7 +35,7 @@ pub(super) fn finish(status: StatusOut, outcome: Outcome) -> Result<()> {
     show(status, &outcome)
 }
 
-/// As [`finish`], for an outcome that is read in its slot.
+/// Does the same as [`finish`], for an outcome that is read in its slot.
 #[inline(always)]
 pub(super) fn show(status: StatusOut, outcome: &Outcome) -> Result<()> {
     status.report(outcome);

@@ -62,7 +62,7 @@ impl Experiment {
         }
     }
 
-    /// Whether the experiment runs with this number of threads.
+    /// Returns true if the experiment runs with this number of threads.
     pub(crate) fn takes(self, threads: usize) -> bool {
         match self {
             Self::Uncontended => threads == 1,

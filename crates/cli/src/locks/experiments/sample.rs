@@ -54,7 +54,7 @@ impl Metric {
         }
     }
 
-    /// Whether a comparison with the best peer's figure makes sense: shares may be zero.
+    /// Returns true if a comparison with the best peer's figure makes sense: shares may be zero.
     pub(crate) fn is_compared(self) -> bool {
         !matches!(self, Self::SlowestShare | Self::Jain | Self::HandedOver)
     }

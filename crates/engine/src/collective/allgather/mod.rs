@@ -25,7 +25,7 @@ pub fn allgather(comm: &CommRef, send: Option<Part<'_>>, receive: Part<'_>) -> R
 /// Gives a block of each rank to all; the blocks may differ in size.
 ///
 /// # Errors
-/// As [`allgather`].
+/// The same as for [`allgather`].
 pub fn allgatherv(comm: &CommRef, send: Option<Part<'_>>, receive: Parts<'_>) -> Result<()> {
     run(comm, send.map(|part| part.buffer()), &receive)
 }

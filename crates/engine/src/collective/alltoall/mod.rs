@@ -31,7 +31,7 @@ pub fn alltoall(comm: &CommRef, send: Option<Part<'_>>, receive: Part<'_>) -> Re
 /// Sends a block to each rank and receives a block from each; the blocks may differ in size and lie anywhere.
 ///
 /// # Errors
-/// As [`alltoall`].
+/// The same as for [`alltoall`].
 pub fn alltoallv(comm: &CommRef, send: Option<Parts<'_>>, receive: Parts<'_>) -> Result<()> {
     run(comm, send.as_ref().map(|parts| parts as &dyn Blocks), &receive)
 }
@@ -39,7 +39,7 @@ pub fn alltoallv(comm: &CommRef, send: Option<Parts<'_>>, receive: Parts<'_>) ->
 /// Sends a block to each rank and receives a block from each; the blocks may differ in datatype.
 ///
 /// # Errors
-/// As [`alltoall`].
+/// The same as for [`alltoall`].
 pub fn alltoallw(comm: &CommRef, send: Option<TypedParts<'_>>, receive: TypedParts<'_>) -> Result<()> {
     run(comm, send.as_ref().map(|parts| parts as &dyn Blocks), &receive)
 }

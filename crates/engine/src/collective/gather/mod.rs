@@ -42,7 +42,7 @@ pub fn gather(comm: &CommRef, send: Option<Part<'_>>, receive: Option<Part<'_>>,
 /// Brings a block of each rank to the root, which says how large they are and where they go.
 ///
 /// # Errors
-/// As [`gather`].
+/// The same as for [`gather`].
 pub fn gatherv(comm: &CommRef, send: Option<Part<'_>>, receive: Option<Parts<'_>>, root: i32) -> Result<()> {
     let root = check_root(comm, root)?;
     let receive = if comm.rank() == root { Some(receive.ok_or_else(|| no_buffer("receive"))?) } else { None };

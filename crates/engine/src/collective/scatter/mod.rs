@@ -38,7 +38,7 @@ pub fn scatter(comm: &CommRef, send: Option<Part<'_>>, receive: Option<Part<'_>>
 /// Gives each rank its block of the root's data; the root says how large they are and where they lie.
 ///
 /// # Errors
-/// As [`scatter`].
+/// The same as for [`scatter`].
 pub fn scatterv(comm: &CommRef, send: Option<Parts<'_>>, receive: Option<Part<'_>>, root: i32) -> Result<()> {
     let root = check_root(comm, root)?;
     let send = if comm.rank() == root { Some(send.ok_or_else(|| no_buffer("send"))?) } else { None };

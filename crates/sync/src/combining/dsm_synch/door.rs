@@ -56,7 +56,7 @@ impl<P: Platform> Door<P> {
         self.state.load(Ordering::Relaxed) != HELD
     }
 
-    /// Whether the caller is the thread that shall let others be first.
+    /// Returns true if the caller is the thread that shall let others be first.
     pub(super) fn stands_back(&self) -> bool {
         self.state.load(Ordering::Relaxed) == RESERVED
             && self.reserver.load(Ordering::Relaxed) == P::thread_id()
@@ -88,7 +88,7 @@ impl<P: Platform> Door<P> {
         self.called.swap(1, Ordering::AcqRel);
     }
 
-    /// Whether a thread calls.
+    /// Returns true if a thread calls.
     #[inline(always)]
     pub(super) fn is_called(&self) -> bool {
         self.called.load(Ordering::Relaxed) != 0

@@ -39,7 +39,7 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
         }
     }
 
-    /// Whether another thread will go on after the release. The caller is the holder and has reached the threshold.
+    /// Returns true if another thread will go on after the release. The caller is the holder and has reached the threshold.
     #[inline]
     pub(super) fn hand_over(&self, drained: Drained) -> bool {
         drained == Drained::Threshold && (self.lock.has_waiters() || self.tell_heir())

@@ -41,7 +41,7 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
         held
     }
 
-    /// Whether the calling thread is inside an operation. It may also return true shortly after.
+    /// Returns true if the calling thread is inside an operation. It may also return true shortly after.
     pub(super) fn is_inside(&self) -> bool {
         let me = PlatformOf::<L>::thread_id();
         self.holder_state.holder.load(Ordering::Relaxed) & !STANDS_BACK == me

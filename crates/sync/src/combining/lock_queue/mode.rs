@@ -25,13 +25,13 @@ const MOST_FRUITLESS: u32 = if cfg!(loom) { 2 } else { 1 << 13 };
 pub(super) struct Mode<P: Platform>(P::AtomicU32);
 
 impl<P: Platform> Mode<P> {
-    /// Whether holders may ignore the queue.
+    /// Returns true if holders may ignore the queue.
     #[inline(always)]
     pub(super) fn is_quiet(&self) -> bool {
         self.0.load(Ordering::Relaxed) == QUIET
     }
 
-    /// Whether posters shall wait.
+    /// Returns true if posters shall wait.
     pub(super) fn is_relief_wanted(&self) -> bool {
         self.0.load(Ordering::Relaxed) & RELIEF != 0
     }

@@ -7,7 +7,7 @@ use crate::combining::Combining;
 use crate::combining::posted::{Posted, run_unattended};
 
 impl<L: RawLock, T: 'static> LockQueue<L, T> {
-    /// Whether no thread is at the value and nothing is posted; it may be outdated at once.
+    /// Returns true if no thread is at the value and nothing is posted; it may be outdated at once.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.try_hold().is_some_and(|_held| self.posted.is_empty() && self.guarded(|g| g.pending.is_null()))

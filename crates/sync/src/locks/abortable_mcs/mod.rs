@@ -183,7 +183,7 @@ impl<P: Platform> StrictAbortableMcs<P> {
         Token(node)
     }
 
-    /// Whether the owner has not polled for longer than the lock's patience.
+    /// Returns true if the owner has not polled for longer than the lock's patience.
     fn is_lost(&self, node: &Node<P>) -> bool {
         let Some(patience_ns) = self.patience_ns else { return false };
         let seen = node.seen.load(Ordering::Relaxed);

@@ -237,7 +237,7 @@ impl<P: Platform> Cohort<P> {
         granted
     }
 
-    /// Whether a thread waits here, as [`crate::RawLock::has_waiters`] says; the holder is not counted any more.
+    /// Returns true if a thread waits here, as [`crate::RawLock::has_waiters`] says; the holder is not counted any more.
     pub(super) fn has_waiters(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) != 0
     }
@@ -365,7 +365,7 @@ fn revive<P: Platform>(node: &Node<P>) -> bool {
     node.change(ABANDONED, WAITING, Ordering::Relaxed)
 }
 
-/// Whether the time is up.
+/// Returns true if the time is up.
 fn is_past<P: Platform>(deadline_ns: Option<u64>) -> bool {
     deadline_ns.is_some_and(|deadline| P::now_ns() >= deadline)
 }
