@@ -254,7 +254,7 @@ heddle_status heddle_lock_acquire_low_timed(heddle_lock *lock, uint64_t timeout_
 heddle_status heddle_lock_release(heddle_lock *lock);
 
 /*
- Whether a thread waits for the lock. For the holder, `true` is certain and `false` may overlook a thread; for other
+ Returns true if a thread waits for the lock. For the holder, `true` is certain and `false` may overlook a thread; for other
  threads it is a hint. False for null.
 
  The caller promises:
