@@ -24,8 +24,8 @@ const WORDS_A_LEVEL: usize = 3;
 /// A place in the tree that waits in a queue: a process, or an element of the next level.
 ///
 /// It is named by the process that keeps its words. The paper's listings name the waiting process itself at all levels; then
-/// another process of the same element, to which the lock was passed, does not find its predecessor's node and waits for ever
-/// (`README.md`, departure 4).
+/// another process of the same element, to which the lock was passed, does not find its predecessor's node and waits for
+/// ever.
 pub(crate) type Node = Rank;
 
 impl Layout {
@@ -52,7 +52,10 @@ impl Layout {
             assert_eq!(pair[1].len(), processes, "every level has all processes");
             for p in 0..processes {
                 let parents = (0..processes).filter(|q| pair[1][*q] == pair[1][p]).map(|q| pair[0][q]);
-                assert!(parents.clone().all(|parent| parent == pair[0][p]), "an element lies inside of one element");
+                assert!(
+                    parents.clone().all(|parent| parent == pair[0][p]),
+                    "an element lies inside of one element"
+                );
             }
         }
         // The first process of an element keeps its queue.
@@ -61,7 +64,9 @@ impl Layout {
             .map(|level| {
                 let count = level.iter().max().map_or(0, |last| last + 1);
                 let first = |element| level.iter().position(|e| *e == element);
-                (0..count).map(|element| first(element).expect("elements are numbered without gaps")).collect()
+                (0..count)
+                    .map(|element| first(element).expect("elements are numbered without gaps"))
+                    .collect()
             })
             .collect();
         let counters: Vec<Rank> = (0..processes).step_by(counter_distance).collect();

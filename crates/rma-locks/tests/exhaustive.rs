@@ -7,6 +7,17 @@ use heddle_rma_locks::{Layout, RmaMcs, RmaRw, SimpleRw, Spin};
 use std::future::Future;
 use std::pin::Pin;
 
+/// A test for `ci/faults.py`, which runs it with a fault in the source.
+macro_rules! with_fault {
+    ($name:ident, $report:expr) => {
+        #[test]
+        #[ignore = "for ci/faults.py, with a fault in the source"]
+        fn $name() {
+            sound(&$report);
+        }
+    };
+}
+
 /// Explores `processes` that visit their critical sections as `visit` does, `rounds` times each.
 fn explore<F: Future<Output = ()> + 'static>(
     (processes, words): (usize, usize),
@@ -75,30 +86,68 @@ fn rw(layout: Layout, locality: Vec<u64>, writers: u64, readers: usize, rounds: 
     })
 }
 
+/// A machine of two levels: the element of each process at level 2.
+fn two_levels(elements: &[usize], counter_distance: usize) -> Layout {
+    Layout::new(vec![vec![0; elements.len()], elements.to_vec()], counter_distance)
+}
+
+/// Whether the larger sizes are explored, too: for `make verify`.
+fn is_long() -> bool {
+    std::env::var_os("HEDDLE_EXPLORE_LONG").is_some()
+}
+
 #[test]
 fn d_mcs() {
-    for (processes, rounds) in [(2, 3), (3, 2)] {
-        println!("{processes} x {rounds}: {}", sound(&mcs(Layout::flat(processes, 1), vec![], rounds)));
+    let sizes: &[_] = if is_long() { &[(2, 4), (3, 3), (4, 1)] } else { &[(2, 3), (3, 2)] };
+    for &(processes, rounds) in sizes {
+        let states = sound(&mcs(Layout::flat(processes, 1), vec![], rounds));
+        println!("{processes} processes, {rounds} rounds: {states} states");
     }
 }
 
 #[test]
 fn rma_mcs_of_two_levels() {
-    for locality in [1, 2] {
-        for (elements, rounds) in [(vec![0, 0], 2), (vec![0, 1], 2), (vec![0, 0, 1], 1)] {
-            let layout = Layout::new(vec![vec![0; elements.len()], elements], 1);
-            println!("{locality}: {}", sound(&mcs(layout, vec![locality], rounds)));
+    let mut sizes = vec![(&[0, 0][..], 2), (&[0, 1], 2), (&[0, 0, 1], 1)];
+    if is_long() {
+        sizes.extend([(&[0, 0, 1][..], 2), (&[0, 0, 1, 1], 1)]);
+    }
+    for (elements, rounds) in sizes {
+        for locality in [1, 2] {
+            let states = sound(&mcs(two_levels(elements, 1), vec![locality], rounds));
+            println!("elements {elements:?}, T_L {locality}, {rounds} rounds: {states} states");
         }
     }
 }
 
 #[test]
+fn rma_mcs_of_three_levels() {
+    let elements = vec![vec![0, 0, 0], vec![0, 0, 1], vec![0, 1, 2]];
+    println!("{} states", sound(&mcs(Layout::new(elements, 1), vec![1, 1], 1)));
+}
+
+#[test]
 fn rma_rw_of_one_level() {
-    for (processes, readers, rounds) in [(2, 1, 3), (3, 2, 1), (3, 1, 1)] {
+    let sizes: &[_] = if is_long() {
+        &[(2, 1, 4), (3, 2, 2), (3, 1, 2), (4, 2, 1)]
+    } else {
+        &[(2, 1, 3), (3, 2, 1), (3, 1, 1)]
+    };
+    for &(processes, readers, rounds) in sizes {
         for writers in [1, 2] {
-            let report = rw(Layout::flat(processes, processes), vec![], writers, readers, rounds);
-            println!("{processes} {readers} {writers}: {}", sound(&report));
+            for counter_distance in [1, processes] {
+                let report = rw(Layout::flat(processes, counter_distance), vec![], writers, readers, rounds);
+                println!("{processes} processes, {readers} read, {rounds} rounds: {} states", sound(&report));
+            }
         }
+    }
+}
+
+#[test]
+fn rma_rw_of_two_levels() {
+    for locality in [1, 2] {
+        // Process 0 reads.
+        let states = sound(&rw(two_levels(&[0, 0, 1], 3), vec![locality], 1, 1, 1));
+        println!("T_L {locality}: {states} states");
     }
 }
 
@@ -125,3 +174,10 @@ fn spin_locks() {
     });
     println!("{}", sound(&report));
 }
+
+with_fault!(a_missing_flush_is_found, mcs(Layout::flat(2, 1), vec![], 2));
+with_fault!(a_node_of_the_process_is_found, mcs(two_levels(&[0, 0], 1), vec![1], 2));
+with_fault!(a_parent_that_is_not_acquired_is_found, mcs(two_levels(&[0, 0, 1], 1), vec![1], 1));
+with_fault!(a_writer_that_does_not_wait_is_found, rw(Layout::flat(2, 2), vec![], 1, 1, 1));
+with_fault!(a_missing_phase_is_found, rw(Layout::flat(2, 2), vec![], 1, 1, 3));
+with_fault!(a_counter_that_is_not_marked_is_found, rw(Layout::flat(2, 1), vec![], 1, 1, 1));

@@ -13,7 +13,7 @@
 //! until all processes have ended. At the end all words that a lock promises to leave empty are.
 
 use heddle_rma_locks::{Rank, Rma, Word};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
 use std::future::{Future, poll_fn};
@@ -45,7 +45,7 @@ struct Pending {
 
 /// How a process is in its critical section.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Presence {
+pub(crate) enum Presence {
     Outside,
     Reads,
     Writes,
@@ -58,9 +58,6 @@ struct World {
     presence: Vec<Presence>,
     /// For each process: its round, and a hash of what its operations have returned in it.
     position: Vec<(u64, u64)>,
-    /// The entries of others since a process began to wait in order.
-    bypassed: Vec<Option<u32>>,
-    most_bypassed: u32,
     /// Whether puts and adds are late.
     weak: bool,
     violation: Option<String>,
@@ -82,7 +79,7 @@ impl World {
         let half = |seed: u64| {
             let mut hasher = DefaultHasher::new();
             seed.hash(&mut hasher);
-            (&self.memory, &self.pending, &self.presence, &self.position, &self.bypassed).hash(&mut hasher);
+            (&self.memory, &self.pending, &self.presence, &self.position).hash(&mut hasher);
             hasher.finish()
         };
         u128::from(half(1)) << 64 | u128::from(half(2))
@@ -93,15 +90,16 @@ impl World {
 struct Slot {
     asked: Option<Operation>,
     answer: Option<u64>,
+    /// For a wait: whether the word satisfied it when the process was polled last.
+    is_over: bool,
 }
 
 /// A process's view of the world.
 #[derive(Clone)]
-pub struct Process {
+pub(crate) struct Process {
     rank: Rank,
     world: Rc<RefCell<World>>,
     slot: Rc<RefCell<Slot>>,
-    condition: Rc<Cell<Option<*const dyn Fn(u64) -> bool>>>,
 }
 
 impl Process {
@@ -111,12 +109,12 @@ impl Process {
     }
 
     /// Says that the process begins a round, of which everything that follows depends on its number alone.
-    pub fn begin_round(&self, round: u64) {
+    pub(crate) fn begin_round(&self, round: u64) {
         self.world.borrow_mut().position[self.rank] = (round + 1, 0);
     }
 
     /// Says that the process enters a critical section, is in it for a step, and leaves it.
-    pub async fn visit(&self, presence: Presence) {
+    pub(crate) async fn visit(&self, presence: Presence) {
         {
             let mut world = self.world.borrow_mut();
             world.presence[self.rank] = presence;
@@ -125,23 +123,10 @@ impl Process {
             if writers > 1 || writers == 1 && readers > 0 {
                 world.violation = Some(format!("{readers} readers and {writers} writers are inside"));
             }
-            let rank = self.rank;
-            world.bypassed[rank] = None;
-            let mut most = world.most_bypassed;
-            for count in world.bypassed.iter_mut().flatten() {
-                *count += 1;
-                most = most.max(*count);
-            }
-            world.most_bypassed = most;
         }
         // A step of the process inside, at which others may come.
         self.step(Operation::Flush(self.rank)).await;
         self.world.borrow_mut().presence[self.rank] = Presence::Outside;
-    }
-
-    /// Says that from now on the entries of others count as bypassing.
-    pub fn count_bypassing(&self) {
-        self.world.borrow_mut().bypassed[self.rank] = Some(0);
     }
 }
 
@@ -179,13 +164,17 @@ impl Rma for Process {
     }
 
     async fn wait_until(&self, target: Rank, word: Word, is_over: impl Fn(u64) -> bool) -> u64 {
-        let condition: &dyn Fn(u64) -> bool = &is_over;
-        // SAFETY: the condition is asked only while this future waits, and is taken away when the wait is over.
-        let condition = unsafe { std::mem::transmute::<&dyn Fn(u64) -> bool, *const dyn Fn(u64) -> bool>(condition) };
-        self.condition.set(Some(condition));
-        let value = self.step(Operation::Wait(target, word)).await;
-        self.condition.set(None);
-        value
+        self.slot.borrow_mut().asked = Some(Operation::Wait(target, word));
+        // The explorer polls this whenever the memory has changed.
+        poll_fn(|_| {
+            let mut slot = self.slot.borrow_mut();
+            if let Some(value) = slot.answer.take() {
+                return Poll::Ready(value);
+            }
+            slot.is_over = is_over(self.world.borrow().memory[target][word]);
+            Poll::Pending
+        })
+        .await
     }
 }
 
@@ -199,25 +188,24 @@ enum Step {
 type Task = Pin<Box<dyn Future<Output = ()>>>;
 
 /// The processes to explore.
-pub struct Explorer<'a> {
+pub(crate) struct Explorer<'a> {
     /// The processes, and the words of each.
-    pub processes: usize,
-    pub words: usize,
+    pub(crate) processes: usize,
+    pub(crate) words: usize,
     /// Makes the future of a process.
-    pub task: &'a dyn Fn(Process) -> Task,
+    pub(crate) task: &'a dyn Fn(Process) -> Task,
     /// Says what is wrong with the memory at the end.
-    pub at_end: &'a dyn Fn(&[Vec<u64>]) -> Option<String>,
+    pub(crate) at_end: &'a dyn Fn(&[Vec<u64>]) -> Option<String>,
     /// Whether puts and adds take effect late.
-    pub weak: bool,
+    pub(crate) weak: bool,
 }
 
 /// What an exploration has found.
 #[derive(Debug)]
-pub struct Report {
-    pub states: usize,
-    pub most_bypassed: u32,
+pub(crate) struct Report {
+    pub(crate) states: usize,
     /// What went wrong, if anything.
-    pub failure: Option<String>,
+    pub(crate) failure: Option<String>,
 }
 
 struct Run {
@@ -234,8 +222,6 @@ impl Run {
             pending: vec![Vec::new(); n],
             presence: vec![Presence::Outside; n],
             position: vec![(0, 0); n],
-            bypassed: vec![None; n],
-            most_bypassed: 0,
             weak: explorer.weak,
             violation: None,
         }));
@@ -243,8 +229,7 @@ impl Run {
             .map(|rank| Process {
                 rank,
                 world: Rc::clone(&world),
-                slot: Rc::new(RefCell::new(Slot { asked: None, answer: None })),
-                condition: Rc::new(Cell::new(None)),
+                slot: Rc::new(RefCell::new(Slot { asked: None, answer: None, is_over: false })),
             })
             .collect();
         let tasks = views.iter().map(|view| Some((explorer.task)(view.clone()))).collect();
@@ -262,26 +247,27 @@ impl Run {
         }
     }
 
-    fn is_possible(&self, p: Rank) -> bool {
-        let slot = self.views[p].slot.borrow();
-        match slot.asked {
-            None => false,
-            Some(Operation::Wait(target, word)) => {
-                let condition = self.views[p].condition.get().expect("a wait has a condition");
-                // SAFETY: the process waits, so the condition is there.
-                unsafe { (*condition)(self.world.borrow().memory[target][word]) }
-            }
-            Some(_) => true,
+    fn is_possible(&mut self, p: Rank) -> bool {
+        let waits = matches!(self.views[p].slot.borrow().asked, Some(Operation::Wait(..)));
+        if waits {
+            self.poll(p);
         }
+        let slot = self.views[p].slot.borrow();
+        slot.asked.is_some() && (!waits || slot.is_over)
     }
 
-    fn steps(&self) -> Vec<Step> {
-        let operations = (0..self.views.len()).filter(|p| self.is_possible(*p)).map(Step::Operation);
+    fn steps(&mut self) -> Vec<Step> {
+        let mut steps: Vec<Step> = Vec::new();
+        for p in 0..self.views.len() {
+            if self.is_possible(p) {
+                steps.push(Step::Operation(p));
+            }
+        }
         let world = self.world.borrow();
-        let effects: Vec<Step> = (0..self.views.len())
-            .flat_map(|p| (0..world.pending[p].len()).map(move |index| Step::Effect(p, index)))
-            .collect();
-        operations.chain(effects).collect()
+        for (p, pending) in world.pending.iter().enumerate() {
+            steps.extend((0..pending.len()).map(|index| Step::Effect(p, index)));
+        }
+        steps
     }
 
     fn make(&mut self, step: Step) {
@@ -306,7 +292,11 @@ impl Run {
             Operation::Put(value, target, word) | Operation::Add(value, target, word) => {
                 let is_put = matches!(operation, Operation::Put(..));
                 let pending = Pending { is_put, value, target, word };
-                if world.weak { world.pending[p].push(pending) } else { world.apply(pending) }
+                if world.weak {
+                    world.pending[p].push(pending)
+                } else {
+                    world.apply(pending)
+                }
                 0
             }
             Operation::Get(target, word) | Operation::Wait(target, word) => world.memory[target][word],
@@ -324,7 +314,8 @@ impl Run {
                 before
             }
             Operation::Flush(target) => {
-                let (now, later) = std::mem::take(&mut world.pending[p]).into_iter().partition(|op| op.target == target);
+                let (now, later) =
+                    std::mem::take(&mut world.pending[p]).into_iter().partition(|op| op.target == target);
                 world.pending[p] = later;
                 let now: Vec<Pending> = now;
                 now.into_iter().for_each(|operation| world.apply(operation));
@@ -338,9 +329,9 @@ impl Run {
 
 impl Explorer<'_> {
     /// Explores everything.
-    pub fn explore(&self) -> Report {
+    pub(crate) fn explore(&self) -> Report {
         let mut seen = HashSet::new();
-        let mut report = Report { states: 0, most_bypassed: 0, failure: None };
+        let mut report = Report { states: 0, failure: None };
         let mut schedule: Vec<Step> = Vec::new();
         // For each step of the schedule: the other steps that are still to be made in its place.
         let mut left: Vec<Vec<Step>> = Vec::new();
@@ -351,7 +342,6 @@ impl Explorer<'_> {
                 report.states += 1;
                 next = run.steps();
                 let world = run.world.borrow();
-                report.most_bypassed = report.most_bypassed.max(world.most_bypassed);
                 let is_over = run.tasks.iter().all(Option::is_none);
                 report.failure = match &world.violation {
                     Some(violation) => Some(violation.clone()),
@@ -360,10 +350,13 @@ impl Explorer<'_> {
                     None => None,
                 };
                 if let Some(failure) = &mut report.failure {
-                    let steps: Vec<String> = schedule.iter().map(|step| match step {
-                        Step::Operation(p) => format!("{p}"),
-                        Step::Effect(p, index) => format!("{p}'{index}"),
-                    }).collect();
+                    let steps: Vec<String> = schedule
+                        .iter()
+                        .map(|step| match step {
+                            Step::Operation(p) => format!("{p}"),
+                            Step::Effect(p, index) => format!("{p}'{index}"),
+                        })
+                        .collect();
                     *failure = format!("{failure} after {}", steps.join(" "));
                     return report;
                 }
