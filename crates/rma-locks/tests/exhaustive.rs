@@ -1,0 +1,183 @@
+//! Every lock, with a few processes, in all interleavings.
+
+mod explorer;
+
+use explorer::{Explorer, Presence, Process, Report};
+use heddle_rma_locks::{Layout, RmaMcs, RmaRw, SimpleRw, Spin};
+use std::future::Future;
+use std::pin::Pin;
+
+/// A test for `ci/faults.py`, which runs it with a fault in the source.
+macro_rules! with_fault {
+    ($name:ident, $report:expr) => {
+        #[test]
+        #[ignore = "for ci/faults.py, with a fault in the source"]
+        fn $name() {
+            sound(&$report);
+        }
+    };
+}
+
+/// Explores `processes` that visit their critical sections as `visit` does, `rounds` times each.
+fn explore<F: Future<Output = ()> + 'static>(
+    (processes, words): (usize, usize),
+    rounds: u64,
+    weak: bool,
+    at_end: &dyn Fn(&[Vec<u64>]) -> Option<String>,
+    visit: impl Fn(Process) -> F + Clone + 'static,
+) -> Report {
+    let task = move |process: Process| -> Pin<Box<dyn Future<Output = ()>>> {
+        let visit = visit.clone();
+        Box::pin(async move {
+            for round in 0..rounds {
+                process.begin_round(round);
+                visit(process.clone()).await;
+            }
+        })
+    };
+    Explorer { processes, words, task: &task, at_end, weak }.explore()
+}
+
+/// The states of a run without a failure.
+fn sound(report: &Report) -> usize {
+    assert_eq!(report.failure, None);
+    report.states
+}
+
+/// No queue has a node, no counter is marked, and as many readers have gone as have come.
+fn is_empty(layout: &Layout) -> impl Fn(&[Vec<u64>]) -> Option<String> + use<> {
+    let levels = layout.levels();
+    move |memory| {
+        let tails = memory.iter().flat_map(|words| (0..levels).map(|level| words[3 * level + 2]));
+        let counted = |words: &Vec<u64>| words[3 * levels] & !(1 << 62) == words[3 * levels + 1];
+        let is_empty = tails.into_iter().all(|tail| tail == 0) && memory.iter().all(counted);
+        (!is_empty).then(|| format!("not empty at the end: {memory:?}"))
+    }
+}
+
+fn mcs(layout: Layout, locality: Vec<u64>, rounds: u64) -> Report {
+    let (size, at_end) = ((layout.processes(), layout.words()), is_empty(&layout));
+    explore(size, rounds, true, &at_end, move |process| {
+        let lock = RmaMcs::new(layout.clone(), locality.clone());
+        async move {
+            lock.acquire(&process).await;
+            process.visit(Presence::Writes).await;
+            lock.release(&process).await;
+        }
+    })
+}
+
+/// Processes below `readers` read, the others write.
+fn rw(layout: Layout, locality: Vec<u64>, writers: u64, readers: usize, rounds: u64) -> Report {
+    let (size, at_end) = ((layout.processes(), layout.words()), is_empty(&layout));
+    explore(size, rounds, true, &at_end, move |process| {
+        let lock = RmaRw::new(layout.clone(), locality.clone(), writers);
+        async move {
+            if heddle_rma_locks::Rma::rank(&process) < readers {
+                lock.acquire_read(&process).await;
+                process.visit(Presence::Reads).await;
+                lock.release_read(&process).await;
+            } else {
+                lock.acquire_write(&process).await;
+                process.visit(Presence::Writes).await;
+                lock.release_write(&process).await;
+            }
+        }
+    })
+}
+
+/// A machine of two levels: the element of each process at level 2.
+fn two_levels(elements: &[usize], counter_distance: usize) -> Layout {
+    Layout::new(vec![vec![0; elements.len()], elements.to_vec()], counter_distance)
+}
+
+/// Whether the larger sizes are explored, too: for `make verify`.
+fn is_long() -> bool {
+    std::env::var_os("HEDDLE_EXPLORE_LONG").is_some()
+}
+
+#[test]
+fn d_mcs() {
+    let sizes: &[_] = if is_long() { &[(2, 4), (3, 3), (4, 1)] } else { &[(2, 3), (3, 2)] };
+    for &(processes, rounds) in sizes {
+        let states = sound(&mcs(Layout::flat(processes, 1), vec![], rounds));
+        println!("{processes} processes, {rounds} rounds: {states} states");
+    }
+}
+
+#[test]
+fn rma_mcs_of_two_levels() {
+    let mut sizes = vec![(&[0, 0][..], 2), (&[0, 1], 2), (&[0, 0, 1], 1)];
+    if is_long() {
+        sizes.extend([(&[0, 0, 1][..], 2), (&[0, 0, 1, 1], 1)]);
+    }
+    for (elements, rounds) in sizes {
+        for locality in [1, 2] {
+            let states = sound(&mcs(two_levels(elements, 1), vec![locality], rounds));
+            println!("elements {elements:?}, T_L {locality}, {rounds} rounds: {states} states");
+        }
+    }
+}
+
+#[test]
+fn rma_mcs_of_three_levels() {
+    let elements = vec![vec![0, 0, 0], vec![0, 0, 1], vec![0, 1, 2]];
+    println!("{} states", sound(&mcs(Layout::new(elements, 1), vec![1, 1], 1)));
+}
+
+#[test]
+fn rma_rw_of_one_level() {
+    let sizes: &[_] = if is_long() {
+        &[(2, 1, 4), (3, 2, 2), (3, 1, 2), (4, 2, 1)]
+    } else {
+        &[(2, 1, 3), (3, 2, 1), (3, 1, 1)]
+    };
+    for &(processes, readers, rounds) in sizes {
+        for writers in [1, 2] {
+            for counter_distance in [1, processes] {
+                let report = rw(Layout::flat(processes, counter_distance), vec![], writers, readers, rounds);
+                println!("{processes} processes, {readers} read, {rounds} rounds: {} states", sound(&report));
+            }
+        }
+    }
+}
+
+#[test]
+fn rma_rw_of_two_levels() {
+    for locality in [1, 2] {
+        // Process 0 reads.
+        let states = sound(&rw(two_levels(&[0, 0, 1], 3), vec![locality], 1, 1, 1));
+        println!("T_L {locality}: {states} states");
+    }
+}
+
+#[test]
+fn spin_locks() {
+    let report = explore((3, 1), 2, true, &|_| None, |process| async move {
+        let lock = Spin { home: 0, word: 0 };
+        lock.acquire(&process).await;
+        process.visit(Presence::Writes).await;
+        lock.release(&process).await;
+    });
+    println!("{}", sound(&report));
+    let report = explore((3, 1), 1, true, &|_| None, |process| async move {
+        let lock = SimpleRw { home: 0, word: 0 };
+        if heddle_rma_locks::Rma::rank(&process) == 0 {
+            lock.acquire_write(&process).await;
+            process.visit(Presence::Writes).await;
+            lock.release_write(&process).await;
+        } else {
+            lock.acquire_read(&process).await;
+            process.visit(Presence::Reads).await;
+            lock.release_read(&process).await;
+        }
+    });
+    println!("{}", sound(&report));
+}
+
+with_fault!(a_missing_flush_is_found, mcs(Layout::flat(2, 1), vec![], 2));
+with_fault!(a_node_of_the_process_is_found, mcs(two_levels(&[0, 0], 1), vec![1], 2));
+with_fault!(a_parent_that_is_not_acquired_is_found, mcs(two_levels(&[0, 0, 1], 1), vec![1], 1));
+with_fault!(a_writer_that_does_not_wait_is_found, rw(Layout::flat(2, 2), vec![], 1, 1, 1));
+with_fault!(a_missing_phase_is_found, rw(Layout::flat(2, 2), vec![], 1, 1, 3));
+with_fault!(a_counter_that_is_not_marked_is_found, rw(Layout::flat(2, 1), vec![], 1, 1, 1));
