@@ -24,11 +24,11 @@ pub(crate) struct Queue<'a> {
     tail_rank: Rank,
 }
 
-/// What a node found in its queue.
+/// The result of entering a queue.
 pub(crate) enum Entered {
-    /// Nobody: it is the first.
+    /// The node is the first.
     First,
-    /// It waited, and its predecessor left this status.
+    /// The node waited, and its predecessor left this status.
     Passed(u64),
 }
 

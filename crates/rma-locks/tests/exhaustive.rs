@@ -91,7 +91,7 @@ fn two_levels(elements: &[usize], counter_distance: usize) -> Layout {
     Layout::new(vec![vec![0; elements.len()], elements.to_vec()], counter_distance)
 }
 
-/// Whether the larger sizes are explored, too: for `make verify`.
+/// Returns true if the larger sizes are explored, too: in `make verify`.
 fn is_long() -> bool {
     std::env::var_os("HEDDLE_EXPLORE_LONG").is_some()
 }

@@ -23,7 +23,7 @@ pub enum Failure {
     Garbage {
         /// The peer's rank in `MPI_COMM_WORLD`.
         peer: usize,
-        /// What is wrong with them.
+        /// The reason why they cannot be used.
         what: Garbage,
     },
 }

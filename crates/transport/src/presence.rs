@@ -26,7 +26,7 @@ const ABSENT: u32 = 0;
 const READY: u32 = 1;
 const NEEDS_FENCES: u32 = 2;
 
-/// What a process needs of its peers.
+/// The demand of a process on its peers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Need {
     /// Nothing: its `membarrier` reaches them.

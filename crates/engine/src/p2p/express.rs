@@ -108,7 +108,7 @@ impl SmallSend {
                 let vni = context.default_vni();
                 // SAFETY: the caller's promise.
                 unsafe { vni.exchange_express(attempt, self.address, len, buffer, route) }?;
-                shard_if_crowded(context, route);
+                shard_if_contended(context, route);
                 Ok((context.vni(), len as u64))
             },
         )?;
@@ -141,7 +141,7 @@ impl SmallSend {
             let (vni, key) = (context.default_vni(), Key::new(id, rank, self.tag));
             // SAFETY: the caller's promise.
             unsafe { vni.send_to_self_express(attempt, &key, self.address, len, route) }?;
-            shard_if_crowded(context, route);
+            shard_if_contended(context, route);
             return Ok(());
         }
         let Some(peer) = comm.group.world_rank(self.dest as usize) else {
@@ -155,7 +155,7 @@ impl SmallSend {
 
 /// Is called after a self message: shards them if several threads send them.
 #[inline(always)]
-fn shard_if_crowded(context: &Context, route: Route<'_>) {
+fn shard_if_contended(context: &Context, route: Route<'_>) {
     if route.should_shard() {
         shard(context, route);
     }
@@ -262,7 +262,7 @@ impl PlainReceive {
 /// Probes for a message without wildcards, and polls the VNI if none has arrived.
 ///
 /// # Errors
-/// A refusal, also if it polls nothing but the general path has other messages to handle.
+/// A refusal, also if other messages have arrived or work waits: the general path handles these.
 #[inline(always)]
 pub fn iprobe_express(attempt: Attempt, source: i32, tag: i32, comm: usize) -> Express<Option<Outcome>> {
     let probed = with_comm(

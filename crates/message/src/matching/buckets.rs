@@ -78,7 +78,7 @@ impl Buckets {
         at
     }
 
-    #[cold]
+    #[inline(never)]
     fn probe_or_add(&mut self, key: &Key) -> usize {
         let at = self.probe(key);
         if self.table[at].key == UNUSED { self.add(at, key) } else { at }

@@ -353,3 +353,46 @@ unsafe fn run_inside<T, R>(
     }
     result
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::choice::Bias;
+
+    fn attempt(guarded: &Guarded<u32>, attempt: Attempt) -> Result<u32, Refusal> {
+        guarded.with_shortcut(attempt, Path::Main, |state| {
+            *state += 1;
+            (*state < 100).then_some(*state)
+        })
+    }
+
+    #[test]
+    fn below_thread_multiple_the_first_attempt_enters() {
+        let guarded = Model::default().guard_vni(false, 0);
+        assert_eq!(attempt(&guarded, Attempt::Bias), Ok(1));
+        assert_eq!(attempt(&guarded, Attempt::Lock), Err(Refusal::Unfit), "there is no lock");
+    }
+
+    #[test]
+    fn where_the_bias_is_missing_the_lock_is_tried() {
+        for bias in [Bias::Thread, Bias::None] {
+            let guarded = Model { bias, ..Model::default() }.guard_vni(true, 0);
+            assert_eq!(attempt(&guarded, Attempt::Bias), Err(Refusal::Busy), "{bias:?}");
+            assert_eq!(attempt(&guarded, Attempt::Lock), Ok(1), "{bias:?}");
+            guarded.with(Path::Main, |_| {
+                let other =
+                    || assert_eq!(attempt(&guarded, Attempt::Lock), Err(Refusal::Unfit), "{bias:?}: held");
+                std::thread::scope(|scope| scope.spawn(other).join().expect("it is refused"));
+            });
+        }
+    }
+
+    #[test]
+    fn an_operation_that_does_nothing_is_refused() {
+        for threads in [false, true] {
+            let guarded = Model::default().guard_vni(threads, 100);
+            let last = if threads { Attempt::Lock } else { Attempt::Bias };
+            assert_eq!(attempt(&guarded, last), Err(Refusal::Unfit));
+        }
+    }
+}

@@ -33,7 +33,7 @@ fn only_the_core_that_is_named_claims_a_flag_that_is_down() {
     }
 }
 
-/// What the handler below and the thread that it interrupts share.
+/// The words that the handler below shares with the thread that it interrupts.
 struct Interrupted {
     core: AtomicU32,
     flag: AtomicU32,

@@ -9,7 +9,7 @@
 //! round, and what its operations have returned in this round. A process is a function of that, so two schedules that lead to
 //! one state have the same continuations. States are kept as 128-bit hashes.
 //!
-//! **What is checked** in every state: that nobody writes while another process reads or writes, and that some step is possible
+//! **Checks.** In every state no process writes while another one reads or writes, and some step is possible
 //! until all processes have ended. At the end all words that a lock promises to leave empty are.
 
 use heddle_rma_locks::{Rank, Rma, Word};
@@ -58,7 +58,7 @@ struct World {
     presence: Vec<Presence>,
     /// For each process: its round, and a hash of what its operations have returned in it.
     position: Vec<(u64, u64)>,
-    /// Whether puts and adds are late.
+    /// True if puts and adds take effect late.
     weak: bool,
     violation: Option<String>,
 }
@@ -86,7 +86,7 @@ impl World {
     }
 }
 
-/// What stands between a process and its next operation.
+/// The operation for which a process waits, and its result.
 struct Slot {
     asked: Option<Operation>,
     answer: Option<u64>,
@@ -196,15 +196,15 @@ pub(crate) struct Explorer<'a> {
     pub(crate) task: &'a dyn Fn(Process) -> Task,
     /// Says what is wrong with the memory at the end.
     pub(crate) at_end: &'a dyn Fn(&[Vec<u64>]) -> Option<String>,
-    /// Whether puts and adds take effect late.
+    /// True if puts and adds take effect late.
     pub(crate) weak: bool,
 }
 
-/// What an exploration has found.
+/// The result of an exploration.
 #[derive(Debug)]
 pub(crate) struct Report {
     pub(crate) states: usize,
-    /// What went wrong, if anything.
+    /// The first failure, if there is one.
     pub(crate) failure: Option<String>,
 }
 

@@ -1,0 +1,171 @@
+//! Every lock on real threads, each of which is a process: a counter that only the lock guards loses no increment.
+
+use heddle_platform::atomic::{AtomicU64, Ordering};
+use heddle_platform::cell::UnsafeCell;
+use heddle_platform::thread;
+use heddle_rma_locks::{Layout, Rank, Rma, RmaMcs, RmaRw, SimpleRw, Spin, Word, now};
+
+const PROCESSES: usize = 6;
+const ROUNDS: usize = 500;
+
+/// The words of all processes.
+struct Memory(Vec<Vec<AtomicU64>>);
+
+impl Memory {
+    fn of(processes: usize, words: usize) -> Memory {
+        let row = || (0..words).map(|_| AtomicU64::new(0)).collect();
+        Memory((0..processes).map(|_| row()).collect())
+    }
+}
+
+/// A process over that memory. Every operation takes effect at once.
+struct Process<'a> {
+    rank: Rank,
+    memory: &'a Memory,
+}
+
+impl Process<'_> {
+    fn word(&self, target: Rank, word: Word) -> &AtomicU64 {
+        &self.memory.0[target][word]
+    }
+}
+
+impl Rma for Process<'_> {
+    fn rank(&self) -> Rank {
+        self.rank
+    }
+
+    async fn put(&self, value: u64, target: Rank, word: Word) {
+        self.word(target, word).store(value, Ordering::SeqCst);
+    }
+
+    async fn get(&self, target: Rank, word: Word) -> u64 {
+        self.word(target, word).load(Ordering::SeqCst)
+    }
+
+    async fn add(&self, operand: u64, target: Rank, word: Word) {
+        self.word(target, word).fetch_add(operand, Ordering::SeqCst);
+    }
+
+    async fn fetch_add(&self, operand: u64, target: Rank, word: Word) -> u64 {
+        self.word(target, word).fetch_add(operand, Ordering::SeqCst)
+    }
+
+    async fn swap(&self, value: u64, target: Rank, word: Word) -> u64 {
+        self.word(target, word).swap(value, Ordering::SeqCst)
+    }
+
+    async fn compare_and_swap(&self, value: u64, expected: u64, target: Rank, word: Word) -> u64 {
+        let result =
+            self.word(target, word).compare_exchange(expected, value, Ordering::SeqCst, Ordering::SeqCst);
+        result.unwrap_or_else(|before| before)
+    }
+
+    async fn flush(&self, _: Rank) {}
+
+    async fn wait_until(&self, target: Rank, word: Word, is_over: impl Fn(u64) -> bool) -> u64 {
+        loop {
+            let value = self.word(target, word).load(Ordering::SeqCst);
+            if is_over(value) {
+                return value;
+            }
+            thread::yield_now();
+        }
+    }
+}
+
+/// A counter that a lock guards.
+struct Counter(UnsafeCell<u64>);
+
+// SAFETY: writers hold the lock alone, and readers hold it without writers; this is what the test checks.
+unsafe impl Sync for Counter {}
+
+impl Counter {
+    fn increment(&self) {
+        // SAFETY: the caller holds the lock for writing.
+        unsafe { *self.0.get() += 1 };
+    }
+
+    fn read(&self) -> u64 {
+        // SAFETY: the caller holds the lock.
+        unsafe { *self.0.get() }
+    }
+}
+
+/// Runs `visit` in every process `ROUNDS` times, and returns the counter.
+fn run(words: usize, visit: impl Fn(&Process<'_>, &Counter) + Sync) -> u64 {
+    let (memory, counter) = (Memory::of(PROCESSES, words), Counter(UnsafeCell::new(0)));
+    std::thread::scope(|scope| {
+        for rank in 0..PROCESSES {
+            let (memory, counter, visit) = (&memory, &counter, &visit);
+            scope.spawn(move || (0..ROUNDS).for_each(|_| visit(&Process { rank, memory }, counter)));
+        }
+    });
+    counter.read()
+}
+
+fn layouts() -> [Layout; 3] {
+    let two = vec![vec![0; PROCESSES], vec![0, 0, 0, 1, 1, 1]];
+    let three = vec![vec![0; PROCESSES], vec![0, 0, 0, 0, 1, 1], vec![0, 0, 1, 1, 2, 2]];
+    [Layout::flat(PROCESSES, 1), Layout::new(two, 3), Layout::new(three, 2)]
+}
+
+#[test]
+fn rma_mcs() {
+    for layout in layouts() {
+        let words = layout.words();
+        let lock = RmaMcs::new(layout.clone(), vec![3; layout.levels() - 1]);
+        let counted = run(words, |process, counter| {
+            now(lock.acquire(process));
+            counter.increment();
+            now(lock.release(process));
+        });
+        assert_eq!(counted, (PROCESSES * ROUNDS) as u64);
+    }
+}
+
+/// Half of the processes read, and see the counter stand still.
+#[test]
+fn rma_rw() {
+    for layout in layouts() {
+        let words = layout.words();
+        let lock = RmaRw::new(layout.clone(), vec![3; layout.levels() - 1], 2);
+        let counted = run(words, |process, counter| {
+            if process.rank() % 2 == 0 {
+                now(lock.acquire_read(process));
+                let before = counter.read();
+                thread::yield_now();
+                assert_eq!(counter.read(), before);
+                now(lock.release_read(process));
+            } else {
+                now(lock.acquire_write(process));
+                counter.increment();
+                now(lock.release_write(process));
+            }
+        });
+        assert_eq!(counted, (PROCESSES / 2 * ROUNDS) as u64);
+    }
+}
+
+#[test]
+fn simple_locks() {
+    let (spin, rw) = (Spin { home: 0, word: 0 }, SimpleRw { home: 1, word: 0 });
+    let counted = run(1, |process, counter| {
+        now(spin.acquire(process));
+        counter.increment();
+        now(spin.release(process));
+    });
+    assert_eq!(counted, (PROCESSES * ROUNDS) as u64);
+    let counted = run(1, |process, counter| {
+        if process.rank() == 0 {
+            now(rw.acquire_write(process));
+            counter.increment();
+            now(rw.release_write(process));
+        } else {
+            now(rw.acquire_read(process));
+            assert!(counter.read() <= ROUNDS as u64);
+            now(rw.release_read(process));
+        }
+    });
+    assert_eq!(counted, ROUNDS as u64);
+}
