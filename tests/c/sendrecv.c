@@ -46,40 +46,40 @@ static void self(int n) {
 }
 
 // Messages to oneself that other messages and receives on the communicator must not lose their order to.
-static void self_in_order(void) {
+static void self_in_order(MPI_Comm comm, int me) {
     int out = 10, in = -1, earlier = 20, taken = -1, count = -1;
     MPI_Status status;
     MPI_Request request;
     // An earlier message with the same envelope is received first.
-    CHECK_OK(MPI_Send(&earlier, 1, MPI_INT, 0, 1, MPI_COMM_SELF));
-    CHECK_OK(MPI_Sendrecv(&out, 1, MPI_INT, 0, 1, &in, 1, MPI_INT, 0, 1, MPI_COMM_SELF, &status));
+    CHECK_OK(MPI_Send(&earlier, 1, MPI_INT, me, 1, comm));
+    CHECK_OK(MPI_Sendrecv(&out, 1, MPI_INT, me, 1, &in, 1, MPI_INT, me, 1, comm, &status));
     CHECK_EQ(in, 20);
-    CHECK_OK(MPI_Recv(&taken, 1, MPI_INT, 0, 1, MPI_COMM_SELF, &status));
+    CHECK_OK(MPI_Recv(&taken, 1, MPI_INT, me, 1, comm, &status));
     CHECK_EQ(taken, 10);
     // An earlier receive gets the message; the one in the call gets the next.
-    CHECK_OK(MPI_Irecv(&taken, 1, MPI_INT, 0, MPI_ANY_TAG, MPI_COMM_SELF, &request));
-    CHECK_OK(MPI_Send(&earlier, 1, MPI_INT, 0, 2, MPI_COMM_SELF));
+    CHECK_OK(MPI_Irecv(&taken, 1, MPI_INT, me, MPI_ANY_TAG, comm, &request));
+    CHECK_OK(MPI_Send(&earlier, 1, MPI_INT, me, 2, comm));
     CHECK_OK(MPI_Wait(&request, &status));
-    CHECK_OK(MPI_Irecv(&taken, 1, MPI_INT, 0, 3, MPI_COMM_SELF, &request));
-    CHECK_OK(MPI_Send(&earlier, 1, MPI_INT, 0, 4, MPI_COMM_SELF));
+    CHECK_OK(MPI_Irecv(&taken, 1, MPI_INT, me, 3, comm, &request));
+    CHECK_OK(MPI_Send(&earlier, 1, MPI_INT, me, 4, comm));
     out = 30;
-    CHECK_OK(MPI_Sendrecv(&out, 1, MPI_INT, 0, 3, &in, 1, MPI_INT, 0, 4, MPI_COMM_SELF, &status));
+    CHECK_OK(MPI_Sendrecv(&out, 1, MPI_INT, me, 3, &in, 1, MPI_INT, me, 4, comm, &status));
     CHECK_EQ(in, 20);
     CHECK_EQ(status.MPI_TAG, 4);
     CHECK_OK(MPI_Wait(&request, &status));
     CHECK_EQ(taken, 30);
     // The message is shorter than its receive, and longer.
     char text[16] = "................";
-    CHECK_OK(MPI_Sendrecv("abc", 3, MPI_CHAR, 0, 5, text, 16, MPI_CHAR, 0, 5, MPI_COMM_SELF, &status));
+    CHECK_OK(MPI_Sendrecv("abc", 3, MPI_CHAR, me, 5, text, 16, MPI_CHAR, me, 5, comm, &status));
     CHECK_OK(MPI_Get_count(&status, MPI_CHAR, &count));
     CHECK_EQ(count, 3);
-    CHECK_EQ(status.MPI_SOURCE, 0);
+    CHECK_EQ(status.MPI_SOURCE, me);
     CHECK_EQ(status.MPI_TAG, 5);
     CHECK_EQ(memcmp(text, "abc.", 4), 0);
-    CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
-    CHECK_EQ(MPI_Sendrecv("abcdef", 6, MPI_CHAR, 0, 6, text, 2, MPI_CHAR, 0, 6, MPI_COMM_SELF, &status), MPI_ERR_TRUNCATE);
+    CHECK_OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+    CHECK_EQ(MPI_Sendrecv("abcdef", 6, MPI_CHAR, me, 6, text, 2, MPI_CHAR, me, 6, comm, &status), MPI_ERR_TRUNCATE);
     CHECK_EQ(memcmp(text, "abc.", 4), 0);
-    CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL));
+    CHECK_OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL));
 }
 
 static void different_types(void) {
@@ -125,7 +125,8 @@ int main(int argc, char **argv) {
         ring(sizes[s]);
         self(sizes[s]);
     }
-    self_in_order();
+    self_in_order(MPI_COMM_SELF, 0);
+    self_in_order(MPI_COMM_WORLD, check_rank);
     different_types();
     chain();
     return check_finish();
