@@ -53,19 +53,59 @@ pub fn lengthen(file: BorrowedFd<'_>, len: u64) -> io::Result<()> {
     if status.st_size.cast_unsigned() >= len {
         return Ok(());
     }
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the structure is the kernel's to fill.
-    if unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit) } == 0 && len > limit.rlim_cur {
-        let most = limit.rlim_cur;
-        let what =
-            format!("files may have at most {most} bytes here; raise that limit (ulimit -f unlimited)");
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
-    }
+    check_file_size(len)?;
     let len = libc::off_t::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
     // SAFETY: the call changes the length of an open file only.
     match unsafe { libc::ftruncate(file.as_raw_fd(), len) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Refuses a length of a file beyond the file-size limit, because the kernel would kill the process with `SIGXFSZ`.
+fn check_file_size(len: u64) -> io::Result<()> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the structure is the kernel's to fill.
+    if unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit) } == 0 && len > limit.rlim_cur {
+        let most = limit.rlim_cur;
+        let what = format!("files may have at most {most} bytes here; raise that limit (ulimit -f unlimited)");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
+    }
+    Ok(())
+}
+
+/// Gets memory for a range of a file in memory, which reads as zeros. The file becomes longer if it ends before the range does;
+/// processes may do this at the same time for different ranges.
+///
+/// # Errors
+/// The error of the system call: `ENOSPC` or `ENOMEM` if there is not enough memory. A length beyond the file-size limit is
+/// refused before the call.
+pub fn allocate(file: BorrowedFd<'_>, offset: u64, len: usize) -> io::Result<()> {
+    let end = offset.checked_add(len as u64).ok_or(io::ErrorKind::InvalidInput)?;
+    check_file_size(end)?;
+    change_range(file, 0, offset, len)
+}
+
+/// Gives back the memory of a range of a file in memory. The range reads as zeros from now on, also where it is mapped.
+///
+/// # Errors
+/// The error of the system call.
+pub fn discard(file: BorrowedFd<'_>, offset: u64, len: usize) -> io::Result<()> {
+    change_range(file, libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE, offset, len)
+}
+
+fn change_range(file: BorrowedFd<'_>, mode: i32, offset: u64, len: usize) -> io::Result<()> {
+    let number = |value: u64| libc::off_t::try_from(value).map_err(|_| io::ErrorKind::InvalidInput);
+    let (offset, len) = (number(offset)?, number(len as u64)?);
+    loop {
+        // SAFETY: the call changes the contents of an open file only.
+        if unsafe { libc::fallocate(file.as_raw_fd(), mode, offset, len) } == 0 {
+            return Ok(());
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
     }
 }
 
@@ -91,14 +131,26 @@ impl Mapping {
     pub fn shared(fd: BorrowedFd<'_>, offset: u64, len: usize) -> io::Result<Self> {
         let offset =
             libc::off_t::try_from(offset).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+        Self::map(libc::MAP_SHARED, fd.as_raw_fd(), offset, len)
+    }
+
+    /// Maps `len` bytes of new memory, all zero, which child processes share.
+    ///
+    /// # Errors
+    /// The error of `mmap`; `InvalidInput` when `len` is 0.
+    pub fn anonymous(len: usize) -> io::Result<Self> {
+        Self::map(libc::MAP_SHARED | libc::MAP_ANONYMOUS, -1, 0, len)
+    }
+
+    fn map(flags: i32, fd: i32, offset: libc::off_t, len: usize) -> io::Result<Self> {
         // SAFETY: a new mapping at an address of the kernel's choice disturbs no memory in use.
         let base = unsafe {
             libc::mmap(
                 std::ptr::null_mut(),
                 len,
                 libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_SHARED,
-                fd.as_raw_fd(),
+                flags,
+                fd,
                 offset,
             )
         };
@@ -173,6 +225,23 @@ mod tests {
             Ok(()) => eprintln!("skipped: this kernel cannot reserve memory"),
             Err(error) => assert_eq!(error.kind(), io::ErrorKind::StorageFull, "{error}"),
         }
+    }
+
+    #[test]
+    fn ranges_are_allocated_in_any_order_and_given_back() {
+        let job = JobControl::create(1).expect("a job");
+        let first = control_len(1) as u64;
+        allocate(job.fd(), first + (1 << 20), 1 << 16).expect("memory");
+        allocate(job.fd(), first, 1 << 16).expect("memory");
+        let file = std::fs::File::from(job.fd().try_clone_to_owned().expect("a descriptor"));
+        assert_eq!(file.metadata().expect("a status").len(), first + (1 << 20) + (1 << 16));
+        let mapping = Mapping::shared(job.fd(), first, 1 << 16).expect("a mapping");
+        // SAFETY: the mapping is that long, and no other thread uses it.
+        unsafe { mapping.as_ptr().write(7) };
+        discard(job.fd(), first, 1 << 16).expect("a range of the file");
+        // SAFETY: the mapping is that long, and no other thread uses it.
+        assert_eq!(unsafe { mapping.as_ptr().read() }, 0);
+        assert!(allocate(job.fd(), u64::MAX - 4, 8).is_err());
     }
 
     #[test]

@@ -238,7 +238,7 @@ impl Domain {
 
     /// The job's shared memory.
     #[inline(always)]
-    pub(crate) fn fabric(&self) -> &Fabric {
+    pub fn fabric(&self) -> &Fabric {
         &self.fabric
     }
 

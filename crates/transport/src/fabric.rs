@@ -12,6 +12,7 @@ use heddle_bootstrap::{Job, Mapping, World};
 use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
 use heddle_sync::{CachePadded, Doorbell, Scope};
 use std::io;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 /// Why the transport could not start.
@@ -48,9 +49,13 @@ pub enum TransportError {
 const AGREE_VNIS: usize = 0;
 
 #[derive(Debug)]
-struct Shared {
-    mapping: Mapping,
-    geometry: Geometry,
+pub(crate) struct Shared {
+    pub(crate) mapping: Mapping,
+    pub(crate) geometry: Geometry,
+    /// The job's file.
+    pub(crate) file: OwnedFd,
+    /// The offset in the file at which the segment begins.
+    pub(crate) offset: u64,
 }
 
 /// The attached segment. A world of one has none.
@@ -59,7 +64,7 @@ pub struct Fabric {
     rank: usize,
     size: usize,
     vnis: usize,
-    shared: Option<Arc<Shared>>,
+    pub(crate) shared: Option<Arc<Shared>>,
     own_doorbell: Arc<Doorbell>,
     own_presence: Arc<Presence>,
     own_attendance: Arc<[CachePadded<AtomicU32>]>,
@@ -103,7 +108,10 @@ impl Fabric {
         };
         let vnis = job.agree(AGREE_VNIS, vnis as u64) as usize;
         let geometry = Geometry::for_job(size, vnis);
-        let shared = Arc::new(Shared { mapping: map(job, &geometry)?, geometry });
+        let mapping = map(job, &geometry)?;
+        let file = job.fd().try_clone_to_owned();
+        let file = file.map_err(|source| TransportError::Map { bytes: mapping.len(), source })?;
+        let shared = Arc::new(Shared { mapping, geometry, file, offset: job.transport_offset() });
         let fabric = Fabric {
             rank,
             size,
@@ -210,6 +218,13 @@ impl Fabric {
         let presence = unsafe { shared.geometry.presence(shared.mapping.as_ptr(), rank) };
         // SAFETY: the mapping is live; a presence consists of atomics.
         unsafe { &*presence }
+    }
+
+    /// Wakes the threads of a rank that sleep, after a store to memory that they wait for.
+    #[inline]
+    pub fn wake(&self, rank: usize) {
+        // SAFETY: the doorbell lies in memory that lives as long as `self`.
+        unsafe { &*self.doorbell(rank) }.ring(Scope::Machine);
     }
 
     pub(crate) fn doorbell(&self, rank: usize) -> *const Doorbell {

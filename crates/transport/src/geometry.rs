@@ -5,6 +5,7 @@
 //!  presences   one cache line a rank: has it started, does it need fences
 //!  attendances one cache line a (rank, VNI): how many of the rank's threads wait there
 //!  throttles   one cache line a (rank, VNI): whether it throttles its senders
+//!  allocated   one cache line: how much of the file behind the segment was allocated (`shared_memory.rs`)
 //!  connections one bit a (receiver, VNI, sender): "I have begun to send to you"
 //!  rings       one a (receiver, VNI, sender): credits · slots · bulk
 //! ```
@@ -88,8 +89,12 @@ impl Geometry {
         self.attendances_offset() + self.ranks * self.vnis * LINE
     }
 
-    fn connections_offset(&self) -> usize {
+    fn allocated_offset(&self) -> usize {
         self.throttles_offset() + self.ranks * self.vnis * LINE
+    }
+
+    fn connections_offset(&self) -> usize {
+        self.allocated_offset() + LINE
     }
 
     fn rings_offset(&self) -> usize {
@@ -106,7 +111,7 @@ impl Geometry {
     }
 
     /// The areas, besides rings, that peers read and write to communicate with a rank: offsets and lengths.
-    pub(crate) fn areas_of(&self, rank: usize) -> [(usize, usize); 4] {
+    pub(crate) fn areas_of(&self, rank: usize) -> [(usize, usize); 5] {
         let attendances = self.attendances_offset() + rank * self.vnis * LINE;
         let throttles = self.throttles_offset() + rank * self.vnis * LINE;
         let connections = self.connections_offset() + rank * self.vnis * self.connection_stride();
@@ -114,6 +119,7 @@ impl Geometry {
             (0, self.attendances_offset()),
             (attendances, self.vnis * LINE),
             (throttles, self.vnis * LINE),
+            (self.allocated_offset(), LINE),
             (connections, self.vnis * self.connection_stride()),
         ]
     }
@@ -169,6 +175,19 @@ impl Geometry {
         debug_assert!(rank < self.ranks && vni < self.vnis);
         // SAFETY: inside the segment.
         unsafe { base.add(self.throttles_offset() + (rank * self.vnis + vni) * LINE) }.cast::<AtomicU32>()
+    }
+
+    /// The number of bytes behind the segment that were allocated.
+    ///
+    /// # Safety
+    /// The same as for [`Geometry::doorbell`].
+    #[expect(
+        clippy::cast_ptr_alignment,
+        reason = "a mapping begins on a page, and the offset is a multiple of 64"
+    )]
+    pub(crate) unsafe fn allocated(&self, base: *mut u8) -> *const AtomicU64 {
+        // SAFETY: inside the segment.
+        unsafe { base.add(self.allocated_offset()) }.cast::<AtomicU64>()
     }
 
     /// The words in which senders announce themselves to a receiver's VNI.

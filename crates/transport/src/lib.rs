@@ -27,6 +27,7 @@
 //! | `mailbox.rs` | the rings of one VNI: `Outbox`, `SharedOutbox`, `Inbox` |
 //! | `modelled.rs` | a ring for the model checker |
 //! | `single_copy.rs` | large messages: one copy, straight from the sender's memory |
+//! | `shared_memory.rs` | memory that a process allocates and others map: windows |
 
 // Under the model checker this crate has only the rings: loom's atomics do not fit the layout of the shared segment.
 #[cfg(not(loom))]
@@ -45,6 +46,8 @@ mod presence;
 mod ring;
 mod shared;
 #[cfg(not(loom))]
+mod shared_memory;
+#[cfg(not(loom))]
 pub mod single_copy;
 mod slot;
 mod throttle;
@@ -58,6 +61,8 @@ pub use failure::{Fail, Failure, Garbage};
 pub use geometry::{Geometry, LONGEST_PAYLOAD};
 #[cfg(not(loom))]
 pub use mailbox::{Inbox, Outbox, SharedOutbox};
+#[cfg(not(loom))]
+pub use shared_memory::{SharedMemory, SharedRange};
 pub use ring::{Consumer, Incoming, Offer, Producer};
 pub use slot::{EXTRA_BYTES, Envelope, Header, INLINE_BYTES};
 pub use throttle::{Throttle, Turn};

@@ -1,0 +1,166 @@
+//! Memory that one process allocates and the others of its job map: windows, and the memory of `MPI_Alloc_mem`.
+//!
+//! It is a range of the job's file behind the segment of the rings. A counter in the segment gives each range a place that no other
+//! range ever has, so processes allocate without agreement; the file is sparse, and the place of a range that was given back costs
+//! nothing. Pages get their memory when they are allocated, so a lack of memory is an error and not a `SIGBUS`.
+//!
+//! A process without a job has no file. Its memory is its own, and there is nobody to map it.
+
+use crate::fabric::{Fabric, Shared};
+use heddle_bootstrap::Mapping;
+use heddle_bootstrap::mapping::{allocate, discard};
+use heddle_platform::atomic::Ordering;
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+
+/// The granularity of places in the file: the largest base page of the supported machines.
+const GRANULE: u64 = 1 << 16;
+
+/// A place in the job's file, by which other processes find the memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SharedRange {
+    /// Bytes from the beginning of the file.
+    pub offset: u64,
+    /// Bytes.
+    pub len: u64,
+}
+
+/// Memory of this process, or of another one, mapped here. It is unmapped when it is dropped, and given back to the system if this
+/// process allocated it.
+#[derive(Debug)]
+pub struct SharedMemory {
+    mapping: Mapping,
+    /// Its place in the file, unless this process has no job.
+    file: Option<(Arc<Shared>, SharedRange)>,
+    owned: bool,
+}
+
+impl Fabric {
+    /// Allocates `len` bytes, all zero, at the beginning of a page.
+    ///
+    /// # Errors
+    /// The system's error, if there is no memory.
+    pub fn allocate(&self, len: usize) -> io::Result<SharedMemory> {
+        let len = len.max(1);
+        let Some(shared) = &self.shared else {
+            return Ok(SharedMemory { mapping: Mapping::anonymous(len)?, file: None, owned: true });
+        };
+        let room = (len as u64).checked_next_multiple_of(GRANULE).ok_or(io::ErrorKind::OutOfMemory)?;
+        // SAFETY: the mapping is live.
+        let allocated = unsafe { shared.geometry.allocated(shared.mapping.as_ptr()) };
+        // Relaxed: the only requirement is that no two ranges get the same place.
+        // SAFETY: the mapping is live, and this is an atomic.
+        let before = unsafe { &*allocated }.fetch_add(room, Ordering::Relaxed);
+        let first = (shared.offset + shared.geometry.segment_len() as u64).next_multiple_of(GRANULE);
+        let offset = first.checked_add(before).ok_or(io::ErrorKind::OutOfMemory)?;
+        allocate(shared.file.as_fd(), offset, len)?;
+        let range = SharedRange { offset, len: len as u64 };
+        match shared.map(range) {
+            Ok(mapping) => {
+                Ok(SharedMemory { mapping, file: Some((shared.clone(), range)), owned: true })
+            }
+            Err(error) => {
+                // The error of the mapping is the one to report.
+                let _ = discard(shared.file.as_fd(), offset, len);
+                Err(error)
+            }
+        }
+    }
+
+    /// Maps memory that another process of the job has allocated.
+    ///
+    /// # Errors
+    /// The system's error; `NotFound` if this process has no job.
+    pub fn map(&self, range: SharedRange) -> io::Result<SharedMemory> {
+        let shared = self.shared.as_ref().ok_or(io::ErrorKind::NotFound)?;
+        Ok(SharedMemory { mapping: shared.map(range)?, file: Some((shared.clone(), range)), owned: false })
+    }
+}
+
+impl Shared {
+    fn map(&self, range: SharedRange) -> io::Result<Mapping> {
+        Mapping::shared(self.file.as_fd(), range.offset, range.len as usize)
+    }
+}
+
+impl SharedMemory {
+    /// The first byte, valid as long as `self`.
+    pub fn as_ptr(&self) -> *mut u8 {
+        self.mapping.as_ptr()
+    }
+
+    /// Bytes.
+    pub fn len(&self) -> usize {
+        self.mapping.len()
+    }
+
+    /// Never: an allocation has at least a byte.
+    pub fn is_empty(&self) -> bool {
+        self.mapping.is_empty()
+    }
+
+    /// The place by which other processes find it; `None` if this process has no job.
+    pub fn range(&self) -> Option<SharedRange> {
+        self.file.as_ref().map(|(_, range)| *range)
+    }
+
+    /// The value of type `T` that lies `offset` bytes into the memory.
+    ///
+    /// # Safety
+    /// The same as for [`Mapping::get`].
+    pub unsafe fn get<T: Sync>(&self, offset: usize) -> &T {
+        // SAFETY: the caller's promise.
+        unsafe { self.mapping.get(offset) }
+    }
+
+    /// Gives the memory back to the system, if this process allocated it. The bytes stay mapped and read as zeros.
+    pub fn discard(&self) {
+        if let (true, Some((shared, range))) = (self.owned, &self.file) {
+            // A failure leaves the memory in use until the job ends.
+            let _ = discard(shared.file.as_fd(), range.offset, range.len as usize);
+        }
+    }
+}
+
+impl Drop for SharedMemory {
+    fn drop(&mut self) {
+        self.discard();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use heddle_bootstrap::{JobControl, World};
+
+    #[test]
+    fn other_processes_see_what_one_has_allocated() {
+        let job = JobControl::create(2).expect("the memory of a job");
+        let fabric = |rank| {
+            let world: World = job.world_of(rank).expect("the job is there");
+            Fabric::attach(&world, 1).expect("attached")
+        };
+        let (first, second) = (fabric(0), fabric(1));
+        let mine = first.allocate(100_000).expect("memory");
+        let other = second.allocate(1).expect("memory");
+        let (range, far) = (mine.range().expect("a job"), other.range().expect("a job"));
+        assert!(range.offset + range.len <= far.offset);
+        let seen = second.map(range).expect("mapped");
+        // SAFETY: both mappings have this length, and no other thread uses them.
+        unsafe { mine.as_ptr().add(99_999).write(5) };
+        // SAFETY: both mappings have this length, and no other thread uses them.
+        assert_eq!(unsafe { seen.as_ptr().add(99_999).read() }, 5);
+        drop(mine);
+        // SAFETY: the mapping has this length, and no other thread uses it.
+        assert_eq!(unsafe { seen.as_ptr().add(99_999).read() }, 0, "the memory was given back");
+    }
+
+    #[test]
+    fn a_process_without_a_job_has_memory_too() {
+        let fabric = Fabric::attach(&World::from_env().expect("a world of one"), 1).expect("attached");
+        let memory = fabric.allocate(10).expect("memory");
+        assert!(memory.range().is_none() && memory.len() == 10);
+        assert!(fabric.map(SharedRange { offset: 0, len: 1 }).is_err());
+    }
+}

@@ -1,0 +1,193 @@
+//! Fence, and post, start, complete, wait (MPI 5.0, sections 12.5.1 and 12.5.2).
+//!
+//! A fence is a barrier of the window's processes, which the engine makes; here is the epoch between two of them. For the others each
+//! process counts, for each peer, how often that peer has posted to it and how often it has completed an access. The counters only
+//! grow, and each has one writer, so no message and no lock is needed. A process also remembers how many of them it has used.
+
+use crate::target::access;
+use crate::window::Window;
+use heddle_message::error::{Error, Result};
+use heddle_platform::atomic::{Ordering, fence};
+use heddle_spec::constants as mpi;
+use std::sync::{MutexGuard, PoisonError};
+
+/// The epochs of post and start in a process.
+#[derive(Debug)]
+pub(crate) struct State {
+    /// The ranks of the access that was started.
+    started: Option<Vec<usize>>,
+    /// The ranks to which the memory was exposed.
+    exposed: Option<Vec<usize>>,
+    /// For each rank, the posts that this process has used.
+    posts_used: Box<[u64]>,
+    /// For each rank, the completions that this process has used.
+    completions_used: Box<[u64]>,
+}
+
+impl State {
+    pub(crate) fn new(processes: usize) -> State {
+        State {
+            started: None,
+            exposed: None,
+            posts_used: vec![0; processes].into(),
+            completions_used: vec![0; processes].into(),
+        }
+    }
+}
+
+#[cold]
+fn wrong_epoch(message: &str) -> Error {
+    Error::new(mpi::MPI_ERR_RMA_SYNC, message)
+}
+
+impl Window {
+    fn active(&self) -> MutexGuard<'_, State> {
+        self.active.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn is_exposed(&self) -> bool {
+        self.active().exposed.is_some()
+    }
+
+    /// Checks, before the barrier of a fence, that no other epoch is open.
+    ///
+    /// # Errors
+    /// `MPI_ERR_RMA_SYNC`.
+    pub fn before_fence(&self) -> Result<()> {
+        if self.targets().iter().any(|target| target.access() & !access::FENCE != 0) || self.is_exposed() {
+            return Err(wrong_epoch(
+                "a fence inside of a lock, or between start and complete or post and wait",
+            ));
+        }
+        fence(Ordering::SeqCst);
+        Ok(())
+    }
+
+    /// Begins the next epoch after the barrier of a fence; none if `last` says that no operations follow.
+    pub fn after_fence(&self, last: bool) {
+        fence(Ordering::SeqCst);
+        if last {
+            self.end_fences();
+        } else if !self.is_fenced.swap(true, Ordering::Relaxed) {
+            self.targets().iter().for_each(|target| target.grant(access::FENCE));
+        }
+    }
+
+    /// Exposes this process's memory to these ranks.
+    ///
+    /// # Errors
+    /// `MPI_ERR_RMA_SYNC` if it is exposed already.
+    pub fn post(&self, ranks: Vec<usize>) -> Result<()> {
+        let mut active = self.active();
+        if active.exposed.is_some() {
+            return Err(wrong_epoch("the memory is exposed already: MPI_Win_wait ends that epoch"));
+        }
+        fence(Ordering::SeqCst);
+        for rank in &ranks {
+            let posted = self.control(*rank).posted(self.rank());
+            // Only this process writes the counter. Release: what it has stored to its memory comes before.
+            posted.store(posted.load(Ordering::Relaxed) + 1, Ordering::Release);
+            self.wake(*rank);
+        }
+        active.exposed = Some(ranks);
+        Ok(())
+    }
+
+    fn wake(&self, rank: usize) {
+        self.domain().fabric().wake(self.processes()[rank] as usize);
+    }
+
+    /// Begins an access to these ranks, which post or have posted. `unchecked` says that they have (`MPI_MODE_NOCHECK`).
+    ///
+    /// # Errors
+    /// `MPI_ERR_RMA_SYNC` if an access was started already, or a lock is held.
+    pub fn start(&self, ranks: &[usize], unchecked: bool) -> Result<()> {
+        self.end_fences();
+        let wanted = self.begin_start(ranks)?;
+        let own = self.control(self.rank());
+        for (rank, wanted) in ranks.iter().zip(wanted) {
+            if !unchecked {
+                // Acquire: pairs with the Release in `post`.
+                self.domain().wait_until(0, || own.posted(*rank).load(Ordering::Acquire) >= wanted);
+            }
+            self.targets()[*rank].grant(access::STARTED);
+        }
+        Ok(())
+    }
+
+    /// Notes an access to these ranks; returns the number of posts of each that it waits for. The caller waits without the lock, so
+    /// that another thread can post meanwhile.
+    fn begin_start(&self, ranks: &[usize]) -> Result<Vec<u64>> {
+        let mut active = self.active();
+        if active.started.is_some() {
+            return Err(wrong_epoch("an access was started already: MPI_Win_complete ends it"));
+        }
+        if self.targets().iter().any(|target| target.access() != 0) {
+            return Err(wrong_epoch("an access cannot be started while a lock is held"));
+        }
+        active.started = Some(ranks.to_vec());
+        let used = &mut active.posts_used;
+        Ok(ranks
+            .iter()
+            .map(|rank| {
+                used[*rank] += 1;
+                used[*rank]
+            })
+            .collect())
+    }
+
+    /// Ends the access.
+    ///
+    /// # Errors
+    /// `MPI_ERR_RMA_SYNC` if none was started.
+    pub fn complete(&self) -> Result<()> {
+        let mut active = self.active();
+        let ranks = active.started.take();
+        let ranks = ranks.ok_or_else(|| wrong_epoch("no access was started: MPI_Win_start begins one"))?;
+        fence(Ordering::SeqCst);
+        for rank in ranks {
+            self.targets()[rank].withdraw(access::STARTED);
+            let completed = self.control(rank).completed(self.rank());
+            // Only this process writes the counter. Release: its operations come before.
+            completed.store(completed.load(Ordering::Relaxed) + 1, Ordering::Release);
+            self.wake(rank);
+        }
+        Ok(())
+    }
+
+    /// Ends the exposure if all accesses have ended; returns whether they have.
+    ///
+    /// # Errors
+    /// `MPI_ERR_RMA_SYNC` if the memory is not exposed.
+    pub fn test_exposure(&self) -> Result<bool> {
+        let mut active = self.active();
+        let ranks = active.exposed.take();
+        let ranks = ranks.ok_or_else(|| wrong_epoch("the memory is not exposed: MPI_Win_post does that"))?;
+        let own = self.control(self.rank());
+        // Acquire: pairs with the Release in `complete`.
+        let is_over = ranks
+            .iter()
+            .all(|rank| own.completed(*rank).load(Ordering::Acquire) > active.completions_used[*rank]);
+        if is_over {
+            ranks.iter().for_each(|rank| active.completions_used[*rank] += 1);
+        } else {
+            active.exposed = Some(ranks);
+        }
+        Ok(is_over)
+    }
+
+    /// Waits until all accesses have ended, and ends the exposure.
+    ///
+    /// # Errors
+    /// `MPI_ERR_RMA_SYNC` if the memory is not exposed.
+    pub fn wait_exposure(&self) -> Result<()> {
+        let mut result = self.test_exposure();
+        if matches!(result, Ok(false)) {
+            self.domain().wait_until(0, || {
+                result = self.test_exposure();
+                !matches!(result, Ok(false))
+            });
+        }
+        result.map(drop)
+    }
+}

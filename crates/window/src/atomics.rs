@@ -1,0 +1,185 @@
+//! Accumulates of elements of 1, 2, 4 and 8 bytes by processor atomics.
+
+use heddle_datatype::{Kernel, Op};
+use heddle_platform::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
+
+/// An operator on a type, for the elements of an accumulate.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Operation {
+    pub(crate) op: Op,
+    /// True if `op` is the processor's operation on integers, where the type is one.
+    pub(crate) integer: bool,
+    pub(crate) kernel: Kernel,
+}
+
+/// An unsigned integer with its atomic.
+trait Element: Copy {
+    type Cell;
+
+    fn load(cell: &Self::Cell) -> Self;
+    fn swap(cell: &Self::Cell, value: Self) -> Self;
+    fn add(cell: &Self::Cell, value: Self) -> Self;
+    fn and(cell: &Self::Cell, value: Self) -> Self;
+    fn or(cell: &Self::Cell, value: Self) -> Self;
+    fn xor(cell: &Self::Cell, value: Self) -> Self;
+    /// Stores `value` if the cell holds `expected`; returns the value before, as an error if it is another one.
+    fn exchange(cell: &Self::Cell, expected: Self, value: Self) -> Result<Self, Self>;
+}
+
+macro_rules! elements {
+    ($($integer:ty, $cell:ty;)*) => {
+        $(impl Element for $integer {
+            type Cell = $cell;
+
+            #[inline(always)]
+            fn load(cell: &$cell) -> $integer {
+                cell.load(Ordering::SeqCst)
+            }
+            #[inline(always)]
+            fn swap(cell: &$cell, value: $integer) -> $integer {
+                cell.swap(value, Ordering::SeqCst)
+            }
+            #[inline(always)]
+            fn add(cell: &$cell, value: $integer) -> $integer {
+                cell.fetch_add(value, Ordering::SeqCst)
+            }
+            #[inline(always)]
+            fn and(cell: &$cell, value: $integer) -> $integer {
+                cell.fetch_and(value, Ordering::SeqCst)
+            }
+            #[inline(always)]
+            fn or(cell: &$cell, value: $integer) -> $integer {
+                cell.fetch_or(value, Ordering::SeqCst)
+            }
+            #[inline(always)]
+            fn xor(cell: &$cell, value: $integer) -> $integer {
+                cell.fetch_xor(value, Ordering::SeqCst)
+            }
+            #[inline(always)]
+            fn exchange(cell: &$cell, expected: $integer, value: $integer) -> Result<$integer, $integer> {
+                cell.compare_exchange(expected, value, Ordering::SeqCst, Ordering::SeqCst)
+            }
+        })*
+    };
+}
+
+elements! {
+    u8, AtomicU8;
+    u16, AtomicU16;
+    u32, AtomicU32;
+    u64, AtomicU64;
+}
+
+/// Returns true if elements of this size at this address are accumulated by processor atomics.
+#[inline(always)]
+pub(crate) fn can_be_atomic(size: usize, address: *const u8) -> bool {
+    matches!(size, 1 | 2 | 4 | 8) && address.addr().is_multiple_of(size)
+}
+
+/// Applies an operation to `count` elements of `size` bytes each. `operands` may be null under `MPI_NO_OP`; `results`, unless it is
+/// null, receives the values before.
+///
+/// # Safety
+/// The elements are [atomic](can_be_atomic) and valid, in the target for every access, in the others for reads and writes; all
+/// processes access those of the target as atomics or not at all meanwhile.
+pub(crate) unsafe fn accumulate(
+    operation: &Operation,
+    size: usize,
+    target: *mut u8,
+    operands: *const u8,
+    results: *mut u8,
+    count: usize,
+) {
+    // SAFETY: the caller's promise, in each case for the type of that size.
+    match size {
+        1 => unsafe { each::<u8>(operation, target.cast(), operands, results, count) },
+        2 => unsafe { each::<u16>(operation, target.cast(), operands, results, count) },
+        4 => unsafe { each::<u32>(operation, target.cast(), operands, results, count) },
+        _ => unsafe { each::<u64>(operation, target.cast(), operands, results, count) },
+    }
+}
+
+/// # Safety
+/// The same as for [`accumulate`].
+unsafe fn each<E: Element>(
+    operation: &Operation,
+    target: *mut E::Cell,
+    operands: *const u8,
+    results: *mut u8,
+    count: usize,
+) {
+    let Operation { op, integer, kernel } = *operation;
+    for index in 0..count {
+        let at = index * size_of::<E>();
+        // SAFETY: the caller vouches for the elements.
+        let cell = unsafe { &*target.add(index) };
+        let operand = || {
+            let from = operands.wrapping_add(at).cast::<E>();
+            // SAFETY: the caller vouches for the operands, where the operation has some; they may be unaligned.
+            unsafe { from.read_unaligned() }
+        };
+        let before = match op {
+            Op::NoOp => E::load(cell),
+            Op::Replace => E::swap(cell, operand()),
+            Op::Sum if integer => E::add(cell, operand()),
+            Op::Band => E::and(cell, operand()),
+            Op::Bor => E::or(cell, operand()),
+            Op::Bxor => E::xor(cell, operand()),
+            // SAFETY: the kernel is for elements of this type.
+            _ => unsafe { by_exchange(kernel, cell, operand()) },
+        };
+        if !results.is_null() {
+            // SAFETY: the caller vouches for the results; they may be unaligned.
+            unsafe { results.wrapping_add(at).cast::<E>().write_unaligned(before) };
+        }
+    }
+}
+
+/// Repeats an exchange until nobody else has changed the element meanwhile.
+///
+/// # Safety
+/// The kernel is for elements of this type.
+unsafe fn by_exchange<E: Element>(kernel: Kernel, cell: &E::Cell, operand: E) -> E {
+    let mut before = E::load(cell);
+    loop {
+        let mut value = before;
+        // SAFETY: two elements that do not overlap.
+        unsafe { kernel((&raw const operand).cast(), (&raw mut value).cast(), 1) };
+        match E::exchange(cell, before, value) {
+            Ok(_) => return before,
+            Err(now) => before = now,
+        }
+    }
+}
+
+/// Stores `value` in an element of `size` bytes if it holds `expected`; `result` receives the value before.
+///
+/// # Safety
+/// The element is [atomic](can_be_atomic); all four are valid.
+pub(crate) unsafe fn compare_and_swap(
+    size: usize,
+    target: *mut u8,
+    expected: *const u8,
+    value: *const u8,
+    result: *mut u8,
+) {
+    /// # Safety
+    /// The same as for the function around it.
+    unsafe fn once<E: Element>(target: *mut u8, expected: *const u8, value: *const u8, result: *mut u8) {
+        // SAFETY: the caller vouches for the element.
+        let cell = unsafe { &*target.cast::<E::Cell>() };
+        // SAFETY: the caller vouches for the operands.
+        let (expected, value) =
+            unsafe { (expected.cast::<E>().read_unaligned(), value.cast::<E>().read_unaligned()) };
+        let (Ok(before) | Err(before)) = E::exchange(cell, expected, value);
+        // SAFETY: the caller vouches for the result.
+        unsafe { result.cast::<E>().write_unaligned(before) };
+    }
+    // SAFETY: the caller's promise, in each case for the type of that size.
+    match size {
+        1 => unsafe { once::<u8>(target, expected, value, result) },
+        2 => unsafe { once::<u16>(target, expected, value, result) },
+        4 => unsafe { once::<u32>(target, expected, value, result) },
+        _ => unsafe { once::<u64>(target, expected, value, result) },
+    }
+}

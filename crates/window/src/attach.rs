@@ -1,0 +1,84 @@
+//! Regions of memory that a process attaches to a dynamic window (MPI 5.0, section 12.2.4). Displacements are addresses.
+//!
+//! A process lists its regions in its control block, where others find out whether an access lies in one. Only the process itself
+//! changes the list; the program detaches no region that others still access.
+
+use crate::control::{Control, REGIONS};
+use heddle_message::error::{Error, Result};
+use heddle_platform::atomic::Ordering;
+use heddle_spec::constants as mpi;
+use std::sync::{Mutex, PoisonError};
+
+/// Keeps threads of this process from attaching at the same time.
+static ATTACHING: Mutex<()> = Mutex::new(());
+
+#[cold]
+fn failed(message: String) -> Error {
+    Error::new(mpi::MPI_ERR_RMA_ATTACH, message)
+}
+
+/// Adds a region to this process's list.
+///
+/// # Errors
+/// `MPI_ERR_RMA_ATTACH` if it overlaps an attached region, or if the list is full.
+pub(crate) fn attach(own: &Control, address: u64, len: u64) -> Result<()> {
+    let _alone = ATTACHING.lock().unwrap_or_else(PoisonError::into_inner);
+    let used = own.regions_used().load(Ordering::Relaxed) as usize;
+    let mut free = used;
+    for index in 0..used {
+        let (first, size) = read(own, index);
+        if size == 0 {
+            free = index;
+        } else if address < first + size && first < address + len.max(1) {
+            return Err(failed(format!(
+                "the {len} bytes at {address:#x} overlap the {size} bytes at {first:#x}, which are attached already"
+            )));
+        }
+    }
+    if len == 0 {
+        return Ok(());
+    }
+    if free == REGIONS {
+        return Err(failed(format!("{REGIONS} regions are attached; detach one before you attach another")));
+    }
+    let [first, size] = own.region(free);
+    first.store(address, Ordering::Relaxed);
+    // Release: a process that reads the length also reads the address.
+    size.store(len, Ordering::Release);
+    if free == used {
+        own.regions_used().store(used as u64 + 1, Ordering::Release);
+    }
+    Ok(())
+}
+
+/// Removes the region that begins at `address`.
+///
+/// # Errors
+/// `MPI_ERR_RMA_ATTACH` if there is none.
+pub(crate) fn detach(own: &Control, address: u64) -> Result<()> {
+    let _alone = ATTACHING.lock().unwrap_or_else(PoisonError::into_inner);
+    let used = own.regions_used().load(Ordering::Relaxed) as usize;
+    match (0..used).find(|index| matches!(read(own, *index), (first, 1..) if first == address)) {
+        Some(index) => {
+            own.region(index)[1].store(0, Ordering::Release);
+            Ok(())
+        }
+        None => Err(failed(format!("no region that begins at {address:#x} is attached to this window"))),
+    }
+}
+
+/// Returns true if the bytes lie in a region that the process has attached.
+pub(crate) fn is_attached(control: &Control, address: u64, len: u64) -> bool {
+    let used = control.regions_used().load(Ordering::Acquire) as usize;
+    (0..used.min(REGIONS)).any(|index| {
+        let (first, size) = read(control, index);
+        first <= address && address - first <= size && len <= size - (address - first)
+    })
+}
+
+fn read(control: &Control, index: usize) -> (u64, u64) {
+    let [first, size] = control.region(index);
+    // Acquire: pairs with the Release in `attach`.
+    let size = size.load(Ordering::Acquire);
+    (first.load(Ordering::Relaxed), size)
+}

@@ -1,0 +1,40 @@
+//! Windows: one-sided communication between the processes of a job (MPI 5.0, chapter 12).
+//!
+//! The crate knows processes, memory and layouts of data; it knows no communicator, no handle and no error handler. It stands
+//! on `heddle-message`, whose domain makes progress while a call waits, and on `heddle-rma-locks`; `heddle-engine` stands on it.
+//! An operation is complete when its function returns: at once where the target's memory is mapped, else by a single copy of the
+//! kernel's. None needs the target to be inside MPI.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `window.rs` | [`Window`]: making one, and what all its operations use |
+//! | `offer.rs` | what the processes tell each other when they make a window |
+//! | `control.rs` | a process's words for a window: locks, counters, attached regions |
+//! | `target.rs` | the part of one process: its memory, and whether this process may access it |
+//! | `place.rs` | data within a target: checked, put and got |
+//! | `accumulate.rs`, `atomics.rs` | accumulates: by processor atomics, or in the target's accumulate lock |
+//! | `locks.rs` | the algorithms of `MPI_Win_lock` over the words of a window |
+//! | `passive_target.rs` | lock, unlock, flush |
+//! | `active_target.rs` | fence, post, start, complete, wait |
+//! | `attach.rs` | regions of dynamic windows |
+//! | `allocated.rs` | the memory of `MPI_Alloc_mem`, which others can map |
+
+mod accumulate;
+mod active_target;
+pub mod allocated;
+mod atomics;
+mod attach;
+mod control;
+mod locks;
+mod offer;
+mod passive_target;
+mod place;
+mod target;
+mod window;
+
+pub use accumulate::Accumulate;
+pub use locks::{Algorithm, LockChoice};
+pub use offer::{Draft, Offer};
+pub use place::{Location, Place};
+pub use target::Target;
+pub use window::Window;

@@ -1,0 +1,225 @@
+//! The algorithms of `MPI_Win_lock`: the locks of `heddle-rma-locks`, over the words of a window.
+//!
+//! Each target has a lock, whose words are kept by all processes of the window. No lock needs its target to be inside MPI.
+
+use crate::control::Control;
+use crate::window::Window;
+use heddle_platform::atomic::{Ordering, fence};
+use heddle_rma_locks::{Layout, Rank, Rma, RmaMcs, RmaRw, SimpleRw, Spin, Word, now};
+use std::fmt;
+
+/// An algorithm, by the name that the info key `heddle_win_lock` and the variable `HEDDLE_WIN_LOCK` give it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Algorithm {
+    /// The reader-writer lock of the paper, phase-fair.
+    RmaRw,
+    /// The tree of queues; a shared lock is exclusive.
+    RmaMcs,
+    /// One queue; a shared lock is exclusive.
+    DMcs,
+    /// foMPI's spin lock; a shared lock is exclusive.
+    Spin,
+    /// foMPI's reader-writer lock.
+    Rw,
+}
+
+impl Algorithm {
+    /// All of them, with their names.
+    pub const ALL: [(&'static str, Algorithm); 5] = [
+        ("rma-rw", Algorithm::RmaRw),
+        ("rma-mcs", Algorithm::RmaMcs),
+        ("d-mcs", Algorithm::DMcs),
+        ("spin", Algorithm::Spin),
+        ("rw", Algorithm::Rw),
+    ];
+
+    /// The algorithm of this name.
+    pub fn named(name: &str) -> Option<Algorithm> {
+        Algorithm::ALL.iter().find(|(known, _)| *known == name).map(|(_, algorithm)| *algorithm)
+    }
+}
+
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, _) = Algorithm::ALL.iter().find(|(_, known)| known == self).expect("all are listed");
+        f.write_str(name)
+    }
+}
+
+/// An algorithm with its parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LockChoice {
+    /// The algorithm.
+    pub algorithm: Algorithm,
+    /// Of `rma-rw`: every how many processes there is a counter of readers (the paper's T_DC).
+    pub counter_distance: usize,
+    /// Of `rma-rw`: how many writers may follow each other before waiting readers have their turn (T_L,1).
+    pub writers: u64,
+}
+
+impl Default for LockChoice {
+    fn default() -> LockChoice {
+        LockChoice { algorithm: Algorithm::RmaRw, counter_distance: 16, writers: 16 }
+    }
+}
+
+impl LockChoice {
+    /// The number of words of one lock that each of so many processes keeps.
+    pub fn words(&self, processes: usize) -> usize {
+        self.layout(processes).words()
+    }
+
+    fn layout(&self, processes: usize) -> Layout {
+        Layout::flat(processes, self.counter_distance.max(1))
+    }
+
+    pub(crate) fn lock(&self, processes: usize) -> WindowLock {
+        let layout = self.layout(processes);
+        match self.algorithm {
+            Algorithm::RmaRw => WindowLock::RmaRw(RmaRw::new(layout, Vec::new(), self.writers.max(1))),
+            // On one machine there is one level yet.
+            Algorithm::RmaMcs | Algorithm::DMcs => WindowLock::Mcs(RmaMcs::new(layout, Vec::new())),
+            Algorithm::Spin => WindowLock::Spin,
+            Algorithm::Rw => WindowLock::Rw,
+        }
+    }
+}
+
+/// The lock of every target of a window.
+#[derive(Debug)]
+pub(crate) enum WindowLock {
+    RmaRw(RmaRw),
+    Mcs(RmaMcs),
+    Spin,
+    Rw,
+}
+
+/// Where the locks of one word keep it.
+const WORD: Word = 0;
+
+impl WindowLock {
+    pub(crate) fn acquire(&self, window: &Window, target: Rank, shared: bool) {
+        let words = &Words { window, target };
+        match self {
+            WindowLock::RmaRw(lock) if shared => now(lock.acquire_read(words)),
+            WindowLock::RmaRw(lock) => now(lock.acquire_write(words)),
+            WindowLock::Mcs(lock) => now(lock.acquire(words)),
+            WindowLock::Spin => now(Spin { home: target, word: WORD }.acquire(words)),
+            WindowLock::Rw if shared => now(SimpleRw { home: target, word: WORD }.acquire_read(words)),
+            WindowLock::Rw => now(SimpleRw { home: target, word: WORD }.acquire_write(words)),
+        }
+    }
+
+    pub(crate) fn release(&self, window: &Window, target: Rank, shared: bool) {
+        let words = &Words { window, target };
+        match self {
+            WindowLock::RmaRw(lock) if shared => now(lock.release_read(words)),
+            WindowLock::RmaRw(lock) => now(lock.release_write(words)),
+            WindowLock::Mcs(lock) => now(lock.release(words)),
+            WindowLock::Spin => now(Spin { home: target, word: WORD }.release(words)),
+            WindowLock::Rw if shared => now(SimpleRw { home: target, word: WORD }.release_read(words)),
+            WindowLock::Rw => now(SimpleRw { home: target, word: WORD }.release_write(words)),
+        }
+    }
+}
+
+/// The words of one target's lock.
+struct Words<'a> {
+    window: &'a Window,
+    target: Rank,
+}
+
+impl Words<'_> {
+    #[inline(always)]
+    fn control(&self, keeper: Rank) -> &Control {
+        self.window.control(keeper)
+    }
+
+    /// Changes a word by `change`, and wakes the processes that wait for it.
+    #[inline(always)]
+    fn change<R>(
+        &self,
+        keeper: Rank,
+        word: Word,
+        change: impl FnOnce(&heddle_platform::atomic::AtomicU64) -> R,
+    ) -> R {
+        let control = self.control(keeper);
+        let result = change(control.lock_word(self.target, word));
+        control.changed(self.window.domain(), self.window.processes());
+        result
+    }
+}
+
+/// Every operation is done when its function returns. All are sequentially consistent, as the checker of `heddle-rma-locks` takes
+/// them; a put becomes so with the flush after it.
+impl Rma for Words<'_> {
+    #[inline(always)]
+    fn rank(&self) -> Rank {
+        self.window.rank()
+    }
+
+    #[inline(always)]
+    async fn put(&self, value: u64, keeper: Rank, word: Word) {
+        self.change(keeper, word, |cell| cell.store(value, Ordering::Release));
+    }
+
+    #[inline(always)]
+    async fn get(&self, keeper: Rank, word: Word) -> u64 {
+        self.control(keeper).lock_word(self.target, word).load(Ordering::SeqCst)
+    }
+
+    #[inline(always)]
+    async fn add(&self, operand: u64, keeper: Rank, word: Word) {
+        self.change(keeper, word, |cell| cell.fetch_add(operand, Ordering::SeqCst));
+    }
+
+    #[inline(always)]
+    async fn fetch_add(&self, operand: u64, keeper: Rank, word: Word) -> u64 {
+        self.change(keeper, word, |cell| cell.fetch_add(operand, Ordering::SeqCst))
+    }
+
+    #[inline(always)]
+    async fn swap(&self, value: u64, keeper: Rank, word: Word) -> u64 {
+        self.change(keeper, word, |cell| cell.swap(value, Ordering::SeqCst))
+    }
+
+    #[inline(always)]
+    async fn compare_and_swap(&self, value: u64, expected: u64, keeper: Rank, word: Word) -> u64 {
+        self.change(keeper, word, |cell| {
+            match cell.compare_exchange(expected, value, Ordering::SeqCst, Ordering::SeqCst) {
+                Ok(before) | Err(before) => before,
+            }
+        })
+    }
+
+    #[inline(always)]
+    async fn flush(&self, _: Rank) {
+        fence(Ordering::SeqCst);
+    }
+
+    #[inline(always)]
+    async fn wait_until(&self, keeper: Rank, word: Word, is_over: impl Fn(u64) -> bool) -> u64 {
+        let control = self.control(keeper);
+        let cell = control.lock_word(self.target, word);
+        let mut value = 0;
+        control.wait(self.window.domain(), self.window.rank(), || {
+            value = cell.load(Ordering::SeqCst);
+            is_over(value)
+        });
+        value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_algorithm_has_a_name() {
+        for (name, algorithm) in Algorithm::ALL {
+            assert_eq!(Algorithm::named(name), Some(algorithm));
+            assert_eq!(algorithm.to_string(), name);
+        }
+        assert_eq!(Algorithm::named("mutex"), None);
+    }
+}

@@ -1,0 +1,177 @@
+//! What the processes tell each other when they make a window.
+
+use crate::allocated;
+use crate::control::{Control, Geometry, REGIONS};
+use heddle_message::domain::Domain;
+use heddle_message::error::{Error, Result};
+use heddle_spec::constants as mpi;
+use heddle_transport::{SharedMemory, SharedRange};
+use std::io;
+
+/// A process's part of a window, as the others have to know it. It travels as bytes.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Offer {
+    /// The error class with which the process has failed, or 0.
+    pub failure: u64,
+    /// Bytes of its memory.
+    pub size: u64,
+    /// The unit of displacements, in bytes.
+    pub disp_unit: u64,
+    /// Where its memory begins, in its own address space.
+    address: u64,
+    /// The range of the job's file with its control block.
+    control: Range,
+    /// The range with its memory; empty if others cannot map it.
+    memory: Range,
+    /// Where its memory begins in that range.
+    start: u64,
+}
+
+/// A [`SharedRange`] as it travels.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Range {
+    offset: u64,
+    len: u64,
+}
+
+impl From<Option<SharedRange>> for Range {
+    fn from(range: Option<SharedRange>) -> Range {
+        range.map_or_else(Range::default, |range| Range { offset: range.offset, len: range.len })
+    }
+}
+
+impl Range {
+    fn shared(self) -> Option<SharedRange> {
+        (self.len != 0).then_some(SharedRange { offset: self.offset, len: self.len })
+    }
+}
+
+impl Offer {
+    /// The offer of a process that could not make its part.
+    pub fn failed(error: &Error) -> Offer {
+        Offer { failure: error.code() as u64, ..Offer::default() }
+    }
+
+    /// The bytes that travel.
+    pub fn bytes(&mut self) -> &mut [u8; size_of::<Offer>()] {
+        // SAFETY: the structure consists of words, without gaps, and any bytes are valid.
+        unsafe { &mut *std::ptr::from_mut(self).cast() }
+    }
+
+    /// The memory of this offer becomes the part of `size` bytes from `start` on of the memory of another offer.
+    #[must_use]
+    pub fn within(self, whole: &Offer, start: u64) -> Offer {
+        Offer { memory: whole.memory, start: whole.start + start, address: 0, ..self }
+    }
+
+    pub(crate) fn address(&self) -> u64 {
+        self.address
+    }
+
+    pub(crate) fn start(&self) -> usize {
+        self.start as usize
+    }
+
+    pub(crate) fn control(&self) -> Option<SharedRange> {
+        self.control.shared()
+    }
+
+    pub(crate) fn memory(&self) -> Option<SharedRange> {
+        self.memory.shared()
+    }
+}
+
+/// This process's part of a window that is being made.
+#[derive(Debug)]
+pub struct Draft {
+    pub(crate) control: Control,
+    /// Memory that the window owns.
+    pub(crate) memory: Option<SharedMemory>,
+    /// Where this process's memory begins here; null if it has none.
+    pub(crate) base: *mut u8,
+    size: u64,
+    disp_unit: u64,
+    range: Option<SharedRange>,
+    start: u64,
+}
+
+impl Draft {
+    fn new(domain: &Domain, geometry: Geometry) -> Result<Draft> {
+        let control = allocate(domain, geometry.len())?;
+        Ok(Draft {
+            control: Control::new(control, geometry),
+            memory: None,
+            base: std::ptr::null_mut(),
+            size: 0,
+            disp_unit: 1,
+            range: None,
+            start: 0,
+        })
+    }
+
+    /// A part without memory: of a dynamic window, or in shared memory that another process allocates.
+    ///
+    /// # Errors
+    /// `MPI_ERR_NO_MEM`.
+    pub fn empty(domain: &Domain, processes: usize, lock_words: usize, dynamic: bool) -> Result<Draft> {
+        Draft::new(domain, Geometry { processes, lock_words, regions: if dynamic { REGIONS } else { 0 } })
+    }
+
+    /// Gives the part `size` bytes of new memory.
+    ///
+    /// # Errors
+    /// `MPI_ERR_NO_MEM`.
+    pub fn allocated(mut self, domain: &Domain, size: usize, alignment: usize) -> Result<Draft> {
+        // A mapping begins on a page; for more than that the beginning is moved.
+        let memory = allocate(domain, size.saturating_add(alignment))?;
+        let start = memory.as_ptr().align_offset(alignment);
+        (self.size, self.start) = (size as u64, start as u64);
+        self.base = memory.as_ptr().wrapping_add(start);
+        self.range = memory.range();
+        self.memory = Some(memory);
+        Ok(self)
+    }
+
+    /// Gives the part memory of the program. If it lies in memory of `MPI_Alloc_mem`, others can map it.
+    #[must_use]
+    pub fn exposed(mut self, base: *mut u8, size: u64) -> Draft {
+        (self.base, self.size) = (base, size);
+        if let Some((range, start)) = allocated::find(base.addr(), size as usize) {
+            (self.range, self.start) = (range, start as u64);
+        }
+        self
+    }
+
+    /// Says how many bytes of memory the part has, and the unit of displacements in bytes.
+    #[must_use]
+    pub fn measured(mut self, size: u64, disp_unit: u64) -> Draft {
+        (self.size, self.disp_unit) = (size, disp_unit);
+        self
+    }
+
+    /// What the other processes have to know.
+    pub fn offer(&self) -> Offer {
+        Offer {
+            failure: 0,
+            size: self.size,
+            disp_unit: self.disp_unit,
+            address: self.base.expose_provenance() as u64,
+            control: self.control.memory().range().into(),
+            memory: self.range.into(),
+            start: self.start,
+        }
+    }
+}
+
+/// Memory that the window's processes can map.
+pub(crate) fn allocate(domain: &Domain, len: usize) -> Result<SharedMemory> {
+    domain.fabric().allocate(len).map_err(|error| no_memory(len, &error))
+}
+
+#[cold]
+pub(crate) fn no_memory(len: usize, error: &io::Error) -> Error {
+    let message = format!("there are no {len} bytes of memory to share with other processes: {error}");
+    Error::new(mpi::MPI_ERR_NO_MEM, message)
+}

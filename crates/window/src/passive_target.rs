@@ -1,0 +1,140 @@
+//! Lock, unlock and flush (MPI 5.0, section 12.5.3).
+//!
+//! A lock waits until it is granted. So every operation inside an epoch may access memory at once, and unlock only releases.
+
+use crate::target::{Target, access};
+use crate::window::Window;
+use heddle_message::error::{Error, Result};
+use heddle_platform::atomic::{Ordering, fence};
+use heddle_spec::constants as mpi;
+
+#[cold]
+fn wrong_epoch(message: String) -> Error {
+    Error::new(mpi::MPI_ERR_RMA_SYNC, message)
+}
+
+impl Window {
+    /// Locks a target. `unchecked` says that nobody holds a lock that excludes this one (`MPI_MODE_NOCHECK`).
+    ///
+    /// # Errors
+    /// `MPI_ERR_RANK`; `MPI_ERR_RMA_SYNC` if this process has a lock there already, or is in another epoch.
+    pub fn lock_target(&self, rank: i32, shared: bool, unchecked: bool) -> Result<()> {
+        let target = self.target(rank)?;
+        let kind = if shared { access::SHARED } else { access::EXCLUSIVE };
+        self.begin(target, rank, kind | if unchecked { access::UNCHECKED } else { 0 })?;
+        if !unchecked {
+            self.lock().acquire(self, rank as usize, shared);
+        }
+        Ok(())
+    }
+
+    /// Notes the access before the lock is taken, so that of two threads that lock one target one gets an error.
+    fn begin(&self, target: &Target, rank: i32, kind: u32) -> Result<()> {
+        if target.change(0, kind) {
+            return Ok(());
+        }
+        if self.end_fences() && target.change(0, kind) {
+            return Ok(());
+        }
+        let epoch = match target.access() {
+            access if access & access::LOCKED != 0 => "holds a lock there already",
+            _ => "has started an access there, which MPI_Win_complete ends",
+        };
+        Err(wrong_epoch(format!("rank {rank} of the window cannot be locked: this process {epoch}")))
+    }
+
+    /// Ends the epoch between fences, in which nothing may be open any more when another kind of epoch begins. Returns false if
+    /// there is none.
+    pub(crate) fn end_fences(&self) -> bool {
+        if !self.is_fenced.swap(false, Ordering::Relaxed) {
+            return false;
+        }
+        self.targets().iter().for_each(|target| target.withdraw(access::FENCE));
+        true
+    }
+
+    /// Unlocks a target.
+    ///
+    /// # Errors
+    /// `MPI_ERR_RANK`; `MPI_ERR_RMA_SYNC` if this process has no lock there.
+    pub fn unlock_target(&self, rank: i32) -> Result<()> {
+        let target = self.target(rank)?;
+        let held = target.access();
+        if held & (access::SHARED | access::EXCLUSIVE) == 0 {
+            let message = format!("this process holds no lock on rank {rank} of the window");
+            return Err(wrong_epoch(message));
+        }
+        self.release(target, rank as usize, held);
+        Ok(())
+    }
+
+    fn release(&self, target: &Target, rank: usize, held: u32) {
+        fence(Ordering::SeqCst);
+        // Before the release: then another thread of this process may lock the target again.
+        target.withdraw(held);
+        if held & access::UNCHECKED == 0 {
+            self.lock().release(self, rank, held & access::EXCLUSIVE == 0);
+        }
+    }
+
+    /// Takes a shared lock of every target.
+    ///
+    /// # Errors
+    /// `MPI_ERR_RMA_SYNC` if this process has a lock already, or is in another epoch.
+    pub fn lock_all(&self, unchecked: bool) -> Result<()> {
+        self.end_fences();
+        let kind = access::ALL | if unchecked { access::UNCHECKED } else { 0 };
+        for (rank, target) in self.targets().iter().enumerate() {
+            if let Err(error) = self.begin(target, rank as i32, kind) {
+                self.targets()[..rank].iter().for_each(|target| target.withdraw(kind));
+                return Err(error);
+            }
+        }
+        if !unchecked {
+            (0..self.targets().len()).for_each(|rank| self.lock().acquire(self, rank, true));
+        }
+        Ok(())
+    }
+
+    /// Releases the locks of [`lock_all`](Self::lock_all).
+    ///
+    /// # Errors
+    /// `MPI_ERR_RMA_SYNC` if this process has not locked all targets.
+    pub fn unlock_all(&self) -> Result<()> {
+        if self.targets().iter().any(|target| target.access() & access::ALL == 0) {
+            return Err(wrong_epoch("this process has not locked all ranks of the window".to_owned()));
+        }
+        for (rank, target) in self.targets().iter().enumerate() {
+            self.release(target, rank, target.access());
+        }
+        Ok(())
+    }
+
+    /// Completes all operations on a target. They are complete already; what remains is their order with what follows.
+    ///
+    /// # Errors
+    /// `MPI_ERR_RANK`; `MPI_ERR_RMA_SYNC` if this process has no lock there.
+    pub fn flush(&self, rank: i32) -> Result<()> {
+        if !self.target(rank)?.is_locked() {
+            let message =
+                format!("a flush needs a lock, and this process holds none on rank {rank} of the window");
+            return Err(wrong_epoch(message));
+        }
+        fence(Ordering::SeqCst);
+        Ok(())
+    }
+
+    /// Completes all operations on all targets.
+    ///
+    /// # Errors
+    /// `MPI_ERR_RMA_SYNC` if this process has no lock.
+    pub fn flush_all(&self) -> Result<()> {
+        if !self.targets().iter().any(Target::is_locked) {
+            return Err(wrong_epoch(
+                "a flush needs a lock, and this process holds none on the window".to_owned(),
+            ));
+        }
+        fence(Ordering::SeqCst);
+        Ok(())
+    }
+}

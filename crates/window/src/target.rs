@@ -1,0 +1,135 @@
+//! The part of one process: its memory, and whether this process may access it.
+
+use heddle_platform::atomic::{AtomicU32, Ordering};
+
+/// The epochs in which this process may access a target; each is a bit.
+pub(crate) mod access {
+    /// Between two fences.
+    pub(crate) const FENCE: u32 = 1;
+    /// Between start and complete.
+    pub(crate) const STARTED: u32 = 1 << 1;
+    /// In a shared lock.
+    pub(crate) const SHARED: u32 = 1 << 2;
+    /// In an exclusive lock.
+    pub(crate) const EXCLUSIVE: u32 = 1 << 3;
+    /// In a lock of all processes.
+    pub(crate) const ALL: u32 = 1 << 4;
+    /// In a lock that was not taken, since the program says that nobody holds another one.
+    pub(crate) const UNCHECKED: u32 = 1 << 5;
+    /// In any lock.
+    pub(crate) const LOCKED: u32 = SHARED | EXCLUSIVE | ALL;
+}
+
+/// One process's part of a window, as this process sees it. The first words are those that every operation reads.
+#[repr(C, align(64))]
+#[derive(Debug)]
+pub struct Target {
+    /// Where its memory lies in this process; null if it is not mapped here.
+    base: *mut u8,
+    /// Bytes.
+    size: u64,
+    /// The unit of displacements, in bytes.
+    disp_unit: u64,
+    /// The kinds of [`access`] that this process has.
+    access: AtomicU32,
+    /// True if all processes of the window map the memory.
+    shared: bool,
+    /// The process's rank in the job.
+    process: u32,
+    /// Where its memory lies in its own address space.
+    address: u64,
+}
+
+// SAFETY: the memory belongs to the program, which the standard obliges to keep conflicting accesses apart.
+unsafe impl Send for Target {}
+// SAFETY: the memory belongs to the program, which the standard obliges to keep conflicting accesses apart.
+unsafe impl Sync for Target {}
+
+impl Target {
+    pub(crate) fn new(
+        base: *mut u8,
+        size: u64,
+        disp_unit: u64,
+        shared: bool,
+        process: u32,
+        address: u64,
+    ) -> Target {
+        Target { base, size, disp_unit, access: AtomicU32::new(0), shared, process, address }
+    }
+
+    /// Where the memory begins in this process; null if it is not mapped here.
+    #[inline(always)]
+    pub fn base(&self) -> *mut u8 {
+        self.base
+    }
+
+    /// Bytes of memory.
+    #[inline(always)]
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// The unit of displacements, in bytes.
+    #[inline(always)]
+    pub fn disp_unit(&self) -> u64 {
+        self.disp_unit
+    }
+
+    /// Returns true if all processes of the window map the memory, so that accumulates use processor atomics.
+    #[inline(always)]
+    pub fn is_shared(&self) -> bool {
+        self.shared
+    }
+
+    /// The process's rank in the job.
+    pub fn process(&self) -> usize {
+        self.process as usize
+    }
+
+    pub(crate) fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// Returns true if this process is in an epoch in which it may access the memory.
+    #[inline(always)]
+    pub fn is_accessible(&self) -> bool {
+        self.access.load(Ordering::Relaxed) != 0
+    }
+
+    /// Returns true if this process holds a lock.
+    #[inline(always)]
+    pub fn is_locked(&self) -> bool {
+        self.access() & access::LOCKED != 0
+    }
+
+    /// Where `len` bytes at a displacement lie in this process, if they are mapped, within the memory, and accessible now.
+    #[inline(always)]
+    pub fn at_once(&self, disp: i64, len: usize) -> Option<*mut u8> {
+        // A negative displacement is a large one here. The limits keep the product and the sum below 2^64.
+        let disp = disp as u64;
+        if disp > u64::from(u32::MAX) || self.disp_unit > u64::from(u32::MAX) {
+            return None;
+        }
+        let offset = disp * self.disp_unit;
+        let fits = offset <= self.size && len as u64 <= self.size - offset;
+        (fits && self.is_accessible() && !self.base.is_null())
+            .then(|| self.base.wrapping_add(offset as usize))
+    }
+
+    pub(crate) fn access(&self) -> u32 {
+        self.access.load(Ordering::Relaxed)
+    }
+
+    /// Changes the kinds of access from `old` to `new`; returns false, having done nothing, if they are others.
+    pub(crate) fn change(&self, old: u32, new: u32) -> bool {
+        self.access.compare_exchange(old, new, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
+    pub(crate) fn grant(&self, kind: u32) {
+        self.access.fetch_or(kind, Ordering::Relaxed);
+    }
+
+    pub(crate) fn withdraw(&self, kind: u32) {
+        self.access.fetch_and(!kind, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,231 @@
+//! Windows: making one, and what all operations use.
+
+use crate::control::Control;
+use crate::locks::{LockChoice, WindowLock};
+use crate::offer::{Draft, Offer, no_memory};
+use crate::target::Target;
+use crate::{active_target, attach};
+use heddle_message::domain::Domain;
+use heddle_message::error::{Error, Result};
+use heddle_platform::atomic::{AtomicBool, Ordering, fence};
+use heddle_spec::constants as mpi;
+use heddle_transport::SharedMemory;
+use std::sync::Mutex;
+
+/// A window. Any thread may use it.
+#[derive(Debug)]
+pub struct Window {
+    targets: Box<[Target]>,
+    domain: &'static Domain,
+    rank: usize,
+    /// The processes' ranks in the job.
+    processes: Box<[u32]>,
+    controls: Box<[Control]>,
+    lock: WindowLock,
+    lock_choice: LockChoice,
+    /// True if displacements are addresses in attached regions.
+    dynamic: bool,
+    /// True between two fences, so that a lock or a start ends the fences' epoch.
+    pub(crate) is_fenced: AtomicBool,
+    /// Post, start, complete and wait.
+    pub(crate) active: Mutex<active_target::State>,
+    /// This process's memory, if the window has allocated it. Discarded at the end, unmapped when the window is dropped.
+    own_memory: Option<SharedMemory>,
+    /// Keeps the others' memory mapped.
+    _mapped: Vec<SharedMemory>,
+}
+
+/// What a window is made of, besides its memory.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The processes' ranks in the job.
+    pub processes: Box<[u32]>,
+    /// This process's number among them.
+    pub rank: usize,
+    /// True if displacements are addresses in attached regions.
+    pub dynamic: bool,
+    /// The algorithm of its locks.
+    pub lock: LockChoice,
+}
+
+impl Window {
+    /// Makes this process's view of a window, from the offers of all its processes.
+    ///
+    /// # Errors
+    /// `MPI_ERR_NO_MEM` if another process's memory cannot be mapped.
+    ///
+    /// # Panics
+    /// If there is not an offer for each process.
+    pub fn new(domain: &'static Domain, plan: Plan, draft: Draft, offers: &[Offer]) -> Result<Window> {
+        let Plan { processes, rank, dynamic, lock } = plan;
+        assert_eq!(processes.len(), offers.len(), "an offer for each process");
+        let Draft { control: own_control, memory: own_memory, base: own_base, .. } = draft;
+        let geometry = own_control.geometry();
+        let mut own_control = Some(own_control);
+        let map = |range: heddle_transport::SharedRange| {
+            domain.fabric().map(range).map_err(|error| no_memory(range.len as usize, &error))
+        };
+        let (mut mapped, mut controls, mut targets) = (Vec::new(), Vec::new(), Vec::new());
+        for (index, offer) in offers.iter().enumerate() {
+            controls.push(match own_control.take_if(|_| index == rank) {
+                Some(own) => own,
+                None => Control::new(map(control_range(offer)?)?, geometry),
+            });
+            let base = match offer.memory() {
+                _ if index == rank && !own_base.is_null() => own_base,
+                Some(range) => {
+                    let memory = map(range)?;
+                    let base = memory.as_ptr().wrapping_add(offer.start());
+                    mapped.push(memory);
+                    base
+                }
+                None => std::ptr::null_mut(),
+            };
+            // Alone in a window, a process need not share its memory.
+            let shared = offer.memory().is_some() || processes.len() == 1 && !dynamic;
+            let size = if dynamic { u64::MAX } else { offer.size };
+            let (process, address) = (processes[index], offer.address());
+            targets.push(Target::new(base, size, offer.disp_unit, shared, process, address));
+        }
+        let count = processes.len();
+        Ok(Window {
+            targets: targets.into(),
+            domain,
+            rank,
+            processes,
+            controls: controls.into(),
+            lock: lock.lock(count),
+            lock_choice: lock,
+            dynamic,
+            is_fenced: AtomicBool::new(false),
+            active: Mutex::new(active_target::State::new(count)),
+            own_memory,
+            _mapped: mapped,
+        })
+    }
+
+    /// The target of a rank, or `None`.
+    #[inline(always)]
+    pub fn peek(&self, rank: i32) -> Option<&Target> {
+        self.targets.get(rank as usize)
+    }
+
+    /// The target of a rank.
+    ///
+    /// # Errors
+    /// `MPI_ERR_RANK`.
+    #[inline]
+    pub fn target(&self, rank: i32) -> Result<&Target> {
+        self.peek(rank).ok_or_else(|| self.bad_rank(rank))
+    }
+
+    #[cold]
+    fn bad_rank(&self, rank: i32) -> Error {
+        let last = self.targets.len() - 1;
+        let message = format!("{rank} is not a rank of the window, whose ranks go from 0 to {last}");
+        Error::new(mpi::MPI_ERR_RANK, message)
+    }
+
+    /// All targets, by rank.
+    pub fn targets(&self) -> &[Target] {
+        &self.targets
+    }
+
+    /// This process's rank.
+    #[inline(always)]
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// Returns true if displacements are addresses.
+    pub fn is_dynamic(&self) -> bool {
+        self.dynamic
+    }
+
+    /// The algorithm of its locks.
+    pub fn lock_choice(&self) -> LockChoice {
+        self.lock_choice
+    }
+
+    #[inline(always)]
+    pub(crate) fn domain(&self) -> &'static Domain {
+        self.domain
+    }
+
+    #[inline(always)]
+    pub(crate) fn processes(&self) -> &[u32] {
+        &self.processes
+    }
+
+    #[inline(always)]
+    pub(crate) fn control(&self, rank: usize) -> &Control {
+        &self.controls[rank]
+    }
+
+    pub(crate) fn lock(&self) -> &WindowLock {
+        &self.lock
+    }
+
+    /// `MPI_Win_sync`: orders this thread's accesses to its copy of the memory.
+    #[inline(always)]
+    pub fn sync(&self) {
+        fence(Ordering::SeqCst);
+    }
+
+    /// Attaches memory of this process to a dynamic window.
+    ///
+    /// # Errors
+    /// `MPI_ERR_RMA_FLAVOR` if the window is not dynamic, `MPI_ERR_RMA_ATTACH` if the memory overlaps an attached region.
+    pub fn attach(&self, address: u64, len: u64) -> Result<()> {
+        self.check_dynamic()?;
+        attach::attach(self.control(self.rank), address, len)
+    }
+
+    /// Detaches the memory that begins at `address`.
+    ///
+    /// # Errors
+    /// `MPI_ERR_RMA_FLAVOR` if the window is not dynamic, `MPI_ERR_RMA_ATTACH` if there is no such region.
+    pub fn detach(&self, address: u64) -> Result<()> {
+        self.check_dynamic()?;
+        attach::detach(self.control(self.rank), address)
+    }
+
+    fn check_dynamic(&self) -> Result<()> {
+        if self.dynamic {
+            return Ok(());
+        }
+        let message = "memory can be attached to windows of MPI_Win_create_dynamic only";
+        Err(Error::new(mpi::MPI_ERR_RMA_FLAVOR, message))
+    }
+
+    /// Gives this process's memory back to the system. The program uses the window no more; if it does all the same, it reads zeros.
+    pub fn discard(&self) {
+        self.own_memory.iter().for_each(SharedMemory::discard);
+    }
+
+    /// Checks that no epoch is open.
+    ///
+    /// # Errors
+    /// `MPI_ERR_RMA_SYNC`.
+    pub fn check_idle(&self) -> Result<()> {
+        let fenced = crate::target::access::FENCE;
+        let idle = self.targets.iter().all(|target| target.access() & !fenced == 0);
+        if idle && !self.is_exposed() {
+            return Ok(());
+        }
+        let message = "the window is in an epoch: end it (unlock, complete, wait) before you free the window";
+        Err(Error::new(mpi::MPI_ERR_RMA_SYNC, message))
+    }
+}
+
+fn control_range(offer: &Offer) -> Result<heddle_transport::SharedRange> {
+    let message = "a process of the window shares no memory with this one";
+    offer.control().ok_or_else(|| Error::new(mpi::MPI_ERR_INTERN, message))
+}
+
+impl Plan {
+    /// The words of a control block that the plan's locks need.
+    pub fn lock_words(&self) -> usize {
+        self.lock.words(self.processes.len())
+    }
+}
