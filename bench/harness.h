@@ -134,6 +134,7 @@ struct subject {
     /* Turns a repetition's sums over all measuring workers into the reported value. */
     double (*value)(const struct bench *b, double units, double busy_ns, double interval_ns);
     bool half_measures; /* the lower half of the ranks measures, else rank 0 alone */
+    bool all_measure;   /* all ranks measure */
     /* For subjects with another course than repetitions (start-up): replaces all of the above. */
     void (*whole)(struct bench *b);
 };
@@ -170,7 +171,7 @@ struct bench {
 };
 
 extern const struct subject subject_latency, subject_rate, subject_bandwidth, subject_pairs, subject_self,
-    subject_neighbor, subject_testing, subject_testcost, subject_clients, subject_stall, subject_dup, subject_churn, subject_procnull,
+    subject_neighbor, subject_testing, subject_testcost, subject_clients, subject_stall, subject_dup, subject_churn, subject_procnull, subject_put, subject_fetchop, subject_winlock,
     subject_startup, subject_idle;
 
 /* All of them, ended by NULL. */

@@ -169,12 +169,16 @@ static void gather_times(struct bench *b, int measuring) {
     if (b->rank == 0) histogram_merge(b->all_times, b->times);
 }
 
+static int measuring_ranks(const struct bench *b) {
+    return b->subject->all_measure ? b->ranks : b->subject->half_measures ? b->ranks / 2 : 1;
+}
+
 /* Brings the meters of all measuring workers to rank 0. */
 static void repetition_end(struct worker *w, int rep) {
     struct bench *b = w->bench;
     gate_wait(&b->gate);
     if (w->id != 0) return;
-    int threads = b->opt.threads, measuring = b->subject->half_measures ? b->ranks / 2 : 1;
+    int threads = b->opt.threads, measuring = measuring_ranks(b);
     struct told *mine = malloc((size_t)threads * sizeof *mine);
     struct told *all = b->rank == 0 ? malloc((size_t)(threads * b->ranks) * sizeof *all) : NULL;
     if (!mine || (b->rank == 0 && !all)) MPI_Abort(MPI_COMM_WORLD, 1);

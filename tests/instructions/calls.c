@@ -41,6 +41,7 @@ enum order { RECEIVE, SEND, SEND_AND_LAST, SEND_AND_TELL, END };
 static char bytes[BATCH][LARGER];
 static MPI_Request requests[BATCH];
 static int flag, processes;
+static MPI_Win window;
 /* Lies in the file that both ranks map: how many orders SEND_AND_TELL the peer has carried out. */
 static _Atomic int *told;
 static int told_before;
@@ -294,6 +295,44 @@ static void null_isend_wait(void) {
     }
 }
 
+/* One-sided operations on the peer's memory, or on one's own in a world of one. The window is locked all the time. */
+
+static void put(void) {
+    for (int i = 0; i < BATCH; i++) {
+        begin();
+        MPI_Put(bytes[i], 8, MPI_BYTE, processes - 1, 8, 8, MPI_BYTE, window);
+        end();
+    }
+    MPI_Win_flush_all(window);
+}
+
+static void get(void) {
+    for (int i = 0; i < BATCH; i++) {
+        begin();
+        MPI_Get(bytes[i], 8, MPI_BYTE, processes - 1, 8, 8, MPI_BYTE, window);
+        end();
+    }
+    MPI_Win_flush_all(window);
+}
+
+static void fetch_and_op(void) {
+    long one = 1, before;
+    for (int i = 0; i < BATCH; i++) {
+        begin();
+        MPI_Fetch_and_op(&one, &before, MPI_LONG, processes - 1, 0, MPI_SUM, window);
+        end();
+    }
+    MPI_Win_flush_all(window);
+}
+
+static void flush(void) {
+    for (int i = 0; i < BATCH; i++) {
+        begin();
+        MPI_Win_flush(processes - 1, window);
+        end();
+    }
+}
+
 static const struct test_case {
     const char *name;
     void (*batch)(void);
@@ -306,6 +345,10 @@ static const struct test_case {
     {"self_irecv_isend_waitall", self_irecv_isend_waitall, BATCH, 1},
     {"self_sendrecv", self_sendrecv, BATCH, 1},
     {"null_isend_wait", null_isend_wait, BATCH, 1},
+    {"put", put, BATCH, 1},
+    {"get", get, BATCH, 1},
+    {"fetch_and_op", fetch_and_op, BATCH, 1},
+    {"win_flush", flush, BATCH, 1},
     {"isend", isend, BATCH, 0},
     {"isend_1k", isend_1k, BATCH, 0},
     {"send", blocking_send, BATCH, 0},
@@ -400,9 +443,12 @@ int main(int argc, char **argv) {
         fprintf(stderr, "calls: this wants one process or two, and the level %s\n", argv[1]);
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
+    void *memory;
+    MPI_Win_allocate(sizeof bytes[0], 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
     if (rank) {
         obey();
     } else {
+        MPI_Win_lock_all(0, window);
         MPI_Get_library_version(version, &length);
         printf("version %.*s\n", (int)strcspn(version, "\n"), version);
         /* Heddle yields after every 22 waits at first, and less often where a yield lets no other thread run. */
@@ -414,8 +460,10 @@ int main(int argc, char **argv) {
             if (wanted(&cases[i], argc - 3, argv + 3)) count_case(&cases[i]);
         CALLGRIND_STOP_INSTRUMENTATION;
         fflush(stdout);
+        MPI_Win_unlock_all(window);
         if (processes > 1) order(END, 0, 0);
     }
+    MPI_Win_free(&window);
     MPI_Finalize();
     return 0;
 }

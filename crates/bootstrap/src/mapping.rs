@@ -68,7 +68,8 @@ fn check_file_size(len: u64) -> io::Result<()> {
     // SAFETY: the structure is the kernel's to fill.
     if unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit) } == 0 && len > limit.rlim_cur {
         let most = limit.rlim_cur;
-        let what = format!("files may have at most {most} bytes here; raise that limit (ulimit -f unlimited)");
+        let what =
+            format!("files may have at most {most} bytes here; raise that limit (ulimit -f unlimited)");
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
     }
     Ok(())
@@ -145,14 +146,7 @@ impl Mapping {
     fn map(flags: i32, fd: i32, offset: libc::off_t, len: usize) -> io::Result<Self> {
         // SAFETY: a new mapping at an address of the kernel's choice disturbs no memory in use.
         let base = unsafe {
-            libc::mmap(
-                std::ptr::null_mut(),
-                len,
-                libc::PROT_READ | libc::PROT_WRITE,
-                flags,
-                fd,
-                offset,
-            )
+            libc::mmap(std::ptr::null_mut(), len, libc::PROT_READ | libc::PROT_WRITE, flags, fd, offset)
         };
         if base == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());

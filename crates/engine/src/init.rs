@@ -4,7 +4,7 @@ use crate::abort::abort;
 use crate::comm::{self, Comm, KeptComm};
 use crate::error::{Error, Result};
 use crate::group::Group;
-use crate::{collective, comm_management, datatype, lifetime, process, reference_counts, statistics};
+use crate::{collective, comm_management, datatype, lifetime, process, reference_counts, statistics, window};
 use heddle_bootstrap::World;
 use heddle_message::context::{Choice, Context, context_id};
 use heddle_message::domain::Failure;
@@ -21,7 +21,7 @@ pub use heddle_message::domain::{is_finalized, is_initialized};
 static CHANGE_OF_LIFE: Mutex<()> = Mutex::new(());
 
 /// The tables whose objects are collected.
-static COLLECTED: [&dyn Collected; 2] = [&comm::COMMS, &datatype::DERIVED];
+static COLLECTED: [&dyn Collected; 3] = [&comm::COMMS, &datatype::DERIVED, &window::WINS];
 
 fn start_error(what: impl std::fmt::Display) -> Error {
     Error::new(mpi::MPI_ERR_OTHER, what.to_string())

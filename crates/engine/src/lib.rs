@@ -15,6 +15,7 @@
 //! | [`p2p`] | point-to-point communication |
 //! | [`collective`] | collective operations |
 //! | [`comm_management`] | making and freeing communicators |
+//! | [`window`] | one-sided communication: windows behind handles, their epochs and operations |
 //! | [`abort`], [`raise`] | how an error reaches its handler or ends the job |
 //! | `statistics`, [`init`] | the beginning and the end |
 
@@ -40,8 +41,10 @@ pub mod raise;
 mod reference_counts;
 mod statistics;
 pub mod topology;
+pub mod window;
 
 pub use heddle_message::{buffer, domain, error};
+pub use heddle_window::allocated;
 
 /// Requests, for the C interface.
 pub mod request {

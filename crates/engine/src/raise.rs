@@ -4,6 +4,7 @@ use crate::abort::abort;
 use crate::comm::{COMMS, CommRef, KeptComm};
 use crate::errhandler::{self, is_predefined};
 use crate::error::{Error, Result};
+use crate::window::{WINS, WinRef};
 use crate::{error_code, p2p};
 use heddle_message::{domain, request};
 use heddle_spec::constants as mpi;
@@ -53,11 +54,18 @@ fn default_handler() -> Called {
     }
 }
 
+fn of_win(win: &WinRef) -> Called {
+    Called { handler: win.errhandler.get(), object: win.handle(), name: win.name() }
+}
+
 fn called(object: Object, error: &Error) -> Called {
     let comm = match (KeptComm::of_error(error), object) {
         (Some(comm), _) => return of_comm(comm),
         (None, Object::Comm(comm)) => {
             return CommRef::from_handle(comm).map_or_else(|_| default_handler(), |comm| of_comm(&comm));
+        }
+        (None, Object::Win(win)) => {
+            return WinRef::from_handle(win).map_or_else(|_| default_handler(), |win| of_win(&win));
         }
         (None, Object::Request(request)) => request::comm_of(request).and_then(KeptComm::of_request),
         (None, Object::Message(message)) => p2p::comm_of_message(message),
@@ -114,6 +122,17 @@ pub fn call_of_comm(comm: usize, code: i32) -> Result<()> {
     Ok(())
 }
 
+/// `MPI_Win_call_errhandler`: runs the handler of a window with a code of the program's choice.
+///
+/// # Errors
+/// `MPI_ERR_WIN`.
+pub fn call_of_win(win: usize, code: i32) -> Result<()> {
+    let win = WinRef::from_handle(win)?;
+    let error = Error::new(code, "the program called the error handler");
+    call(&of_win(&win), "MPI_Win_call_errhandler", &error);
+    Ok(())
+}
+
 fn fatal(called: &Called, function: &str, error: &Error) -> ! {
     let code = error.code();
     let class = error_code::class_of(code).unwrap_or(code);
@@ -123,6 +142,7 @@ fn fatal(called: &Called, function: &str, error: &Error) -> ! {
     };
     let in_comm = match called.name.as_str() {
         "" if COMMS.get(called.object).is_some() => " in a communicator without a name".to_owned(),
+        "" if WINS.get(called.object).is_some() => " in a window without a name".to_owned(),
         "" => String::new(),
         name => format!(" in {name}"),
     };

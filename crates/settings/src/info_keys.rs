@@ -11,6 +11,27 @@ pub const EXACT_LENGTH: &str = "mpi_assert_exact_length";
 /// The permission to match messages out of order.
 pub const ALLOW_OVERTAKING: &str = "mpi_assert_allow_overtaking";
 
+/// The promise that no target of a window is locked.
+pub const NO_LOCKS: &str = "no_locks";
+/// The order of accumulates that a program needs.
+pub const ACCUMULATE_ORDERING: &str = "accumulate_ordering";
+/// Which operators a program combines at one place.
+pub const ACCUMULATE_OPS: &str = "accumulate_ops";
+/// The promise that all processes give a window as much memory.
+pub const SAME_SIZE: &str = "same_size";
+/// The promise that all processes have one displacement unit.
+pub const SAME_DISP_UNIT: &str = "same_disp_unit";
+/// The permission to place shared memory of different processes apart.
+pub const ALLOC_SHARED_NONCONTIG: &str = "alloc_shared_noncontig";
+/// The alignment of allocated memory.
+pub const MEMORY_ALIGNMENT: &str = "mpi_minimum_memory_alignment";
+/// The algorithm of window locks.
+pub const WIN_LOCK: &str = "heddle_win_lock";
+/// How many processes share a counter of readers.
+pub const WIN_LOCK_COUNTER_DISTANCE: &str = "heddle_win_lock_counter_distance";
+/// How many writers may follow each other before waiting readers have their turn.
+pub const WIN_LOCK_WRITERS: &str = "heddle_win_lock_writers";
+
 /// An info key.
 #[derive(Debug)]
 pub struct InfoKey {

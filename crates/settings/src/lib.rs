@@ -42,6 +42,8 @@ pub struct Settings {
     pub statistics: bool,
     /// `HEDDLE_OFFLOAD_CORES`: the cores on which the threads of execution `offload` run.
     pub offload_cores: Cores,
+    /// `HEDDLE_WIN_LOCK`: the algorithm of window locks, by its name.
+    pub win_lock: String,
     /// How threads wait.
     pub wait: WaitPolicy,
 }
@@ -133,7 +135,27 @@ pub const SETTINGS: &[Setting] = &[
         get: |settings| settings.offload_cores.to_string(),
         check: |text| Cores::parse(text).map(drop),
     },
+    Setting {
+        variable: "HEDDLE_WIN_LOCK",
+        meaning: "the algorithm of the locks of a window, unless the info key heddle_win_lock names one when it is made",
+        values: Values::Names,
+        common: true,
+        allowed: || WIN_LOCKS.join(", "),
+        default: WIN_LOCKS[0],
+        get: |settings| settings.win_lock.clone(),
+        check: |text| win_lock(text).map(drop),
+    },
 ];
+
+/// The algorithms of window locks: the phase-fair reader-writer lock of `heddle-rma-locks`, its queues, and foMPI's two locks.
+const WIN_LOCKS: [&str; 5] = ["rma-rw", "rma-mcs", "d-mcs", "spin", "rw"];
+
+fn win_lock(text: &str) -> Result<String, String> {
+    match WIN_LOCKS.contains(&text) {
+        true => Ok(text.to_owned()),
+        false => Err(format!("one of {} is wanted", WIN_LOCKS.join(", "))),
+    }
+}
 
 const ON_OR_OFF: &str = "on, off";
 
@@ -178,6 +200,7 @@ impl Settings {
             unexpected_bytes: variable("HEDDLE_UNEXPECTED_BYTES", 1 << 30, bytes)?,
             statistics: variable("HEDDLE_STATS", false, switch)?,
             offload_cores: variable("HEDDLE_OFFLOAD_CORES", Cores::default(), Cores::parse)?,
+            win_lock: variable("HEDDLE_WIN_LOCK", WIN_LOCKS[0].to_owned(), win_lock)?,
             wait: WaitPolicy::default(),
         })
     }

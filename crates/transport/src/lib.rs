@@ -61,8 +61,8 @@ pub use failure::{Fail, Failure, Garbage};
 pub use geometry::{Geometry, LONGEST_PAYLOAD};
 #[cfg(not(loom))]
 pub use mailbox::{Inbox, Outbox, SharedOutbox};
+pub use ring::{Consumer, Incoming, Offer, Producer};
 #[cfg(not(loom))]
 pub use shared_memory::{SharedMemory, SharedRange};
-pub use ring::{Consumer, Incoming, Offer, Producer};
 pub use slot::{EXTRA_BYTES, Envelope, Header, INLINE_BYTES};
 pub use throttle::{Throttle, Turn};

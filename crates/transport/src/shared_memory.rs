@@ -57,9 +57,7 @@ impl Fabric {
         allocate(shared.file.as_fd(), offset, len)?;
         let range = SharedRange { offset, len: len as u64 };
         match shared.map(range) {
-            Ok(mapping) => {
-                Ok(SharedMemory { mapping, file: Some((shared.clone(), range)), owned: true })
-            }
+            Ok(mapping) => Ok(SharedMemory { mapping, file: Some((shared.clone(), range)), owned: true }),
             Err(error) => {
                 // The error of the mapping is the one to report.
                 let _ = discard(shared.file.as_fd(), offset, len);

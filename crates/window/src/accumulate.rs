@@ -11,7 +11,7 @@
 //! In memory that is not mapped, also by the target itself: the lock's holder reads, computes and writes by single copies. Nothing
 //! waits for the target's program. Accumulates are done when the function returns, so those of one thread keep their order.
 
-use crate::atomics::{self, Operation, can_be_atomic};
+use crate::atomics::{self, Operation, can_be_atomic, is_integer};
 use crate::place::{Memory, Place, check_fit, with_bytes};
 use heddle_datatype::Op;
 use heddle_datatype::{Basic, Class, Datatype};
@@ -42,14 +42,16 @@ impl Accumulate {
         let Some(element) = heddle_datatype::predefined(basic.handle) else {
             unreachable!("a basic type has a predefined datatype")
         };
-        let kernel =
-            heddle_datatype::kernel(op, element).map_err(|error| Error::new(mpi::MPI_ERR_OP, error.to_string()))?;
-        let integer = matches!(basic.class, Class::CInteger | Class::FortranInteger | Class::MultiLanguage);
-        Ok(Accumulate { operation: Operation { op, integer, kernel }, basic, element })
+        let kernel = heddle_datatype::kernel(op, element)
+            .map_err(|error| Error::new(mpi::MPI_ERR_OP, error.to_string()))?;
+        Ok(Accumulate { operation: Operation { op, integer: is_integer(basic), kernel }, basic, element })
     }
 
     /// Checks that a datatype's data is of the accumulate's type.
-    fn check(&self, datatype: &Datatype) -> Result<()> {
+    ///
+    /// # Errors
+    /// `MPI_ERR_TYPE` if it is of another one.
+    pub fn check(&self, datatype: &Datatype) -> Result<()> {
         if datatype.size() == 0 || datatype.uniform_basic().is_some_and(|basic| basic.kind == self.basic.kind)
         {
             return Ok(());

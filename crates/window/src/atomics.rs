@@ -1,6 +1,6 @@
 //! Accumulates of elements of 1, 2, 4 and 8 bytes by processor atomics.
 
-use heddle_datatype::{Kernel, Op};
+use heddle_datatype::{Basic, Class, Kernel, Kind, Op};
 use heddle_platform::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 /// An operator on a type, for the elements of an accumulate.
@@ -182,4 +182,70 @@ pub(crate) unsafe fn compare_and_swap(
         4 => unsafe { once::<u32>(target, expected, value, result) },
         _ => unsafe { once::<u64>(target, expected, value, result) },
     }
+}
+
+/// `MPI_SUM` or `MPI_REPLACE` on an integer of 4 or 8 bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct PlainOperation {
+    adds: bool,
+    wide: bool,
+}
+
+impl PlainOperation {
+    /// The operation of an operator and a datatype, by their handles, if it is one of these.
+    #[inline(always)]
+    pub fn new(op: usize, datatype: usize) -> Option<PlainOperation> {
+        let adds = op == Op::Sum as usize;
+        if !adds && op != Op::Replace as usize {
+            return None;
+        }
+        let basic = heddle_datatype::predefined(datatype)?.named_basic()?;
+        let wide = match basic.kind {
+            Kind::I64 | Kind::U64 => true,
+            Kind::I32 | Kind::U32 => false,
+            _ => return None,
+        };
+        // Sums are not defined on logical and character types of these sizes.
+        (!adds || is_integer(basic)).then_some(PlainOperation { adds, wide })
+    }
+
+    /// The size of an element in bytes.
+    #[inline(always)]
+    pub fn size(self) -> usize {
+        if self.wide { 8 } else { 4 }
+    }
+
+    /// Applies it. Returns false, having done nothing, if the target is not aligned.
+    ///
+    /// # Safety
+    /// Elements are valid at all addresses; all processes access that of the target as an atomic.
+    #[inline(always)]
+    pub unsafe fn apply(self, target: *mut u8, operand: *const u8, result: *mut u8) -> bool {
+        if !target.addr().is_multiple_of(self.size()) {
+            return false;
+        }
+        // SAFETY: the caller's promise, in each case for the type of that size.
+        if self.wide {
+            unsafe { once::<u64>(self.adds, target.cast(), operand, result) };
+        } else {
+            unsafe { once::<u32>(self.adds, target.cast(), operand, result) };
+        }
+        true
+    }
+}
+
+/// # Safety
+/// Elements are valid at all addresses, and that of the target is aligned.
+#[inline(always)]
+unsafe fn once<E: Element>(adds: bool, target: *mut E::Cell, operand: *const u8, result: *mut u8) {
+    // SAFETY: the caller's promise.
+    let (cell, operand) = unsafe { (&*target, operand.cast::<E>().read_unaligned()) };
+    let before = if adds { E::add(cell, operand) } else { E::swap(cell, operand) };
+    // SAFETY: the caller's promise.
+    unsafe { result.cast::<E>().write_unaligned(before) };
+}
+
+/// Returns true for the types on which the standard defines sums of integers.
+pub(crate) fn is_integer(basic: &Basic) -> bool {
+    matches!(basic.class, Class::CInteger | Class::FortranInteger | Class::MultiLanguage)
 }

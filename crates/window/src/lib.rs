@@ -22,7 +22,7 @@
 mod accumulate;
 mod active_target;
 pub mod allocated;
-mod atomics;
+pub mod atomics;
 mod attach;
 mod control;
 mod locks;
@@ -37,4 +37,4 @@ pub use locks::{Algorithm, LockChoice};
 pub use offer::{Draft, Offer};
 pub use place::{Location, Place};
 pub use target::Target;
-pub use window::Window;
+pub use window::{Plan, Window};

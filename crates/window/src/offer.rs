@@ -2,6 +2,7 @@
 
 use crate::allocated;
 use crate::control::{Control, Geometry, REGIONS};
+use crate::locks::{Algorithm, LockChoice};
 use heddle_message::domain::Domain;
 use heddle_message::error::{Error, Result};
 use heddle_spec::constants as mpi;
@@ -26,6 +27,10 @@ pub struct Offer {
     memory: Range,
     /// Where its memory begins in that range.
     start: u64,
+    /// The algorithm of the locks, as its number in [`Algorithm::ALL`](crate::Algorithm::ALL), and its parameters.
+    lock: [u64; 3],
+    /// 1 if shared memory need not be contiguous.
+    pub apart: u64,
 }
 
 /// A [`SharedRange`] as it travels.
@@ -54,16 +59,35 @@ impl Offer {
         Offer { failure: error.code() as u64, ..Offer::default() }
     }
 
-    /// The bytes that travel.
-    pub fn bytes(&mut self) -> &mut [u8; size_of::<Offer>()] {
-        // SAFETY: the structure consists of words, without gaps, and any bytes are valid.
-        unsafe { &mut *std::ptr::from_mut(self).cast() }
+    /// What a process wants of shared memory: its size, and whether its part may lie apart from the others'.
+    pub fn wanted(size: u64, apart: bool) -> Offer {
+        Offer { size, apart: u64::from(apart), ..Offer::default() }
+    }
+
+    /// Returns true if other processes can map the memory.
+    pub fn has_memory(&self) -> bool {
+        self.memory.shared().is_some()
     }
 
     /// The memory of this offer becomes the part of `size` bytes from `start` on of the memory of another offer.
     #[must_use]
     pub fn within(self, whole: &Offer, start: u64) -> Offer {
         Offer { memory: whole.memory, start: whole.start + start, address: 0, ..self }
+    }
+
+    /// Proposes an algorithm for the locks. That of rank 0 is taken.
+    #[must_use]
+    pub fn with_lock(mut self, choice: LockChoice) -> Offer {
+        let number = Algorithm::ALL.iter().position(|(_, algorithm)| *algorithm == choice.algorithm);
+        self.lock = [number.unwrap_or(0) as u64, choice.counter_distance as u64, choice.writers];
+        self
+    }
+
+    /// The proposed algorithm.
+    pub fn lock(&self) -> LockChoice {
+        let [number, distance, writers] = self.lock;
+        let (_, algorithm) = Algorithm::ALL[number as usize % Algorithm::ALL.len()];
+        LockChoice { algorithm, counter_distance: distance as usize, writers }
     }
 
     pub(crate) fn address(&self) -> u64 {
@@ -161,7 +185,13 @@ impl Draft {
             control: self.control.memory().range().into(),
             memory: self.range.into(),
             start: self.start,
+            ..Offer::default()
         }
+    }
+
+    /// Where this process's memory begins; null if it has none of its own.
+    pub fn base(&self) -> *mut u8 {
+        self.base
     }
 }
 

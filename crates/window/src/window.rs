@@ -9,7 +9,7 @@ use heddle_message::domain::Domain;
 use heddle_message::error::{Error, Result};
 use heddle_platform::atomic::{AtomicBool, Ordering, fence};
 use heddle_spec::constants as mpi;
-use heddle_transport::SharedMemory;
+use heddle_transport::{SharedMemory, SharedRange};
 use std::sync::Mutex;
 
 /// A window. Any thread may use it.
@@ -62,10 +62,11 @@ impl Window {
         let Draft { control: own_control, memory: own_memory, base: own_base, .. } = draft;
         let geometry = own_control.geometry();
         let mut own_control = Some(own_control);
-        let map = |range: heddle_transport::SharedRange| {
+        let map = |range: SharedRange| {
             domain.fabric().map(range).map_err(|error| no_memory(range.len as usize, &error))
         };
-        let (mut mapped, mut controls, mut targets) = (Vec::new(), Vec::new(), Vec::new());
+        let own_range = own_memory.as_ref().and_then(|own| Some((own.range()?, own.as_ptr())));
+        let (mut mapped, mut controls, mut targets) = (Vec::<SharedMemory>::new(), Vec::new(), Vec::new());
         for (index, offer) in offers.iter().enumerate() {
             controls.push(match own_control.take_if(|_| index == rank) {
                 Some(own) => own,
@@ -73,11 +74,19 @@ impl Window {
             });
             let base = match offer.memory() {
                 _ if index == rank && !own_base.is_null() => own_base,
+                // Shared memory in one piece has the parts of all processes, and is mapped once.
                 Some(range) => {
-                    let memory = map(range)?;
-                    let base = memory.as_ptr().wrapping_add(offer.start());
-                    mapped.push(memory);
-                    base
+                    let known = mapped.iter().map(|memory| (memory.range(), memory.as_ptr()));
+                    let known = known.chain(own_range.map(|(range, base)| (Some(range), base)));
+                    let known = known.filter(|(known, _)| *known == Some(range)).map(|(_, base)| base).next();
+                    let base = match known {
+                        Some(base) => base,
+                        None => {
+                            mapped.push(map(range)?);
+                            mapped[mapped.len() - 1].as_ptr()
+                        }
+                    };
+                    base.wrapping_add(offer.start())
                 }
                 None => std::ptr::null_mut(),
             };
@@ -218,7 +227,7 @@ impl Window {
     }
 }
 
-fn control_range(offer: &Offer) -> Result<heddle_transport::SharedRange> {
+fn control_range(offer: &Offer) -> Result<SharedRange> {
     let message = "a process of the window shares no memory with this one";
     offer.control().ok_or_else(|| Error::new(mpi::MPI_ERR_INTERN, message))
 }

@@ -11,6 +11,7 @@ use heddle_engine::datatype::DERIVED;
 use heddle_engine::group::GROUPS;
 use heddle_engine::info::{self, INFOS};
 use heddle_engine::op::OPS;
+use heddle_engine::window::WINS;
 use heddle_engine::{errhandler, p2p, request};
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::*;
@@ -106,7 +107,7 @@ conversions! {
     type_toint, type_fromint: DatatypeHandle, |index| DERIVED.handle_of_index(index);
     file_toint, file_fromint: FileHandle, |_| None;
     session_toint, session_fromint: SessionHandle, |_| None;
-    win_toint, win_fromint: WinHandle, |_| None;
+    win_toint, win_fromint: WinHandle, |index| WINS.handle_of_index(index);
 }
 
 pub(crate) fn type_match_size(typeclass: c_int, size: c_int, datatype: Out<DatatypeHandle>) -> Result<()> {

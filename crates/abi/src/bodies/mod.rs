@@ -9,5 +9,6 @@ pub(crate) mod external;
 pub(crate) mod info;
 pub(crate) mod p2p;
 pub(crate) mod process;
+pub(crate) mod rma;
 pub(crate) mod tool;
 pub(crate) mod topology;

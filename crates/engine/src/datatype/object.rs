@@ -45,6 +45,12 @@ impl Deref for TypeRef {
     }
 }
 
+impl AsRef<Datatype> for TypeRef {
+    fn as_ref(&self) -> &Datatype {
+        self
+    }
+}
+
 impl Drop for TypeRef {
     #[inline(always)]
     fn drop(&mut self) {

@@ -22,6 +22,8 @@ pub enum Kind {
     Request,
     /// Session.
     Session,
+    /// Window.
+    Win,
 }
 
 /// Slots of the first block; block *b* has this many times 2^b. In a model there is one, of a few slots.

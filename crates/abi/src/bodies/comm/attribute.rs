@@ -1,12 +1,13 @@
-//! Attributes of communicators and datatypes.
+//! Attributes of communicators, datatypes and windows.
 
 use crate::argument::Out;
 use crate::error::{Error, Result};
 use heddle_engine::attribute::{self, Predefined, Target};
 use heddle_engine::comm::CommRef;
 use heddle_engine::datatype;
+use heddle_engine::window::WinRef;
 use heddle_spec::constants as mpi;
-use heddle_spec::handle::{CommHandle, DatatypeHandle};
+use heddle_spec::handle::{CommHandle, DatatypeHandle, WinHandle};
 use std::ffi::{c_int, c_void};
 
 /// Passes the value of an attribute to the program, if there is one; `to` receives its address.
@@ -76,4 +77,29 @@ pub(crate) fn type_set_attr(datatype: DatatypeHandle, keyval: c_int, value: *mut
 
 pub(crate) fn type_delete_attr(datatype: DatatypeHandle, keyval: c_int) -> Result<()> {
     datatype::of_type(datatype.0)?.delete(Target::Type, datatype.0, keyval)
+}
+
+pub(crate) fn win_get_attr(
+    win: WinHandle,
+    keyval: c_int,
+    value: *mut c_void,
+    flag: Out<c_int>,
+) -> Result<()> {
+    let win = WinRef::from_handle(win.0)?;
+    let found = match win.predefined(keyval) {
+        Predefined::Value(address) => Some(address),
+        Predefined::Absent => None,
+        Predefined::Unknown => win.attributes.get(Target::Win, keyval)?,
+    };
+    store(found, value, flag)
+}
+
+pub(crate) fn win_set_attr(win: WinHandle, keyval: c_int, value: *mut c_void) -> Result<()> {
+    let win = WinRef::from_handle(win.0)?;
+    win.attributes.set(Target::Win, win.handle(), keyval, value.expose_provenance())
+}
+
+pub(crate) fn win_delete_attr(win: WinHandle, keyval: c_int) -> Result<()> {
+    let win = WinRef::from_handle(win.0)?;
+    win.attributes.delete(Target::Win, win.handle(), keyval)
 }

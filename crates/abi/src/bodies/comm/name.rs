@@ -4,8 +4,9 @@ use crate::argument::{Out, Text, TextOut};
 use crate::error::Result;
 use heddle_engine::comm::CommRef;
 use heddle_engine::datatype;
+use heddle_engine::window::WinRef;
 use heddle_spec::constants as mpi;
-use heddle_spec::handle::{CommHandle, DatatypeHandle};
+use heddle_spec::handle::{CommHandle, DatatypeHandle, WinHandle};
 use std::ffi::c_int;
 
 pub(crate) fn comm_set_name(comm: CommHandle, name: Text<'_>) -> Result<()> {
@@ -28,4 +29,18 @@ pub(crate) fn type_set_name(datatype: DatatypeHandle, name: Text<'_>) -> Result<
 
 pub(crate) fn type_get_name(datatype: DatatypeHandle, name: TextOut, length: Out<c_int>) -> Result<()> {
     length.set(name.set(&datatype::type_name(datatype.0)?, mpi::MPI_MAX_OBJECT_NAME)?)
+}
+
+pub(crate) fn win_set_name(win: WinHandle, name: Text<'_>) -> Result<()> {
+    WinRef::from_handle(win.0)?.set_name(name.get()?);
+    Ok(())
+}
+
+/// `MPI_WIN_NULL` has a name too.
+pub(crate) fn win_get_name(win: WinHandle, name: TextOut, length: Out<c_int>) -> Result<()> {
+    let text = match win {
+        WinHandle::NULL => "MPI_WIN_NULL".to_owned(),
+        _ => WinRef::from_handle(win.0)?.name(),
+    };
+    length.set(name.set(&text, mpi::MPI_MAX_OBJECT_NAME)?)
 }

@@ -5,7 +5,8 @@ use crate::error::Result;
 use heddle_engine::comm::CommRef;
 use heddle_engine::errhandler::{self, HandlerFunction, Holder};
 use heddle_engine::raise;
-use heddle_spec::handle::{CommHandle, ErrhandlerHandle};
+use heddle_engine::window::WinRef;
+use heddle_spec::handle::{CommHandle, ErrhandlerHandle, WinHandle};
 use std::ffi::c_int;
 
 /// Makes a handler; for `MPI_File_create_errhandler` too.
@@ -52,4 +53,22 @@ pub(crate) fn comm_set_errhandler(comm: CommHandle, errhandler: ErrhandlerHandle
 
 pub(crate) fn comm_call_errhandler(comm: CommHandle, code: c_int) -> Result<()> {
     raise::call_of_comm(comm.0, code)
+}
+
+pub(crate) fn win_get_errhandler(win: WinHandle, errhandler: Out<ErrhandlerHandle>) -> Result<()> {
+    let win = WinRef::from_handle(win.0)?;
+    let errhandler = errhandler.variable()?;
+    errhandler.0 = win.errhandler.share();
+    Ok(())
+}
+
+pub(crate) fn win_set_errhandler(win: WinHandle, errhandler: ErrhandlerHandle) -> Result<()> {
+    let win = WinRef::from_handle(win.0)?;
+    errhandler::check(errhandler.0, Holder::Win)?;
+    win.errhandler.set(errhandler.0);
+    Ok(())
+}
+
+pub(crate) fn win_call_errhandler(win: WinHandle, code: c_int) -> Result<()> {
+    raise::call_of_win(win.0, code)
 }

@@ -2,11 +2,10 @@
 
 use crate::argument::Out;
 use crate::error::{Error, Result};
-use heddle_engine::info;
+use heddle_engine::{allocated, domain, info};
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::InfoHandle;
 use std::ffi::c_void;
-use std::ptr;
 
 /// A cache line, so that data which threads and processes share has its cache lines to itself.
 const ALIGNMENT: usize = 64;
@@ -20,16 +19,7 @@ pub(crate) fn alloc_mem(size: i64, info: InfoHandle, baseptr: *mut c_void) -> Re
         Error::new(mpi::MPI_ERR_ARG, format!("the size of the memory is {size}, but it may not be negative"))
     })?;
     let alignment = wanted_alignment(info)?;
-    let mut address = ptr::null_mut();
-    // SAFETY: the alignment is a power of two and a multiple of a pointer's size.
-    let failed = unsafe { libc::posix_memalign(&raw mut address, alignment, bytes.max(1)) } != 0;
-    if failed {
-        return Err(Error::new(
-            mpi::MPI_ERR_NO_MEM,
-            format!("the system has no {bytes} bytes of memory left"),
-        ));
-    }
-    *variable = address;
+    *variable = allocated::alloc(domain::current()?, bytes, alignment)?.cast();
     Ok(())
 }
 
@@ -42,7 +32,5 @@ fn wanted_alignment(info: InfoHandle) -> Result<usize> {
 }
 
 pub(crate) fn free_mem(base: *mut c_void) -> Result<()> {
-    // SAFETY: the program passes an address that `alloc_mem` returned, or null.
-    unsafe { libc::free(base) };
-    Ok(())
+    if base.is_null() { Ok(()) } else { allocated::free(base.cast()) }
 }

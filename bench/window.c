@@ -1,0 +1,141 @@
+/* One-sided operations in windows of MPI_Win_allocate, within one MPI_Win_lock_all.
+ *
+ * put: rank 0's threads put to rank 1 (or get from it), windows of 64 operations and a flush; rank 1 does nothing.
+ * fetchop: every rank adds to a number of rank 0 (MPI_Fetch_and_op), with a flush after each.
+ * winlock: every rank locks and unlocks rank 0's window, and does nothing inside. */
+#include "harness.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CALLS_BETWEEN_CHECKS 64
+#define CELL 64 /* bytes between the places of two threads */
+
+static MPI_Win window;
+
+static void open_window(struct bench *b) {
+    size_t largest = 0;
+    for (int i = 0; i < b->opt.size_count; i++) largest = b->opt.sizes[i] > largest ? b->opt.sizes[i] : largest;
+    MPI_Aint bytes = (MPI_Aint)((largest + CELL) * (size_t)b->opt.threads);
+    void *memory;
+    MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+    memset(memory, 0, (size_t)bytes);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void close_window(struct bench *b) {
+    (void)b;
+    MPI_Win_free(&window);
+}
+
+static void open_epoch(struct bench *b) {
+    open_window(b);
+    MPI_Win_lock_all(0, window);
+}
+
+static void close_epoch(struct bench *b) {
+    MPI_Win_unlock_all(window);
+    close_window(b);
+}
+
+static void prepare(struct worker *w) { w->state = buffer_new(w->bench->size + CELL); }
+
+static void finish(struct worker *w) { free(w->state); }
+
+static void put_windows(struct worker *w) {
+    struct bench *b = w->bench;
+    if (b->rank != 0) {
+        sleep_out(&w->meter);
+        return;
+    }
+    int size = (int)b->size, count = b->opt.window;
+    MPI_Aint place = (MPI_Aint)((b->size + CELL) * (size_t)w->id);
+    bool gets = op_is(b, "get");
+    int64_t last = now_ns();
+    for (bool more = true; more;) {
+        for (int i = 0; i < count; i++) {
+            if (gets) MPI_Get(w->state, size, MPI_BYTE, 1, place, size, MPI_BYTE, window);
+            else MPI_Put(w->state, size, MPI_BYTE, 1, place, size, MPI_BYTE, window);
+        }
+        MPI_Win_flush(1, window);
+        int64_t now = now_ns();
+        more = meter_add(&w->meter, last, now, count);
+        last = now;
+    }
+}
+
+static void fetch(struct worker *w) {
+    int64_t one = 1, before, last = now_ns();
+    for (bool more = true; more;) {
+        for (int i = 0; i < CALLS_BETWEEN_CHECKS; i++) {
+            MPI_Fetch_and_op(&one, &before, MPI_INT64_T, 0, 0, MPI_SUM, window);
+            MPI_Win_flush(0, window);
+        }
+        int64_t now = now_ns();
+        more = meter_add(&w->meter, last, now, CALLS_BETWEEN_CHECKS);
+        last = now;
+    }
+}
+
+static void lock(struct worker *w) {
+    struct bench *b = w->bench;
+    bool mixed = op_is(b, "mixed"), exclusive = op_is(b, "exclusive");
+    int64_t last = now_ns();
+    for (bool more = true; more;) {
+        for (int i = 0; i < CALLS_BETWEEN_CHECKS; i++) {
+            bool writes = exclusive || (mixed && i % 10 == 0);
+            MPI_Win_lock(writes ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, 0, 0, window);
+            MPI_Win_unlock(0, window);
+        }
+        int64_t now = now_ns();
+        more = meter_add(&w->meter, last, now, CALLS_BETWEEN_CHECKS);
+        last = now;
+    }
+}
+
+static const char *const put_ops[] = {"put", "get", NULL};
+static const char *const lock_ops[] = {"exclusive", "shared", "mixed", NULL};
+
+const struct subject subject_put = {
+    .name = "put",
+    .summary = "puts or gets a second from one process to another, windows and a flush",
+    .unit = "op/s",
+    .ranks = 2,
+    .default_window = 64,
+    .ops = put_ops,
+    .open = open_epoch,
+    .close = close_epoch,
+    .prepare = prepare,
+    .repeat = put_windows,
+    .finish = finish,
+    .value = units_a_second,
+};
+
+const struct subject subject_fetchop = {
+    .name = "fetchop",
+    .summary = "additions a second of all processes to one number, a flush after each",
+    .unit = "op/s",
+    .ranks = RANKS_ANY,
+    .open = open_epoch,
+    .close = close_epoch,
+    .prepare = prepare,
+    .repeat = fetch,
+    .finish = finish,
+    .value = units_a_second,
+    .all_measure = true,
+};
+
+const struct subject subject_winlock = {
+    .name = "winlock",
+    .summary = "window locks a second of all processes at one target, nothing inside",
+    .unit = "lock/s",
+    .ranks = RANKS_ANY,
+    .ops = lock_ops,
+    .open = open_window,
+    .close = close_window,
+    .prepare = prepare,
+    .repeat = lock,
+    .finish = finish,
+    .value = units_a_second,
+    .all_measure = true,
+};

@@ -1,0 +1,159 @@
+//! Accumulates.
+
+#![expect(clippy::too_many_arguments, reason = "those of the functions")]
+
+use super::at_once;
+use crate::argument::{Out, buffer};
+use crate::entry::Express;
+use crate::error::Result;
+use heddle_engine::buffer::Buffer;
+use heddle_engine::p2p::Attempt;
+use heddle_engine::window::{self, Far, PlainAtomic, WinRef};
+use heddle_spec::handle::{DatatypeHandle, OpHandle, RequestHandle, WinHandle};
+use std::ffi::{c_int, c_void};
+
+/// Combines the origin's data with the target's; `result` receives the target's data before.
+fn combine(
+    (origin, count, datatype): (*const c_void, i64, DatatypeHandle),
+    result: Option<&Buffer>,
+    far: &Far,
+    op: OpHandle,
+    win: WinHandle,
+) -> Result<()> {
+    let win = WinRef::from_handle(win.0)?;
+    // SAFETY: the program leaves the memory alone until the operation is complete.
+    window::accumulate(&win, op.0, || unsafe { buffer(origin, count, datatype) }, result, far)
+}
+
+pub(crate) fn accumulate(
+    origin: *const c_void,
+    count: i64,
+    datatype: DatatypeHandle,
+    rank: c_int,
+    disp: i64,
+    far_count: i64,
+    far_datatype: DatatypeHandle,
+    op: OpHandle,
+    win: WinHandle,
+) -> Result<()> {
+    let far = Far { rank, disp, count: far_count, datatype: far_datatype.0 };
+    combine((origin, count, datatype), None, &far, op, win)
+}
+
+pub(crate) fn raccumulate(
+    origin: *const c_void,
+    count: i64,
+    datatype: DatatypeHandle,
+    rank: c_int,
+    disp: i64,
+    far_count: i64,
+    far_datatype: DatatypeHandle,
+    op: OpHandle,
+    win: WinHandle,
+    request: Out<RequestHandle>,
+) -> Result<()> {
+    at_once(request, win, rank, || {
+        accumulate(origin, count, datatype, rank, disp, far_count, far_datatype, op, win)
+    })
+}
+
+pub(crate) fn get_accumulate(
+    origin: *const c_void,
+    count: i64,
+    datatype: DatatypeHandle,
+    result: *mut c_void,
+    result_count: i64,
+    result_datatype: DatatypeHandle,
+    rank: c_int,
+    disp: i64,
+    far_count: i64,
+    far_datatype: DatatypeHandle,
+    op: OpHandle,
+    win: WinHandle,
+) -> Result<()> {
+    // SAFETY: the program leaves the memory alone until the operation is complete.
+    let (_datatype, result) = unsafe { buffer(result, result_count, result_datatype) }?;
+    let far = Far { rank, disp, count: far_count, datatype: far_datatype.0 };
+    combine((origin, count, datatype), Some(&result), &far, op, win)
+}
+
+pub(crate) fn rget_accumulate(
+    origin: *const c_void,
+    count: i64,
+    datatype: DatatypeHandle,
+    result: *mut c_void,
+    result_count: i64,
+    result_datatype: DatatypeHandle,
+    rank: c_int,
+    disp: i64,
+    far_count: i64,
+    far_datatype: DatatypeHandle,
+    op: OpHandle,
+    win: WinHandle,
+    request: Out<RequestHandle>,
+) -> Result<()> {
+    at_once(request, win, rank, || {
+        get_accumulate(
+            origin,
+            count,
+            datatype,
+            result,
+            result_count,
+            result_datatype,
+            rank,
+            disp,
+            far_count,
+            far_datatype,
+            op,
+            win,
+        )
+    })
+}
+
+#[inline(always)]
+pub(crate) fn express_fetch_and_op(
+    _: Attempt,
+    origin: *const c_void,
+    result: *mut c_void,
+    datatype: DatatypeHandle,
+    rank: c_int,
+    disp: i64,
+    op: OpHandle,
+    win: WinHandle,
+) -> Express {
+    let (origin, result) = (origin.cast(), result.cast());
+    let atomic = PlainAtomic { origin, result, datatype: datatype.0, rank, disp, op: op.0, win: win.0 };
+    // SAFETY: the program promises that the data and room for the result are there.
+    unsafe { atomic.fetch_and_op() }.map(Ok)
+}
+
+pub(crate) fn fetch_and_op(
+    origin: *const c_void,
+    result: *mut c_void,
+    datatype: DatatypeHandle,
+    rank: c_int,
+    disp: i64,
+    op: OpHandle,
+    win: WinHandle,
+) -> Result<()> {
+    get_accumulate(origin, 1, datatype, result, 1, datatype, rank, disp, 1, datatype, op, win)
+}
+
+pub(crate) fn compare_and_swap(
+    origin: *const c_void,
+    compare: *const c_void,
+    result: *mut c_void,
+    datatype: DatatypeHandle,
+    rank: c_int,
+    disp: i64,
+    win: WinHandle,
+) -> Result<()> {
+    let win = WinRef::from_handle(win.0)?;
+    for address in [origin, compare, result] {
+        // SAFETY: the program leaves the memory alone until the operation is complete.
+        unsafe { buffer(address, 1, datatype) }?;
+    }
+    let far = Far { rank, disp, count: 1, datatype: datatype.0 };
+    // SAFETY: the program promises an element at each address.
+    unsafe { window::compare_and_swap(&win, origin.cast(), compare.cast(), result.cast(), &far) }
+}

@@ -1,0 +1,85 @@
+//! Making and freeing windows, attaching memory.
+
+use crate::argument::Out;
+use crate::error::{Error, Result};
+use heddle_engine::comm::CommRef;
+use heddle_engine::info;
+use heddle_engine::window::{self, Hints, Memory, WinRef};
+use heddle_spec::constants as mpi;
+use heddle_spec::handle::{CommHandle, InfoHandle, WinHandle};
+use std::ffi::c_void;
+
+/// Makes a window. Returns where this process's memory begins.
+fn make(memory: Memory, info: InfoHandle, comm: CommHandle, win: Out<WinHandle>) -> Result<*mut u8> {
+    let win = win.variable()?;
+    let comm = CommRef::from_handle(comm.0)?;
+    let hints = Hints::new(&info::hints(info.0)?, window::default_lock());
+    let (handle, base) = window::create(&comm, memory, hints)?;
+    win.0 = handle;
+    Ok(base)
+}
+
+/// The variable that receives the address of new memory: `baseptr` is a pointer to a pointer.
+fn address_variable<'a>(baseptr: *mut c_void) -> Result<&'a mut *mut c_void> {
+    // SAFETY: the program passes the address of a pointer.
+    unsafe { Out::<*mut c_void>::new(baseptr.cast()) }.variable()
+}
+
+pub(crate) fn win_create(
+    base: *mut c_void,
+    size: i64,
+    disp_unit: i64,
+    info: InfoHandle,
+    comm: CommHandle,
+    win: Out<WinHandle>,
+) -> Result<()> {
+    make(Memory::Exposed { base: base.cast(), size, disp_unit }, info, comm, win).map(drop)
+}
+
+pub(crate) fn win_allocate(
+    size: i64,
+    disp_unit: i64,
+    info: InfoHandle,
+    comm: CommHandle,
+    baseptr: *mut c_void,
+    win: Out<WinHandle>,
+) -> Result<()> {
+    let variable = address_variable(baseptr)?;
+    *variable = make(Memory::Allocated { size, disp_unit }, info, comm, win)?.cast();
+    Ok(())
+}
+
+pub(crate) fn win_allocate_shared(
+    size: i64,
+    disp_unit: i64,
+    info: InfoHandle,
+    comm: CommHandle,
+    baseptr: *mut c_void,
+    win: Out<WinHandle>,
+) -> Result<()> {
+    let variable = address_variable(baseptr)?;
+    *variable = make(Memory::Shared { size, disp_unit }, info, comm, win)?.cast();
+    Ok(())
+}
+
+pub(crate) fn win_create_dynamic(info: InfoHandle, comm: CommHandle, win: Out<WinHandle>) -> Result<()> {
+    make(Memory::Dynamic, info, comm, win).map(drop)
+}
+
+pub(crate) fn win_free(win: Out<WinHandle>) -> Result<()> {
+    let win = win.variable()?;
+    window::free(win.0)?;
+    *win = WinHandle::NULL;
+    Ok(())
+}
+
+pub(crate) fn win_attach(win: WinHandle, base: *mut c_void, size: i64) -> Result<()> {
+    let len = u64::try_from(size).map_err(|_| {
+        Error::new(mpi::MPI_ERR_SIZE, format!("the size of the memory is {size}, but it may not be negative"))
+    })?;
+    WinRef::from_handle(win.0)?.window.attach(base.expose_provenance() as u64, len)
+}
+
+pub(crate) fn win_detach(win: WinHandle, base: *const c_void) -> Result<()> {
+    WinRef::from_handle(win.0)?.window.detach(base.addr() as u64)
+}

@@ -1,0 +1,226 @@
+//! Making and freeing windows: collective over a communicator.
+//!
+//! Each process makes its part and tells the others of it; then each maps the others' parts. A process that fails on the way tells
+//! that, too, so that all processes return an error and none waits for ever.
+
+use super::hints::Hints;
+use super::object::{WINS, Win, WinRef, bad_handle};
+use crate::collective::{Part, allgather, barrier};
+use crate::comm::CommRef;
+use crate::comm_management;
+use crate::datatype;
+use crate::error::{Error, Result};
+use crate::lifetime;
+use heddle_message::domain::{self, Domain};
+use heddle_spec::constants as mpi;
+use heddle_window::{Draft, Offer, Plan, Window};
+
+/// The memory of a window, as this process gives it or wants it.
+#[derive(Debug, Clone, Copy)]
+pub enum Memory {
+    /// `MPI_Win_create`: the program's.
+    Exposed {
+        /// Where it begins.
+        base: *mut u8,
+        /// Bytes.
+        size: i64,
+        /// The unit of displacements in bytes.
+        disp_unit: i64,
+    },
+    /// `MPI_Win_allocate`: new memory.
+    Allocated {
+        /// Bytes.
+        size: i64,
+        /// The unit of displacements in bytes.
+        disp_unit: i64,
+    },
+    /// `MPI_Win_allocate_shared`: new memory that all processes map.
+    Shared {
+        /// Bytes.
+        size: i64,
+        /// The unit of displacements in bytes.
+        disp_unit: i64,
+    },
+    /// `MPI_Win_create_dynamic`: what the program attaches later.
+    Dynamic,
+}
+
+impl Memory {
+    fn flavor(self) -> i32 {
+        match self {
+            Memory::Exposed { .. } => mpi::MPI_WIN_FLAVOR_CREATE,
+            Memory::Allocated { .. } => mpi::MPI_WIN_FLAVOR_ALLOCATE,
+            Memory::Shared { .. } => mpi::MPI_WIN_FLAVOR_SHARED,
+            Memory::Dynamic => mpi::MPI_WIN_FLAVOR_DYNAMIC,
+        }
+    }
+
+    /// The size and the displacement unit.
+    fn measure(self) -> Result<(u64, u64)> {
+        let (Memory::Exposed { size, disp_unit, .. }
+        | Memory::Allocated { size, disp_unit }
+        | Memory::Shared { size, disp_unit }) = self
+        else {
+            return Ok((0, 1));
+        };
+        if size < 0 {
+            let message = format!("the size of the window is {size}, but it may not be negative");
+            return Err(Error::new(mpi::MPI_ERR_SIZE, message));
+        }
+        if disp_unit < 1 {
+            let message =
+                format!("the displacement unit of the window is {disp_unit}, but it must be positive");
+            return Err(Error::new(mpi::MPI_ERR_DISP, message));
+        }
+        if let Memory::Exposed { base, .. } = self
+            && base.is_null()
+            && size > 0
+        {
+            let message = format!("the window's memory of {size} bytes is at a null pointer");
+            return Err(Error::new(mpi::MPI_ERR_BASE, message));
+        }
+        Ok((size as u64, disp_unit as u64))
+    }
+}
+
+/// Makes a window of all processes of a communicator. Returns its handle and where this process's memory begins.
+///
+/// # Errors
+/// `MPI_ERR_SIZE`, `MPI_ERR_DISP`, `MPI_ERR_BASE`, `MPI_ERR_NO_MEM`, in all processes if one of them fails.
+pub fn create(comm: &CommRef, memory: Memory, hints: Hints) -> Result<(usize, *mut u8)> {
+    let domain = domain::current()?;
+    // A communicator of the window's own, so that its messages meet no others.
+    let inner = comm_management::create(comm, &comm.group)?;
+    let made = made(domain, &CommRef::from_handle(inner)?, memory, hints);
+    if made.is_err() {
+        comm_management::free(inner)?;
+    }
+    made
+}
+
+fn made(
+    domain: &'static Domain,
+    comm: &CommRef,
+    memory: Memory,
+    mut hints: Hints,
+) -> Result<(usize, *mut u8)> {
+    let processes: Box<[u32]> =
+        (0..comm.size()).filter_map(|rank| comm.group.world_rank(rank)).map(|world| world as u32).collect();
+    let dynamic = matches!(memory, Memory::Dynamic);
+    let plan = Plan { processes, rank: comm.rank(), dynamic, lock: hints.lock };
+    let (draft, mut offers) = part(domain, comm, memory, &hints, &plan)?;
+    let lock = offers[0].lock();
+    hints.lock = lock;
+    if let Memory::Shared { .. } = memory {
+        place_in_one_piece(&mut offers);
+    }
+    let own_base = draft.base();
+    let window = Window::new(domain, Plan { lock, ..plan }, draft, &offers);
+    // Nobody begins before all have mapped everything, and if one cannot, nobody has the window.
+    let failed = window.as_ref().err().map_or_else(Offer::default, Offer::failed);
+    check(&exchange(comm, failed)?, window.as_ref().err())?;
+    let window = window?;
+    let own = &window.targets()[window.rank()];
+    let base = if own.base().is_null() { own_base } else { own.base() };
+    lifetime::before_creation();
+    let handle = WINS.insert(Win::new(window, comm.keep(), base, memory.flavor(), hints));
+    Ok((handle, base))
+}
+
+/// This process's part, and the offers of all.
+fn part(
+    domain: &Domain,
+    comm: &CommRef,
+    memory: Memory,
+    hints: &Hints,
+    plan: &Plan,
+) -> Result<(Draft, Vec<Offer>)> {
+    let measured = memory.measure();
+    let (size, disp_unit) = *measured.as_ref().unwrap_or(&(0, 1));
+    let allocated = if let Memory::Shared { .. } = memory {
+        let wanted = measured.as_ref().err().map_or_else(|| Offer::wanted(size, hints.apart), Offer::failed);
+        let wanted = exchange(comm, wanted)?;
+        check(&wanted, measured.as_ref().err())?;
+        let total: u64 = wanted.iter().map(|offer| offer.size).sum();
+        match (wanted[0].apart != 0, comm.rank()) {
+            (true, _) => Some(size),
+            (false, 0) => Some(total),
+            (false, _) => None,
+        }
+    } else if let Memory::Allocated { .. } = memory {
+        Some(size)
+    } else {
+        None
+    };
+    let draft = measured.and_then(|_| {
+        let draft = Draft::empty(domain, comm.size(), plan.lock_words(), plan.dynamic)?;
+        let draft = match (memory, allocated) {
+            (Memory::Exposed { base, .. }, _) => draft.exposed(base, size),
+            (_, Some(bytes)) => draft.allocated(domain, bytes as usize, hints.alignment)?,
+            _ => draft,
+        };
+        Ok(draft.measured(size, disp_unit))
+    });
+    let offer = match &draft {
+        Ok(draft) => draft.offer().with_lock(hints.lock),
+        Err(error) => Offer::failed(error),
+    };
+    let offers = exchange(comm, offer)?;
+    check(&offers, draft.as_ref().err())?;
+    Ok((draft?, offers))
+}
+
+/// Gives each process its part of the memory that rank 0 has allocated, unless each has its own.
+fn place_in_one_piece(offers: &mut [Offer]) {
+    let whole = offers[0];
+    let mut start = whole.size;
+    for offer in offers.iter_mut().skip(1).filter(|offer| !offer.has_memory()) {
+        *offer = offer.within(&whole, start);
+        start += offer.size;
+    }
+}
+
+/// Fails if a process has: with this process's own error if it is this one.
+fn check(offers: &[Offer], own: Option<&Error>) -> Result<()> {
+    if let Some(error) = own {
+        return Err(error.clone());
+    }
+    match offers.iter().enumerate().find(|(_, offer)| offer.failure != 0) {
+        None => Ok(()),
+        Some((rank, offer)) => {
+            let message =
+                format!("rank {rank} could not make its part of the window, and has reported the reason");
+            Err(Error::new(offer.failure as i32, message))
+        }
+    }
+}
+
+/// Tells all processes the offer of each.
+fn exchange(comm: &CommRef, own: Offer) -> Result<Vec<Offer>> {
+    let mut offers = vec![Offer::default(); comm.size()];
+    offers[comm.rank()] = own;
+    let byte = datatype::from_handle(mpi::MPI_BYTE)?;
+    let address = offers.as_mut_ptr().cast::<u8>();
+    // SAFETY: the vector has an offer for each rank, which consists of words without gaps, and it outlives the call.
+    let all = unsafe { Part::new(address, size_of::<Offer>() as i64, &byte) }?;
+    allgather(comm, None, all)?;
+    Ok(offers)
+}
+
+/// `MPI_Win_free`: waits for all processes, so that no operation on this process's memory is under way.
+///
+/// # Errors
+/// `MPI_ERR_WIN`; `MPI_ERR_RMA_SYNC` in an epoch; the error of a delete callback. The window then lives on.
+pub fn free(handle: usize) -> Result<()> {
+    let win = WinRef::from_handle(handle)?;
+    win.window.check_idle()?;
+    win.attributes.delete_all(handle)?;
+    barrier(&win.comm)?;
+    // If two threads free one window, one of them gets here with a dead handle.
+    let freed = WINS.remove(handle).ok_or_else(|| bad_handle(handle))?;
+    win.window.discard();
+    comm_management::free(win.comm.handle())?;
+    drop(win);
+    lifetime::user_released(handle, freed);
+    Ok(())
+}

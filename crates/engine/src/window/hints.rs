@@ -1,0 +1,145 @@
+//! The info hints of windows (MPI 5.0, section 12.2.1, and Heddle's). Unknown hints and values are ignored.
+
+use crate::info::Entries;
+use heddle_settings as settings;
+use heddle_settings::info_keys::{
+    ACCUMULATE_OPS, ACCUMULATE_ORDERING, ALLOC_SHARED_NONCONTIG, MEMORY_ALIGNMENT, NO_LOCKS, SAME_DISP_UNIT,
+    SAME_SIZE, WIN_LOCK, WIN_LOCK_COUNTER_DISTANCE, WIN_LOCK_WRITERS,
+};
+use heddle_window::{Algorithm, LockChoice};
+
+/// The algorithm of the locks of windows whose hints name none: that of `HEDDLE_WIN_LOCK`.
+pub fn default_lock() -> LockChoice {
+    let mut choice = LockChoice::default();
+    let named = settings::in_force().and_then(|settings| Algorithm::named(&settings.win_lock));
+    choice.algorithm = named.unwrap_or(choice.algorithm);
+    choice
+}
+
+/// What a program says about its use of a window.
+#[derive(Debug, Clone)]
+pub struct Hints {
+    /// True if the program locks no target.
+    pub no_locks: bool,
+    /// True if the parts of shared memory need not follow each other.
+    pub apart: bool,
+    /// The alignment of allocated memory, in bytes.
+    pub alignment: usize,
+    /// The algorithm of the locks.
+    pub lock: LockChoice,
+    /// Hints that are recorded and change nothing, since every window gives what they ask for or does without.
+    recorded: [(&'static str, String); 4],
+}
+
+impl Hints {
+    /// The hints of an info object. `lock` is the algorithm if they name none.
+    pub fn new(entries: &Entries, lock: LockChoice) -> Hints {
+        let recorded = [
+            (ACCUMULATE_ORDERING, "rar,raw,war,waw"),
+            (ACCUMULATE_OPS, "same_op_no_op"),
+            (SAME_SIZE, "false"),
+            (SAME_DISP_UNIT, "false"),
+        ];
+        let recorded = recorded.map(|(key, default)| (key, default.to_owned()));
+        let mut hints = Hints { no_locks: false, apart: false, alignment: 64, lock, recorded };
+        hints.take(entries);
+        hints.take_at_creation(entries);
+        hints
+    }
+
+    /// Takes the hints that may change while a window lives.
+    pub fn take(&mut self, entries: &Entries) {
+        for (key, value) in entries {
+            match (key.as_str(), value.as_str()) {
+                (NO_LOCKS, "true" | "false") => self.no_locks = value == "true",
+                (ACCUMULATE_OPS, "same_op" | "same_op_no_op")
+                | (SAME_SIZE | SAME_DISP_UNIT, "true" | "false") => self.record(key, value),
+                (ACCUMULATE_ORDERING, _) if is_ordering(value) => self.record(key, value),
+                _ => {}
+            }
+        }
+    }
+
+    fn take_at_creation(&mut self, entries: &Entries) {
+        for (key, value) in entries {
+            let number = || value.trim().parse::<usize>().ok().filter(|number| *number > 0);
+            match key.as_str() {
+                ALLOC_SHARED_NONCONTIG => self.apart = value == "true",
+                MEMORY_ALIGNMENT => {
+                    let wanted = number().filter(|number| number.is_power_of_two());
+                    self.alignment = wanted.unwrap_or(0).max(self.alignment);
+                }
+                WIN_LOCK => self.lock.algorithm = Algorithm::named(value).unwrap_or(self.lock.algorithm),
+                WIN_LOCK_COUNTER_DISTANCE => {
+                    self.lock.counter_distance = number().unwrap_or(self.lock.counter_distance);
+                }
+                WIN_LOCK_WRITERS => {
+                    self.lock.writers = number().map_or(self.lock.writers, |number| number as u64)
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn record(&mut self, key: &str, value: &str) {
+        let known = self.recorded.iter_mut().find(|(known, _)| *known == key);
+        known.into_iter().for_each(|(_, old)| value.clone_into(old));
+    }
+
+    /// All hints, with the values in use.
+    pub fn entries(&self) -> Entries {
+        let own = [
+            (NO_LOCKS, self.no_locks.to_string()),
+            (ALLOC_SHARED_NONCONTIG, self.apart.to_string()),
+            (MEMORY_ALIGNMENT, self.alignment.to_string()),
+            (WIN_LOCK, self.lock.algorithm.to_string()),
+            (WIN_LOCK_COUNTER_DISTANCE, self.lock.counter_distance.to_string()),
+            (WIN_LOCK_WRITERS, self.lock.writers.to_string()),
+        ];
+        own.into_iter().chain(self.recorded.clone()).map(|(key, value)| (key.to_owned(), value)).collect()
+    }
+}
+
+/// Returns true for `none`, and for a list of `rar`, `raw`, `war` and `waw`.
+fn is_ordering(value: &str) -> bool {
+    value == "none" || value.split(',').all(|order| ["rar", "raw", "war", "waw"].contains(&order.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entries(pairs: &[(&str, &str)]) -> Entries {
+        pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn unknown_values_are_ignored_and_known_ones_shown() {
+        let given = entries(&[
+            ("no_locks", "true"),
+            ("accumulate_ordering", "raw,waw"),
+            ("accumulate_ops", "anything"),
+            ("same_size", "yes"),
+            ("heddle_win_lock", "rw"),
+            ("heddle_win_lock_writers", "0"),
+            ("mpi_minimum_memory_alignment", "4096"),
+        ]);
+        let hints = Hints::new(&given, LockChoice::default());
+        let shown = hints.entries();
+        let value = |key: &str| shown.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str());
+        assert_eq!(value("no_locks"), Some("true"));
+        assert_eq!(value("accumulate_ordering"), Some("raw,waw"));
+        assert_eq!(value("accumulate_ops"), Some("same_op_no_op"));
+        assert_eq!(value("same_size"), Some("false"));
+        assert_eq!(value("heddle_win_lock"), Some("rw"));
+        assert_eq!(value("heddle_win_lock_writers"), Some("16"));
+        assert_eq!(hints.alignment, 4096);
+    }
+
+    #[test]
+    fn a_living_window_keeps_its_locks() {
+        let mut hints = Hints::new(&entries(&[]), LockChoice::default());
+        hints.take(&entries(&[("heddle_win_lock", "spin"), ("no_locks", "true")]));
+        assert_eq!((hints.lock, hints.no_locks), (LockChoice::default(), true));
+    }
+}

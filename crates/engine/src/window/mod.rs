@@ -1,0 +1,23 @@
+//! One-sided communication (MPI 5.0, chapter 12): windows behind handles. The crate `heddle-window` has what they do.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `object.rs` | the window, and windows in use |
+//! | `create.rs` | making and freeing windows |
+//! | `hints.rs` | the info hints of windows |
+//! | `epochs.rs` | fences and groups of ranks |
+//! | `operations.rs` | put, get and accumulates, with datatypes and operators behind handles |
+//! | `express.rs` | the same for the most frequent arguments, with the fewest instructions |
+
+mod create;
+mod epochs;
+mod express;
+mod hints;
+mod object;
+mod operations;
+
+pub use create::{Memory, create, free};
+pub use express::{PlainAtomic, PlainCopy, flush_express};
+pub use hints::{Hints, default_lock};
+pub use object::{WINS, Win, WinRef};
+pub use operations::{Far, accumulate, compare_and_swap, get, put};
