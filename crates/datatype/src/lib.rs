@@ -28,5 +28,5 @@ pub use contents::{Combiner, Form};
 pub use cursor::{Cursor, Run, Runs};
 pub use datatype::{Contents, Datatype, TypeRef};
 pub use error::TypeError;
-pub use predefined::{all_predefined, plain_bytes, predefined, types};
+pub use predefined::{all_predefined, integer_bytes, plain_bytes, predefined, types};
 pub use reduce::{Kernel, Op, ReduceError, kernel, reduce, supports};

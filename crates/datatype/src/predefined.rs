@@ -65,6 +65,29 @@ pub fn plain_bytes(handle: usize) -> usize {
     PLAIN_BYTES.get(handle.wrapping_sub(FIRST_HANDLE)).map_or(0, |bytes| usize::from(*bytes))
 }
 
+/// The size in bytes of each predefined integer type on which sums are defined; 0 for all other types.
+static INTEGER_BYTES: [u8; HANDLES] = {
+    let mut bytes = [0; HANDLES];
+    let mut handle = 0;
+    while handle < HANDLES {
+        if let Some(datatype) = TABLE[handle]
+            && let Some(basic) = datatype.basic
+            && matches!(basic.class, Class::CInteger | Class::FortranInteger | Class::MultiLanguage)
+        {
+            bytes[handle] = datatype.plain_bytes();
+        }
+        handle += 1;
+    }
+    bytes
+};
+
+/// The size in bytes of the predefined integer type with this handle, if sums are defined on it; otherwise 0.
+#[inline(always)]
+#[must_use]
+pub fn integer_bytes(handle: usize) -> usize {
+    INTEGER_BYTES.get(handle.wrapping_sub(FIRST_HANDLE)).map_or(0, |bytes| usize::from(*bytes))
+}
+
 /// All predefined datatypes, in the order of their handles.
 pub fn all_predefined() -> impl Iterator<Item = &'static Datatype> {
     TABLE.iter().copied().flatten()

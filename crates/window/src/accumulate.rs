@@ -11,7 +11,7 @@
 //! In memory that is not mapped, also by the target itself: the lock's holder reads, computes and writes by single copies. Nothing
 //! waits for the target's program. Accumulates are done when the function returns, so those of one thread keep their order.
 
-use crate::atomics::{self, Operation, can_be_atomic, is_integer};
+use crate::atomics::{self, Operation, can_be_atomic};
 use crate::place::{Memory, Place, check_fit, with_bytes};
 use heddle_datatype::Op;
 use heddle_datatype::{Basic, Class, Datatype};
@@ -44,7 +44,11 @@ impl Accumulate {
         };
         let kernel = heddle_datatype::kernel(op, element)
             .map_err(|error| Error::new(mpi::MPI_ERR_OP, error.to_string()))?;
-        Ok(Accumulate { operation: Operation { op, integer: is_integer(basic), kernel }, basic, element })
+        Ok(Accumulate {
+            operation: Operation { op, integer: heddle_datatype::integer_bytes(basic.handle) != 0, kernel },
+            basic,
+            element,
+        })
     }
 
     /// Checks that a datatype's data is of the accumulate's type.

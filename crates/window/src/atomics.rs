@@ -1,6 +1,6 @@
 //! Accumulates of elements of 1, 2, 4 and 8 bytes by processor atomics.
 
-use heddle_datatype::{Basic, Class, Kernel, Kind, Op};
+use heddle_datatype::{Kernel, Op};
 use heddle_platform::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 /// An operator on a type, for the elements of an accumulate.
@@ -199,14 +199,8 @@ impl PlainOperation {
         if !adds && op != Op::Replace as usize {
             return None;
         }
-        let basic = heddle_datatype::predefined(datatype)?.named_basic()?;
-        let wide = match basic.kind {
-            Kind::I64 | Kind::U64 => true,
-            Kind::I32 | Kind::U32 => false,
-            _ => return None,
-        };
-        // Sums are not defined on logical and character types of these sizes.
-        (!adds || is_integer(basic)).then_some(PlainOperation { adds, wide })
+        let size = heddle_datatype::integer_bytes(datatype);
+        matches!(size, 4 | 8).then_some(PlainOperation { adds, wide: size == 8 })
     }
 
     /// The size of an element in bytes.
@@ -243,9 +237,4 @@ unsafe fn once<E: Element>(adds: bool, target: *mut E::Cell, operand: *const u8,
     let before = if adds { E::add(cell, operand) } else { E::swap(cell, operand) };
     // SAFETY: the caller's promise.
     unsafe { result.cast::<E>().write_unaligned(before) };
-}
-
-/// Returns true for the types on which the standard defines sums of integers.
-pub(crate) fn is_integer(basic: &Basic) -> bool {
-    matches!(basic.class, Class::CInteger | Class::FortranInteger | Class::MultiLanguage)
 }
