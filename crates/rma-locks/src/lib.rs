@@ -8,6 +8,7 @@
 //! | `queue.rs` | one queue of the tree: entering, passing on, leaving |
 //! | `mcs.rs` | [`RmaMcs`]: a tree of queues; with one level it is D-MCS |
 //! | `rw.rs` | [`RmaRw`]: the tree, and counters for readers |
+//! | `queue_rw.rs` | [`QueueRw`]: a reader-writer word, and a queue for those that wait; not from the paper |
 //! | `simple.rs` | [`Spin`] and [`SimpleRw`]: the locks of foMPI that the paper compares with |
 //!
 //! **Departures from the listings.** As printed they are not correct. `tests/exhaustive.rs` explores all interleavings of the source
@@ -32,12 +33,14 @@
 mod layout;
 mod mcs;
 mod queue;
+mod queue_rw;
 mod rma;
 mod rw;
 mod simple;
 
 pub use layout::Layout;
 pub use mcs::RmaMcs;
+pub use queue_rw::QueueRw;
 pub use rma::{Rank, Rma, Word};
 pub use rw::RmaRw;
 pub use simple::{SimpleRw, Spin};

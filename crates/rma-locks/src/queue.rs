@@ -37,6 +37,11 @@ impl<'a> Queue<'a> {
         Queue { layout, level, node: layout.node(p, level), tail_rank: layout.tail_rank(p, level) }
     }
 
+    /// The one queue of a layout of one level, whose end another process keeps than the layout says.
+    pub(crate) fn at(layout: &'a Layout, p: Rank, tail_rank: Rank) -> Queue<'a> {
+        Queue { tail_rank, ..Queue::of(layout, p, 1) }
+    }
+
     /// Names a node in a word.
     fn name(node: Rank) -> u64 {
         node as u64 + 1

@@ -54,4 +54,14 @@ pub trait Rma {
         word: Word,
         is_over: impl Fn(u64) -> bool,
     ) -> impl Future<Output = u64>;
+
+    /// Does the same, but may give up after a while that the implementation chooses, and then returns nothing.
+    fn wait_a_while(
+        &self,
+        target: Rank,
+        word: Word,
+        is_over: impl Fn(u64) -> bool,
+    ) -> impl Future<Output = Option<u64>> {
+        async move { Some(self.wait_until(target, word, is_over).await) }
+    }
 }

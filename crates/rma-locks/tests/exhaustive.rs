@@ -3,7 +3,7 @@
 mod explorer;
 
 use explorer::{Explorer, Presence, Process, Report};
-use heddle_rma_locks::{Layout, RmaMcs, RmaRw, SimpleRw, Spin};
+use heddle_rma_locks::{Layout, QueueRw, RmaMcs, RmaRw, SimpleRw, Spin};
 use std::future::Future;
 use std::pin::Pin;
 
@@ -86,6 +86,29 @@ fn rw(layout: Layout, locality: Vec<u64>, writers: u64, readers: usize, rounds: 
     })
 }
 
+/// The last process keeps the word. Processes below `readers` read, the others write.
+fn queue_rw(processes: usize, attempts: u32, readers: usize, rounds: u64) -> Report {
+    let home = processes - 1;
+    let at_end = |memory: &[Vec<u64>]| {
+        let is_empty = memory.iter().all(|words| words[2] == 0 && words[5] == 0);
+        (!is_empty).then(|| format!("not empty at the end: {memory:?}"))
+    };
+    explore((processes, QueueRw::words(processes)), rounds, true, &at_end, move |process| {
+        let lock = QueueRw::new(processes, attempts);
+        async move {
+            if heddle_rma_locks::Rma::rank(&process) < readers {
+                lock.acquire_read(&process, home).await;
+                process.visit(Presence::Reads).await;
+                lock.release_read(&process, home).await;
+            } else {
+                lock.acquire_write(&process, home).await;
+                process.visit(Presence::Writes).await;
+                lock.release_write(&process, home).await;
+            }
+        }
+    })
+}
+
 /// A machine of two levels: the element of each process at level 2.
 fn two_levels(elements: &[usize], counter_distance: usize) -> Layout {
     Layout::new(vec![vec![0; elements.len()], elements.to_vec()], counter_distance)
@@ -124,6 +147,23 @@ fn rma_mcs_of_three_levels() {
     let elements = vec![vec![0, 0, 0], vec![0, 0, 1], vec![0, 1, 2]];
     println!("{} states", sound(&mcs(Layout::new(elements, 1), vec![1, 1], 1)));
 }
+
+#[test]
+fn queue_rw_of_every_mix() {
+    let sizes: &[_] = if is_long() { &[(2, 3), (3, 1), (3, 2)] } else { &[(2, 2), (3, 1)] };
+    for &(processes, rounds) in sizes {
+        for readers in 0..=processes {
+            for attempts in [0, 1] {
+                let states = sound(&queue_rw(processes, attempts, readers, rounds));
+                println!(
+                    "{processes} processes, {readers} read, {attempts} attempts, {rounds} rounds: {states} states"
+                );
+            }
+        }
+    }
+}
+
+with_fault!(queue_rw_is_sound, queue_rw(3, 1, 2, 1));
 
 #[test]
 fn rma_rw_of_one_level() {

@@ -3,7 +3,7 @@
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_platform::cell::UnsafeCell;
 use heddle_platform::thread;
-use heddle_rma_locks::{Layout, Rank, Rma, RmaMcs, RmaRw, SimpleRw, Spin, Word, now};
+use heddle_rma_locks::{Layout, QueueRw, Rank, Rma, RmaMcs, RmaRw, SimpleRw, Spin, Word, now};
 
 const PROCESSES: usize = 6;
 const ROUNDS: usize = 500;
@@ -71,6 +71,17 @@ impl Rma for Process<'_> {
             }
             thread::yield_now();
         }
+    }
+
+    async fn wait_a_while(&self, target: Rank, word: Word, is_over: impl Fn(u64) -> bool) -> Option<u64> {
+        for _ in 0..3 {
+            let value = self.word(target, word).load(Ordering::SeqCst);
+            if is_over(value) {
+                return Some(value);
+            }
+            thread::yield_now();
+        }
+        None
     }
 }
 
@@ -144,6 +155,28 @@ fn rma_rw() {
             }
         });
         assert_eq!(counted, (PROCESSES / 2 * ROUNDS) as u64);
+    }
+}
+
+/// Two thirds of the processes read. Each wait for a while gives up after a few polls, so the lock is reserved now and then.
+#[test]
+fn queue_rw() {
+    for attempts in [0, 2, 100] {
+        let lock = QueueRw::new(PROCESSES, attempts);
+        let counted = run(QueueRw::words(PROCESSES), |process, counter| {
+            if process.rank() % 3 != 0 {
+                now(lock.acquire_read(process, 4));
+                let before = counter.read();
+                thread::yield_now();
+                assert_eq!(counter.read(), before);
+                now(lock.release_read(process, 4));
+            } else {
+                now(lock.acquire_write(process, 4));
+                counter.increment();
+                now(lock.release_write(process, 4));
+            }
+        });
+        assert_eq!(counted, (PROCESSES / 3 * ROUNDS) as u64);
     }
 }
 

@@ -147,8 +147,8 @@ pub const SETTINGS: &[Setting] = &[
     },
 ];
 
-/// The algorithms of window locks: the phase-fair reader-writer lock of `heddle-rma-locks`, its queues, and foMPI's two locks.
-const WIN_LOCKS: [&str; 5] = ["rma-rw", "rma-mcs", "d-mcs", "spin", "rw"];
+/// The algorithms of window locks, all of `heddle-rma-locks`.
+const WIN_LOCKS: [&str; 6] = ["queue-rw", "rma-rw", "rma-mcs", "d-mcs", "spin", "rw"];
 
 fn win_lock(text: &str) -> Result<String, String> {
     match WIN_LOCKS.contains(&text) {

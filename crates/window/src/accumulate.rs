@@ -231,13 +231,13 @@ impl Place<'_> {
     fn in_accumulate_lock(&self, change: impl FnOnce() -> Result<()>) -> Result<()> {
         let (window, control) = (self.window, self.window.control(self.rank));
         let lock = control.accumulate_lock();
-        control.wait(window.domain(), window.rank(), || {
+        control.wait(window.domain(), window.own(), || {
             lock.load(Ordering::Relaxed) == 0
-                && lock.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok()
+                && lock.compare_exchange(0, 1, Ordering::SeqCst, Ordering::Relaxed).is_ok()
         });
         let result = change();
-        lock.store(0, Ordering::Release);
-        control.changed(window.domain(), window.processes());
+        lock.store(0, Ordering::SeqCst);
+        control.changed(window.controls());
         result
     }
 }

@@ -1,23 +1,36 @@
 //! A process's words for a window, in memory that all its processes map; zeros are valid.
 //!
 //! ```text
-//!  head        one cache line: which processes wait for a word here, the accumulate lock, the number of attached regions
+//!  head        one cache line: which processes wait for a word here, the accumulate lock, the number of attached regions, the word
+//!              on which this process's threads park
 //!  posted      a word a process: how often that process has posted to this one
 //!  completed   a word a process: how often that process has completed an access to this one
 //!  locks       for each target, this process's words of the target's lock
 //!  regions     in a dynamic window: address and length of each attached region
 //! ```
 //!
-//! **Waiting.** A process that waits long for a word sets its bit in the `waiting` word of the process that keeps the word, and
-//! then sleeps at its own doorbell if nothing happens (`heddle_message::progress`). A process that changes a word reads `waiting`
-//! afterwards and rings the doorbells of those whose bits are set. The sleeper's heavy barrier lies between its bit and its last
-//! look at the word; so either it sees the change, or the other sees the bit.
+//! **Waiting.** A thread that waits for a word polls it for a moment. Then it sets its process's bit in `waiting` of the process that
+//! keeps the word, looks at the word once more, and parks on a word of its own process. A thread that changes a word reads `waiting`
+//! afterwards, and wakes the processes whose bits are set. Both are sequentially consistent operations, changes included, so either the
+//! sleeper sees the change or the other sees the bit; no barrier of the kernel's is needed. A parked thread hears no messages, so it
+//! wakes up every millisecond to make progress.
 
 use heddle_message::domain::Domain;
-use heddle_platform::atomic::{AtomicU64, Ordering};
-use heddle_platform::barrier;
+use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
+use heddle_platform::hint::spin_loop;
+use heddle_platform::{Scope, futex};
 use heddle_transport::SharedMemory;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// The polls of a word before a thread parks: a few times the way of a cache line across the machine.
+const POLLS: u32 = 100;
+
+/// How often the first process of a lock's queue parks before it keeps others from entering past it.
+const PATIENCE: u32 = 2;
+
+/// The longest time that a thread parks before it makes progress.
+const LONGEST_PARK: Duration = Duration::from_millis(1);
 
 const LINE: usize = 64;
 const WORD: usize = size_of::<u64>();
@@ -132,40 +145,93 @@ impl Control {
         [self.word(offset), self.word(offset + WORD)]
     }
 
-    /// Rings the doorbells of the processes that wait for a word here, after a change of one. `processes` lists the window's.
+    /// A thread of this process parks here; the number changes with each wake.
+    fn parked(&self) -> &AtomicU32 {
+        let address = (&raw const *self.word(3 * WORD)).cast::<AtomicU32>();
+        // SAFETY: the word is used as this atomic alone, which it has room for.
+        unsafe { &*address }
+    }
+
+    /// Wakes the processes that wait for a word here, after a sequentially consistent change of one. `all` has the blocks of the
+    /// window's processes.
     #[inline(always)]
-    pub(crate) fn changed(&self, domain: &Domain, processes: &[u32]) {
-        barrier::light();
-        let waiting = self.waiting().load(Ordering::Relaxed);
+    pub(crate) fn changed(&self, all: &[Control]) {
+        let waiting = self.waiting().load(Ordering::SeqCst);
         if waiting != 0 {
-            wake(domain, processes, waiting);
+            wake(all, waiting);
         }
     }
 
-    /// Makes progress until `is_over` accepts a word of this block.
+    /// Polls a word of this block until `is_over` accepts it. Parks in the block `own` of process `this`.
     #[inline]
-    pub(crate) fn wait(&self, domain: &Domain, this: usize, is_over: impl FnMut() -> bool) {
-        let mut is_over = is_over;
+    pub(crate) fn wait(
+        &self,
+        domain: &Domain,
+        (this, own): (usize, &Control),
+        mut is_over: impl FnMut() -> bool,
+    ) {
         if !is_over() {
-            self.wait_long(domain, this, &mut is_over);
+            self.wait_long(domain, (this, own), None, &mut is_over);
         }
     }
 
+    /// Does the same, but gives up after a while. Returns whether `is_over` has accepted the word.
+    #[inline]
+    pub(crate) fn wait_a_while(
+        &self,
+        domain: &Domain,
+        (this, own): (usize, &Control),
+        mut is_over: impl FnMut() -> bool,
+    ) -> bool {
+        is_over() || self.wait_long(domain, (this, own), Some(PATIENCE), &mut is_over)
+    }
+
+    /// Returns false if it has parked so many times in vain.
     #[cold]
-    fn wait_long(&self, domain: &Domain, this: usize, is_over: &mut dyn FnMut() -> bool) {
+    fn wait_long(
+        &self,
+        domain: &Domain,
+        (this, own): (usize, &Control),
+        times: Option<u32>,
+        is_over: &mut dyn FnMut() -> bool,
+    ) -> bool {
+        let mut rounds = 0;
+        while Some(rounds) != times {
+            for _ in 0..POLLS {
+                if is_over() {
+                    return true;
+                }
+                spin_loop();
+            }
+            self.park(domain, (this, own), is_over);
+            rounds += 1;
+        }
+        is_over()
+    }
+
+    fn park(&self, domain: &Domain, (this, own): (usize, &Control), is_over: &mut dyn FnMut() -> bool) {
         let bit = 1 << (this % 64);
         self.count_waiters(|waiters| {
             *waiters += 1;
             self.waiting().fetch_or(bit, Ordering::SeqCst);
         });
-        domain.wait_until(0, is_over);
+        let number = own.parked().load(Ordering::SeqCst);
+        let mut woken = true;
+        if !is_over() {
+            woken = domain
+                .calls()
+                .outside(|| futex::wait(own.parked(), number, Some(LONGEST_PARK), Scope::Machine));
+        }
         self.count_waiters(|waiters| {
             *waiters -= 1;
-            // Beyond 64 processes several share a bit, which then stays; those that wait sleep for a bounded time in any case.
+            // Beyond 64 processes several share a bit, which then stays; a wake too many does no harm.
             if *waiters == 0 && self.geometry.processes <= 64 {
                 self.waiting().fetch_and(!bit, Ordering::SeqCst);
             }
         });
+        if !woken && !domain.is_offloaded() {
+            domain.poll_everywhere();
+        }
     }
 
     fn count_waiters(&self, change: impl FnOnce(&mut usize)) {
@@ -174,10 +240,11 @@ impl Control {
 }
 
 #[cold]
-fn wake(domain: &Domain, processes: &[u32], waiting: u64) {
-    for (index, process) in processes.iter().enumerate() {
+fn wake(all: &[Control], waiting: u64) {
+    for (index, control) in all.iter().enumerate() {
         if waiting & 1 << (index % 64) != 0 {
-            domain.fabric().wake(*process as usize);
+            control.parked().fetch_add(1, Ordering::SeqCst);
+            futex::wake(control.parked(), futex::ALL, Scope::Machine);
         }
     }
 }

@@ -4,8 +4,8 @@
 
 use crate::control::Control;
 use crate::window::Window;
-use heddle_platform::atomic::{Ordering, fence};
-use heddle_rma_locks::{Layout, Rank, Rma, RmaMcs, RmaRw, SimpleRw, Spin, Word, now};
+use heddle_platform::atomic::{AtomicU64, Ordering};
+use heddle_rma_locks::{Layout, QueueRw, Rank, Rma, RmaMcs, RmaRw, SimpleRw, Spin, Word, now};
 use std::fmt;
 
 /// An algorithm, by the name that the info key `heddle_win_lock` and the variable `HEDDLE_WIN_LOCK` give it.
@@ -21,11 +21,14 @@ pub enum Algorithm {
     Spin,
     /// foMPI's reader-writer lock.
     Rw,
+    /// A reader-writer word with a queue for those that wait.
+    QueueRw,
 }
 
 impl Algorithm {
     /// All of them, with their names.
-    pub const ALL: [(&'static str, Algorithm); 5] = [
+    pub const ALL: [(&'static str, Algorithm); 6] = [
+        ("queue-rw", Algorithm::QueueRw),
         ("rma-rw", Algorithm::RmaRw),
         ("rma-mcs", Algorithm::RmaMcs),
         ("d-mcs", Algorithm::DMcs),
@@ -59,14 +62,14 @@ pub struct LockChoice {
 
 impl Default for LockChoice {
     fn default() -> LockChoice {
-        LockChoice { algorithm: Algorithm::RmaRw, counter_distance: 16, writers: 16 }
+        LockChoice { algorithm: Algorithm::QueueRw, counter_distance: 16, writers: 16 }
     }
 }
 
 impl LockChoice {
     /// The number of words of one lock that each of so many processes keeps.
     pub fn words(&self, processes: usize) -> usize {
-        self.layout(processes).words()
+        self.layout(processes).words().max(QueueRw::words(processes))
     }
 
     fn layout(&self, processes: usize) -> Layout {
@@ -81,6 +84,7 @@ impl LockChoice {
             Algorithm::RmaMcs | Algorithm::DMcs => WindowLock::Mcs(RmaMcs::new(layout, Vec::new())),
             Algorithm::Spin => WindowLock::Spin,
             Algorithm::Rw => WindowLock::Rw,
+            Algorithm::QueueRw => WindowLock::QueueRw(QueueRw::new(processes, ATTEMPTS)),
         }
     }
 }
@@ -92,7 +96,11 @@ pub(crate) enum WindowLock {
     Mcs(RmaMcs),
     Spin,
     Rw,
+    QueueRw(QueueRw),
 }
+
+/// The attempts of the first process of a `queue-rw` lock before it reserves the lock.
+const ATTEMPTS: u32 = 16;
 
 /// Where the locks of one word keep it.
 const WORD: Word = 0;
@@ -105,6 +113,8 @@ impl WindowLock {
             WindowLock::RmaRw(lock) => now(lock.acquire_write(words)),
             WindowLock::Mcs(lock) => now(lock.acquire(words)),
             WindowLock::Spin => now(Spin { home: target, word: WORD }.acquire(words)),
+            WindowLock::QueueRw(lock) if shared => now(lock.acquire_read(words, target)),
+            WindowLock::QueueRw(lock) => now(lock.acquire_write(words, target)),
             WindowLock::Rw if shared => now(SimpleRw { home: target, word: WORD }.acquire_read(words)),
             WindowLock::Rw => now(SimpleRw { home: target, word: WORD }.acquire_write(words)),
         }
@@ -117,6 +127,8 @@ impl WindowLock {
             WindowLock::RmaRw(lock) => now(lock.release_write(words)),
             WindowLock::Mcs(lock) => now(lock.release(words)),
             WindowLock::Spin => now(Spin { home: target, word: WORD }.release(words)),
+            WindowLock::QueueRw(lock) if shared => now(lock.release_read(words, target)),
+            WindowLock::QueueRw(lock) => now(lock.release_write(words, target)),
             WindowLock::Rw if shared => now(SimpleRw { home: target, word: WORD }.release_read(words)),
             WindowLock::Rw => now(SimpleRw { home: target, word: WORD }.release_write(words)),
         }
@@ -137,21 +149,15 @@ impl Words<'_> {
 
     /// Changes a word by `change`, and wakes the processes that wait for it.
     #[inline(always)]
-    fn change<R>(
-        &self,
-        keeper: Rank,
-        word: Word,
-        change: impl FnOnce(&heddle_platform::atomic::AtomicU64) -> R,
-    ) -> R {
+    fn change<R>(&self, keeper: Rank, word: Word, change: impl FnOnce(&AtomicU64) -> R) -> R {
         let control = self.control(keeper);
         let result = change(control.lock_word(self.target, word));
-        control.changed(self.window.domain(), self.window.processes());
+        control.changed(self.window.controls());
         result
     }
 }
 
-/// Every operation is done when its function returns. All are sequentially consistent, as the checker of `heddle-rma-locks` takes
-/// them; a put becomes so with the flush after it.
+/// Every operation is done when its function returns, and is sequentially consistent, so a flush has nothing to do.
 impl Rma for Words<'_> {
     #[inline(always)]
     fn rank(&self) -> Rank {
@@ -160,7 +166,7 @@ impl Rma for Words<'_> {
 
     #[inline(always)]
     async fn put(&self, value: u64, keeper: Rank, word: Word) {
-        self.change(keeper, word, |cell| cell.store(value, Ordering::Release));
+        self.change(keeper, word, |cell| cell.store(value, Ordering::SeqCst));
     }
 
     #[inline(always)]
@@ -193,20 +199,30 @@ impl Rma for Words<'_> {
     }
 
     #[inline(always)]
-    async fn flush(&self, _: Rank) {
-        fence(Ordering::SeqCst);
-    }
+    async fn flush(&self, _: Rank) {}
 
     #[inline(always)]
     async fn wait_until(&self, keeper: Rank, word: Word, is_over: impl Fn(u64) -> bool) -> u64 {
         let control = self.control(keeper);
         let cell = control.lock_word(self.target, word);
         let mut value = 0;
-        control.wait(self.window.domain(), self.window.rank(), || {
+        control.wait(self.window.domain(), self.window.own(), || {
             value = cell.load(Ordering::SeqCst);
             is_over(value)
         });
         value
+    }
+
+    #[inline(always)]
+    async fn wait_a_while(&self, keeper: Rank, word: Word, is_over: impl Fn(u64) -> bool) -> Option<u64> {
+        let control = self.control(keeper);
+        let cell = control.lock_word(self.target, word);
+        let mut value = 0;
+        let accepted = control.wait_a_while(self.window.domain(), self.window.own(), || {
+            value = cell.load(Ordering::SeqCst);
+            is_over(value)
+        });
+        accepted.then_some(value)
     }
 }
 

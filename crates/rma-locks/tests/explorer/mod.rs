@@ -32,7 +32,12 @@ enum Operation {
     CompareAndSwap(u64, u64, Rank, Word),
     Flush(Rank),
     Wait(Rank, Word),
+    /// Gives up if the word does not satisfy it when the step is made.
+    WaitAWhile(Rank, Word),
 }
+
+/// The answer to a wait that was given up.
+const GAVE_UP: u64 = u64::MAX;
 
 /// An operation that has been made and may take effect at any time.
 #[derive(Clone, Copy, Hash)]
@@ -164,7 +169,24 @@ impl Rma for Process {
     }
 
     async fn wait_until(&self, target: Rank, word: Word, is_over: impl Fn(u64) -> bool) -> u64 {
-        self.slot.borrow_mut().asked = Some(Operation::Wait(target, word));
+        self.wait(Operation::Wait(target, word), target, word, is_over).await
+    }
+
+    async fn wait_a_while(&self, target: Rank, word: Word, is_over: impl Fn(u64) -> bool) -> Option<u64> {
+        let answer = self.wait(Operation::WaitAWhile(target, word), target, word, is_over).await;
+        (answer != GAVE_UP).then_some(answer)
+    }
+}
+
+impl Process {
+    async fn wait(
+        &self,
+        operation: Operation,
+        target: Rank,
+        word: Word,
+        is_over: impl Fn(u64) -> bool,
+    ) -> u64 {
+        self.slot.borrow_mut().asked = Some(operation);
         // The explorer polls this whenever the memory has changed.
         poll_fn(|_| {
             let mut slot = self.slot.borrow_mut();
@@ -278,6 +300,8 @@ impl Run {
                 world.apply(operation);
             }
             Step::Operation(p) => {
+                // Whether a wait is given up depends on the memory now.
+                self.poll(p);
                 let operation = self.views[p].slot.borrow_mut().asked.take().expect("a possible step");
                 let answer = self.operate(p, operation);
                 self.views[p].slot.borrow_mut().answer = Some(answer);
@@ -299,7 +323,10 @@ impl Run {
                 }
                 0
             }
-            Operation::Get(target, word) | Operation::Wait(target, word) => world.memory[target][word],
+            Operation::WaitAWhile(..) if !self.views[p].slot.borrow().is_over => GAVE_UP,
+            Operation::Get(target, word)
+            | Operation::Wait(target, word)
+            | Operation::WaitAWhile(target, word) => world.memory[target][word],
             Operation::FetchAdd(operand, target, word) => {
                 let value = &mut world.memory[target][word];
                 std::mem::replace(value, value.wrapping_add(operand))
