@@ -17,7 +17,6 @@ use heddle_datatype::Op;
 use heddle_datatype::{Basic, Class, Datatype};
 use heddle_message::buffer::Buffer;
 use heddle_message::error::{Error, Result};
-use heddle_platform::atomic::Ordering;
 use heddle_spec::constants as mpi;
 
 /// A predefined operator on a predefined type.
@@ -229,16 +228,7 @@ impl Place<'_> {
 
     /// Runs `change` while no other thread and no other process is inside of the target's accumulate lock.
     fn in_accumulate_lock(&self, change: impl FnOnce() -> Result<()>) -> Result<()> {
-        let (window, control) = (self.window, self.window.control(self.rank));
-        let lock = control.accumulate_lock();
-        control.wait(window.domain(), window.own(), || {
-            lock.load(Ordering::Relaxed) == 0
-                && lock.compare_exchange(0, 1, Ordering::SeqCst, Ordering::Relaxed).is_ok()
-        });
-        let result = change();
-        lock.store(0, Ordering::SeqCst);
-        control.changed(window.controls());
-        result
+        self.window.in_lock(self.rank, self.window.control(self.rank).accumulate_lock(), change)
     }
 }
 

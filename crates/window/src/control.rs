@@ -7,6 +7,7 @@
 //!  completed   a word a process: how often that process has completed an access to this one
 //!  locks       for each target, this process's words of the target's lock
 //!  regions     in a dynamic window: address and length of each attached region
+//!  service     in a window over private memory: the request to the window thread, and its bounce buffer
 //! ```
 //!
 //! **Waiting.** A thread that waits for a word polls it for a moment. Then it sets its process's bit in `waiting` of the process that
@@ -15,6 +16,7 @@
 //! sleeper sees the change or the other sees the bit; no barrier of the kernel's is needed. A parked thread hears no messages, so it
 //! wakes up every millisecond to make progress.
 
+use crate::service::{BOUNCE, Desk};
 use heddle_message::domain::Domain;
 use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
 use heddle_platform::hint::spin_loop;
@@ -24,13 +26,13 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// The polls of a word before a thread parks: a few times the way of a cache line across the machine.
-const POLLS: u32 = 100;
+pub(crate) const POLLS: u32 = 100;
 
 /// How often the first process of a lock's queue parks before it keeps others from entering past it.
 const PATIENCE: u32 = 2;
 
 /// The longest time that a thread parks before it makes progress.
-const LONGEST_PARK: Duration = Duration::from_millis(1);
+pub(crate) const LONGEST_PARK: Duration = Duration::from_millis(1);
 
 const LINE: usize = 64;
 const WORD: usize = size_of::<u64>();
@@ -44,6 +46,8 @@ pub(crate) struct Geometry {
     pub(crate) processes: usize,
     pub(crate) lock_words: usize,
     pub(crate) regions: usize,
+    /// True if the window may lie over private memory.
+    pub(crate) private: bool,
 }
 
 impl Geometry {
@@ -66,7 +70,11 @@ impl Geometry {
 
     /// The length of a control block in bytes.
     pub(crate) fn len(self) -> usize {
-        self.regions_offset() + self.regions * 2 * WORD
+        self.service_offset() + if self.private { 2 * LINE + BOUNCE } else { 0 }
+    }
+
+    fn service_offset(self) -> usize {
+        (self.regions_offset() + self.regions * 2 * WORD).next_multiple_of(LINE)
     }
 }
 
@@ -137,6 +145,25 @@ impl Control {
     pub(crate) fn lock_word(&self, target: usize, word: usize) -> &AtomicU64 {
         debug_assert!(target < self.geometry.processes && word < self.geometry.lock_words);
         self.word(self.geometry.locks_offset() + target * self.geometry.lock_len() + word * WORD)
+    }
+
+    /// The words of the window thread.
+    ///
+    /// # Panics
+    /// If the window has no private memory.
+    pub(crate) fn desk(&self) -> Desk<'_> {
+        assert!(self.geometry.private, "the window has no thread");
+        let first = self.geometry.service_offset();
+        let state = (&raw const *self.word(first + WORD)).cast::<AtomicU32>();
+        Desk {
+            lock: self.word(first),
+            // SAFETY: the word is used as this atomic alone, which it has room for.
+            state: unsafe { &*state },
+            writes: self.word(first + LINE),
+            address: self.word(first + LINE + WORD),
+            len: self.word(first + LINE + 2 * WORD),
+            bounce: self.memory.as_ptr().wrapping_add(first + 2 * LINE),
+        }
     }
 
     /// Address and length of a region.
@@ -255,12 +282,14 @@ mod tests {
 
     #[test]
     fn the_parts_of_a_block_do_not_overlap() {
-        let geometry = Geometry { processes: 3, lock_words: 5, regions: 2 };
+        let geometry = Geometry { processes: 3, lock_words: 5, regions: 2, private: false };
         assert_eq!(geometry.counters_len(), 64);
         assert_eq!(geometry.locks_offset(), 3 * 64);
         assert_eq!(geometry.regions_offset(), 6 * 64);
-        assert_eq!(geometry.len(), 6 * 64 + 32);
-        let wide = Geometry { processes: 9, lock_words: 9, regions: 0 };
+        assert_eq!(geometry.len(), 7 * 64);
+        let private = Geometry { private: true, ..geometry };
+        assert_eq!(private.len(), 9 * 64 + BOUNCE);
+        let wide = Geometry { processes: 9, lock_words: 9, regions: 0, private: false };
         assert_eq!(wide.len(), 64 + 2 * 128 + 9 * 128);
     }
 }

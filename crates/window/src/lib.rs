@@ -17,6 +17,7 @@
 //! | `passive_target.rs` | lock, unlock, flush |
 //! | `active_target.rs` | fence, post, start, complete, wait |
 //! | `attach.rs` | regions of dynamic windows |
+//! | `service.rs` | the thread that copies where the kernel forbids single copies |
 //! | `allocated.rs` | the memory of `MPI_Alloc_mem`, which others can map |
 
 mod accumulate;
@@ -29,6 +30,7 @@ mod locks;
 mod offer;
 mod passive_target;
 mod place;
+mod service;
 mod target;
 mod window;
 

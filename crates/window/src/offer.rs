@@ -3,6 +3,7 @@
 use crate::allocated;
 use crate::control::{Control, Geometry, REGIONS};
 use crate::locks::{Algorithm, LockChoice};
+use crate::window::Plan;
 use heddle_message::domain::Domain;
 use heddle_message::error::{Error, Result};
 use heddle_spec::constants as mpi;
@@ -31,6 +32,8 @@ pub struct Offer {
     lock: [u64; 3],
     /// 1 if shared memory need not be contiguous.
     pub apart: u64,
+    /// 1 if the process cannot reach another one's memory without that one's window thread.
+    pub needs_threads: u64,
 }
 
 /// A [`SharedRange`] as it travels.
@@ -62,6 +65,11 @@ impl Offer {
     /// What a process wants of shared memory: its size, and whether its part may lie apart from the others'.
     pub fn wanted(size: u64, apart: bool) -> Offer {
         Offer { size, apart: u64::from(apart), ..Offer::default() }
+    }
+
+    /// Says whether a process that has its window needs the others' window threads.
+    pub fn asking(needs_threads: bool) -> Offer {
+        Offer { needs_threads: u64::from(needs_threads), ..Offer::default() }
     }
 
     /// Returns true if other processes can map the memory.
@@ -139,8 +147,10 @@ impl Draft {
     ///
     /// # Errors
     /// `MPI_ERR_NO_MEM`.
-    pub fn empty(domain: &Domain, processes: usize, lock_words: usize, dynamic: bool) -> Result<Draft> {
-        Draft::new(domain, Geometry { processes, lock_words, regions: if dynamic { REGIONS } else { 0 } })
+    pub fn empty(domain: &Domain, plan: &Plan) -> Result<Draft> {
+        let (processes, lock_words) = (plan.processes.len(), plan.lock_words());
+        let regions = if plan.dynamic { REGIONS } else { 0 };
+        Draft::new(domain, Geometry { processes, lock_words, regions, private: plan.private })
     }
 
     /// Gives the part `size` bytes of new memory.

@@ -42,6 +42,8 @@ pub(crate) enum Memory {
     Here(*mut u8),
     /// In another process, by single copies.
     There { pid: u32, address: u64 },
+    /// In another process, by its window thread.
+    ByThread { address: u64 },
 }
 
 impl Window {
@@ -100,6 +102,7 @@ impl Window {
         let address = (target.address() as i64).wrapping_add(offset) as u64;
         match self.domain().fabric().copy_partner(target.process()) {
             Some(pid) => Ok(Memory::There { pid, address }),
+            None if self.has_threads() => Ok(Memory::ByThread { address }),
             None => Err(Error::unsupported(
                 "a window over private memory (MPI_Win_create, MPI_Win_create_dynamic) where single copies between processes are \
                  not possible; allocate the memory with MPI_Alloc_mem or MPI_Win_allocate. It",
@@ -176,7 +179,7 @@ impl Place<'_> {
         match self.memory {
             // SAFETY: `place` has checked that the data lies within the target's memory, and the place does not outlive the datatype.
             Memory::Here(base) => Some(unsafe { Buffer::new(base, self.count, self.datatype) }),
-            Memory::There { .. } => None,
+            Memory::There { .. } | Memory::ByThread { .. } => None,
         }
     }
 
@@ -213,36 +216,55 @@ impl Place<'_> {
 
     /// Copies the data from here, packed, to `to`, which has room for it.
     pub(crate) fn read_to(&self, to: *mut u8) -> Result<()> {
-        let Memory::There { pid, address } = self.memory else {
+        if let Some(buffer) = self.buffer() {
             // SAFETY: the caller gives room for the data.
             let to = unsafe { Buffer::bytes(to, self.len) };
-            self.buffer().iter().for_each(|buffer| buffer.copy_to(&to, self.len));
+            buffer.copy_to(&to, self.len);
             return Ok(());
-        };
+        }
         let mut at = 0;
         for run in self.datatype.runs(self.count, 0) {
-            let remote = address.wrapping_add_signed(run.offset);
             // SAFETY: the runs are as long as the data together, for which the caller gives room.
-            let copied = unsafe { single_copy::read(pid, remote, to.wrapping_add(at), run.len) };
-            copied.map_err(|error| self.refused(&error))?;
+            unsafe { self.copy_run(false, run.offset, to.wrapping_add(at), run.len) }?;
             at += run.len;
         }
         Ok(())
     }
 
+    /// Copies a run of bytes from here to the target, or back. `offset` counts from the datatype's origin.
+    ///
+    /// # Safety
+    /// The bytes at `here` are valid, for reads if `writes`.
+    unsafe fn copy_run(&self, writes: bool, offset: i64, here: *mut u8, len: usize) -> Result<()> {
+        let copied = match self.memory {
+            Memory::Here(_) => unreachable!("memory that is mapped is a buffer"),
+            Memory::ByThread { address } => {
+                let there = address.wrapping_add_signed(offset);
+                // SAFETY: the run lies in the target's memory, as `place` has checked; the caller vouches for `here`.
+                unsafe { self.window.copy_by_thread(self.rank, writes, there, here, len) };
+                Ok(())
+            }
+            Memory::There { pid, address } => {
+                let there = address.wrapping_add_signed(offset);
+                let copy = if writes { single_copy::write } else { single_copy::read };
+                // SAFETY: the caller vouches for `here`; the kernel checks the other side.
+                unsafe { copy(pid, there, here, len) }
+            }
+        };
+        copied.map_err(|error| self.refused(&error))
+    }
+
     /// Copies packed data here; it may be less than there is room for.
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<()> {
-        let Memory::There { pid, address } = self.memory else {
-            self.buffer().iter().for_each(|buffer| buffer.write(0, bytes));
+        if let Some(buffer) = self.buffer() {
+            buffer.write(0, bytes);
             return Ok(());
-        };
+        }
         let mut rest = bytes;
         for run in self.datatype.runs(self.count, 0) {
             let (part, behind) = rest.split_at(run.len.min(rest.len()));
-            let remote = address.wrapping_add_signed(run.offset);
             // SAFETY: the slice has this length; the call only reads it.
-            let copied = unsafe { single_copy::write(pid, remote, part.as_ptr().cast_mut(), part.len()) };
-            copied.map_err(|error| self.refused(&error))?;
+            unsafe { self.copy_run(true, run.offset, part.as_ptr().cast_mut(), part.len()) }?;
             rest = behind;
             if rest.is_empty() {
                 break;

@@ -3,6 +3,7 @@
 use crate::control::Control;
 use crate::locks::{LockChoice, WindowLock};
 use crate::offer::{Draft, Offer, no_memory};
+use crate::service::WindowThread;
 use crate::target::Target;
 use crate::{active_target, attach};
 use heddle_message::domain::Domain;
@@ -10,7 +11,7 @@ use heddle_message::error::{Error, Result};
 use heddle_platform::atomic::{AtomicBool, Ordering, fence};
 use heddle_spec::constants as mpi;
 use heddle_transport::{SharedMemory, SharedRange};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 /// A window. Any thread may use it.
 #[derive(Debug)]
@@ -29,6 +30,8 @@ pub struct Window {
     pub(crate) is_fenced: AtomicBool,
     /// Post, start, complete and wait.
     pub(crate) active: Mutex<active_target::State>,
+    /// The thread that copies for processes which cannot, where there are such.
+    thread: Mutex<Option<WindowThread>>,
     /// This process's memory, if the window has allocated it. Discarded at the end, unmapped when the window is dropped.
     own_memory: Option<SharedMemory>,
     /// Keeps the others' memory mapped.
@@ -44,6 +47,8 @@ pub struct Plan {
     pub rank: usize,
     /// True if displacements are addresses in attached regions.
     pub dynamic: bool,
+    /// True if the memory is the program's, so that others may not be able to map it.
+    pub private: bool,
     /// The algorithm of its locks.
     pub lock: LockChoice,
 }
@@ -57,7 +62,7 @@ impl Window {
     /// # Panics
     /// If there is not an offer for each process.
     pub fn new(domain: &'static Domain, plan: Plan, draft: Draft, offers: &[Offer]) -> Result<Window> {
-        let Plan { processes, rank, dynamic, lock } = plan;
+        let Plan { processes, rank, dynamic, private: _, lock } = plan;
         assert_eq!(processes.len(), offers.len(), "an offer for each process");
         let Draft { control: own_control, memory: own_memory, base: own_base, .. } = draft;
         let geometry = own_control.geometry();
@@ -108,6 +113,7 @@ impl Window {
             dynamic,
             is_fenced: AtomicBool::new(false),
             active: Mutex::new(active_target::State::new(count)),
+            thread: Mutex::new(None),
             own_memory,
             _mapped: mapped,
         })
@@ -217,8 +223,41 @@ impl Window {
         Err(Error::new(mpi::MPI_ERR_RMA_FLAVOR, message))
     }
 
-    /// Gives this process's memory back to the system. The program uses the window no more; if it does all the same, it reads zeros.
+    /// Returns true if this process cannot reach the memory of another one without that one's window thread.
+    pub fn needs_threads(&self) -> bool {
+        let is_out_of_reach = |target: &Target| {
+            target.base().is_null()
+                && target.size() > 0
+                && self.domain.fabric().copy_partner(target.process()).is_none()
+        };
+        let others = self.targets.iter().enumerate().filter(|(rank, _)| *rank != self.rank);
+        others.into_iter().any(|(_, target)| is_out_of_reach(target))
+    }
+
+    /// Starts the window thread of this process, since another one needs it.
+    ///
+    /// # Errors
+    /// `MPI_ERR_OTHER` if there is no thread to be had, `MPI_ERR_NO_MEM` if its words cannot be mapped.
+    pub fn start_thread(&self) -> Result<()> {
+        let own = self.control(self.rank);
+        let Some(range) = own.memory().range() else { return Ok(()) };
+        let memory =
+            self.domain.fabric().map(range).map_err(|error| no_memory(range.len as usize, &error))?;
+        let thread = WindowThread::start(Control::new(memory, own.geometry()))?;
+        *self.thread.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread);
+        Ok(())
+    }
+
+    /// Returns true if the processes of the window have window threads.
+    pub(crate) fn has_threads(&self) -> bool {
+        self.thread.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    /// Ends the window thread, if there is one, and gives this process's memory back to the system. The program uses the window no more; if it does all the same, it reads zeros.
     pub fn discard(&self) {
+        if let Some(mut thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            thread.end(self.control(self.rank));
+        }
         self.own_memory.iter().for_each(SharedMemory::discard);
     }
 

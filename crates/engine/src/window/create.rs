@@ -107,7 +107,8 @@ fn made(
     let processes: Box<[u32]> =
         (0..comm.size()).filter_map(|rank| comm.group.world_rank(rank)).map(|world| world as u32).collect();
     let dynamic = matches!(memory, Memory::Dynamic);
-    let plan = Plan { processes, rank: comm.rank(), dynamic, lock: hints.lock };
+    let private = matches!(memory, Memory::Exposed { .. } | Memory::Dynamic);
+    let plan = Plan { processes, rank: comm.rank(), dynamic, private, lock: hints.lock };
     let (draft, mut offers) = part(domain, comm, memory, &hints, &plan)?;
     let lock = offers[0].lock();
     hints.lock = lock;
@@ -117,9 +118,18 @@ fn made(
     let own_base = draft.base();
     let window = Window::new(domain, Plan { lock, ..plan }, draft, &offers);
     // Nobody begins before all have mapped everything, and if one cannot, nobody has the window.
-    let failed = window.as_ref().err().map_or_else(Offer::default, Offer::failed);
-    check(&exchange(comm, failed)?, window.as_ref().err())?;
+    let told = match &window {
+        Ok(window) => Offer::asking(window.needs_threads()),
+        Err(error) => Offer::failed(error),
+    };
+    let told = exchange(comm, told)?;
+    check(&told, window.as_ref().err())?;
     let window = window?;
+    if told.iter().any(|offer| offer.needs_threads != 0) {
+        let started = window.start_thread();
+        let told = started.as_ref().err().map_or_else(Offer::default, Offer::failed);
+        check(&exchange(comm, told)?, started.as_ref().err())?;
+    }
     let own = &window.targets()[window.rank()];
     let base = if own.base().is_null() { own_base } else { own.base() };
     lifetime::before_creation();
@@ -153,7 +163,7 @@ fn part(
         None
     };
     let draft = measured.and_then(|_| {
-        let draft = Draft::empty(domain, comm.size(), plan.lock_words(), plan.dynamic)?;
+        let draft = Draft::empty(domain, plan)?;
         let draft = match (memory, allocated) {
             (Memory::Exposed { base, .. }, _) => draft.exposed(base, size),
             (_, Some(bytes)) => draft.allocated(domain, bytes as usize, hints.alignment)?,
