@@ -1,10 +1,11 @@
 //! The offload under the model checker: everything posted before the closing is run, in order, and no thread sleeps for
-//! ever; and each fault is found.
+//! ever, also if it is served in turns; and each fault is found.
 #![cfg(loom)]
 
 mod model;
 
-use heddle_sync::{Combining, Offload, WaitPolicy};
+use heddle_sync::combining::offload::{self, Served, Waker};
+use heddle_sync::{Combining, Doorbell, Native, Offload, Roster, WaitPolicy};
 use loom::sync::Arc;
 use loom::thread;
 use model::{explore, with_fault};
@@ -64,6 +65,48 @@ fn posted_and_closed() {
     assert_eq!(served, 2, "served before the end");
 }
 
+/// What wakes the only thread that serves an offload.
+#[derive(Debug)]
+struct Desk {
+    roster: Arc<Roster>,
+    door: Arc<Doorbell>,
+}
+
+impl Waker for Desk {
+    fn wake(&self) {
+        self.roster.ring(0, &self.door);
+    }
+}
+
+/// An offload that is served in turns, by a thread that sleeps on a roster.
+fn served_in_turns() {
+    let (roster, door) = (Arc::new(Roster::new(1, WaitPolicy::PARK_AT_ONCE)), Arc::new(Doorbell::default()));
+    let desk = Desk { roster: Arc::clone(&roster), door: Arc::clone(&door) };
+    let offload = offload::Offload::<u32, Native, Desk>::with_waker(0, desk, WaitPolicy::PARK_AT_ONCE);
+    let offload = Arc::new(offload);
+    let served = Arc::clone(&offload);
+    let server = thread::spawn(move || {
+        let turn = || {
+            let mut turn = served.take_turn().expect("no other thread serves");
+            turn.serve_posted() != Served::Nothing
+        };
+        loop {
+            let closed = served.is_closed();
+            if turn() {
+                continue;
+            }
+            if closed {
+                return;
+            }
+            roster.sleep(0, &door, None, |_| served.is_closed() || turn());
+        }
+    });
+    offload.post(|done| *done += 1);
+    assert_eq!(offload.run(|done| *done), 1, "in order");
+    offload.close();
+    server.join().expect("server");
+}
+
 #[test]
 fn one_caller() {
     explore(Some(3), served(1, 1));
@@ -120,6 +163,11 @@ fn the_rest_is_run_at_the_end() {
         drop(offload);
         assert_eq!(*done.lock().expect("not poisoned"), [2, 2], "left behind");
     });
+}
+
+#[test]
+fn an_offload_served_in_turns() {
+    explore(Some(2), served_in_turns);
 }
 
 with_fault!(a_server_that_sleeps_without_a_check_is_found, served(1, 1));

@@ -8,11 +8,13 @@
 //! Both keep the order of one producer's elements, and more: the pushes have one order, in which the elements come out. Both
 //! can be closed: from then on every push is refused, and the consumer learns when it has seen the last element.
 //!
+//! Below [`Unbounded`] is the [`chain`], whose nodes belong to its user.
+//!
 //! There is one consumer at a time. The [`Consumer`] that a queue lends enforces it; a thread that is alone for another
 //! reason, such as holding a lock, calls the `unsafe` methods of [`Mpsc`] and pays nothing.
 
 pub mod bounded;
-pub(crate) mod chain;
+pub mod chain;
 pub mod claims;
 pub mod unbounded;
 
