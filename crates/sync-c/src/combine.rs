@@ -3,12 +3,10 @@
 
 use crate::error::{Failure, Status, finish};
 use crate::pointer;
+use heddle_combining::{Combining, DsmSynch, LockQueue, OffloadThread, dsm_synch, lock_queue};
 use heddle_platform::atomic::{AtomicU64, Ordering};
-use heddle_sync::combining::{OffloadThread, dsm_synch, lock_queue};
 use heddle_sync::mcs::StrictMcs;
-use heddle_sync::{
-    CachePadded, Combining, DsmSynch, Lock, LockQueue, Mutex, Native, Platform, RawLock, WaitPolicy,
-};
+use heddle_sync::{CachePadded, Lock, Mutex, Native, Platform, RawLock, WaitPolicy};
 use std::ffi::{CStr, c_char, c_void};
 use std::fmt;
 use std::ptr::NonNull;

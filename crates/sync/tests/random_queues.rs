@@ -1,4 +1,5 @@
-//! Queues under random schedules of more threads and steps than loom can explore: the same sources on another platform.
+//! Queues under random schedules of more threads and steps than loom can explore: the same sources on another
+//! platform.
 #![cfg(not(loom))]
 
 mod shuttle_world;

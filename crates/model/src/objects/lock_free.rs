@@ -21,10 +21,11 @@ use super::parted::{Locked, SHARDS, shard_of};
 use crate::counters::Row;
 use crate::path::Path;
 use crate::section::Sections;
+use heddle_combining::Delegated;
+use heddle_combining::delegated::Rest;
 use heddle_platform::atomic::{AtomicUsize, Ordering};
 use heddle_platform::thread;
-use heddle_sync::combining::delegated::Rest;
-use heddle_sync::{Delegated, WaitPolicy};
+use heddle_sync::WaitPolicy;
 use std::fmt::{self, Debug};
 use std::sync::Arc;
 

@@ -8,7 +8,7 @@
 use crate::choice::{Model, OffloadThreads};
 use crate::counters::Row;
 use crate::path::Path;
-use heddle_sync::combining::offload::{self, Served, Waker};
+use heddle_combining::offload::{self, Served, Waker};
 use heddle_sync::roster::{Check, Up};
 use heddle_sync::{Doorbell, Native, Roster, WaitPolicy};
 use std::fmt;

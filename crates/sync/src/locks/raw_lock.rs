@@ -28,7 +28,7 @@ pub unsafe trait RawLock: Send + Sync {
     /// an acquisition that succeeds and the end of its release. False for a lock whose failing try occupies the lock for a
     /// moment: a second try may fail because of the first, so that both fail although no thread holds the lock. Then a
     /// thread whose try failed cannot rely on a holder, and has to make sure that there is one
-    /// ([`LockQueue`](crate::LockQueue) does).
+    /// (`LockQueue` of `heddle-combining` does).
     const TRY_IS_EXACT: bool = false;
 
     /// What an acquisition hands to its release: the queue node, or `()` for a lock without nodes. It must not be copied.

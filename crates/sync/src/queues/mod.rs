@@ -8,7 +8,7 @@
 //! Both keep the order of one producer's elements, and more: the pushes have one order, in which the elements come out. Both
 //! can be closed: from then on every push is refused, and the consumer learns when it has seen the last element.
 //!
-//! Below [`Unbounded`] is the [`chain`], whose nodes belong to its user.
+//! Below [`Unbounded`] is the [`chain`], whose nodes belong to its user and are taken all at once.
 //!
 //! There is one consumer at a time. The [`Consumer`] that a queue lends enforces it; a thread that is alone for another
 //! reason, such as holding a lock, calls the `unsafe` methods of [`Mpsc`] and pays nothing.

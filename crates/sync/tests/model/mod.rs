@@ -2,7 +2,7 @@
 //! source.
 //!
 //! **How far the models are explored** is the first argument of every [`explore`] in the `loom_*.rs` beside
-//! this folder: `None` is every execution, `Some(n)` every execution with at most n preemptions. The short
+//! this folder and in `crates/combining/tests`, which uses it too: `None` is every execution, `Some(n)` every execution with at most n preemptions. The short
 //! form, which `make test` runs:
 //!
 //! | model | explored |
@@ -18,7 +18,7 @@
 //! --nocapture`.
 
 // Every test file includes this one and uses its share of it.
-#![allow(dead_code, unused_imports)]
+#![allow(dead_code, unused_imports, unused_macros)]
 
 pub(crate) mod adders;
 pub(crate) mod clocked;
