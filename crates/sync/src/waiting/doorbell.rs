@@ -72,9 +72,9 @@ impl<P: Platform> Doorbell<P> {
     /// Does the same as [`ring`](Self::ring) for the threads of this process, where [`Platform::is_asymmetric`] has been true
     /// before.
     #[inline(always)]
-    pub fn ring_if_asymmetric(&self) -> bool {
+    pub fn ring_if_asymmetric(&self) {
         P::light_if_asymmetric();
-        self.wake_if_anybody(Scope::Process)
+        self.wake_if_anybody(Scope::Process);
     }
 
     #[inline(always)]
