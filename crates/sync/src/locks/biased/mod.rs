@@ -55,8 +55,7 @@
 //!    new thread with the same identity (see [`Platform::thread_id`]) takes over bias and seat: the old thread
 //!    has ended, and everything it did happened before the new one began, so they are one thread for this
 //!    lock.
-//! 6. *No lost wake-up.* Every store of 0 to `busy`, also that of a failed entry, is followed by a ring of `left`
-//!    ([`Doorbell`], invariant 2).
+//! 6. *No lost wake-up.* Every store of 0 to `busy`, also that of a failed entry, is made by `bias/exit.rs`.
 //!
 //! **Orderings.** `busy = 0` is Release and pairs with the revoker's Acquire: promise 2 of [`RawLock`] when
 //! the lock goes from the bias to L. From L to the bias it is the same thread. All other orderings rest on the fences
@@ -64,12 +63,11 @@
 
 mod seats;
 
-use crate::locks::bias::{BiasAge, FIRST_STREAK, Streak};
+use crate::locks::bias::{BiasAge, Exit, FIRST_STREAK, Streak};
 use crate::locks::biased::seats::{SEATS, Seats};
 use crate::locks::raw_lock::RawLock;
 use crate::memory::padded::CachePadded;
-use crate::waiting::doorbell::Doorbell;
-use crate::waiting::wait::{Next, WaitPolicy, Waiter};
+use crate::waiting::wait::WaitPolicy;
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::{AtomicInteger, MemoryCell};
 use heddle_platform::{Platform, Scope, thread};
@@ -87,14 +85,11 @@ const _: () = assert!(SEAT_BITS + REVOKING < thread::ID_STEP);
 /// A lock `L` with a bias; see the [module](self).
 pub struct Biased<L: RawLock> {
     bias: CachePadded<Bias<L::Platform>>,
-    left: CachePadded<Doorbell<L::Platform>>,
+    exit: Exit<L::Platform>,
     under: CachePadded<L>,
-    /// 1 while a holder of L waits for the owner to leave.
-    revokers: CachePadded<AtomicU32Of<L>>,
     age: CachePadded<BiasAge<L::Platform>>,
     /// `under` guards it.
     candidates: <L::Platform as Platform>::Cell<Candidates>,
-    policy: WaitPolicy,
 }
 
 impl<L: RawLock + fmt::Debug> fmt::Debug for Biased<L> {
@@ -146,12 +141,10 @@ impl<L: RawLock> Biased<L> {
                 word: AtomicInteger::new(NOBODY),
                 busy: array::from_fn(|_| AtomicInteger::new(0)),
             }),
-            left: CachePadded::new(Doorbell::default()),
+            exit: Exit::new(policy),
             under: CachePadded::new(under),
-            revokers: CachePadded::new(AtomicInteger::new(0)),
             age: CachePadded::new(BiasAge::new()),
             candidates: MemoryCell::new(Candidates { streak: Streak::new(streak), seats: Seats::new() }),
-            policy,
         }
     }
 
@@ -170,8 +163,7 @@ impl<L: RawLock> Biased<L> {
     /// a millisecond, and it does not interrupt the streak of another thread.
     #[inline]
     pub fn try_visit(&self) -> Option<<Self as RawLock>::Token> {
-        let is_anothers = self.age.owner().is_some_and(|owner| owner != L::Platform::thread_id());
-        if is_anothers && !self.age.is_old() {
+        if self.age.is_to_be_spared_by(L::Platform::thread_id) {
             return None;
         }
         if self.enter_biased() { Some(None) } else { self.try_through_lock().map(Some) }
@@ -232,8 +224,7 @@ impl<L: RawLock> Biased<L> {
     /// Undoes an entry, because the bias was revoked between the two checks.
     #[cold]
     fn retreat(&self, busy: &AtomicU32Of<L>) {
-        busy.store(0, Ordering::Release);
-        self.left.ring(Scope::Process);
+        self.exit.leave(busy);
     }
 
     #[inline(never)]
@@ -257,37 +248,17 @@ impl<L: RawLock> Biased<L> {
             L::Platform::heavy(Scope::Process);
         }
         let busy = &self.bias.busy[seat as usize];
-        // Acquire: pairs with the Release of the owner's release.
-        if busy.load(Ordering::Acquire) != 0 {
-            if !may_wait {
-                return false;
-            }
-            self.wait_for_owner(busy);
+        if !self.exit.is_left(busy, may_wait) {
+            return false;
         }
         self.bias.word.store(NOBODY, Ordering::Relaxed);
-        self.age.end();
-        let was_old = self.age.is_old();
+        let was_old = self.age.end();
         self.candidates.with_mut(|candidates| {
             // SAFETY: the caller holds L, which guards the cell.
             let candidates = unsafe { &mut *candidates };
             candidates.streak.bias_ended(was_old);
         });
         true
-    }
-
-    #[cold]
-    fn wait_for_owner(&self, busy: &AtomicU32Of<L>) {
-        self.revokers.store(1, Ordering::Relaxed);
-        let mut waiter = Waiter::<L::Platform>::new(&self.policy, 1);
-        while busy.load(Ordering::Acquire) != 0 {
-            if waiter.pause() == Next::Park {
-                let mut ticket = self.left.prepare(Scope::Process);
-                while busy.load(Ordering::Acquire) != 0 {
-                    ticket.park(None);
-                }
-            }
-        }
-        self.revokers.store(0, Ordering::Relaxed);
     }
 
     /// Counts an acquisition through L, and makes the caller the owner if it has come often enough. The
@@ -355,15 +326,13 @@ unsafe impl<L: RawLock> RawLock for Biased<L> {
         }
         // Entered by the bias, so the word still names the caller, perhaps under revocation, and its seat.
         let seat = self.bias.word.load(Ordering::Relaxed) & SEAT_BITS;
-        // Release: pairs with the revoker's Acquire.
-        self.bias.busy[seat as usize].store(0, Ordering::Release);
-        self.left.ring_if_asymmetric();
+        self.exit.leave(&self.bias.busy[seat as usize]);
     }
 
     #[inline]
     fn has_waiters(&self) -> bool {
         // A revoker holds L while it waits for the owner. A failed try also leaves REVOKING behind, but no waiter; so the
         // bias word does not tell.
-        self.under.has_waiters() || self.revokers.load(Ordering::Relaxed) != 0
+        self.under.has_waiters() || self.exit.has_waiter()
     }
 }

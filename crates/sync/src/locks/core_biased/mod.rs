@@ -50,20 +50,19 @@
 //!    claim fails.
 //! 4. *The new owner.* A thread that makes its core the owner is inside: it stores `busy = 1` first, and a claim that
 //!    reads OWNED (Acquire) also reads that store. The thread then counts as inside by the bias, and leaves as such.
-//! 5. *No lost wake-up.* Every store of 0 to `busy` is followed by a ring of `left` ([`Doorbell`], invariant 2).
+//! 5. *No lost wake-up.* Every store of 0 to `busy` is made by `bias/exit.rs`.
 //!
 //! **Orderings.** `busy = 0` is Release. It pairs with the Acquire of the next claim and of the revoker: promise 2 of
 //! [`RawLock`] when the lock goes from the bias to another thread. From L to the bias, OWNED's Release pairs with the claim's
 //! Acquire. All other orderings rest on the barrier or on L.
 
-use crate::locks::bias::{BiasAge, FIRST_STREAK, Streak};
+use crate::locks::bias::{BiasAge, Exit, FIRST_STREAK, Streak};
 use crate::locks::raw_lock::RawLock;
 use crate::memory::padded::CachePadded;
-use crate::waiting::doorbell::Doorbell;
-use crate::waiting::wait::{Next, WaitPolicy, Waiter};
+use crate::waiting::wait::WaitPolicy;
+use heddle_platform::Platform;
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::{AtomicInteger, MemoryCell};
-use heddle_platform::{Platform, Scope};
 use std::fmt;
 
 /// No core owns the bias.
@@ -74,14 +73,11 @@ const REVOKING: u32 = 1 << 30;
 /// A lock `L` with a bias to a core; see the [module](self).
 pub struct CoreBiased<L: RawLock> {
     bias: CachePadded<Bias<L::Platform>>,
-    left: CachePadded<Doorbell<L::Platform>>,
+    exit: Exit<L::Platform>,
     under: CachePadded<L>,
-    /// 1 while a holder of L waits for the thread inside to leave.
-    revokers: CachePadded<AtomicU32Of<L>>,
     age: CachePadded<BiasAge<L::Platform>>,
     /// `under` guards it.
     streak: <L::Platform as Platform>::Cell<Streak>,
-    policy: WaitPolicy,
 }
 
 impl<L: RawLock + fmt::Debug> fmt::Debug for CoreBiased<L> {
@@ -89,8 +85,6 @@ impl<L: RawLock + fmt::Debug> fmt::Debug for CoreBiased<L> {
         f.debug_struct("CoreBiased").field("under", &self.under).finish_non_exhaustive()
     }
 }
-
-type AtomicU32Of<L> = <<L as RawLock>::Platform as Platform>::AtomicU32;
 
 /// The words that an entry by the bias touches, on one cache line.
 #[derive(Debug)]
@@ -124,12 +118,10 @@ impl<L: RawLock> CoreBiased<L> {
     pub fn with_streak(under: L, policy: WaitPolicy, streak: u32) -> Self {
         Self {
             bias: CachePadded::new(Bias { core: AtomicInteger::new(NOBODY), busy: AtomicInteger::new(0) }),
-            left: CachePadded::new(Doorbell::default()),
+            exit: Exit::new(policy),
             under: CachePadded::new(under),
-            revokers: CachePadded::new(AtomicInteger::new(0)),
             age: CachePadded::new(BiasAge::new()),
             streak: MemoryCell::new(Streak::new(streak)),
-            policy,
         }
     }
 
@@ -148,8 +140,7 @@ impl<L: RawLock> CoreBiased<L> {
     /// a millisecond, and it does not interrupt the streak of another core.
     #[inline]
     pub fn try_visit(&self) -> Option<<Self as RawLock>::Token> {
-        let is_anothers = self.age.owner().is_some_and(|core| core != L::Platform::hardware_thread() as u64);
-        if is_anothers && !self.age.is_old() {
+        if self.age.is_to_be_spared_by(|| L::Platform::hardware_thread() as u64) {
             return None;
         }
         if self.enter_by_core() { Some(None) } else { self.try_through_lock().map(Some) }
@@ -214,37 +205,17 @@ impl<L: RawLock> CoreBiased<L> {
             self.bias.core.store(core | REVOKING, Ordering::Relaxed);
             L::Platform::core_barrier(core);
         }
-        // Acquire: pairs with the Release of the last release by the bias.
-        if self.bias.busy.load(Ordering::Acquire) != 0 {
-            if !may_wait {
-                return false;
-            }
-            self.wait_for_holder();
+        if !self.exit.is_left(&self.bias.busy, may_wait) {
+            return false;
         }
         self.bias.core.store(NOBODY, Ordering::Relaxed);
-        self.age.end();
-        let was_old = self.age.is_old();
+        let was_old = self.age.end();
         self.streak.with_mut(|streak| {
             // SAFETY: the caller holds L, which guards the cell.
             let streak = unsafe { &mut *streak };
             streak.bias_ended(was_old);
         });
         true
-    }
-
-    #[cold]
-    fn wait_for_holder(&self) {
-        self.revokers.store(1, Ordering::Relaxed);
-        let mut waiter = Waiter::<L::Platform>::new(&self.policy, 1);
-        while self.bias.busy.load(Ordering::Acquire) != 0 {
-            if waiter.pause() == Next::Park {
-                let mut ticket = self.left.prepare(Scope::Process);
-                while self.bias.busy.load(Ordering::Acquire) != 0 {
-                    ticket.park(None);
-                }
-            }
-        }
-        self.revokers.store(0, Ordering::Relaxed);
     }
 
     /// Counts an acquisition through L, by `token`, and makes the caller's core the owner if enough acquisitions have come
@@ -313,15 +284,13 @@ unsafe impl<L: RawLock> RawLock for CoreBiased<L> {
             // SAFETY: the caller holds the lock, not by the bias, so it holds L.
             return unsafe { self.under.release(token) };
         }
-        // Release: pairs with the Acquire of the next claim or of the revoker.
-        self.bias.busy.store(0, Ordering::Release);
-        self.left.ring_if_asymmetric();
+        self.exit.leave(&self.bias.busy);
     }
 
     #[inline]
     fn has_waiters(&self) -> bool {
         // A revoker holds L while it waits for the thread inside. A failed try also leaves REVOKING behind, but no waiter; so
         // the bias word does not tell.
-        self.under.has_waiters() || self.revokers.load(Ordering::Relaxed) != 0
+        self.under.has_waiters() || self.exit.has_waiter()
     }
 }
