@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # AddressSanitizer (with its search for leaks) and ThreadSanitizer.   ci/sanitize.sh [short|long] [address|thread]
 #
-# locks    the stress tests and unit tests of heddle-sync and heddle-combining; orderings that publish something,
-#          weakened, have to be data races (ci/faults.py; in the short form a random few), and a node used too late a
-#          report (tests/sanitizers_bite.rs)
+# locks    the stress tests and unit tests of heddle-sync and heddle-combining; orderings that publish
+#          something, weakened, have to be data races (ci/faults.py; in the short form a random few), and a node
+#          used too late a report (tests/sanitizers_bite.rs)
 # engine   its thread stress test: alone and as several processes, under five models, with single copies and without; and,
 #          under ThreadSanitizer, alone under each model
 # library  libmpi_abi.so.1 built with the sanitizer, C programs compiled with the C compiler's: some of tests/c, under
@@ -145,8 +145,8 @@ random_programs() {
     verdict "$1: random programs: $(tail -n 1 "$log")" "$log" $status
 }
 
-# locks NAME RUNS: the tests of heddle-sync and heddle-combining, that often. For AddressSanitizer queue nodes are not
-# kept for their next use, so that it sees a look at one that is gone (--cfg asan).
+# locks NAME RUNS: the tests of heddle-sync and heddle-combining, that often. For AddressSanitizer queue nodes
+# are not kept for their next use, so that it sees a look at one that is gone (--cfg asan).
 locks() {
     local log=$logs/build-locks-$1.json programs crate program test run status more_tests=
     # Threads stopped by a signal at any instruction: ThreadSanitizer delivers signals only at some calls.
@@ -158,7 +158,9 @@ locks() {
         verdict "$1: the build of the locks' tests" "$log.errors" 1
         return
     fi
-    programs=$(sed -n 's|.*"manifest_path":"[^"]*/\([^/]*\)/Cargo.toml".*"executable":"\([^"]*\)".*|\1 \2|p' "$log")
+    # The folder of each program's crate, and the program.
+    programs=$(sed -n 's|.*"manifest_path":"[^"]*/\([^/]*\)/Cargo.toml".*"executable":"\([^"]*\)".*|\1 \2|p' \
+        "$log")
     if [ -z "$programs" ]; then
         verdict "$1: the locks' tests, of which there are none" "$log" 1
         return

@@ -5,11 +5,12 @@
 //! before leaving. So a thread that is stopped at the value blocks only threads that need a result
 //! ([`run`](Delegated::run)).
 //!
-//! **Source.** Delegation as in LockQ (A. Amer et al., *Software combining to mitigate multithreaded MPI contention*, ICS
-//! 2019), over one word as in an actor's mailbox. In [`LockQueue`](crate::LockQueue) posters wait when too much is posted,
-//! so that no thread works for the others for ever. Here no thread waits: a thread that has run `limit` operations of others
-//! leaves the rest behind and says so ([`Rest::Left`]). The next thread that posts goes on with it, and the user sees to it
-//! that a thread checks ([`serve_left`](Delegated::serve_left)).
+//! **Source.** Delegation as in LockQ (A. Amer et al., *Software combining to mitigate multithreaded MPI
+//! contention*, ICS 2019), over one word as in an actor's mailbox. In [`LockQueue`](crate::LockQueue) posters
+//! wait when too much is posted, so that no thread works for the others for ever. Here no thread waits: a
+//! thread that has run `limit` operations of others leaves the rest behind and says so ([`Rest::Left`]). The
+//! next thread that posts goes on with it, and the user sees to it that a thread checks
+//! ([`serve_left`](Delegated::serve_left)).
 //!
 //! | `state` | meaning |
 //! |---|---|

@@ -20,11 +20,11 @@
 //! 1. Only the thread that has `serving` accesses the value.
 //! 2. *No lost wake-up*: a caller rings after its push; the serving thread checks the chain between announcing its sleep and
 //!    sleeping ([`Doorbell`], invariant 2). Closing rings too.
-//! 3. *Nothing is lost*: after the closing no push succeeds ([`chain`](heddle_sync::queues::chain)), so a thread that first sees the
-//!    closing and then an empty chain has served everything.
+//! 3. *Nothing is lost*: after the closing no push succeeds ([`chain`](heddle_sync::queues::chain)), so a
+//!    thread that first sees the closing and then an empty chain has served everything.
 //!
-//! Threads that serve several values do it in [turns](Offload::take_turn) and sleep on a [`Roster`](heddle_sync::Roster); their
-//! [`Waker`] wakes them there.
+//! Threads that serve several values do it in [turns](Offload::take_turn) and sleep on a
+//! [`Roster`](heddle_sync::Roster); their [`Waker`] wakes them there.
 //!
 //! **Cost.** A call is a compare-and-swap, a load, and for [`run`](Combining::run) a round trip between two cores, even
 //! without contention. **Fairness**: first come, first served. It **needs** a core; on a machine with fewer cores than

@@ -1,8 +1,9 @@
 //! A posted operation, and the wait for its result.
 //!
-//! **What it gives.** [`Frame`] holds one operation: on the stack of the thread that waits for it, so that waiting allocates
-//! nothing, or ([`Posted`](crate::posted)) in separate memory that ends with the operation. [`Request`] is its first field,
-//! which does not know the operation's type. Combiners chain, run and answer requests.
+//! **What it gives.** [`Frame`] holds one operation: on the stack of the thread that waits for it, so that
+//! waiting allocates nothing, or ([`Posted`](crate::posted)) in separate memory that ends with the operation.
+//! [`Request`] is its first field, which does not know the operation's type. Combiners chain, run and answer
+//! requests.
 //!
 //! | `state` | meaning | left by |
 //! |---|---|---|

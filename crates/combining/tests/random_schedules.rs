@@ -1,5 +1,5 @@
-//! Combining under random schedules, against a sequential model: the same sources on another platform, with more
-//! threads and steps than loom can explore.
+//! Combining under random schedules, against a sequential model: the same sources on another platform, with
+//! more threads and steps than loom can explore.
 #![cfg(not(loom))]
 
 #[path = "../../sync/tests/shuttle_world/mod.rs"]

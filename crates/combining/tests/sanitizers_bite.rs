@@ -1,5 +1,6 @@
-//! Faults that ThreadSanitizer has to report; its silence about the stress tests means something only if it reports these.
-//! It sees programs with a fault in the sources (`ci/faults.py thread`). Run by `ci/sanitize.sh`.
+//! Faults that ThreadSanitizer has to report; its silence about the stress tests means something only if it
+//! reports these. It sees programs with a fault in the sources (`ci/faults.py thread`). Run by
+//! `ci/sanitize.sh`.
 #![cfg(tsan)]
 
 #[path = "../../sync/tests/racing/mod.rs"]

@@ -28,8 +28,8 @@
 //! | [`statistics`] | counters and histograms that cost a store; [`Counted`](statistics::Counted): any lock, counted |
 //! | `memory` | [`CachePadded`]; [`node`]: queue nodes, blocks from a cache that each thread keeps |
 //!
-//! A folder imports only from the folders that need less: `memory`, `waiting`, `locks`, then the others. Operations that the
-//! thread inside runs for others are in `heddle-combining`, above this crate.
+//! A folder imports only from the folders that need less: `memory`, `waiting`, `locks`, then the others.
+//! Operations that the thread inside runs for others are in `heddle-combining`, above this crate.
 //!
 //! Every algorithm is generic over [`Platform`], so the model checker runs the sources that ship
 //! (`RUSTFLAGS="--cfg loom" cargo test -p heddle-sync --release --test 'loom_*'`).

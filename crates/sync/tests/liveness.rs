@@ -1,6 +1,6 @@
-//! The effect of one thread that does not run for 50 ms on the others, lock by lock, as the locks' pages describe it. The
-//! criterion is never how fast the others are, but whether they come through while it is stopped. (Counters and
-//! leaders: `liveness_events.rs`; combining: `crates/combining/tests/liveness.rs`.)
+//! The effect of one thread that does not run for 50 ms on the others, lock by lock, as the locks' pages
+//! describe it. The criterion is never how fast the others are, but whether they come through while it is
+//! stopped. (Counters and leaders: `liveness_events.rs`; combining: `crates/combining/tests/liveness.rs`.)
 // ThreadSanitizer delivers signals late, so a thread could not be stopped where it is.
 #![cfg(not(any(loom, tsan)))]
 

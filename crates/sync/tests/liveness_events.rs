@@ -1,5 +1,5 @@
-//! The effect of one thread that does not run for 50 ms on the others, for counters and leaders, as their pages
-//! describe it. See `liveness.rs`.
+//! The effect of one thread that does not run for 50 ms on the others, for counters and leaders, as their
+//! pages describe it. See `liveness.rs`.
 // ThreadSanitizer delivers signals late, so a thread could not be stopped where it is.
 #![cfg(not(any(loom, tsan)))]
 

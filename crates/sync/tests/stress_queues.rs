@@ -1,5 +1,5 @@
-//! Queues on real threads, from fewer than the cores to many more: bounded work, nothing lost, each producer's
-//! order kept.
+//! Queues on real threads, from fewer than the cores to many more: bounded work, nothing lost, each
+//! producer's order kept.
 #![cfg(not(loom))]
 
 use heddle_platform::thread;

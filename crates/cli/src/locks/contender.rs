@@ -1,5 +1,5 @@
-//! The contenders: the locks of `heddle-sync`, the combining of `heddle-combining`, the other mutexes of this machine,
-//! and queues that need no lock.
+//! The contenders: the locks of `heddle-sync`, the combining of `heddle-combining`, the other mutexes of this
+//! machine, and queues that need no lock.
 //!
 //! The locks come from the catalogue of `heddle-sync`: a lock that is added there takes part by itself.
 

@@ -64,9 +64,9 @@
 //! inside delays all. A combiner's call takes the time of `limit` operations.
 //!
 //! **Measured** (`heddle bench locks`, 2 virtual cores, FIFO queue, millions of operations a second): alone
-//! 2.2 ns, the same as [`Mutex`](heddle_sync::Mutex). 2 threads 270, 16 threads 273, 64 threads 172 (parking_lot 134, 144, 139).
-//! Short critical sections with 16 and 64 threads: Jain's index 0.98 and 0.93, longest wait 0.3 and 1.9 ms (parking_lot 0.96
-//! and 0.84, 0.4 and 2.7).
+//! 2.2 ns, the same as [`Mutex`](heddle_sync::Mutex). 2 threads 270, 16 threads 273, 64 threads 172
+//! (parking_lot 134, 144, 139). Short critical sections with 16 and 64 threads: Jain's index 0.98 and 0.93,
+//! longest wait 0.3 and 1.9 ms (parking_lot 0.96 and 0.84, 0.4 and 2.7).
 
 mod door;
 

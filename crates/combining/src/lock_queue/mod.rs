@@ -1,11 +1,12 @@
 //! LockQ: a lock, and beside it a queue of operations for the thread that holds it.
 //!
-//! **What it gives.** A caller tries the lock. If it is free, the caller runs its operation itself, at the cost of the lock
-//! and three loads. If it is not, the caller posts the operation for the holder to run, and leaves
-//! ([`post`](crate::Combining::post)) or waits for the result ([`run`](crate::Combining::run)). A holder runs operations
-//! that others left posted before its own, so order is kept, and checks once more after its release, so nothing is
-//! forgotten. Waiting threads let the holder come again, as with a mutex, and call when they have waited for long: then it
-//! runs all posted operations and stands back. The lock may be of any kind.
+//! **What it gives.** A caller tries the lock. If it is free, the caller runs its operation itself, at the
+//! cost of the lock and three loads. If it is not, the caller posts the operation for the holder to run, and
+//! leaves ([`post`](crate::Combining::post)) or waits for the result ([`run`](crate::Combining::run)). A
+//! holder runs operations that others left posted before its own, so order is kept, and checks once more
+//! after its release, so nothing is forgotten. Waiting threads let the holder come again, as with a mutex,
+//! and call when they have waited for long: then it runs all posted operations and stands back. The lock may
+//! be of any kind.
 //!
 //! **Source.** "LockQ" in A. Amer et al., *Software combining to mitigate multithreaded MPI contention*, ICS 2019. The
 //! slides leave the race between a post and the holder's last check to MPI's completion calls. Here it is closed, since an
@@ -39,9 +40,10 @@
 //! **Invariants.**
 //!
 //! 1. *Exclusion*: `guarded` is accessed only under the lock.
-//! 2. *Order*: operations are posted in one order ([`chain`](heddle_sync::queues::chain)) and run in that order. A holder runs an
-//!    operation that was not posted only when it has found the queue empty, or no mode set; in the latter case only
-//!    operations with waiting owners are posted. So a thread's earlier operations have been run.
+//! 2. *Order*: operations are posted in one order ([`chain`](heddle_sync::queues::chain)) and run in that
+//!    order. A holder runs an operation that was not posted only when it has found the queue empty, or no
+//!    mode set; in the latter case only operations with waiting owners are posted. So a thread's earlier
+//!    operations have been run.
 //! 3. *Nothing is forgotten*: while an operation is posted, some thread is *responsible*: a thread that holds the lock or is
 //!    in an acquisition that will succeed; a releaser before its check; a poster before its second try; a waiting owner that
 //!    is awake; or one that has been told to lead. Each hands the responsibility to the next:
@@ -58,10 +60,11 @@
 //! 5. *The queue stays short*: a thread that finds [`MOST_POSTED`] operations waits for the result of its own instead of
 //!    leaving.
 //!
-//! **What it asks of the lock**, besides [`RawLock`](heddle_sync::RawLock): inside an operation `try_acquire` fails, which lets
-//! operations post others. If the lock says that its tries [are exact](heddle_sync::RawLock::TRY_IS_EXACT), a failing try means
-//! that there is a holder. If not, holders keep a word (`inside`) set, and a poster whose try fails while no thread is
-//! inside waits for the lock: seldom, and never inside an operation.
+//! **What it asks of the lock**, besides [`RawLock`](heddle_sync::RawLock): inside an operation `try_acquire`
+//! fails, which lets operations post others. If the lock says that its tries [are
+//! exact](heddle_sync::RawLock::TRY_IS_EXACT), a failing try means that there is a holder. If not, holders
+//! keep a word (`inside`) set, and a poster whose try fails while no thread is inside waits for the lock:
+//! seldom, and never inside an operation.
 //!
 //! **Cost.** Uncontended: the lock and three loads of lines that no thread writes. Contended: a thread that comes again pays
 //! the same; a post is a node from the thread's cache, a compare-and-swap, a fence and a try of the lock; a wait allocates
@@ -78,9 +81,10 @@
 //! up to [`MOST_POSTED`].
 //!
 //! **Measured** (`heddle bench locks`, 2 virtual cores, FIFO queue, millions of operations a second): over
-//! [`Mutex`](heddle_sync::Mutex) alone 2.5 ns (the lock 2.2); 2 threads 238, 16 threads 189, 64 threads 140 (parking_lot 134, 144,
-//! 139). Over [`Mcs`](heddle_sync::Mcs) alone 5 to 6 ns (the lock 4.4); 134, 114, 76 (the same queue under `Mcs` 11, 0.3, 0.4).
-//! Short critical sections with 16 and 64 threads: longest wait 0.1 and 0.2 ms (parking_lot 0.4 and 2.7).
+//! [`Mutex`](heddle_sync::Mutex) alone 2.5 ns (the lock 2.2); 2 threads 238, 16 threads 189, 64 threads 140
+//! (parking_lot 134, 144, 139). Over [`Mcs`](heddle_sync::Mcs) alone 5 to 6 ns (the lock 4.4); 134, 114, 76
+//! (the same queue under `Mcs` 11, 0.3, 0.4). Short critical sections with 16 and 64 threads: longest wait
+//! 0.1 and 0.2 ms (parking_lot 0.4 and 2.7).
 
 mod drain;
 mod held;

@@ -1,5 +1,5 @@
-//! A chain of nodes that many threads push to and one takes as a whole: the core of the unbounded queue, and of
-//! everything in `heddle-combining` to which operations are posted.
+//! A chain of nodes that many threads push to and one takes as a whole: the core of the unbounded queue, and
+//! of everything in `heddle-combining` to which operations are posted.
 //!
 //! **What it gives.** A push is one successful compare-and-swap; taking all nodes is another, however many there are. The
 //! nodes belong to the caller: on a waiting thread's stack, or on the heap. In a queue with a tail pointer that is swapped

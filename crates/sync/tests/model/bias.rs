@@ -1,5 +1,5 @@
-//! Bodies of models that both locks with a bias have to pass. Their threads are put on cores, of which a bias to a thread
-//! takes no notice.
+//! Bodies of models that both locks with a bias have to pass. Their threads are put on cores, of which a bias
+//! to a thread takes no notice.
 
 use super::clocked::{self, Clocked};
 use heddle_platform::model::move_to_core;
@@ -60,8 +60,8 @@ fn on_core<R: 'static>(core: usize, work: impl FnOnce() -> R + 'static) -> threa
     })
 }
 
-/// This thread, on core 0, gets the bias and adds `own` more. Each of `others` is the core of another thread, and the
-/// number of times that it adds.
+/// This thread, on core 0, gets the bias and adds `own` more. Each of `others` is the core of another thread,
+/// and the number of times that it adds.
 pub(crate) fn owner_and_others<B: Bias>(
     make: fn() -> B,
     own: u32,
@@ -211,8 +211,8 @@ fn visits<B: Bias>(lock: &Arc<B>) -> usize {
     visitor.join().expect("visitor")
 }
 
-/// A visitor leaves a young bias alone and interrupts no streak. This thread is inside by the bias from acquisition number
-/// `first` on, if none comes between.
+/// A visitor leaves a young bias alone and interrupts no streak. This thread is inside by the bias from
+/// acquisition number `first` on, if none comes between.
 pub(crate) fn a_visitor_is_considerate<B: Bias<Under = mutex::Mutex<Clocked>>>(
     first: u32,
 ) -> impl Fn() + Sync + Send + 'static {
@@ -229,8 +229,8 @@ pub(crate) fn a_visitor_is_considerate<B: Bias<Under = mutex::Mutex<Clocked>>>(
     }
 }
 
-/// A bias that is revoked young needs a longer streak to come back, and one that was worth it a shorter one. `until` are
-/// the numbers of acquisitions until the thread that makes them is inside by the bias.
+/// A bias that is revoked young needs a longer streak to come back, and one that was worth it a shorter one.
+/// `until` are the numbers of acquisitions until the thread that makes them is inside by the bias.
 pub(crate) fn the_streak_adapts<B: Bias<Under = mutex::Mutex<Clocked>>>(
     until: [usize; 3],
 ) -> impl Fn() + Sync + Send + 'static {

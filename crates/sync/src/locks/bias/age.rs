@@ -33,21 +33,22 @@ impl<P: Platform> BiasAge<P> {
         self.owner.store(owner, Ordering::Relaxed);
     }
 
-    /// No user owns the bias from now on. Returns true if it has lasted long enough to pay for its revocation. The
-    /// caller holds the inner lock.
+    /// No user owns the bias from now on. Returns true if it has lasted long enough to pay for its
+    /// revocation. The caller holds the inner lock.
     pub(crate) fn end(&self) -> bool {
         self.owner.store(NOBODY, Ordering::Relaxed);
         self.is_old()
     }
 
-    /// A hint: whether a visitor should leave the bias alone, because it is another user's and still young. `visitor`
-    /// says which user visits; it is called only while there is an owner.
+    /// A hint: whether a visitor should leave the bias alone, because it is another user's and still young.
+    /// `visitor` says which user visits; it is called only while there is an owner.
     pub(crate) fn is_to_be_spared_by(&self, visitor: impl FnOnce() -> u64) -> bool {
         let owner = self.owner.load(Ordering::Relaxed);
         owner != NOBODY && owner != visitor() && !self.is_old()
     }
 
-    /// Returns true if the present bias, or else the last one, began long enough ago to pay for its revocation.
+    /// Returns true if the present bias, or else the last one, began long enough ago to pay for its
+    /// revocation.
     fn is_old(&self) -> bool {
         let age = P::ticks().wrapping_sub(self.since.load(Ordering::Relaxed));
         age > P::ns_to_ticks(WORTHWHILE_NS)

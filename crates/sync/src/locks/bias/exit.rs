@@ -1,7 +1,8 @@
-//! The way out of a lock that was entered by its bias: the thread inside lowers its flag, and a revoker waits for that.
+//! The way out of a lock that was entered by its bias: the thread inside lowers its flag, and a revoker waits
+//! for that.
 //!
-//! The flag is the lock's: it is 1 while a thread is inside by the bias, or about to be. A revoker holds the inner lock
-//! and has taken the bias away, so once it finds the flag down, no thread is inside by the bias.
+//! The flag is the lock's: it is 1 while a thread is inside by the bias, or about to be. A revoker holds the
+//! inner lock and has taken the bias away, so once it finds the flag down, no thread is inside by the bias.
 //!
 //! **No lost wake-up.** Every store of 0 to a flag is followed by a ring ([`Doorbell`], invariant 2).
 
@@ -41,7 +42,8 @@ impl<P: Platform> Exit<P> {
         self.left.ring_if_asymmetric();
     }
 
-    /// Returns true once the flag is down. If `may_wait` is false, it does not wait for that, and may return false.
+    /// Waits until the flag is down, and returns true. If `may_wait` is false it returns false while the flag is
+    /// up.
     #[inline]
     pub(crate) fn is_left(&self, flag: &P::AtomicU32, may_wait: bool) -> bool {
         // Acquire: pairs with the Release in leave().
