@@ -79,7 +79,8 @@ pub type DsmSynch<T> = combining::DsmSynch<T, Native>;
 pub type Hmcs = hmcs::Hmcs<Native>;
 /// [`leader::Leadership`] of this build's platform.
 pub type Leadership = leader::Leadership<Native>;
-/// LockQ over [`StrictMcs`](mcs::StrictMcs): LockQ-MCS. LockQ decides which thread may come again, so MCS need not.
+/// LockQ over [`StrictMcs`](mcs::StrictMcs): LockQ-MCS. LockQ decides which thread may
+/// come again, so MCS need not.
 pub type LockQueueMcs<T> = LockQueue<mcs::StrictMcs<Native>, T>;
 /// LockQ over [`Mutex`]: LockQ-MTX.
 pub type LockQueueMutex<T> = LockQueue<Mutex, T>;

@@ -1,5 +1,5 @@
-//! The effect of one thread that does not run for 50 ms on the others, for combining, counters and leaders, as their pages
-//! describe it. See `liveness.rs`.
+//! The effect of one thread that does not run for 50 ms on the others, for combining, counters and leaders,
+//! as their pages describe it. See `liveness.rs`.
 // ThreadSanitizer delivers signals late, so a thread could not be stopped where it is.
 #![cfg(not(any(loom, tsan)))]
 
@@ -126,7 +126,8 @@ fn the_serving_thread_of_an_offload() {
     }
 }
 
-/// A counter's waiter delays no other thread; a signaller that does not run delays only the waiter for its event.
+/// A counter's waiter delays no other thread; a signaller that does not run delays only
+/// the waiter for its event.
 #[test]
 fn counters() {
     for policy in POLICIES {
@@ -194,8 +195,8 @@ impl Progress for Network {
     }
 }
 
-/// The leader does not run: no thread polls for the others, but events that come by themselves wake their sleepers, a waiter
-/// with a deadline gives up, and any thread may poll.
+/// The leader does not run: no thread polls for the others, but events that come by themselves wake their
+/// sleepers, a waiter with a deadline gives up, and any thread may poll.
 #[test]
 fn a_leader() {
     for policy in POLICIES {
@@ -229,8 +230,8 @@ fn asked(network: &Network) -> Box<SyncCounter<Watched>> {
     counter
 }
 
-/// A sleeper does not run: the leader serves all others. It delays them when it has been given the role, except those with
-/// deadlines.
+/// A sleeper does not run: the leader serves all others. It delays them when it has been given the role,
+/// except those with deadlines.
 #[test]
 fn a_sleeper() {
     for policy in POLICIES {

@@ -28,7 +28,8 @@ fn add<L: RawLock>(sum: &Sum<L>, times: u32) {
     }
 }
 
-/// This thread owns the bias and adds `own` more; each of `others` is the number of times that another thread comes.
+/// This thread owns the bias and adds `own` more; each of `others` is the number of times
+/// that another thread comes.
 fn owner_and_others<L: RawLock + 'static>(
     under: fn() -> L,
     own: u32,

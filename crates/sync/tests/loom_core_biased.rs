@@ -1,6 +1,6 @@
-//! The lock biased to a core under the model checker: exclusion and order while threads of one core share the bias,
-//! while it is given and revoked, and while threads move from core to core inside; no revoker sleeps for ever; and each
-//! fault is found. `heddle_platform::core_claim` says how a core is modelled.
+//! The lock biased to a core under the model checker: exclusion and order while threads of one core share the
+//! bias, while it is given and revoked, and while threads move from core to core inside; no revoker sleeps
+//! for ever; and each fault is found. `heddle_platform::core_claim` says how a core is modelled.
 #![cfg(loom)]
 
 mod model;
@@ -38,8 +38,8 @@ fn add_while_moving<L: RawLock>(sum: &Sum<L>, from: usize, to: usize) {
     drop(held);
 }
 
-/// This thread makes core 0 the owner and adds `own` more. Each of `others` is the core of another thread, and the number of
-/// times that it adds.
+/// This thread makes core 0 the owner and adds `own` more. Each of `others` is the core of another thread,
+/// and the number of times that it adds.
 fn on_cores<L: RawLock + 'static>(
     under: fn() -> L,
     own: u32,
@@ -155,14 +155,15 @@ fn owner_trier_and_another() {
 
 type Timed = CoreBiased<mutex::Mutex<Clocked>>;
 
-/// A lock that is biased after `streak` acquisitions in a row from one core; time passes with each reading of the clock.
+/// A lock that is biased after `streak` acquisitions in a row from one core; time passes with
+/// each reading of the clock.
 fn timed(streak: u32) -> Timed {
     clocked::restart();
     CoreBiased::with_streak(mutex::Mutex::new(WaitPolicy::PARK_AT_ONCE), WaitPolicy::PARK_AT_ONCE, streak)
 }
 
-/// Acquires and releases; returns whether the caller had entered by the bias of its core. The acquisition that makes a
-/// core the owner counts as one.
+/// Acquires and releases; returns whether the caller had entered by the bias of its core. The acquisition
+/// that makes a core the owner counts as one.
 fn passes_by_bias(lock: &Timed) -> bool {
     let token = lock.acquire();
     let by_bias = token.is_none();
@@ -305,7 +306,8 @@ fn a_bias_that_was_worth_it_comes_back_sooner() {
     });
 }
 
-/// The threads of one core are one user: together they make the core the owner, and all of them enter by its bias.
+/// The threads of one core are one user: together they make the core the owner, and all
+/// of them enter by its bias.
 #[test]
 fn the_threads_of_a_core_have_one_streak() {
     explore(None, || {

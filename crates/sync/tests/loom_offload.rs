@@ -1,5 +1,5 @@
-//! The offload under the model checker: everything posted before the closing is run, in order, and no thread sleeps for
-//! ever; and each fault is found.
+//! The offload under the model checker: everything posted before the closing is run, in order, and no thread
+//! sleeps for ever; and each fault is found.
 #![cfg(loom)]
 
 mod model;

@@ -1,5 +1,5 @@
-//! Ways to run an operation on a shared value: by the caller, by the thread that has the lock at the moment, or by a
-//! dedicated thread.
+//! Ways to run an operation on a shared value: by the caller, by the thread that has the lock at the moment,
+//! or by a dedicated thread.
 //!
 //! | type | an operation is run by | `run` | `post` |
 //! |---|---|---|---|
@@ -11,15 +11,17 @@
 //! All of them are [`Combining`], so a user is written once. Combining pays when the value's cache lines
 //! would otherwise travel with every operation: the combiner keeps them and runs a batch.
 //!
-//! Beside them stands [`Delegated`]. It is like [`LockQueue`], but a post never waits, whatever happens to the others;
-//! operations that no thread has run yet are then left behind, and its user sees to them.
+//! Beside them stands [`Delegated`]. It is like [`LockQueue`], but a post never waits, whatever happens to
+//! the others; operations that no thread has run yet are then left behind, and its user sees to them.
 //!
-//! An operation is a closure. While [`run`](Combining::run) waits, the closure lies on the caller's stack, so it may borrow
-//! from there and nothing is allocated. A posted operation itself reports its completion, if a thread wants to know.
+//! An operation is a closure. While [`run`](Combining::run) waits, the closure lies on the caller's stack,
+//! so it may borrow from there and nothing is allocated. A posted operation itself reports its completion,
+//! if a thread wants to know.
 //!
-//! **Panics.** If an operation of `run` panics, the panic goes on in the thread that called `run`, whichever thread ran the
-//! operation. A posted operation that panics is over; the panic hook has reported it. No other operation is lost, the value
-//! is as the operation left it, and nothing is poisoned (as in `parking_lot`, and unlike `std`).
+//! **Panics.** If an operation of `run` panics, the panic goes on in the thread that called `run`, whichever
+//! thread ran the operation. A posted operation that panics is over; the panic hook has reported it. No
+//! other operation is lost, the value is as the operation left it, and nothing is poisoned (as in
+//! `parking_lot`, and unlike `std`).
 
 pub mod delegated;
 pub mod dsm_synch;
@@ -44,14 +46,14 @@ use crate::{Lock, RawLock};
 ///
 /// The operations of one thread run in the order in which it called for them, `post` and `run` alike.
 ///
-/// An operation must not `run` another on the same value: it would wait for itself. Each type says whether an operation may
-/// `post` one.
+/// An operation must not `run` another on the same value: it would wait for itself. Each type says whether an
+/// operation may `post` one.
 pub trait Combining<T>: Send + Sync {
     /// Runs `operation` and returns its result.
     fn run<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> R;
 
-    /// Has `operation` run, without waiting for it if the type allows that. It runs in bounded time even if no thread ever
-    /// calls again.
+    /// Has `operation` run, without waiting for it if the type allows that. It runs in bounded time even if
+    /// no thread ever calls again.
     fn post(&self, operation: impl FnOnce(&mut T) + Send + 'static);
 
     /// Runs `operation` if no other thread is at the value now.
@@ -61,8 +63,8 @@ pub trait Combining<T>: Send + Sync {
     /// Gives the operation back, not run, if it would have to wait.
     fn try_run<R: Send, F: FnOnce(&mut T) -> R + Send>(&self, operation: F) -> Result<R, F>;
 
-    /// Runs `operation` in the calling thread if possible. This is for operations that are worth less than others (a poll),
-    /// and so should not be queued with them.
+    /// Runs `operation` in the calling thread if possible. This is for operations that are worth less than
+    /// others (a poll), and so should not be queued with them.
     fn run_here<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> R {
         self.run(operation)
     }
