@@ -1,9 +1,9 @@
 //! A value whose operations are left to the thread inside: a thread that can leave its operation never waits.
 //!
-//! **What it gives.** A caller that finds no thread at the value runs its operation itself, for two atomic instructions. A
-//! caller that finds one there posts the operation and goes away ([`post`](Delegated::post)): the thread inside runs it
-//! before leaving. So a thread that is stopped at the value blocks only threads that need a result
-//! ([`run`](Delegated::run)).
+//! **What it gives.** A caller that finds no thread at the value runs its operation itself, for two atomic
+//! instructions. A caller that finds one there posts the operation and goes away ([`post`](Delegated::post)):
+//! the thread inside runs it before leaving. So a thread that is stopped at the value blocks only threads
+//! that need a result ([`run`](Delegated::run)).
 //!
 //! **Source.** Delegation as in LockQ (A. Amer et al., *Software combining to mitigate multithreaded MPI
 //! contention*, ICS 2019), over one word as in an actor's mailbox. In [`LockQueue`](crate::LockQueue) posters
@@ -28,21 +28,23 @@
 //! **Invariants.**
 //!
 //! 1. *Exclusion*: only the thread that set `HELD` accesses `guarded`, until it clears it.
-//! 2. *Nothing is forgotten*: an operation is chained before `POSTED` is set. `HELD` is cleared while `POSTED` is not set,
-//!    by a compare-and-swap, or leaves `POSTED` behind; and `POSTED` is cleared before the chain is taken. So between the
-//!    end of a call of `post` and the operation's run, `HELD` or `POSTED` is set.
-//! 3. *Order*: chained operations run in the order in which they were chained. An operation that was not chained runs if the
-//!    state was none, so that all operations whose `post` had returned have run (invariant 2), or after all that were found
-//!    chained.
-//! 4. *No lost wake-up*: a sleeper has set `ASLEEP` in the word on which it sleeps. A thread that clears it wakes one
-//!    sleeper, and a thread that has slept sets it when it enters, since others may sleep.
+//! 2. *Nothing is forgotten*: an operation is chained before `POSTED` is set. `HELD` is cleared while
+//!    `POSTED` is not set, by a compare-and-swap, or leaves `POSTED` behind; and `POSTED` is cleared
+//!    before the chain is taken. So between the end of a call of `post` and the operation's run,
+//!    `HELD` or `POSTED` is set.
+//! 3. *Order*: chained operations run in the order in which they were chained. An operation that was not
+//!    chained runs if the state was none, so that all operations whose `post` had returned have run
+//!    (invariant 2), or after all that were found chained.
+//! 4. *No lost wake-up*: a sleeper has set `ASLEEP` in the word on which it sleeps. A thread that clears it
+//!    wakes one sleeper, and a thread that has slept sets it when it enters, since others may sleep.
 //!
-//! **Orderings.** Every change of `state` is a read-modify-write, so each stays in the release sequence of the earlier ones.
-//! Clearing `HELD` releases, setting it acquires; setting `POSTED` releases, clearing it acquires.
+//! **Orderings.** Every change of `state` is a read-modify-write, so each stays in the release
+//! sequence of the earlier ones. Clearing `HELD` releases, setting it acquires; setting `POSTED`
+//! releases, clearing it acquires.
 //!
-//! **Fairness**: posted operations are first come, first served; an operation that waits for its result may be overtaken.
-//! **Cost**: without contention that of an uncontended lock; a post is a node from the thread's cache, a compare-and-swap
-//! and an atomic or.
+//! **Fairness**: posted operations are first come, first served; an operation that waits for its result may
+//! be overtaken. **Cost**: without contention that of an uncontended lock; a post is a node from the thread's
+//! cache, a compare-and-swap and an atomic or.
 
 use crate::posted::{Posted, run_unattended};
 use crate::request::Request;
@@ -86,8 +88,8 @@ struct Guarded<T: 'static, P: Platform> {
     pending: *mut Request<P, T>,
 }
 
-// SAFETY: one thread at a time accesses the value (invariant 1), so it moves between threads but is never shared; posted
-// operations are Send.
+// SAFETY: one thread at a time accesses the value (invariant 1), so it moves between threads but is never
+// shared; posted operations are Send.
 unsafe impl<T: Send + 'static, P: Platform> Sync for Delegated<T, P> {}
 // SAFETY: the owner of `self` owns the value and the posted operations.
 unsafe impl<T: Send + 'static, P: Platform> Send for Delegated<T, P> {}
@@ -99,8 +101,8 @@ impl<T: 'static, P: Platform> fmt::Debug for Delegated<T, P> {
 }
 
 impl<T: 'static, P: Platform> Delegated<T, P> {
-    /// Wraps `value`. A thread runs at most `limit` operations of others (at least 1) before it leaves. Waiters wait by
-    /// `policy`. Operations that are left when it is dropped do not run.
+    /// Wraps `value`. A thread runs at most `limit` operations of others (at least 1) before it leaves.
+    /// Waiters wait by `policy`. Operations that are left when it is dropped do not run.
     #[must_use]
     pub fn new(value: T, limit: u32, policy: WaitPolicy) -> Self {
         let guarded = Guarded { value, pending: ptr::null_mut() };
@@ -123,8 +125,8 @@ impl<T: 'static, P: Platform> Delegated<T, P> {
         if self.try_enter() { Ok(self.run_inside(operation)) } else { Err(operation) }
     }
 
-    /// Runs `operation` after the posted operations; for that it waits until the value is free. An operation must not call
-    /// it.
+    /// Runs `operation` after the posted operations; for that it waits until the value is free. An
+    /// operation must not call it.
     #[inline]
     pub fn run<R>(&self, operation: impl FnOnce(&mut T) -> R) -> (R, Rest) {
         if !self.try_enter() {
@@ -143,8 +145,8 @@ impl<T: 'static, P: Platform> Delegated<T, P> {
         self.leave_behind(operation)
     }
 
-    /// Runs `operation`, or leaves the operation that `later` makes to the thread inside; never waits. Only one of the two
-    /// is called, with `given`; `later` also says what is to be returned.
+    /// Runs `operation`, or leaves the operation that `later` makes to the thread inside; never waits. Only
+    /// one of the two is called, with `given`; `later` also says what is to be returned.
     #[inline]
     pub fn run_or_post<C, R, L: FnOnce(&mut T) + Send + 'static>(
         &self,
@@ -166,8 +168,8 @@ impl<T: 'static, P: Platform> Delegated<T, P> {
         // SAFETY: alive until it has run, aligned as a frame, and new.
         let chained = unsafe { self.posted.push(request) };
         debug_assert!(chained.is_ok(), "the chain is never closed");
-        // Release: pairs with the Acquire in leave_called(), for the chained operation. Acquire: the caller may be inside
-        // now.
+        // Release: pairs with the Acquire in leave_called(), for the chained operation. Acquire: the
+        // caller may be inside now.
         let before = self.state.fetch_or(HELD | POSTED, Ordering::AcqRel);
         if before & HELD != 0 { Rest::Nothing } else { self.leave_called() }
     }
@@ -315,7 +317,8 @@ impl<T: 'static, P: Platform> Delegated<T, P> {
     #[inline(always)]
     fn guarded<R>(&self, use_it: impl FnOnce(&mut Guarded<T, P>) -> R) -> R {
         let access = self.guarded.access();
-        // SAFETY: the caller is inside (invariant 1), and no operation that `use_it` runs gets here without entering.
+        // SAFETY: the caller is inside (invariant 1), and no operation that `use_it` runs
+        // gets here without entering.
         use_it(unsafe { access.deref() })
     }
 }
@@ -367,8 +370,8 @@ mod tests {
         assert_eq!(stopped.join().expect("goes on").1, Rest::Left);
         assert!(value.is_left() && value.try_run(|_| ()).is_err());
         assert_eq!(value.serve_left(), Some(Rest::Left));
-        // A thread that comes with its own operation goes on with the rest up to the limit; one that needs a result runs
-        // all.
+        // A thread that comes with its own operation goes on with the rest up to the limit; one that
+        // needs a result runs all.
         assert_eq!(value.post(|log| log.push(5)), Rest::Nothing);
         assert_eq!(value.run(|log| log.clone()), ((0..6).collect(), Rest::Nothing));
         assert!(value.is_idle());

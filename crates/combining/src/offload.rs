@@ -1,9 +1,9 @@
 //! Offload: one thread runs all operations, the others post them.
 //!
-//! **What it gives.** The value belongs to one thread, whose caches keep it. Callers post operations to a lock-free queue
-//! and leave, or wait on their stack's cache line for the result. There is no lock at all. The thread serves posted
-//! operations. When there are none, it does its idle work (polling a network, say), and sleeps when that is fruitless too;
-//! then a caller wakes it, which costs a load while it is awake.
+//! **What it gives.** The value belongs to one thread, whose caches keep it. Callers post operations to a
+//! lock-free queue and leave, or wait on their stack's cache line for the result. There is no lock at all.
+//! The thread serves posted operations. When there are none, it does its idle work (polling a network, say),
+//! and sleeps when that is fruitless too; then a caller wakes it, which costs a load while it is awake.
 //!
 //! **Source.** "Lockless offloading" in A. Amer et al., *Software combining to mitigate multithreaded MPI
 //! contention*, ICS 2019, after S. Kumar et al., *PAMI*, IPDPS 2012, and K. Vaidyanathan et al., *Improving
@@ -18,20 +18,21 @@
 //! **Invariants.**
 //!
 //! 1. Only the thread that has `serving` accesses the value.
-//! 2. *No lost wake-up*: a caller rings after its push; the serving thread checks the chain between announcing its sleep and
-//!    sleeping ([`Doorbell`], invariant 2). Closing rings too.
+//! 2. *No lost wake-up*: a caller rings after its push; the serving thread checks the chain between
+//!    announcing its sleep and sleeping ([`Doorbell`], invariant 2). Closing rings too.
 //! 3. *Nothing is lost*: after the closing no push succeeds ([`chain`](heddle_sync::queues::chain)), so a
 //!    thread that first sees the closing and then an empty chain has served everything.
 //!
 //! Threads that serve several values do it in [turns](Offload::take_turn) and sleep on a
 //! [`Roster`](heddle_sync::Roster); their [`Waker`] wakes them there.
 //!
-//! **Cost.** A call is a compare-and-swap, a load, and for [`run`](Combining::run) a round trip between two cores, even
-//! without contention. **Fairness**: first come, first served. It **needs** a core; on a machine with fewer cores than
-//! threads every `run` is two context switches. **Choose it** to keep a core at the value anyway: asynchronous progress.
+//! **Cost.** A call is a compare-and-swap, a load, and for [`run`](Combining::run) a round trip between two
+//! cores, even without contention. **Fairness**: first come, first served. It **needs** a core; on a machine
+//! with fewer cores than threads every `run` is two context switches. **Choose it** to keep a core at the
+//! value anyway: asynchronous progress.
 //!
-//! **Liveness.** A caller that does not run for 50 ms delays no other thread, wherever it stops. The serving thread delays
-//! all waiting threads, and, once there are [`MOST_POSTED`] operations, all posting threads.
+//! **Liveness.** A caller that does not run for 50 ms delays no other thread, wherever it stops. The serving
+//! thread delays all waiting threads, and, once there are [`MOST_POSTED`] operations, all posting threads.
 //!
 //! **Measured** (`heddle bench locks`, 2 virtual cores): a `run` takes one cache-line trip there and back,
 //! 110 ns while the cores are near and 440 ns while the machine has them far apart; FIFO queue 5.5 million
@@ -57,14 +58,16 @@ use std::ptr::NonNull;
 pub const MOST_POSTED: usize = 56;
 const _: () = assert!(MOST_POSTED < MOST_DEPTH);
 
-/// How long the serving thread lets posts gather, in spin hints, when no thread waits for one: a fraction of a microsecond.
+/// How long the serving thread lets posts gather, in spin hints, when no thread waits for one: a
+/// fraction of a microsecond.
 const HINTS_BETWEEN_POSTS: u32 = if cfg!(loom) { 1 } else { 16 };
 
 const CLOSED_MESSAGE: &str = "an operation for an offload that was closed: close it after the last call";
 
 /// Wakes the threads that serve a value.
 pub trait Waker: fmt::Debug + Send + Sync {
-    /// Wakes a serving thread that sleeps, because something was posted before this call. Costs little while none sleeps.
+    /// Wakes a serving thread that sleeps, because something was posted before this call. Costs
+    /// little while none sleeps.
     fn wake(&self);
 }
 
@@ -76,8 +79,8 @@ impl<P: Platform> Waker for CachePadded<Doorbell<P>> {
     }
 }
 
-/// A value served by one thread at a time; see the [module](self). Some thread has to call [`serve`](Self::serve), or
-/// several take [turns](Self::take_turn); `OffloadThread` starts a thread for it.
+/// A value served by one thread at a time; see the [module](self). Some thread has to call
+/// [`serve`](Self::serve), or several take [turns](Self::take_turn); `OffloadThread` starts a thread for it.
 pub struct Offload<T: 'static, P: Platform = Native, W: Waker = CachePadded<Doorbell<P>>> {
     posted: CachePadded<Chain<P, Request<P, T>>>,
     waker: W,
@@ -87,8 +90,8 @@ pub struct Offload<T: 'static, P: Platform = Native, W: Waker = CachePadded<Door
     policy: WaitPolicy,
 }
 
-// SAFETY: only the serving thread accesses the value (invariant 1), one after the other (`serving`'s Release and Acquire),
-// and operations are Send.
+// SAFETY: only the serving thread accesses the value (invariant 1), one after the other (`serving`'s Release
+// and Acquire), and operations are Send.
 unsafe impl<T: Send + 'static, P: Platform, W: Waker> Sync for Offload<T, P, W> {}
 // SAFETY: the owner of `self` owns the value and the posted operations.
 unsafe impl<T: Send + 'static, P: Platform, W: Waker> Send for Offload<T, P, W> {}
@@ -106,10 +109,10 @@ impl<T: 'static, P: Platform> Offload<T, P> {
         Self::with_waker(value, CachePadded::new(Doorbell::default()), policy)
     }
 
-    /// Runs posted operations until [`close`](Self::close) was called and nothing is left. It calls `idle` whenever nothing
-    /// is posted; `idle` says whether it found something to do. It also calls `idle` once more before every sleep, so code
-    /// that gives `idle` something to do afterwards calls [`wake`](Self::wake). Returns false at once if another thread
-    /// serves.
+    /// Runs posted operations until [`close`](Self::close) was called and nothing is left. It calls `idle`
+    /// whenever nothing is posted; `idle` says whether it found something to do. It also calls `idle` once
+    /// more before every sleep, so code that gives `idle` something to do afterwards calls
+    /// [`wake`](Self::wake). Returns false at once if another thread serves.
     pub fn serve(&self, mut idle: impl FnMut(&mut T) -> bool) -> bool {
         let Some(mut turn) = self.take_turn() else { return false };
         let mut waiter = Waiter::<P>::new(&self.policy, 1);
@@ -118,7 +121,8 @@ impl<T: 'static, P: Platform> Offload<T, P> {
             let closed = self.is_closed();
             let served = turn.serve_posted();
             if served == Served::Posts {
-                // Every check takes the queue's line from posters; so if no thread waits, let more posts gather.
+                // Every check takes the queue's line from posters; so if no thread
+                // waits, let more posts gather.
                 (0..HINTS_BETWEEN_POSTS).for_each(|_| P::spin_hint());
             }
             if served != Served::Nothing || turn.with(&mut idle) {
@@ -160,7 +164,8 @@ impl<T: 'static, P: Platform, W: Waker> Offload<T, P, W> {
     pub fn take_turn(&self) -> Option<Turn<'_, T, P, W>> {
         // Acquire: pairs with the Release in Turn::drop, for the value.
         let claim = self.serving.compare_exchange(0, P::thread_id(), Ordering::Acquire, Ordering::Relaxed);
-        // Made only after the claim succeeded: dropping a turn without a claim would end another thread's turn.
+        // Made only after the claim succeeded: dropping a turn without a claim would
+        // end another thread's turn.
         claim.is_ok().then(|| Turn(self))
     }
 
@@ -170,7 +175,8 @@ impl<T: 'static, P: Platform, W: Waker> Offload<T, P, W> {
         self.waker.wake();
     }
 
-    /// Returns true if it was closed. A thread that learns this first and then finds nothing to serve has served everything.
+    /// Returns true if it was closed. A thread that learns this first and then finds nothing to
+    /// serve has served everything.
     pub fn is_closed(&self) -> bool {
         self.posted.is_closed()
     }
@@ -228,7 +234,8 @@ impl<T: 'static, P: Platform, W: Waker> Turn<'_, T, P, W> {
         self.with(|value| offload.serve_posted(value))
     }
 
-    /// Uses the value. `use_it` must neither serve nor run an operation on it through the offload; it may post.
+    /// Uses the value. `use_it` must neither serve nor run an operation on it through
+    /// the offload; it may post.
     #[inline]
     pub fn with<R>(&mut self, use_it: impl FnOnce(&mut T) -> R) -> R {
         let access = self.0.value.access();

@@ -73,7 +73,8 @@ impl<T: Send + 'static> Drop for OffloadThread<T> {
     fn drop(&mut self) {
         self.shared.close();
         let Some(thread) = self.thread.take() else { return };
-        // An operation may own the last handle; then this is the thread itself, which ends when it has served everything.
+        // An operation may own the last handle; then this is the thread itself, which ends when
+        // it has served everything.
         if thread.thread().id() != thread::current().id() {
             // Only the idle work could have panicked, which the panic hook has reported.
             let _ = thread.join();

@@ -1,10 +1,11 @@
-//! What the owner of a request does while it waits: it seldom tries to run the request itself, and calls for service when it
-//! has waited for long.
+//! What the owner of a request does while it waits: it seldom tries to run the request itself, and calls for
+//! service when it has waited for long.
 //!
-//! A holder that comes again at once keeps the value in its cache and is some ten times as fast as operations that change
-//! hands one by one. So waiting threads let it go on, by being quiet: they poll separate cache lines, and try the lock ever
-//! more seldom. After `forced_yield_ns` ([`WaitPolicy`]) they call, once. The holder then runs the operations of all waiting
-//! threads, and stands back: it lets others be first before it comes again.
+//! A holder that comes again at once keeps the value in its cache and is some ten times as fast as operations
+//! that change hands one by one. So waiting threads let it go on, by being quiet: they poll separate cache
+//! lines, and try the lock ever more seldom. After `forced_yield_ns` ([`WaitPolicy`]) they call, once. The
+//! holder then runs the operations of all waiting threads, and stands back: it lets others be first before it
+//! comes again.
 
 use heddle_platform::Platform;
 use heddle_sync::WaitPolicy;
@@ -15,8 +16,8 @@ use std::marker::PhantomData;
 pub(crate) trait Meanwhile {
     /// Tries to get to the value, to run the request itself.
     fn attempt(&mut self);
-    /// Tells the thread at the value that a thread has waited for long, so that it runs the waiting operations. Comes once,
-    /// before the first sleep at the latest.
+    /// Tells the thread at the value that a thread has waited for long, so that it runs the waiting
+    /// operations. Comes once, before the first sleep at the latest.
     fn call(&mut self);
 }
 
@@ -41,12 +42,13 @@ pub(crate) struct Wait<'a> {
 /// The number of polls for each attempt, of a waiter that has called.
 const POLLS_AN_ATTEMPT: u32 = 8;
 
-/// The first poll with an attempt, for a thread that comes when others wait already. (Small in models, so that they reach
-/// it.)
+/// The first poll with an attempt, for a thread that comes when others wait already. (Small in
+/// models, so that they reach it.)
 const FIRST_OF_MANY: u32 = if cfg!(loom) { 2 } else { 16 };
 
-/// Says when an owner attempts to help itself. Every attempt takes the lock's line from its holder, so attempts become rarer
-/// as the wait becomes longer: a waiting thread learns late that the value is free, but at most twice as late.
+/// Says when an owner attempts to help itself. Every attempt takes the lock's line from its holder, so
+/// attempts become rarer as the wait becomes longer: a waiting thread learns late that the value is free,
+/// but at most twice as late.
 pub(crate) struct AttemptTimes<P: Platform> {
     since: u64,
     patience: u64,

@@ -15,17 +15,18 @@
 //!
 //! **Invariants.**
 //!
-//! 1. The operation and the result belong to the combiner from the moment it found the request until it stores a verdict,
-//!    and to the owner before and after. The Release and Acquire of the list that holds the request order the finding; the
-//!    verdict's store is Release and the owner's check Acquire.
-//! 2. After it stored a verdict the combiner does not touch the request: the owner may have left, and its stack with it. So
-//!    the wake-up comes before the verdict, which is why there is `TOLD`.
-//! 3. *No lost wake-up.* The owner sets `parked`, passes `heavy`, and sleeps only while `state` is `WAITING`; the combiner
-//!    stores `TOLD`, passes `light`, and checks `parked`. So either the combiner sees it and wakes the owner, or the owner
-//!    sees `TOLD`. While no owner sleeps, waking costs a load of a line that the combiner has anyway.
-//! 4. An operation that panics is caught where it runs. The panic goes on in the thread that waits for the result; if no
-//!    thread waits, only the panic hook's message remains. Neither touches other operations. The value stays as the
-//!    operation left it: nothing is poisoned.
+//! 1. The operation and the result belong to the combiner from the moment it found the request until it
+//!    stores a verdict, and to the owner before and after. The Release and Acquire of the list that holds the
+//!    request order the finding; the verdict's store is Release and the owner's check Acquire.
+//! 2. After it stored a verdict the combiner does not touch the request: the owner may have left, and its
+//!    stack with it. So the wake-up comes before the verdict, which is why there is `TOLD`.
+//! 3. *No lost wake-up.* The owner sets `parked`, passes `heavy`, and sleeps only while `state` is `WAITING`;
+//!    the combiner stores `TOLD`, passes `light`, and checks `parked`. So either the combiner sees it and
+//!    wakes the owner, or the owner sees `TOLD`. While no owner sleeps, waking costs a load of a line that
+//!    the combiner has anyway.
+//! 4. An operation that panics is caught where it runs. The panic goes on in the thread that waits for the
+//!    result; if no thread waits, only the panic hook's message remains. Neither touches other operations.
+//!    The value stays as the operation left it: nothing is poisoned.
 //!
 //! **Liveness.** If a combiner stops between `TOLD` and the verdict, that one owner goes on yielding.
 
@@ -108,8 +109,8 @@ impl<P: Platform, T: 'static> Request<P, T> {
     ///
     /// # Safety
     ///
-    /// The caller has taken the chain, and calls this once for each of its requests; no other thread could tell the owner
-    /// now.
+    /// The caller has taken the chain, and calls this once for each of its requests; no other thread
+    /// could tell the owner now.
     #[inline]
     pub(crate) unsafe fn serve(request: NonNull<Self>, state: &mut T) -> *mut Self {
         // SAFETY: taken and not run, so alive.

@@ -1,5 +1,5 @@
-//! LockQ under the model checker: nothing forgotten, nothing twice, order kept, also with a threshold of 1 and without
-//! waiting threads; and each fault is found.
+//! LockQ under the model checker: nothing forgotten, nothing twice, order kept, also with a threshold of 1
+//! and without waiting threads; and each fault is found.
 //!
 //! Quiet comes after one or two fruitless checks here, so every change of mode is explored.
 #![cfg(loom)]
@@ -79,7 +79,8 @@ fn call<L: RawLock>(queue: &Queue<L>, thread: usize, calls: &str) {
     }
 }
 
-/// Threads make the given calls. When all have returned, everything has been run although no thread calls again.
+/// Threads make the given calls. When all have returned, everything has been run
+/// although no thread calls again.
 fn calls<L: RawLock + Default + 'static>(
     threshold: u32,
     how: &'static [&'static str],

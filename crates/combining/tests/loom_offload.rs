@@ -1,5 +1,5 @@
-//! The offload under the model checker: everything posted before the closing is run, in order, and no thread sleeps for
-//! ever, also if it is served in turns; and each fault is found.
+//! The offload under the model checker: everything posted before the closing is run, in order, and no thread
+//! sleeps for ever, also if it is served in turns; and each fault is found.
 #![cfg(loom)]
 
 use heddle_combining::offload::{self, Served, Waker};

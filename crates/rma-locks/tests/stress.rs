@@ -1,4 +1,5 @@
-//! Every lock on real threads, each of which is a process: a counter that only the lock guards loses no increment.
+//! Every lock on real threads, each of which is a process: a counter that only the lock
+//! guards loses no increment.
 
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_platform::cell::UnsafeCell;

@@ -28,7 +28,8 @@ fn soon() -> Option<u64> {
     Some(clock::now_ns() + 100_000)
 }
 
-/// A counter's waiter delays no other thread; a signaller that does not run delays only the waiter for its event.
+/// A counter's waiter delays no other thread; a signaller that does not run delays only the waiter for its
+/// event.
 #[test]
 fn counters() {
     for policy in POLICIES {
@@ -96,8 +97,8 @@ impl Progress for Network {
     }
 }
 
-/// The leader does not run: no thread polls for the others, but events that come by themselves wake their sleepers, a waiter
-/// with a deadline gives up, and any thread may poll.
+/// The leader does not run: no thread polls for the others, but events that come by themselves wake their
+/// sleepers, a waiter with a deadline gives up, and any thread may poll.
 #[test]
 fn a_leader() {
     for policy in POLICIES {
@@ -131,8 +132,8 @@ fn asked(network: &Network) -> Box<SyncCounter<Watched>> {
     counter
 }
 
-/// A sleeper does not run: the leader serves all others. It delays them when it has been given the role, except those with
-/// deadlines.
+/// A sleeper does not run: the leader serves all others. It delays them when it has been given the role,
+/// except those with deadlines.
 #[test]
 fn a_sleeper() {
     for policy in POLICIES {

@@ -1,6 +1,6 @@
-//! The lock biased to a core under the model checker: exclusion and order while threads of one core share the bias,
-//! while it is given and revoked, and while threads move from core to core inside; no revoker sleeps for ever; and each
-//! fault is found. `heddle_platform::core_claim` says how a core is modelled.
+//! The lock biased to a core under the model checker: exclusion and order while threads of one core share the
+//! bias, while it is given and revoked, and while threads move from core to core inside; no revoker sleeps
+//! for ever; and each fault is found. `heddle_platform::core_claim` says how a core is modelled.
 #![cfg(loom)]
 
 mod model;
@@ -135,7 +135,8 @@ fn a_bias_that_was_worth_it_comes_back_sooner() {
     explore(None, bias::the_streak_adapts::<CoreBiased<_>>([2, 4, 2]));
 }
 
-/// The threads of one core are one user: together they make the core the owner, and all of them enter by its bias.
+/// The threads of one core are one user: together they make the core the owner, and all
+/// of them enter by its bias.
 #[test]
 fn the_threads_of_a_core_have_one_streak() {
     explore(None, || {

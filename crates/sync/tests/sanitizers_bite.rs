@@ -1,6 +1,6 @@
-//! Faults that ThreadSanitizer or AddressSanitizer has to report; their silence about the stress tests means something only
-//! if they report these. ThreadSanitizer sees programs with a fault in the locks (`ci/faults.py thread`), AddressSanitizer
-//! nodes that are used wrongly. Run by `ci/sanitize.sh`.
+//! Faults that ThreadSanitizer or AddressSanitizer has to report; their silence about the stress tests means
+//! something only if they report these. ThreadSanitizer sees programs with a fault in the locks
+//! (`ci/faults.py thread`), AddressSanitizer nodes that are used wrongly. Run by `ci/sanitize.sh`.
 #![cfg(any(tsan, asan))]
 
 #[cfg(tsan)]

@@ -15,8 +15,8 @@ const RESERVED: u32 = 2;
 #[derive(Debug)]
 pub(super) struct Door<P: Platform> {
     state: P::AtomicU32,
-    /// 1 when a thread has waited for long. All changes are read-modify-writes, so a thread that clears a call has seen what
-    /// all callers did before.
+    /// 1 when a thread has waited for long. All changes are read-modify-writes, so a thread that clears a
+    /// call has seen what all callers did before.
     called: P::AtomicU32,
     /// The thread that reserved it last.
     reserver: P::AtomicU64,

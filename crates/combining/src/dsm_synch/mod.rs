@@ -1,19 +1,20 @@
-//! DSM-Synch: the queue of an MCS lock whose nodes carry the operations of their owners, behind a door that the running
-//! thread may take again.
+//! DSM-Synch: the queue of an MCS lock whose nodes carry the operations of their owners, behind a door that
+//! the running thread may take again.
 //!
-//! **What it gives.** A thread that finds the door free enters, runs its operation and leaves, at the price of a mutex, and
-//! may come again. A thread that finds it taken appends its request to the queue and waits on its node, as in an MCS lock. A
-//! thread that has waited there for long calls. The next thread that leaves the door becomes the *combiner*: it enters once
-//! more, runs the operations of the queue, up to `limit`, and then stands back, so that another may come again and again. If
-//! the head of the queue finds the door free, it is the combiner itself.
+//! **What it gives.** A thread that finds the door free enters, runs its operation and leaves, at the price
+//! of a mutex, and may come again. A thread that finds it taken appends its request to the queue and waits on
+//! its node, as in an MCS lock. A thread that has waited there for long calls. The next thread that leaves
+//! the door becomes the *combiner*: it enters once more, runs the operations of the queue, up to `limit`, and
+//! then stands back, so that another may come again and again. If the head of the queue finds the door free,
+//! it is the combiner itself.
 //!
-//! **Source.** P. Fatourou, N. D. Kallimanis, *Revisiting the combining synchronization technique*, PPoPP 2012,
-//! doi:10.1145/2145816.2145849 (DSM-Synch); "CSync" in A. Amer et al., *Software combining to mitigate multithreaded MPI
-//! contention*, ICS 2019. We depart in four points. First, the door: without it every operation of two threads in contention
-//! is handed to the other core or back, some ten times as slow. Second, the paper's threads own two nodes each, since a
-//! combiner reads a node after it told its owner; ours tells the owner when it is done with the node, so the node lies on
-//! the owner's stack. Third, the paper's combiner stops at the last but one request; ours runs the last as well. Fourth,
-//! waiters sleep.
+//! **Source.** P. Fatourou, N. D. Kallimanis, *Revisiting the combining synchronization technique*, PPoPP
+//! 2012, doi:10.1145/2145816.2145849 (DSM-Synch); "CSync" in A. Amer et al., *Software combining to mitigate
+//! multithreaded MPI contention*, ICS 2019. We depart in four points. First, the door: without it every
+//! operation of two threads in contention is handed to the other core or back, some ten times as slow.
+//! Second, the paper's threads own two nodes each, since a combiner reads a node after it told its owner;
+//! ours tells the owner when it is done with the node, so the node lies on the owner's stack. Third, the
+//! paper's combiner stops at the last but one request; ours runs the last as well. Fourth, waiters sleep.
 //!
 //! ```text
 //!   head --+                                  tail -----------+     door: FREE | HELD | RESERVED, called
@@ -30,38 +31,39 @@
 //!
 //! **Invariants.**
 //!
-//! 1. *Exclusion*: only the thread whose compare-and-swap made the door `HELD` is inside, until it stores another state; the
-//!    value is accessed, and the queue served, from inside only.
-//! 2. There is a head exactly while the queue is not empty: the thread whose swap of `tail` returned null, or which the last
-//!    combiner told `Lead`. It publishes itself in `head` once, before it can be served; the thread that serves it first
-//!    takes it from there. So a node is served once: by the thread that took it from `head`, or by its owner, from inside,
-//!    if it has not been told.
-//! 3. A node's owner is told `Done` only after the combiner has read the node's `next`, or after its compare-and-swap showed
-//!    that there is none. So the node may be on a stack.
-//! 4. *Nothing is lost*: a combiner stops only when `tail` is its current request (none follows) or by telling the owner of
-//!    the following request.
-//! 5. *No thread sleeps for ever*: the head calls, passes `heavy`, and tries the door once more before it sleeps; a thread
-//!    that leaves stores the door's state, passes `light`, and checks for a call. So either the head gets in, or a thread is
-//!    inside that will see the call. The others do the same, in case the head does not run, and serve from the head on; then
-//!    they sleep until they are told.
+//! 1. *Exclusion*: only the thread whose compare-and-swap made the door `HELD` is inside, until it stores
+//!    another state; the value is accessed, and the queue served, from inside only.
+//! 2. There is a head exactly while the queue is not empty: the thread whose swap of `tail` returned null, or
+//!    which the last combiner told `Lead`. It publishes itself in `head` once, before it can be served; the
+//!    thread that serves it first takes it from there. So a node is served once: by the thread that took it
+//!    from `head`, or by its owner, from inside, if it has not been told.
+//! 3. A node's owner is told `Done` only after the combiner has read the node's `next`, or after its
+//!    compare-and-swap showed that there is none. So the node may be on a stack.
+//! 4. *Nothing is lost*: a combiner stops only when `tail` is its current request (none follows) or by
+//!    telling the owner of the following request.
+//! 5. *No thread sleeps for ever*: the head calls, passes `heavy`, and tries the door once more before it
+//!    sleeps; a thread that leaves stores the door's state, passes `light`, and checks for a call. So either
+//!    the head gets in, or a thread is inside that will see the call. The others do the same, in case the
+//!    head does not run, and serve from the head on; then they sleep until they are told.
 //!
-//! **Orderings.** The door's compare-and-swap (Acquire) pairs with the store of the leaving thread (Release), for the value.
-//! `tail`'s swap is Release for the node's initial fields and Acquire for those of the node before. `next` and `head` are
-//! Release/Acquire for the request, a verdict for the result.
+//! **Orderings.** The door's compare-and-swap (Acquire) pairs with the store of the leaving thread (Release),
+//! for the value. `tail`'s swap is Release for the node's initial fields and Acquire for those of the node
+//! before. `next` and `head` are Release/Acquire for the request, a verdict for the result.
 //!
-//! **Cost.** Alone, and for a thread that comes again: a compare-and-swap and a plain store. In the queue: a swap, a store,
-//! a wait on a separate line; a combiner pays about two cache-line transfers a request. **Fairness**: the queue is first
-//! come, first served. It is served at the latest `forced_yield_ns` after a running thread in it has begun to wait; then up
-//! to `limit` operations are run. Operations of threads that come again overtake those in the queue within that time, so
-//! throughput may be shared unevenly for some milliseconds, while no single wait is long. It **needs** nothing per thread.
-//! **Choose it** when every operation's result is wanted at once.
+//! **Cost.** Alone, and for a thread that comes again: a compare-and-swap and a plain store. In the queue: a
+//! swap, a store, a wait on a separate line; a combiner pays about two cache-line transfers a request.
+//! **Fairness**: the queue is first come, first served. It is served at the latest `forced_yield_ns` after a
+//! running thread in it has begun to wait; then up to `limit` operations are run. Operations of threads that
+//! come again overtake those in the queue within that time, so throughput may be shared unevenly for some
+//! milliseconds, while no single wait is long. It **needs** nothing per thread. **Choose it** when every
+//! operation's result is wanted at once.
 //!
-//! **More threads than cores.** Waiters spin about a cache-line round trip, then yield, then sleep. A running thread goes on
-//! at full speed until it is called; then it serves all waiters with one visit.
+//! **More threads than cores.** Waiters spin about a cache-line round trip, then yield, then sleep. A running
+//! thread goes on at full speed until it is called; then it serves all waiters with one visit.
 //!
-//! **Liveness.** A *waiter* that does not run for 50 ms delays no other thread (its operation is run for it), unless it has
-//! just been told to lead, or is stopped between its swap and its link: then those behind it wait for that time. The thread
-//! inside delays all. A combiner's call takes the time of `limit` operations.
+//! **Liveness.** A *waiter* that does not run for 50 ms delays no other thread (its operation is run for it),
+//! unless it has just been told to lead, or is stopped between its swap and its link: then those behind it
+//! wait for that time. The thread inside delays all. A combiner's call takes the time of `limit` operations.
 //!
 //! **Measured** (`heddle bench locks`, 2 virtual cores, FIFO queue, millions of operations a second): alone
 //! 2.2 ns, the same as [`Mutex`](heddle_sync::Mutex). 2 threads 270, 16 threads 273, 64 threads 172
@@ -99,12 +101,13 @@ pub struct DsmSynch<T: 'static, P: Platform = Native> {
 /// The queue's ends.
 struct Ends<P: Platform, N: 'static> {
     tail: P::AtomicPtr<N>,
-    /// The first request: from when its owner knows that it is the first until a thread inside begins to serve it.
+    /// The first request: from when its owner knows that it is the first until a thread
+    /// inside begins to serve it.
     head: P::AtomicPtr<N>,
 }
 
-// SAFETY: only the thread inside accesses the value, one at a time, each after the last (invariant 1), so it moves between
-// threads but is never shared: Send is enough.
+// SAFETY: only the thread inside accesses the value, one at a time, each after the last (invariant 1), so it
+// moves between threads but is never shared: Send is enough.
 unsafe impl<T: Send + 'static, P: Platform> Sync for DsmSynch<T, P> {}
 // SAFETY: the owner of `self` owns the value; no request exists then, since their owners borrow it.
 unsafe impl<T: Send + 'static, P: Platform> Send for DsmSynch<T, P> {}
@@ -122,8 +125,8 @@ impl<T: Default + 'static, P: Platform> Default for DsmSynch<T, P> {
 }
 
 impl<T: 'static, P: Platform> DsmSynch<T, P> {
-    /// Puts `value` under combining. A combiner runs at most `limit` operations of the queue (at least 1) a turn; waiters
-    /// wait by `policy`.
+    /// Puts `value` under combining. A combiner runs at most `limit` operations of the queue (at least 1) a
+    /// turn; waiters wait by `policy`.
     #[must_use]
     pub fn new(value: T, limit: u32, policy: WaitPolicy) -> Self {
         Self {
@@ -152,8 +155,8 @@ impl<T: 'static, P: Platform> DsmSynch<T, P> {
         operation(unsafe { value.deref() })
     }
 
-    /// Handles a door that is not free. If the caller is the thread that shall let others be first, it lets them, and the
-    /// result says whether it is inside now.
+    /// Handles a door that is not free. If the caller is the thread that shall let others be first, it lets
+    /// them, and the result says whether it is inside now.
     #[cold]
     fn enter_late(&self) -> bool {
         if !self.door.stands_back() {
@@ -169,7 +172,8 @@ impl<T: 'static, P: Platform> DsmSynch<T, P> {
     fn run_queued<R>(&self, operation: impl FnOnce(&mut T) -> R) -> R {
         let frame = Frame::<P, T, _, R>::new(operation);
         let own = frame.request();
-        // Release: for the frame's fields, to which the next thread writes. Acquire: for those of the thread before.
+        // Release: for the frame's fields, to which the next thread writes. Acquire: for
+        // those of the thread before.
         let before = self.ends.tail.swap(own.as_ptr(), Ordering::AcqRel);
         let verdict = NonNull::new(before).map_or(Verdict::Lead, |before| self.follow(before, own));
         if verdict == Verdict::Lead {
@@ -189,8 +193,8 @@ impl<T: 'static, P: Platform> DsmSynch<T, P> {
         unsafe { own.as_ref() }.await_verdict(wait, &mut Follower { combining: self, called: false })
     }
 
-    /// Waits as the head of the queue until the caller's operation has been run, by the caller or by a thread that was
-    /// called.
+    /// Waits as the head of the queue until the caller's operation has been run, by the caller or by
+    /// a thread that was called.
     fn compete(&self, own: NonNull<Request<P, T>>) {
         // SAFETY: the caller's frame.
         let request = unsafe { own.as_ref() };
@@ -267,8 +271,8 @@ impl<T: 'static, P: Platform> DsmSynch<T, P> {
         Some(head)
     }
 
-    /// Serves the queue if a thread there has called and the door is free. Called after leaving, or when no thread is
-    /// inside.
+    /// Serves the queue if a thread there has called and the door is free. Called after leaving, or
+    /// when no thread is inside.
     #[cold]
     fn answer(&self) {
         while self.door.enter_any() {
@@ -357,7 +361,8 @@ impl<T: Send + 'static, P: Platform> Combining<T> for DsmSynch<T, P> {
         }
     }
 
-    /// Does the same as [`run`](Combining::run): a request in this queue may have to lead, so its owner has to stay.
+    /// Does the same as [`run`](Combining::run): a request in this queue may have to lead,
+    /// so its owner has to stay.
     fn post(&self, operation: impl FnOnce(&mut T) + Send + 'static) {
         self.run(|value| run_unattended(operation, value));
     }

@@ -22,7 +22,8 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
                 }
                 self.mode.set_relief_wanted(false);
                 guarded.alone = 0;
-                // A second check: a poster that did not see the quiet mode left its post to this holder (invariant 3).
+                // A second check: a poster that did not see the quiet mode left its post to
+                // this holder (invariant 3).
                 if self.posted.is_empty() {
                     return Drained::Empty;
                 }
@@ -39,13 +40,15 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
         }
     }
 
-    /// Returns true if another thread will go on after the release. The caller is the holder and has reached the threshold.
+    /// Returns true if another thread will go on after the release. The caller is the holder and
+    /// has reached the threshold.
     #[inline]
     pub(super) fn hand_over(&self, drained: Drained) -> bool {
         drained == Drained::Threshold && (self.lock.has_waiters() || self.tell_heir())
     }
 
-    /// Tells the first waiting owner in `pending` to lead; returns whether there is one. The caller is the holder.
+    /// Tells the first waiting owner in `pending` to lead; returns whether there is one.
+    /// The caller is the holder.
     #[cold]
     fn tell_heir(&self) -> bool {
         self.guarded(|guarded| {

@@ -8,7 +8,8 @@ use heddle_platform::thread::ID_STEP;
 use heddle_sync::RawLock;
 use std::mem::{self, ManuallyDrop};
 
-/// Beside a thread's identity: it has served others that had waited for long, and shall let one of them be first.
+/// Beside a thread's identity: it has served others that had waited for long, and shall
+/// let one of them be first.
 const STANDS_BACK: u64 = 1;
 const _: () = assert!(STANDS_BACK < ID_STEP);
 
@@ -19,8 +20,8 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
         self.lock.try_acquire().map(|token| self.held(token))
     }
 
-    /// Acquires the lock, unless there is a holder that will check the queue after its release. The caller passed a full
-    /// fence after it posted or released.
+    /// Acquires the lock, unless there is a holder that will check the queue after its release. The caller
+    /// passed a full fence after it posted or released.
     pub(super) fn hold_or_leave_to_holder(&self) -> Option<Held<'_, L, T>> {
         let held = self.try_hold();
         if held.is_some() || L::TRY_IS_EXACT {
@@ -47,7 +48,8 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
         self.holder_state.holder.load(Ordering::Relaxed) & !STANDS_BACK == me
     }
 
-    /// Runs `operation` on the value, unless it has to be posted behind those of others. The caller is the holder.
+    /// Runs `operation` on the value, unless it has to be posted behind those of others.
+    /// The caller is the holder.
     #[inline]
     pub(super) fn run_holding<R, F: FnOnce(&mut T) -> R>(
         &self,
@@ -60,8 +62,8 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
         Ok(self.guarded(|guarded| operation(&mut guarded.value)))
     }
 
-    /// Runs posted operations, up to the threshold; the caller is the holder. A holder that was called stands back
-    /// afterwards.
+    /// Runs posted operations, up to the threshold; the caller is the holder. A holder that was
+    /// called stands back afterwards.
     #[inline(never)]
     fn serve(&self) -> Drained {
         let called = self.mode.take_call();
@@ -137,7 +139,8 @@ impl<'a, L: RawLock, T: 'static> Held<'a, L, T> {
         last != me | STANDS_BACK
     }
 
-    /// Runs posted operations, up to the threshold, if the mode asks holders to. The caller comes with a new operation.
+    /// Runs posted operations, up to the threshold, if the mode asks holders to. The caller
+    /// comes with a new operation.
     #[inline]
     pub(super) fn drain(&mut self) -> Drained {
         if !self.queue.mode.is_quiet() {
@@ -173,7 +176,8 @@ impl<L: RawLock, T: 'static> Drop for Held<'_, L, T> {
         }
         // SAFETY: the token is of the acquisition that made this Held, by the same thread.
         unsafe { self.queue.lock.release(token) };
-        // Pairs with the heavy() of a poster that ends the quiet, or of a waiter that goes to sleep (invariant 3).
+        // Pairs with the heavy() of a poster that ends the quiet, or of a waiter that
+        // goes to sleep (invariant 3).
         L::Platform::light();
         if !self.queue.mode.is_quiet() {
             self.queue.check_again(Drained::Empty);

@@ -8,12 +8,12 @@
 //! and call when they have waited for long: then it runs all posted operations and stands back. The lock may
 //! be of any kind.
 //!
-//! **Source.** "LockQ" in A. Amer et al., *Software combining to mitigate multithreaded MPI contention*, ICS 2019. The
-//! slides leave the race between a post and the holder's last check to MPI's completion calls. Here it is closed, since an
-//! operation that no thread completes must leave as well; and the lock is handed on where they leave it to chance. There
-//! every holder runs posted operations. Here, while all posters wait for their results, only a holder that is called or has
-//! waited itself runs them: operations that are handed over one by one are some ten times as slow as those of a holder that
-//! comes again.
+//! **Source.** "LockQ" in A. Amer et al., *Software combining to mitigate multithreaded MPI contention*,
+//! ICS 2019. The slides leave the race between a post and the holder's last check to MPI's completion calls.
+//! Here it is closed, since an operation that no thread completes must leave as well; and the lock is handed
+//! on where they leave it to chance. There every holder runs posted operations. Here, while all posters wait
+//! for their results, only a holder that is called or has waited itself runs them: operations that are handed
+//! over one by one are some ten times as slow as those of a holder that comes again.
 //!
 //! ```text
 //!   run --try--> free:  called, or posts left? drain --empty--> own operation --> leave
@@ -25,8 +25,8 @@
 //!           otherwise release; called, or anything posted? try; got it: drain, leave again
 //! ```
 //!
-//! **Modes.** To see, after its release, a post that was left to it, a holder needs a full fence between the two, which
-//! would cost as much as the lock. So it pays only while operations are left to it:
+//! **Modes.** To see, after its release, a post that was left to it, a holder needs a full fence between the
+//! two, which would cost as much as the lock. So it pays only while operations are left to it:
 //!
 //! | bit of `mode` | a holder | set by | taken away by |
 //! |---|---|---|---|
@@ -44,21 +44,24 @@
 //!    order. A holder runs an operation that was not posted only when it has found the queue empty, or no
 //!    mode set; in the latter case only operations with waiting owners are posted. So a thread's earlier
 //!    operations have been run.
-//! 3. *Nothing is forgotten*: while an operation is posted, some thread is *responsible*: a thread that holds the lock or is
-//!    in an acquisition that will succeed; a releaser before its check; a poster before its second try; a waiting owner that
-//!    is awake; or one that has been told to lead. Each hands the responsibility to the next:
-//!    - A holder either finds the queue empty, or hands over (to a thread that waits for the lock, or by `Lead`), or tries
-//!      the lock again after its release, where a failure means that there is a holder.
-//!    - A poster whose second try fails leaves its operation to the holder for which it failed, whose release comes later
-//!      than that try. Both have a full fence between their store and their check (post, fence, try; release, fence, check),
-//!      or, if the holder read `QUIET`, a `light` against the poster's `heavy`, or, if a holder makes it `QUIET` meanwhile,
-//!      its fence and second check of the queue against the poster's fence and check of `mode`.
-//!    - A waiter that goes to sleep has called, and tries once more after `heavy`, against the `light` of a release and the
-//!      check of `mode` after it. A holder that leaves operations in `pending` calls for them itself.
-//! 4. *No thread combines for ever*: after `threshold` operations a holder hands the role on if a thread waits; if none
-//!    does, after the second time the mode is `RELIEF` and the next poster waits.
-//! 5. *The queue stays short*: a thread that finds [`MOST_POSTED`] operations waits for the result of its own instead of
-//!    leaving.
+//! 3. *Nothing is forgotten*: while an operation is posted, some thread is *responsible*: a thread that holds
+//!    the lock or is in an acquisition that will succeed; a releaser before its check; a poster before its
+//!    second try; a waiting owner that is awake; or one that has been told to lead. Each hands the
+//!    responsibility to the next:
+//!    - A holder either finds the queue empty, or hands over (to a thread that waits for the lock, or by
+//!      `Lead`), or tries the lock again after its release, where a failure means that there is a holder.
+//!    - A poster whose second try fails leaves its operation to the holder for which it failed, whose release
+//!      comes later than that try. Both have a full fence between their store and their check (post, fence,
+//!      try; release, fence, check), or, if the holder read `QUIET`, a `light` against the poster's `heavy`,
+//!      or, if a holder makes it `QUIET` meanwhile, its fence and second check of the queue against the
+//!      poster's fence and check of `mode`.
+//!    - A waiter that goes to sleep has called, and tries once more after `heavy`, against the `light` of a
+//!      release and the check of `mode` after it. A holder that leaves operations in `pending` calls for them
+//!      itself.
+//! 4. *No thread combines for ever*: after `threshold` operations a holder hands the role on if a thread
+//!    waits; if none does, after the second time the mode is `RELIEF` and the next poster waits.
+//! 5. *The queue stays short*: a thread that finds [`MOST_POSTED`] operations waits for the result of its own
+//!    instead of leaving.
 //!
 //! **What it asks of the lock**, besides [`RawLock`](heddle_sync::RawLock): inside an operation `try_acquire`
 //! fails, which lets operations post others. If the lock says that its tries [are
@@ -66,19 +69,20 @@
 //! keep a word (`inside`) set, and a poster whose try fails while no thread is inside waits for the lock:
 //! seldom, and never inside an operation.
 //!
-//! **Cost.** Uncontended: the lock and three loads of lines that no thread writes. Contended: a thread that comes again pays
-//! the same; a post is a node from the thread's cache, a compare-and-swap, a fence and a try of the lock; a wait allocates
-//! nothing, and disturbs the holder with a dozen polls at most before it calls. **Fairness**: posted operations are first
-//! come, first served. Threads that find the lock free overtake the waiters, until one of these has waited for
-//! `forced_yield_ns` and calls: then all are served at once, and the former holder does not get the lock again before a spin
-//! and a yield. **Choose it** when callers need not wait for all of their operations, or when the lock is mostly free.
+//! **Cost.** Uncontended: the lock and three loads of lines that no thread writes. Contended: a thread that
+//! comes again pays the same; a post is a node from the thread's cache, a compare-and-swap, a fence and a try
+//! of the lock; a wait allocates nothing, and disturbs the holder with a dozen polls at most before it calls.
+//! **Fairness**: posted operations are first come, first served. Threads that find the lock free overtake the
+//! waiters, until one of these has waited for `forced_yield_ns` and calls: then all are served at once, and
+//! the former holder does not get the lock again before a spin and a yield. **Choose it** when callers need
+//! not wait for all of their operations, or when the lock is mostly free.
 //!
-//! **More threads than cores.** Waiters spin about a cache-line round trip, yield, now and then try the lock, and sleep. The
-//! lock is never given to a thread that does not run, unless the lock's own queue does that.
+//! **More threads than cores.** Waiters spin about a cache-line round trip, yield, now and then try the lock,
+//! and sleep. The lock is never given to a thread that does not run, unless the lock's own queue does that.
 //!
-//! **Liveness.** A waiter or poster that does not run for 50 ms delays no other thread, wherever it stops, unless it has
-//! been told to lead; then awake waiters take the lock when they try it. The holder delays all operations, but not `post`,
-//! up to [`MOST_POSTED`].
+//! **Liveness.** A waiter or poster that does not run for 50 ms delays no other thread, wherever it stops,
+//! unless it has been told to lead; then awake waiters take the lock when they try it. The holder delays all
+//! operations, but not `post`, up to [`MOST_POSTED`].
 //!
 //! **Measured** (`heddle bench locks`, 2 virtual cores, FIFO queue, millions of operations a second): over
 //! [`Mutex`](heddle_sync::Mutex) alone 2.5 ns (the lock 2.2); 2 threads 238, 16 threads 189, 64 threads 140

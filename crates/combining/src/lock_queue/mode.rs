@@ -13,14 +13,14 @@ const RELIEF: u32 = 2;
 /// A thread has waited for long.
 const CALLED: u32 = 4;
 
-/// The number of acquisitions that find nothing posted after which the mode first is quiet again. (Small in models, so that
-/// they reach it.)
+/// The number of acquisitions that find nothing posted after which the mode first is quiet again. (Small in
+/// models, so that they reach it.)
 const FIRST_FRUITLESS: u32 = if cfg!(loom) { 1 } else { 64 };
 /// The largest number that the doubling reaches.
 const MOST_FRUITLESS: u32 = if cfg!(loom) { 2 } else { 1 << 13 };
 
-/// The bits. All changes are read-modify-writes, so each stays in the release sequence of the earlier ones: a thread that
-/// clears a bit has seen the posts of all threads that set it.
+/// The bits. All changes are read-modify-writes, so each stays in the release sequence of the earlier ones: a
+/// thread that clears a bit has seen the posts of all threads that set it.
 #[derive(Debug, Default)]
 pub(super) struct Mode<P: Platform>(P::AtomicU32);
 
@@ -53,7 +53,8 @@ impl<P: Platform> Mode<P> {
         self.0.fetch_or(CALLED, Ordering::Release);
     }
 
-    /// Clears `CALLED`; returns whether it was set. The caller is the holder, and has not taken the posted operations yet.
+    /// Clears `CALLED`; returns whether it was set. The caller is the holder, and has not taken
+    /// the posted operations yet.
     pub(super) fn take_call(&self) -> bool {
         // Acquire: pairs with the Release in call(); the post came before it.
         self.0.load(Ordering::Relaxed) & CALLED != 0
@@ -69,8 +70,8 @@ impl<P: Platform> Mode<P> {
         }
     }
 
-    /// Counts a run that found nothing posted, and begins the quiet when it is time. The caller is the holder. Its second
-    /// check, by `is_empty`, finds the post of a poster that has missed the change.
+    /// Counts a run that found nothing posted, and begins the quiet when it is time. The caller is the
+    /// holder. Its second check, by `is_empty`, finds the post of a poster that has missed the change.
     pub(super) fn count_fruitless(&self, patience: &mut Patience, is_empty: impl Fn() -> bool) {
         // Acquire: pairs with the Release of the poster that set BUSY; its post is visible then.
         if self.0.load(Ordering::Acquire) & BUSY == 0 || !patience.ends() {
@@ -87,7 +88,8 @@ impl<P: Platform> Mode<P> {
 
 /// How long holders go on checking for posts.
 pub(super) struct Patience {
-    /// The number of holders in a row that found nothing posted, and the number after which the mode is quiet.
+    /// The number of holders in a row that found nothing posted, and the number after
+    /// which the mode is quiet.
     fruitless: u32,
     needed: u32,
 }

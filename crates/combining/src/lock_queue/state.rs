@@ -40,8 +40,8 @@ pub(super) struct HolderState<L: RawLock, T: 'static> {
     pub(super) guarded: CellOf<L, Guarded<RequestOf<L, T>, T>>,
 }
 
-// SAFETY: the value is accessed only under the lock (invariant 1), so it moves between threads but is never shared; posted
-// operations are Send.
+// SAFETY: the value is accessed only under the lock (invariant 1), so it moves between threads but is never
+// shared; posted operations are Send.
 unsafe impl<L: RawLock, T: Send + 'static> Sync for LockQueue<L, T> {}
 // SAFETY: the owner of `self` owns the value and the posted operations.
 unsafe impl<L: RawLock, T: Send + 'static> Send for LockQueue<L, T> {}
@@ -59,8 +59,8 @@ impl<L: RawLock + Default, T: Default + 'static> Default for LockQueue<L, T> {
 }
 
 impl<L: RawLock, T: 'static> LockQueue<L, T> {
-    /// Puts `value` under `lock` with a queue. A holder runs at most `threshold` posted operations (at least 1) a turn;
-    /// waiters wait by `policy`.
+    /// Puts `value` under `lock` with a queue. A holder runs at most `threshold` posted operations (at
+    /// least 1) a turn; waiters wait by `policy`.
     #[must_use]
     pub fn new(lock: L, value: T, threshold: u32, policy: WaitPolicy) -> Self {
         Self {
@@ -77,8 +77,8 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
         }
     }
 
-    /// The lock, for the other functions of its kind. Acquiring it keeps the value from others; operations posted meanwhile
-    /// wait for the next call.
+    /// The lock, for the other functions of its kind. Acquiring it keeps the value from others; operations
+    /// posted meanwhile wait for the next call.
     pub fn lock(&self) -> &L {
         &self.lock
     }
@@ -87,7 +87,8 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
     #[inline(always)]
     pub(super) fn guarded<R>(&self, use_it: impl FnOnce(&mut Guarded<RequestOf<L, T>, T>) -> R) -> R {
         let access = self.holder_state.guarded.access();
-        // SAFETY: the caller holds the lock (invariant 1), and no operation that `use_it` runs gets here without it.
+        // SAFETY: the caller holds the lock (invariant 1), and no operation that `use_it`
+        // runs gets here without it.
         use_it(unsafe { access.deref() })
     }
 }

@@ -91,8 +91,8 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
     #[inline(never)]
     pub(super) fn post_only<F: FnOnce(&mut T) + Send + 'static>(&self, operation: F) {
         let crowded = self.posted.depth() >= MOST_POSTED || self.mode.is_relief_wanted();
-        // If the holder waited inside an operation, it would wait for itself. (If it was the holder until just now, this
-        // does no harm.)
+        // If the holder waited inside an operation, it would wait for itself. (If it was the holder until
+        // just now, this does no harm.)
         if crowded && !self.is_inside() {
             return self.run_posted(|value| run_unattended(operation, value), false);
         }

@@ -66,7 +66,8 @@ impl<T: Object> Debug for LeftToAll<T> {
 }
 
 impl<T: Object> LeftTo<T> {
-    /// Counts an entry after the thread has left the critical section, and reports operations that it left there.
+    /// Counts an entry after the thread has left the critical section, and reports
+    /// operations that it left there.
     #[inline(always)]
     fn left_section<R>(&self, path: Path, entered: Entered, (result, rest): (R, Rest)) -> R {
         self.row.entered(path);
@@ -84,7 +85,8 @@ impl<T: Object> LeftTo<T> {
 
     #[cold]
     fn report_left(&self) {
-        // Release: pairs with the swap in `run_all_left_behind`, which either reads this or lets the next poll read it.
+        // Release: pairs with the swap in `run_all_left_behind`, which either reads this or
+        // lets the next poll read it.
         self.left.some.store(1, Ordering::Release);
         (self.left.tell)();
     }
@@ -181,8 +183,8 @@ impl Sectioning for LockFree {
 /// Runs the operations that were left behind.
 #[cold]
 fn run_all_left_behind<T: Object>(shards: &LeftToAll<T>) -> bool {
-    // The flag is cleared first: a thread that leaves an operation from now on sets it again. AcqRel: pairs with the store in
-    // `report_left`.
+    // The flag is cleared first: a thread that leaves an operation from now on sets it again. AcqRel: pairs
+    // with the store in `report_left`.
     shards.left.some.swap(0, Ordering::AcqRel);
     let mut ran = false;
     for section in &shards.objects {

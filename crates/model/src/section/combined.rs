@@ -117,7 +117,8 @@ impl<T: Send + 'static> Combined<T> {
     }
 }
 
-/// Wraps an operation: if another thread than the caller runs it, the operation is counted and `by_another` becomes true.
+/// Wraps an operation: if another thread than the caller runs it, the operation is counted and
+/// `by_another` becomes true.
 #[inline]
 fn counted<T, R>(
     row: Row,

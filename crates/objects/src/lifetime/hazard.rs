@@ -157,7 +157,8 @@ impl Protection {
         Protection(std::ptr::from_ref(slot).expose_provenance())
     }
 
-    /// Publishes a handle in the preferred slot, or another one, and only then checks that the handle is valid.
+    /// Publishes a handle in the preferred slot, or another one, and only then checks
+    /// that the handle is valid.
     pub fn publish(
         handle: usize,
         preferred: KeptSlot,

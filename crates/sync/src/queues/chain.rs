@@ -1,14 +1,15 @@
 //! A chain of nodes that many threads push to and one takes as a whole: the core of the unbounded queue, and
 //! of everything in `heddle-combining` to which operations are posted.
 //!
-//! **What it gives.** A push is one successful compare-and-swap; taking all nodes is another, however many there are. The
-//! nodes belong to the caller: on a waiting thread's stack, or on the heap. In a queue with a tail pointer that is swapped
-//! and linked in two steps, a thread that is stopped in the middle of a push hides later nodes. Here it hides nothing: its
-//! node is not there yet and all others are.
+//! **What it gives.** A push is one successful compare-and-swap; taking all nodes is another, however many
+//! there are. The nodes belong to the caller: on a waiting thread's stack, or on the heap. In a queue with a
+//! tail pointer that is swapped and linked in two steps, a thread that is stopped in the middle of a push
+//! hides later nodes. Here it hides nothing: its node is not there yet and all others are.
 //!
-//! **Source.** The stack is R. K. Treiber's (*Systems programming: coping with parallelism*, IBM RJ 5118, 1986). Nodes are
-//! never popped one by one, so its ABA problem does not arise: a thread that takes the whole chain does not depend on which
-//! nodes it consists of. We reverse the taken chain, which turns the stack's order into the queue's.
+//! **Source.** The stack is R. K. Treiber's (*Systems programming: coping with parallelism*, IBM RJ 5118,
+//! 1986). Nodes are never popped one by one, so its ABA problem does not arise: a thread that takes the
+//! whole chain does not depend on which nodes it consists of. We reverse the taken chain, which turns the
+//! stack's order into the queue's.
 //!
 //! ```text
 //!   head --> newest --> ... --> oldest --> null        take: head = null; reverse; oldest first
@@ -17,8 +18,10 @@
 //!
 //! **Invariants.**
 //!
-//! 1. A node is reachable from `head` from its push's compare-and-swap to the take's. In between no thread writes to it.
-//! 2. Chains taken one after the other are disjoint, and all nodes of the earlier were pushed before all of the later.
+//! 1. A node is reachable from `head` from its push's compare-and-swap to the take's. In
+//!    between no thread writes to it.
+//! 2. Chains taken one after the other are disjoint, and all nodes of the earlier were pushed
+//!    before all of the later.
 //! 3. Once CLOSED is set it stays, and no compare-and-swap of a push succeeds.
 //!
 //! **Orderings.** A push is Release and pairs with the take's Acquire, for its own node and for those below
@@ -98,8 +101,8 @@ impl<P: Platform, N: Linked<P>> Chain<P, N> {
     ///
     /// # Safety
     ///
-    /// The node is alive until a thread took it, at an address that is a multiple of [`NODE_ALIGN`], chained once at a time,
-    /// and its `next` is not changed until then.
+    /// The node is alive until a thread took it, at an address that is a multiple of [`NODE_ALIGN`], chained
+    /// once at a time, and its `next` is not changed until then.
     #[inline]
     pub unsafe fn push(&self, node: NonNull<N>) -> Result<usize, Closed> {
         debug_assert!(node.addr().get() & TAG == 0, "the node's low address bits are in use");

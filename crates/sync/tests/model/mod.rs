@@ -45,8 +45,8 @@ pub(crate) fn must_fail_at(test: &str, symptom: &str, body: impl Fn() + Sync + S
     heddle_platform::model::in_a_process_that_fails(test, symptom, body);
 }
 
-/// A lock from loom's parts: correct by construction and with few steps, so that models of locks above it can be explored
-/// further.
+/// A lock from loom's parts: correct by construction and with few steps, so that models of locks above it
+/// can be explored further.
 #[derive(Debug)]
 pub(crate) struct Given {
     held: Mutex<bool>,

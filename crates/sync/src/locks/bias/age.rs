@@ -1,13 +1,15 @@
 //! Says which user owns the bias of a lock, and whether the bias is old enough to be revoked without regret.
 //!
-//! The words are written under the inner lock. Any thread may read them, as a hint, before it decides to revoke. They lie on a
-//! cache line apart from the words that the owner uses, so reading them costs the owner nothing.
+//! The words are written under the inner lock. Any thread may read them, as a hint, before it decides
+//! to revoke. They lie on a cache line apart from the words that the owner uses, so reading them
+//! costs the owner nothing.
 
 use heddle_platform::Platform;
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::AtomicInteger;
 
-/// How long a bias has to last to pay for its revocation: nearly a hundred times as long as a revocation takes.
+/// How long a bias has to last to pay for its revocation: nearly a hundred times as
+/// long as a revocation takes.
 const WORTHWHILE_NS: u64 = if cfg!(loom) { 2 } else { 1_000_000 };
 /// No user owns the bias. No thread and no core has this number.
 const NOBODY: u64 = u64::MAX;

@@ -42,8 +42,8 @@ impl<P: Platform> Exit<P> {
         self.left.ring_if_asymmetric();
     }
 
-    /// Waits until the flag is down, and returns true. If `may_wait` is false it returns false while the flag is
-    /// up.
+    /// Waits until the flag is down, and returns true. If `may_wait` is false it returns false while the flag
+    /// is up.
     #[inline]
     pub(crate) fn is_left(&self, flag: &P::AtomicU32, may_wait: bool) -> bool {
         // Acquire: pairs with the Release in leave().
