@@ -1,8 +1,9 @@
 #!/bin/sh
-# Formatting, circles of imports, lints and documentation; warnings are errors.
+# Formatting, width of comments, circles of imports, lints and documentation; warnings are errors.
 set -eu
 cd "$(dirname "$0")/.."
 cargo fmt --all --check
+ci/comment_width.py
 ci/circles.py --folders
 cargo clippy --workspace --all-targets --quiet -- -D warnings
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --quiet

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # AddressSanitizer (with its search for leaks) and ThreadSanitizer.   ci/sanitize.sh [short|long] [address|thread]
 #
-# locks    heddle-sync's stress tests and its unit tests; orderings that publish something, weakened, have to be data
-#          races (ci/faults.py; in the short form a random few), and a node used too late a report
-#          (tests/sanitizers_bite.rs)
+# locks    the stress tests and unit tests of heddle-sync and heddle-combining; orderings that publish
+#          something, weakened, have to be data races (ci/faults.py; in the short form a random few), and a node
+#          used too late a report (tests/sanitizers_bite.rs)
 # engine   its thread stress test: alone and as several processes, under five models, with single copies and without; and,
 #          under ThreadSanitizer, alone under each model
 # library  libmpi_abi.so.1 built with the sanitizer, C programs compiled with the C compiler's: some of tests/c, under
@@ -145,28 +145,34 @@ random_programs() {
     verdict "$1: random programs: $(tail -n 1 "$log")" "$log" $status
 }
 
-# locks NAME RUNS: heddle-sync's tests, that often. For AddressSanitizer queue nodes are not kept for their next use, so
-# that it sees a look at one that is gone (--cfg asan).
+# locks NAME RUNS: the tests of heddle-sync and heddle-combining, that often. For AddressSanitizer queue nodes
+# are not kept for their next use, so that it sees a look at one that is gone (--cfg asan).
 locks() {
-    local log=$logs/build-locks-$1.json programs program test run status more_tests=
+    local log=$logs/build-locks-$1.json programs crate program test run status more_tests=
     # Threads stopped by a signal at any instruction: ThreadSanitizer delivers signals only at some calls.
     [ "$1" != address ] || local more_flags="--cfg asan" more_tests="--test liveness*"
     # shellcheck disable=SC2086  # no test or two words
-    if ! sanitized "$1" test --no-run -p heddle-sync --lib --test 'stress*' --test pool_model --test processes \
-        --test sanitizers_bite $more_tests --message-format=json-render-diagnostics >"$log" 2>"$log.errors"; then
+    if ! sanitized "$1" test --no-run -p heddle-sync -p heddle-combining --lib --test 'stress*' --test pool_model \
+        --test processes --test sanitizers_bite $more_tests --message-format=json-render-diagnostics \
+        >"$log" 2>"$log.errors"; then
         verdict "$1: the build of the locks' tests" "$log.errors" 1
         return
     fi
-    programs=$(sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' "$log")
-    [ -n "$programs" ] || verdict "$1: the locks' tests, of which there are none" "$log" 1
-    for program in $programs; do
+    # The folder of each program's crate, and the program.
+    programs=$(sed -n 's|.*"manifest_path":"[^"]*/\([^/]*\)/Cargo.toml".*"executable":"\([^"]*\)".*|\1 \2|p' \
+        "$log")
+    if [ -z "$programs" ]; then
+        verdict "$1: the locks' tests, of which there are none" "$log" 1
+        return
+    fi
+    while read -r crate program; do
         test=$(basename "$program" | sed 's/-[0-9a-f]*$//') status=0
-        log=$logs/$1-locks-$test.log
+        log=$logs/$1-$crate-$test.log
         for ((run = 0; run < $2 && status == 0; run++)); do
-            timeout 300 "$program" >"$log" 2>&1 || status=$?
+            timeout 300 "$program" >"$log" 2>&1 </dev/null || status=$?
         done
-        verdict "$1: locks, $test: $(grep -c '^test .* ok$' "$log") tests, $run times" "$log" $status
-    done
+        verdict "$1: $crate, $test: $(grep -c '^test .* ok$' "$log") tests, $run times" "$log" $status
+    done <<<"$programs"
 }
 
 # planted_in_locks: faults planted in the locks' sources, which ThreadSanitizer has to report

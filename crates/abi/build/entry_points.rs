@@ -1,5 +1,5 @@
-//! Rust text of the entry points: each form of each function uses a macro of `src/entry.rs`, which makes its `MPI_` and
-//! its `PMPI_` symbol.
+//! Rust text of the entry points: each form of each function uses a macro of `src/entry.rs`, which makes its
+//! `MPI_` and its `PMPI_` symbol.
 
 use heddle_spec::function::{Direction, Errors, Function, Kind, Param, Returns};
 use heddle_spec::function_table::Functions;

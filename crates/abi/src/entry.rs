@@ -19,7 +19,8 @@ macro_rules! entry {
         entry! { @express $plain $plain($($param: $type),*) $when $object => |$attempt| $express, $body }
         entry! { @express $profiled $plain($($param: $type),*) $when $object => |$attempt| $express, $body }
     };
-    // The attempt at the lock and the general path are separate functions, so that the first attempt saves no registers for them.
+    // The attempt at the lock and the general path are separate functions, so that the first attempt
+    // saves no registers for them.
     (@express $symbol:ident $name:ident($($param:ident: $type:ty),*) $when:ident $object:expr => |$attempt:ident| $express:expr, $body:expr) => {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $symbol($($param: $type),*) -> c_int {
@@ -83,8 +84,8 @@ macro_rules! value_entry {
 /// Makes an argument from a pointer that came from C.
 macro_rules! made {
     ($make:expr) => {
-        // SAFETY: the types of `argument` need pointers that are valid as the standard demands, which the program
-        // promises.
+        // SAFETY: the types of `argument` need pointers that are valid as the standard demands,
+        // which the program promises.
         unsafe { $make }
     };
 }
@@ -104,8 +105,9 @@ pub(crate) fn running(body: impl FnOnce() -> Result<()>) -> Result<()> {
     domain::current()?.calls().inside(body)
 }
 
-/// Runs the body of a function that needs a running library, outside of the model's call section. Such a function must
-/// not wait for another thread, because that thread may be in a callback of the program and never return.
+/// Runs the body of a function that needs a running library, outside of the model's call section. Such
+/// a function must not wait for another thread, because that thread may be in a callback of the
+/// program and never return.
 #[inline(always)]
 pub(crate) fn unguarded(body: impl FnOnce() -> Result<()>) -> Result<()> {
     domain::current()?;

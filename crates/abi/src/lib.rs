@@ -19,8 +19,8 @@ mod error;
 ///
 /// # Safety
 ///
-/// The standard says which arguments each function takes. A pointer that is not null must point to a valid object of
-/// the declared type.
+/// The standard says which arguments each function takes. A pointer that is not null must point to a valid
+/// object of the declared type.
 #[allow(non_snake_case, unused_variables, unreachable_pub, missing_docs)]
 #[allow(clippy::missing_safety_doc, clippy::too_many_arguments, clippy::unnecessary_cast)]
 mod entry_points {

@@ -7,9 +7,10 @@
 //! | [`builtin`] | Heddle's `mpiexec`, one machine | `HEDDLE_RANK` |
 //! | none | a shell: the program was run directly | no variable of a mechanism: a world of one |
 //!
-//! The built-in mechanism shares one anonymous memory file among all ranks. It begins with the control block
-//! ([`builtin::control`]); everything behind [`Job::transport_offset`] belongs to the transport, which grows the
-//! file and maps it (see [`Mapping`]). The file has no name, so nothing of a job can outlive its processes.
+//! The built-in mechanism shares one anonymous memory file among all ranks. It begins with the
+//! control block ([`builtin::control`]); everything behind [`Job::transport_offset`] belongs to the
+//! transport, which grows the file and maps it (see [`Mapping`]). The file has no name, so nothing of
+//! a job can outlive its processes.
 
 pub mod builtin;
 mod error;

@@ -1,8 +1,8 @@
 //! A range of a file mapped into this process and shared with every other process that maps it.
 //!
-//! The bytes of a shared mapping change under the reader's hands at any time, so Rust sees them only as atomics
-//! (or through raw pointers, under a protocol of the caller): [`Mapping::get`] is the one place that makes
-//! references.
+//! The bytes of a shared mapping change under the reader's hands at any time, so Rust sees them only
+//! as atomics (or through raw pointers, under a protocol of the caller): [`Mapping::get`] is the one
+//! place that makes references.
 
 //! A file in memory is sparse: a page gets memory when it is first touched, and if none is left then, the
 //! toucher is killed by `SIGBUS`. [`reserve`] gets the memory before, and says so if there is none.
@@ -41,8 +41,8 @@ pub fn reserve(start: *mut u8, len: usize) -> io::Result<()> {
 /// Makes a file longer, if it is not that long already.
 ///
 /// # Errors
-/// The error of the system call. A length beyond the file-size limit is refused before the call, because the kernel would
-/// kill the process with `SIGXFSZ`.
+/// The error of the system call. A length beyond the file-size limit is refused before the call, because the
+/// kernel would kill the process with `SIGXFSZ`.
 pub fn lengthen(file: BorrowedFd<'_>, len: u64) -> io::Result<()> {
     // SAFETY: zeros are a valid `stat`, which the call overwrites.
     let mut status: libc::stat = unsafe { std::mem::zeroed() };
@@ -62,7 +62,8 @@ pub fn lengthen(file: BorrowedFd<'_>, len: u64) -> io::Result<()> {
     }
 }
 
-/// Refuses a length of a file beyond the file-size limit, because the kernel would kill the process with `SIGXFSZ`.
+/// Refuses a length of a file beyond the file-size limit, because the kernel would kill
+/// the process with `SIGXFSZ`.
 fn check_file_size(len: u64) -> io::Result<()> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the structure is the kernel's to fill.
@@ -75,19 +76,20 @@ fn check_file_size(len: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Gets memory for a range of a file in memory, which reads as zeros. The file becomes longer if it ends before the range does;
-/// processes may do this at the same time for different ranges.
+/// Gets memory for a range of a file in memory, which reads as zeros. The file becomes longer if it ends
+/// before the range does; processes may do this at the same time for different ranges.
 ///
 /// # Errors
-/// The error of the system call: `ENOSPC` or `ENOMEM` if there is not enough memory. A length beyond the file-size limit is
-/// refused before the call.
+/// The error of the system call: `ENOSPC` or `ENOMEM` if there is not enough memory. A length beyond the
+/// file-size limit is refused before the call.
 pub fn allocate(file: BorrowedFd<'_>, offset: u64, len: usize) -> io::Result<()> {
     let end = offset.checked_add(len as u64).ok_or(io::ErrorKind::InvalidInput)?;
     check_file_size(end)?;
     change_range(file, 0, offset, len)
 }
 
-/// Gives back the memory of a range of a file in memory. The range reads as zeros from now on, also where it is mapped.
+/// Gives back the memory of a range of a file in memory. The range reads as zeros from now on,
+/// also where it is mapped.
 ///
 /// # Errors
 /// The error of the system call.
@@ -119,13 +121,13 @@ pub struct Mapping {
 
 // SAFETY: a mapping is address space of the whole process; no thread owns it.
 unsafe impl Send for Mapping {}
-// SAFETY: a shared reference gives out raw pointers, and references only by `get`, whose caller promises that the
-// type may be shared.
+// SAFETY: a shared reference gives out raw pointers, and references only by `get`, whose caller promises
+// that the type may be shared.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    /// Maps `len` bytes of `fd` from `offset` on. The file must be at least that long when the bytes are touched;
-    /// a shorter one raises `SIGBUS`.
+    /// Maps `len` bytes of `fd` from `offset` on. The file must be at least that long when the bytes are
+    /// touched; a shorter one raises `SIGBUS`.
     ///
     /// # Errors
     /// The error of `mmap`; `InvalidInput` when `len` is 0 or `offset` is not a multiple of the page size.
@@ -187,8 +189,8 @@ impl Mapping {
         // SAFETY: the assertion above keeps the result within the mapping.
         let place = unsafe { self.base.byte_add(offset) }.cast::<T>();
         assert!(place.is_aligned(), "offset {offset} is not aligned");
-        // SAFETY: in bounds and aligned by the assertions, mapped as long as `self`; valid and free of data races by
-        // the caller's promise.
+        // SAFETY: in bounds and aligned by the assertions, mapped as long as `self`; valid and free of data
+        // races by the caller's promise.
         unsafe { place.as_ref() }
     }
 }

@@ -14,7 +14,8 @@ pub struct World {
 }
 
 impl World {
-    /// Reads the rank of this process from the environment. Without the variables of any mechanism it is a world of one.
+    /// Reads the rank of this process from the environment. Without the variables of any
+    /// mechanism it is a world of one.
     ///
     /// # Errors
     /// When a mechanism's variables are there but wrong, or its job cannot be reached.
@@ -49,8 +50,8 @@ impl World {
         self.appnum
     }
 
-    /// What this process shares with its launcher and the other ranks; absent in a world of one that was started
-    /// without a launcher.
+    /// What this process shares with its launcher and the other ranks; absent in a world of one that was
+    /// started without a launcher.
     #[must_use]
     pub fn job(&self) -> Option<&Job> {
         self.job.as_ref()
@@ -58,8 +59,8 @@ impl World {
 }
 
 impl JobControl {
-    /// The calling process as a rank of the job, without an environment that says so: several ranks can be played by one
-    /// process.
+    /// The calling process as a rank of the job, without an environment that says so: several ranks can
+    /// be played by one process.
     ///
     /// # Errors
     /// The error of the system call.

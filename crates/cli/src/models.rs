@@ -9,8 +9,8 @@ pub(crate) struct ModelsArgs {
     /// Only the names, one a line.
     #[arg(long, conflicts_with = "pairwise")]
     names: bool,
-    /// Instead, combinations of the parts as environment variables, one combination a line: a small set that contains every
-    /// two values that make sense together.
+    /// Instead, combinations of the parts as environment variables, one combination a line: a small set that
+    /// contains every two values that make sense together.
     #[arg(long)]
     pairwise: bool,
     /// Chooses other combinations with the same property.

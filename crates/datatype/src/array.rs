@@ -1,7 +1,8 @@
 //! `MPI_Type_create_subarray` and `MPI_Type_create_darray`: a part of an array of several dimensions.
 //!
-//! Both go from the dimension that varies fastest to the slowest. In each, the part is a list of entries at a stride,
-//! which is the size in bytes of one entry of the faster dimensions; entries before the part shift it.
+//! Both go from the dimension that varies fastest to the slowest. In each, the part is a list of
+//! entries at a stride, which is the size in bytes of one entry of the faster dimensions; entries
+//! before the part shift it.
 
 use std::sync::Arc;
 
@@ -89,7 +90,8 @@ impl Part {
         self.dimension(size, start)
     }
 
-    /// Adds a dimension of `size` entries: blocks of `block` entries, `period` entries apart, from `start` on.
+    /// Adds a dimension of `size` entries: blocks of `block` entries, `period`
+    /// entries apart, from `start` on.
     fn blocks(&mut self, size: i64, start: i64, block: i64, period: i64) -> Result<(), TypeError> {
         let left = (size - start).max(0);
         // The last block may be cut off by the end of the dimension.

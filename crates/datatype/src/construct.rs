@@ -1,7 +1,7 @@
 //! The constructors of derived datatypes.
 //!
-//! Displacements and strides that the standard counts in items are first turned into bytes. Then everything is a list
-//! of blocks: copies of a type, one extent apart, at a displacement.
+//! Displacements and strides that the standard counts in items are first turned into bytes. Then everything
+//! is a list of blocks: copies of a type, one extent apart, at a displacement.
 
 use std::sync::{Arc, OnceLock};
 
@@ -42,7 +42,8 @@ fn counted(leading: &[i64], arrays: &[&[i64]]) -> Vec<i64> {
     all
 }
 
-/// The layout of the items of a datatype made from one type; this suffices to build it before its contents are known.
+/// The layout of the items of a datatype made from one type; this suffices to build it
+/// before its contents are known.
 #[derive(Debug)]
 pub(crate) struct Shape {
     pub(crate) bounds: Bounds,

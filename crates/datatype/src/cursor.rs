@@ -1,7 +1,7 @@
 //! Moving the bytes of a buffer between its layout and a packed stream, from any position to any other.
 //!
-//! A position counts packed bytes and may be within an element. Nothing else is kept between two calls, so a message
-//! can be cut wherever the transport's slots end.
+//! A position counts packed bytes and may be within an element. Nothing else is kept between two calls, so a
+//! message can be cut wherever the transport's slots end.
 
 use std::ptr;
 
@@ -185,8 +185,8 @@ impl Datatype {
         len
     }
 
-    /// Unpacks `src` into `count` items at `dst` from `position` on, until the items are full. Returns the number of
-    /// bytes.
+    /// Unpacks `src` into `count` items at `dst` from `position` on, until the items are full.
+    /// Returns the number of bytes.
     ///
     /// # Safety
     /// The data of `count` items of this datatype at `dst` must be writable, and must not overlap `src`.
@@ -209,8 +209,8 @@ impl Datatype {
         len
     }
 
-    /// Lists the runs of at most `limit` bytes of `count` items, from `position` on, until `runs` is full. Returns the
-    /// number of runs and of their bytes; the next list starts behind those bytes.
+    /// Lists the runs of at most `limit` bytes of `count` items, from `position` on, until `runs` is full.
+    /// Returns the number of runs and of their bytes; the next list starts behind those bytes.
     #[inline]
     pub fn fill_runs(&self, count: i64, position: i64, limit: usize, runs: &mut [Run]) -> (usize, usize) {
         let end = self.end(count, position, limit);

@@ -129,7 +129,8 @@ impl Datatype {
         }
     }
 
-    /// The size in bytes of an item of a predefined type whose items have no gaps and start at the buffer's address; else 0.
+    /// The size in bytes of an item of a predefined type whose items have no gaps and start at the
+    /// buffer's address; else 0.
     pub(crate) const fn plain_bytes(&self) -> u8 {
         if self.contiguous && self.bounds.true_lb == 0 && self.size > 0 && self.size <= u8::MAX as i64 {
             self.size as u8
@@ -208,8 +209,8 @@ impl Datatype {
         if self.predefined { self.basic } else { None }
     }
 
-    /// The predefined type of all data of this datatype, if there is only one; accumulates need it. A pair type counts
-    /// as one.
+    /// The predefined type of all data of this datatype, if there is only one; accumulates need it. A
+    /// pair type counts as one.
     #[inline]
     #[must_use]
     pub const fn uniform_basic(&self) -> Option<&'static Basic> {
@@ -248,7 +249,8 @@ impl Datatype {
         if count < 0 { None } else { self.size.checked_mul(count) }
     }
 
-    /// The offset from the buffer's address and the length of the data of `count` items, if they are one run of bytes.
+    /// The offset from the buffer's address and the length of the data of `count` items, if
+    /// they are one run of bytes.
     #[inline]
     #[must_use]
     pub fn single_run(&self, count: i64) -> Option<(i64, i64)> {
@@ -283,8 +285,8 @@ impl Contents {
         types: Vec::new(),
     };
 
-    /// In the small form `sizes` are `int` and `displacements` are `MPI_Aint`; the large form returns both as counts,
-    /// sizes first.
+    /// In the small form `sizes` are `int` and `displacements` are `MPI_Aint`; the large form returns
+    /// both as counts, sizes first.
     pub(crate) fn new(
         combiner: Combiner,
         form: Form,

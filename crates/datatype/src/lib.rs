@@ -1,8 +1,9 @@
 //! MPI datatypes as memory layouts, and the predefined reductions on them.
 //!
-//! A [`Datatype`] says where the bytes of a message lie in memory. [`Datatype::pack`] and [`Datatype::unpack`] move
-//! them from any position to any other, [`Datatype::fill_runs`] lists them for a copy by the kernel, and [`reduce()`]
-//! computes with them. There are no communicators, handles or entry points here.
+//! A [`Datatype`] says where the bytes of a message lie in memory. [`Datatype::pack`] and
+//! [`Datatype::unpack`] move them from any position to any other, [`Datatype::fill_runs`] lists them
+//! for a copy by the kernel, and [`reduce()`] computes with them. There are no communicators,
+//! handles or entry points here.
 
 mod array;
 mod basic;

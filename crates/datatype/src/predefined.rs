@@ -44,7 +44,8 @@ pub fn predefined(handle: usize) -> Option<&'static Datatype> {
     TABLE.get(handle.wrapping_sub(FIRST_HANDLE)).copied().flatten()
 }
 
-/// The size in bytes of each predefined datatype that has no gaps and starts at its address; 0 for all others.
+/// The size in bytes of each predefined datatype that has no gaps and starts at its
+/// address; 0 for all others.
 static PLAIN_BYTES: [u8; HANDLES] = {
     let mut bytes = [0; HANDLES];
     let mut handle = 0;
@@ -57,8 +58,8 @@ static PLAIN_BYTES: [u8; HANDLES] = {
     bytes
 };
 
-/// The size in bytes of an element of the predefined datatype with this handle, if its elements have no gaps and start
-/// at the buffer's address; otherwise 0.
+/// The size in bytes of an element of the predefined datatype with this handle, if its elements have no gaps
+/// and start at the buffer's address; otherwise 0.
 #[inline(always)]
 #[must_use]
 pub fn plain_bytes(handle: usize) -> usize {

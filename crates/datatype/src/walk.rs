@@ -1,7 +1,7 @@
 //! Visiting a plan's runs, between any two positions of the packed bytes.
 //!
-//! A walk receives its first and last position and descends by division and search. So two walks share nothing but a
-//! position, and a walk may stop in the middle of a run.
+//! A walk receives its first and last position and descends by division and search. So two walks share
+//! nothing but a position, and a walk may stop in the middle of a run.
 
 use std::ops::ControlFlow;
 

@@ -10,14 +10,14 @@ unsafe extern "C" {
     fn ftrylockfile(stream: *mut libc::FILE) -> libc::c_int;
 }
 
-/// Ends this process and with it the job. It waits for no other thread, because that thread may never come back. A
-/// `text` that is not empty goes to standard error. The launcher prints `short` beside the rank, and its exit status
-/// follows `code`.
+/// Ends this process and with it the job. It waits for no other thread, because that thread may never come
+/// back. A `text` that is not empty goes to standard error. The launcher prints `short` beside the rank, and
+/// its exit status follows `code`.
 #[cold]
 pub fn abort(code: i32, text: &str, short: &str) -> ! {
     if !text.is_empty() {
-        // Written in one piece, because the launcher may end this process at any moment. If it fails, only the exit
-        // status is left.
+        // Written in one piece, because the launcher may end this process at any moment. If it fails, only
+        // the exit status is left.
         let _ = std::io::stderr().write_all(format!("heddle: {text}\n").as_bytes());
     }
     if let Some(job) = process::ever().and_then(|process| process.world().job()) {
@@ -29,7 +29,8 @@ pub fn abort(code: i32, text: &str, short: &str) -> ! {
     // A thread that has locked the stream may never unlock it. Then the output in the stream is lost.
     // SAFETY: the pointer leads to the C library's stream, which is never freed.
     if unsafe { ftrylockfile(out) } == 0 {
-        // SAFETY: the pointer leads to the C library's stream; this thread has locked it, and may lock it again.
+        // SAFETY: the pointer leads to the C library's stream; this thread has locked
+        // it, and may lock it again.
         unsafe { libc::fflush(out) };
     }
     // SAFETY: the call ends the process and runs no code of the program.

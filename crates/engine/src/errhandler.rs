@@ -1,8 +1,8 @@
 //! Error handlers (MPI 5.0, chapter 9.3).
 //!
-//! The program may free a handler that is in use, and `MPI_Comm_get_errhandler` gives a handle that must be freed once
-//! more. So a handler counts its holders, which are the program's handles and the objects that have it. Its handle
-//! stays valid until the last holder is gone.
+//! The program may free a handler that is in use, and `MPI_Comm_get_errhandler` gives a handle that must be
+//! freed once more. So a handler counts its holders, which are the program's handles and the objects that
+//! have it. Its handle stays valid until the last holder is gone.
 
 use crate::error::{Error, Result};
 use heddle_objects::table::{Kind, Table};

@@ -1,5 +1,5 @@
-//! The canonical data representation "external32": big-endian, with sizes that the standard fixes (MPI 5.0, section
-//! 14.5.2). Data is packed natively first, and then converted by the sequence of basic types in it.
+//! The canonical data representation "external32": big-endian, with sizes that the standard fixes (MPI 5.0,
+//! section 14.5.2). Data is packed natively first, and then converted by the sequence of basic types in it.
 
 use heddle_datatype::{Basic, Combiner, Datatype, Kind};
 use heddle_spec::constants as mpi;

@@ -30,8 +30,8 @@ fn start_error(what: impl std::fmt::Display) -> Error {
 /// Initialises MPI at a thread level (`MPI_THREAD_…`).
 ///
 /// # Errors
-/// `MPI_ERR_OTHER` if it was initialised before, if the environment is inconsistent, or if the job's shared memory
-/// cannot be set up.
+/// `MPI_ERR_OTHER` if it was initialised before, if the environment is inconsistent, or if the job's shared
+/// memory cannot be set up.
 pub fn initialize(thread_level: i32) -> Result<()> {
     let _change = CHANGE_OF_LIFE.lock().unwrap_or_else(PoisonError::into_inner);
     if is_initialized() {

@@ -1,7 +1,9 @@
-//! MPI without its C interface: communicators, groups, datatypes, point-to-point calls, collectives, topologies.
+//! MPI without its C interface: communicators, groups, datatypes, point-to-point calls,
+//! collectives, topologies.
 //!
-//! The crate stands on `heddle-message`, which moves the messages. `heddle-abi` puts the standard's functions on top: bodies
-//! return [`error::Result`]; handles are plain words. A module uses only modules that stand above it in this table.
+//! The crate stands on `heddle-message`, which moves the messages. `heddle-abi` puts the standard's
+//! functions on top: bodies return [`error::Result`]; handles are plain words. A module uses only modules
+//! that stand above it in this table.
 //!
 //! | module | idea |
 //! |---|---|

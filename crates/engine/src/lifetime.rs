@@ -49,7 +49,8 @@ pub(crate) fn collect_now() {
     }
 }
 
-/// Passes the words of all requests to `root`, unless requests count their references. Returns the number of slots read.
+/// Passes the words of all requests to `root`, unless requests count their references. Returns
+/// the number of slots read.
 fn requests_of_calls(root: &mut dyn FnMut(usize)) -> usize {
     if request::requests_count() { 0 } else { request::roots(root) }
 }

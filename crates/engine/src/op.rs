@@ -35,7 +35,8 @@ impl UserOp {
     /// An operator of a function of the program.
     ///
     /// # Safety
-    /// The function may be called with any two arrays of elements of the datatypes that the program uses it with.
+    /// The function may be called with any two arrays of elements of the datatypes that
+    /// the program uses it with.
     pub unsafe fn new(function: Function, commutes: bool) -> UserOp {
         UserOp { function, commutes }
     }
@@ -43,7 +44,8 @@ impl UserOp {
     /// Computes `inout = in OP inout` on `count` elements, `extent` bytes apart.
     ///
     /// # Safety
-    /// Both arrays hold `count` elements of the datatype that `datatype` is the handle of, and do not overlap.
+    /// Both arrays hold `count` elements of the datatype that `datatype` is the
+    /// handle of, and do not overlap.
     pub(crate) unsafe fn call(
         &self,
         mut input: *mut u8,

@@ -45,8 +45,8 @@ fn of_comm(comm: &CommRef) -> Called {
     Called { handler: comm.errhandler.get(), object: comm.handle(), name: comm.name() }
 }
 
-/// Errors without an object run the handler of `MPI_COMM_SELF`; before initialisation and after finalisation they run
-/// the initial error handler, which is `MPI_ERRORS_ARE_FATAL` (MPI 5.0, section 9.3).
+/// Errors without an object run the handler of `MPI_COMM_SELF`; before initialisation and after finalisation
+/// they run the initial error handler, which is `MPI_ERRORS_ARE_FATAL` (MPI 5.0, section 9.3).
 fn default_handler() -> Called {
     match CommRef::comm_self() {
         Ok(comm) => of_comm(&comm),
@@ -101,8 +101,8 @@ fn call(called: &Called, function: &str, error: &Error) -> c_int {
             None => fatal(called, function, error),
             Some(function) => {
                 let mut object = called.object;
-                // SAFETY: the program registered this function for calls of this form; an error before the object
-                // exists passes the null handle of its kind.
+                // SAFETY: the program registered this function for calls of this form; an error before the
+                // object exists passes the null handle of its kind.
                 unsafe { function(&raw mut object, &raw mut code, std::ptr::null::<u8>()) };
                 code = error.code();
             }

@@ -1,5 +1,6 @@
-//! The references of requests, which `naive` and `suppress` count: by atomic additions, or inside a critical section
-//! for each kind of object, as MPICH2 did before it had atomics (Balaji et al., IJHPCA 2010, section 5.3).
+//! The references of requests, which `naive` and `suppress` count: by atomic additions, or inside a
+//! critical section for each kind of object, as MPICH2 did before it had atomics (Balaji et al.,
+//! IJHPCA 2010, section 5.3).
 
 use crate::comm::COMMS;
 use heddle_datatype::Datatype;
@@ -12,8 +13,8 @@ use heddle_spec::constants as mpi;
 use heddle_sync::CachePadded;
 use std::sync::Arc;
 
-/// The counts of predefined objects: two communicators, and the datatypes by their handles. No decision depends on
-/// them, because these objects live as long as MPI: they are the cost of the paper's naive scheme.
+/// The counts of predefined objects: two communicators, and the datatypes by their handles. No decision
+/// depends on them, because these objects live as long as MPI: they are the cost of the paper's naive scheme.
 static PREDEFINED: [CachePadded<AtomicU64>; COMMS_OF_MPI + TYPES_OF_MPI] =
     [const { CachePadded::new(AtomicU64::new(0)) }; COMMS_OF_MPI + TYPES_OF_MPI];
 const COMMS_OF_MPI: usize = 2;
@@ -67,7 +68,8 @@ impl ReferenceCounts for Counts {
     #[cold]
     fn keep_comm(&self, handle: usize) {
         if !is_predefined_comm(handle) {
-            // SAFETY: no reference is taken over: this one is forgotten below, and the caller's protection keeps the object.
+            // SAFETY: no reference is taken over: this one is forgotten below, and the caller's
+            // protection keeps the object.
             let held = unsafe { Ref::from_index(&COMMS, handle as u32) };
             held.clone().into_index();
             held.into_index();

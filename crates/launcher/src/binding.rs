@@ -1,9 +1,10 @@
 //! Which processors a rank may run on.
 //!
-//! `--bind-to core` shares the cores among the ranks in equal, contiguous parts, so that a rank with threads is not
-//! squeezed onto one core. A core is counted if at least one of its hardware threads is in the launcher's own
-//! affinity mask (which reflects cpusets). Where a control group grants less processor time than there are
-//! cores, or there are more ranks than cores, binding would only take choices from the kernel: nobody is bound.
+//! `--bind-to core` shares the cores among the ranks in equal, contiguous parts, so that a rank with threads
+//! is not squeezed onto one core. A core is counted if at least one of its hardware threads is in the
+//! launcher's own affinity mask (which reflects cpusets). Where a control group grants less processor time
+//! than there are cores, or there are more ranks than cores, binding would only take choices from the
+//! kernel: nobody is bound.
 
 use std::fs;
 

@@ -1,7 +1,7 @@
 //! The command line of `mpiexec`: MPI's own syntax (MPI 5.0, section 11.1.5, "Portable MPI Process Startup").
 //!
-//! Long options are written with one dash or two (`-wdir`, `--wdir`), blocks of ranks are separated by a lone `:`,
-//! and a block's options end at its program, so the program's own options are never looked at.
+//! Long options are written with one dash or two (`-wdir`, `--wdir`), blocks of ranks are separated by a lone
+//! `:`, and a block's options end at its program, so the program's own options are never looked at.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;

@@ -1,7 +1,8 @@
 //! The process that ends the job if the launcher cannot: when it was killed by a signal nobody can handle.
 //!
-//! The guardian is this same program under another name, in a session of its own, so that neither a terminal's
-//! signals nor a kill by the launcher's name reach it. It reads from a pipe that only the launcher holds open:
+//! The guardian is this same program under another name, in a session of its own, so that neither a
+//! terminal's signals nor a kill by the launcher's name reach it. It reads from a pipe that only
+//! the launcher holds open:
 //!
 //! | read | means |
 //! |---|---|
@@ -122,8 +123,8 @@ pub(crate) fn kill_all(id: &str, groups: &[Pid]) {
         if left.is_empty() || Instant::now() > deadline {
             return;
         }
-        // A killed process takes a moment to go, and a parent may have had time for one more child. /proc has no
-        // events to wait for.
+        // A killed process takes a moment to go, and a parent may have had time for one more child. /proc
+        // has no events to wait for.
         std::thread::sleep(LOOK_AGAIN);
     }
 }

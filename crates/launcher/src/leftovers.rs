@@ -1,8 +1,8 @@
 //! Ending the processes that ranks have left running.
 //!
 //! When all ranks have ended, processes they started may still run: a `tee` at the end of a pipe that has not
-//! finished, or a forgotten server. After a job that went well they get a moment to finish, then they are asked to end,
-//! then killed; after a failure they are killed as soon as the ranks' time is over.
+//! finished, or a forgotten server. After a job that went well they get a moment to finish, then they are
+//! asked to end, then killed; after a failure they are killed as soon as the ranks' time is over.
 
 use std::time::{Duration, Instant};
 
@@ -63,7 +63,8 @@ impl Leftovers {
         }
     }
 
-    /// Looks which processes are left of the job `id` with the process groups `groups`, and takes the step that is due.
+    /// Looks which processes are left of the job `id` with the process groups `groups`, and
+    /// takes the step that is due.
     pub(crate) fn look(&mut self, id: &str, groups: &[Pid]) -> Look {
         let left = processes::of_job(id, groups);
         if left.is_empty() {

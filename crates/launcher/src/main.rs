@@ -1,4 +1,5 @@
-//! `mpiexec`: starts the ranks of a job on one machine, passes on their input and output, and ends them together.
+//! `mpiexec`: starts the ranks of a job on one machine, passes on their input and
+//! output, and ends them together.
 //!
 //! | file | what it knows |
 //! |---|---|

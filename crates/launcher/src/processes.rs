@@ -1,9 +1,9 @@
 //! The processes of a job, found in `/proc`.
 //!
-//! A rank may start others, and they may leave its process group (`timeout` does, daemons do). All of them inherit
-//! `HEDDLE_JOB_ID`, so the environment tells whose they are; a process that dropped its environment is still found by
-//! its group. Process groups are named by their leader's id, which stays taken as long as the launcher has not
-//! reaped the leader.
+//! A rank may start others, and they may leave its process group (`timeout` does, daemons do). All of them
+//! inherit `HEDDLE_JOB_ID`, so the environment tells whose they are; a process that dropped its environment
+//! is still found by its group. Process groups are named by their leader's id, which stays taken as long as
+//! the launcher has not reaped the leader.
 
 use std::fs;
 use std::path::Path;

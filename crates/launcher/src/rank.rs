@@ -26,8 +26,8 @@ use crate::processes::Process;
 pub(crate) struct Common {
     pub(crate) size: u32,
     pub(crate) job_id: String,
-    /// The job's memory, under the number that ranks inherit. It stays open as long as the job runs, for ranks that
-    /// come by the path.
+    /// The job's memory, under the number that ranks inherit. It stays open as long as the job runs, for
+    /// ranks that come by the path.
     pub(crate) memory: Arc<OwnedFd>,
     /// The signal mask the launcher was started with.
     pub(crate) mask: SigSet,
@@ -159,8 +159,8 @@ impl Rank {
         let _ = killpg(self.group(), signal);
     }
 
-    /// Looks whether the process has ended; true when it is seen for the first time. The process stays a zombie, so
-    /// that its group's number is not given to another, until [`reap`](Self::reap).
+    /// Looks whether the process has ended; true when it is seen for the first time. The process stays a
+    /// zombie, so that its group's number is not given to another, until [`reap`](Self::reap).
     pub(crate) fn has_just_ended(&mut self) -> bool {
         if self.ended.is_some() {
             return false;

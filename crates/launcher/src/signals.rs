@@ -21,8 +21,8 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// Blocks the signals and opens the descriptor they are read from. Those that were ignored when the launcher
-    /// started (`nohup`, a background job of a script) stay ignored.
+    /// Blocks the signals and opens the descriptor they are read from. Those that were ignored when the
+    /// launcher started (`nohup`, a background job of a script) stay ignored.
     pub(crate) fn take() -> nix::Result<Self> {
         // An ignored SIGCHLD would make the kernel forget the ranks' exit codes.
         // SAFETY: the default action runs no code of ours.

@@ -102,7 +102,8 @@ fn high_descriptor(job: &JobControl) -> nix::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// Raises the launcher's limit on open files if the job needs it, and returns the limits that the ranks are to have.
+/// Raises the launcher's limit on open files if the job needs it, and returns the limits
+/// that the ranks are to have.
 fn allow_open_files(ranks: u32) -> Option<(rlim_t, rlim_t)> {
     let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).ok()?;
     let needed = rlim_t::from(ranks) * RANK_FILES + OWN_FILES;

@@ -1,8 +1,8 @@
 //! Standard input from a terminal.
 //!
-//! A file or a pipe is simply inherited by rank 0. A terminal cannot be: rank 0 is in a process group of its own, and
-//! the terminal stops a background group that reads. So the launcher reads, while it is in the foreground itself, and
-//! passes on through a pipe.
+//! A file or a pipe is simply inherited by rank 0. A terminal cannot be: rank 0 is in a process group of its
+//! own, and the terminal stops a background group that reads. So the launcher reads, while it is in the
+//! foreground itself, and passes on through a pipe.
 
 use std::io::{self, PipeReader, PipeWriter, Write};
 use std::os::fd::{AsFd, BorrowedFd};

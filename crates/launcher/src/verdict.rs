@@ -68,8 +68,8 @@ impl Failure {
         status.max(1)
     }
 
-    /// Of failures seen at the same moment the most telling is the one with the highest rank here: the others are
-    /// likely to be its consequences.
+    /// Of failures seen at the same moment the most telling is the one with the highest rank here: the others
+    /// are likely to be its consequences.
     pub(crate) fn telling(&self) -> u8 {
         match self {
             Self::Signal(_) => 4,

@@ -18,7 +18,8 @@ use std::sync::{Arc, OnceLock};
 
 pub use heddle_transport::Failure;
 
-/// The VNIs of a process, and what they share. It is made once and stays, so that references to it are `'static`.
+/// The VNIs of a process, and what they share. It is made once and stays, so that
+/// references to it are `'static`.
 #[derive(Debug)]
 pub struct Domain {
     fabric: Fabric,
@@ -67,7 +68,8 @@ pub fn running() -> Option<&'static Domain> {
     unsafe { domain.as_ref() }
 }
 
-/// The domain, if `MPI_Init` was ever called: for error handlers and calls that are legal after `MPI_Finalize`.
+/// The domain, if `MPI_Init` was ever called: for error handlers and calls that are
+/// legal after `MPI_Finalize`.
 pub fn ever() -> Option<&'static Domain> {
     DOMAIN.get()
 }
@@ -95,7 +97,8 @@ fn start_error(what: impl std::fmt::Display) -> Error {
     Error::new(mpi::MPI_ERR_OTHER, what.to_string())
 }
 
-/// The critical sections of a model; under execution `offload` the library's own threads run their operations.
+/// The critical sections of a model; under execution `offload` the library's own
+/// threads run their operations.
 #[derive(Debug)]
 pub struct Prepared {
     fabric: Fabric,
@@ -105,8 +108,8 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Attaches to the job's shared memory, and makes the critical sections of the model. `end_job` ends the job when memory
-    /// runs out, or when a peer has written garbage.
+    /// Attaches to the job's shared memory, and makes the critical sections of the model. `end_job` ends the
+    /// job when memory runs out, or when a peer has written garbage.
     ///
     /// # Errors
     /// `MPI_ERR_OTHER` if the shared memory cannot be set up.

@@ -1,4 +1,5 @@
-//! Errors of MPI calls: a class or code of the standard, a message for a person, and the object they belong to.
+//! Errors of MPI calls: a class or code of the standard, a message for a person, and
+//! the object they belong to.
 
 use heddle_spec::constants as mpi;
 use std::any::Any;
@@ -19,7 +20,8 @@ struct Detail {
     owner: Option<Owner>,
 }
 
-/// The object whose error handler is responsible for an error. This crate keeps it alive, and knows nothing else about it.
+/// The object whose error handler is responsible for an error. This crate keeps it alive, and
+/// knows nothing else about it.
 pub type Owner = Arc<dyn Any + Send + Sync>;
 
 impl Error {
@@ -29,8 +31,8 @@ impl Error {
         Error(Box::new(Detail { code, message: message.into(), owner: None }))
     }
 
-    /// Gives the error an owner, whose error handler is to handle it: a request belongs to an object that the call that completes
-    /// it does not name. An error that has an owner keeps it.
+    /// Gives the error an owner, whose error handler is to handle it: a request belongs to an object that the
+    /// call that completes it does not name. An error that has an owner keeps it.
     #[must_use]
     pub fn with_owner(mut self, owner: Owner) -> Error {
         self.0.owner.get_or_insert(owner);

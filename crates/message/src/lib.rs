@@ -1,8 +1,8 @@
 //! Messages between processes: from a send to the wire, and from the wire to a receive.
 //!
-//! The crate knows process numbers, context ids, tags and memory; it knows no communicator, no datatype handle and no error
-//! handler. It stands on `heddle-transport` (rings in shared memory), `heddle-model` (which critical section guards what) and
-//! `heddle-objects`; `heddle-engine` stands on it.
+//! The crate knows process numbers, context ids, tags and memory; it knows no communicator, no datatype
+//! handle and no error handler. It stands on `heddle-transport` (rings in shared memory), `heddle-model`
+//! (which critical section guards what) and `heddle-objects`; `heddle-engine` stands on it.
 //!
 //! | module | idea |
 //! |---|---|

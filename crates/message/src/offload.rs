@@ -1,11 +1,12 @@
 //! The running threads of the offload server, which serve the VNIs under execution `offload`.
 //!
-//! An offload thread runs the operations posted to its VNIs and makes their progress, so messages advance while no thread of the
-//! program is in MPI. Now and then it polls the other VNIs, too: their threads may sleep, or copy a large message. After a while
-//! without work it sleeps ([`heddle_model::OffloadServer`]).
+//! An offload thread runs the operations posted to its VNIs and makes their progress, so messages advance
+//! while no thread of the program is in MPI. Now and then it polls the other VNIs, too: their threads may
+//! sleep, or copy a large message. After a while without work it sleeps ([`heddle_model::OffloadServer`]).
 //!
-//! The threads live from `MPI_Init` to `MPI_Finalize`. A process that exits without `MPI_Finalize` ends them where they are, so
-//! the objects that they use are never freed. A child of a fork has none, and may not call MPI.
+//! The threads live from `MPI_Init` to `MPI_Finalize`. A process that exits without `MPI_Finalize`
+//! ends them where they are, so the objects that they use are never freed. A child of a fork has
+//! none, and may not call MPI.
 
 use crate::error::{Error, Result};
 use crate::vni::{LONGEST_SLEEP, Served, Vni};
@@ -120,8 +121,8 @@ impl ServerThread {
         self.attend(1u32.wrapping_neg());
     }
 
-    /// Counts this thread as waiting on its VNIs, so that receivers see a process that can copy large messages, and the program's
-    /// threads do not poll.
+    /// Counts this thread as waiting on its VNIs, so that receivers see a process that can copy large
+    /// messages, and the program's threads do not poll.
     fn attend(&self, change: u32) {
         for (vni, _) in self.assigned() {
             self.fabric.attendance(self.fabric.rank(), vni).fetch_add(change, Ordering::Relaxed);

@@ -10,10 +10,10 @@
 //! | [`WakeUp`] | how does a waiter learn that its operation is complete? |
 //! | [`Lifetime`] | what keeps an object alive while a request uses it? |
 //!
-//! The engine says *what* is protected: it enters the [`CallSection`] at the start of every MPI call and reaches the state
-//! of a VNI only through [`Guarded::with`]. *How* is decided here, once, when MPI is initialised. Below
-//! `MPI_THREAD_MULTIPLE` both critical sections are nothing, except under `offload`, which brings a second thread to any
-//! program.
+//! The engine says *what* is protected: it enters the [`CallSection`] at the start of every MPI call and
+//! reaches the state of a VNI only through [`Guarded::with`]. *How* is decided here, once, when MPI is
+//! initialised. Below `MPI_THREAD_MULTIPLE` both critical sections are nothing, except under `offload`, which
+//! brings a second thread to any program.
 //!
 //! | granularity | critical section of a call | critical section of a VNI |
 //! |---|---|---|

@@ -37,8 +37,9 @@ pub fn light() {
     fence(Ordering::SeqCst);
 }
 
-/// The frequent side of a handshake that takes place only if [`is_asymmetric`] has been true in this process: then `heavy` of
-/// [`Scope::Process`] is a membarrier for good, and a compiler fence suffices here, also in the state `FORCED`.
+/// The frequent side of a handshake that takes place only if [`is_asymmetric`] has been true in this
+/// process: then `heavy` of [`Scope::Process`] is a membarrier for good, and a compiler fence suffices here,
+/// also in the state `FORCED`.
 #[inline(always)]
 pub fn light_if_asymmetric() {
     #[cfg(not(loom))]

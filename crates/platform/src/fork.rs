@@ -1,9 +1,9 @@
 //! Whether this process is a forked child of the one that used the library.
 //!
-//! A child has one thread, the one that forked, and memory as it was: a lock that another thread held at that
-//! moment is held for ever. A child that only ends, by `exit`, still runs the destructors of its thread. Such
-//! a destructor must not wait for a lock, so it asks here and does nothing in a child, where no thread would use
-//! what it returns.
+//! A child has one thread, the one that forked, and memory as it was: a lock that another thread held at
+//! that moment is held for ever. A child that only ends, by `exit`, still runs the destructors of its
+//! thread. Such a destructor must not wait for a lock, so it asks here and does nothing in a child, where no
+//! thread would use what it returns.
 
 use crate::atomic::{AtomicBool, Ordering};
 use std::sync::Once;

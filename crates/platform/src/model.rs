@@ -38,8 +38,8 @@ pub fn explore(preemptions: Option<usize>, body: impl Fn() + Sync + Send + 'stat
 
 const FAULTY: &str = "HEDDLE_TEST_FAULTY_MODEL";
 
-/// A model that fails only with a fault of the crate's `tests/faults` in the source: `ci/faults.py` plants the fault and
-/// runs it.
+/// A model that fails only with a fault of the crate's `tests/faults` in the source: `ci/faults.py`
+/// plants the fault and runs it.
 #[macro_export]
 macro_rules! with_fault {
     ($(#[$doc:meta])* $name:ident, $body:expr) => {
@@ -93,8 +93,8 @@ loom::thread_local! {
     static CORE: Cell<Option<usize>> = Cell::new(None);
 }
 
-/// From now on the calling thread of the model runs on that core, below `loom::MAX_THREADS`. A thread that was put on
-/// none has one for itself, of its own number.
+/// From now on the calling thread of the model runs on that core, below `loom::MAX_THREADS`. A thread that
+/// was put on none has one for itself, of its own number.
 pub fn move_to_core(core: usize) {
     CORE.with(|here| here.set(Some(core)));
 }

@@ -1,8 +1,8 @@
 //! Constants, statics and thread-locals in a form that `loom` can model.
 //!
-//! loom creates its atomics and cells in each execution that it explores, so they cannot be parts of constants,
-//! and statics and thread-locals must begin anew in each execution. Code under the model checker writes these
-//! four with the macros below. In every other build the macros expand to the plain forms.
+//! loom creates its atomics and cells in each execution that it explores, so they cannot be parts of
+//! constants, and statics and thread-locals must begin anew in each execution. Code under the model checker
+//! writes these four with the macros below. In every other build the macros expand to the plain forms.
 //!
 //! | here | on the machine | under `loom` |
 //! |---|---|---|
@@ -96,8 +96,8 @@ macro_rules! thread_locals {
 pub unsafe fn never_freed<T: ?Sized + 'static>(boxed: *mut T) {
     #[cfg(loom)]
     {
-        // SAFETY: it comes from `Box::into_raw`, by the caller's promise. It is dropped after the execution, when no
-        // thread of the model knows of it.
+        // SAFETY: it comes from `Box::into_raw`, by the caller's promise. It is dropped after the execution,
+        // when no thread of the model knows of it.
         crate::model::keep(unsafe { Box::from_raw(boxed) });
     }
     #[cfg(not(loom))]

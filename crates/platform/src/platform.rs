@@ -1,9 +1,9 @@
 //! The platform as a type, for code that is to run in more worlds than one.
 //!
-//! Everything in `heddle-sync` is generic over [`Platform`] with [`Native`](crate::Native) as the default, so
-//! the same source runs on the machine, under a model checker and on a simulated machine. The engine and the
-//! transport, which only ever run on the machine or under `loom`, use the modules of this crate directly;
-//! `Native` hands out the very same types.
+//! Everything in `heddle-sync` and `heddle-combining` is generic over [`Platform`] with
+//! [`Native`](crate::Native) as the default, so the same source runs on the machine, under a model checker
+//! and on a simulated machine. The engine and the transport, which only ever run on the machine or under
+//! `loom`, use the modules of this crate directly; `Native` hands out the very same types.
 
 use crate::Scope;
 use crate::atomic::Ordering;
@@ -16,9 +16,9 @@ use std::time::Duration;
 ///
 /// Algorithms rest their `unsafe` code on these promises: atomics are atomic and ordered as `std`'s;
 /// [`fence`] orders as `std`'s; [`light`] and [`heavy`] keep the guarantee of [`barrier`](crate::barrier);
-/// [`claim_on_core`] and [`core_barrier`] that of [`core_claim`](crate::core_claim); [`thread_id`] differs for
-/// all threads that live at the same time and is a multiple of [`ID_STEP`](crate::thread::ID_STEP), not 0; [`wake`](Self::wake) is not missed by a [`wait`](Self::wait)
-/// that has compared the word before.
+/// [`claim_on_core`] and [`core_barrier`] that of [`core_claim`](crate::core_claim); [`thread_id`] differs
+/// for all threads that live at the same time and is a multiple of [`ID_STEP`](crate::thread::ID_STEP), not
+/// 0; [`wake`](Self::wake) is not missed by a [`wait`](Self::wait) that has compared the word before.
 ///
 /// [`fence`]: Self::fence
 /// [`light`]: Self::light
@@ -47,8 +47,8 @@ pub unsafe trait Platform: Copy + Default + fmt::Debug + Send + Sync + 'static {
     fn fence(order: Ordering);
     /// The frequent side of an asymmetric fence; see [`barrier`](crate::barrier).
     fn light();
-    /// The same for a handshake whose other side knows by [`is_asymmetric`](Self::is_asymmetric) that its `heavy` of
-    /// [`Scope::Process`] reaches the caller: a compiler fence.
+    /// The same for a handshake whose other side knows by [`is_asymmetric`](Self::is_asymmetric) that its
+    /// `heavy` of [`Scope::Process`] reaches the caller: a compiler fence.
     #[inline(always)]
     fn light_if_asymmetric() {
         Self::light();
@@ -60,8 +60,8 @@ pub unsafe trait Platform: Copy + Default + fmt::Debug + Send + Sync + 'static {
 
     /// Returns true if [`claim_on_core`](Self::claim_on_core) can succeed here.
     fn has_core_claims() -> bool;
-    /// If `core` holds the number of the caller's core and `flag` holds 0, stores 1 in `flag`, as one step of that
-    /// core; see [`core_claim`](crate::core_claim).
+    /// If `core` holds the number of the caller's core and `flag` holds 0, stores 1 in `flag`, as one step of
+    /// that core; see [`core_claim`](crate::core_claim).
     fn claim_on_core(core: &Self::AtomicU32, flag: &Self::AtomicU32) -> bool;
     /// Puts an order between the caller and every claim on that core; see [`core_claim`](crate::core_claim).
     fn core_barrier(core: u32);
@@ -70,8 +70,8 @@ pub unsafe trait Platform: Copy + Default + fmt::Debug + Send + Sync + 'static {
     fn spin_hint();
     /// Lets another thread have this hardware thread.
     fn yield_now();
-    /// Returns true if a yield would give away much more time than it takes. Then only a thread that cannot go on should
-    /// yield.
+    /// Returns true if a yield would give away much more time than it takes. Then only a thread that
+    /// cannot go on should yield.
     #[inline]
     fn is_yield_dear() -> bool {
         false

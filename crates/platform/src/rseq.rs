@@ -1,12 +1,13 @@
-//! The calling thread's `struct rseq`: the memory that the kernel's restartable sequences share with a thread.
+//! The calling thread's `struct rseq`: the memory that the kernel's restartable
+//! sequences share with a thread.
 //!
-//! glibc registers one for each thread since 2.35 and says in two symbols where it lies. Older versions lack the
-//! symbols, so they are looked up at run time.
+//! glibc registers one for each thread since 2.35 and says in two symbols where it lies. Older versions lack
+//! the symbols, so they are looked up at run time.
 
 use crate::atomic::{AtomicI64, Ordering};
 
-/// The distance from the thread pointer to `struct rseq`, which is the same for every thread; or one of the two
-/// values below, which no area has, since it is aligned to 32 bytes.
+/// The distance from the thread pointer to `struct rseq`, which is the same for every thread; or one of the
+/// two values below, which no area has, since it is aligned to 32 bytes.
 static OFFSET: AtomicI64 = AtomicI64::new(UNKNOWN);
 const UNKNOWN: i64 = 1;
 const NONE: i64 = 2;
@@ -28,8 +29,8 @@ fn look_up() -> i64 {
     offset
 }
 
-/// The number of the processor that the caller runs on, by its area at `offset`. `None` if the kernel has not set
-/// it, as in a thread that took its registration back.
+/// The number of the processor that the caller runs on, by its area at `offset`. `None` if the kernel has not
+/// set it, as in a thread that took its registration back.
 #[inline(always)]
 pub(crate) fn cpu_id(offset: i64) -> Option<usize> {
     usize::try_from(imp::cpu_id(offset)).ok()

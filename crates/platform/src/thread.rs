@@ -37,8 +37,8 @@ fn note_yield(began: u64, ended: u64) {
     }
 }
 
-/// Returns true if a yield of this thread would be a gift of a time slice to a thread that computes: the last one
-/// was, and this thread has not run for as long since. Linux 6.18 takes a yield for giving up all that is
+/// Returns true if a yield of this thread would be a gift of a time slice to a thread that computes: the last
+/// one was, and this thread has not run for as long since. Linux 6.18 takes a yield for giving up all that is
 /// left of the slice, so a thread that yields every 50 microseconds beside one that never does gets a
 /// hundredth of the core, where half would be fair.
 #[inline]
@@ -84,7 +84,8 @@ pub fn hardware_thread() -> usize {
     }
 }
 
-/// The kernel keeps the number of the processor in the thread's `struct rseq`: one load. Without one a call finds it.
+/// The kernel keeps the number of the processor in the thread's `struct rseq`: one load.
+/// Without one a call finds it.
 #[cfg(not(loom))]
 mod cpu {
     use crate::rseq;

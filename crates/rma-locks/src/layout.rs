@@ -1,16 +1,19 @@
-//! Where the words of a lock are: levels of the machine, their elements, and the processes that keep queues and counters.
+//! Where the words of a lock are: levels of the machine, their elements, and the processes that
+//! keep queues and counters.
 
 use crate::rma::{Rank, Word};
 
-/// The levels of a machine as a lock sees them, and the processes that keep its queues and counters (paper, Table 2).
+/// The levels of a machine as a lock sees them, and the processes that keep its queues and
+/// counters (paper, Table 2).
 ///
-/// Level 1 is the whole machine and level N the smallest elements. Processes are leaves below level N: a queue of level N holds
-/// processes, and a queue of level i < N holds the elements of level i + 1.
+/// Level 1 is the whole machine and level N the smallest elements. Processes are leaves below level N: a
+/// queue of level N holds processes, and a queue of level i < N holds the elements of level i + 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
     /// For each level, the element of each process: the paper's e(p, i).
     elements: Vec<Vec<usize>>,
-    /// For each level, the process that keeps the tail of each element's queue: the paper's `tail_rank[i, j]`.
+    /// For each level, the process that keeps the tail of each element's queue: the
+    /// paper's `tail_rank[i, j]`.
     tails: Vec<Vec<Rank>>,
     /// The processes that keep a physical counter, in order.
     counters: Vec<Rank>,
@@ -23,13 +26,14 @@ const WORDS_A_LEVEL: usize = 3;
 
 /// A place in the tree that waits in a queue: a process, or an element of the next level.
 ///
-/// It is named by the process that keeps its words. The paper's listings name the waiting process itself at all levels; then
-/// another process of the same element, to which the lock was passed, does not find its predecessor's node and waits for
-/// ever.
+/// It is named by the process that keeps its words. The paper's listings name the waiting process itself at
+/// all levels; then another process of the same element, to which the lock was passed, does not find its
+/// predecessor's node and waits for ever.
 pub(crate) type Node = Rank;
 
 impl Layout {
-    /// A machine of one level: all processes in one queue, with a counter at every `counter_distance`-th process.
+    /// A machine of one level: all processes in one queue, with a counter at every
+    /// `counter_distance`-th process.
     ///
     /// # Panics
     /// If there are no processes, or the distance is 0.
@@ -37,12 +41,12 @@ impl Layout {
         Layout::new(vec![vec![0; processes]], counter_distance)
     }
 
-    /// A machine with these elements: `elements[i - 1][p]` is e(p, i), the number of the element of process `p` at level `i`.
-    /// `counter_distance` is the paper's T_DC.
+    /// A machine with these elements: `elements[i - 1][p]` is e(p, i), the number of the element of process
+    /// `p` at level `i`. `counter_distance` is the paper's T_DC.
     ///
     /// # Panics
-    /// If there are no processes or no levels, if levels differ in their processes, if level 1 has more than one element, if an
-    /// element is not inside of one element of the level above, or if the distance is 0.
+    /// If there are no processes or no levels, if levels differ in their processes, if level 1 has more than
+    /// one element, if an element is not inside of one element of the level above, or if the distance is 0.
     pub fn new(elements: Vec<Vec<usize>>, counter_distance: usize) -> Layout {
         let processes = elements.first().expect("a machine has a level").len();
         assert!(processes > 0, "a lock needs a process");
@@ -104,7 +108,8 @@ impl Layout {
         self.tails[level - 1][self.elements[level - 1][p]]
     }
 
-    /// The node by which process `p` waits at `level`: its own at level N, else that of its element of the next level.
+    /// The node by which process `p` waits at `level`: its own at level N, else that of its
+    /// element of the next level.
     pub(crate) fn node(&self, p: Rank, level: usize) -> Node {
         if level == self.levels() { p } else { self.tail_rank(p, level + 1) }
     }

@@ -1,5 +1,5 @@
-//! Distributed locks over remote memory access: `distributed-rma-locks` (Schmid, Besta, Hoefler: *High-performance distributed RMA
-//! locks*, HPDC 2016, doi:10.1145/2907294.2907323), in repaired forms.
+//! Distributed locks over remote memory access: `distributed-rma-locks` (Schmid, Besta, Hoefler:
+//! *High-performance distributed RMA locks*, HPDC 2016, doi:10.1145/2907294.2907323), in repaired forms.
 //!
 //! | file | idea |
 //! |---|---|
@@ -11,8 +11,9 @@
 //! | `queue_rw.rs` | [`QueueRw`]: a reader-writer word, and a queue for those that wait; not from the paper |
 //! | `simple.rs` | [`Spin`] and [`SimpleRw`]: the locks of foMPI that the paper compares with |
 //!
-//! **Departures from the listings.** As printed they are not correct. `tests/exhaustive.rs` explores all interleavings of the source
-//! here; the faults in `tests/faults` put some of the printed lines back, and each has to be found.
+//! **Departures from the listings.** As printed they are not correct. `tests/exhaustive.rs` explores all
+//! interleavings of the source here; the faults in `tests/faults` put some of the printed lines back,
+//! and each has to be found.
 //!
 //! | listing | as printed | what happens | here |
 //! |---|---|---|---|
@@ -27,8 +28,8 @@
 //! | 6, 9 | counters are at ranks 1, 2, .. for readers and 0, T_DC, .. for writers | a counter is never marked | one list; a node is named by its rank + 1 |
 //! | 8 | T_W counts the passings of all levels | only passings at the root are counted | T_L,1 |
 //!
-//! It uses no other crate. The locks keep all their state in the words of an [`Rma`], so a handle is a value that any number of
-//! processes make from the same [`Layout`].
+//! It uses no other crate. The locks keep all their state in the words of an [`Rma`], so a handle is a value
+//! that any number of processes make from the same [`Layout`].
 
 mod layout;
 mod mcs;

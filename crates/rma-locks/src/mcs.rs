@@ -1,11 +1,12 @@
-//! RMA-MCS: a tree of queues, one for each element of the machine (paper, section 3.5). With one level it is D-MCS (section 2.4).
+//! RMA-MCS: a tree of queues, one for each element of the machine (paper, section 3.5). With one level
+//! it is D-MCS (section 2.4).
 
 use crate::layout::Layout;
 use crate::queue::{Branch, Entered, Passed, START};
 use crate::rma::Rma;
 
-/// A lock that is passed on within an element of the machine a number of times before it goes to another one. In order among the
-/// processes of the smallest elements and among the elements of a level.
+/// A lock that is passed on within an element of the machine a number of times before it goes to another one.
+/// In order among the processes of the smallest elements and among the elements of a level.
 #[derive(Debug, Clone)]
 pub struct RmaMcs {
     layout: Layout,
@@ -13,8 +14,8 @@ pub struct RmaMcs {
 }
 
 impl RmaMcs {
-    /// `locality[i - 2]` is the paper's T_L,i for levels 2 to N: how many times in a row the lock is passed on within an element of
-    /// level i.
+    /// `locality[i - 2]` is the paper's T_L,i for levels 2 to N: how many times in a row the lock is passed
+    /// on within an element of level i.
     ///
     /// # Panics
     /// If there is not one threshold for each level from 2 on.

@@ -11,8 +11,8 @@ const WAIT: u64 = u64::MAX;
 pub(crate) const ACQUIRE_PARENT: u64 = u64::MAX - 1;
 /// The predecessor has let the readers in: the writer has to take the lock back.
 pub(crate) const MODE_CHANGE: u64 = u64::MAX - 2;
-/// The status of a node that did not get the lock from a predecessor: no passing yet. Others count the passings in a row, all far
-/// below the three words above.
+/// The status of a node that did not get the lock from a predecessor: no passing yet. Others count the
+/// passings in a row, all far below the three words above.
 pub(crate) const START: u64 = 0;
 
 /// A queue, as a process reaches it that enters at `level`.
@@ -121,8 +121,8 @@ impl<'a> Branch<'a> {
         Queue::of(self.layout, self.p, level)
     }
 
-    /// Climbs from level N to level 2 (Listing 4). Returns true if a predecessor has passed the whole lock on; else the caller has to
-    /// enter the root.
+    /// Climbs from level N to level 2 (Listing 4). Returns true if a predecessor has passed the whole lock
+    /// on; else the caller has to enter the root.
     pub(crate) async fn climb(&self, rma: &impl Rma) -> bool {
         for level in (2..=self.layout.levels()).rev() {
             let queue = self.queue(level);
@@ -134,9 +134,9 @@ impl<'a> Branch<'a> {
         false
     }
 
-    /// Passes the lock on at the lowest level where a successor waits and the passings in a row are few enough (Listing 5).
-    /// Returns the levels whose queues the caller still has to [leave](Self::leave), after it has released the root if
-    /// it is asked to.
+    /// Passes the lock on at the lowest level where a successor waits and the passings in a row are few
+    /// enough (Listing 5). Returns the levels whose queues the caller still has to [leave](Self::leave),
+    /// after it has released the root if it is asked to.
     pub(crate) async fn pass(&self, rma: &impl Rma) -> Passed {
         for level in (2..=self.layout.levels()).rev() {
             let queue = self.queue(level);

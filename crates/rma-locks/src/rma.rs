@@ -10,12 +10,13 @@ pub type Word = usize;
 
 /// The operations by which a process reaches the words of all processes of a lock. All words are 0 at first.
 ///
-/// **Completion.** [`put`](Self::put) and [`add`](Self::add) may take effect at any time up to the caller's next
-/// [`flush`](Self::flush) of that target, also after later operations of the caller. All others have taken effect when they
-/// return. Each is atomic.
+/// **Completion.** [`put`](Self::put) and [`add`](Self::add) may take effect at any time up to the caller's
+/// next [`flush`](Self::flush) of that target, also after later operations of the caller. All others have
+/// taken effect when they return. Each is atomic.
 ///
-/// The functions return futures so that a checker can stop a process between any two operations. An implementation over real
-/// memory blocks inside and returns futures that are ready at once; [`now`](crate::now) runs a lock's function over it.
+/// The functions return futures so that a checker can stop a process between any two operations. An
+/// implementation over real memory blocks inside and returns futures that are ready at once;
+/// [`now`](crate::now) runs a lock's function over it.
 pub trait Rma {
     /// The calling process.
     fn rank(&self) -> Rank;
@@ -55,7 +56,8 @@ pub trait Rma {
         is_over: impl Fn(u64) -> bool,
     ) -> impl Future<Output = u64>;
 
-    /// Does the same, but may give up after a while that the implementation chooses, and then returns nothing.
+    /// Does the same, but may give up after a while that the implementation chooses,
+    /// and then returns nothing.
     fn wait_a_while(
         &self,
         target: Rank,

@@ -1,4 +1,5 @@
-//! RMA-RW: the tree of queues for writers, and counters for readers (paper, section 3), in the phase-fair form.
+//! RMA-RW: the tree of queues for writers, and counters for readers (paper, section
+//! 3), in the phase-fair form.
 
 use crate::layout::Layout;
 use crate::queue::{Branch, Entered, MODE_CHANGE, Passed};
@@ -6,16 +7,16 @@ use crate::rma::Rma;
 
 /// A writer has the lock, or waits for the readers of this counter to go.
 const WRITE: u64 = 1 << 63;
-/// Changes with each writer that lets the readers in, so that a reader which waits sees that its writer has gone even if the next
-/// one has come meanwhile.
+/// Changes with each writer that lets the readers in, so that a reader which waits sees that its writer has
+/// gone even if the next one has come meanwhile.
 const PHASE: u64 = 1 << 62;
 
-/// A reader-writer lock. A reader touches one word of its counter to come and one to go; a writer enters the tree of queues, and
-/// the first one of a phase visits all counters.
+/// A reader-writer lock. A reader touches one word of its counter to come and one to go; a writer enters the
+/// tree of queues, and the first one of a phase visits all counters.
 ///
-/// **Fairness.** Phases of readers and of writers alternate while both wait: a writer waits for the readers that came before it, and
-/// the readers that come while a writer has the lock enter when it lets them in, which it does after [`new`](Self::new)'s
-/// `writers` passings at the root, or when no writer waits there.
+/// **Fairness.** Phases of readers and of writers alternate while both wait: a writer waits for the readers
+/// that came before it, and the readers that come while a writer has the lock enter when it lets them in,
+/// which it does after [`new`](Self::new)'s `writers` passings at the root, or when no writer waits there.
 #[derive(Debug, Clone)]
 pub struct RmaRw {
     layout: Layout,
@@ -24,9 +25,9 @@ pub struct RmaRw {
 }
 
 impl RmaRw {
-    /// `locality` as for [`RmaMcs::new`](crate::RmaMcs::new); `writers` is how many times in a row the lock is passed on at the
-    /// root before the readers have their turn (T_L,1: the paper's T_W is the product of all T_L,i, which counts the passings
-    /// below, too).
+    /// `locality` as for [`RmaMcs::new`](crate::RmaMcs::new); `writers` is how many times in a row the lock
+    /// is passed on at the root before the readers have their turn (T_L,1: the paper's T_W is the product of
+    /// all T_L,i, which counts the passings below, too).
     ///
     /// # Panics
     /// If there is not one threshold for each level from 2 on, or `writers` is 0.
@@ -117,14 +118,16 @@ impl RmaRw {
         }
     }
 
-    /// Takes the marks away and begins a new phase. Only the process that has the lock does this, so no reader goes meanwhile.
+    /// Takes the marks away and begins a new phase. Only the process that has the lock does this, so
+    /// no reader goes meanwhile.
     async fn let_readers_in(&self, rma: &impl Rma) {
         let (arrive, depart) = (self.layout.arrive(), self.layout.depart());
         for counter in self.layout.counters() {
             let arrived = rma.get(*counter, arrive).await;
             let gone = rma.get(*counter, depart).await;
             let phase = if arrived & PHASE == 0 { PHASE } else { PHASE.wrapping_neg() };
-            // In either order: a reader that the first word lets in may add to the second one before this does.
+            // In either order: a reader that the first word lets in may add to the
+            // second one before this does.
             rma.add(phase.wrapping_sub(WRITE).wrapping_sub(gone), *counter, arrive).await;
             rma.add(gone.wrapping_neg(), *counter, depart).await;
             rma.flush(*counter).await;

@@ -1,4 +1,5 @@
-//! Every lock on real threads, each of which is a process: a counter that only the lock guards loses no increment.
+//! Every lock on real threads, each of which is a process: a counter that only the lock
+//! guards loses no increment.
 
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_platform::cell::UnsafeCell;
@@ -158,7 +159,8 @@ fn rma_rw() {
     }
 }
 
-/// Two thirds of the processes read. Each wait for a while gives up after a few polls, so the lock is reserved now and then.
+/// Two thirds of the processes read. Each wait for a while gives up after a few polls, so the lock
+/// is reserved now and then.
 #[test]
 fn queue_rw() {
     for attempts in [0, 2, 100] {

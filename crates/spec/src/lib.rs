@@ -1,8 +1,8 @@
 //! The MPI standard as data, and nothing of an implementation.
 //!
-//! Two tables describe the standard's ABI once: `constants.table` lists every constant, `functions.table` every
-//! function. The header `mpi.h`, the entry points of the library, the Rust [`constants`] and the tables of missing
-//! functions are made from them, so that all agree.
+//! Two tables describe the standard's ABI once: `constants.table` lists every constant, `functions.table`
+//! every function. The header `mpi.h`, the entry points of the library, the Rust [`constants`] and the tables
+//! of missing functions are made from them, so that all agree.
 
 pub mod constant;
 pub mod function;

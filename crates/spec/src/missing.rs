@@ -3,7 +3,8 @@
 use crate::function_table::Functions;
 use std::fmt::Write;
 
-/// The number of built functions of each chapter of the standard, with the complete chapters in one row; for the README.
+/// The number of built functions of each chapter of the standard, with the complete chapters in
+/// one row; for the README.
 pub fn summary(functions: &Functions) -> String {
     let mut out = String::from("| chapter | functions built |\n|---|---|\n");
     let mut complete = Vec::new();

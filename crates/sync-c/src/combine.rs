@@ -1,20 +1,18 @@
-//! `heddle_combine_*`: operations that exclude each other, run by the caller, by the thread that is at the value, or by a
-//! dedicated thread.
+//! `heddle_combine_*`: operations that exclude each other, run by the caller, by the thread that is at the
+//! value, or by a dedicated thread.
 
 use crate::error::{Failure, Status, finish};
 use crate::pointer;
+use heddle_combining::{Combining, DsmSynch, LockQueue, OffloadThread, dsm_synch, lock_queue};
 use heddle_platform::atomic::{AtomicU64, Ordering};
-use heddle_sync::combining::{OffloadThread, dsm_synch, lock_queue};
 use heddle_sync::mcs::StrictMcs;
-use heddle_sync::{
-    CachePadded, Combining, DsmSynch, Lock, LockQueue, Mutex, Native, Platform, RawLock, WaitPolicy,
-};
+use heddle_sync::{CachePadded, Lock, Mutex, Native, Platform, RawLock, WaitPolicy};
 use std::ffi::{CStr, c_char, c_void};
 use std::fmt;
 use std::ptr::NonNull;
 
-/// The operation, called with the argument that was given for it. It may run in another thread than the one that called for
-/// it, and must return: no `longjmp`, no C++ exception, no end of the thread.
+/// The operation, called with the argument that was given for it. It may run in another thread than the one
+/// that called for it, and must return: no `longjmp`, no C++ exception, no end of the thread.
 pub type Operation = Option<unsafe extern "C" fn(argument: *mut c_void)>;
 
 /// Combining. Any number of threads may use it at once.
@@ -31,7 +29,8 @@ impl fmt::Debug for CombineHandle {
     }
 }
 
-/// The identity of the thread that runs an operation now, or 0. A thread that finds its identity there is inside.
+/// The identity of the thread that runs an operation now, or 0. A thread that finds its
+/// identity there is inside.
 #[derive(Debug, Default)]
 struct Running(CachePadded<AtomicU64>);
 
@@ -137,8 +136,9 @@ impl CombineHandle {
 
 /// The names of all kinds of combining, separated by blanks.
 ///
-/// `mutex`: the caller runs its operation under a lock. `dsm-synch`: the caller, or a thread before it in the queue.
-/// `lockq-X`: the caller if the lock X is free, else the lock's holder. `offload`: one dedicated thread.
+/// `mutex`: the caller runs its operation under a lock. `dsm-synch`: the caller, or a thread
+/// before it in the queue. `lockq-X`: the caller if the lock X is free, else the lock's holder.
+/// `offload`: one dedicated thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_combine_kinds() -> *const c_char {
     NAMES.as_ptr()
@@ -170,9 +170,9 @@ pub unsafe extern "C" fn heddle_combine_create(
     finish("heddle_combine_create", unsafe { pointer::give(combine, "combine", make) })
 }
 
-/// Has `operation(argument)` run, excluding all other operations of this combining, and returns when it has. Its writes are
-/// visible then, and to all operations after it. One thread's operations run in the order of its calls. Returns
-/// `HEDDLE_STATUS_WOULD_DEADLOCK` inside an operation of the same combining.
+/// Has `operation(argument)` run, excluding all other operations of this combining, and returns when it has.
+/// Its writes are visible then, and to all operations after it. One thread's operations run in the order of
+/// its calls. Returns `HEDDLE_STATUS_WOULD_DEADLOCK` inside an operation of the same combining.
 ///
 /// # Safety
 ///
@@ -193,9 +193,10 @@ pub unsafe extern "C" fn heddle_combine_run(
     finish("heddle_combine_run", combine.and_then(run))
 }
 
-/// Does the same as `heddle_combine_run`, but returns at once if the kind allows it (`lockq-X`, `offload`); the operation
-/// runs in bounded time, before `heddle_combine_destroy` returns at the latest. For these kinds an operation of the same
-/// combining may call it; for the others it then returns `HEDDLE_STATUS_WOULD_DEADLOCK`.
+/// Does the same as `heddle_combine_run`, but returns at once if the kind allows it (`lockq-X`,
+/// `offload`); the operation runs in bounded time, before `heddle_combine_destroy` returns at the
+/// latest. For these kinds an operation of the same combining may call it; for the others it then
+/// returns `HEDDLE_STATUS_WOULD_DEADLOCK`.
 ///
 /// # Safety
 ///
@@ -216,8 +217,8 @@ pub unsafe extern "C" fn heddle_combine_post(
     finish("heddle_combine_post", combine.and_then(post))
 }
 
-/// Does the same as `heddle_combine_run` if no other thread is at it now, otherwise returns `HEDDLE_STATUS_BUSY` and runs
-/// nothing. Always busy for `offload`.
+/// Does the same as `heddle_combine_run` if no other thread is at it now, otherwise returns
+/// `HEDDLE_STATUS_BUSY` and runs nothing. Always busy for `offload`.
 ///
 /// # Safety
 ///
@@ -238,9 +239,9 @@ pub unsafe extern "C" fn heddle_combine_try_run(
     }
 }
 
-/// Runs the operations that are still posted, and ends the combining; null is allowed. No call on it may be in progress in
-/// another thread, and none may follow. Inside one of its operations it returns `HEDDLE_STATUS_WOULD_DEADLOCK`, and the
-/// combining lives on.
+/// Runs the operations that are still posted, and ends the combining; null is allowed. No call on it may be
+/// in progress in another thread, and none may follow. Inside one of its operations it returns
+/// `HEDDLE_STATUS_WOULD_DEADLOCK`, and the combining lives on.
 ///
 /// # Safety
 ///

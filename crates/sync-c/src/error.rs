@@ -58,8 +58,9 @@ pub(crate) fn finish(call: &str, result: Result<(), Failure>) -> Status {
     failure.status
 }
 
-/// The reason for this thread's last failed call, in a sentence; empty if none has failed. `HEDDLE_STATUS_BUSY` and
-/// `HEDDLE_STATUS_TIMED_OUT` are answers and do not change it. Never null. Valid until this thread's next failed call.
+/// The reason for this thread's last failed call, in a sentence; empty if none has failed.
+/// `HEDDLE_STATUS_BUSY` and `HEDDLE_STATUS_TIMED_OUT` are answers and do not change it. Never null. Valid
+/// until this thread's next failed call.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_last_error() -> *const c_char {
     LAST.try_with(|last| last.borrow().as_ptr()).unwrap_or_else(|_| c"".as_ptr())

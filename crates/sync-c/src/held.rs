@@ -1,11 +1,12 @@
-//! A lock behind a handle: it stores the token of its acquisition and knows its holder, since C cannot keep the token.
+//! A lock behind a handle: it stores the token of its acquisition and knows its holder, since
+//! C cannot keep the token.
 //!
 //! **Invariants.**
 //!
 //! 1. `token` is accessed only by the thread that holds the lock: between its acquisition and its release.
-//! 2. `holder` is the holder's identity while a thread holds the lock. A thread finds its identity there only if it holds
-//!    the lock: it writes it after it has acquired, and clears it before it releases. A thread that ends while it holds the
-//!    lock leaves it held for ever, as with any mutex.
+//! 2. `holder` is the holder's identity while a thread holds the lock. A thread finds its identity there only
+//!    if it holds the lock: it writes it after it has acquired, and clears it before it releases. A thread
+//!    that ends while it holds the lock leaves it held for ever, as with any mutex.
 
 use crate::error::{Failure, Status};
 use heddle_platform::atomic::{AtomicU64, Ordering};

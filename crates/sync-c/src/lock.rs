@@ -21,11 +21,12 @@ impl fmt::Debug for LockHandle {
 
 /// The names of all kinds of locks, separated by blanks.
 ///
-/// `mutex` is the right one without a reason for another. `biased-mutex` costs nearly nothing while one thread uses it,
-/// `core-biased-mutex` while only the threads of one core use it. `ticket`, `mcs`, `clh` and `abortable-mcs` serve in order,
-/// `hmcs` serves near threads first; in all of them a running thread may come again before the waiters, for 50 microseconds.
-/// `strict-X` is X without that exception, and slow with more threads than cores. `p-X-Y` has two classes: X is the lock of
-/// the class that goes first, Y of the class that stands back. Not all kinds can wait for a time.
+/// `mutex` is the right one without a reason for another. `biased-mutex` costs nearly nothing while one
+/// thread uses it, `core-biased-mutex` while only the threads of one core use it. `ticket`, `mcs`, `clh` and
+/// `abortable-mcs` serve in order, `hmcs` serves near threads first; in all of them a running thread may come
+/// again before the waiters, for 50 microseconds. `strict-X` is X without that exception, and slow with more
+/// threads than cores. `p-X-Y` has two classes: X is the lock of the class that goes first, Y of the class
+/// that stands back. Not all kinds can wait for a time.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_lock_kinds() -> *const c_char {
     kinds::names().as_ptr()
@@ -104,7 +105,8 @@ pub unsafe extern "C" fn heddle_lock_acquire_timed(lock: *mut LockHandle, timeou
     unsafe { acquire("heddle_lock_acquire_timed", lock, Class::High, until(timeout_ns)) }
 }
 
-/// Does the same as `heddle_lock_acquire` in the class that stands back. For kinds without classes there is no difference.
+/// Does the same as `heddle_lock_acquire` in the class that stands back. For kinds without
+/// classes there is no difference.
 ///
 /// # Safety
 ///
@@ -137,7 +139,8 @@ pub unsafe extern "C" fn heddle_lock_acquire_low_timed(lock: *mut LockHandle, ti
     unsafe { acquire("heddle_lock_acquire_low_timed", lock, Class::Low, until(timeout_ns)) }
 }
 
-/// Gives the lock back. Returns `HEDDLE_STATUS_NOT_HOLDER` if the calling thread does not hold it; then nothing has changed.
+/// Gives the lock back. Returns `HEDDLE_STATUS_NOT_HOLDER` if the calling thread does not hold it;
+/// then nothing has changed.
 ///
 /// # Safety
 ///
@@ -149,8 +152,8 @@ pub unsafe extern "C" fn heddle_lock_release(lock: *mut LockHandle) -> Status {
     finish("heddle_lock_release", lock.and_then(|lock| lock.0.release()))
 }
 
-/// Returns true if a thread waits for the lock. For the holder, `true` is certain and `false` may overlook a thread; for other
-/// threads it is a hint. False for null.
+/// Returns true if a thread waits for the lock. For the holder, `true` is certain and `false` may overlook a
+/// thread; for other threads it is a hint. False for null.
 ///
 /// # Safety
 ///
@@ -161,8 +164,8 @@ pub unsafe extern "C" fn heddle_lock_has_waiters(lock: *const LockHandle) -> boo
     unsafe { pointer::handle(lock, "lock") }.is_ok_and(|lock| lock.0.has_waiters())
 }
 
-/// Ends a free lock; null is allowed. Returns `HEDDLE_STATUS_BUSY` if a thread holds it: then it lives on. No call on the
-/// lock, a release included, may be in progress in another thread, and none may follow.
+/// Ends a free lock; null is allowed. Returns `HEDDLE_STATUS_BUSY` if a thread holds it: then it lives on. No
+/// call on the lock, a release included, may be in progress in another thread, and none may follow.
 ///
 /// # Safety
 ///

@@ -10,13 +10,13 @@ const ABOVE: &str = "\
  *
  * Made by cbindgen from crates/sync-c; change it there.
  *
- * Threads: every function may be called by any number of threads at once, on the same handle too, except for the
- * _destroy functions, whose handle no other thread may use. Processes: handles are for threads of one process, and not for
- * the child of a fork.
+ * Threads: every function may be called by any number of threads at once, on the same handle too, except
+ * for the _destroy functions, whose handle no other thread may use. Processes: handles are for threads of
+ * one process, and not for the child of a fork.
  *
- * Errors: every function that can fail returns a heddle_status; heddle_last_error() gives the reason in words. A
- * null pointer where none is allowed is HEDDLE_STATUS_NULL_POINTER. A handle that was destroyed, or that is no handle, is not
- * recognised. Memory that is used up ends the program.
+ * Errors: every function that can fail returns a heddle_status; heddle_last_error() gives the reason in
+ * words. A null pointer where none is allowed is HEDDLE_STATUS_NULL_POINTER. A handle that was destroyed, or
+ * that is no handle, is not recognised. Memory that is used up ends the program.
  *
  * Link with -lheddle_sync; statically with the output of `pkg-config --static --libs heddle_sync`.
  *

@@ -21,20 +21,19 @@
 //! | | [`WatchedState`]: an operation's state; its end signals the [watcher](Watcher), without a lock |
 //! | | [`Leadership`]: one thread polls, the others sleep on their counters |
 //! | | [`Roster`]: idle serving threads sleep, one of them at a doorbell that any thread may ring |
-//! | [`combining`] | [`Combining`]: a value whose operations the caller, the lock's holder ([`LockQueue`], [`DsmSynch`]) |
-//! | | or a dedicated thread ([`Offload`]) runs; [`Delegated`]: the same, and a thread that posts never waits |
 //! | [`queues`] | [`queues::Bounded`], [`queues::Unbounded`]: many producers, one consumer |
+//! | | [`queues::chain`]: nodes that many threads push and one takes as a whole |
 //! | | [`queues::claims`]: slots of a ring in shared memory, for the many producers of one process |
 //! | [`pool`] | [`Pool`](pool::Pool): objects lent from the thread's stock, exchanged in batches |
 //! | [`statistics`] | counters and histograms that cost a store; [`Counted`](statistics::Counted): any lock, counted |
 //! | `memory` | [`CachePadded`]; [`node`]: queue nodes, blocks from a cache that each thread keeps |
 //!
 //! A folder imports only from the folders that need less: `memory`, `waiting`, `locks`, then the others.
+//! Operations that the thread inside runs for others are in `heddle-combining`, above this crate.
 //!
 //! Every algorithm is generic over [`Platform`], so the model checker runs the sources that ship
 //! (`RUSTFLAGS="--cfg loom" cargo test -p heddle-sync --release --test 'loom_*'`).
 
-pub mod combining;
 mod events;
 #[cfg(not(loom))]
 pub mod kinds;
@@ -52,7 +51,6 @@ pub use locks::{
 pub use memory::{node, padded};
 pub use waiting::{doorbell, doorbells, wait};
 
-pub use combining::{Combining, LockQueue};
 pub use heddle_platform::{Native, Platform, Scope};
 pub use padded::CachePadded;
 pub use raw_lock::{Guard, Lock, RawLock, TimedLock};
@@ -71,24 +69,14 @@ pub type Doorbell = doorbell::Doorbell<Native>;
 pub type DoorbellTicket<'a> = doorbell::Ticket<'a, Native>;
 /// [`clh::Clh`] of this build's platform.
 pub type Clh = clh::Clh<Native>;
-/// [`combining::Delegated`] of this build's platform.
-pub type Delegated<T> = combining::Delegated<T, Native>;
-/// [`combining::DsmSynch`] of this build's platform.
-pub type DsmSynch<T> = combining::DsmSynch<T, Native>;
 /// [`hmcs::Hmcs`] of this build's platform.
 pub type Hmcs = hmcs::Hmcs<Native>;
 /// [`leader::Leadership`] of this build's platform.
 pub type Leadership = leader::Leadership<Native>;
-/// LockQ over [`StrictMcs`](mcs::StrictMcs): LockQ-MCS. LockQ decides which thread may come again, so MCS need not.
-pub type LockQueueMcs<T> = LockQueue<mcs::StrictMcs<Native>, T>;
-/// LockQ over [`Mutex`]: LockQ-MTX.
-pub type LockQueueMutex<T> = LockQueue<Mutex, T>;
 /// [`mcs::Mcs`] of this build's platform.
 pub type Mcs = mcs::Mcs<Native>;
 /// [`mutex::Mutex`] of this build's platform.
 pub type Mutex = mutex::Mutex<Native>;
-/// [`combining::Offload`] of this build's platform.
-pub type Offload<T> = combining::Offload<T, Native>;
 /// [`roster::Roster`] of this build's platform.
 pub type Roster = roster::Roster<Native>;
 /// [`sync_counter::SyncCounter`] of this build's platform.

@@ -1,6 +1,6 @@
-//! The effect of one thread that does not run for 50 ms on the others, lock by lock, as the locks' pages describe it. The
-//! criterion is never how fast the others are, but whether they come through while it is stopped. (Combining, counters and
-//! leaders: `liveness_combining.rs`.)
+//! The effect of one thread that does not run for 50 ms on the others, lock by lock, as the locks' pages
+//! describe it. The criterion is never how fast the others are, but whether they come through while it is
+//! stopped. (Counters and leaders: `liveness_events.rs`; combining: `crates/combining/tests/liveness.rs`.)
 // ThreadSanitizer delivers signals late, so a thread could not be stopped where it is.
 #![cfg(not(any(loom, tsan)))]
 
@@ -121,7 +121,8 @@ fn get_away_from_a_waiter<L: TimedLock>(make: impl Fn(WaitPolicy) -> L) {
     }
 }
 
-/// A holder is stopped: no thread gets in, waiters with deadlines give up, the others are served when it goes on.
+/// A holder is stopped: no thread gets in, waiters with deadlines give up, the others
+/// are served when it goes on.
 fn get_away_from_a_holder<L: TimedLock>(make: impl Fn(WaitPolicy) -> L) {
     for policy in POLICIES {
         let lock = make(policy);
@@ -257,8 +258,9 @@ fn hmcs() {
     }
 }
 
-/// A cohort that has had its turns hands on the lead of the cohort, not the lock: a new leader that does not run delays only
-/// its cohort. It is not known where threads run here, so either may happen; but all threads with deadlines come back.
+/// A cohort that has had its turns hands on the lead of the cohort, not the lock: a new leader that does not
+/// run delays only its cohort. It is not known where threads run here, so either may happen; but all threads
+/// with deadlines come back.
 #[test]
 fn hmcs_after_a_cohorts_last_turn() {
     for policy in POLICIES {
@@ -324,7 +326,8 @@ fn biased() {
         stop_a_waiter(&lock, Waiting, || {
             assert!(lock.try_acquire().is_none());
         });
-        // On a slow machine the bias was old enough to come back to this thread: another thread takes it away.
+        // On a slow machine the bias was old enough to come back to this thread:
+        // another thread takes it away.
         others(1, "another thread to come through", || pass(&lock));
         // One that waits for the lock below is in nobody's way: it is the mutex's waiter.
         let token = lock.acquire();
@@ -333,15 +336,16 @@ fn biased() {
     }
 }
 
-/// The same with a bias to a core: a stopped revoker holds the lock below, and a holder that is stopped, on whichever
-/// core, keeps all others out until it goes on.
+/// The same with a bias to a core: a stopped revoker holds the lock below, and a holder that is stopped, on
+/// whichever core, keeps all others out until it goes on.
 #[test]
 fn core_biased() {
     for policy in POLICIES {
         let make = || CoreBiased::with_streak(Mutex::<Watched>::new(policy), policy, 1);
         if core_claim::is_supported() {
             let lock = make();
-            // By the bias: a thread that was moved to another core meanwhile comes through the mutex, whose waiter holds nothing.
+            // By the bias: a thread that was moved to another core meanwhile comes through the mutex,
+            // whose waiter holds nothing.
             let token = loop {
                 match lock.acquire() {
                     None => break None,
@@ -353,7 +357,8 @@ fn core_biased() {
             stop_one_that_comes(&lock, token, || lock.acquire(), Waiting, meanwhile);
         }
         for moment in ANYWHERE {
-            // Stopped outside, or where it waits for the flag or for the mutex: afterwards it has come through.
+            // Stopped outside, or where it waits for the flag or for the mutex:
+            // afterwards it has come through.
             stop_a_waiter(&make(), moment, || {});
         }
     }
@@ -400,8 +405,8 @@ fn two_level(policy: WaitPolicy, low_bound: u32) -> Two {
     TwoLevel::with_low_bound(below(), below(), policy, low_bound)
 }
 
-/// The head of the low class does not run: the high class does not notice, and arrivals of the low class go past it, also
-/// when the lock has been reserved for it.
+/// The head of the low class does not run: the high class does not notice, and arrivals of the low class go
+/// past it, also when the lock has been reserved for it.
 #[test]
 fn both_classes_go_past_a_low_waiter() {
     for policy in POLICIES {

@@ -106,8 +106,8 @@ impl Reader {
     }
 }
 
-/// Each producer sends at most the given number of messages, until it finds no room; the reader polls while they do, and
-/// then takes the rest.
+/// Each producer sends at most the given number of messages, until it finds no room; the reader polls while
+/// they do, and then takes the rest.
 fn all_arrive(slots: u64, lines: u64, each: &'static [u32]) -> impl Fn() + Sync + Send + 'static {
     move || {
         let ring = Arc::new(Ring::new(slots, lines));

@@ -125,8 +125,8 @@ with_fault!(a_sleep_announced_over_a_signal, events_by_one_thread);
 with_fault!(a_signal_that_does_not_wake, events_by_one_thread);
 with_fault!(a_nudge_that_does_not_wake, a_nudge_and_an_event);
 
-/// Threads that wait, each for one event, and a network that only the leader polls: every poll completes the event that was
-/// asked for last.
+/// Threads that wait, each for one event, and a network that only the leader polls: every poll completes the
+/// event that was asked for last.
 struct Network {
     leadership: Leadership,
     asked: loom::sync::Mutex<Vec<Arc<Delivery>>>,

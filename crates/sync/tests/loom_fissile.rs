@@ -1,8 +1,9 @@
-//! Queue locks behind a word, under the model checker: over a given lock, over MCS, and with deadlines over abortable MCS:
-//! exclusion, order, a head that is not forgotten, turns that no thread takes; and each fault is found.
+//! Queue locks behind a word, under the model checker: over a given lock, over MCS, and with
+//! deadlines over abortable MCS: exclusion, order, a head that is not forgotten, turns that no thread
+//! takes; and each fault is found.
 //!
-//! On the model's own platform the clock stands still, so every turn is over at its first release; on `Clocked` turns last
-//! some readings of the clock.
+//! On the model's own platform the clock stands still, so every turn is over at its first release; on
+//! `Clocked` turns last some readings of the clock.
 #![cfg(loom)]
 
 mod model;

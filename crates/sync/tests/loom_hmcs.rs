@@ -1,8 +1,8 @@
 //! HMCS under the model checker: in strict order without and with time-outs, and as it is by default, behind
 //! a word; and each fault is found.
 //!
-//! The clock stands still in a model, at 0: a deadline of 0 is always past, so a thread with a deadline waits for nothing,
-//! but may still be granted a place that it is about to abandon.
+//! The clock stands still in a model, at 0: a deadline of 0 is always past, so a thread with a deadline waits
+//! for nothing, but may still be granted a place that it is about to abandon.
 #![cfg(loom)]
 
 mod model;

@@ -5,9 +5,8 @@
 mod model;
 
 use heddle_platform::atomic::{AtomicU32, Ordering};
-use heddle_sync::combining::offload::{Offload, Served, Waker};
 use heddle_sync::roster::Check;
-use heddle_sync::{Combining, Doorbell, Native, Roster, Scope, WaitPolicy};
+use heddle_sync::{Doorbell, Roster, Scope, WaitPolicy};
 use loom::sync::Arc;
 use loom::thread;
 use model::{explore, with_fault};
@@ -122,48 +121,6 @@ fn one_of_two() {
     other.join().expect("worker");
 }
 
-/// What wakes the only thread that serves an offload.
-#[derive(Debug)]
-struct Desk {
-    roster: Arc<Roster>,
-    door: Arc<Doorbell>,
-}
-
-impl Waker for Desk {
-    fn wake(&self) {
-        self.roster.ring(0, &self.door);
-    }
-}
-
-/// An offload that is served in turns, by a thread that sleeps on a roster.
-fn served_in_turns() {
-    let (roster, door) = (Arc::new(Roster::new(1, WaitPolicy::PARK_AT_ONCE)), Arc::new(Doorbell::default()));
-    let desk = Desk { roster: Arc::clone(&roster), door: Arc::clone(&door) };
-    let offload = Offload::<u32, Native, Desk>::with_waker(0, desk, WaitPolicy::PARK_AT_ONCE);
-    let offload = Arc::new(offload);
-    let served = Arc::clone(&offload);
-    let server = thread::spawn(move || {
-        let turn = || {
-            let mut turn = served.take_turn().expect("no other thread serves");
-            turn.serve_posted() != Served::Nothing
-        };
-        loop {
-            let closed = served.is_closed();
-            if turn() {
-                continue;
-            }
-            if closed {
-                return;
-            }
-            roster.sleep(0, &door, None, |_| served.is_closed() || turn());
-        }
-    });
-    offload.post(|done| *done += 1);
-    assert_eq!(offload.run(|done| *done), 1, "in order");
-    offload.close();
-    server.join().expect("server");
-}
-
 #[test]
 fn work_of_both_kinds_wakes_the_only_thread() {
     explore(Some(4), alone);
@@ -182,11 +139,6 @@ fn what_comes_through_the_door_wakes_one_of_two() {
 #[test]
 fn what_is_handed_to_one_of_two_wakes_it() {
     explore(Some(3), one_of_two);
-}
-
-#[test]
-fn an_offload_served_in_turns() {
-    explore(Some(2), served_in_turns);
 }
 
 with_fault!(a_ring_that_leaves_out_the_door_is_found, handed);

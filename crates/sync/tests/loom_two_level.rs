@@ -1,5 +1,5 @@
-//! The two-level lock under the model checker: exclusion between the classes, priority, no thread forgotten at the filter,
-//! waiters that give up; and each fault is found.
+//! The two-level lock under the model checker: exclusion between the classes, priority, no thread forgotten
+//! at the filter, waiters that give up; and each fault is found.
 #![cfg(loom)]
 
 mod model;

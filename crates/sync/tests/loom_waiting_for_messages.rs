@@ -1,6 +1,6 @@
-//! How a thread of the message path sleeps (`Domain::sleep`), under the model checker: it checks for messages, for room to
-//! send and for its own operation, announces itself, checks once more and sleeps; a thread that brings one of these about
-//! rings the doorbell.
+//! How a thread of the message path sleeps (`Domain::sleep`), under the model checker: it checks for
+//! messages, for room to send and for its own operation, announces itself, checks once more and sleeps; a
+//! thread that brings one of these about rings the doorbell.
 //!
 //! | the sleep ends by | rings |
 //! |---|---|
@@ -18,7 +18,8 @@ use loom::sync::{Arc, Mutex};
 use loom::thread;
 use model::{DEADLOCK, explore, must_fail, with_fault};
 
-/// A process with one VNI: a slot of a ring that is read, one that is written, and an operation that a thread waits for.
+/// A process with one VNI: a slot of a ring that is read, one that is written, and an operation
+/// that a thread waits for.
 struct Process {
     doorbell: Doorbell,
     /// The slot of the ring from the peer: whether there is a message, and its data.
@@ -111,8 +112,8 @@ impl Process {
         assert_eq!(outcome, 7);
     }
 
-    /// Another thread of the process takes a large message, if there is one, and copies it outside of the critical section.
-    /// The sleeper's check finds nothing meanwhile.
+    /// Another thread of the process takes a large message, if there is one, and copies it outside of the
+    /// critical section. The sleeper's check finds nothing meanwhile.
     fn copy_outside(&self, ringing: bool) {
         let taken = {
             let _inside = self.backlog.lock().expect("not poisoned");

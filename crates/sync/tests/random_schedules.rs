@@ -56,7 +56,8 @@ fn pool() {
                 .collect();
             users.into_iter().for_each(|user| user.join().expect("user"));
             assert_eq!(pool.idle(), pool.made());
-            // Four users with at most five objects at a time, each rounded up to batches, and the objects in the caches.
+            // Four users with at most five objects at a time, each rounded up to batches, and
+            // the objects in the caches.
             assert!(pool.made() <= 4 * (5 + 2 * 2), "{} made", pool.made());
         },
         SCHEDULES,

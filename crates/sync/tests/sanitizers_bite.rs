@@ -1,7 +1,10 @@
-//! Faults that ThreadSanitizer or AddressSanitizer has to report; their silence about the stress tests means something only
-//! if they report these. ThreadSanitizer sees programs with a fault in the locks (`ci/faults.py thread`), AddressSanitizer
-//! nodes that are used wrongly. Run by `ci/sanitize.sh`.
+//! Faults that ThreadSanitizer or AddressSanitizer has to report; their silence about the stress tests means
+//! something only if they report these. ThreadSanitizer sees programs with a fault in the locks
+//! (`ci/faults.py thread`), AddressSanitizer nodes that are used wrongly. Run by `ci/sanitize.sh`.
 #![cfg(any(tsan, asan))]
+
+#[cfg(tsan)]
+mod racing;
 
 #[cfg(asan)]
 use std::{env, process::Command};
@@ -29,19 +32,6 @@ fn in_a_process_that_is_reported(test: &str, report: &str, fault: fn()) {
     assert!(said.contains(report), "{test}: something else was reported:\n{said}");
 }
 
-/// Tests in which ThreadSanitizer reports a race only with a fault of `tests/faults` in the source: for
-/// `ci/faults.py`.
-#[cfg(tsan)]
-macro_rules! with_fault {
-    ($($name:ident: $body:expr;)*) => {$(
-        #[test]
-        #[ignore = "for ci/faults.py, with a fault in the source"]
-        fn $name() {
-            $body
-        }
-    )*};
-}
-
 #[cfg(asan)]
 macro_rules! must_be_reported {
     ($($(#[$doc:meta])* $name:ident: $report:expr, $body:expr;)*) => {$(
@@ -56,6 +46,7 @@ macro_rules! must_be_reported {
 /// Each ordering that publishes something, weakened.
 #[cfg(tsan)]
 mod races {
+    use crate::racing::{ROUNDS, TURNS, together, with_fault};
     use heddle_platform::atomic::{AtomicBool, Ordering};
     use heddle_platform::thread;
     use heddle_sync::abortable_mcs::StrictAbortableMcs;
@@ -65,23 +56,8 @@ mod races {
     use heddle_sync::queues::{Bounded, Consumer, Mpsc, Unbounded};
     use heddle_sync::ticket::StrictTicket;
     use heddle_sync::{
-        Biased, Combining, CoreBiased, Delegated, DsmSynch, Lock, LockQueue, Mcs, Mutex, Native, RawLock,
-        SyncCounter, TwoLevel, WaitPolicy,
+        Biased, CoreBiased, Lock, Mcs, Mutex, Native, RawLock, SyncCounter, TwoLevel, WaitPolicy,
     };
-
-    const THREADS: u64 = 4;
-    const TURNS: u64 = 4_000;
-    /// A race needs the right moment; the first report ends the process.
-    const ROUNDS: usize = 20;
-
-    fn together(turn: impl Fn(u64) + Sync) {
-        std::thread::scope(|scope| {
-            for thread in 0..THREADS {
-                let turn = &turn;
-                scope.spawn(move || (0..TURNS).for_each(|number| turn(thread + number)));
-            }
-        });
-    }
 
     /// Threads that add under a lock.
     fn add<L: RawLock>(make: impl Fn() -> L) {
@@ -107,38 +83,6 @@ mod races {
                 if number.is_multiple_of(7) {
                     thread::yield_now();
                 }
-            });
-        }
-    }
-
-    fn combine<C: Combining<u64>>(make: impl Fn() -> C) {
-        for _ in 0..ROUNDS {
-            let sum = make();
-            together(|number| {
-                let seen = sum.run(|sum| {
-                    *sum += 1;
-                    if number.is_multiple_of(7) {
-                        thread::yield_now();
-                    }
-                    Box::new(*sum)
-                });
-                assert!(*seen > 0);
-            });
-        }
-    }
-
-    fn delegate() {
-        for _ in 0..ROUNDS {
-            let sum = Delegated::new(Box::new(0_u64), 8, WaitPolicy::DEFAULT);
-            together(|number| {
-                let (seen, _) = sum.run(|sum| {
-                    **sum += 1;
-                    if number.is_multiple_of(7) {
-                        thread::yield_now();
-                    }
-                    **sum
-                });
-                assert!(seen > 0);
             });
         }
     }
@@ -187,10 +131,6 @@ mod races {
         });
         hmcs: add(|| StrictHmcs::<Native>::new(&Tree::flat(), WaitPolicy::DEFAULT));
         two_level_filter: add_in_classes();
-        dsm_synch_leave: combine(DsmSynch::<u64>::default);
-        dsm_synch: combine(DsmSynch::<u64>::default);
-        request: combine(LockQueue::<Mutex, u64>::default);
-        delegated: delegate();
         chain: queue(Unbounded::<_>::new);
         bounded_push: queue(|| Bounded::<_>::new(4));
         bounded_pop: queue(|| Bounded::<_>::new(4));

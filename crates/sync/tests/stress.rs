@@ -1,4 +1,5 @@
-//! The locks and the doorbell on real threads, from fewer than the cores to many more: bounded work, exact sums.
+//! The locks and the doorbell on real threads, from fewer than the cores to many more:
+//! bounded work, exact sums.
 #![cfg(not(loom))]
 
 use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -10,8 +11,8 @@ use std::time::Duration;
 const THREADS: [u32; 5] = [1, 2, 3, 16, 64];
 const ACQUISITIONS: u32 = 40_000;
 
-/// The waiting policies that take different paths: the default, sleeping always, never sleeping, and a reservation at every
-/// release while a thread waits.
+/// The waiting policies that take different paths: the default, sleeping always, never sleeping, and a
+/// reservation at every release while a thread waits.
 const POLICIES: [WaitPolicy; 4] = [
     WaitPolicy::DEFAULT,
     WaitPolicy::PARK_AT_ONCE,

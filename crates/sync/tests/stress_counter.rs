@@ -136,8 +136,8 @@ fn everybody_is_served() {
                         })
                     })
                     .collect();
-                // The helper: completes some events outside the leader's poll. A leader that idles polls again within a
-                // millisecond.
+                // The helper: completes some events outside the leader's poll. A leader that idles polls
+                // again within a millisecond.
                 scope.spawn(|| {
                     while !done.load(Ordering::Relaxed) {
                         network.complete();

@@ -16,8 +16,8 @@ const POLICIES: [WaitPolicy; 4] = [
     WaitPolicy { forced_yield_ns: 0, yields: 3, ..WaitPolicy::DEFAULT },
 ];
 
-/// Trees of one to four levels for the hardware threads 0 and 1; on a small machine no thread runs on the others, on a large
-/// one some do.
+/// Trees of one to four levels for the hardware threads 0 and 1; on a small machine no thread runs on the
+/// others, on a large one some do.
 fn trees() -> [Tree; 5] {
     let one_pass = |tree: Tree| tree.with_thresholds(&[1]);
     [

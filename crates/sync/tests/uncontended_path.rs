@@ -65,8 +65,8 @@ fn wait(child: libc::pid_t) -> i32 {
     status
 }
 
-/// The kernel begins a restartable sequence anew after every step. So the child's only thread, which nobody can
-/// preempt there, takes back its registration and writes the core's number into its area itself.
+/// The kernel begins a restartable sequence anew after every step. So the child's only thread, which nobody
+/// can preempt there, takes back its registration and writes the core's number into its area itself.
 fn keep_sequences_going() {
     let symbol = |name: &std::ffi::CStr| {
         // SAFETY: a look-up by name, which is a string.
@@ -145,7 +145,8 @@ fn is_locked(code: &[u8]) -> bool {
     }
 }
 
-/// Checks a path: the exact number of locked instructions, an upper limit of all instructions, and no system call.
+/// Checks a path: the exact number of locked instructions, an upper limit of all
+/// instructions, and no system call.
 fn expect(name: &str, path: Option<Path>, locked: usize, most: usize) {
     let Some(path) = path else {
         eprintln!("{name}: not shown, since tracing is forbidden here");
@@ -186,7 +187,7 @@ fn an_uncontended_pair_is_a_few_instructions() {
         60,
     );
     expect("strict ticket", walk(&StrictTicket::<Native>::default()), 1, 60);
-    // 52 where the compiler optimises. The development profile calls the instances that the catalogue has made in
-    // the crate (82), and does not inline them.
+    // 52 where the compiler optimises. The development profile calls the instances that the catalogue has
+    // made in the crate (82), and does not inline them.
     expect("strict mcs", walk(&StrictMcs::<Native>::default()), 2, 90);
 }

@@ -3,8 +3,8 @@
 use crate::tree::{Entry, Kind, Topology};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The groups of each kind that a hardware thread belongs to, by numbers that are unique within the kind; `None`
-/// where the group is not known.
+/// The groups of each kind that a hardware thread belongs to, by numbers that are unique within the kind;
+/// `None` where the group is not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Groups {
     pub(crate) package: Option<usize>,

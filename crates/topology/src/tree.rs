@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The kind of a node of the tree. From far apart to near in the usual order; on some machines a NUMA node lies
-/// around packages, or a cache around NUMA nodes.
+/// The kind of a node of the tree. From far apart to near in the usual order; on some machines a NUMA node
+/// lies around packages, or a cache around NUMA nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// All of it: the root.
@@ -70,9 +70,10 @@ impl Topology {
         self.leaves.keys().copied()
     }
 
-    /// For each hardware thread its number and its path from the root: the numbers of the nodes below the root
-    /// that it lies in, the outermost first, and none further in than `lowest`. For a caller that builds another
-    /// tree from them, such as a lock: all paths have the same length; a shorter one repeats its last node.
+    /// For each hardware thread its number and its path from the root: the numbers of the nodes below
+    /// the root that it lies in, the outermost first, and none further in than `lowest`. For a caller
+    /// that builds another tree from them, such as a lock: all paths have the same length; a shorter
+    /// one repeats its last node.
     #[must_use]
     pub fn places(&self, lowest: Kind) -> Vec<(usize, Vec<usize>)> {
         let mut places: Vec<(usize, Vec<usize>)> = self

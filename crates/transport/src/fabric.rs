@@ -74,8 +74,8 @@ pub struct Fabric {
 }
 
 impl Fabric {
-    /// Attaches to the job's segment, agreeing with the other ranks on the number of VNIs: the first proposal wins. From
-    /// then on the other ranks may send to this process.
+    /// Attaches to the job's segment, agreeing with the other ranks on the number of VNIs: the first proposal
+    /// wins. From then on the other ranks may send to this process.
     ///
     /// # Errors
     /// When the segment cannot be grown or mapped.
@@ -133,15 +133,15 @@ impl Fabric {
         Ok(fabric)
     }
 
-    /// The same fabric, which calls `fail` to end the process if a message cannot be sent or read. Without this it
-    /// panics.
+    /// The same fabric, which calls `fail` to end the process if a message cannot be sent or
+    /// read. Without this it panics.
     #[must_use]
     pub fn failing_by(self, fail: Fail) -> Fabric {
         Fabric { fail, ..self }
     }
 
-    /// Gets memory for the areas that all processes read, and for those by which peers reach this one. The sender of a
-    /// ring gets memory for the ring.
+    /// Gets memory for the areas that all processes read, and for those by which peers reach this one. The
+    /// sender of a ring gets memory for the ring.
     fn reserve_areas(&self) -> io::Result<()> {
         let Some(shared) = &self.shared else { return Ok(()) };
         let (base, geometry) = (shared.mapping.as_ptr(), &shared.geometry);
@@ -184,8 +184,8 @@ impl Fabric {
         unsafe { &*attendance }
     }
 
-    /// The flag by which a VNI of this process throttles its senders, raised when unexpected messages take more than `bound`
-    /// bytes. Make one for each VNI in a process.
+    /// The flag by which a VNI of this process throttles its senders, raised when unexpected messages take
+    /// more than `bound` bytes. Make one for each VNI in a process.
     pub fn throttle(&self, vni: usize, bound: usize) -> Throttle {
         let flag: *const AtomicU32 = match &self.shared {
             None => &raw const *self.own_throttles[vni],
@@ -196,8 +196,8 @@ impl Fabric {
         unsafe { Throttle::new(flag, bound, Box::new(self.clone())) }
     }
 
-    /// The process id by which a peer's memory can be copied; `None` if messages from and to this peer must be streamed.
-    /// To be called once a message of the peer has arrived, since the peer has started then.
+    /// The process id by which a peer's memory can be copied; `None` if messages from and to this peer must
+    /// be streamed. To be called once a message of the peer has arrived, since the peer has started then.
     pub fn copy_partner(&self, peer: usize) -> Option<u32> {
         self.proofs.pid(peer, self.presence(peer).identity())
     }
@@ -235,8 +235,8 @@ impl Fabric {
         }
     }
 
-    /// The producer towards a peer; `None` until the peer has started. The caller makes at most one for each (peer,
-    /// VNI).
+    /// The producer towards a peer; `None` until the peer has started. The caller makes at most
+    /// one for each (peer, VNI).
     pub(crate) fn connect(&self, peer: usize, vni: usize) -> Option<Producer> {
         // SAFETY: one producer by the caller's promise.
         self.open(peer, vni).map(|ring| unsafe { Producer::new(ring, self.peer(peer)) })
@@ -351,8 +351,8 @@ mod tests {
         assert_eq!(tags, [(0, 7)]);
     }
 
-    /// Runs `body` in another process, which runs this test alone: other tests do not see what it changes for its
-    /// process.
+    /// Runs `body` in another process, which runs this test alone: other tests do not see what it
+    /// changes for its process.
     fn in_its_own_process(test: &str, body: fn()) {
         const ALONE: &str = "HEDDLE_TEST_ALONE";
         if std::env::var_os(ALONE).is_some() {

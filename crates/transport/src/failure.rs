@@ -1,5 +1,5 @@
-//! Failures that end a job in the middle of its messages: no memory for them, or a peer that writes garbage into a
-//! ring.
+//! Failures that end a job in the middle of its messages: no memory for them, or a peer that
+//! writes garbage into a ring.
 
 use std::fmt;
 use std::io;
@@ -92,7 +92,8 @@ impl fmt::Display for Failure {
 /// Ends the process because of a failure.
 pub type Fail = fn(&Failure) -> !;
 
-/// The process at the other end of a ring, and the function that ends this process if the peer or the ring fails.
+/// The process at the other end of a ring, and the function that ends this process if
+/// the peer or the ring fails.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Peer {
     pub(crate) rank: usize,

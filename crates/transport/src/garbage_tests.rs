@@ -1,5 +1,5 @@
-//! A peer that writes garbage into a ring: the reader stays within the ring, or refuses the message and names the
-//! peer.
+//! A peer that writes garbage into a ring: the reader stays within the ring, or refuses the
+//! message and names the peer.
 
 use crate::failure::Peer;
 use crate::ring::tests::{ends, header};

@@ -10,7 +10,8 @@
 //!  rings       one a (receiver, VNI, sender): credits · slots · bulk
 //! ```
 //!
-//! The segment is sparse: a page exists only once it was touched, so a pair of ranks that never talk costs nothing.
+//! The segment is sparse: a page exists only once it was touched, so a pair of ranks that
+//! never talk costs nothing.
 
 use crate::presence::Presence;
 use crate::ring::{Credits, RingMemory, longest_payload};
@@ -39,10 +40,10 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// The sizes for a job. A bulk area larger than a core's private cache is better: lines that have left it for the shared
-    /// one are written sooner than lines that must be taken back from the other core (8 KiB messages on 1 MiB of cache a
-    /// core: 8 GB/s with 256 KiB, 11 with 1 MiB, 20 with 2 MiB). With many ranks it is less, so that a process that talks
-    /// to all others keeps its share of shared memory small.
+    /// The sizes for a job. A bulk area larger than a core's private cache is better: lines that have left it
+    /// for the shared one are written sooner than lines that must be taken back from the other core (8 KiB
+    /// messages on 1 MiB of cache a core: 8 GB/s with 256 KiB, 11 with 1 MiB, 20 with 2 MiB). With many ranks
+    /// it is less, so that a process that talks to all others keeps its share of shared memory small.
     ///
     /// # Panics
     /// If the rings would not take a payload of [`LONGEST_PAYLOAD`] bytes.

@@ -1,9 +1,10 @@
 //! The message path between processes of one machine.
 //!
-//! A [`Fabric`] is one process's view of the job's shared memory. For each VNI it hands out one [`Outbox`] a peer
-//! (what this process sends there) and one [`Inbox`] (what it receives); all need exclusive access, which the engine's
-//! critical sections give them, so inside there is exactly one producer and one consumer per ring and no atomic read-modify-write.
-//! A [`SharedOutbox`] is the exception: many threads send through it at once, for one compare-and-swap a message.
+//! A [`Fabric`] is one process's view of the job's shared memory. For each VNI it hands out one [`Outbox`] a
+//! peer (what this process sends there) and one [`Inbox`] (what it receives); all need exclusive access,
+//! which the engine's critical sections give them, so inside there is exactly one producer and one consumer
+//! per ring and no atomic read-modify-write. A [`SharedOutbox`] is the exception: many threads send through
+//! it at once, for one compare-and-swap a message.
 //!
 //! ```text
 //!   sender's Outbox ── Producer ──▶ ring (64-byte slots + bulk bytes) ──▶ Consumer ── receiver's Inbox
@@ -11,8 +12,8 @@
 //!                          └──────────── credits, returned lazily ───────────┘
 //! ```
 //!
-//! What a message means (eager, rendezvous, matching) is the engine's business: here a message is a [`Header`] and
-//! bytes, delivered in order per (sender, receiver, VNI).
+//! What a message means (eager, rendezvous, matching) is the engine's business: here a message is a
+//! [`Header`] and bytes, delivered in order per (sender, receiver, VNI).
 //!
 //! | file | idea |
 //! |---|---|
@@ -29,7 +30,8 @@
 //! | `single_copy.rs` | large messages: one copy, straight from the sender's memory |
 //! | `shared_memory.rs` | memory that a process allocates and others map: windows |
 
-// Under the model checker this crate has only the rings: loom's atomics do not fit the layout of the shared segment.
+// Under the model checker this crate has only the rings: loom's atomics do not fit the
+// layout of the shared segment.
 #[cfg(not(loom))]
 mod fabric;
 mod failure;

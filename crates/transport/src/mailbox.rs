@@ -51,8 +51,8 @@ impl Outbox {
             self.fabric.connect(self.peer, self.vni).map(|producer| Connection { producer, doorbell });
     }
 
-    /// Sends a message of at most [`INLINE_BYTES`] bytes. Returns false and does nothing if the ring is full, the peer
-    /// throttles its senders, or the peer has not started yet.
+    /// Sends a message of at most [`INLINE_BYTES`] bytes. Returns false and does nothing if the ring is full,
+    /// the peer throttles its senders, or the peer has not started yet.
     #[inline(always)]
     pub fn send_inline(&mut self, header: &Header, len: usize, fill: impl FnOnce(*mut u8)) -> bool {
         debug_assert!(len <= INLINE_BYTES);
@@ -61,8 +61,8 @@ impl Outbox {
         connection.ring_if(sent)
     }
 
-    /// Does the same as [`send_inline`](Self::send_inline) if that needs neither a connection nor new credits; otherwise returns
-    /// false and does nothing.
+    /// Does the same as [`send_inline`](Self::send_inline) if that needs neither a connection nor new
+    /// credits; otherwise returns false and does nothing.
     #[inline(always)]
     pub fn send_promptly(&mut self, header: &Header, len: usize, fill: impl FnOnce(*mut u8)) -> bool {
         let Some(connection) = &mut self.connection else { return false };
@@ -70,8 +70,8 @@ impl Outbox {
         connection.ring_if(sent)
     }
 
-    /// Sends a message with a bulk payload. Returns false and does nothing if there is no room, the peer throttles its
-    /// senders, or the peer has not started yet.
+    /// Sends a message with a bulk payload. Returns false and does nothing if there is no room, the peer
+    /// throttles its senders, or the peer has not started yet.
     #[inline]
     pub fn send_bulk(
         &mut self,
@@ -85,8 +85,8 @@ impl Outbox {
         connection.ring_if(sent)
     }
 
-    /// Sends a message of a protocol, also to a peer that throttles its senders. Returns false and does nothing if the ring
-    /// is full or the peer has not started yet.
+    /// Sends a message of a protocol, also to a peer that throttles its senders. Returns false and does
+    /// nothing if the ring is full or the peer has not started yet.
     #[inline]
     pub fn send_control(&mut self, header: &Header, words: &[u8; EXTRA_BYTES]) -> bool {
         let Some(connection) = self.connection() else { return false };
@@ -94,8 +94,8 @@ impl Outbox {
         connection.ring_if(sent)
     }
 
-    /// Does the same as [`send_bulk`](Self::send_bulk), for data that the peer has asked for: a peer that throttles its senders
-    /// takes it, too.
+    /// Does the same as [`send_bulk`](Self::send_bulk), for data that the peer has asked for: a peer that
+    /// throttles its senders takes it, too.
     #[inline]
     pub fn send_piece(
         &mut self,
@@ -117,7 +117,8 @@ impl Outbox {
 }
 
 impl<P> Connection<P> {
-    /// Wakes the peer's sleepers, if there are any: a plain load of a line that is written only around sleeps.
+    /// Wakes the peer's sleepers, if there are any: a plain load of a line that is
+    /// written only around sleeps.
     #[inline(always)]
     fn ring_if(&self, sent: bool) -> bool {
         if sent {
@@ -128,15 +129,17 @@ impl<P> Connection<P> {
     }
 }
 
-/// An [`Outbox`] for many threads at once; none of them waits for another (see `shared.rs`). It sends nothing before it
-/// is [connected](Self::connect).
+/// An [`Outbox`] for many threads at once; none of them waits for another (see `shared.rs`). It sends nothing
+/// before it is [connected](Self::connect).
 ///
-/// It is *open* while every thread may send without asking first. It closes when a thread notices that the peer throttles its
-/// senders; from then on threads call [`is_throttled`](Self::is_throttled) before an eager message.
+/// It is *open* while every thread may send without asking first. It closes when a thread notices that
+/// the peer throttles its senders; from then on threads call [`is_throttled`](Self::is_throttled)
+/// before an eager message.
 #[derive(Debug)]
 pub struct SharedOutbox {
     connection: OnceLock<Connection<SharedProducer>>,
-    /// True if it is open. Relaxed: a thread that reads an old value still loads the connection, and the flag is a hint.
+    /// True if it is open. Relaxed: a thread that reads an old value still loads the
+    /// connection, and the flag is a hint.
     open: AtomicBool,
     fabric: Fabric,
     vni: usize,
@@ -169,14 +172,16 @@ impl SharedOutbox {
         if self.connection.get().is_none()
             && let Some(producer) = self.fabric.connect_many(self.peer, self.vni)
         {
-            // If two threads do this at the same time, the first one wins; the other's producer has sent nothing.
+            // If two threads do this at the same time, the first one wins; the other's
+            // producer has sent nothing.
             let _ = self.connection.set(Connection { producer, doorbell: self.fabric.doorbell(self.peer) });
             self.open.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Sends a message of at most [`INLINE_BYTES`] bytes. Returns false and does nothing if the ring is full or not connected.
-    /// It does not ask whether the peer throttles its senders; it closes the outbox if it notices that.
+    /// Sends a message of at most [`INLINE_BYTES`] bytes. Returns false and does nothing if the ring is
+    /// full or not connected. It does not ask whether the peer throttles its senders; it closes the
+    /// outbox if it notices that.
     #[inline(always)]
     pub fn send_inline(&self, header: &Header, len: usize, fill: impl FnOnce(*mut u8)) -> bool {
         let Some(connection) = self.connection.get() else { return false };
@@ -266,8 +271,8 @@ impl Inbox {
         taken
     }
 
-    /// Finds a sender with a message, shows the message to `read`, and frees its slot if `read` took it. Each call begins
-    /// with another sender, so one that floods this process does not hide the others.
+    /// Finds a sender with a message, shows the message to `read`, and frees its slot if `read` took it. Each
+    /// call begins with another sender, so one that floods this process does not hide the others.
     #[inline(always)]
     pub fn offer(&mut self, read: impl Fn(&Incoming) -> bool) -> Offer {
         self.accept_new();

@@ -1,9 +1,9 @@
 //! A ring for the model checker: the shipped producers and consumer over memory that loom follows.
 //!
 //! A payload, in a slot or in a line of the bulk area, is one tracked cell: loom reports two accesses to it
-//! that nothing orders. The two cells of a slot do not overlap here. The model imitates the effect of the overlap:
-//! a message that takes the whole slot leaves a word in the odd cell that looks like the flag of the next lap, which
-//! is the worst that can be left there (`tracked::leave_over`).
+//! that nothing orders. The two cells of a slot do not overlap here. The model imitates the effect of the
+//! overlap: a message that takes the whole slot leaves a word in the odd cell that looks like the flag of the
+//! next lap, which is the worst that can be left there (`tracked::leave_over`).
 
 use crate::failure::Peer;
 use crate::ring::{Consumer, Credits, Producer, RingMemory};

@@ -1,8 +1,9 @@
 //! Which processes have started, and which of them need their peers to fence.
 //!
-//! A process rings a sleeper's doorbell without a full fence (`heddle_sync::doorbell`): the sleeper makes the processors of
-//! the others pass one, by `membarrier`. If the kernel forbids `membarrier`, as a container's filter may, all peers of
-//! the process must fence instead. They learn it here, without a synchronisation of all processes at start-up:
+//! A process rings a sleeper's doorbell without a full fence (`heddle_sync::doorbell`): the sleeper makes the
+//! processors of the others pass one, by `membarrier`. If the kernel forbids `membarrier`, as a container's
+//! filter may, all peers of the process must fence instead. They learn it here, without a synchronisation of
+//! all processes at start-up:
 //!
 //! | state | written by the process when | a peer that sees it when it opens a ring |
 //! |---|---|---|
@@ -12,11 +13,12 @@
 //!
 //! Invariants:
 //! 1. A state is written once, before its process opens any ring.
-//! 2. Both ends read the other's state before they use a ring: the sender before it announces itself, the receiver
-//!    when it sees the announcement. So if one of two processes needs fences, the other fences from before their first
-//!    message on.
-//! 3. A sender that sleeps because its receiver is absent is woken: the new process writes its state, passes a full
-//!    fence and rings all doorbells; a sleeper announces itself, passes a full fence and reads the state once more.
+//! 2. Both ends read the other's state before they use a ring: the sender before it announces itself, the
+//!    receiver when it sees the announcement. So if one of two processes needs fences, the other fences from
+//!    before their first message on.
+//! 3. A sender that sleeps because its receiver is absent is woken: the new process writes its state,
+//!    passes a full fence and rings all doorbells; a sleeper announces itself, passes a full fence and
+//!    reads the state once more.
 
 use crate::single_copy::Identity;
 use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering, fence};
@@ -61,7 +63,8 @@ impl Presence {
         self.cookie_address.store(identity.address, Ordering::Relaxed);
         self.cookie.store(identity.cookie, Ordering::Relaxed);
         let state = if need == Need::Fences { NEEDS_FENCES } else { READY };
-        // Release: a peer that reads the state also sees the identity and the memory that the process has reserved.
+        // Release: a peer that reads the state also sees the identity and the memory that
+        // the process has reserved.
         self.state.store(state, Ordering::Release);
         // Invariant 3: partner of the fence in `barrier::heavy` of a sleeper.
         fence(Ordering::SeqCst);
@@ -76,7 +79,8 @@ impl Presence {
         }
     }
 
-    /// Returns true if a ring from or to this process may be used. Fences from now on if the process needs it.
+    /// Returns true if a ring from or to this process may be used. Fences from now on
+    /// if the process needs it.
     pub(crate) fn meet(&self) -> bool {
         match self.state.load(Ordering::Acquire) {
             ABSENT => return false,

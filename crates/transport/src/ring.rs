@@ -1,7 +1,8 @@
 //! The two ends of one ring: a single producer in one process, a single consumer in another.
 //!
-//! A ring has a **slot area** (a power of two of cells, two a slot) and a **bulk area** (bytes) for payloads that do
-//! not fit into a slot. Both are used strictly in order, so the state of each side is two counters that only grow:
+//! A ring has a **slot area** (a power of two of cells, two a slot) and a **bulk area** (bytes) for
+//! payloads that do not fit into a slot. Both are used strictly in order, so the state of each side is two
+//! counters that only grow:
 //!
 //! | counter | kept by | meaning |
 //! |---|---|---|
@@ -15,13 +16,14 @@
 //!
 //! Invariants:
 //! 1. head − credits.cells ≤ cells: a cell is filled only after its earlier message was consumed.
-//! 2. bulk_head − credits.bulk ≤ bulk bytes, and no payload wraps: one that would cross the end starts at 0 again.
+//! 2. bulk_head − credits.bulk ≤ bulk bytes, and no payload wraps: one that would cross
+//!    the end starts at 0 again.
 //! 3. Unpublished credits are fewer than a quarter of either area, and one payload takes at most a quarter of
 //!    the bulk area ([`longest_payload`]); so a producer that waits for room always gets it once the consumer
 //!    has drained the ring: at worst a quarter is unpublished, a quarter is skipped before the end, and a
 //!    quarter is the payload.
-//! 4. The consumer rings the producer's doorbell when it publishes credits: a producer that sleeps because it found
-//!    no room wakes.
+//! 4. The consumer rings the producer's doorbell when it publishes credits: a producer that sleeps
+//!    because it found no room wakes.
 
 mod consumer;
 #[cfg(all(test, not(loom)))]
@@ -38,8 +40,8 @@ pub use consumer::{Consumer, Incoming, Offer};
 /// The number of slots that the producer prefetches at once, and the distance of the first of them.
 pub(crate) const AHEAD: u64 = 16;
 
-/// The credits for one part in four of either area may be unpublished, and one payload may take one part in four of
-/// the bulk area (invariant 3).
+/// The credits for one part in four of either area may be unpublished, and one payload may take one part in
+/// four of the bulk area (invariant 3).
 const SHARE: u64 = 4;
 
 /// The longest payload for which a bulk area of this size has room once it is drained, in bytes.
@@ -102,8 +104,8 @@ impl RingMemory {
         unsafe { self.cells.byte_add((number & self.last_cell) as usize * CELL_BYTES) }
     }
 
-    /// Gets memory for the bulk area up to position `end` and somewhat further; the first `reserved` bytes have
-    /// it already. Returns how many bytes have memory now.
+    /// Gets memory for the bulk area up to position `end` and somewhat further; the first `reserved` bytes
+    /// have it already. Returns how many bytes have memory now.
     pub(crate) fn reserve_bulk(&self, reserved: u64, end: u64, peer: Peer) -> u64 {
         let until = end.max(reserved + RESERVED_AT_ONCE).min(self.bulk_bytes);
         peer.reserve(self.bulk.wrapping_add(reserved as usize), (until - reserved) as usize);
@@ -126,7 +128,8 @@ const RESERVED_AT_ONCE: u64 = 128 << 10;
 pub struct Producer {
     ring: RingMemory,
     head: u64,
-    /// No eager message may end behind this cell: `credit_limit`, or 0 while the receiver throttles its senders.
+    /// No eager message may end behind this cell: `credit_limit`, or 0 while the
+    /// receiver throttles its senders.
     head_limit: u64,
     /// No message may end behind this cell: the receiver is not done there.
     credit_limit: u64,
@@ -138,8 +141,9 @@ pub struct Producer {
     peer: Peer,
 }
 
-// SAFETY: the pointers lead into a shared mapping that outlives the producer (its `Fabric` is never unmapped while
-// mailboxes exist); moving the single producer to another thread is fine as it has no thread-bound state.
+// SAFETY: the pointers lead into a shared mapping that outlives the producer (its `Fabric` is
+// never unmapped while mailboxes exist); moving the single producer to another thread is fine as
+// it has no thread-bound state.
 unsafe impl Send for Producer {}
 
 impl Producer {
@@ -177,8 +181,8 @@ impl Producer {
 
     #[cold]
     fn refresh_cells(&mut self, end: u64, traffic: Traffic) -> bool {
-        // SAFETY: the credits of a live ring. Acquire: pairs with the Release in `Consumer::publish`, so our next
-        // stores into the cells come after the consumer's last loads from them.
+        // SAFETY: the credits of a live ring. Acquire: pairs with the Release in `Consumer::publish`, so our
+        // next stores into the cells come after the consumer's last loads from them.
         let consumed = unsafe { &(*self.ring.credits).cells }.load(Ordering::Acquire);
         self.credit_limit = consumed + self.ring.cell_count();
         self.head_limit = if self.ring.is_throttled() { 0 } else { self.credit_limit };
@@ -188,29 +192,29 @@ impl Producer {
         }
     }
 
-    /// Returns true if the receiver throttled its senders when this producer last refreshed its credits. An eager message that was
-    /// refused then was refused for that reason.
+    /// Returns true if the receiver throttled its senders when this producer last refreshed its credits. An
+    /// eager message that was refused then was refused for that reason.
     #[inline]
     pub fn is_throttled(&self) -> bool {
         self.head_limit == 0
     }
 
-    /// Sends a message of `len` ≤ [`INLINE_BYTES`] bytes; `fill` writes the payload. Returns false, having called
-    /// nothing, when the ring is full or the receiver throttles its senders.
+    /// Sends a message of `len` ≤ [`INLINE_BYTES`] bytes; `fill` writes the payload. Returns false, having
+    /// called nothing, when the ring is full or the receiver throttles its senders.
     #[inline(always)]
     pub fn send_inline(&mut self, header: &Header, len: usize, fill: impl FnOnce(*mut u8)) -> bool {
         self.send_in_slot(Traffic::Eager, header, len, fill)
     }
 
-    /// Does the same as [`send_inline`](Self::send_inline) without a load of new credits, and returns false where it would need
-    /// one: once in a lap of the ring.
+    /// Does the same as [`send_inline`](Self::send_inline) without a load of new credits, and returns false
+    /// where it would need one: once in a lap of the ring.
     #[inline(always)]
     pub fn send_promptly(&mut self, header: &Header, len: usize, fill: impl FnOnce(*mut u8)) -> bool {
         self.send_in_slot(Traffic::Prompt, header, len, fill)
     }
 
-    /// Does the same as [`send_inline`](Self::send_inline) for a message of a protocol, which a receiver that throttles its
-    /// senders takes, too.
+    /// Does the same as [`send_inline`](Self::send_inline) for a message of a protocol, which a receiver that
+    /// throttles its senders takes, too.
     #[inline]
     pub fn send_control(&mut self, header: &Header, words: &[u8; EXTRA_BYTES]) -> bool {
         self.send_in_slot(Traffic::Protocol, header, EXTRA_BYTES, |to| {
@@ -236,8 +240,8 @@ impl Producer {
             }
             self.fetch_ahead(head);
             if head & 1 == 0 {
-                // SAFETY: the odd cell of the same slot; we are the only producer, and the consumer does not read it
-                // before the even one's flag is set.
+                // SAFETY: the odd cell of the same slot; we are the only producer, and the consumer does not
+                // read it before the even one's flag is set.
                 unsafe { Cell::clear(self.ring.cell(head).wrapping_byte_add(CELL_BYTES)) };
             }
             (self.ring.cell(head), head + 1)
@@ -249,16 +253,17 @@ impl Producer {
         unsafe { Cell::write_envelope(cell, header) };
         // SAFETY: the cell is free (invariant 1) and we are the only producer.
         fill(unsafe { Cell::payload(cell) });
-        // SAFETY: the cell is free, we are the only producer, and every field is written. Both cells of a slot have the same lap.
+        // SAFETY: the cell is free, we are the only producer, and every field is written. Both cells of
+        // a slot have the same lap.
         unsafe { Cell::publish(cell, self.ring.lap(end - 1), header, Kept::Inline { len }) };
         self.head = end;
         true
     }
 
-    /// Once in a while, takes the slots that come after `head` back from the consumer's core, all at once. One by one, as
-    /// the stores come to them, each would cost a trip to the other core, because the few stores that the processor
-    /// keeps waiting are not enough to reach the slot after next (19 or 74 ns a message, by the distance of the cores,
-    /// against 13 or 15).
+    /// Once in a while, takes the slots that come after `head` back from the consumer's core, all at once.
+    /// One by one, as the stores come to them, each would cost a trip to the other core, because the few
+    /// stores that the processor keeps waiting are not enough to reach the slot after next (19 or 74 ns a
+    /// message, by the distance of the cores, against 13 or 15).
     #[inline(always)]
     fn fetch_ahead(&self, head: u64) {
         if head.is_multiple_of(2 * AHEAD) {
@@ -290,9 +295,9 @@ impl Producer {
         }
     }
 
-    /// Sends a message whose payload of `len` ≤ [`Producer::max_bulk`] bytes goes to the bulk area. `fill` writes
-    /// the payload; `extra` travels in the slot. Returns false, having called nothing, when there is no room or the receiver
-    /// throttles its senders.
+    /// Sends a message whose payload of `len` ≤ [`Producer::max_bulk`] bytes goes to the bulk area. `fill`
+    /// writes the payload; `extra` travels in the slot. Returns false, having called nothing, when there is
+    /// no room or the receiver throttles its senders.
     ///
     /// # Panics
     /// If the payload is longer than that.

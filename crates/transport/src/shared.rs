@@ -1,15 +1,17 @@
 //! The sending end of a ring for many threads of one process: none of them ever waits for another.
 //!
-//! A sender claims a slot with one compare-and-swap ([`Claims`]), fills it, and publishes it by the flag in its cell. The
-//! ring and its reader are those of a single [`Producer`](crate::Producer), with these differences:
+//! A sender claims a slot with one compare-and-swap ([`Claims`]), fills it, and publishes it by
+//! the flag in its cell. The ring and its reader are those of a single
+//! [`Producer`](crate::Producer), with these differences:
 //!
-//! - Each message takes a whole slot, since two threads would otherwise write to one cache line. If its payload fits into
-//!   the even cell, the odd cell is marked as one without a message.
-//! - The reader takes messages in the order of the claims. If a sender stops before it publishes its message, the
-//!   messages behind it wait until it continues; but no sender waits, since others claim the next slots.
+//! - Each message takes a whole slot, since two threads would otherwise write to one cache line. If its
+//!   payload fits into the even cell, the odd cell is marked as one without a message.
+//! - The reader takes messages in the order of the claims. If a sender stops before it publishes its message,
+//!   the messages behind it wait until it continues; but no sender waits, since others claim the next slots.
 //!
-//! Order: a thread's messages lie in the ring in the order in which the thread sent them, since it claims a slot for each
-//! before the next. The messages of two threads lie in order if one thread's call ended before the other's began.
+//! Order: a thread's messages lie in the ring in the order in which the thread sent them, since it claims a
+//! slot for each before the next. The messages of two threads lie in order if one thread's call ended
+//! before the other's began.
 
 use crate::failure::Peer;
 use crate::ring::{AHEAD, RingMemory, longest_payload};
@@ -28,9 +30,11 @@ pub(crate) struct SharedProducer {
     peer: Peer,
 }
 
-// SAFETY: the pointers lead into a shared mapping that outlives the producer; a thread writes only what it has claimed.
+// SAFETY: the pointers lead into a shared mapping that outlives the producer; a thread writes
+// only what it has claimed.
 unsafe impl Send for SharedProducer {}
-// SAFETY: the pointers lead into a shared mapping that outlives the producer; a thread writes only what it has claimed.
+// SAFETY: the pointers lead into a shared mapping that outlives the producer; a thread writes
+// only what it has claimed.
 unsafe impl Sync for SharedProducer {}
 
 impl SharedProducer {
@@ -47,8 +51,9 @@ impl SharedProducer {
         self.ring.is_throttled()
     }
 
-    /// Claims a slot and `lines` lines of the bulk area. Returns the number of the slot's first cell, and the position of
-    /// the lines in bytes. Once in 16 slots it clears `open` if the receiver throttles its senders.
+    /// Claims a slot and `lines` lines of the bulk area. Returns the number of the slot's first
+    /// cell, and the position of the lines in bytes. Once in 16 slots it clears `open` if the
+    /// receiver throttles its senders.
     #[inline(always)]
     fn claim(&self, lines: u64, open: &AtomicBool) -> Option<(u64, u64)> {
         // SAFETY: the credits of a live ring.
@@ -66,7 +71,8 @@ impl SharedProducer {
         Some((number, claim.line * LINE_BYTES))
     }
 
-    /// Gets memory for the bulk area up to a position. Threads that call this at the same time get the same memory.
+    /// Gets memory for the bulk area up to a position. Threads that call this at the same
+    /// time get the same memory.
     #[cold]
     fn reserve(&self, end: u64) {
         let reserved = self.reserved.load(Ordering::Relaxed);
@@ -75,8 +81,8 @@ impl SharedProducer {
         self.reserved.fetch_max(until, Ordering::Relaxed);
     }
 
-    /// Does the same as [`Producer::send_inline`](crate::Producer::send_inline). Clears `open` if it notices that the receiver
-    /// throttles its senders.
+    /// Does the same as [`Producer::send_inline`](crate::Producer::send_inline). Clears `open` if it notices
+    /// that the receiver throttles its senders.
     #[inline(always)]
     pub(crate) fn send_inline(
         &self,
@@ -101,7 +107,8 @@ impl SharedProducer {
         true
     }
 
-    /// Does the same as [`Producer::send_bulk`](crate::Producer::send_bulk), and as [`send_inline`](Self::send_inline).
+    /// Does the same as [`Producer::send_bulk`](crate::Producer::send_bulk), and
+    /// as [`send_inline`](Self::send_inline).
     #[inline]
     pub(crate) fn send_bulk(
         &self,

@@ -1,6 +1,6 @@
 //! Large messages in one copy: the kernel moves bytes straight between two processes' memory
-//! (`process_vm_readv`, `process_vm_writev`). Containers and hardened kernels may forbid it; then the engine streams
-//! through the rings instead.
+//! (`process_vm_readv`, `process_vm_writev`). Containers and hardened kernels may forbid it; then the engine
+//! streams through the rings instead.
 //!
 //! A process id means something only within its PID namespace: in another container the peer's id may be that
 //! of this process, or of a stranger. So a peer must prove that its id means the peer before its memory is
@@ -108,7 +108,8 @@ pub fn allow_peers() {
 /// Copies `len` bytes at `remote` in process `pid` to `local`.
 ///
 /// # Errors
-/// The kernel's error: `EPERM` if it forbids this, `ESRCH` if the process is gone, `EFAULT` for a bad address.
+/// The kernel's error: `EPERM` if it forbids this, `ESRCH` if the process is gone,
+/// `EFAULT` for a bad address.
 ///
 /// # Safety
 /// `local` is valid for writes of `len` bytes.

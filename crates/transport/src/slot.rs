@@ -10,9 +10,9 @@
 //!  ┌─────────────── cell 0 (even): payload ≤ 8 ────────────────┬────────── cell 1 (odd): the same ────┐
 //! ```
 //!
-//! A slot is two cells of 32 bytes. A message of up to 8 bytes takes one cell, any other both. The number
-//! of cache lines that move decides the rate: the producer's stores leave in order, and each line that the consumer
-//! has read before must first be taken back from it.
+//! A slot is two cells of 32 bytes. A message of up to 8 bytes takes one cell, any other both. The number of
+//! cache lines that move decides the rate: the producer's stores leave in order, and each line that the
+//! consumer has read before must first be taken back from it.
 //!
 //! The first word is the flag: a cell holds message number *i* when its lap equals 2 ⌊*i* / cells⌋ + 1
 //! (modulo 2^32, and so never 0). The producer fills everything else first and stores this word last
@@ -20,16 +20,17 @@
 //! to the line, and zeroed memory is an empty ring.
 //!
 //! Invariants:
-//! 1. An even cell's first word is only ever a flag word, since every message that takes a whole slot begins there.
-//! 2. An odd cell's first word may be left over from the payload of a whole-slot message. The consumer reads it
-//!    only after a message in the even cell of the same lap, and that message's producer clears it first.
+//! 1. An even cell's first word is only ever a flag word, since every message that takes a
+//!    whole slot begins there.
+//! 2. An odd cell's first word may be left over from the payload of a whole-slot message. The consumer reads
+//!    it only after a message in the even cell of the same lap, and that message's producer clears it first.
 //!
-//! The consumer does not rely on this: it checks lengths and positions before it follows them, since the other
-//! process may have written anything. The checks cost a small message nothing: one comparison tells a valid length
-//! inside the slot from all others.
+//! The consumer does not rely on this: it checks lengths and positions before it follows them, since the
+//! other process may have written anything. The checks cost a small message nothing: one comparison tells a
+//! valid length inside the slot from all others.
 //!
-//! Why the flag is inside the slot: with head and tail indices a message costs a second cache line in each direction,
-//! which was measured as 18 ns more latency and a third of the rate.
+//! Why the flag is inside the slot: with head and tail indices a message costs a second cache line in each
+//! direction, which was measured as 18 ns more latency and a third of the rate.
 
 use heddle_platform::atomic::{AtomicU64, Ordering};
 
@@ -59,9 +60,9 @@ pub struct Header {
     pub envelope: Envelope,
 }
 
-/// Source and tag of a message in one word. A pair of `i32` that is written in halves and read as a whole makes the
-/// processor wait until its earlier stores have left, and those may wait for cache lines of another core: one such
-/// read costs as much as a fence.
+/// Source and tag of a message in one word. A pair of `i32` that is written in halves and read as a whole
+/// makes the processor wait until its earlier stores have left, and those may wait for cache lines of another
+/// core: one such read costs as much as a fence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Envelope(u64);
 
@@ -287,8 +288,8 @@ impl Cell {
     /// The header of the message with this flag.
     ///
     /// # Safety
-    /// The same as for [`Cell::flag`], which returned the flag. So the producer does not write to this slot again before the
-    /// consumer returns the credit.
+    /// The same as for [`Cell::flag`], which returned the flag. So the producer does not write to this slot
+    /// again before the consumer returns the credit.
     #[inline(always)]
     pub(crate) unsafe fn header(cell: *mut Cell, Flag(word): Flag) -> Header {
         // SAFETY: the caller has the flag, so the producer writes here no more.

@@ -1,9 +1,10 @@
 //! Flow control of unexpected messages: a VNI throttles its senders while these take too much memory.
 //!
-//! A receiver may not stop reading its rings, since the message that it waits for may lie behind others. So it stores what
-//! nobody has asked for yet, counts the bytes, and when they pass the bound it raises a flag in shared memory. A sender
-//! loads the flag where it refreshes its credits, which is at least once in a lap of the ring. While the flag is up it offers
-//! each message by rendezvous, whatever its length: the receiver stores a header, and the data waits with the sender.
+//! A receiver may not stop reading its rings, since the message that it waits for may lie behind others. So
+//! it stores what nobody has asked for yet, counts the bytes, and when they pass the bound it raises a flag
+//! in shared memory. A sender loads the flag where it refreshes its credits, which is at least once in a lap
+//! of the ring. While the flag is up it offers each message by rendezvous, whatever its length: the receiver
+//! stores a header, and the data waits with the sender.
 //!
 //! ```text
 //!            bytes > bound
@@ -13,9 +14,10 @@
 //! ```
 //!
 //! Invariants:
-//! 1. Once no thread is in [`Throttle::add`], the flag fits the bytes: it is down if they are at most half of the bound, and
-//!    up if they are above the bound. A thread that changes the flag reads the bytes once more after that, so it sees every
-//!    change whose thread did not see the flag: both pass a full fence between their store and their load.
+//! 1. Once no thread is in [`Throttle::add`], the flag fits the bytes: it is down if they are at most half of
+//!    the bound, and up if they are above the bound. A thread that changes the flag reads the bytes once more
+//!    after that, so it sees every change whose thread did not see the flag: both pass a full fence between
+//!    their store and their load.
 //! 2. The flag is a hint to senders: nothing is lost if one of them sees it late.
 
 use heddle_platform::atomic::{AtomicU32, AtomicUsize, Ordering, fence};

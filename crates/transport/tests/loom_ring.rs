@@ -1,6 +1,6 @@
 //! A ring under the model checker: every message that was sent comes out once, in order and with its own
-//! payload; no message is read that was not sent, and no payload is written while it is read. And each fault of
-//! `faults` is found.
+//! payload; no message is read that was not sent, and no payload is written while it is read. And each
+//! fault of `faults` is found.
 #![cfg(loom)]
 
 use heddle_platform::model::explore;
@@ -10,8 +10,8 @@ use heddle_transport::modelled::{Ring, Size, take};
 use loom::sync::Arc;
 use loom::thread;
 
-/// One thread sends messages of these sizes until it finds no room. Another polls `polls` times meanwhile, and
-/// takes the rest after that.
+/// One thread sends messages of these sizes until it finds no room. Another polls `polls` times meanwhile,
+/// and takes the rest after that.
 fn all_arrive(
     (slots, lines): (usize, usize),
     sizes: &'static [Size],

@@ -1,5 +1,5 @@
-//! The throttle of a VNI under the model checker: when no thread changes the bytes any more, the flag fits them. And the
-//! fault of `faults` is found.
+//! The throttle of a VNI under the model checker: when no thread changes the bytes any more, the flag fits
+//! them. And the fault of `faults` is found.
 #![cfg(loom)]
 
 use heddle_platform::model::explore;

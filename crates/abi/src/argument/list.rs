@@ -62,8 +62,8 @@ impl<'a, T> ListOut<'a, T> {
 
     /// # Safety
     ///
-    /// `pointer` is null or points to an array that no other thread uses until the function returns, and the length
-    /// later asked for is at most that of the array.
+    /// `pointer` is null or points to an array that no other thread uses until the function returns, and the
+    /// length later asked for is at most that of the array.
     pub(crate) unsafe fn new(pointer: *mut T) -> Self {
         Self(pointer, PhantomData)
     }

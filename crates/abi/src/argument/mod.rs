@@ -1,8 +1,9 @@
-//! The arguments of MPI functions as their bodies receive them: pointers from C are wrapped in types that check them.
+//! The arguments of MPI functions as their bodies receive them: pointers from C are wrapped
+//! in types that check them.
 //!
-//! Every type here wraps a pointer from C. Only the entry points make them, by an unsafe function. A null pointer is an
-//! error when it is used, except where the standard gives it a meaning. Buffers of data, addresses, attribute values
-//! and the program's extra state stay bare pointers.
+//! Every type here wraps a pointer from C. Only the entry points make them, by an unsafe function. A null
+//! pointer is an error when it is used, except where the standard gives it a meaning. Buffers of data,
+//! addresses, attribute values and the program's extra state stay bare pointers.
 
 mod callback;
 mod counts;

@@ -8,15 +8,16 @@ use heddle_spec::constants::{MPI_ANY_SOURCE, MPI_SUCCESS};
 use std::mem::offset_of;
 use std::ptr::NonNull;
 
-/// The destination of statuses. `MPI_STATUS_IGNORE` and `MPI_STATUSES_IGNORE` are null pointers: no status is stored.
+/// The destination of statuses. `MPI_STATUS_IGNORE` and `MPI_STATUSES_IGNORE` are null
+/// pointers: no status is stored.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StatusOut(Option<NonNull<Status>>);
 
 impl StatusOut {
     /// # Safety
     ///
-    /// `pointer` is null or points to room for all statuses that are stored later; before `update`, to a status with
-    /// values.
+    /// `pointer` is null or points to room for all statuses that are stored later; before `update`,
+    /// to a status with values.
     pub(crate) unsafe fn new(pointer: *mut Status) -> Self {
         Self(NonNull::new(pointer))
     }
@@ -42,8 +43,8 @@ impl StatusOut {
         }
     }
 
-    /// Stores the outcome of an operation as [`StatusOut::set`] does. An empty status, which has no source, also gets
-    /// `MPI_SUCCESS` as its `MPI_ERROR` (MPI 5.0, section 3.7.3).
+    /// Stores the outcome of an operation as [`StatusOut::set`] does. An empty status, which has no source,
+    /// also gets `MPI_SUCCESS` as its `MPI_ERROR` (MPI 5.0, section 3.7.3).
     #[inline]
     pub(crate) fn report(self, outcome: &Outcome) {
         if !self.is_ignored() {
@@ -82,14 +83,15 @@ impl StatusOut {
     /// `MPI_ERR_ARG` if the program passed a null pointer.
     pub(crate) fn update(self, change: impl FnOnce(&mut Status)) -> Result<()> {
         let mut pointer = self.0.ok_or_else(null_pointer)?;
-        // SAFETY: `new` was promised a status with values, which no other thread uses until the function returns.
+        // SAFETY: `new` was promised a status with values, which no other thread uses
+        // until the function returns.
         change(unsafe { pointer.as_mut() });
         Ok(())
     }
 }
 
-/// The status of an outcome. Of the library's words in it, the first two hold the number of bytes, and the third says
-/// whether the operation was cancelled.
+/// The status of an outcome. Of the library's words in it, the first two hold the number of bytes, and the
+/// third says whether the operation was cancelled.
 #[inline]
 pub(crate) fn status(outcome: &Outcome) -> Status {
     Status {

@@ -47,8 +47,9 @@ impl TextOut {
         Self(pointer)
     }
 
-    /// Stores `text` as MPI_T returns it (MPI 5.0, section 15.3.3): `length` holds the length of the array and receives
-    /// the length that the text needs. If either pointer is null, or the length is zero, no text is stored.
+    /// Stores `text` as MPI_T returns it (MPI 5.0, section 15.3.3): `length` holds the length of the
+    /// array and receives the length that the text needs. If either pointer is null, or the length is
+    /// zero, no text is stored.
     pub(crate) fn offer(self, text: &str, length: Out<c_int>) {
         let Some(capacity) = length.given() else { return };
         if !self.0.is_null() && capacity > 0 {
@@ -58,8 +59,8 @@ impl TextOut {
         length.offer(text.len() as c_int + 1);
     }
 
-    /// Stores `text` and a NUL in an array of `capacity`, cut off if it is too long. Returns its length without the
-    /// NUL.
+    /// Stores `text` and a NUL in an array of `capacity`, cut off if it is too long. Returns
+    /// its length without the NUL.
     ///
     /// # Errors
     ///

@@ -64,7 +64,8 @@ impl Functions {
 /// The program's extra state of a generalized request, which its functions receive.
 struct State(*mut c_void);
 
-// SAFETY: the state is only passed on; MPI may call the program's functions from any thread that completes or cancels.
+// SAFETY: the state is only passed on; MPI may call the program's functions from any thread
+// that completes or cancels.
 unsafe impl Send for State {}
 
 impl State {

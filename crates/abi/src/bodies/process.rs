@@ -55,7 +55,8 @@ pub(crate) fn get_hw_resource_info(hw_info: Out<InfoHandle>) -> Result<()> {
     hw_info.set(InfoHandle(info::new_handle(Vec::new())))
 }
 
-/// Ends the whole job, whatever the communicator: its processes cannot go on without those of `MPI_COMM_WORLD`.
+/// Ends the whole job, whatever the communicator: its processes cannot go on without
+/// those of `MPI_COMM_WORLD`.
 pub(crate) fn abort(comm: CommHandle, code: c_int) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
     let process = process::current()?;

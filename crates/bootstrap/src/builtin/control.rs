@@ -5,7 +5,8 @@
 //! | Header | agreements ... | Slot of rank 0 | 1 | 2 ... | unused, sparse ... | transport ...
 //! ```
 //!
-//! A rank's slot is written by that rank only (the launcher and the others read), save for the claim of `pid`:
+//! A rank's slot is written by that rank only (the launcher and the others read),
+//! save for the claim of `pid`:
 //!
 //! | state | written by the rank when | a process that ends in it |
 //! |---|---|---|
@@ -15,9 +16,9 @@
 //! | `ABORTING` | one of its threads has called `MPI_Abort` and writes code and message | has failed |
 //! | `ABORTED` | code and message are complete | has failed, with a code |
 //!
-//! Orderings: a state is stored with Release after its data (pid, code, message) and loaded with Acquire before these
-//! are read. An agreement is one word, so its exchange carries the whole value; it is AcqRel so that the ranks that
-//! accept a value see everything that the winner wrote before it proposed.
+//! Orderings: a state is stored with Release after its data (pid, code, message) and loaded with Acquire
+//! before these are read. An agreement is one word, so its exchange carries the whole value; it is AcqRel so
+//! that the ranks that accept a value see everything that the winner wrote before it proposed.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -47,8 +48,8 @@ const ABORTING: u32 = 4;
 /// The granularity of the control block's length: the largest base page of the supported machines.
 const PAGE_BYTES: usize = 1 << 16;
 
-/// The length of the control block of a job of `size` ranks, and so where the transport's part begins: a multiple
-/// of the page size of every supported machine. Pages that no process touches cost nothing.
+/// The length of the control block of a job of `size` ranks, and so where the transport's part begins: a
+/// multiple of the page size of every supported machine. Pages that no process touches cost nothing.
 #[must_use]
 pub const fn control_len(size: u32) -> usize {
     (slot_offset(size)).next_multiple_of(PAGE_BYTES)
@@ -105,8 +106,9 @@ pub enum State {
 pub struct Entry {
     /// How far the rank has come.
     pub state: State,
-    /// The MPI process, which is a descendant of the launched one if that is a wrapper; `None` before `MPI_Init`, and
-    /// if it is in another namespace of processes than the reader, where its number means another process.
+    /// The MPI process, which is a descendant of the launched one if that is a wrapper; `None`
+    /// before `MPI_Init`, and if it is in another namespace of processes than the reader, where its
+    /// number means another process.
     pub pid: Option<u32>,
     /// The code given to `MPI_Abort`; 0 in every other state.
     pub abort_code: i32,
@@ -187,7 +189,8 @@ impl Control {
         entry
     }
 
-    /// Claims `rank` for process `pid`, or returns the process that has it. The first claim stands for the whole job.
+    /// Claims `rank` for process `pid`, or returns the process that has it. The first claim
+    /// stands for the whole job.
     pub(super) fn set_initialised(&self, rank: u32, pid: u32) -> Result<(), u32> {
         let slot = self.slot(rank);
         match slot.pid.compare_exchange(0, pid, Ordering::AcqRel, Ordering::Acquire) {

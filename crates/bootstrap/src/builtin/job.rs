@@ -40,7 +40,8 @@ impl Job {
         Ok(Self { file, control: Control::new(mapping, contract.size), rank: contract.rank })
     }
 
-    /// Returns `file` if it is the memory of the job that the contract describes; otherwise returns the reason why it is not.
+    /// Returns `file` if it is the memory of the job that the contract describes; otherwise returns
+    /// the reason why it is not.
     fn check(file: File, contract: &Contract) -> Result<File, String> {
         let len = file.metadata().map_err(|error| error.to_string())?.len();
         if len < control_len(contract.size) as u64 {
@@ -65,8 +66,8 @@ impl Job {
         Ok(file)
     }
 
-    /// Says that this process is the rank: to be called as `MPI_Init` begins. From then on the end of the process
-    /// without [`set_finalised`](Self::set_finalised) ends the job. Repeating it is harmless.
+    /// Says that this process is the rank: to be called as `MPI_Init` begins. From then on the end of the
+    /// process without [`set_finalised`](Self::set_finalised) ends the job. Repeating it is harmless.
     ///
     /// # Errors
     /// [`BootstrapError::Taken`] when another process was this rank before.
@@ -81,14 +82,16 @@ impl Job {
         self.control.set_finalised(self.rank);
     }
 
-    /// Says that the rank wants the whole job to end: to be called by `MPI_Abort` before it ends the process. The
-    /// launcher shows `message` (its first 232 bytes) and takes `code` as its exit status. The first call is kept.
+    /// Says that the rank wants the whole job to end: to be called by `MPI_Abort` before it ends the
+    /// process. The launcher shows `message` (its first 232 bytes) and takes `code` as its exit
+    /// status. The first call is kept.
     pub fn set_aborted(&self, code: i32, message: &str) {
         self.control.set_aborted(self.rank, code, message);
     }
 
-    /// Reaches the same value in all ranks without waiting: the first proposal for `index` wins, and every
-    /// rank gets the winner's value. The winner's writes to shared memory before its call are visible after this one.
+    /// Reaches the same value in all ranks without waiting: the first proposal for `index` wins,
+    /// and every rank gets the winner's value. The winner's writes to shared memory before its call
+    /// are visible after this one.
     ///
     /// # Panics
     /// When `index` is not below [`AGREEMENTS`](Self::AGREEMENTS), or `proposal` is `u64::MAX`.
@@ -97,8 +100,9 @@ impl Job {
         self.control.agree(index, proposal)
     }
 
-    /// The MPI process of `rank`, as soon as it has called [`set_initialised`](Self::set_initialised). Always `None`
-    /// if it is in another namespace of processes (another container), where its number means another process.
+    /// The MPI process of `rank`, as soon as it has called
+    /// [`set_initialised`](Self::set_initialised). Always `None` if it is in another namespace of
+    /// processes (another container), where its number means another process.
     ///
     /// # Panics
     /// When there is no such rank.

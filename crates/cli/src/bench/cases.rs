@@ -301,8 +301,8 @@ fn completion(full: bool, cases: &mut Vec<Case>) {
     }
 }
 
-/// Threads that compute without polling, that duplicate communicators, that start and end; and a program that does all of
-/// it.
+/// Threads that compute without polling, that duplicate communicators, that start and end; and a
+/// program that does all of it.
 fn liveness(full: bool, cases: &mut Vec<Case>) {
     use Subject::{Churn, Dup, Stall};
     for threads in THREADS {

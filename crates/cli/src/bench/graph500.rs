@@ -1,4 +1,5 @@
-//! The Graph500 search of `examples/graph500` as a subject: a separate program, with other options and other results.
+//! The Graph500 search of `examples/graph500` as a subject: a separate program, with other
+//! options and other results.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,5 @@
-//! `heddle bench instructions`: the number of instructions of the hottest MPI calls, in Heddle and in the other libraries.
+//! `heddle bench instructions`: the number of instructions of the hottest MPI calls, in Heddle
+//! and in the other libraries.
 //!
 //! `tests/instructions/run.py` counts, for one library at a time, under callgrind; the test lane uses the
 //! same program. The counts do not depend on the machine's load, so one round is enough.

@@ -84,8 +84,8 @@ impl Library {
     }
 }
 
-/// The environment of a variant of Heddle: a model, settings, or both, joined by `+`, for example `lockq-mcs+VNIS=4`.
-/// Settings are environment variables without their `HEDDLE_`.
+/// The environment of a variant of Heddle: a model, settings, or both, joined by `+`, for example
+/// `lockq-mcs+VNIS=4`. Settings are environment variables without their `HEDDLE_`.
 ///
 /// # Errors
 ///

@@ -2,9 +2,9 @@
 
 use std::marker::PhantomData;
 
-use heddle_sync::combining::{OffloadThread, dsm_synch, lock_queue};
+use heddle_combining::{Combining, DsmSynch, LockQueue, OffloadThread, dsm_synch, lock_queue};
+use heddle_sync::WaitPolicy;
 use heddle_sync::kinds::{LockSettings, Recipe};
-use heddle_sync::{Combining, DsmSynch, LockQueue, WaitPolicy};
 
 use super::guarded::{Guarded, Kind};
 

@@ -1,5 +1,5 @@
-//! The contenders: the locks of `heddle-sync`, the other mutexes of this machine, and queues that need no
-//! lock.
+//! The contenders: the locks of `heddle-sync`, the combining of `heddle-combining`, the other mutexes of this
+//! machine, and queues that need no lock.
 //!
 //! The locks come from the catalogue of `heddle-sync`: a lock that is added there takes part by itself.
 
@@ -23,7 +23,8 @@ pub(crate) enum Family {
     Mutex,
     /// A lock of Heddle that serves in some order, in which a running thread may come again for a while.
     Queue,
-    /// A lock of Heddle with a strict order. Shown beside the others: such an order cannot be as fast, and has no targets.
+    /// A lock of Heddle with a strict order. Shown beside the others: such an order cannot be as
+    /// fast, and has no targets.
     Strict,
     /// A lock of Heddle with two priority classes.
     TwoLevel,
@@ -55,7 +56,8 @@ impl Family {
     }
 }
 
-/// Measures one cell: an experiment with a number of threads. `None` if the experiment makes no sense for this kind.
+/// Measures one cell: an experiment with a number of threads. `None` if the experiment
+/// makes no sense for this kind.
 type Measure = fn(Experiment, usize, &Effort) -> Option<Sample>;
 
 /// One line of the list.

@@ -1,7 +1,7 @@
 //! The interface of all contenders: a value, and operations on it that exclude each other.
 //!
-//! An operation is a closure, so that the same experiment measures a lock (which runs it between acquire and release) and
-//! combining (in which another thread may run it).
+//! An operation is a closure, so that the same experiment measures a lock (which runs it between acquire and
+//! release) and combining (in which another thread may run it).
 
 use std::marker::PhantomData;
 

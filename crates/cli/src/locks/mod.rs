@@ -1,4 +1,5 @@
-//! `heddle bench locks`: the locks of `heddle-sync` beside the other mutexes of this machine.
+//! `heddle bench locks`: the locks of `heddle-sync` and the combining of `heddle-combining` beside the other
+//! mutexes of this machine.
 //!
 //! Every round measures each cell (an experiment with a number of threads) for all locks, one directly after
 //! the other, beginning with another lock each time, so that a machine whose speed changes treats them alike.

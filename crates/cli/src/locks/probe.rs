@@ -1,5 +1,5 @@
-//! The time that a cache line takes from one core to another and back, at this moment. It changes from minute to minute,
-//! above all on virtual machines, and every contended figure changes with it.
+//! The time that a cache line takes from one core to another and back, at this moment. It changes from minute
+//! to minute, above all on virtual machines, and every contended figure changes with it.
 
 use std::time::Duration;
 
@@ -14,7 +14,8 @@ use crate::report::rounds::median;
 const BATCH: u64 = 50;
 /// The number of batches that is enough.
 const BATCHES: usize = 40;
-/// If other programs hold a core, the answer may take their whole time slice: then the probe ends with the batches it has.
+/// If other programs hold a core, the answer may take their whole time slice: then the probe ends
+/// with the batches it has.
 const LIMIT: Duration = Duration::from_millis(30);
 
 /// Nanoseconds of a round trip: the median of some short batches; `None` if the two threads hardly met.

@@ -15,7 +15,8 @@ pub(crate) struct Effort {
     pub(crate) iterations: u64,
     /// The length of a cell, if the experiment counts time.
     pub(crate) window: Duration,
-    /// A cell that counts iterations ends after this time, done or not, so that a lock that collapses is measured too.
+    /// A cell that counts iterations ends after this time, done or not, so that a lock that
+    /// collapses is measured too.
     pub(crate) limit: Duration,
 }
 
@@ -115,7 +116,8 @@ pub(crate) fn run<R: Send>(
                     begin.wait();
                     let start = clock::now_ns();
                     let result = work(number, &mut turns);
-                    // The receiver waits for all threads; it is gone only if this thread's result is not needed any more.
+                    // The receiver waits for all threads; it is gone only if this thread's
+                    // result is not needed any more.
                     let _ = done.send(Span { start, end: clock::now_ns() });
                     result
                 })
@@ -129,7 +131,8 @@ pub(crate) fn run<R: Send>(
     })
 }
 
-/// The time in which threads worked, by their clocks: the thread that waits for them may be late on a busy machine.
+/// The time in which threads worked, by their clocks: the thread that waits for them may
+/// be late on a busy machine.
 struct Span {
     start: u64,
     end: u64,

@@ -121,8 +121,8 @@ impl Panel {
         let mut chart = ChartBuilder::on(area);
         chart.caption(&self.title, ("sans-serif", 16)).margin(8).x_label_area_size(38).y_label_area_size(60);
         let bars = self.places.len() == 1;
-        // Within a factor of three a linear axis shows more; beyond it only a logarithmic one shows all. Bars begin at zero
-        // while the shortest can be seen.
+        // Within a factor of three a linear axis shows more; beyond it only a logarithmic one shows all. Bars
+        // begin at zero while the shortest can be seen.
         let linear = if bars { high < 50.0 * low } else { high < 3.0 * low };
         if self.from_zero || linear {
             let mut chart = chart.build_cartesian_2d(across, 0.0..high * 1.15)?;

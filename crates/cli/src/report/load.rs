@@ -40,7 +40,8 @@ impl LoadMeter {
         Self { start: Instant::now(), busy, stolen, own: own_seconds() }
     }
 
-    /// The load since the start. Everything that this process and its finished children used belongs to the run.
+    /// The load since the start. Everything that this process and its finished children
+    /// used belongs to the run.
     pub(crate) fn finish(self) -> Load {
         let (busy, stolen) = machine_seconds();
         let available = self.start.elapsed().as_secs_f64() * cores() as f64;

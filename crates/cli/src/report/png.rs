@@ -1,4 +1,5 @@
-//! A picture as pixels, for viewers without SVG: it renders the SVG file, in pure Rust, with a font of this machine.
+//! A picture as pixels, for viewers without SVG: it renders the SVG file, in pure Rust,
+//! with a font of this machine.
 
 use std::fs;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! C's `long double` on x86-64: the x87 unit's 80-bit numbers in 16 bytes.
 //!
-//! Rust has no such type, so this file has the few instructions. Other processors have no arithmetic for it here, and
-//! the kernels are never chosen there.
+//! Rust has no such type, so this file has the few instructions. Other processors have no arithmetic for it
+//! here, and the kernels are never chosen there.
 
 use std::cmp::Ordering;
 
@@ -44,7 +44,8 @@ mod x87 {
     binary!(sub, "fsubp st(1), st");
     binary!(mul, "fmulp st(1), st");
 
-    /// Compares. Returns the processor's flags "below" (`a < b`), "equal" and "unordered", which sets all three.
+    /// Compares. Returns the processor's flags "below" (`a < b`), "equal" and
+    /// "unordered", which sets all three.
     #[inline(always)]
     pub(super) fn order(a: LongDouble, b: LongDouble) -> (bool, bool, bool) {
         let (below, equal, unordered): (u8, u8, u8);

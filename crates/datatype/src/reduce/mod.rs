@@ -1,8 +1,9 @@
 //! The predefined reduction operators on the predefined types.
 //!
-//! A [`Kernel`] computes `inout = in OP inout` element by element. Buffers may be unaligned, as in packed messages, so
-//! elements are read as packed structures. That costs nothing on x86-64 and aarch64, and the compiler vectorises the
-//! loops. The standard's table in "Predefined Reduction Operations" says which operators a type has.
+//! A [`Kernel`] computes `inout = in OP inout` element by element. Buffers may be unaligned, as in
+//! packed messages, so elements are read as packed structures. That costs nothing on x86-64 and aarch64,
+//! and the compiler vectorises the loops. The standard's table in "Predefined Reduction Operations" says
+//! which operators a type has.
 
 mod computation;
 mod element;
@@ -55,7 +56,8 @@ pub enum ReduceError {
     },
 }
 
-/// Returns true if the standard defines the operator on the type, and there is arithmetic for it on this platform.
+/// Returns true if the standard defines the operator on the type, and there is arithmetic
+/// for it on this platform.
 #[must_use]
 pub fn supports(op: Op, datatype: &Datatype) -> bool {
     kernel(op, datatype).is_ok()

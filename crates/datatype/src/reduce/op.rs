@@ -95,7 +95,8 @@ impl Op {
         !matches!(self, Self::Replace | Self::NoOp)
     }
 
-    /// Returns true if the operator is for reductions; `MPI_REPLACE` and `MPI_NO_OP` are for accumulates only.
+    /// Returns true if the operator is for reductions; `MPI_REPLACE` and `MPI_NO_OP`
+    /// are for accumulates only.
     #[must_use]
     pub const fn is_reduction(self) -> bool {
         !matches!(self, Self::Replace | Self::NoOp)

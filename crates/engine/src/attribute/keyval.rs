@@ -17,7 +17,8 @@ pub enum Target {
     Win,
 }
 
-/// The C type of a copy callback: old object, keyval, extra state, value, address for the copy, address for the flag.
+/// The C type of a copy callback: old object, keyval, extra state, value, address for the
+/// copy, address for the flag.
 pub type CopyFunction =
     unsafe extern "C" fn(usize, c_int, *mut c_void, *mut c_void, *mut c_void, *mut c_int) -> c_int;
 
@@ -146,7 +147,8 @@ impl Keyval {
         let (mut copied, mut flag) = (std::ptr::null_mut::<c_void>(), 0);
         let value = std::ptr::with_exposed_provenance_mut(value);
         let state = std::ptr::with_exposed_provenance_mut(self.state);
-        // SAFETY: the program promised a copy function when it made the keyval; the pointers are to our variables.
+        // SAFETY: the program promised a copy function when it made the keyval; the
+        // pointers are to our variables.
         let code =
             unsafe { callback(handle, self.number, state, value, (&raw mut copied).cast(), &raw mut flag) };
         match code {

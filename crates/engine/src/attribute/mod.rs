@@ -1,11 +1,13 @@
-//! Cached attributes (MPI 5.0, chapter 7.7): values that programs and libraries attach to communicators and datatypes.
+//! Cached attributes (MPI 5.0, chapter 7.7): values that programs and libraries attach to
+//! communicators and datatypes.
 //!
-//! A **keyval** says what happens to a value when its object is duplicated or freed. Each value holds a reference to
-//! its keyval, so a freed keyval works until its last value is gone. Numbers of keyvals are never reused.
+//! A **keyval** says what happens to a value when its object is duplicated or freed. Each value holds
+//! a reference to its keyval, so a freed keyval works until its last value is gone. Numbers of
+//! keyvals are never reused.
 //!
-//! Callbacks may call MPI, on the same object too, so no lock is held while they run. A value is removed from the
-//! object *before* its delete callback runs, and put back if the callback fails. So if two threads delete one value,
-//! only one runs the callback.
+//! Callbacks may call MPI, on the same object too, so no lock is held while they run. A value is removed from
+//! the object *before* its delete callback runs, and put back if the callback fails. So if two threads delete
+//! one value, only one runs the callback.
 //!
 //! | file | idea |
 //! |---|---|
@@ -113,8 +115,8 @@ impl Attributes {
         }
     }
 
-    /// Copies to a new object the attributes whose copy callbacks ask for it, in the order of setting. `handle` is that of
-    /// the old object.
+    /// Copies to a new object the attributes whose copy callbacks ask for it, in the order of setting.
+    /// `handle` is that of the old object.
     ///
     /// # Errors
     /// The error of the first copy callback that fails; the attributes copied before it stay.

@@ -1,5 +1,5 @@
-//! The attributes that every communicator has from the library (MPI 5.0, section 9.1.2). Their values are addresses of
-//! integers that never move.
+//! The attributes that every communicator has from the library (MPI 5.0, section 9.1.2). Their values are
+//! addresses of integers that never move.
 
 use crate::error_code;
 use crate::process;

@@ -1,5 +1,5 @@
-//! Barrier by dissemination: ⌈log₂ n⌉ rounds; in round k a process tells the one 2^k ahead and hears from the one
-//! 2^k behind (Hensgen, Finkel, Manber, 1988).
+//! Barrier by dissemination: ⌈log₂ n⌉ rounds; in round k a process tells the one 2^k ahead and hears from the
+//! one 2^k behind (Hensgen, Finkel, Manber, 1988).
 
 use super::conversation::Conversation;
 use super::tag;

@@ -1,8 +1,8 @@
 //! The messages of one collective operation.
 //!
-//! An error does not stop the operation. The first error is kept and reported at the end; the remaining messages are
-//! sent and received as usual. So ranks whose counts disagree get an error instead of waiting for each other for ever,
-//! and no message is left in flight when the operation returns.
+//! An error does not stop the operation. The first error is kept and reported at the end; the remaining
+//! messages are sent and received as usual. So ranks whose counts disagree get an error instead of waiting
+//! for each other for ever, and no message is left in flight when the operation returns.
 
 use crate::comm::{CommRef, Plane};
 use crate::error::{Error, Result};
@@ -11,8 +11,8 @@ use heddle_message::buffer::Buffer;
 use heddle_message::request::Outcome;
 use heddle_spec::constants as mpi;
 
-/// A collective operation talking to the other ranks. All its messages have one tag: messages of one sender with one
-/// tag are received in the order in which they were sent, and all ranks agree on that order.
+/// A collective operation talking to the other ranks. All its messages have one tag: messages of one sender
+/// with one tag are received in the order in which they were sent, and all ranks agree on that order.
 #[derive(Debug)]
 pub(super) struct Conversation<'a> {
     comm: &'a CommRef,

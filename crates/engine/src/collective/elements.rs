@@ -5,8 +5,8 @@ use crate::error::{Error, Result};
 use heddle_message::buffer::{Buffer, check_address, check_count};
 use heddle_spec::constants as mpi;
 
-/// Elements of a datatype that follow each other in memory, one extent apart. The number is not stored: the caller of
-/// [`Elements::new`] promises that all elements asked for later are valid.
+/// Elements of a datatype that follow each other in memory, one extent apart. The number is not stored: the
+/// caller of [`Elements::new`] promises that all elements asked for later are valid.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Elements<'a> {
     address: *mut u8,
@@ -39,8 +39,8 @@ impl<'a> Elements<'a> {
     }
 }
 
-/// A number of elements in the program's memory. Where an operation has a block for each rank, it is the first block,
-/// and the others follow it.
+/// A number of elements in the program's memory. Where an operation has a block for each rank, it is the
+/// first block, and the others follow it.
 #[derive(Debug, Clone, Copy)]
 pub struct Part<'a> {
     pub(super) elements: Elements<'a>,
@@ -51,7 +51,8 @@ impl<'a> Part<'a> {
     /// `count` elements of `datatype` at `address`.
     ///
     /// # Errors
-    /// `MPI_ERR_COUNT` if the count is impossible; `MPI_ERR_BUFFER` if the elements cannot be at a null address.
+    /// `MPI_ERR_COUNT` if the count is impossible; `MPI_ERR_BUFFER` if the elements
+    /// cannot be at a null address.
     ///
     /// # Safety
     /// The elements of every block that the operation has in this memory are valid for it:
@@ -71,8 +72,8 @@ impl<'a> Part<'a> {
         (self.count * self.elements.datatype.size()) as usize
     }
 
-    /// Returns true if two parts surely overlap: they start at one address, and both have data of predefined types, which have
-    /// no gaps in which the other could lie.
+    /// Returns true if two parts surely overlap: they start at one address, and both have data of predefined
+    /// types, which have no gaps in which the other could lie.
     fn aliases(&self, other: &Part<'_>) -> bool {
         self.elements.address == other.elements.address
             && self.len() != 0

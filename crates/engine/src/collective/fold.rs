@@ -1,9 +1,10 @@
 //! Reduces the number of ranks to a power of two, as the algorithms that halve and double need.
 //!
-//! With n = 2^k + r ranks, the first 2r form pairs of neighbours. The odd one of a pair gives its data to the even one
-//! and leaves; at the end it receives the result. The ranks that stay get new ranks in the same order, so operators
-//! that do not commute keep the order of their operands (Thakur, Rabenseifner, Gropp: *Optimization of Collective
-//! Communication Operations in MPICH*, IJHPCA 19(1), 2005, doi:10.1177/1094342005051521).
+//! With n = 2^k + r ranks, the first 2r form pairs of neighbours. The odd one of a pair gives its data
+//! to the even one and leaves; at the end it receives the result. The ranks that stay get new ranks in
+//! the same order, so operators that do not commute keep the order of their operands (Thakur,
+//! Rabenseifner, Gropp: *Optimization of Collective Communication Operations in MPICH*, IJHPCA 19(1),
+//! 2005, doi:10.1177/1094342005051521).
 
 use std::ops::Range;
 

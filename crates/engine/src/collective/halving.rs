@@ -1,8 +1,9 @@
 //! Recursive halving: the blocks that two ranks exchange in each round, for 2^k ranks and 2^k blocks.
 //!
-//! In the first round partners are half of all ranks apart, and each gives the other half of the blocks away; the next
-//! round does the same with the half that is left, until each rank has the block of its number. Run backwards, with the
-//! blocks going in the other direction, this is recursive doubling: an allgather (Thakur, Rabenseifner, Gropp 2005).
+//! In the first round partners are half of all ranks apart, and each gives the other half of the blocks away;
+//! the next round does the same with the half that is left, until each rank has the block of its number. Run
+//! backwards, with the blocks going in the other direction, this is recursive doubling: an allgather (Thakur,
+//! Rabenseifner, Gropp 2005).
 
 use std::ops::Range;
 

@@ -61,12 +61,13 @@ impl<'a> Reduction<'a> {
         match (self.op, self.kernel) {
             (OpRef::User(op), _) => {
                 let extent = self.datatype.extent();
-                // SAFETY: the caller of `Elements::new` promised the memory of both vectors, which never overlap.
+                // SAFETY: the caller of `Elements::new` promised the memory of both
+                // vectors, which never overlap.
                 unsafe { op.call(input, inout, count, extent, self.handle) };
             }
             (_, Some(kernel)) => {
-                // SAFETY: the caller of `Elements::new` promised the memory of both vectors, which never overlap; the
-                // kernel was chosen for this datatype.
+                // SAFETY: the caller of `Elements::new` promised the memory of both vectors, which never
+                // overlap; the kernel was chosen for this datatype.
                 unsafe { kernel(input, inout, count as usize) };
             }
             (OpRef::Predefined(_), None) => unreachable!("predefined operators come with their kernel"),

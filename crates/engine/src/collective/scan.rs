@@ -1,7 +1,7 @@
-//! `MPI_Scan` and `MPI_Exscan` by recursive doubling: in round k partners are 2^k ranks apart and exchange the
-//! combination of the 2^k ranks around them; the higher one combines it with its result. ⌈log₂ n⌉ rounds of the whole
-//! vector (Thakur, Rabenseifner, Gropp 2005; after Hillis, Steele: *Data Parallel Algorithms*, CACM 29(12), 1986,
-//! doi:10.1145/7902.7903).
+//! `MPI_Scan` and `MPI_Exscan` by recursive doubling: in round k partners are 2^k ranks apart and exchange
+//! the combination of the 2^k ranks around them; the higher one combines it with its result. ⌈log₂ n⌉ rounds
+//! of the whole vector (Thakur, Rabenseifner, Gropp 2005; after Hillis, Steele: *Data Parallel Algorithms*,
+//! CACM 29(12), 1986, doi:10.1145/7902.7903).
 //!
 //! A rank whose partner does not exist skips the round: lower ranks need only complete ranges below them.
 

@@ -1,10 +1,11 @@
-//! Reductions of long vectors in pieces: a reduce-scatter by recursive halving leaves each rank with one piece of the
-//! result, which is then gathered (R. Rabenseifner: *Optimization of Collective Reduction Operations*, ICCS 2004,
-//! doi:10.1007/978-3-540-24685-5_1). Each rank sends and computes about one vector, whatever the number of ranks; in a
-//! tree it would be ⌈log₂ n⌉ vectors.
+//! Reductions of long vectors in pieces: a reduce-scatter by recursive halving leaves each rank with one
+//! piece of the result, which is then gathered (R. Rabenseifner: *Optimization of Collective Reduction
+//! Operations*, ICCS 2004, doi:10.1007/978-3-540-24685-5_1). Each rank sends and computes about one vector,
+//! whatever the number of ranks; in a tree it would be ⌈log₂ n⌉ vectors.
 //!
-//! Operands are combined in the order of the rounds, not of the ranks, so the operator must commute. Ranks here are the
-//! new ranks of a [`Fold`](super::fold::Fold); `actual` turns them into ranks of the communicator.
+//! Operands are combined in the order of the rounds, not of the ranks, so the operator must
+//! commute. Ranks here are the new ranks of a [`Fold`](super::fold::Fold); `actual` turns them into
+//! ranks of the communicator.
 
 use super::conversation::Conversation;
 use super::elements::Elements;

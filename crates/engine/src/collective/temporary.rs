@@ -9,8 +9,8 @@ use heddle_spec::constants as mpi;
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 
-/// Memory of the library for elements of a datatype, aligned for every basic type. The gaps of a datatype are zeroed;
-/// data must be written before they are read.
+/// Memory of the library for elements of a datatype, aligned for every basic type. The gaps of a datatype are
+/// zeroed; data must be written before they are read.
 #[derive(Debug)]
 pub(super) struct Temporary<'a> {
     // Never read, for `elements` leads there.
@@ -150,8 +150,8 @@ impl OnePiece {
     }
 }
 
-/// The bytes from the first to behind the last of the data of `count` elements, counted from the address of the
-/// first element; the start is rounded down so that aligning it aligns the element.
+/// The bytes from the first to behind the last of the data of `count` elements, counted from the address of
+/// the first element; the start is rounded down so that aligning it aligns the element.
 fn span(datatype: &TypeRef, count: i64) -> Option<(i64, i64)> {
     if count <= 0 || datatype.size() == 0 {
         return Some((0, 0));

@@ -1,4 +1,5 @@
-//! The info hints of communicators (MPI 5.0, section 7.4.4, and `heddle_vni`). Unknown hints and values are ignored.
+//! The info hints of communicators (MPI 5.0, section 7.4.4, and `heddle_vni`). Unknown
+//! hints and values are ignored.
 //!
 //! | hint | values | what comes of it |
 //! |---|---|---|
@@ -6,9 +7,10 @@
 //! | `mpi_assert_no_any_tag`, `mpi_assert_no_any_source` | `true`, `false` | messages are sharded over VNIs; wildcards are refused |
 //! | `mpi_assert_exact_length`, `mpi_assert_allow_overtaking` | `true`, `false` | none |
 //!
-//! The hints that concern VNIs ([`Choice`]) take effect when a communicator is made, and only if every member gives the
-//! same value: a message in flight must not lose its VNI. `MPI_Comm_set_info` comes too late. It ignores `heddle_vni`,
-//! records a promise without any effect, and never withdraws a promise that is in effect.
+//! The hints that concern VNIs ([`Choice`]) take effect when a communicator is made, and only if every
+//! member gives the same value: a message in flight must not lose its VNI. `MPI_Comm_set_info` comes
+//! too late. It ignores `heddle_vni`, records a promise without any effect, and never withdraws a
+//! promise that is in effect.
 
 use super::object::Comm;
 use crate::error::{Error, Result};
@@ -32,8 +34,8 @@ impl Comm {
         self.note(hints, |_| true);
     }
 
-    /// Records the hints on which the members of a new communicator need not agree. The context holds the result of the
-    /// agreement on the others.
+    /// Records the hints on which the members of a new communicator need not agree. The context holds the
+    /// result of the agreement on the others.
     pub(crate) fn take_hints(&self, hints: &Entries) {
         self.note(hints, |key| key != NO_ANY_TAG && key != NO_ANY_SOURCE);
     }

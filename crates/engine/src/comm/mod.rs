@@ -1,11 +1,12 @@
 //! Communicators: a group and a context that keeps its messages apart (MPI 5.0, chapter 7.4).
 //!
-//! A **context id** is made by a leader, the group's rank 0, from its own counter and its world rank, and told to the
-//! others. So ids are unique in the job without any agreement, threads can make communicators at the same time, and
-//! an id is never used twice. So a communicator may be freed while its messages are in flight.
+//! A **context id** is made by a leader, the group's rank 0, from its own counter and its world rank,
+//! and told to the others. So ids are unique in the job without any agreement, threads can make
+//! communicators at the same time, and an id is never used twice. So a communicator may be freed while
+//! its messages are in flight.
 //!
-//! Each communicator has several **planes**, contexts of their own for different kinds of messages. How communicators are made
-//! and freed is in [`comm_management`](crate::comm_management).
+//! Each communicator has several **planes**, contexts of their own for different kinds of messages. How
+//! communicators are made and freed is in [`comm_management`](crate::comm_management).
 //!
 //! | file | idea |
 //! |---|---|

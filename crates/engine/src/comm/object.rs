@@ -53,7 +53,8 @@ impl Comm {
         let comm = Comm::new(context, group);
         let handler = self.errhandler.share();
         comm.errhandler.set(handler);
-        // This holder only kept the handler alive until here. The handler is alive, so the holder can be removed.
+        // This holder only kept the handler alive until here. The handler is alive, so
+        // the holder can be removed.
         let _ = errhandler::free(handler);
         comm
     }

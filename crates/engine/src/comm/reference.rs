@@ -9,8 +9,8 @@ use heddle_spec::constants as mpi;
 use std::ops::Deref;
 use std::ptr::NonNull;
 
-/// A communicator in use by a call, in the call's thread. It is usually not counted: predefined ones live as long as
-/// MPI, and the thread has a `Protection` for others.
+/// A communicator in use by a call, in the call's thread. It is usually not counted: predefined ones live as
+/// long as MPI, and the thread has a `Protection` for others.
 #[derive(Debug)]
 pub struct CommRef {
     comm: NonNull<Comm>,
@@ -18,7 +18,8 @@ pub struct CommRef {
     protection: Protection,
 }
 
-// SAFETY: `Comm` is `Sync`; the call's thread protects the communicator while other threads use it, and it never moves.
+// SAFETY: `Comm` is `Sync`; the call's thread protects the communicator while other threads
+// use it, and it never moves.
 unsafe impl Sync for CommRef {}
 
 /// A communicator that outlives the call: counted, or kept by a request.
@@ -106,7 +107,8 @@ impl CommRef {
     /// The communicator of a handle.
     ///
     /// # Errors
-    /// `MPI_ERR_COMM` for anything that is not a live communicator's handle; `MPI_ERR_OTHER` if MPI is not running.
+    /// `MPI_ERR_COMM` for anything that is not a live communicator's handle;
+    /// `MPI_ERR_OTHER` if MPI is not running.
     #[inline(always)]
     pub fn from_handle(handle: usize) -> Result<CommRef> {
         if handle == mpi::MPI_COMM_WORLD {
@@ -121,8 +123,9 @@ impl CommRef {
         }
     }
 
-    /// Passes the communicator of a handle to `read` at the least cost, if the handle is predefined or is the one that
-    /// the calling thread used last. Otherwise it does nothing. `read` must use no other communicator.
+    /// Passes the communicator of a handle to `read` at the least cost, if the handle is
+    /// predefined or is the one that the calling thread used last. Otherwise it does nothing.
+    /// `read` must use no other communicator.
     #[inline(always)]
     pub(crate) fn peek<R>(handle: usize, read: impl FnOnce(&Comm) -> R) -> Option<R> {
         // Without it MPI is not running.
@@ -132,7 +135,8 @@ impl CommRef {
             return Some(read(unsafe { world.as_ref() }));
         }
         let comm = COMMS.peek(handle, KeptSlot::Comm)?;
-        // SAFETY: the thread's hazard slot names the communicator and keeps it until the thread uses another one.
+        // SAFETY: the thread's hazard slot names the communicator and keeps it until the
+        // thread uses another one.
         Some(read(unsafe { comm.as_ref() }))
     }
 
@@ -188,7 +192,8 @@ impl CommRef {
         self.handle <= mpi::MPI_COMM_SELF
     }
 
-    /// `MPI_IDENT` for the same communicator, else as their groups compare, `MPI_CONGRUENT` if those are identical.
+    /// `MPI_IDENT` for the same communicator, else as their groups compare,
+    /// `MPI_CONGRUENT` if those are identical.
     pub fn compare(&self, other: &CommRef) -> i32 {
         if self.handle() == other.handle() {
             return mpi::MPI_IDENT;

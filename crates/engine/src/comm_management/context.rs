@@ -1,10 +1,10 @@
-//! How the members of a new communicator learn its context: the leader makes it and tells the others along a binomial
-//! tree, 8 bytes in ⌈log₂ n⌉ steps. If the program has given hints, the leader first hears along the same tree what they
-//! all want ([`agreed`]).
+//! How the members of a new communicator learn its context: the leader makes it and tells the others along a
+//! binomial tree, 8 bytes in ⌈log₂ n⌉ steps. If the program has given hints, the leader first hears along the
+//! same tree what they all want ([`agreed`]).
 //!
-//! The messages travel on the parent. All callers are members of the new group, and two members see the calls that
-//! concern both in the same order (the standard demands it, or tells the calls apart by a tag). Messages between two
-//! processes do not overtake, so no message of one creation is mistaken for one of another.
+//! The messages travel on the parent. All callers are members of the new group, and two members see the calls
+//! that concern both in the same order (the standard demands it, or tells the calls apart by a tag). Messages
+//! between two processes do not overtake, so no message of one creation is mistaken for one of another.
 
 use crate::comm::{CommRef, Plane};
 use crate::error::{Error, Result};
@@ -31,7 +31,8 @@ pub(super) mod tag {
 /// The channel of collective creations.
 pub(super) const COLLECTIVE: Channel = (Plane::Collective, tag::CONTEXT);
 
-/// The hints that all members of a communicator agree on for a duplicate; valid at its rank 0 only. Collective.
+/// The hints that all members of a communicator agree on for a duplicate; valid at its
+/// rank 0 only. Collective.
 pub(super) fn agreed(parent: &CommRef, mine: Choice) -> Result<Choice> {
     let (rank, size) = (parent.rank(), parent.size());
     let mut choice = mine;
@@ -55,8 +56,8 @@ pub(super) fn agreed(parent: &CommRef, mine: Choice) -> Result<Choice> {
     Ok(choice)
 }
 
-/// The context of a new communicator of `group`, in which this process has rank `rank`. All members call it; the choice
-/// of the leader, rank 0, takes effect.
+/// The context of a new communicator of `group`, in which this process has rank `rank`. All members call it;
+/// the choice of the leader, rank 0, takes effect.
 pub(super) fn agree(
     domain: &Domain,
     parent: &CommRef,

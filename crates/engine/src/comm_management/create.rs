@@ -11,8 +11,8 @@ use heddle_message::domain;
 use heddle_spec::constants as mpi;
 use std::sync::Arc;
 
-/// `MPI_Comm_create`: called by all members of the parent; the groups of two callers are equal or disjoint. A caller
-/// that is not in its group gets `MPI_COMM_NULL` at once.
+/// `MPI_Comm_create`: called by all members of the parent; the groups of two callers are equal or disjoint. A
+/// caller that is not in its group gets `MPI_COMM_NULL` at once.
 ///
 /// # Errors
 /// `MPI_ERR_GROUP` if the group is not within the parent's.
@@ -20,8 +20,8 @@ pub fn create(parent: &CommRef, group: &Arc<Group>) -> Result<usize> {
     made(parent, group, COLLECTIVE, Choice::default(), |_| {})
 }
 
-/// `MPI_Comm_create_group`: called by the members of the group alone. Tags tell simultaneous creations on one parent
-/// apart.
+/// `MPI_Comm_create_group`: called by the members of the group alone. Tags tell simultaneous
+/// creations on one parent apart.
 ///
 /// # Errors
 /// `MPI_ERR_GROUP` as for [`create`]; `MPI_ERR_TAG` for a negative tag.

@@ -1,7 +1,7 @@
 //! Duplicates: the same processes, another context.
 //!
-//! A duplicate has the topology, the error handler and, as far as their callbacks want it, the attributes of the
-//! original. Hints are not inherited; `MPI_Comm_dup_with_info` gives them (MPI 5.0, section 7.4.2).
+//! A duplicate has the topology, the error handler and, as far as their callbacks want it, the attributes of
+//! the original. Hints are not inherited; `MPI_Comm_dup_with_info` gives them (MPI 5.0, section 7.4.2).
 
 use super::context::{self, COLLECTIVE};
 use super::insert::insert;

@@ -5,8 +5,8 @@ use crate::error::{Error, Result};
 use crate::lifetime;
 use heddle_spec::constants as mpi;
 
-/// `MPI_Comm_free`: the handle becomes invalid. Operations in flight complete, and their errors still reach the
-/// communicator's error handler, because the communicator exists as long as they use it (`lifetime`).
+/// `MPI_Comm_free`: the handle becomes invalid. Operations in flight complete, and their errors still reach
+/// the communicator's error handler, because the communicator exists as long as they use it (`lifetime`).
 ///
 /// # Errors
 /// `MPI_ERR_COMM` for anything that is not a live communicator's handle, and for the predefined ones; the
@@ -22,8 +22,8 @@ pub fn free(handle: usize) -> Result<()> {
     Ok(())
 }
 
-/// `MPI_Comm_disconnect`: frees the communicator when all its processes have called it. The program has completed its
-/// operations before.
+/// `MPI_Comm_disconnect`: frees the communicator when all its processes have called it. The program has
+/// completed its operations before.
 ///
 /// # Errors
 /// The same as for [`free`].
@@ -42,8 +42,8 @@ fn check_not_predefined(comm: &CommRef) -> Result<()> {
     Ok(())
 }
 
-/// Deletes the attributes of `MPI_COMM_SELF`, the one set last first, as the first thing in `MPI_Finalize` (MPI 5.0,
-/// section 11.2.4), and then those of `MPI_COMM_WORLD`.
+/// Deletes the attributes of `MPI_COMM_SELF`, the one set last first, as the first thing in `MPI_Finalize`
+/// (MPI 5.0, section 11.2.4), and then those of `MPI_COMM_WORLD`.
 pub(crate) fn run_delete_callbacks_of_predefined() -> Result<()> {
     CommRef::comm_self()?.attributes.delete_all(mpi::MPI_COMM_SELF)?;
     CommRef::world()?.attributes.delete_all(mpi::MPI_COMM_WORLD)

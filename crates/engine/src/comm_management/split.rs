@@ -1,8 +1,10 @@
-//! Splitting: every process names a colour and a key; those of one colour become a communicator, ordered by key.
+//! Splitting: every process names a colour and a key; those of one colour become a
+//! communicator, ordered by key.
 //!
-//! All colours and keys go to all members in ⌈log₂ n⌉ steps, each with twice the data (Bruck, Ho, Kipnis, Upfal,
-//! Weathersby, "Efficient algorithms for all-to-all communications", 1997, doi:10.1109/71.642949, section 4). Then each
-//! process knows the members of its own communicator, and that one's leader makes the context.
+//! All colours and keys go to all members in ⌈log₂ n⌉ steps, each with twice the data (Bruck, Ho,
+//! Kipnis, Upfal, Weathersby, "Efficient algorithms for all-to-all communications", 1997,
+//! doi:10.1109/71.642949, section 4). Then each process knows the members of its own communicator, and
+//! that one's leader makes the context.
 
 use super::context::{COLLECTIVE, received, tag};
 use super::create::made;
@@ -74,7 +76,8 @@ fn gather(comm: &CommRef, mine: Wish) -> Result<Vec<Wish>> {
         let bytes = count * size_of::<Wish>();
         // SAFETY: the wishes outlive the call, which returns when both messages are complete.
         let outgoing = unsafe { Buffer::bytes(ours.as_mut_ptr().cast(), bytes) };
-        // SAFETY: the wishes outlive the call, which returns when both messages are complete; there are at least `count` entries.
+        // SAFETY: the wishes outlive the call, which returns when both messages are complete; there are
+        // at least `count` entries.
         let incoming = unsafe { Buffer::bytes(theirs.as_mut_ptr().cast(), bytes) };
         let outcome = sendrecv(
             comm,
@@ -94,8 +97,8 @@ const RESOURCE: &str = "mpi_hw_resource_type";
 /// The hint that names a set of processes.
 const SET: &str = "mpi_pset_name";
 
-/// `MPI_Comm_split_type`. All processes of a job share one machine today, so there is one communicator for those that
-/// can share memory, and no resource divides it further.
+/// `MPI_Comm_split_type`. All processes of a job share one machine today, so there is one communicator for
+/// those that can share memory, and no resource divides it further.
 ///
 /// # Errors
 /// `MPI_ERR_ARG` for a split type that does not exist.

@@ -1,7 +1,7 @@
 //! Communicators with a topology.
 //!
-//! Ranks are not reordered: all processes share one machine, where no order is better than another. So the members of
-//! every new communicator are known to all without communication.
+//! Ranks are not reordered: all processes share one machine, where no order is better than another. So the
+//! members of every new communicator are known to all without communication.
 
 use super::create::of_group;
 use crate::comm::CommRef;

@@ -1,5 +1,5 @@
-//! Attributes and names of datatypes. Derived datatypes carry them; those of the predefined datatypes, which live for
-//! ever, are kept here.
+//! Attributes and names of datatypes. Derived datatypes carry them; those of the predefined datatypes, which
+//! live for ever, are kept here.
 
 use super::object::{self, DERIVED, TypeObject};
 use crate::attribute::Attributes;

@@ -35,8 +35,8 @@ pub fn dup(handle: usize) -> Result<usize> {
 /// Frees a derived datatype. Datatypes made from it and operations in flight keep its layout.
 ///
 /// # Errors
-/// `MPI_ERR_TYPE`, also for predefined datatypes; the error of a delete callback of an attribute, and then the
-/// datatype is not freed.
+/// `MPI_ERR_TYPE`, also for predefined datatypes; the error of a delete callback of an attribute, and then
+/// the datatype is not freed.
 pub fn free(handle: usize) -> Result<()> {
     if heddle_datatype::predefined(handle).is_some() {
         return Err(Error::new(mpi::MPI_ERR_TYPE, "a predefined datatype cannot be freed"));

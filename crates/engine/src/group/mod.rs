@@ -1,7 +1,8 @@
 //! Groups: ordered sets of processes (MPI 5.0, chapter 7.3).
 //!
-//! A group lists its members by their ranks in `MPI_COMM_WORLD`. An index, made on first use, finds the rank in the
-//! group for a world rank. So translations and set operations cost O(n log n), whatever the order of the members.
+//! A group lists its members by their ranks in `MPI_COMM_WORLD`. An index, made on first use, finds
+//! the rank in the group for a world rank. So translations and set operations cost O(n log n),
+//! whatever the order of the members.
 //!
 //! | file | idea |
 //! |---|---|
@@ -134,7 +135,8 @@ impl Group {
         (0..count).chain(list.iter().copied())
     }
 
-    /// Ranks of this group as ranks of another one, `MPI_UNDEFINED` for a process that is not in it. `MPI_PROC_NULL` stays.
+    /// Ranks of this group as ranks of another one, `MPI_UNDEFINED` for a process that is not in
+    /// it. `MPI_PROC_NULL` stays.
     ///
     /// # Errors
     /// `MPI_ERR_RANK` if this group has no such rank.

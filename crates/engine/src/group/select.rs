@@ -26,7 +26,8 @@ impl Group {
     /// The members whose ranks the ranges list, in that order.
     ///
     /// # Errors
-    /// `MPI_ERR_ARG` for a stride of zero; `MPI_ERR_RANK` if there is no such rank, or if one is listed twice.
+    /// `MPI_ERR_ARG` for a stride of zero; `MPI_ERR_RANK` if there is no such rank,
+    /// or if one is listed twice.
     pub fn include_ranges(&self, ranges: &[[i32; 3]]) -> Result<Group> {
         let ranks = self.ranks_of_ranges(ranges)?;
         self.include(&ranks)

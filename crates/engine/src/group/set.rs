@@ -1,5 +1,5 @@
-//! Groups as sets (MPI 5.0, section 7.3.2). Results keep the order of the first operand; a union appends the members
-//! that only the second one has.
+//! Groups as sets (MPI 5.0, section 7.3.2). Results keep the order of the first operand; a union appends the
+//! members that only the second one has.
 
 use super::Group;
 use heddle_spec::constants as mpi;
@@ -33,7 +33,8 @@ impl Group {
         self.iter().all(|world| other.contains(world))
     }
 
-    /// `MPI_IDENT` for the same members in the same order, `MPI_SIMILAR` for another order, else `MPI_UNEQUAL`.
+    /// `MPI_IDENT` for the same members in the same order, `MPI_SIMILAR` for another
+    /// order, else `MPI_UNEQUAL`.
     pub fn compare(&self, other: &Group) -> i32 {
         if self == other {
             mpi::MPI_IDENT

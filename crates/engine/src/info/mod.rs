@@ -126,8 +126,8 @@ impl InfoRef {
     /// Sets a value; an existing key keeps its position.
     ///
     /// # Errors
-    /// `MPI_ERR_INFO_KEY`, `MPI_ERR_INFO_VALUE` for texts that are too long or an empty key; `MPI_ERR_INFO` for
-    /// `MPI_INFO_ENV`.
+    /// `MPI_ERR_INFO_KEY`, `MPI_ERR_INFO_VALUE` for texts that are too long or an empty key;
+    /// `MPI_ERR_INFO` for `MPI_INFO_ENV`.
     pub fn set(&self, key: &str, value: &str) -> Result<()> {
         check_key(key)?;
         if value.len() > LONGEST_VALUE {
@@ -185,8 +185,8 @@ impl InfoRef {
     /// Removes a key.
     ///
     /// # Errors
-    /// `MPI_ERR_INFO_NOKEY` if it is not there; `MPI_ERR_INFO_KEY` as for [`InfoRef::get`]; `MPI_ERR_INFO` for
-    /// `MPI_INFO_ENV`.
+    /// `MPI_ERR_INFO_NOKEY` if it is not there; `MPI_ERR_INFO_KEY` as for [`InfoRef::get`];
+    /// `MPI_ERR_INFO` for `MPI_INFO_ENV`.
     pub fn delete(&self, key: &str) -> Result<()> {
         check_key(key)?;
         self.change(|entries| match entries.iter().position(|(known, _)| known == key) {

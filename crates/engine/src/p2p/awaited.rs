@@ -44,7 +44,8 @@ fn unwatch(handle: usize, watcher: &Watcher) {
     }
 }
 
-/// The completion of one of several requests, all of which must complete before the waiting thread needs to run.
+/// The completion of one of several requests, all of which must complete before the
+/// waiting thread needs to run.
 pub(super) struct FirstOfAll<'a> {
     pub(super) first: usize,
     pub(super) others: &'a [usize],
@@ -107,7 +108,8 @@ impl Event for AnyOf<'_> {
         for handle in self.handles {
             let watch = match (state(*handle), request::find(*handle)) {
                 (Ok(State::Nothing), _) => continue,
-                // SAFETY: the caller promises that the watcher is not moved before it was taken out and has left.
+                // SAFETY: the caller promises that the watcher is not moved before it
+                // was taken out and has left.
                 (Ok(State::Pending(_)), Ok(Found::Slot(id))) => unsafe { request::watch(id, watcher) },
                 _ => Watch::Over,
             };
@@ -123,7 +125,8 @@ impl Event for AnyOf<'_> {
     }
 }
 
-/// Returns a function that makes progress on the VNI of each pending request; consecutive requests of one VNI are polled once.
+/// Returns a function that makes progress on the VNI of each pending request; consecutive requests of
+/// one VNI are polled once.
 pub(super) fn make_progress(domain: &Domain, mut last: u32) -> impl FnMut(u32) {
     move |vni| {
         if last != vni {
@@ -148,8 +151,8 @@ impl<F: FnMut() -> bool> Event for Arrival<'_, F> {
     }
 
     unsafe fn watch(&mut self, watcher: &Watcher) -> Watch {
-        // SAFETY: the prober is added only while its signal is expected. The caller promises that the watcher is not moved before
-        // `unwatch` has taken it out.
+        // SAFETY: the prober is added only while its signal is expected. The caller promises that the watcher
+        // is not moved before `unwatch` has taken it out.
         Asleep::watch(watcher, |prober| unsafe { self.domain.vni(self.vni).add_prober(self.key, prober) })
     }
 

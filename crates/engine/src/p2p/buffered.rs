@@ -1,8 +1,9 @@
-//! Buffered mode: a send that is complete when its call returns, independently of the receiver (MPI 5.0, section 3.6).
+//! Buffered mode: a send that is complete when its call returns, independently of the
+//! receiver (MPI 5.0, section 3.6).
 //!
-//! The program attaches a buffer, whose size limits the data that may be pending. The library keeps the data of a buffered send
-//! in its own memory, and compares the sum of the pending sends with the attached size. That sum is what the standard's model
-//! promises, without the fragmentation of a ring buffer.
+//! The program attaches a buffer, whose size limits the data that may be pending. The library keeps the data
+//! of a buffered send in its own memory, and compares the sum of the pending sends with the attached size.
+//! That sum is what the standard's model promises, without the fragmentation of a ring buffer.
 
 use crate::attached_buffer::Attached;
 use crate::comm::CommRef;
@@ -139,8 +140,8 @@ pub(crate) fn stage(comm: &CommRef, buffer: Buffer) -> Result<(Buffer, Option<Bo
     })?;
     let share = buffer.len() + mpi::MPI_BSEND_OVERHEAD as usize;
     while attached.reserve(share).is_err() {
-        // Data that the peers have received frees its room as soon as a thread of this process polls: this one, or another one in
-        // between.
+        // Data that the peers have received frees its room as soon as a thread of this process polls: this
+        // one, or another one in between.
         if !domain::current()?.poll_everywhere() {
             attached.reserve(share).map_err(|pending| no_room(&attached, share, pending))?;
             break;

@@ -1,16 +1,18 @@
 //! Waiting for requests and testing them (MPI 5.0, sections 3.7.3 and 3.7.5).
 //!
-//! Handles are passed as the raw words of the caller's array and set to `MPI_REQUEST_NULL` when their request is
-//! freed. Outcomes are reported through a callback, so that nothing is allocated; an operation's own error stands in
-//! its outcome.
+//! Handles are passed as the raw words of the caller's array and set to `MPI_REQUEST_NULL` when their
+//! request is freed. Outcomes are reported through a callback, so that nothing is allocated; an operation's
+//! own error stands in its outcome.
 //!
-//! A request is completed once; two threads that complete the same one are an error of the program (MPI 5.0, section
-//! 11.6.2). What happens then:
+//! A request is completed once; two threads that complete the same one are an error of the program (MPI 5.0,
+//! section 11.6.2). What happens then:
 //!
-//! - Threads that test: one of them gets the outcome. Another one returns an empty status, as for an inactive request, or
-//!   `MPI_ERR_REQUEST` if its copy of the handle leads nowhere any more. No other request is touched.
-//! - Threads that wait: one of them, or both, get the outcome, since an atomic exchange would cost every message of a program
-//!   that keeps the rules; one that finds the request gone returns an empty status. No call waits without end.
+//! - Threads that test: one of them gets the outcome. Another one returns an empty status, as for an
+//!   inactive request, or `MPI_ERR_REQUEST` if its copy of the handle leads nowhere any more. No
+//!   other request is touched.
+//! - Threads that wait: one of them, or both, get the outcome, since an atomic exchange would cost every
+//!   message of a program that keeps the rules; one that finds the request gone returns an empty status.
+//!   No call waits without end.
 
 use super::awaited::{AnyOf, FirstOfAll, make_progress};
 use super::generalized;
@@ -60,8 +62,9 @@ pub fn wait_with<R>(handle: &mut usize, read: impl FnOnce(&Outcome) -> R) -> Res
     }
 }
 
-/// The express path of a wait: if the request is a send that was complete when its call returned, or a complete request that needs
-/// nothing but its release, passes the outcome to `read` and returns true. Otherwise does nothing and returns false.
+/// The express path of a wait: if the request is a send that was complete when its call returned, or a
+/// complete request that needs nothing but its release, passes the outcome to `read` and returns true.
+/// Otherwise does nothing and returns false.
 #[inline(always)]
 pub fn wait_express(handle: &mut usize, read: impl FnOnce(&Outcome)) -> bool {
     // Under a lock around calls the request's slot would be returned outside of it.
@@ -71,8 +74,8 @@ pub fn wait_express(handle: &mut usize, read: impl FnOnce(&Outcome)) -> bool {
     take_plain(handle, read).is_ok()
 }
 
-/// If the request is a send that was complete when its call returned, or a complete request that needs nothing but its release,
-/// passes the outcome to `read`. Otherwise it does nothing and returns `read`.
+/// If the request is a send that was complete when its call returned, or a complete request that needs
+/// nothing but its release, passes the outcome to `read`. Otherwise it does nothing and returns `read`.
 #[inline(always)]
 fn take_plain<R, L: FnOnce(&Outcome) -> R>(handle: &mut usize, read: L) -> Result<R, L> {
     let result = if *handle == SEND_DONE {
@@ -87,8 +90,8 @@ fn take_plain<R, L: FnOnce(&Outcome) -> R>(handle: &mut usize, read: L) -> Resul
     Ok(result)
 }
 
-/// Waits for one request, knowing that the caller is going to wait for others next. Checks the handles in `unchecked` if the wait
-/// is long.
+/// Waits for one request, knowing that the caller is going to wait for others next. Checks the handles in
+/// `unchecked` if the wait is long.
 #[inline(always)]
 fn wait_first<R>(
     handle: &mut usize,
@@ -129,8 +132,8 @@ fn wait_until_over(handle: usize, id: RequestId, others: &[usize], unchecked: &[
     Ok(())
 }
 
-/// Another thread was quicker to complete a request, against the rules: waits until that is through, and claims the request
-/// if it was left.
+/// Another thread was quicker to complete a request, against the rules: waits until that is through, and
+/// claims the request if it was left.
 #[cold]
 fn claim_again(handle: usize, id: RequestId) -> Result<bool> {
     wait_until_over(handle, id, &[], &[])?;
@@ -159,7 +162,8 @@ pub fn test(handle: &mut usize) -> Result<Option<Outcome>> {
 /// Waits for all; `report` gets every outcome in order. Returns true if any operation failed.
 ///
 /// # Errors
-/// `MPI_ERR_REQUEST`; then it has not waited for long, but may have completed the requests before the wrong one.
+/// `MPI_ERR_REQUEST`; then it has not waited for long, but may have completed the
+/// requests before the wrong one.
 #[inline(always)]
 pub fn wait_all(handles: &mut [usize], mut report: impl FnMut(usize, &Outcome)) -> Result<bool> {
     let (mut failed, mut checked) = (false, false);
@@ -186,7 +190,8 @@ fn check(handles: &[usize]) -> Result<()> {
     handles.iter().try_for_each(|handle| request::find(*handle).map(|_| ()))
 }
 
-/// Completes all requests if all are complete, and returns true if any failed. Otherwise completes none and returns `None`.
+/// Completes all requests if all are complete, and returns true if any failed. Otherwise completes
+/// none and returns `None`.
 ///
 /// # Errors
 /// `MPI_ERR_REQUEST`.
@@ -344,8 +349,8 @@ pub fn free(handle: &mut usize) -> Result<()> {
     Ok(())
 }
 
-/// Cancels an operation if it can be: a receive or a send that was not matched, or a generalized request. Any other completes as
-/// usual (MPI 5.0, section 3.8.4).
+/// Cancels an operation if it can be: a receive or a send that was not matched, or a generalized request. Any
+/// other completes as usual (MPI 5.0, section 3.8.4).
 ///
 /// # Errors
 /// `MPI_ERR_REQUEST`.

@@ -1,9 +1,10 @@
 //! The express path: the most frequent calls, with the fewest instructions.
 //!
-//! It serves standard sends of at most [`INLINE_BYTES`] bytes, receives without wildcards and probes, of predefined datatypes, on a
-//! communicator that the calling thread used last or that is predefined, if the critical section of the VNI can be entered
-//! without waiting. It checks all arguments. If it cannot serve a call, or finds an error, it changes nothing and returns a
-//! [`Refusal`]; the caller then attempts to enter by the lock, or takes the general path, which reports the error.
+//! It serves standard sends of at most [`INLINE_BYTES`] bytes, receives without wildcards and probes, of
+//! predefined datatypes, on a communicator that the calling thread used last or that is predefined, if the
+//! critical section of the VNI can be entered without waiting. It checks all arguments. If it cannot serve a
+//! call, or finds an error, it changes nothing and returns a [`Refusal`]; the caller then attempts to enter
+//! by the lock, or takes the general path, which reports the error.
 
 use crate::comm::{Comm, CommRef, Plane};
 use heddle_message::buffer::Buffer;
@@ -84,7 +85,8 @@ impl SmallSend {
         )
     }
 
-    /// Sends to this process what `receive` receives, in the same call, if no other receive and no other message is on the VNI.
+    /// Sends to this process what `receive` receives, in the same call, if no other receive and no
+    /// other message is on the VNI.
     ///
     /// # Errors
     /// A refusal; then it has not sent.
@@ -175,7 +177,8 @@ impl PlainReceive {
     /// A refusal; then nothing is issued.
     ///
     /// # Safety
-    /// The memory that the arguments describe is valid for writes until the request is complete, if they are valid at all.
+    /// The memory that the arguments describe is valid for writes until the request is complete,
+    /// if they are valid at all.
     #[inline(always)]
     pub unsafe fn post(self, attempt: Attempt) -> Express<usize> {
         with_comm(

@@ -53,7 +53,8 @@ pub fn get_status_any(handles: &[usize]) -> Result<Any> {
     Ok(found)
 }
 
-/// Reports the outcomes of all requests and returns true if all are complete; otherwise reports none and returns false.
+/// Reports the outcomes of all requests and returns true if all are complete; otherwise
+/// reports none and returns false.
 ///
 /// # Errors
 /// `MPI_ERR_REQUEST`.

@@ -1,8 +1,8 @@
 //! Sending and receiving at once with one request (`MPI_Isendrecv`; MPI 5.0, section 3.10).
 //!
-//! The send and the receive are requests that no thread waits for; each knows the joint request, which completes with the second
-//! of them. The two may be on different VNIs, so they count down by atomic operations (`heddle_message::request`). A waiting
-//! thread first polls the VNI of the receive.
+//! The send and the receive are requests that no thread waits for; each knows the joint request, which
+//! completes with the second of them. The two may be on different VNIs, so they count down by atomic
+//! operations (`heddle_message::request`). A waiting thread first polls the VNI of the receive.
 
 use super::receive::{check_source, reissue};
 use super::send::{send_with, world_rank};

@@ -40,7 +40,8 @@ fn inactive(
     template: Template,
 ) -> Result<usize> {
     let id = request::take(vni, comm.handle(), kind)?;
-    // SAFETY: the request is new, and the caller holds the datatype. From now on the request keeps it, until it is freed.
+    // SAFETY: the request is new, and the caller holds the datatype. From now on the request
+    // keeps it, until it is freed.
     unsafe { request::set_buffer(id, buffer) };
     // SAFETY: the request is new: no other thread knows it.
     unsafe { request::owner(id) }.attachment = Some(Box::new(template));
@@ -89,7 +90,8 @@ pub fn receive_init(comm: &CommRef, buffer: Buffer, source: i32, tag: i32) -> Re
 /// Starts a persistent request.
 ///
 /// # Errors
-/// `MPI_ERR_REQUEST` if it is not persistent or active already; `MPI_ERR_BUFFER` for a buffered send without room.
+/// `MPI_ERR_REQUEST` if it is not persistent or active already; `MPI_ERR_BUFFER` for a
+/// buffered send without room.
 pub fn start(handle: usize) -> Result<()> {
     let domain = domain::current()?;
     let id = match request::find(handle)? {

@@ -21,9 +21,11 @@ struct MessageObject {
     comm: KeptComm,
 }
 
-// SAFETY: a message that was taken out of matching has the in-flight state of the request that it names, if any.
+// SAFETY: a message that was taken out of matching has the in-flight state of the
+// request that it names, if any.
 unsafe impl Send for MessageObject {}
-// SAFETY: the content is behind a mutex, so one thread at a time touches the message and the in-flight state that it has.
+// SAFETY: the content is behind a mutex, so one thread at a time touches the message and the
+// in-flight state that it has.
 unsafe impl Sync for MessageObject {}
 
 /// All matched messages.
@@ -148,8 +150,8 @@ pub fn mprobe(comm: &CommRef, source: i32, tag: i32) -> Result<(usize, Outcome)>
 /// Receives a matched message; returns the handle of the request.
 ///
 /// # Errors
-/// `MPI_ERR_REQUEST` if the handle is not that of a message not yet received; `MPI_ERR_NO_MEM` if there are too many
-/// requests.
+/// `MPI_ERR_REQUEST` if the handle is not that of a message not yet received; `MPI_ERR_NO_MEM` if
+/// there are too many requests.
 pub fn imrecv(message: usize, buffer: Buffer) -> Result<usize> {
     if message == mpi::MPI_MESSAGE_NO_PROC {
         return super::receive::completed(&CommRef::comm_self()?, Outcome::proc_null());

@@ -26,8 +26,8 @@ pub(crate) fn check_source(comm: &CommRef, source: i32) -> Result<()> {
 /// Blocking receive.
 ///
 /// # Errors
-/// `MPI_ERR_RANK`; `MPI_ERR_TAG` for a wildcard against a promise. The operation's own errors, such as `MPI_ERR_TRUNCATE`, are in
-/// the outcome's `error`.
+/// `MPI_ERR_RANK`; `MPI_ERR_TAG` for a wildcard against a promise. The operation's own errors, such as
+/// `MPI_ERR_TRUNCATE`, are in the outcome's `error`.
 pub fn recv(comm: &CommRef, plane: Plane, buffer: Buffer, source: i32, tag: i32) -> Result<Outcome> {
     recv_with(comm, plane, buffer, source, tag, Outcome::clone)
 }
@@ -83,7 +83,8 @@ fn receive_and_wait(domain: &Domain, comm: &CommRef, vni: u32, buffer: Buffer, k
 /// Nonblocking receive; returns the handle of its request.
 ///
 /// # Errors
-/// `MPI_ERR_RANK`; `MPI_ERR_NO_MEM` if there are too many requests; `MPI_ERR_TAG` for a wildcard against a promise.
+/// `MPI_ERR_RANK`; `MPI_ERR_NO_MEM` if there are too many requests; `MPI_ERR_TAG` for a
+/// wildcard against a promise.
 #[inline(always)]
 pub fn irecv(comm: &CommRef, plane: Plane, buffer: Buffer, source: i32, tag: i32) -> Result<usize> {
     if source == mpi::MPI_PROC_NULL {
@@ -112,7 +113,8 @@ pub(crate) fn completed(comm: &CommRef, outcome: Outcome) -> Result<usize> {
 /// Issues a receive with a request that exists.
 #[inline(always)]
 pub(crate) fn reissue(domain: &Domain, comm: &CommRef, vni: u32, id: RequestId, buffer: Buffer, key: Key) {
-    // SAFETY: the request is not issued yet. The caller holds the datatype, or the request has held it since it was made.
+    // SAFETY: the request is not issued yet. The caller holds the datatype, or the request has
+    // held it since it was made.
     unsafe { request::set_buffer(id, buffer) };
     // SAFETY: the request is not issued yet, so the caller has its in-flight state.
     let in_flight = unsafe { request::in_flight(id) };

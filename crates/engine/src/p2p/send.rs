@@ -135,8 +135,8 @@ pub(crate) fn send_with(
     domain.vni(vni).send(args, || request(vni))
 }
 
-/// Sends to this process. Returns `None` if its self messages are pinned to the default VNI; then the message is sent like any
-/// other.
+/// Sends to this process. Returns `None` if its self messages are pinned to the default VNI; then the
+/// message is sent like any other.
 #[inline(never)]
 fn send_to_self(
     domain: &Domain,

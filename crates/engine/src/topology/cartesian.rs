@@ -83,8 +83,8 @@ impl Cartesian {
         Ok(rank as i32)
     }
 
-    /// The ranks from which and to which a shift goes: those `steps` before and behind `rank` in a dimension, or
-    /// `MPI_PROC_NULL` where the grid ends.
+    /// The ranks from which and to which a shift goes: those `steps` before and behind `rank` in a dimension,
+    /// or `MPI_PROC_NULL` where the grid ends.
     ///
     /// # Errors
     /// `MPI_ERR_DIMS` if there is no such dimension.

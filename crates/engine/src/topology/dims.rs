@@ -1,10 +1,10 @@
-//! `MPI_Dims_create`: a number of processes as a product of dimensions that are as equal as possible (MPI 5.0, section
-//! 8.5.2).
+//! `MPI_Dims_create`: a number of processes as a product of dimensions that are as equal as possible
+//! (MPI 5.0, section 8.5.2).
 //!
-//! The free dimensions are non-increasing. Of all such products the search picks the one with the smallest largest
-//! factor, among those the one with the smallest second factor, and so on. The search tries divisors from the smallest
-//! possible largest factor upwards; unreachable pairs are remembered, so that each pair of rest and limit is searched
-//! once.
+//! The free dimensions are non-increasing. Of all such products the search picks the one with the smallest
+//! largest factor, among those the one with the smallest second factor, and so on. The search tries divisors
+//! from the smallest possible largest factor upwards; unreachable pairs are remembered, so that each pair of
+//! rest and limit is searched once.
 
 use crate::error::{Error, Result};
 use heddle_spec::constants as mpi;
@@ -13,8 +13,8 @@ use std::collections::HashSet;
 /// Fills the dimensions that are 0 so that the product of all is `nodes`.
 ///
 /// # Errors
-/// `MPI_ERR_ARG` if there is not a positive number of processes; `MPI_ERR_DIMS` if a dimension is negative or the given
-/// ones do not divide the number of processes.
+/// `MPI_ERR_ARG` if there is not a positive number of processes; `MPI_ERR_DIMS` if a dimension is negative or
+/// the given ones do not divide the number of processes.
 pub fn dims_create(nodes: i32, dims: &mut [i32]) -> Result<()> {
     if nodes <= 0 {
         let message = format!("{nodes} processes cannot be put into a grid: at least one is needed");
@@ -41,7 +41,8 @@ pub fn dims_create(nodes: i32, dims: &mut [i32]) -> Result<()> {
     Ok(())
 }
 
-/// `product` as `count` factors, non-increasing, as equal as possible. Fewer factors mean that the rest are 1.
+/// `product` as `count` factors, non-increasing, as equal as possible. Fewer factors
+/// mean that the rest are 1.
 fn balanced(product: i64, count: usize) -> Vec<i64> {
     if count == 0 || product == 1 {
         return Vec::new();

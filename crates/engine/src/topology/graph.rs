@@ -1,5 +1,5 @@
-//! Graphs: `MPI_Graph_create`, where everybody knows all edges, and distributed graphs, where each process knows its
-//! own (MPI 5.0, sections 8.5.3 to 8.5.5).
+//! Graphs: `MPI_Graph_create`, where everybody knows all edges, and distributed graphs, where each process
+//! knows its own (MPI 5.0, sections 8.5.3 to 8.5.5).
 
 use super::rank::bad_rank;
 use crate::error::{Error, Result};
@@ -18,7 +18,8 @@ impl Graph {
     /// A graph from the standard's two arrays.
     ///
     /// # Errors
-    /// `MPI_ERR_ARG` if the index decreases or does not fit the edges; `MPI_ERR_RANK` if an edge leads to no node.
+    /// `MPI_ERR_ARG` if the index decreases or does not fit the edges; `MPI_ERR_RANK` if
+    /// an edge leads to no node.
     pub fn new(index: Vec<i32>, edges: Vec<i32>) -> Result<Graph> {
         let mut before = 0;
         for (node, &count) in index.iter().enumerate() {

@@ -7,7 +7,8 @@
 //! thread_stress planted=race          a fault on purpose, which a sanitizer must report
 //! ```
 //!
-//! The work is a number of rounds, not a time, so that it runs under a sanitizer, however slow (`ci/sanitize.sh`).
+//! The work is a number of rounds, not a time, so that it runs under a sanitizer, however
+//! slow (`ci/sanitize.sh`).
 //!
 //! | file | idea |
 //! |---|---|
@@ -62,7 +63,8 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The value of `name=value` among the arguments. Other arguments, such as those of `cargo test`, are ignored.
+/// The value of `name=value` among the arguments. Other arguments, such as those of
+/// `cargo test`, are ignored.
 fn argument(name: &str) -> Option<String> {
     std::env::args().skip(1).find_map(|argument| {
         argument.strip_prefix(name).and_then(|rest| rest.strip_prefix('=')).map(str::to_owned)
@@ -99,7 +101,8 @@ fn stress(threads: usize, rounds: usize) {
         scene.report(&format!("{name}: {threads} threads, {rounds} rounds"));
     }
     scene.run(false, |thread| {
-        // Each thread has an order of its own, which is the same on every rank: operations on one communicator must be in order.
+        // Each thread has an order of its own, which is the same on every rank: operations on one
+        // communicator must be in order.
         let mut order = payload::Sequence::new(thread.number as u64 + 1);
         for round in 0..2 * rounds {
             WORK[(order.next() % WORK.len() as u64) as usize].1(thread, round);

@@ -1,4 +1,5 @@
-//! Data that names its sender. Every payload is a separate allocation, so that a heap checker sees an access beyond it.
+//! Data that names its sender. Every payload is a separate allocation, so that a heap checker
+//! sees an access beyond it.
 
 use heddle_engine::buffer::Buffer;
 

@@ -1,5 +1,5 @@
-//! Deliberate faults inside the engine: `thread_stress planted=NAME`. Only a sanitizer that reports them is believed
-//! when it is silent about the stress test.
+//! Deliberate faults inside the engine: `thread_stress planted=NAME`. Only a sanitizer that reports them is
+//! believed when it is silent about the stress test.
 
 use crate::payload::Payload;
 use crate::scene::call;
@@ -34,8 +34,8 @@ fn start(thread_level: i32) -> CommRef {
     CommRef::comm_self().expect("MPI is running")
 }
 
-/// Runs `other` on a thread and `this` here, without any synchronisation between the two. The thread ends after both
-/// are complete, because the end of a thread may order them.
+/// Runs `other` on a thread and `this` here, without any synchronisation between the two. The thread ends
+/// after both are complete, because the end of a thread may order them.
 fn unordered(other: impl FnOnce() + Send, this: impl FnOnce()) {
     let (other_done, all_done) = (AtomicBool::new(false), AtomicBool::new(false));
     let wait_for = |done: &AtomicBool| {

@@ -1,5 +1,5 @@
-//! The life of requests: handed to other threads, cancelled, freed while active, started again and again, completed
-//! by the program.
+//! The life of requests: handed to other threads, cancelled, freed while active, started again and again,
+//! completed by the program.
 
 use crate::payload::Payload;
 use crate::scene::{ANY_SOURCE, Parcel, Thread, call};
@@ -122,7 +122,8 @@ fn freed(thread: &mut Thread<'_>, round: usize) {
         let mut room = Payload::room(len);
         call(|| p2p::recv(&scene.shared, P2P, room.buffer(), scene.from, tag));
         room.check(thread.seed(scene.from, round, at), "a send whose request was freed");
-        // The first answer goes to the receive that no thread waits for; the second says that the data was received.
+        // The first answer goes to the receive that no thread waits for; the second says
+        // that the data was received.
         let mut answer = Payload::new(4, 3);
         for _ in 0..2 {
             let data = answer.buffer();

@@ -45,7 +45,8 @@ type Mailbox = (Mutex<Sender<Parcel>>, Mutex<Receiver<Parcel>>);
 pub(crate) struct Thread<'a> {
     pub(crate) scene: &'a Scene,
     pub(crate) number: usize,
-    /// The thread that gets this thread's parcels: the next one, or itself if the threads do different things.
+    /// The thread that gets this thread's parcels: the next one, or itself if the
+    /// threads do different things.
     pub(crate) partner: usize,
     /// The communicator that only this thread uses, on every rank.
     pub(crate) own_comm: &'a CommRef,
@@ -93,8 +94,8 @@ impl Scene {
         }
     }
 
-    /// Runs all threads to their ends; `together` says that they do the same in the same order. Then new threads begin,
-    /// with what the old ones left in caches.
+    /// Runs all threads to their ends; `together` says that they do the same in the same order. Then new
+    /// threads begin, with what the old ones left in caches.
     pub(crate) fn run(&self, together: bool, work: impl Fn(&mut Thread<'_>) + Sync) {
         std::thread::scope(|scope| {
             for (number, own_comm) in self.own_comms.iter().enumerate() {
@@ -104,7 +105,8 @@ impl Scene {
                     let partner = (number + usize::from(together)) % self.threads;
                     let mut thread = Thread { scene: self, number, partner, own_comm, attic: Vec::new() };
                     work(&mut thread);
-                    // The operations that use the attic are complete when all ranks have reached this barrier.
+                    // The operations that use the attic are complete when all ranks
+                    // have reached this barrier.
                     call(|| collective::barrier(own_comm));
                 });
             }

@@ -6,12 +6,12 @@
 //!
 //! Invariants:
 //! 1. A line of output never holds text of two ranks. What a rank wrote without a line end is passed on when
-//!    the rank has closed its pipe, when it is too long to be kept, or, to a terminal, when nothing followed for
-//!    a moment (a prompt). If another rank's text comes next, a line end is put between.
+//!    the rank has closed its pipe, when it is too long to be kept, or, to a terminal, when nothing followed
+//!    for a moment (a prompt). If another rank's text comes next, a line end is put between.
 //! 2. Without labels, the bytes of a rank are passed on unchanged and in order.
-//! 3. The launcher never blocks in a write: only the writer thread does. When it is behind, the launcher stops
-//!    reading (see [`Sink::is_full`]), so the ranks wait as they would for any slow reader, and signals and failures
-//!    are still seen.
+//! 3. The launcher never blocks in a write: only the writer thread does. When it is behind, the launcher
+//!    stops reading (see [`Sink::is_full`]), so the ranks wait as they would for any slow reader, and signals
+//!    and failures are still seen.
 
 mod queue;
 
@@ -53,7 +53,8 @@ pub(crate) struct Sink {
 }
 
 impl Sink {
-    /// Starts writing to `target`; `wake` becomes readable when the sink has room again, is broken, or is done.
+    /// Starts writing to `target`; `wake` becomes readable when the sink has room
+    /// again, is broken, or is done.
     pub(crate) fn new(target: BorrowedFd<'_>, labels: bool, wake: Arc<EventFd>) -> io::Result<Self> {
         let terminal = nix::unistd::isatty(target).unwrap_or(false);
         let queue = Queue::start(File::from(target.try_clone_to_owned()?), wake)?;
@@ -115,8 +116,8 @@ impl Stream {
         self.pipe.as_fd()
     }
 
-    /// Reads once, which must not block (the pipe is readable), and passes on what is complete. False at the end
-    /// of the pipe.
+    /// Reads once, which must not block (the pipe is readable), and passes on what is complete.
+    /// False at the end of the pipe.
     pub(crate) fn pass_on(&mut self, sink: &mut Sink) -> bool {
         let kept = self.partial.len();
         self.partial.resize(kept + READ_BYTES, 0);
@@ -146,8 +147,8 @@ impl Stream {
         true
     }
 
-    /// Passes on an incomplete line to a terminal if it looks like a prompt; otherwise says how long it may still be
-    /// kept.
+    /// Passes on an incomplete line to a terminal if it looks like a prompt; otherwise says how
+    /// long it may still be kept.
     pub(crate) fn prompt(&mut self, sink: &mut Sink) -> Option<Duration> {
         if self.partial.is_empty() || !sink.terminal {
             return None;

@@ -141,8 +141,8 @@ impl Supervisor {
         }
     }
 
-    /// Starts the next rank, with block number `appnum` of the command line. If that is impossible the job is ended,
-    /// and the answer is false.
+    /// Starts the next rank, with block number `appnum` of the command line. If that is impossible the job is
+    /// ended, and the answer is false.
     pub(crate) fn start_rank(
         &mut self,
         program: (usize, &Block),
@@ -239,8 +239,8 @@ impl Supervisor {
         }
     }
 
-    /// Sees failures that no end of a child shows: a rank that aborts takes its time to end, or its MPI process is
-    /// not the process that was started.
+    /// Sees failures that no end of a child shows: a rank that aborts takes its time to end, or its MPI
+    /// process is not the process that was started.
     fn look_at_control_block(&mut self) {
         if self.looked.elapsed() < TICK || !matches!(self.phase, Phase::Running) {
             return;

@@ -23,8 +23,8 @@ impl Supervisor {
         self.given_up || (matches!(self.phase, Phase::Writing) && written())
     }
 
-    /// The launcher is told to end. The first time the ranks are told; the second time they are killed; the third
-    /// time, or when there is only output left that nobody reads, the launcher just goes.
+    /// The launcher is told to end. The first time the ranks are told; the second time they are killed; the
+    /// third time, or when there is only output left that nobody reads, the launcher just goes.
     pub(super) fn interrupt(&mut self, signal: Signal) {
         match &mut self.phase {
             Phase::Running if self.interrupted.is_none() => {

@@ -59,7 +59,8 @@ impl Supervisor {
         }
     }
 
-    /// How long nothing will be due if no event comes (room in a `full` output is one); prompts that are due are shown on the way.
+    /// How long nothing will be due if no event comes (room in a `full` output is one); prompts that are
+    /// due are shown on the way.
     fn timeout(&mut self, full: bool) -> PollTimeout {
         let mut wait = match &self.phase {
             _ if !self.ended.is_empty() => Duration::ZERO,

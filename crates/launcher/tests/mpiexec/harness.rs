@@ -26,7 +26,8 @@ pub(crate) fn rank_program() -> String {
     path.to_str().expect("a path in UTF-8").to_owned()
 }
 
-/// The tests may have been started with signals ignored, as a shell's background jobs are; `mpiexec` would go on doing so.
+/// The tests may have been started with signals ignored, as a shell's background jobs are;
+/// `mpiexec` would go on doing so.
 fn heed_signals() -> io::Result<()> {
     for ending in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
         // SAFETY: the default action runs no code of ours.
@@ -35,7 +36,8 @@ fn heed_signals() -> io::Result<()> {
     Ok(())
 }
 
-/// Runs `mpiexec` with `arguments` to its end. `@rank` in an argument stands for the program that plays a rank.
+/// Runs `mpiexec` with `arguments` to its end. `@rank` in an argument stands for the
+/// program that plays a rank.
 pub(crate) fn mpiexec(arguments: &[&str]) -> Report {
     Running::start(arguments).finish()
 }

@@ -1,7 +1,8 @@
-//! `mpiexec` as its users see it: started as a program, with ranks that behave, fail, hang, wrap and leave things
-//! behind. The ranks are shell commands, or `examples/rank.rs`, which plays an MPI library.
+//! `mpiexec` as its users see it: started as a program, with ranks that behave, fail, hang, wrap and leave
+//! things behind. The ranks are shell commands, or `examples/rank.rs`, which plays an MPI library.
 //!
-//! No test depends on how long something takes: every wait ends with its event, and fails after a generous deadline.
+//! No test depends on how long something takes: every wait ends with its event, and fails
+//! after a generous deadline.
 
 mod command_line;
 mod failures;

@@ -8,7 +8,8 @@ use crate::harness::{Running, mpiexec};
 
 #[test]
 fn lines_are_never_mixed() {
-    // Each rank writes lines of its own digit only, torn into small writes, to both outputs, which are one pipe.
+    // Each rank writes lines of its own digit only, torn into small writes, to both
+    // outputs, which are one pipe.
     let script = r#"
         half=$(printf %0100d 0 | tr 0 $HEDDLE_RANK)
         i=0

@@ -53,12 +53,12 @@ fn bad_address(address: usize, bytes: i64) -> Error {
     Error::new(mpi::MPI_ERR_BUFFER, message)
 }
 
-/// A user buffer: an address, the number of bytes of data, and their layout. It keeps nothing alive: the datatype is held by the
-/// thread that has the buffer, or by a request.
+/// A user buffer: an address, the number of bytes of data, and their layout. It keeps nothing alive: the
+/// datatype is held by the thread that has the buffer, or by a request.
 ///
-/// A buffer is passed by value. An operation on a VNI that referred to a buffer in the caller's frame would force it into memory,
-/// since another thread may run the operation. Written and read there in pieces of different sizes, it would cost more than the
-/// message.
+/// A buffer is passed by value. An operation on a VNI that referred to a buffer in the caller's frame would
+/// force it into memory, since another thread may run the operation. Written and read there in pieces of
+/// different sizes, it would cost more than the message.
 #[derive(Debug, Clone, Copy)]
 pub struct Buffer {
     address: *mut u8,
@@ -70,19 +70,20 @@ pub struct Buffer {
 const GAPS: usize = 1;
 const _: () = assert!(align_of::<Datatype>() > GAPS);
 
-// SAFETY: the program leaves the buffer to MPI until the operation completes (MPI 5.0, section 3.7.2), so any thread that makes
-// progress may touch it.
+// SAFETY: the program leaves the buffer to MPI until the operation completes (MPI 5.0, section 3.7.2), so any
+// thread that makes progress may touch it.
 unsafe impl Send for Buffer {}
-// SAFETY: threads share only the address; the program leaves the memory to MPI until the operation completes (MPI 5.0, section
-// 3.7.2).
+// SAFETY: threads share only the address; the program leaves the memory to MPI until the operation completes
+// (MPI 5.0, section 3.7.2).
 unsafe impl Sync for Buffer {}
 
 impl Buffer {
     /// The buffer of `count` elements of `datatype` at `address`.
     ///
     /// # Safety
-    /// The memory that the datatype describes is valid for the operation (reads for a send, writes for a receive)
-    /// until the operation completes. The buffer and its clones are used only as long as the datatype exists.
+    /// The memory that the datatype describes is valid for the operation (reads for a send, writes
+    /// for a receive) until the operation completes. The buffer and its clones are used only as
+    /// long as the datatype exists.
     #[inline(always)]
     pub unsafe fn new(address: *mut u8, count: i64, datatype: &Datatype) -> Buffer {
         let bytes = (count * datatype.size()) as usize;
@@ -138,8 +139,8 @@ impl Buffer {
         if self.datatype.addr() & GAPS == 0 { Some(self.address) } else { None }
     }
 
-    /// Copies `len` bytes of data, from byte `offset` on, to `to`, which has room for them. The range must lie in the
-    /// buffer.
+    /// Copies `len` bytes of data, from byte `offset` on, to `to`, which has room for them. The
+    /// range must lie in the buffer.
     #[inline(always)]
     pub(crate) fn read(&self, offset: usize, to: *mut u8, len: usize) {
         debug_assert!(offset + len <= self.bytes);
@@ -180,8 +181,8 @@ impl Buffer {
         }
     }
 
-    /// Does the same as [`write`](Self::write), for a piece of a large message. `past_caches` is true if the stores go to memory
-    /// directly.
+    /// Does the same as [`write`](Self::write), for a piece of a large message. `past_caches` is true if the
+    /// stores go to memory directly.
     pub(crate) fn write_piece(&self, offset: usize, data: &[u8], past_caches: bool) {
         debug_assert!(offset + data.len() <= self.bytes);
         match self.contiguous() {

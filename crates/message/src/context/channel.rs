@@ -41,8 +41,8 @@ pub struct Context {
 }
 
 impl Context {
-    /// A context with the id that a leader made, or [`UNKNOWN`] until [`set_id`](Self::set_id), in a process with these VNIs and
-    /// the rank `rank` in the communicator.
+    /// A context with the id that a leader made, or [`UNKNOWN`] until [`set_id`](Self::set_id), in a process
+    /// with these VNIs and the rank `rank` in the communicator.
     pub fn new(id: u64, rank: usize, vnis: &'static [Vni]) -> Context {
         let context = Context {
             id: AtomicU64::new(UNKNOWN),
@@ -57,7 +57,8 @@ impl Context {
 
     /// Sets the id, at once or when a nonblocking duplication receives it. A context that has an id keeps it.
     pub fn set_id(&self, id: u64, vnis: &'static [Vni]) {
-        // Relaxed, here and below: the program orders the completion of a duplication before the communicator's uses.
+        // Relaxed, here and below: the program orders the completion of a duplication before
+        // the communicator's uses.
         if self.id.load(Ordering::Relaxed) != UNKNOWN {
             return;
         }
@@ -93,13 +94,15 @@ impl Context {
         self.rank
     }
 
-    /// Returns true if all messages of a plane, given by its id, are on the default VNI. Self messages are not considered.
+    /// Returns true if all messages of a plane, given by its id, are on the default VNI. Self
+    /// messages are not considered.
     #[inline(always)]
     pub fn is_plain(id: u64) -> bool {
         is_plain(id)
     }
 
-    /// The VNI of a message from the rank `source`, with a tag, in a process with `vnis` VNIs. `id` is that of a plane.
+    /// The VNI of a message from the rank `source`, with a tag, in a process with `vnis` VNIs.
+    /// `id` is that of a plane.
     #[inline(always)]
     pub fn vni_of(&self, vnis: usize, id: u64, source: i32, tag: i32) -> u32 {
         if is_plain(id) {

@@ -21,12 +21,12 @@
 //!
 //! Collective operations and the creation of communicators use the default VNI.
 //!
-//! **Order.** Messages of one communicator, source and tag are on one VNI, and so are all receives and probes that can match
-//! them: a receive or probe with a wildcard that the VNI depends on is refused. Messages with different tags or sources need
-//! no order between them, since no receive can match both.
+//! **Order.** Messages of one communicator, source and tag are on one VNI, and so are all receives and probes
+//! that can match them: a receive or probe with a wildcard that the VNI depends on is refused. Messages with
+//! different tags or sources need no order between them, since no receive can match both.
 //!
-//! **Agreement.** The members of a new communicator send their hints to the leader. A hint takes effect only if every process
-//! gives the same value ([`Choice::agreed`]).
+//! **Agreement.** The members of a new communicator send their hints to the leader. A hint takes effect only
+//! if every process gives the same value ([`Choice::agreed`]).
 //!
 //! Without hints all of this costs a message one branch, on bits of the context id that it carries anyway.
 
@@ -43,16 +43,18 @@ const NUMBER: (u32, u32) = (5, 37);
 /// The first bit of the leader's rank.
 const LEADER: u32 = NUMBER.0 + NUMBER.1;
 
-/// The context id of a communicator that does not know its context yet. No leader makes it, and it shards nothing.
+/// The context id of a communicator that does not know its context yet. No leader makes
+/// it, and it shards nothing.
 pub const UNKNOWN: u64 = u64::MAX << NUMBER.0;
 
-/// Odd factors without a pattern: for runs, for sources beside tags, and for both. The first two differ, so that tags derived
-/// from ranks are sharded, too.
+/// Odd factors without a pattern: for runs, for sources beside tags, and for both. The first two differ, so
+/// that tags derived from ranks are sharded, too.
 const OF_RUNS: u32 = 0x9e37_79b9;
 const OF_SOURCES: u32 = 0x1656_67b1;
 const OF_BOTH: u32 = 0xc2b2_ae35;
 
-/// Makes a context id from the world rank of the leader, the leader's number for it, and the mapping of messages.
+/// Makes a context id from the world rank of the leader, the leader's number for it, and
+/// the mapping of messages.
 pub fn context_id(leader: usize, number: u64, choice: Choice) -> u64 {
     (leader as u64) << LEADER | number << NUMBER.0 | choice.bits()
 }
@@ -72,18 +74,19 @@ pub(super) fn sharded_vni(default_vni: u32, context: u64, (source, tag): (i32, i
     let steps = match (context & BY_TAG != 0, context & BY_SOURCE != 0) {
         (true, false) => steps(tag as u32, vnis),
         (false, true) => steps(source as u32, vnis),
-        // Programs often derive the tag from the rank. With equal steps for both, such messages would miss half of the VNIs.
+        // Programs often derive the tag from the rank. With equal steps for both, such messages
+        // would miss half of the VNIs.
         (true, true) => steps(tag as u32, vnis) + mixed(source as u32, OF_SOURCES),
         (false, false) => 0,
     };
     (default_vni + steps) % vnis
 }
 
-/// The steps of a tag or source. Numbers fall into runs, each as long as the number of VNIs. In a run each number has a VNI of
-/// its own; the VNI where a run begins is mixed from the run's number.
+/// The steps of a tag or source. Numbers fall into runs, each as long as the number of VNIs. In a run each
+/// number has a VNI of its own; the VNI where a run begins is mixed from the run's number.
 ///
-/// Threads mostly have consecutive tags. A plain remainder would do for these, but would put all tags that differ by a multiple
-/// of the number of VNIs on one VNI.
+/// Threads mostly have consecutive tags. A plain remainder would do for these, but would put all tags that
+/// differ by a multiple of the number of VNIs on one VNI.
 #[inline]
 pub(crate) fn steps(number: u32, vnis: u32) -> u32 {
     number % vnis + mixed(number / vnis, OF_RUNS)
@@ -122,8 +125,8 @@ impl Choice {
         }
     }
 
-    /// Returns what two choices have in common: a hint that only one of them gives, or that they give different values, is
-    /// dropped. The result for many choices does not depend on their order.
+    /// Returns what two choices have in common: a hint that only one of them gives, or that they give
+    /// different values, is dropped. The result for many choices does not depend on their order.
     #[must_use]
     pub fn agreed(self, other: Choice) -> Choice {
         Choice {

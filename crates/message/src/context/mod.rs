@@ -1,4 +1,5 @@
-//! Contexts: what keeps the messages of one communicator apart from those of others, and says which VNI carries them.
+//! Contexts: what keeps the messages of one communicator apart from those of others, and
+//! says which VNI carries them.
 //!
 //! | file | idea |
 //! |---|---|

@@ -24,8 +24,8 @@ const UNUSED: Key = Key { context: u64::MAX, envelope: Envelope::new(0, 0) };
 
 const EMPTY: Bucket = Bucket { key: UNUSED, list: List { head: NONE, tail: NONE } };
 
-/// Lists by key: open addressing, linear probing. Emptied lists stay until the table grows, since keys come back.
-/// The bucket found last is tried first: messages come in bursts of equal keys.
+/// Lists by key: open addressing, linear probing. Emptied lists stay until the table grows, since keys come
+/// back. The bucket found last is tried first: messages come in bursts of equal keys.
 #[derive(Debug)]
 pub(super) struct Buckets {
     table: Vec<Bucket>,

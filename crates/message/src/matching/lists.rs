@@ -90,7 +90,8 @@ impl<V> Lists<V> {
         }
     }
 
-    /// Takes the first node out of the list of `key`, which is its only list, if `is_wanted` accepts its value.
+    /// Takes the first node out of the list of `key`, which is its only list, if
+    /// `is_wanted` accepts its value.
     #[inline(always)]
     pub(super) fn pop_if(&mut self, key: &Key, is_wanted: impl FnOnce(&V) -> bool) -> Option<u32> {
         let list = self.buckets.existing_list_of(key)?;

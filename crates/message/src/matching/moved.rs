@@ -5,7 +5,8 @@ use super::sets::Matching;
 use heddle_objects::resharding::Moved;
 
 impl<M> Matching<M> {
-    /// Removes the receives and messages of a context and source. Takes time proportional to the size of the node tables.
+    /// Removes the receives and messages of a context and source. Takes time proportional to the
+    /// size of the node tables.
     #[cold]
     pub fn take_out(&mut self, context: u64, source: i32) -> Moved<Key, M> {
         let is_one = |key: &Key| key.context == context && key.source() == source && key.shape() == 0;

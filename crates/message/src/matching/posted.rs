@@ -14,8 +14,8 @@ struct Node {
     next: u32,
 }
 
-/// Nodes and the lists they stand in. Links lead forwards only: receives leave from the front, except those that are
-/// cancelled, whose place must be searched for.
+/// Nodes and the lists they stand in. Links lead forwards only: receives leave from the front, except those
+/// that are cancelled, whose place must be searched for.
 #[derive(Debug)]
 pub(super) struct Posted {
     nodes: Vec<Node>,
@@ -91,8 +91,8 @@ impl Posted {
         found.into_iter().map(|(at, node)| (at, node.key, node.request)).collect()
     }
 
-    /// Takes out the receive at this place, wherever it stands in its list; returns its key. In time proportional to
-    /// the length of that list. `None` if it has left already.
+    /// Takes out the receive at this place, wherever it stands in its list; returns its key. In time
+    /// proportional to the length of that list. `None` if it has left already.
     #[cold]
     pub(super) fn remove(&mut self, at: u32, request: u32) -> Option<Key> {
         let Node { key, next, .. } = *self.nodes.get(at as usize).filter(|node| node.request == request)?;

@@ -105,7 +105,8 @@ impl<M> Matching<M> {
         self.keep(key, message, None);
     }
 
-    /// Does the same as [`store`](Self::store), with a stamp that orders it among messages that arrive on other VNIs.
+    /// Does the same as [`store`](Self::store), with a stamp that orders it among messages
+    /// that arrive on other VNIs.
     pub fn store_stamped(&mut self, key: Key, message: M, stamp: u64) {
         counters::count(Event::Unexpected, 1);
         self.keep(key, message, Some(stamp));
@@ -149,8 +150,8 @@ impl<M> Matching<M> {
         self.unexpected.release(at).map(|message| (*key, message))
     }
 
-    /// Removes and returns the first unexpected message with this exact key that `is_wanted` accepts. It takes time proportional
-    /// to the number of messages with the key.
+    /// Removes and returns the first unexpected message with this exact key that `is_wanted` accepts. It
+    /// takes time proportional to the number of messages with the key.
     #[cold]
     pub fn withdraw(&mut self, key: &Key, is_wanted: impl Fn(&M) -> bool) -> Option<M> {
         let at = self.unexpected.search(key, is_wanted)?;

@@ -1,12 +1,15 @@
-//! Waiting by synchronization counters: one thread of a VNI polls, the others sleep until their event happens.
+//! Waiting by synchronization counters: one thread of a VNI polls, the others sleep
+//! until their event happens.
 //!
-//! A waiting thread puts its [`Watcher`] into its requests (`heddle_objects::request`) or among the VNI's probers, where the
-//! thread that causes the event finds it. Then it joins the VNI's waiting threads. The first of them is the leader: it polls
-//! this VNI at every turn and the others now and then. The rest sleep, and each is woken once, by its own event
-//! (`heddle_sync::leader`). A leader whose event has come hands the role to one sleeper.
+//! A waiting thread puts its [`Watcher`] into its requests (`heddle_objects::request`) or among the VNI's
+//! probers, where the thread that causes the event finds it. Then it joins the VNI's waiting threads. The
+//! first of them is the leader: it polls this VNI at every turn and the others now and then. The rest
+//! sleep, and each is woken once, by its own event (`heddle_sync::leader`). A leader whose event has come
+//! hands the role to one sleeper.
 //!
-//! The leader may be off its core, so no thread relies on it alone: the leaders of other VNIs poll here, too, and a sleeper wakes
-//! now and then to poll. Under execution `offload` there is no leader: all waiting threads sleep.
+//! The leader may be off its core, so no thread relies on it alone: the leaders of other VNIs poll
+//! here, too, and a sleeper wakes now and then to poll. Under execution `offload` there is no leader:
+//! all waiting threads sleep.
 
 use super::OTHERS_EVERY;
 use super::event::Event;
@@ -44,7 +47,8 @@ impl Progress for LeaderProgress<'_> {
     }
 
     fn idle(&self, _: Option<u64>) {
-        // A thread or process that makes something happen rings the doorbell. So the leader polls once more, then sleeps.
+        // A thread or process that makes something happen rings the doorbell. So the leader
+        // polls once more, then sleeps.
         let has_work =
             || self.domain.calls().back_inside(|| self.domain.poll_everywhere()) || self.counter.is_done();
         let ticket = self.domain.fabric().own_doorbell().prepare_unless(Scope::Machine, has_work);
@@ -89,8 +93,8 @@ impl Domain {
         }
     }
 
-    /// Waits for a signal of the event, or until the event has to be checked for another reason. Returns false if no thread would
-    /// signal it.
+    /// Waits for a signal of the event, or until the event has to be checked for another reason. Returns
+    /// false if no thread would signal it.
     fn watch(&self, vni: u32, event: &mut dyn Event) -> bool {
         let watcher = event.watcher();
         // SAFETY: the watcher is taken out and leaves in this function.

@@ -13,8 +13,8 @@ pub trait Event {
         Watcher::for_all()
     }
 
-    /// Registers the watcher for a signal when the event happens. Unless the result is [`Watch::Set`], the caller polls for the
-    /// event itself. In any case the caller [unwatches](Self::unwatch).
+    /// Registers the watcher for a signal when the event happens. Unless the result is [`Watch::Set`], the
+    /// caller polls for the event itself. In any case the caller [unwatches](Self::unwatch).
     ///
     /// # Safety
     /// The watcher is not moved until [`unwatch`](Self::unwatch) has taken it out and it has left.

@@ -1,11 +1,12 @@
 //! Yields of a thread whose waits all end promptly.
 //!
-//! A thread that waits long yields anyway (`wait.rs`). A thread that finds its message at every poll would keep its core for a
-//! whole time slice. With more threads than cores, other threads pay for that: of 16 clients of a busy server, the slowest, which
-//! shared the server's core, had a fiftieth of the mean rate. So such a thread yields now and then without need. It yields often
-//! while its yields let other threads run, and once in a thousand waits otherwise. A yield to a thread that computes gives away a
-//! time slice; then the thread runs for as long before it yields again
-//! ([`is_yield_dear`](heddle_platform::thread::is_yield_dear)).
+//! A thread that waits long yields anyway (`wait.rs`). A thread that finds its message at every
+//! poll would keep its core for a whole time slice. With more threads than cores, other threads pay
+//! for that: of 16 clients of a busy server, the slowest, which shared the server's core, had a
+//! fiftieth of the mean rate. So such a thread yields now and then without need. It yields often
+//! while its yields let other threads run, and once in a thousand waits otherwise. A yield to a
+//! thread that computes gives away a time slice; then the thread runs for as long before it yields
+//! again ([`is_yield_dear`](heddle_platform::thread::is_yield_dear)).
 
 use heddle_platform::thread;
 use std::cell::Cell;
@@ -22,8 +23,8 @@ pub(super) struct Interval {
     often: u32,
     seldom: u32,
     now: Cell<u32>,
-    /// The number of yields until the thread asks the kernel how often other threads ran in its place. The question costs half a
-    /// yield.
+    /// The number of yields until the thread asks the kernel how often other threads ran in its place. The
+    /// question costs half a yield.
     until_asked: Cell<u32>,
     /// The kernel's last answer.
     preemptions: Cell<u64>,
@@ -67,14 +68,16 @@ impl Interval {
     }
 }
 
-// The number of prompt waits until the thread's next yield; null in a thread that has not waited yet. A number, not a pointer.
+// The number of prompt waits until the thread's next yield; null in a thread that has not waited yet.
+// A number, not a pointer.
 heddle_platform::thread_slot!(left, "heddle_engine_prompt_waits_slot");
 
 thread_local! {
     static YIELDS: Interval = const { Interval::new(OFTEN, SELDOM) };
 }
 
-/// Counts a wait of this thread that has ended without a yield. Returns true if it is time for one, by [`yield_now`].
+/// Counts a wait of this thread that has ended without a yield. Returns true if it is time
+/// for one, by [`yield_now`].
 #[inline(always)]
 pub(super) fn is_yield_due() -> bool {
     let waits = left::get().addr();

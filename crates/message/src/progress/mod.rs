@@ -1,10 +1,12 @@
 //! Waiting: a thread polls, spins, yields, and after a long idle time sleeps.
 //!
-//! A waiting thread makes progress on the VNI that it waits on and on the others, so no VNI stands still because its thread
-//! computes. The process's doorbell wakes a sleeping thread; every arriving message and every completion rings it.
+//! A waiting thread makes progress on the VNI that it waits on and on the others, so no VNI stands still
+//! because its thread computes. The process's doorbell wakes a sleeping thread; every arriving message and
+//! every completion rings it.
 //!
-//! Under execution `offload` the offload threads make the progress (`offload.rs`). A waiting thread makes none, and before it
-//! sleeps it checks its own event alone, since the thread that completes it rings the doorbell.
+//! Under execution `offload` the offload threads make the progress (`offload.rs`). A waiting
+//! thread makes none, and before it sleeps it checks its own event alone, since the thread that
+//! completes it rings the doorbell.
 //!
 //! | file | idea |
 //! |---|---|

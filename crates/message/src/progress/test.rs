@@ -1,17 +1,18 @@
 //! Progress by tests: by threads that do not wait.
 //!
-//! A test of a complete request never comes here. A test of a pending request polls only if no other thread does: a thread
-//! that polls stores the time, and for `GRACE_NS` the others rely on it. So many threads that test try the critical section
-//! about as often as one. The last thread that polled may poll again at once, so a thread alone polls with every test. While
-//! threads wait in MPI, they poll, and tests poll only now and then, in case no waiting thread runs.
+//! A test of a complete request never comes here. A test of a pending request polls only if no other thread
+//! does: a thread that polls stores the time, and for `GRACE_NS` the others rely on it. So many threads that
+//! test try the critical section about as often as one. The last thread that polled may poll again at once,
+//! so a thread alone polls with every test. While threads wait in MPI, they poll, and tests poll only now and
+//! then, in case no waiting thread runs.
 //!
-//! A test does not wait for a critical section: the thread that holds it makes progress, or is about to leave. With
-//! `HEDDLE_TEST_PATIENCE` a tester waits for it for up to that time, if the lock lets waiters give up (Amer et al., TOPC 2019,
-//! section 6.2).
+//! A test does not wait for a critical section: the thread that holds it makes progress, or is about to
+//! leave. With `HEDDLE_TEST_PATIENCE` a tester waits for it for up to that time, if the lock lets waiters
+//! give up (Amer et al., TOPC 2019, section 6.2).
 //!
-//! Most tests in vain are *short*: they poll one VNI. Every 16th to 64th test in a row is *thorough*: it also polls the other VNIs,
-//! and yields, since the event that the thread waits for may need its core. The interval adapts to whether yields let other threads
-//! run.
+//! Most tests in vain are *short*: they poll one VNI. Every 16th to 64th test in a row is *thorough*: it also
+//! polls the other VNIs, and yields, since the event that the thread waits for may need its core. The
+//! interval adapts to whether yields let other threads run.
 
 use super::fairness::Interval;
 use crate::domain::Domain;
@@ -22,7 +23,8 @@ use std::ptr::without_provenance_mut;
 /// Tests in vain between two thorough ones, if the yields of these let other threads run, and if not.
 const THOROUGH_EVERY: (u32, u32) = (16, 64);
 
-/// The number of VNIs for which a thread remembers its last poll; on others it takes its own polls for another thread's.
+/// The number of VNIs for which a thread remembers its last poll; on others it takes its own
+/// polls for another thread's.
 const REMEMBERED: usize = 8;
 
 struct Tester {
@@ -32,8 +34,8 @@ struct Tester {
     polls: [Cell<u64>; REMEMBERED],
 }
 
-// The number of tests up to the calling thread's next thorough one, with that; 0 in a thread that has not tested yet. A number, not
-// a pointer.
+// The number of tests up to the calling thread's next thorough one, with that; 0 in a thread that has not
+// tested yet. A number, not a pointer.
 heddle_platform::thread_slot!(left, "heddle_message_tests_left_slot");
 
 /// Returns true if the calling thread's next test in vain is a short one.
@@ -58,7 +60,8 @@ thread_local! {
 }
 
 impl Domain {
-    /// Makes progress for a thread that tests in vain an operation of VNI `vni`, unless another thread makes it.
+    /// Makes progress for a thread that tests in vain an operation of VNI `vni`, unless
+    /// another thread makes it.
     #[inline]
     pub fn progress_for_test(&self, vni: u32) {
         TESTER.with(|tester| {

@@ -11,17 +11,20 @@ use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_sync::{Next, Scope, Waiter};
 use heddle_transport::Envelope;
 
-/// The number of rounds from one poll to the next of the VNIs on which no thread waits, while the polling thread yields.
+/// The number of rounds from one poll to the next of the VNIs on which no thread waits, while
+/// the polling thread yields.
 const UNATTENDED_EVERY: u32 = 4;
 
-/// The number of polls of a lone waiter before it registers as a waiter: they take about as long as an answer from the other end
-/// of the machine.
+/// The number of polls of a lone waiter before it registers as a waiter: they take about as long as an answer
+/// from the other end of the machine.
 const POLLS_AT_FIRST: u32 = 64;
 
-/// The number of polls of a lone waiter before it pauses: a pause takes the time of several polls and delays the answer.
+/// The number of polls of a lone waiter before it pauses: a pause takes the time of several
+/// polls and delays the answer.
 const POLLS_ALONE: u32 = 8;
 
-/// Notes that a wait on a VNI has ended at once, or nearly. Now and then it lets other threads run, and polls the other VNIs.
+/// Notes that a wait on a VNI has ended at once, or nearly. Now and then it lets other threads run,
+/// and polls the other VNIs.
 #[inline(always)]
 pub fn ended_promptly(vni: u32) {
     if fairness::is_yield_due() {
@@ -38,7 +41,8 @@ fn give_way(vni: u32) {
 }
 
 impl Domain {
-    /// Makes progress until `done` returns true, first of all on VNI `vni`: for conditions that no thread signals.
+    /// Makes progress until `done` returns true, first of all on VNI `vni`: for
+    /// conditions that no thread signals.
     #[inline]
     pub fn wait_until(&self, vni: u32, done: impl FnMut() -> bool) {
         self.wait_for(vni, &mut Condition(done));
@@ -58,8 +62,8 @@ impl Domain {
         if event.is_over() {
             return true;
         }
-        // With rendezvous offers outstanding, the thread skips the quiet polls and registers as a waiter, so that receivers see
-        // that this process can copy.
+        // With rendezvous offers outstanding, the thread skips the quiet polls and registers as a waiter, so
+        // that receivers see that this process can copy.
         if !self.vni(vni).has_offers() {
             for _ in 0..if self.is_alone(vni) { POLLS_AT_FIRST } else { 1 } {
                 if self.vni(vni).progress() && event.is_over() {
@@ -80,8 +84,8 @@ impl Domain {
         }
     }
 
-    /// Receives the message of a blocking receive straight from the ring, if it comes soon and the fast path can take it. Returns
-    /// its source, tag and number of bytes. Otherwise nothing has happened.
+    /// Receives the message of a blocking receive straight from the ring, if it comes soon and the fast path
+    /// can take it. Returns its source, tag and number of bytes. Otherwise nothing has happened.
     #[inline(always)]
     pub fn receive_directly(&self, vni: u32, key: Key, buffer: Buffer) -> Option<(Envelope, usize)> {
         if self.vni(vni).has_offers() || !self.is_alone(vni) {
@@ -96,16 +100,16 @@ impl Domain {
         }
     }
 
-    /// Returns true if a waiter may poll a few times before it registers as a waiter, because no other thread waits on this VNI.
-    /// Registering costs two locked instructions, one of them after the message has come. Until it registers, other waiters on
-    /// this VNI believe that they are alone.
+    /// Returns true if a waiter may poll a few times before it registers as a waiter, because no other thread
+    /// waits on this VNI. Registering costs two locked instructions, one of them after the message has come.
+    /// Until it registers, other waiters on this VNI believe that they are alone.
     #[inline(always)]
     fn is_alone(&self, vni: u32) -> bool {
         !self.calls().is_locked() && self.attendance(vni).load(Ordering::Relaxed) == 0
     }
 
-    /// The number of threads that wait on a VNI. Each VNI has its own count, so threads on different VNIs write to different
-    /// lines.
+    /// The number of threads that wait on a VNI. Each VNI has its own count, so threads on different VNIs
+    /// write to different lines.
     #[inline(always)]
     pub(super) fn attendance(&self, vni: u32) -> &AtomicU32 {
         self.fabric().attendance(self.rank(), vni as usize)
@@ -155,8 +159,8 @@ impl Domain {
     /// Sleeps until the doorbell rings, unless there is something to do.
     #[cold]
     fn sleep(&self, event: &mut dyn Event) {
-        // A thread or process that makes something happen rings the doorbell: one that sends, that gives back credits, or that
-        // completes an operation.
+        // A thread or process that makes something happen rings the doorbell: one that sends, that gives back
+        // credits, or that completes an operation.
         let has_work = || !self.is_offloaded() && self.poll_everywhere() || event.is_over();
         if let Some(mut ticket) = self.fabric().own_doorbell().prepare_unless(Scope::Machine, has_work) {
             self.calls().outside(|| ticket.park(Some(LONGEST_SLEEP)));
@@ -173,8 +177,8 @@ impl Domain {
         happened
     }
 
-    /// Does the same as [`progress_others`](Self::progress_others), on VNIs where no thread waits: the threads that use them may
-    /// be busy elsewhere for long.
+    /// Does the same as [`progress_others`](Self::progress_others), on VNIs where no thread waits: the
+    /// threads that use them may be busy elsewhere for long.
     fn progress_unattended(&self, vni: u32) -> bool {
         let mut happened = false;
         for (index, other) in (0u32..).zip(self.vnis()) {
@@ -185,8 +189,8 @@ impl Domain {
         happened
     }
 
-    /// Polls all VNIs, and waits for critical sections that other threads are in. Returns true if anything happened or is left to
-    /// do.
+    /// Polls all VNIs, and waits for critical sections that other threads are in. Returns true if anything
+    /// happened or is left to do.
     #[cold]
     pub fn poll_everywhere(&self) -> bool {
         let mut happened = false;

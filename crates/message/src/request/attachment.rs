@@ -17,8 +17,8 @@ pub trait Attachment: Any + Send + std::fmt::Debug {
     fn finish(&mut self, _outcome: &mut Outcome) {}
     /// Called when the user reads the outcome and the request stays.
     fn read(&mut self, _outcome: &mut Outcome) {}
-    /// Returns the function to call when the request is cancelled, outside all critical sections. Its argument is true if the
-    /// request is complete.
+    /// Returns the function to call when the request is cancelled, outside all critical sections. Its
+    /// argument is true if the request is complete.
     fn canceller(&self) -> Option<Canceller> {
         None
     }

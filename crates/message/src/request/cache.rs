@@ -1,5 +1,5 @@
-//! The free slots: a store that all threads share, and a cache of some for each thread. If the model wants it, one pool for all
-//! threads behind a critical section replaces them.
+//! The free slots: a store that all threads share, and a cache of some for each thread. If the model wants
+//! it, one pool for all threads behind a critical section replaces them.
 
 use super::kind::RequestId;
 use super::region::{Growth, MOST, OutOfRequests};
@@ -33,8 +33,8 @@ pub fn configure(model: &Model, sections: &Sections) {
     }
 }
 
-/// A thread's free slots. It has no destructor, so a thread reaches it without a check of its state; [`ReturnAtExit`]
-/// returns its slots.
+/// A thread's free slots. It has no destructor, so a thread reaches it without a check of its state;
+/// [`ReturnAtExit`] returns its slots.
 struct Cache {
     len: Cell<usize>,
     ids: [Cell<RequestId>; 2 * BATCH],
@@ -136,7 +136,8 @@ impl Cache {
         self.len.set(keep.min(self.len.get()));
     }
 
-    /// Takes a batch from the store and returns one slot of it. If there is one pool for all threads, takes one slot from that.
+    /// Takes a batch from the store and returns one slot of it. If there is one pool for all threads,
+    /// takes one slot from that.
     #[cold]
     fn refill(&self) -> Result<RequestId, OutOfRequests> {
         if let Some(shared) = SHARED.get() {
@@ -169,7 +170,8 @@ impl Store {
         Ok(id)
     }
 
-    /// Adds slots if there is no free one. A process uses only one of the stores, that of the threads or the shared one.
+    /// Adds slots if there is no free one. A process uses only one of the stores, that of the
+    /// threads or the shared one.
     fn grow_if_empty(&mut self) -> Result<(), OutOfRequests> {
         if !self.free.is_empty() {
             return Ok(());
@@ -193,7 +195,8 @@ pub(super) fn pop() -> Result<(RequestId, &'static Request), OutOfRequests> {
                 None => cache.refill()?,
             };
             let request = slot::at(id);
-            // A slot is not free if the program waited twice for one request, against the rules, and so returned its slot twice.
+            // A slot is not free if the program waited twice for one request, against the rules, and so
+            // returned its slot twice.
             if request.state.is_free() {
                 break Ok((id, request));
             }

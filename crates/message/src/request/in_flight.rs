@@ -1,4 +1,5 @@
-//! The state of an active operation: the in-flight state, for the protocols, and the ownership, for the request's owner.
+//! The state of an active operation: the in-flight state, for the protocols, and the ownership,
+//! for the request's owner.
 
 use super::attachment::Attachment;
 use super::kind::{RequestId, RequestKind};
@@ -6,8 +7,8 @@ use crate::buffer::Buffer;
 use heddle_objects::request::Missing;
 use std::any::Any;
 
-/// The in-flight state of an operation, for the protocols. One thread has it at a time, by the table in [`request`](super). The
-/// fields of the hot path come first.
+/// The in-flight state of an operation, for the protocols. One thread has it at a time, by the table in
+/// [`request`](super). The fields of the hot path come first.
 #[derive(Debug)]
 #[repr(C)]
 pub struct InFlight {
@@ -48,8 +49,9 @@ pub enum Stage {
     Posted(u32),
     /// A send that its receiver was told of and has not answered.
     Offered,
-    /// A send whose receiver was asked to forget the message. If the receiver forgets it, the send completes with that answer.
-    /// Otherwise the send completes after the answer and the end of the transfer, which `missing` counts.
+    /// A send whose receiver was asked to forget the message. If the receiver forgets it, the send
+    /// completes with that answer. Otherwise the send completes after the answer and the end of the
+    /// transfer, which `missing` counts.
     Withdrawing,
     /// Any other stage.
     UnderWay,

@@ -1,8 +1,10 @@
-//! Joint requests: a joint request completes when all its parts have. The parts are requests that no thread waits for.
+//! Joint requests: a joint request completes when all its parts have. The parts are requests
+//! that no thread waits for.
 //!
-//! Parts may be on different VNIs, so they may end at the same time in different threads. Each part leaves its result in a field
-//! that no other part writes: the receive writes the outcome of the whole, a failed send writes `keep` in the in-flight state of
-//! the whole. The thread that counts the last part finds both, and completes the whole.
+//! Parts may be on different VNIs, so they may end at the same time in different threads. Each part leaves
+//! its result in a field that no other part writes: the receive writes the outcome of the whole, a failed
+//! send writes `keep` in the in-flight state of the whole. The thread that counts the last part finds both,
+//! and completes the whole.
 
 use super::in_flight::Stage;
 use super::kind::{RequestId, RequestKind};
@@ -14,7 +16,8 @@ use heddle_objects::request::Missing;
 /// Makes a request a joint request of `parts` parts.
 ///
 /// # Safety
-/// The request is new. Each of the `parts` parts is completed exactly once; among them are at most one receive and one send.
+/// The request is new. Each of the `parts` parts is completed exactly once; among them are at most
+/// one receive and one send.
 pub unsafe fn expect_parts(whole: RequestId, parts: u32) {
     // SAFETY: no other thread knows the request.
     let in_flight = unsafe { in_flight(whole) };
@@ -23,8 +26,8 @@ pub unsafe fn expect_parts(whole: RequestId, parts: u32) {
     in_flight.keep = None;
 }
 
-/// Counts a part of a joint operation that has ended, and completes the joint request after the last one. The outcome of the
-/// whole is that of its receive.
+/// Counts a part of a joint operation that has ended, and completes the joint request after the last one. The
+/// outcome of the whole is that of its receive.
 ///
 /// # Safety
 /// The part was not counted before.
@@ -44,7 +47,8 @@ pub unsafe fn complete_part(part: PartOver) {
         _ => {}
     }
     if is_last_part(whole) {
-        // SAFETY: all parts are over, and this thread counted the last one, so it alone has the joint request.
+        // SAFETY: all parts are over, and this thread counted the last one, so it
+        // alone has the joint request.
         unsafe { complete_joint(whole) };
     }
 }
@@ -56,7 +60,8 @@ pub unsafe fn complete_part(part: PartOver) {
 unsafe fn complete_joint(whole: RequestId) {
     // SAFETY: all parts are over and the caller counted the last one, so no other thread touches the outcome.
     let mut outcome = std::mem::take(unsafe { &mut *at(whole).outcome.get() });
-    // SAFETY: all parts are over and the caller counted the last one, so no other thread touches the in-flight state.
+    // SAFETY: all parts are over and the caller counted the last one, so no other thread
+    // touches the in-flight state.
     let failed = unsafe { in_flight(whole) }.keep.take();
     outcome.error =
         outcome.error.or_else(|| failed.and_then(|kept| kept.downcast().ok()).map(|error| *error));

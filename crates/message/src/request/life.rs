@@ -19,15 +19,16 @@ use std::sync::OnceLock;
 /// The in-flight state of an active request.
 ///
 /// # Safety
-/// The caller has the in-flight state, by the table in [`request`](super). It drops the reference before it hands the state on or
-/// asks for it again.
+/// The caller has the in-flight state, by the table in [`request`](super). It drops the reference before it
+/// hands the state on or asks for it again.
 #[inline(always)]
 pub unsafe fn in_flight<'a>(id: RequestId) -> &'a mut InFlight {
     // SAFETY: the caller has the in-flight state, so no other reference to it exists.
     unsafe { &mut *at(id).in_flight.get() }
 }
 
-/// Hands over the in-flight state to the thread that will read the answer to a message that is about to be sent.
+/// Hands over the in-flight state to the thread that will read the answer to a message
+/// that is about to be sent.
 ///
 /// # Safety
 /// The caller has the in-flight state, and does not touch it after the message was sent.
@@ -47,11 +48,12 @@ fn take_over(id: RequestId) {
 /// The stage of a receive or a send.
 ///
 /// # Safety
-/// The request is active, and no other thread writes its stage during the call: for a receive, the caller is in the critical
-/// section of its matching shard; for a send, in that of arrivals; or the stage has its last value.
+/// The request is active, and no other thread writes its stage during the call: for a receive, the
+/// caller is in the critical section of its matching shard; for a send, in that of arrivals; or the
+/// stage has its last value.
 pub unsafe fn stage(id: RequestId) -> Stage {
-    // SAFETY: only this field is read, and no thread writes it now. Another thread may write the other fields if the receive was
-    // matched.
+    // SAFETY: only this field is read, and no thread writes it now. Another thread may write the other fields
+    // if the receive was matched.
     unsafe { (*at(id).in_flight.get()).stage }
 }
 
@@ -89,7 +91,8 @@ pub(crate) unsafe fn announce_send(id: RequestId, peer: usize) {
     (in_flight.peer, in_flight.stage) = (peer, Stage::UnderWay);
 }
 
-/// Counts a part of a joint request, or one of the two events that end the withdrawal of a send. Returns true for the last one.
+/// Counts a part of a joint request, or one of the two events that end the withdrawal of a send.
+/// Returns true for the last one.
 pub(crate) fn is_last_part(id: RequestId) -> bool {
     // SAFETY: the counter is an atomic and is not moved; nothing else of the in-flight state is touched.
     unsafe { &(*at(id).in_flight.get()).missing }.is_last()
@@ -98,7 +101,8 @@ pub(crate) fn is_last_part(id: RequestId) -> bool {
 /// Gives a request its buffer, and notes the buffer's datatype.
 ///
 /// # Safety
-/// The request is not issued yet. The caller holds the buffer's datatype, or the request has held it since it was made.
+/// The request is not issued yet. The caller holds the buffer's datatype, or the request has
+/// held it since it was made.
 #[inline(always)]
 pub unsafe fn set_buffer(id: RequestId, buffer: Buffer) {
     let request = at(id);
@@ -115,7 +119,8 @@ pub unsafe fn set_buffer(id: RequestId, buffer: Buffer) {
 /// The part of a request that belongs to its owner.
 ///
 /// # Safety
-/// The caller owns the request (it is complete, inactive or not issued yet), or only reads fields that do not change.
+/// The caller owns the request (it is complete, inactive or not issued yet), or only reads
+/// fields that do not change.
 #[inline(always)]
 pub unsafe fn owner<'a>(id: RequestId) -> &'a mut Ownership {
     // SAFETY: the caller owns the request, or only reads fields that do not change.
@@ -141,8 +146,8 @@ pub unsafe fn complete(id: RequestId, outcome: Outcome) -> Option<PartOver> {
     None
 }
 
-/// Does the same as [`complete`], for a receive without an error. It writes the outcome field by field, for the reason given at
-/// [`consume_with`].
+/// Does the same as [`complete`], for a receive without an error. It writes the outcome field by field, for
+/// the reason given at [`consume_with`].
 ///
 /// # Safety
 /// The request is active and the caller has its in-flight state.
@@ -182,7 +187,8 @@ unsafe fn complete_detached(id: RequestId, outcome: Outcome) -> Option<PartOver>
     joint.map(|whole| PartOver { whole, kind, outcome })
 }
 
-/// Registers the watcher for a signal when the request completes. Called only after [`signal_watchers`](super::signal_watchers).
+/// Registers the watcher for a signal when the request completes. Called only
+/// after [`signal_watchers`](super::signal_watchers).
 ///
 /// # Safety
 /// The watcher is not moved until [`unwatch`] has taken it out and it has left.
@@ -200,7 +206,8 @@ pub fn unwatch(id: RequestId, watcher: &Watcher) {
 pub fn find_active(number: u64, kind: RequestKind) -> Option<RequestId> {
     let id = RequestId::try_from(number).ok().filter(|id| exists(*id))?;
     take_over(id);
-    // SAFETY: the kind is fixed while the request is active, and was written before the request was handed over.
+    // SAFETY: the kind is fixed while the request is active, and was written before the
+    // request was handed over.
     (at(id).state.is_active() && unsafe { (*at(id).owner.get()).kind } == kind).then_some(id)
 }
 
@@ -229,8 +236,8 @@ pub fn activate(id: RequestId) {
 /// The VNI that carries a request's operation.
 #[inline(always)]
 pub fn vni_of(id: RequestId) -> u32 {
-    // Relaxed: for a waiting thread this is a hint where to poll. A thread that needs the exact VNI has the right to move the
-    // request's messages.
+    // Relaxed: for a waiting thread this is a hint where to poll. A thread that needs the exact VNI has the
+    // right to move the request's messages.
     at(id).vni.load(Ordering::Relaxed)
 }
 
@@ -255,20 +262,20 @@ pub fn outcome(id: RequestId) -> Outcome {
 
 /// Claims a complete request for the calling thread.
 ///
-/// Two threads that complete one request at the same time are an error of the program (MPI 5.0, section 11.6.2). They may both
-/// succeed here, since an atomic exchange would cost every completion a tenth of a small message. Then the slot is returned
-/// twice, and `take` skips it while its first taker uses it. Only two threads that take it at the same moment would get the same
-/// one.
+/// Two threads that complete one request at the same time are an error of the program (MPI 5.0, section
+/// 11.6.2). They may both succeed here, since an atomic exchange would cost every completion a tenth of a
+/// small message. Then the slot is returned twice, and `take` skips it while its first taker uses it. Only
+/// two threads that take it at the same moment would get the same one.
 #[inline(always)]
 pub fn claim(id: RequestId) -> bool {
     at(id).state.claim()
 }
 
-/// Passes the outcome of a claimed request to `read` and frees the request, or makes it inactive if it is persistent. Returns
-/// what `read` returned, and true if the user's handle becomes null.
+/// Passes the outcome of a claimed request to `read` and frees the request, or makes it inactive if it is
+/// persistent. Returns what `read` returned, and true if the user's handle becomes null.
 ///
-/// `read` gets a reference to the stored outcome. Copying the outcome in pieces of other sizes than those it was written in would
-/// cost more than all the rest.
+/// `read` gets a reference to the stored outcome. Copying the outcome in pieces of other sizes than those it
+/// was written in would cost more than all the rest.
 #[inline(always)]
 pub fn consume_with<R>(id: RequestId, read: impl FnOnce(&Outcome) -> R) -> (R, bool) {
     let request = at(id);
@@ -285,13 +292,15 @@ pub fn consume_with<R>(id: RequestId, read: impl FnOnce(&Outcome) -> R) -> (R, b
     (result, true)
 }
 
-/// Claims the complete request of a handle for the calling thread alone, like [`claim`] but for threads that may test the same
-/// request. Exactly one of them succeeds, even if the slot belongs to another request by then.
+/// Claims the complete request of a handle for the calling thread alone, like [`claim`] but for
+/// threads that may test the same request. Exactly one of them succeeds, even if the slot belongs to
+/// another request by then.
 fn claim_alone(handle: usize, id: RequestId) -> bool {
     at(id).state.claim_alone(|| self::handle(id) == handle)
 }
 
-/// Claims the request of a handle for the calling thread alone and takes its outcome; `None` if another thread was quicker.
+/// Claims the request of a handle for the calling thread alone and takes its outcome; `None` if
+/// another thread was quicker.
 pub fn consume_alone(handle: usize, id: RequestId) -> Option<(Outcome, bool)> {
     claim_alone(handle, id).then(|| consume_with(id, Outcome::clone))
 }
@@ -311,7 +320,8 @@ pub fn set_owner_of_errors(find: FindOwner) {
     FIND_OWNER.get_or_init(|| find);
 }
 
-/// Gives an error of a request's operation its owner: the request's communicator, even if the program has freed that.
+/// Gives an error of a request's operation its owner: the request's communicator, even if
+/// the program has freed that.
 #[cold]
 fn belonging_to(id: RequestId, error: Error) -> Error {
     match FIND_OWNER.get().and_then(|find| find(at(id).comm.load(Ordering::Relaxed))) {

@@ -1,8 +1,9 @@
 //! Requests: operations that are in progress.
 //!
-//! A request is a slot in a pool. The pool is never given back to the system, so any handle can be looked up safely. A thread
-//! takes slots from its own cache and returns them there. A full or empty cache exchanges batches of 128 slots with a common
-//! store, so threads that communicate rarely use the store at the same time.
+//! A request is a slot in a pool. The pool is never given back to the system, so any handle can be
+//! looked up safely. A thread takes slots from its own cache and returns them there. A full or empty
+//! cache exchanges batches of 128 slots with a common store, so threads that communicate rarely use
+//! the store at the same time.
 //!
 //! ```text
 //!           take                 complete              consume
@@ -11,14 +12,14 @@
 //!                    └────── start ── INACTIVE ◀┘
 //! ```
 //!
-//! **Access.** A request is ACTIVE from issue to completion. During that time one thread has its [`InFlight`] state. That thread
-//! may change the state, and it completes the request: it writes the [`Outcome`], stores COMPLETE (Release), and does not touch
-//! the request again. From then on the request belongs to the thread that waits for it or tests it. That thread takes the outcome
-//! and frees the slot.
+//! **Access.** A request is ACTIVE from issue to completion. During that time one thread has its [`InFlight`]
+//! state. That thread may change the state, and it completes the request: it writes the [`Outcome`], stores
+//! COMPLETE (Release), and does not touch the request again. From then on the request belongs to the thread
+//! that waits for it or tests it. That thread takes the outcome and frees the slot.
 //!
-//! The in-flight state passes from thread to thread, and from one critical section to another (`vni/mod.rs` lists them). Under
-//! `per-object` and `lock-free` each critical section has a separate lock. The following table then guarantees that only one
-//! thread has an in-flight state.
+//! The in-flight state passes from thread to thread, and from one critical section to another (`vni/mod.rs`
+//! lists them). Under `per-object` and `lock-free` each critical section has a separate lock. The following
+//! table then guarantees that only one thread has an in-flight state.
 //!
 //! | operation | the in-flight state belongs to | it passes on |
 //! |---|---|---|
@@ -37,23 +38,26 @@
 //! | joint request | its missing parts: each writes a separate field | by completion, with the last part |
 //! | request that waits for buffered sends | the rendezvous critical section | by completion |
 //!
-//! Within a process the critical sections order these steps. If a message to a peer hands the in-flight state over, the peer's
-//! answer orders them: both processes publish messages with Release and read them with Acquire, so the thread that reads the
-//! answer sees all that was stored before the message left. The sending thread writes the in-flight state before it sends the
-//! message, and does not touch it afterwards. (`hand_over` and `take_over` give the same order within the process, which is all
-//! that a sanitizer sees.)
+//! Within a process the critical sections order these steps. If a message to a peer hands the in-flight state
+//! over, the peer's answer orders them: both processes publish messages with Release and read them with
+//! Acquire, so the thread that reads the answer sees all that was stored before the message left. The sending
+//! thread writes the in-flight state before it sends the message, and does not touch it afterwards.
+//! (`hand_over` and `take_over` give the same order within the process, which is all that a sanitizer sees.)
 //!
-//! [`Ownership`] belongs to the issuing thread and, after the call has returned, to the thread that has the handle. The protocols
-//! only read `detached` and `joint`, which do not change after the request is issued. No thread waits for a *detached* request;
-//! the thread that completes it frees it. A request that the program frees while it is active is *abandoned*: the VNI keeps it
-//! until it is complete (`vni/rendezvous_state.rs`), so that a completion needs no exchange with a thread that may free. The
-//! program may complete and free a generalized request at the same time; both are done in the rendezvous critical section.
+//! [`Ownership`] belongs to the issuing thread and, after the call has returned, to the thread that has
+//! the handle. The protocols only read `detached` and `joint`, which do not change after the request is
+//! issued. No thread waits for a *detached* request; the thread that completes it frees it. A request
+//! that the program frees while it is active is *abandoned*: the VNI keeps it until it is complete
+//! (`vni/rendezvous_state.rs`), so that a completion needs no exchange with a thread that may free. The
+//! program may complete and free a generalized request at the same time; both are done in the
+//! rendezvous critical section.
 //!
 //! At most 2^24 requests exist at once, fewer if addresses or memory are limited. To take a request can fail
-//! ([`OutOfRequests`]). So an operation takes all requests that it needs before it begins, and a failure leaves nothing half done.
+//! ([`OutOfRequests`]). So an operation takes all requests that it needs before it begins, and a failure
+//! leaves nothing half done.
 //!
-//! A request names its communicator and its datatype in two words of its slot, which `take` and `set_buffer` write. A collection
-//! of freed objects reads these words (`heddle_objects::lifetime`).
+//! A request names its communicator and its datatype in two words of its slot, which `take` and `set_buffer`
+//! write. A collection of freed objects reads these words (`heddle_objects::lifetime`).
 //!
 //! | file | idea |
 //! |---|---|

@@ -8,8 +8,8 @@ use super::slot::{Request, at, exists};
 use heddle_objects::table::{Kind, decode};
 use heddle_platform::atomic::Ordering;
 
-/// A complete request that its owner has claimed, and that needs nothing but to be released: it has no error, and nothing is
-/// attached to it.
+/// A complete request that its owner has claimed, and that needs nothing but to be released: it has no error,
+/// and nothing is attached to it.
 pub struct Plain {
     id: RequestId,
     request: &'static Request,
@@ -21,8 +21,8 @@ impl std::fmt::Debug for Plain {
     }
 }
 
-/// Claims the request of a handle for the calling thread if it is [`Plain`]; otherwise it changes nothing. As for
-/// [`claim`](super::claim), only the caller completes the request.
+/// Claims the request of a handle for the calling thread if it is [`Plain`]; otherwise it changes nothing. As
+/// for [`claim`](super::claim), only the caller completes the request.
 #[inline(always)]
 pub fn claim_plain(handle: usize) -> Option<Plain> {
     let parts = decode(Kind::Request, handle)?;

@@ -35,7 +35,8 @@ pub struct Fresh {
     pub in_flight: &'static mut InFlight,
 }
 
-/// Takes a slot for a receive, if requests count no references and the calling thread has a free slot in its cache.
+/// Takes a slot for a receive, if requests count no references and the calling thread has
+/// a free slot in its cache.
 #[inline(always)]
 pub fn take_express(vni: u32, comm: usize) -> Option<Fresh> {
     if counts::requests_count() {
@@ -63,7 +64,8 @@ fn begin(request: &Request, vni: u32, comm: usize, kind: RequestKind) -> u32 {
     generation
 }
 
-/// Does the same as [`take`], for an operation that nobody waits for: the thread that completes the request returns its slot.
+/// Does the same as [`take`], for an operation that nobody waits for: the thread that completes the
+/// request returns its slot.
 ///
 /// # Errors
 /// The same as for [`take`].

@@ -1,12 +1,14 @@
-//! The memory of the slots: one range of addresses, so that one multiplication gives a slot's address. The first use reserves the
-//! range; only the part that holds slots is backed by memory. The range is never given back.
+//! The memory of the slots: one range of addresses, so that one multiplication gives a slot's
+//! address. The first use reserves the range; only the part that holds slots is backed by memory. The
+//! range is never given back.
 
 use crate::error::Error;
 use heddle_platform::atomic::{AtomicPtr, Ordering};
 use heddle_spec::constants as mpi;
 use std::ptr::{null_mut, without_provenance_mut};
 
-/// The largest number of slots that are reserved. The number is smaller if the addresses of the process are limited.
+/// The largest number of slots that are reserved. The number is smaller if the addresses of
+/// the process are limited.
 pub(super) const MOST: usize = 1 << 24;
 
 /// The smallest number of slots that are worth reserving. If there is no room for them, no slots are made.
@@ -65,10 +67,12 @@ impl<T> Region<T> {
     /// A slot.
     ///
     /// # Safety
-    /// A slot with this index exists, and the caller knows the index by a path that orders it after [`grow`](Self::grow).
+    /// A slot with this index exists, and the caller knows the index by a path that orders it
+    /// after [`grow`](Self::grow).
     #[inline(always)]
     pub(super) unsafe fn at(&self, index: u32) -> &T {
-        // Relaxed: the base is written before there are slots, and the caller's knowledge of the index is ordered after that.
+        // Relaxed: the base is written before there are slots, and the caller's knowledge of the
+        // index is ordered after that.
         let base = self.base.load(Ordering::Relaxed);
         // SAFETY: the caller promises that the slot exists, so its address is in the range.
         let slot = unsafe { base.add(index as usize) };
@@ -118,8 +122,8 @@ impl<T> Region<T> {
         Ok(())
     }
 
-    /// Reserves addresses for `growth.most` slots, since unused addresses cost nothing. If the system refuses, tries half the
-    /// number, and so on.
+    /// Reserves addresses for `growth.most` slots, since unused addresses cost nothing. If the system
+    /// refuses, tries half the number, and so on.
     #[cold]
     fn reserve(&self, growth: &mut Growth) -> Result<(), OutOfRequests> {
         let mut reserved = growth.most;

@@ -1,4 +1,5 @@
-//! The slots of requests. They are never given back to the system, so every index below their number names a slot.
+//! The slots of requests. They are never given back to the system, so every index below
+//! their number names a slot.
 
 use super::counts::ReferenceCounts;
 use super::in_flight::{InFlight, Ownership};
@@ -12,19 +13,21 @@ use heddle_platform::cell::UnsafeCell;
 use std::ops::Range;
 use std::ptr::null_mut;
 
-/// One slot. The fields that every operation touches come first, in its first two cache lines; the fields of the in-flight state
-/// that a small operation touches begin in the second.
+/// One slot. The fields that every operation touches come first, in its first two cache lines; the fields of
+/// the in-flight state that a small operation touches begin in the second.
 #[repr(C, align(128))]
 pub(crate) struct Request {
     pub state: State,
     /// Odd while a handle is valid.
     pub generation: AtomicU32,
-    /// The VNI that carries the operation. It is an atomic, since the thread that moves a receive to another VNI writes it.
+    /// The VNI that carries the operation. It is an atomic, since the thread that moves a receive
+    /// to another VNI writes it.
     pub vni: AtomicU32,
-    /// Handle of the communicator, whose error handler is responsible. It is an atomic, since [`roots`] reads it in requests of
-    /// other threads.
+    /// Handle of the communicator, whose error handler is responsible. It is an atomic, since [`roots`] reads
+    /// it in requests of other threads.
     pub comm: AtomicUsize,
-    /// The datatype of the buffer, or null. It is an atomic, since [`roots`] reads it in requests of other threads.
+    /// The datatype of the buffer, or null. It is an atomic, since [`roots`] reads it in
+    /// requests of other threads.
     pub datatype: AtomicPtr<Datatype>,
     pub owner: UnsafeCell<Ownership>,
     pub outcome: UnsafeCell<Outcome>,
@@ -64,8 +67,8 @@ pub(super) fn at(id: RequestId) -> &'static Request {
     unsafe { SLOTS.at(id) }
 }
 
-/// Passes the words by which live requests name communicators and datatypes to `root`, and returns the number of slots. Requests
-/// that other threads take or release at the same time may be named or not.
+/// Passes the words by which live requests name communicators and datatypes to `root`, and returns the number
+/// of slots. Requests that other threads take or release at the same time may be named or not.
 pub fn roots(root: &mut dyn FnMut(usize)) -> usize {
     // Acquire: pairs with the Release in `grow`.
     let used = USED.load(Ordering::Acquire);
@@ -81,8 +84,8 @@ impl Request {
         Names { generation: &self.generation, comm: &self.comm, datatype: &self.datatype }
     }
 
-    /// Counts a reference to the buffer's datatype, and gives up the one to the last buffer's. A persistent request keeps its
-    /// reference from one start to the next.
+    /// Counts a reference to the buffer's datatype, and gives up the one to the last buffer's. A persistent
+    /// request keeps its reference from one start to the next.
     ///
     /// # Safety
     /// The pointer is null, or the caller holds the datatype.

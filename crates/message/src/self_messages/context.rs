@@ -14,7 +14,8 @@ impl Context {
         !self.self_messages.is_pinned()
     }
 
-    /// Returns true if a receive or probe with this key may match self messages that are not pinned to the default VNI.
+    /// Returns true if a receive or probe with this key may match self messages that are not
+    /// pinned to the default VNI.
     #[inline(always)]
     pub fn wants_self_messages(&self, key: &Key) -> bool {
         self.moves_self_messages() && (key.source() == self.rank() as i32 || key.source() == MPI_ANY_SOURCE)
@@ -30,13 +31,15 @@ impl Context {
         self.self_messages.route(default_vni, || vni_of_tag(default_vni, tag, domain.vnis().len() as u32))
     }
 
-    /// Returns the route of a self message while all of them are on the default VNI; `None` if they are sharded.
+    /// Returns the route of a self message while all of them are on the default VNI;
+    /// `None` if they are sharded.
     #[inline(always)]
     pub fn route_to_default(&self) -> Option<Route<'_>> {
         self.self_messages.route_to_default(self.vni())
     }
 
-    /// Shards the self messages if several threads send them by turns. Called after a message was sent on the route `taken`.
+    /// Shards the self messages if several threads send them by turns. Called after a message was
+    /// sent on the route `taken`.
     #[inline(always)]
     pub fn shard_if_contended(&self, domain: &Domain, taken: Route<'_>) {
         if taken.should_shard() {
@@ -51,8 +54,8 @@ impl Context {
         vni::shard(&self.self_messages, vnis, self.all_self_messages(), vni_of);
     }
 
-    /// Pins the self messages if a receive with this key has wildcards, since it must find all messages that it may match on the
-    /// default VNI. Called before the receive is posted.
+    /// Pins the self messages if a receive with this key has wildcards, since it must find all messages that
+    /// it may match on the default VNI. Called before the receive is posted.
     pub fn pin_self_messages_for(&self, domain: &Domain, key: &Key) {
         let has_wildcards = key.source() == MPI_ANY_SOURCE || key.tag() == MPI_ANY_TAG;
         if has_wildcards && key.context & PLANE == 0 && self.wants_self_messages(key) {

@@ -13,14 +13,15 @@ use heddle_model::{Path, SectionOf};
 use heddle_objects::resharding::next_stamp;
 use heddle_transport::Throttle;
 
-/// A self message of up to this many bytes is copied if no receive is posted; a larger one stays in the send's buffer. All self
-/// messages stay there while the VNI throttles its senders, because unexpected messages take too much memory.
+/// A self message of up to this many bytes is copied if no receive is posted; a larger one stays in the
+/// send's buffer. All self messages stay there while the VNI throttles its senders, because unexpected
+/// messages take too much memory.
 const LOCAL_EAGER_LIMIT: usize = 32 << 10;
 
 impl<S: Rules> Core<S> {
-    /// Sends to this process. An unexpected message gets a stamp if the self messages of the communicator are sharded. If a send
-    /// needs a request and there is none left, nothing is sent. The function is out of line, so that sends to other processes
-    /// stay short.
+    /// Sends to this process. An unexpected message gets a stamp if the self messages of the communicator are
+    /// sharded. If a send needs a request and there is none left, nothing is sent. The function is out of
+    /// line, so that sends to other processes stay short.
     #[inline(never)]
     pub(crate) fn send_to_self(
         &self,
@@ -80,7 +81,8 @@ impl<S: Rules> Core<S> {
 
     /// Copies the data of a waiting send of this process to a receive.
     pub(crate) fn deliver_local(&self, send: RequestId, receive: RequestId, key: &Key) {
-        // SAFETY: a thread that takes a message out of the unexpected messages has the in-flight state of its send.
+        // SAFETY: a thread that takes a message out of the unexpected messages has the
+        // in-flight state of its send.
         let buffer = unsafe { request::in_flight(send) }.buffer;
         self.copy_to_receive(&buffer, receive, key);
         self.sender_done(send);

@@ -11,7 +11,8 @@ use heddle_model::{Guarded, Path, SectionOf, Whole};
 use heddle_objects::resharding::{Moved, Mover, Route, SelfMessages, Shard, Sharding};
 
 impl Vni {
-    /// Sends to this process as `send` does. Returns `None` if the self messages are not where the route says.
+    /// Sends to this process as `send` does. Returns `None` if the self messages are
+    /// not where the route says.
     #[inline(always)]
     pub fn send_to_self(
         &self,
@@ -105,8 +106,8 @@ impl Shard for Movable<'_> {
     fn post(core: &mut Core<Whole>, key: Key, id: RequestId, vni: u32) {
         let position =
             core.matching_shard(key.context).with(Path::Main, |shard| shard.matching.post(key, id));
-        // SAFETY: a receive that was taken out of a matching shard belongs to the thread that took it, and a posted one belongs
-        // to the critical section that this thread is in.
+        // SAFETY: a receive that was taken out of a matching shard belongs to the thread that took it, and a
+        // posted one belongs to the critical section that this thread is in.
         unsafe { request::in_flight(id) }.stage = Stage::Posted(position);
         request::set_vni(id, vni);
     }

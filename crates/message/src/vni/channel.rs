@@ -27,7 +27,8 @@ pub(crate) enum Queued {
     Control(Header, [u8; EXTRA_BYTES]),
 }
 
-/// The queue of messages that wait for room, first in, first out, and the ring unless it is outside (`ring_access.rs`).
+/// The queue of messages that wait for room, first in, first out, and the ring unless it is
+/// outside (`ring_access.rs`).
 #[derive(Debug)]
 pub(crate) struct Channel<R> {
     pub ring: R,

@@ -1,8 +1,9 @@
-//! Checks of the messages of the protocols, before this process follows them. They name requests of this process and offsets in
-//! buffers, and they come from a process whose program may have overwritten its memory.
+//! Checks of the messages of the protocols, before this process follows them. They name
+//! requests of this process and offsets in buffers, and they come from a process whose program
+//! may have overwritten its memory.
 //!
-//! A peer that sends garbage ends the job with a message that names it (`Fabric::refuse`). The checks keep this process within
-//! its own memory. A wrong message that could have been a right one is not noticed.
+//! A peer that sends garbage ends the job with a message that names it (`Fabric::refuse`). The checks keep
+//! this process within its own memory. A wrong message that could have been a right one is not noticed.
 
 use super::core::Core;
 use super::ring_access::Rules;
@@ -25,7 +26,8 @@ impl<S: Rules> Core<S> {
         }
     }
 
-    /// Finds the send of this process that an answer of its receiver names. The send's in-flight state comes with the answer.
+    /// Finds the send of this process that an answer of its receiver names. The send's in-flight
+    /// state comes with the answer.
     pub(crate) fn answered_send(&self, peer: usize, kind: u8, number: u64) -> RequestId {
         let waits = |in_flight: &InFlight| match kind {
             wire::FIN => in_flight.offered || in_flight.synchronous,
@@ -40,26 +42,27 @@ impl<S: Rules> Core<S> {
     pub(crate) fn withdrawing_send(&self, peer: usize, number: u64) -> RequestId {
         let active = request::find_active(number, RequestKind::Send);
         let asked = active.filter(|id| {
-            // SAFETY: the stage of a send that its receiver was told of is written only in the critical section of arrivals,
-            // where this thread is.
+            // SAFETY: the stage of a send that its receiver was told of is written only in the critical
+            // section of arrivals, where this thread is.
             request::peer_of(*id) == peer && unsafe { request::stage(*id) } == Stage::Withdrawing
         });
         asked.unwrap_or_else(|| self.refuse_operation(peer, wire::WITHDRAWN, number))
     }
 
-    /// Does the same as [`answered_send`](Self::answered_send) for a `CTS`, and checks that the receiver wants no more than was
-    /// sent.
+    /// Does the same as [`answered_send`](Self::answered_send) for a `CTS`, and checks that the receiver
+    /// wants no more than was sent.
     pub(crate) fn check_cts(&self, peer: usize, cts: Cts) -> Cts {
         let id = self.answered_send(peer, wire::CTS, u64::from(cts.sender));
-        // SAFETY: the in-flight state of a send whose receiver answers belongs to the critical section of arrivals, where this
-        // thread is.
+        // SAFETY: the in-flight state of a send whose receiver answers belongs to the critical section of
+        // arrivals, where this thread is.
         if cts.wanted > unsafe { request::in_flight(id) }.buffer.len() as u64 {
             self.refuse_operation(peer, wire::CTS, u64::from(cts.sender));
         }
         cts
     }
 
-    /// Finds the receive of this process that a piece of `len` bytes is for, and checks that it has room for the piece.
+    /// Finds the receive of this process that a piece of `len` bytes is for, and checks that
+    /// it has room for the piece.
     pub(crate) fn receive_of_piece(&self, peer: usize, number: u64, offset: u64, len: usize) -> RequestId {
         self.named(peer, wire::DATA, number, RequestKind::Receive, |in_flight| {
             let room = in_flight.wanted.min(in_flight.buffer.len());
@@ -85,8 +88,9 @@ impl<S: Rules> Core<S> {
         waits: impl FnOnce(&InFlight) -> bool,
     ) -> RequestId {
         let Some(id) = request::find_active(number, of) else { self.refuse_operation(peer, kind, number) };
-        // SAFETY: the in-flight state of an operation that waits for a message of a peer belongs to the critical section of
-        // arrivals, where this thread is. Only garbage names another operation, and then the job ends.
+        // SAFETY: the in-flight state of an operation that waits for a message of a peer belongs to
+        // the critical section of arrivals, where this thread is. Only garbage names another
+        // operation, and then the job ends.
         let in_flight = unsafe { request::in_flight(id) };
         if in_flight.peer != peer || !waits(in_flight) {
             self.refuse_operation(peer, kind, number);
@@ -192,7 +196,8 @@ mod tests {
             let mut bytes = [0; 1000];
             for kind in ANSWERS {
                 let mut ranks = Ranks::new(&model);
-                // SAFETY: the bytes outlive the operation: nothing is written to them after the reader has ended.
+                // SAFETY: the bytes outlive the operation: nothing is written to them
+                // after the reader has ended.
                 let id = unsafe { ranks::receive(&ranks.reader, 7, &mut bytes) };
                 ranks.send(kind, &[u64::from(id), 0, 0], (kind == wire::DATA).then_some(100));
                 assert!(ranks.refused().contains("which does not wait for it"));

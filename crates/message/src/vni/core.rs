@@ -1,7 +1,7 @@
 //! The core of a VNI: its objects, each behind its critical section.
 //!
-//! Under [`Parted`](heddle_model::Parted) any number of threads are inside of the VNI and share the core; under
-//! [`Whole`](heddle_model::Whole) one thread at a time is.
+//! Under [`Parted`](heddle_model::Parted) any number of threads are inside of the VNI and share the core;
+//! under [`Whole`](heddle_model::Whole) one thread at a time is.
 
 use super::channel::{Channel, Peer};
 use super::message::Message;
@@ -32,7 +32,8 @@ pub(crate) struct Core<S: Rules> {
     pub matching_shards: S::Shards<MatchingShard>,
     pub rendezvous: S::Section<RendezvousState>,
     pub peers: Box<[Peer<S>]>,
-    /// The number of rendezvous transfers and deferred pieces of work; written in the rendezvous critical section.
+    /// The number of rendezvous transfers and deferred pieces of work; written in the
+    /// rendezvous critical section.
     pending: AtomicUsize,
     /// The number of queued messages of all peers.
     pub backlogged: AtomicUsize,
@@ -44,8 +45,8 @@ pub(crate) struct Core<S: Rules> {
     completed: AtomicUsize,
 }
 
-/// The rings from all senders. A thread that reads them stays in the critical section until the messages are delivered, so
-/// that the messages of one sender are matched in order.
+/// The rings from all senders. A thread that reads them stays in the critical section until the messages are
+/// delivered, so that the messages of one sender are matched in order.
 #[derive(Debug)]
 pub(crate) struct Arrivals {
     pub inbox: Inbox,
@@ -113,7 +114,8 @@ impl MatchingShard {
 }
 
 impl MatchingShard {
-    /// Removes the unexpected message with this exact key that `is_wanted` accepts, because its sender wants it back.
+    /// Removes the unexpected message with this exact key that `is_wanted` accepts, because
+    /// its sender wants it back.
     pub(crate) fn withdraw(&mut self, key: &Key, is_wanted: impl Fn(&Message) -> bool) -> bool {
         let Some(message) = self.matching.withdraw(key, is_wanted) else { return false };
         self.bytes.remove(message.footprint());
@@ -192,7 +194,8 @@ impl<S: Rules> Core<S> {
         operation: impl FnOnce(&mut RendezvousState) -> R,
     ) -> R {
         let result = operation(rendezvous);
-        // Relaxed: a hint. A thread that must not miss work before it sleeps is told by the doorbell, or had a barrier.
+        // Relaxed: a hint. A thread that must not miss work before it sleeps is told by the
+        // doorbell, or had a barrier.
         self.pending.store(rendezvous.pending(), Ordering::Relaxed);
         result
     }
@@ -209,8 +212,8 @@ impl<S: Rules> Core<S> {
         self.backlogged.load(Ordering::Relaxed) != 0
     }
 
-    /// Runs an operation on requests that the program itself completes and frees, and completes the request that the operation
-    /// returns.
+    /// Runs an operation on requests that the program itself completes and frees, and completes the request
+    /// that the operation returns.
     pub(crate) fn with_generalized<R>(&self, operation: impl FnOnce() -> (Option<RequestId>, R)) -> R {
         self.rendezvous(Path::Main, |_| {
             let (complete, result) = operation();
@@ -235,7 +238,8 @@ impl<S: Rules> Core<S> {
         if S::PARTED { counters::work_here() } else { self.completed.load(Ordering::Relaxed) as u64 }
     }
 
-    /// Counts the completion of a request, which may be a part of a joint request, and wakes the waiting threads.
+    /// Counts the completion of a request, which may be a part of a joint request, and
+    /// wakes the waiting threads.
     #[inline(always)]
     pub(crate) fn completed(&self, part: Option<PartOver>) {
         if S::PARTED {
@@ -278,8 +282,8 @@ impl<S: Rules> Core<S> {
     pub(crate) fn cancel_receive(&self, id: RequestId) {
         let context = request::context_of(id);
         let unposted = self.matching_shard(context).with(Path::Main, |shard| {
-            // SAFETY: the stage of an active receive is written in the critical section of its matching shard, where this thread
-            // is.
+            // SAFETY: the stage of an active receive is written in the critical section of its matching
+            // shard, where this thread is.
             let stage = unsafe { request::stage(id) };
             matches!(stage, Stage::Posted(position) if shard.matching.unpost(position, id))
         });

@@ -1,9 +1,10 @@
 //! A blocking receive that takes its message straight from the ring: without a request, and without matching.
 //!
-//! It needs the rings and the matching in one critical section, so it exists only under models that guard the VNI as a whole.
-//! It acts only if no receive is posted, no unexpected message is stored and no message is queued for sending, and only on
-//! a message that is the wanted one and fits into the buffer; all others stay in the ring for the ordinary path. Receives
-//! that several threads issue at once have no order (MPI 5.0, section 3.5), so one that is not posted loses nothing.
+//! It needs the rings and the matching in one critical section, so it exists only under models that guard the
+//! VNI as a whole. It acts only if no receive is posted, no unexpected message is stored and no message is
+//! queued for sending, and only on a message that is the wanted one and fits into the buffer; all others stay
+//! in the ring for the ordinary path. Receives that several threads issue at once have no order (MPI 5.0,
+//! section 3.5), so one that is not posted loses nothing.
 
 use super::core::Core;
 use super::wire;
@@ -18,8 +19,9 @@ use std::cell::Cell;
 pub enum Direct {
     /// No message is there, or another thread is in the critical section.
     Nothing,
-    /// The message was received. The fields are its source and tag, and its number of bytes. Source and tag stay one number: if
-    /// they were written separately and read together, the read would wait until both stores have reached the cache.
+    /// The message was received. The fields are its source and tag, and its number of bytes. Source and tag
+    /// stay one number: if they were written separately and read together, the read would wait until both
+    /// stores have reached the cache.
     Received(Envelope, usize),
     /// The receive must take the ordinary path.
     Ordinary,

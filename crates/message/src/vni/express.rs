@@ -1,9 +1,9 @@
 //! The express path within a VNI: what a small message needs most often, with the fewest instructions.
 //!
 //! Each operation enters the critical section only if that needs no waiting
-//! ([`Guarded::with_shortcut`](heddle_model::Guarded::with_shortcut)). If it cannot act, it changes nothing and returns a
-//! [`Refusal`]; the caller then attempts to enter by the lock, or takes the general path. It exists only under models that guard a
-//! VNI as a whole.
+//! ([`Guarded::with_shortcut`](heddle_model::Guarded::with_shortcut)). If it cannot act, it changes nothing
+//! and returns a [`Refusal`]; the caller then attempts to enter by the lock, or takes the general path. It
+//! exists only under models that guard a VNI as a whole.
 
 use super::core::{Core, MatchingShard};
 use super::interface::State;
@@ -29,7 +29,8 @@ impl Vni {
         state.with_shortcut(attempt, path, operation)
     }
 
-    /// Sends `len` bytes from `from`, at most [`INLINE_BYTES`](super::INLINE_BYTES), to another process, if the ring has room.
+    /// Sends `len` bytes from `from`, at most [`INLINE_BYTES`](super::INLINE_BYTES), to another
+    /// process, if the ring has room.
     ///
     /// # Errors
     /// A refusal; then they are not sent.
@@ -54,11 +55,12 @@ impl Vni {
         )
     }
 
-    /// Sends `len` bytes from `from`, at most [`INLINE_BYTES`](super::INLINE_BYTES), to this process on this VNI, to which
-    /// `route` leads.
+    /// Sends `len` bytes from `from`, at most [`INLINE_BYTES`](super::INLINE_BYTES), to this process on this
+    /// VNI, to which `route` leads.
     ///
     /// # Errors
-    /// A refusal, also if no receive is posted for them and the VNI throttles its senders; then they are not sent.
+    /// A refusal, also if no receive is posted for them and the VNI throttles its
+    /// senders; then they are not sent.
     ///
     /// # Safety
     /// `len` bytes at `from` are valid for reads.
@@ -86,8 +88,8 @@ impl Vni {
         )
     }
 
-    /// Copies a self message of `len` bytes from `from` to the buffer of the receive that the same call makes, if no other receive
-    /// is posted and no other message has arrived. `route` leads to this VNI.
+    /// Copies a self message of `len` bytes from `from` to the buffer of the receive that the same call
+    /// makes, if no other receive is posted and no other message has arrived. `route` leads to this VNI.
     ///
     /// # Errors
     /// A refusal; then nothing is copied.
@@ -125,8 +127,9 @@ impl Vni {
         )
     }
 
-    /// Receives, into a new request that names the communicator with the handle `comm`, and returns the request's handle; the
-    /// receive is posted unless its message has arrived. `route` is given for a self message.
+    /// Receives, into a new request that names the communicator with the handle `comm`, and
+    /// returns the request's handle; the receive is posted unless its message has arrived. `route`
+    /// is given for a self message.
     ///
     /// # Errors
     /// A refusal; then nothing is issued.
@@ -150,8 +153,8 @@ impl Vni {
         )
     }
 
-    /// Takes the message that a blocking receive wants, if it is small and has arrived, or is the next one in the ring.
-    /// Returns its source and tag, and how many bytes it had. `route` is given for a self message.
+    /// Takes the message that a blocking receive wants, if it is small and has arrived, or is the next one in
+    /// the ring. Returns its source and tag, and how many bytes it had. `route` is given for a self message.
     ///
     /// # Errors
     /// A refusal; then nothing is received.
@@ -239,8 +242,8 @@ impl Core<Whole> {
         true
     }
 
-    /// Stores a small self message that no receive is posted for. Returns false and does nothing if the VNI throttles its
-    /// senders: the message then has to stay in the sender's buffer.
+    /// Stores a small self message that no receive is posted for. Returns false and does nothing if the VNI
+    /// throttles its senders: the message then has to stay in the sender's buffer.
     #[inline(never)]
     fn store_self_message(&self, key: Key, data: &[u8]) -> bool {
         if self.throttle.is_raised() {

@@ -33,8 +33,8 @@ fn throttles(vni: &Vni) -> bool {
     run!(vni, Main, core => core.throttle.is_raised())
 }
 
-/// Rank 0 sends messages of `len` bytes, `to` rank 1 or itself, and the last one with another tag. Returns the requests of the
-/// sends that wait.
+/// Rank 0 sends messages of `len` bytes, `to` rank 1 or itself, and the last one with another tag. Returns
+/// the requests of the sends that wait.
 fn flood(from: &(Fabric, Vni), to: &(Fabric, Vni), data: &mut [Vec<u8>]) -> Vec<RequestId> {
     let mut waiting = Vec::new();
     let last = data.len() - 1;
@@ -153,8 +153,8 @@ impl Express<'_> {
         Key::new(CONTEXT, 0, 5)
     }
 
-    /// Sends by the express path. The first message to a peer, and one at the end of a lap of the ring, takes the general path, if
-    /// the receiver does not throttle its senders.
+    /// Sends by the express path. The first message to a peer, and one at the end of a lap of the ring, takes
+    /// the general path, if the receiver does not throttle its senders.
     fn send(&self, bytes: &mut [u8]) -> bool {
         let sent = ATTEMPTS.iter().any(|attempt| self.send_express(*attempt, bytes));
         sent || !self.is_to_self()

@@ -52,15 +52,16 @@ macro_rules! poll {
     };
 }
 
-/// Runs an operation out of line if each object has a critical section, so that the code of the other case stays small.
+/// Runs an operation out of line if each object has a critical section, so that the code of
+/// the other case stays small.
 #[inline(never)]
 pub(crate) fn apart<R>(operation: impl FnOnce() -> R) -> R {
     operation()
 }
 
 impl Vni {
-    /// Makes the VNI with the number `index`. It throttles its senders while its unexpected messages take more than
-    /// `unexpected_bytes`.
+    /// Makes the VNI with the number `index`. It throttles its senders while its unexpected messages take
+    /// more than `unexpected_bytes`.
     pub fn new(fabric: &Fabric, index: usize, sections: &Sections, unexpected_bytes: usize) -> Vni {
         let offers = Arc::<AtomicUsize>::default();
         let throttle = Arc::new(fabric.throttle(index, unexpected_bytes));
@@ -97,7 +98,8 @@ impl Vni {
             return false;
         }
         match &self.state {
-            // The message must not overtake an operation that this thread has posted and no thread has run yet.
+            // The message must not overtake an operation that this thread has posted
+            // and no thread has run yet.
             State::Whole(state) if state.takes_posts() => {
                 let sent = state.try_with(Path::Main, move |core| core.send_at_once(peer, &header, buffer));
                 sent == Some(true)
@@ -137,7 +139,8 @@ impl Vni {
                     Err(busy) => busy,
                 };
                 let id = request()?;
-                // The operation may run after this call has returned, so from now on the request keeps the datatype.
+                // The operation may run after this call has returned, so from now on the
+                // request keeps the datatype.
                 // SAFETY: the request is new, and the caller holds the datatype.
                 unsafe { request::set_buffer(id, args.buffer) };
                 // SAFETY: the request is new, and not issued before it is posted below.
@@ -193,7 +196,8 @@ impl Vni {
         Direct::Nothing
     }
 
-    /// Returns the exact key and the number of data bytes of the oldest unexpected message that a receive with this key matches.
+    /// Returns the exact key and the number of data bytes of the oldest unexpected message that a
+    /// receive with this key matches.
     pub fn peek(&self, key: Key) -> Option<(Key, u64)> {
         poll!(self, core => core.peek(&key))
     }
@@ -204,7 +208,8 @@ impl Vni {
         poll!(self, core => core.take(&key))
     }
 
-    /// Registers a prober for the next message that a receive with this key matches. Returns false if one has arrived.
+    /// Registers a prober for the next message that a receive with this key matches. Returns
+    /// false if one has arrived.
     ///
     /// # Safety
     /// The caller keeps the promise of [`Probers::add`](heddle_objects::probers::Probers::add).
@@ -243,8 +248,9 @@ impl Vni {
         run!(self, Main, core => core.rendezvous(Path::Main, move |rendezvous| rendezvous.abandon(id)));
     }
 
-    /// Runs an operation on requests in the rendezvous critical section, since the program may complete and free a generalized
-    /// request at the same time. `operation` returns the request to complete, and a value for the caller.
+    /// Runs an operation on requests in the rendezvous critical section, since the program may complete
+    /// and free a generalized request at the same time. `operation` returns the request to complete,
+    /// and a value for the caller.
     pub fn with_generalized<R: Send>(&self, operation: impl FnOnce() -> (Option<RequestId>, R) + Send) -> R {
         run!(self, Main, core => core.with_generalized(operation))
     }
@@ -254,26 +260,28 @@ impl Vni {
         poll!(self, core => core.is_drained())
     }
 
-    /// Polls, and makes progress, unless another thread is inside of the VNI. Returns true if anything happened.
+    /// Polls, and makes progress, unless another thread is inside of the VNI. Returns
+    /// true if anything happened.
     #[inline]
     pub fn progress(&self) -> bool {
         self.progress_by(|state| state.try_with(Path::Progress, |core| core.step(Entry::Try)))
     }
 
-    /// Does the same as [`progress`](Self::progress), for a thread that waits on another VNI and polls this one now and then.
+    /// Does the same as [`progress`](Self::progress), for a thread that waits on another VNI and
+    /// polls this one now and then.
     pub fn visit(&self) -> bool {
         self.progress_by(|state| state.try_visit(|core| core.step(Entry::Try)))
     }
 
-    /// Does the same as [`progress`](Self::progress), but waits for the critical section for up to `patience_ns`, if its lock
-    /// lets a waiter give up.
+    /// Does the same as [`progress`](Self::progress), but waits for the critical section for up to
+    /// `patience_ns`, if its lock lets a waiter give up.
     #[inline]
     pub fn progress_within(&self, patience_ns: u64) -> bool {
         self.progress_by(|state| state.with_within(Path::Progress, patience_ns, |core| core.step(Entry::Try)))
     }
 
-    /// Makes progress. If the VNI has one critical section, `enter` enters it. If it has many, no thread stays in one for long; a
-    /// step that finds one taken leaves the rest to the thread inside.
+    /// Makes progress. If the VNI has one critical section, `enter` enters it. If it has many, no thread
+    /// stays in one for long; a step that finds one taken leaves the rest to the thread inside.
     #[inline(always)]
     fn progress_by(&self, enter: impl FnOnce(&Guarded<Core<Whole>>) -> Option<Step>) -> bool {
         let step = match &self.state {
@@ -284,9 +292,9 @@ impl Vni {
         step.is_some_and(|step| self.carry_out(step))
     }
 
-    /// Makes progress for certain. It waits for critical sections, since a thread inside may be one that does not poll. Under
-    /// `lock-free` it does not wait, but counts a taken critical section as something that happens. Returns true if anything
-    /// happened or is left to do.
+    /// Makes progress for certain. It waits for critical sections, since a thread inside may be one that does
+    /// not poll. Under `lock-free` it does not wait, but counts a taken critical section as something that
+    /// happens. Returns true if anything happened or is left to do.
     #[cold]
     pub fn poll_for_certain(&self) -> bool {
         let step = match &self.state {

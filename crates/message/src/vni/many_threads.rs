@@ -1,4 +1,5 @@
-//! Tests: many threads at both ends of one channel, with both ends in one process, so that a sanitizer sees all of it.
+//! Tests: many threads at both ends of one channel, with both ends in one process, so that a
+//! sanitizer sees all of it.
 
 use super::core::Core;
 use super::interface::{State, apart};
@@ -55,7 +56,8 @@ fn complete(vni: &Vni, ids: &[RequestId]) {
     }
 }
 
-/// Lets one thread of one rank exchange messages with the thread of the same number at the other end, and with itself.
+/// Lets one thread of one rank exchange messages with the thread of the same number at the
+/// other end, and with itself.
 fn converse(ends: &[End; 2], rank: usize, thread: usize) {
     let (vni, peer) = (&ends[rank].1, 1 - rank);
     for round in 0..ROUNDS {

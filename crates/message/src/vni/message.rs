@@ -81,8 +81,8 @@ impl Message {
         Message { peer, content }
     }
 
-    /// The number of bytes that the message takes as an unexpected one: its node, and the data if that lies in other memory of
-    /// the library.
+    /// The number of bytes that the message takes as an unexpected one: its node, and the data if that lies
+    /// in other memory of the library.
     #[inline(always)]
     pub(crate) fn footprint(&self) -> usize {
         Matching::<Message>::UNEXPECTED_BYTES
@@ -98,8 +98,8 @@ impl Message {
             Content::Small { len, .. } => u64::from(*len),
             Content::Large(data) | Content::Synchronous(data, _) => data.len() as u64,
             Content::Rendezvous(rts) => rts.len,
-            // SAFETY: the in-flight state of a self message that waits is the caller's: it is in the critical section of the
-            // matching shard, or has taken the message out.
+            // SAFETY: the in-flight state of a self message that waits is the caller's: it is in the critical
+            // section of the matching shard, or has taken the message out.
             Content::Local(send) => unsafe { request::in_flight(*send) }.buffer.len() as u64,
         }
     }

@@ -1,4 +1,5 @@
-//! A VNI: one independent communication path of the process, with its own rings, matching state and critical sections.
+//! A VNI: one independent communication path of the process, with its own rings, matching
+//! state and critical sections.
 //!
 //! | file | idea |
 //! |---|---|
@@ -29,28 +30,32 @@
 //! | 2 | rendezvous | rendezvous transfers, flushes, abandoned requests | only operations on these |
 //! | 3 | channel, by peer | the ring to the peer, and its backlog of messages | each send, each message of a protocol |
 //!
-//! A thread enters critical sections only in the order of their levels (checked in debug builds). It leaves the matching shard
-//! before it uses the receive or message that it found there, so data is copied outside.
+//! A thread enters critical sections only in the order of their levels (checked in debug builds). It leaves
+//! the matching shard before it uses the receive or message that it found there, so data is copied outside.
 //!
-//! The code is the same for all granularities; the [`Sectioning`](heddle_model::Sectioning) says what a critical section is.
-//! Under `per-object` each is a lock: a small send enters only that of its channel, a receive only that of its context's matching
-//! shard. Under `lock-free` a small send enters none, and no thread waits for a matching shard: an operation that finds it busy is
-//! queued, in order, for the thread inside (`heddle_model::LockFree`). Under all other granularities these critical sections are
-//! nothing, because one critical section guards the whole VNI: that of the VNI, which may be combining, or a wider one. Therefore
-//! an operation is given to the VNI as a whole (the methods of [`Vni`]).
+//! The code is the same for all granularities; the [`Sectioning`](heddle_model::Sectioning) says what a
+//! critical section is. Under `per-object` each is a lock: a small send enters only that of its channel, a
+//! receive only that of its context's matching shard. Under `lock-free` a small send enters none, and no
+//! thread waits for a matching shard: an operation that finds it busy is queued, in order, for the thread
+//! inside (`heddle_model::LockFree`). Under all other granularities these critical sections are nothing,
+//! because one critical section guards the whole VNI: that of the VNI, which may be combining, or a wider
+//! one. Therefore an operation is given to the VNI as a whole (the methods of [`Vni`]).
 //!
-//! **Order of messages.** Messages of one sender and context are matched in the order in which they lie in the ring: the thread
-//! that reads the rings stays in the critical section of arrivals until each message is matched, or queued for matching behind
-//! earlier ones. Messages to one peer leave in the order in which their threads enter the channel's critical section: a message
-//! that finds no room holds back all messages behind it. For `lock-free` see `ring_access.rs`.
+//! **Order of messages.** Messages of one sender and context are matched in the order in which they lie in
+//! the ring: the thread that reads the rings stays in the critical section of arrivals until each message is
+//! matched, or queued for matching behind earlier ones. Messages to one peer leave in the order in which
+//! their threads enter the channel's critical section: a message that finds no room holds back all messages
+//! behind it. For `lock-free` see `ring_access.rs`.
 //!
-//! **No thread sleeps while there is work.** A thread that is about to sleep polls once more, and waits for each critical section.
-//! If another thread adds a backlog or a pull after that, it rings the doorbell. A thread adds a stream before it finds that there
-//! is no room for it, so a thread that is woken by new room finds the stream. Under `lock-free` the polling thread does not wait
-//! for a critical section; it does not sleep while another thread is inside. Operations that are left behind ring the doorbell.
+//! **No thread sleeps while there is work.** A thread that is about to sleep polls once more, and waits for
+//! each critical section. If another thread adds a backlog or a pull after that, it rings the doorbell. A
+//! thread adds a stream before it finds that there is no room for it, so a thread that is woken by new room
+//! finds the stream. Under `lock-free` the polling thread does not wait for a critical section; it does not
+//! sleep while another thread is inside. Operations that are left behind ring the doorbell.
 
-/// Runs an operation on the core, inside of the VNI's critical section if it has one. The operation takes the caller's values
-/// by value: another thread may run it, so borrowed values would have to lie in memory even if no other thread does.
+/// Runs an operation on the core, inside of the VNI's critical section if it has one. The operation takes the
+/// caller's values by value: another thread may run it, so borrowed values would have to lie in memory even
+/// if no other thread does.
 macro_rules! run {
     ($vni:expr, $path:ident, $core:ident => $operation:expr) => {
         match &$vni.state {

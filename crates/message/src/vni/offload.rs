@@ -27,8 +27,8 @@ impl Vni {
         }
     }
 
-    /// Does the same as [`serve`](Self::serve), but waits for its turn if another thread has it. Returns true if there was
-    /// anything to do.
+    /// Does the same as [`serve`](Self::serve), but waits for its turn if another thread has it. Returns true
+    /// if there was anything to do.
     #[cold]
     pub fn serve_for_certain(&self, wait: WaitPolicy) -> bool {
         self.await_turn(wait).is_some_and(|turn| self.serve_in(turn))

@@ -90,8 +90,8 @@ impl<S: Rules> Core<S> {
         }
     }
 
-    /// Takes out the receive that a message matches; the caller has its in-flight state from then on. If there is none, stores
-    /// the message that `stored` makes.
+    /// Takes out the receive that a message matches; the caller has its in-flight state from then on. If
+    /// there is none, stores the message that `stored` makes.
     #[inline(always)]
     fn match_or_store(&self, header: &Header, stored: impl FnOnce() -> Message) -> Option<(RequestId, Key)> {
         let key = Key { context: header.context, envelope: header.envelope };
@@ -121,8 +121,8 @@ impl<S: Rules> Core<S> {
         receive
     }
 
-    /// Makes the operation that matches or stores a message, for the thread inside the critical section, which runs it for the
-    /// caller.
+    /// Makes the operation that matches or stores a message, for the thread inside the critical section,
+    /// which runs it for the caller.
     pub(crate) fn match_later(
         &self,
         key: Key,
@@ -154,7 +154,8 @@ impl<S: Rules> Core<S> {
         }
     }
 
-    /// Makes the operation that receives, for the thread inside the critical section, which runs it for the caller.
+    /// Makes the operation that receives, for the thread inside the critical section,
+    /// which runs it for the caller.
     fn receive_later(&self, id: RequestId, key: Key) -> impl FnOnce(&mut MatchingShard) + Send + use<S> {
         let lasting = Lasting(self);
         move |shard: &mut MatchingShard| {
@@ -166,7 +167,8 @@ impl<S: Rules> Core<S> {
         }
     }
 
-    /// Returns the exact key and the number of data bytes of the oldest unexpected message that a receive with this key matches.
+    /// Returns the exact key and the number of data bytes of the oldest unexpected message that a
+    /// receive with this key matches.
     pub(crate) fn peek(&self, key: &Key) -> Option<(Key, u64)> {
         self.matching_shard(key.context)
             .poll(|shard| shard.matching.peek(key).map(|(exact, message)| (exact, message.bytes())))
@@ -177,7 +179,8 @@ impl<S: Rules> Core<S> {
         self.matching_shard(key.context).poll(|shard| shard.take(key))
     }
 
-    /// Registers a prober for the next message that a receive with this key matches. Returns false if one has arrived.
+    /// Registers a prober for the next message that a receive with this key matches. Returns
+    /// false if one has arrived.
     ///
     /// # Safety
     /// The caller keeps the promise of [`Probers::add`](heddle_objects::probers::Probers::add).
@@ -208,7 +211,8 @@ impl<S: Rules> Core<S> {
         self.accept(id, key, message);
     }
 
-    /// Delivers an unexpected message to a receive. The caller has the message and the receive's in-flight state.
+    /// Delivers an unexpected message to a receive. The caller has the message and the
+    /// receive's in-flight state.
     fn accept(&self, id: RequestId, key: &Key, message: Message) {
         match message.content {
             Content::Small { len, data } => self.deliver(id, key, &data[..usize::from(len)]),
@@ -281,8 +285,8 @@ fn take_or_post(shard: &mut MatchingShard, id: RequestId, key: Key) -> Option<(K
         return Some(taken);
     }
     let position = shard.matching.post(key, id);
-    // SAFETY: the in-flight state of a posted receive belongs to the critical section of its matching shard, where this thread
-    // is.
+    // SAFETY: the in-flight state of a posted receive belongs to the critical section of its matching
+    // shard, where this thread is.
     unsafe { request::in_flight(id) }.stage = Stage::Posted(position);
     None
 }

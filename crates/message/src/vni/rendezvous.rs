@@ -1,8 +1,8 @@
 //! Rendezvous: the data of a large message moves only once its receive is known.
 //!
-//! **Single copy.** If both buffers lie in one piece and the kernel permits it, the receiver copies straight from the sender's
-//! memory and sends `FIN`. The copy is made outside of all critical sections, so that other threads can enter them during the
-//! copy.
+//! **Single copy.** If both buffers lie in one piece and the kernel permits it, the receiver copies straight
+//! from the sender's memory and sends `FIN`. The copy is made outside of all critical sections, so that other
+//! threads can enter them during the copy.
 //!
 //! ```text
 //!   sender                receiver
@@ -11,11 +11,11 @@
 //!     ◀────── FIN ────────
 //! ```
 //!
-//! **Split copy** (`split_copy.rs`) is used if it was measured to be quicker and the sender waits in MPI, so that it can copy,
-//! too.
+//! **Split copy** (`split_copy.rs`) is used if it was measured to be quicker and the sender waits in MPI,
+//! so that it can copy, too.
 //!
-//! **Streaming** is used otherwise, or if it was measured to be quicker (`transfer_method.rs`) and the sender waits in MPI: the
-//! sender packs piece by piece into the ring, the receiver unpacks piece by piece.
+//! **Streaming** is used otherwise, or if it was measured to be quicker (`transfer_method.rs`) and the sender
+//! waits in MPI: the sender packs piece by piece into the ring, the receiver unpacks piece by piece.
 //!
 //! ```text
 //!     ── RTS ────────────▶
@@ -44,14 +44,15 @@ const PIECE: usize = LONGEST_PAYLOAD;
 
 /// The receiver of a message of this many bytes or more waits for the sender to enter MPI …
 const WORTH_WAITING: usize = 256 << 10;
-/// … 1 ns for each `BYTES_A_NANOSECOND` bytes, a few hundredths of the time that a single copy takes. The sender of a window of
-/// messages issues all of them before it waits for the first.
+/// … 1 ns for each `BYTES_A_NANOSECOND` bytes, a few hundredths of the time that a single copy takes. The
+/// sender of a window of messages issues all of them before it waits for the first.
 const BYTES_A_NANOSECOND: u64 = 128;
 /// The longest time that the receiver waits for the sender.
 const LONGEST_WAIT: Nanoseconds = 50_000;
 
-/// Returns true if data of `bytes` bytes fits into one piece, so that a sender offers it only to a receiver that throttles its
-/// senders. Such data is pulled, or sent in one piece, and is not measured for the choice of a transfer method.
+/// Returns true if data of `bytes` bytes fits into one piece, so that a sender offers it only to a receiver
+/// that throttles its senders. Such data is pulled, or sent in one piece, and is not measured for the
+/// choice of a transfer method.
 fn is_small(bytes: usize) -> bool {
     bytes <= PIECE
 }
@@ -121,8 +122,8 @@ impl<S: Rules> Core<S> {
         None
     }
 
-    /// Asks the sender for the data in pieces. From then on the in-flight state belongs to the critical section of arrivals,
-    /// where the pieces are read.
+    /// Asks the sender for the data in pieces. From then on the in-flight state belongs to the critical
+    /// section of arrivals, where the pieces are read.
     pub(crate) fn ask_for_pieces(&self, id: RequestId, key: &Key, peer: usize, rts: Rts) {
         // SAFETY: a thread that fetches the data of a receive has its in-flight state.
         let in_flight = unsafe { request::in_flight(id) };
@@ -164,8 +165,8 @@ impl<S: Rules> Core<S> {
 
     /// Starts to send the data of a message in pieces, because its receiver wants it so.
     pub(crate) fn clear_to_send(&self, cts: Cts) {
-        // SAFETY: the in-flight state of a send whose receiver answers belongs to the critical section of arrivals, where this
-        // thread is.
+        // SAFETY: the in-flight state of a send whose receiver answers belongs to the critical section of
+        // arrivals, where this thread is.
         let in_flight = unsafe { request::in_flight(cts.sender) };
         in_flight.answered();
         let peer = in_flight.peer;
@@ -174,8 +175,8 @@ impl<S: Rules> Core<S> {
             return self.sender_done(cts.sender);
         }
         let stream = Stream { send: cts.sender, receive: cts.receiver, peer, sent: 0, wanted };
-        // The stream is known before the thread finds that there is no room, since a thread that is woken by new room must know
-        // of it.
+        // The stream is known before the thread finds that there is no room, since a thread that is woken by
+        // new room must know of it.
         self.rendezvous(Path::Progress, |rendezvous| rendezvous.streams.push(stream));
         self.rendezvous(Path::Progress, |rendezvous| self.pump_streams(rendezvous));
     }
@@ -184,8 +185,8 @@ impl<S: Rules> Core<S> {
     pub(crate) fn pump_streams(&self, rendezvous: &mut RendezvousState) -> bool {
         let mut happened = false;
         rendezvous.streams.retain_mut(|stream| {
-            // SAFETY: the in-flight state of a send that is streamed belongs to the rendezvous critical section, where this
-            // thread is.
+            // SAFETY: the in-flight state of a send that is streamed belongs to the rendezvous critical
+            // section, where this thread is.
             let buffer = unsafe { request::in_flight(stream.send) }.buffer;
             while stream.sent < stream.wanted {
                 let len = PIECE.min(stream.wanted - stream.sent);
@@ -208,8 +209,8 @@ impl<S: Rules> Core<S> {
     pub(crate) fn piece_arrived(&self, peer: usize, message: &Incoming) {
         let [receive, offset, _] = wire::from_bytes(&message.extra());
         let id = self.receive_of_piece(peer, receive, offset, message.len());
-        // SAFETY: the in-flight state of a receive that waits for pieces belongs to the critical section of arrivals, where this
-        // thread is, until the last piece was read.
+        // SAFETY: the in-flight state of a receive that waits for pieces belongs to the critical section of
+        // arrivals, where this thread is, until the last piece was read.
         let in_flight = unsafe { request::in_flight(id) };
         in_flight.buffer.write_piece(offset as usize, message.payload(), in_flight.past_caches);
         in_flight.arrived += message.len();
@@ -246,8 +247,8 @@ mod tests {
 
     const MESSAGES: usize = 20;
 
-    /// Lets rank 0 send large messages to rank 1, and wait for them in MPI or not. A receiver that polls in vain would sleep, so
-    /// no poll may be in vain while messages are to be pulled.
+    /// Lets rank 0 send large messages to rank 1, and wait for them in MPI or not. A receiver that polls in
+    /// vain would sleep, so no poll may be in vain while messages are to be pulled.
     fn no_thread_sleeps_while_there_are_pulls(model: &Model, sender_waits: bool) {
         let [(sender_fabric, sender), (_, receiver)] = ranks(model);
         let len = 2 * WORTH_WAITING;

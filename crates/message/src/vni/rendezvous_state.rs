@@ -33,8 +33,8 @@ pub trait Sequel: Debug + Send {
     /// Returns true if the other operations are over.
     fn is_due(&self) -> bool;
 
-    /// Runs the work within the critical section of the rendezvous state. `send` sends a small message to another process, by a
-    /// detached request. Returns a request to complete.
+    /// Runs the work within the critical section of the rendezvous state. `send` sends a small message to
+    /// another process, by a detached request. Returns a request to complete.
     fn run(self: Box<Self>, send: &mut dyn FnMut(RequestId, SendArgs)) -> Option<RequestId>;
 }
 
@@ -74,8 +74,8 @@ impl RendezvousState {
 
     /// Removes the work that is due, and returns it in the order in which it was added.
     pub(crate) fn due_sequels(&mut self) -> Vec<Box<dyn Sequel>> {
-        // The loop runs backwards. If operation B ends after A, and the work that waits for B is found due, the work that waits
-        // for A, which is checked later, is found due as well.
+        // The loop runs backwards. If operation B ends after A, and the work that waits for B is found due,
+        // the work that waits for A, which is checked later, is found due as well.
         let mut due: Vec<Box<dyn Sequel>> = Vec::new();
         for index in (0..self.sequels.len()).rev() {
             if self.sequels[index].is_due() {

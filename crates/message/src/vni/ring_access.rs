@@ -1,20 +1,23 @@
-//! Access to the ring of a peer: within the critical section of its channel, or without one, by many threads at once.
+//! Access to the ring of a peer: within the critical section of its channel, or without one,
+//! by many threads at once.
 //!
 //! | [`Sectioning`] | the ring is | a message goes |
 //! |---|---|---|
 //! | [`Whole`], [`Parted`] | in the channel's critical section, with the backlog | into the ring, inside of the critical section |
 //! | [`LockFree`] | outside, for many threads | into the ring, outside of any critical section, unless messages wait for room |
 //!
-//! **Throttled senders.** While a receiver throttles its senders (`unexpected.rs`), eager messages are refused and messages of the
-//! protocols are not. An [`Outbox`] refuses them because it has no credits for them then. A [`SharedOutbox`] closes, so that
-//! threads come to the channel's critical section, where they ask before they send.
+//! **Throttled senders.** While a receiver throttles its senders (`unexpected.rs`), eager messages are
+//! refused and messages of the protocols are not. An [`Outbox`] refuses them because it has no credits for
+//! them then. A [`SharedOutbox`] closes, so that threads come to the channel's critical section, where
+//! they ask before they send.
 //!
-//! **Order under [`LockFree`].** A message that finds no room is queued in the channel's critical section, and
-//! [`Peer::backlogged`](super::channel::Peer) counts the queued messages. A thread sends outside the critical section only if
-//! it reads 0 there (Acquire). The thread that brings the count down to 0 does so (Release) after the queued messages have
-//! their slots in the ring, so a message sent outside gets a slot behind all of them. A thread that queues a message adds to
-//! the count before its call returns, so no later send of that thread reads 0 too early. A message that is queued after the
-//! count was read is sent by another thread at the same time; MPI gives the two no order.
+//! **Order under [`LockFree`].** A message that finds no room is queued in the channel's critical section,
+//! and [`Peer::backlogged`](super::channel::Peer) counts the queued messages. A thread sends outside the
+//! critical section only if it reads 0 there (Acquire). The thread that brings the count down to 0 does so
+//! (Release) after the queued messages have their slots in the ring, so a message sent outside gets a slot
+//! behind all of them. A thread that queues a message adds to the count before its call returns, so no later
+//! send of that thread reads 0 too early. A message that is queued after the count was read is sent by
+//! another thread at the same time; MPI gives the two no order.
 
 use heddle_model::{LockFree, Parted, Sectioning, Whole};
 use heddle_platform::atomic::{AtomicUsize, Ordering};
@@ -33,19 +36,20 @@ pub(crate) trait Rules: Sectioning {
     /// The ring of a VNI to a peer.
     fn ring(fabric: &Fabric, vni: usize, peer: usize) -> (Self::Inside, Self::Outside);
 
-    /// Sends an eager message by `send`, for a thread in the channel's critical section. Returns false and does nothing if there
-    /// is no room or the receiver throttles its senders.
+    /// Sends an eager message by `send`, for a thread in the channel's critical section. Returns false and
+    /// does nothing if there is no room or the receiver throttles its senders.
     fn send_eagerly<'a>(
         inside: &'a mut Self::Inside,
         outside: &'a Self::Outside,
         send: impl FnOnce(Self::RingAccess<'_>) -> bool,
     ) -> bool;
 
-    /// Returns true if the receiver throttles its senders: it takes only messages of the protocols. Called by a thread in the
-    /// channel's critical section whose eager message was refused.
+    /// Returns true if the receiver throttles its senders: it takes only messages of the protocols. Called by
+    /// a thread in the channel's critical section whose eager message was refused.
     fn is_throttled(inside: &Self::Inside, outside: &Self::Outside) -> bool;
 
-    /// Returns access to the ring for a thread in the channel's critical section, for a message of a protocol.
+    /// Returns access to the ring for a thread in the channel's critical section, for
+    /// a message of a protocol.
     fn ring_inside<'a>(inside: &'a mut Self::Inside, outside: &'a Self::Outside) -> Self::RingAccess<'a>;
 
     /// Access to the ring for a thread outside of the critical section.

@@ -8,8 +8,8 @@
 //! | more | rendezvous |
 //! | any, to a receiver that throttles its senders | rendezvous |
 //!
-//! A message that finds no room waits in the channel's backlog, and so does everything behind it: messages to one peer leave in
-//! the order in which they were sent.
+//! A message that finds no room waits in the channel's backlog, and so does everything behind it: messages to
+//! one peer leave in the order in which they were sent.
 
 use super::channel::{Channel, Queued};
 use super::core::Core;
@@ -68,7 +68,8 @@ impl<S: Rules> Core<S> {
         )
     }
 
-    /// Sends an eager message by `send`, within the channel's critical section or outside, unless messages are queued.
+    /// Sends an eager message by `send`, within the channel's critical section or outside,
+    /// unless messages are queued.
     #[inline(always)]
     fn send_if_idle(&self, peer: usize, path: Path, send: impl FnOnce(S::RingAccess<'_>) -> bool) -> bool {
         let to = &self.peers[peer];
@@ -112,8 +113,8 @@ impl<S: Rules> Core<S> {
         }
     }
 
-    /// Sends. Returns `None` if the send is complete; otherwise the request, made by `request`, that will be. If there is
-    /// none, nothing is sent.
+    /// Sends. Returns `None` if the send is complete; otherwise the request, made by `request`, that will be.
+    /// If there is none, nothing is sent.
     #[inline]
     pub(crate) fn send(
         &self,
@@ -146,11 +147,12 @@ impl<S: Rules> Core<S> {
         id
     }
 
-    /// Puts the first message of a send on the wire. Returns false if there is no room. If it is on the wire and the send is not
-    /// complete, its in-flight state belongs to the thread that reads the receiver's answer.
+    /// Puts the first message of a send on the wire. Returns false if there is no room. If it is
+    /// on the wire and the send is not complete, its in-flight state belongs to the thread that
+    /// reads the receiver's answer.
     fn start(&self, ring: &mut S::Inside, outside: &S::Outside, id: RequestId) -> bool {
-        // SAFETY: the in-flight state of a send that has not begun belongs to the critical section of the channel that it waits
-        // for, where this thread is.
+        // SAFETY: the in-flight state of a send that has not begun belongs to the critical section of the
+        // channel that it waits for, where this thread is.
         let in_flight = unsafe { request::in_flight(id) };
         let (buffer, len, synchronous) = (in_flight.buffer, in_flight.buffer.len(), in_flight.synchronous);
         let envelope = Envelope::new(in_flight.source, in_flight.tag);
@@ -228,8 +230,8 @@ impl<S: Rules> Core<S> {
         S::change(&self.peers[peer].backlogged, 1);
         S::change(&self.backlogged, 1);
         if first {
-            // This thread may leave MPI before there is room. A thread that was woken by new room before it could know of the
-            // backlog has to poll again.
+            // This thread may leave MPI before there is room. A thread that was woken by new room before it
+            // could know of the backlog has to poll again.
             self.wake_sleepers();
         }
     }
@@ -270,11 +272,11 @@ impl<S: Rules> Core<S> {
         gone != 0
     }
 
-    /// Completes a send whose data is on the wire, fetched, or matched; a send that is being withdrawn also waits for the
-    /// receiver's answer.
+    /// Completes a send whose data is on the wire, fetched, or matched; a send that is being withdrawn also
+    /// waits for the receiver's answer.
     pub(crate) fn sender_done(&self, id: RequestId) {
-        // SAFETY: the caller has the in-flight state; if the send is being withdrawn, the caller knows that the transfer or the
-        // withdrawal is over, and no thread writes the stage.
+        // SAFETY: the caller has the in-flight state; if the send is being withdrawn, the caller knows that
+        // the transfer or the withdrawal is over, and no thread writes the stage.
         if unsafe { request::stage(id) } == Stage::Withdrawing && !request::is_last_part(id) {
             return;
         }

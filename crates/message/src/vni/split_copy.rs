@@ -10,7 +10,8 @@
 //!     ◀────────── FIN ───────────
 //! ```
 //!
-//! Both copies are made outside all critical sections. If one fails, the message is streamed after both have ended.
+//! Both copies are made outside all critical sections. If one fails, the message is
+//! streamed after both have ended.
 
 use super::core::Core;
 use super::rendezvous_state::RendezvousState;
@@ -41,8 +42,8 @@ fn middle(len: usize) -> usize {
 }
 
 impl<S: Rules> Core<S> {
-    /// Asks the sender to copy the rear half of a message; returns the length of the front half. From then on the in-flight state
-    /// belongs to the thread that sees that both halves are over.
+    /// Asks the sender to copy the rear half of a message; returns the length of the front half. From then on
+    /// the in-flight state belongs to the thread that sees that both halves are over.
     pub(crate) fn ask_for_half(&self, rendezvous: &mut RendezvousState, pull: &Pull) -> usize {
         let Pull { receive, key, peer, rts, local, len, .. } = *pull;
         rendezvous.split_copies.push(SplitCopy {
@@ -61,8 +62,8 @@ impl<S: Rules> Core<S> {
 
     /// Adds a copy of the rear half to the list of pushes, because the receiver wants it copied from here.
     pub(crate) fn push_wanted(&self, push: wire::Push) {
-        // SAFETY: the in-flight state of a send whose receiver answers belongs to the critical section of arrivals, where this
-        // thread is.
+        // SAFETY: the in-flight state of a send whose receiver answers belongs to the critical section of
+        // arrivals, where this thread is.
         let in_flight = unsafe { request::in_flight(push.sender) };
         in_flight.answered();
         let (begin, end) = (middle(in_flight.buffer.len()), in_flight.buffer.len());
@@ -91,8 +92,8 @@ impl<S: Rules> Core<S> {
         self.send_control(push.peer, wire::PUSHED, wire::to_bytes(words));
     }
 
-    /// Notes that one half of a message was copied, or could not be. If the other one is over as well, completes the receive, or
-    /// asks for the message in pieces.
+    /// Notes that one half of a message was copied, or could not be. If the other one is over as well,
+    /// completes the receive, or asks for the message in pieces.
     pub(crate) fn half_is_over(&self, receive: RequestId, half: Half, well: bool) {
         let over = self.rendezvous(Path::Progress, |rendezvous| {
             let (split_copy, front, rear) = rendezvous.note_half(receive, half, well)?;
@@ -128,7 +129,8 @@ impl RendezvousState {
         self.split_copies.iter().any(|split_copy| split_copy.receive == receive && split_copy.peer == peer)
     }
 
-    /// Notes the end of one half. Once both are over, returns the message, and whether its front and its rear half were copied.
+    /// Notes the end of one half. Once both are over, returns the message, and whether its front and
+    /// its rear half were copied.
     fn note_half(&mut self, receive: RequestId, half: Half, well: bool) -> Option<(SplitCopy, bool, bool)> {
         let Some(at) = self.split_copies.iter().position(|split_copy| split_copy.receive == receive) else {
             unreachable!("no process copies half a message that was not asked for");
@@ -153,7 +155,8 @@ mod tests {
         Err(io::Error::from_raw_os_error(libc::EPERM))
     }
 
-    /// Sends one message by split copy. The kernel may refuse either half; the rear half is over first or last.
+    /// Sends one message by split copy. The kernel may refuse either half; the rear
+    /// half is over first or last.
     fn arrives(model: &Model, front_refused: bool, rear_refused: bool, rear_first: bool) {
         let [(_sender_fabric, sender), (receiver_fabric, receiver)] = ranks(model);
         let mut from: Vec<u8> = (0..LEN).map(|i| (i * 7 + i / 256) as u8).collect();

@@ -27,8 +27,8 @@ pub(crate) enum Step {
 pub(crate) enum Entry {
     /// It enters only if the critical section is free.
     Try,
-    /// It enters only if the critical section is free; if not, it reports that something happens, so that the caller does not
-    /// sleep.
+    /// It enters only if the critical section is free; if not, it reports that something happens, so that
+    /// the caller does not sleep.
     TryForCertain,
     /// It waits for the critical section.
     Wait,
@@ -47,7 +47,8 @@ impl Entry {
         }
     }
 
-    /// Returns true if something happened; `inside` is the result of a critical section that was entered or not.
+    /// Returns true if something happened; `inside` is the result of a critical section
+    /// that was entered or not.
     #[inline(always)]
     pub(crate) fn happened(self, inside: Option<bool>) -> bool {
         inside.unwrap_or(self == Entry::TryForCertain)
@@ -115,7 +116,8 @@ impl<S: Rules> Core<S> {
         if let Some(pull) = self.next_pull(rendezvous) {
             return Step::Pull(pull);
         }
-        // A pull that was streamed instead, or that waits for its sender, leaves others behind it, so the caller polls again.
+        // A pull that was streamed instead, or that waits for its sender, leaves others behind it,
+        // so the caller polls again.
         if happened || !rendezvous.pulls.is_empty() { Step::Happened } else { Step::Nothing }
     }
 

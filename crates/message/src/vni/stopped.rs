@@ -63,8 +63,9 @@ fn are_complete(ids: &[RequestId]) -> bool {
     ids.iter().all(|id| request::is_complete(*id))
 }
 
-/// Tests receives and messages that come while a thread is stopped in their matching shard: each call returns. The stopped thread
-/// completes them all when it goes on, or leaves the rest to the next thread that polls, which it wakes.
+/// Tests receives and messages that come while a thread is stopped in their matching shard: each call
+/// returns. The stopped thread completes them all when it goes on, or leaves the rest to the next thread
+/// that polls, which it wakes.
 fn no_thread_waits_for_the_matching(limit: u32) {
     let [(_, sender), (fabric, receiver)] = pair(&Model { combining_limit: limit, ..lock_free() });
     let mut into = [[0; 100]; 6];

@@ -1,9 +1,10 @@
 //! The choice of the transfer method of a large message, by measurement.
 //!
-//! A single copy costs the kernel's work for each page and is made by one core, or by one core on each side (split copy).
-//! Streaming copies twice, but both cores work at once. The receiver may store streamed data to memory directly, past its caches,
-//! which saves reading the lines that it overwrites. Which method is quickest depends on where the two processes run and on how
-//! much other data the caches have to hold. Measured, in GB/s:
+//! A single copy costs the kernel's work for each page and is made by one core, or by one core on each
+//! side (split copy). Streaming copies twice, but both cores work at once. The receiver may store streamed
+//! data to memory directly, past its caches, which saves reading the lines that it overwrites. Which
+//! method is quickest depends on where the two processes run and on how much other data the caches have to
+//! hold. Measured, in GB/s:
 //!
 //! | the cores share a cache | single copy | split copy | streamed | streamed past the caches |
 //! |---|---|---|---|---|
@@ -13,9 +14,9 @@
 //! | yes, 4 MiB | 4 to 9 | 7 to 11 | 7 to 17 | 12 to 19 |
 //! | no | 4 to 12 | | 2 to 4 | 2.3 |
 //!
-//! A sender that computes does not stream at all. So each receiver measures the methods for each sender, takes the best
-//! one, and tries the others now and then. Only messages of [`LARGE`] bytes pass the caches by: a smaller one fits
-//! beside the program's other data, which is likely to read it soon.
+//! A sender that computes does not stream at all. So each receiver measures the methods for each sender,
+//! takes the best one, and tries the others now and then. Only messages of [`LARGE`] bytes pass the caches
+//! by: a smaller one fits beside the program's other data, which is likely to read it soon.
 
 /// The smallest message that is larger than a core's cache.
 pub(super) const LARGE: usize = 1 << 20;
@@ -42,11 +43,11 @@ const METHODS: [TransferMethod; 4] = [
 
 /// The number of messages from one exploration of another method to the next.
 const CYCLE: u32 = 256;
-/// The number of messages in an exploration. Several in a row are needed, since a message that is streamed while the receiver is
-/// busy with pulling others seems slower than it is.
+/// The number of messages in an exploration. Several in a row are needed, since a message that is streamed
+/// while the receiver is busy with pulling others seems slower than it is.
 const EXPLORED: u32 = 8;
-/// The first messages explore all methods in this number of rounds. Only the last round counts, since pages that are touched for
-/// the first time slow down any method.
+/// The first messages explore all methods in this number of rounds. Only the last round counts, since pages
+/// that are touched for the first time slow down any method.
 const ROUNDS: usize = 2;
 /// A method with more than this ratio to the cost of the best one is explored seldom …
 const NEAR: f32 = 1.4;
@@ -60,8 +61,8 @@ const NEWEST: f32 = 0.4;
 pub(crate) struct MethodChoice {
     /// The choice is among the first of [`METHODS`], up to this number.
     methods: usize,
-    /// Nanoseconds per byte of each method; 0 if not known. Times are averaged, not rates: of messages that complete in
-    /// bunches one takes long and the next ones almost no time.
+    /// Nanoseconds per byte of each method; 0 if not known. Times are averaged, not rates: of messages that
+    /// complete in bunches one takes long and the next ones almost no time.
     costs: [f32; METHODS.len()],
     messages: u32,
     last_stream_end_ns: u64,
@@ -117,8 +118,8 @@ impl MethodChoice {
         self.learn(TransferMethod::Pull, bytes, ns);
     }
 
-    /// Notes that a message was streamed or went by split copy. Messages are streamed one after the other, so the time of this
-    /// one began when the one before was complete.
+    /// Notes that a message was streamed or went by split copy. Messages are streamed one after the other, so
+    /// the time of this one began when the one before was complete.
     pub(crate) fn sent_jointly(
         &mut self,
         method: TransferMethod,
@@ -146,7 +147,8 @@ impl MethodChoice {
 mod tests {
     use super::*;
 
-    /// Sends messages of 1,000 bytes whose time depends on the method, as given; returns the number of messages by each method.
+    /// Sends messages of 1,000 bytes whose time depends on the method, as given; returns the number of
+    /// messages by each method.
     fn send(
         choice: &mut MethodChoice,
         messages: u32,

@@ -10,7 +10,8 @@ use std::io;
 /// A length of time.
 pub(super) type Nanoseconds = u64;
 
-/// A copy to make from another process's memory, outside all critical sections. Its owner has the in-flight state of the receive.
+/// A copy to make from another process's memory, outside all critical sections. Its owner has the
+/// in-flight state of the receive.
 #[derive(Debug)]
 pub(crate) struct Pull {
     pub receive: RequestId,
@@ -88,7 +89,8 @@ pub(crate) struct Push {
     pub len: usize,
 }
 
-// SAFETY: the send's buffer belongs to MPI until the send completes, which it does not before its rear half was copied.
+// SAFETY: the send's buffer belongs to MPI until the send completes, which it does not before
+// its rear half was copied.
 unsafe impl Send for Push {}
 
 impl Push {

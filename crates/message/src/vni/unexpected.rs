@@ -1,20 +1,21 @@
-//! The memory that unexpected messages take, and how a VNI keeps it within the bound of `HEDDLE_UNEXPECTED_BYTES`.
+//! The memory that unexpected messages take, and how a VNI keeps it within the bound
+//! of `HEDDLE_UNEXPECTED_BYTES`.
 //!
-//! Each matching shard counts the bytes of its messages, within its critical section. It reports them to the VNI's
-//! [`Throttle`] in steps, so that shards rarely touch a line that they share. When the bytes pass the bound, the VNI
-//! throttles its senders: each of them offers its messages by rendezvous until the flag is lowered (`send.rs`). A blocking
-//! send then waits for its receive, as the standard allows (MPI 5.0, section 3.4). A receive that wants a later message
-//! still finds it, because the rings are read as ever.
+//! Each matching shard counts the bytes of its messages, within its critical section. It reports them to the
+//! VNI's [`Throttle`] in steps, so that shards rarely touch a line that they share. When the bytes pass the
+//! bound, the VNI throttles its senders: each of them offers its messages by rendezvous until the flag is
+//! lowered (`send.rs`). A blocking send then waits for its receive, as the standard allows (MPI 5.0, section
+//! 3.4). A receive that wants a later message still finds it, because the rings are read as ever.
 //!
-//! The bound does not cover the header of each message that was offered and is not matched yet. A program may have many
-//! nonblocking sends in progress, and their headers must be stored.
+//! The bound does not cover the header of each message that was offered and is not matched yet. A program may
+//! have many nonblocking sends in progress, and their headers must be stored.
 
 use heddle_model::counters::{self, Event};
 use heddle_transport::{Throttle, Turn};
 use std::sync::Arc;
 
-/// The number of reports that one shard makes while its bytes grow from 0 to the bound. The bytes that the up to 64 shards of a
-/// VNI have not reported yet are an eighth of the bound at most.
+/// The number of reports that one shard makes while its bytes grow from 0 to the bound. The bytes that the up
+/// to 64 shards of a VNI have not reported yet are an eighth of the bound at most.
 const STEPS: usize = 512;
 
 /// The bytes that the unexpected messages of one matching shard take.

@@ -6,10 +6,12 @@ use heddle_sync::{CachePadded, Leadership, WaitPolicy};
 use std::cell::Cell;
 use std::time::Duration;
 
-/// The longest time that a thread sleeps before it polls, so that a message lost by a dying job cannot hold it for good.
+/// The longest time that a thread sleeps before it polls, so that a message lost by a dying job
+/// cannot hold it for good.
 pub const LONGEST_SLEEP: Duration = Duration::from_millis(100);
 
-/// The wait policy of waiting threads other than the leader: a short spin, since the cores are for threads that make progress.
+/// The wait policy of waiting threads other than the leader: a short spin, since the cores are for
+/// threads that make progress.
 const BESIDE_A_LEADER: WaitPolicy =
     WaitPolicy { spin_ns: WaitPolicy::DEFAULT.spin_ns / 10, ..WaitPolicy::DEFAULT };
 
@@ -31,8 +33,8 @@ pub struct LastPoll(pub CachePadded<AtomicU64>);
 pub(super) const GRACE_NS: u64 = 500;
 
 impl LastPoll {
-    /// Returns true if the calling test must poll, since no other thread does. `last_of_caller` is the time of the calling
-    /// thread's last poll; `waited_for` is true if threads wait here.
+    /// Returns true if the calling test must poll, since no other thread does. `last_of_caller` is the time
+    /// of the calling thread's last poll; `waited_for` is true if threads wait here.
     #[inline]
     pub fn is_due(&self, last_of_caller: &Cell<u64>, waited_for: bool) -> bool {
         // Relaxed, here and below: a hint.

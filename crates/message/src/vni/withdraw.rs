@@ -1,7 +1,9 @@
-//! Cancelling a send: it succeeds if the message was not matched; otherwise the send completes as usual (MPI 5.0, section 3.8.4).
+//! Cancelling a send: it succeeds if the message was not matched; otherwise the send completes as usual
+//! (MPI 5.0, section 3.8.4).
 //!
-//! A send that waits for room is taken out of the backlog, a self message out of the unexpected messages. A message that its
-//! receiver was told of is withdrawn: that of a synchronous send or of a rendezvous. Any other send is complete.
+//! A send that waits for room is taken out of the backlog, a self message out of the unexpected messages.
+//! A message that its receiver was told of is withdrawn: that of a synchronous send or of a rendezvous.
+//! Any other send is complete.
 //!
 //! ```text
 //!   sender                 receiver                        receiver, if it had matched the message
@@ -10,10 +12,11 @@
 //!     ◀──── WITHDRAWN, 1 ──                                ◀──── WITHDRAWN, 0 ──
 //! ```
 //!
-//! The receiver reads the message before the request to withdraw it, because both go through one ring in order. It answers
-//! every such request, and the send does not complete before the answer was read. So no request to withdraw can name a
-//! later send that has the same slot. An answer that says that the message was matched, and the end of the transfer, are
-//! read in different critical sections; the send counts both and completes with the second ([`Stage::Withdrawing`]).
+//! The receiver reads the message before the request to withdraw it, because both go through one ring in
+//! order. It answers every such request, and the send does not complete before the answer was read. So no
+//! request to withdraw can name a later send that has the same slot. An answer that says that the message was
+//! matched, and the end of the transfer, are read in different critical sections; the send counts both and
+//! completes with the second ([`Stage::Withdrawing`]).
 
 use super::channel::Queued;
 use super::core::Core;
@@ -27,20 +30,21 @@ use heddle_objects::request::Missing;
 use heddle_transport::Incoming;
 
 impl<S: Rules> Core<S> {
-    /// Cancels a send to another process: takes it out of the backlog, or asks its receiver to forget the message.
+    /// Cancels a send to another process: takes it out of the backlog, or asks its
+    /// receiver to forget the message.
     pub(crate) fn cancel_send(&self, id: RequestId) {
         if self.take_from_backlog(id) {
             return self.cancelled(id);
         }
         self.arrivals.with(Path::Main, |_| {
-            // SAFETY: only the critical sections of the send's channel and of arrivals write its stage. The channel does not
-            // write it any more, and this thread is in that of arrivals.
+            // SAFETY: only the critical sections of the send's channel and of arrivals write its stage. The
+            // channel does not write it any more, and this thread is in that of arrivals.
             if unsafe { request::stage(id) } != Stage::Offered {
                 // It is complete, its receiver has answered, or it is withdrawn already.
                 return;
             }
-            // SAFETY: the in-flight state of a send that its receiver was told of belongs to the critical section of arrivals,
-            // where this thread is.
+            // SAFETY: the in-flight state of a send that its receiver was told of belongs to the critical
+            // section of arrivals, where this thread is.
             let in_flight = unsafe { request::in_flight(id) };
             in_flight.stage = Stage::Withdrawing;
             in_flight.missing = Missing::new(2);

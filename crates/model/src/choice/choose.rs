@@ -10,8 +10,8 @@ use heddle_sync::kinds::LockKind;
 use std::fmt;
 
 impl Model {
-    /// The model with the name, or the default, with some of its parts replaced. `part` gives the value of a part's
-    /// environment variable, if it is set.
+    /// The model with the name, or the default, with some of its parts replaced. `part` gives the value of a
+    /// part's environment variable, if it is set.
     ///
     /// # Errors
     /// A name or value that does not exist; parts that make no sense together.
@@ -35,8 +35,8 @@ impl Model {
         Ok(model)
     }
 
-    /// Refuses parts that make no sense together; parts that were not asked for give way. `given` returns true for a variable
-    /// that was set.
+    /// Refuses parts that make no sense together; parts that were not asked for give way. `given` returns
+    /// true for a variable that was set.
     fn make_sense(&mut self, given: impl Fn(&str) -> bool) -> Result<(), ModelError> {
         let refuse = |why: String| Err(ModelError::Senseless(why));
         if self.execution != Execution::Caller && self.granularity != Granularity::PerVni {
@@ -85,7 +85,8 @@ impl Model {
         Ok(())
     }
 
-    /// Does the same as [`make_sense`](Self::make_sense) for the parts that granularity `lock-free` leaves no room for.
+    /// Does the same as [`make_sense`](Self::make_sense) for the parts that granularity
+    /// `lock-free` leaves no room for.
     fn wait_for_nothing(&mut self, given: impl Fn(&str) -> bool) -> Result<(), ModelError> {
         for (variable, senseless, why) in [
             (

@@ -13,8 +13,8 @@ pub struct Model {
     pub granularity: Granularity,
     /// Decides which thread enters a contended critical section next.
     pub arbitration: Arbitration,
-    /// Decides which threads enter a critical section with plain instructions while no others use it ([`heddle_sync::Biased`],
-    /// [`heddle_sync::CoreBiased`]).
+    /// Decides which threads enter a critical section with plain instructions while no others use it
+    /// ([`heddle_sync::Biased`], [`heddle_sync::CoreBiased`]).
     pub bias: Bias,
     /// Decides which thread runs an operation.
     pub execution: Execution,
@@ -32,31 +32,35 @@ pub struct Model {
     pub reference_counts: ReferenceCounts,
     /// The number of times in a row that a cohort passes a lock on within before others get it, under `hmcs`.
     pub cohort_threshold: u32,
-    /// The number of threads of the main path that may pass a waiting thread of the progress path, under `p-X-Y`.
+    /// The number of threads of the main path that may pass a waiting thread of the
+    /// progress path, under `p-X-Y`.
     pub low_bound: u32,
-    /// The largest number of operations of other threads that a thread runs before it hands the critical section on, under
-    /// `csync` and `lockq`.
+    /// The largest number of operations of other threads that a thread runs before it hands the critical
+    /// section on, under `csync` and `lockq`.
     pub combining_limit: u32,
-    /// The number of times that a thread which finds a critical section taken yields and tries again before it posts, under
-    /// `lockq`.
+    /// The number of times that a thread which finds a critical section taken yields and tries again before
+    /// it posts, under `lockq`.
     pub post_tries: u32,
-    /// The time that `MPI_Test` and similar functions wait for a critical section before they give up, in microseconds.
+    /// The time that `MPI_Test` and similar functions wait for a critical section before they
+    /// give up, in microseconds.
     pub test_patience_us: u32,
 }
 
 impl Model {
-    /// The time that `MPI_Test` and similar functions wait for a critical section before they give up, in nanoseconds.
+    /// The time that `MPI_Test` and similar functions wait for a critical section before they
+    /// give up, in nanoseconds.
     pub fn test_patience_ns(&self) -> u64 {
         u64::from(self.test_patience_us) * 1_000
     }
 
-    /// Returns true if threads of the library run the operations. Then several threads are in the library at any thread level.
+    /// Returns true if threads of the library run the operations. Then several threads are in the
+    /// library at any thread level.
     pub fn is_offloaded(&self) -> bool {
         self.execution == Execution::Offload
     }
 
-    /// Returns true if each VNI has a separate lock and calling threads run their operations themselves. Then a thread may be in
-    /// several VNIs. `threads` is true if several threads may call at once.
+    /// Returns true if each VNI has a separate lock and calling threads run their operations themselves. Then
+    /// a thread may be in several VNIs. `threads` is true if several threads may call at once.
     pub fn locks_each_vni(&self, threads: bool) -> bool {
         threads && self.granularity == Granularity::PerVni && self.execution == Execution::Caller
     }

@@ -34,7 +34,7 @@ const BASE: Model = Model {
     reference_counts: ReferenceCounts::Atomic,
     cohort_threshold: heddle_sync::hmcs::DEFAULT_THRESHOLD,
     low_bound: heddle_sync::two_level::LOW_BOUND,
-    combining_limit: heddle_sync::combining::lock_queue::DEFAULT_THRESHOLD,
+    combining_limit: heddle_combining::lock_queue::DEFAULT_THRESHOLD,
     post_tries: 10,
     test_patience_us: 0,
 };

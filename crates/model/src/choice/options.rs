@@ -126,7 +126,8 @@ choice! {
 }
 
 choice! {
-    /// Choices of what keeps a communicator or datatype alive while a request uses it (Goodell et al., CLUSTER 2010).
+    /// Choices of what keeps a communicator or datatype alive while a request uses it
+    /// (Goodell et al., CLUSTER 2010).
     Lifetime, "lifetime" {
         Naive = "naive": "requests count references to all objects, the predefined ones too",
         Suppress = "suppress": "requests count references to all but predefined objects",

@@ -10,12 +10,13 @@ type Choice = (usize, usize);
 /// The number of random combinations that are tried for each that is taken.
 const CANDIDATES: usize = 64;
 
-/// The number of rounds without anything new after which the search ends: the missing pairs then make no sense together.
+/// The number of rounds without anything new after which the search ends: the missing pairs
+/// then make no sense together.
 const FRUITLESS: usize = 64;
 
-/// Combinations, each as environment variables with their values, which together contain every pair of values of different
-/// parts that some sensible model has. A part may also be left out. `seed` chooses other combinations with the same
-/// property.
+/// Combinations, each as environment variables with their values, which together contain every pair of values
+/// of different parts that some sensible model has. A part may also be left out. `seed` chooses other
+/// combinations with the same property.
 #[must_use]
 pub fn pairwise(seed: u64) -> Vec<Vec<(&'static str, &'static str)>> {
     let examples: Vec<_> = PARTS.iter().map(|part| (part.examples)()).collect();

@@ -67,7 +67,8 @@ impl Block {
     /// `offset` came from [`offset_of`](Self::offset_of).
     #[inline(always)]
     pub(super) unsafe fn entry(&self, offset: u32, entry: Entry) -> &Count {
-        // SAFETY: a line of this block lies there, since the offset came from `offset_of`, as the caller promises.
+        // SAFETY: a line of this block lies there, since the offset came from
+        // `offset_of`, as the caller promises.
         let line = unsafe { ptr::from_ref(self).byte_add(offset as usize) }.cast::<Line>();
         // SAFETY: the pointer leads to a line of this block, which lives as long as the block.
         &unsafe { &*line }.0[entry as usize]

@@ -1,21 +1,23 @@
 //! Counters of critical sections and messages, always on.
 //!
-//! Every thread counts in a separate block (`block`): a load, an addition and a store to lines that no other thread writes.
-//! A reader sums over the blocks, at any time; sums of a running program are of slightly different moments, those of a
-//! stopped one are exact. When a thread ends, its block is added to a sum for ended threads and serves the next thread that
-//! begins: threads that come and go by the thousand leave nothing behind.
+//! Every thread counts in a separate block (`block`): a load, an addition and a store to lines that no
+//! other thread writes. A reader sums over the blocks, at any time; sums of a running program are of
+//! slightly different moments, those of a stopped one are exact. When a thread ends, its block is added to
+//! a sum for ended threads and serves the next thread that begins: threads that come and go by the
+//! thousand leave nothing behind.
 //!
-//! The counts of a critical section lie in a separate line of each block. Entering it without contention is one increment
-//! there; no clock is read. Only a thread that has found the critical section taken reads a clock.
+//! The counts of a critical section lie in a separate line of each block. Entering it without
+//! contention is one increment there; no clock is read. Only a thread that has found the critical
+//! section taken reads a clock.
 //!
 //! | | counted by |
 //! |---|---|
 //! | [`Entry`], for each [`Section`] | [`Row`], which critical sections carry with them |
 //! | [`Event`] | [`count`], at each event |
 //!
-//! **Productive** is an acquisition that creates, completes or frees a request, or does all of that at once (Amer et al.,
-//! TOPC 2019, section 3.2). On the main path nearly all are, so the counter counts those that are not
-//! ([`Entry::Fruitless`]).
+//! **Productive** is an acquisition that creates, completes or frees a request, or does all of that at once
+//! (Amer et al., TOPC 2019, section 3.2). On the main path nearly all are, so the counter counts those that
+//! are not ([`Entry::Fruitless`]).
 
 mod block;
 mod counted;
@@ -55,7 +57,8 @@ pub fn work_here() -> u64 {
     registry::mine().event(Event::Work).get()
 }
 
-/// A measure of the work of the calling thread's present call: if two results differ, work was done between them.
+/// A measure of the work of the calling thread's present call: if two results differ,
+/// work was done between them.
 #[inline]
 pub(crate) fn work() -> u64 {
     let mine: &Block = registry::mine();
@@ -120,7 +123,8 @@ mod tests {
             assert_eq!(count(Entry::Fruitless), 4000, "{name}");
             assert_eq!((count(Entry::Progress), count(Entry::Productive)), (4000, 4000), "{name}");
             assert!(count(Entry::Contended) <= 12_000, "{name}");
-            // There are no offload threads here, so `offload` has a lock, too: a waiting thread runs its operation itself.
+            // There are no offload threads here, so `offload` has a lock, too: a waiting thread
+            // runs its operation itself.
             let combined = matches!(model.execution, crate::Execution::CSync | crate::Execution::LockQ);
             assert_eq!(count(Entry::ForOthers), if combined { count(Entry::Contended) } else { 0 }, "{name}");
         }

@@ -8,11 +8,12 @@
 //!
 //! **Invariants.**
 //!
-//! 1. A block is in `live` of one thread, or in `free`, all zero. It is never given back to the system, so pointers to it
-//!    stay valid.
-//! 2. Blocks change hands under the lock of the registry, and sums are taken under it: nothing is counted twice.
-//! 3. `ENDED` is written under that lock. All threads that count while they end, when they have no block any more, share
-//!    `LATE`: two that do so at the same moment may lose a count there, never more.
+//! 1. A block is in `live` of one thread, or in `free`, all zero. It is never given back to the system, so
+//!    pointers to it stay valid.
+//! 2. Blocks change hands under the lock of the registry, and sums are taken under it:
+//!    nothing is counted twice.
+//! 3. `ENDED` is written under that lock. All threads that count while they end, when they have no block any
+//!    more, share `LATE`: two that do so at the same moment may lose a count there, never more.
 
 use super::block::Block;
 use heddle_platform::fork;
@@ -42,8 +43,8 @@ fn registry() -> MutexGuard<'static, Registry> {
 #[inline(always)]
 pub(super) fn mine() -> &'static Block {
     let block = slot::get().cast::<Block>();
-    // SAFETY: the pointer is null, or `open` or `Closer` has stored it; then it is valid, since blocks are never freed (invariant
-    // 1).
+    // SAFETY: the pointer is null, or `open` or `Closer` has stored it; then it is valid, since blocks are
+    // never freed (invariant 1).
     match unsafe { block.as_ref() } {
         Some(block) => block,
         None => open(),

@@ -10,7 +10,8 @@ use heddle_platform::clock;
 /// The place where a critical section is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
-    /// The offset in bytes of the critical section's line in a block. Invariant: it came from [`Block::offset_of`].
+    /// The offset in bytes of the critical section's line in a block. Invariant: it came
+    /// from [`Block::offset_of`].
     offset: u32,
     what: What,
 }
@@ -25,7 +26,8 @@ enum What {
     Nothing,
 }
 
-/// One in `SAMPLED` operations that may be combined is timed: reading a clock for each would cost more than the operation.
+/// One in `SAMPLED` operations that may be combined is timed: reading a clock for each would cost
+/// more than the operation.
 const SAMPLED: u64 = 64;
 
 impl Row {
@@ -94,8 +96,8 @@ impl Row {
         entered
     }
 
-    /// Runs `combined`, which runs an operation given to it, or has another thread run it and waits for that; `combined`
-    /// returns which of the two happened.
+    /// Runs `combined`, which runs an operation given to it, or has another thread run it and waits for that;
+    /// `combined` returns which of the two happened.
     #[inline(always)]
     pub(crate) fn combine<R>(self, combined: impl FnOnce(&mut bool) -> R) -> R {
         let timed = self.count(Entry::Main).get().is_multiple_of(SAMPLED);
@@ -127,8 +129,8 @@ impl Row {
         }
     }
 
-    /// Counts `times` polls of the calling thread on the progress path; `completed` is true if the last one completed an
-    /// operation.
+    /// Counts `times` polls of the calling thread on the progress path; `completed` is true if the last
+    /// one completed an operation.
     #[inline(always)]
     pub(crate) fn polled(self, times: u32, completed: bool) {
         match self.what {
@@ -149,8 +151,8 @@ impl Row {
         }
     }
 
-    /// Counts that the calling thread leaves the critical section of its call, entered on `path`; `worked` is true if it
-    /// did anything.
+    /// Counts that the calling thread leaves the critical section of its call, entered on `path`; `worked` is
+    /// true if it did anything.
     pub(crate) fn left_call(self, path: Path, worked: bool) {
         match (path, worked) {
             (Path::Progress, true) => self.count(Entry::Productive).add(1),

@@ -14,7 +14,8 @@ pub enum Section {
     RequestPool,
     /// Reference counts of objects.
     ReferenceCounts,
-    /// The rings that are read, of any VNI, under `per-object` and `lock-free`. The next three also exist only there.
+    /// The rings that are read, of any VNI, under `per-object` and `lock-free`. The next
+    /// three also exist only there.
     Arrivals,
     /// The matching of any context.
     Matching,

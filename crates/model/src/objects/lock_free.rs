@@ -21,10 +21,11 @@ use super::parted::{Locked, SHARDS, shard_of};
 use crate::counters::Row;
 use crate::path::Path;
 use crate::section::Sections;
+use heddle_combining::Delegated;
+use heddle_combining::delegated::Rest;
 use heddle_platform::atomic::{AtomicUsize, Ordering};
 use heddle_platform::thread;
-use heddle_sync::combining::delegated::Rest;
-use heddle_sync::{Delegated, WaitPolicy};
+use heddle_sync::WaitPolicy;
 use std::fmt::{self, Debug};
 use std::sync::Arc;
 
@@ -65,7 +66,8 @@ impl<T: Object> Debug for LeftToAll<T> {
 }
 
 impl<T: Object> LeftTo<T> {
-    /// Counts an entry after the thread has left the critical section, and reports operations that it left there.
+    /// Counts an entry after the thread has left the critical section, and reports
+    /// operations that it left there.
     #[inline(always)]
     fn left_section<R>(&self, path: Path, entered: Entered, (result, rest): (R, Rest)) -> R {
         self.row.entered(path);
@@ -83,7 +85,8 @@ impl<T: Object> LeftTo<T> {
 
     #[cold]
     fn report_left(&self) {
-        // Release: pairs with the swap in `run_all_left_behind`, which either reads this or lets the next poll read it.
+        // Release: pairs with the swap in `run_all_left_behind`, which either reads this or
+        // lets the next poll read it.
         self.left.some.store(1, Ordering::Release);
         (self.left.tell)();
     }
@@ -180,8 +183,8 @@ impl Sectioning for LockFree {
 /// Runs the operations that were left behind.
 #[cold]
 fn run_all_left_behind<T: Object>(shards: &LeftToAll<T>) -> bool {
-    // The flag is cleared first: a thread that leaves an operation from now on sets it again. AcqRel: pairs with the store in
-    // `report_left`.
+    // The flag is cleared first: a thread that leaves an operation from now on sets it again. AcqRel: pairs
+    // with the store in `report_left`.
     shards.left.some.swap(0, Ordering::AcqRel);
     let mut ran = false;
     for section in &shards.objects {

@@ -9,11 +9,12 @@
 //! | [`Parted`] | a lock, by the model's arbitration and bias | `per-object` |
 //! | [`LockFree`] | the same; or operations are queued for the thread inside | `lock-free` |
 //!
-//! Code that enters critical sections is generic over the sectioning, so a critical section that is nothing costs nothing.
+//! Code that enters critical sections is generic over the sectioning, so a critical section that
+//! is nothing costs nothing.
 //!
-//! **Order.** A thread that is in a critical section enters only critical sections of a higher [`LEVEL`](Object::LEVEL), so no
-//! circle of threads can wait for each other, and under [`Whole`] no object is reached through two references at once. Debug
-//! builds check the order under every sectioning.
+//! **Order.** A thread that is in a critical section enters only critical sections of a higher
+//! [`LEVEL`](Object::LEVEL), so no circle of threads can wait for each other, and under [`Whole`] no object
+//! is reached through two references at once. Debug builds check the order under every sectioning.
 
 mod lock_free;
 mod object;

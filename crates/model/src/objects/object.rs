@@ -19,7 +19,8 @@ pub trait SectionOf<T> {
     /// Runs `operation` inside.
     fn with<R>(&self, path: Path, operation: impl FnOnce(&mut T) -> R) -> R;
 
-    /// Does the same as [`with`](Self::with) on the main path, for an operation that creates, completes and frees nothing.
+    /// Does the same as [`with`](Self::with) on the main path, for an operation that creates,
+    /// completes and frees nothing.
     fn poll<R>(&self, operation: impl FnOnce(&mut T) -> R) -> R {
         let result = self.with(Path::Main, operation);
         self.count_poll();
@@ -32,9 +33,9 @@ pub trait SectionOf<T> {
     /// Runs `operation` inside unless another thread is inside; never waits.
     fn try_with<R>(&self, path: Path, operation: impl FnOnce(&mut T) -> R) -> Option<R>;
 
-    /// Runs `operation` inside. But if another thread is inside, and operations can be left to it, leaves it the operation that
-    /// `later` makes; that thread runs it soon. `later` also makes the result for the caller. Either `operation` or `later` is
-    /// called, with `given`.
+    /// Runs `operation` inside. But if another thread is inside, and operations can be left to it, leaves it
+    /// the operation that `later` makes; that thread runs it soon. `later` also makes the result for the
+    /// caller. Either `operation` or `later` is called, with `given`.
     #[inline(always)]
     fn with_or_leave<C, R, L: FnOnce(&mut T) + Send + 'static>(
         &self,
@@ -67,8 +68,8 @@ pub trait Sectioning: Debug + 'static {
     /// Puts an object behind its critical section.
     fn guard<T: Object>(sections: &Sections, object: T) -> Self::Section<T>;
 
-    /// Makes all objects of a kind. Calls `left` when a thread leaves operations behind; they wait until a thread enters that
-    /// critical section or [runs](Self::run_left_behind) them.
+    /// Makes all objects of a kind. Calls `left` when a thread leaves operations behind; they wait until a
+    /// thread enters that critical section or [runs](Self::run_left_behind) them.
     fn shards<T: Object>(
         sections: &Sections,
         make: impl FnMut() -> T,

@@ -35,7 +35,8 @@ impl<T: Object> Locked<T> {
     /// The calling thread is in the critical section by the entry that gave it `token`.
     #[inline(always)]
     unsafe fn run_inside<R>(&self, token: SectionToken, operation: impl FnOnce(&mut T) -> R) -> R {
-        // SAFETY: the lock keeps other threads out, and by the order of the critical sections a thread enters each one once.
+        // SAFETY: the lock keeps other threads out, and by the order of the critical sections a
+        // thread enters each one once.
         let result = operation(unsafe { &mut *self.object.get() });
         // SAFETY: the caller entered by this token.
         unsafe { self.lock.leave(token) };
@@ -71,7 +72,8 @@ impl<T: Object> SectionOf<T> for Locked<T> {
     }
 }
 
-/// The number of objects of a kind that are found by a key, where each has a critical section: a power of two.
+/// The number of objects of a kind that are found by a key, where each has a critical
+/// section: a power of two.
 pub(super) const SHARDS: usize = 64;
 
 /// The number of a key's object.

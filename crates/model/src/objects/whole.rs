@@ -8,13 +8,13 @@ use heddle_platform::atomic::{AtomicUsize, Ordering};
 use heddle_platform::cell::UnsafeCell;
 use std::fmt::{self, Debug};
 
-/// Nothing inside of the VNI has a critical section: that of the VNI or of the call, or the program's promise, guards all of
-/// it.
+/// Nothing inside of the VNI has a critical section: that of the VNI or of the call, or the program's
+/// promise, guards all of it.
 #[derive(Debug)]
 pub enum Whole {}
 
-/// The critical section of an object that only one thread at a time can reach, since the VNI is [`Whole`]. It is not `Sync`:
-/// shared references to it stay inside of the enclosing critical section.
+/// The critical section of an object that only one thread at a time can reach, since the VNI is [`Whole`]. It
+/// is not `Sync`: shared references to it stay inside of the enclosing critical section.
 pub struct Enclosed<T>(UnsafeCell<T>);
 
 impl<T: Object> Debug for Enclosed<T> {
@@ -27,8 +27,8 @@ impl<T: Object> SectionOf<T> for Enclosed<T> {
     #[inline(always)]
     fn with<R>(&self, _path: Path, operation: impl FnOnce(&mut T) -> R) -> R {
         let _order = Entered::new::<T>();
-        // SAFETY: one thread at a time comes here, and by the order of the critical sections it has no other reference to
-        // the object.
+        // SAFETY: one thread at a time comes here, and by the order of the critical sections it has no other
+        // reference to the object.
         operation(unsafe { &mut *self.0.get() })
     }
 
@@ -64,7 +64,8 @@ impl Sectioning for Whole {
 
     #[inline(always)]
     fn change(number: &AtomicUsize, by: isize) {
-        // Relaxed, and a load and a store: one thread at a time writes it, and other threads need only a hint.
+        // Relaxed, and a load and a store: one thread at a time writes it, and other
+        // threads need only a hint.
         number.store(number.load(Ordering::Relaxed).wrapping_add_signed(by), Ordering::Relaxed);
     }
 }

@@ -29,7 +29,8 @@ pub struct CallSection {
 }
 
 impl Model {
-    /// The critical section that every MPI call enters. `threads` is true if several threads may call at once.
+    /// The critical section that every MPI call enters. `threads` is true if several
+    /// threads may call at once.
     pub fn call_section(&self, threads: bool) -> CallSection {
         CallSection::new((threads && self.granularity == Granularity::Global).then(|| SectionLock::new(self)))
     }
@@ -46,23 +47,24 @@ impl CallSection {
         self.lock.is_some()
     }
 
-    /// Runs the body of a call inside the critical section. Calls may be nested: user callbacks may call MPI again.
+    /// Runs the body of a call inside the critical section. Calls may be nested: user
+    /// callbacks may call MPI again.
     #[inline(always)]
     pub fn inside<R>(&self, body: impl FnOnce() -> R) -> R {
         if let Some(lock) = &self.lock {
             enter(lock);
         }
         let result = body();
-        // The lock is tested a second time. Otherwise the compiler makes two copies of the body, one for each result of the
-        // test, or calls the body as a function because it is large.
+        // The lock is tested a second time. Otherwise the compiler makes two copies of the body, one for each
+        // result of the test, or calls the body as a function because it is large.
         if let Some(lock) = black_box(&self.lock) {
             leave(lock);
         }
         result
     }
 
-    /// Runs `wait`, in which the thread uses no state of the library, outside of the critical section. Afterwards the thread
-    /// enters again on the progress path.
+    /// Runs `wait`, in which the thread uses no state of the library, outside of the critical section.
+    /// Afterwards the thread enters again on the progress path.
     #[inline(always)]
     pub fn outside<R>(&self, wait: impl FnOnce() -> R) -> R {
         match &self.lock {

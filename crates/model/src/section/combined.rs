@@ -4,10 +4,11 @@ use super::offload::{Offload, OffloadServer, ThreadWaker};
 use crate::choice::{Arbitration, Execution, Model};
 use crate::counters::Row;
 use crate::path::Path;
+use heddle_combining::{Combining, DsmSynch, LockQueue, LockQueueMcs, LockQueueMutex};
 use heddle_platform::thread;
 use heddle_sync::kinds::LockKind;
 use heddle_sync::mcs::StrictMcs;
-use heddle_sync::{Combining, DsmSynch, LockQueue, LockQueueMcs, LockQueueMutex, Mcs, Mutex, WaitPolicy};
+use heddle_sync::{Mcs, Mutex, WaitPolicy};
 
 /// State on which the thread inside the critical section runs the operations of all threads.
 pub(super) enum Combined<T: Send + 'static> {
@@ -116,7 +117,8 @@ impl<T: Send + 'static> Combined<T> {
     }
 }
 
-/// Wraps an operation: if another thread than the caller runs it, the operation is counted and `by_another` becomes true.
+/// Wraps an operation: if another thread than the caller runs it, the operation is counted and
+/// `by_another` becomes true.
 #[inline]
 fn counted<T, R>(
     row: Row,

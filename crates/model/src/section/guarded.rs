@@ -13,13 +13,14 @@ use std::fmt;
 
 /// State that threads reach only through its critical section.
 ///
-/// The critical section is a lock, or combining, or nothing if the model or the thread level keeps other threads out: below
-/// `MPI_THREAD_MULTIPLE` by the program's promise, under `global` by the [`CallSection`](crate::CallSection).
+/// The critical section is a lock, or combining, or nothing if the model or the thread level
+/// keeps other threads out: below `MPI_THREAD_MULTIPLE` by the program's promise, under `global`
+/// by the [`CallSection`](crate::CallSection).
 pub struct Guarded<T: Send + 'static> {
     lock: Option<SectionLock>,
     row: Row,
-    /// The number of times that a thread which finds the critical section taken yields and tries again before it posts an
-    /// operation.
+    /// The number of times that a thread which finds the critical section taken yields and tries again
+    /// before it posts an operation.
     post_tries: u32,
     shortcut: Shortcut,
     state: State<T>,
@@ -57,7 +58,8 @@ impl Shortcut {
 /// The effort that a thread makes to enter a critical section by the express path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attempt {
-    /// A few plain instructions and no call: it succeeds if no other thread ever enters, or if the lock is biased to the thread.
+    /// A few plain instructions and no call: it succeeds if no other thread ever enters, or if the lock
+    /// is biased to the thread.
     Bias,
     /// An attempt at the lock: it succeeds if the lock is free.
     Lock,
@@ -99,8 +101,8 @@ impl<T: Send + 'static> Guarded<T> {
         Guarded { lock: None, row, post_tries: 0, shortcut: Shortcut::Never, state }
     }
 
-    /// Takes a turn at the state, for an offload thread. Returns `None` if another thread has the turn, or if no offload thread
-    /// serves the state.
+    /// Takes a turn at the state, for an offload thread. Returns `None` if another thread has the turn, or if
+    /// no offload thread serves the state.
     pub fn take_turn(&self) -> Option<Turn<'_, T>> {
         Turn::take(self.offload()?, self.row)
     }
@@ -117,8 +119,8 @@ impl<T: Send + 'static> Guarded<T> {
         }
     }
 
-    /// Returns true if the queue was [closed](Self::close). An offload thread that first sees this and then finds nothing to do
-    /// has run all operations.
+    /// Returns true if the queue was [closed](Self::close). An offload thread that first sees this and then
+    /// finds nothing to do has run all operations.
     pub fn is_closed(&self) -> bool {
         self.offload().is_some_and(|offload| offload.is_closed())
     }
@@ -133,8 +135,8 @@ impl<T: Send + 'static> Guarded<T> {
         }
     }
 
-    /// Runs `operation` on the state. The operation must not enter a critical section, and must not panic: this critical section
-    /// would stay closed.
+    /// Runs `operation` on the state. The operation must not enter a critical section, and must not panic:
+    /// this critical section would stay closed.
     #[inline(always)]
     pub fn with<R: Send>(&self, path: Path, operation: impl FnOnce(&mut T) -> R + Send) -> R {
         match &self.state {
@@ -143,8 +145,8 @@ impl<T: Send + 'static> Guarded<T> {
         }
     }
 
-    /// Does the same as [`with`](Self::with), for state on which no other thread runs the caller's operation. The operation may
-    /// enter other critical sections if all such operations keep to one order.
+    /// Does the same as [`with`](Self::with), for state on which no other thread runs the caller's operation.
+    /// The operation may enter other critical sections if all such operations keep to one order.
     ///
     /// # Panics
     /// If another thread may run the operation.
@@ -155,16 +157,17 @@ impl<T: Send + 'static> Guarded<T> {
         if held.is_none() {
             self.row.issued_without_section(path);
         }
-        // SAFETY: the thread holds the critical section, or the model or the thread level keeps other threads out.
+        // SAFETY: the thread holds the critical section, or the model or the thread level
+        // keeps other threads out.
         unsafe { run_inside(state, held, operation) }
     }
 
-    /// Runs `operation` on the state if `attempt` can enter. Otherwise does nothing. An operation that returns `None` has done
-    /// nothing, and is not counted.
+    /// Runs `operation` on the state if `attempt` can enter. Otherwise does nothing. An operation that
+    /// returns `None` has done nothing, and is not counted.
     ///
     /// # Errors
-    /// [`Refusal::Busy`] if the other attempt may enter; [`Refusal::Unfit`] if the operation was run and returned `None`, or if no
-    /// attempt can enter.
+    /// [`Refusal::Busy`] if the other attempt may enter; [`Refusal::Unfit`] if the operation was run and
+    /// returned `None`, or if no attempt can enter.
     #[inline(always)]
     pub fn with_shortcut<R>(
         &self,
@@ -184,7 +187,8 @@ impl<T: Send + 'static> Guarded<T> {
                 }
                 // SAFETY: the thread holds the critical section.
                 let result = unsafe { run_inside(state, None, operation) };
-                // There are two branches, so that the compiler keeps nothing for a caller that goes on after a failure.
+                // There are two branches, so that the compiler keeps nothing for a caller that
+                // goes on after a failure.
                 if result.is_some() {
                     // SAFETY: the thread has entered by the bias, by `enter_as_owner`.
                     unsafe { lock.leave_as_owner() };
@@ -209,8 +213,8 @@ impl<T: Send + 'static> Guarded<T> {
         }
     }
 
-    /// Does the same as [`with`](Self::with) on the main path, for an operation that creates, completes and frees nothing: it
-    /// only polls.
+    /// Does the same as [`with`](Self::with) on the main path, for an operation that creates, completes and
+    /// frees nothing: it only polls.
     #[inline]
     pub fn poll<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> R {
         let result = self.with(Path::Main, operation);
@@ -229,12 +233,14 @@ impl<T: Send + 'static> Guarded<T> {
             Some(lock) => Some((lock, lock.try_enter(path, self.row)?)),
             None => None,
         };
-        // SAFETY: the thread holds the critical section, or the model or the thread level keeps other threads out.
+        // SAFETY: the thread holds the critical section, or the model or the thread level
+        // keeps other threads out.
         Some(unsafe { run_inside(state, held, operation) })
     }
 
-    /// Runs `operation` with `input` on the state if no other thread is in the critical section, or if it becomes free within a
-    /// few yields. A [post](Self::post) would take longer, because it moves lines of memory to another core and back.
+    /// Runs `operation` with `input` on the state if no other thread is in the critical section, or if it
+    /// becomes free within a few yields. A [post](Self::post) would take longer, because it moves lines of
+    /// memory to another core and back.
     ///
     /// # Errors
     ///
@@ -263,8 +269,8 @@ impl<T: Send + 'static> Guarded<T> {
         try_again::<Native, _>(self.post_tries, || self.try_with(Path::Main, &mut *operation))
     }
 
-    /// Does the same as [`try_with`](Self::try_with) on the progress path, for a thread that now and then polls what other
-    /// threads use.
+    /// Does the same as [`try_with`](Self::try_with) on the progress path, for a thread that now and then
+    /// polls what other threads use.
     pub fn try_visit<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> Option<R> {
         let (State::InPlace(state), Some(lock)) = (&self.state, self.lock.as_ref()) else {
             return self.try_with(Path::Progress, operation);
@@ -274,9 +280,9 @@ impl<T: Send + 'static> Guarded<T> {
         Some(unsafe { run_inside(state, Some((lock, token)), operation) })
     }
 
-    /// Does the same as [`try_with`](Self::try_with) on the progress path, for one of several polls in a row that are
-    /// [counted](Self::count_polls) together afterwards. Counting them one by one would take time while the thread waits for an
-    /// answer.
+    /// Does the same as [`try_with`](Self::try_with) on the progress path, for one of several polls in a row
+    /// that are [counted](Self::count_polls) together afterwards. Counting them one by one would take time
+    /// while the thread waits for an answer.
     #[inline(always)]
     pub fn try_poll<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> Option<R> {
         let state = match &self.state {
@@ -287,7 +293,8 @@ impl<T: Send + 'static> Guarded<T> {
             Some(lock) => Some((lock, lock.try_enter_uncounted(Path::Progress, self.row)?)),
             None => None,
         };
-        // SAFETY: the thread holds the critical section, or the model or the thread level keeps other threads out.
+        // SAFETY: the thread holds the critical section, or the model or the thread level
+        // keeps other threads out.
         Some(unsafe { run_inside(state, held, operation) })
     }
 
@@ -297,8 +304,8 @@ impl<T: Send + 'static> Guarded<T> {
         self.row.polled(polls, completed);
     }
 
-    /// Does the same as [`try_with`](Self::try_with), but waits for the critical section for up to `patience_ns` if its lock lets
-    /// a waiter give up.
+    /// Does the same as [`try_with`](Self::try_with), but waits for the critical section for up to
+    /// `patience_ns` if its lock lets a waiter give up.
     pub fn with_within<R: Send>(
         &self,
         path: Path,
@@ -338,17 +345,20 @@ impl<T: Send + 'static> Guarded<T> {
 /// Runs an operation, and leaves the critical section if the caller has entered one for it.
 ///
 /// # Safety
-/// The caller is in the critical section by that token, or no other thread touches the state while the operation runs.
+/// The caller is in the critical section by that token, or no other thread touches the state
+/// while the operation runs.
 #[inline(always)]
 unsafe fn run_inside<T, R>(
     state: &UnsafeCell<T>,
     held: Option<(&SectionLock, SectionToken)>,
     operation: impl FnOnce(&mut T) -> R,
 ) -> R {
-    // SAFETY: the caller promises that no other thread touches the state, and that it entered by this token if there is one.
+    // SAFETY: the caller promises that no other thread touches the state, and that it entered by
+    // this token if there is one.
     let result = operation(unsafe { &mut *state.get() });
     if let Some((lock, token)) = held {
-        // SAFETY: the caller promises that no other thread touches the state, and that it entered by this token if there is one.
+        // SAFETY: the caller promises that no other thread touches the state, and that it entered by
+        // this token if there is one.
         unsafe { lock.leave(token) };
     }
     result

@@ -21,7 +21,8 @@ pub(crate) enum SectionLock {
     Priority(Arc<TwoLevel<AnyLock, AnyLock>>),
 }
 
-/// Says how a thread has acquired the lock; its release needs that. One byte, since every operation keeps it while it runs.
+/// Says how a thread has acquired the lock; its release needs that. One byte, since every
+/// operation keeps it while it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SectionToken {
     /// The thread entered by the bias.
@@ -154,8 +155,8 @@ impl SectionLock {
         }
     }
 
-    /// Tries to enter when the bias does not suffice. It is cold, so that the callers keep their values in registers when the
-    /// bias does suffice.
+    /// Tries to enter when the bias does not suffice. It is cold, so that the callers keep their values in
+    /// registers when the bias does suffice.
     #[cold]
     #[inline(never)]
     fn attempt_unbiased(&self, path: Path) -> Option<SectionToken> {
@@ -170,8 +171,8 @@ impl SectionLock {
         }
     }
 
-    /// Does the same as [`try_enter`](Self::try_enter) on the progress path, but revokes no young bias: for a thread that polls
-    /// now and then.
+    /// Does the same as [`try_enter`](Self::try_enter) on the progress path, but revokes no young bias: for a
+    /// thread that polls now and then.
     pub(crate) fn try_visit(&self, row: Row) -> Option<SectionToken> {
         let visit = match self {
             SectionLock::Biased(lock) => lock.try_visit(),
@@ -186,7 +187,8 @@ impl SectionLock {
         Some(SectionToken::of_biased(token))
     }
 
-    /// Enters, and waits for at most `patience_ns` if the lock lets its waiters give up. With other locks it only tries.
+    /// Enters, and waits for at most `patience_ns` if the lock lets its waiters give up. With
+    /// other locks it only tries.
     pub(crate) fn enter_within(&self, path: Path, patience_ns: u64, row: Row) -> Option<SectionToken> {
         let SectionLock::Plain(lock) = self else { return self.try_enter(path, row) };
         let wait = || lock.acquire_until(clock::now_ns() + patience_ns);
@@ -308,8 +310,8 @@ mod tests {
         threads.into_iter().map(|thread| thread.join().expect("it ends")).sum()
     }
 
-    /// A bias to a thread is of no use to two threads of a core; a bias to their core serves both. A thread whose claim is
-    /// interrupted goes through the inner lock, so not every entry is by the bias.
+    /// A bias to a thread is of no use to two threads of a core; a bias to their core serves both. A thread
+    /// whose claim is interrupted goes through the inner lock, so not every entry is by the bias.
     #[test]
     fn two_threads_of_a_core_enter_by_the_bias_of_the_core() {
         assert_eq!(entries_by_bias(Bias::None), 0);

@@ -1,14 +1,15 @@
-//! The offload server: which offload thread serves which VNI under execution `offload`, and how idle threads sleep and wake.
+//! The offload server: which offload thread serves which VNI under execution `offload`, and how
+//! idle threads sleep and wake.
 //!
-//! The engine starts the threads. Each takes [turns](crate::Guarded::take_turn) at the states of its VNIs, in which
-//! it runs the posted operations and makes progress. Threads with nothing to do sleep on a [`Roster`]. The last one sleeps
-//! at the process's doorbell, which messages ring. The others sleep apart, so in a busy process the senders of messages need
-//! not ring for idle threads.
+//! The engine starts the threads. Each takes [turns](crate::Guarded::take_turn) at the states of its VNIs, in
+//! which it runs the posted operations and makes progress. Threads with nothing to do sleep on a [`Roster`].
+//! The last one sleeps at the process's doorbell, which messages ring. The others sleep apart, so in a busy
+//! process the senders of messages need not ring for idle threads.
 
 use crate::choice::{Model, OffloadThreads};
 use crate::counters::Row;
 use crate::path::Path;
-use heddle_sync::combining::offload::{self, Served, Waker};
+use heddle_combining::offload::{self, Served, Waker};
 use heddle_sync::roster::{Check, Up};
 use heddle_sync::{Doorbell, Native, Roster, WaitPolicy};
 use std::fmt;
@@ -31,8 +32,8 @@ impl fmt::Debug for OffloadServer {
 }
 
 impl OffloadServer {
-    /// The offload threads for `vnis` VNIs; `door` gives the doorbell that messages ring. `None` unless the model's execution is
-    /// `offload`. The caller starts the [threads](Self::threads).
+    /// The offload threads for `vnis` VNIs; `door` gives the doorbell that messages ring. `None` unless the
+    /// model's execution is `offload`. The caller starts the [threads](Self::threads).
     pub fn of(
         model: &Model,
         vnis: usize,
@@ -100,7 +101,8 @@ impl<'a, T: Send + 'static> Turn<'a, T> {
         Some(Turn { turn: offload.take_turn()?, row })
     }
 
-    /// Counts the turn as an entry, because it has made progress. Other turns do not count: they keep no thread waiting.
+    /// Counts the turn as an entry, because it has made progress. Other turns do not count:
+    /// they keep no thread waiting.
     pub fn has_made_progress(&self) {
         self.row.entered(Path::Progress);
     }

@@ -6,14 +6,16 @@ use super::offload::OffloadServer;
 use crate::choice::{Granularity, Model};
 use crate::counters::{Row, Section};
 
-/// The guards of the objects inside of a VNI. Each value stands for the [`Sectioning`](crate::Sectioning) of its name.
+/// The guards of the objects inside of a VNI. Each value stands for the
+/// [`Sectioning`](crate::Sectioning) of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Objects {
     /// The critical section of the VNI guards all objects.
     Whole,
     /// A separate lock guards each object; the VNI has no lock.
     Parted,
-    /// A separate lock guards each object, or a critical section that no thread waits for; the VNI has no lock.
+    /// A separate lock guards each object, or a critical section that no thread waits
+    /// for; the VNI has no lock.
     LockFree,
 }
 
@@ -41,8 +43,8 @@ impl Sections {
         Sections { server, ..self }
     }
 
-    /// Puts state that all VNIs share behind a separate critical section, which may be entered inside of a VNI's. It is a lock,
-    /// unless the call section or the thread level keeps other threads out.
+    /// Puts state that all VNIs share behind a separate critical section, which may be entered inside of a
+    /// VNI's. It is a lock, unless the call section or the thread level keeps other threads out.
     pub fn guard_shared<T: Send + 'static>(&self, section: Section, state: T) -> Guarded<T> {
         let locked = self.threads && self.model.granularity != Granularity::Global;
         let row = if locked { Row::of(section) } else { Row::without_section() };
@@ -84,8 +86,9 @@ impl Sections {
         SectionLock::new(&self.model)
     }
 
-    /// The place where the entries into VNI number `number` are counted. If its objects have separate critical sections, that of
-    /// the rings that are read is meant, because every poll for progress enters it.
+    /// The place where the entries into VNI number `number` are counted. If its objects have
+    /// separate critical sections, that of the rings that are read is meant, because every
+    /// poll for progress enters it.
     pub fn row(&self, number: usize) -> Row {
         match self.model.granularity {
             Granularity::BriefGlobal if self.threads => Row::of(Section::Process),

@@ -1,10 +1,10 @@
 //! Hazard slots: each thread publishes the handles that its calls use.
 //!
-//! A call that looks up a communicator, a datatype or a window writes the handle to a hazard slot of its thread, unless
-//! the slot has that handle already. The end of the call does not clear the slot; the thread clears it when
-//! it needs the slot for another object, frees the object, or ends. So the next call with the same object
-//! finds it by one comparison and writes nothing that other threads read. The price: each thread may keep its
-//! last object of each kind longer than needed.
+//! A call that looks up a communicator, a datatype or a window writes the handle to a hazard slot of its
+//! thread, unless the slot has that handle already. The end of the call does not clear the slot; the thread
+//! clears it when it needs the slot for another object, frees the object, or ends. So the next call with the
+//! same object finds it by one comparison and writes nothing that other threads read. The price: each thread
+//! may keep its last object of each kind longer than needed.
 //!
 //! A thread has nine slots. Calls that need more (nested ones, or `MPI_Alltoallw`) count references
 //! instead. When a thread ends, its slots go to the next new thread, so their number follows the largest
@@ -159,7 +159,8 @@ impl Protection {
         Protection(std::ptr::from_ref(slot).expose_provenance())
     }
 
-    /// Publishes a handle in the preferred slot, or another one, and only then checks that the handle is valid.
+    /// Publishes a handle in the preferred slot, or another one, and only then checks
+    /// that the handle is valid.
     pub fn publish(
         handle: usize,
         preferred: KeptSlot,

@@ -201,8 +201,8 @@ fn tested_late() {
     }
 }
 
-/// A late tester has claimed the slot's next request, whose owner has seen it complete before that: when
-/// the tester notices that it has another request than it asked for, the slot is free. (In one thread: loom would
+/// A late tester has claimed the slot's next request, whose owner has seen it complete before that: when the
+/// tester notices that it has another request than it asked for, the slot is free. (In one thread: loom would
 /// let the tester's second exchange come before the owner's stores, although it comes after them.)
 fn tested_late_beside_a_waiting_owner() {
     let request = Request::active(0);

@@ -71,7 +71,8 @@ impl Sharding {
         Some(Route { sharding: self, state, vni })
     }
 
-    /// The route of a message that is on the default VNI now, for good or not; `None` if messages are sharded.
+    /// The route of a message that is on the default VNI now, for good or not; `None`
+    /// if messages are sharded.
     #[inline(always)]
     pub fn route_to_default(&self, default_vni: u32) -> Option<Route<'_>> {
         let state = self.state();
@@ -108,8 +109,8 @@ impl Route<'_> {
         self.vni
     }
 
-    /// Returns true if the state is still the one in which the route was chosen. Inside of the VNI's critical section
-    /// the answer stays the same until the thread leaves it.
+    /// Returns true if the state is still the one in which the route was chosen. Inside of the VNI's critical
+    /// section the answer stays the same until the thread leaves it.
     #[inline(always)]
     pub fn is_current(self) -> bool {
         self.sharding.state() == self.state

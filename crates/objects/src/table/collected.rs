@@ -68,8 +68,8 @@ impl<T: Send + Sync> Table<T> {
         Some(Protected { value: slot.value(), protection: Protection::again(hazard_slot) })
     }
 
-    /// The object of a handle, if the thread's slot names it already and the handle is still valid. It may be used until the
-    /// thread looks up another object in that slot.
+    /// The object of a handle, if the thread's slot names it already and the handle is still valid. It may be
+    /// used until the thread looks up another object in that slot.
     #[inline(always)]
     pub fn peek(&'static self, handle: usize, kept: KeptSlot) -> Option<NonNull<T>> {
         let (_, entry) = kept.of_thread()?.entry_of(handle)?;

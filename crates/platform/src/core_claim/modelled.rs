@@ -1,5 +1,6 @@
-//! A core as `loom` models it is a mutex: a claim holds it, so claims on a core take turns, and a barrier passes through
-//! it, which orders the caller before or after each of them. That is all that the guarantee says.
+//! A core as `loom` models it is a mutex: a claim holds it, so claims on a core take turns, and a
+//! barrier passes through it, which orders the caller before or after each of them. That is all
+//! that the guarantee says.
 
 use crate::atomic::{AtomicU32, Ordering};
 use crate::thread::hardware_thread;

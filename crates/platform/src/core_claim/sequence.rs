@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 /// Not in every version of libc (the crate).
 const MEMBARRIER_CMD_FLAG_CPU: libc::c_int = 1;
 
-/// Where the threads have their `struct rseq`, from the thread pointer; 0 unless claims are supported. A copy of
-/// its own, so that a claim asks one word once.
+/// Where the threads have their `struct rseq`, from the thread pointer; 0 unless claims are supported. A copy
+/// of its own, so that a claim asks one word once.
 static AREA: AtomicI64 = AtomicI64::new(0);
 
 pub(super) fn is_supported() -> bool {
@@ -27,11 +27,12 @@ pub(super) fn claim(core: &AtomicU32, flag: &AtomicU32) -> bool {
     if area == 0 {
         return false;
     }
-    // SAFETY: `area` leads to the calling thread's registered `struct rseq`, whose field `rseq_cs` (at 8) is for
-    // the code that runs; `cpu_id` (at 4) is read. The descriptor names the instructions from 2 to 4, which
-    // make no call and commit with the last of them; the abort address 5 lies outside and behind glibc's signature.
-    // The two words are alive for the call. x86-64 loads are Acquire, and the block is a compiler's barrier.
-    // The field is cleared at both ends, so that the kernel never reads a descriptor of an unloaded library.
+    // SAFETY: `area` leads to the calling thread's registered `struct rseq`, whose field `rseq_cs` (at 8)
+    // is for the code that runs; `cpu_id` (at 4) is read. The descriptor names the instructions from 2 to
+    // 4, which make no call and commit with the last of them; the abort address 5 lies outside and behind
+    // glibc's signature. The two words are alive for the call. x86-64 loads are Acquire, and the block is
+    // a compiler's barrier. The field is cleared at both ends, so that the kernel never reads a
+    // descriptor of an unloaded library.
     unsafe {
         std::arch::asm!(
             "lea {scratch}, [rip + 6f]",
@@ -91,8 +92,8 @@ pub(super) fn barrier(core: u32) {
     }
 }
 
-/// Registers this process; false if the kernel lacks the command or the flag that names a core. The flag is as
-/// old as the command, and a call shows that both are there.
+/// Registers this process; false if the kernel lacks the command or the flag that names a core. The flag is
+/// as old as the command, and a call shows that both are there.
 fn ask_kernel() -> bool {
     let wanted = libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ;
     membarrier(libc::MEMBARRIER_CMD_QUERY, 0, 0).is_ok_and(|offered| offered & wanted != 0)

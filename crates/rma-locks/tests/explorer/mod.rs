@@ -1,13 +1,15 @@
 //! Explores all interleavings of the operations of a few processes, on the sources that ship.
 //!
-//! A process is a future; each of its operations on an [`Rma`] is one step, which the explorer makes. A put or an add may take
-//! effect at any time up to the next flush of its target: until then it stands among the process's pending operations, and its
-//! effect is a step of its own. A wait is a step that is possible while the word satisfies it, so waiting makes no states.
+//! A process is a future; each of its operations on an [`Rma`] is one step, which the explorer makes. A put
+//! or an add may take effect at any time up to the next flush of its target: until then it stands among the
+//! process's pending operations, and its effect is a step of its own. A wait is a step that is possible while
+//! the word satisfies it, so waiting makes no states.
 //!
-//! **States.** The explorer runs a schedule (a list of steps) from the beginning, since a future cannot be copied, and
-//! remembers the states that it has seen. A state is the memory, the pending operations, and for each process where it is: its
-//! round, and what its operations have returned in this round. A process is a function of that, so two schedules that lead to
-//! one state have the same continuations. States are kept as 128-bit hashes.
+//! **States.** The explorer runs a schedule (a list of steps) from the beginning, since a future cannot
+//! be copied, and remembers the states that it has seen. A state is the memory, the pending operations,
+//! and for each process where it is: its round, and what its operations have returned in this round. A
+//! process is a function of that, so two schedules that lead to one state have the same continuations.
+//! States are kept as 128-bit hashes.
 //!
 //! **Checks.** In every state no process writes while another one reads or writes, and some step is possible
 //! until all processes have ended. At the end all words that a lock promises to leave empty are.
@@ -388,7 +390,8 @@ impl Explorer<'_> {
                     return report;
                 }
             }
-            // Forward if there is a new state behind, else back to the last step that has others in its place.
+            // Forward if there is a new state behind, else back to the last step that
+            // has others in its place.
             if let Some(step) = next.pop() {
                 left.push(next);
                 schedule.push(step);

@@ -1,14 +1,16 @@
 //! One thread polls for the events of all, and the others sleep until their events are there.
 //!
-//! **What it gives.** Many threads wait, each for different events, and a thread has to poll for them (a network, a queue).
-//! With a [`Leadership`] the first thread polls, as the *leader*, and later threads sleep on their [`SyncCounter`]s. The
-//! leader's polls complete the events of all, and each sleeper is woken once, by the event it waits for. When the leader's
-//! own events are there, it hands the role to exactly one sleeper and leaves.
+//! **What it gives.** Many threads wait, each for different events, and a thread has to poll for them (a
+//! network, a queue). With a [`Leadership`] the first thread polls, as the *leader*, and later threads
+//! sleep on their [`SyncCounter`]s. The leader's polls complete the events of all, and each sleeper is
+//! woken once, by the event it waits for. When the leader's own events are there, it hands the role to
+//! exactly one sleeper and leaves.
 //!
-//! **Source.** The wake-up scheme of Dang, Seo, Amer, Balaji: *Advanced thread synchronization for multithreaded MPI
-//! implementations*, CCGrid 2017, pages 314-324, as sketched in Amer et al., ACM TOPC 5(3), 2019, section 6.1, and in the
-//! slides of Amer et al., *Software combining to mitigate multithreaded MPI contention*, ICS 2019. There the role is the
-//! critical section itself; here it is a flag, so the critical section is free while the leader is between two polls.
+//! **Source.** The wake-up scheme of Dang, Seo, Amer, Balaji: *Advanced thread synchronization for
+//! multithreaded MPI implementations*, CCGrid 2017, pages 314-324, as sketched in Amer et al., ACM TOPC 5(3),
+//! 2019, section 6.1, and in the slides of Amer et al., *Software combining to mitigate multithreaded MPI
+//! contention*, ICS 2019. There the role is the critical section itself; here it is a flag, so the critical
+//! section is free while the leader is between two polls.
 //!
 //! | a waiting thread is | in the list | its counter | left by |
 //! |---|---|---|---|
@@ -18,25 +20,27 @@
 //!
 //! **Invariants.**
 //!
-//! 1. The list and `led` change under one lock. At most one thread has the role: it takes the role when `led` is false, or
-//!    receives it when the thread that has the role takes it out of the list.
-//! 2. *The role is not lost.* A sleeper that wakes for whatever reason checks whether it is still in the list. If not, it
-//!    was appointed, and leads or hands over, also if its events or its deadline came at the same time.
-//! 3. *No thread is left without a leader*: `led` becomes false only when no thread in the list misses an event, and a
-//!    thread enters the list only while `led` is true.
-//! 4. A counter in the list is alive: its thread takes it out before it leaves. So a nudge happens under the lock.
+//! 1. The list and `led` change under one lock. At most one thread has the role: it takes the role when `led`
+//!    is false, or receives it when the thread that has the role takes it out of the list.
+//! 2. *The role is not lost.* A sleeper that wakes for whatever reason checks whether it is still in
+//!    the list. If not, it was appointed, and leads or hands over, also if its events or its
+//!    deadline came at the same time.
+//! 3. *No thread is left without a leader*: `led` becomes false only when no thread in the list misses an
+//!    event, and a thread enters the list only while `led` is true.
+//! 4. A counter in the list is alive: its thread takes it out before it leaves. So a
+//!    nudge happens under the lock.
 //!
-//! **Cost.** Leading: the lock twice, whatever the number of polls. Sleeping: the lock twice and the sleep; the completer
-//! pays one wake-up. A hand-over: the lock and one wake-up. All are O(1), except that a hand-over passes over sleepers whose
-//! events are there and which have not left yet.
+//! **Cost.** Leading: the lock twice, whatever the number of polls. Sleeping: the lock twice and the sleep;
+//! the completer pays one wake-up. A hand-over: the lock and one wake-up. All are O(1), except that a
+//! hand-over passes over sleepers whose events are there and which have not left yet.
 //!
 //! **Fairness.** The role goes to the thread that has slept longest.
 //!
-//! **Liveness when a thread does not run for 50 ms.** The leader, or an appointed thread: no thread polls for that time,
-//! unless others call [`Progress::poll`] themselves. A sleeper: delays no other thread.
+//! **Liveness when a thread does not run for 50 ms.** The leader, or an appointed thread: no thread polls for
+//! that time, unless others call [`Progress::poll`] themselves. A sleeper: delays no other thread.
 //!
-//! **When to choose it.** For many threads that wait for long. A hand-over to a sleeper costs 30 µs on an idle core, so with
-//! few threads and quick answers polling by all (spin, yield) is faster.
+//! **When to choose it.** For many threads that wait for long. A hand-over to a sleeper costs 30 µs on an
+//! idle core, so with few threads and quick answers polling by all (spin, yield) is faster.
 
 use crate::events::sync_counter::{SyncCounter, Wake};
 use crate::locks::mutex::Mutex;
@@ -50,12 +54,13 @@ use std::ptr;
 
 /// The actions of a leader for all waiting threads.
 pub trait Progress {
-    /// Polls once for events and signals the counters they belong to. Returns whether there was any. Only the leader calls
-    /// it, but the role moves from thread to thread.
+    /// Polls once for events and signals the counters they belong to. Returns whether there was any. Only the
+    /// leader calls it, but the role moves from thread to thread.
     fn poll(&self) -> bool;
 
-    /// Lets the leader sleep, because no event came for long, until one may have come, or until [`Platform::now_ns`] has
-    /// reached `deadline_ns`. It may return at any time. It must return when another thread signals the leader's counter.
+    /// Lets the leader sleep, because no event came for long, until one may have come, or until
+    /// [`Platform::now_ns`] has reached `deadline_ns`. It may return at any time. It must return when another
+    /// thread signals the leader's counter.
     fn idle(&self, deadline_ns: Option<u64>);
 }
 
@@ -199,8 +204,9 @@ impl<P: Platform> Leadership<P> {
         Self { list: CachePadded::new(Lock::new(Mutex::new(policy), list)), policy }
     }
 
-    /// Waits until all events of `counter` are there, or until [`Platform::now_ns`] has reached `deadline_ns`; returns false
-    /// in the latter case. The caller leads or sleeps meanwhile. Only the caller waits on this counter.
+    /// Waits until all events of `counter` are there, or until [`Platform::now_ns`] has reached
+    /// `deadline_ns`; returns false in the latter case. The caller leads or sleeps meanwhile. Only the
+    /// caller waits on this counter.
     pub fn wait(&self, counter: &SyncCounter<P>, progress: &impl Progress, deadline_ns: Option<u64>) -> bool {
         while !counter.is_done() {
             let role = match self.sit_or_lead(counter, deadline_ns) {

@@ -1,14 +1,16 @@
 //! Several serving threads: idle ones sleep, and one of them sleeps at a doorbell that any thread can ring.
 //!
-//! **What it gives.** Work comes from two sources. Some is handed to one thread of the roster by other threads of this
-//! process, which [ring](Roster::ring) for that thread. Some comes through the door: its sender, perhaps another process,
-//! does not know the threads and rings the door's [`Doorbell`]. A thread with nothing to do goes [to sleep](Roster::sleep):
+//! **What it gives.** Work comes from two sources. Some is handed to one thread of the roster by other
+//! threads of this process, which [ring](Roster::ring) for that thread. Some comes through the door: its
+//! sender, perhaps another process, does not know the threads and rings the door's [`Doorbell`]. A thread
+//! with nothing to do goes [to sleep](Roster::sleep):
 //!
-//! - while another thread is up, it goes *away*, to a separate doorbell, and the others take care of the work at the door;
+//! - while another thread is up, it goes *away*, to a separate doorbell, and the others take care
+//!   of the work at the door;
 //! - the last one sleeps *at the door*.
 //!
-//! So work of either kind is found at once or wakes a thread, while the door is rung only when all sleep: a sender pays a
-//! load while any thread is up, however many threads sleep.
+//! So work of either kind is found at once or wakes a thread, while the door is rung only when all sleep: a
+//! sender pays a load while any thread is up, however many threads sleep.
 //!
 //! ```text
 //!            nothing to do, others are up                     rung for
@@ -19,18 +21,19 @@
 //!
 //! **Invariants.**
 //!
-//! 1. *Not all are away.* A lock guards which threads are up, at the door and away, and the last thread that is up never
-//!    goes away. So some thread takes care of work from the door: the threads that are up, which check everything now and
-//!    then, or the one at the door.
-//! 2. *No thread sleeps over work from the door.* The thread that sleeps there has announced itself to the door's doorbell
-//!    and then checked everything. If that check missed some work, the ring for it comes after the announcement
-//!    ([`Doorbell`], invariant 2).
-//! 3. *No thread sleeps over work that is handed to it.* A thread publishes where it sleeps before it announces itself to
-//!    that doorbell, and checks after that. If the check missed the work, the thread that handed it over reads, after its
-//!    store, both marks of the sleeper ([`Doorbell`]'s argument, with the mark at the door beside `sleepers`), and rings.
+//! 1. *Not all are away.* A lock guards which threads are up, at the door and away, and the last thread that
+//!    is up never goes away. So some thread takes care of work from the door: the threads that are up, which
+//!    check everything now and then, or the one at the door.
+//! 2. *No thread sleeps over work from the door.* The thread that sleeps there has announced itself to the
+//!    door's doorbell and then checked everything. If that check missed some work, the ring for it comes
+//!    after the announcement ([`Doorbell`], invariant 2).
+//! 3. *No thread sleeps over work that is handed to it.* A thread publishes where it sleeps before it
+//!    announces itself to that doorbell, and checks after that. If the check missed the work, the thread that
+//!    handed it over reads, after its store, both marks of the sleeper ([`Doorbell`]'s argument, with the
+//!    mark at the door beside `sleepers`), and rings.
 //!
-//! **Cost.** A ring is two loads of one line while the thread is up. **Liveness.** A thread that is stopped while it goes to
-//! sleep delays only the work that was handed to it.
+//! **Cost.** A ring is two loads of one line while the thread is up. **Liveness.** A thread that is stopped
+//! while it goes to sleep delays only the work that was handed to it.
 
 use crate::locks::mutex::Mutex;
 use crate::locks::raw_lock::Lock;
@@ -87,7 +90,8 @@ pub struct Roster<P: Platform = Native> {
 }
 
 impl<P: Platform> Roster<P> {
-    /// A roster of `threads` threads, all of which are up. The threads wait for the roster's lock by `policy`.
+    /// A roster of `threads` threads, all of which are up. The threads wait for the
+    /// roster's lock by `policy`.
     #[must_use]
     pub fn new(threads: usize, policy: WaitPolicy) -> Self {
         let posts = vec![Post::Up; threads].into_boxed_slice();
@@ -97,8 +101,8 @@ impl<P: Platform> Roster<P> {
         }
     }
 
-    /// Wakes that thread if it sleeps, because work was handed to it before this call. `door` is the doorbell at which it
-    /// may sleep.
+    /// Wakes that thread if it sleeps, because work was handed to it before this call. `door` is the
+    /// doorbell at which it may sleep.
     #[inline]
     pub fn ring(&self, thread: usize, door: &Doorbell<P>) {
         let place = &self.places[thread];
@@ -109,9 +113,9 @@ impl<P: Platform> Roster<P> {
         }
     }
 
-    /// Sleeps until there is work, or for at most `longest` at the door. The caller is that thread, and has nothing to do.
-    /// Before it sleeps it calls `check`, which checks once more and returns whether there was work; the check waits if
-    /// another thread is at some of the work.
+    /// Sleeps until there is work, or for at most `longest` at the door. The caller is that thread, and has
+    /// nothing to do. Before it sleeps it calls `check`, which checks once more and returns whether there was
+    /// work; the check waits if another thread is at some of the work.
     pub fn sleep(
         &self,
         thread: usize,

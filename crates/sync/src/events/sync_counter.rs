@@ -1,13 +1,15 @@
 //! Waiting for a number of events with one wake-up, by the thread that completes the last one.
 //!
-//! **What it gives.** A thread that waits for n operations sleeps until all of them are done, however many threads complete
-//! them, and only that thread is woken: it never tries a lock in vain, and the cost is O(1) whatever the number of waiters.
-//! An event costs its completer one atomic subtraction; the last one adds a system call only if the waiter sleeps.
+//! **What it gives.** A thread that waits for n operations sleeps until all of them are done, however many
+//! threads complete them, and only that thread is woken: it never tries a lock in vain, and the cost is O(1)
+//! whatever the number of waiters. An event costs its completer one atomic subtraction; the last one adds a
+//! system call only if the waiter sleeps.
 //!
-//! **Source.** The *synchronization counter* of Amer et al., *Lock Contention Management in Multithreaded
-//! MPI*, ACM TOPC 5(3), 2019, doi:10.1145/3275443, section 6.1, and reference 13 there (Dang, Seo, Amer,
-//! Balaji: *Advanced thread synchronization for multithreaded MPI implementations*, CCGrid 2017, pages
-//! 314-324). There the waiter sleeps on a condition variable of the critical section; here on the counter itself.
+//! **Source.** The *synchronization counter* of Amer et al., *Lock Contention Management in
+//! Multithreaded MPI*, ACM TOPC 5(3), 2019, doi:10.1145/3275443, section 6.1, and reference 13 there
+//! (Dang, Seo, Amer, Balaji: *Advanced thread synchronization for multithreaded MPI implementations*,
+//! CCGrid 2017, pages 314-324). There the waiter sleeps on a condition variable of the critical section;
+//! here on the counter itself.
 //!
 //! The state is one word, which is also the futex:
 //!
@@ -19,20 +21,23 @@
 //!
 //! **Invariants.**
 //!
-//! 1. *Exactly one wake-up.* One signal takes the number to zero. It wakes the waiter if it finds `ASLEEP` in the same
-//!    atomic step; no other signal wakes it.
-//! 2. *No lost wake-up.* `ASLEEP` is set by compare-and-swap against a number that is not zero, and the waiter sleeps only
-//!    while the word is the one it set. So either the last signal comes before, and the waiter sees zero; or it comes after,
-//!    and finds `ASLEEP`, and its wake-up comes after its change of the word.
-//! 3. *No thread touches a counter that is gone.* A signal's last access is its subtraction, except for the last signal of a
-//!    sleeping waiter: that one clears `ASLEEP` after its wake-up, and the waiter waits for that. So when
-//!    [`is_done`](SyncCounter::is_done) is true, all signals have left, and a counter may live on its waiter's stack.
+//! 1. *Exactly one wake-up.* One signal takes the number to zero. It wakes the waiter if it finds `ASLEEP` in
+//!    the same atomic step; no other signal wakes it.
+//! 2. *No lost wake-up.* `ASLEEP` is set by compare-and-swap against a number that is not zero, and
+//!    the waiter sleeps only while the word is the one it set. So either the last signal comes
+//!    before, and the waiter sees zero; or it comes after, and finds `ASLEEP`, and its wake-up comes
+//!    after its change of the word.
+//! 3. *No thread touches a counter that is gone.* A signal's last access is its subtraction, except for the
+//!    last signal of a sleeping waiter: that one clears `ASLEEP` after its wake-up, and the waiter waits
+//!    for that. So when [`is_done`](SyncCounter::is_done) is true, all signals have left, and a counter may
+//!    live on its waiter's stack.
 //!
-//! **Orderings.** A signal is Release and Acquire: the waiter's Acquire of the last one makes the earlier writes of all
-//! signallers visible.
+//! **Orderings.** A signal is Release and Acquire: the waiter's Acquire of the last one makes the earlier
+//! writes of all signallers visible.
 //!
-//! **Liveness.** A signaller that does not run delays only the waiter for its event; if it is stopped between its wake-up
-//! and its last access, the waiter yields until it is done. A waiter that does not run delays no other thread.
+//! **Liveness.** A signaller that does not run delays only the waiter for its event; if it is stopped
+//! between its wake-up and its last access, the waiter yields until it is done. A waiter that does not
+//! run delays no other thread.
 
 use crate::waiting::wait::{Next, WaitPolicy, Waiter};
 use heddle_platform::atomic::Ordering;
@@ -72,8 +77,8 @@ impl<P: Platform> SyncCounter<P> {
         Self { word: P::AtomicU32::new(events * EVENT) }
     }
 
-    /// Adds `events` to the events that are to come. The waiter calls it, before the operation can complete; it may call it
-    /// on a counter that is done, to use it again.
+    /// Adds `events` to the events that are to come. The waiter calls it, before the operation can complete;
+    /// it may call it on a counter that is done, to use it again.
     #[inline]
     pub fn expect(&self, events: u32) {
         let before = self.word.fetch_add(events * EVENT, Ordering::Relaxed);
@@ -100,8 +105,8 @@ impl<P: Platform> SyncCounter<P> {
         self.word.fetch_and(!ASLEEP, Ordering::Release);
     }
 
-    /// Makes the waiter get up although events are missing; see [`Wake::Nudged`]. The caller knows that the counter is
-    /// alive. It has no effect on a waiter whose events are all there.
+    /// Makes the waiter get up although events are missing; see [`Wake::Nudged`]. The caller knows that the
+    /// counter is alive. It has no effect on a waiter whose events are all there.
     pub fn nudge(&self) {
         // Release: the waiter sees what the nudger did before.
         let before = self.word.fetch_or(NUDGED, Ordering::Release);
@@ -130,8 +135,8 @@ impl<P: Platform> SyncCounter<P> {
         while self.wait_until(policy, None) != Wake::Done {}
     }
 
-    /// Waits until all events are there, a thread nudges the waiter, or [`Platform::now_ns`] has reached `deadline_ns`. One
-    /// thread waits at a time.
+    /// Waits until all events are there, a thread nudges the waiter, or [`Platform::now_ns`] has reached
+    /// `deadline_ns`. One thread waits at a time.
     #[inline]
     pub fn wait_until(&self, policy: &WaitPolicy, deadline_ns: Option<u64>) -> Wake {
         if self.is_done() { Wake::Done } else { self.wait_slow(policy, deadline_ns) }
@@ -182,7 +187,8 @@ impl<P: Platform> SyncCounter<P> {
             }
             break;
         }
-        // Events that come meanwhile change the word, but wake no thread: only a change before the sleep ends it.
+        // Events that come meanwhile change the word, but wake no thread: only a change
+        // before the sleep ends it.
         while word >= EVENT && word & NUDGED == 0 {
             let timeout = deadline_ns.map(|at_ns| Duration::from_nanos(at_ns.saturating_sub(P::now_ns())));
             let in_time = P::wait(&self.word, word, timeout, Scope::Process);

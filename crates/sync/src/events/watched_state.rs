@@ -1,12 +1,14 @@
 //! A state that ends, and the one thread that wants to be told.
 //!
-//! **What it gives.** An operation has a state, which the completing thread changes. A waiting thread can put the address of
-//! its [`Watcher`] in place of the state; the completing thread finds it there and signals it: O(1), no list, no lock. A
-//! watcher may watch many states at once, for all of them or for the first. It lies on its waiter's stack.
+//! **What it gives.** An operation has a state, which the completing thread changes. A waiting thread can
+//! put the address of its [`Watcher`] in place of the state; the completing thread finds it there and
+//! signals it: O(1), no list, no lock. A watcher may watch many states at once, for all of them or for the
+//! first. It lies on its waiter's stack.
 //!
-//! **Source.** Dang, Seo, Amer, Balaji: *Advanced thread synchronization for multithreaded MPI implementations*, CCGrid
-//! 2017, pages 314-324, link requests and synchronization counters by a field of the request that the critical section's
-//! lock guards. Here it is one word that needs no lock, so that a completing thread may hold another lock than the waiter.
+//! **Source.** Dang, Seo, Amer, Balaji: *Advanced thread synchronization for multithreaded MPI
+//! implementations*, CCGrid 2017, pages 314-324, link requests and synchronization counters by a field of the
+//! request that the critical section's lock guards. Here it is one word that needs no lock, so that a
+//! completing thread may hold another lock than the waiter.
 //!
 //! ```text
 //!             watch: CAS                    end: swap
@@ -16,21 +18,24 @@
 //!      └──── unwatch: CAS ────┘
 //! ```
 //!
-//! The word holds the number of a state, up to [`MOST_STATE`], or the address of a watcher. The user decides what the states
-//! mean, and which of them is watched.
+//! The word holds the number of a state, up to [`MOST_STATE`], or the address of a watcher. The user decides
+//! what the states mean, and which of them is watched.
 //!
 //! **Invariants.**
 //!
-//! 1. *One watcher.* A watcher comes in by compare-and-swap against the pending state; a second one is refused.
-//! 2. *No end without its signal.* A thread that ends the state swaps, so it takes out a watcher that is there: each watcher
-//!    that was let in is either signalled once, or takes itself out; not both.
-//! 3. *No watcher is gone too early.* `left` counts the signals that are still to come. A watcher that could not take itself
-//!    out will be signalled in a moment, and [`Watcher::leave`] waits for that; a signal's last access is to `left`.
-//! 4. *One first.* Of the threads that complete states of a watcher for the first, one finds `taken` unset, and that one
-//!    signals `first`.
+//! 1. *One watcher.* A watcher comes in by compare-and-swap against the pending state;
+//!    a second one is refused.
+//! 2. *No end without its signal.* A thread that ends the state swaps, so it takes out a watcher that is
+//!    there: each watcher that was let in is either signalled once, or takes itself out; not both.
+//! 3. *No watcher is gone too early.* `left` counts the signals that are still to come. A watcher that could
+//!    not take itself out will be signalled in a moment, and [`Watcher::leave`] waits for that; a signal's
+//!    last access is to `left`.
+//! 4. *One first.* Of the threads that complete states of a watcher for the first, one finds `taken` unset,
+//!    and that one signals `first`.
 //!
-//! **Orderings.** `watch` is Release and `end` Acquire, so the completing thread sees the whole watcher. `end` is Release,
-//! so a thread that sees the state over, by a load with Acquire or by its signal, sees what the operation brought.
+//! **Orderings.** `watch` is Release and `end` Acquire, so the completing thread sees the whole watcher.
+//! `end` is Release, so a thread that sees the state over, by a load with Acquire or by its signal, sees
+//! what the operation brought.
 //!
 //! **Cost.** An end: an atomic exchange in place of a store. Watching: an atomic addition and a
 //! compare-and-swap each.
@@ -88,8 +93,8 @@ impl<P: Platform> WatchedState<P> {
         self.word.store(ptr::without_provenance_mut(state), order);
     }
 
-    /// Changes one state into another, unless another thread was quicker. For the pending state use [`end`](Self::end)
-    /// instead.
+    /// Changes one state into another, unless another thread was quicker. For the pending state use
+    /// [`end`](Self::end) instead.
     #[inline]
     pub fn change(&self, from: usize, to: usize) -> bool {
         let [from, to] = [from, to].map(ptr::without_provenance_mut);
@@ -125,7 +130,8 @@ impl<P: Platform> WatchedState<P> {
     pub unsafe fn watch(&self, pending: usize, watcher: &Watcher<P>) -> Watch {
         watcher.left.expect(1);
         let from = ptr::without_provenance_mut(pending);
-        // Release: pairs with the Acquire in end(). Acquire: a thread that finds the state over sees what came of it.
+        // Release: pairs with the Acquire in end(). Acquire: a thread that finds the state
+        // over sees what came of it.
         match self.word.compare_exchange(from, watcher.address(), Ordering::Release, Ordering::Acquire) {
             Ok(_) => Watch::Set,
             Err(found) => {
@@ -135,7 +141,8 @@ impl<P: Platform> WatchedState<P> {
         }
     }
 
-    /// Takes `watcher` out, and makes the state `pending` again. It has no effect if the watcher is not there.
+    /// Takes `watcher` out, and makes the state `pending` again. It has no effect if
+    /// the watcher is not there.
     pub fn unwatch(&self, pending: usize, watcher: &Watcher<P>) {
         let back = ptr::without_provenance_mut(pending);
         // Relaxed: it carries nothing.
@@ -200,7 +207,8 @@ impl<P: Platform> Watcher<P> {
         self.left.signal();
     }
 
-    /// Withdraws a signal that was [expected](Self::expect) and does not come. The waiter calls it while it does not sleep.
+    /// Withdraws a signal that was [expected](Self::expect) and does not come. The waiter calls it
+    /// while it does not sleep.
     pub fn excuse(&self) {
         self.left.signal();
     }

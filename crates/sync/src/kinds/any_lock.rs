@@ -26,8 +26,8 @@ macro_rules! any_lock {
                 }
             }
 
-            /// Waits until the lock is the caller's or the clock has reached `deadline_ns`. If the waiters of this kind cannot
-            /// give up, it only tries.
+            /// Waits until the lock is the caller's or the clock has reached `deadline_ns`. If the waiters of
+            /// this kind cannot give up, it only tries.
             pub fn acquire_until(&self, deadline_ns: u64) -> Option<()> {
                 match self {
                     $(AnyLock::$kind(kept) => kept.keep(match recipe::$kind::UNTIL {
@@ -92,8 +92,8 @@ pub fn pair_of(high: LockKind, low: LockKind, settings: &LockSettings) -> TwoLev
     TwoLevel::with_low_bound(lock(high), lock(low), settings.policy, settings.low_bound)
 }
 
-/// A lock that stores the token of its holder, so that locks of all kinds can be used alike, and an acquisition's token is
-/// small: moving a large one in memory would cost more than the lock.
+/// A lock that stores the token of its holder, so that locks of all kinds can be used alike, and an
+/// acquisition's token is small: moving a large one in memory would cost more than the lock.
 #[derive(Debug)]
 pub struct KeptToken<L: RawLock> {
     lock: L,
@@ -101,7 +101,8 @@ pub struct KeptToken<L: RawLock> {
     token: UnsafeCell<MaybeUninit<L::Token>>,
 }
 
-// SAFETY: only the holder touches the token, and the thread that makes a token by its acquisition also takes it.
+// SAFETY: only the holder touches the token, and the thread that makes a token by its
+// acquisition also takes it.
 unsafe impl<L: RawLock> Sync for KeptToken<L> {}
 // SAFETY: a lock that moves is not held.
 unsafe impl<L: RawLock> Send for KeptToken<L> {}

@@ -1,15 +1,18 @@
-//! Decides which thread enters next: the running thread, for a bounded time, and then the thread whose turn it is.
+//! Decides which thread enters next: the running thread, for a bounded time, and then the
+//! thread whose turn it is.
 //!
-//! **Idea.** A queue lock that hands itself from thread to thread pays two cache-line transfers an acquisition when its
-//! waiters run, and a switch between threads when they do not, which is the rule with more threads than cores. So only
-//! enough threads circulate to keep the lock busy (here: the running ones). The others wait apart, in order, and are let in
-//! after turns of fixed time. **Sources:** D. Dice: *Malthusian locks*, EuroSys 2017, doi:10.1145/3064176.3064203; D. Dice,
-//! A. Kogan: *Avoiding scalability collapse by restricting concurrency*, Euro-Par 2019, doi:10.1007/978-3-030-29400-7_26;
-//! and, for the way in which the two sets meet at one word, *Fissile locks*, NETYS 2020, doi:10.1007/978-3-030-67087-0_13.
-//! We depart in three points: turns are of time and not of acquisitions; the thread that *leaves* the lock measures them,
-//! since the one that waits may not be running; and a turn given to a thread that does not come is taken back.
-//! The queue itself is not here: it is that of the lock around ([`Fissile`](crate::Fissile)), whose holder is the *head*.
-//! Only the head waits for this word; [`head`](crate::locks::head) says how, and how long a turn is.
+//! **Idea.** A queue lock that hands itself from thread to thread pays two cache-line transfers an
+//! acquisition when its waiters run, and a switch between threads when they do not, which is the rule with
+//! more threads than cores. So only enough threads circulate to keep the lock busy (here: the running ones).
+//! The others wait apart, in order, and are let in after turns of fixed time. **Sources:** D. Dice:
+//! *Malthusian locks*, EuroSys 2017, doi:10.1145/3064176.3064203; D. Dice, A. Kogan: *Avoiding scalability
+//! collapse by restricting concurrency*, Euro-Par 2019, doi:10.1007/978-3-030-29400-7_26; and, for the way in
+//! which the two sets meet at one word, *Fissile locks*, NETYS 2020, doi:10.1007/978-3-030-67087-0_13. We
+//! depart in three points: turns are of time and not of acquisitions; the thread that *leaves* the lock
+//! measures them, since the one that waits may not be running; and a turn given to a thread that does not
+//! come is taken back. The queue itself is not here: it is that of the lock around
+//! ([`Fissile`](crate::Fissile)), whose holder is the *head*. Only the head waits for this word;
+//! [`head`](crate::locks::head) says how, and how long a turn is.
 //!
 //! | `state` | meaning | left by |
 //! |---|---|---|
@@ -21,10 +24,11 @@
 //!
 //! 1. *Exclusion*: only the thread whose compare-and-swap made `state` `HELD` changes it again.
 //! 2. *No lost wake-up*: a releaser stores `state`, passes `light`, and checks for the head; see there.
-//! 3. `RESERVED` locks no thread out: the head takes it; if there is none (it gave up), an arrival does, at once through the
-//!    queue or after standing back.
+//! 3. `RESERVED` locks no thread out: the head takes it; if there is none (it gave up), an arrival does, at
+//!    once through the queue or after standing back.
 //!
-//! **Orderings.** The store to `state` (Release) pairs with the compare-and-swap (Acquire). All other words are hints.
+//! **Orderings.** The store to `state` (Release) pairs with the compare-and-swap (Acquire).
+//! All other words are hints.
 
 use crate::locks::head::{Contest, Head};
 use crate::waiting::wait::WaitPolicy;
@@ -105,7 +109,8 @@ impl<P: Platform> Admission<P> {
         }
     }
 
-    /// Waits for the head to take the word while it is reserved. Returns true if the caller has taken the word.
+    /// Waits for the head to take the word while it is reserved. Returns true if the
+    /// caller has taken the word.
     #[cold]
     pub(crate) fn stand_back(&self, deadline_ns: Option<u64>) -> bool {
         if self.head.stand_back(&self.state, RESERVED, &self.policy, deadline_ns) {
@@ -115,13 +120,14 @@ impl<P: Platform> Admission<P> {
         }
     }
 
-    /// Waits for the word as the holder of the queue; returns false if the deadline came first. `company` says whether there
-    /// are others in the queue.
+    /// Waits for the word as the holder of the queue; returns false if the deadline came first. `company`
+    /// says whether there are others in the queue.
     pub(crate) fn compete(&self, deadline_ns: Option<u64>, company: impl Fn() -> bool) -> bool {
         self.head.compete(&self.policy, deadline_ns, &Before { admission: self, company })
     }
 
-    /// The caller is inside as the head and will now give the queue away; `company` says whether a thread waits there.
+    /// The caller is inside as the head and will now give the queue away; `company` says
+    /// whether a thread waits there.
     pub(crate) fn hand_on(&self, company: bool) {
         self.head.hand_on(company);
     }

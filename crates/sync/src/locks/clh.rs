@@ -1,15 +1,16 @@
 //! The queue lock of Craig, Landin and Hagersten: strictly first come, first served, released by a plain
 //! store.
 //!
-//! **Idea.** A thread that wants the lock swaps its node into `tail` and gets its predecessor's node, which it polls until
-//! the predecessor, in its release, writes there that it has left. The predecessor's node then belongs to the thread that
-//! waited for it, and serves its next acquisition. A waiter that gives up writes into its node for which node it waited, and
-//! its successor waits for that one instead. **Source:** T. S. Craig: *Building FIFO and priority-queuing spin locks from
-//! atomic swap*, TR 93-02-02, University of Washington, 1993; P. Magnusson, A. Landin, E. Hagersten: *Queue locks on cache
-//! coherent multiprocessors*, IPPS 1994, doi:10.1109/IPPS.1994.288305; giving up as in M. L. Scott, W. N. Scherer III:
-//! *Scalable queue-based spin locks with timeout*, PPoPP 2001, doi:10.1145/379539.379566. We depart from them as
-//! [`Mcs`](crate::locks::mcs) does, and in a simpler way of giving up: only the waiter itself decides whether it has the
-//! lock, so no compare-and-swap and no handshake are needed.
+//! **Idea.** A thread that wants the lock swaps its node into `tail` and gets its predecessor's node, which
+//! it polls until the predecessor, in its release, writes there that it has left. The predecessor's node then
+//! belongs to the thread that waited for it, and serves its next acquisition. A waiter that gives up writes
+//! into its node for which node it waited, and its successor waits for that one instead. **Source:** T. S.
+//! Craig: *Building FIFO and priority-queuing spin locks from atomic swap*, TR 93-02-02, University of
+//! Washington, 1993; P. Magnusson, A. Landin, E. Hagersten: *Queue locks on cache coherent multiprocessors*,
+//! IPPS 1994, doi:10.1109/IPPS.1994.288305; giving up as in M. L. Scott, W. N. Scherer III: *Scalable
+//! queue-based spin locks with timeout*, PPoPP 2001, doi:10.1145/379539.379566. We depart from them as
+//! [`Mcs`](crate::locks::mcs) does, and in a simpler way of giving up: only the waiter itself decides whether
+//! it has the lock, so no compare-and-swap and no handshake are needed.
 //!
 //! | | |
 //! |---|---|
@@ -21,15 +22,16 @@
 //! | needs | memory of the node is read by another processor than wrote it first: coherent caches |
 //! | choose it | where [`Mcs`](crate::locks::mcs) fits, and releases must be cheap or waiters give up |
 //!
-//! **Two forms.** [`Clh`] is this queue behind a word that the running thread may take again for 50 µs before the next in
-//! the queue gets it ([`Fissile`]); this is the form to use. [`StrictClh`], or [`Clh`] with [`WaitPolicy::STRICT`], always
-//! keeps the order; what this page says of order and cost is about that form.
+//! **Two forms.** [`Clh`] is this queue behind a word that the running thread may take again for 50 µs before
+//! the next in the queue gets it ([`Fissile`]); this is the form to use. [`StrictClh`], or [`Clh`] with
+//! [`WaitPolicy::STRICT`], always keeps the order; what this page says of order and cost is about that form.
 //!
 //! **More threads than cores**: the same as [`Mcs`](crate::locks::mcs).
 //!
-//! **When a thread does not run.** A stopped holder blocks all threads, a stopped waiter those behind it once its turn has
-//! come. No release ever waits, and a thread that is stopped between its swap and its first poll blocks no thread before it.
-//! A waiter behind a stopped one can give up ([`TimedLock`]); it cannot overtake, but in the default form arrivals do.
+//! **When a thread does not run.** A stopped holder blocks all threads, a stopped waiter those behind it once
+//! its turn has come. No release ever waits, and a thread that is stopped between its swap and its first poll
+//! blocks no thread before it. A waiter behind a stopped one can give up ([`TimedLock`]); it cannot overtake,
+//! but in the default form arrivals do.
 //!
 //! **Measured** (as [`Mcs`](crate::locks::mcs)): alone 2.2 ns; two threads 132 million a second, 16 threads
 //! 105, 64 threads 73; shares 0.73 and 0.54. In strict order: alone 2.75 ns; two threads 14, 16 threads 0.2,
@@ -43,21 +45,24 @@
 //!
 //! **Invariants.**
 //!
-//! 1. The nodes form a chain, from `tail` over each one's predecessor to a node in state `LEFT` (no thread is inside) or
-//!    that of the holder. Every node but the last in `tail` has exactly one successor: the thread whose swap returned it, or
-//!    that found it as the `predecessor` of a node whose owner gave up.
-//! 2. *Exclusion*: a thread is inside from the moment it saw its predecessor `LEFT` until it writes `LEFT`. By 1 only one
-//!    node has a predecessor that `LEFT`, since the thread that sees it takes that predecessor out of the chain.
-//! 3. A node is accessed by its owner until it writes `LEFT` or `GAVE_UP`, and by its one successor, which ends it after
-//!    having seen that. When the lock is dropped, it ends the node in `tail` and the abandoned nodes before it.
-//! 4. *No lost wake-up*: both writes are followed by a ring with the node's key, which is the key that the successor sleeps
-//!    on ([`Doorbell`](crate::Doorbell), invariant 2).
-//! 5. `gave_up` is raised before its node says so and lowered after the node was ended. So if the holder sees that `tail` is
-//!    not its node and then that `gave_up` is 0, a thread waits, or is just giving up.
+//! 1. The nodes form a chain, from `tail` over each one's predecessor to a node in state `LEFT` (no thread is
+//!    inside) or that of the holder. Every node but the last in `tail` has exactly one successor: the thread
+//!    whose swap returned it, or that found it as the `predecessor` of a node whose owner gave up.
+//! 2. *Exclusion*: a thread is inside from the moment it saw its predecessor `LEFT` until it writes `LEFT`.
+//!    By 1 only one node has a predecessor that `LEFT`, since the thread that sees it takes that
+//!    predecessor out of the chain.
+//! 3. A node is accessed by its owner until it writes `LEFT` or `GAVE_UP`, and by its one successor, which
+//!    ends it after having seen that. When the lock is dropped, it ends the node in `tail` and the
+//!    abandoned nodes before it.
+//! 4. *No lost wake-up*: both writes are followed by a ring with the node's key, which is the key that the
+//!    successor sleeps on ([`Doorbell`](crate::Doorbell), invariant 2).
+//! 5. `gave_up` is raised before its node says so and lowered after the node was ended. So if the holder sees
+//!    that `tail` is not its node and then that `gave_up` is 0, a thread waits, or is just giving up.
 //!
-//! **Orderings.** The store of `LEFT` (Release) pairs with the successor's load (Acquire); so does the store of `GAVE_UP`,
-//! for `predecessor` and for the end of the node. The swap is AcqRel, since it publishes the node's initial values and must
-//! see those of the predecessor's. `holder` and `gave_up` are hints for all threads but the holder.
+//! **Orderings.** The store of `LEFT` (Release) pairs with the successor's load (Acquire); so does the
+//! store of `GAVE_UP`, for `predecessor` and for the end of the node. The swap is AcqRel, since it
+//! publishes the node's initial values and must see those of the predecessor's. `holder` and `gave_up` are
+//! hints for all threads but the holder.
 
 use crate::locks::fissile::Fissile;
 use crate::memory::node;
@@ -164,7 +169,8 @@ impl<P: Platform> StrictClh<P> {
         self.enter(node, predecessor)
     }
 
-    /// Returns true if the owner of `node` left. It ends nodes whose owners gave up, and moves `node` on to their predecessors.
+    /// Returns true if the owner of `node` left. It ends nodes whose owners gave up, and moves `node`
+    /// on to their predecessors.
     #[inline(always)]
     fn has_left(&self, node: &mut NonNull<Node<P>>) -> bool {
         loop {
@@ -269,8 +275,8 @@ unsafe impl<P: Platform> RawLock for StrictClh<P> {
         self.acquire_slow(node, predecessor)
     }
 
-    /// Only a thread in the queue may read the predecessor's node. So a thread that finds the lock taken after all has to
-    /// give up; `holder` makes that rare.
+    /// Only a thread in the queue may read the predecessor's node. So a thread that finds the lock taken
+    /// after all has to give up; `holder` makes that rare.
     #[inline]
     fn try_acquire(&self) -> Option<Token<P>> {
         if !self.ends.holder.load(Ordering::Relaxed).is_null() {
@@ -301,8 +307,8 @@ unsafe impl<P: Platform> RawLock for StrictClh<P> {
     }
 }
 
-// SAFETY: a thread that gave up has left a node that its successor, or the lock's end, takes out of the chain (invariants 1
-// and 3).
+// SAFETY: a thread that gave up has left a node that its successor, or the lock's end, takes out of the
+// chain (invariants 1 and 3).
 unsafe impl<P: Platform> TimedLock for StrictClh<P> {
     fn acquire_until(&self, deadline_ns: u64) -> Option<Token<P>> {
         let node = Self::new_node(BUSY);

@@ -1,21 +1,23 @@
 //! A queue lock whose running holder may come again for a while: the order of a queue at the price of a
 //! test-and-set lock.
 //!
-//! **Idea.** Before a queue lock `L` stands one word that decides which thread is inside. A thread that finds it free takes
-//! it, with one locked instruction, and gives it back with a plain store. A thread that does not, even after a few yields,
-//! queues up in `L`, and only the holder of `L` (the *head*) waits for the word. A running thread may come again and again,
-//! but when that has gone on for `forced_yield_ns` while a head waits, the next release reserves the word for the head. The
-//! head keeps `L` until it leaves; then the next in the queue becomes the head. **Source:** D. Dice, A. Kogan: *Fissile
-//! locks*, NETYS 2020, doi:10.1007/978-3-030-67087-0_13 (test-and-set before a NUMA-aware queue lock). The measuring and
+//! **Idea.** Before a queue lock `L` stands one word that decides which thread is inside. A thread that finds
+//! it free takes it, with one locked instruction, and gives it back with a plain store. A thread that does
+//! not, even after a few yields, queues up in `L`, and only the holder of `L` (the *head*) waits for the
+//! word. A running thread may come again and again, but when that has gone on for `forced_yield_ns` while a
+//! head waits, the next release reserves the word for the head. The head keeps `L` until it leaves; then the
+//! next in the queue becomes the head. **Source:** D. Dice, A. Kogan: *Fissile locks*, NETYS 2020,
+//! doi:10.1007/978-3-030-67087-0_13 (test-and-set before a NUMA-aware queue lock). The measuring and
 //! enforcing of turns is ours; `admission.rs`, which has the word, describes it.
 //!
-//! Reason: a strict order hands the lock to the thread that waited longest. With two threads on two cores this costs two
-//! cache-line transfers an acquisition even if the critical sections are short; with more threads than cores it costs a
-//! switch between threads. If a running thread may come again for 50 µs, some hundred acquisitions share that cost.
+//! Reason: a strict order hands the lock to the thread that waited longest. With two threads on two cores
+//! this costs two cache-line transfers an acquisition even if the critical sections are short; with more
+//! threads than cores it costs a switch between threads. If a running thread may come again for 50 µs, some
+//! hundred acquisitions share that cost.
 //!
-//! All queue locks here are of this kind: `Mcs` is `Fissile<StrictMcs>`, and so on. There are two ways to **the strict
-//! order**: with [`WaitPolicy::STRICT`] (any policy whose `forced_yield_ns` is 0) the word is not used, and everything goes
-//! to `L`; or use `L` itself.
+//! All queue locks here are of this kind: `Mcs` is `Fissile<StrictMcs>`, and so on. There are two ways to
+//! **the strict order**: with [`WaitPolicy::STRICT`] (any policy whose `forced_yield_ns` is 0) the word is
+//! not used, and everything goes to `L`; or use `L` itself.
 //!
 //! | | |
 //! |---|---|
@@ -27,20 +29,21 @@
 //! | needs | nothing |
 //! | choose it | as the default form of any queue lock, unless the order itself is the purpose |
 //!
-//! **More threads than cores.** The waiters in `L` yield, and then sleep, without disturbing: the running threads go on
-//! using the lock. The threads that leave the lock end a turn by their clock, so a head that has no core gets one: the
-//! thread that reserved the lock for it yields.
+//! **More threads than cores.** The waiters in `L` yield, and then sleep, without disturbing: the running
+//! threads go on using the lock. The threads that leave the lock end a turn by their clock, so a head that
+//! has no core gets one: the thread that reserved the lock for it yields.
 //!
-//! **When a thread does not run.** A stopped holder blocks all threads. A stopped head blocks the others for four turns'
-//! time (200 µs), and again every 1.6 ms; after that, arrivals go past it. A stopped waiter in `L` blocks those behind it
-//! when its turn as head comes, but not arrivals. If `L` is a [`TimedLock`], so is this lock.
+//! **When a thread does not run.** A stopped holder blocks all threads. A stopped head blocks the others
+//! for four turns' time (200 µs), and again every 1.6 ms; after that, arrivals go past it. A stopped
+//! waiter in `L` blocks those behind it when its turn as head comes, but not arrivals. If `L` is a
+//! [`TimedLock`], so is this lock.
 //!
-//! **Measured**: on the pages of the locks. Within a tenth of a second the shares differ more than within a second: with 64
-//! threads each has some 15 turns in that time, of different lengths.
+//! **Measured**: on the pages of the locks. Within a tenth of a second the shares differ more than within a
+//! second: with 64 threads each has some 15 turns in that time, of different lengths.
 //!
-//! **Invariants.** Those of `admission.rs`: exclusion by its word, no lost wake-up, no thread locked out. And: a token with
-//! `L`'s token in it is a head's; with the strict order all tokens are. The head hands `L` on after it has set the word
-//! free, so waking the next thread is no part of a critical section.
+//! **Invariants.** Those of `admission.rs`: exclusion by its word, no lost wake-up, no thread locked out.
+//! And: a token with `L`'s token in it is a head's; with the strict order all tokens are. The head hands `L`
+//! on after it has set the word free, so waking the next thread is no part of a critical section.
 
 use crate::locks::admission::Admission;
 use crate::memory::padded::CachePadded;
@@ -90,8 +93,8 @@ impl<L: RawLock> Fissile<L> {
         Token(Some(below))
     }
 
-    /// The head may have given up: then the thread that gets into the queue may take the lock that was reserved for that
-    /// head.
+    /// The head may have given up: then the thread that gets into the queue may take the lock that
+    /// was reserved for that head.
     #[cold]
     fn try_reserved(&self) -> Option<Token<L::Token>> {
         let below = self.under.try_acquire()?;
@@ -156,8 +159,8 @@ unsafe impl<L: RawLock> RawLock for Fissile<L> {
     }
 }
 
-// SAFETY: a thread that gives up as head leaves `L` to the next; one that gives up before leaves nothing, by L's promise;
-// others take a reservation for either (admission, invariant 3).
+// SAFETY: a thread that gives up as head leaves `L` to the next; one that gives up before leaves nothing, by
+// L's promise; others take a reservation for either (admission, invariant 3).
 unsafe impl<L: TimedLock> TimedLock for Fissile<L> {
     #[inline]
     fn acquire_until(&self, deadline_ns: u64) -> Option<Token<L::Token>> {

@@ -1,9 +1,9 @@
-//! The head of a lock's queue: the one thread that waits for the lock's word on behalf of all behind it, and the time for
-//! which running threads may pass it.
+//! The head of a lock's queue: the one thread that waits for the lock's word on behalf of all behind it, and
+//! the time for which running threads may pass it.
 //!
-//! A lock of this family is a word that decides which thread is inside, and a queue whose holder is the *head*. The word and
-//! its states belong to the lock: [`admission`](crate::locks::admission) has one class of threads and so one head, the
-//! two-level lock has a head for each of two classes.
+//! A lock of this family is a word that decides which thread is inside, and a queue whose holder is the
+//! *head*. The word and its states belong to the lock: [`admission`](crate::locks::admission) has one class
+//! of threads and so one head, the two-level lock has a head for each of two classes.
 //!
 //! | `place` | meaning |
 //! |---|---|
@@ -13,21 +13,23 @@
 //! | `ASLEEP` | the head sleeps on `place`, or is about to |
 //! | `BEHIND` | the head is inside, and saw others in the queue |
 //!
-//! **Turns.** A turn begins when a head is `COMING`, or came to wait, and is over after the policy's `forced_yield_ns` (four
-//! times that while the head is only `COMING`): the next release reserves the word. Releases read the clock after 1, 2, 4,
-//! 8, 16, 32, 48 … of them, so that a turn of long critical sections ends in time and one of short sections costs little. A
-//! thread that finds the word reserved (as a rule the one that reserved it) *stands back*: it spins, yields a little and
-//! sleeps, so that the head gets a core, and queues up when the head is inside. If after twenty turns' time the head still
-//! has not come, it was stopped, or the system keeps it from running; then the thread that stood back takes the word itself,
-//! and the head has another chance after [`PENALTY`] times that time.
+//! **Turns.** A turn begins when a head is `COMING`, or came to wait, and is over after the policy's
+//! `forced_yield_ns` (four times that while the head is only `COMING`): the next release reserves the word.
+//! Releases read the clock after 1, 2, 4, 8, 16, 32, 48 … of them, so that a turn of long critical sections
+//! ends in time and one of short sections costs little. A thread that finds the word reserved (as a rule the
+//! one that reserved it) *stands back*: it spins, yields a little and sleeps, so that the head gets a core,
+//! and queues up when the head is inside. If after twenty turns' time the head still has not come, it was
+//! stopped, or the system keeps it from running; then the thread that stood back takes the word itself, and
+//! the head has another chance after [`PENALTY`] times that time.
 //!
 //! **Invariants.**
 //!
-//! 1. `place` is written only by the holder of the queue, with two exceptions, both by compare-and-swap: a releaser makes
-//!    `ASLEEP` `WAITING`, and a thread that finds a reservation without a head makes `COMING` `NOBODY`.
-//! 2. *No lost wake-up*: the head stores `ASLEEP`, passes `heavy`, and checks whether it may take the word before it sleeps;
-//!    a thread that makes it possible stores, passes `light`, and checks `place`. One of them sees the other. The wake-up
-//!    changes the word that the head sleeps on.
+//! 1. `place` is written only by the holder of the queue, with two exceptions, both by
+//!    compare-and-swap: a releaser makes `ASLEEP` `WAITING`, and a thread that finds a reservation
+//!    without a head makes `COMING` `NOBODY`.
+//! 2. *No lost wake-up*: the head stores `ASLEEP`, passes `heavy`, and checks whether it may take the word
+//!    before it sleeps; a thread that makes it possible stores, passes `light`, and checks `place`. One of
+//!    them sees the other. The wake-up changes the word that the head sleeps on.
 //!
 //! **Orderings.** All words here are hints; the word and the queue order them where their holders write them.
 
@@ -48,8 +50,8 @@ const ASLEEP: u32 = 3;
 /// The head is inside, and others are in the queue.
 const BEHIND: u32 = 4;
 
-/// The number of turns' times in which a head has to appear before the word is reserved for it: about the time in which a
-/// sleeper wakes.
+/// The number of turns' times in which a head has to appear before the word is reserved for it: about the
+/// time in which a sleeper wakes.
 const WAKING_TURNS: u64 = 4;
 
 /// The number of turns' times in which a head has to take a word that is reserved for it.
@@ -61,8 +63,8 @@ const PENALTY: u64 = 8;
 /// The number of yields of a thread that stands back, before it sleeps to leave its core to the head.
 const COURTESY: u32 = 10;
 
-/// The largest number of yields that the head puts between two polls (it starts with one): some microseconds. Every poll
-/// takes the word's line from a holder that may be about to come again.
+/// The largest number of yields that the head puts between two polls (it starts with one): some microseconds.
+/// Every poll takes the word's line from a holder that may be about to come again.
 const MOST_PAUSES: u32 = 8;
 
 /// Releases read the clock if their number is a multiple of this, or a smaller power of two.
@@ -121,14 +123,15 @@ impl<P: Platform> Head<P> {
         matches!(self.place.load(Ordering::Relaxed), WAITING | ASLEEP)
     }
 
-    /// See [`RawLock::has_waiters`](crate::RawLock::has_waiters). A thread that is only `COMING` may have given up.
+    /// See [`RawLock::has_waiters`](crate::RawLock::has_waiters). A thread that is only
+    /// `COMING` may have given up.
     #[inline]
     pub(crate) fn has_waiters(&self) -> bool {
         !matches!(self.place.load(Ordering::Relaxed), NOBODY | COMING)
     }
 
-    /// Leaves the core to the head while `word` is `reserved` for it. Returns true if the head did not come, and the caller
-    /// may take the word instead.
+    /// Leaves the core to the head while `word` is `reserved` for it. Returns true if the head did not come,
+    /// and the caller may take the word instead.
     #[cold]
     pub(crate) fn stand_back(
         &self,
@@ -176,8 +179,8 @@ impl<P: Platform> Head<P> {
         deadline_ns: Option<u64>,
         contest: &impl Contest,
     ) -> bool {
-        // A compare-and-swap, not a load and a store: loom (0.7) does not explore what others read before a thread that
-        // reads and then writes.
+        // A compare-and-swap, not a load and a store: loom (0.7) does not explore what others read before a
+        // thread that reads and then writes.
         if self.place.compare_exchange(COMING, WAITING, Ordering::Relaxed, Ordering::Relaxed).is_err() {
             self.begin_turn(P::ticks());
             self.place.store(WAITING, Ordering::Relaxed);
@@ -252,14 +255,16 @@ impl<P: Platform> Head<P> {
             return false;
         }
         let since = self.since.load(Ordering::Relaxed);
-        // A head that is not there yet has most likely just been woken: until it comes, other threads may go on.
+        // A head that is not there yet has most likely just been woken: until it comes,
+        // other threads may go on.
         let turns = if self.place.load(Ordering::Relaxed) == COMING { WAKING_TURNS } else { 1 };
         // Signed: it may lie in the future.
         P::ticks().wrapping_sub(since).cast_signed()
             >= turn_ticks::<P>(policy).saturating_mul(turns).cast_signed()
     }
 
-    /// Wakes the head if it sleeps, after a store that it should see and `light`. Returns true if no thread waits or comes.
+    /// Wakes the head if it sleeps, after a store that it should see and `light`. Returns true if
+    /// no thread waits or comes.
     #[inline(always)]
     pub(crate) fn rouse(&self) -> bool {
         let place = self.place.load(Ordering::Relaxed);

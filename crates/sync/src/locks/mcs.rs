@@ -1,13 +1,14 @@
-//! The queue lock of Mellor-Crummey and Scott: strictly first come, first served; each thread waits on a separate cache
-//! line.
+//! The queue lock of Mellor-Crummey and Scott: strictly first come, first served; each thread waits
+//! on a separate cache line.
 //!
-//! **Idea.** A thread that wants the lock swaps its node into `tail` and gets its predecessor, into which it writes the
-//! address of its node. Then it polls only its node until the predecessor, in its release, writes there that the lock is
-//! granted. So a hand-over disturbs only the next thread, however many wait. **Source:** J. M. Mellor-Crummey, M. L. Scott:
-//! *Algorithms for scalable synchronization on shared-memory multiprocessors*, ACM TOCS 9(1), 1991,
-//! doi:10.1145/103727.103729, algorithm 5; *MCS* in Amer et al., *Lock contention management in multithreaded MPI*, ACM TOPC
-//! 2019, section 2.3. We depart in three points: waiters yield and sleep by their [`WaitPolicy`]; nodes come from [`node`],
-//! so the caller brings none; and `holder` tells [`has_waiters`](RawLock::has_waiters) which node is the holder's.
+//! **Idea.** A thread that wants the lock swaps its node into `tail` and gets its predecessor, into which it
+//! writes the address of its node. Then it polls only its node until the predecessor, in its release, writes
+//! there that the lock is granted. So a hand-over disturbs only the next thread, however many wait.
+//! **Source:** J. M. Mellor-Crummey, M. L. Scott: *Algorithms for scalable synchronization on shared-memory
+//! multiprocessors*, ACM TOCS 9(1), 1991, doi:10.1145/103727.103729, algorithm 5; *MCS* in Amer et al., *Lock
+//! contention management in multithreaded MPI*, ACM TOPC 2019, section 2.3. We depart in three points:
+//! waiters yield and sleep by their [`WaitPolicy`]; nodes come from [`node`], so the caller brings none; and
+//! `holder` tells [`has_waiters`](RawLock::has_waiters) which node is the holder's.
 //!
 //! | | |
 //! |---|---|
@@ -18,18 +19,19 @@
 //! | needs | nothing |
 //! | choose it | when many cores contend; in its strict form when the order matters and threads do not outnumber cores |
 //!
-//! **Two forms.** [`Mcs`] is this queue behind a word that the running thread may take again for 50 µs before the next in
-//! the queue gets it ([`Fissile`]); this is the form to use. [`StrictMcs`], or [`Mcs`] with [`WaitPolicy::STRICT`], always
-//! keeps the order; what this page says of order and cost is about that form.
+//! **Two forms.** [`Mcs`] is this queue behind a word that the running thread may take again for 50 µs before
+//! the next in the queue gets it ([`Fissile`]); this is the form to use. [`StrictMcs`], or [`Mcs`] with
+//! [`WaitPolicy::STRICT`], always keeps the order; what this page says of order and cost is about that form.
 //!
-//! **More threads than cores.** A strict order hands the lock to the thread that waited longest, which then usually is not
-//! running: an acquisition costs a switch between threads, about a microsecond, or a wake-up. The default form pays that
-//! once in a turn of 50 µs, and the threads' turns come in the order of the queue.
+//! **More threads than cores.** A strict order hands the lock to the thread that waited longest, which then
+//! usually is not running: an acquisition costs a switch between threads, about a microsecond, or a wake-up.
+//! The default form pays that once in a turn of 50 µs, and the threads' turns come in the order of the queue.
 //!
-//! **When a thread does not run.** A stopped holder blocks all threads, as with every lock. A stopped waiter blocks those
-//! behind it as soon as its turn has come, because of the order; in the default form arrivals go past it. A thread that is
-//! stopped between its swap and its store to its predecessor blocks the release of that predecessor, and with it the queue.
-//! [`AbortableMcs`](crate::AbortableMcs) passes over a waiter whose time is up.
+//! **When a thread does not run.** A stopped holder blocks all threads, as with every lock. A stopped
+//! waiter blocks those behind it as soon as its turn has come, because of the order; in the default form
+//! arrivals go past it. A thread that is stopped between its swap and its store to its predecessor blocks
+//! the release of that predecessor, and with it the queue. [`AbortableMcs`](crate::AbortableMcs) passes
+//! over a waiter whose time is up.
 //!
 //! ```text
 //!   tail ------------------------------------------+
@@ -41,30 +43,35 @@
 //!
 //! **Invariants.**
 //!
-//! 1. `tail` is null exactly while no thread holds the lock or waits for it; otherwise it is the node of the last arrival.
-//! 2. *Exclusion*: a thread is inside if its swap returned null, or if its node's state became `GRANTED`. The former happens
-//!    only when no thread is inside (1); the holder writes the latter once, and is outside from then on.
-//! 3. A node is accessed by its owner, and by its successor once between the successor's swap and its store to `next`. The
-//!    owner waits for that store before it gives the node back; it need not wait when the compare-and-swap on `tail` found
-//!    the node to be last: then there is no successor and there will be none. The predecessor writes `GRANTED` before the
-//!    owner enters, and nothing after.
-//! 4. *No lost wake-up*: a sleeper sleeps on the `state` of its node, which it has changed to `PARKED`. The granter's
-//!    compare-and-swap to `GRANTED` finds that; it then changes the word, wakes, and stores `GRANTED` last, and the owner
-//!    waits for that store: so the node is there while the granter uses it.
-//! 5. If the holder sees `tail != holder`, a thread's swap came after the holder's: that thread waits, and enters after the
-//!    release.
+//! 1. `tail` is null exactly while no thread holds the lock or waits for it; otherwise it is the
+//!    node of the last arrival.
+//! 2. *Exclusion*: a thread is inside if its swap returned null, or if its node's state became
+//!    `GRANTED`. The former happens only when no thread is inside (1); the holder writes the latter
+//!    once, and is outside from then on.
+//! 3. A node is accessed by its owner, and by its successor once between the successor's swap and its store
+//!    to `next`. The owner waits for that store before it gives the node back; it need not wait when the
+//!    compare-and-swap on `tail` found the node to be last: then there is no successor and there will be
+//!    none. The predecessor writes `GRANTED` before the owner enters, and nothing after.
+//! 4. *No lost wake-up*: a sleeper sleeps on the `state` of its node, which it has changed to `PARKED`. The
+//!    granter's compare-and-swap to `GRANTED` finds that; it then changes the word, wakes, and stores
+//!    `GRANTED` last, and the owner waits for that store: so the node is there while the granter uses it.
+//! 5. If the holder sees `tail != holder`, a thread's swap came after the holder's: that thread waits, and
+//!    enters after the release.
 //!
-//! **Orderings.** The release's compare-and-swap on `tail` (Release) pairs with the Acquire of the swap that returns null;
-//! the store of `GRANTED` (Release) with the waiter's load (Acquire). The store to `next` is Release and its load Acquire:
-//! they let the releaser write to the successor's node, which was initialised before.
+//! **Orderings.** The release's compare-and-swap on `tail` (Release) pairs with the Acquire of the
+//! swap that returns null; the store of `GRANTED` (Release) with the waiter's load (Acquire). The
+//! store to `next` is Release and its load Acquire: they let the releaser write to the successor's
+//! node, which was initialised before.
 //!
-//! **Assembly** (x86-64, `Hardware`, in a shared library): entering without a wait is 18 instructions: find the thread's
-//! [`node`] cache and take a block (8, with two branches never taken), two stores to the node, `xchg` on `tail`, a branch,
-//! the store to `holder`. Leaving is 15: the load of `next`, a branch, `lock cmpxchg`, a branch, and the return of the
-//! block. No call, nothing of the platform trait and no branch of the waiting policy is left.
+//! **Assembly** (x86-64, `Hardware`, in a shared library): entering without a wait is 18 instructions: find
+//! the thread's [`node`] cache and take a block (8, with two branches never taken), two stores to the node,
+//! `xchg` on `tail`, a branch, the store to `holder`. Leaving is 15: the load of `next`, a branch,
+//! `lock cmpxchg`, a branch, and the return of the block. No call, nothing of the platform trait and no
+//! branch of the waiting policy is left.
 //!
-//! **Measured** (`heddle bench locks`, 2 virtual cores, ten cache lines in the critical section; uncontended nanoseconds,
-//! then millions of acquisitions a second; in the last columns the slowest thread's share of the mean over a second):
+//! **Measured** (`heddle bench locks`, 2 virtual cores, ten cache lines in the critical section; uncontended
+//! nanoseconds, then millions of acquisitions a second; in the last columns the slowest thread's share of
+//! the mean over a second):
 //!
 //! | | alone | 2 threads | 16 threads | 64 threads | share, 16 | share, 64 |
 //! |---|---|---|---|---|---|---|

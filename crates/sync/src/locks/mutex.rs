@@ -1,26 +1,28 @@
 //! A test-and-set lock that is released by a plain store, with sleeping waiters and bounded unfairness.
 //!
-//! **What it gives.** Uncontended: one compare-and-swap to enter, a plain store and two plain loads to leave (a locked
-//! instruction less than a futex mutex, whose release must exchange). Contended: the first arrival enters. A thread that
-//! finds the lock taken yields and tries again a few times before it counts as a waiter; a waiter spins, yields and sleeps
-//! by its [`WaitPolicy`]. At most one waiter at a time is being woken, and as a rule only when no waiter is awake: an awake
-//! waiter will either enter or check again before it sleeps, so waking a second one would only cost. Space: a word of state
-//! and a word of waiters, no node for each thread.
+//! **What it gives.** Uncontended: one compare-and-swap to enter, a plain store and two plain loads to leave
+//! (a locked instruction less than a futex mutex, whose release must exchange). Contended: the first arrival
+//! enters. A thread that finds the lock taken yields and tries again a few times before it counts as a
+//! waiter; a waiter spins, yields and sleeps by its [`WaitPolicy`]. At most one waiter at a time is being
+//! woken, and as a rule only when no waiter is awake: an awake waiter will either enter or check again
+//! before it sleeps, so waking a second one would only cost. Space: a word of state and a word of waiters,
+//! no node for each thread.
 //!
-//! **Fairness.** Arrivals may overtake waiters. That keeps a lock fast when threads outnumber cores: a strict queue would
-//! hand it to a thread that is not running. But one thread must not re-acquire it for ever. A holder that releases while
-//! others wait starts a *tenure*. Once this holder alone has released the lock for `forced_yield_ns`, it leaves the lock
-//! *reserved*: only a waiter may take it, and the former holder may not until it has waited its whole spin and all its
-//! yields. If the waiters are running, one enters within a cache-line round trip; if they are not, the former holder's
-//! yields let them run; if even the yields do not help (because the waiters are in another core's run queue), the former
-//! holder goes on. It goes on after its spin if its yields would let only computing threads run
-//! ([`Platform::is_yield_dear`]). So a waiter that is awake gets its turn after a tenure at most, or the former holder pays
-//! that many yields in each tenure. A sleeper would sleep on while others keep coming and being awake, so every 256th
-//! release that passes sleepers over wakes one.
+//! **Fairness.** Arrivals may overtake waiters. That keeps a lock fast when threads outnumber cores: a strict
+//! queue would hand it to a thread that is not running. But one thread must not re-acquire it for ever. A
+//! holder that releases while others wait starts a *tenure*. Once this holder alone has released the lock for
+//! `forced_yield_ns`, it leaves the lock *reserved*: only a waiter may take it, and the former holder may not
+//! until it has waited its whole spin and all its yields. If the waiters are running, one enters within a
+//! cache-line round trip; if they are not, the former holder's yields let them run; if even the yields do not
+//! help (because the waiters are in another core's run queue), the former holder goes on. It goes on after
+//! its spin if its yields would let only computing threads run ([`Platform::is_yield_dear`]). So a waiter
+//! that is awake gets its turn after a tenure at most, or the former holder pays that many yields in each
+//! tenure. A sleeper would sleep on while others keep coming and being awake, so every 256th release that
+//! passes sleepers over wakes one.
 //!
-//! **When a thread does not run.** A stopped holder blocks all threads; a waiter with a deadline gives up. A stopped waiter,
-//! wherever it stops, keeps no awake thread and no arrival from the lock. Sleepers rely on it while it counts as awake: they
-//! sleep on until it runs, or until the 256th release.
+//! **When a thread does not run.** A stopped holder blocks all threads; a waiter with a deadline gives up. A
+//! stopped waiter, wherever it stops, keeps no awake thread and no arrival from the lock. Sleepers rely on it
+//! while it counts as awake: they sleep on until it runs, or until the 256th release.
 //!
 //! | `state` | meaning | left by |
 //! |---|---|---|
@@ -28,26 +30,27 @@
 //! | `HELD` | a thread is inside | the holder's store of `FREE` or `RESERVED` |
 //! | `RESERVED` | a waiter may take it, the last holder only when it would sleep otherwise | compare-and-swap to `HELD` |
 //!
-//! `waiters` counts the threads in the slow path: those *awake* (spinning, yielding) and those *asleep*. It also holds the
-//! *permit*: a releaser took one sleeper off `asleep`, and the first sleeper that comes may use the permit to get up. The
-//! word is also the futex that sleepers sleep on.
+//! `waiters` counts the threads in the slow path: those *awake* (spinning, yielding) and those *asleep*. It
+//! also holds the *permit*: a releaser took one sleeper off `asleep`, and the first sleeper that comes may
+//! use the permit to get up. The word is also the futex that sleepers sleep on.
 //!
 //! **Invariants.**
 //!
 //! 1. *Exclusion*: only the thread whose compare-and-swap made `state` `HELD` changes it again.
-//! 2. Threads in the slow path = awake + asleep + permit. A thread that went to sleep gets up by using the permit or by
-//!    taking itself off `asleep`; one of the two is always possible, and is one atomic step.
-//! 3. *No thread sleeps for ever*: if `state` is not `HELD` and a thread is in the slow path, then an awake waiter will
-//!    check `state` again, or a permit is there, or a releaser is still between its store and its check of `waiters`.
-//!    Reason: a waiter that goes from awake to asleep checks `state` afterwards (separated by `heavy`), and the releaser
-//!    checks `waiters` after its store (separated by `light`). If the waiter's check misses the store, the releaser sees it
-//!    asleep, and gives a permit unless there is one or a waiter is awake, for which the same holds. A thread that enters
-//!    becomes a releaser. And a thread that gives up while others sleep checks `state` after it has left (separated by
-//!    `heavy`) and wakes one if a releaser relied on it.
+//! 2. Threads in the slow path = awake + asleep + permit. A thread that went to sleep gets up by using the
+//!    permit or by taking itself off `asleep`; one of the two is always possible, and is one atomic step.
+//! 3. *No thread sleeps for ever*: if `state` is not `HELD` and a thread is in the slow path, then an awake
+//!    waiter will check `state` again, or a permit is there, or a releaser is still between its store and its
+//!    check of `waiters`. Reason: a waiter that goes from awake to asleep checks `state` afterwards
+//!    (separated by `heavy`), and the releaser checks `waiters` after its store (separated by `light`). If
+//!    the waiter's check misses the store, the releaser sees it asleep, and gives a permit unless there is
+//!    one or a waiter is awake, for which the same holds. A thread that enters becomes a releaser. And a
+//!    thread that gives up while others sleep checks `state` after it has left (separated by `heavy`) and
+//!    wakes one if a releaser relied on it.
 //!
-//! **Orderings.** The compare-and-swap is Acquire and pairs with the Release of the releasing store: that is promise 2 of
-//! [`RawLock`]. `waiters` carries nothing: a woken thread checks `state`. The holder writes `last_holder` and the tenure, so
-//! the lock orders them; waiters read `last_holder` as a hint, Relaxed.
+//! **Orderings.** The compare-and-swap is Acquire and pairs with the Release of the releasing store: that is
+//! promise 2 of [`RawLock`]. `waiters` carries nothing: a woken thread checks `state`. The holder writes
+//! `last_holder` and the tenure, so the lock orders them; waiters read `last_holder` as a hint, Relaxed.
 
 use crate::waiting::wait::{Next, WaitPolicy, Waiter, time_left, try_again};
 use crate::{RawLock, TimedLock};
@@ -83,8 +86,8 @@ const fn asleep(waiters: u32) -> u32 {
     waiters & (PERMIT - 1)
 }
 
-/// The number of releases that may leave the lock to awake waiters before one wakes a sleeper all the same. A wake-up costs
-/// as much as some hundred short critical sections. (Small in models, so that they reach it.)
+/// The number of releases that may leave the lock to awake waiters before one wakes a sleeper all the same. A
+/// wake-up costs as much as some hundred short critical sections. (Small in models, so that they reach it.)
 const PASSES: u32 = if cfg!(loom) { 2 } else { 256 };
 
 /// The lock; see the [module](self). At most 32,767 threads may wait for it at once.
@@ -163,12 +166,14 @@ impl<P: Platform> Mutex<P> {
         entered
     }
 
-    /// Returns true if this waiter may take a reserved lock: it is not the last holder, or it has waited long enough.
+    /// Returns true if this waiter may take a reserved lock: it is not the last holder, or
+    /// it has waited long enough.
     fn may_take_reserved(&self, me: u64, waiter: &Waiter<P>) -> bool {
         self.last_holder.load(Ordering::Relaxed) != me || waiter.spin_is_over() && P::is_yield_dear()
     }
 
-    /// Called after a waiter gave up: a releaser that saw it awake may have woken none of the sleepers (invariant 3).
+    /// Called after a waiter gave up: a releaser that saw it awake may have woken none of
+    /// the sleepers (invariant 3).
     fn leave_sleepers(&self) {
         P::heavy(Scope::Process);
         if self.state.load(Ordering::Relaxed) != HELD {
@@ -200,8 +205,8 @@ impl<P: Platform> Mutex<P> {
         }
     }
 
-    /// The second check of invariant 3. A thread that is about to sleep may take a reserved lock even if it was the last
-    /// holder.
+    /// The second check of invariant 3. A thread that is about to sleep may take a reserved lock even
+    /// if it was the last holder.
     fn take_before_sleep(&self) -> bool {
         self.take(FREE) || self.take(RESERVED)
     }
@@ -251,8 +256,9 @@ impl<P: Platform> Mutex<P> {
         }
         let releases = self.tenure_releases.load(Ordering::Relaxed).wrapping_add(1);
         self.tenure_releases.store(releases, Ordering::Relaxed);
-        // Reading the clock costs half of a short critical section. So it is read seldom once the releases are many; a
-        // tenure of long sections still ends early. And only an awake waiter can use a reservation soon.
+        // Reading the clock costs half of a short critical section. So it is read seldom once the
+        // releases are many; a tenure of long sections still ends early. And only an awake waiter
+        // can use a reservation soon.
         let reads_clock = releases.is_power_of_two() || releases.is_multiple_of(16);
         if !reads_clock || awake(waiters) == 0 {
             return FREE;
@@ -310,7 +316,8 @@ unsafe impl<P: Platform> RawLock for Mutex<P> {
     }
 }
 
-// SAFETY: a thread that gives up leaves `waiters`, and hands on a wake-up that it may have stood for (invariant 3).
+// SAFETY: a thread that gives up leaves `waiters`, and hands on a wake-up that it may have
+// stood for (invariant 3).
 unsafe impl<P: Platform> TimedLock for Mutex<P> {
     #[inline]
     fn acquire_until(&self, deadline_ns: u64) -> Option<()> {

@@ -24,21 +24,23 @@ pub unsafe trait RawLock: Send + Sync {
     /// The platform on which it runs.
     type Platform: Platform;
 
-    /// True if [`try_acquire`](Self::try_acquire) fails only because another thread, during the try, is between the begin of
-    /// an acquisition that succeeds and the end of its release. False for a lock whose failing try occupies the lock for a
-    /// moment: a second try may fail because of the first, so that both fail although no thread holds the lock. Then a
-    /// thread whose try failed cannot rely on a holder, and has to make sure that there is one
-    /// ([`LockQueue`](crate::LockQueue) does).
+    /// True if [`try_acquire`](Self::try_acquire) fails only because another thread, during the try, is
+    /// between the begin of an acquisition that succeeds and the end of its release. False for a lock whose
+    /// failing try occupies the lock for a moment: a second try may fail because of the first, so that both
+    /// fail although no thread holds the lock. Then a thread whose try failed cannot rely on a holder, and
+    /// has to make sure that there is one (`LockQueue` of `heddle-combining` does).
     const TRY_IS_EXACT: bool = false;
 
-    /// What an acquisition hands to its release: the queue node, or `()` for a lock without nodes. It must not be copied.
+    /// What an acquisition hands to its release: the queue node, or `()` for a lock without
+    /// nodes. It must not be copied.
     type Token;
 
     /// Waits until the lock is the caller's.
     fn acquire(&self) -> Self::Token;
 
-    /// Takes the lock if that needs no waiting. It may fail although no thread holds the lock, but not for ever: if no other
-    /// thread holds the lock, acquires it or tries to, it succeeds. See [`TRY_IS_EXACT`](Self::TRY_IS_EXACT).
+    /// Takes the lock if that needs no waiting. It may fail although no thread holds the lock,
+    /// but not for ever: if no other thread holds the lock, acquires it or tries to, it succeeds.
+    /// See [`TRY_IS_EXACT`](Self::TRY_IS_EXACT).
     #[must_use]
     fn try_acquire(&self) -> Option<Self::Token>;
 
@@ -51,9 +53,10 @@ pub unsafe trait RawLock: Send + Sync {
     /// holder must not free the memory the lock lies in while a former holder may still be releasing it.
     unsafe fn release(&self, token: Self::Token);
 
-    /// Returns true if a thread waits for the lock. For the holder the answer is one-sided: it may overlook a thread, but if it is
-    /// true, some thread waits now that acquires the lock after this holder's release (or, if the lock is a [`TimedLock`],
-    /// gives up). For other callers it is a hint that may be outdated at once.
+    /// Returns true if a thread waits for the lock. For the holder the answer is one-sided: it may
+    /// overlook a thread, but if it is true, some thread waits now that acquires the lock after this
+    /// holder's release (or, if the lock is a [`TimedLock`], gives up). For other callers it is a hint
+    /// that may be outdated at once.
     fn has_waiters(&self) -> bool;
 }
 
@@ -61,8 +64,8 @@ pub unsafe trait RawLock: Send + Sync {
 ///
 /// # Safety
 ///
-/// The same as [`RawLock`]; and a thread that gave up has left nothing behind that keeps others from entering, and may come
-/// again.
+/// The same as [`RawLock`]; and a thread that gave up has left nothing behind that keeps others from
+/// entering, and may come again.
 pub unsafe trait TimedLock: RawLock {
     /// Waits until the lock is the caller's, or until [`Platform::now_ns`] has reached `deadline_ns`. The
     /// lock may still be handed to a thread whose time is up; then it succeeds.
@@ -85,8 +88,9 @@ impl<L: RawLock + Default, T: Default> Default for Lock<L, T> {
     }
 }
 
-// SAFETY: the value is reached only through a guard, and `L` lets one guard exist at a time (RawLock, exclusion), each after
-// the former (order). So the value moves between threads but is never shared: Send is enough.
+// SAFETY: the value is reached only through a guard, and `L` lets one guard exist at a time
+// (RawLock, exclusion), each after the former (order). So the value moves between threads but is
+// never shared: Send is enough.
 unsafe impl<L: RawLock, T: Send> Sync for Lock<L, T> {}
 // SAFETY: the owner of the lock owns the value.
 unsafe impl<L: RawLock, T: Send> Send for Lock<L, T> {}
@@ -168,7 +172,8 @@ impl<L: RawLock, T> Deref for Guard<'_, L, T> {
 impl<L: RawLock, T> DerefMut for Guard<'_, L, T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: the guard borrows the lock (alive) and holds it (exclusive), and the guard is borrowed exclusively.
+        // SAFETY: the guard borrows the lock (alive) and holds it (exclusive), and the guard
+        // is borrowed exclusively.
         unsafe { self.value.deref() }
     }
 }

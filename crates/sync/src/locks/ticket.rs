@@ -1,11 +1,12 @@
 //! The ticket lock: strictly first come, first served, in two counters.
 //!
-//! **Idea.** A thread draws the next number from one counter and waits until the other, which every release raises by one,
-//! shows it. The number also tells how many threads are before it: far from its turn a waiter polls seldom, and leaves its
-//! core to others. **Source:** D. P. Reed, R. K. Kanodia: *Synchronization with eventcounts and sequencers*, CACM 22(2),
-//! 1979, doi:10.1145/359060.359076; proportional backoff in J. M. Mellor-Crummey, M. L. Scott, ACM TOCS 9(1), 1991,
-//! doi:10.1145/103727.103729, algorithm 2; *Ticket* in Amer et al., *Lock contention management in multithreaded MPI*, ACM
-//! TOPC 2019, section 2.3, where it guards the filter of the two-level lock.
+//! **Idea.** A thread draws the next number from one counter and waits until the other, which every release
+//! raises by one, shows it. The number also tells how many threads are before it: far from its turn a waiter
+//! polls seldom, and leaves its core to others. **Source:** D. P. Reed, R. K. Kanodia: *Synchronization with
+//! eventcounts and sequencers*, CACM 22(2), 1979, doi:10.1145/359060.359076; proportional backoff in J. M.
+//! Mellor-Crummey, M. L. Scott, ACM TOCS 9(1), 1991, doi:10.1145/103727.103729, algorithm 2; *Ticket* in Amer
+//! et al., *Lock contention management in multithreaded MPI*, ACM TOPC 2019, section 2.3, where it guards the
+//! filter of the two-level lock.
 //!
 //! | | |
 //! |---|---|
@@ -16,17 +17,19 @@
 //! | needs | fewer than 2^32 threads at once |
 //! | choose it | for few contenders, such as the two classes of the two-level lock |
 //!
-//! **Two forms.** [`Ticket`] is this queue behind a word that the running thread may take again for 50 µs before the next in
-//! the queue gets it ([`Fissile`]); this is the form to use. [`StrictTicket`], or [`Ticket`] with [`WaitPolicy::STRICT`],
-//! always keeps the order; what this page says of order and cost is about that form.
+//! **Two forms.** [`Ticket`] is this queue behind a word that the running thread may take again for 50
+//! µs before the next in the queue gets it ([`Fissile`]); this is the form to use. [`StrictTicket`], or
+//! [`Ticket`] with [`WaitPolicy::STRICT`], always keeps the order; what this page says of order and
+//! cost is about that form.
 //!
-//! **More threads than cores.** As with every strict order, each hand-over goes to a thread that probably is not running. A
-//! thread that is not next yields at once instead of spinning, and each waiter sleeps on the [doorbell](Doorbells) of its
-//! number, so a release wakes one. The default form avoids the switches.
+//! **More threads than cores.** As with every strict order, each hand-over goes to a thread that probably is
+//! not running. A thread that is not next yields at once instead of spinning, and each waiter sleeps on the
+//! [doorbell](Doorbells) of its number, so a release wakes one. The default form avoids the switches.
 //!
-//! **When a thread does not run.** A stopped holder blocks all threads, a stopped waiter those behind it once its turn has
-//! come. A number cannot be given back, so a wait with a deadline ([`TimedLock`]) does not draw one: it checks, ever more
-//! seldom, whether the lock is free, and takes it only if no thread waits. It is outside of the order, and can be overtaken.
+//! **When a thread does not run.** A stopped holder blocks all threads, a stopped waiter those behind it once
+//! its turn has come. A number cannot be given back, so a wait with a deadline ([`TimedLock`]) does not draw
+//! one: it checks, ever more seldom, whether the lock is free, and takes it only if no thread waits. It is
+//! outside of the order, and can be overtaken.
 //!
 //! **Measured** (like [`Mcs`](crate::locks::mcs)): alone 2.2 ns; two threads 131 million a second, 16 threads
 //! 103, 64 threads 83; shares 0.65 and 0.60. In strict order: alone 2.1 ns; two threads 13, 16 threads 0.1,
@@ -34,10 +37,10 @@
 //!
 //! **Invariants.**
 //!
-//! 1. `serving <= next` (modulo 2^32): the difference is the number of waiters and holders. The lock is free when they are
-//!    equal.
-//! 2. *Exclusion*: every number is drawn once, and only the thread that drew it is inside while `serving` shows it; only the
-//!    holder raises `serving`.
+//! 1. `serving <= next` (modulo 2^32): the difference is the number of waiters and holders. The lock is
+//!    free when they are equal.
+//! 2. *Exclusion*: every number is drawn once, and only the thread that drew it is inside while `serving`
+//!    shows it; only the holder raises `serving`.
 //! 3. *No lost wake-up*: the store to `serving` is followed by a ring for the number it shows
 //!    ([`Doorbell`](crate::Doorbell), invariant 2).
 //!
@@ -166,7 +169,8 @@ unsafe impl<P: Platform> RawLock for StrictTicket<P> {
     fn has_waiters(&self) -> bool {
         let holder = self.serving.load(Ordering::Relaxed);
         let waiters = self.next.load(Ordering::Relaxed).wrapping_sub(holder);
-        // As a signed number: for a thread other than the holder, `serving` may have passed the value read from `next`.
+        // As a signed number: for a thread other than the holder, `serving` may have passed
+        // the value read from `next`.
         waiters.cast_signed() > 1
     }
 }

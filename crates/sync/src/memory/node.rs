@@ -1,10 +1,10 @@
 //! The memory of queue nodes: blocks of 128 bytes from a cache that each thread keeps.
 //!
-//! **What it gives.** A queue lock needs a node for each acquisition, at an address that other threads may write to until
-//! the node's owner knows that none can any more. [`take`] and [`give`] cost about a nanosecond each. They call the
-//! allocator only when a thread has never held this many nodes at once, or when its cache has [`KEPT`] of them already.
-//! Threads share nothing: a block that one thread took and another gives back (as in a CLH queue) stays with the latter,
-//! which takes its next block from there.
+//! **What it gives.** A queue lock needs a node for each acquisition, at an address that other threads may
+//! write to until the node's owner knows that none can any more. [`take`] and [`give`] cost about a
+//! nanosecond each. They call the allocator only when a thread has never held this many nodes at once, or
+//! when its cache has [`KEPT`] of them already. Threads share nothing: a block that one thread took and
+//! another gives back (as in a CLH queue) stays with the latter, which takes its next block from there.
 //!
 //! ```text
 //!   slot (8 bytes, thread-local)      Cache (heap, one a thread)          Block (heap, 128 bytes, aligned to 128)
@@ -18,12 +18,12 @@
 //! 1. A block is in one place: taken, or in `blocks[0 .. len]` of one cache.
 //! 2. A slot that is neither null nor `CLOSED` points to the cache of the thread that reads it, which no
 //!    other thread touches.
-//! 3. A cache is made only after its end has been arranged: the thread's end frees it with its blocks and leaves `CLOSED`.
-//!    From then on blocks come from the allocator and go back to it. So the destructors of other thread-locals may use
-//!    nodes.
+//! 3. A cache is made only after its end has been arranged: the thread's end frees it with its blocks and
+//!    leaves `CLOSED`. From then on blocks come from the allocator and go back to it. So the destructors of
+//!    other thread-locals may use nodes.
 //!
-//! Where memory must not be reused unseen ([`Platform::REUSES_MEMORY`]), every node is an allocation. The same holds under
-//! Miri, which then sees every use after `give`.
+//! Where memory must not be reused unseen ([`Platform::REUSES_MEMORY`]), every node is an allocation. The
+//! same holds under Miri, which then sees every use after `give`.
 
 use heddle_platform::Platform;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
@@ -32,8 +32,8 @@ use std::ptr::{self, NonNull};
 
 heddle_platform::thread_slot!(slot, "heddle_sync_node_slot");
 
-/// The number of blocks that a thread keeps for its next acquisitions. A thread is not likely to hold or await more locks at
-/// once.
+/// The number of blocks that a thread keeps for its next acquisitions. A thread is not likely to hold or
+/// await more locks at once.
 pub const KEPT: usize = 15;
 
 /// A block's size and alignment: two cache lines, since processors fetch lines in pairs.
@@ -97,8 +97,8 @@ pub unsafe fn give<P: Platform, N>(node: NonNull<N>) {
 #[inline(always)]
 fn own_cache() -> Option<&'static Cache> {
     let cache = slot::get().cast::<Cache>();
-    // SAFETY: neither null nor CLOSED, so it is this thread's living cache (invariant 2). It ends only at the thread's end
-    // (Closer), when no function of this file is running.
+    // SAFETY: neither null nor CLOSED, so it is this thread's living cache (invariant 2). It ends only at the
+    // thread's end (Closer), when no function of this file is running.
     (cache.addr() > CLOSED.addr()).then(|| unsafe { &*cache })
 }
 

@@ -18,7 +18,8 @@ impl<T, P: Platform> Slot<T, P> {
     }
 }
 
-/// Some free objects, and the right to them. If a chain is forgotten, its objects are lost until the pool ends.
+/// Some free objects, and the right to them. If a chain is forgotten, its objects are
+/// lost until the pool ends.
 pub(super) struct Chain<T, P: Platform> {
     first: *const Slot<T, P>,
     length: u32,

@@ -1,8 +1,8 @@
 //! A pool that finds the calling thread's cache by itself.
 //!
-//! Each thread keeps a list of its stocks, one for each pool that it took from, and returns them when it ends. A stock
-//! refers to its pool weakly: a pool ends when its last owner drops it, whichever threads still list it. Those threads drop
-//! their entries when they next use a new pool, or end.
+//! Each thread keeps a list of its stocks, one for each pool that it took from, and returns them when it
+//! ends. A stock refers to its pool weakly: a pool ends when its last owner drops it, whichever threads still
+//! list it. Those threads drop their entries when they next use a new pool, or end.
 
 use super::cache::Stock;
 use super::{Object, Pool};
@@ -74,8 +74,8 @@ impl<T: Send + 'static, P: Platform> LocalPool<T, P> {
         &self.pool
     }
 
-    /// Takes an object, from the thread's stock if there is any. Dropping it puts it into the stock of the thread that drops
-    /// it.
+    /// Takes an object, from the thread's stock if there is any. Dropping it puts it into the stock of
+    /// the thread that drops it.
     #[inline]
     pub fn take(&self) -> Pooled<'_, T, P> {
         // SAFETY: the stock with this number is only of this pool.

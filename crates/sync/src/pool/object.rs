@@ -11,8 +11,8 @@ use std::ptr;
 
 type AccessOf<T, P> = <<P as Platform>::Cell<T> as MemoryCell<T>>::Access;
 
-/// A lent object, as its last user left it. Give it to a [`Cache`](super::Cache); dropping it also returns it to the pool,
-/// at the cost of a lock.
+/// A lent object, as its last user left it. Give it to a [`Cache`](super::Cache); dropping it also returns it
+/// to the pool, at the cost of a lock.
 pub struct Object<'p, T: Send, P: Platform = Native> {
     /// Ends before the slot goes to another thread.
     value: ManuallyDrop<AccessOf<T, P>>,

@@ -124,7 +124,8 @@ impl<T: Send, P: Platform> Pool<T, P> {
             chains.push(Chain::empty());
         }
         let last = chains.last_mut().expect("pushed if there was none");
-        // SAFETY: the slot belongs to the caller, which gives it away; the lock guards the chain (invariant 1).
+        // SAFETY: the slot belongs to the caller, which gives it away; the lock guards
+        // the chain (invariant 1).
         unsafe { last.push(slot) };
         shard.filled.store(count(&chains), Ordering::Relaxed);
     }

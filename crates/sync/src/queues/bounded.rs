@@ -1,8 +1,9 @@
 //! A queue of fixed size: many producers, one consumer, no allocation after the start.
 //!
-//! **What it gives.** A push is one successful compare-and-swap on the common tail and a store to the claimed slot; a pop is
-//! a load and two stores, none of them contended by the consumer's side. A full queue says so at once. A push is lock-free
-//! (a failed compare-and-swap means that another producer's succeeded). No thread ever waits.
+//! **What it gives.** A push is one successful compare-and-swap on the common tail and a store to the
+//! claimed slot; a pop is a load and two stores, none of them contended by the consumer's side. A full
+//! queue says so at once. A push is lock-free (a failed compare-and-swap means that another producer's
+//! succeeded). No thread ever waits.
 //!
 //! **Source.** D. Vyukov, *Bounded MPMC queue* (1024cores.net, 2010), with its consumer's side reduced to
 //! one consumer. We add the closing, a bit of the tail, so that it is one step for all producers.
@@ -22,12 +23,14 @@
 //! 2. Only the consumer writes `head`, and slot `head` belongs to it while `turn == head + 1`.
 //! 3. Once CLOSED is set in `tail` it stays, and no claim succeeds.
 //!
-//! **Emptiness and liveness.** The consumer's [`is_empty`](Mpsc::is_empty) compares `head` with the claims and is exact.
-//! [`Consumer::pop`](super::Consumer::pop) may return `None` although elements are queued: if the producer of the oldest
-//! position is stopped between its claim and its `turn` store, younger elements wait behind it, since the order is kept.
-//! Meanwhile the other producers go on. [`Unbounded`](super::Unbounded) does not have that weakness.
+//! **Emptiness and liveness.** The consumer's [`is_empty`](Mpsc::is_empty) compares `head` with the claims
+//! and is exact. [`Consumer::pop`](super::Consumer::pop) may return `None` although elements are queued: if
+//! the producer of the oldest position is stopped between its claim and its `turn` store, younger elements
+//! wait behind it, since the order is kept. Meanwhile the other producers go on.
+//! [`Unbounded`](super::Unbounded) does not have that weakness.
 //!
-//! **Orderings.** `turn` carries the values: Release by the thread that is done with a slot, Acquire by the next one.
+//! **Orderings.** `turn` carries the values: Release by the thread that is done with a slot,
+//! Acquire by the next one.
 
 use super::{Mpsc, Refused};
 use crate::memory::padded::CachePadded;
@@ -60,7 +63,8 @@ struct Slot<T, P: Platform> {
 
 // SAFETY: a value goes from its producer to the consumer (invariants 1 and 2), so Send is enough.
 unsafe impl<T: Send, P: Platform> Sync for Bounded<T, P> {}
-// SAFETY: a value goes from its producer to the consumer, so Send is enough; the owner of the queue owns the values.
+// SAFETY: a value goes from its producer to the consumer, so Send is enough; the owner of
+// the queue owns the values.
 unsafe impl<T: Send, P: Platform> Send for Bounded<T, P> {}
 
 impl<T, P: Platform> fmt::Debug for Bounded<T, P> {

@@ -1,13 +1,15 @@
-//! A chain of nodes that many threads push to and one takes as a whole: the core of the unbounded queues.
+//! A chain of nodes that many threads push to and one takes as a whole: the core of the unbounded queue, and
+//! of everything in `heddle-combining` to which operations are posted.
 //!
-//! **What it gives.** A push is one successful compare-and-swap; taking all nodes is another, however many there are. The
-//! nodes belong to the caller: on a waiting thread's stack, or on the heap. In a queue with a tail pointer that is swapped
-//! and linked in two steps, a thread that is stopped in the middle of a push hides later nodes. Here it hides nothing: its
-//! node is not there yet and all others are.
+//! **What it gives.** A push is one successful compare-and-swap; taking all nodes is another, however many
+//! there are. The nodes belong to the caller: on a waiting thread's stack, or on the heap. In a queue with a
+//! tail pointer that is swapped and linked in two steps, a thread that is stopped in the middle of a push
+//! hides later nodes. Here it hides nothing: its node is not there yet and all others are.
 //!
-//! **Source.** The stack is R. K. Treiber's (*Systems programming: coping with parallelism*, IBM RJ 5118, 1986). Nodes are
-//! never popped one by one, so its ABA problem does not arise: a thread that takes the whole chain does not depend on which
-//! nodes it consists of. We reverse the taken chain, which turns the stack's order into the queue's.
+//! **Source.** The stack is R. K. Treiber's (*Systems programming: coping with parallelism*, IBM RJ 5118,
+//! 1986). Nodes are never popped one by one, so its ABA problem does not arise: a thread that takes the
+//! whole chain does not depend on which nodes it consists of. We reverse the taken chain, which turns the
+//! stack's order into the queue's.
 //!
 //! ```text
 //!   head --> newest --> ... --> oldest --> null        take: head = null; reverse; oldest first
@@ -16,8 +18,10 @@
 //!
 //! **Invariants.**
 //!
-//! 1. A node is reachable from `head` from its push's compare-and-swap to the take's. In between no thread writes to it.
-//! 2. Chains taken one after the other are disjoint, and all nodes of the earlier were pushed before all of the later.
+//! 1. A node is reachable from `head` from its push's compare-and-swap to the take's. In
+//!    between no thread writes to it.
+//! 2. Chains taken one after the other are disjoint, and all nodes of the earlier were pushed
+//!    before all of the later.
 //! 3. Once CLOSED is set it stays, and no compare-and-swap of a push succeeds.
 //!
 //! **Orderings.** A push is Release and pairs with the take's Acquire, for its own node and for those below
@@ -31,32 +35,32 @@ use std::fmt;
 use std::ptr::{self, NonNull};
 
 /// A node's address must be a multiple of this, so that its low bits are free.
-pub(crate) const NODE_ALIGN: usize = 128;
+pub const NODE_ALIGN: usize = 128;
 const TAG: usize = NODE_ALIGN - 1;
 const CLOSED: usize = 1;
 const DEPTH_UNIT: usize = 2;
 
-/// The count of nodes stops here.
-pub(crate) const MOST_DEPTH: usize = TAG / DEPTH_UNIT;
+/// The count of nodes that [`Chain::depth`] gives stops here.
+pub const MOST_DEPTH: usize = TAG / DEPTH_UNIT;
 
 /// A node that can be chained.
 ///
 /// # Safety
 ///
 /// `next` always returns the same place, which is used by [`Chain`] and by the owner of a taken chain only.
-pub(crate) unsafe trait Linked<P: Platform>: Sized + 'static {
+pub unsafe trait Linked<P: Platform>: Sized + 'static {
     /// The link to an older node, and after the take to the next younger one.
     fn next(&self) -> &P::AtomicPtr<Self>;
 }
 
 /// The chain; see the [module](self).
-pub(crate) struct Chain<P: Platform, N: 'static> {
+pub struct Chain<P: Platform, N: 'static> {
     head: P::AtomicPtr<N>,
 }
 
 /// The chain is closed and does not take nodes.
 #[derive(Debug)]
-pub(crate) struct Closed;
+pub struct Closed;
 
 impl<P: Platform, N: 'static> fmt::Debug for Chain<P, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -76,19 +80,31 @@ fn is_closed<N>(head: *mut N) -> bool {
     head.addr() & CLOSED != 0
 }
 
+impl<P: Platform, N: Linked<P>> Default for Chain<P, N> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl<P: Platform, N: Linked<P>> Chain<P, N> {
-    pub(crate) fn new() -> Self {
+    /// An empty chain, open.
+    #[must_use]
+    pub fn new() -> Self {
         Self { head: AtomicPointer::new(ptr::null_mut()) }
     }
 
     /// Chains a node; returns about how many were there before.
     ///
+    /// # Errors
+    ///
+    /// If the chain is closed; the node is not chained then.
+    ///
     /// # Safety
     ///
-    /// The node is alive until a thread took it, at an address that is a multiple of [`NODE_ALIGN`], chained once at a time,
-    /// and its `next` is not changed until then.
+    /// The node is alive until a thread took it, at an address that is a multiple of [`NODE_ALIGN`], chained
+    /// once at a time, and its `next` is not changed until then.
     #[inline]
-    pub(crate) unsafe fn push(&self, node: NonNull<N>) -> Result<usize, Closed> {
+    pub unsafe fn push(&self, node: NonNull<N>) -> Result<usize, Closed> {
         debug_assert!(node.addr().get() & TAG == 0, "the node's low address bits are in use");
         // SAFETY: alive by the caller's promise.
         let next = unsafe { node.as_ref() }.next();
@@ -111,7 +127,7 @@ impl<P: Platform, N: Linked<P>> Chain<P, N> {
 
     /// Takes all nodes; returns the oldest, from which `next` leads to younger ones, or null.
     #[inline]
-    pub(crate) fn take(&self) -> *mut N {
+    pub fn take(&self) -> *mut N {
         let mut head = self.head.load(Ordering::Relaxed);
         while !node_of(head).is_null() {
             let emptied = ptr::without_provenance_mut(head.addr() & CLOSED);
@@ -126,18 +142,18 @@ impl<P: Platform, N: Linked<P>> Chain<P, N> {
 
     /// Returns true if no node waits to be taken.
     #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         node_of(self.head.load(Ordering::Relaxed)).is_null()
     }
 
     /// About the number of nodes that wait to be taken, at most [`MOST_DEPTH`].
     #[inline]
-    pub(crate) fn depth(&self) -> usize {
+    pub fn depth(&self) -> usize {
         depth_of(self.head.load(Ordering::Relaxed))
     }
 
     /// Refuses nodes from now on.
-    pub(crate) fn close(&self) {
+    pub fn close(&self) {
         let mut head = self.head.load(Ordering::Relaxed);
         loop {
             let closed = head.map_addr(|bits| bits | CLOSED);
@@ -150,7 +166,7 @@ impl<P: Platform, N: Linked<P>> Chain<P, N> {
     }
 
     /// Returns true if the chain is closed.
-    pub(crate) fn is_closed(&self) -> bool {
+    pub fn is_closed(&self) -> bool {
         is_closed(self.head.load(Ordering::Acquire))
     }
 }

@@ -1,14 +1,16 @@
 //! Places in a ring that many producers of one process fill: the rule for which producer may write where.
 //!
-//! **What it gives.** A ring has slots, one for each message, and a bulk area of lines for data that does not fit into a
-//! slot. A producer claims the next slot, and lines if it needs them, by one compare-and-swap, fills them, and publishes the
-//! slot by the flag in it. No producer ever waits: there is room or there is not, and a failed compare-and-swap means that
-//! another's succeeded (lock-free). A producer that is stopped between claim and publication holds up the *reader* at that
-//! slot, since messages are read in order; the other producers claim the next slots and go on, until the ring is full.
+//! **What it gives.** A ring has slots, one for each message, and a bulk area of lines for data that does not
+//! fit into a slot. A producer claims the next slot, and lines if it needs them, by one compare-and-swap,
+//! fills them, and publishes the slot by the flag in it. No producer ever waits: there is room or there is
+//! not, and a failed compare-and-swap means that another's succeeded (lock-free). A producer that is stopped
+//! between claim and publication holds up the *reader* at that slot, since messages are read in order; the
+//! other producers claim the next slots and go on, until the ring is full.
 //!
-//! **Source.** D. Vyukov, *Bounded MPMC queue* (1024cores.net, 2010), as in [`Bounded`](crate::queues::Bounded), with slots
-//! and lines claimed together. The reader publishes its progress by two counters, its *credits*, instead of in each slot:
-//! the format is that of a ring with a single producer, and its reader does not know which thread writes.
+//! **Source.** D. Vyukov, *Bounded MPMC queue* (1024cores.net, 2010), as in
+//! [`Bounded`](crate::queues::Bounded), with slots and lines claimed together. The reader publishes its
+//! progress by two counters, its *credits*, instead of in each slot: the format is that of a ring with a
+//! single producer, and its reader does not know which thread writes.
 //!
 //! ```text
 //!  next  ┌──── slots, 40 bits ────┬── lines, 24 bits ──┐  the next to be claimed; both wrap, positions do not
@@ -19,18 +21,20 @@
 //!
 //! **Invariants.**
 //!
-//! 1. A place is claimed by the one producer that moved `next` over it, and only if its earlier content was consumed, by
-//!    credits that this or another producer has read. Only that producer writes it until it is published.
-//! 2. `known` ≤ consumed ≤ claimed. A producer that claims has seen a `known` with room before, so claimed ≤ `known` + size
-//!    for a thread that reads `next` and then `known` (the claim's Release pairs with that Acquire). If `known` is newer
-//!    than `next`, the distance is huge: then `next` has changed, and the producer reads it again.
+//! 1. A place is claimed by the one producer that moved `next` over it, and only if its earlier
+//!    content was consumed, by credits that this or another producer has read. Only that producer
+//!    writes it until it is published.
+//! 2. `known` ≤ consumed ≤ claimed. A producer that claims has seen a `known` with room before, so claimed ≤
+//!    `known` + size for a thread that reads `next` and then `known` (the claim's Release pairs with that
+//!    Acquire). If `known` is newer than `next`, the distance is huge: then `next` has changed, and the
+//!    producer reads it again.
 //! 3. Slots and lines are claimed together, so they are consumed in the same order.
 //!
-//! **Orderings.** Credits are published with Release after the last read, and read with Acquire; `known` hands them on by
-//! the same pair. `next` is changed with AcqRel.
+//! **Orderings.** Credits are published with Release after the last read, and read with Acquire; `known`
+//! hands them on by the same pair. `next` is changed with AcqRel.
 //!
-//! **More than 2^40 slots.** If others claimed exactly 2^40 slots while a producer is stopped between two instructions, it
-//! would not notice: at ten million a second that takes 30 hours.
+//! **More than 2^40 slots.** If others claimed exactly 2^40 slots while a producer is stopped between two
+//! instructions, it would not notice: at ten million a second that takes 30 hours.
 
 use crate::memory::padded::CachePadded;
 use heddle_platform::atomic::Ordering;
@@ -111,8 +115,9 @@ impl<P: Platform> Claims<P> {
 
     /// Claims a slot, and `lines` lines in a row; `None` if there is no room now.
     ///
-    /// The lines do not wrap, so up to that number of lines is skipped before the ring's end. A caller must ask for at most
-    /// half of the lines whose credits the reader always returns; more might not find room in an empty ring.
+    /// The lines do not wrap, so up to that number of lines is skipped before the ring's end. A caller
+    /// must ask for at most half of the lines whose credits the reader always returns; more might not
+    /// find room in an empty ring.
     #[inline]
     pub fn claim(&self, lines: u64, credits: &Credits<'_, P>) -> Option<Claim> {
         // Acquire: see invariant 2.
@@ -233,8 +238,8 @@ mod tests {
 
     #[test]
     fn counts_on_where_its_numbers_wrap() {
-        // Starts just before the end of both numbers, of one of them, and of numbers that have wrapped before; with a number
-        // of lines that divides theirs, and with one that does not.
+        // Starts just before the end of both numbers, of one of them, and of numbers that have wrapped
+        // before; with a number of lines that divides theirs, and with one that does not.
         for (slot, line) in [(SLOTS, LINES), (SLOTS, 0), (0, LINES), (5 * SLOTS + 4, 3 * LINES + 2)] {
             for lines in [4, 10] {
                 let (slot, line) = (slot.saturating_sub(2), line.saturating_sub(3));

@@ -5,14 +5,17 @@
 //! | [`Bounded`] | lock-free, says when it is full | fixed at the start | no |
 //! | [`Unbounded`] | lock-free, never fails while the queue is open | as needed | yes |
 //!
-//! Both keep the order of one producer's elements, and more: the pushes have one order, in which the elements come out. Both
-//! can be closed: from then on every push is refused, and the consumer learns when it has seen the last element.
+//! Both keep the order of one producer's elements, and more: the pushes have one order, in which the
+//! elements come out. Both can be closed: from then on every push is refused, and the consumer learns when
+//! it has seen the last element.
 //!
-//! There is one consumer at a time. The [`Consumer`] that a queue lends enforces it; a thread that is alone for another
-//! reason, such as holding a lock, calls the `unsafe` methods of [`Mpsc`] and pays nothing.
+//! Below [`Unbounded`] is the [`chain`], whose nodes belong to its user and are taken all at once.
+//!
+//! There is one consumer at a time. The [`Consumer`] that a queue lends enforces it; a thread that is alone
+//! for another reason, such as holding a lock, calls the `unsafe` methods of [`Mpsc`] and pays nothing.
 
 pub mod bounded;
-pub(crate) mod chain;
+pub mod chain;
 pub mod claims;
 pub mod unbounded;
 
@@ -75,8 +78,8 @@ pub trait Mpsc: Send + Sync {
     /// No other thread calls this at the same time, and the calls that were before it happen before it.
     unsafe fn pop(&self) -> Option<Self::Item>;
 
-    /// Returns true if nothing is queued. For the consumer the answer is exact: every push that happened before the call is
-    /// counted. For other threads it is a hint that may be outdated at once.
+    /// Returns true if nothing is queued. For the consumer the answer is exact: every push that happened
+    /// before the call is counted. For other threads it is a hint that may be outdated at once.
     fn is_empty(&self) -> bool;
 
     /// Takes the consumer's place; returns false if it is taken. For [`Consumer`].

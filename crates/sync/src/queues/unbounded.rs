@@ -1,19 +1,21 @@
 //! A queue without a limit: many producers, one consumer.
 //!
-//! **What it gives.** A push is an allocation and one successful compare-and-swap; it is lock-free and fails only when the
-//! queue is closed. The consumer takes all elements with one compare-and-swap and then works through its list, so producers
-//! and consumer share a cache line once a batch and not once an element. A producer that is stopped in the middle of a push
-//! keeps no other element from the consumer (a linked list with a swapped tail has that weakness). No thread ever waits.
+//! **What it gives.** A push is an allocation and one successful compare-and-swap; it is lock-free and fails
+//! only when the queue is closed. The consumer takes all elements with one compare-and-swap and then works
+//! through its list, so producers and consumer share a cache line once a batch and not once an element. A
+//! producer that is stopped in the middle of a push keeps no other element from the consumer (a linked list
+//! with a swapped tail has that weakness). No thread ever waits.
 //!
 //! **Source.** Treiber's stack, taken whole and reversed; see the source of `chain`. For comparison: D.
 //! Vyukov's intrusive MPSC queue, whose push is wait-free and whose pop may have to wait for a stopped
 //! producer.
 //!
-//! **Emptiness.** [`Consumer::pop`](super::Consumer::pop) returns `None` only if nothing is queued, and the consumer's
-//! [`is_empty`](Mpsc::is_empty) is exact. Other threads may see "empty" while the consumer moves a batch to its list.
+//! **Emptiness.** [`Consumer::pop`](super::Consumer::pop) returns `None` only if nothing is queued, and
+//! the consumer's [`is_empty`](Mpsc::is_empty) is exact. Other threads may see "empty" while the consumer
+//! moves a batch to its list.
 //!
-//! **Invariants.** 1. Only the consumer changes `taken`; its nodes are older than all in `chain`. 2. A node is in one of the
-//! two lists from its push to its pop, and holds a value.
+//! **Invariants.** 1. Only the consumer changes `taken`; its nodes are older than all in `chain`. 2. A node
+//! is in one of the two lists from its push to its pop, and holds a value.
 
 use super::chain::{Chain, Linked, NODE_ALIGN};
 use super::{Mpsc, Refused};
@@ -51,7 +53,8 @@ unsafe impl<T: 'static, P: Platform> Linked<P> for Node<T, P> {
 // SAFETY: a value goes from its producer to the consumer (the chain's Release and Acquire), so Send is
 // enough.
 unsafe impl<T: Send + 'static, P: Platform> Sync for Unbounded<T, P> {}
-// SAFETY: a value goes from its producer to the consumer, so Send is enough; the owner of the queue owns the values.
+// SAFETY: a value goes from its producer to the consumer, so Send is enough; the owner of
+// the queue owns the values.
 unsafe impl<T: Send + 'static, P: Platform> Send for Unbounded<T, P> {}
 
 impl<T: 'static, P: Platform> fmt::Debug for Unbounded<T, P> {

@@ -1,10 +1,12 @@
 //! Any lock, with counters for its acquisitions, hand-overs and times.
 //!
-//! In a wrapped lock an acquisition costs two readings of the cycle counter, a reading of the processor's number, two
-//! searches in the table of places and a handful of stores more. It first tries the lock, to know whether it has to wait; on
-//! a free lock this takes another path of the lock at the same cost. A lock that is not wrapped pays nothing.
+//! In a wrapped lock an acquisition costs two readings of the cycle counter, a reading of the processor's
+//! number, two searches in the table of places and a handful of stores more. It first tries the lock, to know
+//! whether it has to wait; on a free lock this takes another path of the lock at the same cost. A lock that
+//! is not wrapped pays nothing.
 //!
-//! A wrapped [`TwoLevel`](crate::TwoLevel) counts both classes together; to count them separately, wrap its inner locks.
+//! A wrapped [`TwoLevel`](crate::TwoLevel) counts both classes together; to count them
+//! separately, wrap its inner locks.
 
 use super::histogram::{Histogram, HistogramSnapshot};
 use super::per_thread::PerThread;
@@ -86,8 +88,8 @@ pub struct LockStatistics {
     pub refused: u64,
     /// How many times a waiter gave up.
     pub gave_up: u64,
-    /// The number of acquisitions that came after one by another thread, for each nearness of that thread, in the order of
-    /// [`Near::ALL`].
+    /// The number of acquisitions that came after one by another thread, for each nearness of that thread, in
+    /// the order of [`Near::ALL`].
     pub hand_overs: [u64; Near::ALL.len()],
     /// How long waiters waited, also those that gave up, in [`Platform::ticks`].
     pub waited: HistogramSnapshot,

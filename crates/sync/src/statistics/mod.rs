@@ -1,8 +1,8 @@
 //! Counting what happens, at the price of a store.
 //!
-//! Each thread counts in a separate place: a relaxed load, an addition and a relaxed store to a cache line that no other
-//! thread writes. A reader sums over the places, at any time; the sums of a running program are of slightly different
-//! moments, those of a stopped one are exact.
+//! Each thread counts in a separate place: a relaxed load, an addition and a relaxed store to a cache line
+//! that no other thread writes. A reader sums over the places, at any time; the sums of a running program are
+//! of slightly different moments, those of a stopped one are exact.
 //!
 //! | | |
 //! |---|---|

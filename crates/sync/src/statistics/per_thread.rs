@@ -1,9 +1,9 @@
 //! A counter place for each thread.
 //!
-//! A hash table of fixed size maps threads' identities ([`Platform::thread_id`]) to places. A thread claims a slot when it
-//! first comes and keeps it, so its counts stay after its end. A thread that starts later with the identity of one that
-//! ended goes on with its place: the two never exist at the same time. When all slots are taken, the threads without a slot
-//! share one place, and count there with atomic additions.
+//! A hash table of fixed size maps threads' identities ([`Platform::thread_id`]) to places. A thread claims a
+//! slot when it first comes and keeps it, so its counts stay after its end. A thread that starts later with
+//! the identity of one that ended goes on with its place: the two never exist at the same time. When all
+//! slots are taken, the threads without a slot share one place, and count there with atomic additions.
 //!
 //! **Invariants.**
 //!
@@ -50,8 +50,8 @@ impl<T: Default + Send + Sync + 'static, P: Platform> Default for PerThread<T, P
 }
 
 impl<T: Default + Send + Sync + 'static, P: Platform> PerThread<T, P> {
-    /// Room for `threads` threads with separate places, rounded up to a power of two. A slot is 16 bytes; a place is made
-    /// when its thread comes.
+    /// Room for `threads` threads with separate places, rounded up to a power of two. A slot is 16 bytes; a
+    /// place is made when its thread comes.
     #[must_use]
     pub fn with_slots(slots: usize) -> Self {
         let slot = |_| Slot { owner: P::AtomicU64::new(0), place: AtomicPointer::new(ptr::null_mut()) };
@@ -81,8 +81,8 @@ impl<T: Default + Send + Sync + 'static, P: Platform> PerThread<T, P> {
     #[inline]
     fn own(slot: &Slot<T, P>) -> Place<'_, T> {
         let place = slot.place.load(Ordering::Relaxed);
-        // SAFETY: stored by this thread, or by one with the same identity that ended before this one began (invariant 1),
-        // and freed only with the table.
+        // SAFETY: stored by this thread, or by one with the same identity that ended before this one began
+        // (invariant 1), and freed only with the table.
         Place { value: unsafe { &**place }, writers: Writers::One }
     }
 

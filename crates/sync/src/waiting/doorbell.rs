@@ -1,10 +1,11 @@
 //! A doorbell: wakes sleepers and costs the waker a plain load while nobody sleeps.
 //!
-//! **What it gives.** One thread makes an event visible (a message in a slot, a free lock) and rings. Another thread has
-//! polled for the event in vain, goes to sleep and is woken. Threads ring at every event and sleep seldom, so a ring is a
-//! compiler fence and a load of a word that stays in the ringer's cache; the sleeper pays for that with a `membarrier` (up
-//! to 12 µs) before it sleeps. A doorbell in shared memory works between processes; 64 bytes of zeros are a valid doorbell.
-//! A ring wakes all sleepers, since each may wait for another event.
+//! **What it gives.** One thread makes an event visible (a message in a slot, a free lock) and rings.
+//! Another thread has polled for the event in vain, goes to sleep and is woken. Threads ring at every event
+//! and sleep seldom, so a ring is a compiler fence and a load of a word that stays in the ringer's cache;
+//! the sleeper pays for that with a `membarrier` (up to 12 µs) before it sleeps. A doorbell in shared memory
+//! works between processes; 64 bytes of zeros are a valid doorbell. A ring wakes all sleepers, since each
+//! may wait for another event.
 //!
 //! ```text
 //!   ringer                               sleeper
@@ -21,15 +22,17 @@
 //!
 //! 1. `sleepers` is the number of living [`Ticket`]s (plus those that died with their process: then ringing
 //!    is slower, never wrong).
-//! 2. *No lost wake-up.* If the sleeper's check after [`Doorbell::prepare`] or [`Ticket::park`] misses the event, the ring
-//!    that follows the event changes `word` after the sleeper read `seen`, so its futex wait returns. Reason: `light`
-//!    separates the event's store from the load of `sleepers`, and `heavy` separates the increment from the check. So if the
-//!    check missed the event, the ringer sees the sleeper and goes on to `word += 1`. Had the sleeper read `seen` after
-//!    that, its Acquire would have paired with the Release, and the check would have seen the event.
-//! 3. After `park` returns, no second `heavy` is needed: the ticket's increment has been visible since the first.
+//! 2. *No lost wake-up.* If the sleeper's check after [`Doorbell::prepare`] or [`Ticket::park`] misses the
+//!    event, the ring that follows the event changes `word` after the sleeper read `seen`, so its futex wait
+//!    returns. Reason: `light` separates the event's store from the load of `sleepers`, and `heavy` separates
+//!    the increment from the check. So if the check missed the event, the ringer sees the sleeper and goes on
+//!    to `word += 1`. Had the sleeper read `seen` after that, its Acquire would have paired with the Release,
+//!    and the check would have seen the event.
+//! 3. After `park` returns, no second `heavy` is needed: the ticket's increment has been
+//!    visible since the first.
 //!
-//! The words stay within `u32`. `word` may wrap around, which matters only if exactly 2^32 rings fall between two steps of a
-//! sleeper.
+//! The words stay within `u32`. `word` may wrap around, which matters only if exactly 2^32 rings fall
+//! between two steps of a sleeper.
 
 use heddle_platform::atomic::Ordering;
 use heddle_platform::futex::ALL;
@@ -58,23 +61,23 @@ impl Doorbell {
 }
 
 impl<P: Platform> Doorbell<P> {
-    /// Wakes all sleepers. Call it after the store that makes the event visible; that store is at least Relaxed, and Release
-    /// if the event carries data. Returns whether there were sleepers.
+    /// Wakes all sleepers. Call it after the store that makes the event visible; that store is at least
+    /// Relaxed, and Release if the event carries data. Returns whether there were sleepers.
     ///
-    /// `scope` is the same for all users of a doorbell: with [`Scope::Machine`] every process must have called
-    /// [`register`](heddle_platform::barrier::register).
+    /// `scope` is the same for all users of a doorbell: with [`Scope::Machine`] every process must have
+    /// called [`register`](heddle_platform::barrier::register).
     #[inline(always)]
     pub fn ring(&self, scope: Scope) -> bool {
         P::light();
         self.wake_if_anybody(scope)
     }
 
-    /// Does the same as [`ring`](Self::ring) for the threads of this process, where [`Platform::is_asymmetric`] has been true
-    /// before.
+    /// Does the same as [`ring`](Self::ring) for the threads of this process, where
+    /// [`Platform::is_asymmetric`] has been true before.
     #[inline(always)]
-    pub fn ring_if_asymmetric(&self) -> bool {
+    pub fn ring_if_asymmetric(&self) {
         P::light_if_asymmetric();
-        self.wake_if_anybody(Scope::Process)
+        self.wake_if_anybody(Scope::Process);
     }
 
     #[inline(always)]
@@ -103,11 +106,11 @@ impl<P: Platform> Doorbell<P> {
         Ticket { doorbell: self, seen: self.word.load(Ordering::Acquire), scope }
     }
 
-    /// Announces a sleeper, then calls `check`, which says whether there is a reason to stay awake. If there is none,
-    /// returns the ticket to [park](Ticket::park) with.
+    /// Announces a sleeper, then calls `check`, which says whether there is a reason to stay awake. If there
+    /// is none, returns the ticket to [park](Ticket::park) with.
     ///
-    /// `check` sees all reasons: a thread that makes one of them visible rings, and each ring after the announcement ends
-    /// the sleep (invariant 2).
+    /// `check` sees all reasons: a thread that makes one of them visible rings, and each ring after the
+    /// announcement ends the sleep (invariant 2).
     #[must_use = "park with the ticket, if there is one"]
     pub fn prepare_unless(&self, scope: Scope, check: impl FnOnce() -> bool) -> Option<Ticket<'_, P>> {
         let ticket = self.prepare(scope);
@@ -131,9 +134,9 @@ pub struct Ticket<'a, P: Platform = Native> {
 }
 
 impl<P: Platform> Ticket<'_, P> {
-    /// Sleeps until the doorbell has been rung since [`Doorbell::prepare`] or since the last `park` returned, or until the
-    /// timeout. It may return early: check for the event again, and park again with the same ticket if there is none.
-    /// Returns false if the time ran out.
+    /// Sleeps until the doorbell has been rung since [`Doorbell::prepare`] or since the last `park` returned,
+    /// or until the timeout. It may return early: check for the event again, and park again with the same
+    /// ticket if there is none. Returns false if the time ran out.
     pub fn park(&mut self, timeout: Option<Duration>) -> bool {
         let rung = P::wait(&self.doorbell.word, self.seen, timeout, self.scope);
         // Acquire: as in prepare(); the caller's next check comes after this (invariants 2 and 3).

@@ -1,13 +1,14 @@
 //! Several doorbells, so that a release wakes one waiter of many.
 //!
-//! The waiters of a queue lock wait for different events, each for its turn. With one [`Doorbell`] for all of them every
-//! release would wake them all. Here an event has a *key* (a ticket's number, a node's address), and each key belongs to one
-//! of [`COUNT`] doorbells. A ring for a key without sleepers costs a load, as with a single doorbell. If two keys share a
-//! doorbell, a ring may wake a thread for nothing; it does no other harm.
+//! The waiters of a queue lock wait for different events, each for its turn. With one [`Doorbell`] for
+//! all of them every release would wake them all. Here an event has a *key* (a ticket's number, a node's
+//! address), and each key belongs to one of [`COUNT`] doorbells. A ring for a key without sleepers costs
+//! a load, as with a single doorbell. If two keys share a doorbell, a ring may wake a thread for
+//! nothing; it does no other harm.
 //!
-//! The doorbells lie in the lock and not in its nodes for a reason: when a releaser has handed the lock over, the successor
-//! may have left and its node may be gone before the releaser has rung. The key is a number; ringing does not access the
-//! node.
+//! The doorbells lie in the lock and not in its nodes for a reason: when a releaser has handed the lock over,
+//! the successor may have left and its node may be gone before the releaser has rung. The key is a number;
+//! ringing does not access the node.
 
 use crate::waiting::doorbell::Doorbell;
 use crate::waiting::wait::{Next, Waiter, time_left};
@@ -32,8 +33,8 @@ impl<P: Platform> Doorbells<P> {
         self.of(key).ring(Scope::Process);
     }
 
-    /// Waits until `came` returns true, or until [`Platform::now_ns`] has reached the deadline; then it calls `came` once
-    /// more. Returns the last answer.
+    /// Waits until `came` returns true, or until [`Platform::now_ns`] has reached the deadline; then it calls
+    /// `came` once more. Returns the last answer.
     #[inline]
     pub fn wait(
         &self,
@@ -73,8 +74,9 @@ impl<P: Platform> Doorbells<P> {
     }
 }
 
-/// The key of a node that came from [`node::take`](crate::memory::node::take). In models each node is an allocation, and
-/// addresses differ between executions that have to be equal; there all nodes have the same key.
+/// The key of a node that came from [`node::take`](crate::memory::node::take). In models each node
+/// is an allocation, and addresses differ between executions that have to be equal; there all
+/// nodes have the same key.
 #[inline(always)]
 pub(crate) fn key_of<P: Platform, N>(node: NonNull<N>) -> usize {
     if P::REUSES_MEMORY { node.addr().get() / crate::memory::node::BLOCK_BYTES } else { 0 }

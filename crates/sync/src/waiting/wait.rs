@@ -5,24 +5,26 @@
 //! - **Spin first.** An answer from another core arrives within a few hundred nanoseconds; a spin shorter
 //!   than that, or a yield on every miss, costs several times the latency while cores are free. The spin is a
 //!   *time*, not a count of turns, since a turn costs what the caller's poll costs.
-//! - **Then yield.** With more threads than cores, the thread that will bring the event usually is not running. A yield lets
-//!   it run and costs half a microsecond; a spin without a yield costs its whole time slice.
-//! - **Sleep last.** A wake-up costs the waker 8 µs and the sleeper 30 µs, so a thread sleeps only after about a hundred
-//!   fruitless yields; then it costs the other threads nothing.
+//! - **Then yield.** With more threads than cores, the thread that will bring the event usually
+//!   is not running. A yield lets it run and costs half a microsecond; a spin without a yield
+//!   costs its whole time slice.
+//! - **Sleep last.** A wake-up costs the waker 8 µs and the sleeper 30 µs, so a thread sleeps only after
+//!   about a hundred fruitless yields; then it costs the other threads nothing.
 //!
-//! Beside a thread that computes, a yield costs a whole time slice ([`Platform::is_yield_dear`]). Then the spin is twenty
-//! times as long, and no thread yields only to be fair.
+//! Beside a thread that computes, a yield costs a whole time slice ([`Platform::is_yield_dear`]). Then the
+//! spin is twenty times as long, and no thread yields only to be fair.
 //!
-//! A lock is not an event that comes once: the threads that use it come again and again, and a waiter that polls without a
-//! pause takes the lock's cache line from them each time. So a thread that finds a lock taken starts with yields, each
-//! followed by one try ([`WaitPolicy::first_tries`]). Only then it joins the waiters, which takes two locked instructions on
-//! that line and makes every release check for waiters. Measured as MPI messages under one lock: two threads that issue
-//! without a pause went from 8.2 to 11.0 million a second, four that exchange messages with four of another process from
-//! 13.5 to 14.8.
+//! A lock is not an event that comes once: the threads that use it come again and again, and a waiter that
+//! polls without a pause takes the lock's cache line from them each time. So a thread that finds a lock taken
+//! starts with yields, each followed by one try ([`WaitPolicy::first_tries`]). Only then it joins the
+//! waiters, which takes two locked instructions on that line and makes every release check for waiters.
+//! Measured as MPI messages under one lock: two threads that issue without a pause went from 8.2 to 11.0
+//! million a second, four that exchange messages with four of another process from 13.5 to 14.8.
 //!
-//! When several threads of the process wait at once (the *crowd*), spinning takes cores from the threads that would make
-//! progress; then the spin is a tenth. A thread that always finds its event at once would never yield. In a crowd,
-//! [`Waiter::reset`] makes it yield after `forced_yield_ns`, so that the others keep their share.
+//! When several threads of the process wait at once (the *crowd*), spinning takes cores from the threads
+//! that would make progress; then the spin is a tenth. A thread that always finds its event at once
+//! would never yield. In a crowd, [`Waiter::reset`] makes it yield after `forced_yield_ns`, so that the
+//! others keep their share.
 
 use heddle_platform::{Native, Platform};
 use std::marker::PhantomData;
@@ -31,17 +33,18 @@ use std::time::Duration;
 /// How many tries and yields a wait has, how long its spin is, and whether it sleeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitPolicy {
-    /// How many times a thread that finds the lock taken yields and tries again before it joins the waiters, if the lock's
-    /// order is not strict. This disturbs the threads inside least.
+    /// How many times a thread that finds the lock taken yields and tries again before it joins the waiters,
+    /// if the lock's order is not strict. This disturbs the threads inside least.
     pub first_tries: u32,
-    /// How long to spin before the first yield if no other thread of this process waits; in a crowd a tenth of it.
+    /// How long to spin before the first yield if no other thread of this process waits;
+    /// in a crowd a tenth of it.
     pub spin_ns: u64,
     /// How many times to yield, polling in between, before sleeping.
     pub yields: u32,
     /// True if the thread sleeps in the end; otherwise it goes on with yields.
     pub park: bool,
-    /// How long a thread may go on without a yield while others wait. For a queue lock: how long the running thread may come
-    /// again before the waiters; with 0 it never may, and the order is strict.
+    /// How long a thread may go on without a yield while others wait. For a queue lock: how long the running
+    /// thread may come again before the waiters; with 0 it never may, and the order is strict.
     pub forced_yield_ns: u64,
 }
 
@@ -50,8 +53,8 @@ impl WaitPolicy {
     pub const DEFAULT: Self =
         Self { first_tries: 10, spin_ns: 1_000, yields: 100, park: true, forced_yield_ns: 50_000 };
 
-    /// Queue locks keep their order strictly: no thread comes again before the waiters. With more threads than cores each
-    /// acquisition then costs a switch between threads.
+    /// Queue locks keep their order strictly: no thread comes again before the waiters. With more threads
+    /// than cores each acquisition then costs a switch between threads.
     pub const STRICT: Self = Self { forced_yield_ns: 0, ..Self::DEFAULT };
 
     /// Sleeps at once, without a spin or a yield.
@@ -62,9 +65,9 @@ impl WaitPolicy {
 const YIELDS_APART: u32 = 4;
 
 impl WaitPolicy {
-    /// The policy for waiters behind another waiter: their wait is long, and on a core they would only disturb. If the order
-    /// is strict, every turn comes soon, and nothing changes. It is the policy for a lock under a
-    /// [`Fissile`](crate::Fissile) or [`TwoLevel`](crate::TwoLevel) lock.
+    /// The policy for waiters behind another waiter: their wait is long, and on a core they would only
+    /// disturb. If the order is strict, every turn comes soon, and nothing changes. It is the policy for a
+    /// lock under a [`Fissile`](crate::Fissile) or [`TwoLevel`](crate::TwoLevel) lock.
     #[must_use]
     pub const fn apart(self) -> Self {
         let yields = if self.yields < YIELDS_APART { self.yields } else { YIELDS_APART };
@@ -89,8 +92,8 @@ const MOST_HINTS: u32 = 16;
 pub enum Next {
     /// Poll again, and call [`Waiter::pause`] again if there is nothing.
     Poll,
-    /// The wait has taken long: go to sleep, for instance on a [`Doorbell`](crate::Doorbell). This time `pause` has not
-    /// waited.
+    /// The wait has taken long: go to sleep, for instance on a [`Doorbell`](crate::Doorbell). This
+    /// time `pause` has not waited.
     Park,
 }
 
@@ -103,7 +106,8 @@ pub struct Waiter<P = Native> {
     /// The number of spin hints that the next spinning pause takes, and whether that number doubles.
     hints: u32,
     backs_off: bool,
-    /// The time, in ticks, at which the thread was first seen making progress since its last yield; 0 if it was not.
+    /// The time, in ticks, at which the thread was first seen making progress since its
+    /// last yield; 0 if it was not.
     busy_since: u64,
     _platform: PhantomData<P>,
 }
@@ -131,15 +135,17 @@ impl<P: Platform> Waiter<P> {
         }
     }
 
-    /// Starts a wait for a word that other threads write meanwhile, such as a contended lock's. Each pause of the spin is
-    /// twice as long as the one before, since every poll takes the cache line from the threads that work with it.
+    /// Starts a wait for a word that other threads write meanwhile, such as a contended lock's. Each pause
+    /// of the spin is twice as long as the one before, since every poll takes the cache line from the
+    /// threads that work with it.
     #[inline]
     #[must_use]
     pub fn backing_off(policy: &WaitPolicy, crowd: usize) -> Self {
         Self { backs_off: true, ..Self::new(policy, crowd) }
     }
 
-    /// Waits a turn: some nanoseconds of spinning, or one yield. If it returns [`Next::Park`], it has not waited.
+    /// Waits a turn: some nanoseconds of spinning, or one yield. If it returns
+    /// [`Next::Park`], it has not waited.
     #[inline]
     pub fn pause(&mut self) -> Next {
         match self.phase {
@@ -153,8 +159,9 @@ impl<P: Platform> Waiter<P> {
         }
     }
 
-    /// Starts the wait anew, because the event came or there is another reason to poll on: the next pause begins with a
-    /// spin. In a crowd, it yields if the thread has made progress for `forced_yield_ns` without ever yielding.
+    /// Starts the wait anew, because the event came or there is another reason to poll on: the next
+    /// pause begins with a spin. In a crowd, it yields if the thread has made progress for
+    /// `forced_yield_ns` without ever yielding.
     #[inline]
     pub fn reset(&mut self) {
         self.phase = Phase::Fresh;

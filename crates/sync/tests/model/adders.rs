@@ -115,8 +115,9 @@ pub(crate) fn no_phantom_waiters<L: RawLock + 'static>(make: fn() -> L) -> impl 
     }
 }
 
-/// The models of a lock that `$sleeping` makes with waiters that sleep at once, and `$polling` with waiters that poll once
-/// more before. With two acquisitions each, two threads are explored up to `$bound` preemptions.
+/// The models of a lock that `$sleeping` makes with waiters that sleep at once, and `$polling`
+/// with waiters that poll once more before. With two acquisitions each, two threads are explored
+/// up to `$bound` preemptions.
 #[allow(unused_macros)]
 macro_rules! every_lock_passes {
     ($sleeping:expr, $polling:expr, $bound:expr) => {

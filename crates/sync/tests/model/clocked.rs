@@ -1,5 +1,5 @@
-//! The model's platform with a clock that advances: every reading is one nanosecond, or tick, later than the last. It is an
-//! example of a user's own platform.
+//! The model's platform with a clock that advances: every reading is one nanosecond, or tick, later than the
+//! last. It is an example of a user's own platform.
 
 use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use heddle_platform::cell::UnsafeCell;

@@ -2,8 +2,8 @@
 //! source.
 //!
 //! **How far the models are explored** is the first argument of every [`explore`] in the `loom_*.rs` beside
-//! this folder: `None` is every execution, `Some(n)` every execution with at most n preemptions. The short
-//! form, which `make test` runs:
+//! this folder and in `crates/combining/tests`, which uses it too: `None` is every execution, `Some(n)` every
+//! execution with at most n preemptions. The short form, which `make test` runs:
 //!
 //! | model | explored |
 //! |---|---|
@@ -18,9 +18,10 @@
 //! --nocapture`.
 
 // Every test file includes this one and uses its share of it.
-#![allow(dead_code, unused_imports)]
+#![allow(dead_code, unused_imports, unused_macros)]
 
 pub(crate) mod adders;
+pub(crate) mod bias;
 pub(crate) mod clocked;
 
 pub(crate) use heddle_platform::model::{DEADLOCK, RACE, explore};
@@ -44,8 +45,8 @@ pub(crate) fn must_fail_at(test: &str, symptom: &str, body: impl Fn() + Sync + S
     heddle_platform::model::in_a_process_that_fails(test, symptom, body);
 }
 
-/// A lock from loom's parts: correct by construction and with few steps, so that models of locks above it can be explored
-/// further.
+/// A lock from loom's parts: correct by construction and with few steps, so that models of locks above it
+/// can be explored further.
 #[derive(Debug)]
 pub(crate) struct Given {
     held: Mutex<bool>,

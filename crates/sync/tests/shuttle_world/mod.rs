@@ -1,7 +1,8 @@
 //! A world of random schedules: the platform on shuttle's threads and atomics.
 //!
-//! shuttle switches threads at every access and treats all orders as sequentially consistent, so it finds faults in the
-//! order of steps, over many more threads and steps than loom can; loom checks the memory orders.
+//! shuttle switches threads at every access and treats all orders as sequentially consistent, so
+//! it finds faults in the order of steps, over many more threads and steps than loom can; loom
+//! checks the memory orders.
 
 // Every test file includes this one and uses its share of it.
 #![allow(dead_code)]

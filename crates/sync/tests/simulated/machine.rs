@@ -1,8 +1,9 @@
 //! A machine in virtual time: a hardware thread for each thread, and one of them at a time goes on.
 //!
-//! Threads are the system's, but they take turns: a thread runs until it *spends* time (every access of shared memory does),
-//! and then the thread whose clock is furthest behind goes on. Since nothing else decides which thread runs, an execution
-//! depends on the seed alone, which makes every span a little longer or not.
+//! Threads are the system's, but they take turns: a thread runs until it *spends* time (every
+//! access of shared memory does), and then the thread whose clock is furthest behind goes on. Since
+//! nothing else decides which thread runs, an execution depends on the seed alone, which makes
+//! every span a little longer or not.
 
 use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe};

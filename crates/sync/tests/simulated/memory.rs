@@ -1,5 +1,5 @@
-//! Atomics of the simulated machine. Each is a separate cache line and knows which threads have a copy; an access costs
-//! little for a thread that has the copy it needs, and a transfer between two caches otherwise.
+//! Atomics of the simulated machine. Each is a separate cache line and knows which threads have a copy; an
+//! access costs little for a thread that has the copy it needs, and a transfer between two caches otherwise.
 //!
 //! One thread runs at a time and time is spent before the access, so every access is sequentially consistent:
 //! this machine is for time, the model checker for orderings.
@@ -19,8 +19,9 @@ const FAR_NS: u64 = 60;
 /// The order of the accesses behind the simulation, which has decided on it.
 const NOW: Ordering = Ordering::SeqCst;
 
-/// The threads that have a copy of the line: a bit a thread. A line that was never written to is in all caches, so that it
-/// does not matter which of several untouched lines an address picks: the seed does not choose addresses.
+/// The threads that have a copy of the line: a bit a thread. A line that was never written to is in
+/// all caches, so that it does not matter which of several untouched lines an address picks: the seed
+/// does not choose addresses.
 #[derive(Debug)]
 struct Line(AtomicU64);
 

@@ -1,5 +1,6 @@
-//! Threads that do not run: a signal's handler keeps a thread wherever it is, at any instruction, asleep in the kernel too,
-//! until the test lets it go on. For the other threads `SIGSTOP` or a busy core has the same effect.
+//! Threads that do not run: a signal's handler keeps a thread wherever it is, at any instruction,
+//! asleep in the kernel too, until the test lets it go on. For the other threads `SIGSTOP` or a busy
+//! core has the same effect.
 
 // Each test file that includes this one uses its share of it.
 #![allow(dead_code)]
@@ -17,7 +18,8 @@ use std::sync::Once;
 
 /// How long a thread has not run when [`Stoppable::stop`] returns.
 const STOP_NS: u64 = 50_000_000;
-/// The time limit for events that have to happen while a thread is stopped. It ends a failing test; no result depends on it.
+/// The time limit for events that have to happen while a thread is stopped. It ends a failing test;
+/// no result depends on it.
 const PATIENCE_NS: u64 = 60_000_000_000;
 
 /// Values of `waits`.
@@ -159,8 +161,8 @@ fn note_wait(how: u32) {
     }
 }
 
-/// Waits for an event that has to happen although a thread is stopped. If it does not happen, the process ends, since the
-/// stopped thread and its waiters could not be joined.
+/// Waits for an event that has to happen although a thread is stopped. If it does not happen, the process
+/// ends, since the stopped thread and its waiters could not be joined.
 pub(crate) fn await_that(what: &str, mut happened: impl FnMut() -> bool) {
     let since = clock::now_ns();
     while !happened() {

@@ -76,7 +76,8 @@ pub struct Consumer {
     pub(crate) peer: Peer,
 }
 
-// SAFETY: the pointers lead into a shared mapping that outlives the consumer; the consumer has no thread-bound state.
+// SAFETY: the pointers lead into a shared mapping that outlives the consumer; the consumer
+// has no thread-bound state.
 unsafe impl Send for Consumer {}
 
 impl Consumer {
@@ -117,8 +118,8 @@ impl Consumer {
         offered == Offer::Taken
     }
 
-    /// Shows the next message to `read`, if there is one, and frees its slot if `read` returns that it took the
-    /// message.
+    /// Shows the next message to `read`, if there is one, and frees its slot if `read` returns
+    /// that it took the message.
     #[inline(always)]
     pub fn offer(&mut self, read: impl FnOnce(&Incoming) -> bool) -> Offer {
         let (cell, flag) = loop {
@@ -202,8 +203,8 @@ impl Consumer {
         self.tail += 1;
     }
 
-    /// The offset of a payload in the bulk area. Refuses one that the sender could not have put there: it is too
-    /// long, lies outside of the part that the sender may fill, or wraps.
+    /// The offset of a payload in the bulk area. Refuses one that the sender could not have put there: it is
+    /// too long, lies outside of the part that the sender may fill, or wraps.
     #[inline]
     fn checked_offset(&self, len: u64, position: u64) -> usize {
         let (size, longest) = (self.ring.bulk_bytes, longest_payload(self.ring.bulk_bytes));

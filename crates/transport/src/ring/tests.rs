@@ -111,8 +111,8 @@ fn messages_of_all_sizes_keep_their_order_and_bytes() {
     }
 }
 
-/// Lengths up to the longest payload that a job's rings take, in an order that reaches the end of the bulk area
-/// at many offsets.
+/// Lengths up to the longest payload that a job's rings take, in an order that reaches the end of the
+/// bulk area at many offsets.
 pub(crate) fn mixed_lengths() -> impl Iterator<Item = usize> {
     let random = (0..4000u32).map(|i| (i.wrapping_mul(0x9e37_79b9) >> 8) as usize % (LONGEST_PAYLOAD + 1));
     [30720, 4096, LONGEST_PAYLOAD].into_iter().chain(random)

@@ -1,6 +1,7 @@
 //! Collective communication.
 //!
-//! Some arguments matter on some ranks only. An argument that the standard ignores is not read; it is `None` here.
+//! Some arguments matter on some ranks only. An argument that the standard ignores is not
+//! read; it is `None` here.
 //!
 //! | file | functions |
 //! |---|---|

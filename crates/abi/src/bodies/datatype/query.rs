@@ -139,7 +139,8 @@ pub(crate) fn type_get_contents(
     Ok(())
 }
 
-/// A handle for a part of a datatype. Unless the part is predefined, the handle is new and the program must free it.
+/// A handle for a part of a datatype. Unless the part is predefined, the handle is new and
+/// the program must free it.
 fn handle_of(part: &TypeRef) -> usize {
     match part {
         TypeRef::Predefined(part) => part.named_basic().map_or(mpi::MPI_DATATYPE_NULL, |basic| basic.handle),

@@ -45,7 +45,8 @@ pub(crate) fn status_set_error(status: StatusOut, error: c_int) -> Result<()> {
     status.update(|status| status.error = error)
 }
 
-/// The time from which `MPI_Wtime` counts, in nanoseconds, so that a `double` tells nanoseconds apart for long.
+/// The time from which `MPI_Wtime` counts, in nanoseconds, so that a `double` tells
+/// nanoseconds apart for long.
 static START_NS: AtomicU64 = AtomicU64::new(0);
 
 /// Seconds since the first call.

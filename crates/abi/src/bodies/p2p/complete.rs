@@ -72,7 +72,8 @@ pub(crate) fn wait(request: Out<RequestHandle>, status: StatusOut) -> Result<()>
     )?
 }
 
-/// The express path of a wait. It enters no critical section, so that a second attempt would find what the first one has found.
+/// The express path of a wait. It enters no critical section, so that a second attempt would find what
+/// the first one has found.
 #[inline(always)]
 pub(crate) fn express_wait(attempt: Attempt, request: Out<RequestHandle>, status: StatusOut) -> Express {
     if attempt != Attempt::Bias {

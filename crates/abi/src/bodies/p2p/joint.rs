@@ -11,8 +11,8 @@ use heddle_engine::p2p::{self, Attempt, Refusal};
 use heddle_spec::handle::{CommHandle, DatatypeHandle, RequestHandle};
 use std::ffi::{c_int, c_void};
 
-/// The express path of a small message beside a plain receive: the send completes at once. If the message to be received has not
-/// arrived yet, a blocking receive ends the call.
+/// The express path of a small message beside a plain receive: the send completes at once. If the message to
+/// be received has not arrived yet, a blocking receive ends the call.
 #[expect(clippy::too_many_arguments, reason = "those of the function")]
 #[inline(always)]
 pub(crate) fn express_sendrecv(

@@ -67,7 +67,8 @@ fn run<Q: Fifo>(threads: usize, effort: &Effort) -> Option<Sample> {
         // A turn is two operations.
         turns.done() * 2
     });
-    // Every thread takes out one value for each that it puts in, and finds at least its own: none may be left.
+    // Every thread takes out one value for each that it puts in, and finds at least
+    // its own: none may be left.
     let left = std::iter::from_fn(|| queue.dequeue()).count();
     assert_eq!(left, 0, "{} lost the order of its operations", std::any::type_name::<Q>());
     Sample::of_rates(&outcome)

@@ -1,9 +1,9 @@
-//! The time in which no thread has the lock: from the end of a critical section to the begin of the next, if its thread was
-//! waiting.
+//! The time in which no thread has the lock: from the end of a critical section to the begin of the next,
+//! if its thread was waiting.
 //!
-//! Critical sections last a microsecond and threads stay outside for half of one, so that with two threads and two cores the
-//! next thread is always waiting already, and spinning. With more threads than cores the next may have to be brought back to
-//! a core first, and that is part of the figure.
+//! Critical sections last a microsecond and threads stay outside for half of one, so that with two threads
+//! and two cores the next thread is always waiting already, and spinning. With more threads than cores the
+//! next may have to be brought back to a core first, and that is part of the figure.
 
 use heddle_platform::{clock, hint};
 

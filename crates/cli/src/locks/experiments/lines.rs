@@ -3,8 +3,8 @@
 //! multithreaded MPI* (ACM TOPC, 2019), Fig. 2a: a thread acquires the lock, touches ten random cache lines
 //! and releases it; 2^22 iterations, shared out among the threads as they come.
 //!
-//! The lines are chosen from 64: few enough to stay in the nearest cache, so that the experiment measures their transfer
-//! from core to core and not the size of the caches. To touch is to write.
+//! The lines are chosen from 64: few enough to stay in the nearest cache, so that the experiment measures
+//! their transfer from core to core and not the size of the caches. To touch is to write.
 
 use super::random::Random;
 use super::sample::{Metric, Sample};

@@ -41,8 +41,8 @@ mod tests {
     use crate::locks::contender::CONTENDERS;
     use crate::locks::team::Effort;
 
-    /// Every contender in every experiment, in the shortest time: each cell either yields finite figures or says that it
-    /// makes no sense.
+    /// Every contender in every experiment, in the shortest time: each cell either yields finite figures or
+    /// says that it makes no sense.
     #[test]
     fn every_cell_yields_figures() {
         let effort =

@@ -1,8 +1,9 @@
-//! Allgather in ⌈log₂ n⌉ rounds for any number of ranks (Bruck, Ho, Kipnis, Upfal, Weathersby: *Efficient Algorithms
-//! for All-to-All Communications in Multiport Message-Passing Systems*, IEEE TPDS 8(11), 1997, doi:10.1109/71.642949).
+//! Allgather in ⌈log₂ n⌉ rounds for any number of ranks (Bruck, Ho, Kipnis, Upfal, Weathersby:
+//! *Efficient Algorithms for All-to-All Communications in Multiport Message-Passing Systems*, IEEE TPDS
+//! 8(11), 1997, doi:10.1109/71.642949).
 //!
-//! Each rank collects the blocks in the order own, next, next but one …: in round k it gets the 2^k blocks that the
-//! rank 2^k ahead has collected.
+//! Each rank collects the blocks in the order own, next, next but one …: in round k it gets the 2^k blocks
+//! that the rank 2^k ahead has collected.
 
 use crate::collective::conversation::Conversation;
 use crate::collective::elements::Blocks;

@@ -1,5 +1,5 @@
-//! Allgather round a ring: n − 1 rounds in which everyone passes on the block that came last. Every block goes
-//! straight to its position in the receive buffer.
+//! Allgather round a ring: n − 1 rounds in which everyone passes on the block that came last. Every block
+//! goes straight to its position in the receive buffer.
 
 use crate::collective::conversation::Conversation;
 use crate::collective::elements::Blocks;

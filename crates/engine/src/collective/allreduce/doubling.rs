@@ -1,5 +1,5 @@
-//! Allreduce by recursive doubling: after round k each rank has the result of the 2^k ranks around it. ⌈log₂ n⌉ rounds
-//! of the whole vector (Thakur, Rabenseifner, Gropp 2005, section 4.5).
+//! Allreduce by recursive doubling: after round k each rank has the result of the 2^k ranks around it. ⌈log₂
+//! n⌉ rounds of the whole vector (Thakur, Rabenseifner, Gropp 2005, section 4.5).
 
 use crate::collective::conversation::Conversation;
 use crate::collective::fold::{Fold, Role};

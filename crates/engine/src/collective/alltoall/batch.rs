@@ -1,5 +1,5 @@
-//! All-to-all with many messages in flight at once. Each rank begins with its neighbour, so that the ranks do not all
-//! send to the same rank at the same time.
+//! All-to-all with many messages in flight at once. Each rank begins with its neighbour, so that the ranks do
+//! not all send to the same rank at the same time.
 
 use crate::collective::conversation::Conversation;
 use crate::collective::elements::Blocks;

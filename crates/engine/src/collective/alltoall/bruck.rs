@@ -1,8 +1,8 @@
 //! All-to-all of small blocks in ⌈log₂ n⌉ rounds (Bruck et al. 1997, cited in `allgather/bruck.rs`).
 //!
-//! A block travels its distance, from 0 to n − 1 ranks ahead, in steps of powers of two: in round k all blocks whose
-//! distance has bit k set go 2^k ranks on, in one message. Each is sent log₂ n / 2 times on average, in exchange for
-//! far fewer messages.
+//! A block travels its distance, from 0 to n − 1 ranks ahead, in steps of powers of two: in round k all
+//! blocks whose distance has bit k set go 2^k ranks on, in one message. Each is sent log₂ n / 2 times on
+//! average, in exchange for far fewer messages.
 
 use crate::collective::conversation::Conversation;
 use crate::collective::elements::Blocks;

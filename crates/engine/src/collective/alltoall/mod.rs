@@ -44,7 +44,8 @@ pub fn alltoallw(comm: &CommRef, send: Option<TypedParts<'_>>, receive: TypedPar
     run(comm, send.as_ref().map(|parts| parts as &dyn Blocks), &receive)
 }
 
-/// Every algorithm here sends one message for each ordered pair of ranks, so two ranks may choose different ones.
+/// Every algorithm here sends one message for each ordered pair of ranks, so two ranks
+/// may choose different ones.
 fn run(comm: &CommRef, send: Option<&dyn Blocks>, receive: &dyn Blocks) -> Result<()> {
     let mut talk = Conversation::new(comm, tag::ALLTOALL);
     match send {

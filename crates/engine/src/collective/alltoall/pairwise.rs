@@ -1,5 +1,6 @@
-//! All-to-all of large blocks: in round k everyone sends to the rank k ahead and receives from the one k behind, so
-//! that each rank has one message in each direction at a time (Thakur, Rabenseifner, Gropp 2005, section 4.4).
+//! All-to-all of large blocks: in round k everyone sends to the rank k ahead and receives from the one
+//! k behind, so that each rank has one message in each direction at a time (Thakur, Rabenseifner,
+//! Gropp 2005, section 4.4).
 
 use crate::collective::conversation::Conversation;
 use crate::collective::elements::Blocks;

@@ -1,7 +1,7 @@
-//! Broadcast of long messages: the root scatters pieces down a binomial tree, and a ring gathers them everywhere
-//! (Barnett, Gupta, Payne, Shuler, van de Geijn, Watts: *Interprocessor Collective Communication Library*, SHPCC
-//! 1994, doi:10.1109/SHPCC.1994.296665). Each rank sends and receives about twice the message, however many ranks
-//! there are.
+//! Broadcast of long messages: the root scatters pieces down a binomial tree, and a ring gathers them
+//! everywhere (Barnett, Gupta, Payne, Shuler, van de Geijn, Watts: *Interprocessor Collective Communication
+//! Library*, SHPCC 1994, doi:10.1109/SHPCC.1994.296665). Each rank sends and receives about twice the
+//! message, however many ranks there are.
 
 use crate::collective::Circle;
 use crate::collective::binomial::Binomial;
@@ -34,9 +34,9 @@ pub(super) fn bcast(talk: &mut Conversation<'_>, data: &Buffer, circle: Circle) 
         talk.send(circle.rank(child), bytes(Binomial::new(child, circle.size).subtree()));
     }
 
-    // In the ring each rank passes on the piece that it received last, but never to the root: the root has everything,
-    // and its memory must not be written. Inner nodes of the tree receive the pieces below them again, which keeps the
-    // ring regular.
+    // In the ring each rank passes on the piece that it received last, but never to the root: the root has
+    // everything, and its memory must not be written. Inner nodes of the tree receive the pieces below them
+    // again, which keeps the ring regular.
     let (next, previous) = (circle.rank(me + 1), circle.rank(me + circle.size - 1));
     for round in 0..circle.size - 1 {
         let outgoing = (me + circle.size - round) % circle.size;

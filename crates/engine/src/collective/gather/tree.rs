@@ -1,5 +1,5 @@
-//! Gather up a binomial tree: ⌈log₂ n⌉ rounds, for blocks so small that copying them at inner nodes costs less than a
-//! message for each at the root.
+//! Gather up a binomial tree: ⌈log₂ n⌉ rounds, for blocks so small that copying them at inner nodes costs
+//! less than a message for each at the root.
 
 use crate::collective::Circle;
 use crate::collective::binomial::Binomial;

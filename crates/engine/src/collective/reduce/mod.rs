@@ -11,7 +11,8 @@ use super::{Circle, check_root, in_place_not_allowed, no_buffer, tag};
 use crate::comm::CommRef;
 use crate::error::Result;
 
-/// Combines the data of all ranks at the root. `send` is `None` for `MPI_IN_PLACE`, `receive` counts at the root only.
+/// Combines the data of all ranks at the root. `send` is `None` for `MPI_IN_PLACE`, `receive`
+/// counts at the root only.
 ///
 /// # Errors
 /// `MPI_ERR_ROOT`, `MPI_ERR_BUFFER`; `MPI_ERR_TRUNCATE` or `MPI_ERR_COUNT` if the ranks' counts disagree.

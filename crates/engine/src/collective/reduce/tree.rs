@@ -1,5 +1,6 @@
-//! Reduce up a binomial tree: ⌈log₂ n⌉ rounds of the whole vector. Subtrees are ranges of ranks, so the order of
-//! operands is that of ranks; an operator that does not commute is reduced at rank 0, which passes the result on.
+//! Reduce up a binomial tree: ⌈log₂ n⌉ rounds of the whole vector. Subtrees are ranges of ranks, so
+//! the order of operands is that of ranks; an operator that does not commute is reduced at rank 0,
+//! which passes the result on.
 
 use crate::collective::Circle;
 use crate::collective::binomial::Binomial;

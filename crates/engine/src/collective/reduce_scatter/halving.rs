@@ -1,5 +1,5 @@
-//! Reduce-scatter by recursive halving: ⌈log₂ n⌉ rounds, each with half as much data as the one before, for operators
-//! that commute (Thakur, Rabenseifner, Gropp 2005, section 4.3).
+//! Reduce-scatter by recursive halving: ⌈log₂ n⌉ rounds, each with half as much data as the one before, for
+//! operators that commute (Thakur, Rabenseifner, Gropp 2005, section 4.3).
 
 use super::vector::Vector;
 use crate::collective::conversation::Conversation;

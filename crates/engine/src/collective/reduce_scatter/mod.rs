@@ -14,8 +14,8 @@ use crate::error::{Error, Result};
 use heddle_spec::constants as mpi;
 use vector::Vector;
 
-/// Combines the data of all ranks and gives each rank its block of the result, of `counts` elements. `send` is `None`
-/// for `MPI_IN_PLACE`; then `receive` holds all operands.
+/// Combines the data of all ranks and gives each rank its block of the result, of `counts` elements. `send`
+/// is `None` for `MPI_IN_PLACE`; then `receive` holds all operands.
 ///
 /// # Errors
 /// `MPI_ERR_BUFFER`, `MPI_ERR_COUNT`; `MPI_ERR_TRUNCATE` or `MPI_ERR_COUNT` if the ranks' counts disagree.

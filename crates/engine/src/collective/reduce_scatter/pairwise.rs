@@ -1,9 +1,10 @@
-//! Reduce-scatter where every rank sends each other one its block of operands: n − 1 rounds, and no more data than
-//! must move (Thakur, Rabenseifner, Gropp 2005, section 4.3).
+//! Reduce-scatter where every rank sends each other one its block of operands: n − 1 rounds, and no more data
+//! than must move (Thakur, Rabenseifner, Gropp 2005, section 4.3).
 //!
-//! Operands for this rank arrive from rank − 1, rank − 2 … 0, then from n − 1 … rank + 1. So those of lower ranks are put
-//! in front of what there is one by one, and those of higher ranks likewise form a second result, which goes behind the
-//! first: the order of operands is that of ranks, and the operator need not commute.
+//! Operands for this rank arrive from rank − 1, rank − 2 … 0, then from n − 1 … rank + 1. So those of
+//! lower ranks are put in front of what there is one by one, and those of higher ranks likewise form a
+//! second result, which goes behind the first: the order of operands is that of ranks, and the
+//! operator need not commute.
 
 use super::vector::Vector;
 use crate::collective::conversation::Conversation;

@@ -5,11 +5,12 @@
 //!          (at once)                  (when the last one came)
 //! ```
 //!
-//! Between its two steps the leader may wait in MPI for something that the others do only after they have learnt the
-//! context. So the second step is a [`Sequel`] of the VNI: the thread that sees the first step complete runs it.
+//! Between its two steps the leader may wait in MPI for something that the others do only after they
+//! have learnt the context. So the second step is a [`Sequel`] of the VNI: the thread that sees the
+//! first step complete runs it.
 //!
-//! If one communicator is duplicated several times, the messages of each kind are in order: the steps of a later
-//! duplication end after those of an earlier one, and sequels run in order.
+//! If one communicator is duplicated several times, the messages of each kind are in order: the steps of a
+//! later duplication end after those of an earlier one, and sequels run in order.
 
 use super::word::{message, receive};
 use crate::comm::{Comm, CommRef};
@@ -33,8 +34,8 @@ struct Announcement {
     gathering: RequestId,
     mine: Choice,
     others: Arc<[AtomicU64]>,
-    /// A message to each other member, still without the context, and its request. They are made while the communicator
-    /// is in use.
+    /// A message to each other member, still without the context, and its request. They are made while
+    /// the communicator is in use.
     messages: Vec<(RequestId, SendArgs)>,
     /// The new communicator and the program's request; none if its copy callbacks failed.
     new: Option<(Ref<Comm>, RequestId)>,
@@ -93,7 +94,8 @@ pub(super) fn lead(
         new,
     }));
     for ((source, word), id) in (1i32..).zip(&*words).zip(receives) {
-        // This part is only counted: the announcement keeps the word that it receives until all parts are complete.
+        // This part is only counted: the announcement keeps the word that it receives
+        // until all parts are complete.
         // SAFETY: the request is new, so no other thread uses it.
         unsafe { request::owner(id) }.joint = Some(gathering);
         receive(domain, comm, id, word, (source, tag::IDUP_CHOICE));

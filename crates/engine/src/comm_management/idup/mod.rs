@@ -1,10 +1,11 @@
 //! Nonblocking duplicates.
 //!
-//! The leader sends the context to all other members and is done; the others receive it into memory that their request
-//! keeps. The new communicator's handle exists at once. The communicator learns its context when the program reads the
-//! outcome of the request; the program must not use it before.
+//! The leader sends the context to all other members and is done; the others receive it into memory that
+//! their request keeps. The new communicator's handle exists at once. The communicator learns its context
+//! when the program reads the outcome of the request; the program must not use it before.
 //!
-//! If the program gives hints, the leader must know all members' before it makes the context (`idup/agreement.rs`).
+//! If the program gives hints, the leader must know all members' before it makes the
+//! context (`idup/agreement.rs`).
 
 mod agreement;
 mod word;

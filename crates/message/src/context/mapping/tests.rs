@@ -1,4 +1,5 @@
-//! Tests of the mapping function: it is even, the same in all processes, and depends on nothing but the hints.
+//! Tests of the mapping function: it is even, the same in all processes, and depends
+//! on nothing but the hints.
 
 use super::*;
 use crate::context::Plane;

@@ -207,8 +207,8 @@ fn a_thread_that_dies_in_a_cycle_stops_no_other_thread() {
     assert_eq!(Arc::strong_count(&thing), 2, "one was claimed by a thread that died then");
 }
 
-/// At each step of a cycle a thread stands still while others make and free objects; no object that it has not
-/// claimed is lost.
+/// At each step of a cycle a thread stands still while others make and free objects; no object that it
+/// has not claimed is lost.
 #[test]
 fn a_thread_that_stands_still_in_a_cycle_stops_no_other_thread() {
     scene!(TABLE, COLLECTOR);

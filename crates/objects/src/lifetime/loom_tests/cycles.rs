@@ -88,8 +88,8 @@ fn a_slot_is_used_anew() {
     nothing_is_left();
 }
 
-/// A slot is used anew while a cycle is about to check whether its object is eligible: the cycle may find the new
-/// object before the thread that freed it has marked it.
+/// A slot is used anew while a cycle is about to check whether its object is eligible: the cycle may find the
+/// new object before the thread that freed it has marked it.
 fn a_slot_is_used_anew_in_a_cycle() {
     free(new_object());
     let collecting = thread::spawn(cycle);

@@ -1,14 +1,16 @@
-//! The queue lock of Mellor-Crummey and Scott with waiters that may give up, and that passes over stopped waiters.
+//! The queue lock of Mellor-Crummey and Scott with waiters that may give up, and that
+//! passes over stopped waiters.
 //!
-//! **Idea.** The queue is that of [`Mcs`](crate::locks::mcs), but a waiter must be willing to take a hand-over: one
-//! compare-and-swap on its node decides between the releaser, which grants, and the waiter, whose time is up. A node whose
-//! owner gave up stays in the queue; the releaser that comes to it ends it and goes on to the next. And since a waiter
-//! writes into its node when it last polled, the releaser also *passes over* a waiter that has not polled for long: that
-//! thread, when it runs again, finds itself out of the queue and joins at its end. **Source:** giving up after M. L. Scott:
-//! *Non-blocking timeout in scalable queue-based spin locks*, PODC 2002, doi:10.1145/571825.571830 (MCS-NB-try), in the
-//! simpler form in which a release reclaims the nodes; passing over after B. He, W. N. Scherer III, M. L. Scott: *Preemption
-//! adaptivity in time-published queue-based spin locks*, HiPC 2005, doi:10.1007/11602569_6; use in MPI: Amer et al., *Lock
-//! contention management in multithreaded MPI*, ACM TOPC 2019, section 6.2.
+//! **Idea.** The queue is that of [`Mcs`](crate::locks::mcs), but a waiter must be willing to take a
+//! hand-over: one compare-and-swap on its node decides between the releaser, which grants, and the waiter,
+//! whose time is up. A node whose owner gave up stays in the queue; the releaser that comes to it ends it and
+//! goes on to the next. And since a waiter writes into its node when it last polled, the releaser also
+//! *passes over* a waiter that has not polled for long: that thread, when it runs again, finds itself out of
+//! the queue and joins at its end. **Source:** giving up after M. L. Scott: *Non-blocking timeout in scalable
+//! queue-based spin locks*, PODC 2002, doi:10.1145/571825.571830 (MCS-NB-try), in the simpler form in which a
+//! release reclaims the nodes; passing over after B. He, W. N. Scherer III, M. L. Scott: *Preemption
+//! adaptivity in time-published queue-based spin locks*, HiPC 2005, doi:10.1007/11602569_6; use in MPI: Amer
+//! et al., *Lock contention management in multithreaded MPI*, ACM TOPC 2019, section 6.2.
 //!
 //! | | |
 //! |---|---|
@@ -19,18 +21,21 @@
 //! | needs | a clock that all processors share, roughly |
 //! | choose it | when waiters have deadlines, or threads may be stopped while they wait |
 //!
-//! **Two forms.** [`AbortableMcs`] is this queue behind a word that the running thread may take again for 50 µs before the
-//! next in the queue gets it ([`Fissile`]); this is the form to use. [`StrictAbortableMcs`], or [`AbortableMcs`] with
-//! [`WaitPolicy::STRICT`], always keeps the order; what this page says of order and cost is about that form.
+//! **Two forms.** [`AbortableMcs`] is this queue behind a word that the running thread may take again for 50
+//! µs before the next in the queue gets it ([`Fissile`]); this is the form to use. [`StrictAbortableMcs`], or
+//! [`AbortableMcs`] with [`WaitPolicy::STRICT`], always keeps the order; what this page says of order and
+//! cost is about that form.
 //!
-//! **More threads than cores.** Waiters that yield poll often enough not to be passed over, so the strict order costs a
-//! switch an acquisition; in the default form it costs one a turn, as in [`Mcs`](crate::locks::mcs).
+//! **More threads than cores.** Waiters that yield poll often enough not to be passed over, so
+//! the strict order costs a switch an acquisition; in the default form it costs one a turn, as
+//! in [`Mcs`](crate::locks::mcs).
 //!
-//! **When a thread does not run.** A stopped holder blocks all threads. A stopped waiter blocks others no longer than
-//! `patience` after its last poll, with two exceptions: the lock was granted to it before, or it sleeps, since a releaser
-//! cannot know that a sleeper would not get up. Then it is the holder (in the default form the head, which arrivals go past;
-//! see [`Fissile`]). A thread that is stopped between its swap and its store to its predecessor blocks the release of that
-//! predecessor. A waiter with a deadline can give up in all these cases, but cannot end that release.
+//! **When a thread does not run.** A stopped holder blocks all threads. A stopped waiter blocks others no
+//! longer than `patience` after its last poll, with two exceptions: the lock was granted to it before, or it
+//! sleeps, since a releaser cannot know that a sleeper would not get up. Then it is the holder (in the
+//! default form the head, which arrivals go past; see [`Fissile`]). A thread that is stopped between its swap
+//! and its store to its predecessor blocks the release of that predecessor. A waiter with a deadline can give
+//! up in all these cases, but cannot end that release.
 //!
 //! **Measured** (like [`Mcs`](crate::locks::mcs)): alone 2.4 ns; two threads 121 million a second, 16 threads
 //! 100, 64 threads 85; shares 0.74 and 0.54. In strict order: alone 4.5 ns; two threads 26, 16 threads 0.2,
@@ -45,19 +50,21 @@
 //!
 //! **Invariants.**
 //!
-//! 1. Invariant 1 of [`Mcs`](crate::locks::mcs) holds. A node is in the queue from its owner's swap until a releaser goes on
-//!    from it; the releaser has seen the node's successor, or has freed the lock when the node was the last.
-//! 2. *Exclusion*: a thread is inside if its swap returned null or its node became `GRANTED`, which the holder writes to one
-//!    node and is outside from then on.
+//! 1. Invariant 1 of [`Mcs`](crate::locks::mcs) holds. A node is in the queue from its owner's swap
+//!    until a releaser goes on from it; the releaser has seen the node's successor, or has freed the
+//!    lock when the node was the last.
+//! 2. *Exclusion*: a thread is inside if its swap returned null or its node became `GRANTED`, which the
+//!    holder writes to one node and is outside from then on.
 //! 3. `state` leaves `WAITING` once, by a compare-and-swap. So each node has one end, by the table.
-//! 4. Only holders follow `next`, and a node is not ended before the releaser that goes on from it has read `next`. After it
-//!    has written `GRANTED` or `PASSED` a releaser does not touch the node.
+//! 4. Only holders follow `next`, and a node is not ended before the releaser that goes on from it has read
+//!    `next`. After it has written `GRANTED` or `PASSED` a releaser does not touch the node.
 //! 5. *No lost wake-up*: every such write is followed by a ring with the node's key.
-//! 6. `gave_up` is raised before the node says so and lowered after its end. If the holder sees `tail != holder` and then
-//!    `gave_up == 0`, a thread waits, or is just giving up, or has just been passed over and comes again.
+//! 6. `gave_up` is raised before the node says so and lowered after its end. If the holder sees
+//!    `tail != holder` and then `gave_up == 0`, a thread waits, or is just giving up, or has just been
+//!    passed over and comes again.
 //!
-//! **Orderings.** Those of [`Mcs`](crate::locks::mcs); each compare-and-swap on `state` is Release for the earlier writes of
-//! its thread, and Acquire where it finds the decision of the other thread.
+//! **Orderings.** Those of [`Mcs`](crate::locks::mcs); each compare-and-swap on `state` is Release for the
+//! earlier writes of its thread, and Acquire where it finds the decision of the other thread.
 
 mod queue;
 
@@ -72,12 +79,13 @@ use heddle_platform::{Native, Platform};
 use queue::{ASLEEP, GAVE_UP, GRANTED, Node, PASSED, Queue, WAITING};
 use std::ptr::NonNull;
 
-/// The number of abandoned nodes that may lie in the queue of a lock while waiters still add theirs. Under a holder that
-/// stays long there may be more; then waiters with deadlines poll from time to time instead of joining the queue.
+/// The number of abandoned nodes that may lie in the queue of a lock while waiters still add theirs.
+/// Under a holder that stays long there may be more; then waiters with deadlines poll from time to time
+/// instead of joining the queue.
 pub const LEFT_BEHIND: u32 = if cfg!(loom) { 1 } else { 64 };
 
-/// How long a waiter need not have polled to be passed over, unless told otherwise: several times what a yield to dozens of
-/// others takes.
+/// How long a waiter need not have polled to be passed over, unless told otherwise: several times what a
+/// yield to dozens of others takes.
 pub const PATIENCE_NS: u64 = 200_000;
 
 /// What an acquisition hands to its release.
@@ -113,7 +121,8 @@ impl<P: Platform> Default for StrictAbortableMcs<P> {
 }
 
 impl<P: Platform> StrictAbortableMcs<P> {
-    /// A free lock whose waiters wait by `policy`, and that passes over those that have not polled for [`PATIENCE_NS`].
+    /// A free lock whose waiters wait by `policy`, and that passes over those that have not
+    /// polled for [`PATIENCE_NS`].
     #[must_use]
     pub fn new(policy: WaitPolicy) -> Self {
         Self::with_patience(policy, Some(PATIENCE_NS))
@@ -206,7 +215,8 @@ impl<P: Platform> StrictAbortableMcs<P> {
         taken
     }
 
-    /// Ends the use of a node that is out of the queue. Its owner did not poll (`lost`), or gave up, or is this thread.
+    /// Ends the use of a node that is out of the queue. Its owner did not poll (`lost`), or
+    /// gave up, or is this thread.
     fn dismiss(&self, node: NonNull<Node<P>>, lost: bool) {
         let key = key_of::<P, _>(node);
         // SAFETY: not ended yet: this function decides which thread ends it (invariant 3).
@@ -262,8 +272,8 @@ impl<P: Platform> Default for AbortableMcs<P> {
 }
 
 impl<P: Platform> AbortableMcs<P> {
-    /// A free lock whose waiters wait by `policy`, which also says how strict their order is, and that passes over those
-    /// that have not polled for [`PATIENCE_NS`].
+    /// A free lock whose waiters wait by `policy`, which also says how strict their order is, and that passes
+    /// over those that have not polled for [`PATIENCE_NS`].
     #[must_use]
     pub fn new(policy: WaitPolicy) -> Self {
         Self::with_patience(policy, Some(PATIENCE_NS))

@@ -1,9 +1,9 @@
 //! Decides which user is given the bias of a lock, and when.
 //!
-//! A user that acquires the inner lock several times in a row gets the bias. How many times it needs adapts: the number
-//! doubles when a young bias is revoked, so that a lock that several users really share stops trying, and it halves when
-//! an old bias is revoked, because an old bias has paid for its revocation. The numbers are plain; the caller holds the inner
-//! lock, which guards them.
+//! A user that acquires the inner lock several times in a row gets the bias. How many times it needs adapts:
+//! the number doubles when a young bias is revoked, so that a lock that several users really share stops
+//! trying, and it halves when an old bias is revoked, because an old bias has paid for its revocation. The
+//! numbers are plain; the caller holds the inner lock, which guards them.
 
 /// The number of acquisitions in a row that first earn the bias.
 pub(crate) const FIRST_STREAK: u32 = 16;
@@ -52,7 +52,8 @@ impl Streak {
         self.needed = u32::MAX;
     }
 
-    /// Adapts the needed length after a revocation. `was_old` says whether the bias had lasted long enough to pay for it.
+    /// Adapts the needed length after a revocation. `was_old` says whether the bias had lasted
+    /// long enough to pay for it.
     pub(crate) fn bias_ended(&mut self, was_old: bool) {
         self.needed = if was_old {
             (self.needed / 2).max(self.least)

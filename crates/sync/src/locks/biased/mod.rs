@@ -1,23 +1,24 @@
 //! Any lock, made free of charge while one thread uses it.
 //!
-//! **What it gives.** One thread often uses a lock for a long time although others could come: a communication path that only
-//! one thread uses, or a program that asked for threads and has one. [`Biased`] gives the lock a *bias owner*, which enters
-//! and leaves the critical section with plain stores and loads, without a locked instruction and without a fence. When
-//! another thread arrives, it revokes the bias, which costs about 12 µs once; then the inner lock `L` decides, at the cost of
-//! `L` plus two loads. A thread that acquires the lock many times in a row without company becomes the owner again;
-//! `bias/streak.rs` says how many times. A thread that only polls now and then, to make progress for others,
+//! **What it gives.** One thread often uses a lock for a long time although others could come: a
+//! communication path that only one thread uses, or a program that asked for threads and has one. [`Biased`]
+//! gives the lock a *bias owner*, which enters and leaves the critical section with plain stores and loads,
+//! without a locked instruction and without a fence. When another thread arrives, it revokes the bias, which
+//! costs about 12 µs once; then the inner lock `L` decides, at the cost of `L` plus two loads. A thread that
+//! acquires the lock many times in a row without company becomes the owner again; `bias/streak.rs` says how
+//! many times. A thread that only polls now and then, to make progress for others,
 //! [visits](Biased::try_visit): a visit leaves a young bias alone.
 //!
 //! **Source.** The handshake is that of reservation locks and quickly reacquirable locks (Kawachiya, Koseki,
 //! Onodera: *Lock reservation*, OOPSLA 2002, doi:10.1145/582419.582433; Dice, Moir, Scherer: *Quickly
 //! reacquirable locks*, 2003; Vasudevan, Namjoshi, Edwards: *Simple and fast biased locks*, PACT 2010,
-//! doi:10.1145/1854273.1854287). We depart in two points. The revoker neither stops the owner nor waits for it
-//! to poll: `membarrier` makes the owner's plain store visible. And the bias may move from thread to thread, so each owner
-//! has a separate *seat* (`seats.rs`).
+//! doi:10.1145/1854273.1854287). We depart in two points. The revoker neither stops the owner nor waits for
+//! it to poll: `membarrier` makes the owner's plain store visible. And the bias may move from thread to
+//! thread, so each owner has a separate *seat* (`seats.rs`).
 //!
-//! **When a thread does not run.** A stopped owner blocks no thread while it is outside, and all threads while it is inside.
-//! A thread that revokes the bias holds `L`; if it is stopped, it blocks all threads, as any holder of `L` does. For other
-//! waiters see `L`.
+//! **When a thread does not run.** A stopped owner blocks no thread while it is outside, and all threads
+//! while it is inside. A thread that revokes the bias holds `L`; if it is stopped, it blocks all threads, as
+//! any holder of `L` does. For other waiters see `L`.
 //!
 //! `bias` is 0 (nobody), or the owner's identity with the number of its seat, or that with `REVOKING`:
 //!
@@ -40,36 +41,35 @@
 //! **Invariants.**
 //!
 //! 1. `bias` changes only under L. `busy[s]` is written only by the thread that sits in seat `s`.
-//! 2. OWNED(t) is stored only by t itself. So if t's second check reads the same word as the first, no revocation
-//!    came in between, however long t was stopped: after a revocation only t could have restored the word.
+//! 2. OWNED(t) is stored only by t itself. So if t's second check reads the same word as the
+//!    first, no revocation came in between, however long t was stopped: after a revocation only t
+//!    could have restored the word.
 //! 3. *Exclusion.* t is inside by bias only if its second check read OWNED after `busy = 1`. The revoker
 //!    stores REVOKING, then passes `heavy`, then reads `busy`; by the fence's guarantee either t's second
 //!    check sees REVOKING, or the revoker sees `busy = 1` and waits. That holds for every entry whose second
 //!    check reads OWNED, so once some holder of L has passed `heavy` in state REVOKING and a holder of L (not
 //!    necessarily the same) reads `busy == 0`, t is outside for good. NOBODY is stored only then; and
 //!    a thread that is inside through L has seen NOBODY, or OWNED or REVOKING of itself.
-//! 4. *Seats.* A seat belongs to its thread until that thread, while it holds L, gives it back: then the thread is
-//!    not between its two checks, so no late store can come. If all seats are taken (by threads that were
-//!    owners once and never came back) no other thread becomes the owner; the lock still works.
+//! 4. *Seats.* A seat belongs to its thread until that thread, while it holds L, gives it back: then the
+//!    thread is not between its two checks, so no late store can come. If all seats are taken (by threads
+//!    that were owners once and never came back) no other thread becomes the owner; the lock still works.
 //! 5. *Identities.* A thread that ends outside leaves `busy = 0`, and its bias is revoked like any other's. A
-//!    new thread with the same identity (see [`Platform::thread_id`]) takes over bias and seat: the old thread
-//!    has ended, and everything it did happened before the new one began, so they are one thread for this
-//!    lock.
-//! 6. *No lost wake-up.* Every store of 0 to `busy`, also that of a failed entry, is followed by a ring of `left`
-//!    ([`Doorbell`], invariant 2).
+//!    new thread with the same identity (see [`Platform::thread_id`]) takes over bias and seat: the old
+//!    thread has ended, and everything it did happened before the new one began, so they are one thread for
+//!    this lock.
+//! 6. *No lost wake-up.* Every store of 0 to `busy`, also that of a failed entry, is made by `bias/exit.rs`.
 //!
-//! **Orderings.** `busy = 0` is Release and pairs with the revoker's Acquire: promise 2 of [`RawLock`] when
-//! the lock goes from the bias to L. From L to the bias it is the same thread. All other orderings rest on the fences
-//! or on L.
+//! **Orderings.** `busy = 0` is Release and pairs with the revoker's Acquire: promise 2 of [`RawLock`]
+//! when the lock goes from the bias to L. From L to the bias it is the same thread. All other orderings
+//! rest on the fences or on L.
 
 mod seats;
 
-use crate::locks::bias::{BiasAge, FIRST_STREAK, Streak};
+use crate::locks::bias::{BiasAge, Exit, FIRST_STREAK, Streak};
 use crate::locks::biased::seats::{SEATS, Seats};
 use crate::locks::raw_lock::RawLock;
 use crate::memory::padded::CachePadded;
-use crate::waiting::doorbell::Doorbell;
-use crate::waiting::wait::{Next, WaitPolicy, Waiter};
+use crate::waiting::wait::WaitPolicy;
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::{AtomicInteger, MemoryCell};
 use heddle_platform::{Platform, Scope, thread};
@@ -87,14 +87,11 @@ const _: () = assert!(SEAT_BITS + REVOKING < thread::ID_STEP);
 /// A lock `L` with a bias; see the [module](self).
 pub struct Biased<L: RawLock> {
     bias: CachePadded<Bias<L::Platform>>,
-    left: CachePadded<Doorbell<L::Platform>>,
+    exit: Exit<L::Platform>,
     under: CachePadded<L>,
-    /// 1 while a holder of L waits for the owner to leave.
-    revokers: CachePadded<AtomicU32Of<L>>,
     age: CachePadded<BiasAge<L::Platform>>,
     /// `under` guards it.
     candidates: <L::Platform as Platform>::Cell<Candidates>,
-    policy: WaitPolicy,
 }
 
 impl<L: RawLock + fmt::Debug> fmt::Debug for Biased<L> {
@@ -119,8 +116,8 @@ struct Candidates {
     seats: Seats,
 }
 
-// SAFETY: `candidates` is touched only while `under` is held, which orders the accesses; all other fields are atomic, a
-// RawLock, or never written.
+// SAFETY: `candidates` is touched only while `under` is held, which orders the accesses; all other fields are
+// atomic, a RawLock, or never written.
 unsafe impl<L: RawLock> Sync for Biased<L> {}
 // SAFETY: `Candidates` are plain numbers, and L is Send by its contract.
 unsafe impl<L: RawLock> Send for Biased<L> {}
@@ -138,7 +135,8 @@ impl<L: RawLock> Biased<L> {
         Self::with_streak(under, policy, FIRST_STREAK)
     }
 
-    /// Does the same as [`new`](Self::new), with the number of acquisitions in a row (at least 1) that first make an owner.
+    /// Does the same as [`new`](Self::new), with the number of acquisitions in a row (at least 1)
+    /// that first make an owner.
     #[must_use]
     pub fn with_streak(under: L, policy: WaitPolicy, streak: u32) -> Self {
         Self {
@@ -146,12 +144,10 @@ impl<L: RawLock> Biased<L> {
                 word: AtomicInteger::new(NOBODY),
                 busy: array::from_fn(|_| AtomicInteger::new(0)),
             }),
-            left: CachePadded::new(Doorbell::default()),
+            exit: Exit::new(policy),
             under: CachePadded::new(under),
-            revokers: CachePadded::new(AtomicInteger::new(0)),
             age: CachePadded::new(BiasAge::new()),
             candidates: MemoryCell::new(Candidates { streak: Streak::new(streak), seats: Seats::new() }),
-            policy,
         }
     }
 
@@ -166,19 +162,18 @@ impl<L: RawLock> Biased<L> {
         if self.enter_biased() { None } else { Some(self.acquire_through_lock(acquire)) }
     }
 
-    /// Tries to acquire the lock for a thread that polls now and then. It fails while another thread has a bias younger than
-    /// a millisecond, and it does not interrupt the streak of another thread.
+    /// Tries to acquire the lock for a thread that polls now and then. It fails while another thread has a
+    /// bias younger than a millisecond, and it does not interrupt the streak of another thread.
     #[inline]
     pub fn try_visit(&self) -> Option<<Self as RawLock>::Token> {
-        let is_anothers = self.age.owner().is_some_and(|owner| owner != L::Platform::thread_id());
-        if is_anothers && !self.age.is_old() {
+        if self.age.is_to_be_spared_by(L::Platform::thread_id) {
             return None;
         }
         if self.enter_biased() { Some(None) } else { self.try_through_lock().map(Some) }
     }
 
-    /// Enters if the bias is the caller's, at the cost of a few loads and a store. On success the caller leaves by
-    /// [`leave_as_owner`](Self::leave_as_owner).
+    /// Enters if the bias is the caller's, at the cost of a few loads and a store. On success the caller
+    /// leaves by [`leave_as_owner`](Self::leave_as_owner).
     #[inline(always)]
     pub fn enter_as_owner(&self) -> bool {
         self.enter_biased()
@@ -232,8 +227,7 @@ impl<L: RawLock> Biased<L> {
     /// Undoes an entry, because the bias was revoked between the two checks.
     #[cold]
     fn retreat(&self, busy: &AtomicU32Of<L>) {
-        busy.store(0, Ordering::Release);
-        self.left.ring(Scope::Process);
+        self.exit.leave(busy);
     }
 
     #[inline(never)]
@@ -257,37 +251,17 @@ impl<L: RawLock> Biased<L> {
             L::Platform::heavy(Scope::Process);
         }
         let busy = &self.bias.busy[seat as usize];
-        // Acquire: pairs with the Release of the owner's release.
-        if busy.load(Ordering::Acquire) != 0 {
-            if !may_wait {
-                return false;
-            }
-            self.wait_for_owner(busy);
+        if !self.exit.is_left(busy, may_wait) {
+            return false;
         }
         self.bias.word.store(NOBODY, Ordering::Relaxed);
-        self.age.end();
-        let was_old = self.age.is_old();
+        let was_old = self.age.end();
         self.candidates.with_mut(|candidates| {
             // SAFETY: the caller holds L, which guards the cell.
             let candidates = unsafe { &mut *candidates };
             candidates.streak.bias_ended(was_old);
         });
         true
-    }
-
-    #[cold]
-    fn wait_for_owner(&self, busy: &AtomicU32Of<L>) {
-        self.revokers.store(1, Ordering::Relaxed);
-        let mut waiter = Waiter::<L::Platform>::new(&self.policy, 1);
-        while busy.load(Ordering::Acquire) != 0 {
-            if waiter.pause() == Next::Park {
-                let mut ticket = self.left.prepare(Scope::Process);
-                while busy.load(Ordering::Acquire) != 0 {
-                    ticket.park(None);
-                }
-            }
-        }
-        self.revokers.store(0, Ordering::Relaxed);
     }
 
     /// Counts an acquisition through L, and makes the caller the owner if it has come often enough. The
@@ -302,7 +276,8 @@ impl<L: RawLock> Biased<L> {
             // SAFETY: the caller holds L, which guards the cell.
             let candidates = unsafe { &mut *candidates };
             if candidates.streak.user() != Some(me) {
-                // Other threads may have its seat: it holds L, so it is not between its two checks (invariant 4).
+                // Other threads may have its seat: it holds L, so it is not between its
+                // two checks (invariant 4).
                 candidates.seats.give_back(me);
             }
             if candidates.streak.count(me) {
@@ -355,15 +330,13 @@ unsafe impl<L: RawLock> RawLock for Biased<L> {
         }
         // Entered by the bias, so the word still names the caller, perhaps under revocation, and its seat.
         let seat = self.bias.word.load(Ordering::Relaxed) & SEAT_BITS;
-        // Release: pairs with the revoker's Acquire.
-        self.bias.busy[seat as usize].store(0, Ordering::Release);
-        self.left.ring_if_asymmetric();
+        self.exit.leave(&self.bias.busy[seat as usize]);
     }
 
     #[inline]
     fn has_waiters(&self) -> bool {
-        // A revoker holds L while it waits for the owner. A failed try also leaves REVOKING behind, but no waiter; so the
-        // bias word does not tell.
-        self.under.has_waiters() || self.revokers.load(Ordering::Relaxed) != 0
+        // A revoker holds L while it waits for the owner. A failed try also leaves REVOKING behind, but no
+        // waiter; so the bias word does not tell.
+        self.under.has_waiters() || self.exit.has_waiter()
     }
 }

@@ -1,7 +1,7 @@
 //! The seats of the threads that are, or were, bias owners of a lock.
 //!
-//! Each seat has a `busy` flag that only its thread writes. A former owner may have been stopped between its first check and
-//! its store to the flag; that late store must not hit the flag of a new owner.
+//! Each seat has a `busy` flag that only its thread writes. A former owner may have been stopped between its
+//! first check and its store to the flag; that late store must not hit the flag of a new owner.
 
 /// The number of threads that can have a seat at the same time.
 pub(super) const SEATS: usize = 8;
@@ -16,7 +16,8 @@ impl Seats {
         Self([0; SEATS])
     }
 
-    /// The seat of the thread `id`, or a free one that becomes its seat. `None` if other threads have all seats.
+    /// The seat of the thread `id`, or a free one that becomes its seat. `None` if
+    /// other threads have all seats.
     pub(super) fn take(&mut self, id: u64) -> Option<usize> {
         let seat_of = |id| self.0.iter().position(|seat| *seat == id);
         let seat = seat_of(id).or_else(|| seat_of(0))?;
@@ -24,7 +25,8 @@ impl Seats {
         Some(seat)
     }
 
-    /// Frees the seat of the thread `id`, if it has one. The thread is not between its two checks of the bias.
+    /// Frees the seat of the thread `id`, if it has one. The thread is not between
+    /// its two checks of the bias.
     pub(super) fn give_back(&mut self, id: u64) {
         for seat in self.0.iter_mut().filter(|seat| **seat == id) {
             *seat = 0;

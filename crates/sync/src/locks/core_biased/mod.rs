@@ -1,22 +1,24 @@
 //! Any lock, made nearly free of charge while the threads of one core use it.
 //!
-//! **What it gives.** [`Biased`](crate::Biased) belongs to a thread, so two threads that share a lock pay for its
-//! locked instructions even if they run on one core, one after the other. [`CoreBiased`] gives the lock an *owner
-//! core*. Every thread that runs there enters and leaves the critical section with plain loads and stores. When a thread on
-//! another core arrives, it revokes the bias, which interrupts the owner core once; then the inner lock `L` decides, at the
-//! cost of `L` plus two loads. A core whose threads acquire the lock many times in a row becomes the owner again;
-//! `bias/streak.rs` says how many times. A thread that only polls now and then, to make progress for others,
-//! [visits](CoreBiased::try_visit): a visit leaves a young bias alone. On a system without core claims
+//! **What it gives.** [`Biased`](crate::Biased) belongs to a thread, so two threads that share a lock pay
+//! for its locked instructions even if they run on one core, one after the other. [`CoreBiased`] gives the
+//! lock an *owner core*. Every thread that runs there enters and leaves the critical section with plain
+//! loads and stores. When a thread on another core arrives, it revokes the bias, which interrupts the owner
+//! core once; then the inner lock `L` decides, at the cost of `L` plus two loads. A core whose threads
+//! acquire the lock many times in a row becomes the owner again; `bias/streak.rs` says how many times. A
+//! thread that only polls now and then, to make progress for others, [visits](CoreBiased::try_visit): a
+//! visit leaves a young bias alone. On a system without core claims
 //! ([`core_claim`](heddle_platform::core_claim)) no core becomes the owner.
 //!
-//! **Source.** The bias is that of [`biased`](crate::biased). Ownership by a core comes
-//! from per-CPU data in user space (Turner, Hunter: *Restartable sequences*, Linux Plumbers 2013; Desnoyers:
-//! `rseq(2)`, Linux 4.18). The revocation comes from TCMalloc, which takes a remote core's cache by `membarrier`'s rseq
-//! command (Linux 5.10).
+//! **Source.** The bias is that of [`biased`](crate::biased). Ownership by a core comes from per-CPU data
+//! in user space (Turner, Hunter: *Restartable sequences*, Linux Plumbers 2013; Desnoyers: `rseq(2)`,
+//! Linux 4.18). The revocation comes from TCMalloc, which takes a remote core's cache by `membarrier`'s
+//! rseq command (Linux 5.10).
 //!
-//! **When a thread does not run.** A thread that is stopped inside blocks all threads, however it entered. A thread that is
-//! stopped while it enters by the bias blocks no thread: its claim fails when it goes on. A thread that revokes the bias holds
-//! `L`; if it is stopped, it blocks all threads, as any holder of `L` does. For other waiters see `L`.
+//! **When a thread does not run.** A thread that is stopped inside blocks all threads, however it entered. A
+//! thread that is stopped while it enters by the bias blocks no thread: its claim fails when it goes on. A
+//! thread that revokes the bias holds `L`; if it is stopped, it blocks all threads, as any holder of `L`
+//! does. For other waiters see `L`.
 //!
 //! `core` is `NOBODY`, or a core's number (OWNED), or that with `REVOKING`:
 //!
@@ -35,35 +37,37 @@
 //! | `busy = 1` | wait until `busy == 0` (Acquire) | release L |
 //! | otherwise go through L | core = NOBODY | inside by the bias |
 //!
-//! A thread may be moved to another core while it is inside: `busy` says that a thread is inside, not which one.
+//! A thread may be moved to another core while it is inside: `busy` says that a thread
+//! is inside, not which one.
 //!
 //! **Invariants.**
 //!
-//! 1. `core` changes only under L. `busy` becomes 1 by a claim, or under L while `core` is NOBODY; it becomes 0 only
-//!    by the thread that is inside by the bias.
-//! 2. *One thread by the bias.* Claims on one core take turns and see earlier ones, so of all claims between two zeros
-//!    of `busy` one succeeds. Claims on different cores do not meet: between two owners lies a revocation. After its
-//!    barrier every claim on the former owner core fails, until that core becomes the owner again.
-//! 3. *No thread by the bias beside a holder of L.* A thread is inside through L only after it, under L, has seen NOBODY,
-//!    or has stored it. Before NOBODY is stored, a barrier has come after REVOKING, and a holder of L has read `busy == 0`
-//!    after the barrier. A successful claim before the barrier has stored `busy = 1`, which the revoker sees; every later
-//!    claim fails.
-//! 4. *The new owner.* A thread that makes its core the owner is inside: it stores `busy = 1` first, and a claim that
-//!    reads OWNED (Acquire) also reads that store. The thread then counts as inside by the bias, and leaves as such.
-//! 5. *No lost wake-up.* Every store of 0 to `busy` is followed by a ring of `left` ([`Doorbell`], invariant 2).
+//! 1. `core` changes only under L. `busy` becomes 1 by a claim, or under L while `core` is NOBODY; it becomes
+//!    0 only by the thread that is inside by the bias.
+//! 2. *One thread by the bias.* Claims on one core take turns and see earlier ones, so of all claims between
+//!    two zeros of `busy` one succeeds. Claims on different cores do not meet: between two owners lies a
+//!    revocation. After its barrier every claim on the former owner core fails, until that core becomes the
+//!    owner again.
+//! 3. *No thread by the bias beside a holder of L.* A thread is inside through L only after it, under L, has
+//!    seen NOBODY, or has stored it. Before NOBODY is stored, a barrier has come after REVOKING, and a holder
+//!    of L has read `busy == 0` after the barrier. A successful claim before the barrier has stored `busy =
+//!    1`, which the revoker sees; every later claim fails.
+//! 4. *The new owner.* A thread that makes its core the owner is inside: it stores `busy = 1` first, and a
+//!    claim that reads OWNED (Acquire) also reads that store. The thread then counts as inside by the bias,
+//!    and leaves as such.
+//! 5. *No lost wake-up.* Every store of 0 to `busy` is made by `bias/exit.rs`.
 //!
-//! **Orderings.** `busy = 0` is Release. It pairs with the Acquire of the next claim and of the revoker: promise 2 of
-//! [`RawLock`] when the lock goes from the bias to another thread. From L to the bias, OWNED's Release pairs with the claim's
-//! Acquire. All other orderings rest on the barrier or on L.
+//! **Orderings.** `busy = 0` is Release. It pairs with the Acquire of the next claim and of the revoker:
+//! promise 2 of [`RawLock`] when the lock goes from the bias to another thread. From L to the bias, OWNED's
+//! Release pairs with the claim's Acquire. All other orderings rest on the barrier or on L.
 
-use crate::locks::bias::{BiasAge, FIRST_STREAK, Streak};
+use crate::locks::bias::{BiasAge, Exit, FIRST_STREAK, Streak};
 use crate::locks::raw_lock::RawLock;
 use crate::memory::padded::CachePadded;
-use crate::waiting::doorbell::Doorbell;
-use crate::waiting::wait::{Next, WaitPolicy, Waiter};
+use crate::waiting::wait::WaitPolicy;
+use heddle_platform::Platform;
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::{AtomicInteger, MemoryCell};
-use heddle_platform::{Platform, Scope};
 use std::fmt;
 
 /// No core owns the bias.
@@ -74,14 +78,11 @@ const REVOKING: u32 = 1 << 30;
 /// A lock `L` with a bias to a core; see the [module](self).
 pub struct CoreBiased<L: RawLock> {
     bias: CachePadded<Bias<L::Platform>>,
-    left: CachePadded<Doorbell<L::Platform>>,
+    exit: Exit<L::Platform>,
     under: CachePadded<L>,
-    /// 1 while a holder of L waits for the thread inside to leave.
-    revokers: CachePadded<AtomicU32Of<L>>,
     age: CachePadded<BiasAge<L::Platform>>,
     /// `under` guards it.
     streak: <L::Platform as Platform>::Cell<Streak>,
-    policy: WaitPolicy,
 }
 
 impl<L: RawLock + fmt::Debug> fmt::Debug for CoreBiased<L> {
@@ -89,8 +90,6 @@ impl<L: RawLock + fmt::Debug> fmt::Debug for CoreBiased<L> {
         f.debug_struct("CoreBiased").field("under", &self.under).finish_non_exhaustive()
     }
 }
-
-type AtomicU32Of<L> = <<L as RawLock>::Platform as Platform>::AtomicU32;
 
 /// The words that an entry by the bias touches, on one cache line.
 #[derive(Debug)]
@@ -100,8 +99,8 @@ struct Bias<P: Platform> {
     busy: P::AtomicU32,
 }
 
-// SAFETY: `streak` is touched only while `under` is held, which orders the accesses; all other fields are atomic, a
-// RawLock, or never written.
+// SAFETY: `streak` is touched only while `under` is held, which orders the accesses; all other fields are
+// atomic, a RawLock, or never written.
 unsafe impl<L: RawLock> Sync for CoreBiased<L> {}
 // SAFETY: a `Streak` is plain numbers, and L is Send by its contract.
 unsafe impl<L: RawLock> Send for CoreBiased<L> {}
@@ -119,17 +118,16 @@ impl<L: RawLock> CoreBiased<L> {
         Self::with_streak(under, policy, FIRST_STREAK)
     }
 
-    /// Does the same as [`new`](Self::new), with the number of acquisitions in a row (at least 1) that first make an owner.
+    /// Does the same as [`new`](Self::new), with the number of acquisitions in a row (at least 1)
+    /// that first make an owner.
     #[must_use]
     pub fn with_streak(under: L, policy: WaitPolicy, streak: u32) -> Self {
         Self {
             bias: CachePadded::new(Bias { core: AtomicInteger::new(NOBODY), busy: AtomicInteger::new(0) }),
-            left: CachePadded::new(Doorbell::default()),
+            exit: Exit::new(policy),
             under: CachePadded::new(under),
-            revokers: CachePadded::new(AtomicInteger::new(0)),
             age: CachePadded::new(BiasAge::new()),
             streak: MemoryCell::new(Streak::new(streak)),
-            policy,
         }
     }
 
@@ -144,19 +142,18 @@ impl<L: RawLock> CoreBiased<L> {
         if self.enter_by_core() { None } else { self.acquire_through_lock(acquire) }
     }
 
-    /// Tries to acquire the lock for a thread that polls now and then. It fails while another core has a bias younger than
-    /// a millisecond, and it does not interrupt the streak of another core.
+    /// Tries to acquire the lock for a thread that polls now and then. It fails while another core has a bias
+    /// younger than a millisecond, and it does not interrupt the streak of another core.
     #[inline]
     pub fn try_visit(&self) -> Option<<Self as RawLock>::Token> {
-        let is_anothers = self.age.owner().is_some_and(|core| core != L::Platform::hardware_thread() as u64);
-        if is_anothers && !self.age.is_old() {
+        if self.age.is_to_be_spared_by(|| L::Platform::hardware_thread() as u64) {
             return None;
         }
         if self.enter_by_core() { Some(None) } else { self.try_through_lock().map(Some) }
     }
 
-    /// Enters if the bias belongs to the caller's core and no thread is inside, at the cost of a few loads and
-    /// stores. On success the caller leaves by [`leave_as_owner`](Self::leave_as_owner).
+    /// Enters if the bias belongs to the caller's core and no thread is inside, at the cost of a few loads
+    /// and stores. On success the caller leaves by [`leave_as_owner`](Self::leave_as_owner).
     #[inline(always)]
     pub fn enter_as_owner(&self) -> bool {
         self.enter_by_core()
@@ -203,8 +200,8 @@ impl<L: RawLock> CoreBiased<L> {
         self.count(token)
     }
 
-    /// Makes sure that no thread is inside by the bias and that none can enter by it, or fails if `may_wait` is false and one
-    /// is inside. The caller holds L.
+    /// Makes sure that no thread is inside by the bias and that none can enter by it, or fails if `may_wait`
+    /// is false and one is inside. The caller holds L.
     fn end_bias(&self, may_wait: bool) -> bool {
         let core = self.bias.core.load(Ordering::Relaxed);
         if core == NOBODY {
@@ -214,16 +211,11 @@ impl<L: RawLock> CoreBiased<L> {
             self.bias.core.store(core | REVOKING, Ordering::Relaxed);
             L::Platform::core_barrier(core);
         }
-        // Acquire: pairs with the Release of the last release by the bias.
-        if self.bias.busy.load(Ordering::Acquire) != 0 {
-            if !may_wait {
-                return false;
-            }
-            self.wait_for_holder();
+        if !self.exit.is_left(&self.bias.busy, may_wait) {
+            return false;
         }
         self.bias.core.store(NOBODY, Ordering::Relaxed);
-        self.age.end();
-        let was_old = self.age.is_old();
+        let was_old = self.age.end();
         self.streak.with_mut(|streak| {
             // SAFETY: the caller holds L, which guards the cell.
             let streak = unsafe { &mut *streak };
@@ -232,23 +224,9 @@ impl<L: RawLock> CoreBiased<L> {
         true
     }
 
-    #[cold]
-    fn wait_for_holder(&self) {
-        self.revokers.store(1, Ordering::Relaxed);
-        let mut waiter = Waiter::<L::Platform>::new(&self.policy, 1);
-        while self.bias.busy.load(Ordering::Acquire) != 0 {
-            if waiter.pause() == Next::Park {
-                let mut ticket = self.left.prepare(Scope::Process);
-                while self.bias.busy.load(Ordering::Acquire) != 0 {
-                    ticket.park(None);
-                }
-            }
-        }
-        self.revokers.store(0, Ordering::Relaxed);
-    }
-
-    /// Counts an acquisition through L, by `token`, and makes the caller's core the owner if enough acquisitions have come
-    /// from there. The caller has ended every other bias. Returns the token with which the caller is inside now.
+    /// Counts an acquisition through L, by `token`, and makes the caller's core the owner if enough
+    /// acquisitions have come from there. The caller has ended every other bias. Returns the token with which
+    /// the caller is inside now.
     fn count(&self, token: L::Token) -> Option<L::Token> {
         // A core with company has no streak. Not counting saves passing a cache line around.
         if self.under.has_waiters() {
@@ -263,12 +241,14 @@ impl<L: RawLock> CoreBiased<L> {
         if !is_owner {
             return Some(token);
         }
-        // SAFETY: the token is that of the caller's acquisition, and the caller is inside by the bias from here on.
+        // SAFETY: the token is that of the caller's acquisition, and the caller is inside
+        // by the bias from here on.
         unsafe { self.under.release(token) };
         None
     }
 
-    /// Gives the bias to core number `core`, with the caller, which holds L, inside by it. Fails where cores get no bias.
+    /// Gives the bias to core number `core`, with the caller, which holds L, inside by it. Fails
+    /// where cores get no bias.
     #[cold]
     fn make_owner(&self, streak: &mut Streak, core: usize) -> bool {
         // Where the light fence of the doorbell is a full fence, the bias costs more than the lock.
@@ -286,8 +266,8 @@ impl<L: RawLock> CoreBiased<L> {
     }
 }
 
-// SAFETY: exclusion by invariants 2 to 4; order by L and by the Release and Acquire of `busy` and `core`; liveness
-// by that of L and by invariant 5.
+// SAFETY: exclusion by invariants 2 to 4; order by L and by the Release and Acquire of `busy` and `core`;
+// liveness by that of L and by invariant 5.
 unsafe impl<L: RawLock> RawLock for CoreBiased<L> {
     type Platform = L::Platform;
     /// The token of L, or `None` for a thread that is inside by the bias.
@@ -313,15 +293,13 @@ unsafe impl<L: RawLock> RawLock for CoreBiased<L> {
             // SAFETY: the caller holds the lock, not by the bias, so it holds L.
             return unsafe { self.under.release(token) };
         }
-        // Release: pairs with the Acquire of the next claim or of the revoker.
-        self.bias.busy.store(0, Ordering::Release);
-        self.left.ring_if_asymmetric();
+        self.exit.leave(&self.bias.busy);
     }
 
     #[inline]
     fn has_waiters(&self) -> bool {
-        // A revoker holds L while it waits for the thread inside. A failed try also leaves REVOKING behind, but no waiter; so
-        // the bias word does not tell.
-        self.under.has_waiters() || self.revokers.load(Ordering::Relaxed) != 0
+        // A revoker holds L while it waits for the thread inside. A failed try also leaves REVOKING behind,
+        // but no waiter; so the bias word does not tell.
+        self.under.has_waiters() || self.exit.has_waiter()
     }
 }

@@ -10,8 +10,8 @@
 //! | `LEAD` | first in the queue, the cohorts around are not taken | the waiter, to `PASSED + 1` |
 //! | `PASSED + n` | the cohort has the lock for the n-th time in a row, with all cohorts around it | the next use |
 //!
-//! `WAKING` is set beside a grant until the granter has done with the word, so that a node may end as soon as its waiter has
-//! seen the grant without it.
+//! `WAKING` is set beside a grant until the granter has done with the word, so that a node may end as soon as
+//! its waiter has seen the grant without it.
 //!
 //! ```text
 //!   tail ------------------------------------+
@@ -22,19 +22,21 @@
 //!
 //! **Invariants.**
 //!
-//! 1. *One leader*: a queue with members has exactly one leader: the thread that found it empty, or that was granted the
-//!    lead. Only the leader goes up to the cohort around. Only it, or the node that it put in its place, writes a
-//!    successor's `status` from outside.
-//! 2. Only the thread that found a node in `tail` writes to it from behind (`next`). So once its `next` is seen set, or
-//!    `tail` was changed from it to null, no thread will touch it from behind.
-//! 3. `ABANDONED` to `WAITING` and `ABANDONED` to `REMOVING` are compare-and-swaps: a node is revived or removed, not both.
-//!    Giving up (to `ABANDONED`) and going to sleep (to `PARKED`) too: no grant is overwritten.
+//! 1. *One leader*: a queue with members has exactly one leader: the thread that found it empty, or that was
+//!    granted the lead. Only the leader goes up to the cohort around. Only it, or the node that it put in its
+//!    place, writes a successor's `status` from outside.
+//! 2. Only the thread that found a node in `tail` writes to it from behind (`next`). So once its `next` is
+//!    seen set, or `tail` was changed from it to null, no thread will touch it from behind.
+//! 3. `ABANDONED` to `WAITING` and `ABANDONED` to `REMOVING` are compare-and-swaps: a node is
+//!    revived or removed, not both. Giving up (to `ABANDONED`) and going to sleep (to `PARKED`) too:
+//!    no grant is overwritten.
 //! 4. Abandoned nodes stand behind a leader, which takes them off as it leaves. So an empty queue has none.
 //!
-//! **Orderings.** A grant is Release, and read with Acquire. So is `tail` from the thread that empties a queue to the thread
-//! that finds it empty: everything that a leader did, also in the cohorts around, happens before the next leader's actions.
-//! `next` is Release and Acquire for the initialisation of the node it leads to. To abandon is Release and to remove is
-//! Acquire: the waiter's last access comes before the block serves another.
+//! **Orderings.** A grant is Release, and read with Acquire. So is `tail` from the thread that empties a
+//! queue to the thread that finds it empty: everything that a leader did, also in the cohorts around,
+//! happens before the next leader's actions. `next` is Release and Acquire for the initialisation of the
+//! node it leads to. To abandon is Release and to remove is Acquire: the waiter's last access comes before
+//! the block serves another.
 
 use super::tree::Plan;
 use crate::memory::node;
@@ -192,7 +194,8 @@ impl<P: Platform> Cohort<P> {
     ///
     /// # Safety
     ///
-    /// `node` is alive, and only the caller uses it: it is the thread's, or that of a cohort which the caller leads.
+    /// `node` is alive, and only the caller uses it: it is the thread's, or that of a
+    /// cohort which the caller leads.
     pub(super) unsafe fn line_up(
         &self,
         node: *mut Node<P>,
@@ -237,7 +240,8 @@ impl<P: Platform> Cohort<P> {
         granted
     }
 
-    /// Returns true if a thread waits here, as [`crate::RawLock::has_waiters`] says; the holder is not counted any more.
+    /// Returns true if a thread waits here, as [`crate::RawLock::has_waiters`] says; the holder
+    /// is not counted any more.
     pub(super) fn has_waiters(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) != 0
     }
@@ -247,8 +251,9 @@ impl<P: Platform> Cohort<P> {
         self.tail.load(Ordering::Relaxed).is_null()
     }
 
-    /// Passes the lock on to a thread of this cohort, unless the cohort has had it `threshold` times or no waiter is known.
-    /// `place` is the leader's node; after a failure it is the node that stands in its place.
+    /// Passes the lock on to a thread of this cohort, unless the cohort has had it `threshold`
+    /// times or no waiter is known. `place` is the leader's node; after a failure it is the node
+    /// that stands in its place.
     ///
     /// # Safety
     ///
@@ -285,8 +290,8 @@ impl<P: Platform> Cohort<P> {
     ///
     /// # Safety
     ///
-    /// The caller leads this cohort by `leader`, and `place` stands in its place: the same node, or the one that
-    /// [`pass`](Self::pass) left. The caller holds no cohort around through this one.
+    /// The caller leads this cohort by `leader`, and `place` stands in its place: the same node, or the one
+    /// that [`pass`](Self::pass) left. The caller holds no cohort around through this one.
     pub(super) unsafe fn hand_on(&self, leader: *mut Node<P>, mut place: *mut Node<P>) {
         loop {
             // SAFETY: the leader's node, or taken over and so the caller's.
@@ -331,7 +336,8 @@ impl<P: Platform> Cohort<P> {
     ///
     /// # Safety
     ///
-    /// The caller made its `status` `REMOVING`, and no thread will touch it from behind any more (invariant 2).
+    /// The caller made its `status` `REMOVING`, and no thread will touch it from
+    /// behind any more (invariant 2).
     unsafe fn retire(&self, node: *mut Node<P>) {
         match self.members {
             Members::Threads => {
@@ -341,7 +347,8 @@ impl<P: Platform> Cohort<P> {
                 }
             }
             Members::Cohorts => {
-                // SAFETY: it lives as long as the lock. Release: the reading of `next` comes before the next use.
+                // SAFETY: it lives as long as the lock. Release: the reading of `next`
+                // comes before the next use.
                 unsafe { &*node }.status.store(IDLE, Ordering::Release);
             }
         }
@@ -357,7 +364,8 @@ pub(super) enum Members {
     Cohorts,
 }
 
-/// Makes an abandoned node's place the caller's again. Returns false if it is not in a queue, or will soon not be.
+/// Makes an abandoned node's place the caller's again. Returns false if it is not in a
+/// queue, or will soon not be.
 fn revive<P: Platform>(node: &Node<P>) -> bool {
     if node.status.load(Ordering::Relaxed) != ABANDONED {
         return false;

@@ -1,57 +1,59 @@
 //! HMCS: a lock that stays near. Queues of cohorts within cohorts, whose waiters may give up.
 //!
-//! **The idea.** On a machine with several caches, the data that a lock guards travels with it. So a thread that waits under
-//! the same cache should get it before a thread far away, for a bounded number of times. HMCS has an MCS queue for each
-//! cohort (core, L3, NUMA node, package) and, above the lowest level, cohorts as members of queues: the leader of a cohort
-//! queues for it in the cohort around. A release passes the lock within the cohort up to a threshold, then to the cohort
-//! next door.
+//! **The idea.** On a machine with several caches, the data that a lock guards travels with it. So a thread
+//! that waits under the same cache should get it before a thread far away, for a bounded number of times.
+//! HMCS has an MCS queue for each cohort (core, L3, NUMA node, package) and, above the lowest level, cohorts
+//! as members of queues: the leader of a cohort queues for it in the cohort around. A release passes the lock
+//! within the cohort up to a threshold, then to the cohort next door.
 //!
-//! **Source.** Chabbi, Fagan, Mellor-Crummey: *High performance locks for multi-level NUMA systems*, PPoPP 2015,
-//! doi:10.1145/2688500.2688503; as MPI's lock and with `hwloc`'s tree: Amer et al.: *Lock contention management in
-//! multithreaded MPI*, ACM TOPC 5(3), 2019, doi:10.1145/3275443, section 3. Time-out: the aim is that of Chabbi, Amer, Wen,
-//! Liu: *An efficient abortable-locking protocol for multi-level NUMA systems*, PPoPP 2017, doi:10.1145/3018743.3018768; the
-//! protocol is ours (see below).
+//! **Source.** Chabbi, Fagan, Mellor-Crummey: *High performance locks for multi-level NUMA systems*, PPoPP
+//! 2015, doi:10.1145/2688500.2688503; as MPI's lock and with `hwloc`'s tree: Amer et al.: *Lock contention
+//! management in multithreaded MPI*, ACM TOPC 5(3), 2019, doi:10.1145/3275443, section 3. Time-out: the aim
+//! is that of Chabbi, Amer, Wen, Liu: *An efficient abortable-locking protocol for multi-level NUMA systems*,
+//! PPoPP 2017, doi:10.1145/3018743.3018768; the protocol is ours (see below).
 //!
 //! **Where we depart.**
 //!
-//! 1. *Time-out by leaving the node behind.* A waiter that gives up marks its node; the leader before it takes the node off
-//!    when it comes to it, and gives the block back if it was a thread's. If the leader of a cohort gives up, it leaves the
-//!    cohort's node marked in the queue around and hands the lead on, and the new leader takes the node up again where it
-//!    stands: the cohort keeps its turn. Giving up waits for no thread; lining up waits at most for a release that is under
-//!    way.
-//! 2. *The leaf is where the thread runs now*, looked up at each acquisition ([`Platform::hardware_thread`]); a thread that
-//!    migrates while it waits keeps its place.
-//! 3. *Waiters sleep* after the policy's spin and yields, each on its node; only a thread that passes the lock to a sleeper
-//!    pays for that.
+//! 1. *Time-out by leaving the node behind.* A waiter that gives up marks its node; the leader before it
+//!    takes the node off when it comes to it, and gives the block back if it was a thread's. If the leader of
+//!    a cohort gives up, it leaves the cohort's node marked in the queue around and hands the lead on, and
+//!    the new leader takes the node up again where it stands: the cohort keeps its turn. Giving up waits for
+//!    no thread; lining up waits at most for a release that is under way.
+//! 2. *The leaf is where the thread runs now*, looked up at each acquisition ([`Platform::hardware_thread`]);
+//!    a thread that migrates while it waits keeps its place.
+//! 3. *Waiters sleep* after the policy's spin and yields, each on its node; only a thread that passes the
+//!    lock to a sleeper pays for that.
 //!
 //! ```text
 //!   thread --> core's queue --leader--> L3's queue --leader--> machine's queue --> inside
 //! ```
 //!
-//! **Cost.** Uncontended: an exchange to enter and a compare-and-swap to leave at each level, each on a separate line.
-//! Contended: within a cohort the cost of MCS, one line from core to core, and the levels above untouched. Space: 384 bytes
-//! a cohort and lock, a block of 128 bytes a waiter or holder.
+//! **Cost.** Uncontended: an exchange to enter and a compare-and-swap to leave at each level, each on a
+//! separate line. Contended: within a cohort the cost of MCS, one line from core to core, and the levels
+//! above untouched. Space: 384 bytes a cohort and lock, a block of 128 bytes a waiter or holder.
 //!
-//! **Fairness.** First come, first served within a cohort, and among the cohorts in another; between the two by the
-//! threshold ([`Tree::with_thresholds`]): a cohort passes the lock within at most that many times, then its turn is over. So
-//! the longest wait is the number of places before a thread, times the thresholds of the levels where it has company.
+//! **Fairness.** First come, first served within a cohort, and among the cohorts in another; between the two
+//! by the threshold ([`Tree::with_thresholds`]): a cohort passes the lock within at most that many times,
+//! then its turn is over. So the longest wait is the number of places before a thread, times the thresholds
+//! of the levels where it has company.
 //!
 //! **What it needs.** A [`Tree`]; a flat one makes it an MCS lock.
 //!
-//! **Two forms.** [`Hmcs`] is this lock behind a word that the running thread may take again for 50 µs before the next in
-//! the queues gets it ([`Fissile`]); this is the form to use. While the lock is free, the word also makes the tree
-//! unnecessary. [`StrictHmcs`], or [`Hmcs`] with [`WaitPolicy::STRICT`], always keeps the order; what this page says of
-//! order and cost is about that form.
+//! **Two forms.** [`Hmcs`] is this lock behind a word that the running thread may take again for 50 µs before
+//! the next in the queues gets it ([`Fissile`]); this is the form to use. While the lock is free, the word
+//! also makes the tree unnecessary. [`StrictHmcs`], or [`Hmcs`] with [`WaitPolicy::STRICT`], always keeps the
+//! order; what this page says of order and cost is about that form.
 //!
-//! **When to choose it.** For a lock that many threads on a large machine want at once: the paper's choice for issuing
-//! operations (not for waiting for them). On a machine with one cache it does the same as [`Mcs`](crate::Mcs) at a higher
-//! cost.
+//! **When to choose it.** For a lock that many threads on a large machine want at once: the paper's choice
+//! for issuing operations (not for waiting for them). On a machine with one cache it does the same as
+//! [`Mcs`](crate::Mcs) at a higher cost.
 //!
-//! **More threads than cores.** The strict order hands the lock mostly to threads that do not run: a context switch an
-//! acquisition, as with every strict queue. The default form pays that once a turn.
+//! **More threads than cores.** The strict order hands the lock mostly to threads that do not run: a context
+//! switch an acquisition, as with every strict queue. The default form pays that once a turn.
 //!
-//! **Measured** (`heddle bench locks`, 2 virtual cores, ten cache lines in the critical section; uncontended nanoseconds,
-//! then millions of acquisitions a second; in the last columns the slowest thread's share of the mean over a second):
+//! **Measured** (`heddle bench locks`, 2 virtual cores, ten cache lines in the critical section; uncontended
+//! nanoseconds, then millions of acquisitions a second; in the last columns the slowest thread's share of
+//! the mean over a second):
 //!
 //! | | alone | 2 threads | 16 threads | 64 threads | share, 16 | share, 64 |
 //! |---|---|---|---|---|---|---|
@@ -59,11 +61,12 @@
 //! | `StrictHmcs` | 9.9 | 10 | 0.2 | 0.06 | | |
 //! | best of glibc, `parking_lot`, `std` | 4.5 | 92 | 104 | 93 | 0.82 | 0.88 |
 //!
-//! **A thread that does not run for 50 ms.** The holder: all threads wait. A waiter: no thread, until the lock is passed to
-//! it; then all threads wait, in the default form except arrivals. If it is handed the lead of its cohort without the lock,
-//! the threads of its cohort wait. With [`TimedLock::acquire_until`](crate::TimedLock) a waiter gets past both, and after it
-//! gave up it delays no thread. A thread that is stopped between its swap and its link keeps the thread before it in its
-//! release, and with it all threads.
+//! **A thread that does not run for 50 ms.** The holder: all threads wait. A waiter: no thread, until the
+//! lock is passed to it; then all threads wait, in the default form except arrivals. If it is handed the lead
+//! of its cohort without the lock, the threads of its cohort wait. With
+//! [`TimedLock::acquire_until`](crate::TimedLock) a waiter gets past both, and after it gave up it delays no
+//! thread. A thread that is stopped between its swap and its link keeps the thread before it in its release,
+//! and with it all threads.
 
 mod cohort;
 mod tree;
@@ -178,8 +181,8 @@ impl<P: Platform> StrictHmcs<P> {
         unsafe { node::give::<P, _>(token.node) };
     }
 
-    /// Gives up the cohort `number`: to a member if there is one and it is still the cohort's turn, otherwise together with
-    /// the cohorts around.
+    /// Gives up the cohort `number`: to a member if there is one and it is still the cohort's turn, otherwise
+    /// together with the cohorts around.
     ///
     /// # Safety
     ///
@@ -223,8 +226,8 @@ impl<P: Platform> Hmcs<P> {
     }
 }
 
-// SAFETY: exclusion and order by the cohorts' invariants: only one thread at a time owns the top cohort or was passed the
-// lock by its owner. Liveness: every leader that leaves grants or empties.
+// SAFETY: exclusion and order by the cohorts' invariants: only one thread at a time owns the top cohort or
+// was passed the lock by its owner. Liveness: every leader that leaves grants or empties.
 unsafe impl<P: Platform> RawLock for StrictHmcs<P> {
     type Platform = P;
     type Token = Token<P>;
@@ -249,7 +252,8 @@ unsafe impl<P: Platform> RawLock for StrictHmcs<P> {
     }
 }
 
-// SAFETY: a thread that gives up leaves an abandoned node behind, which the leader before it takes off, or hands on a lead.
+// SAFETY: a thread that gives up leaves an abandoned node behind, which the leader before it takes
+// off, or hands on a lead.
 unsafe impl<P: Platform> TimedLock for StrictHmcs<P> {
     fn acquire_until(&self, deadline_ns: u64) -> Option<Token<P>> {
         self.enter(Some(deadline_ns))

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-/// How many times in a row a lock is passed on within a cohort unless told otherwise: one hand-over in 16 leaves the cohort.
-/// The paper's 256, tuned for throughput, make a waiter of another cohort wait for 256 critical sections a level; below
-/// [`Fissile`](crate::Fissile) each of them would be a turn.
+/// How many times in a row a lock is passed on within a cohort unless told otherwise: one hand-over in 16
+/// leaves the cohort. The paper's 256, tuned for throughput, make a waiter of another cohort wait for 256
+/// critical sections a level; below [`Fissile`](crate::Fissile) each of them would be a turn.
 pub const DEFAULT_THRESHOLD: u32 = 16;
 
-/// A description of which hardware threads are near each other, from which locks are made. It does not depend on a hardware
-/// library: code that knows a machine's topology, or wants to pretend one, writes it down with one of the constructors.
+/// A description of which hardware threads are near each other, from which locks are made. It does not depend
+/// on a hardware library: code that knows a machine's topology, or wants to pretend one, writes it down with
+/// one of the constructors.
 ///
 /// A *cohort* is a set of threads that pass the lock among themselves before others get it: those that run on
 /// one core, under one cache, on one package. The cohorts of a level lie within those of the level above; at
@@ -73,9 +74,10 @@ impl Tree {
         Self::from_places(places)
     }
 
-    /// Any machine: for each hardware thread its number and its path, which is the number of the cohort at each level from
-    /// the outermost below the top to the innermost. Numbers need to differ only within the same outer cohort; all paths
-    /// have the same length. A cohort with a single cohort inside has no effect and is left out.
+    /// Any machine: for each hardware thread its number and its path, which is the number of the cohort
+    /// at each level from the outermost below the top to the innermost. Numbers need to differ only
+    /// within the same outer cohort; all paths have the same length. A cohort with a single cohort inside
+    /// has no effect and is left out.
     ///
     /// # Panics
     ///
@@ -125,9 +127,9 @@ impl Tree {
         tree
     }
 
-    /// Sets how many times in a row each level passes the lock on within a cohort before other cohorts get it: first for the
-    /// cohorts right below the top, and so on downwards; the last value holds for all below. (At the top there are no
-    /// others.) Left-out levels of a description count.
+    /// Sets how many times in a row each level passes the lock on within a cohort before other cohorts get
+    /// it: first for the cohorts right below the top, and so on downwards; the last value holds for all
+    /// below. (At the top there are no others.) Left-out levels of a description count.
     #[must_use]
     pub fn with_thresholds(mut self, thresholds: &[u32]) -> Self {
         if let Some(last) = thresholds.last() {
@@ -151,8 +153,8 @@ impl Tree {
         self.leaves.len()
     }
 
-    /// The number of the lowest cohort of a hardware thread. A hardware thread that the description does not contain gets an
-    /// arbitrary one.
+    /// The number of the lowest cohort of a hardware thread. A hardware thread that the description does not
+    /// contain gets an arbitrary one.
     #[inline]
     #[must_use]
     pub fn leaf(&self, hardware_thread: usize) -> usize {

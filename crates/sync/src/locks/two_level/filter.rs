@@ -1,4 +1,5 @@
-//! The filter: the word that decides which thread is inside, and the heads of the two classes that wait for it.
+//! The filter: the word that decides which thread is inside, and the heads of the two
+//! classes that wait for it.
 //!
 //! | `state` | meaning | makes it `HELD` |
 //! |---|---|---|
@@ -8,23 +9,26 @@
 //! | `FOR_LOW` | the low class's turn goes to its head | the high class; that head if no high-priority thread waits |
 //! | `OWED` | `low_bound` critical sections have passed the low class's head | that head; the high class if it does not wait |
 //!
-//! The class's [`Head`] says whether a thread waits. The high class counts as waiting also while its head is only *coming*,
-//! so that no low-priority thread slips in between two of its heads. Turns are those of the queue locks: a thread may come
-//! again and pass the head of its class for a while; a thread that finds the word reserved for that head stands back.
+//! The class's [`Head`] says whether a thread waits. The high class counts as waiting also while its head is
+//! only *coming*, so that no low-priority thread slips in between two of its heads. Turns are those of the
+//! queue locks: a thread may come again and pass the head of its class for a while; a thread that finds the
+//! word reserved for that head stands back.
 //!
 //! **Invariants.**
 //!
 //! 1. *Exclusion*: only the thread whose compare-and-swap made `state` `HELD` changes it again.
-//! 2. *No lost wake-up.* Whether a head may take the word changes with the word, and when the head of the other class goes.
-//!    A thread that leaves stores the word, passes `light`, and checks both heads; a head that gives up does the same for
-//!    the head of the other class. [`head`](crate::locks::head) describes the sleeper's side.
-//! 3. *No thread is shut out.* `FOR_LOW` and `FREE` never keep the high class out. `FOR_HIGH` is for a head that waits or
-//!    comes; if it does not run, arrivals of its class take the word after some time; if it gave up, `stranded` is set, and
-//!    a low-priority thread notices (see the [lock](super)). `OWED` is for a head that waits, and void when it gave up.
+//! 2. *No lost wake-up.* Whether a head may take the word changes with the word, and when the head of the
+//!    other class goes. A thread that leaves stores the word, passes `light`, and checks both heads; a
+//!    head that gives up does the same for the head of the other class. [`head`](crate::locks::head)
+//!    describes the sleeper's side.
+//! 3. *No thread is shut out.* `FOR_LOW` and `FREE` never keep the high class out. `FOR_HIGH` is for a head
+//!    that waits or comes; if it does not run, arrivals of its class take the word after some time; if it
+//!    gave up, `stranded` is set, and a low-priority thread notices (see the [lock](super)). `OWED` is for a
+//!    head that waits, and void when it gave up.
 //! 4. Only the holder of the word changes `passes`.
 //!
-//! **Orderings.** The store to `state` (Release) pairs with the compare-and-swap (Acquire): order from holder to holder. All
-//! other words are hints.
+//! **Orderings.** The store to `state` (Release) pairs with the compare-and-swap (Acquire): order from holder
+//! to holder. All other words are hints.
 
 use crate::locks::head::{Contest, Head};
 use crate::waiting::wait::WaitPolicy;
@@ -39,8 +43,8 @@ const FOR_HIGH: u32 = 2;
 const FOR_LOW: u32 = 3;
 const OWED: u32 = 4;
 
-/// The interval at which a low-priority sleeper checks the high class while that may be stranded. Such checks happen only
-/// after a high-priority thread gave up while others came and went.
+/// The interval at which a low-priority sleeper checks the high class while that may be stranded. Such checks
+/// happen only after a high-priority thread gave up while others came and went.
 pub(super) const CHECK_STRANDED_EVERY: Duration = Duration::from_millis(1);
 
 /// One of the two classes.
@@ -145,8 +149,8 @@ impl<P: Platform> Filter<P> {
         taken
     }
 
-    /// Takes the word for an arrival that found it taken or reserved. If it is reserved for the head of its class, the
-    /// arrival stands back for that head.
+    /// Takes the word for an arrival that found it taken or reserved. If it is reserved for the head of its
+    /// class, the arrival stands back for that head.
     #[cold]
     pub(super) fn stand_back(&self, side: Side, deadline_ns: Option<u64>) -> bool {
         if self.take_as_arrival(side) {
@@ -227,11 +231,11 @@ impl<P: Platform> Filter<P> {
         self.stranded.load(Ordering::Relaxed) != 0
     }
 
-    /// Clears the marks of threads that gave up. The caller holds the high class's queue, in which no thread is, so none is
-    /// coming. Returns true if one was said to be.
+    /// Clears the marks of threads that gave up. The caller holds the high class's queue, in which no thread
+    /// is, so none is coming. Returns true if one was said to be.
     pub(super) fn clear_stranded(&self) -> bool {
-        // Acquire: every thread whose mark this clears had given up before, so no later check by a holder takes it for a
-        // waiter. A swap, since a store might overwrite a mark without having seen it.
+        // Acquire: every thread whose mark this clears had given up before, so no later check by a holder
+        // takes it for a waiter. A swap, since a store might overwrite a mark without having seen it.
         self.stranded.swap(0, Ordering::Acquire);
         let forgotten = self.high.forget();
         if forgotten {

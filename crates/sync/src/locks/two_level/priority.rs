@@ -2,7 +2,8 @@
 
 use crate::locks::raw_lock::{Guard, Lock, RawLock};
 
-/// A lock with a second class of acquisitions that stand back for the first. Those of the first class are [`RawLock`]'s.
+/// A lock with a second class of acquisitions that stand back for the first. Those of the first
+/// class are [`RawLock`]'s.
 ///
 /// # Safety
 ///
