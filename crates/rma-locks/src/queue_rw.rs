@@ -1,12 +1,13 @@
 //! A reader-writer word with a queue for those that wait.
 //!
-//! One word at one process says who is inside; a process that finds it free enters by one operation, past all that wait. The others
-//! wait in a distributed queue (D-MCS), each on a word of its own, and only its first process looks at the word. If it has waited
-//! for a while it reserves the word, so that nobody enters past it any more. Where there are more processes than cores this matters:
-//! a lock that is handed on in strict order goes to processes without a core, while here those that run keep it for a while.
+//! One word at one process says who is inside; a process that finds it free enters by one operation, past all
+//! that wait. The others wait in a distributed queue (D-MCS), each on a word of its own, and only its first
+//! process looks at the word. If it has waited for a while it reserves the word, so that nobody enters past
+//! it any more. Where there are more processes than cores this matters: a lock that is handed on in strict
+//! order goes to processes without a core, while here those that run keep it for a while.
 //!
-//! The shape is that of Linux's queue rwlocks (Long, 2014), whose queue is a spin lock's; the bounded bypass is that of the
-//! admission word of Heddle's local locks.
+//! The shape is that of Linux's queue rwlocks (Long, 2014), whose queue is a spin lock's; the bounded bypass
+//! is that of the admission word of Heddle's local locks.
 //!
 //! | word | meaning |
 //! |---|---|
@@ -15,12 +16,13 @@
 //! | the rest | readers inside, and those that are about to find that they may not enter |
 //!
 //! 1. `WRITER` is set only where the word is 0 or `RESERVED` alone, so no reader is inside.
-//! 2. A reader that adds itself and finds `WRITER` or, unless it is the first of the queue, `RESERVED`, takes itself out again.
-//! 3. Only the first process of the queue sets `RESERVED`, and takes it away when it enters. Meanwhile no writer enters, so once
-//!    `WRITER` is gone it stays away until that process acts.
+//! 2. A reader that adds itself and finds `WRITER` or, unless it is the first of the queue,
+//!    `RESERVED`, takes itself out again.
+//! 3. Only the first process of the queue sets `RESERVED`, and takes it away when it enters. Meanwhile no
+//!    writer enters, so once `WRITER` is gone it stays away until that process acts.
 //!
-//! **Fairness.** Those that wait enter in the order of the queue. The first of them is passed by others for a while only, which the
-//! implementation of [`Rma::wait_a_while`] chooses, or for a number of failed attempts.
+//! **Fairness.** Those that wait enter in the order of the queue. The first of them is passed by others for a
+//! while only, which the implementation of [`Rma::wait_a_while`] chooses, or for a number of failed attempts.
 
 use crate::layout::Layout;
 use crate::queue::{Queue, START};
@@ -41,7 +43,8 @@ pub struct QueueRw {
 }
 
 impl QueueRw {
-    /// A lock of so many processes. The first of the queue reserves the lock after `attempts` failed ones, if not before.
+    /// A lock of so many processes. The first of the queue reserves the lock after `attempts`
+    /// failed ones, if not before.
     ///
     /// # Panics
     /// If there are no processes.

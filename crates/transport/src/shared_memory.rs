@@ -1,8 +1,10 @@
-//! Memory that one process allocates and the others of its job map: windows, and the memory of `MPI_Alloc_mem`.
+//! Memory that one process allocates and the others of its job map: windows, and the
+//! memory of `MPI_Alloc_mem`.
 //!
-//! It is a range of the job's file behind the segment of the rings. A counter in the segment gives each range a place that no other
-//! range ever has, so processes allocate without agreement; the file is sparse, and the place of a range that was given back costs
-//! nothing. Pages get their memory when they are allocated, so a lack of memory is an error and not a `SIGBUS`.
+//! It is a range of the job's file behind the segment of the rings. A counter in the segment gives each range
+//! a place that no other range ever has, so processes allocate without agreement; the file is sparse, and the
+//! place of a range that was given back costs nothing. Pages get their memory when they are allocated, so a
+//! lack of memory is an error and not a `SIGBUS`.
 //!
 //! A process without a job has no file. Its memory is its own, and there is nobody to map it.
 
@@ -26,8 +28,8 @@ pub struct SharedRange {
     pub len: u64,
 }
 
-/// Memory of this process, or of another one, mapped here. It is unmapped when it is dropped, and given back to the system if this
-/// process allocated it.
+/// Memory of this process, or of another one, mapped here. It is unmapped when it is dropped, and given back
+/// to the system if this process allocated it.
 #[derive(Debug)]
 pub struct SharedMemory {
     mapping: Mapping,
@@ -112,7 +114,8 @@ impl SharedMemory {
         unsafe { self.mapping.get(offset) }
     }
 
-    /// Gives the memory back to the system, if this process allocated it. The bytes stay mapped and read as zeros.
+    /// Gives the memory back to the system, if this process allocated it. The bytes stay
+    /// mapped and read as zeros.
     pub fn discard(&self) {
         if let (true, Some((shared, range))) = (self.owned, &self.file) {
             // A failure leaves the memory in use until the job ends.

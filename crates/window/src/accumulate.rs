@@ -1,15 +1,16 @@
 //! Accumulates: `MPI_Accumulate`, `MPI_Get_accumulate`, `MPI_Fetch_and_op`, `MPI_Compare_and_swap`.
 //!
-//! The standard demands atomicity for each element, between accumulates of the same predefined type (MPI 5.0, section 12.7.1). So
-//! type and address alone decide how an element is changed, whoever changes it:
+//! The standard demands atomicity for each element, between accumulates of the same predefined type (MPI 5.0,
+//! section 12.7.1). So type and address alone decide how an element is changed, whoever changes it:
 //!
 //! | element | how |
 //! |---|---|
 //! | of 1, 2, 4 or 8 bytes, aligned, in memory that all processes map | processor atomics; an exchange where the processor has no such operation |
 //! | every other one | in the target's accumulate lock |
 //!
-//! In memory that is not mapped, also by the target itself: the lock's holder reads, computes and writes by single copies. Nothing
-//! waits for the target's program. Accumulates are done when the function returns, so those of one thread keep their order.
+//! In memory that is not mapped, also by the target itself: the lock's holder reads, computes and writes by
+//! single copies. Nothing waits for the target's program. Accumulates are done when the function returns, so
+//! those of one thread keep their order.
 
 use crate::atomics::{self, Operation, can_be_atomic};
 use crate::place::{Memory, Place, check_fit, with_bytes};
@@ -32,7 +33,8 @@ impl Accumulate {
     /// An operator for the data of a datatype.
     ///
     /// # Errors
-    /// `MPI_ERR_TYPE` if not all data of the datatype is of one predefined type; `MPI_ERR_OP` if the operator is not defined on it.
+    /// `MPI_ERR_TYPE` if not all data of the datatype is of one predefined type; `MPI_ERR_OP` if the
+    /// operator is not defined on it.
     pub fn new(op: Op, datatype: &Datatype) -> Result<Accumulate> {
         let Some(basic) = datatype.uniform_basic() else {
             let message = "an accumulate needs a datatype whose data is of one predefined type";
@@ -80,11 +82,12 @@ struct Stream {
 }
 
 impl Place<'_> {
-    /// Combines the origin's data with the data here. `origin` is `None` under `MPI_NO_OP`; `result` receives the data before.
+    /// Combines the origin's data with the data here. `origin` is `None` under `MPI_NO_OP`; `result`
+    /// receives the data before.
     ///
     /// # Errors
-    /// `MPI_ERR_TYPE` if the types differ, `MPI_ERR_TRUNCATE` if the numbers of elements do; `MPI_ERR_OTHER` if the kernel refuses a
-    /// copy.
+    /// `MPI_ERR_TYPE` if the types differ, `MPI_ERR_TRUNCATE` if the numbers of elements do; `MPI_ERR_OTHER`
+    /// if the kernel refuses a copy.
     pub fn accumulate(
         &self,
         accumulate: &Accumulate,
@@ -180,8 +183,8 @@ impl Place<'_> {
         self.write(&data[..len])
     }
 
-    /// `MPI_Compare_and_swap`: stores `value` if the element here holds `expected`; `result` receives the element before. All are
-    /// elements of the place's datatype, a predefined one.
+    /// `MPI_Compare_and_swap`: stores `value` if the element here holds `expected`; `result` receives the
+    /// element before. All are elements of the place's datatype, a predefined one.
     ///
     /// # Errors
     /// `MPI_ERR_TYPE` if the standard does not allow the type; `MPI_ERR_OTHER` if the kernel refuses a copy.

@@ -1,8 +1,9 @@
 //! Fence, and post, start, complete, wait (MPI 5.0, sections 12.5.1 and 12.5.2).
 //!
-//! A fence is a barrier of the window's processes, which the engine makes; here is the epoch between two of them. For the others each
-//! process counts, for each peer, how often that peer has posted to it and how often it has completed an access. The counters only
-//! grow, and each has one writer, so no message and no lock is needed. A process also remembers how many of them it has used.
+//! A fence is a barrier of the window's processes, which the engine makes; here is the epoch between two of
+//! them. For the others each process counts, for each peer, how often that peer has posted to it and how
+//! often it has completed an access. The counters only grow, and each has one writer, so no message and no
+//! lock is needed. A process also remembers how many of them it has used.
 
 use crate::target::access;
 use crate::window::Window;
@@ -97,7 +98,8 @@ impl Window {
         self.domain().fabric().wake(self.processes()[rank] as usize);
     }
 
-    /// Begins an access to these ranks, which post or have posted. `unchecked` says that they have (`MPI_MODE_NOCHECK`).
+    /// Begins an access to these ranks, which post or have posted. `unchecked` says that they
+    /// have (`MPI_MODE_NOCHECK`).
     ///
     /// # Errors
     /// `MPI_ERR_RMA_SYNC` if an access was started already, or a lock is held.
@@ -115,8 +117,8 @@ impl Window {
         Ok(())
     }
 
-    /// Notes an access to these ranks; returns the number of posts of each that it waits for. The caller waits without the lock, so
-    /// that another thread can post meanwhile.
+    /// Notes an access to these ranks; returns the number of posts of each that it waits for. The caller
+    /// waits without the lock, so that another thread can post meanwhile.
     fn begin_start(&self, ranks: &[usize]) -> Result<Vec<u64>> {
         let mut active = self.active();
         if active.started.is_some() {

@@ -1,4 +1,5 @@
-//! The memory of `MPI_Alloc_mem`: shared from the start, so that a window made over it later can be mapped by other processes.
+//! The memory of `MPI_Alloc_mem`: shared from the start, so that a window made over it later can be
+//! mapped by other processes.
 
 use crate::offer::allocate;
 use heddle_message::domain::Domain;
@@ -50,7 +51,8 @@ pub fn free(address: *mut u8) -> Result<()> {
     }
 }
 
-/// The range of the job's file in which `len` bytes at an address lie, and where in it they begin; `None` if others cannot map them.
+/// The range of the job's file in which `len` bytes at an address lie, and where in it they begin; `None`
+/// if others cannot map them.
 pub(crate) fn find(address: usize, len: usize) -> Option<(Option<SharedRange>, usize)> {
     let blocks = blocks();
     let (first, block) = blocks.range(..=address).next_back()?;

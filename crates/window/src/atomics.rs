@@ -22,7 +22,8 @@ trait Element: Copy {
     fn and(cell: &Self::Cell, value: Self) -> Self;
     fn or(cell: &Self::Cell, value: Self) -> Self;
     fn xor(cell: &Self::Cell, value: Self) -> Self;
-    /// Stores `value` if the cell holds `expected`; returns the value before, as an error if it is another one.
+    /// Stores `value` if the cell holds `expected`; returns the value before, as an
+    /// error if it is another one.
     fn exchange(cell: &Self::Cell, expected: Self, value: Self) -> Result<Self, Self>;
 }
 
@@ -76,12 +77,12 @@ pub(crate) fn can_be_atomic(size: usize, address: *const u8) -> bool {
     matches!(size, 1 | 2 | 4 | 8) && address.addr().is_multiple_of(size)
 }
 
-/// Applies an operation to `count` elements of `size` bytes each. `operands` may be null under `MPI_NO_OP`; `results`, unless it is
-/// null, receives the values before.
+/// Applies an operation to `count` elements of `size` bytes each. `operands` may be null under `MPI_NO_OP`;
+/// `results`, unless it is null, receives the values before.
 ///
 /// # Safety
-/// The elements are [atomic](can_be_atomic) and valid, in the target for every access, in the others for reads and writes; all
-/// processes access those of the target as atomics or not at all meanwhile.
+/// The elements are [atomic](can_be_atomic) and valid, in the target for every access, in the others for
+/// reads and writes; all processes access those of the target as atomics or not at all meanwhile.
 pub(crate) unsafe fn accumulate(
     operation: &Operation,
     size: usize,
@@ -115,7 +116,8 @@ unsafe fn each<E: Element>(
         let cell = unsafe { &*target.add(index) };
         let operand = || {
             let from = operands.wrapping_add(at).cast::<E>();
-            // SAFETY: the caller vouches for the operands, where the operation has some; they may be unaligned.
+            // SAFETY: the caller vouches for the operands, where the operation has
+            // some; they may be unaligned.
             unsafe { from.read_unaligned() }
         };
         let before = match op {

@@ -10,10 +10,11 @@
 //!  service     in a window over private memory: the request to the window thread, and its bounce buffer
 //! ```
 //!
-//! **Waiting.** A thread that waits for a word polls it for a moment. Then it sets its process's bit in `waiting` of the process that
-//! keeps the word, looks at the word once more, and parks on a word of its own process. A thread that changes a word reads `waiting`
-//! afterwards, and wakes the processes whose bits are set. Both are sequentially consistent operations, changes included, so either the
-//! sleeper sees the change or the other sees the bit; no barrier of the kernel's is needed. A parked thread hears no messages, so it
+//! **Waiting.** A thread that waits for a word polls it for a moment. Then it sets its process's bit in
+//! `waiting` of the process that keeps the word, looks at the word once more, and parks on a word of its own
+//! process. A thread that changes a word reads `waiting` afterwards, and wakes the processes whose bits are
+//! set. Both are sequentially consistent operations, changes included, so either the sleeper sees the change
+//! or the other sees the bit; no barrier of the kernel's is needed. A parked thread hears no messages, so it
 //! wakes up every millisecond to make progress.
 
 use crate::service::{BOUNCE, Desk};
@@ -179,8 +180,8 @@ impl Control {
         unsafe { &*address }
     }
 
-    /// Wakes the processes that wait for a word here, after a sequentially consistent change of one. `all` has the blocks of the
-    /// window's processes.
+    /// Wakes the processes that wait for a word here, after a sequentially consistent change of one. `all`
+    /// has the blocks of the window's processes.
     #[inline(always)]
     pub(crate) fn changed(&self, all: &[Control]) {
         let waiting = self.waiting().load(Ordering::SeqCst);

@@ -1,6 +1,7 @@
 //! The algorithms of `MPI_Win_lock`: the locks of `heddle-rma-locks`, over the words of a window.
 //!
-//! Each target has a lock, whose words are kept by all processes of the window. No lock needs its target to be inside MPI.
+//! Each target has a lock, whose words are kept by all processes of the window. No lock needs its
+//! target to be inside MPI.
 
 use crate::control::Control;
 use crate::window::Window;
@@ -157,7 +158,8 @@ impl Words<'_> {
     }
 }
 
-/// Every operation is done when its function returns, and is sequentially consistent, so a flush has nothing to do.
+/// Every operation is done when its function returns, and is sequentially consistent, so a
+/// flush has nothing to do.
 impl Rma for Words<'_> {
     #[inline(always)]
     fn rank(&self) -> Rank {

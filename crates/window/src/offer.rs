@@ -28,7 +28,8 @@ pub struct Offer {
     memory: Range,
     /// Where its memory begins in that range.
     start: u64,
-    /// The algorithm of the locks, as its number in [`Algorithm::ALL`](crate::Algorithm::ALL), and its parameters.
+    /// The algorithm of the locks, as its number in
+    /// [`Algorithm::ALL`](crate::Algorithm::ALL), and its parameters.
     lock: [u64; 3],
     /// 1 if shared memory need not be contiguous.
     pub apart: u64,
@@ -77,7 +78,8 @@ impl Offer {
         self.memory.shared().is_some()
     }
 
-    /// The memory of this offer becomes the part of `size` bytes from `start` on of the memory of another offer.
+    /// The memory of this offer becomes the part of `size` bytes from `start` on of the
+    /// memory of another offer.
     #[must_use]
     pub fn within(self, whole: &Offer, start: u64) -> Offer {
         Offer { memory: whole.memory, start: whole.start + start, address: 0, ..self }

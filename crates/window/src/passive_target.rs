@@ -1,6 +1,7 @@
 //! Lock, unlock and flush (MPI 5.0, section 12.5.3).
 //!
-//! A lock waits until it is granted. So every operation inside an epoch may access memory at once, and unlock only releases.
+//! A lock waits until it is granted. So every operation inside an epoch may access memory at once,
+//! and unlock only releases.
 
 use crate::target::{Target, access};
 use crate::window::Window;
@@ -28,7 +29,8 @@ impl Window {
         Ok(())
     }
 
-    /// Notes the access before the lock is taken, so that of two threads that lock one target one gets an error.
+    /// Notes the access before the lock is taken, so that of two threads that lock one
+    /// target one gets an error.
     fn begin(&self, target: &Target, rank: i32, kind: u32) -> Result<()> {
         if target.change(0, kind) {
             return Ok(());
@@ -43,8 +45,8 @@ impl Window {
         Err(wrong_epoch(format!("rank {rank} of the window cannot be locked: this process {epoch}")))
     }
 
-    /// Ends the epoch between fences, in which nothing may be open any more when another kind of epoch begins. Returns false if
-    /// there is none.
+    /// Ends the epoch between fences, in which nothing may be open any more when another kind of epoch
+    /// begins. Returns false if there is none.
     pub(crate) fn end_fences(&self) -> bool {
         if !self.is_fenced.swap(false, Ordering::Relaxed) {
             return false;
@@ -110,7 +112,8 @@ impl Window {
         Ok(())
     }
 
-    /// Completes all operations on a target. They are complete already; what remains is their order with what follows.
+    /// Completes all operations on a target. They are complete already; what remains is their
+    /// order with what follows.
     ///
     /// # Errors
     /// `MPI_ERR_RANK`; `MPI_ERR_RMA_SYNC` if this process has no lock there.

@@ -50,8 +50,9 @@ impl Window {
     /// The place of data; `None` for `MPI_PROC_NULL`, where nothing is to be done.
     ///
     /// # Errors
-    /// `MPI_ERR_RANK`, `MPI_ERR_COUNT`; `MPI_ERR_RMA_SYNC` outside of an epoch; `MPI_ERR_DISP` or `MPI_ERR_RMA_RANGE` if the
-    /// data does not lie in the target's memory; `MPI_ERR_UNSUPPORTED_OPERATION` if that cannot be reached.
+    /// `MPI_ERR_RANK`, `MPI_ERR_COUNT`; `MPI_ERR_RMA_SYNC` outside of an epoch; `MPI_ERR_DISP` or
+    /// `MPI_ERR_RMA_RANGE` if the data does not lie in the target's memory; `MPI_ERR_UNSUPPORTED_OPERATION`
+    /// if that cannot be reached.
     pub fn place<'a>(&'a self, location: &Location<'a>) -> Result<Option<Place<'a>>> {
         let Location { rank, disp, count, datatype } = *location;
         let len = check_count(count, datatype)? as usize;
@@ -136,8 +137,8 @@ fn offset_in(target: &Target, rank: i32, disp: i64) -> Result<i64> {
     offset.ok_or_else(|| outside(rank, "its displacement exceeds 63 bits"))
 }
 
-/// The first byte of the data and the one behind the last, counted like `offset`; `None` if there is no data or if a number exceeds
-/// 64 bits.
+/// The first byte of the data and the one behind the last, counted like `offset`; `None` if there is no data
+/// or if a number exceeds 64 bits.
 fn span(location: &Location<'_>, offset: i64, len: usize) -> Option<(i64, i64)> {
     if len == 0 {
         return None;
@@ -177,7 +178,8 @@ impl Place<'_> {
     /// The data as a buffer, if it lies in this process.
     fn buffer(&self) -> Option<Buffer> {
         match self.memory {
-            // SAFETY: `place` has checked that the data lies within the target's memory, and the place does not outlive the datatype.
+            // SAFETY: `place` has checked that the data lies within the target's memory, and the place does
+            // not outlive the datatype.
             Memory::Here(base) => Some(unsafe { Buffer::new(base, self.count, self.datatype) }),
             Memory::There { .. } | Memory::ByThread { .. } => None,
         }
@@ -186,7 +188,8 @@ impl Place<'_> {
     /// `MPI_Put`: copies the origin's data here.
     ///
     /// # Errors
-    /// `MPI_ERR_TRUNCATE` if there is more of it than here is room; `MPI_ERR_OTHER` if the kernel refuses the copy.
+    /// `MPI_ERR_TRUNCATE` if there is more of it than here is room; `MPI_ERR_OTHER` if the
+    /// kernel refuses the copy.
     pub fn put(&self, origin: &Buffer) -> Result<()> {
         check_fit(origin.len(), self.len)?;
         match self.buffer() {
@@ -240,7 +243,8 @@ impl Place<'_> {
             Memory::Here(_) => unreachable!("memory that is mapped is a buffer"),
             Memory::ByThread { address } => {
                 let there = address.wrapping_add_signed(offset);
-                // SAFETY: the run lies in the target's memory, as `place` has checked; the caller vouches for `here`.
+                // SAFETY: the run lies in the target's memory, as `place` has checked; the
+                // caller vouches for `here`.
                 unsafe { self.window.copy_by_thread(self.rank, writes, there, here, len) };
                 Ok(())
             }
@@ -288,7 +292,8 @@ impl Place<'_> {
 pub(crate) fn with_bytes<R>(buffer: &Buffer, use_bytes: impl FnOnce(&[u8]) -> R) -> R {
     match buffer.contiguous() {
         _ if buffer.is_empty() => use_bytes(&[]),
-        // SAFETY: the buffer's memory is valid for reads, and the program leaves it alone during the operation.
+        // SAFETY: the buffer's memory is valid for reads, and the program leaves it
+        // alone during the operation.
         Some(address) => use_bytes(unsafe { std::slice::from_raw_parts(address, buffer.len()) }),
         None => {
             let mut packed = vec![0; buffer.len()];

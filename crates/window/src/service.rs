@@ -1,8 +1,9 @@
-//! The window thread: it copies for other processes from and to private memory of its own process, where the kernel forbids single
-//! copies between processes. It exists only for windows in which a process needs it, and sleeps while nobody asks.
+//! The window thread: it copies for other processes from and to private memory of its own process, where the
+//! kernel forbids single copies between processes. It exists only for windows in which a process needs it,
+//! and sleeps while nobody asks.
 //!
-//! A process that asks is alone: it holds the service lock of the target. It copies its data to the bounce buffer in the target's control
-//! block, or lets the thread copy data there:
+//! A process that asks is alone: it holds the service lock of the target. It copies its data to the bounce
+//! buffer in the target's control block, or lets the thread copy data there:
 //!
 //! | state | written by | then |
 //! |---|---|---|
@@ -86,8 +87,8 @@ fn serve(desk: &Desk<'_>) {
                     0 => (there, desk.bounce),
                     _ => (desk.bounce, there),
                 };
-                // SAFETY: the process that asked has checked that the data lies in this process's part of the window, and the bounce
-                // buffer is as long as a request may be.
+                // SAFETY: the process that asked has checked that the data lies in this process's part of the
+                // window, and the bounce buffer is as long as a request may be.
                 unsafe { to.copy_from(from, len.min(BOUNCE)) };
                 desk.state.store(DONE, Ordering::SeqCst);
                 futex::wake(desk.state, futex::ALL, Scope::Machine);
@@ -103,7 +104,8 @@ impl Window {
     /// Lets the thread of a process copy `len` bytes between `address` in its memory and `here`.
     ///
     /// # Safety
-    /// The bytes at `address` belong to the target's part of the window; those at `here` are valid, for reads if `writes`.
+    /// The bytes at `address` belong to the target's part of the window; those at `here` are
+    /// valid, for reads if `writes`.
     pub(crate) unsafe fn copy_by_thread(
         &self,
         rank: usize,

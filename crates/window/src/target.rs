@@ -20,7 +20,8 @@ pub(crate) mod access {
     pub(crate) const LOCKED: u32 = SHARED | EXCLUSIVE | ALL;
 }
 
-/// One process's part of a window, as this process sees it. The first words are those that every operation reads.
+/// One process's part of a window, as this process sees it. The first words are those
+/// that every operation reads.
 #[repr(C, align(64))]
 #[derive(Debug)]
 pub struct Target {
@@ -102,7 +103,8 @@ impl Target {
         self.access() & access::LOCKED != 0
     }
 
-    /// Where `len` bytes at a displacement lie in this process, if they are mapped, within the memory, and accessible now.
+    /// Where `len` bytes at a displacement lie in this process, if they are mapped, within the
+    /// memory, and accessible now.
     #[inline(always)]
     pub fn at_once(&self, disp: i64, len: usize) -> Option<*mut u8> {
         // A negative displacement is a large one here. The limits keep the product and the sum below 2^64.
@@ -120,7 +122,8 @@ impl Target {
         self.access.load(Ordering::Relaxed)
     }
 
-    /// Changes the kinds of access from `old` to `new`; returns false, having done nothing, if they are others.
+    /// Changes the kinds of access from `old` to `new`; returns false, having done
+    /// nothing, if they are others.
     pub(crate) fn change(&self, old: u32, new: u32) -> bool {
         self.access.compare_exchange(old, new, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }

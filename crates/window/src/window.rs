@@ -32,7 +32,8 @@ pub struct Window {
     pub(crate) active: Mutex<active_target::State>,
     /// The thread that copies for processes which cannot, where there are such.
     thread: Mutex<Option<WindowThread>>,
-    /// This process's memory, if the window has allocated it. Discarded at the end, unmapped when the window is dropped.
+    /// This process's memory, if the window has allocated it. Discarded at the end, unmapped
+    /// when the window is dropped.
     own_memory: Option<SharedMemory>,
     /// Keeps the others' memory mapped.
     _mapped: Vec<SharedMemory>,
@@ -200,7 +201,8 @@ impl Window {
     /// Attaches memory of this process to a dynamic window.
     ///
     /// # Errors
-    /// `MPI_ERR_RMA_FLAVOR` if the window is not dynamic, `MPI_ERR_RMA_ATTACH` if the memory overlaps an attached region.
+    /// `MPI_ERR_RMA_FLAVOR` if the window is not dynamic, `MPI_ERR_RMA_ATTACH` if the memory
+    /// overlaps an attached region.
     pub fn attach(&self, address: u64, len: u64) -> Result<()> {
         self.check_dynamic()?;
         attach::attach(self.control(self.rank), address, len)
@@ -253,7 +255,8 @@ impl Window {
         self.thread.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    /// Ends the window thread, if there is one, and gives this process's memory back to the system. The program uses the window no more; if it does all the same, it reads zeros.
+    /// Ends the window thread, if there is one, and gives this process's memory back to the system. The
+    /// program uses the window no more; if it does all the same, it reads zeros.
     pub fn discard(&self) {
         if let Some(mut thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take() {
             thread.end(self.control(self.rank));

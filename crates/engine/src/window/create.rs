@@ -1,7 +1,7 @@
 //! Making and freeing windows: collective over a communicator.
 //!
-//! Each process makes its part and tells the others of it; then each maps the others' parts. A process that fails on the way tells
-//! that, too, so that all processes return an error and none waits for ever.
+//! Each process makes its part and tells the others of it; then each maps the others' parts. A process that
+//! fails on the way tells that, too, so that all processes return an error and none waits for ever.
 
 use super::hints::Hints;
 use super::object::{WINS, Win, WinRef, bad_handle};
@@ -83,7 +83,8 @@ impl Memory {
     }
 }
 
-/// Makes a window of all processes of a communicator. Returns its handle and where this process's memory begins.
+/// Makes a window of all processes of a communicator. Returns its handle and where this
+/// process's memory begins.
 ///
 /// # Errors
 /// `MPI_ERR_SIZE`, `MPI_ERR_DISP`, `MPI_ERR_BASE`, `MPI_ERR_NO_MEM`, in all processes if one of them fails.
@@ -211,7 +212,8 @@ fn exchange(comm: &CommRef, own: Offer) -> Result<Vec<Offer>> {
     offers[comm.rank()] = own;
     let byte = datatype::from_handle(mpi::MPI_BYTE)?;
     let address = offers.as_mut_ptr().cast::<u8>();
-    // SAFETY: the vector has an offer for each rank, which consists of words without gaps, and it outlives the call.
+    // SAFETY: the vector has an offer for each rank, which consists of words without gaps,
+    // and it outlives the call.
     let all = unsafe { Part::new(address, size_of::<Offer>() as i64, &byte) }?;
     allgather(comm, None, all)?;
     Ok(offers)

@@ -22,8 +22,8 @@ fn check(assertions: i32) -> Result<()> {
 }
 
 impl Win {
-    /// `MPI_Win_fence`. Without preceding operations (`MPI_MODE_NOPRECEDE`) it still waits for all processes, unless nothing follows
-    /// either.
+    /// `MPI_Win_fence`. Without preceding operations (`MPI_MODE_NOPRECEDE`) it still waits for all processes,
+    /// unless nothing follows either.
     ///
     /// # Errors
     /// `MPI_ERR_ASSERT`, `MPI_ERR_RMA_SYNC`.

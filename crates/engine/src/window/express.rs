@@ -1,7 +1,9 @@
-//! The express path of one-sided operations: equal predefined datatypes on both sides, memory that is mapped here.
+//! The express path of one-sided operations: equal predefined datatypes on both sides,
+//! memory that is mapped here.
 //!
-//! It serves a window that the calling thread used last. It checks all arguments. If it cannot serve a call, or finds an error, it
-//! changes nothing; the caller takes the general path, which reports the error. It enters no critical section.
+//! It serves a window that the calling thread used last. It checks all arguments. If it cannot serve a call,
+//! or finds an error, it changes nothing; the caller takes the general path, which reports the error. It
+//! enters no critical section.
 
 use super::object::WinRef;
 use heddle_model::Refusal;

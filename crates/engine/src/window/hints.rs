@@ -27,7 +27,8 @@ pub struct Hints {
     pub alignment: usize,
     /// The algorithm of the locks.
     pub lock: LockChoice,
-    /// Hints that are recorded and change nothing, since every window gives what they ask for or does without.
+    /// Hints that are recorded and change nothing, since every window gives what they
+    /// ask for or does without.
     recorded: [(&'static str, String); 4],
 }
 

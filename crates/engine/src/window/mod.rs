@@ -1,4 +1,5 @@
-//! One-sided communication (MPI 5.0, chapter 12): windows behind handles. The crate `heddle-window` has what they do.
+//! One-sided communication (MPI 5.0, chapter 12): windows behind handles. The crate
+//! `heddle-window` has what they do.
 //!
 //! | file | idea |
 //! |---|---|

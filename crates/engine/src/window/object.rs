@@ -148,7 +148,8 @@ impl Drop for WinRef {
     #[inline(always)]
     fn drop(&mut self) {
         if !self.protection.release() {
-            // SAFETY: this owns the reference and gives it up once. A handle names its slot in its lower half.
+            // SAFETY: this owns the reference and gives it up once. A handle names
+            // its slot in its lower half.
             drop(unsafe { Ref::from_index(&WINS, self.handle as u32) });
         }
     }
@@ -167,8 +168,8 @@ impl WinRef {
         }
     }
 
-    /// Passes the window of a handle to `read` at the least cost, if it is the one that the calling thread used last. Otherwise it
-    /// does nothing. `read` must use no other window.
+    /// Passes the window of a handle to `read` at the least cost, if it is the one that the calling thread
+    /// used last. Otherwise it does nothing. `read` must use no other window.
     #[inline(always)]
     pub(super) fn peek<R>(handle: usize, read: impl FnOnce(&Window) -> R) -> Option<R> {
         let win = WINS.peek(handle, KeptSlot::Win)?;

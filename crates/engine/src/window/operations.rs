@@ -31,7 +31,8 @@ impl Far {
 /// `MPI_Put`.
 ///
 /// # Errors
-/// `MPI_ERR_TYPE`; those of [`Window::place`](heddle_window::Window::place) and [`Place::put`](heddle_window::Place::put).
+/// `MPI_ERR_TYPE`; those of [`Window::place`](heddle_window::Window::place)
+/// and [`Place::put`](heddle_window::Place::put).
 pub fn put(win: &Win, origin: &Buffer, far: &Far) -> Result<()> {
     let datatype = datatype::for_communication(far.datatype)?;
     win.window.place(&far.at(&datatype))?.map_or(Ok(()), |place| place.put(origin))
@@ -46,12 +47,12 @@ pub fn get(win: &Win, origin: &Buffer, far: &Far) -> Result<()> {
     win.window.place(&far.at(&datatype))?.map_or(Ok(()), |place| place.get(origin))
 }
 
-/// `MPI_Accumulate`, and with a result `MPI_Get_accumulate`. `origin` has the data and its datatype; it is not called under
-/// `MPI_NO_OP`.
+/// `MPI_Accumulate`, and with a result `MPI_Get_accumulate`. `origin` has the data and its datatype; it is
+/// not called under `MPI_NO_OP`.
 ///
 /// # Errors
-/// `MPI_ERR_OP` unless the operator is predefined and defined on the type; `MPI_ERR_TYPE` if the types differ; those of
-/// [`Window::place`](heddle_window::Window::place).
+/// `MPI_ERR_OP` unless the operator is predefined and defined on the type; `MPI_ERR_TYPE` if the types
+/// differ; those of [`Window::place`](heddle_window::Window::place).
 pub fn accumulate<T: AsRef<Datatype>>(
     win: &Win,
     op: usize,

@@ -28,7 +28,8 @@ use heddle_spec::constants as mpi;
 use heddle_spec::handle::{RequestHandle, WinHandle};
 use std::ffi::c_int;
 
-/// Runs an operation that is complete when it returns, and gives the program the request of a complete operation.
+/// Runs an operation that is complete when it returns, and gives the program the request
+/// of a complete operation.
 fn at_once(
     request: Out<RequestHandle>,
     win: WinHandle,
