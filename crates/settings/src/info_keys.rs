@@ -1,4 +1,5 @@
-//! The info keys of communicators and windows that Heddle knows (MPI 5.0, sections 7.4.4 and 12.2.1, and Heddle's own).
+//! The info keys of communicators and windows that Heddle knows (MPI 5.0, sections 7.4.4
+//! and 12.2.1, and its own).
 
 /// The key that names a VNI.
 pub const VNI: &str = "heddle_vni";

@@ -149,12 +149,12 @@ mod tests {
         assert!(range.offset + range.len <= far.offset);
         let seen = second.map(range).expect("mapped");
         // SAFETY: both mappings have this length, and no other thread uses them.
-        unsafe { mine.as_ptr().add(99_999).write(5) };
+        unsafe { mine.as_ptr().wrapping_add(99_999).write(5) };
         // SAFETY: both mappings have this length, and no other thread uses them.
-        assert_eq!(unsafe { seen.as_ptr().add(99_999).read() }, 5);
+        assert_eq!(unsafe { seen.as_ptr().wrapping_add(99_999).read() }, 5);
         drop(mine);
         // SAFETY: the mapping has this length, and no other thread uses it.
-        assert_eq!(unsafe { seen.as_ptr().add(99_999).read() }, 0, "the memory was given back");
+        assert_eq!(unsafe { seen.as_ptr().wrapping_add(99_999).read() }, 0, "the memory was given back");
     }
 
     #[test]

@@ -17,7 +17,6 @@
 //! or the other sees the bit; no barrier of the kernel's is needed. A parked thread hears no messages, so it
 //! wakes up every millisecond to make progress.
 
-use crate::service::{BOUNCE, Desk};
 use heddle_message::domain::Domain;
 use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
 use heddle_platform::hint::spin_loop;
@@ -78,6 +77,19 @@ impl Geometry {
         (self.regions_offset() + self.regions * 2 * WORD).next_multiple_of(LINE)
     }
 }
+
+/// The words of the window thread in a control block.
+pub(crate) struct Desk<'a> {
+    pub(crate) lock: &'a AtomicU64,
+    pub(crate) state: &'a AtomicU32,
+    pub(crate) writes: &'a AtomicU64,
+    pub(crate) address: &'a AtomicU64,
+    pub(crate) len: &'a AtomicU64,
+    pub(crate) bounce: *mut u8,
+}
+
+/// Bytes of the bounce buffer.
+pub(crate) const BOUNCE: usize = 16 << 10;
 
 /// The words of one process, mapped here.
 #[derive(Debug)]

@@ -24,7 +24,7 @@ impl Window {
         let kind = if shared { access::SHARED } else { access::EXCLUSIVE };
         self.begin(target, rank, kind | if unchecked { access::UNCHECKED } else { 0 })?;
         if !unchecked {
-            self.lock().acquire(self, rank as usize, shared);
+            self.acquire(rank as usize, shared);
         }
         Ok(())
     }
@@ -75,7 +75,7 @@ impl Window {
         // Before the release: then another thread of this process may lock the target again.
         target.withdraw(held);
         if held & access::UNCHECKED == 0 {
-            self.lock().release(self, rank, held & access::EXCLUSIVE == 0);
+            self.release_lock(rank, held & access::EXCLUSIVE == 0);
         }
     }
 
@@ -93,7 +93,7 @@ impl Window {
             }
         }
         if !unchecked {
-            (0..self.targets().len()).for_each(|rank| self.lock().acquire(self, rank, true));
+            (0..self.targets().len()).for_each(|rank| self.acquire(rank, true));
         }
         Ok(())
     }
