@@ -21,6 +21,7 @@ mod subject;
 mod table;
 mod targets;
 mod thread_targets;
+mod window_targets;
 
 use std::collections::HashMap;
 use std::fs;
