@@ -165,6 +165,18 @@ static void waitall_in_ring(void) {
     end();
 }
 
+static void sendrecv_unexpected(void) {
+    queue_unexpected(BATCH);
+    order(RECEIVE, BATCH, 8);
+    for (int i = 0; i < BATCH; i++) {
+        begin();
+        MPI_Sendrecv(bytes[0], 8, MPI_BYTE, PEER, TAG_DATA, bytes[1], 8, MPI_BYTE, PEER, TAG_DATA, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+        end();
+    }
+    receive_last();
+}
+
 static void probe_unexpected(void) {
     queue_unexpected(1);
     for (int i = 0; i < BATCH; i++) {
@@ -284,6 +296,29 @@ static void self_sendrecv(void) {
     }
 }
 
+/* A ready send needs a receive that is posted, so these go to the process itself. */
+static void self_rsend(void) {
+    MPI_Request receive;
+    for (int i = 0; i < BATCH; i++) {
+        MPI_Irecv(bytes[0], 8, MPI_BYTE, 0, TAG_DATA, MPI_COMM_WORLD, &receive);
+        begin();
+        MPI_Rsend(bytes[1], 8, MPI_BYTE, 0, TAG_DATA, MPI_COMM_WORLD);
+        end();
+        MPI_Wait(&receive, MPI_STATUS_IGNORE);
+    }
+}
+
+static void self_irsend(void) {
+    MPI_Request pair[2];
+    for (int i = 0; i < BATCH; i++) {
+        MPI_Irecv(bytes[0], 8, MPI_BYTE, 0, TAG_DATA, MPI_COMM_WORLD, &pair[0]);
+        begin();
+        MPI_Irsend(bytes[1], 8, MPI_BYTE, 0, TAG_DATA, MPI_COMM_WORLD, &pair[1]);
+        end();
+        MPI_Waitall(2, pair, MPI_STATUSES_IGNORE);
+    }
+}
+
 static void null_isend_wait(void) {
     MPI_Request request;
     for (int i = 0; i < BATCH; i++) {
@@ -305,6 +340,8 @@ static const struct test_case {
     {"nothing", nothing, BATCH, 1},
     {"self_irecv_isend_waitall", self_irecv_isend_waitall, BATCH, 1},
     {"self_sendrecv", self_sendrecv, BATCH, 1},
+    {"self_rsend", self_rsend, BATCH, 1},
+    {"self_irsend", self_irsend, BATCH, 1},
     {"null_isend_wait", null_isend_wait, BATCH, 1},
     {"isend", isend, BATCH, 0},
     {"isend_1k", isend_1k, BATCH, 0},
@@ -315,6 +352,7 @@ static const struct test_case {
     {"recv_unexpected", recv_unexpected, BATCH, 0},
     {"recv_in_ring", recv_in_ring, BATCH, 0},
     {"waitall_in_ring", waitall_in_ring, 1, 0},
+    {"sendrecv_unexpected", sendrecv_unexpected, BATCH, 0},
     {"startall_recv", startall_recv, 1, 0},
     {"test_pending", test_pending, BATCH, 0},
     {"test_complete", test_complete, BATCH, 0},
