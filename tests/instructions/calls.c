@@ -233,6 +233,18 @@ static void test_complete(void) {
     }
 }
 
+static void test_send_done(void) {
+    order(RECEIVE, BATCH, 8);
+    for (int i = 0; i < BATCH; i++) {
+        MPI_Isend(bytes[i], 8, MPI_BYTE, PEER, TAG_DATA, MPI_COMM_WORLD, &requests[i]);
+        begin();
+        MPI_Test(&requests[i], &flag, MPI_STATUS_IGNORE);
+        end();
+        if (!flag) MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    receive_last();
+}
+
 static void wait_complete(void) {
     complete_receives();
     for (int i = 0; i < BATCH; i++) {
@@ -282,6 +294,17 @@ static void self_irecv_isend_waitall(void) {
         begin();
         MPI_Irecv(bytes[0], 8, MPI_BYTE, 0, TAG_DATA, MPI_COMM_WORLD, &pair[0]);
         MPI_Isend(bytes[1], 8, MPI_BYTE, 0, TAG_DATA, MPI_COMM_WORLD, &pair[1]);
+        MPI_Waitall(2, pair, MPI_STATUSES_IGNORE);
+        end();
+    }
+}
+
+static void self_comm_irecv_isend_waitall(void) {
+    MPI_Request pair[2];
+    for (int i = 0; i < BATCH; i++) {
+        begin();
+        MPI_Irecv(bytes[0], 8, MPI_BYTE, 0, TAG_DATA, MPI_COMM_SELF, &pair[0]);
+        MPI_Isend(bytes[1], 8, MPI_BYTE, 0, TAG_DATA, MPI_COMM_SELF, &pair[1]);
         MPI_Waitall(2, pair, MPI_STATUSES_IGNORE);
         end();
     }
@@ -339,6 +362,7 @@ static const struct test_case {
 } cases[] = {
     {"nothing", nothing, BATCH, 1},
     {"self_irecv_isend_waitall", self_irecv_isend_waitall, BATCH, 1},
+    {"self_comm_irecv_isend_waitall", self_comm_irecv_isend_waitall, BATCH, 1},
     {"self_sendrecv", self_sendrecv, BATCH, 1},
     {"self_rsend", self_rsend, BATCH, 1},
     {"self_irsend", self_irsend, BATCH, 1},
@@ -356,6 +380,7 @@ static const struct test_case {
     {"startall_recv", startall_recv, 1, 0},
     {"test_pending", test_pending, BATCH, 0},
     {"test_complete", test_complete, BATCH, 0},
+    {"test_send_done", test_send_done, BATCH, 0},
     {"wait_complete", wait_complete, BATCH, 0},
     {"waitall_complete", waitall_complete, 1, 0},
     /* Probes come last: a probe may change how Heddle sends self messages from then on. */

@@ -7,6 +7,7 @@ use super::outcome::Outcome;
 use super::region::{Growth, OutOfRequests, Region};
 use heddle_datatype::Datatype;
 use heddle_objects::request::{Names, State};
+use heddle_objects::table::{Kind, Parts, encode};
 use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use heddle_platform::cell::UnsafeCell;
 use std::ops::Range;
@@ -76,6 +77,13 @@ pub fn roots(root: &mut dyn FnMut(usize)) -> usize {
 }
 
 impl Request {
+    /// Returns true if this is the live request that `handle` names; `id` is its slot.
+    #[inline(always)]
+    pub(super) fn is_named_by(&self, id: RequestId, handle: usize) -> bool {
+        let generation = self.generation.load(Ordering::Relaxed);
+        generation & 1 == 1 && encode(Kind::Request, Parts { index: id, generation }) == handle
+    }
+
     #[inline(always)]
     pub(super) fn names(&self) -> Names<'_, Datatype> {
         Names { generation: &self.generation, comm: &self.comm, datatype: &self.datatype }
