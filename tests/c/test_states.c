@@ -1,5 +1,5 @@
-// MPI_Test of a request in every state: null, inactive, pending, complete, failed, cancelled and gone; of sends, receives,
-// persistent and generalized requests, with a status and without.
+// MPI_Test of a request in every state: null, inactive, pending, complete, failed, cancelled and gone; of sends,
+// receives, persistent and generalized requests, with a status and without.
 // ranks: 1-3
 #include "check.h"
 

@@ -58,8 +58,8 @@ __attribute__((noinline)) static void end(void) {
     is_alone = 0;
 }
 
-/* These replace the C library's functions, for this program and for the MPI library. On a busy machine a yield takes a time
- * slice, and Heddle, which times its yields, would change how often it yields. */
+/* These replace the C library's functions, for this program and for the MPI library. On a busy machine a yield takes
+ * a time slice, and Heddle, which times its yields, would change how often it yields. */
 int sched_yield(void) { return is_alone ? 0 : (int)syscall(SYS_sched_yield); }
 
 int getrusage(__rusage_who_t who, struct rusage *usage) {

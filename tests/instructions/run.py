@@ -9,8 +9,8 @@ calls.c describes the cases; those named `alone_..` run in a world of one proces
 rank 0 from the beginning of a call to its end, divided by the number of calls. The cost of switching collection on and off
 is measured and subtracted.
 
-The levels `single` and `multiple` are thread levels. `unbiased` is MPI_THREAD_MULTIPLE without a bias: a small message then
-takes the lock at its second attempt, and a call that does not make that attempt takes the general path and grows.
+The levels `single` and `multiple` are thread levels. `unbiased` is MPI_THREAD_MULTIPLE without a bias: a small message
+then takes the lock at its second attempt. A call that does not make that attempt takes the general path and grows.
 
 A case fails if it takes more instructions than the table says, by more than `tolerance_percent` and two instructions.
 A case that has become shorter passes, and the run asks for an update of the table: otherwise the path could grow back

@@ -227,11 +227,18 @@ impl SharedOutbox {
 pub struct Inbox {
     fabric: Fabric,
     vni: usize,
-    announced: *const [AtomicU64],
-    accepted: Vec<u64>,
+    announcements: Vec<Announcement>,
     consumers: Vec<(usize, Consumer)>,
     /// The consumer with which the next `offer` begins.
     next: usize,
+}
+
+/// A word in which 64 peers announce their rings.
+#[derive(Debug)]
+struct Announcement {
+    word: *const AtomicU64,
+    /// The peers whose rings the inbox reads.
+    accepted: u64,
 }
 
 // SAFETY: the words lie in the mapping that `fabric` keeps alive, and are atomics.
@@ -240,9 +247,9 @@ unsafe impl Send for Inbox {}
 impl Inbox {
     /// The inbox of a VNI. Make one a VNI and process.
     pub fn new(fabric: &Fabric, vni: usize) -> Inbox {
-        let announced = fabric.announced(vni);
-        let accepted = vec![0; announced.len()];
-        Inbox { fabric: fabric.clone(), vni, announced, accepted, consumers: Vec::new(), next: 0 }
+        let announced = fabric.announced(vni).iter();
+        let announcements = announced.map(|word| Announcement { word, accepted: 0 }).collect();
+        Inbox { fabric: fabric.clone(), vni, announcements, consumers: Vec::new(), next: 0 }
     }
 
     /// Gives messages that have arrived to `read` (sender's world rank, message), at most `budget` a sender.
@@ -291,21 +298,21 @@ impl Inbox {
 
     #[inline(always)]
     fn accept_new(&mut self) {
-        // SAFETY: the words lie in the mapping that `fabric` keeps alive.
-        let announced = unsafe { &*self.announced };
-        for (index, (announced, accepted)) in announced.iter().zip(&self.accepted).enumerate() {
+        for (index, announcement) in self.announcements.iter().enumerate() {
+            // SAFETY: the word lies in the mapping that `fabric` keeps alive.
+            let word = unsafe { &*announcement.word };
             // Acquire: pairs with the Release in `Fabric::connect`.
-            let now = announced.load(Ordering::Acquire);
-            if now != *accepted {
-                return self.accept(index, now);
+            let announced = word.load(Ordering::Acquire);
+            if announced != announcement.accepted {
+                return self.accept(index, announced);
             }
         }
     }
 
     #[cold]
     fn accept(&mut self, index: usize, announced: u64) {
-        let mut new = announced & !self.accepted[index];
-        self.accepted[index] = announced;
+        let accepted = std::mem::replace(&mut self.announcements[index].accepted, announced);
+        let mut new = announced & !accepted;
         while new != 0 {
             let peer = index * 64 + new.trailing_zeros() as usize;
             new &= new - 1;

@@ -132,8 +132,8 @@ impl CommRef {
             mpi::MPI_COMM_SELF => predefined::peek_self()?,
             _ => COMMS.peek(handle, KeptSlot::Comm)?,
         };
-        // SAFETY: predefined communicators are never freed. Of another one the thread's hazard slot names it, and keeps it until the
-        // thread uses another one.
+        // SAFETY: predefined communicators are never freed. The thread's hazard slot names any other one, and keeps
+        // it until the thread uses another one.
         Some(read(unsafe { comm.as_ref() }))
     }
 

@@ -156,8 +156,8 @@ pub fn test(handle: &mut usize) -> Result<Option<Outcome>> {
     Ok(Some(collect(handle)))
 }
 
-/// The express path of a test: completes the request if it is complete, and passes the outcome to `read`. Returns the error of the
-/// operation, or `None` if it is pending.
+/// The express path of a test: completes the request if it is complete, and passes the outcome to `read`. Returns
+/// the operation's error, if it failed; `None` if it is pending.
 ///
 /// # Errors
 /// A refusal if the request needs progress, or is inactive or null, or if the handle is wrong.

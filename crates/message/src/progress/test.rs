@@ -98,13 +98,14 @@ impl Domain {
         Ok(())
     }
 
+    /// Does the same as [`is_poll_due`](Self::is_poll_due), out of line: it reads the clock and thread-local state.
     #[inline(never)]
     fn is_own_poll_due(&self, vni: u32) -> bool {
         TESTER.with(|tester| self.is_poll_due(vni, &tester.polls[vni as usize % REMEMBERED]))
     }
 
-    /// Returns true if the calling test must poll the VNI, since no other thread does. `own` is the time of the calling thread's
-    /// last poll.
+    /// Returns true if the calling test must poll the VNI, since no other thread does. `own` is the time of the
+    /// calling thread's last poll.
     #[inline]
     fn is_poll_due(&self, vni: u32, own: &Cell<u64>) -> bool {
         let waited_for = self.attendance(vni).load(Ordering::Relaxed) != 0;

@@ -47,8 +47,8 @@ pub enum Tested {
     Other,
 }
 
-/// Tests the request of a handle, and claims it if it is complete. Other threads may test the same request: exactly one of them
-/// claims it.
+/// Tests the request of a handle, and claims it if it is complete. Other threads may test the same request:
+/// exactly one of them claims it.
 #[inline(always)]
 pub fn test(handle: usize) -> Tested {
     let Some((id, request)) = live(handle) else { return Tested::Other };
@@ -60,7 +60,7 @@ pub fn test(handle: usize) -> Tested {
             Tested::Pending(request.vni.load(Ordering::Relaxed))
         };
     }
-    if !request.state.claim_alone(|| request.is_named_by(id, handle)) {
+    if !request.state.claim_alone(|| request.is_named_by(handle)) {
         return Tested::Other;
     }
     // SAFETY: the claim made this thread the owner.
@@ -78,7 +78,7 @@ fn live(handle: usize) -> Option<(RequestId, &'static Request)> {
         return None;
     }
     let request = at(id);
-    request.is_named_by(id, handle).then_some((id, request))
+    request.is_named_by(handle).then_some((id, request))
 }
 
 impl Plain {
