@@ -4,6 +4,7 @@ use crate::fabric::Fabric;
 use crate::ring::{Consumer, Incoming, Offer, Producer};
 use crate::shared::SharedProducer;
 use crate::slot::{EXTRA_BYTES, Header, INLINE_BYTES};
+use crate::throttle::Traffic;
 use heddle_platform::atomic::{AtomicBool, AtomicU64, Ordering};
 use heddle_sync::{Doorbell, Scope};
 use std::sync::OnceLock;
@@ -70,18 +71,19 @@ impl Outbox {
         connection.ring_if(sent)
     }
 
-    /// Sends a message with a bulk payload. Returns false and does nothing if there is no room, the peer throttles its
-    /// senders, or the peer has not started yet.
+    /// Sends a message with a bulk payload. Returns false and does nothing if there is no room, or the peer has not
+    /// started yet, or throttles its senders and `traffic` is not of a protocol.
     #[inline]
     pub fn send_bulk(
         &mut self,
+        traffic: Traffic,
         header: &Header,
         len: usize,
         extra: &[u8; EXTRA_BYTES],
         fill: impl FnOnce(*mut u8),
     ) -> bool {
         let Some(connection) = self.connection() else { return false };
-        let sent = connection.producer.send_bulk(header, len, extra, fill);
+        let sent = connection.producer.send_bulk(traffic, header, len, extra, fill);
         connection.ring_if(sent)
     }
 
@@ -91,21 +93,6 @@ impl Outbox {
     pub fn send_control(&mut self, header: &Header, words: &[u8; EXTRA_BYTES]) -> bool {
         let Some(connection) = self.connection() else { return false };
         let sent = connection.producer.send_control(header, words);
-        connection.ring_if(sent)
-    }
-
-    /// Does the same as [`send_bulk`](Self::send_bulk), for data that the peer has asked for: a peer that throttles its senders
-    /// takes it, too.
-    #[inline]
-    pub fn send_piece(
-        &mut self,
-        header: &Header,
-        len: usize,
-        extra: &[u8; EXTRA_BYTES],
-        fill: impl FnOnce(*mut u8),
-    ) -> bool {
-        let Some(connection) = self.connection() else { return false };
-        let sent = connection.producer.send_piece(header, len, extra, fill);
         connection.ring_if(sent)
     }
 
@@ -184,10 +171,11 @@ impl SharedOutbox {
         connection.ring_if(sent)
     }
 
-    /// Does the same as [`send_inline`](Self::send_inline), for a message with a bulk payload.
+    /// Does the same as [`send_inline`](Self::send_inline), for a message with a bulk payload of any traffic.
     #[inline]
     pub fn send_bulk(
         &self,
+        _: Traffic,
         header: &Header,
         len: usize,
         extra: &[u8; EXTRA_BYTES],
@@ -207,18 +195,6 @@ impl SharedOutbox {
             // SAFETY: a slot's payload has room for the extra bytes.
             unsafe { to.copy_from_nonoverlapping(words.as_ptr(), EXTRA_BYTES) };
         })
-    }
-
-    /// Does the same as [`Outbox::send_piece`].
-    #[inline]
-    pub fn send_piece(
-        &self,
-        header: &Header,
-        len: usize,
-        extra: &[u8; EXTRA_BYTES],
-        fill: impl FnOnce(*mut u8),
-    ) -> bool {
-        self.send_bulk(header, len, extra, fill)
     }
 }
 
