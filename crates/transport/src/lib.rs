@@ -62,4 +62,4 @@ pub use geometry::{Geometry, LONGEST_PAYLOAD};
 pub use mailbox::{Inbox, Outbox, SharedOutbox};
 pub use ring::{Consumer, Incoming, Offer, Producer};
 pub use slot::{EXTRA_BYTES, Envelope, Header, INLINE_BYTES};
-pub use throttle::{Throttle, Turn};
+pub use throttle::{Throttle, Traffic, Turn};
