@@ -103,6 +103,7 @@ mod hardware {
         if STATE.load(Ordering::Relaxed) == ASYMMETRIC {
             std::sync::atomic::compiler_fence(Ordering::SeqCst);
         } else {
+            std::hint::cold_path();
             fence(Ordering::SeqCst);
         }
     }
