@@ -142,7 +142,7 @@ impl Control {
         }
     }
 
-    /// Makes progress until `is_over` accepts a word of this block.
+    /// Makes progress until `is_over` accepts a word of this block. It is not called again after that, so it may have an effect.
     #[inline]
     pub(crate) fn wait(&self, domain: &Domain, this: usize, is_over: impl FnMut() -> bool) {
         let mut is_over = is_over;
@@ -153,12 +153,18 @@ impl Control {
 
     #[cold]
     fn wait_long(&self, domain: &Domain, this: usize, is_over: &mut dyn FnMut() -> bool) {
+        // The domain may ask again after a yes; but `is_over` may have taken a lock with it, or the word may have changed since.
+        let mut over = false;
+        let mut is_over = || {
+            over = over || is_over();
+            over
+        };
         let bit = 1 << (this % 64);
         self.count_waiters(|waiters| {
             *waiters += 1;
             self.waiting().fetch_or(bit, Ordering::SeqCst);
         });
-        domain.wait_until(0, is_over);
+        domain.wait_until(0, &mut is_over);
         self.count_waiters(|waiters| {
             *waiters -= 1;
             // Beyond 64 processes several share a bit, which then stays; those that wait sleep for a bounded time in any case.

@@ -62,6 +62,10 @@ pub fn accumulate<T: AsRef<Datatype>>(
     let op = predefined(op)?;
     let datatype = datatype::for_communication(far.datatype)?;
     let Some(place) = win.window.place(&far.at(&datatype))? else { return Ok(()) };
+    if place.is_empty() {
+        // There is no element that the operator could be defined on, or not.
+        return if op == Op::NoOp { Ok(()) } else { place.put(&origin()?.1) };
+    }
     let accumulate = Accumulate::new(op, &datatype)?;
     result.map_or(Ok(()), |(datatype, _)| accumulate.check(datatype))?;
     let result = result.map(|(_, buffer)| buffer);
