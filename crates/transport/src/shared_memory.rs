@@ -89,8 +89,7 @@ impl Shared {
         let result = allocate(self.file.as_fd(), offset, len);
         if result.is_err() {
             // The place is free again, unless another range got the next one meanwhile.
-            let _ =
-                allocated.compare_exchange(before + room, before, Ordering::Relaxed, Ordering::Relaxed);
+            let _ = allocated.compare_exchange(before + room, before, Ordering::Relaxed, Ordering::Relaxed);
         }
         result.map(|()| offset)
     }
