@@ -31,6 +31,9 @@ pub(crate) const POLLS: u32 = 100;
 /// How often the first process of a lock's queue parks before it keeps others from entering past it.
 const PATIENCE: u32 = 2;
 
+/// How often a thread is woken in vain until it makes progress all the same.
+const PROGRESS_EVERY: u32 = 16;
+
 /// The longest time that a thread parks before it makes progress.
 pub(crate) const LONGEST_PARK: Duration = Duration::from_millis(1);
 
@@ -202,7 +205,8 @@ impl Control {
         }
     }
 
-    /// Polls a word of this block until `is_over` accepts it. Parks in the block `own` of process `this`.
+    /// Polls a word of this block until `is_over` accepts it, which is not called again after that and so may
+    /// have an effect. Parks in the block `own` of process `this`.
     #[inline]
     pub(crate) fn wait(
         &self,
@@ -243,21 +247,33 @@ impl Control {
                 }
                 spin_loop();
             }
-            self.park(domain, (this, own), is_over);
+            if self.park(domain, (this, own), is_over) {
+                return true;
+            }
             rounds += 1;
+            if rounds.is_multiple_of(PROGRESS_EVERY) {
+                make_progress(domain);
+            }
         }
         is_over()
     }
 
-    fn park(&self, domain: &Domain, (this, own): (usize, &Control), is_over: &mut dyn FnMut() -> bool) {
+    /// Parks once. Returns true if `is_over` has accepted the word before.
+    fn park(
+        &self,
+        domain: &Domain,
+        (this, own): (usize, &Control),
+        is_over: &mut dyn FnMut() -> bool,
+    ) -> bool {
         let bit = 1 << (this % 64);
         self.count_waiters(|waiters| {
             *waiters += 1;
             self.waiting().fetch_or(bit, Ordering::SeqCst);
         });
         let number = own.parked().load(Ordering::SeqCst);
+        let over = is_over();
         let mut woken = true;
-        if !is_over() {
+        if !over {
             woken = domain
                 .calls()
                 .outside(|| futex::wait(own.parked(), number, Some(LONGEST_PARK), Scope::Machine));
@@ -269,13 +285,21 @@ impl Control {
                 self.waiting().fetch_and(!bit, Ordering::SeqCst);
             }
         });
-        if !woken && !domain.is_offloaded() {
-            domain.poll_everywhere();
+        if !woken {
+            make_progress(domain);
         }
+        over
     }
 
     fn count_waiters(&self, change: impl FnOnce(&mut usize)) {
         change(&mut self.waiters.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+/// Makes progress on messages, unless there are threads for that.
+fn make_progress(domain: &Domain) {
+    if !domain.is_offloaded() {
+        domain.poll_everywhere();
     }
 }
 

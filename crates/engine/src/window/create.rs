@@ -152,7 +152,7 @@ fn part(
         let wanted = measured.as_ref().err().map_or_else(|| Offer::wanted(size, hints.apart), Offer::failed);
         let wanted = exchange(comm, wanted)?;
         check(&wanted, measured.as_ref().err())?;
-        let total: u64 = wanted.iter().map(|offer| offer.size).sum();
+        let total = wanted.iter().fold(0u64, |sum, offer| sum.saturating_add(offer.size));
         match (wanted[0].apart != 0, comm.rank()) {
             (true, _) => Some(size),
             (false, 0) => Some(total),
