@@ -245,7 +245,6 @@ int main(int argc, char **argv) {
     size_t count;
     const struct kind *all = kinds(&count);
     for (int flavor = 0; flavor < FLAVORS; flavor++) {
-        if (is_private(flavor) && without_copies()) continue;
         at = flavored_make(flavor, (size_t)check_size * SLOT, MPI_COMM_WORLD);
         CHECK_OK(MPI_Win_set_errhandler(at.win, MPI_ERRORS_RETURN));
         CHECK_OK(MPI_Win_lock_all(0, at.win));

@@ -146,7 +146,6 @@ int main(int argc, char **argv) {
     check_start(argc, argv);
     int64_t drawn[ROUNDS];
     for (int flavor = 0; flavor < FLAVORS; flavor++) {
-        if (is_private(flavor) && without_copies()) continue;
         at = flavored_make(flavor, PLACES * PLACE, MPI_COMM_WORLD);
         CHECK_OK(MPI_Win_lock_all(0, at.win));
         changes();

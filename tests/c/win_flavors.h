@@ -20,12 +20,6 @@ struct flavored {
 // Returns true if other processes reach the memory of such windows by copies of the kernel's.
 CHECK_UNUSED static bool is_private(int flavor) { return flavor == OVER_MALLOC || flavor == BY_DYNAMIC; }
 
-// True if the program is run without copies between processes: then private memory of others cannot be reached.
-CHECK_UNUSED static bool without_copies(void) {
-    const char *setting = getenv("HEDDLE_SINGLE_COPY");
-    return !oracle && setting != NULL && strcmp(setting, "off") == 0;
-}
-
 // A window of `len` bytes, all zero, in each process, with displacements in bytes.
 CHECK_UNUSED static struct flavored flavored_make(int flavor, size_t len, MPI_Comm comm) {
     struct flavored made = {.win = MPI_WIN_NULL, .flavor = flavor, .len = len};

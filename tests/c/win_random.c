@@ -225,7 +225,7 @@ int main(int argc, char **argv) {
     int window_phases = 0;
     for (int number = 0; number < phases; number++) {
         if (window_phases == 0) {
-            int flavor = below(&state, without_copies() ? OVER_MALLOC : FLAVORS);
+            int flavor = below(&state, FLAVORS);
             at = flavored_make(flavor, words_in_all() * 8, MPI_COMM_WORLD);
             own = check_alloc(words_in_all() * 8);
             slots = check_alloc(slot_at(check_size) * 8);

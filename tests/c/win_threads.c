@@ -61,18 +61,16 @@ static void own_windows(int index, void *shared) {
     int next = (check_rank + 1) % check_size, before = (check_rank + check_size - 1) % check_size;
     for (int round = 0; round < 12; round++) {
         struct flavored at = flavored_make((round + index) % FLAVORS, 64, comms[index]);
-        if (!is_private(at.flavor) || !without_copies()) {
-            int value = index * 1000 + round * 10 + check_rank, got;
-            CHECK_OK(MPI_Win_fence(0, at.win));
-            CHECK_OK(MPI_Put(&value, 1, MPI_INT, next, at.bases[next] + 4, 1, MPI_INT, at.win));
-            CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, at.win));
-            memcpy(&got, at.memory + 4, sizeof got);
-            CHECK_EQ(got, index * 1000 + round * 10 + before);
-            CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, next, 0, at.win));
-            CHECK_OK(MPI_Put(&value, 1, MPI_INT, next, at.bases[next] + 8, 1, MPI_INT, at.win));
-            CHECK_OK(MPI_Win_unlock(next, at.win));
-            CHECK_OK(MPI_Barrier(comms[index]));
-        }
+        int value = index * 1000 + round * 10 + check_rank, got;
+        CHECK_OK(MPI_Win_fence(0, at.win));
+        CHECK_OK(MPI_Put(&value, 1, MPI_INT, next, at.bases[next] + 4, 1, MPI_INT, at.win));
+        CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, at.win));
+        memcpy(&got, at.memory + 4, sizeof got);
+        CHECK_EQ(got, index * 1000 + round * 10 + before);
+        CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, next, 0, at.win));
+        CHECK_OK(MPI_Put(&value, 1, MPI_INT, next, at.bases[next] + 8, 1, MPI_INT, at.win));
+        CHECK_OK(MPI_Win_unlock(next, at.win));
+        CHECK_OK(MPI_Barrier(comms[index]));
         flavored_free(&at);
     }
 }
@@ -168,13 +166,12 @@ static void locks(const char *algorithm) {
 int main(int argc, char **argv) {
     check_start(argc, argv);
     for (int flavor = 0; flavor < FLAVORS; flavor++) {
-        if (!is_private(flavor) || !without_copies()) one_window(flavor);
+        one_window(flavor);
     }
     for (int i = 0; i < THREADS; i++) CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]));
     threads_run(THREADS, own_windows, NULL);
     for (int i = 0; i < THREADS; i++) CHECK_OK(MPI_Comm_free(&comms[i]));
     for (int flavor = 0; flavor < FLAVORS; flavor++) {
-        if (is_private(flavor) && without_copies()) continue;
         struct flavored at = flavored_make(flavor, (size_t)check_size * 8, MPI_COMM_WORLD);
         threads_run(2, access_and_expose, &at);
         flavored_free(&at);
