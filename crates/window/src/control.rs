@@ -10,17 +10,14 @@
 //!  service     in a window over private memory: the request to the window thread, and its bounce buffer
 //! ```
 //!
-//! **Waiting.** A thread that waits for a word polls it for a moment. Then it sets its process's bit in
-//! `waiting` of the process that keeps the word, looks at the word once more, and parks on a word of its own
-//! process. A thread that changes a word reads `waiting` afterwards, and wakes the processes whose bits are
-//! set. Both are sequentially consistent operations, changes included, so either the sleeper sees the change
-//! or the other sees the bit; no barrier of the kernel's is needed. A parked thread hears no messages, so it
-//! wakes up every millisecond to make progress.
+//! **Waiting.** A thread that waits for a word polls it for a moment, and then parks ([`heddle_sync::marks`]): the
+//! marks of a word's keeper say which processes wait for its words, and each process has a spot where its threads park.
+//! A parked thread hears no messages, so it wakes up every millisecond to make progress.
 
 use heddle_message::domain::Domain;
-use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
+use heddle_platform::atomic::{AtomicU32, AtomicU64};
 use heddle_platform::hint::spin_loop;
-use heddle_platform::{Scope, futex};
+use heddle_sync::{ParkingSpot, Scope, WaitMarks};
 use heddle_transport::SharedMemory;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -132,8 +129,11 @@ impl Control {
         unsafe { &*word }
     }
 
-    fn waiting(&self) -> &AtomicU64 {
-        self.word(0)
+    /// The processes that wait for a word of this one.
+    fn marks(&self) -> &WaitMarks {
+        let address = (&raw const *self.word(0)).cast::<WaitMarks>();
+        // SAFETY: the word is used as this type alone, which it has room for.
+        unsafe { &*address }
     }
 
     /// The accumulate lock of the process: 1 while a process is inside.
@@ -188,10 +188,10 @@ impl Control {
         [self.word(offset), self.word(offset + WORD)]
     }
 
-    /// A thread of this process parks here; the number changes with each wake.
-    fn parked(&self) -> &AtomicU32 {
-        let address = (&raw const *self.word(3 * WORD)).cast::<AtomicU32>();
-        // SAFETY: the word is used as this atomic alone, which it has room for.
+    /// Where threads of this process park.
+    fn spot(&self) -> &ParkingSpot {
+        let address = (&raw const *self.word(3 * WORD)).cast::<ParkingSpot>();
+        // SAFETY: the word is used as this type alone, which it has room for.
         unsafe { &*address }
     }
 
@@ -199,10 +199,7 @@ impl Control {
     /// has the blocks of the window's processes.
     #[inline(always)]
     pub(crate) fn changed(&self, all: &[Control]) {
-        let waiting = self.waiting().load(Ordering::SeqCst);
-        if waiting != 0 {
-            wake(all, waiting);
-        }
+        self.marks().wake(Scope::Machine, || all.iter().map(Control::spot));
     }
 
     /// Polls a word of this block until `is_over` accepts it, which is not called again after that and so may
@@ -265,24 +262,16 @@ impl Control {
         (this, own): (usize, &Control),
         is_over: &mut dyn FnMut() -> bool,
     ) -> bool {
-        let bit = 1 << (this % 64);
-        self.count_waiters(|waiters| {
-            *waiters += 1;
-            self.waiting().fetch_or(bit, Ordering::SeqCst);
-        });
-        let number = own.parked().load(Ordering::SeqCst);
+        self.count_waiters(|waiters| *waiters += 1);
+        let ticket = own.spot().prepare(self.marks(), this);
         let over = is_over();
-        let mut woken = true;
-        if !over {
-            woken = domain
-                .calls()
-                .outside(|| futex::wait(own.parked(), number, Some(LONGEST_PARK), Scope::Machine));
-        }
+        let park = || ticket.park(Some(LONGEST_PARK), Scope::Machine);
+        let woken = over || domain.calls().outside(park);
         self.count_waiters(|waiters| {
             *waiters -= 1;
-            // Beyond 64 processes several share a bit, which then stays; a wake too many does no harm.
+            // Beyond 64 processes several share a mark, which then stays; a wake too many does no harm.
             if *waiters == 0 && self.geometry.processes <= 64 {
-                self.waiting().fetch_and(!bit, Ordering::SeqCst);
+                self.marks().clear(this);
             }
         });
         if !woken {
@@ -300,16 +289,6 @@ impl Control {
 fn make_progress(domain: &Domain) {
     if !domain.is_offloaded() {
         domain.poll_everywhere();
-    }
-}
-
-#[cold]
-fn wake(all: &[Control], waiting: u64) {
-    for (index, control) in all.iter().enumerate() {
-        if waiting & 1 << (index % 64) != 0 {
-            control.parked().fetch_add(1, Ordering::SeqCst);
-            futex::wake(control.parked(), futex::ALL, Scope::Machine);
-        }
     }
 }
 
