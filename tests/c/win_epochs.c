@@ -10,8 +10,9 @@ static MPI_Win make(long **memory) {
     MPI_Win win;
     CHECK_OK(MPI_Win_allocate(check_size * (MPI_Aint)sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, memory, &win));
     CHECK_OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, check_rank, 0, win));
     for (int i = 0; i < check_size; i++) (*memory)[i] = -1;
-    CHECK_OK(MPI_Win_sync(win));
+    CHECK_OK(MPI_Win_unlock(check_rank, win));
     CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
     return win;
 }
@@ -212,8 +213,10 @@ static void ahead(void) {
 static void locks(void) {
     long *memory, value = 0, sum = 0, one = 1;
     MPI_Win win = make(&memory);
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, check_rank, 0, win));
     for (int i = 0; i < check_size; i++) memory[i] = 0;
     CHECK_OK(MPI_Win_sync(win));
+    CHECK_OK(MPI_Win_unlock(check_rank, win));
     CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
     for (int round = 0; round < ROUNDS; round++) {
         for (int rank = 0; rank < check_size; rank++) CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win));
