@@ -27,7 +27,8 @@ static void change(const void *operand, MPI_Datatype type, size_t len, int targe
             CHECK_OK(MPI_Fetch_and_op(one, result, type, target, disp + (MPI_Aint)(i * len), op, at.win));
         }
     }
-    if (round % 5 == 0) CHECK_OK(MPI_Win_flush(target, at.win));
+    // The operands are the caller's.
+    CHECK_OK(round % 5 == 0 ? MPI_Win_flush(target, at.win) : MPI_Win_flush_local(target, at.win));
 }
 
 #define ADD(ctype, mpitype, place)                                                                          \

@@ -1,5 +1,5 @@
 // Synchronisation of windows: fences, post and start in every order, locks and flushes, with their assertions.
-#include "check.h"
+#include "win_flavors.h"
 
 enum { ROUNDS = 25 };
 
@@ -10,8 +10,9 @@ static MPI_Win make(long **memory) {
     MPI_Win win;
     CHECK_OK(MPI_Win_allocate(check_size * (MPI_Aint)sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, memory, &win));
     CHECK_OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, check_rank, 0, win));
     for (int i = 0; i < check_size; i++) (*memory)[i] = -1;
-    CHECK_OK(MPI_Win_sync(win));
+    CHECK_OK(MPI_Win_unlock(check_rank, win));
     CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
     return win;
 }
@@ -158,6 +159,7 @@ static void one_and_many(void) {
 static void ahead(void) {
     MPI_Comm pair;
     int rank = -1;
+    // The window's memory is private, and so only processes that copy reach it.
     if (!check_pair(&pair, &rank)) return;
     long memory[2] = {-1, -1};
     MPI_Win win;
@@ -211,8 +213,10 @@ static void ahead(void) {
 static void locks(void) {
     long *memory, value = 0, sum = 0, one = 1;
     MPI_Win win = make(&memory);
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, check_rank, 0, win));
     for (int i = 0; i < check_size; i++) memory[i] = 0;
     CHECK_OK(MPI_Win_sync(win));
+    CHECK_OK(MPI_Win_unlock(check_rank, win));
     CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
     for (int round = 0; round < ROUNDS; round++) {
         for (int rank = 0; rank < check_size; rank++) CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win));

@@ -55,8 +55,11 @@ CHECK_UNUSED static struct flavored flavored_make(int flavor, size_t len, MPI_Co
         CHECK_OK(MPI_Get_address(made.memory, &base));
         CHECK_OK(MPI_Allgather(&base, 1, MPI_AINT, made.bases, 1, MPI_AINT, comm));
     }
+    int rank;
+    CHECK_OK(MPI_Comm_rank(comm, &rank));
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, made.win));
     memset(made.memory, 0, len);
-    CHECK_OK(MPI_Win_sync(made.win));
+    CHECK_OK(MPI_Win_unlock(rank, made.win));
     CHECK_OK(MPI_Barrier(comm));
     return made;
 }

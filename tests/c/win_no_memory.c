@@ -59,6 +59,11 @@ static void wrong_parts(void) {
         CHECK_CLASS(MPI_Win_allocate_shared(wrong ? LONG_MIN : 64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win), MPI_ERR_SIZE);
         CHECK_CLASS(MPI_Win_allocate_shared(64, wrong ? -1 : 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win), MPI_ERR_DISP);
         CHECK_CLASS(MPI_Win_create_c(room, 64, wrong ? -1 : (MPI_Aint)1 << 40, MPI_INFO_NULL, MPI_COMM_WORLD, &win), MPI_ERR_DISP);
+        MPI_Info info = wrong ? (MPI_Info)(intptr_t)0x5550 : MPI_INFO_NULL;
+        CHECK_CLASS(MPI_Win_create_dynamic(info, MPI_COMM_WORLD, &win), MPI_ERR_INFO);
+        CHECK_CLASS(MPI_Win_allocate_shared(64, 1, info, MPI_COMM_WORLD, &memory, &win), MPI_ERR_INFO);
+        CHECK_CLASS(MPI_Win_create(room, 64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, wrong ? NULL : &win), MPI_ERR_ARG);
+        CHECK_CLASS(MPI_Win_allocate(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, wrong ? NULL : &memory, &win), MPI_ERR_ARG);
         CHECK(win == MPI_WIN_NULL);
     }
     works();

@@ -152,8 +152,9 @@ static void locks(const char *algorithm) {
     CHECK_OK(MPI_Info_set(info, "heddle_win_lock", algorithm));
     CHECK_OK(MPI_Win_allocate(64, 1, info, MPI_COMM_WORLD, &memory, &win));
     CHECK_OK(MPI_Info_free(&info));
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, check_rank, 0, win));
     memset(memory, 0, 64);
-    CHECK_OK(MPI_Win_sync(win));
+    CHECK_OK(MPI_Win_unlock(check_rank, win));
     CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
     threads_run(THREADS, different_targets, &win);
     CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));

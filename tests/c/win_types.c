@@ -1,6 +1,6 @@
 // Derived datatypes on both sides of puts, gets and accumulates: vectors, indexed, structs, subarrays, resized, backwards, with
 // holes; different layouts of the same data at the two sides; windows of every kind, so also by copies between processes.
-#include "check.h"
+#include "win_flavors.h"
 
 enum { ROOM = 1 << 14, MIDDLE = ROOM / 2, LAYOUTS = 12 };
 
@@ -172,44 +172,17 @@ static void more(MPI_Win win, char *memory, const MPI_Aint *disps) {
 int main(int argc, char **argv) {
     check_start(argc, argv);
     make_layouts();
-    MPI_Win win;
-    char *memory, *alloc, *own = check_alloc(ROOM);
     MPI_Aint *disps = check_alloc((size_t)check_size * sizeof *disps);
-    for (int i = 0; i < check_size; i++) disps[i] = MIDDLE;
-    CHECK_OK(MPI_Alloc_mem(ROOM, MPI_INFO_NULL, &alloc));
-
-    CHECK_OK(MPI_Win_allocate(ROOM, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win));
-    CHECK_OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
-    exchange(win, memory, disps);
-    more(win, memory, disps);
-    CHECK_OK(MPI_Win_free(&win));
-
-    CHECK_OK(MPI_Win_create(alloc, ROOM, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
-    CHECK_OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
-    exchange(win, alloc, disps);
-    CHECK_OK(MPI_Win_free(&win));
-
-    CHECK_OK(MPI_Win_create(own, ROOM, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
-    CHECK_OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
-    exchange(win, own, disps);
-    more(win, own, disps);
-    CHECK_OK(MPI_Win_free(&win));
-
-    CHECK_OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win));
-    CHECK_OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
-    CHECK_OK(MPI_Win_attach(win, own, ROOM));
-    MPI_Aint middle;
-    CHECK_OK(MPI_Get_address(own + MIDDLE, &middle));
-    CHECK_OK(MPI_Allgather(&middle, 1, MPI_AINT, disps, 1, MPI_AINT, MPI_COMM_WORLD));
-    exchange(win, own, disps);
-    more(win, own, disps);
-    CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
-    CHECK_OK(MPI_Win_detach(win, own));
-    CHECK_OK(MPI_Win_free(&win));
-
+    for (int flavor = 0; flavor < FLAVORS; flavor++) {
+        struct flavored at = flavored_make(flavor, ROOM, MPI_COMM_WORLD);
+        CHECK_OK(MPI_Win_set_errhandler(at.win, MPI_ERRORS_RETURN));
+        for (int i = 0; i < check_size; i++) disps[i] = at.bases[i] + MIDDLE;
+        exchange(at.win, at.memory, disps);
+        more(at.win, at.memory, disps);
+        CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
+        flavored_free(&at);
+    }
     for (int i = 0; i < LAYOUTS; i++) CHECK_OK(MPI_Type_free(&layouts[i]));
-    CHECK_OK(MPI_Free_mem(alloc));
-    free(own);
     free(disps);
     return check_finish();
 }

@@ -1,5 +1,6 @@
 // A target that is outside of MPI: rank 0 computes until its memory says that the others are done. They lock, put, get, accumulate and
 // swap there meanwhile, on windows of every kind.
+// heddle: only
 #include "win_flavors.h"
 
 #include <sched.h>
@@ -48,8 +49,6 @@ static void work(const struct flavored *at) {
 int main(int argc, char **argv) {
     check_start(argc, argv);
     for (int flavor = 0; flavor < FLAVORS; flavor++) {
-        // The oracle needs its target for such windows.
-        if (oracle && flavor != BY_SHARED) continue;
         struct flavored at = flavored_make(flavor, (size_t)(WORDS + check_size) * 8, MPI_COMM_WORLD);
         if (check_rank == 0) {
             compute(&at);

@@ -48,8 +48,9 @@ pub fn light_if_asymmetric() {
     fence(Ordering::SeqCst);
 }
 
-/// Orders a sequentially consistent read-modify-write before the caller's later sequentially consistent loads. On the
-/// machine the two are in order already; the model checker, which takes such accesses for weaker ones, needs a fence.
+/// Orders a sequentially consistent read-modify-write before the caller's later sequentially consistent
+/// loads. On the machine the two are in order already; the model checker, which takes such accesses for
+/// weaker ones, needs a fence.
 #[inline(always)]
 pub fn after_locked() {
     #[cfg(loom)]

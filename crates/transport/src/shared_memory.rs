@@ -175,6 +175,19 @@ mod tests {
     }
 
     #[test]
+    fn failed_allocations_use_up_no_places() {
+        let job = JobControl::create(1).expect("the memory of a job");
+        let world: World = job.world_of(0).expect("the job is there");
+        let fabric = Fabric::attach(&world, 1).expect("attached");
+        let before = fabric.allocate(1).expect("memory").range().expect("a job");
+        for len in [LONGEST - 1, LONGEST, LONGEST + 1, isize::MAX as usize, usize::MAX] {
+            assert!(fabric.allocate(len).is_err(), "{len} bytes");
+        }
+        let after = fabric.allocate(1).expect("memory").range().expect("a job");
+        assert_eq!(after.offset - before.offset, GRANULE);
+    }
+
+    #[test]
     fn a_process_without_a_job_has_memory_too() {
         let fabric = Fabric::attach(&World::from_env().expect("a world of one"), 1).expect("attached");
         let memory = fabric.allocate(10).expect("memory");

@@ -10,9 +10,10 @@
 //!  service     in a window over private memory: the request to the window thread, and its bounce buffer
 //! ```
 //!
-//! **Waiting.** A thread that waits for a word polls it for a moment, and then parks ([`heddle_sync::marks`]): the
-//! marks of a word's keeper say which processes wait for its words, and each process has a spot where its threads park.
-//! A parked thread hears no messages, so it wakes up every millisecond to make progress.
+//! **Waiting.** A thread that waits for a word polls it for a moment, and then parks
+//! ([`heddle_sync::marks`]): the marks of a word's keeper say which processes wait for its words, and each
+//! process has a spot where its threads park. A parked thread hears no messages, so it wakes up every
+//! millisecond to make progress.
 
 use heddle_message::domain::Domain;
 use heddle_platform::atomic::{AtomicU32, AtomicU64};

@@ -1,8 +1,9 @@
 //! Waiting for words that other threads or processes change by locked instructions.
 //!
-//! **What it gives.** A [`Doorbell`](crate::Doorbell) costs its ringer nothing and its sleeper a `membarrier`. Where
-//! every change of a word is a locked instruction, which is a full fence, neither is needed: the sleeper leaves a
-//! mark beside the word, and the thread that changes the word looks at the marks afterwards.
+//! **What it gives.** A [`Doorbell`](crate::Doorbell) costs its ringer nothing and its sleeper a
+//! `membarrier`. Where every change of a word is a locked instruction, which is a full fence, neither
+//! is needed: the sleeper leaves a mark beside the word, and the thread that changes the word looks
+//! at the marks afterwards.
 //!
 //! ```text
 //!   changer                               sleeper, number n
@@ -13,9 +14,9 @@
 //! ```
 //!
 //! **No lost wake-up.** Both threads write with a locked instruction and then read what the other writes, all
-//! sequentially consistent. So the sleeper sees the word or the changer sees the mark. In the second case the changer
-//! raises `spot` after the sleeper has set the mark. If that was before the sleeper read `seen`, its Acquire pairs
-//! with the changer's Release, and the sleeper sees the word; else its futex wait returns.
+//! sequentially consistent. So the sleeper sees the word or the changer sees the mark. In the second case the
+//! changer raises `spot` after the sleeper has set the mark. If that was before the sleeper read `seen`, its
+//! Acquire pairs with the changer's Release, and the sleeper sees the word; else its futex wait returns.
 //!
 //! Zeros are valid, so both types may lie in memory that processes share.
 
@@ -39,8 +40,8 @@ impl WaitMarks {
         self.0.fetch_and(!bit(sleeper), Ordering::Relaxed);
     }
 
-    /// Wakes all that are marked, after a sequentially consistent read-modify-write of the word. `spots` has the
-    /// places where sleepers 0, 1, .. park.
+    /// Wakes all that are marked, after a sequentially consistent read-modify-write of the word. `spots` has
+    /// the places where sleepers 0, 1, .. park.
     #[inline(always)]
     pub fn wake<'a, S>(&self, scope: Scope, spots: impl FnOnce() -> S)
     where
@@ -75,8 +76,8 @@ fn wake_marked<'a, S: Iterator<Item = &'a ParkingSpot>>(marks: u64, scope: Scope
 pub struct ParkingSpot(AtomicU32);
 
 impl ParkingSpot {
-    /// Marks sleeper number `sleeper`, whose threads park here. The caller checks the word once more, by a sequentially
-    /// consistent load, and then [parks](Ticket::park) or does not.
+    /// Marks sleeper number `sleeper`, whose threads park here. The caller checks the word once more, by a
+    /// sequentially consistent load, and then [parks](Ticket::park) or does not.
     #[must_use = "check the word once more, then park"]
     pub fn prepare(&self, marks: &WaitMarks, sleeper: usize) -> Ticket<'_> {
         marks.set(sleeper);
@@ -93,8 +94,8 @@ pub struct Ticket<'a> {
 }
 
 impl Ticket<'_> {
-    /// Sleeps until a change of the word since [`ParkingSpot::prepare`]. It may return early. Returns false if the
-    /// time ran out.
+    /// Sleeps until a change of the word since [`ParkingSpot::prepare`]. It may return early. Returns
+    /// false if the time ran out.
     pub fn park(self, timeout: Option<Duration>, scope: Scope) -> bool {
         futex::wait(&self.spot.0, self.seen, timeout, scope)
     }
