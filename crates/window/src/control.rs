@@ -41,7 +41,7 @@ const WORD: usize = size_of::<u64>();
 /// The most regions that a process can attach to a window at one time.
 pub(crate) const REGIONS: usize = 4096;
 
-/// Where the words lie in a control block.
+/// Where the words lie in a window block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Geometry {
     pub(crate) processes: usize,
@@ -69,7 +69,7 @@ impl Geometry {
         self.locks_offset() + self.processes * self.lock_len()
     }
 
-    /// The length of a control block in bytes.
+    /// The length of a window block in bytes.
     pub(crate) fn len(self) -> usize {
         self.service_offset() + if self.private { 2 * LINE + BOUNCE } else { 0 }
     }
@@ -79,7 +79,7 @@ impl Geometry {
     }
 }
 
-/// The words of the window thread in a control block.
+/// The words of the window thread in a window block.
 pub(crate) struct Desk<'a> {
     pub(crate) lock: &'a AtomicU64,
     pub(crate) state: &'a AtomicU32,
@@ -104,7 +104,7 @@ pub(crate) struct Control {
 impl Control {
     /// Takes memory of [`Geometry::len`] bytes.
     pub(crate) fn new(memory: SharedMemory, geometry: Geometry) -> Control {
-        assert!(memory.len() >= geometry.len(), "the memory is shorter than a control block");
+        assert!(memory.len() >= geometry.len(), "the memory is shorter than a window block");
         Control { memory, geometry, waiters: Mutex::new(0) }
     }
 

@@ -21,7 +21,7 @@ pub struct Offer {
     pub disp_unit: u64,
     /// Where its memory begins, in its own address space.
     address: u64,
-    /// The range of the job's file with its control block.
+    /// The range of the job's file with its window block.
     control: Range,
     /// The range with its memory; empty if others cannot map it.
     memory: Range,

@@ -18,7 +18,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The words of a control block that the plan's locks need.
+    /// The words of a window block that the plan's locks need.
     pub fn lock_words(&self) -> usize {
         self.lock.words(self.processes.len())
     }

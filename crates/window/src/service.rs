@@ -3,7 +3,7 @@
 //! and sleeps while nobody asks.
 //!
 //! A process that asks is alone: it holds the service lock of the target. It copies its data to the bounce
-//! buffer in the target's control block, or lets the thread copy data there:
+//! buffer in the target's window block, or lets the thread copy data there:
 //!
 //! | state | written by | then |
 //! |---|---|---|
@@ -36,7 +36,7 @@ pub(crate) struct WindowThread {
 }
 
 impl WindowThread {
-    /// Starts it, with a control block of this process mapped for it.
+    /// Starts it, with a window block of this process mapped for it.
     ///
     /// # Errors
     /// `MPI_ERR_OTHER` if there is no thread to be had.
