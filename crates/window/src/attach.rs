@@ -1,7 +1,7 @@
 //! Regions of memory that a process attaches to a dynamic window (MPI 5.0, section 12.2.4).
 //! Displacements are addresses.
 //!
-//! A process lists its regions in its control block, where others find out whether an access lies in one.
+//! A process lists its regions in its window block, where others find out whether an access lies in one.
 //! Only the process itself changes the list; the program detaches no region that others still access.
 
 use crate::control::{Control, REGIONS};
