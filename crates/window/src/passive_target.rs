@@ -77,11 +77,13 @@ impl Window {
         if held & kinds == 0 || !target.change(held, access::UNCHECKED) {
             return false;
         }
-        fence(Ordering::SeqCst);
         if held & access::UNCHECKED == 0 {
             self.release_lock(rank, held & access::EXCLUSIVE == 0);
+        } else {
+            // The release of a lock orders the operations before it; here nothing else does.
+            fence(Ordering::SeqCst);
         }
-        target.withdraw(access::UNCHECKED);
+        target.end_access();
         true
     }
 
