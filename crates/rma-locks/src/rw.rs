@@ -51,6 +51,22 @@ impl RmaRw {
         }
     }
 
+    /// Reads if no writer has the lock or waits for readers to go. A refused reader leaves no trace, so it
+    /// is not counted before it knows.
+    pub async fn try_acquire_read(&self, rma: &impl Rma) -> bool {
+        let (counter, arrive) = (self.layout.counter_of(rma.rank()), self.layout.arrive());
+        let mut now = rma.get(counter, arrive).await;
+        while now & WRITE == 0 {
+            let before = rma.compare_and_swap(now + 1, now, counter, arrive).await;
+            if before == now {
+                return true;
+            }
+            // Another reader came, or a writer.
+            now = before;
+        }
+        false
+    }
+
     /// Ends the caller's reading.
     pub async fn release_read(&self, rma: &impl Rma) {
         let counter = self.layout.counter_of(rma.rank());
@@ -71,6 +87,27 @@ impl RmaRw {
                 branch.root().start(rma).await;
             }
         }
+    }
+
+    /// Writes if no process has the lock or waits for it. An attempt that meets readers after it has marked
+    /// the counters lets them in again.
+    pub async fn try_acquire_write(&self, rma: &impl Rma) -> bool {
+        let branch = self.branch(rma);
+        if !branch.try_climb(rma).await {
+            return false;
+        }
+        let readers = self.mark(rma).await;
+        for (counter, readers) in self.layout.counters().iter().zip(readers) {
+            if rma.get(*counter, self.layout.depart()).await != readers {
+                self.let_readers_in(rma).await;
+                if let Some(successor) = branch.root().leave(rma).await {
+                    branch.root().pass(rma, successor, MODE_CHANGE).await;
+                }
+                branch.leave(rma, 2).await;
+                return false;
+            }
+        }
+        true
     }
 
     /// Ends the caller's writing.
@@ -105,21 +142,27 @@ impl RmaRw {
         }
     }
 
-    /// Marks all counters, then waits for the readers that had come to each before.
-    async fn keep_readers_out(&self, rma: &impl Rma) {
-        let (arrive, depart) = (self.layout.arrive(), self.layout.depart());
+    /// Marks all counters. Returns how many readers had come to each before.
+    async fn mark(&self, rma: &impl Rma) -> Vec<u64> {
+        let arrive = self.layout.arrive();
         let mut readers = Vec::with_capacity(self.layout.counters().len());
         for counter in self.layout.counters() {
             readers.push(rma.fetch_add(WRITE, *counter, arrive).await & !(WRITE | PHASE));
         }
+        readers
+    }
+
+    /// Marks all counters, then waits for the readers that had come to each before.
+    async fn keep_readers_out(&self, rma: &impl Rma) {
+        let (readers, depart) = (self.mark(rma).await, self.layout.depart());
         for (counter, readers) in self.layout.counters().iter().zip(readers) {
             // Not all that are counted by now: those that came later wait for this writer.
             rma.wait_until(*counter, depart, |gone| gone == readers).await;
         }
     }
 
-    /// Takes the marks away and begins a new phase. Only the process that has the lock does this, so
-    /// no reader goes meanwhile.
+    /// Takes the marks away and begins a new phase. Only the process that has marked them does this. Readers
+    /// that go meanwhile (while an attempt to write is taken back) are subtracted by the next writer.
     async fn let_readers_in(&self, rma: &impl Rma) {
         let (arrive, depart) = (self.layout.arrive(), self.layout.depart());
         for counter in self.layout.counters() {
