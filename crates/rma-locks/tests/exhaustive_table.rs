@@ -132,7 +132,7 @@ fn check(memory: &[Vec<u64>], heap: usize, keys: &[&[u64]], notes: usize) -> Opt
     }
     inserted.sort_unstable();
     there.sort_unstable();
-    if inserted != there {
+    if inserted != there || there.windows(2).any(|pair| pair[0] == pair[1]) {
         return Some(format!("{inserted:?} were inserted, {there:?} are there: {memory:?}"));
     }
     // A place that a process keeps for its next key is lost for others.
