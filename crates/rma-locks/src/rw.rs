@@ -3,7 +3,7 @@
 
 use crate::layout::Layout;
 use crate::queue::{Branch, Entered, MODE_CHANGE, Passed};
-use crate::rma::Rma;
+use crate::rma::{Rank, Rma};
 
 /// A writer has the lock, or waits for the readers of this counter to go.
 const WRITE: u64 = 1 << 63;
@@ -89,17 +89,15 @@ impl RmaRw {
         }
     }
 
-    /// Writes if no process has the lock or waits for it. An attempt that meets readers after it has marked
-    /// the counters lets them in again.
+    /// Writes if no process has the lock or waits for it.
     pub async fn try_acquire_write(&self, rma: &impl Rma) -> bool {
         let branch = self.branch(rma);
         if !branch.try_climb(rma).await {
             return false;
         }
-        let readers = self.mark(rma).await;
-        for (counter, readers) in self.layout.counters().iter().zip(readers) {
-            if rma.get(*counter, self.layout.depart()).await != readers {
-                self.let_readers_in(rma).await;
+        for (index, counter) in self.layout.counters().iter().enumerate() {
+            if !self.mark_if_empty(rma, *counter).await {
+                self.let_readers_in(rma, &self.layout.counters()[..index]).await;
                 if let Some(successor) = branch.root().leave(rma).await {
                     branch.root().pass(rma, successor, MODE_CHANGE).await;
                 }
@@ -108,6 +106,18 @@ impl RmaRw {
             }
         }
         true
+    }
+
+    /// Marks a counter if all readers that have come have gone.
+    ///
+    /// An attempt must not mark it else and begin a new phase without waiting for them: after two phases a
+    /// slow reader would take the next writer for its own.
+    async fn mark_if_empty(&self, rma: &impl Rma, counter: Rank) -> bool {
+        let arrive = self.layout.arrive();
+        let arrived = rma.get(counter, arrive).await;
+        let gone = rma.get(counter, self.layout.depart()).await;
+        arrived & !(WRITE | PHASE) == gone
+            && rma.compare_and_swap(arrived | WRITE, arrived, counter, arrive).await == arrived
     }
 
     /// Ends the caller's writing.
@@ -131,7 +141,7 @@ impl RmaRw {
         let status = if passings < self.writers && successor.is_some() {
             passings
         } else {
-            self.let_readers_in(rma).await;
+            self.let_readers_in(rma, self.layout.counters()).await;
             MODE_CHANGE
         };
         if successor.is_none() {
@@ -142,30 +152,24 @@ impl RmaRw {
         }
     }
 
-    /// Marks all counters. Returns how many readers had come to each before.
-    async fn mark(&self, rma: &impl Rma) -> Vec<u64> {
-        let arrive = self.layout.arrive();
+    /// Marks all counters, then waits for the readers that had come to each before.
+    async fn keep_readers_out(&self, rma: &impl Rma) {
+        let (arrive, depart) = (self.layout.arrive(), self.layout.depart());
         let mut readers = Vec::with_capacity(self.layout.counters().len());
         for counter in self.layout.counters() {
             readers.push(rma.fetch_add(WRITE, *counter, arrive).await & !(WRITE | PHASE));
         }
-        readers
-    }
-
-    /// Marks all counters, then waits for the readers that had come to each before.
-    async fn keep_readers_out(&self, rma: &impl Rma) {
-        let (readers, depart) = (self.mark(rma).await, self.layout.depart());
         for (counter, readers) in self.layout.counters().iter().zip(readers) {
             // Not all that are counted by now: those that came later wait for this writer.
             rma.wait_until(*counter, depart, |gone| gone == readers).await;
         }
     }
 
-    /// Takes the marks away and begins a new phase. Only the process that has marked them does this. Readers
-    /// that go meanwhile (while an attempt to write is taken back) are subtracted by the next writer.
-    async fn let_readers_in(&self, rma: &impl Rma) {
+    /// Takes the marks of these counters away and begins a new phase. Only the process that has marked them
+    /// and waited for their readers does this, so no reader goes meanwhile.
+    async fn let_readers_in(&self, rma: &impl Rma, counters: &[Rank]) {
         let (arrive, depart) = (self.layout.arrive(), self.layout.depart());
-        for counter in self.layout.counters() {
+        for counter in counters {
             let arrived = rma.get(*counter, arrive).await;
             let gone = rma.get(*counter, depart).await;
             let phase = if arrived & PHASE == 0 { PHASE } else { PHASE.wrapping_neg() };

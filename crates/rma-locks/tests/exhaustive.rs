@@ -243,6 +243,40 @@ fn attempts_to_read_and_write_under_rma_rw() {
     println!("two levels: {states} states");
 }
 
+/// Process 0 reads once; process 1 writes, tries to write, and writes again.
+fn attempt_between_two_writers(counter_distance: usize) -> Report {
+    let layout = Layout::flat(2, counter_distance);
+    let (size, at_end) = ((2, layout.words()), is_empty(&layout));
+    let task = move |process: Process| -> Pin<Box<dyn Future<Output = ()>>> {
+        let lock = RmaRw::new(layout.clone(), vec![], 1);
+        Box::pin(async move {
+            if heddle_rma_locks::Rma::rank(&process) == 0 {
+                lock.acquire_read(&process).await;
+                process.visit(Presence::Reads).await;
+                return lock.release_read(&process).await;
+            }
+            for round in 0..3 {
+                process.begin_round(round);
+                if round != 1 {
+                    lock.acquire_write(&process).await;
+                } else if !lock.try_acquire_write(&process).await {
+                    continue;
+                }
+                process.visit(Presence::Writes).await;
+                lock.release_write(&process).await;
+            }
+        })
+    };
+    Explorer { processes: size.0, words: size.1, task: &task, at_end: &at_end, weak: true }.explore()
+}
+
+#[test]
+fn an_attempt_between_two_writers() {
+    for counter_distance in [1, 2] {
+        println!("{} states", sound(&attempt_between_two_writers(counter_distance)));
+    }
+}
+
 /// The first process tries, the others wait.
 fn try_mcs(layout: Layout, locality: Vec<u64>, rounds: u64) -> Report {
     let (size, at_end) = ((layout.processes(), layout.words()), is_empty(&layout));
@@ -269,7 +303,8 @@ fn attempts_in_the_queues() {
 }
 
 with_fault!(a_late_word_of_an_attempt_is_found, try_mcs(Layout::flat(2, 1), vec![], 2));
-with_fault!(readers_of_a_refused_writer_are_let_in, try_rw(Layout::flat(2, 2), vec![], 2, 1, 2));
+with_fault!(readers_of_a_refused_writer_are_let_in, try_rw(Layout::flat(3, 1), vec![], 3, 2, 1));
+with_fault!(an_attempt_beside_readers_is_found, attempt_between_two_writers(2));
 
 #[test]
 fn spin_locks() {
