@@ -4,7 +4,7 @@
 
 static int rank, size;
 static numbers shared;
-static int turns = 60;
+static int turns = 180;
 
 /* Acquires in one of three ways; returns whether the lock is the caller's. */
 static int acquire(heddle_rma_lock *lock, const char *kind, int way, int writes)

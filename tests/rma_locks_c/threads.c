@@ -2,7 +2,7 @@
 #include "check.h"
 #include <pthread.h>
 
-enum { THREADS = 3, TURNS = 25 };
+enum { THREADS = 3, TURNS = 100 };
 
 static int rank, size;
 static numbers shared;
