@@ -28,6 +28,7 @@ build: prerequisites
 
 examples: build
 	$(MAKE) -C examples/graph500 CC="$(MPICC)" BUILD="$(CURDIR)/$(BUILD)/examples"
+	$(MAKE) -C examples/hash_table CC="$(MPICC)" PKG_CONFIG_PATH="$(CURDIR)/$(BUILD)/lib/pkgconfig" BUILD="$(CURDIR)/$(BUILD)/examples"
 	$(MPICC) -O2 -pthread examples/hello/hello.c -o $(BUILD)/examples/hello
 
 demo: examples

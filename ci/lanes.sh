@@ -28,6 +28,11 @@ lane_abi() { tests/abi/run.sh "$build"; }
 lane_instructions() { tests/instructions/run.py --mpicc "$mpicc" --mpiexec "$mpiexec"; }
 lane_tools() { tests/launcher/tools.sh; }
 lane_sync_c() { tests/sync_c/run.sh "$build"; }
+lane_rma_locks_c() {
+    tests/rma_locks_c/run.sh "$build" || return
+    make -s -C examples/hash_table CC="$mpicc" PKG_CONFIG_PATH="$build/lib/pkgconfig" BUILD="$build/examples" \
+        && examples/hash_table/test.sh "$mpiexec" "$build/examples/hash_table"
+}
 lane_c() { c_programs c --models "$models"; }
 # The other models: every program with the most ranks and threads, under half of them, drawn at random (make soak: under
 # all). And the order of messages where threads hand operations over one by one.

@@ -48,6 +48,7 @@ lane graph500     build  "the main job, right and wrong inputs"
 lane abi          build  "the standard ABI against another library's"
 lane tools        build  "mpicc, pkg-config, install, relocation"
 lane sync_c       build  "heddle_sync from C, shared and static"
+lane rma_locks_c  build  "heddle_rma_locks from C, on Heddle and MPICH"
 lane instructions build  "instructions of the hottest calls"
 
 for name in ${wanted[@]+"${wanted[@]}"}; do

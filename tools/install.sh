@@ -31,10 +31,12 @@ put 755 lib/libmpi_abi.so.1
 ln -sfn libmpi_abi.so.1 "$prefix/lib/libmpi_abi.so"
 put 644 lib/pkgconfig/heddle.pc
 put 644 include/mpi.h
-if [ -f "$build/lib/libheddle_sync.so.0" ]; then
-    put 755 lib/libheddle_sync.so.0
-    ln -sfn libheddle_sync.so.0 "$prefix/lib/libheddle_sync.so"
-    put 644 lib/libheddle_sync.a
-    put 644 lib/pkgconfig/heddle_sync.pc
-    put 644 include/heddle_sync.h
-fi
+for name in heddle_sync heddle_rma_locks; do
+    if [ -f "$build/lib/lib$name.so.0" ]; then
+        put 755 "lib/lib$name.so.0"
+        ln -sfn "lib$name.so.0" "$prefix/lib/lib$name.so"
+        put 644 "lib/lib$name.a"
+        put 644 "lib/pkgconfig/$name.pc"
+        put 644 "include/$name.h"
+    fi
+done

@@ -4,8 +4,8 @@
 #   BUILD_DIR/bin       mpiexec, heddle (if it was built), mpicc, mpicxx, mpic++
 #   BUILD_DIR/lib       libmpi_abi.so.1, libmpi_abi.so -> libmpi_abi.so.1, pkgconfig/heddle.pc
 #                       libheddle_sync.so.0, libheddle_sync.so -> libheddle_sync.so.0, libheddle_sync.a,
-#                       pkgconfig/heddle_sync.pc (if they were built)
-#   BUILD_DIR/include   mpi.h, heddle_sync.h
+#                       pkgconfig/heddle_sync.pc (if they were built), and the same of heddle_rma_locks
+#   BUILD_DIR/include   mpi.h, heddle_sync.h, heddle_rma_locks.h
 #
 # RELEASE_DIR is cargo's folder (target/release) and must hold mpiexec, libmpi_abi.so and generate. Unchanged files are
 # not touched, so that nothing is rebuilt because of them.
@@ -53,10 +53,16 @@ configure() {
     rm -f "$build/lib/pkgconfig/$1.pc.made"
 }
 configure heddle
-if [ -f "$release/libheddle_sync_c.so" ] && [ -f "$release/libheddle_sync_c.a" ]; then
-    put 755 "$release/libheddle_sync_c.so" "$build/lib/libheddle_sync.so.0"
-    ln -sfn libheddle_sync.so.0 "$build/lib/libheddle_sync.so"
-    put 644 "$release/libheddle_sync_c.a" "$build/lib/libheddle_sync.a"
-    put 644 "$root/crates/sync-c/include/heddle_sync.h" "$build/include/heddle_sync.h"
-    configure heddle_sync
-fi
+# interface NAME CRATE: a library for C, shared and static, with its header
+interface() {
+    built=$release/lib$1_c
+    if [ -f "$built.so" ] && [ -f "$built.a" ]; then
+        put 755 "$built.so" "$build/lib/lib$1.so.0"
+        ln -sfn "lib$1.so.0" "$build/lib/lib$1.so"
+        put 644 "$built.a" "$build/lib/lib$1.a"
+        put 644 "$root/crates/$2/include/$1.h" "$build/include/$1.h"
+        configure "$1"
+    fi
+}
+interface heddle_sync sync-c
+interface heddle_rma_locks rma-locks-c

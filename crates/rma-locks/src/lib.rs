@@ -9,6 +9,7 @@
 //! | `mcs.rs` | [`RmaMcs`]: a tree of queues; with one level it is D-MCS |
 //! | `rw.rs` | [`RmaRw`]: the tree, and counters for readers |
 //! | `queue_rw.rs` | [`QueueRw`]: a reader-writer word, and a queue for those that wait; not from the paper |
+//! | `hash_table.rs` | [`HashTable`]: the paper's hash table, synchronised by compare-and-swap or by a lock |
 //! | `simple.rs` | [`Spin`] and [`SimpleRw`]: the locks of foMPI that the paper compares with |
 //!
 //! **Departures from the listings.** As printed they are not correct. `tests/exhaustive.rs` explores all
@@ -31,6 +32,7 @@
 //! It uses no other crate. The locks keep all their state in the words of an [`Rma`], so a handle is a value
 //! that any number of processes make from the same [`Layout`].
 
+mod hash_table;
 mod layout;
 mod mcs;
 mod queue;
@@ -39,6 +41,7 @@ mod rma;
 mod rw;
 mod simple;
 
+pub use hash_table::{HashTable, HeapFull};
 pub use layout::Layout;
 pub use mcs::RmaMcs;
 pub use queue_rw::QueueRw;

@@ -38,6 +38,12 @@ impl RmaMcs {
         }
     }
 
+    /// Takes the lock if no process has it or waits for it, at any level. If one does, the attempt may pass
+    /// through queues of lower levels and then waits, shortly, for a process that enters one of them.
+    pub async fn try_acquire(&self, rma: &impl Rma) -> bool {
+        self.branch(rma).try_climb(rma).await
+    }
+
     /// Releases the lock, which is the caller's.
     pub async fn release(&self, rma: &impl Rma) {
         let branch = self.branch(rma);

@@ -69,6 +69,16 @@ impl<'a> Queue<'a> {
         Entered::Passed(rma.wait_until(self.node, status, |status| status != WAIT).await)
     }
 
+    /// Enters the queue if no node is in it. A refused attempt has changed nothing but words of the
+    /// node, which nobody reads.
+    pub(crate) async fn try_enter(&self, rma: &impl Rma) -> bool {
+        rma.put(NONE, self.node, self.layout.next(self.level)).await;
+        // Before a successor can write there, as in enter().
+        rma.flush(self.node).await;
+        let (name, tail) = (Queue::name(self.node), self.layout.tail(self.level));
+        rma.compare_and_swap(name, NONE, self.tail_rank, tail).await == NONE
+    }
+
     /// The status of the node, which is the first.
     pub(crate) async fn status(&self, rma: &impl Rma) -> u64 {
         rma.get(self.node, self.layout.status(self.level)).await
@@ -132,6 +142,20 @@ impl<'a> Branch<'a> {
             }
         }
         false
+    }
+
+    /// Enters the queues of all levels, the root's included, if nobody is in them. Else leaves those that it
+    /// has entered, and returns false.
+    pub(crate) async fn try_climb(&self, rma: &impl Rma) -> bool {
+        for level in (1..=self.layout.levels()).rev() {
+            let queue = self.queue(level);
+            if !queue.try_enter(rma).await {
+                self.leave(rma, level + 1).await;
+                return false;
+            }
+            queue.start(rma).await;
+        }
+        true
     }
 
     /// Passes the lock on at the lowest level where a successor waits and the passings in a row are few

@@ -80,11 +80,17 @@ impl QueueRw {
     /// Waits until the caller may write. `home` keeps the word and the end of the queue.
     #[inline]
     pub async fn acquire_write(&self, rma: &impl Rma, home: Rank) {
-        if rma.compare_and_swap(WRITER, 0, home, self.word()).await != 0 {
+        if !self.try_acquire_write(rma, home).await {
             self.queue(rma, home).enter(rma).await;
             self.write_as_first(rma, home).await;
             self.leave(rma, home).await;
         }
+    }
+
+    /// Writes if nobody is inside and the lock is not reserved, past those that wait.
+    #[inline]
+    pub async fn try_acquire_write(&self, rma: &impl Rma, home: Rank) -> bool {
+        rma.compare_and_swap(WRITER, 0, home, self.word()).await == 0
     }
 
     async fn write_as_first(&self, rma: &impl Rma, home: Rank) {
@@ -116,12 +122,21 @@ impl QueueRw {
     /// Waits until the caller may read.
     #[inline]
     pub async fn acquire_read(&self, rma: &impl Rma, home: Rank) {
-        if rma.fetch_add(1, home, self.word()).await & (WRITER | RESERVED) != 0 {
-            self.take_out(rma, home).await;
+        if !self.try_acquire_read(rma, home).await {
             self.queue(rma, home).enter(rma).await;
             self.read_as_first(rma, home).await;
             self.leave(rma, home).await;
         }
+    }
+
+    /// Reads if no writer is inside and the lock is not reserved, past those that wait.
+    #[inline]
+    pub async fn try_acquire_read(&self, rma: &impl Rma, home: Rank) -> bool {
+        let may_read = rma.fetch_add(1, home, self.word()).await & (WRITER | RESERVED) == 0;
+        if !may_read {
+            self.take_out(rma, home).await;
+        }
+        may_read
     }
 
     async fn take_out(&self, rma: &impl Rma, home: Rank) {

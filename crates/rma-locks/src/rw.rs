@@ -3,7 +3,7 @@
 
 use crate::layout::Layout;
 use crate::queue::{Branch, Entered, MODE_CHANGE, Passed};
-use crate::rma::Rma;
+use crate::rma::{Rank, Rma};
 
 /// A writer has the lock, or waits for the readers of this counter to go.
 const WRITE: u64 = 1 << 63;
@@ -61,6 +61,22 @@ impl RmaRw {
         }
     }
 
+    /// Reads if no writer has the lock or waits for readers to go. A refused reader leaves no trace, so it
+    /// is not counted before it knows.
+    pub async fn try_acquire_read(&self, rma: &impl Rma) -> bool {
+        let (counter, arrive) = (self.layout.counter_of(rma.rank()), self.layout.arrive());
+        let mut now = rma.get(counter, arrive).await;
+        while now & WRITE == 0 {
+            let before = rma.compare_and_swap(now + 1, now, counter, arrive).await;
+            if before == now {
+                return true;
+            }
+            // Another reader came, or a writer.
+            now = before;
+        }
+        false
+    }
+
     /// Ends the caller's reading.
     pub async fn release_read(&self, rma: &impl Rma) {
         let counter = self.layout.counter_of(rma.rank());
@@ -84,6 +100,37 @@ impl RmaRw {
         }
     }
 
+    /// Writes if no process has the lock or waits for it.
+    pub async fn try_acquire_write(&self, rma: &impl Rma) -> bool {
+        let branch = self.branch(rma);
+        if !branch.try_climb(rma).await {
+            return false;
+        }
+        for (index, counter) in self.layout.counters().iter().enumerate() {
+            if !self.mark_if_empty(rma, *counter).await {
+                self.let_readers_in(rma, &self.layout.counters()[..index]).await;
+                if let Some(successor) = branch.root().leave(rma).await {
+                    branch.root().pass(rma, successor, MODE_CHANGE).await;
+                }
+                branch.leave(rma, 2).await;
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Marks a counter if all readers that have come have gone.
+    ///
+    /// An attempt must not mark it else and begin a new phase without waiting for them: after two phases a
+    /// slow reader would take the next writer for its own.
+    async fn mark_if_empty(&self, rma: &impl Rma, counter: Rank) -> bool {
+        let arrive = self.layout.arrive();
+        let arrived = rma.get(counter, arrive).await;
+        let gone = rma.get(counter, self.layout.depart()).await;
+        arrived & !(WRITE | PHASE) == gone
+            && rma.compare_and_swap(arrived | WRITE, arrived, counter, arrive).await == arrived
+    }
+
     /// Ends the caller's writing.
     pub async fn release_write(&self, rma: &impl Rma) {
         let branch = self.branch(rma);
@@ -105,7 +152,7 @@ impl RmaRw {
         let status = if passings < self.writers && successor.is_some() {
             passings
         } else {
-            self.let_readers_in(rma).await;
+            self.let_readers_in(rma, self.layout.counters()).await;
             MODE_CHANGE
         };
         if successor.is_none() {
@@ -143,11 +190,11 @@ impl RmaRw {
         }
     }
 
-    /// Takes the marks away and begins a new phase. Only the process that has the lock does this, so
-    /// no reader goes meanwhile.
-    async fn let_readers_in(&self, rma: &impl Rma) {
+    /// Takes the marks of these counters away and begins a new phase. Only the process that has marked them
+    /// and waited for their readers does this, so no reader goes meanwhile.
+    async fn let_readers_in(&self, rma: &impl Rma, counters: &[Rank]) {
         let (arrive, depart) = (self.layout.arrive(), self.layout.depart());
-        for counter in self.layout.counters() {
+        for counter in counters {
             let arrived = rma.get(*counter, arrive).await;
             let gone = rma.get(*counter, depart).await;
             let phase = if arrived & PHASE == 0 { PHASE } else { PHASE.wrapping_neg() };

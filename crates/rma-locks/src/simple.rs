@@ -22,6 +22,11 @@ impl Spin {
         }
     }
 
+    /// Takes the lock if it is free.
+    pub async fn try_acquire(&self, rma: &impl Rma) -> bool {
+        rma.compare_and_swap(1, 0, self.home, self.word).await == 0
+    }
+
     /// Releases the lock, which is the caller's.
     pub async fn release(&self, rma: &impl Rma) {
         rma.put(0, self.home, self.word).await;
@@ -48,6 +53,15 @@ impl SimpleRw {
         }
     }
 
+    /// Reads if no writer has the lock.
+    pub async fn try_acquire_read(&self, rma: &impl Rma) -> bool {
+        let may_read = rma.fetch_add(1, self.home, self.word).await & WRITER == 0;
+        if !may_read {
+            self.release_read(rma).await;
+        }
+        may_read
+    }
+
     /// Ends the caller's reading.
     pub async fn release_read(&self, rma: &impl Rma) {
         rma.add(1u64.wrapping_neg(), self.home, self.word).await;
@@ -59,6 +73,11 @@ impl SimpleRw {
         while rma.compare_and_swap(WRITER, 0, self.home, self.word).await != 0 {
             rma.wait_until(self.home, self.word, |value| value == 0).await;
         }
+    }
+
+    /// Writes if no process has the lock.
+    pub async fn try_acquire_write(&self, rma: &impl Rma) -> bool {
+        rma.compare_and_swap(WRITER, 0, self.home, self.word).await == 0
     }
 
     /// Ends the caller's writing.

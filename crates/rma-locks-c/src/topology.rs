@@ -1,0 +1,49 @@
+//! The levels of the machine as a lock sees them, agreed on by all processes.
+
+use crate::error::Failure;
+use crate::mpi::Group;
+use std::collections::HashMap;
+
+/// Where a lock takes the levels of the machine from. Kinds other than `rma-rw` and `rma-mcs` have one level.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Topology {
+    /// One level: all processes are alike.
+    Flat = 0,
+    /// Two levels: the processes that can share memory (`MPI_COMM_TYPE_SHARED`) are an element. One level, if
+    /// there is one element.
+    Shared = 1,
+    /// The levels that the options give.
+    Given = 2,
+}
+
+/// The elements of all processes, level by level from the whole machine on, where each process has named
+/// those that it is in. Two processes are in one element if they name it alike at this level and at all
+/// above.
+pub(crate) fn elements(group: &Group, own: &[i64]) -> Result<Vec<Vec<usize>>, Failure> {
+    let mut levels = vec![vec![0; group.size]];
+    if own.is_empty() {
+        return Ok(levels);
+    }
+    let all = group.all(own)?;
+    for level in 0..own.len() {
+        let mut numbers: HashMap<(usize, i64), usize> = HashMap::new();
+        let parents = &levels[level];
+        let numbered = |p: usize| {
+            let next = numbers.len();
+            *numbers.entry((parents[p], all[p][level])).or_insert(next)
+        };
+        let elements = (0..group.size).map(numbered).collect();
+        levels.push(elements);
+    }
+    Ok(levels)
+}
+
+/// The elements for [`Topology::Shared`].
+pub(crate) fn machines(group: &Group) -> Result<Vec<Vec<usize>>, Failure> {
+    let mut levels = elements(group, &[group.first_of_machine()?])?;
+    if levels[1].iter().all(|element| *element == 0) {
+        levels.pop();
+    }
+    Ok(levels)
+}
