@@ -94,6 +94,7 @@ static void lock(struct worker *w) {
 }
 
 static const char *const put_ops[] = {"put", "get", NULL};
+static const char *const fetch_ops[] = {"add", NULL};
 static const char *const lock_ops[] = {"exclusive", "shared", "mixed", NULL};
 
 const struct subject subject_put = {
@@ -116,6 +117,7 @@ const struct subject subject_fetchop = {
     .summary = "additions a second of all processes to one number, a flush after each",
     .unit = "op/s",
     .ranks = RANKS_ANY,
+    .ops = fetch_ops,
     .open = open_epoch,
     .close = close_epoch,
     .prepare = prepare,

@@ -213,6 +213,11 @@ int main(int argc, char **argv) {
         threads_run(THREADS, interrupted, NULL);
         CHECK_OK(MPI_Comm_free(&comm));
     }
+    // On MPI_COMM_SELF, whose state stays to the end.
+    comm = MPI_COMM_SELF, me = 0;
+    threads_run(THREADS, all_take_turns, NULL);
+    threads_run(THREADS, all_kinds, NULL);
+    for (int i = 0; i < 3; i++) threads_run(THREADS, interrupted, NULL);
     pthread_barrier_destroy(&together);
     return check_finish();
 }

@@ -1,5 +1,5 @@
 // Windows over every kind of memory: created, allocated, shared, attached; puts and gets between fences, attributes, queries.
-#include "check.h"
+#include "win_flavors.h"
 
 enum { N = 1000 };
 
@@ -140,6 +140,7 @@ int main(int argc, char **argv) {
     MPI_Aint size = N * sizeof(long);
     long *own = check_alloc((size_t)size), *alloc;
     CHECK_OK(MPI_Alloc_mem(size + 64, MPI_INFO_NULL, &alloc));
+    // Without copies between processes, private memory of others cannot be reached.
     created(own, size);
     created(alloc + 8, size);
     allocated();

@@ -9,6 +9,9 @@ calls.c describes the cases; those named `alone_..` run in a world of one proces
 rank 0 from the beginning of a call to its end, divided by the number of calls. The cost of switching collection on and off
 is measured and subtracted.
 
+The levels `single` and `multiple` are thread levels. `unbiased` is MPI_THREAD_MULTIPLE without a bias: a small message
+then takes the lock at its second attempt. A call that does not make that attempt takes the general path and grows.
+
 A case fails if it takes more instructions than the table says, by more than `tolerance_percent` and two instructions.
 A case that has become shorter passes, and the run asks for an update of the table: otherwise the path could grow back
 unnoticed.
@@ -36,7 +39,8 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 BUDGET = HERE / "budget.json"
-LEVELS = ["single", "multiple"]
+# The thread level and the environment of each level.
+LEVELS = {"single": ("single", {}), "multiple": ("multiple", {}), "unbiased": ("multiple", {"HEDDLE_BIAS": "none"})}
 # The default is two VNIs per core, and a probe polls all of them.
 SETTINGS = {"HEDDLE_VNIS": "4"}
 # Instructions beside the tolerance, for the shortest paths.
@@ -57,15 +61,16 @@ def compile_program(options, folder):
     return program
 
 
-def environment(options):
-    """The caller's environment without its settings of Heddle, with SETTINGS and --env."""
+def environment(options, settings=()):
+    """The caller's environment without its settings of Heddle, with SETTINGS, those of a level, and --env."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("HEDDLE_") and name != "VALGRIND_OPTS"}
-    return {**kept, **SETTINGS, **dict(setting.split("=", 1) for setting in options.env)}
+    return {**kept, **SETTINGS, **dict(settings), **dict(setting.split("=", 1) for setting in options.env)}
 
 
 def launch(options, program, level, alone, folder):
     """Runs the wanted cases at a level, without a peer or with one; returns the program's output."""
-    rank = [str(program), level, str(folder / "told"), *options.cases]
+    thread_level, settings = LEVELS[level]
+    rank = [str(program), thread_level, str(folder / "told"), *options.cases]
     counted = [
         "valgrind", "--tool=callgrind", "--quiet", "--collect-atstart=no", "--instr-atstart=no",
         "--dump-line=no", f"--callgrind-out-file={folder}/counts",
@@ -73,7 +78,12 @@ def launch(options, program, level, alone, folder):
     command = [*options.mpiexec, "-n", "1", *counted, *rank, *([] if alone else [":", "-n", "1", *rank])]
     with tempfile.TemporaryFile(mode="w+") as output:
         process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environment(options), start_new_session=True
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            env=environment(options, settings),
+            start_new_session=True,
         )
         try:
             status = process.wait(options.timeout)
@@ -196,13 +206,18 @@ def main():
     parser.add_argument("--mpicc", type=shlex.split, default=["mpicc"], help="compiler wrapper (default mpicc)")
     parser.add_argument("--mpiexec", type=shlex.split, default=["mpiexec"], help="launcher, with options (default mpiexec)")
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="environment of the launch")
-    parser.add_argument("--levels", type=lambda text: text.split(","), default=LEVELS, help="thread levels (default single,multiple)")
+    parser.add_argument(
+        "--levels", type=lambda text: text.split(","), default=list(LEVELS), help=f"levels (default {','.join(LEVELS)})"
+    )
     parser.add_argument("--json", type=pathlib.Path, help="write the counts to this file")
     parser.add_argument("--update", action="store_true", help="write the counts into budget.json")
     parser.add_argument("--no-budget", action="store_true", help="only count")
     parser.add_argument("--timeout", type=float, default=300, help="seconds for one launch (default 300)")
     parser.add_argument("cases", nargs="*", help="only these cases (default: all)")
     options = parser.parse_args()
+    unknown = [level for level in options.levels if level not in LEVELS]
+    if unknown:
+        parser.error(f"no level: {', '.join(unknown)}; there are {', '.join(LEVELS)}")
     if not shutil.which("valgrind"):
         print("there is no valgrind (Debian's package valgrind)")
         return 77

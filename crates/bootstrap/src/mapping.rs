@@ -76,15 +76,38 @@ fn check_file_size(len: u64) -> io::Result<()> {
     Ok(())
 }
 
+/// Refuses more memory than the system has, because the kernel would kill processes to get it. Small
+/// lengths are not looked at.
+fn check_available(len: u64) -> io::Result<()> {
+    const SMALL: u64 = 16 << 20;
+    if len <= SMALL {
+        return Ok(());
+    }
+    // Without this file nothing is known, and the kernel decides.
+    let Ok(text) = std::fs::read_to_string("/proc/meminfo") else { return Ok(()) };
+    let number = |key: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(key))?;
+        line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()
+    };
+    let Some(available) = number("MemAvailable:") else { return Ok(()) };
+    let most = available.saturating_add(number("SwapFree:").unwrap_or(0)).saturating_mul(1024);
+    if len <= most {
+        return Ok(());
+    }
+    let what = format!("the system has {most} bytes of memory to give");
+    Err(io::Error::new(io::ErrorKind::OutOfMemory, what))
+}
+
 /// Gets memory for a range of a file in memory, which reads as zeros. The file becomes longer if it ends
 /// before the range does; processes may do this at the same time for different ranges.
 ///
 /// # Errors
 /// The error of the system call: `ENOSPC` or `ENOMEM` if there is not enough memory. A length beyond the
-/// file-size limit is refused before the call.
+/// file-size limit, or beyond the memory that the system has to give, is refused before the call.
 pub fn allocate(file: BorrowedFd<'_>, offset: u64, len: usize) -> io::Result<()> {
     let end = offset.checked_add(len as u64).ok_or(io::ErrorKind::InvalidInput)?;
     check_file_size(end)?;
+    check_available(len as u64)?;
     change_range(file, 0, offset, len)
 }
 

@@ -7,7 +7,7 @@ use crate::installation::Installation;
 use crate::reference;
 use heddle_model::NAMED;
 use heddle_settings::Variable;
-use heddle_settings::info_keys::INFO_KEYS;
+use heddle_settings::info_keys::{INFO_KEYS, InfoKey, WINDOW_KEYS};
 
 /// Options of `heddle info`.
 #[derive(Debug, clap::Args)]
@@ -49,12 +49,16 @@ pub(crate) fn text(args: &InfoArgs) -> String {
     }
     lines.push("a model other than the default has parts of its own in place of these defaults".to_owned());
     lines.push("\ninfo keys, where a communicator is made with an info object".to_owned());
-    let width = INFO_KEYS.iter().map(|key| key.name.len()).max().unwrap_or(0);
-    for key in INFO_KEYS {
-        lines.push(format!("  {:width$}  {} ({})", key.name, key.meaning, key.values));
-    }
+    lines.extend(key_lines(INFO_KEYS));
+    lines.push("\ninfo keys, where a window is made with an info object".to_owned());
+    lines.extend(key_lines(WINDOW_KEYS));
     lines.push("\nmodels (HEDDLE_MODEL), the default first".to_owned());
     let width = NAMED.iter().map(|model| model.name.len()).max().unwrap_or(0);
     lines.extend(NAMED.iter().map(|model| format!("  {:width$}  {}", model.name, model.meaning)));
     lines.join("\n") + "\n"
+}
+
+fn key_lines(keys: &[InfoKey]) -> impl Iterator<Item = String> {
+    let width = keys.iter().map(|key| key.name.len()).max().unwrap_or(0);
+    keys.iter().map(move |key| format!("  {:width$}  {} ({})", key.name, key.meaning, key.values))
 }

@@ -9,6 +9,7 @@ mod locks;
 mod models;
 mod reference;
 mod report;
+mod rma_locks;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -4,7 +4,7 @@ use heddle_model::{
     Choice, Execution, Granularity, Lifetime, NAMED, OffloadThreads, ReferenceCounts, RequestPool, WakeUp,
 };
 use heddle_settings::Variable;
-use heddle_settings::info_keys::INFO_KEYS;
+use heddle_settings::info_keys::{INFO_KEYS, InfoKey, WINDOW_KEYS};
 use heddle_spec::function_table::Functions;
 use heddle_spec::{FUNCTIONS_TABLE, missing};
 use std::fmt::Write;
@@ -65,6 +65,31 @@ VNI.
 
 ";
 
+const WINDOWS: &str = "
+## Windows
+
+A program gives these info keys where it makes a window; `MPI_Win_set_info` takes `no_locks` and those without an effect.
+
+";
+
+const WINDOW_LOCKS: &str = "
+| `HEDDLE_WIN_LOCK` | meaning |
+|---|---|
+| `queue-rw` | a word at the target that a process takes by one operation if it is free; the others wait in a queue, whose first process reserves the word after a while |
+| `rma-rw` | the reader-writer lock of Schmid, Besta and Hoefler (HPDC 2016), phase-fair: counters for readers, a queue for writers |
+| `rma-mcs` | their tree of queues; on one machine a tree of one level; a shared lock is exclusive |
+| `d-mcs` | one queue; a shared lock is exclusive |
+| `spin` | foMPI's word that is 0 or 1; not fair; a shared lock is exclusive |
+| `rw` | foMPI's word that counts readers; readers may starve writers |
+
+No lock needs its target to be inside MPI. Memory of `MPI_Win_allocate`, `MPI_Win_allocate_shared` and `MPI_Alloc_mem` is mapped by all
+processes of a window: put and get are loads and stores, and accumulates of 1, 2, 4 and 8 bytes processor atomics. Other memory
+(`MPI_Win_create`, `MPI_Win_create_dynamic`) is copied by the kernel, and accumulates there take the target's accumulate lock; where the
+kernel or `HEDDLE_SINGLE_COPY=off` forbids such copies, a thread of the target copies, which sleeps otherwise. A process can attach at
+most 4096 regions to a dynamic window at one time.
+
+";
+
 const MISSING: &str = "\
 ## What is missing
 
@@ -90,14 +115,21 @@ pub(crate) fn page() -> String {
     table(&mut page, ["model", "meaning"], models);
     page.push('\n');
     page += INFO;
-    let keys = INFO_KEYS.iter().map(|key| [code(key.name), key.values.to_owned(), key.meaning.to_owned()]);
-    table(&mut page, ["info key", "values", "effect"], keys);
+    info_keys(&mut page, INFO_KEYS);
     page += RULES;
+    page += WINDOWS;
+    info_keys(&mut page, WINDOW_KEYS);
+    page += WINDOW_LOCKS;
     page += UNEXPECTED;
     page += MISSING;
     let functions = Functions::parse(FUNCTIONS_TABLE).expect("the table that the library is built from");
     page += &missing::missing_table(&functions);
     page
+}
+
+fn info_keys(page: &mut String, keys: &[InfoKey]) {
+    let rows = keys.iter().map(|key| [code(key.name), key.values.to_owned(), key.meaning.to_owned()]);
+    table(page, ["info key", "values", "effect"], rows);
 }
 
 fn row(variable: Variable) -> [String; 4] {
@@ -140,6 +172,7 @@ mod tests {
         has_rows("Environment variables", Variable::all().map(Variable::name).collect());
         has_rows("Models", NAMED.iter().map(|model| model.name).collect());
         has_rows("Info keys", INFO_KEYS.iter().map(|key| key.name).collect());
+        has_rows("Windows", WINDOW_KEYS.iter().map(|key| key.name).collect());
         let mut columns = None;
         for line in page.lines() {
             let found = line.starts_with('|').then(|| line.matches('|').count());

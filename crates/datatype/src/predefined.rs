@@ -44,14 +44,15 @@ pub fn predefined(handle: usize) -> Option<&'static Datatype> {
     TABLE.get(handle.wrapping_sub(FIRST_HANDLE)).copied().flatten()
 }
 
-/// The size in bytes of each predefined datatype that has no gaps and starts at its
-/// address; 0 for all others.
-static PLAIN_BYTES: [u8; HANDLES] = {
-    let mut bytes = [0; HANDLES];
+/// The size in bytes of each predefined datatype that has no gaps and starts at its address; 0 for
+/// all others. The index is the whole handle, since a subtraction would cost every call an
+/// instruction and a register.
+static PLAIN_BYTES: [u8; FIRST_HANDLE + HANDLES] = {
+    let mut bytes = [0; FIRST_HANDLE + HANDLES];
     let mut handle = 0;
     while handle < HANDLES {
         if let Some(datatype) = TABLE[handle] {
-            bytes[handle] = datatype.plain_bytes();
+            bytes[FIRST_HANDLE + handle] = datatype.plain_bytes();
         }
         handle += 1;
     }
@@ -63,7 +64,7 @@ static PLAIN_BYTES: [u8; HANDLES] = {
 #[inline(always)]
 #[must_use]
 pub fn plain_bytes(handle: usize) -> usize {
-    PLAIN_BYTES.get(handle.wrapping_sub(FIRST_HANDLE)).map_or(0, |bytes| usize::from(*bytes))
+    PLAIN_BYTES.get(handle).map_or(0, |bytes| usize::from(*bytes))
 }
 
 /// The size in bytes of each predefined integer type on which sums are defined; 0 for all other types.

@@ -48,6 +48,15 @@ pub fn light_if_asymmetric() {
     fence(Ordering::SeqCst);
 }
 
+/// Orders a sequentially consistent read-modify-write before the caller's later sequentially consistent
+/// loads. On the machine the two are in order already; the model checker, which takes such accesses for
+/// weaker ones, needs a fence.
+#[inline(always)]
+pub fn after_locked() {
+    #[cfg(loom)]
+    fence(Ordering::SeqCst);
+}
+
 /// The rare side: see the [module](self). Costs up to tens of microseconds.
 #[cold]
 pub fn heavy(scope: Scope) {
@@ -103,6 +112,7 @@ mod hardware {
         if STATE.load(Ordering::Relaxed) == ASYMMETRIC {
             std::sync::atomic::compiler_fence(Ordering::SeqCst);
         } else {
+            std::hint::cold_path();
             fence(Ordering::SeqCst);
         }
     }

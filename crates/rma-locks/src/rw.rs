@@ -22,6 +22,7 @@ pub struct RmaRw {
     layout: Layout,
     locality: Vec<u64>,
     writers: u64,
+    readers: u64,
 }
 
 impl RmaRw {
@@ -34,7 +35,16 @@ impl RmaRw {
     pub fn new(layout: Layout, locality: Vec<u64>, writers: u64) -> RmaRw {
         assert_eq!(locality.len() + 1, layout.levels(), "a threshold for each level below the first");
         assert!(writers > 0, "a writer passes the lock on at least once in a phase");
-        RmaRw { layout, locality, writers }
+        RmaRw { layout, locality, writers, readers: 0 }
+    }
+
+    /// The same lock, whose writers let `readers` readers (the paper's T_R) come to their own counter after a
+    /// turn of the readers has begun, before they take the lock back; 0 for none. A writer waits for them
+    /// only as long as [`Rma::wait_a_while`] does: perhaps no reader wants the lock.
+    #[must_use]
+    pub fn with_readers(mut self, readers: u64) -> RmaRw {
+        self.readers = readers;
+        self
     }
 
     fn branch(&self, rma: &impl Rma) -> Branch<'_> {
@@ -82,10 +92,11 @@ impl RmaRw {
         }
         match branch.root().enter(rma).await {
             Entered::Passed(status) if status != MODE_CHANGE => {}
-            Entered::Passed(_) | Entered::First => {
-                self.keep_readers_out(rma).await;
-                branch.root().start(rma).await;
+            Entered::Passed(_) => {
+                self.wait_for_readers(rma).await;
+                self.take_back(rma, &branch).await;
             }
+            Entered::First => self.take_back(rma, &branch).await,
         }
     }
 
@@ -149,6 +160,20 @@ impl RmaRw {
         }
         if let Some(successor) = successor {
             root.pass(rma, successor, status).await;
+        }
+    }
+
+    async fn take_back(&self, rma: &impl Rma, branch: &Branch<'_>) {
+        self.keep_readers_out(rma).await;
+        branch.root().start(rma).await;
+    }
+
+    /// Gives the readers of the caller's counter their turn.
+    async fn wait_for_readers(&self, rma: &impl Rma) {
+        if self.readers > 0 {
+            let (counter, arrive) = (self.layout.counter_of(rma.rank()), self.layout.arrive());
+            let have_come = |now| now & !(WRITE | PHASE) >= self.readers;
+            rma.wait_a_while(counter, arrive, have_come).await;
         }
     }
 

@@ -2,7 +2,7 @@
 
 mod explorer;
 
-use explorer::{Explorer, Presence, Process, Report};
+use explorer::{Explorer, Most, Places, Presence, Process, Report};
 use heddle_rma_locks::{Layout, QueueRw, RmaMcs, RmaRw, SimpleRw, Spin};
 use std::future::Future;
 use std::pin::Pin;
@@ -24,6 +24,7 @@ fn explore<F: Future<Output = ()> + 'static>(
     rounds: u64,
     weak: bool,
     at_end: &dyn Fn(&[Vec<u64>]) -> Option<String>,
+    places: Places,
     visit: impl Fn(Process) -> F + Clone + 'static,
 ) -> Report {
     let task = move |process: Process| -> Pin<Box<dyn Future<Output = ()>>> {
@@ -35,7 +36,7 @@ fn explore<F: Future<Output = ()> + 'static>(
             }
         })
     };
-    Explorer { processes, words, task: &task, at_end, weak }.explore()
+    Explorer { processes, words, task: &task, at_end, weak, places }.explore()
 }
 
 /// The states of a run without a failure.
@@ -56,8 +57,13 @@ fn is_empty(layout: &Layout) -> impl Fn(&[Vec<u64>]) -> Option<String> + use<> {
 }
 
 fn mcs(layout: Layout, locality: Vec<u64>, rounds: u64) -> Report {
+    mcs_that(Places::default(), layout, locality, rounds)
+}
+
+/// The same, which follows what happens in these places.
+fn mcs_that(places: Places, layout: Layout, locality: Vec<u64>, rounds: u64) -> Report {
     let (size, at_end) = ((layout.processes(), layout.words()), is_empty(&layout));
-    explore(size, rounds, true, &at_end, move |process| {
+    explore(size, rounds, true, &at_end, places, move |process| {
         let lock = RmaMcs::new(layout.clone(), locality.clone());
         async move {
             lock.acquire(&process).await;
@@ -69,9 +75,21 @@ fn mcs(layout: Layout, locality: Vec<u64>, rounds: u64) -> Report {
 
 /// Processes below `readers` read, the others write.
 fn rw(layout: Layout, locality: Vec<u64>, writers: u64, readers: usize, rounds: u64) -> Report {
+    rw_that(Places::default(), layout, locality, (writers, 0), readers, rounds)
+}
+
+/// The same, which follows what happens in these places; `quota` are T_L,1 and T_R.
+fn rw_that(
+    places: Places,
+    layout: Layout,
+    locality: Vec<u64>,
+    (writers, quota): (u64, u64),
+    readers: usize,
+    rounds: u64,
+) -> Report {
     let (size, at_end) = ((layout.processes(), layout.words()), is_empty(&layout));
-    explore(size, rounds, true, &at_end, move |process| {
-        let lock = RmaRw::new(layout.clone(), locality.clone(), writers);
+    explore(size, rounds, true, &at_end, places, move |process| {
+        let lock = RmaRw::new(layout.clone(), locality.clone(), writers).with_readers(quota);
         async move {
             if heddle_rma_locks::Rma::rank(&process) < readers {
                 lock.acquire_read(&process).await;
@@ -88,12 +106,17 @@ fn rw(layout: Layout, locality: Vec<u64>, writers: u64, readers: usize, rounds: 
 
 /// The last process keeps the word. Processes below `readers` read, the others write.
 fn queue_rw(processes: usize, attempts: u32, readers: usize, rounds: u64) -> Report {
+    queue_rw_that(Places::default(), processes, attempts, readers, rounds)
+}
+
+/// The same, which follows what happens in these places.
+fn queue_rw_that(places: Places, processes: usize, attempts: u32, readers: usize, rounds: u64) -> Report {
     let home = processes - 1;
     let at_end = |memory: &[Vec<u64>]| {
         let is_empty = memory.iter().all(|words| words[2] == 0 && words[5] == 0);
         (!is_empty).then(|| format!("not empty at the end: {memory:?}"))
     };
-    explore((processes, QueueRw::words(processes)), rounds, true, &at_end, move |process| {
+    explore((processes, QueueRw::words(processes)), rounds, true, &at_end, places, move |process| {
         let lock = QueueRw::new(processes, attempts);
         async move {
             if heddle_rma_locks::Rma::rank(&process) < readers {
@@ -191,11 +214,110 @@ fn rma_rw_of_two_levels() {
     }
 }
 
+/// Writers that wait for readers' turns.
+#[test]
+fn rma_rw_with_a_quota_of_readers() {
+    let sizes: &[_] = if is_long() { &[(2, 1, 4), (3, 2, 2), (3, 1, 2)] } else { &[(2, 1, 3), (3, 2, 1)] };
+    for &(processes, readers, rounds) in sizes {
+        let layout = Layout::flat(processes, processes);
+        let report = rw_that(Places::default(), layout, vec![], (1, 1), readers, rounds);
+        println!("{processes} processes, {readers} read, {rounds} rounds: {} states", sound(&report));
+    }
+}
+
+/// The places of a lock of the tree: words 0 to 2 of a process are the root's.
+fn places(layout: &Layout, elements: &[usize]) -> Places {
+    let first = |element| elements.iter().position(|e| *e == element).expect("an element has processes");
+    Places {
+        root_nodes: elements.iter().map(|element| first(*element)).collect(),
+        root_status: Some(1),
+        root_tail: Some(2),
+        arrive: Some(3 * layout.levels()),
+        counters: layout.counters().len(),
+        word: None,
+    }
+}
+
+/// The largest numbers of entries past a process that waits.
+fn passed(report: &Report, what: &str) -> Most {
+    println!("{what}: {:?}, {} states", report.most, sound(report));
+    report.most
+}
+
+#[test]
+fn d_mcs_is_first_in_first_out() {
+    let sizes: &[_] = if is_long() { &[(2, 4), (3, 2), (3, 3), (4, 1)] } else { &[(2, 3), (3, 2)] };
+    for &(processes, rounds) in sizes {
+        let (layout, own): (_, Vec<usize>) = (Layout::flat(processes, 1), (0..processes).collect());
+        let report = mcs_that(places(&layout, &own), layout, vec![], rounds);
+        let most = passed(&report, &format!("{processes} processes, {rounds} rounds"));
+        assert_eq!(most, Most { writer_by_writers: processes - 1, ..Most::default() });
+    }
+}
+
+#[test]
+fn rma_mcs_has_a_bound_on_bypassing() {
+    let mut sizes = vec![(&[0, 1][..], 3), (&[0, 0, 1], 1)];
+    if is_long() {
+        sizes.extend([(&[0, 1][..], 4), (&[0, 0, 1], 2)]);
+    }
+    for (elements, rounds) in sizes {
+        for locality in [1, 2] {
+            let layout = two_levels(elements, 1);
+            let report = mcs_that(places(&layout, elements), layout, vec![locality], rounds);
+            let most = passed(&report, &format!("elements {elements:?}, T_L {locality}, {rounds} rounds"));
+            // Those before it in its element, each of which may end the element's turn; and the turns of the
+            // other elements in between.
+            let bound = |element| {
+                let size = elements.iter().filter(|e| **e == element).count();
+                let others = elements.iter().max().map_or(0, |last| *last);
+                size - 1 + size * others * (locality as usize + 1)
+            };
+            let bound = elements.iter().map(|element| bound(*element)).max().unwrap_or(0);
+            assert!(most.writer_by_writers <= bound, "{most:?}, not {bound}");
+        }
+    }
+}
+
+#[test]
+fn rma_rw_has_a_bound_on_bypassing() {
+    let sizes: &[_] =
+        if is_long() { &[(2, 1, 4), (3, 2, 2), (3, 1, 2)] } else { &[(2, 1, 3), (3, 2, 1), (3, 1, 1)] };
+    for &(processes, readers, rounds) in sizes {
+        for writers in [1, 2] {
+            let (layout, own): (_, Vec<usize>) =
+                (Layout::flat(processes, processes), (0..processes).collect());
+            let report = rw_that(places(&layout, &own), layout, vec![], (writers, 0), readers, rounds);
+            let most =
+                passed(&report, &format!("{processes}, {readers} read, T_L,1 {writers}, {rounds} rounds"));
+            assert!(most.writer_by_writers <= processes - readers - 1, "in the order of the queue");
+            assert!(most.writer_by_readers <= readers, "those that were let in before");
+            assert!(most.reader_by_writers <= writers as usize, "one turn of the writers");
+        }
+    }
+}
+
+/// Past a reservation come only those that have the lock and are about to leave the queue: once each, and
+/// at most one of them a writer.
+#[test]
+fn queue_rw_admits_nobody_new_past_a_reservation() {
+    let sizes: &[_] = if is_long() { &[(2, 3), (3, 1), (3, 2)] } else { &[(2, 2), (3, 1)] };
+    for &(processes, rounds) in sizes {
+        for readers in 0..=processes {
+            let places = Places { word: Some(5), ..Places::default() };
+            let report = queue_rw_that(places, processes, 0, readers, rounds);
+            let most = passed(&report, &format!("{processes} processes, {readers} read, {rounds} rounds"));
+            let bound = if readers == 0 { 1 } else { processes - 1 };
+            assert!(most.reserver_by_all <= bound, "{most:?}");
+        }
+    }
+}
+
 /// The first `trying` processes try and go away if they are refused, the others wait; those below `readers`
 /// read, the others write.
 fn try_rw(layout: Layout, locality: Vec<u64>, trying: usize, readers: usize, rounds: u64) -> Report {
     let (size, at_end) = ((layout.processes(), layout.words()), is_empty(&layout));
-    explore(size, rounds, true, &at_end, move |process| {
+    explore(size, rounds, true, &at_end, Places::default(), move |process| {
         let lock = RmaRw::new(layout.clone(), locality.clone(), 1);
         async move {
             let rank = heddle_rma_locks::Rma::rank(&process);
@@ -267,7 +389,9 @@ fn attempt_between_two_writers(counter_distance: usize) -> Report {
             }
         })
     };
-    Explorer { processes: size.0, words: size.1, task: &task, at_end: &at_end, weak: true }.explore()
+    let (processes, words) = size;
+    let places = Places::default();
+    Explorer { processes, words, task: &task, at_end: &at_end, weak: true, places }.explore()
 }
 
 #[test]
@@ -280,7 +404,7 @@ fn an_attempt_between_two_writers() {
 /// The first process tries, the others wait.
 fn try_mcs(layout: Layout, locality: Vec<u64>, rounds: u64) -> Report {
     let (size, at_end) = ((layout.processes(), layout.words()), is_empty(&layout));
-    explore(size, rounds, true, &at_end, move |process| {
+    explore(size, rounds, true, &at_end, Places::default(), move |process| {
         let lock = RmaMcs::new(layout.clone(), locality.clone());
         async move {
             if heddle_rma_locks::Rma::rank(&process) != 0 {
@@ -308,14 +432,14 @@ with_fault!(an_attempt_beside_readers_is_found, attempt_between_two_writers(2));
 
 #[test]
 fn spin_locks() {
-    let report = explore((3, 1), 2, true, &|_| None, |process| async move {
+    let report = explore((3, 1), 2, true, &|_| None, Places::default(), |process| async move {
         let lock = Spin { home: 0, word: 0 };
         lock.acquire(&process).await;
         process.visit(Presence::Writes).await;
         lock.release(&process).await;
     });
     println!("{}", sound(&report));
-    let report = explore((3, 1), 1, true, &|_| None, |process| async move {
+    let report = explore((3, 1), 1, true, &|_| None, Places::default(), |process| async move {
         let lock = SimpleRw { home: 0, word: 0 };
         if heddle_rma_locks::Rma::rank(&process) == 0 {
             lock.acquire_write(&process).await;

@@ -104,7 +104,8 @@ fn explore(form: Form, heap: usize, keys: &'static [&'static [u64]]) -> Report {
         })
     };
     let words = notes + 2 * most;
-    Explorer { processes: keys.len(), words, task: &task, at_end: &at_end, weak: true }.explore()
+    let (processes, places) = (keys.len(), explorer::Places::default());
+    Explorer { processes, words, task: &task, at_end: &at_end, weak: true, places }.explore()
 }
 
 /// What is wrong with the table and the results, if anything is.

@@ -1,4 +1,5 @@
-//! The info keys of communicators that Heddle knows (MPI 5.0, section 7.4.4, and one of Heddle's).
+//! The info keys of communicators and windows that Heddle knows (MPI 5.0, sections 7.4.4
+//! and 12.2.1, and its own).
 
 /// The key that names a VNI.
 pub const VNI: &str = "heddle_vni";
@@ -43,7 +44,7 @@ pub struct InfoKey {
     pub meaning: &'static str,
 }
 
-/// All keys, for a program that makes a communicator with an info object.
+/// The keys for a program that makes a communicator with an info object.
 pub const INFO_KEYS: &[InfoKey] = &[
     InfoKey {
         name: VNI,
@@ -62,4 +63,50 @@ pub const INFO_KEYS: &[InfoKey] = &[
     },
     InfoKey { name: EXACT_LENGTH, values: "true, false", meaning: "none: accepted, and without a cost" },
     InfoKey { name: ALLOW_OVERTAKING, values: "true, false", meaning: "none: accepted, and without a cost" },
+];
+
+/// The keys for a program that makes a window with an info object.
+pub const WINDOW_KEYS: &[InfoKey] = &[
+    InfoKey {
+        name: WIN_LOCK,
+        values: "queue-rw, rma-rw, rma-mcs, d-mcs, spin, rw",
+        meaning: "the algorithm of the window's locks; rank 0's value counts; without it that of HEDDLE_WIN_LOCK",
+    },
+    InfoKey {
+        name: WIN_LOCK_COUNTER_DISTANCE,
+        values: "a number from 1; 16",
+        meaning: "under rma-rw, how many processes share a counter of readers (T_DC of the paper)",
+    },
+    InfoKey {
+        name: WIN_LOCK_WRITERS,
+        values: "a number from 1; 16",
+        meaning: "under rma-rw, how many writers may follow each other before waiting readers have their turn",
+    },
+    InfoKey {
+        name: NO_LOCKS,
+        values: "true, false",
+        meaning: "the window is not locked; MPI_Win_lock and MPI_Win_lock_all are refused with MPI_ERR_RMA_SYNC",
+    },
+    InfoKey {
+        name: ALLOC_SHARED_NONCONTIG,
+        values: "true, false",
+        meaning: "each process allocates its part of MPI_Win_allocate_shared by itself; rank 0's value counts",
+    },
+    InfoKey {
+        name: MEMORY_ALIGNMENT,
+        values: "a power of two; 64",
+        meaning: "the alignment in bytes of memory that the window allocates; also for MPI_Alloc_mem",
+    },
+    InfoKey {
+        name: ACCUMULATE_ORDERING,
+        values: "none, or a list of rar, raw, war, waw",
+        meaning: "none: accumulates are always in order",
+    },
+    InfoKey {
+        name: ACCUMULATE_OPS,
+        values: "same_op, same_op_no_op",
+        meaning: "none: any operators may meet",
+    },
+    InfoKey { name: SAME_SIZE, values: "true, false", meaning: "none: accepted, and without a cost" },
+    InfoKey { name: SAME_DISP_UNIT, values: "true, false", meaning: "none: accepted, and without a cost" },
 ];

@@ -148,7 +148,7 @@ pub const SETTINGS: &[Setting] = &[
 ];
 
 /// The algorithms of window locks, all of `heddle-rma-locks`.
-const WIN_LOCKS: [&str; 6] = ["queue-rw", "rma-rw", "rma-mcs", "d-mcs", "spin", "rw"];
+pub const WIN_LOCKS: [&str; 6] = ["queue-rw", "rma-rw", "rma-mcs", "d-mcs", "spin", "rw"];
 
 fn win_lock(text: &str) -> Result<String, String> {
     match WIN_LOCKS.contains(&text) {

@@ -16,6 +16,7 @@
 //! | [`kinds`] | the catalogue: every lock by name, made for this machine |
 //! | `waiting` | [`wait`]: [`WaitPolicy`] and [`Waiter`], how long to spin, yield, and when to sleep |
 //! | | [`Doorbell`]: wakes sleepers, costs the waker a load while nobody sleeps; also between processes |
+//! | | [`marks`]: waiting for words that are changed by locked instructions |
 //! | | [`doorbells`]: several doorbells, so that a release wakes one waiter of many |
 //! | `events` | [`SyncCounter`]: wait for n events with one wake-up |
 //! | | [`WatchedState`]: an operation's state; its end signals the [watcher](Watcher), without a lock |
@@ -49,7 +50,8 @@ pub use locks::{
     abortable_mcs, biased, clh, core_biased, fissile, hmcs, mcs, mutex, raw_lock, ticket, two_level,
 };
 pub use memory::{node, padded};
-pub use waiting::{doorbell, doorbells, wait};
+pub use waiting::marks::{ParkingSpot, WaitMarks};
+pub use waiting::{doorbell, doorbells, marks, wait};
 
 pub use heddle_platform::{Native, Platform, Scope};
 pub use padded::CachePadded;

@@ -5,6 +5,7 @@ use crate::failure::Peer;
 use crate::ring::tests::{ends, header};
 use crate::ring::{Consumer, Credits, Producer, RingMemory};
 use crate::slot::{CELL_BYTES, EXTRA_BYTES, INLINE_BYTES};
+use crate::throttle::Traffic;
 use proptest::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
@@ -90,7 +91,7 @@ fn send(producer: &mut Producer, len: usize) {
     if len <= INLINE_BYTES {
         producer.send_inline(&header(1), len, fill);
     } else {
-        producer.send_bulk(&header(1), len, &[0; EXTRA_BYTES], fill);
+        producer.send_bulk(Traffic::Eager, &header(1), len, &[0; EXTRA_BYTES], fill);
     }
 }
 

@@ -67,4 +67,4 @@ pub use ring::{Consumer, Incoming, Offer, Producer};
 #[cfg(not(loom))]
 pub use shared_memory::{SharedMemory, SharedRange};
 pub use slot::{EXTRA_BYTES, Envelope, Header, INLINE_BYTES};
-pub use throttle::{Throttle, Turn};
+pub use throttle::{Throttle, Traffic, Turn};

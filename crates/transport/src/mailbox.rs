@@ -4,6 +4,7 @@ use crate::fabric::Fabric;
 use crate::ring::{Consumer, Incoming, Offer, Producer};
 use crate::shared::SharedProducer;
 use crate::slot::{EXTRA_BYTES, Header, INLINE_BYTES};
+use crate::throttle::Traffic;
 use heddle_platform::atomic::{AtomicBool, AtomicU64, Ordering};
 use heddle_sync::{Doorbell, Scope};
 use std::sync::OnceLock;
@@ -70,18 +71,19 @@ impl Outbox {
         connection.ring_if(sent)
     }
 
-    /// Sends a message with a bulk payload. Returns false and does nothing if there is no room, the peer
-    /// throttles its senders, or the peer has not started yet.
+    /// Sends a message with a bulk payload. Returns false and does nothing if there is no room, or the peer
+    /// has not started yet, or throttles its senders and `traffic` is not of a protocol.
     #[inline]
     pub fn send_bulk(
         &mut self,
+        traffic: Traffic,
         header: &Header,
         len: usize,
         extra: &[u8; EXTRA_BYTES],
         fill: impl FnOnce(*mut u8),
     ) -> bool {
         let Some(connection) = self.connection() else { return false };
-        let sent = connection.producer.send_bulk(header, len, extra, fill);
+        let sent = connection.producer.send_bulk(traffic, header, len, extra, fill);
         connection.ring_if(sent)
     }
 
@@ -91,21 +93,6 @@ impl Outbox {
     pub fn send_control(&mut self, header: &Header, words: &[u8; EXTRA_BYTES]) -> bool {
         let Some(connection) = self.connection() else { return false };
         let sent = connection.producer.send_control(header, words);
-        connection.ring_if(sent)
-    }
-
-    /// Does the same as [`send_bulk`](Self::send_bulk), for data that the peer has asked for: a peer that
-    /// throttles its senders takes it, too.
-    #[inline]
-    pub fn send_piece(
-        &mut self,
-        header: &Header,
-        len: usize,
-        extra: &[u8; EXTRA_BYTES],
-        fill: impl FnOnce(*mut u8),
-    ) -> bool {
-        let Some(connection) = self.connection() else { return false };
-        let sent = connection.producer.send_piece(header, len, extra, fill);
         connection.ring_if(sent)
     }
 
@@ -189,10 +176,11 @@ impl SharedOutbox {
         connection.ring_if(sent)
     }
 
-    /// Does the same as [`send_inline`](Self::send_inline), for a message with a bulk payload.
+    /// Does the same as [`send_inline`](Self::send_inline), for a message with a bulk payload of any traffic.
     #[inline]
     pub fn send_bulk(
         &self,
+        _: Traffic,
         header: &Header,
         len: usize,
         extra: &[u8; EXTRA_BYTES],
@@ -213,18 +201,6 @@ impl SharedOutbox {
             unsafe { to.copy_from_nonoverlapping(words.as_ptr(), EXTRA_BYTES) };
         })
     }
-
-    /// Does the same as [`Outbox::send_piece`].
-    #[inline]
-    pub fn send_piece(
-        &self,
-        header: &Header,
-        len: usize,
-        extra: &[u8; EXTRA_BYTES],
-        fill: impl FnOnce(*mut u8),
-    ) -> bool {
-        self.send_bulk(header, len, extra, fill)
-    }
 }
 
 /// The receiving side of a VNI: one consumer for each peer that has announced itself.
@@ -232,11 +208,18 @@ impl SharedOutbox {
 pub struct Inbox {
     fabric: Fabric,
     vni: usize,
-    announced: *const [AtomicU64],
-    accepted: Vec<u64>,
+    announcements: Vec<Announcement>,
     consumers: Vec<(usize, Consumer)>,
     /// The consumer with which the next `offer` begins.
     next: usize,
+}
+
+/// A word in which 64 peers announce their rings.
+#[derive(Debug)]
+struct Announcement {
+    word: *const AtomicU64,
+    /// The peers whose rings the inbox reads.
+    accepted: u64,
 }
 
 // SAFETY: the words lie in the mapping that `fabric` keeps alive, and are atomics.
@@ -245,9 +228,9 @@ unsafe impl Send for Inbox {}
 impl Inbox {
     /// The inbox of a VNI. Make one a VNI and process.
     pub fn new(fabric: &Fabric, vni: usize) -> Inbox {
-        let announced = fabric.announced(vni);
-        let accepted = vec![0; announced.len()];
-        Inbox { fabric: fabric.clone(), vni, announced, accepted, consumers: Vec::new(), next: 0 }
+        let announced = fabric.announced(vni).iter();
+        let announcements = announced.map(|word| Announcement { word, accepted: 0 }).collect();
+        Inbox { fabric: fabric.clone(), vni, announcements, consumers: Vec::new(), next: 0 }
     }
 
     /// Gives messages that have arrived to `read` (sender's world rank, message), at most `budget` a sender.
@@ -296,21 +279,21 @@ impl Inbox {
 
     #[inline(always)]
     fn accept_new(&mut self) {
-        // SAFETY: the words lie in the mapping that `fabric` keeps alive.
-        let announced = unsafe { &*self.announced };
-        for (index, (announced, accepted)) in announced.iter().zip(&self.accepted).enumerate() {
+        for (index, announcement) in self.announcements.iter().enumerate() {
+            // SAFETY: the word lies in the mapping that `fabric` keeps alive.
+            let word = unsafe { &*announcement.word };
             // Acquire: pairs with the Release in `Fabric::connect`.
-            let now = announced.load(Ordering::Acquire);
-            if now != *accepted {
-                return self.accept(index, now);
+            let announced = word.load(Ordering::Acquire);
+            if announced != announcement.accepted {
+                return self.accept(index, announced);
             }
         }
     }
 
     #[cold]
     fn accept(&mut self, index: usize, announced: u64) {
-        let mut new = announced & !self.accepted[index];
-        self.accepted[index] = announced;
+        let accepted = std::mem::replace(&mut self.announcements[index].accepted, announced);
+        let mut new = announced & !accepted;
         while new != 0 {
             let peer = index * 64 + new.trailing_zeros() as usize;
             new &= new - 1;

@@ -9,7 +9,7 @@ use crate::failure::Peer;
 use crate::ring::{Consumer, Credits, Producer, RingMemory};
 use crate::shared::SharedProducer;
 use crate::slot::Cell;
-use crate::throttle::Throttle;
+use crate::throttle::{Throttle, Traffic};
 use crate::tracked::{Tracked, to_read, to_write, untouched};
 use crate::{EXTRA_BYTES, Envelope, Header};
 use heddle_platform::atomic::{AtomicBool, AtomicU32, AtomicU64};
@@ -116,7 +116,7 @@ impl Sender {
         match size {
             Size::Half => self.0.send_inline(&header, 8, fill),
             Size::Whole => self.0.send_inline(&header, 40, fill),
-            Size::Bulk => self.0.send_bulk(&header, 64, &[0; EXTRA_BYTES], fill),
+            Size::Bulk => self.0.send_bulk(Traffic::Eager, &header, 64, &[0; EXTRA_BYTES], fill),
         }
     }
 }

@@ -297,38 +297,12 @@ impl Producer {
 
     /// Sends a message whose payload of `len` ≤ [`Producer::max_bulk`] bytes goes to the bulk area. `fill`
     /// writes the payload; `extra` travels in the slot. Returns false, having called nothing, when there is
-    /// no room or the receiver throttles its senders.
+    /// no room or the receiver throttles its senders and `traffic` is not of a protocol.
     ///
     /// # Panics
     /// If the payload is longer than that.
     #[inline]
     pub fn send_bulk(
-        &mut self,
-        header: &Header,
-        len: usize,
-        extra: &[u8; EXTRA_BYTES],
-        fill: impl FnOnce(*mut u8),
-    ) -> bool {
-        self.send_in_bulk(Traffic::Eager, header, len, extra, fill)
-    }
-
-    /// Does the same as [`send_bulk`](Self::send_bulk), of data that the receiver has asked for.
-    ///
-    /// # Panics
-    /// The same as for [`send_bulk`](Self::send_bulk).
-    #[inline]
-    pub fn send_piece(
-        &mut self,
-        header: &Header,
-        len: usize,
-        extra: &[u8; EXTRA_BYTES],
-        fill: impl FnOnce(*mut u8),
-    ) -> bool {
-        self.send_in_bulk(Traffic::Protocol, header, len, extra, fill)
-    }
-
-    #[inline(always)]
-    fn send_in_bulk(
         &mut self,
         traffic: Traffic,
         header: &Header,

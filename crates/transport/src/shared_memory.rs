@@ -19,6 +19,9 @@ use std::sync::Arc;
 /// The granularity of places in the file: the largest base page of the supported machines.
 const GRANULE: u64 = 1 << 16;
 
+/// The longest range: no address space has room for more. Longer ones would use up the places of the file.
+const LONGEST: usize = 1 << 47;
+
 /// A place in the job's file, by which other processes find the memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SharedRange {
@@ -48,15 +51,10 @@ impl Fabric {
         let Some(shared) = &self.shared else {
             return Ok(SharedMemory { mapping: Mapping::anonymous(len)?, file: None, owned: true });
         };
-        let room = (len as u64).checked_next_multiple_of(GRANULE).ok_or(io::ErrorKind::OutOfMemory)?;
-        // SAFETY: the mapping is live.
-        let allocated = unsafe { shared.geometry.allocated(shared.mapping.as_ptr()) };
-        // Relaxed: the only requirement is that no two ranges get the same place.
-        // SAFETY: the mapping is live, and this is an atomic.
-        let before = unsafe { &*allocated }.fetch_add(room, Ordering::Relaxed);
-        let first = (shared.offset + shared.geometry.segment_len() as u64).next_multiple_of(GRANULE);
-        let offset = first.checked_add(before).ok_or(io::ErrorKind::OutOfMemory)?;
-        allocate(shared.file.as_fd(), offset, len)?;
+        if len > LONGEST {
+            return Err(io::ErrorKind::OutOfMemory.into());
+        }
+        let offset = shared.reserve_and_allocate(len)?;
         let range = SharedRange { offset, len: len as u64 };
         match shared.map(range) {
             Ok(mapping) => Ok(SharedMemory { mapping, file: Some((shared.clone(), range)), owned: true }),
@@ -79,6 +77,25 @@ impl Fabric {
 }
 
 impl Shared {
+    /// Allocates `len` bytes of the file at a place that no other range has.
+    fn reserve_and_allocate(&self, len: usize) -> io::Result<u64> {
+        let room = (len as u64).next_multiple_of(GRANULE);
+        // SAFETY: the mapping is live.
+        let allocated = unsafe { self.geometry.allocated(self.mapping.as_ptr()) };
+        // SAFETY: the mapping is live, and this is an atomic.
+        let allocated = unsafe { &*allocated };
+        // Relaxed: the only requirement is that no two ranges get the same place.
+        let before = allocated.fetch_add(room, Ordering::Relaxed);
+        let first = (self.offset + self.geometry.segment_len() as u64).next_multiple_of(GRANULE);
+        let offset = first.saturating_add(before);
+        let result = allocate(self.file.as_fd(), offset, len);
+        if result.is_err() {
+            // The place is free again, unless another range got the next one meanwhile.
+            let _ = allocated.compare_exchange(before + room, before, Ordering::Relaxed, Ordering::Relaxed);
+        }
+        result.map(|()| offset)
+    }
+
     fn map(&self, range: SharedRange) -> io::Result<Mapping> {
         Mapping::shared(self.file.as_fd(), range.offset, range.len as usize)
     }
@@ -149,12 +166,25 @@ mod tests {
         assert!(range.offset + range.len <= far.offset);
         let seen = second.map(range).expect("mapped");
         // SAFETY: both mappings have this length, and no other thread uses them.
-        unsafe { mine.as_ptr().add(99_999).write(5) };
+        unsafe { mine.as_ptr().wrapping_add(99_999).write(5) };
         // SAFETY: both mappings have this length, and no other thread uses them.
-        assert_eq!(unsafe { seen.as_ptr().add(99_999).read() }, 5);
+        assert_eq!(unsafe { seen.as_ptr().wrapping_add(99_999).read() }, 5);
         drop(mine);
         // SAFETY: the mapping has this length, and no other thread uses it.
-        assert_eq!(unsafe { seen.as_ptr().add(99_999).read() }, 0, "the memory was given back");
+        assert_eq!(unsafe { seen.as_ptr().wrapping_add(99_999).read() }, 0, "the memory was given back");
+    }
+
+    #[test]
+    fn failed_allocations_use_up_no_places() {
+        let job = JobControl::create(1).expect("the memory of a job");
+        let world: World = job.world_of(0).expect("the job is there");
+        let fabric = Fabric::attach(&world, 1).expect("attached");
+        let before = fabric.allocate(1).expect("memory").range().expect("a job");
+        for len in [LONGEST - 1, LONGEST, LONGEST + 1, isize::MAX as usize, usize::MAX] {
+            assert!(fabric.allocate(len).is_err(), "{len} bytes");
+        }
+        let after = fabric.allocate(1).expect("memory").range().expect("a job");
+        assert_eq!(after.offset - before.offset, GRANULE);
     }
 
     #[test]

@@ -100,7 +100,7 @@ impl Throttle {
 
 /// The kind of a message, as the throttle sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Traffic {
+pub enum Traffic {
     /// Data that the receiver may have to store: it is refused while the receiver throttles its senders.
     Eager,
     /// The same, refused also where the sender would have to load new credits.

@@ -217,9 +217,9 @@ impl Place<'_> {
             let mut before = vec![0; size];
             self.read_to(before.as_mut_ptr())?;
             // SAFETY: the caller vouches for an element.
-            let (expected, value) = unsafe {
-                (std::slice::from_raw_parts(expected, size), std::slice::from_raw_parts(value, size))
-            };
+            let expected = unsafe { std::slice::from_raw_parts(expected, size) };
+            // SAFETY: the caller vouches for an element.
+            let value = unsafe { std::slice::from_raw_parts(value, size) };
             if before == expected {
                 self.write(value)?;
             }

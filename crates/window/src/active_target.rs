@@ -5,36 +5,13 @@
 //! often it has completed an access. The counters only grow, and each has one writer, so no message and no
 //! lock is needed. A process also remembers how many of them it has used.
 
+use crate::exposure::State;
 use crate::target::access;
 use crate::window::Window;
 use heddle_message::error::{Error, Result};
 use heddle_platform::atomic::{Ordering, fence};
 use heddle_spec::constants as mpi;
 use std::sync::{MutexGuard, PoisonError};
-
-/// The epochs of post and start in a process.
-#[derive(Debug)]
-pub(crate) struct State {
-    /// The ranks of the access that was started.
-    started: Option<Vec<usize>>,
-    /// The ranks to which the memory was exposed.
-    exposed: Option<Vec<usize>>,
-    /// For each rank, the posts that this process has used.
-    posts_used: Box<[u64]>,
-    /// For each rank, the completions that this process has used.
-    completions_used: Box<[u64]>,
-}
-
-impl State {
-    pub(crate) fn new(processes: usize) -> State {
-        State {
-            started: None,
-            exposed: None,
-            posts_used: vec![0; processes].into(),
-            completions_used: vec![0; processes].into(),
-        }
-    }
-}
 
 #[cold]
 fn wrong_epoch(message: &str) -> Error {
@@ -186,7 +163,10 @@ impl Window {
         let mut result = self.test_exposure();
         if matches!(result, Ok(false)) {
             self.domain().wait_until(0, || {
-                result = self.test_exposure();
+                // The domain may ask again after a yes, when the exposure is over.
+                if matches!(result, Ok(false)) {
+                    result = self.test_exposure();
+                }
                 !matches!(result, Ok(false))
             });
         }

@@ -1,7 +1,7 @@
 //! The memory of `MPI_Alloc_mem`: shared from the start, so that a window made over it later can be
 //! mapped by other processes.
 
-use crate::offer::allocate;
+use crate::memory::allocate;
 use heddle_message::domain::Domain;
 use heddle_message::error::{Error, Result};
 use heddle_spec::constants as mpi;

@@ -91,20 +91,21 @@ pub(crate) unsafe fn accumulate(
     results: *mut u8,
     count: usize,
 ) {
-    // SAFETY: the caller's promise, in each case for the type of that size.
-    match size {
-        1 => unsafe { each::<u8>(operation, target.cast(), operands, results, count) },
-        2 => unsafe { each::<u16>(operation, target.cast(), operands, results, count) },
-        4 => unsafe { each::<u32>(operation, target.cast(), operands, results, count) },
-        _ => unsafe { each::<u64>(operation, target.cast(), operands, results, count) },
-    }
+    let each = match size {
+        1 => each::<u8>,
+        2 => each::<u16>,
+        4 => each::<u32>,
+        _ => each::<u64>,
+    };
+    // SAFETY: the caller's promise; the elements have this size.
+    unsafe { each(operation, target, operands, results, count) };
 }
 
 /// # Safety
 /// The same as for [`accumulate`].
 unsafe fn each<E: Element>(
     operation: &Operation,
-    target: *mut E::Cell,
+    target: *mut u8,
     operands: *const u8,
     results: *mut u8,
     count: usize,
@@ -112,8 +113,9 @@ unsafe fn each<E: Element>(
     let Operation { op, integer, kernel } = *operation;
     for index in 0..count {
         let at = index * size_of::<E>();
+        let cell = target.wrapping_add(at).cast::<E::Cell>();
         // SAFETY: the caller vouches for the elements.
-        let cell = unsafe { &*target.add(index) };
+        let cell = unsafe { &*cell };
         let operand = || {
             let from = operands.wrapping_add(at).cast::<E>();
             // SAFETY: the caller vouches for the operands, where the operation has
@@ -165,25 +167,28 @@ pub(crate) unsafe fn compare_and_swap(
     value: *const u8,
     result: *mut u8,
 ) {
-    /// # Safety
-    /// The same as for the function around it.
-    unsafe fn once<E: Element>(target: *mut u8, expected: *const u8, value: *const u8, result: *mut u8) {
-        // SAFETY: the caller vouches for the element.
-        let cell = unsafe { &*target.cast::<E::Cell>() };
-        // SAFETY: the caller vouches for the operands.
-        let (expected, value) =
-            unsafe { (expected.cast::<E>().read_unaligned(), value.cast::<E>().read_unaligned()) };
-        let (Ok(before) | Err(before)) = E::exchange(cell, expected, value);
-        // SAFETY: the caller vouches for the result.
-        unsafe { result.cast::<E>().write_unaligned(before) };
-    }
-    // SAFETY: the caller's promise, in each case for the type of that size.
-    match size {
-        1 => unsafe { once::<u8>(target, expected, value, result) },
-        2 => unsafe { once::<u16>(target, expected, value, result) },
-        4 => unsafe { once::<u32>(target, expected, value, result) },
-        _ => unsafe { once::<u64>(target, expected, value, result) },
-    }
+    let exchange = match size {
+        1 => exchange::<u8>,
+        2 => exchange::<u16>,
+        4 => exchange::<u32>,
+        _ => exchange::<u64>,
+    };
+    // SAFETY: the caller's promise; the element has this size.
+    unsafe { exchange(target, expected, value, result) };
+}
+
+/// # Safety
+/// The same as for [`compare_and_swap`].
+unsafe fn exchange<E: Element>(target: *mut u8, expected: *const u8, value: *const u8, result: *mut u8) {
+    // SAFETY: the caller vouches for the element.
+    let cell = unsafe { &*target.cast::<E::Cell>() };
+    // SAFETY: the caller vouches for the operand, which may be unaligned.
+    let expected = unsafe { expected.cast::<E>().read_unaligned() };
+    // SAFETY: the caller vouches for the operand, which may be unaligned.
+    let value = unsafe { value.cast::<E>().read_unaligned() };
+    let (Ok(before) | Err(before)) = E::exchange(cell, expected, value);
+    // SAFETY: the caller vouches for the result, which may be unaligned.
+    unsafe { result.cast::<E>().write_unaligned(before) };
 }
 
 /// `MPI_SUM` or `MPI_REPLACE` on an integer of 4 or 8 bytes.
@@ -220,10 +225,11 @@ impl PlainOperation {
         if !target.addr().is_multiple_of(self.size()) {
             return false;
         }
-        // SAFETY: the caller's promise, in each case for the type of that size.
         if self.wide {
+            // SAFETY: the caller's promise; the elements have 8 bytes.
             unsafe { once::<u64>(self.adds, target.cast(), operand, result) };
         } else {
+            // SAFETY: the caller's promise; the elements have 4 bytes.
             unsafe { once::<u32>(self.adds, target.cast(), operand, result) };
         }
         true
@@ -235,7 +241,9 @@ impl PlainOperation {
 #[inline(always)]
 unsafe fn once<E: Element>(adds: bool, target: *mut E::Cell, operand: *const u8, result: *mut u8) {
     // SAFETY: the caller's promise.
-    let (cell, operand) = unsafe { (&*target, operand.cast::<E>().read_unaligned()) };
+    let cell = unsafe { &*target };
+    // SAFETY: the caller's promise.
+    let operand = unsafe { operand.cast::<E>().read_unaligned() };
     let before = if adds { E::add(cell, operand) } else { E::swap(cell, operand) };
     // SAFETY: the caller's promise.
     unsafe { result.cast::<E>().write_unaligned(before) };

@@ -1,7 +1,7 @@
 //! Regions of memory that a process attaches to a dynamic window (MPI 5.0, section 12.2.4).
 //! Displacements are addresses.
 //!
-//! A process lists its regions in its control block, where others find out whether an access lies in one.
+//! A process lists its regions in its window block, where others find out whether an access lies in one.
 //! Only the process itself changes the list; the program detaches no region that others still access.
 
 use crate::control::{Control, REGIONS};
@@ -21,8 +21,17 @@ fn failed(message: String) -> Error {
 /// Adds a region to this process's list.
 ///
 /// # Errors
-/// `MPI_ERR_RMA_ATTACH` if it overlaps an attached region, or if the list is full.
+/// `MPI_ERR_BASE` if it begins at a null pointer; `MPI_ERR_RMA_ATTACH` if it overlaps an attached region,
+/// ends beyond all addresses, or if the list is full.
 pub(crate) fn attach(own: &Control, address: u64, len: u64) -> Result<()> {
+    if address == 0 && len > 0 {
+        let message = format!("{len} bytes of memory are to be attached at a null pointer");
+        return Err(Error::new(mpi::MPI_ERR_BASE, message));
+    }
+    // Displacements are signed, so no region ends beyond 63 bits.
+    if address.checked_add(len).is_none_or(|end| end > i64::MAX as u64) {
+        return Err(failed(format!("the {len} bytes at {address:#x} end beyond all addresses")));
+    }
     let _alone = ATTACHING.lock().unwrap_or_else(PoisonError::into_inner);
     let used = own.regions_used().load(Ordering::Relaxed) as usize;
     let mut free = used;

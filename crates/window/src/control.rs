@@ -10,18 +10,15 @@
 //!  service     in a window over private memory: the request to the window thread, and its bounce buffer
 //! ```
 //!
-//! **Waiting.** A thread that waits for a word polls it for a moment. Then it sets its process's bit in
-//! `waiting` of the process that keeps the word, looks at the word once more, and parks on a word of its own
-//! process. A thread that changes a word reads `waiting` afterwards, and wakes the processes whose bits are
-//! set. Both are sequentially consistent operations, changes included, so either the sleeper sees the change
-//! or the other sees the bit; no barrier of the kernel's is needed. A parked thread hears no messages, so it
-//! wakes up every millisecond to make progress.
+//! **Waiting.** A thread that waits for a word polls it for a moment, and then parks
+//! ([`heddle_sync::marks`]): the marks of a word's keeper say which processes wait for its words, and each
+//! process has a spot where its threads park. A parked thread hears no messages, so it wakes up every
+//! millisecond to make progress.
 
-use crate::service::{BOUNCE, Desk};
 use heddle_message::domain::Domain;
-use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
+use heddle_platform::atomic::{AtomicU32, AtomicU64};
 use heddle_platform::hint::spin_loop;
-use heddle_platform::{Scope, futex};
+use heddle_sync::{ParkingSpot, Scope, WaitMarks};
 use heddle_transport::SharedMemory;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -32,6 +29,9 @@ pub(crate) const POLLS: u32 = 100;
 /// How often the first process of a lock's queue parks before it keeps others from entering past it.
 const PATIENCE: u32 = 2;
 
+/// How often a thread is woken in vain until it makes progress all the same.
+const PROGRESS_EVERY: u32 = 16;
+
 /// The longest time that a thread parks before it makes progress.
 pub(crate) const LONGEST_PARK: Duration = Duration::from_millis(1);
 
@@ -41,7 +41,7 @@ const WORD: usize = size_of::<u64>();
 /// The most regions that a process can attach to a window at one time.
 pub(crate) const REGIONS: usize = 4096;
 
-/// Where the words lie in a control block.
+/// Where the words lie in a window block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Geometry {
     pub(crate) processes: usize,
@@ -69,7 +69,7 @@ impl Geometry {
         self.locks_offset() + self.processes * self.lock_len()
     }
 
-    /// The length of a control block in bytes.
+    /// The length of a window block in bytes.
     pub(crate) fn len(self) -> usize {
         self.service_offset() + if self.private { 2 * LINE + BOUNCE } else { 0 }
     }
@@ -78,6 +78,19 @@ impl Geometry {
         (self.regions_offset() + self.regions * 2 * WORD).next_multiple_of(LINE)
     }
 }
+
+/// The words of the window thread in a window block.
+pub(crate) struct Desk<'a> {
+    pub(crate) lock: &'a AtomicU64,
+    pub(crate) state: &'a AtomicU32,
+    pub(crate) writes: &'a AtomicU64,
+    pub(crate) address: &'a AtomicU64,
+    pub(crate) len: &'a AtomicU64,
+    pub(crate) bounce: *mut u8,
+}
+
+/// Bytes of the bounce buffer.
+pub(crate) const BOUNCE: usize = 16 << 10;
 
 /// The words of one process, mapped here.
 #[derive(Debug)]
@@ -91,7 +104,7 @@ pub(crate) struct Control {
 impl Control {
     /// Takes memory of [`Geometry::len`] bytes.
     pub(crate) fn new(memory: SharedMemory, geometry: Geometry) -> Control {
-        assert!(memory.len() >= geometry.len(), "the memory is shorter than a control block");
+        assert!(memory.len() >= geometry.len(), "the memory is shorter than a window block");
         Control { memory, geometry, waiters: Mutex::new(0) }
     }
 
@@ -117,8 +130,11 @@ impl Control {
         unsafe { &*word }
     }
 
-    fn waiting(&self) -> &AtomicU64 {
-        self.word(0)
+    /// The processes that wait for a word of this one.
+    fn marks(&self) -> &WaitMarks {
+        let address = (&raw const *self.word(0)).cast::<WaitMarks>();
+        // SAFETY: the word is used as this type alone, which it has room for.
+        unsafe { &*address }
     }
 
     /// The accumulate lock of the process: 1 while a process is inside.
@@ -173,10 +189,10 @@ impl Control {
         [self.word(offset), self.word(offset + WORD)]
     }
 
-    /// A thread of this process parks here; the number changes with each wake.
-    fn parked(&self) -> &AtomicU32 {
-        let address = (&raw const *self.word(3 * WORD)).cast::<AtomicU32>();
-        // SAFETY: the word is used as this atomic alone, which it has room for.
+    /// Where threads of this process park.
+    fn spot(&self) -> &ParkingSpot {
+        let address = (&raw const *self.word(3 * WORD)).cast::<ParkingSpot>();
+        // SAFETY: the word is used as this type alone, which it has room for.
         unsafe { &*address }
     }
 
@@ -184,13 +200,11 @@ impl Control {
     /// has the blocks of the window's processes.
     #[inline(always)]
     pub(crate) fn changed(&self, all: &[Control]) {
-        let waiting = self.waiting().load(Ordering::SeqCst);
-        if waiting != 0 {
-            wake(all, waiting);
-        }
+        self.marks().wake(Scope::Machine, || all.iter().map(Control::spot));
     }
 
-    /// Polls a word of this block until `is_over` accepts it. Parks in the block `own` of process `this`.
+    /// Polls a word of this block until `is_over` accepts it, which is not called again after that and so may
+    /// have an effect. Parks in the block `own` of process `this`.
     #[inline]
     pub(crate) fn wait(
         &self,
@@ -231,35 +245,40 @@ impl Control {
                 }
                 spin_loop();
             }
-            self.park(domain, (this, own), is_over);
+            if self.park(domain, (this, own), is_over) {
+                return true;
+            }
             rounds += 1;
+            if rounds.is_multiple_of(PROGRESS_EVERY) {
+                make_progress(domain);
+            }
         }
         is_over()
     }
 
-    fn park(&self, domain: &Domain, (this, own): (usize, &Control), is_over: &mut dyn FnMut() -> bool) {
-        let bit = 1 << (this % 64);
-        self.count_waiters(|waiters| {
-            *waiters += 1;
-            self.waiting().fetch_or(bit, Ordering::SeqCst);
-        });
-        let number = own.parked().load(Ordering::SeqCst);
-        let mut woken = true;
-        if !is_over() {
-            woken = domain
-                .calls()
-                .outside(|| futex::wait(own.parked(), number, Some(LONGEST_PARK), Scope::Machine));
-        }
+    /// Parks once. Returns true if `is_over` has accepted the word before.
+    fn park(
+        &self,
+        domain: &Domain,
+        (this, own): (usize, &Control),
+        is_over: &mut dyn FnMut() -> bool,
+    ) -> bool {
+        self.count_waiters(|waiters| *waiters += 1);
+        let ticket = own.spot().prepare(self.marks(), this);
+        let over = is_over();
+        let park = || ticket.park(Some(LONGEST_PARK), Scope::Machine);
+        let woken = over || domain.calls().outside(park);
         self.count_waiters(|waiters| {
             *waiters -= 1;
-            // Beyond 64 processes several share a bit, which then stays; a wake too many does no harm.
+            // Beyond 64 processes several share a mark, which then stays; a wake too many does no harm.
             if *waiters == 0 && self.geometry.processes <= 64 {
-                self.waiting().fetch_and(!bit, Ordering::SeqCst);
+                self.marks().clear(this);
             }
         });
-        if !woken && !domain.is_offloaded() {
-            domain.poll_everywhere();
+        if !woken {
+            make_progress(domain);
         }
+        over
     }
 
     fn count_waiters(&self, change: impl FnOnce(&mut usize)) {
@@ -267,13 +286,10 @@ impl Control {
     }
 }
 
-#[cold]
-fn wake(all: &[Control], waiting: u64) {
-    for (index, control) in all.iter().enumerate() {
-        if waiting & 1 << (index % 64) != 0 {
-            control.parked().fetch_add(1, Ordering::SeqCst);
-            futex::wake(control.parked(), futex::ALL, Scope::Machine);
-        }
+/// Makes progress on messages, unless there are threads for that.
+fn make_progress(domain: &Domain) {
+    if !domain.is_offloaded() {
+        domain.poll_everywhere();
     }
 }
 

@@ -8,36 +8,43 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `window.rs` | [`Window`]: making one, and what all its operations use |
-//! | `offer.rs` | what the processes tell each other when they make a window |
+//! | `plan.rs`, `offer.rs` | what the processes tell each other when they make a window |
+//! | `memory.rs`, `allocated.rs` | memory that others can map, also that of `MPI_Alloc_mem` |
 //! | `control.rs` | a process's words for a window: locks, counters, attached regions |
+//! | `attach.rs` | regions of dynamic windows |
 //! | `target.rs` | the part of one process: its memory, and whether this process may access it |
+//! | `algorithm.rs` | the algorithms of `MPI_Win_lock` |
+//! | `service.rs` | the thread that copies where the kernel forbids single copies |
+//! | `window.rs` | [`Window`]: making one, and what all its operations use |
+//! | `locks.rs`, `passive_target.rs` | lock, unlock, flush |
+//! | `exposure.rs`, `active_target.rs` | fence, post, start, complete, wait |
+//! | `exclusive.rs` | steps that one process at a time takes at a target |
 //! | `place.rs` | data within a target: checked, put and got |
 //! | `accumulate.rs`, `atomics.rs` | accumulates: by processor atomics, or in the target's accumulate lock |
-//! | `locks.rs` | the algorithms of `MPI_Win_lock` over the words of a window |
-//! | `passive_target.rs` | lock, unlock, flush |
-//! | `active_target.rs` | fence, post, start, complete, wait |
-//! | `attach.rs` | regions of dynamic windows |
-//! | `service.rs` | the thread that copies where the kernel forbids single copies |
-//! | `allocated.rs` | the memory of `MPI_Alloc_mem`, which others can map |
 
 mod accumulate;
 mod active_target;
+mod algorithm;
 pub mod allocated;
 pub mod atomics;
 mod attach;
 mod control;
+mod exclusive;
+mod exposure;
 mod locks;
+mod memory;
 mod offer;
 mod passive_target;
 mod place;
+mod plan;
 mod service;
 mod target;
 mod window;
 
 pub use accumulate::Accumulate;
-pub use locks::{Algorithm, LockChoice};
+pub use algorithm::{Algorithm, LockChoice};
 pub use offer::{Draft, Offer};
 pub use place::{Location, Place};
+pub use plan::Plan;
 pub use target::Target;
-pub use window::{Plan, Window};
+pub use window::Window;

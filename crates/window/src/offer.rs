@@ -1,14 +1,13 @@
 //! What the processes tell each other when they make a window.
 
+use crate::algorithm::{Algorithm, LockChoice};
 use crate::allocated;
 use crate::control::{Control, Geometry, REGIONS};
-use crate::locks::{Algorithm, LockChoice};
-use crate::window::Plan;
+use crate::memory::allocate;
+use crate::plan::Plan;
 use heddle_message::domain::Domain;
 use heddle_message::error::{Error, Result};
-use heddle_spec::constants as mpi;
 use heddle_transport::{SharedMemory, SharedRange};
-use std::io;
 
 /// A process's part of a window, as the others have to know it. It travels as bytes.
 #[repr(C)]
@@ -22,7 +21,7 @@ pub struct Offer {
     pub disp_unit: u64,
     /// Where its memory begins, in its own address space.
     address: u64,
-    /// The range of the job's file with its control block.
+    /// The range of the job's file with its window block.
     control: Range,
     /// The range with its memory; empty if others cannot map it.
     memory: Range,
@@ -205,15 +204,4 @@ impl Draft {
     pub fn base(&self) -> *mut u8 {
         self.base
     }
-}
-
-/// Memory that the window's processes can map.
-pub(crate) fn allocate(domain: &Domain, len: usize) -> Result<SharedMemory> {
-    domain.fabric().allocate(len).map_err(|error| no_memory(len, &error))
-}
-
-#[cold]
-pub(crate) fn no_memory(len: usize, error: &io::Error) -> Error {
-    let message = format!("there are no {len} bytes of memory to share with other processes: {error}");
-    Error::new(mpi::MPI_ERR_NO_MEM, message)
 }

@@ -24,7 +24,7 @@ impl Window {
         let kind = if shared { access::SHARED } else { access::EXCLUSIVE };
         self.begin(target, rank, kind | if unchecked { access::UNCHECKED } else { 0 })?;
         if !unchecked {
-            self.lock().acquire(self, rank as usize, shared);
+            self.acquire(rank as usize, shared);
         }
         Ok(())
     }
@@ -61,22 +61,30 @@ impl Window {
     /// `MPI_ERR_RANK`; `MPI_ERR_RMA_SYNC` if this process has no lock there.
     pub fn unlock_target(&self, rank: i32) -> Result<()> {
         let target = self.target(rank)?;
-        let held = target.access();
-        if held & (access::SHARED | access::EXCLUSIVE) == 0 {
+        if !self.release(target, rank as usize, access::SHARED | access::EXCLUSIVE) {
             let message = format!("this process holds no lock on rank {rank} of the window");
             return Err(wrong_epoch(message));
         }
-        self.release(target, rank as usize, held);
         Ok(())
     }
 
-    fn release(&self, target: &Target, rank: usize, held: u32) {
-        fence(Ordering::SeqCst);
-        // Before the release: then another thread of this process may lock the target again.
-        target.withdraw(held);
-        if held & access::UNCHECKED == 0 {
-            self.lock().release(self, rank, held & access::EXCLUSIVE == 0);
+    /// Releases the lock of a target, if this process has one of these kinds there. Of two
+    /// threads that try one succeeds.
+    fn release(&self, target: &Target, rank: usize, kinds: u32) -> bool {
+        let held = target.access();
+        // The process's words of the lock are in use until the release is over: until then no thread
+        // may take the lock again.
+        if held & kinds == 0 || !target.change(held, access::UNCHECKED) {
+            return false;
         }
+        if held & access::UNCHECKED == 0 {
+            self.release_lock(rank, held & access::EXCLUSIVE == 0);
+        } else {
+            // The release of a lock orders the operations before it; here nothing else does.
+            fence(Ordering::SeqCst);
+        }
+        target.end_access();
+        true
     }
 
     /// Takes a shared lock of every target.
@@ -93,7 +101,7 @@ impl Window {
             }
         }
         if !unchecked {
-            (0..self.targets().len()).for_each(|rank| self.lock().acquire(self, rank, true));
+            (0..self.targets().len()).for_each(|rank| self.acquire(rank, true));
         }
         Ok(())
     }
@@ -103,11 +111,10 @@ impl Window {
     /// # Errors
     /// `MPI_ERR_RMA_SYNC` if this process has not locked all targets.
     pub fn unlock_all(&self) -> Result<()> {
-        if self.targets().iter().any(|target| target.access() & access::ALL == 0) {
-            return Err(wrong_epoch("this process has not locked all ranks of the window".to_owned()));
-        }
         for (rank, target) in self.targets().iter().enumerate() {
-            self.release(target, rank, target.access());
+            if !self.release(target, rank, access::ALL) {
+                return Err(wrong_epoch("this process has not locked all ranks of the window".to_owned()));
+            }
         }
         Ok(())
     }

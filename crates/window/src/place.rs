@@ -162,6 +162,11 @@ pub(crate) fn check_fit(len: usize, room: usize) -> Result<()> {
 }
 
 impl Place<'_> {
+    /// Returns true if there is no data.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
     /// The number of bytes of data.
     pub(crate) fn len(&self) -> usize {
         self.len

@@ -125,7 +125,12 @@ impl Target {
     /// Changes the kinds of access from `old` to `new`; returns false, having done
     /// nothing, if they are others.
     pub(crate) fn change(&self, old: u32, new: u32) -> bool {
-        self.access.compare_exchange(old, new, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        self.access.compare_exchange(old, new, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    /// Ends all access. No other thread changes it meanwhile, since it is not 0.
+    pub(crate) fn end_access(&self) {
+        self.access.store(0, Ordering::Release);
     }
 
     pub(crate) fn grant(&self, kind: u32) {

@@ -1,11 +1,14 @@
 //! Windows: making one, and what all operations use.
 
+use crate::algorithm::{LockChoice, WindowLock};
+use crate::attach;
 use crate::control::Control;
-use crate::locks::{LockChoice, WindowLock};
-use crate::offer::{Draft, Offer, no_memory};
+use crate::exposure;
+use crate::memory::no_memory;
+use crate::offer::{Draft, Offer};
+use crate::plan::Plan;
 use crate::service::WindowThread;
 use crate::target::Target;
-use crate::{active_target, attach};
 use heddle_message::domain::Domain;
 use heddle_message::error::{Error, Result};
 use heddle_platform::atomic::{AtomicBool, Ordering, fence};
@@ -29,7 +32,7 @@ pub struct Window {
     /// True between two fences, so that a lock or a start ends the fences' epoch.
     pub(crate) is_fenced: AtomicBool,
     /// Post, start, complete and wait.
-    pub(crate) active: Mutex<active_target::State>,
+    pub(crate) active: Mutex<exposure::State>,
     /// The thread that copies for processes which cannot, where there are such.
     thread: Mutex<Option<WindowThread>>,
     /// This process's memory, if the window has allocated it. Discarded at the end, unmapped
@@ -37,21 +40,6 @@ pub struct Window {
     own_memory: Option<SharedMemory>,
     /// Keeps the others' memory mapped.
     _mapped: Vec<SharedMemory>,
-}
-
-/// What a window is made of, besides its memory.
-#[derive(Debug, Clone)]
-pub struct Plan {
-    /// The processes' ranks in the job.
-    pub processes: Box<[u32]>,
-    /// This process's number among them.
-    pub rank: usize,
-    /// True if displacements are addresses in attached regions.
-    pub dynamic: bool,
-    /// True if the memory is the program's, so that others may not be able to map it.
-    pub private: bool,
-    /// The algorithm of its locks.
-    pub lock: LockChoice,
 }
 
 impl Window {
@@ -113,7 +101,7 @@ impl Window {
             lock_choice: lock,
             dynamic,
             is_fenced: AtomicBool::new(false),
-            active: Mutex::new(active_target::State::new(count)),
+            active: Mutex::new(exposure::State::new(count)),
             thread: Mutex::new(None),
             own_memory,
             _mapped: mapped,
@@ -282,11 +270,4 @@ impl Window {
 fn control_range(offer: &Offer) -> Result<SharedRange> {
     let message = "a process of the window shares no memory with this one";
     offer.control().ok_or_else(|| Error::new(mpi::MPI_ERR_INTERN, message))
-}
-
-impl Plan {
-    /// The words of a control block that the plan's locks need.
-    pub fn lock_words(&self) -> usize {
-        self.lock.words(self.processes.len())
-    }
 }

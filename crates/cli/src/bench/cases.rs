@@ -125,7 +125,9 @@ impl Case {
             format!("{} {}", self.subject.name(), if self.multiple { "multiple" } else { "single" });
         match self.subject {
             Subject::Pairs => label.push_str(&format!(" {} pairs", self.ranks / 2)),
-            Subject::Startup | Subject::Idle => label.push_str(&format!(" {} ranks", self.ranks)),
+            Subject::Startup | Subject::Idle | Subject::Fetchop | Subject::Winlock => {
+                label.push_str(&format!(" {} ranks", self.ranks))
+            }
             _ => label.push_str(&format!(" T={}", self.threads)),
         }
         if self.comms != Shared {
@@ -179,6 +181,7 @@ pub(crate) fn cases(scale: Scale) -> Vec<Case> {
     one_process(full, &mut cases);
     completion(full, &mut cases);
     liveness(full, &mut cases);
+    one_sided(full, &mut cases);
     cases.push(Case::new(Subject::Startup, 16, &[0]).multiple(true));
     if full {
         cases.push(Case::new(Subject::Idle, 2, &[0]).multiple(true));
@@ -321,6 +324,27 @@ fn liveness(full: bool, cases: &mut Vec<Case>) {
         }
         if full || threads == 4 {
             cases.push(Case::new(Churn, 2, &[8]).threads(threads, PerThread));
+        }
+    }
+}
+
+/// Windows: threads that put and get, processes that meet at one number or at one lock.
+fn one_sided(full: bool, cases: &mut Vec<Case>) {
+    use Subject::{Fetchop, Put, Winlock};
+    let sizes: &[u64] = if full { &[8, 64, KIB, 64 * KIB] } else { &[8] };
+    for threads in ONE_AND_THREADS.into_iter().filter(|threads| full || *threads != 8) {
+        for op in ["put", "get"] {
+            cases.push(Case::new(Put, 2, sizes).threads(threads, Shared).op(op));
+        }
+    }
+    for ranks in [1, 2, 4, 8, 16] {
+        if full || matches!(ranks, 2 | 4) {
+            cases.push(Case::new(Fetchop, ranks, &[8]));
+        }
+        for op in ["exclusive", "shared", "mixed"] {
+            if full || (ranks > 1 && op != "mixed") {
+                cases.push(Case::new(Winlock, ranks, &[8]).op(op));
+            }
         }
     }
 }

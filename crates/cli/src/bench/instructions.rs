@@ -119,7 +119,7 @@ fn count(
         .map(|word| quoted(&word.to_string_lossy()))
         .collect::<Vec<_>>();
     let mut python = Command::new("python3");
-    python.arg(script).arg("--no-budget").arg("--json").arg(&file);
+    python.arg(script).args(["--no-budget", "--levels", "single,multiple", "--json"]).arg(&file);
     python.arg("--mpicc").arg(quoted(&library.mpicc.to_string_lossy()));
     python.arg("--mpiexec").arg(launcher.join(" "));
     for (name, value) in &library.environment {

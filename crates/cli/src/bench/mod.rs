@@ -21,6 +21,7 @@ mod subject;
 mod table;
 mod targets;
 mod thread_targets;
+mod window_targets;
 
 use std::collections::HashMap;
 use std::fs;
@@ -45,6 +46,7 @@ use crate::report::machine::Machine;
 use crate::report::png;
 use crate::report::run::{INTERRUPTED, save, seconds};
 use crate::report::target::{Verdict, number};
+use crate::rma_locks::{self, RmaLocksArgs};
 
 /// The number of launches of a case that may take too long before a library is left out of it.
 const PATIENCE: u32 = 2;
@@ -104,6 +106,9 @@ pub(crate) struct BenchArgs {
 enum Other {
     /// Measure the locks of heddle-sync beside the other mutexes of this machine: no MPI in it.
     Locks(LocksArgs),
+    /// Simulate the distributed locks on a network of up to thousands of processes, beside
+    /// their paper's statements.
+    RmaLocks(RmaLocksArgs),
     /// Count the instructions of the hottest calls under callgrind, beside the other libraries.
     Instructions(InstructionsArgs),
 }
@@ -144,6 +149,7 @@ impl BenchArgs {
 pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode, BenchError> {
     match &args.other {
         Some(Other::Locks(args)) => return locks::run(args),
+        Some(Other::RmaLocks(args)) => return rma_locks::run(args),
         Some(Other::Instructions(args)) => return instructions::run(args),
         None => {}
     }

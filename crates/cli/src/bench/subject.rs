@@ -35,6 +35,12 @@ pub(crate) enum Subject {
     Graph500,
     /// Sends a second to `MPI_PROC_NULL`.
     Procnull,
+    /// Puts or gets a second of threads of one process.
+    Put,
+    /// Additions a second of all processes to one number.
+    Fetchop,
+    /// Window locks a second of all processes at one target.
+    Winlock,
     /// Start-up time and memory of 16 processes.
     Startup,
     /// Processor time of a waiting process.
@@ -59,6 +65,9 @@ impl Subject {
             Self::Churn => "churn",
             Self::Graph500 => "graph500",
             Self::Procnull => "procnull",
+            Self::Put => "put",
+            Self::Fetchop => "fetchop",
+            Self::Winlock => "winlock",
             Self::Startup => "startup",
             Self::Idle => "idle",
         }
@@ -74,6 +83,9 @@ impl Subject {
             Self::Dup => "dup",
             Self::Churn => "sendrecv",
             Self::Graph500 => "bfs",
+            Self::Put => "put",
+            Self::Fetchop => "add",
+            Self::Winlock => "exclusive",
             _ => "isend",
         }
     }
@@ -92,7 +104,8 @@ impl Subject {
 pub(crate) struct Topic(Vec<Subject>);
 
 /// Topics of several subjects: name, meaning, subjects.
-const GROUPS: [(&str, &str, &[Subject]); 2] = [
+const GROUPS: [(&str, &str, &[Subject]); 3] = [
+    ("rma", "One-sided communication", &[Subject::Put, Subject::Fetchop, Subject::Winlock]),
     ("regimes", "Latency regime (clients) and throughput regime (rate)", &[Subject::Clients, Subject::Rate]),
     (
         "threads",

@@ -2,7 +2,7 @@
 
 use super::figures::{Figures, MULTIPLE, SINGLE};
 use super::record::{Key, Row};
-use super::thread_targets;
+use super::{thread_targets, window_targets};
 use crate::report::target::{Bound, Target};
 
 const KIB: u64 = 1 << 10;
@@ -23,6 +23,7 @@ pub(crate) fn check(rows: &[Row]) -> Vec<Target> {
     one_thread(&figures, &mut targets);
     level_cost(&figures, &mut targets);
     thread_targets::check(&figures, &mut targets);
+    window_targets::check(&figures, &mut targets);
     footprint(&figures, &mut targets);
     targets
 }

@@ -51,6 +51,9 @@ pub(crate) enum BenchError {
     /// Options that do not go together, or name something that does not exist.
     #[error("{0}")]
     Options(String),
+    /// A simulation came to no end.
+    #[error("the simulation stands still: {0}")]
+    Simulation(String),
     /// Results could not be turned into JSON.
     #[error("cannot write the results as JSON: {0}")]
     Json(#[from] serde_json::Error),

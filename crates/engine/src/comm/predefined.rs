@@ -52,6 +52,13 @@ pub(super) fn peek_world() -> Option<NonNull<Comm>> {
     NonNull::new(WORLD.load(Ordering::Acquire))
 }
 
+/// The communicator of this process alone, if MPI is running.
+#[inline(always)]
+pub(super) fn peek_self() -> Option<NonNull<Comm>> {
+    // Acquire: pairs with the Release in `open_predefined`.
+    NonNull::new(SELF.load(Ordering::Acquire))
+}
+
 #[inline(always)]
 pub(super) fn world() -> Result<NonNull<Comm>> {
     find(&WORLD)

@@ -130,13 +130,13 @@ impl CommRef {
     pub(crate) fn peek<R>(handle: usize, read: impl FnOnce(&Comm) -> R) -> Option<R> {
         // Without it MPI is not running.
         let world = predefined::peek_world()?;
-        if handle == mpi::MPI_COMM_WORLD {
-            // SAFETY: predefined communicators are never freed.
-            return Some(read(unsafe { world.as_ref() }));
-        }
-        let comm = COMMS.peek(handle, KeptSlot::Comm)?;
-        // SAFETY: the thread's hazard slot names the communicator and keeps it until the
-        // thread uses another one.
+        let comm = match handle {
+            mpi::MPI_COMM_WORLD => world,
+            mpi::MPI_COMM_SELF => predefined::peek_self()?,
+            _ => COMMS.peek(handle, KeptSlot::Comm)?,
+        };
+        // SAFETY: predefined communicators are never freed. The thread's hazard slot names any other one, and
+        // keeps it until the thread uses another one.
         Some(read(unsafe { comm.as_ref() }))
     }
 

@@ -19,7 +19,8 @@ use super::generalized;
 use super::state::{Scan, State, is_over, scan, state};
 use crate::error::{Error, Result};
 use heddle_message::domain;
-use heddle_message::request::{self, Found, Outcome, RequestId, RequestKind, SEND_DONE};
+use heddle_message::request::{self, Found, Outcome, RequestId, RequestKind, SEND_DONE, Tested};
+use heddle_model::{Attempt, Refusal};
 use heddle_objects::resharding::Mover;
 use heddle_spec::constants as mpi;
 
@@ -78,15 +79,14 @@ pub fn wait_express(handle: &mut usize, read: impl FnOnce(&Outcome)) -> bool {
 /// nothing but its release, passes the outcome to `read`. Otherwise it does nothing and returns `read`.
 #[inline(always)]
 fn take_plain<R, L: FnOnce(&Outcome) -> R>(handle: &mut usize, read: L) -> Result<R, L> {
-    let result = if *handle == SEND_DONE {
-        read(&Outcome::empty())
-    } else {
-        let Some(plain) = request::claim_plain(*handle) else { return Err(read) };
-        let result = read(plain.outcome());
-        plain.release();
-        result
-    };
+    if *handle == SEND_DONE {
+        *handle = mpi::MPI_REQUEST_NULL;
+        return Ok(read(&Outcome::empty()));
+    }
+    let Some(plain) = request::claim_plain(*handle) else { return Err(read) };
     *handle = mpi::MPI_REQUEST_NULL;
+    let result = read(plain.outcome());
+    plain.release();
     Ok(result)
 }
 
@@ -157,6 +157,51 @@ pub fn test(handle: &mut usize) -> Result<Option<Outcome>> {
         }
     }
     Ok(Some(collect(handle)))
+}
+
+/// The express path of a test: completes the request if it is complete, and passes the outcome to `read`.
+/// Returns the operation's error, if it failed; `None` if it is pending.
+///
+/// # Errors
+/// A refusal if the request needs progress, or is inactive or null, or if the handle is wrong.
+#[inline(always)]
+pub fn test_express(
+    attempt: Attempt,
+    handle: &mut usize,
+    read: impl FnOnce(&Outcome),
+) -> std::result::Result<Option<Result<()>>, Refusal> {
+    // Under a lock around calls the request's slot would be returned outside of it.
+    let domain = domain::running().filter(|domain| !domain.calls().is_locked()).ok_or(Refusal::Unfit)?;
+    if *handle == SEND_DONE {
+        *handle = mpi::MPI_REQUEST_NULL;
+        read(&Outcome::empty());
+        return Ok(Some(Ok(())));
+    }
+    match request::test(*handle) {
+        Tested::Plain(plain) => {
+            *handle = mpi::MPI_REQUEST_NULL;
+            read(plain.outcome());
+            plain.release();
+            Ok(Some(Ok(())))
+        }
+        Tested::Claimed(id) => Ok(Some(consume_claimed(handle, id, read))),
+        Tested::Pending(vni) => domain.test_express(attempt, vni).map(|()| None),
+        Tested::Other => Err(Refusal::Unfit),
+    }
+}
+
+/// Completes a claimed request that needs more than its release.
+#[cold]
+#[inline(never)]
+fn consume_claimed(handle: &mut usize, id: RequestId, read: impl FnOnce(&Outcome)) -> Result<()> {
+    let (result, freed) = request::consume_with(id, |outcome| {
+        read(outcome);
+        outcome.error.clone().map_or(Ok(()), Err)
+    });
+    if freed {
+        *handle = mpi::MPI_REQUEST_NULL;
+    }
+    result
 }
 
 /// Waits for all; `report` gets every outcome in order. Returns true if any operation failed.

@@ -121,9 +121,9 @@ impl SmallSend {
     /// The length of the data in bytes.
     #[inline(always)]
     fn len(self) -> Express<usize> {
-        // As a `u64`, a negative count is a large one.
-        let len = (heddle_datatype::plain_bytes(self.datatype) as u64).wrapping_mul(self.count as u64);
-        let is_small = self.count as u64 <= INLINE_BYTES as u64 && len.wrapping_sub(1) < INLINE_BYTES as u64;
+        let size = heddle_datatype::plain_bytes(self.datatype) as i64;
+        let len = self.count.checked_mul(size).ok_or(Refusal::Unfit)?;
+        let is_small = (1..=INLINE_BYTES as i64).contains(&len);
         if is_small && self.address.addr() >= LOWEST_ADDRESS { Ok(len as usize) } else { Err(Refusal::Unfit) }
     }
 

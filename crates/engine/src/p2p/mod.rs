@@ -31,8 +31,8 @@ pub use heddle_model::{Attempt, Refusal};
 
 pub use buffered::{AttachTo, attach_buffer, detach_buffer, flush_buffer, iflush_buffer};
 pub use complete::{
-    Any, Some_, cancel, free, test, test_all, test_any, test_some, wait, wait_all, wait_any, wait_express,
-    wait_some, wait_with,
+    Any, Some_, cancel, free, test, test_all, test_any, test_express, test_some, wait, wait_all, wait_any,
+    wait_express, wait_some, wait_with,
 };
 pub use express::{PlainReceive, SmallSend, iprobe_express};
 pub use generalized::{complete_generalized, start_generalized};

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::lifetime;
 use heddle_message::domain::{self, Domain};
 use heddle_spec::constants as mpi;
-use heddle_window::{Draft, Offer, Plan, Window};
+use heddle_window::{Draft, LockChoice, Offer, Plan, Window};
 
 /// The memory of a window, as this process gives it or wants it.
 #[derive(Debug, Clone, Copy)]
@@ -83,12 +83,13 @@ impl Memory {
     }
 }
 
-/// Makes a window of all processes of a communicator. Returns its handle and where this
-/// process's memory begins.
+/// Makes a window of all processes of a communicator. Returns its handle and where this process's memory
+/// begins. If this process cannot take part, `hints` is the reason.
 ///
 /// # Errors
-/// `MPI_ERR_SIZE`, `MPI_ERR_DISP`, `MPI_ERR_BASE`, `MPI_ERR_NO_MEM`, in all processes if one of them fails.
-pub fn create(comm: &CommRef, memory: Memory, hints: Hints) -> Result<(usize, *mut u8)> {
+/// That of `hints`; `MPI_ERR_SIZE`, `MPI_ERR_DISP`, `MPI_ERR_BASE`, `MPI_ERR_NO_MEM`, in all
+/// processes if one of them fails.
+pub fn create(comm: &CommRef, memory: Memory, hints: Result<Hints>) -> Result<(usize, *mut u8)> {
     let domain = domain::current()?;
     // A communicator of the window's own, so that its messages meet no others.
     let inner = comm_management::create(comm, &comm.group)?;
@@ -103,14 +104,16 @@ fn made(
     domain: &'static Domain,
     comm: &CommRef,
     memory: Memory,
-    mut hints: Hints,
+    hints: Result<Hints>,
 ) -> Result<(usize, *mut u8)> {
+    let measured = hints.as_ref().map_err(Error::clone).and_then(|_| memory.measure());
+    let mut hints = hints.unwrap_or_else(|_| Hints::new(&Vec::new(), LockChoice::default()));
     let processes: Box<[u32]> =
         (0..comm.size()).filter_map(|rank| comm.group.world_rank(rank)).map(|world| world as u32).collect();
     let dynamic = matches!(memory, Memory::Dynamic);
     let private = matches!(memory, Memory::Exposed { .. } | Memory::Dynamic);
     let plan = Plan { processes, rank: comm.rank(), dynamic, private, lock: hints.lock };
-    let (draft, mut offers) = part(domain, comm, memory, &hints, &plan)?;
+    let (draft, mut offers) = part(domain, comm, memory, measured, &hints, &plan)?;
     let lock = offers[0].lock();
     hints.lock = lock;
     if let Memory::Shared { .. } = memory {
@@ -138,21 +141,21 @@ fn made(
     Ok((handle, base))
 }
 
-/// This process's part, and the offers of all.
+/// This process's part, of which `measured` is the size and the displacement unit, and the offers of all.
 fn part(
     domain: &Domain,
     comm: &CommRef,
     memory: Memory,
+    measured: Result<(u64, u64)>,
     hints: &Hints,
     plan: &Plan,
 ) -> Result<(Draft, Vec<Offer>)> {
-    let measured = memory.measure();
     let (size, disp_unit) = *measured.as_ref().unwrap_or(&(0, 1));
     let allocated = if let Memory::Shared { .. } = memory {
         let wanted = measured.as_ref().err().map_or_else(|| Offer::wanted(size, hints.apart), Offer::failed);
         let wanted = exchange(comm, wanted)?;
         check(&wanted, measured.as_ref().err())?;
-        let total: u64 = wanted.iter().map(|offer| offer.size).sum();
+        let total = wanted.iter().fold(0u64, |sum, offer| sum.saturating_add(offer.size));
         match (wanted[0].apart != 0, comm.rank()) {
             (true, _) => Some(size),
             (false, 0) => Some(total),

@@ -100,7 +100,9 @@ impl PlainCopy {
 unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
     if len == 8 {
         // SAFETY: 8 bytes are valid at both addresses.
-        unsafe { to.cast::<u64>().write_unaligned(from.cast::<u64>().read_unaligned()) };
+        let word = unsafe { from.cast::<u64>().read_unaligned() };
+        // SAFETY: 8 bytes are valid at both addresses.
+        unsafe { to.cast::<u64>().write_unaligned(word) };
     } else {
         // SAFETY: the caller's promise. Origin and target may be one place, if a process puts to itself.
         unsafe { to.copy_from(from, len) };

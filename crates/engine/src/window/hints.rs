@@ -138,6 +138,13 @@ mod tests {
     }
 
     #[test]
+    fn the_variable_names_every_algorithm_and_the_default_first() {
+        let names = Algorithm::ALL.map(|(name, _)| name);
+        assert_eq!(settings::WIN_LOCKS, names);
+        assert_eq!(LockChoice::default().algorithm, Algorithm::ALL[0].1);
+    }
+
+    #[test]
     fn a_living_window_keeps_its_locks() {
         let mut hints = Hints::new(&entries(&[]), LockChoice::default());
         hints.take(&entries(&[("heddle_win_lock", "spin"), ("no_locks", "true")]));

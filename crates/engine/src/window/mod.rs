@@ -21,4 +21,4 @@ pub use create::{Memory, create, free};
 pub use express::{PlainAtomic, PlainCopy, flush_express};
 pub use hints::{Hints, default_lock};
 pub use object::{WINS, Win, WinRef};
-pub use operations::{Far, accumulate, compare_and_swap, get, put};
+pub use operations::{Far, accumulate, check_predefined, compare_and_swap, get, put};

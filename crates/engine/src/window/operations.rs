@@ -57,13 +57,19 @@ pub fn accumulate<T: AsRef<Datatype>>(
     win: &Win,
     op: usize,
     origin: impl FnOnce() -> Result<(T, Buffer)>,
-    result: Option<&Buffer>,
+    result: Option<(&Datatype, &Buffer)>,
     far: &Far,
 ) -> Result<()> {
     let op = predefined(op)?;
     let datatype = datatype::for_communication(far.datatype)?;
     let Some(place) = win.window.place(&far.at(&datatype))? else { return Ok(()) };
+    if place.is_empty() {
+        // There is no element that the operator could be defined on, or not.
+        return if op == Op::NoOp { Ok(()) } else { place.put(&origin()?.1) };
+    }
     let accumulate = Accumulate::new(op, &datatype)?;
+    result.map_or(Ok(()), |(datatype, _)| accumulate.check(datatype))?;
+    let result = result.map(|(_, buffer)| buffer);
     if op == Op::NoOp {
         return place.accumulate(&accumulate, None, result);
     }
@@ -92,6 +98,19 @@ pub unsafe fn compare_and_swap(
         Some(place) => unsafe { place.compare_and_swap(value, expected, result) },
         None => Ok(()),
     }
+}
+
+/// Checks that an operation on one element has a predefined datatype, as `MPI_Fetch_and_op` and
+/// `MPI_Compare_and_swap` demand.
+///
+/// # Errors
+/// `MPI_ERR_TYPE`.
+pub fn check_predefined(datatype: usize) -> Result<()> {
+    if datatype::for_communication(datatype)?.named_basic().is_some() {
+        return Ok(());
+    }
+    let message = "MPI_Fetch_and_op and MPI_Compare_and_swap take predefined datatypes only";
+    Err(Error::new(mpi::MPI_ERR_TYPE, message))
 }
 
 fn predefined(op: usize) -> Result<Op> {

@@ -16,6 +16,7 @@
 
 use super::fairness::Interval;
 use crate::domain::Domain;
+use heddle_model::{Attempt, Refusal};
 use heddle_platform::atomic::Ordering;
 use std::cell::Cell;
 use std::ptr::without_provenance_mut;
@@ -80,8 +81,38 @@ impl Domain {
 
     #[inline]
     fn poll_for_test(&self, vni: u32, own: &Cell<u64>) -> bool {
+        self.is_poll_due(vni, own) && self.vni(vni).progress_within(self.test_patience_ns())
+    }
+
+    /// The express path of a short test in vain: polls the VNI, unless another thread does.
+    ///
+    /// # Errors
+    /// A refusal if there is progress to make, or if the next test is a thorough one.
+    #[inline(always)]
+    pub fn test_express(&self, attempt: Attempt, vni: u32) -> Result<(), Refusal> {
+        if !is_test_short() {
+            return Err(Refusal::Unfit);
+        }
+        // A second attempt follows a first one, which has found that a poll is due.
+        if attempt == Attempt::Lock || !self.has_threads() || self.is_own_poll_due(vni) {
+            self.vni(vni).poll_express(attempt)?;
+        }
+        count_short_test();
+        Ok(())
+    }
+
+    /// Does the same as [`is_poll_due`](Self::is_poll_due), out of line: it reads the
+    /// clock and thread-local state.
+    #[inline(never)]
+    fn is_own_poll_due(&self, vni: u32) -> bool {
+        TESTER.with(|tester| self.is_poll_due(vni, &tester.polls[vni as usize % REMEMBERED]))
+    }
+
+    /// Returns true if the calling test must poll the VNI, since no other thread does. `own` is the time of
+    /// the calling thread's last poll.
+    #[inline]
+    fn is_poll_due(&self, vni: u32, own: &Cell<u64>) -> bool {
         let waited_for = self.attendance(vni).load(Ordering::Relaxed) != 0;
-        let due = !self.has_threads() || self.vni(vni).last_poll.is_due(own, waited_for);
-        due && self.vni(vni).progress_within(self.test_patience_ns())
+        !self.has_threads() || self.vni(vni).last_poll.is_due(own, waited_for)
     }
 }

@@ -105,7 +105,7 @@ pub use life::{
 pub(crate) use life::{announce_send, is_last_part, key_of_send};
 pub use lookup::{Found, SEND_DONE, comm_of, find, handle, handle_of_index};
 pub use outcome::{Outcome, PartOver};
-pub use plain::{Plain, claim_plain};
+pub use plain::{Plain, Tested, claim_plain, test};
 pub use pool::{Fresh, release, take, take_detached, take_express, take_many_detached};
 pub use region::OutOfRequests;
 pub use slot::roots;

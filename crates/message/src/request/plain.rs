@@ -5,7 +5,6 @@ use super::kind::RequestId;
 use super::outcome::Outcome;
 use super::pool::free;
 use super::slot::{Request, at, exists};
-use heddle_objects::table::{Kind, decode};
 use heddle_platform::atomic::Ordering;
 
 /// A complete request that its owner has claimed, and that needs nothing but to be released: it has no error,
@@ -25,29 +24,80 @@ impl std::fmt::Debug for Plain {
 /// for [`claim`](super::claim), only the caller completes the request.
 #[inline(always)]
 pub fn claim_plain(handle: usize) -> Option<Plain> {
-    let parts = decode(Kind::Request, handle)?;
-    if !exists(parts.index) {
+    let (id, request) = live(handle)?;
+    if counts::requests_count() || !request.state.is_complete() {
         return None;
     }
-    let (id, request) = (parts.index, at(parts.index));
-    let generation = request.generation.load(Ordering::Relaxed);
-    if generation != parts.generation || generation & 1 == 0 || counts::requests_count() {
-        return None;
-    }
+    // SAFETY: a complete request belongs to its owner, the caller.
+    let plain = unsafe { Plain::of(id, request) }?;
+    request.state.set_claimed();
+    Some(plain)
+}
+
+/// What a test finds out about a request.
+#[derive(Debug)]
+pub enum Tested {
+    /// It is complete, and the calling thread has claimed it.
+    Plain(Plain),
+    /// It is complete, the calling thread has claimed it, and it needs more than its release.
+    Claimed(RequestId),
+    /// A VNI carries its operation.
+    Pending(u32),
+    /// There is no such request, or it is inactive, or another thread was quicker to claim it.
+    Other,
+}
+
+/// Tests the request of a handle, and claims it if it is complete. Other threads may test the same request:
+/// exactly one of them claims it.
+#[inline(always)]
+pub fn test(handle: usize) -> Tested {
+    let Some((id, request)) = live(handle) else { return Tested::Other };
     if !request.state.is_complete() {
+        let is_inactive = request.state.is_inactive();
+        return if is_inactive {
+            Tested::Other
+        } else {
+            Tested::Pending(request.vni.load(Ordering::Relaxed))
+        };
+    }
+    if !request.state.claim_alone(|| request.is_named_by(handle)) {
+        return Tested::Other;
+    }
+    // SAFETY: the claim made this thread the owner.
+    match unsafe { Plain::of(id, request) } {
+        Some(plain) if !counts::requests_count() => Tested::Plain(plain),
+        _ => Tested::Claimed(id),
+    }
+}
+
+/// The live request of a handle.
+#[inline(always)]
+fn live(handle: usize) -> Option<(RequestId, &'static Request)> {
+    let id = handle as u32;
+    if !exists(id) {
         return None;
     }
-    // SAFETY: a complete request belongs to its owner, the caller.
-    let owner = unsafe { &*request.owner.get() };
-    // SAFETY: a complete request belongs to its owner, the caller.
-    let outcome = unsafe { &*request.outcome.get() };
-    // SAFETY: a complete request belongs to its owner, the caller.
-    let in_flight = unsafe { &*request.in_flight.get() };
-    let is_plain = owner.attachment.is_none() && outcome.error.is_none() && in_flight.keep.is_none();
-    (is_plain && request.state.claim()).then_some(Plain { id, request })
+    let request = at(id);
+    request.is_named_by(handle).then_some((id, request))
 }
 
 impl Plain {
+    /// The request in a slot, if it is plain.
+    ///
+    /// # Safety
+    /// The request is complete and belongs to the calling thread.
+    #[inline(always)]
+    unsafe fn of(id: RequestId, request: &'static Request) -> Option<Plain> {
+        // SAFETY: the request belongs to the caller, as it promises.
+        let owner = unsafe { &*request.owner.get() };
+        // SAFETY: the request belongs to the caller, as it promises.
+        let outcome = unsafe { &*request.outcome.get() };
+        // SAFETY: the request belongs to the caller, as it promises.
+        let in_flight = unsafe { &*request.in_flight.get() };
+        let is_plain = owner.attachment.is_none() && outcome.error.is_none() && in_flight.keep.is_none();
+        is_plain.then_some(Plain { id, request })
+    }
+
     /// The result of the operation.
     #[inline(always)]
     pub fn outcome(&self) -> &Outcome {

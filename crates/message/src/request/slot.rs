@@ -8,6 +8,7 @@ use super::outcome::Outcome;
 use super::region::{Growth, OutOfRequests, Region};
 use heddle_datatype::Datatype;
 use heddle_objects::request::{Names, State};
+use heddle_objects::table::{Kind, upper_half};
 use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use heddle_platform::cell::UnsafeCell;
 use std::ops::Range;
@@ -79,6 +80,14 @@ pub fn roots(root: &mut dyn FnMut(usize)) -> usize {
 }
 
 impl Request {
+    /// Returns true if this is the live request that `handle` names. The handle's lower
+    /// half is this slot's index.
+    #[inline(always)]
+    pub(super) fn is_named_by(&self, handle: usize) -> bool {
+        let generation = self.generation.load(Ordering::Relaxed);
+        generation & 1 == 1 && (handle >> 32) as u32 == upper_half(Kind::Request, generation)
+    }
+
     #[inline(always)]
     pub(super) fn names(&self) -> Names<'_, Datatype> {
         Names { generation: &self.generation, comm: &self.comm, datatype: &self.datatype }

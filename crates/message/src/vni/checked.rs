@@ -109,7 +109,7 @@ mod tests {
     use super::*;
     use crate::vni::Vni;
     use crate::vni::ranks::{self, models, ranks};
-    use heddle_transport::{Envelope, Fabric, Header, Outbox};
+    use heddle_transport::{Envelope, Fabric, Header, Outbox, Traffic};
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     const ANSWERS: [u8; 6] = [wire::CTS, wire::DATA, wire::PUSH, wire::PUSHED, wire::FIN, wire::WITHDRAWN];
@@ -142,8 +142,10 @@ mod tests {
                 }),
                 Some(len) => {
                     let extra = bytes.try_into().expect("three words");
+                    let traffic = Traffic::Eager;
                     // SAFETY: `fill` gets room for the bytes announced.
-                    self.outbox.send_bulk(&header, len, &extra, |to| unsafe { to.write_bytes(1, len) })
+                    self.outbox
+                        .send_bulk(traffic, &header, len, &extra, |to| unsafe { to.write_bytes(1, len) })
                 }
             };
             assert!(sent, "there is room");

@@ -177,6 +177,20 @@ impl Vni {
         )
     }
 
+    /// Polls for a test: finds out that no message has arrived and no work waits.
+    ///
+    /// # Errors
+    /// A refusal, also if a message has arrived or work waits.
+    #[inline(always)]
+    pub fn poll_express(&self, attempt: Attempt) -> Result<(), Refusal> {
+        self.by_shortcut(
+            attempt,
+            Path::Progress,
+            #[inline(always)]
+            |core| core.is_quiet().then_some(()),
+        )
+    }
+
     /// Probes for a message with this key, which has no wildcard.
     ///
     /// # Errors
@@ -330,14 +344,19 @@ impl Core<Whole> {
         if has_unexpected {
             return self.find_unexpected(key);
         }
-        let is_quiet = !self.is_backlogged()
+        self.is_quiet().then_some(Probed::Nothing)
+    }
+
+    /// Returns true if no message waits in the rings, and no other work for the thread that makes progress.
+    #[inline(always)]
+    fn is_quiet(&self) -> bool {
+        !self.is_backlogged()
             && !self.is_pending()
             && self.arrivals.with(
                 Path::Progress,
                 #[inline(always)]
                 |arrivals| arrivals.inbox.is_empty(),
-            );
-        is_quiet.then_some(Probed::Nothing)
+            )
     }
 
     /// Looks for an unexpected message.

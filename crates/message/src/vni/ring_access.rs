@@ -21,7 +21,7 @@
 
 use heddle_model::{LockFree, Parted, Sectioning, Whole};
 use heddle_platform::atomic::{AtomicUsize, Ordering};
-use heddle_transport::{EXTRA_BYTES, Fabric, Header, Outbox, SharedOutbox};
+use heddle_transport::{EXTRA_BYTES, Fabric, Header, Outbox, SharedOutbox, Traffic};
 use std::fmt::Debug;
 
 /// A sectioning that says whether its rings are in the critical section of their channel.
@@ -77,6 +77,7 @@ pub(crate) trait RingAccess {
     /// Does the same as [`Outbox::send_bulk`].
     fn send_bulk(
         self,
+        traffic: Traffic,
         header: &Header,
         len: usize,
         extra: &[u8; EXTRA_BYTES],
@@ -85,15 +86,6 @@ pub(crate) trait RingAccess {
 
     /// Does the same as [`Outbox::send_control`].
     fn send_control(self, header: &Header, words: &[u8; EXTRA_BYTES]) -> bool;
-
-    /// Does the same as [`Outbox::send_piece`].
-    fn send_piece(
-        self,
-        header: &Header,
-        len: usize,
-        extra: &[u8; EXTRA_BYTES],
-        fill: impl FnOnce(*mut u8),
-    ) -> bool;
 }
 
 /// Access by the ring's own methods.
@@ -105,31 +97,21 @@ macro_rules! ring_access {
                 $ring::send_inline(self, header, len, fill)
             }
 
-            #[inline(always)]
+            #[inline]
             fn send_bulk(
                 self,
+                traffic: Traffic,
                 header: &Header,
                 len: usize,
                 extra: &[u8; EXTRA_BYTES],
                 fill: impl FnOnce(*mut u8),
             ) -> bool {
-                $ring::send_bulk(self, header, len, extra, fill)
+                $ring::send_bulk(self, traffic, header, len, extra, fill)
             }
 
             #[inline]
             fn send_control(self, header: &Header, words: &[u8; EXTRA_BYTES]) -> bool {
                 $ring::send_control(self, header, words)
-            }
-
-            #[inline]
-            fn send_piece(
-                self,
-                header: &Header,
-                len: usize,
-                extra: &[u8; EXTRA_BYTES],
-                fill: impl FnOnce(*mut u8),
-            ) -> bool {
-                $ring::send_piece(self, header, len, extra, fill)
             }
         })*
     };

@@ -22,7 +22,7 @@ use crate::request::{self, OutOfRequests, Outcome, RequestId, Stage};
 use heddle_model::counters::{self, Event};
 use heddle_model::{Path, SectionOf};
 use heddle_platform::atomic::Ordering;
-use heddle_transport::{EXTRA_BYTES, Envelope, Header, INLINE_BYTES, LONGEST_PAYLOAD};
+use heddle_transport::{EXTRA_BYTES, Envelope, Header, INLINE_BYTES, LONGEST_PAYLOAD, Traffic};
 
 /// Data up to this many bytes is sent eagerly: the most that a ring takes.
 const EAGER_LIMIT: usize = LONGEST_PAYLOAD;
@@ -39,7 +39,7 @@ fn send_eager(ring: impl RingAccess, header: &Header, buffer: Buffer) -> bool {
             |to| buffer.read(0, to, len),
         )
     } else {
-        ring.send_bulk(header, len, &[0; EXTRA_BYTES], |to| buffer.read(0, to, len))
+        ring.send_bulk(Traffic::Eager, header, len, &[0; EXTRA_BYTES], |to| buffer.read(0, to, len))
     }
 }
 
@@ -95,14 +95,14 @@ impl<S: Rules> Core<S> {
     ) -> bool {
         let (header, to) = (wire::control(wire::DATA), &self.peers[peer]);
         match S::ring_outside(&to.outside, &to.backlogged) {
-            FromOutside::Open(ring) => return ring.send_piece(&header, len, extra, fill),
+            FromOutside::Open(ring) => return ring.send_bulk(Traffic::Protocol, &header, len, extra, fill),
             FromOutside::Queued => return false,
             FromOutside::Never => {}
         }
         to.channel.with(Path::Progress, |channel| {
             let ring = &mut channel.ring;
             channel.backlog.is_empty()
-                && S::ring_inside(ring, &to.outside).send_piece(&header, len, extra, fill)
+                && S::ring_inside(ring, &to.outside).send_bulk(Traffic::Protocol, &header, len, extra, fill)
         })
     }
 
@@ -166,7 +166,7 @@ impl<S: Rules> Core<S> {
             // SAFETY: if the message was sent, the in-flight state is not touched.
             unsafe { request::hand_over(id) };
             let sent = S::send_eagerly(ring, outside, |ring| {
-                ring.send_bulk(&header(wire::SYNC), len, &extra, |to| buffer.read(0, to, len))
+                ring.send_bulk(Traffic::Eager, &header(wire::SYNC), len, &extra, |to| buffer.read(0, to, len))
             });
             if sent {
                 return true;

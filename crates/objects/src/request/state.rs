@@ -105,14 +105,21 @@ impl State {
     pub fn claim(&self) -> bool {
         let complete = self.is_complete();
         if complete {
-            self.0.store(CLAIMED, Ordering::Relaxed);
+            self.set_claimed();
         }
         complete
+    }
+
+    /// Claims a request that the calling thread has found complete, and that it alone may claim.
+    #[inline(always)]
+    pub fn set_claimed(&self) {
+        self.0.store(CLAIMED, Ordering::Relaxed);
     }
 
     /// Claims a complete request for the calling thread, where other threads may claim it with this function,
     /// too: one of them gets it. `is_it` then says whether the slot still has the request that the caller
     /// means.
+    #[inline(always)]
     pub fn claim_alone(&self, is_it: impl FnOnce() -> bool) -> bool {
         if !self.0.change(COMPLETE, CLAIMED) {
             return false;

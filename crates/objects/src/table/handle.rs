@@ -43,7 +43,13 @@ pub struct Parts {
 /// Makes a handle.
 #[inline(always)]
 pub fn encode(kind: Kind, parts: Parts) -> usize {
-    (0x80 + kind as usize) << 56 | (parts.generation as usize) << 32 | parts.index as usize
+    (upper_half(kind, parts.generation) as usize) << 32 | parts.index as usize
+}
+
+/// The upper half of a handle: its kind and generation. The lower half is the index.
+#[inline(always)]
+pub fn upper_half(kind: Kind, generation: u32) -> u32 {
+    (0x80 + kind as u32) << 24 | generation
 }
 
 /// Takes a handle apart; `None` if it is of another kind.

@@ -11,11 +11,19 @@
 //! process is a function of that, so two schedules that lead to one state have the same continuations.
 //! States are kept as 128-bit hashes.
 //!
+//! **Bypassing.** `bypass.rs` counts how many processes enter past one that waits; a state has these
+//! counts, too, if a test asks for them.
+//!
 //! **Checks.** In every state no process writes while another one reads or writes, and some step is possible
 //! until all processes have ended. At the end all words that a lock promises to leave empty are.
 
+mod bypass;
+
+pub(crate) use bypass::{Most, Places};
+
+use bypass::Bypass;
 use heddle_rma_locks::{Rank, Rma, Word};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
 use std::future::{Future, poll_fn};
@@ -65,6 +73,8 @@ struct World {
     presence: Vec<Presence>,
     /// For each process: its round, and a hash of what its operations have returned in it.
     position: Vec<(u64, u64)>,
+    /// Who has passed whom.
+    bypass: Bypass,
     /// True if puts and adds take effect late.
     weak: bool,
     violation: Option<String>,
@@ -86,7 +96,7 @@ impl World {
         let half = |seed: u64| {
             let mut hasher = DefaultHasher::new();
             seed.hash(&mut hasher);
-            (&self.memory, &self.pending, &self.presence, &self.position).hash(&mut hasher);
+            (&self.memory, &self.pending, &self.presence, &self.position, &self.bypass).hash(&mut hasher);
             hasher.finish()
         };
         u128::from(half(1)) << 64 | u128::from(half(2))
@@ -125,6 +135,7 @@ impl Process {
         {
             let mut world = self.world.borrow_mut();
             world.presence[self.rank] = presence;
+            world.bypass.enters(self.rank, presence);
             let there = |wanted| world.presence.iter().filter(|presence| **presence == wanted).count();
             let (readers, writers) = (there(Presence::Reads), there(Presence::Writes));
             if writers > 1 || writers == 1 && readers > 0 {
@@ -222,12 +233,16 @@ pub(crate) struct Explorer<'a> {
     pub(crate) at_end: &'a dyn Fn(&[Vec<u64>]) -> Option<String>,
     /// True if puts and adds take effect late.
     pub(crate) weak: bool,
+    /// Where bypassing shows; by default it is not followed.
+    pub(crate) places: Places,
 }
 
 /// The result of an exploration.
 #[derive(Debug)]
 pub(crate) struct Report {
     pub(crate) states: usize,
+    /// By how many a process was passed.
+    pub(crate) most: Most,
     /// The first failure, if there is one.
     pub(crate) failure: Option<String>,
 }
@@ -239,13 +254,14 @@ struct Run {
 }
 
 impl Run {
-    fn new(explorer: &Explorer<'_>) -> Run {
+    fn new(explorer: &Explorer<'_>, most: &Rc<Cell<Most>>) -> Run {
         let n = explorer.processes;
         let world = Rc::new(RefCell::new(World {
             memory: vec![vec![0; explorer.words]; n],
             pending: vec![Vec::new(); n],
             presence: vec![Presence::Outside; n],
             position: vec![(0, 0); n],
+            bypass: Bypass::new(explorer.places.clone(), n, Rc::clone(most)),
             weak: explorer.weak,
             violation: None,
         }));
@@ -351,6 +367,7 @@ impl Run {
                 0
             }
         };
+        world.bypass.operated(p, &operation, answer);
         world.returned(p, answer);
         answer
     }
@@ -360,11 +377,12 @@ impl Explorer<'_> {
     /// Explores everything.
     pub(crate) fn explore(&self) -> Report {
         let mut seen = HashSet::new();
-        let mut report = Report { states: 0, failure: None };
+        let most = Rc::new(Cell::new(Most::default()));
+        let mut report = Report { states: 0, most: Most::default(), failure: None };
         let mut schedule: Vec<Step> = Vec::new();
         // For each step of the schedule: the other steps that are still to be made in its place.
         let mut left: Vec<Vec<Step>> = Vec::new();
-        let mut run = Run::new(self);
+        let mut run = Run::new(self, &most);
         loop {
             let mut next = Vec::new();
             if seen.insert(run.world.borrow().hash()) {
@@ -392,6 +410,7 @@ impl Explorer<'_> {
             }
             // Forward if there is a new state behind, else back to the last step that
             // has others in its place.
+            report.most = most.get();
             if let Some(step) = next.pop() {
                 left.push(next);
                 schedule.push(step);
@@ -407,7 +426,7 @@ impl Explorer<'_> {
                 }
                 left.pop();
             }
-            run = Run::new(self);
+            run = Run::new(self, &most);
             for step in &schedule {
                 run.make(*step);
             }

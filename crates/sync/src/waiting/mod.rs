@@ -2,4 +2,5 @@
 
 pub mod doorbell;
 pub mod doorbells;
+pub mod marks;
 pub mod wait;

@@ -88,6 +88,30 @@ pub(crate) fn express_wait(attempt: Attempt, request: Out<RequestHandle>, status
     if complete { Ok(Ok(())) } else { Err(Refusal::Unfit) }
 }
 
+/// The express path of a test.
+#[inline(always)]
+pub(crate) fn express_test(
+    attempt: Attempt,
+    request: Out<RequestHandle>,
+    flag: Out<c_int>,
+    status: StatusOut,
+) -> Express {
+    let (request, flag) = (request.express()?, flag.express()?);
+    let result = p2p::test_express(
+        attempt,
+        &mut request.0,
+        #[inline(always)]
+        |outcome| {
+            *flag = 1;
+            status.report(outcome);
+        },
+    )?;
+    Ok(result.unwrap_or_else(|| {
+        *flag = 0;
+        Ok(())
+    }))
+}
+
 #[inline(always)]
 pub(crate) fn test(request: Out<RequestHandle>, flag: Out<c_int>, status: StatusOut) -> Result<()> {
     match p2p::test(&mut request.variable()?.0)? {

@@ -6,6 +6,7 @@ use super::at_once;
 use crate::argument::{Out, buffer};
 use crate::entry::Express;
 use crate::error::Result;
+use heddle_datatype::Datatype;
 use heddle_engine::buffer::Buffer;
 use heddle_engine::p2p::Attempt;
 use heddle_engine::window::{self, Far, PlainAtomic, WinRef};
@@ -15,7 +16,7 @@ use std::ffi::{c_int, c_void};
 /// Combines the origin's data with the target's; `result` receives the target's data before.
 fn combine(
     (origin, count, datatype): (*const c_void, i64, DatatypeHandle),
-    result: Option<&Buffer>,
+    result: Option<(&Datatype, &Buffer)>,
     far: &Far,
     op: OpHandle,
     win: WinHandle,
@@ -72,9 +73,9 @@ pub(crate) fn get_accumulate(
     win: WinHandle,
 ) -> Result<()> {
     // SAFETY: the program leaves the memory alone until the operation is complete.
-    let (_datatype, result) = unsafe { buffer(result, result_count, result_datatype) }?;
+    let (result_type, result) = unsafe { buffer(result, result_count, result_datatype) }?;
     let far = Far { rank, disp, count: far_count, datatype: far_datatype.0 };
-    combine((origin, count, datatype), Some(&result), &far, op, win)
+    combine((origin, count, datatype), Some((&result_type, &result)), &far, op, win)
 }
 
 pub(crate) fn rget_accumulate(
@@ -136,6 +137,7 @@ pub(crate) fn fetch_and_op(
     op: OpHandle,
     win: WinHandle,
 ) -> Result<()> {
+    window::check_predefined(datatype.0)?;
     get_accumulate(origin, 1, datatype, result, 1, datatype, rank, disp, 1, datatype, op, win)
 }
 

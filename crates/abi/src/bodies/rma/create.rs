@@ -9,14 +9,37 @@ use heddle_spec::constants as mpi;
 use heddle_spec::handle::{CommHandle, InfoHandle, WinHandle};
 use std::ffi::c_void;
 
-/// Makes a window. Returns where this process's memory begins.
-fn make(memory: Memory, info: InfoHandle, comm: CommHandle, win: Out<WinHandle>) -> Result<*mut u8> {
-    let win = win.variable()?;
+/// Makes a window. Returns where this process's memory begins. `room` says whether there is a
+/// variable for that. An argument that is wrong in this process alone is an error in all, as long as
+/// the communicator is there.
+fn make(
+    memory: Memory,
+    info: InfoHandle,
+    comm: CommHandle,
+    win: Out<WinHandle>,
+    room: Result<()>,
+) -> Result<*mut u8> {
     let comm = CommRef::from_handle(comm.0)?;
-    let hints = Hints::new(&info::hints(info.0)?, window::default_lock());
+    let variable = win.variable();
+    let wanted = room.and_then(|()| variable.as_ref().map(drop).map_err(Error::clone));
+    let hints = wanted.and_then(|()| Ok(Hints::new(&info::hints(info.0)?, window::default_lock())));
     let (handle, base) = window::create(&comm, memory, hints)?;
-    win.0 = handle;
+    variable?.0 = handle;
     Ok(base)
+}
+
+/// Makes a window with memory of its own, whose address `baseptr` receives: it is a pointer to a pointer.
+fn make_memory(
+    memory: Memory,
+    info: InfoHandle,
+    comm: CommHandle,
+    baseptr: *mut c_void,
+    win: Out<WinHandle>,
+) -> Result<()> {
+    let variable = address_variable(baseptr);
+    let base = make(memory, info, comm, win, variable.as_ref().map(drop).map_err(Error::clone))?;
+    *variable? = base.cast();
+    Ok(())
 }
 
 /// The variable that receives the address of new memory: `baseptr` is a pointer to a pointer.
@@ -33,7 +56,7 @@ pub(crate) fn win_create(
     comm: CommHandle,
     win: Out<WinHandle>,
 ) -> Result<()> {
-    make(Memory::Exposed { base: base.cast(), size, disp_unit }, info, comm, win).map(drop)
+    make(Memory::Exposed { base: base.cast(), size, disp_unit }, info, comm, win, Ok(())).map(drop)
 }
 
 pub(crate) fn win_allocate(
@@ -44,9 +67,7 @@ pub(crate) fn win_allocate(
     baseptr: *mut c_void,
     win: Out<WinHandle>,
 ) -> Result<()> {
-    let variable = address_variable(baseptr)?;
-    *variable = make(Memory::Allocated { size, disp_unit }, info, comm, win)?.cast();
-    Ok(())
+    make_memory(Memory::Allocated { size, disp_unit }, info, comm, baseptr, win)
 }
 
 pub(crate) fn win_allocate_shared(
@@ -57,13 +78,11 @@ pub(crate) fn win_allocate_shared(
     baseptr: *mut c_void,
     win: Out<WinHandle>,
 ) -> Result<()> {
-    let variable = address_variable(baseptr)?;
-    *variable = make(Memory::Shared { size, disp_unit }, info, comm, win)?.cast();
-    Ok(())
+    make_memory(Memory::Shared { size, disp_unit }, info, comm, baseptr, win)
 }
 
 pub(crate) fn win_create_dynamic(info: InfoHandle, comm: CommHandle, win: Out<WinHandle>) -> Result<()> {
-    make(Memory::Dynamic, info, comm, win).map(drop)
+    make(Memory::Dynamic, info, comm, win, Ok(())).map(drop)
 }
 
 pub(crate) fn win_free(win: Out<WinHandle>) -> Result<()> {

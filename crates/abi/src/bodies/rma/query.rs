@@ -27,7 +27,8 @@ pub(crate) fn win_set_info(win: WinHandle, hints: InfoHandle) -> Result<()> {
     Ok(())
 }
 
-/// For `MPI_PROC_NULL` the answer is that of the lowest rank with memory (MPI 5.0, section 12.2.3).
+/// For `MPI_PROC_NULL` the answer is that of the lowest rank with memory. Memory that this process cannot
+/// reach has no bytes (MPI 5.0, section 12.2.3).
 pub(crate) fn win_shared_query(
     win: WinHandle,
     rank: c_int,
@@ -38,19 +39,24 @@ pub(crate) fn win_shared_query(
     let win = WinRef::from_handle(win.0)?;
     // SAFETY: the program passes the address of a pointer.
     let base = unsafe { Out::<*mut c_void>::new(baseptr.cast()) };
-    let targets = win.window.targets();
+    if win.window.is_dynamic() {
+        let message = "the memory of a dynamic window cannot be queried; MPI_Win_allocate_shared makes windows of shared memory";
+        return Err(Error::new(mpi::MPI_ERR_RMA_FLAVOR, message));
+    }
     let target = match rank {
-        mpi::MPI_PROC_NULL => targets.iter().find(|target| target.size() > 0).or(targets.first()),
+        mpi::MPI_PROC_NULL => {
+            let mut reachable = win.window.targets().iter().filter(|target| !target.base().is_null());
+            reachable.find(|target| target.size() > 0)
+        }
         _ => Some(win.window.target(rank)?),
     };
-    let shared = target.filter(|target| !win.window.is_dynamic() && !target.base().is_null());
-    let Some(target) = shared else {
-        let message = format!(
-            "the memory of rank {rank} of the window is not shared with this process; MPI_Win_allocate_shared makes such windows"
-        );
-        return Err(Error::new(mpi::MPI_ERR_RMA_FLAVOR, message));
+    let own = &win.window.targets()[win.window.rank()];
+    let (size_there, unit, address) = match target {
+        Some(target) if target.base().is_null() => (0, target.disp_unit(), target.base()),
+        Some(target) => (target.size(), target.disp_unit(), target.base()),
+        None => (0, own.disp_unit(), own.base()),
     };
-    size.set(target.size() as i64)?;
-    disp_unit.set(target.disp_unit() as i64)?;
-    base.set(target.base().cast())
+    size.set(size_there as i64)?;
+    disp_unit.set(unit as i64)?;
+    base.set(address.cast())
 }

@@ -1,0 +1,230 @@
+//! What is simulated: the series of the paper's figures 3 to 6.
+
+use heddle_rma_sim::{Benchmark, HashTable, Kind, MICROSECOND, Network, RmaRwParameters, Stuck, Workload};
+use serde::Serialize;
+
+/// A figure of the paper.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Figure {
+    /// Fig. 3: RMA-MCS beside foMPI-Spin and D-MCS.
+    MutualExclusion,
+    /// Fig. 4a: T_DC.
+    CounterDistance,
+    /// Fig. 4b to 4d: T_L,1 and T_L,2.
+    Locality,
+    /// Fig. 4e and 4f: T_R.
+    Readers,
+    /// Fig. 5: RMA-RW beside foMPI-RW and our QueueRw.
+    ReaderWriter,
+    /// Fig. 6: the distributed hash table.
+    HashTable,
+}
+
+impl Figure {
+    pub(crate) const ALL: [Figure; 6] = [
+        Figure::MutualExclusion,
+        Figure::CounterDistance,
+        Figure::Locality,
+        Figure::Readers,
+        Figure::ReaderWriter,
+        Figure::HashTable,
+    ];
+
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Figure::MutualExclusion => "Fig. 3: RMA-MCS beside foMPI-Spin and D-MCS",
+            Figure::CounterDistance => "Fig. 4a: T_DC, the processes of a counter",
+            Figure::Locality => "Fig. 4b to 4d: T_L,2 and T_L,1",
+            Figure::Readers => "Fig. 4e and 4f: T_R",
+            Figure::ReaderWriter => "Fig. 5: RMA-RW beside foMPI-RW and QueueRw",
+            Figure::HashTable => "Fig. 6: the distributed hash table",
+        }
+    }
+}
+
+/// The subject of a case: one of the paper's benchmarks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub(crate) enum Subject {
+    /// Latency, and throughput, of an empty critical section: LB and ECSB.
+    Ecsb,
+    Sob,
+    Wcsb,
+    Warb,
+    Dht,
+}
+
+impl Subject {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Subject::Ecsb => "ECSB",
+            Subject::Sob => "SOB",
+            Subject::Wcsb => "WCSB",
+            Subject::Warb => "WARB",
+            Subject::Dht => "DHT",
+        }
+    }
+}
+
+/// One simulation.
+#[derive(Debug, Clone)]
+pub(crate) struct Case {
+    pub(crate) figure: Figure,
+    pub(crate) subject: Subject,
+    /// The line of the figure.
+    pub(crate) series: String,
+    pub(crate) processes: usize,
+    /// F_W, in percent.
+    pub(crate) writers_percent: f64,
+    /// No lock: foMPI-A, in the hash table alone.
+    pub(crate) kind: Option<Kind>,
+}
+
+/// The figures of one simulation.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Row {
+    pub(crate) figure: Figure,
+    pub(crate) subject: Subject,
+    pub(crate) series: String,
+    pub(crate) processes: usize,
+    pub(crate) writers_percent: f64,
+    /// Acquisitions a second of all processes, or accesses of the hash table.
+    pub(crate) throughput: f64,
+    /// The mean time of acquire and release in µs: of all, of readers, of writers (not of the hash table).
+    pub(crate) latency_us: [f64; 3],
+    /// The total time of the hash table in µs.
+    pub(crate) time_us: Option<f64>,
+}
+
+/// The parameters that all cases share.
+#[derive(Debug, Clone)]
+pub(crate) struct Effort {
+    pub(crate) processes: Vec<usize>,
+    /// Acquisitions of all processes of a case together, at least.
+    pub(crate) acquisitions: usize,
+    pub(crate) seed: u64,
+    /// T_L of RMA-MCS, and the parameters of RMA-RW where a figure does not vary them.
+    pub(crate) rma_rw: RmaRwParameters,
+}
+
+impl Case {
+    /// Simulates it.
+    pub(crate) fn run(&self, effort: &Effort, network: &Network) -> Result<Row, Stuck> {
+        // At least 20 times each, of which 2 are not counted.
+        let rounds = (effort.acquisitions / self.processes).max(20);
+        let (processes, seed, writers) = (self.processes, effort.seed, self.writers_percent / 100.0);
+        let mut row = Row {
+            figure: self.figure,
+            subject: self.subject,
+            series: self.series.clone(),
+            processes,
+            writers_percent: self.writers_percent,
+            throughput: 0.0,
+            latency_us: [0.0; 3],
+            time_us: None,
+        };
+        let benchmark = match self.subject {
+            Subject::Ecsb => Benchmark::Empty,
+            Subject::Sob => Benchmark::SingleOperation,
+            Subject::Wcsb => Benchmark::WorkloadInside,
+            Subject::Warb => Benchmark::WaitAfterRelease,
+            Subject::Dht => {
+                let rounds = rounds.min(100);
+                let (time, _) = HashTable { processes, rounds, writers, seed }.run(self.kind, network)?;
+                let time_us = time as f64 / MICROSECOND as f64;
+                row.throughput = ((processes - 1) * rounds) as f64 / time_us * 1e6;
+                row.time_us = Some(time_us);
+                return Ok(row);
+            }
+        };
+        let Some(kind) = self.kind else { return Ok(row) };
+        let workload = Workload { benchmark, processes, rounds, writers: vec![writers], seed };
+        let outcome = workload.run(kind, network)?;
+        (row.throughput, row.latency_us) = (outcome.throughput, outcome.latency_us);
+        Ok(row)
+    }
+}
+
+/// All cases of some figures.
+pub(crate) fn cases(figures: &[Figure], effort: &Effort) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for figure in Figure::ALL {
+        if !figures.is_empty() && !figures.contains(&figure) {
+            continue;
+        }
+        for &processes in &effort.processes {
+            for (subject, writers_percent, series, kind) in lines(figure, effort.rma_rw) {
+                let series = if series.is_empty() {
+                    kind.map_or("foMPI-A", |kind| kind.name()).to_owned()
+                } else {
+                    series
+                };
+                cases.push(Case { figure, subject, series, processes, writers_percent, kind });
+            }
+        }
+    }
+    cases
+}
+
+type Line = (Subject, f64, String, Option<Kind>);
+
+/// The lines of a figure: benchmark, F_W in percent, name (empty: that of the lock), lock.
+fn lines(figure: Figure, usual: RmaRwParameters) -> Vec<Line> {
+    let mut lines: Vec<Line> = Vec::new();
+    let rma_mcs = Kind::RmaMcs { locality: usual.locality };
+    let rw = |parameters| Some(Kind::RmaRw(parameters));
+    match figure {
+        Figure::MutualExclusion => {
+            for subject in [Subject::Ecsb, Subject::Sob, Subject::Wcsb, Subject::Warb] {
+                for kind in [Kind::Spin, Kind::DMcs, rma_mcs] {
+                    lines.push((subject, 100.0, String::new(), Some(kind)));
+                }
+            }
+        }
+        Figure::CounterDistance => {
+            for counter_distance in [2, 4, 8, 16, 32, 64, 128] {
+                for percent in [0.2, 2.0] {
+                    let name = format!("T_DC = {counter_distance}");
+                    lines.push((
+                        Subject::Sob,
+                        percent,
+                        name,
+                        rw(RmaRwParameters { counter_distance, ..usual }),
+                    ));
+                }
+            }
+        }
+        Figure::Locality => {
+            for (locality, writers) in [(10, 10), (10, 25), (10, 100), (25, 40), (50, 20)] {
+                let name = format!("T_L,2 = {locality}, T_L,1 = {writers}");
+                lines.push((Subject::Sob, 25.0, name, rw(RmaRwParameters { locality, writers, ..usual })));
+            }
+        }
+        Figure::Readers => {
+            for readers in [0, 16, 64, 256] {
+                for percent in [0.2, 2.0, 5.0] {
+                    let name = format!("T_R = {readers}");
+                    lines.push((Subject::Sob, percent, name, rw(RmaRwParameters { readers, ..usual })));
+                }
+            }
+        }
+        Figure::ReaderWriter => {
+            for subject in [Subject::Ecsb, Subject::Sob] {
+                for percent in [0.2, 2.0, 5.0, 30.0, 100.0] {
+                    for kind in [Kind::SimpleRw, Kind::QueueRw, Kind::RmaRw(usual)] {
+                        lines.push((subject, percent, String::new(), Some(kind)));
+                    }
+                }
+            }
+        }
+        Figure::HashTable => {
+            for percent in [0.0, 2.0, 5.0, 20.0] {
+                for kind in [None, Some(Kind::SimpleRw), Some(Kind::QueueRw), rw(usual)] {
+                    lines.push((Subject::Dht, percent, String::new(), kind));
+                }
+            }
+        }
+    }
+    lines
+}

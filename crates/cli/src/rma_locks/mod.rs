@@ -1,0 +1,151 @@
+//! `heddle bench rma-locks`: the distributed locks on a simulated network, with the benchmarks of the paper
+//! that they are from (Schmid, Besta, Hoefler, HPDC 2016), and the paper's statements beside the figures.
+//!
+//! Nothing here depends on the speed of this machine: time is virtual, and a seed gives the same figures.
+
+mod cases;
+mod statements;
+mod table;
+
+use std::fs;
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
+
+use heddle_rma_sim::{NANOSECOND, Network, RmaRwParameters};
+use indicatif::ProgressBar;
+use serde::Serialize;
+
+use crate::report::error::BenchError;
+use crate::report::run::{results_folder, save};
+use cases::{Effort, Figure, Row, cases};
+use statements::Statement;
+
+/// Options of `heddle bench rma-locks`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct RmaLocksArgs {
+    /// Which figures of the paper (default: all).
+    #[arg(value_enum)]
+    figures: Vec<Figure>,
+    /// Numbers of processes, separated by commas.
+    #[arg(long, value_delimiter = ',', default_values_t = [8, 16, 32, 64, 256, 512, 1024],
+          value_parser = clap::value_parser!(u64).range(2..=16384))]
+    processes: Vec<u64>,
+    /// Acquisitions of all processes of a case together; each process makes at least 20.
+    #[arg(long, default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(100..=10_000_000))]
+    acquisitions: u64,
+    /// What the random numbers depend on.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// T_DC in processes, where a figure does not vary it.
+    #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u64).range(1..))]
+    counter_distance: u64,
+    /// T_L,2, of RMA-MCS, too.
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..1 << 32))]
+    locality: u64,
+    /// T_L,1.
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..1 << 32))]
+    writers: u64,
+    /// T_R.
+    #[arg(long, default_value_t = 0)]
+    readers: u64,
+    /// Nanoseconds for which a put or a get occupies a node's interface.
+    #[arg(long, value_name = "NS")]
+    interface: Option<u64>,
+    /// The same of an atomic operation.
+    #[arg(long, value_name = "NS")]
+    interface_atomic: Option<u64>,
+    /// The folder for the results (default: results/rma-locks-DATE).
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+/// The results of a run.
+#[derive(Debug, Serialize)]
+pub(crate) struct Results {
+    version: String,
+    command: Vec<String>,
+    started: String,
+    seed: u64,
+    acquisitions: usize,
+    /// The parameters of the simulated machine.
+    machine: String,
+    statements: Vec<Statement>,
+    rows: Vec<Row>,
+}
+
+/// Runs `heddle bench rma-locks`.
+///
+/// # Errors
+///
+/// If results cannot be written.
+pub(crate) fn run(args: &RmaLocksArgs) -> Result<ExitCode, BenchError> {
+    let started = jiff::Timestamp::now();
+    let mut network = Network::xc30();
+    if let Some(ns) = args.interface {
+        network.interface = ns * NANOSECOND;
+    }
+    if let Some(ns) = args.interface_atomic {
+        network.interface_atomic = ns * NANOSECOND;
+    }
+    let effort = Effort {
+        processes: args.processes.iter().map(|p| *p as usize).collect(),
+        acquisitions: args.acquisitions as usize,
+        seed: args.seed,
+        rma_rw: RmaRwParameters {
+            counter_distance: args.counter_distance as usize,
+            locality: args.locality,
+            writers: args.writers,
+            readers: args.readers,
+        },
+    };
+    let rows = simulate(args, &effort, &network)?;
+    let results = Results {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        command: std::env::args().collect(),
+        started: started.to_string(),
+        seed: args.seed,
+        acquisitions: effort.acquisitions,
+        machine: format!("{network:?}; {:?}", effort.rma_rw),
+        statements: statements::check(&rows),
+        rows,
+    };
+    let out = args.out.clone().unwrap_or_else(|| results_folder("rma-locks", started));
+    fs::create_dir_all(&out).map_err(BenchError::file("create", &out))?;
+    save(&results, &out.join("results.json"))?;
+    let page = out.join("table.md");
+    let text = table::render(&results);
+    fs::write(&page, &text).map_err(BenchError::file("write", &page))?;
+    print!("{text}");
+    println!("results: {}", out.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Simulates all cases, several at once, the slowest first.
+fn simulate(args: &RmaLocksArgs, effort: &Effort, network: &Network) -> Result<Vec<Row>, BenchError> {
+    let all = cases(&args.figures, effort);
+    let progress = ProgressBar::new(all.len() as u64);
+    let mut order: Vec<usize> = (0..all.len()).collect();
+    order.sort_by_key(|index| all[*index].processes);
+    let left = Mutex::new(order);
+    let done = Mutex::new(Vec::with_capacity(all.len()));
+    let work = || {
+        loop {
+            let next = left.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let Some(index) = next else { return };
+            let row = all[index].run(effort, network);
+            done.lock().unwrap_or_else(PoisonError::into_inner).push((index, row));
+            progress.inc(1);
+        }
+    };
+    let workers = std::thread::available_parallelism().map_or(1, NonZero::get);
+    std::thread::scope(|scope| (0..workers).for_each(|_| drop(scope.spawn(work))));
+    progress.finish_and_clear();
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|(index, _)| *index);
+    let rows = done.into_iter().map(|(index, row)| {
+        row.map_err(|stuck| BenchError::Simulation(format!("{}: {stuck}", all[index].series)))
+    });
+    rows.collect()
+}

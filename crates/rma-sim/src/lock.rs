@@ -1,0 +1,133 @@
+//! The locks that the benchmarks compare, behind one face.
+
+use crate::network::Network;
+use crate::process::Process;
+use heddle_rma_locks::{QueueRw, Rank, RmaMcs, RmaRw, SimpleRw, Spin};
+
+/// The process that keeps the word of the locks that have only one.
+const HOME: Rank = 0;
+
+/// A kind of lock with its parameters, named as in the paper.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// foMPI-Spin.
+    Spin,
+    /// D-MCS: one queue.
+    DMcs,
+    /// RMA-MCS.
+    RmaMcs {
+        /// T_L,i for each level below the first.
+        locality: u64,
+    },
+    /// foMPI-RW.
+    SimpleRw,
+    /// RMA-RW.
+    RmaRw(RmaRwParameters),
+    /// The reader-writer word with a queue, which is not from the paper.
+    QueueRw,
+}
+
+/// The parameters of RMA-RW.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RmaRwParameters {
+    /// T_DC in processes: there is a counter at every so many.
+    pub counter_distance: usize,
+    /// T_L,i for each level below the first.
+    pub locality: u64,
+    /// T_L,1: passings at the root before the readers have their turn.
+    pub writers: u64,
+    /// T_R: how many readers come to a writer's counter before it takes the lock back from them; 0 for none.
+    pub readers: u64,
+}
+
+impl Kind {
+    /// The name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Kind::Spin => "foMPI-Spin",
+            Kind::DMcs => "D-MCS",
+            Kind::RmaMcs { .. } => "RMA-MCS",
+            Kind::SimpleRw => "foMPI-RW",
+            Kind::RmaRw(_) => "RMA-RW",
+            Kind::QueueRw => "QueueRw",
+        }
+    }
+
+    /// A lock of this kind for so many processes of a machine.
+    pub(crate) fn make(&self, network: &Network, processes: usize) -> Lock {
+        let levels_below = network.sizes.len();
+        match *self {
+            Kind::Spin => Lock { words: 1, form: Form::Spin(Spin { home: HOME, word: 0 }) },
+            Kind::SimpleRw => Lock { words: 1, form: Form::SimpleRw(SimpleRw { home: HOME, word: 0 }) },
+            Kind::DMcs => {
+                let layout = heddle_rma_locks::Layout::flat(processes, processes);
+                Lock { words: layout.words(), form: Form::Mcs(RmaMcs::new(layout, vec![])) }
+            }
+            Kind::RmaMcs { locality } => {
+                let layout = network.layout(processes, processes);
+                let words = layout.words();
+                Lock { words, form: Form::Mcs(RmaMcs::new(layout, vec![locality; levels_below])) }
+            }
+            Kind::RmaRw(RmaRwParameters { counter_distance, locality, writers, readers }) => {
+                let layout = network.layout(processes, counter_distance);
+                let words = layout.words();
+                let lock = RmaRw::new(layout, vec![locality; levels_below], writers).with_readers(readers);
+                Lock { words, form: Form::Rw(lock) }
+            }
+            Kind::QueueRw => {
+                let lock = QueueRw::new(processes, ATTEMPTS);
+                Lock { words: QueueRw::words(processes), form: Form::QueueRw(lock) }
+            }
+        }
+    }
+}
+
+/// Failed attempts after which the first of `QueueRw`'s queue reserves the lock, as windows have it.
+const ATTEMPTS: u32 = 100;
+
+/// A lock.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    /// The number of words that each process keeps for it.
+    pub(crate) words: usize,
+    form: Form,
+}
+
+#[derive(Debug)]
+enum Form {
+    Spin(Spin),
+    Mcs(RmaMcs),
+    SimpleRw(SimpleRw),
+    Rw(RmaRw),
+    QueueRw(QueueRw),
+}
+
+impl Lock {
+    /// Waits until the process may write, or read. Locks without readers take everybody for a writer.
+    pub(crate) async fn acquire(&self, process: &Process, writes: bool) {
+        match (&self.form, writes) {
+            (Form::Spin(lock), _) => lock.acquire(process).await,
+            (Form::Mcs(lock), _) => lock.acquire(process).await,
+            (Form::SimpleRw(lock), true) => lock.acquire_write(process).await,
+            (Form::SimpleRw(lock), false) => lock.acquire_read(process).await,
+            (Form::Rw(lock), true) => lock.acquire_write(process).await,
+            (Form::Rw(lock), false) => lock.acquire_read(process).await,
+            (Form::QueueRw(lock), true) => lock.acquire_write(process, HOME).await,
+            (Form::QueueRw(lock), false) => lock.acquire_read(process, HOME).await,
+        }
+    }
+
+    /// Ends that.
+    pub(crate) async fn release(&self, process: &Process, writes: bool) {
+        match (&self.form, writes) {
+            (Form::Spin(lock), _) => lock.release(process).await,
+            (Form::Mcs(lock), _) => lock.release(process).await,
+            (Form::SimpleRw(lock), true) => lock.release_write(process).await,
+            (Form::SimpleRw(lock), false) => lock.release_read(process).await,
+            (Form::Rw(lock), true) => lock.release_write(process).await,
+            (Form::Rw(lock), false) => lock.release_read(process).await,
+            (Form::QueueRw(lock), true) => lock.release_write(process, HOME).await,
+            (Form::QueueRw(lock), false) => lock.release_read(process, HOME).await,
+        }
+    }
+}

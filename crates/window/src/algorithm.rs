@@ -1,0 +1,147 @@
+//! The algorithms of `MPI_Win_lock`: the locks of `heddle-rma-locks`.
+//!
+//! Each target has a lock, whose words are kept by all processes of the window. No lock needs its
+//! target to be inside MPI.
+
+use heddle_rma_locks::{Layout, QueueRw, Rank, Rma, RmaMcs, RmaRw, SimpleRw, Spin, Word, now};
+use std::fmt;
+
+/// An algorithm, by the name that the info key `heddle_win_lock` and the variable `HEDDLE_WIN_LOCK` give it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Algorithm {
+    /// The reader-writer lock of the paper, phase-fair.
+    RmaRw,
+    /// The tree of queues; a shared lock is exclusive.
+    RmaMcs,
+    /// One queue; a shared lock is exclusive.
+    DMcs,
+    /// foMPI's spin lock; a shared lock is exclusive.
+    Spin,
+    /// foMPI's reader-writer lock.
+    Rw,
+    /// A reader-writer word with a queue for those that wait.
+    QueueRw,
+}
+
+impl Algorithm {
+    /// All of them, with their names.
+    pub const ALL: [(&'static str, Algorithm); 6] = [
+        ("queue-rw", Algorithm::QueueRw),
+        ("rma-rw", Algorithm::RmaRw),
+        ("rma-mcs", Algorithm::RmaMcs),
+        ("d-mcs", Algorithm::DMcs),
+        ("spin", Algorithm::Spin),
+        ("rw", Algorithm::Rw),
+    ];
+
+    /// The algorithm of this name.
+    pub fn named(name: &str) -> Option<Algorithm> {
+        Algorithm::ALL.iter().find(|(known, _)| *known == name).map(|(_, algorithm)| *algorithm)
+    }
+}
+
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, _) = Algorithm::ALL.iter().find(|(_, known)| known == self).expect("all are listed");
+        f.write_str(name)
+    }
+}
+
+/// An algorithm with its parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LockChoice {
+    /// The algorithm.
+    pub algorithm: Algorithm,
+    /// Of `rma-rw`: every how many processes there is a counter of readers (the paper's T_DC).
+    pub counter_distance: usize,
+    /// Of `rma-rw`: how many writers may follow each other before waiting readers have their turn (T_L,1).
+    pub writers: u64,
+}
+
+impl Default for LockChoice {
+    fn default() -> LockChoice {
+        LockChoice { algorithm: Algorithm::QueueRw, counter_distance: 16, writers: 16 }
+    }
+}
+
+impl LockChoice {
+    /// The number of words of one lock that each of so many processes keeps.
+    pub fn words(&self, processes: usize) -> usize {
+        self.layout(processes).words().max(QueueRw::words(processes))
+    }
+
+    fn layout(&self, processes: usize) -> Layout {
+        Layout::flat(processes, self.counter_distance.max(1))
+    }
+
+    pub(crate) fn lock(&self, processes: usize) -> WindowLock {
+        let layout = self.layout(processes);
+        match self.algorithm {
+            Algorithm::RmaRw => WindowLock::RmaRw(RmaRw::new(layout, Vec::new(), self.writers.max(1))),
+            // On one machine there is one level yet.
+            Algorithm::RmaMcs | Algorithm::DMcs => WindowLock::Mcs(RmaMcs::new(layout, Vec::new())),
+            Algorithm::Spin => WindowLock::Spin,
+            Algorithm::Rw => WindowLock::Rw,
+            Algorithm::QueueRw => WindowLock::QueueRw(QueueRw::new(processes, ATTEMPTS)),
+        }
+    }
+}
+
+/// The lock of every target of a window.
+#[derive(Debug)]
+pub(crate) enum WindowLock {
+    RmaRw(RmaRw),
+    Mcs(RmaMcs),
+    Spin,
+    Rw,
+    QueueRw(QueueRw),
+}
+
+/// The attempts of the first process of a `queue-rw` lock before it reserves the lock.
+const ATTEMPTS: u32 = 16;
+
+/// Where the locks of one word keep it.
+const WORD: Word = 0;
+
+/// The words are those of the target's lock, which every process keeps some of.
+impl WindowLock {
+    pub(crate) fn acquire(&self, words: &impl Rma, target: Rank, shared: bool) {
+        match self {
+            WindowLock::RmaRw(lock) if shared => now(lock.acquire_read(words)),
+            WindowLock::RmaRw(lock) => now(lock.acquire_write(words)),
+            WindowLock::Mcs(lock) => now(lock.acquire(words)),
+            WindowLock::Spin => now(Spin { home: target, word: WORD }.acquire(words)),
+            WindowLock::QueueRw(lock) if shared => now(lock.acquire_read(words, target)),
+            WindowLock::QueueRw(lock) => now(lock.acquire_write(words, target)),
+            WindowLock::Rw if shared => now(SimpleRw { home: target, word: WORD }.acquire_read(words)),
+            WindowLock::Rw => now(SimpleRw { home: target, word: WORD }.acquire_write(words)),
+        }
+    }
+
+    pub(crate) fn release(&self, words: &impl Rma, target: Rank, shared: bool) {
+        match self {
+            WindowLock::RmaRw(lock) if shared => now(lock.release_read(words)),
+            WindowLock::RmaRw(lock) => now(lock.release_write(words)),
+            WindowLock::Mcs(lock) => now(lock.release(words)),
+            WindowLock::Spin => now(Spin { home: target, word: WORD }.release(words)),
+            WindowLock::QueueRw(lock) if shared => now(lock.release_read(words, target)),
+            WindowLock::QueueRw(lock) => now(lock.release_write(words, target)),
+            WindowLock::Rw if shared => now(SimpleRw { home: target, word: WORD }.release_read(words)),
+            WindowLock::Rw => now(SimpleRw { home: target, word: WORD }.release_write(words)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_algorithm_has_a_name() {
+        for (name, algorithm) in Algorithm::ALL {
+            assert_eq!(Algorithm::named(name), Some(algorithm));
+            assert_eq!(algorithm.to_string(), name);
+        }
+        assert_eq!(Algorithm::named("mutex"), None);
+    }
+}

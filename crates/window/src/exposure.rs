@@ -1,0 +1,25 @@
+//! The state of post, start, complete and wait in a process.
+
+/// The epochs of post and start in a process.
+#[derive(Debug)]
+pub(crate) struct State {
+    /// The ranks of the access that was started.
+    pub(crate) started: Option<Vec<usize>>,
+    /// The ranks to which the memory was exposed.
+    pub(crate) exposed: Option<Vec<usize>>,
+    /// For each rank, the posts that this process has used.
+    pub(crate) posts_used: Box<[u64]>,
+    /// For each rank, the completions that this process has used.
+    pub(crate) completions_used: Box<[u64]>,
+}
+
+impl State {
+    pub(crate) fn new(processes: usize) -> State {
+        State {
+            started: None,
+            exposed: None,
+            posts_used: vec![0; processes].into(),
+            completions_used: vec![0; processes].into(),
+        }
+    }
+}
