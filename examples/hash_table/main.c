@@ -161,9 +161,9 @@ static void usage(void)
                 "usage: hash_table [OPTION VALUE]..\n"
                 "  --sync WAY         atomics, or a kind of lock: %s (default: atomics, rw and rma-rw)\n"
                 "  --inserts PERCENT  operations that insert, the others look up (5)\n"
-                "  --operations N     of each process (2000)\n"
+                "  --operations N     of each process (20000)\n"
                 "  --slots N          of the table (4096)\n"
-                "  --heap N           places for keys whose slot is taken (16384)\n"
+                "  --heap N           places for keys whose slot is taken (65536)\n"
                 "  --seed N           of the random keys (1)\n",
                 heddle_rma_lock_kinds());
     MPI_Finalize();
@@ -182,7 +182,7 @@ static uint64_t number(const char *text, uint64_t least, uint64_t most)
 
 static options parse(int argc, char **argv)
 {
-    options chosen = { .inserts = 5, .operations = 2000, .slots = 4096, .heap = 16384, .seed = 1 };
+    options chosen = { .inserts = 5, .operations = 20000, .slots = 4096, .heap = 65536, .seed = 1 };
     for (int i = 1; i < argc; i += 2) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
         if (strcmp(argv[i], "--sync") == 0 && *value != '\0')

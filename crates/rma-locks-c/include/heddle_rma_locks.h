@@ -125,9 +125,9 @@ typedef struct {
      */
     int32_t levels;
     /*
-     For HEDDLE_RMA_TOPOLOGY_GIVEN: for each of these levels, from the largest elements to the smallest, any
-     number that names the element of the calling process. Processes that name it alike, and are in one
-     element of the level above, are in one element.
+     For HEDDLE_RMA_TOPOLOGY_GIVEN: for each of these levels, from the largest elements to the smallest,
+     any number that names the element of the calling process. Processes that name it alike, and are in
+     one element of the level above, are in one element.
      */
     const int32_t *elements;
     /*
@@ -141,8 +141,8 @@ typedef struct {
      */
     uint64_t writers;
     /*
-     For `rma-rw`: each how many processes there is a counter of readers (the paper's T_DC). 1 makes reading
-     cheapest, the number of processes writing. 0: 16.
+     For `rma-rw`: so many processes share a counter of readers (the paper's T_DC). 1 makes reading
+     cheapest, the number of processes makes writing cheapest. 0: 16.
      */
     int32_t counter_distance;
     /*

@@ -15,10 +15,11 @@
 //! 2. `readers` is the number of this process's threads that read.
 
 use crate::error::{Failure, Status};
-use crate::kind::{Kind, RemoteLock};
+use crate::kind::Kind;
 use crate::mpi::Group;
 use crate::options::{Settings, agree};
 use crate::pause::Pause;
+use crate::remote::RemoteLock;
 use crate::words::Words;
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_platform::{clock, thread};

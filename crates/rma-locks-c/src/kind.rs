@@ -1,8 +1,5 @@
-//! The kinds of locks by name, and a lock of each over the words of a window.
+//! The kinds of locks by name.
 
-use crate::options::Settings;
-use crate::words::Words;
-use heddle_rma_locks::{Layout, QueueRw, Rank, RmaMcs, RmaRw, SimpleRw, Spin, now};
 use std::ffi::CStr;
 
 /// A kind.
@@ -70,90 +67,5 @@ impl Kind {
     #[must_use]
     pub fn reads_by_node(self) -> bool {
         self == Kind::QueueRw
-    }
-}
-
-/// A lock over the words of a window. A process is one participant: its threads take turns at it, except for
-/// reading where [`Kind::reads_by_node`] is false.
-#[derive(Debug)]
-pub(crate) struct RemoteLock {
-    algorithm: Algorithm,
-    home: Rank,
-}
-
-#[derive(Debug)]
-enum Algorithm {
-    RmaRw(RmaRw),
-    Mcs(RmaMcs),
-    Spin(Spin),
-    Rw(SimpleRw),
-    QueueRw(QueueRw),
-}
-
-/// The attempts of the first process of a `queue-rw` lock before it reserves the lock.
-const ATTEMPTS: u32 = 16;
-
-impl RemoteLock {
-    /// The lock of this kind, and the number of words that it needs at each process.
-    pub(crate) fn new(settings: &Settings, elements: Vec<Vec<usize>>) -> (RemoteLock, usize) {
-        let home = settings.home;
-        let processes = elements[0].len();
-        let (algorithm, words) = match settings.kind {
-            Kind::RmaRw => {
-                let layout = Layout::new(elements, settings.counter_distance);
-                let (words, locality) = (layout.words(), settings.locality(layout.levels()));
-                (Algorithm::RmaRw(RmaRw::new(layout, locality, settings.writers)), words)
-            }
-            Kind::RmaMcs | Kind::DMcs => {
-                let layout = Layout::new(elements, processes);
-                let (words, locality) = (layout.words(), settings.locality(layout.levels()));
-                (Algorithm::Mcs(RmaMcs::new(layout, locality)), words)
-            }
-            Kind::Spin => (Algorithm::Spin(Spin { home, word: 0 }), 1),
-            Kind::Rw => (Algorithm::Rw(SimpleRw { home, word: 0 }), 1),
-            Kind::QueueRw => {
-                (Algorithm::QueueRw(QueueRw::new(processes, ATTEMPTS)), QueueRw::words(processes))
-            }
-        };
-        (RemoteLock { algorithm, home }, words)
-    }
-
-    pub(crate) fn acquire(&self, words: &Words, shared: bool) {
-        match &self.algorithm {
-            Algorithm::RmaRw(lock) if shared => now(lock.acquire_read(words)),
-            Algorithm::RmaRw(lock) => now(lock.acquire_write(words)),
-            Algorithm::Mcs(lock) => now(lock.acquire(words)),
-            Algorithm::Spin(lock) => now(lock.acquire(words)),
-            Algorithm::Rw(lock) if shared => now(lock.acquire_read(words)),
-            Algorithm::Rw(lock) => now(lock.acquire_write(words)),
-            Algorithm::QueueRw(lock) if shared => now(lock.acquire_read(words, self.home)),
-            Algorithm::QueueRw(lock) => now(lock.acquire_write(words, self.home)),
-        }
-    }
-
-    pub(crate) fn try_acquire(&self, words: &Words, shared: bool) -> bool {
-        match &self.algorithm {
-            Algorithm::RmaRw(lock) if shared => now(lock.try_acquire_read(words)),
-            Algorithm::RmaRw(lock) => now(lock.try_acquire_write(words)),
-            Algorithm::Mcs(lock) => now(lock.try_acquire(words)),
-            Algorithm::Spin(lock) => now(lock.try_acquire(words)),
-            Algorithm::Rw(lock) if shared => now(lock.try_acquire_read(words)),
-            Algorithm::Rw(lock) => now(lock.try_acquire_write(words)),
-            Algorithm::QueueRw(lock) if shared => now(lock.try_acquire_read(words, self.home)),
-            Algorithm::QueueRw(lock) => now(lock.try_acquire_write(words, self.home)),
-        }
-    }
-
-    pub(crate) fn release(&self, words: &Words, shared: bool) {
-        match &self.algorithm {
-            Algorithm::RmaRw(lock) if shared => now(lock.release_read(words)),
-            Algorithm::RmaRw(lock) => now(lock.release_write(words)),
-            Algorithm::Mcs(lock) => now(lock.release(words)),
-            Algorithm::Spin(lock) => now(lock.release(words)),
-            Algorithm::Rw(lock) if shared => now(lock.release_read(words)),
-            Algorithm::Rw(lock) => now(lock.release_write(words)),
-            Algorithm::QueueRw(lock) if shared => now(lock.release_read(words, self.home)),
-            Algorithm::QueueRw(lock) => now(lock.release_write(words, self.home)),
-        }
     }
 }

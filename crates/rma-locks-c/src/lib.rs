@@ -8,7 +8,8 @@
 //! |---|---|
 //! | [`lock`] | the functions `heddle_rma_lock_*` |
 //! | [`held`] | a lock of this process: its threads take turns at the process's words |
-//! | [`kind`] | the kinds by name, and a lock of each |
+//! | `remote` | a lock of each kind over the words |
+//! | [`kind`] | the kinds by name |
 //! | [`options`] | the options, and that all processes give the same |
 //! | [`topology`] | the levels of the machine |
 //! | [`words`] | [`Rma`](heddle_rma_locks::Rma) over a window |
@@ -31,6 +32,7 @@ mod mpi;
 pub mod options;
 pub mod pause;
 mod pointer;
+mod remote;
 pub mod topology;
 pub mod words;
 

@@ -15,9 +15,9 @@ pub struct Options {
     pub topology: i32,
     /// For HEDDLE_RMA_TOPOLOGY_GIVEN: the number of levels below the whole machine, 1 to 16.
     pub levels: i32,
-    /// For HEDDLE_RMA_TOPOLOGY_GIVEN: for each of these levels, from the largest elements to the smallest, any
-    /// number that names the element of the calling process. Processes that name it alike, and are in one
-    /// element of the level above, are in one element.
+    /// For HEDDLE_RMA_TOPOLOGY_GIVEN: for each of these levels, from the largest elements to the smallest,
+    /// any number that names the element of the calling process. Processes that name it alike, and are in
+    /// one element of the level above, are in one element.
     pub elements: *const i32,
     /// For each level below the whole machine (one for HEDDLE_RMA_TOPOLOGY_SHARED): how many times in a row
     /// writers pass the lock on within an element (the paper's T_L,i). Null or 0: 16.
@@ -25,8 +25,8 @@ pub struct Options {
     /// For `rma-rw`: how many times in a row the lock is passed on between the largest elements (with one
     /// level, between processes) before readers that wait have their turn. 0: 16.
     pub writers: u64,
-    /// For `rma-rw`: each how many processes there is a counter of readers (the paper's T_DC). 1 makes reading
-    /// cheapest, the number of processes writing. 0: 16.
+    /// For `rma-rw`: so many processes share a counter of readers (the paper's T_DC). 1 makes reading
+    /// cheapest, the number of processes makes writing cheapest. 0: 16.
     pub counter_distance: i32,
     /// For `spin`, `rw` and `queue-rw`: the process that keeps the word of the lock.
     pub home: i32,

@@ -243,7 +243,7 @@ impl HashTable {
 
 /// The share of a random number among `count` equal ones, by its high bits.
 fn share(random: u64, count: usize) -> usize {
-    (u128::from(random) * count as u128 >> 64) as usize
+    ((u128::from(random) * count as u128) >> 64) as usize
 }
 
 #[cfg(test)]

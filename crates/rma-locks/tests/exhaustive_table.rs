@@ -92,7 +92,7 @@ fn explore(form: Form, heap: usize, keys: &'static [&'static [u64]]) -> Report {
             };
             for (index, key) in keys[process.rank()].iter().enumerate() {
                 note(insert(form, &mut table, &process, *key).await, 2 * index).await;
-                // A round is a function of its number; with compare-and-swap also of the handle's spare place.
+                // A round depends on its number alone; with compare-and-swap on the spare place, too.
                 if let Form::Locked = form {
                     process.begin_round(2 * index as u64);
                 }
@@ -111,7 +111,7 @@ fn explore(form: Form, heap: usize, keys: &'static [&'static [u64]]) -> Report {
 /// What is wrong with the table and the results, if anything is.
 fn check(memory: &[Vec<u64>], heap: usize, keys: &[&[u64]], notes: usize) -> Option<String> {
     let words = &memory[0][TABLE..];
-    // The table's form, read without the code under test: two words in front, two for the slot, then the heap.
+    // Read without the code under test: two words in front, two for the slot, then the heap.
     let mut there: Vec<u64> = words[2..3].to_vec();
     let mut place = words[3] as usize;
     while place != 0 && there.len() <= heap + 1 {
@@ -171,7 +171,7 @@ fn compare_and_swap() {
     if is_long() {
         explore_all(
             Form::CompareAndSwap,
-            &[(3, &[&[1], &[2], &[3]]), (5, &[&[1, 2], &[3, 4], &[5]]), (4, &[&[1, 2], &[2, 1], &[2]])],
+            &[(3, &[&[1], &[2], &[3]]), (5, &[&[1, 2, 3], &[4, 5]]), (4, &[&[1, 2, 3], &[3, 2, 1]])],
         );
     }
 }

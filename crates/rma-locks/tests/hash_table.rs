@@ -41,7 +41,7 @@ proptest! {
                 Err(full) => {
                     prop_assert_eq!(full, HeapFull { volume: table.volume(key) });
                     prop_assert!(!oracle.contains(&key));
-                    // Each place of the heap holds a key, and so does the key's slot; the rest may be in slots.
+                    // Each place of the heap holds a key, and so does the key's slot.
                     let there = now(table.keys(&process, full.volume)).len();
                     prop_assert!(there > heap);
                 }
