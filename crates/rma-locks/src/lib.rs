@@ -8,6 +8,8 @@
 //! | `queue.rs` | one queue of the tree: entering, passing on, leaving |
 //! | `mcs.rs` | [`RmaMcs`]: a tree of queues; with one level it is D-MCS |
 //! | `rw.rs` | [`RmaRw`]: the tree, and counters for readers |
+//! | `adaptive.rs` | [`AdaptiveRw`]: RMA-RW that opens and closes counters while it runs |
+//! | `tuner.rs` | how it finds their best number |
 //! | `queue_rw.rs` | [`QueueRw`]: a reader-writer word, and a queue for those that wait; not from the paper |
 //! | `simple.rs` | [`Spin`] and [`SimpleRw`]: the locks of foMPI that the paper compares with |
 //!
@@ -31,6 +33,7 @@
 //! It uses no other crate. The locks keep all their state in the words of an [`Rma`], so a handle is a value
 //! that any number of processes make from the same [`Layout`].
 
+mod adaptive;
 mod layout;
 mod mcs;
 mod queue;
@@ -38,7 +41,9 @@ mod queue_rw;
 mod rma;
 mod rw;
 mod simple;
+mod tuner;
 
+pub use adaptive::{AdaptiveRw, Reader};
 pub use layout::Layout;
 pub use mcs::RmaMcs;
 pub use queue_rw::QueueRw;

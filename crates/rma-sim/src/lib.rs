@@ -41,7 +41,7 @@ mod world;
 
 pub use benchmark::{Benchmark, Outcome, Workload};
 pub use hash_table::HashTable;
-pub use lock::{Kind, RmaRwParameters};
+pub use lock::{Kind, RmaRwParameters, Turns};
 pub use network::{Distance, MICROSECOND, NANOSECOND, Network, Time};
 pub use process::Process;
 pub use random::Random;

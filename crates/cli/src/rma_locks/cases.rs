@@ -1,6 +1,8 @@
 //! What is simulated: the series of the paper's figures 3 to 6.
 
-use heddle_rma_sim::{Benchmark, HashTable, Kind, MICROSECOND, Network, RmaRwParameters, Stuck, Workload};
+use heddle_rma_sim::{
+    Benchmark, HashTable, Kind, MICROSECOND, Network, RmaRwParameters, Stuck, Turns, Workload,
+};
 use serde::Serialize;
 
 /// A figure of the paper.
@@ -19,16 +21,19 @@ pub(crate) enum Figure {
     ReaderWriter,
     /// Fig. 6: the distributed hash table.
     HashTable,
+    /// RMA-RW that changes its number of counters, which is not from the paper: with 256 processes.
+    Adaptive,
 }
 
 impl Figure {
-    pub(crate) const ALL: [Figure; 6] = [
+    pub(crate) const ALL: [Figure; 7] = [
         Figure::MutualExclusion,
         Figure::CounterDistance,
         Figure::Locality,
         Figure::Readers,
         Figure::ReaderWriter,
         Figure::HashTable,
+        Figure::Adaptive,
     ];
 
     pub(crate) fn title(self) -> &'static str {
@@ -39,6 +44,7 @@ impl Figure {
             Figure::Readers => "Fig. 4e and 4f: T_R",
             Figure::ReaderWriter => "Fig. 5: RMA-RW beside foMPI-RW and QueueRw",
             Figure::HashTable => "Fig. 6: the distributed hash table",
+            Figure::Adaptive => "RMA-RW that changes its number of counters (second half of a run)",
         }
     }
 }
@@ -91,7 +97,8 @@ pub(crate) struct Row {
     pub(crate) writers_percent: f64,
     /// Acquisitions a second of all processes, or accesses of the hash table.
     pub(crate) throughput: f64,
-    /// The mean time of acquire and release in µs: of all, of readers, of writers (not of the hash table).
+    /// The mean time of acquire and release in µs: of all, of readers, of writers (not of the hash table). It
+    /// leaves out who still waits at the end, and with a lock that starves some that is much.
     pub(crate) latency_us: [f64; 3],
     /// The total time of the hash table in µs.
     pub(crate) time_us: Option<f64>,
@@ -108,12 +115,26 @@ pub(crate) struct Effort {
     pub(crate) rma_rw: RmaRwParameters,
 }
 
+impl Row {
+    /// LB: the mean time of acquire and release in µs where processes do nothing else, by Little's law, so
+    /// that it holds for locks that starve some, too.
+    pub(crate) fn lb_us(&self) -> f64 {
+        self.processes as f64 / self.throughput * 1e6
+    }
+}
+
 impl Case {
     /// Simulates it.
     pub(crate) fn run(&self, effort: &Effort, network: &Network) -> Result<Row, Stuck> {
-        // At least 20 times each, of which 2 are not counted.
-        let rounds = (effort.acquisitions / self.processes).max(20);
         let (processes, seed, writers) = (self.processes, effort.seed, self.writers_percent / 100.0);
+        // At least 20 for each process, and more where writers are rare or settings are to be found.
+        let more = match self.figure {
+            Figure::Adaptive if writers < 0.1 => 15,
+            Figure::Adaptive => 5,
+            _ if writers < 0.01 => 5,
+            _ => 1,
+        };
+        let acquisitions = (effort.acquisitions * more).max(20 * processes);
         let mut row = Row {
             figure: self.figure,
             subject: self.subject,
@@ -130,7 +151,8 @@ impl Case {
             Subject::Wcsb => Benchmark::WorkloadInside,
             Subject::Warb => Benchmark::WaitAfterRelease,
             Subject::Dht => {
-                let rounds = rounds.min(100);
+                let rounds = acquisitions / processes;
+                let rounds = rounds.min(50);
                 let (time, _) = HashTable { processes, rounds, writers, seed }.run(self.kind, network)?;
                 let time_us = time as f64 / MICROSECOND as f64;
                 row.throughput = ((processes - 1) * rounds) as f64 / time_us * 1e6;
@@ -139,12 +161,19 @@ impl Case {
             }
         };
         let Some(kind) = self.kind else { return Ok(row) };
-        let workload = Workload { benchmark, processes, rounds, writers: vec![writers], seed };
-        let outcome = workload.run(kind, network)?;
+        let workload = Workload { benchmark, processes, acquisitions, writers: vec![writers; 2], seed };
+        let outcome = if self.figure == Figure::Adaptive {
+            workload.run_by_shares(kind, network)?[1]
+        } else {
+            workload.run(kind, network)?
+        };
         (row.throughput, row.latency_us) = (outcome.throughput, outcome.latency_us);
         Ok(row)
     }
 }
+
+/// The number of processes with which the adaptive lock runs.
+const ADAPTIVE_PROCESSES: usize = 256;
 
 /// All cases of some figures.
 pub(crate) fn cases(figures: &[Figure], effort: &Effort) -> Vec<Case> {
@@ -153,7 +182,8 @@ pub(crate) fn cases(figures: &[Figure], effort: &Effort) -> Vec<Case> {
         if !figures.is_empty() && !figures.contains(&figure) {
             continue;
         }
-        for &processes in &effort.processes {
+        let only = [ADAPTIVE_PROCESSES];
+        for &processes in if figure == Figure::Adaptive { &only[..] } else { &effort.processes } {
             for (subject, writers_percent, series, kind) in lines(figure, effort.rma_rw) {
                 let series = if series.is_empty() {
                     kind.map_or("foMPI-A", |kind| kind.name()).to_owned()
@@ -183,7 +213,7 @@ fn lines(figure: Figure, usual: RmaRwParameters) -> Vec<Line> {
             }
         }
         Figure::CounterDistance => {
-            for counter_distance in [2, 4, 8, 16, 32, 64, 128] {
+            for counter_distance in [2, 4, 8, 16, 32, 64, 128, 256] {
                 for percent in [0.2, 2.0] {
                     let name = format!("T_DC = {counter_distance}");
                     lines.push((
@@ -223,6 +253,26 @@ fn lines(figure: Figure, usual: RmaRwParameters) -> Vec<Line> {
                 for kind in [None, Some(Kind::SimpleRw), Some(Kind::QueueRw), rw(usual)] {
                     lines.push((Subject::Dht, percent, String::new(), kind));
                 }
+            }
+        }
+        Figure::Adaptive => {
+            for percent in [0.2, 2.0, 5.0, 25.0] {
+                for counter_distance in [16, 32, 64, 128, 256] {
+                    let name = format!("T_DC = {counter_distance}");
+                    lines.push((
+                        Subject::Ecsb,
+                        percent,
+                        name,
+                        rw(RmaRwParameters { counter_distance, ..usual }),
+                    ));
+                }
+                let finest = RmaRwParameters { counter_distance: 16, ..usual };
+                lines.push((
+                    Subject::Ecsb,
+                    percent,
+                    "adaptive".to_owned(),
+                    Some(Kind::Adaptive(finest, Turns(4))),
+                ));
             }
         }
     }

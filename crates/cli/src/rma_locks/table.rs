@@ -2,6 +2,7 @@
 
 use super::Results;
 use super::cases::{Figure, Row, Subject};
+use super::statements::Verdict;
 use std::fmt::Write as _;
 
 /// Renders the whole page.
@@ -32,7 +33,11 @@ pub(crate) fn statements(results: &Results) -> String {
     }
     page.push_str("| section | the paper | the simulation | |\n|---|---|---|---|\n");
     for statement in &results.statements {
-        let verdict = if statement.agrees { "agrees" } else { "**differs**" };
+        let verdict = match statement.verdict {
+            Verdict::Agrees => "agrees",
+            Verdict::InPart => "in part",
+            Verdict::Differs => "**differs**",
+        };
         let _ = writeln!(
             page,
             "| {} | {} | {} | {verdict} |",
@@ -65,7 +70,7 @@ fn of_figure(page: &mut String, figure: Figure, rows: &[&Row]) {
             }
             (Figure::MutualExclusion, Subject::Ecsb) => {
                 series(page, "LB: acquire and release, mean in µs", &rows, |row| {
-                    format!("{:.1}", row.latency_us[0])
+                    format!("{:.1}", row.lb_us())
                 });
                 series(page, "ECSB: million acquisitions a second", &rows, rate);
             }
