@@ -1,12 +1,13 @@
 //! RMA-RW that tunes its counters while it runs.
 //!
-//! More counters are better for readers, fewer for writers (the paper's T_DC, section 5.2.1), and the best number
-//! depends on the machine and on the share of writers. Here counters are opened and closed at run time, so that
-//! the number of acquisitions a second grows (`tuner.rs` decides). The rest is [`RmaRw`](crate::RmaRw).
+//! More counters are better for readers, fewer for writers (the paper's T_DC, section 5.2.1), and the best
+//! number depends on the machine and on the share of writers. Here counters are opened and closed at run
+//! time, so that the number of acquisitions a second grows (`tuner.rs` decides). The rest is
+//! [`RmaRw`](crate::RmaRw).
 //!
-//! **Opening and closing.** The counters of the layout are numbered from 0. At coarseness k those whose number
-//! is a multiple of 2^k are open, and a reader uses the open one below its own. Only the writer that has the
-//! lock changes the coarseness, when it lets the readers in.
+//! **Opening and closing.** The counters of the layout are numbered from 0. At coarseness k those whose
+//! number is a multiple of 2^k are open, and a reader uses the open one below its own. Only the writer that
+//! has the lock changes the coarseness, when it lets the readers in.
 //!
 //! 1. A reader that enters is counted at an open counter, and has been since before any writer marked it.
 //! 2. A writer that has the lock has marked all open counters, and all readers that were counted there
@@ -15,15 +16,15 @@
 //!    there sees that, counts itself as gone, and comes to the next coarser counter; so does one that comes
 //!    later. A closed counter therefore has as many gone as come, but for readers on their way.
 //! 4. Opening takes the bit away and nothing else. A reader that waited since before the closing, and missed
-//!    it, sees another phase and enters: it is still counted, and the next writer waits for it. Until then the
-//!    phase of this counter does not change again.
+//!    it, sees another phase and enters: it is still counted, and the next writer waits for it. Until then
+//!    the phase of this counter does not change again.
 //! 5. A counter's word holds the coarseness of its last change. Readers take it for a hint: they may use any
 //!    open counter.
 //! 6. The coarseness is a word that the holder changes before it passes the root on, so a writer that is the
 //!    first of the root's queue reads what is in force.
 //!
-//! **Fairness.** As [`RmaRw`](crate::RmaRw)'s, but a reader whose counter is closed has to come again, at most once for
-//! each coarseness.
+//! **Fairness.** As [`RmaRw`](crate::RmaRw)'s, but a reader whose counter is closed has to come again, at
+//! most once for each coarseness.
 
 use crate::layout::Layout;
 use crate::queue::{Branch, Entered, MODE_CHANGE, Passed};
@@ -67,8 +68,8 @@ pub struct AdaptiveRw {
 }
 
 impl AdaptiveRw {
-    /// `locality` and `writers` as for [`RmaRw::new`](crate::RmaRw::new). The layout has the finest counters. The
-    /// lock measures its rate over `turns` turns of writers at a time.
+    /// `locality` and `writers` as for [`RmaRw::new`](crate::RmaRw::new). The layout has the finest counters.
+    /// The lock measures its rate over `turns` turns of writers at a time.
     ///
     /// # Panics
     /// As [`RmaRw::new`](crate::RmaRw::new), or if `turns` is 0 or 2^16 or more.
@@ -159,8 +160,8 @@ impl AdaptiveRw {
         }
     }
 
-    /// Ends the caller's writing. `time` is in a unit that all processes share, such as nanoseconds since some
-    /// moment; it decides nothing but the number of counters.
+    /// Ends the caller's writing. `time` is in a unit that all processes share, such as nanoseconds since
+    /// some moment; it decides nothing but the number of counters.
     pub async fn release_write(&self, rma: &impl Rma, time: u64) {
         let branch = self.branch(rma);
         let left_from = match branch.pass(rma).await {

@@ -29,6 +29,7 @@
 //! | 7, 8 | a new writer marks the counters at once | a waiting reader may miss every gap between writers | the phase bit: a reader waits for its writer alone |
 //! | 6, 9 | counters are at ranks 1, 2, .. for readers and 0, T_DC, .. for writers | a counter is never marked | one list; a node is named by its rank + 1 |
 //! | 8 | T_W counts the passings of all levels | only passings at the root are counted | T_L,1 |
+//! | 9 | T_R bounds the readers of a counter, which then wait for a reset | see above | it bounds for how many readers a writer waits |
 //!
 //! It uses no other crate. The locks keep all their state in the words of an [`Rma`], so a handle is a value
 //! that any number of processes make from the same [`Layout`].

@@ -1,9 +1,9 @@
 //! How an [`AdaptiveRw`](crate::AdaptiveRw) finds its number of counters: by trying its neighbours.
 //!
-//! The rate of acquisitions is measured over a number of writers' turns. The lock stays with the coarseness that
-//! was best, and now and then tries the next finer or coarser one for a few measurements; if that is better it
-//! stays there and tries the next one in that direction. If the rate becomes another one by itself, the workload
-//! has changed, and it tries at once.
+//! The rate of acquisitions is measured over a number of writers' turns. The lock stays with the coarseness
+//! that was best, and now and then tries the next finer or coarser one for a few measurements; if that is
+//! better it stays there and tries the next one in that direction. If the rate becomes another one by itself,
+//! the workload has changed, and it tries at once.
 //!
 //! Its words are changed only by the process that has the lock.
 
@@ -20,7 +20,8 @@ const CHANGE: u64 = 30;
 /// A try is better if its mean rate is so many hundredths higher.
 const BETTER: u64 = 2;
 
-/// The word that every turn of writers touches: the coarseness, and what has been since the measurement began.
+/// The word that every turn of writers touches: the coarseness, and what has been since the measurement
+/// began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) coarseness: u32,

@@ -9,8 +9,8 @@ use heddle_rma_locks::{Rank, Reader, Rma};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Processes start at random within this time: if all began at once, queues would be in the order of ranks, which
-/// is as near as can be.
+/// Processes start at random within this time: if all began at once, queues would be in the order of ranks,
+/// which is as near as can be.
 const START: Time = 100 * MICROSECOND;
 
 /// What the processes do with the lock.
@@ -26,6 +26,17 @@ pub enum Benchmark {
     WaitAfterRelease,
 }
 
+/// How the acquisitions of a run are divided among the processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shares {
+    /// Each process makes as many, and the time counts until the last has ended: the paper's method. A lock
+    /// that prefers some processes leaves the others for the end.
+    Equal,
+    /// Each makes as many as it can until all are made: the rate of a program that goes on. A lock that
+    /// prefers some processes looks better than it is.
+    Free,
+}
+
 /// A run: all processes take the lock again and again.
 #[derive(Debug, Clone)]
 pub struct Workload {
@@ -33,11 +44,12 @@ pub struct Workload {
     pub benchmark: Benchmark,
     /// The number of processes.
     pub processes: usize,
-    /// How many times they take the lock, all together: so all of them are there until the end, however unequal
-    /// their shares are.
+    /// How many times they take the lock, all together.
     pub acquisitions: usize,
-    /// F_W: the share of writers, drawn for each time. With several shares the workload changes: each holds for an equal part
-    /// of the acquisitions.
+    /// How these are divided.
+    pub shares: Shares,
+    /// F_W: the share of writers, drawn for each time. With several shares the workload changes: each holds
+    /// for an equal part of the acquisitions.
     pub writers: Vec<f64>,
     /// What the random numbers depend on.
     pub seed: u64,
@@ -108,7 +120,7 @@ impl Workload {
     /// # Errors
     /// If processes wait for ever.
     pub fn run(&self, kind: Kind, network: &Network) -> Result<Outcome, Stuck> {
-        let all = self.acquisitions;
+        let all = self.acquisitions / self.processes * self.processes;
         let parts = self.run_in_parts(kind, network, vec![all / 10, all])?;
         Ok(parts[1])
     }
@@ -137,14 +149,18 @@ impl Workload {
                 let (lock, tally, workload) = (Rc::clone(&lock), Rc::clone(&tally), self.clone());
                 async move {
                     let mut random = Random::new(workload.seed, process.rank() as u64 + 1);
-                    let mut reader = Reader::default();
+                    let (mut reader, mut own) = (Reader::default(), 0);
                     process.compute(random.below(START)).await;
                     loop {
-                        let ended = tally.borrow().ended;
-                        if ended >= workload.acquisitions {
+                        let (ended, all) = match workload.shares {
+                            Shares::Equal => (own, workload.acquisitions / workload.processes),
+                            Shares::Free => (tally.borrow().ended, workload.acquisitions),
+                        };
+                        if ended >= all {
                             break;
                         }
-                        let part = ended * workload.writers.len() / workload.acquisitions;
+                        own += 1;
+                        let part = ended * workload.writers.len() / all;
                         let writes = random.chance(workload.writers[part]);
                         let place = (data_home, data);
                         workload

@@ -117,7 +117,8 @@ enum Form {
 }
 
 impl Lock {
-    /// Waits until the process may write, or read; `reader` is what it remembers for that. Locks without readers take everybody for a writer.
+    /// Waits until the process may write, or read; `reader` is what it remembers for that. Locks without
+    /// readers take everybody for a writer.
     pub(crate) async fn acquire(&self, process: &Process, reader: &mut Reader, writes: bool) {
         match (&self.form, writes) {
             (Form::Spin(lock), _) => lock.acquire(process).await,

@@ -2,8 +2,8 @@
 
 use heddle_rma_locks::Rma;
 use heddle_rma_sim::{
-    Benchmark, HashTable, Kind, MICROSECOND, NANOSECOND, Network, RmaRwParameters, Simulation, Time, Turns,
-    Workload,
+    Benchmark, HashTable, Kind, MICROSECOND, NANOSECOND, Network, RmaRwParameters, Shares, Simulation, Time,
+    Turns, Workload,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -141,7 +141,15 @@ fn every_lock_runs_every_benchmark_and_a_seed_repeats_it() {
         ] {
             let of = |seed| {
                 let writers = vec![0.2];
-                Workload { benchmark, processes: 48, acquisitions: 1000, writers, seed }.run(kind, &network)
+                Workload {
+                    benchmark,
+                    processes: 48,
+                    acquisitions: 1000,
+                    shares: Shares::Equal,
+                    writers,
+                    seed,
+                }
+                .run(kind, &network)
             };
             assert_eq!(of(1), of(1), "{kind:?}");
             assert_ne!(of(1), of(2), "{kind:?}");
@@ -163,7 +171,13 @@ fn the_hash_table_takes_all_inserts() {
 fn a_thousand_processes_and_more() {
     let parameters = RmaRwParameters { counter_distance: 64, locality: 50, writers: 20, readers: 0 };
     let benchmark = Benchmark::Empty;
-    let workload =
-        Workload { benchmark, processes: 4096, acquisitions: 50_000, writers: vec![0.02], seed: 1 };
+    let workload = Workload {
+        benchmark,
+        processes: 4096,
+        acquisitions: 50_000,
+        shares: Shares::Free,
+        writers: vec![0.02],
+        seed: 1,
+    };
     assert!(workload.run(Kind::RmaRw(parameters), &Network::xc30()).expect("it ends").throughput > 1e6);
 }

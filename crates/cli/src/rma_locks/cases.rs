@@ -1,7 +1,7 @@
 //! What is simulated: the series of the paper's figures 3 to 6.
 
 use heddle_rma_sim::{
-    Benchmark, HashTable, Kind, MICROSECOND, Network, RmaRwParameters, Stuck, Turns, Workload,
+    Benchmark, HashTable, Kind, MICROSECOND, Network, RmaRwParameters, Shares, Stuck, Turns, Workload,
 };
 use serde::Serialize;
 
@@ -97,8 +97,7 @@ pub(crate) struct Row {
     pub(crate) writers_percent: f64,
     /// Acquisitions a second of all processes, or accesses of the hash table.
     pub(crate) throughput: f64,
-    /// The mean time of acquire and release in µs: of all, of readers, of writers (not of the hash table). It
-    /// leaves out who still waits at the end, and with a lock that starves some that is much.
+    /// The mean time of acquire and release in µs: of all, of readers, of writers (not of the hash table).
     pub(crate) latency_us: [f64; 3],
     /// The total time of the hash table in µs.
     pub(crate) time_us: Option<f64>,
@@ -115,22 +114,14 @@ pub(crate) struct Effort {
     pub(crate) rma_rw: RmaRwParameters,
 }
 
-impl Row {
-    /// LB: the mean time of acquire and release in µs where processes do nothing else, by Little's law, so
-    /// that it holds for locks that starve some, too.
-    pub(crate) fn lb_us(&self) -> f64 {
-        self.processes as f64 / self.throughput * 1e6
-    }
-}
-
 impl Case {
     /// Simulates it.
     pub(crate) fn run(&self, effort: &Effort, network: &Network) -> Result<Row, Stuck> {
         let (processes, seed, writers) = (self.processes, effort.seed, self.writers_percent / 100.0);
         // At least 20 for each process, and more where writers are rare or settings are to be found.
         let more = match self.figure {
-            Figure::Adaptive if writers < 0.1 => 15,
-            Figure::Adaptive => 5,
+            Figure::Adaptive if writers < 0.1 => 30,
+            Figure::Adaptive => 10,
             _ if writers < 0.01 => 5,
             _ => 1,
         };
@@ -160,8 +151,11 @@ impl Case {
                 return Ok(row);
             }
         };
+        // The paper's method, but a number of counters is to be found for a program that goes on.
+        let shares = if self.figure == Figure::Adaptive { Shares::Free } else { Shares::Equal };
         let Some(kind) = self.kind else { return Ok(row) };
-        let workload = Workload { benchmark, processes, acquisitions, writers: vec![writers; 2], seed };
+        let workload =
+            Workload { benchmark, processes, acquisitions, shares, writers: vec![writers; 2], seed };
         let outcome = if self.figure == Figure::Adaptive {
             workload.run_by_shares(kind, network)?[1]
         } else {

@@ -4,6 +4,7 @@
 //! Nothing here depends on the speed of this machine: time is virtual, and a seed gives the same figures.
 
 mod cases;
+mod results;
 mod statements;
 mod table;
 
@@ -15,12 +16,11 @@ use std::sync::{Mutex, PoisonError};
 
 use heddle_rma_sim::{NANOSECOND, Network, RmaRwParameters};
 use indicatif::ProgressBar;
-use serde::Serialize;
 
 use crate::report::error::BenchError;
 use crate::report::run::{results_folder, save};
 use cases::{Effort, Figure, Row, cases};
-use statements::Statement;
+use results::Results;
 
 /// Options of `heddle bench rma-locks`.
 #[derive(Debug, clap::Args)]
@@ -60,20 +60,6 @@ pub(crate) struct RmaLocksArgs {
     /// The folder for the results (default: results/rma-locks-DATE).
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-}
-
-/// The results of a run.
-#[derive(Debug, Serialize)]
-pub(crate) struct Results {
-    version: String,
-    command: Vec<String>,
-    started: String,
-    seed: u64,
-    acquisitions: usize,
-    /// The parameters of the simulated machine.
-    machine: String,
-    statements: Vec<Statement>,
-    rows: Vec<Row>,
 }
 
 /// Runs `heddle bench rma-locks`.

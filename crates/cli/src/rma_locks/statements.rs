@@ -126,8 +126,9 @@ pub(crate) fn check(rows: &[Row]) -> Vec<Statement> {
 }
 
 fn latency(figures: &Figures<'_>, other: &'static str, factor: f64) -> Option<Statement> {
-    let of =
-        |series| figures.row(Figure::MutualExclusion, Subject::Ecsb, series, 1024, 100.0).map(Row::lb_us);
+    let of = |series| {
+        figures.row(Figure::MutualExclusion, Subject::Ecsb, series, 1024, 100.0).map(|row| row.latency_us[0])
+    };
     let (theirs, ours) = (of(other)?, of("RMA-MCS")?);
     Some(Statement {
         section: "5.1",
@@ -142,8 +143,9 @@ fn latency(figures: &Figures<'_>, other: &'static str, factor: f64) -> Option<St
 }
 
 fn lowest_latency(figures: &Figures<'_>) -> Option<Statement> {
-    let of =
-        |series, p| figures.row(Figure::MutualExclusion, Subject::Ecsb, series, p, 100.0).map(Row::lb_us);
+    let of = |series, p| {
+        figures.row(Figure::MutualExclusion, Subject::Ecsb, series, p, 100.0).map(|row| row.latency_us[0])
+    };
     let processes = figures.processes(Figure::MutualExclusion, 0);
     let lost: Vec<usize> = processes
         .iter()

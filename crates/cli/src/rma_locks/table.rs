@@ -1,7 +1,7 @@
 //! The results as a page of Markdown.
 
-use super::Results;
 use super::cases::{Figure, Row, Subject};
+use super::results::Results;
 use super::statements::Verdict;
 use std::fmt::Write as _;
 
@@ -70,7 +70,7 @@ fn of_figure(page: &mut String, figure: Figure, rows: &[&Row]) {
             }
             (Figure::MutualExclusion, Subject::Ecsb) => {
                 series(page, "LB: acquire and release, mean in µs", &rows, |row| {
-                    format!("{:.1}", row.lb_us())
+                    format!("{:.1}", row.latency_us[0])
                 });
                 series(page, "ECSB: million acquisitions a second", &rows, rate);
             }
