@@ -6,4 +6,6 @@ status=0
 models/check.py || status=$?
 # 77: skipped, as it has said.
 [ "$status" -eq 0 ] || [ "$status" -eq 77 ]
+# The lock that changes its counters, on the simulated network.
+HEDDLE_EXPLORE_LONG=1 cargo test -p heddle-rma-sim --release --test adaptive -- --nocapture
 exec ci/loom.sh long

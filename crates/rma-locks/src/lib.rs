@@ -8,6 +8,8 @@
 //! | `queue.rs` | one queue of the tree: entering, passing on, leaving |
 //! | `mcs.rs` | [`RmaMcs`]: a tree of queues; with one level it is D-MCS |
 //! | `rw.rs` | [`RmaRw`]: the tree, and counters for readers |
+//! | `adaptive.rs` | [`AdaptiveRw`]: RMA-RW that opens and closes counters while it runs |
+//! | `tuner.rs` | how it finds their best number |
 //! | `queue_rw.rs` | [`QueueRw`]: a reader-writer word, and a queue for those that wait; not from the paper |
 //! | `hash_table.rs` | [`HashTable`]: the paper's hash table, synchronised by compare-and-swap or by a lock |
 //! | `simple.rs` | [`Spin`] and [`SimpleRw`]: the locks of foMPI that the paper compares with |
@@ -28,10 +30,12 @@
 //! | 7, 8 | a new writer marks the counters at once | a waiting reader may miss every gap between writers | the phase bit: a reader waits for its writer alone |
 //! | 6, 9 | counters are at ranks 1, 2, .. for readers and 0, T_DC, .. for writers | a counter is never marked | one list; a node is named by its rank + 1 |
 //! | 8 | T_W counts the passings of all levels | only passings at the root are counted | T_L,1 |
+//! | 9 | T_R bounds the readers of a counter, which then wait for a reset | see above | it bounds for how many readers a writer waits |
 //!
 //! It uses no other crate. The locks keep all their state in the words of an [`Rma`], so a handle is a value
 //! that any number of processes make from the same [`Layout`].
 
+mod adaptive;
 mod hash_table;
 mod layout;
 mod mcs;
@@ -40,7 +44,9 @@ mod queue_rw;
 mod rma;
 mod rw;
 mod simple;
+mod tuner;
 
+pub use adaptive::{AdaptiveRw, Reader};
 pub use hash_table::{HashTable, HeapFull};
 pub use layout::Layout;
 pub use mcs::RmaMcs;

@@ -3,7 +3,7 @@
 mod explorer;
 
 use explorer::{Explorer, Most, Places, Presence, Process, Report};
-use heddle_rma_locks::{Layout, QueueRw, RmaMcs, RmaRw, SimpleRw, Spin};
+use heddle_rma_locks::{AdaptiveRw, Layout, QueueRw, Reader, RmaMcs, RmaRw, SimpleRw, Spin};
 use std::future::Future;
 use std::pin::Pin;
 
@@ -99,6 +99,34 @@ fn rw_that(
                 lock.acquire_write(&process).await;
                 process.visit(Presence::Writes).await;
                 lock.release_write(&process).await;
+            }
+        }
+    })
+}
+
+/// RMA-RW that changes its counters at every turn. The last `readers` processes read, the others write.
+fn adaptive(layout: Layout, locality: Vec<u64>, readers: usize, rounds: u64) -> Report {
+    let (processes, levels) = (layout.processes(), layout.levels());
+    let at_end = move |memory: &[Vec<u64>]| {
+        let tails = memory.iter().flat_map(|words| (0..levels).map(|level| words[3 * level + 2]));
+        // But for the phase, the bit of a closed counter, and the coarseness.
+        let counted = |words: &Vec<u64>| words[3 * levels] & !(127 << 56) == words[3 * levels + 1];
+        let is_empty = tails.into_iter().all(|tail| tail == 0) && memory.iter().all(counted);
+        (!is_empty).then(|| format!("not empty at the end: {memory:?}"))
+    };
+    let size = (processes, AdaptiveRw::words(&layout));
+    explore(size, rounds, true, &at_end, Places::default(), move |process| {
+        let lock = AdaptiveRw::restless(layout.clone(), locality.clone(), 1);
+        async move {
+            if heddle_rma_locks::Rma::rank(&process) + readers >= processes {
+                let mut reader = Reader::default();
+                lock.acquire_read(&process, &mut reader).await;
+                process.visit(Presence::Reads).await;
+                lock.release_read(&process, &reader).await;
+            } else {
+                lock.acquire_write(&process).await;
+                process.visit(Presence::Writes).await;
+                lock.release_write(&process, 0).await;
             }
         }
     })
@@ -211,6 +239,17 @@ fn rma_rw_of_two_levels() {
         // Process 0 reads.
         let states = sound(&rw(two_levels(&[0, 0, 1], 3), vec![locality], 1, 1, 1));
         println!("T_L {locality}: {states} states");
+    }
+}
+
+#[test]
+fn rma_rw_that_opens_and_closes_counters() {
+    // The readers' counter is open at first, then closed and opened by turns.
+    let sizes: &[_] =
+        if is_long() { &[(2, 1, 4, 1), (3, 1, 2, 2), (3, 2, 2, 1)] } else { &[(2, 1, 3, 1), (3, 1, 1, 2)] };
+    for &(processes, readers, rounds, counter_distance) in sizes {
+        let report = adaptive(Layout::flat(processes, counter_distance), vec![], readers, rounds);
+        println!("{processes} processes, {readers} read, {rounds} rounds: {} states", sound(&report));
     }
 }
 
@@ -454,6 +493,7 @@ fn spin_locks() {
     println!("{}", sound(&report));
 }
 
+with_fault!(adaptive_is_sound, adaptive(Layout::flat(3, 2), vec![], 1, 2));
 with_fault!(a_missing_flush_is_found, mcs(Layout::flat(2, 1), vec![], 2));
 with_fault!(a_node_of_the_process_is_found, mcs(two_levels(&[0, 0], 1), vec![1], 2));
 with_fault!(a_parent_that_is_not_acquired_is_found, mcs(two_levels(&[0, 0, 1], 1), vec![1], 1));

@@ -5,12 +5,12 @@ use crate::network::{MICROSECOND, NANOSECOND, Network, Time};
 use crate::process::Process;
 use crate::random::Random;
 use crate::simulation::{Simulation, Stuck};
-use heddle_rma_locks::{Rank, Rma};
+use heddle_rma_locks::{Rank, Reader, Rma};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Processes start at random within this time: if all began at once, queues would be in the order of ranks, which
-/// is as near as can be.
+/// Processes start at random within this time: if all began at once, queues would be in the order of ranks,
+/// which is as near as can be.
 const START: Time = 100 * MICROSECOND;
 
 /// What the processes do with the lock.
@@ -26,17 +26,30 @@ pub enum Benchmark {
     WaitAfterRelease,
 }
 
-/// A run: every process takes the lock a number of times.
+/// How the acquisitions of a run are divided among the processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shares {
+    /// Each process makes as many, and the time counts until the last has ended: the paper's method. A lock
+    /// that prefers some processes leaves the others for the end.
+    Equal,
+    /// Each makes as many as it can until all are made: the rate of a program that goes on. A lock that
+    /// prefers some processes looks better than it is.
+    Free,
+}
+
+/// A run: all processes take the lock again and again.
 #[derive(Debug, Clone)]
 pub struct Workload {
     /// What the processes do with the lock.
     pub benchmark: Benchmark,
     /// The number of processes.
     pub processes: usize,
-    /// How many times each takes the lock; a tenth of them are not counted.
-    pub rounds: usize,
-    /// F_W: the share of writers, drawn for each time. With several shares the workload changes: each holds for an equal part
-    /// of the rounds.
+    /// How many times they take the lock, all together.
+    pub acquisitions: usize,
+    /// How these are divided.
+    pub shares: Shares,
+    /// F_W: the share of writers, drawn for each time. With several shares the workload changes: each holds
+    /// for an equal part of the acquisitions.
     pub writers: Vec<f64>,
     /// What the random numbers depend on.
     pub seed: u64,
@@ -52,11 +65,9 @@ pub struct Outcome {
     pub latency_us: [f64; 3],
 }
 
+/// What happened while the acquisitions of a part of the run ended.
 #[derive(Debug, Default)]
-struct Tally {
-    /// How many acquisitions have ended, and how many end before the counting begins.
-    ended: usize,
-    skipped: usize,
+struct Part {
     begin: Time,
     end: Time,
     /// Of readers and of writers: number, and sum of the times.
@@ -64,19 +75,7 @@ struct Tally {
     time: [Time; 2],
 }
 
-impl Tally {
-    fn add(&mut self, now: Time, taken: Time, writes: bool) {
-        self.ended += 1;
-        if self.ended == self.skipped {
-            self.begin = now;
-        }
-        if self.ended > self.skipped {
-            self.end = now;
-            self.count[usize::from(writes)] += 1;
-            self.time[usize::from(writes)] += taken;
-        }
-    }
-
+impl Part {
     fn outcome(&self) -> Outcome {
         let mean = |time: Time, count: u64| {
             if count == 0 { 0.0 } else { time as f64 / count as f64 / MICROSECOND as f64 }
@@ -94,15 +93,50 @@ impl Tally {
     }
 }
 
+#[derive(Debug)]
+struct Tally {
+    ended: usize,
+    /// The parts so far, and how many acquisitions have ended at the end of each of all.
+    parts: Vec<Part>,
+    ends: Vec<usize>,
+}
+
+impl Tally {
+    fn add(&mut self, now: Time, taken: Time, writes: bool) {
+        let Some(part) = self.parts.last_mut() else { return };
+        part.end = now;
+        part.count[usize::from(writes)] += 1;
+        part.time[usize::from(writes)] += taken;
+        self.ended += 1;
+        if self.ended == self.ends[self.parts.len() - 1] && self.parts.len() < self.ends.len() {
+            self.parts.push(Part { begin: now, ..Part::default() });
+        }
+    }
+}
+
 impl Workload {
-    /// Runs it with a lock on a machine.
+    /// Runs it with a lock on a machine. The first tenth is not counted.
     ///
     /// # Errors
     /// If processes wait for ever.
     pub fn run(&self, kind: Kind, network: &Network) -> Result<Outcome, Stuck> {
+        let all = self.acquisitions / self.processes * self.processes;
+        let parts = self.run_in_parts(kind, network, vec![all / 10, all])?;
+        Ok(parts[1])
+    }
+
+    /// The same, in as many equal parts as there are shares of writers.
+    ///
+    /// # Errors
+    /// If processes wait for ever.
+    pub fn run_by_shares(&self, kind: Kind, network: &Network) -> Result<Vec<Outcome>, Stuck> {
+        let (all, parts) = (self.acquisitions, self.writers.len());
+        self.run_in_parts(kind, network, (1..=parts).map(|part| all * part / parts).collect())
+    }
+
+    fn run_in_parts(&self, kind: Kind, network: &Network, ends: Vec<usize>) -> Result<Vec<Outcome>, Stuck> {
         let lock = Rc::new(kind.make(network, self.processes));
-        let skipped = self.processes * self.rounds / 10;
-        let tally = Rc::new(RefCell::new(Tally { skipped, ..Tally::default() }));
+        let tally = Rc::new(RefCell::new(Tally { ended: 0, parts: vec![Part::default()], ends }));
         // The shared word stands with the last process, far from the lock's words.
         let (data_home, data) = (self.processes - 1, lock.words);
         let words = lock.words + 1;
@@ -115,32 +149,43 @@ impl Workload {
                 let (lock, tally, workload) = (Rc::clone(&lock), Rc::clone(&tally), self.clone());
                 async move {
                     let mut random = Random::new(workload.seed, process.rank() as u64 + 1);
+                    let (mut reader, mut own) = (Reader::default(), 0);
                     process.compute(random.below(START)).await;
-                    for round in 0..workload.rounds {
-                        let part = round * workload.writers.len() / workload.rounds;
+                    loop {
+                        let (ended, all) = match workload.shares {
+                            Shares::Equal => (own, workload.acquisitions / workload.processes),
+                            Shares::Free => (tally.borrow().ended, workload.acquisitions),
+                        };
+                        if ended >= all {
+                            break;
+                        }
+                        own += 1;
+                        let part = ended * workload.writers.len() / all;
                         let writes = random.chance(workload.writers[part]);
                         let place = (data_home, data);
-                        workload.visit(&process, &lock, &tally, writes, place, &mut random).await;
+                        workload
+                            .visit(&process, (&lock, &mut reader), &tally, writes, place, &mut random)
+                            .await;
                     }
                 }
             },
         );
         simulation.run()?;
-        let outcome = tally.borrow().outcome();
-        Ok(outcome)
+        let outcomes = tally.borrow().parts.iter().map(Part::outcome).collect();
+        Ok(outcomes)
     }
 
     async fn visit(
         &self,
         process: &Process,
-        lock: &Lock,
+        (lock, reader): (&Lock, &mut Reader),
         tally: &RefCell<Tally>,
         writes: bool,
         (home, word): (Rank, usize),
         random: &mut Random,
     ) {
         let before = process.time();
-        lock.acquire(process, writes).await;
+        lock.acquire(process, reader, writes).await;
         let inside = process.time();
         match self.benchmark {
             Benchmark::SingleOperation if writes => {
@@ -161,7 +206,7 @@ impl Workload {
             Benchmark::Empty | Benchmark::WaitAfterRelease => {}
         }
         let leaves = process.time();
-        lock.release(process, writes).await;
+        lock.release(process, reader, writes).await;
         let after = process.time();
         tally.borrow_mut().add(after, (inside - before) + (after - leaves), writes);
         if self.benchmark == Benchmark::WaitAfterRelease {

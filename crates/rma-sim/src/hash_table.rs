@@ -8,7 +8,7 @@ use crate::network::{Network, Time};
 use crate::process::Process;
 use crate::random::Random;
 use crate::simulation::{Simulation, Stuck};
-use heddle_rma_locks::{Rank, Rma, Word};
+use heddle_rma_locks::{Rank, Reader, Rma, Word};
 use std::rc::Rc;
 
 /// The process with the volume.
@@ -61,6 +61,7 @@ impl HashTable {
                     return;
                 }
                 let mut random = Random::new(table.seed, process.rank() as u64 + 1);
+                let mut reader = Reader::default();
                 for _ in 0..table.rounds {
                     let writes = random.chance(table.writers);
                     // Never 0, which is the empty element.
@@ -75,13 +76,13 @@ impl HashTable {
                         inserted.set(inserted.get() + usize::from(writes));
                         continue;
                     };
-                    lock.acquire(&process, writes).await;
+                    lock.acquire(&process, &mut reader, writes).await;
                     if writes {
                         volume.insert(&process, value, element).await;
                     } else {
                         process.get(VOLUME, element).await;
                     }
-                    lock.release(&process, writes).await;
+                    lock.release(&process, &reader, writes).await;
                     inserted.set(inserted.get() + usize::from(writes));
                 }
             }

@@ -18,7 +18,8 @@
 //!
 //! **Operations.** An operation takes `one_way` to its target, its turn there (at the interface of the node
 //! if it comes from another one, else at the memory of the process), takes effect, and its answer takes the
-//! rest of its time back. Puts and adds let their process go on after `issue`; a flush waits for their answers.
+//! rest of its time back. Puts and adds let their process go on after `issue`; a flush waits for their
+//! answers.
 //!
 //! **Waits.** A process that waits for a word of another node gets it again and again. The gets are not
 //! simulated one by one: each such process adds to the load of the target's interface, which delays all other
@@ -39,9 +40,9 @@ mod random;
 mod simulation;
 mod world;
 
-pub use benchmark::{Benchmark, Outcome, Workload};
+pub use benchmark::{Benchmark, Outcome, Shares, Workload};
 pub use hash_table::HashTable;
-pub use lock::{Kind, RmaRwParameters};
+pub use lock::{Kind, RmaRwParameters, Turns};
 pub use network::{Distance, MICROSECOND, NANOSECOND, Network, Time};
 pub use process::Process;
 pub use random::Random;

@@ -1,8 +1,8 @@
 //! The locks that the benchmarks compare, behind one face.
 
-use crate::network::Network;
+use crate::network::{NANOSECOND, Network};
 use crate::process::Process;
-use heddle_rma_locks::{QueueRw, Rank, RmaMcs, RmaRw, SimpleRw, Spin};
+use heddle_rma_locks::{AdaptiveRw, QueueRw, Rank, Reader, RmaMcs, RmaRw, SimpleRw, Spin};
 
 /// The process that keeps the word of the locks that have only one.
 const HOME: Rank = 0;
@@ -23,9 +23,15 @@ pub enum Kind {
     SimpleRw,
     /// RMA-RW.
     RmaRw(RmaRwParameters),
+    /// RMA-RW that changes its number of counters: T_DC is the finest, T_R none.
+    Adaptive(RmaRwParameters, Turns),
     /// The reader-writer word with a queue, which is not from the paper.
     QueueRw,
 }
+
+/// The turns of writers of one measurement of the adaptive lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Turns(pub u32);
 
 /// The parameters of RMA-RW.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +55,7 @@ impl Kind {
             Kind::RmaMcs { .. } => "RMA-MCS",
             Kind::SimpleRw => "foMPI-RW",
             Kind::RmaRw(_) => "RMA-RW",
+            Kind::Adaptive(..) => "adaptive RMA-RW",
             Kind::QueueRw => "QueueRw",
         }
     }
@@ -73,6 +80,12 @@ impl Kind {
                 let words = layout.words();
                 let lock = RmaRw::new(layout, vec![locality; levels_below], writers).with_readers(readers);
                 Lock { words, form: Form::Rw(lock) }
+            }
+            Kind::Adaptive(RmaRwParameters { counter_distance, locality, writers, .. }, Turns(turns)) => {
+                let layout = network.layout(processes, counter_distance);
+                let words = AdaptiveRw::words(&layout);
+                let lock = AdaptiveRw::new(layout, vec![locality; levels_below], writers, turns);
+                Lock { words, form: Form::Adaptive(lock) }
             }
             Kind::QueueRw => {
                 let lock = QueueRw::new(processes, ATTEMPTS);
@@ -99,12 +112,14 @@ enum Form {
     Mcs(RmaMcs),
     SimpleRw(SimpleRw),
     Rw(RmaRw),
+    Adaptive(AdaptiveRw),
     QueueRw(QueueRw),
 }
 
 impl Lock {
-    /// Waits until the process may write, or read. Locks without readers take everybody for a writer.
-    pub(crate) async fn acquire(&self, process: &Process, writes: bool) {
+    /// Waits until the process may write, or read; `reader` is what it remembers for that. Locks without
+    /// readers take everybody for a writer.
+    pub(crate) async fn acquire(&self, process: &Process, reader: &mut Reader, writes: bool) {
         match (&self.form, writes) {
             (Form::Spin(lock), _) => lock.acquire(process).await,
             (Form::Mcs(lock), _) => lock.acquire(process).await,
@@ -112,13 +127,15 @@ impl Lock {
             (Form::SimpleRw(lock), false) => lock.acquire_read(process).await,
             (Form::Rw(lock), true) => lock.acquire_write(process).await,
             (Form::Rw(lock), false) => lock.acquire_read(process).await,
+            (Form::Adaptive(lock), true) => lock.acquire_write(process).await,
+            (Form::Adaptive(lock), false) => lock.acquire_read(process, reader).await,
             (Form::QueueRw(lock), true) => lock.acquire_write(process, HOME).await,
             (Form::QueueRw(lock), false) => lock.acquire_read(process, HOME).await,
         }
     }
 
     /// Ends that.
-    pub(crate) async fn release(&self, process: &Process, writes: bool) {
+    pub(crate) async fn release(&self, process: &Process, reader: &Reader, writes: bool) {
         match (&self.form, writes) {
             (Form::Spin(lock), _) => lock.release(process).await,
             (Form::Mcs(lock), _) => lock.release(process).await,
@@ -126,6 +143,8 @@ impl Lock {
             (Form::SimpleRw(lock), false) => lock.release_read(process).await,
             (Form::Rw(lock), true) => lock.release_write(process).await,
             (Form::Rw(lock), false) => lock.release_read(process).await,
+            (Form::Adaptive(lock), true) => lock.release_write(process, process.time() / NANOSECOND).await,
+            (Form::Adaptive(lock), false) => lock.release_read(process, reader).await,
             (Form::QueueRw(lock), true) => lock.release_write(process, HOME).await,
             (Form::QueueRw(lock), false) => lock.release_read(process, HOME).await,
         }

@@ -27,8 +27,8 @@ pub struct Distance {
 
 /// A machine of nodes with several processes each, and perhaps groups of nodes.
 ///
-/// **Contention.** All operations from other nodes pass one by one through the target node's network interface.
-/// Operations from the same node pass one by one through the memory of the target process.
+/// **Contention.** All operations from other nodes pass one by one through the target node's network
+/// interface. Operations from the same node pass one by one through the memory of the target process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Network {
     /// The number of processes in an element of each level, the smallest first: those of a node, then

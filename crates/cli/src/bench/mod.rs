@@ -106,8 +106,8 @@ pub(crate) struct BenchArgs {
 enum Other {
     /// Measure the locks of heddle-sync beside the other mutexes of this machine: no MPI in it.
     Locks(LocksArgs),
-    /// Simulate the distributed locks on a network of up to thousands of processes, beside
-    /// their paper's statements.
+    /// Simulate the distributed locks on a network of up to thousands of processes, beside their paper's
+    /// statements.
     RmaLocks(RmaLocksArgs),
     /// Count the instructions of the hottest calls under callgrind, beside the other libraries.
     Instructions(InstructionsArgs),

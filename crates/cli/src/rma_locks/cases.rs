@@ -1,6 +1,8 @@
 //! What is simulated: the series of the paper's figures 3 to 6.
 
-use heddle_rma_sim::{Benchmark, HashTable, Kind, MICROSECOND, Network, RmaRwParameters, Stuck, Workload};
+use heddle_rma_sim::{
+    Benchmark, HashTable, Kind, MICROSECOND, Network, RmaRwParameters, Shares, Stuck, Turns, Workload,
+};
 use serde::Serialize;
 
 /// A figure of the paper.
@@ -19,16 +21,19 @@ pub(crate) enum Figure {
     ReaderWriter,
     /// Fig. 6: the distributed hash table.
     HashTable,
+    /// RMA-RW that changes its number of counters, which is not from the paper: with 256 processes.
+    Adaptive,
 }
 
 impl Figure {
-    pub(crate) const ALL: [Figure; 6] = [
+    pub(crate) const ALL: [Figure; 7] = [
         Figure::MutualExclusion,
         Figure::CounterDistance,
         Figure::Locality,
         Figure::Readers,
         Figure::ReaderWriter,
         Figure::HashTable,
+        Figure::Adaptive,
     ];
 
     pub(crate) fn title(self) -> &'static str {
@@ -39,6 +44,7 @@ impl Figure {
             Figure::Readers => "Fig. 4e and 4f: T_R",
             Figure::ReaderWriter => "Fig. 5: RMA-RW beside foMPI-RW and QueueRw",
             Figure::HashTable => "Fig. 6: the distributed hash table",
+            Figure::Adaptive => "RMA-RW that changes its number of counters (second half of a run)",
         }
     }
 }
@@ -111,9 +117,15 @@ pub(crate) struct Effort {
 impl Case {
     /// Simulates it.
     pub(crate) fn run(&self, effort: &Effort, network: &Network) -> Result<Row, Stuck> {
-        // At least 20 times each, of which 2 are not counted.
-        let rounds = (effort.acquisitions / self.processes).max(20);
         let (processes, seed, writers) = (self.processes, effort.seed, self.writers_percent / 100.0);
+        // At least 20 for each process, and more where writers are rare or settings are to be found.
+        let more = match self.figure {
+            Figure::Adaptive if writers < 0.1 => 30,
+            Figure::Adaptive => 10,
+            _ if writers < 0.01 => 5,
+            _ => 1,
+        };
+        let acquisitions = (effort.acquisitions * more).max(20 * processes);
         let mut row = Row {
             figure: self.figure,
             subject: self.subject,
@@ -130,7 +142,8 @@ impl Case {
             Subject::Wcsb => Benchmark::WorkloadInside,
             Subject::Warb => Benchmark::WaitAfterRelease,
             Subject::Dht => {
-                let rounds = rounds.min(100);
+                let rounds = acquisitions / processes;
+                let rounds = rounds.min(50);
                 let (time, _) = HashTable { processes, rounds, writers, seed }.run(self.kind, network)?;
                 let time_us = time as f64 / MICROSECOND as f64;
                 row.throughput = ((processes - 1) * rounds) as f64 / time_us * 1e6;
@@ -138,13 +151,23 @@ impl Case {
                 return Ok(row);
             }
         };
+        // The paper's method, but a number of counters is to be found for a program that goes on.
+        let shares = if self.figure == Figure::Adaptive { Shares::Free } else { Shares::Equal };
         let Some(kind) = self.kind else { return Ok(row) };
-        let workload = Workload { benchmark, processes, rounds, writers: vec![writers], seed };
-        let outcome = workload.run(kind, network)?;
+        let workload =
+            Workload { benchmark, processes, acquisitions, shares, writers: vec![writers; 2], seed };
+        let outcome = if self.figure == Figure::Adaptive {
+            workload.run_by_shares(kind, network)?[1]
+        } else {
+            workload.run(kind, network)?
+        };
         (row.throughput, row.latency_us) = (outcome.throughput, outcome.latency_us);
         Ok(row)
     }
 }
+
+/// The number of processes with which the adaptive lock runs.
+const ADAPTIVE_PROCESSES: usize = 256;
 
 /// All cases of some figures.
 pub(crate) fn cases(figures: &[Figure], effort: &Effort) -> Vec<Case> {
@@ -153,7 +176,8 @@ pub(crate) fn cases(figures: &[Figure], effort: &Effort) -> Vec<Case> {
         if !figures.is_empty() && !figures.contains(&figure) {
             continue;
         }
-        for &processes in &effort.processes {
+        let only = [ADAPTIVE_PROCESSES];
+        for &processes in if figure == Figure::Adaptive { &only[..] } else { &effort.processes } {
             for (subject, writers_percent, series, kind) in lines(figure, effort.rma_rw) {
                 let series = if series.is_empty() {
                     kind.map_or("foMPI-A", |kind| kind.name()).to_owned()
@@ -183,7 +207,7 @@ fn lines(figure: Figure, usual: RmaRwParameters) -> Vec<Line> {
             }
         }
         Figure::CounterDistance => {
-            for counter_distance in [2, 4, 8, 16, 32, 64, 128] {
+            for counter_distance in [2, 4, 8, 16, 32, 64, 128, 256] {
                 for percent in [0.2, 2.0] {
                     let name = format!("T_DC = {counter_distance}");
                     lines.push((
@@ -223,6 +247,26 @@ fn lines(figure: Figure, usual: RmaRwParameters) -> Vec<Line> {
                 for kind in [None, Some(Kind::SimpleRw), Some(Kind::QueueRw), rw(usual)] {
                     lines.push((Subject::Dht, percent, String::new(), kind));
                 }
+            }
+        }
+        Figure::Adaptive => {
+            for percent in [0.2, 2.0, 5.0, 25.0] {
+                for counter_distance in [16, 32, 64, 128, 256] {
+                    let name = format!("T_DC = {counter_distance}");
+                    lines.push((
+                        Subject::Ecsb,
+                        percent,
+                        name,
+                        rw(RmaRwParameters { counter_distance, ..usual }),
+                    ));
+                }
+                let finest = RmaRwParameters { counter_distance: 16, ..usual };
+                lines.push((
+                    Subject::Ecsb,
+                    percent,
+                    "adaptive".to_owned(),
+                    Some(Kind::Adaptive(finest, Turns(4))),
+                ));
             }
         }
     }

@@ -4,6 +4,7 @@
 //! Nothing here depends on the speed of this machine: time is virtual, and a seed gives the same figures.
 
 mod cases;
+mod results;
 mod statements;
 mod table;
 
@@ -15,12 +16,11 @@ use std::sync::{Mutex, PoisonError};
 
 use heddle_rma_sim::{NANOSECOND, Network, RmaRwParameters};
 use indicatif::ProgressBar;
-use serde::Serialize;
 
 use crate::report::error::BenchError;
 use crate::report::run::{results_folder, save};
 use cases::{Effort, Figure, Row, cases};
-use statements::Statement;
+use results::Results;
 
 /// Options of `heddle bench rma-locks`.
 #[derive(Debug, clap::Args)]
@@ -32,7 +32,8 @@ pub(crate) struct RmaLocksArgs {
     #[arg(long, value_delimiter = ',', default_values_t = [8, 16, 32, 64, 256, 512, 1024],
           value_parser = clap::value_parser!(u64).range(2..=16384))]
     processes: Vec<u64>,
-    /// Acquisitions of all processes of a case together; each process makes at least 20.
+    /// Acquisitions of all processes of a case together; at least 20 for each process, and five times as many
+    /// where writers are rare.
     #[arg(long, default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(100..=10_000_000))]
     acquisitions: u64,
     /// What the random numbers depend on.
@@ -59,20 +60,6 @@ pub(crate) struct RmaLocksArgs {
     /// The folder for the results (default: results/rma-locks-DATE).
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-}
-
-/// The results of a run.
-#[derive(Debug, Serialize)]
-pub(crate) struct Results {
-    version: String,
-    command: Vec<String>,
-    started: String,
-    seed: u64,
-    acquisitions: usize,
-    /// The parameters of the simulated machine.
-    machine: String,
-    statements: Vec<Statement>,
-    rows: Vec<Row>,
 }
 
 /// Runs `heddle bench rma-locks`.

@@ -1,7 +1,8 @@
 //! The results as a page of Markdown.
 
-use super::Results;
 use super::cases::{Figure, Row, Subject};
+use super::results::Results;
+use super::statements::Verdict;
 use std::fmt::Write as _;
 
 /// Renders the whole page.
@@ -32,7 +33,11 @@ pub(crate) fn statements(results: &Results) -> String {
     }
     page.push_str("| section | the paper | the simulation | |\n|---|---|---|---|\n");
     for statement in &results.statements {
-        let verdict = if statement.agrees { "agrees" } else { "**differs**" };
+        let verdict = match statement.verdict {
+            Verdict::Agrees => "agrees",
+            Verdict::InPart => "in part",
+            Verdict::Differs => "**differs**",
+        };
         let _ = writeln!(
             page,
             "| {} | {} | {} | {verdict} |",

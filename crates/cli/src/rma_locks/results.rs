@@ -1,0 +1,20 @@
+//! What a run leaves in `results.json`.
+
+use serde::Serialize;
+
+use super::cases::Row;
+use super::statements::Statement;
+
+/// The results of a run.
+#[derive(Debug, Serialize)]
+pub(crate) struct Results {
+    pub(crate) version: String,
+    pub(crate) command: Vec<String>,
+    pub(crate) started: String,
+    pub(crate) seed: u64,
+    pub(crate) acquisitions: usize,
+    /// The parameters of the simulated machine.
+    pub(crate) machine: String,
+    pub(crate) statements: Vec<Statement>,
+    pub(crate) rows: Vec<Row>,
+}
