@@ -62,6 +62,9 @@ impl Network {
     /// | interface, atomic | 25 ns | assumed: of the order of 40 million a second to one address |
     /// | patience | 10 µs | chosen: a few round trips |
     ///
+    /// The figures of foMPI are for its machine and were quoted without its text at hand; see how a result
+    /// depends on a number before relying on it.
+    ///
     /// Atomics within a node are the processor's. (Where a program mixes them with those of the interface it
     /// may need those of the interface everywhere; the paper does not say which it uses.)
     pub fn xc30() -> Network {
