@@ -147,7 +147,9 @@ impl SmallSend {
             return Ok(());
         }
         let Some(peer) = comm.group.world_rank(self.dest as usize) else {
-            return if self.dest == MPI_PROC_NULL { Ok(()) } else { Err(Refusal::Unfit) };
+            // Under granularity `global` this call, too, enters the critical section.
+            let is_guarded = domain::running().is_none_or(|domain| domain.calls().is_locked());
+            return if self.dest == MPI_PROC_NULL && !is_guarded { Ok(()) } else { Err(Refusal::Unfit) };
         };
         let header = eager_header(id, rank, self.tag);
         // SAFETY: the caller's promise; ranks of one communicator are of different processes.
