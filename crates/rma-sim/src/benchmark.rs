@@ -13,7 +13,7 @@ use std::rc::Rc;
 /// which is as near as can be.
 const START: Time = 100 * MICROSECOND;
 
-/// What the processes do with the lock.
+/// The use that the processes make of the lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Benchmark {
     /// LB and ECSB: nothing. LB is its latency, ECSB its throughput.
@@ -40,7 +40,7 @@ pub enum Shares {
 /// A run: all processes take the lock again and again.
 #[derive(Debug, Clone)]
 pub struct Workload {
-    /// What the processes do with the lock.
+    /// The use that the processes make of the lock.
     pub benchmark: Benchmark,
     /// The number of processes.
     pub processes: usize,
@@ -51,7 +51,7 @@ pub struct Workload {
     /// F_W: the share of writers, drawn for each time. With several shares the workload changes: each holds
     /// for an equal part of the acquisitions.
     pub writers: Vec<f64>,
-    /// What the random numbers depend on.
+    /// The seed of the random numbers.
     pub seed: u64,
 }
 

@@ -25,7 +25,7 @@ pub struct HashTable {
     pub rounds: usize,
     /// F_W: the share of inserts; the others read.
     pub writers: f64,
-    /// What the random numbers depend on.
+    /// The seed of the random numbers.
     pub seed: u64,
 }
 

@@ -122,15 +122,6 @@ impl SharedMemory {
         self.file.as_ref().map(|(_, range)| *range)
     }
 
-    /// The value of type `T` that lies `offset` bytes into the memory.
-    ///
-    /// # Safety
-    /// The same as for [`Mapping::get`].
-    pub unsafe fn get<T: Sync>(&self, offset: usize) -> &T {
-        // SAFETY: the caller's promise.
-        unsafe { self.mapping.get(offset) }
-    }
-
     /// Gives the memory back to the system, if this process allocated it. The bytes stay
     /// mapped and read as zeros.
     pub fn discard(&self) {

@@ -137,6 +137,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_window_has_the_lock_that_was_chosen() {
+        let lock = |algorithm| LockChoice { algorithm, ..LockChoice::default() }.lock(4);
+        assert!(matches!(lock(Algorithm::QueueRw), WindowLock::QueueRw(_)));
+        assert!(matches!(lock(Algorithm::RmaRw), WindowLock::RmaRw(_)));
+        assert!(matches!(lock(Algorithm::RmaMcs), WindowLock::Mcs(_)));
+        assert!(matches!(lock(Algorithm::DMcs), WindowLock::Mcs(_)));
+        assert!(matches!(lock(Algorithm::Spin), WindowLock::Spin));
+        assert!(matches!(lock(Algorithm::Rw), WindowLock::Rw));
+    }
+
+    #[test]
     fn every_algorithm_has_a_name() {
         for (name, algorithm) in Algorithm::ALL {
             assert_eq!(Algorithm::named(name), Some(algorithm));

@@ -1,4 +1,4 @@
-//! What the processes tell each other when they make a window.
+//! Processes that make a window tell each other of their parts.
 
 use crate::algorithm::{Algorithm, LockChoice};
 use crate::allocated;

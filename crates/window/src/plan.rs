@@ -1,8 +1,8 @@
-//! What a window is made of, besides its memory.
+//! The properties of a window that is to be made, besides its memory.
 
 use crate::algorithm::LockChoice;
 
-/// What a window is made of, besides its memory.
+/// The properties of a window that is to be made, besides its memory.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// The processes' ranks in the job.

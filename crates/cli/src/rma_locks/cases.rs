@@ -1,4 +1,4 @@
-//! What is simulated: the series of the paper's figures 3 to 6.
+//! The simulated series: those of the paper's figures 3 to 6.
 
 use heddle_rma_sim::{
     Benchmark, HashTable, Kind, MICROSECOND, Network, RmaRwParameters, Shares, Stuck, Turns, Workload,

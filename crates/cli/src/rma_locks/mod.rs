@@ -36,7 +36,7 @@ pub(crate) struct RmaLocksArgs {
     /// where writers are rare.
     #[arg(long, default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(100..=10_000_000))]
     acquisitions: u64,
-    /// What the random numbers depend on.
+    /// The seed of the random numbers.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// T_DC in processes, where a figure does not vary it.

@@ -8,11 +8,11 @@ use serde::Serialize;
 pub(crate) struct Statement {
     /// Where it stands.
     pub(crate) section: &'static str,
-    /// What it says.
+    /// Its text.
     pub(crate) paper: &'static str,
-    /// What the simulation gives.
+    /// The figure of the simulation.
     pub(crate) simulated: String,
-    /// Whether that is the same.
+    /// How far the two agree.
     pub(crate) verdict: Verdict,
 }
 

@@ -107,7 +107,7 @@ fn made(
     hints: Result<Hints>,
 ) -> Result<(usize, *mut u8)> {
     let measured = hints.as_ref().map_err(Error::clone).and_then(|_| memory.measure());
-    let mut hints = hints.unwrap_or_else(|_| Hints::new(&Vec::new(), LockChoice::default()));
+    let hints = hints.unwrap_or_else(|_| Hints::new(&Vec::new(), LockChoice::default()));
     let processes: Box<[u32]> =
         (0..comm.size()).filter_map(|rank| comm.group.world_rank(rank)).map(|world| world as u32).collect();
     let dynamic = matches!(memory, Memory::Dynamic);
@@ -115,7 +115,6 @@ fn made(
     let plan = Plan { processes, rank: comm.rank(), dynamic, private, lock: hints.lock };
     let (draft, mut offers) = part(domain, comm, memory, measured, &hints, &plan)?;
     let lock = offers[0].lock();
-    hints.lock = lock;
     if let Memory::Shared { .. } = memory {
         place_in_one_piece(&mut offers);
     }
@@ -132,7 +131,12 @@ fn made(
     if told.iter().any(|offer| offer.needs_threads != 0) {
         let started = window.start_thread();
         let told = started.as_ref().err().map_or_else(Offer::default, Offer::failed);
-        check(&exchange(comm, told)?, started.as_ref().err())?;
+        let checked = exchange(comm, told).and_then(|told| check(&told, started.as_ref().err()));
+        if checked.is_err() {
+            // Ends the thread of this process, if it has one.
+            window.discard();
+        }
+        checked?;
     }
     let own = &window.targets()[window.rank()];
     let base = if own.base().is_null() { own_base } else { own.base() };

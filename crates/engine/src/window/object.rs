@@ -18,7 +18,7 @@ use std::sync::{Mutex, PoisonError};
 /// A window with what MPI attaches to it.
 #[derive(Debug)]
 pub struct Win {
-    /// What it does.
+    /// Its memory, epochs, operations and locks.
     pub window: Window,
     /// A communicator of its processes, for fences.
     pub(super) comm: KeptComm,
@@ -120,9 +120,11 @@ impl Win {
         self.no_locks.load(Ordering::Relaxed)
     }
 
-    /// What the program has said about its use.
+    /// The hints of the program, with the algorithm of the locks that is in force.
     pub fn hints(&self) -> Hints {
-        self.hints.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        let mut hints = self.hints.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        hints.lock = self.window.lock_choice();
+        hints
     }
 }
 
