@@ -1,8 +1,9 @@
 //! What every entry point does around its body.
 
 use crate::error::{Error, Object, Result};
-use heddle_engine::p2p::Refusal;
-use heddle_engine::{domain, raise};
+use heddle_comm::domain;
+use heddle_engine::raise;
+use heddle_p2p::Refusal;
 use std::ffi::c_int;
 
 /// Defines a function that returns an error code, under its two names. Equal bodies fold into one.
@@ -33,19 +34,19 @@ macro_rules! entry {
             }
             #[inline(never)]
             extern "C" fn by_lock($($param: $type),*) -> c_int {
-                let $attempt = heddle_engine::p2p::Attempt::Lock;
+                let $attempt = heddle_p2p::Attempt::Lock;
                 match $express {
                     Ok(Ok(())) => heddle_spec::constants::MPI_SUCCESS,
                     Ok(Err(error)) => $crate::entry::failed(stringify!($name), $object, &error),
                     Err(_) => general($($param),*),
                 }
             }
-            let $attempt = heddle_engine::p2p::Attempt::Bias;
+            let $attempt = heddle_p2p::Attempt::Bias;
             match $express {
                 Ok(Ok(())) => heddle_spec::constants::MPI_SUCCESS,
                 Ok(Err(error)) => $crate::entry::failed(stringify!($name), $object, &error),
-                Err(heddle_engine::p2p::Refusal::Busy) => by_lock($($param),*),
-                Err(heddle_engine::p2p::Refusal::Unfit) => general($($param),*),
+                Err(heddle_p2p::Refusal::Busy) => by_lock($($param),*),
+                Err(heddle_p2p::Refusal::Unfit) => general($($param),*),
             }
         }
     };

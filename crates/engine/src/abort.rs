@@ -1,6 +1,6 @@
 //! The end of a job by `MPI_Abort` or by an unhandled error.
 
-use crate::process;
+use heddle_comm::process;
 use std::io::Write;
 
 unsafe extern "C" {

@@ -1,11 +1,12 @@
 //! The beginning and the end: `MPI_Init` and `MPI_Finalize`.
 
 use crate::abort::abort;
-use crate::comm::{self, Comm, KeptComm};
-use crate::error::{Error, Result};
-use crate::group::Group;
-use crate::{collective, comm_management, datatype, lifetime, process, reference_counts, statistics, window};
+use crate::{comm_management, statistics, window};
 use heddle_bootstrap::World;
+use heddle_comm::error::{Error, Result};
+use heddle_comm::group::Group;
+use heddle_comm::{Comm, KeptComm};
+use heddle_comm::{datatype, lifetime, process, reference_counts};
 use heddle_message::context::{Choice, Context, context_id};
 use heddle_message::domain::Failure;
 use heddle_message::domain::{self, Domain, Prepared};
@@ -21,7 +22,7 @@ pub use heddle_message::domain::{is_finalized, is_initialized};
 static CHANGE_OF_LIFE: Mutex<()> = Mutex::new(());
 
 /// The tables whose objects are collected.
-static COLLECTED: [&dyn Collected; 3] = [&comm::COMMS, &datatype::DERIVED, &window::WINS];
+static COLLECTED: [&dyn Collected; 3] = [&heddle_comm::COMMS, &datatype::DERIVED, &window::WINS];
 
 fn start_error(what: impl std::fmt::Display) -> Error {
     Error::new(mpi::MPI_ERR_OTHER, what.to_string())
@@ -46,7 +47,7 @@ pub fn initialize(thread_level: i32) -> Result<()> {
     let domain = prepared.start(&settings)?;
     settings::put_in_force(settings);
     process::describe(world, thread_level);
-    comm::open_predefined(world_comm(domain), self_comm(domain));
+    heddle_comm::open_predefined(world_comm(domain), self_comm(domain));
     domain::open(domain);
     Ok(())
 }
@@ -80,7 +81,7 @@ fn owner_of_errors(comm: usize) -> Option<Owner> {
 pub fn finalize() -> Result<()> {
     let domain = domain::current()?;
     comm_management::run_delete_callbacks_of_predefined()?;
-    collective::barrier(&comm::CommRef::world()?)?;
+    heddle_collective::barrier(&heddle_comm::CommRef::world()?)?;
     domain.drain();
     lifetime::collect_now();
     domain.end_offload_server();
@@ -88,7 +89,7 @@ pub fn finalize() -> Result<()> {
         statistics::print(settings, domain);
     }
     domain::close();
-    comm::close_predefined();
+    heddle_comm::close_predefined();
     if let Some(job) = process::ever().and_then(|process| process.world().job()) {
         job.set_finalised();
     }

@@ -1,11 +1,11 @@
 //! Errors run the error handler that is responsible for them (MPI 5.0, section 9.3).
 
 use crate::abort::abort;
-use crate::comm::{COMMS, CommRef, KeptComm};
-use crate::errhandler::{self, is_predefined};
-use crate::error::{Error, Result};
 use crate::window::{WINS, WinRef};
-use crate::{error_code, p2p};
+use heddle_comm::errhandler::{self, is_predefined};
+use heddle_comm::error::{Error, Result};
+use heddle_comm::error_code;
+use heddle_comm::{COMMS, CommRef, KeptComm};
 use heddle_message::{domain, request};
 use heddle_spec::constants as mpi;
 use std::ffi::c_int;
@@ -68,7 +68,7 @@ fn called(object: Object, error: &Error) -> Called {
             return WinRef::from_handle(win).map_or_else(|_| default_handler(), |win| of_win(&win));
         }
         (None, Object::Request(request)) => request::comm_of(request).and_then(KeptComm::of_request),
-        (None, Object::Message(message)) => p2p::comm_of_message(message),
+        (None, Object::Message(message)) => heddle_p2p::comm_of_message(message),
         (None, Object::Errhandler(handler))
             if is_predefined(handler) || errhandler::function_of(handler).is_some() =>
         {

@@ -3,8 +3,8 @@
 //!
 //! This crate is the one place that describes a setting: `heddle info`, MPI_T and the reference page
 //! (`docs/reference.md`) come from [`Variable::all`] and [`info_keys`]. The crate stands on `heddle-model`,
-//! which describes the parts of a model; `heddle-message`, `heddle-engine`, `heddle-tool` and `heddle-cli`
-//! use it. All functions may be called by any thread.
+//! which describes the parts of a model; `heddle-message`, `heddle-comm`, `heddle-engine`, `heddle-tool` and
+//! `heddle-cli` use it. All functions may be called by any thread.
 //!
 //! | file | idea |
 //! |---|---|

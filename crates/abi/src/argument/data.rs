@@ -1,8 +1,8 @@
 //! Buffers of data: one function checks address, count and datatype together.
 
 use crate::error::Result;
-use heddle_engine::buffer::{Buffer, check_address, check_count};
-use heddle_engine::datatype::{self, TypeRef};
+use heddle_comm::buffer::{Buffer, check_address, check_count};
+use heddle_comm::datatype::{self, TypeRef};
 use heddle_spec::handle::DatatypeHandle;
 use std::ffi::c_void;
 

@@ -1,7 +1,7 @@
 //! Single output values.
 
 use crate::error::{Error, Result};
-use heddle_engine::p2p::Refusal;
+use heddle_p2p::Refusal;
 use heddle_spec::constants::MPI_ERR_ARG;
 use std::ptr::NonNull;
 

@@ -2,7 +2,7 @@
 
 use super::out::null_pointer;
 use crate::error::{Error, Result};
-use heddle_engine::request::Outcome;
+use heddle_p2p::request::Outcome;
 use heddle_spec::Status;
 use heddle_spec::constants::{MPI_ANY_SOURCE, MPI_SUCCESS};
 use std::mem::offset_of;

@@ -5,14 +5,15 @@
 
 use crate::argument::Out;
 use crate::error::{Error, Result};
+use heddle_comm::COMMS;
+use heddle_comm::datatype::DERIVED;
+use heddle_comm::errhandler;
+use heddle_comm::group::GROUPS;
+use heddle_comm::info::{self, INFOS};
+use heddle_comm::op::OPS;
 use heddle_datatype::types;
-use heddle_engine::comm::COMMS;
-use heddle_engine::datatype::DERIVED;
-use heddle_engine::group::GROUPS;
-use heddle_engine::info::{self, INFOS};
-use heddle_engine::op::OPS;
 use heddle_engine::window::WINS;
-use heddle_engine::{errhandler, p2p, request};
+use heddle_p2p::request;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::*;
 use std::ffi::c_int;
@@ -101,7 +102,7 @@ conversions! {
     errhandler_toint, errhandler_fromint: ErrhandlerHandle, errhandler::handle_of_index;
     group_toint, group_fromint: GroupHandle, |index| GROUPS.handle_of_index(index);
     info_toint, info_fromint: InfoHandle, |index| INFOS.handle_of_index(index);
-    message_toint, message_fromint: MessageHandle, p2p::message_of_index;
+    message_toint, message_fromint: MessageHandle, heddle_p2p::message_of_index;
     op_toint, op_fromint: OpHandle, |index| OPS.handle_of_index(index);
     request_toint, request_fromint: RequestHandle, request::handle_of_index;
     type_toint, type_fromint: DatatypeHandle, |index| DERIVED.handle_of_index(index);

@@ -2,9 +2,9 @@
 
 use crate::argument::{Callback, Out, StatusOut, bytes_of, is_cancelled, set_bytes, set_cancelled, status};
 use crate::error::{Error, Result};
-use heddle_engine::datatype::{self, TypeRef};
-use heddle_engine::p2p;
-use heddle_engine::request::{Attachment, Canceller, Outcome};
+use heddle_comm::datatype::{self, TypeRef};
+
+use heddle_p2p::request::{Attachment, Canceller, Outcome};
 use heddle_spec::Status;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::{DatatypeHandle, RequestHandle};
@@ -120,12 +120,13 @@ pub(crate) fn grequest_start(
     let free = Some(unsafe { free_fn.function::<FreeFunction>() }?);
     // SAFETY: the parameter's type in mpi.h is that of such a function.
     let cancel = unsafe { cancel_fn.function::<CancelFunction>() }?;
-    request.0 = p2p::start_generalized(Box::new(Functions { query, free, cancel, state: extra_state }))?;
+    request.0 =
+        heddle_p2p::start_generalized(Box::new(Functions { query, free, cancel, state: extra_state }))?;
     Ok(())
 }
 
 pub(crate) fn grequest_complete(request: RequestHandle) -> Result<()> {
-    p2p::complete_generalized(request.0)
+    heddle_p2p::complete_generalized(request.0)
 }
 
 pub(crate) fn status_set_cancelled(status: StatusOut, flag: bool) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use crate::argument::{Out, Text, TextOut};
 use crate::error::{Error, Result};
-use heddle_engine::info;
+use heddle_comm::info;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::InfoHandle;
 use std::ffi::{CStr, c_char, c_int};

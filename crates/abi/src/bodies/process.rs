@@ -2,10 +2,11 @@
 
 use crate::argument::Out;
 use crate::error::{Error, Result};
+use heddle_comm::CommRef;
+use heddle_comm::{info, process};
 use heddle_engine::abort::abort as end_job;
-use heddle_engine::comm::CommRef;
 use heddle_engine::comm_management::disconnect;
-use heddle_engine::{info, init, process};
+use heddle_engine::init;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::{CommHandle, InfoHandle};
 use std::ffi::{c_char, c_int};

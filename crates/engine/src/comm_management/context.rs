@@ -6,13 +6,13 @@
 //! that concern both in the same order (the standard demands it, or tells the calls apart by a tag). Messages
 //! between two processes do not overtake, so no message of one creation is mistaken for one of another.
 
-use crate::comm::{CommRef, Plane};
-use crate::error::{Error, Result};
-use crate::group::Group;
-use crate::p2p::{Mode, recv, send};
+use heddle_comm::error::{Error, Result};
+use heddle_comm::group::Group;
+use heddle_comm::{CommRef, Plane};
 use heddle_message::buffer::Buffer;
 use heddle_message::context::Choice;
 use heddle_message::domain::Domain;
+use heddle_p2p::{Mode, recv, send};
 use heddle_spec::constants as mpi;
 
 /// Where the messages of a creation travel: a plane of the parent, and a tag.

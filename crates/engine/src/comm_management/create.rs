@@ -2,10 +2,10 @@
 
 use super::context::{self, COLLECTIVE, Channel};
 use super::insert::insert;
-use crate::comm::{Comm, CommRef, Plane};
-use crate::error::{Error, Result};
-use crate::group::Group;
-use crate::topology::Topology;
+use heddle_comm::error::{Error, Result};
+use heddle_comm::group::Group;
+use heddle_comm::topology::Topology;
+use heddle_comm::{Comm, CommRef, Plane};
 use heddle_message::context::{Choice, Context};
 use heddle_message::domain;
 use heddle_spec::constants as mpi;

@@ -3,11 +3,11 @@
 //! Every edge is sent to both its ends. The edges for one process travel in one message, after their number.
 
 use super::topology::dist_graph_adjacent;
-use crate::collective::{Part, Parts, alltoall, alltoallv};
-use crate::comm::CommRef;
-use crate::datatype;
-use crate::error::Result;
-use crate::topology::{Neighbour, Neighbours, bad_rank, check_weight};
+use heddle_collective::{Part, Parts, alltoall, alltoallv};
+use heddle_comm::CommRef;
+use heddle_comm::datatype;
+use heddle_comm::error::Result;
+use heddle_comm::topology::{Neighbour, Neighbours, bad_rank, check_weight};
 use heddle_spec::constants as mpi;
 
 /// An edge of a distributed graph.

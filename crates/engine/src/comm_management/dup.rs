@@ -5,9 +5,9 @@
 
 use super::context::{self, COLLECTIVE};
 use super::insert::insert;
-use crate::comm::{COMMS, Comm, CommRef, choice_of};
-use crate::error::Result;
-use crate::info::Entries;
+use heddle_comm::error::Result;
+use heddle_comm::info::Entries;
+use heddle_comm::{COMMS, Comm, CommRef, choice_of};
 use heddle_message::context::{Choice, Context};
 use heddle_message::domain::{self, Domain};
 use heddle_objects::table::Ref;

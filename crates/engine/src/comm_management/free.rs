@@ -1,8 +1,8 @@
 //! The end of a communicator.
 
-use crate::comm::{COMMS, CommRef, bad_handle};
-use crate::error::{Error, Result};
-use crate::lifetime;
+use heddle_comm::error::{Error, Result};
+use heddle_comm::lifetime;
+use heddle_comm::{COMMS, CommRef, bad_handle};
 use heddle_spec::constants as mpi;
 
 /// `MPI_Comm_free`: the handle becomes invalid. Operations in flight complete, and their errors still reach
@@ -30,7 +30,7 @@ pub fn free(handle: usize) -> Result<()> {
 pub fn disconnect(handle: usize) -> Result<()> {
     let comm = CommRef::from_handle(handle)?;
     check_not_predefined(&comm)?;
-    crate::collective::barrier(&comm)?;
+    heddle_collective::barrier(&comm)?;
     free(handle)
 }
 

@@ -1,7 +1,7 @@
 //! Where new communicators go.
 
-use crate::comm::{COMMS, Comm};
-use crate::lifetime;
+use heddle_comm::lifetime;
+use heddle_comm::{COMMS, Comm};
 
 /// Puts a new communicator into the table; returns its handle.
 pub(super) fn insert(comm: Comm) -> usize {

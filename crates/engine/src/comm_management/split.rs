@@ -8,14 +8,14 @@
 
 use super::context::{COLLECTIVE, received, tag};
 use super::create::made;
-use crate::comm::{CommRef, Plane, choice_of};
-use crate::error::{Error, Result};
-use crate::group::Group;
-use crate::info::Entries;
-use crate::p2p::sendrecv;
+use heddle_comm::error::{Error, Result};
+use heddle_comm::group::Group;
+use heddle_comm::info::Entries;
+use heddle_comm::{CommRef, Plane, choice_of};
 use heddle_message::buffer::Buffer;
 use heddle_message::context::Choice;
 use heddle_message::domain;
+use heddle_p2p::sendrecv;
 use heddle_spec::constants as mpi;
 use std::sync::Arc;
 

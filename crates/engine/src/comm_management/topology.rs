@@ -4,10 +4,10 @@
 //! members of every new communicator are known to all without communication.
 
 use super::create::of_group;
-use crate::comm::CommRef;
-use crate::error::{Error, Result};
-use crate::group::Group;
-use crate::topology::{Cartesian, Graph, Neighbours, Topology};
+use heddle_comm::CommRef;
+use heddle_comm::error::{Error, Result};
+use heddle_comm::group::Group;
+use heddle_comm::topology::{Cartesian, Graph, Neighbours, Topology};
 use heddle_spec::constants as mpi;
 use std::sync::Arc;
 

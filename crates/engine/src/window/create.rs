@@ -5,12 +5,12 @@
 
 use super::hints::Hints;
 use super::object::{WINS, Win, WinRef, bad_handle};
-use crate::collective::{Part, allgather, barrier};
-use crate::comm::CommRef;
 use crate::comm_management;
-use crate::datatype;
-use crate::error::{Error, Result};
-use crate::lifetime;
+use heddle_collective::{Part, allgather, barrier};
+use heddle_comm::CommRef;
+use heddle_comm::datatype;
+use heddle_comm::error::{Error, Result};
+use heddle_comm::lifetime;
 use heddle_message::domain::{self, Domain};
 use heddle_spec::constants as mpi;
 use heddle_window::{Draft, LockChoice, Offer, Plan, Window};

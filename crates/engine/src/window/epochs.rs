@@ -1,9 +1,9 @@
 //! Fences, groups of ranks, and locks by the constants of the standard.
 
 use super::object::Win;
-use crate::collective::barrier;
-use crate::error::{Error, Result};
-use crate::group::Group;
+use heddle_collective::barrier;
+use heddle_comm::error::{Error, Result};
+use heddle_comm::group::Group;
 use heddle_spec::constants as mpi;
 
 /// All assertions (MPI 5.0, section 12.5.5).

@@ -1,6 +1,6 @@
 //! The info hints of windows (MPI 5.0, section 12.2.1, and Heddle's). Unknown hints and values are ignored.
 
-use crate::info::Entries;
+use heddle_comm::info::Entries;
 use heddle_settings as settings;
 use heddle_settings::info_keys::{
     ACCUMULATE_OPS, ACCUMULATE_ORDERING, ALLOC_SHARED_NONCONTIG, MEMORY_ALIGNMENT, NO_LOCKS, SAME_DISP_UNIT,

@@ -1,11 +1,11 @@
 //! The window, and windows in use.
 
-use crate::attribute::{Attributes, Predefined};
-use crate::comm::KeptComm;
-use crate::errhandler::ErrhandlerCell;
-use crate::error::{Error, Result};
-use crate::info::Entries;
 use crate::window::hints::Hints;
+use heddle_comm::KeptComm;
+use heddle_comm::attribute::{Attributes, Predefined};
+use heddle_comm::errhandler::ErrhandlerCell;
+use heddle_comm::error::{Error, Result};
+use heddle_comm::info::Entries;
 use heddle_objects::lifetime::hazard::{KeptSlot, Protection};
 use heddle_objects::table::{Kind, Ref, Table};
 use heddle_platform::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};

@@ -1,9 +1,9 @@
 //! Put, get and accumulates, with datatypes and operators behind handles.
 
 use super::object::Win;
-use crate::datatype;
-use crate::error::{Error, Result};
-use crate::op::OpRef;
+use heddle_comm::datatype;
+use heddle_comm::error::{Error, Result};
+use heddle_comm::op::OpRef;
 use heddle_datatype::{Datatype, Op};
 use heddle_message::buffer::Buffer;
 use heddle_spec::constants as mpi;

@@ -3,10 +3,10 @@
 use crate::collectives::sum_of_ranks;
 use crate::payload::Payload;
 use crate::scene::{Thread, call, dup, free};
-use heddle_engine::comm::{CommRef, Plane};
+use heddle_comm::group::Group;
+use heddle_comm::{CommRef, Plane};
 use heddle_engine::comm_management;
-use heddle_engine::group::Group;
-use heddle_engine::p2p::{self, Mode};
+use heddle_p2p::Mode;
 use heddle_spec::constants as mpi;
 use std::sync::Arc;
 
@@ -29,12 +29,12 @@ pub(crate) fn run(thread: &mut Thread<'_>, round: usize) {
     let salt = thread.seed(0, round, 0) as i32;
     sum_of_ranks(&of_group, salt);
 
-    call(|| p2p::wait(&mut request));
+    call(|| heddle_p2p::wait(&mut request));
     let later = comm(later);
     let mut pending = Vec::new();
     let (mut data, mut room) = (Payload::new(66_000, salt as u64), Payload::room(66_000));
-    pending.push(call(|| p2p::irecv(&later, P2P, room.buffer(), scene.from, 1)));
-    pending.push(call(|| p2p::isend(&later, P2P, data.buffer(), scene.to, 1, Mode::Standard)));
+    pending.push(call(|| heddle_p2p::irecv(&later, P2P, room.buffer(), scene.from, 1)));
+    pending.push(call(|| heddle_p2p::isend(&later, P2P, data.buffer(), scene.to, 1, Mode::Standard)));
     free(later);
     sum_of_ranks(&split, salt + 1);
     free(copy);

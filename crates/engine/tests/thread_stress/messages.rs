@@ -2,8 +2,8 @@
 
 use crate::payload::Payload;
 use crate::scene::{ANY_SOURCE, ANY_TAG, Thread, call};
-use heddle_engine::comm::{CommRef, Plane};
-use heddle_engine::p2p::{self, Any, Mode, Some_};
+use heddle_comm::{CommRef, Plane};
+use heddle_p2p::{Any, Mode, Some_};
 use heddle_platform::atomic::Ordering;
 
 const P2P: Plane = Plane::PointToPoint;
@@ -55,14 +55,14 @@ fn window(
         let mode = if at % 5 == 3 { Mode::Synchronous } else { Mode::Standard };
         let receive = |incoming: &mut Payload| {
             let source = if at % 3 == 0 { ANY_SOURCE } else { from };
-            call(|| p2p::irecv(comm, P2P, incoming.buffer(), source, wanted))
+            call(|| heddle_p2p::irecv(comm, P2P, incoming.buffer(), source, wanted))
         };
         // Expected or unexpected, turn by turn.
         if round % 4 < 2 {
             requests.push(receive(&mut incoming[at]));
         }
         let data = outgoing[at].buffer();
-        requests.push(call(|| p2p::isend(comm, P2P, data, to, tag, mode)));
+        requests.push(call(|| heddle_p2p::isend(comm, P2P, data, to, tag, mode)));
         if round % 4 >= 2 {
             requests.push(receive(&mut incoming[at]));
         }
@@ -79,29 +79,31 @@ pub(crate) fn complete(requests: &mut [usize], form: usize) {
     while left > 0 {
         match form % 6 {
             0 => {
-                call(|| p2p::wait_all(requests, |_, outcome| assert_eq!(outcome.error, None)));
+                call(|| heddle_p2p::wait_all(requests, |_, outcome| assert_eq!(outcome.error, None)));
                 left = 0;
             }
-            1 => match call(|| p2p::wait_any(requests)) {
+            1 => match call(|| heddle_p2p::wait_any(requests)) {
                 Any::Completed(..) => left -= 1,
                 other => panic!("{left} requests are open, but: {other:?}"),
             },
-            2 => match call(|| p2p::test_any(requests)) {
+            2 => match call(|| heddle_p2p::test_any(requests)) {
                 Any::Completed(..) => left -= 1,
                 Any::Pending => {}
                 Any::Nothing => panic!("{left} requests are open"),
             },
-            3 => match call(|| p2p::wait_some(requests, |_, outcome| assert_eq!(outcome.error, None))) {
+            3 => match call(|| heddle_p2p::wait_some(requests, |_, outcome| assert_eq!(outcome.error, None)))
+            {
                 Some_::Completed(count, _) => left -= count,
                 Some_::Nothing => panic!("{left} requests are open"),
             },
-            4 => match call(|| p2p::test_some(requests, |_, outcome| assert_eq!(outcome.error, None))) {
+            4 => match call(|| heddle_p2p::test_some(requests, |_, outcome| assert_eq!(outcome.error, None)))
+            {
                 Some_::Completed(count, _) => left -= count,
                 Some_::Nothing => panic!("{left} requests are open"),
             },
             _ => {
                 for request in requests.iter_mut().rev() {
-                    while call(|| p2p::test(request)).is_none() {}
+                    while call(|| heddle_p2p::test(request)).is_none() {}
                 }
                 left = 0;
             }
@@ -115,9 +117,9 @@ fn first_come(thread: &Thread<'_>, round: usize) {
     let value = thread.seed(scene.rank, round, 7);
     let mut data = Payload::new(8, value);
     let mut room = Payload::room(8);
-    let mut request = call(|| p2p::irecv(&scene.shared, P2P, room.buffer(), ANY_SOURCE, FIRST_COME));
-    call(|| p2p::send(&scene.shared, P2P, data.buffer(), scene.to, FIRST_COME, Mode::Standard));
-    let outcome = call(|| p2p::wait(&mut request));
+    let mut request = call(|| heddle_p2p::irecv(&scene.shared, P2P, room.buffer(), ANY_SOURCE, FIRST_COME));
+    call(|| heddle_p2p::send(&scene.shared, P2P, data.buffer(), scene.to, FIRST_COME, Mode::Standard));
+    let outcome = call(|| heddle_p2p::wait(&mut request));
     assert_eq!((outcome.source, outcome.tag, outcome.bytes), (scene.from, FIRST_COME, 8));
     scene.sent.fetch_add(data.sum(), Ordering::Relaxed);
     scene.received.fetch_add(room.sum(), Ordering::Relaxed);
@@ -130,33 +132,34 @@ fn probed(thread: &Thread<'_>, round: usize) {
     let tag = PROBED + 1 + thread.number as i32;
     let seed = thread.seed(scene.rank, round, 8);
     let mut data = Payload::new(len, seed);
-    let mut request = call(|| p2p::isend(&scene.shared, P2P, data.buffer(), scene.to, tag, Mode::Standard));
-    let seen = call(|| p2p::probe(&scene.shared, scene.from, tag));
+    let mut request =
+        call(|| heddle_p2p::isend(&scene.shared, P2P, data.buffer(), scene.to, tag, Mode::Standard));
+    let seen = call(|| heddle_p2p::probe(&scene.shared, scene.from, tag));
     assert_eq!((seen.source, seen.bytes), (scene.from, len as u64));
     let mut room = Payload::room(len);
-    let outcome = call(|| p2p::recv(&scene.shared, P2P, room.buffer(), ANY_SOURCE, tag));
+    let outcome = call(|| heddle_p2p::recv(&scene.shared, P2P, room.buffer(), ANY_SOURCE, tag));
     assert_eq!((outcome.error, outcome.bytes), (None, len as u64));
     room.check(thread.seed(scene.from, round, 8), "a probed message");
-    call(|| p2p::wait(&mut request));
+    call(|| heddle_p2p::wait(&mut request));
 
     let mut data = Payload::new(100, 1);
     let mut request =
-        call(|| p2p::isend(&scene.shared, P2P, data.buffer(), scene.to, PROBED, Mode::Standard));
+        call(|| heddle_p2p::isend(&scene.shared, P2P, data.buffer(), scene.to, PROBED, Mode::Standard));
     // All threads probe for the same messages, and each gets one.
     let (message, seen) = if round.is_multiple_of(2) {
-        call(|| p2p::mprobe(&scene.shared, ANY_SOURCE, PROBED))
+        call(|| heddle_p2p::mprobe(&scene.shared, ANY_SOURCE, PROBED))
     } else {
         loop {
-            if let Some(found) = call(|| p2p::improbe(&scene.shared, scene.from, PROBED)) {
+            if let Some(found) = call(|| heddle_p2p::improbe(&scene.shared, scene.from, PROBED)) {
                 break found;
             }
         }
     };
     let mut room = Payload::room(seen.bytes as usize);
-    let outcome = call(|| p2p::mrecv(message, room.buffer()));
+    let outcome = call(|| heddle_p2p::mrecv(message, room.buffer()));
     assert_eq!((outcome.error, outcome.bytes), (None, 100));
     room.check(1, "a matched message");
-    call(|| p2p::wait(&mut request));
+    call(|| heddle_p2p::wait(&mut request));
 }
 
 /// From each thread to the next thread of the next process, in both directions at once.
@@ -168,7 +171,7 @@ fn crosswise(thread: &Thread<'_>, round: usize) {
         let mut data = Payload::new(len, round as u64);
         let mut room = Payload::room(len);
         let outcome = call(|| {
-            p2p::sendrecv(
+            heddle_p2p::sendrecv(
                 &scene.shared,
                 P2P,
                 (data.buffer(), scene.to, next),
@@ -178,13 +181,13 @@ fn crosswise(thread: &Thread<'_>, round: usize) {
         assert_eq!((outcome.error, outcome.bytes), (None, len as u64));
         room.check(round as u64, "a message from thread to thread");
         let outcome = call(|| {
-            p2p::sendrecv_replace(&scene.shared, data.buffer(), (scene.to, next), (scene.from, here))
+            heddle_p2p::sendrecv_replace(&scene.shared, data.buffer(), (scene.to, next), (scene.from, here))
         });
         assert_eq!(outcome.error, None);
         let mut request = call(|| {
-            p2p::isendrecv_replace(&scene.shared, room.buffer(), (scene.to, next), (scene.from, here))
+            heddle_p2p::isendrecv_replace(&scene.shared, room.buffer(), (scene.to, next), (scene.from, here))
         });
-        call(|| p2p::wait(&mut request));
+        call(|| heddle_p2p::wait(&mut request));
         room.check(round as u64, "a message in the place of another");
     }
 }

@@ -1,14 +1,14 @@
 //! Objects that come and go: datatypes, groups, info objects, attributes, error handlers, names.
 
 use crate::scene::{Parcel, Thread, call};
+use heddle_comm::Plane;
+use heddle_comm::attribute::{self, Copy, Delete, Target};
+use heddle_comm::buffer::Buffer;
+use heddle_comm::errhandler::{self, Holder};
+use heddle_comm::info;
+use heddle_comm::{datatype, error_code, group};
 use heddle_datatype::{Datatype, Form};
-use heddle_engine::attribute::{self, Copy, Delete, Target};
-use heddle_engine::buffer::Buffer;
-use heddle_engine::comm::Plane;
-use heddle_engine::errhandler::{self, Holder};
-use heddle_engine::info;
-use heddle_engine::p2p::{self, Mode};
-use heddle_engine::{datatype, error_code, group};
+use heddle_p2p::Mode;
 use heddle_spec::constants as mpi;
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -59,8 +59,8 @@ fn strided(thread: &Thread<'_>, round: usize, count: usize) {
     // SAFETY: the room lives until both operations are complete.
     let incoming = unsafe { Buffer::new(room.as_mut_ptr().cast(), 1, &stepping) };
     let mut requests = [
-        call(|| p2p::irecv(&scene.shared, P2P, incoming, scene.from, tag)),
-        call(|| p2p::isend(&scene.shared, P2P, outgoing, scene.to, tag, Mode::Standard)),
+        call(|| heddle_p2p::irecv(&scene.shared, P2P, incoming, scene.from, tag)),
+        call(|| heddle_p2p::isend(&scene.shared, P2P, outgoing, scene.to, tag, Mode::Standard)),
     ];
     drop(stepping);
     call(|| datatype::free(handle));

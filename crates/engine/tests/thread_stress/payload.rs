@@ -1,7 +1,7 @@
 //! Data that names its sender. Every payload is a separate allocation, so that a heap checker
 //! sees an access beyond it.
 
-use heddle_engine::buffer::Buffer;
+use heddle_comm::buffer::Buffer;
 
 /// A sequence of numbers (xorshift; Marsaglia 2003, doi:10.18637/jss.v008.i14).
 pub(crate) struct Sequence(u64);

@@ -3,9 +3,9 @@
 
 use crate::payload::Payload;
 use crate::scene::call;
-use heddle_engine::comm::{CommRef, Plane};
+use heddle_comm::{CommRef, Plane};
 use heddle_engine::init;
-use heddle_engine::p2p::{self, Mode};
+use heddle_p2p::Mode;
 use heddle_platform::atomic::{AtomicBool, Ordering};
 use heddle_spec::constants::{MPI_THREAD_MULTIPLE, MPI_THREAD_SINGLE};
 use std::process::ExitCode;
@@ -60,11 +60,11 @@ fn race() {
     let comm = start(MPI_THREAD_SINGLE);
     let send = || {
         let mut data = Payload::new(8, 1);
-        call(|| p2p::send(&comm, P2P, data.buffer(), 0, TAG, Mode::Standard));
+        call(|| heddle_p2p::send(&comm, P2P, data.buffer(), 0, TAG, Mode::Standard));
     };
     unordered(send, || {
         let mut room = Payload::room(8);
-        call(|| p2p::recv(&comm, P2P, room.buffer(), 0, TAG));
+        call(|| heddle_p2p::recv(&comm, P2P, room.buffer(), 0, TAG));
     });
 }
 
@@ -72,33 +72,33 @@ fn race() {
 fn late_read() {
     let comm = start(MPI_THREAD_MULTIPLE);
     let mut room = Payload::room(8000);
-    let mut request = call(|| p2p::irecv(&comm, P2P, room.buffer(), 0, TAG));
+    let mut request = call(|| heddle_p2p::irecv(&comm, P2P, room.buffer(), 0, TAG));
     let send = || {
         let mut data = Payload::new(8000, 1);
-        call(|| p2p::send(&comm, P2P, data.buffer(), 0, TAG, Mode::Standard));
+        call(|| heddle_p2p::send(&comm, P2P, data.buffer(), 0, TAG, Mode::Standard));
     };
     unordered(send, || println!("{}", room.sum()));
-    call(|| p2p::wait(&mut request));
+    call(|| heddle_p2p::wait(&mut request));
 }
 
 /// The program frees the send buffer before the send is complete.
 fn use_after_free() {
     let comm = start(MPI_THREAD_MULTIPLE);
     let mut data = Payload::new(100, 1);
-    let mut request = call(|| p2p::isend(&comm, P2P, data.buffer(), 0, TAG, Mode::Synchronous));
+    let mut request = call(|| heddle_p2p::isend(&comm, P2P, data.buffer(), 0, TAG, Mode::Synchronous));
     drop(data);
     let mut room = Payload::room(100);
-    call(|| p2p::recv(&comm, P2P, room.buffer(), 0, TAG));
-    call(|| p2p::wait(&mut request));
+    call(|| heddle_p2p::recv(&comm, P2P, room.buffer(), 0, TAG));
+    call(|| heddle_p2p::wait(&mut request));
 }
 
 /// The program announces more room than it has.
 fn overflow() {
     let comm = start(MPI_THREAD_MULTIPLE);
     let mut data = Payload::new(101, 1);
-    call(|| p2p::send(&comm, P2P, data.buffer(), 0, TAG, Mode::Standard));
+    call(|| heddle_p2p::send(&comm, P2P, data.buffer(), 0, TAG, Mode::Standard));
     let mut room = Payload::room(100);
-    call(|| p2p::recv(&comm, P2P, room.longer_buffer(), 0, TAG));
+    call(|| heddle_p2p::recv(&comm, P2P, room.longer_buffer(), 0, TAG));
 }
 
 /// Memory to which no pointer leads any more.

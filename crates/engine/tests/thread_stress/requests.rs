@@ -3,9 +3,9 @@
 
 use crate::payload::Payload;
 use crate::scene::{ANY_SOURCE, Parcel, Thread, call};
-use heddle_engine::comm::Plane;
-use heddle_engine::p2p::{self, Mode};
-use heddle_engine::request::{Attachment, Canceller};
+use heddle_comm::Plane;
+use heddle_p2p::Mode;
+use heddle_p2p::request::{Attachment, Canceller};
 use std::any::Any;
 
 const P2P: Plane = Plane::PointToPoint;
@@ -36,16 +36,17 @@ fn handed_over(thread: &mut Thread<'_>, round: usize) {
     for (at, len) in [8, 500, 40_000].into_iter().enumerate() {
         let mut room = Payload::room(len);
         let mut data = Payload::new(len, thread.seed(scene.rank, round, at));
-        requests.push(call(|| p2p::irecv(&scene.shared, P2P, room.buffer(), scene.from, tag)));
-        let sent = call(|| p2p::isend(&scene.shared, P2P, data.buffer(), scene.to, tag, Mode::Standard));
+        requests.push(call(|| heddle_p2p::irecv(&scene.shared, P2P, room.buffer(), scene.from, tag)));
+        let sent =
+            call(|| heddle_p2p::isend(&scene.shared, P2P, data.buffer(), scene.to, tag, Mode::Standard));
         requests.push(sent);
         incoming.push((room, thread.seed(scene.from, round, at)));
         outgoing.push(data);
     }
-    let generalized = call(|| p2p::start_generalized(Box::new(Nothing)));
+    let generalized = call(|| heddle_p2p::start_generalized(Box::new(Nothing)));
     requests.push(generalized);
     let open = Box::new(move |handles: &[usize]| {
-        call(|| p2p::complete_generalized(generalized));
+        call(|| heddle_p2p::complete_generalized(generalized));
         crate::messages::complete(&mut handles.to_vec(), round);
         for (room, seed) in &incoming {
             room.check(*seed, "a message that another thread waited for");
@@ -76,32 +77,34 @@ fn cancelled(thread: &mut Thread<'_>, round: usize) {
     let scene = thread.scene;
     let number = thread.number as i32;
     let mut room = Payload::room(16);
-    let mut request = call(|| p2p::irecv(&scene.shared, P2P, room.buffer(), ANY_SOURCE, NEVER_SENT + number));
-    call(|| p2p::cancel(request));
-    assert!(call(|| p2p::wait(&mut request)).cancelled);
+    let mut request =
+        call(|| heddle_p2p::irecv(&scene.shared, P2P, room.buffer(), ANY_SOURCE, NEVER_SENT + number));
+    call(|| heddle_p2p::cancel(request));
+    assert!(call(|| heddle_p2p::wait(&mut request)).cancelled);
 
     for (at, len) in [30, 3000, 50_000, 500_000].into_iter().enumerate() {
         let tag = CANCELLED + number;
         let mut data = Payload::new(len, thread.seed(scene.rank, round, at));
         let mut room = Payload::room(len);
-        let mut receive = call(|| p2p::irecv(&scene.shared, P2P, room.buffer(), scene.from, tag));
-        let mut send = call(|| p2p::isend(&scene.shared, P2P, data.buffer(), scene.to, tag, Mode::Standard));
+        let mut receive = call(|| heddle_p2p::irecv(&scene.shared, P2P, room.buffer(), scene.from, tag));
+        let mut send =
+            call(|| heddle_p2p::isend(&scene.shared, P2P, data.buffer(), scene.to, tag, Mode::Standard));
         // Sometimes the message comes first, sometimes the cancellation, sometimes its first half.
         for _ in 0..[0, 4, 30, 200][(round + at) % 4] {
-            if call(|| p2p::get_status(receive)).is_some() {
+            if call(|| heddle_p2p::get_status(receive)).is_some() {
                 break;
             }
         }
-        call(|| p2p::cancel(receive));
-        let outcome = call(|| p2p::wait(&mut receive));
+        call(|| heddle_p2p::cancel(receive));
+        let outcome = call(|| heddle_p2p::wait(&mut receive));
         if outcome.cancelled {
-            let late = call(|| p2p::recv(&scene.shared, P2P, room.buffer(), scene.from, tag));
+            let late = call(|| heddle_p2p::recv(&scene.shared, P2P, room.buffer(), scene.from, tag));
             assert_eq!((late.error, late.bytes), (None, len as u64));
         } else {
             assert_eq!((outcome.error, outcome.bytes), (None, len as u64));
         }
         room.check(thread.seed(scene.from, round, at), "a receive that was to be cancelled");
-        call(|| p2p::wait(&mut send));
+        call(|| heddle_p2p::wait(&mut send));
     }
 }
 
@@ -111,25 +114,25 @@ fn freed(thread: &mut Thread<'_>, round: usize) {
     let (tag, seen) = (FREED + thread.number as i32, FREED_SEEN + thread.number as i32);
     for (at, (len, mode)) in [(50, Mode::Synchronous), (70_000, Mode::Standard)].into_iter().enumerate() {
         let mut data = Payload::new(len, thread.seed(scene.rank, round, at));
-        let mut send = call(|| p2p::isend(&scene.shared, P2P, data.buffer(), scene.to, tag, mode));
-        call(|| p2p::free(&mut send));
+        let mut send = call(|| heddle_p2p::isend(&scene.shared, P2P, data.buffer(), scene.to, tag, mode));
+        call(|| heddle_p2p::free(&mut send));
         // No thread waits for this receive, so its memory stays in the attic.
         let mut lost = Payload::room(4);
-        let mut receive = call(|| p2p::irecv(&scene.shared, P2P, lost.buffer(), scene.to, seen));
-        call(|| p2p::free(&mut receive));
+        let mut receive = call(|| heddle_p2p::irecv(&scene.shared, P2P, lost.buffer(), scene.to, seen));
+        call(|| heddle_p2p::free(&mut receive));
         thread.attic.push(Box::new(lost));
 
         let mut room = Payload::room(len);
-        call(|| p2p::recv(&scene.shared, P2P, room.buffer(), scene.from, tag));
+        call(|| heddle_p2p::recv(&scene.shared, P2P, room.buffer(), scene.from, tag));
         room.check(thread.seed(scene.from, round, at), "a send whose request was freed");
         // The first answer goes to the receive that no thread waits for; the second says
         // that the data was received.
         let mut answer = Payload::new(4, 3);
         for _ in 0..2 {
             let data = answer.buffer();
-            call(|| p2p::send(&scene.shared, P2P, data, scene.from, seen, Mode::Standard));
+            call(|| heddle_p2p::send(&scene.shared, P2P, data, scene.from, seen, Mode::Standard));
         }
-        call(|| p2p::recv(&scene.shared, P2P, answer.buffer(), scene.to, seen));
+        call(|| heddle_p2p::recv(&scene.shared, P2P, answer.buffer(), scene.to, seen));
         answer.check(3, "an answer");
     }
 }
@@ -143,21 +146,21 @@ fn persistent(thread: &mut Thread<'_>, round: usize) {
         let mut data = Payload::new(len, seed);
         let mut room = Payload::room(len);
         let mut requests = [
-            call(|| p2p::send_init(&scene.shared, data.buffer(), scene.to, tag, mode)),
-            call(|| p2p::receive_init(&scene.shared, room.buffer(), scene.from, tag)),
+            call(|| heddle_p2p::send_init(&scene.shared, data.buffer(), scene.to, tag, mode)),
+            call(|| heddle_p2p::receive_init(&scene.shared, room.buffer(), scene.from, tag)),
         ];
         for form in 0..3 {
             for request in requests {
-                call(|| p2p::start(request));
+                call(|| heddle_p2p::start(request));
             }
             if form == 1 {
-                requests.iter_mut().for_each(|request| while call(|| p2p::test(request)).is_none() {});
+                requests.iter_mut().for_each(|request| while call(|| heddle_p2p::test(request)).is_none() {});
             } else {
-                call(|| p2p::wait_all(&mut requests, |_, outcome| assert_eq!(outcome.error, None)));
+                call(|| heddle_p2p::wait_all(&mut requests, |_, outcome| assert_eq!(outcome.error, None)));
             }
             room.check(thread.seed(scene.from, round, len), "a persistent receive");
         }
-        requests.iter_mut().for_each(|request| call(|| p2p::free(request)));
+        requests.iter_mut().for_each(|request| call(|| heddle_p2p::free(request)));
     }
 }
 
@@ -167,11 +170,11 @@ fn buffered(thread: &mut Thread<'_>, round: usize) {
     let tag = BUFFERED + thread.number as i32;
     for (at, len) in [0, 30, 3000, 90_000].into_iter().enumerate() {
         let mut data = Payload::new(len, thread.seed(scene.rank, round, at));
-        call(|| p2p::bsend(&scene.shared, data.buffer(), scene.to, tag));
+        call(|| heddle_p2p::bsend(&scene.shared, data.buffer(), scene.to, tag));
     }
     for (at, len) in [0, 30, 3000, 90_000].into_iter().enumerate() {
         let mut room = Payload::room(len);
-        let outcome = call(|| p2p::recv(&scene.shared, P2P, room.buffer(), scene.from, tag));
+        let outcome = call(|| heddle_p2p::recv(&scene.shared, P2P, room.buffer(), scene.from, tag));
         assert_eq!((outcome.error, outcome.bytes), (None, len as u64));
         room.check(thread.seed(scene.from, round, at), "a buffered send");
     }

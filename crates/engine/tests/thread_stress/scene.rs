@@ -1,10 +1,10 @@
 //! The state that the threads share, and their calls of the engine.
 
-use heddle_engine::collective;
-use heddle_engine::comm::CommRef;
-use heddle_engine::error::Result;
-use heddle_engine::p2p::{self, AttachTo};
-use heddle_engine::{comm_management, domain};
+use heddle_comm::CommRef;
+use heddle_comm::domain;
+use heddle_comm::error::Result;
+use heddle_engine::comm_management;
+use heddle_p2p::AttachTo;
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_spec::constants as mpi;
 use std::any::Any;
@@ -78,7 +78,7 @@ impl Scene {
     pub(crate) fn new(threads: usize) -> Scene {
         let world = CommRef::world().expect("MPI is running");
         let (rank, size) = (world.rank() as i32, world.size() as i32);
-        call(|| p2p::attach_buffer(AttachTo::Process, 0, None));
+        call(|| heddle_p2p::attach_buffer(AttachTo::Process, 0, None));
         Scene {
             threads,
             rank,
@@ -107,7 +107,7 @@ impl Scene {
                     work(&mut thread);
                     // The operations that use the attic are complete when all ranks
                     // have reached this barrier.
-                    call(|| collective::barrier(own_comm));
+                    call(|| heddle_collective::barrier(own_comm));
                 });
             }
         });
@@ -137,7 +137,7 @@ impl Scene {
 
     /// Frees everything, so that a leak checker finds only true leaks.
     pub(crate) fn end(self) {
-        call(|| p2p::detach_buffer(AttachTo::Process));
+        call(|| heddle_p2p::detach_buffer(AttachTo::Process));
         for comm in self.own_comms {
             free(comm);
         }

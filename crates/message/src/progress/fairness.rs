@@ -70,7 +70,7 @@ impl Interval {
 
 // The number of prompt waits until the thread's next yield; null in a thread that has not waited yet.
 // A number, not a pointer.
-heddle_platform::thread_slot!(left, "heddle_engine_prompt_waits_slot");
+heddle_platform::thread_slot!(left, "heddle_message_prompt_waits_slot");
 
 thread_local! {
     static YIELDS: Interval = const { Interval::new(OFTEN, SELDOM) };

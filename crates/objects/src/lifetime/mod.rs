@@ -22,7 +22,7 @@
 //! | `hazard.rs` | hazard slots: each thread publishes the handles that its calls use |
 //! | `collector.rs` | the cycle: mark and sweep; when it runs |
 //!
-//! `heddle-engine` has the lifetime in use with its collector (`lifetime.rs`), and the counted references of
+//! `heddle-comm` has the lifetime in use with its collector (`lifetime.rs`), and the counted references of
 //! requests (`reference_counts.rs`). Hazard slots, the cycle and the table of objects are model-checked
 //! (`loom_tests`).
 //!

@@ -18,8 +18,8 @@ pub(crate) use operator::*;
 pub(crate) use reduction::*;
 
 use crate::error::Result;
-use heddle_engine::collective::Part;
-use heddle_engine::datatype::{self, TypeRef};
+use heddle_collective::Part;
+use heddle_comm::datatype::{self, TypeRef};
 use heddle_spec::constants::MPI_IN_PLACE;
 use heddle_spec::handle::DatatypeHandle;
 use std::ffi::c_void;

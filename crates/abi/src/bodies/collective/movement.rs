@@ -3,9 +3,9 @@
 use super::{datatype_if, is_in_place, part, part_if};
 use crate::argument::{Counts, List};
 use crate::error::Result;
-use heddle_engine::collective::{self, Parts, TypedParts};
-use heddle_engine::comm::CommRef;
-use heddle_engine::datatype::{self, TypeRef};
+use heddle_collective::{Parts, TypedParts};
+use heddle_comm::CommRef;
+use heddle_comm::datatype::{self, TypeRef};
 use heddle_spec::handle::{CommHandle, DatatypeHandle};
 use std::ffi::{c_int, c_void};
 
@@ -54,7 +54,7 @@ fn is_root(comm: &CommRef, root: c_int) -> bool {
 }
 
 pub(crate) fn barrier(comm: CommHandle) -> Result<()> {
-    collective::barrier(&CommRef::from_handle(comm.0)?)
+    heddle_collective::barrier(&CommRef::from_handle(comm.0)?)
 }
 
 pub(crate) fn bcast(
@@ -66,7 +66,7 @@ pub(crate) fn bcast(
 ) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
     let datatype = datatype::for_communication(datatype.0)?;
-    collective::bcast(&comm, part(buffer, count, &datatype)?, root)
+    heddle_collective::bcast(&comm, part(buffer, count, &datatype)?, root)
 }
 
 #[expect(clippy::too_many_arguments, reason = "MPI's")]
@@ -85,7 +85,7 @@ pub(crate) fn gather(
     let recvtype = datatype_if(is_root(&comm, root), recvtype)?;
     let send = part_if(sendbuf, sendcount, sendtype.as_ref())?;
     let receive = part_if(recvbuf, recvcount, recvtype.as_ref())?;
-    collective::gather(&comm, send, receive, root)
+    heddle_collective::gather(&comm, send, receive, root)
 }
 
 #[expect(clippy::too_many_arguments, reason = "MPI's")]
@@ -107,7 +107,7 @@ pub(crate) fn gatherv(
     let layout = Layout::new_if(at_root, recvcounts, displs, comm.size())?;
     let send = part_if(sendbuf, sendcount, sendtype.as_ref())?;
     let receive = parts_if(recvbuf, layout.as_ref(), recvtype.as_ref())?;
-    collective::gatherv(&comm, send, receive, root)
+    heddle_collective::gatherv(&comm, send, receive, root)
 }
 
 #[expect(clippy::too_many_arguments, reason = "MPI's")]
@@ -126,7 +126,7 @@ pub(crate) fn scatter(
     let recvtype = datatype_if(!is_in_place(recvbuf), recvtype)?;
     let send = part_if(sendbuf, sendcount, sendtype.as_ref())?;
     let receive = part_if(recvbuf, recvcount, recvtype.as_ref())?;
-    collective::scatter(&comm, send, receive, root)
+    heddle_collective::scatter(&comm, send, receive, root)
 }
 
 #[expect(clippy::too_many_arguments, reason = "MPI's")]
@@ -148,7 +148,7 @@ pub(crate) fn scatterv(
     let layout = Layout::new_if(at_root, sendcounts, displs, comm.size())?;
     let send = parts_if(sendbuf, layout.as_ref(), sendtype.as_ref())?;
     let receive = part_if(recvbuf, recvcount, recvtype.as_ref())?;
-    collective::scatterv(&comm, send, receive, root)
+    heddle_collective::scatterv(&comm, send, receive, root)
 }
 
 pub(crate) fn allgather(
@@ -164,7 +164,7 @@ pub(crate) fn allgather(
     let sendtype = datatype_if(!is_in_place(sendbuf), sendtype)?;
     let recvtype = datatype::for_communication(recvtype.0)?;
     let send = part_if(sendbuf, sendcount, sendtype.as_ref())?;
-    collective::allgather(&comm, send, part(recvbuf, recvcount, &recvtype)?)
+    heddle_collective::allgather(&comm, send, part(recvbuf, recvcount, &recvtype)?)
 }
 
 #[expect(clippy::too_many_arguments, reason = "MPI's")]
@@ -183,7 +183,7 @@ pub(crate) fn allgatherv(
     let recvtype = datatype::for_communication(recvtype.0)?;
     let layout = Layout::new(recvcounts, displs, comm.size())?;
     let send = part_if(sendbuf, sendcount, sendtype.as_ref())?;
-    collective::allgatherv(&comm, send, layout.parts(recvbuf, &recvtype)?)
+    heddle_collective::allgatherv(&comm, send, layout.parts(recvbuf, &recvtype)?)
 }
 
 pub(crate) fn alltoall(
@@ -199,7 +199,7 @@ pub(crate) fn alltoall(
     let sendtype = datatype_if(!is_in_place(sendbuf), sendtype)?;
     let recvtype = datatype::for_communication(recvtype.0)?;
     let send = part_if(sendbuf, sendcount, sendtype.as_ref())?;
-    collective::alltoall(&comm, send, part(recvbuf, recvcount, &recvtype)?)
+    heddle_collective::alltoall(&comm, send, part(recvbuf, recvcount, &recvtype)?)
 }
 
 #[expect(clippy::too_many_arguments, reason = "MPI's")]
@@ -221,7 +221,7 @@ pub(crate) fn alltoallv(
     let outgoing = Layout::new_if(sends, sendcounts, sdispls, comm.size())?;
     let incoming = Layout::new(recvcounts, rdispls, comm.size())?;
     let send = parts_if(sendbuf, outgoing.as_ref(), sendtype.as_ref())?;
-    collective::alltoallv(&comm, send, incoming.parts(recvbuf, &recvtype)?)
+    heddle_collective::alltoallv(&comm, send, incoming.parts(recvbuf, &recvtype)?)
 }
 
 #[expect(clippy::too_many_arguments, reason = "MPI's")]
@@ -243,5 +243,5 @@ pub(crate) fn alltoallw(
     let sendtypes = if sends { datatypes(sendtypes, comm.size())? } else { Vec::new() };
     let recvtypes = datatypes(recvtypes, comm.size())?;
     let send = outgoing.as_ref().map(|layout| layout.typed(sendbuf, &sendtypes)).transpose()?;
-    collective::alltoallw(&comm, send, incoming.typed(recvbuf, &recvtypes)?)
+    heddle_collective::alltoallw(&comm, send, incoming.typed(recvbuf, &recvtypes)?)
 }

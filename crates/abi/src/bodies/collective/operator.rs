@@ -2,7 +2,7 @@
 
 use crate::argument::{Callback, Out};
 use crate::error::{Error, Result};
-use heddle_engine::op::{self, Function, LargeUserFunction, OPS, OpRef, UserFunction, UserOp};
+use heddle_comm::op::{self, Function, LargeUserFunction, OPS, OpRef, UserFunction, UserOp};
 use heddle_spec::constants::MPI_ERR_ARG;
 use heddle_spec::handle::OpHandle;
 use std::ffi::c_int;

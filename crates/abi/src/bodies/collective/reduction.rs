@@ -3,10 +3,10 @@
 use super::{is_in_place, part};
 use crate::argument::Counts;
 use crate::error::{Error, Result};
-use heddle_engine::collective::{self, Part, Reduction};
-use heddle_engine::comm::CommRef;
-use heddle_engine::datatype::{self, TypeRef};
-use heddle_engine::op::OpRef;
+use heddle_collective::{Part, Reduction};
+use heddle_comm::CommRef;
+use heddle_comm::datatype::{self, TypeRef};
+use heddle_comm::op::OpRef;
 use heddle_spec::constants::MPI_ERR_COUNT;
 use heddle_spec::handle::{CommHandle, DatatypeHandle, OpHandle};
 use std::ffi::{c_int, c_void};
@@ -31,7 +31,7 @@ pub(crate) fn reduce(
     let send = operands(sendbuf, count, &typed)?;
     let at_root = usize::try_from(root) == Ok(comm.rank());
     let receive = at_root.then(|| part(recvbuf, count, &typed)).transpose()?;
-    collective::reduce(&comm, &reduction, send, receive, root)
+    heddle_collective::reduce(&comm, &reduction, send, receive, root)
 }
 
 /// The common part of the reductions to all ranks.
@@ -57,7 +57,7 @@ pub(crate) fn allreduce(
     op: OpHandle,
     comm: CommHandle,
 ) -> Result<()> {
-    to_all(sendbuf, recvbuf, (count, datatype, op), comm, collective::allreduce)
+    to_all(sendbuf, recvbuf, (count, datatype, op), comm, heddle_collective::allreduce)
 }
 
 pub(crate) fn scan(
@@ -68,7 +68,7 @@ pub(crate) fn scan(
     op: OpHandle,
     comm: CommHandle,
 ) -> Result<()> {
-    to_all(sendbuf, recvbuf, (count, datatype, op), comm, collective::scan)
+    to_all(sendbuf, recvbuf, (count, datatype, op), comm, heddle_collective::scan)
 }
 
 pub(crate) fn exscan(
@@ -79,7 +79,7 @@ pub(crate) fn exscan(
     op: OpHandle,
     comm: CommHandle,
 ) -> Result<()> {
-    to_all(sendbuf, recvbuf, (count, datatype, op), comm, collective::exscan)
+    to_all(sendbuf, recvbuf, (count, datatype, op), comm, heddle_collective::exscan)
 }
 
 pub(crate) fn reduce_scatter(
@@ -123,7 +123,7 @@ fn scattered(
         .ok_or_else(|| Error::new(MPI_ERR_COUNT, "the sum of the counts is more than can be addressed"))?;
     let send = operands(sendbuf, total, &typed)?;
     let receive = part(recvbuf, if send.is_none() { total } else { counts[comm.rank()] }, &typed)?;
-    collective::reduce_scatter(comm, &reduction, send, receive, counts)
+    heddle_collective::reduce_scatter(comm, &reduction, send, receive, counts)
 }
 
 pub(crate) fn reduce_local(
@@ -135,5 +135,5 @@ pub(crate) fn reduce_local(
 ) -> Result<()> {
     let (typed, op) = (datatype::for_communication(datatype.0)?, OpRef::from_handle(op.0)?);
     let reduction = Reduction::new(&op, &typed, datatype.0)?;
-    collective::reduce_local(&reduction, part(inbuf, count, &typed)?, part(inoutbuf, count, &typed)?)
+    heddle_collective::reduce_local(&reduction, part(inbuf, count, &typed)?, part(inoutbuf, count, &typed)?)
 }

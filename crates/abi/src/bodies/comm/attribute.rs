@@ -2,9 +2,9 @@
 
 use crate::argument::Out;
 use crate::error::{Error, Result};
-use heddle_engine::attribute::{self, Predefined, Target};
-use heddle_engine::comm::CommRef;
-use heddle_engine::datatype;
+use heddle_comm::CommRef;
+use heddle_comm::attribute::{self, Predefined, Target};
+use heddle_comm::datatype;
 use heddle_engine::window::WinRef;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::{CommHandle, DatatypeHandle, WinHandle};

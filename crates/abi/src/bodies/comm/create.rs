@@ -4,8 +4,9 @@
 
 use crate::argument::Out;
 use crate::error::Result;
-use heddle_engine::comm::CommRef;
-use heddle_engine::{comm_management, group, info};
+use heddle_comm::CommRef;
+use heddle_comm::{group, info};
+use heddle_engine::comm_management;
 use heddle_spec::handle::{CommHandle, GroupHandle, InfoHandle, RequestHandle};
 use std::ffi::c_int;
 

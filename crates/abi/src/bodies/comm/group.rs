@@ -2,8 +2,8 @@
 
 use crate::argument::{List, ListOut, Out};
 use crate::error::{Error, Result};
-use heddle_engine::domain;
-use heddle_engine::group::{self, Group};
+use heddle_comm::domain;
+use heddle_comm::group::{self, Group};
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::GroupHandle;
 use std::ffi::c_int;

@@ -2,7 +2,7 @@
 
 use crate::argument::{Callback, Out};
 use crate::error::{Error, Result};
-use heddle_engine::attribute::{self, Copy, CopyFunction, Delete, DeleteFunction, Target};
+use heddle_comm::attribute::{self, Copy, CopyFunction, Delete, DeleteFunction, Target};
 use heddle_spec::constants as mpi;
 use std::ffi::{c_int, c_void};
 

@@ -2,8 +2,8 @@
 
 use crate::argument::{Out, Text, TextOut};
 use crate::error::Result;
-use heddle_engine::comm::CommRef;
-use heddle_engine::datatype;
+use heddle_comm::CommRef;
+use heddle_comm::datatype;
 use heddle_engine::window::WinRef;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::{CommHandle, DatatypeHandle, WinHandle};

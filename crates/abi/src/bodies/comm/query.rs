@@ -2,8 +2,8 @@
 
 use crate::argument::Out;
 use crate::error::{Error, Result};
-use heddle_engine::comm::CommRef;
-use heddle_engine::{group, info};
+use heddle_comm::CommRef;
+use heddle_comm::{group, info};
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::{CommHandle, GroupHandle, InfoHandle};
 use std::ffi::c_int;

@@ -3,8 +3,8 @@
 use super::{old_type, type_error};
 use crate::argument::{Counts, List, Out};
 use crate::error::{Error, Result};
+use heddle_comm::datatype;
 use heddle_datatype::{Constructed, Datatype, Form, TypeRef};
-use heddle_engine::datatype;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::DatatypeHandle;
 

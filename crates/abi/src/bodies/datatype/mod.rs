@@ -21,8 +21,8 @@ pub(crate) use query::*;
 
 use crate::argument::Out;
 use crate::error::{Error, Result};
+use heddle_comm::datatype::{self, TypeRef};
 use heddle_datatype::{TypeError, types};
-use heddle_engine::datatype::{self, TypeRef};
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::DatatypeHandle;
 use std::ffi::c_void;

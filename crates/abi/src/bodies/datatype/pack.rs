@@ -2,8 +2,8 @@
 
 use crate::argument::CountOut;
 use crate::error::{Error, Result};
-use heddle_engine::comm::CommRef;
-use heddle_engine::datatype::{self, TypeRef};
+use heddle_comm::CommRef;
+use heddle_comm::datatype::{self, TypeRef};
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::{CommHandle, DatatypeHandle};
 use std::ffi::c_void;

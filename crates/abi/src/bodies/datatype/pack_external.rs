@@ -3,8 +3,8 @@
 use super::pack::{check_addresses, end_of};
 use crate::argument::{Out, Text};
 use crate::error::{Error, Result};
-use heddle_engine::datatype::{self, TypeRef};
-use heddle_engine::external32;
+use heddle_comm::datatype::{self, TypeRef};
+use heddle_comm::external32;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::DatatypeHandle;
 use std::ffi::c_void;

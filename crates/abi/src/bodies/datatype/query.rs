@@ -3,8 +3,8 @@
 use super::found;
 use crate::argument::{CountOut, List, ListOut, Out, bytes_of};
 use crate::error::{Error, Result};
+use heddle_comm::datatype;
 use heddle_datatype::{Combiner, Contents, Form, TypeRef};
-use heddle_engine::datatype;
 use heddle_spec::Status;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::DatatypeHandle;

@@ -2,8 +2,8 @@
 
 use crate::argument::{Callback, Out};
 use crate::error::Result;
-use heddle_engine::comm::CommRef;
-use heddle_engine::errhandler::{self, HandlerFunction, Holder};
+use heddle_comm::CommRef;
+use heddle_comm::errhandler::{self, HandlerFunction, Holder};
 use heddle_engine::raise;
 use heddle_engine::window::WinRef;
 use heddle_spec::handle::{CommHandle, ErrhandlerHandle, WinHandle};

@@ -2,7 +2,7 @@
 
 use crate::argument::{Out, Text, TextOut};
 use crate::error::{Error, Result};
-use heddle_engine::error_code;
+use heddle_comm::error_code;
 use heddle_spec::constants as mpi;
 use std::ffi::c_int;
 

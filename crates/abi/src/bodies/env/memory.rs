@@ -2,7 +2,8 @@
 
 use crate::argument::Out;
 use crate::error::{Error, Result};
-use heddle_engine::{allocated, domain, info};
+use heddle_comm::{domain, info};
+use heddle_engine::allocated;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::InfoHandle;
 use std::ffi::c_void;

@@ -2,8 +2,8 @@
 
 use crate::argument::{CountOut, Out};
 use crate::error::{Error, Result};
-use heddle_engine::comm::CommRef;
-use heddle_engine::p2p::{AttachTo, attach_buffer, detach_buffer, flush_buffer, iflush_buffer};
+use heddle_comm::CommRef;
+use heddle_p2p::{AttachTo, attach_buffer, detach_buffer, flush_buffer, iflush_buffer};
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::{CommHandle, RequestHandle};
 use std::ffi::c_void;

@@ -4,8 +4,8 @@ use super::receive::{finish, show};
 use crate::argument::{ListOut, Out, StatusOut};
 use crate::entry::Express;
 use crate::error::{Error, Result};
-use heddle_engine::p2p::{self, Any, Attempt, Refusal, Some_};
-use heddle_engine::request::Outcome;
+use heddle_p2p::request::Outcome;
+use heddle_p2p::{Any, Attempt, Refusal, Some_};
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::RequestHandle;
 use std::ffi::c_int;
@@ -65,7 +65,7 @@ impl Report {
 
 #[inline(always)]
 pub(crate) fn wait(request: Out<RequestHandle>, status: StatusOut) -> Result<()> {
-    p2p::wait_with(
+    heddle_p2p::wait_with(
         &mut request.variable()?.0,
         #[inline(always)]
         |outcome| show(status, outcome),
@@ -80,7 +80,7 @@ pub(crate) fn express_wait(attempt: Attempt, request: Out<RequestHandle>, status
         return Err(Refusal::Unfit);
     }
     let request = request.express()?;
-    let complete = p2p::wait_express(
+    let complete = heddle_p2p::wait_express(
         &mut request.0,
         #[inline(always)]
         |outcome| status.report(outcome),
@@ -97,7 +97,7 @@ pub(crate) fn express_test(
     status: StatusOut,
 ) -> Express {
     let (request, flag) = (request.express()?, flag.express()?);
-    let result = p2p::test_express(
+    let result = heddle_p2p::test_express(
         attempt,
         &mut request.0,
         #[inline(always)]
@@ -114,7 +114,7 @@ pub(crate) fn express_test(
 
 #[inline(always)]
 pub(crate) fn test(request: Out<RequestHandle>, flag: Out<c_int>, status: StatusOut) -> Result<()> {
-    match p2p::test(&mut request.variable()?.0)? {
+    match heddle_p2p::test(&mut request.variable()?.0)? {
         None => flag.set(0),
         Some(outcome) => {
             flag.set(1)?;
@@ -126,7 +126,7 @@ pub(crate) fn test(request: Out<RequestHandle>, flag: Out<c_int>, status: Status
 #[inline(always)]
 pub(crate) fn waitall(count: c_int, requests: ListOut<'_, RequestHandle>, statuses: StatusOut) -> Result<()> {
     let mut report = Report::to(statuses);
-    p2p::wait_all(requests.words(count)?, |index, outcome| report.add(index, outcome))?;
+    heddle_p2p::wait_all(requests.words(count)?, |index, outcome| report.add(index, outcome))?;
     report.result()
 }
 
@@ -137,7 +137,7 @@ pub(crate) fn testall(
     statuses: StatusOut,
 ) -> Result<()> {
     let mut report = Report::to(statuses);
-    let complete = p2p::test_all(requests.words(count)?, |index, outcome| report.add(index, outcome))?;
+    let complete = heddle_p2p::test_all(requests.words(count)?, |index, outcome| report.add(index, outcome))?;
     flag.set(c_int::from(complete.is_some()))?;
     report.result()
 }
@@ -148,7 +148,7 @@ pub(crate) fn waitany(
     indx: Out<c_int>,
     status: StatusOut,
 ) -> Result<()> {
-    match p2p::wait_any(requests.words(count)?)? {
+    match heddle_p2p::wait_any(requests.words(count)?)? {
         Any::Completed(index, outcome) => {
             indx.set(index as c_int)?;
             finish(status, outcome)
@@ -167,7 +167,7 @@ pub(crate) fn testany(
     flag: Out<c_int>,
     status: StatusOut,
 ) -> Result<()> {
-    match p2p::test_any(requests.words(count)?)? {
+    match heddle_p2p::test_any(requests.words(count)?)? {
         Any::Completed(index, outcome) => {
             flag.set(1)?;
             indx.set(index as c_int)?;
@@ -192,7 +192,7 @@ pub(crate) fn waitsome(
     indices: ListOut<'_, c_int>,
     statuses: StatusOut,
 ) -> Result<()> {
-    some(incount, requests, outcount, indices, statuses, |handles, add| p2p::wait_some(handles, add))
+    some(incount, requests, outcount, indices, statuses, |handles, add| heddle_p2p::wait_some(handles, add))
 }
 
 pub(crate) fn testsome(
@@ -202,7 +202,7 @@ pub(crate) fn testsome(
     indices: ListOut<'_, c_int>,
     statuses: StatusOut,
 ) -> Result<()> {
-    some(incount, requests, outcount, indices, statuses, |handles, add| p2p::test_some(handles, add))
+    some(incount, requests, outcount, indices, statuses, |handles, add| heddle_p2p::test_some(handles, add))
 }
 
 fn some(

@@ -6,8 +6,8 @@ use super::send::small;
 use crate::argument::{Out, StatusOut, buffer};
 use crate::entry::{Express, running};
 use crate::error::Result;
-use heddle_engine::comm::Plane;
-use heddle_engine::p2p::{self, Attempt, Refusal};
+use heddle_comm::Plane;
+use heddle_p2p::{Attempt, Refusal};
 use heddle_spec::handle::{CommHandle, DatatypeHandle, RequestHandle};
 use std::ffi::{c_int, c_void};
 
@@ -90,7 +90,7 @@ pub(crate) fn sendrecv(
     let (_sendtype, from) = unsafe { buffer(sendbuf, sendcount, sendtype) }?;
     check_tag(sendtag)?;
     let outgoing = (from, dest, sendtag);
-    finish(status, p2p::sendrecv(&comm, Plane::PointToPoint, outgoing, (to, source, recvtag))?)
+    finish(status, heddle_p2p::sendrecv(&comm, Plane::PointToPoint, outgoing, (to, source, recvtag))?)
 }
 
 #[expect(clippy::too_many_arguments, reason = "those of the function")]
@@ -113,7 +113,7 @@ pub(crate) fn isendrecv(
     let (_sendtype, from) = unsafe { buffer(sendbuf, sendcount, sendtype) }?;
     check_tag(sendtag)?;
     let request = request.variable()?;
-    request.0 = p2p::isendrecv(&comm, (from, dest, sendtag), (to, source, recvtag))?;
+    request.0 = heddle_p2p::isendrecv(&comm, (from, dest, sendtag), (to, source, recvtag))?;
     Ok(())
 }
 
@@ -131,7 +131,7 @@ pub(crate) fn sendrecv_replace(
 ) -> Result<()> {
     let (comm, _datatype, buffer) = incoming(buf, count, datatype, recvtag, comm)?;
     check_tag(sendtag)?;
-    finish(status, p2p::sendrecv_replace(&comm, buffer, (dest, sendtag), (source, recvtag))?)
+    finish(status, heddle_p2p::sendrecv_replace(&comm, buffer, (dest, sendtag), (source, recvtag))?)
 }
 
 #[expect(clippy::too_many_arguments, reason = "those of the function")]
@@ -149,6 +149,6 @@ pub(crate) fn isendrecv_replace(
     let (comm, _datatype, buffer) = incoming(buf, count, datatype, recvtag, comm)?;
     check_tag(sendtag)?;
     let request = request.variable()?;
-    request.0 = p2p::isendrecv_replace(&comm, buffer, (dest, sendtag), (source, recvtag))?;
+    request.0 = heddle_p2p::isendrecv_replace(&comm, buffer, (dest, sendtag), (source, recvtag))?;
     Ok(())
 }

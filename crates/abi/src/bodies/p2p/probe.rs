@@ -5,15 +5,15 @@ use super::receive::finish;
 use crate::argument::{Out, StatusOut};
 use crate::entry::Express;
 use crate::error::Result;
-use heddle_engine::comm::CommRef;
-use heddle_engine::p2p::{self, Attempt};
+use heddle_comm::CommRef;
+use heddle_p2p::Attempt;
 use heddle_spec::handle::{CommHandle, MessageHandle};
 use std::ffi::c_int;
 
 pub(crate) fn probe(source: c_int, tag: c_int, comm: CommHandle, status: StatusOut) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
     check_wanted_tag(tag)?;
-    finish(status, p2p::probe(&comm, source, tag)?)
+    finish(status, heddle_p2p::probe(&comm, source, tag)?)
 }
 
 /// The express path of a probe.
@@ -27,7 +27,7 @@ pub(crate) fn express_iprobe(
     status: StatusOut,
 ) -> Express {
     let flag = flag.express()?;
-    let found = p2p::iprobe_express(attempt, source, tag, comm.0)?;
+    let found = heddle_p2p::iprobe_express(attempt, source, tag, comm.0)?;
     *flag = c_int::from(found.is_some());
     if let Some(outcome) = found {
         status.report(&outcome);
@@ -44,7 +44,7 @@ pub(crate) fn iprobe(
 ) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
     check_wanted_tag(tag)?;
-    match p2p::iprobe(&comm, source, tag)? {
+    match heddle_p2p::iprobe(&comm, source, tag)? {
         None => flag.set(0),
         Some(outcome) => {
             flag.set(1)?;
@@ -63,7 +63,7 @@ pub(crate) fn mprobe(
     let comm = CommRef::from_handle(comm.0)?;
     check_wanted_tag(tag)?;
     let message = message.variable()?;
-    let (handle, outcome) = p2p::mprobe(&comm, source, tag)?;
+    let (handle, outcome) = heddle_p2p::mprobe(&comm, source, tag)?;
     message.0 = handle;
     finish(status, outcome)
 }
@@ -79,7 +79,7 @@ pub(crate) fn improbe(
     let comm = CommRef::from_handle(comm.0)?;
     check_wanted_tag(tag)?;
     let (flag, message) = (flag.variable()?, message.variable()?);
-    let found = p2p::improbe(&comm, source, tag)?;
+    let found = heddle_p2p::improbe(&comm, source, tag)?;
     *flag = c_int::from(found.is_some());
     let Some((handle, outcome)) = found else { return Ok(()) };
     message.0 = handle;

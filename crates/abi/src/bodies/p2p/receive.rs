@@ -4,11 +4,11 @@ use super::check_wanted_tag;
 use crate::argument::{Out, StatusOut, buffer};
 use crate::entry::Express;
 use crate::error::Result;
-use heddle_engine::buffer::Buffer;
-use heddle_engine::comm::{CommRef, Plane};
-use heddle_engine::datatype::TypeRef;
-use heddle_engine::p2p::{self, Attempt, PlainReceive};
-use heddle_engine::request::Outcome;
+use heddle_comm::buffer::Buffer;
+use heddle_comm::datatype::TypeRef;
+use heddle_comm::{CommRef, Plane};
+use heddle_p2p::request::Outcome;
+use heddle_p2p::{Attempt, PlainReceive};
 use heddle_spec::constants::MPI_MESSAGE_NULL;
 use heddle_spec::handle::{CommHandle, DatatypeHandle, MessageHandle, RequestHandle};
 use std::ffi::{c_int, c_void};
@@ -103,7 +103,7 @@ pub(crate) fn recv(
     status: StatusOut,
 ) -> Result<()> {
     let (comm, _datatype, buffer) = incoming(buf, count, datatype, tag, comm)?;
-    p2p::recv_with(
+    heddle_p2p::recv_with(
         &comm,
         Plane::PointToPoint,
         buffer,
@@ -126,7 +126,7 @@ pub(crate) fn irecv(
 ) -> Result<()> {
     let (comm, _datatype, buffer) = incoming(buf, count, datatype, tag, comm)?;
     let request = request.variable()?;
-    request.0 = p2p::irecv(&comm, Plane::PointToPoint, buffer, source, tag)?;
+    request.0 = heddle_p2p::irecv(&comm, Plane::PointToPoint, buffer, source, tag)?;
     Ok(())
 }
 
@@ -141,7 +141,7 @@ pub(crate) fn recv_init(
 ) -> Result<()> {
     let (comm, _datatype, buffer) = incoming(buf, count, datatype, tag, comm)?;
     let request = request.variable()?;
-    request.0 = p2p::receive_init(&comm, buffer, source, tag)?;
+    request.0 = heddle_p2p::receive_init(&comm, buffer, source, tag)?;
     Ok(())
 }
 
@@ -155,7 +155,7 @@ pub(crate) fn mrecv(
     // SAFETY: the program leaves the memory alone until the operation is complete.
     let (_datatype, buffer) = unsafe { buffer(buf, count, datatype) }?;
     let message = message.variable()?;
-    let outcome = p2p::mrecv(message.0, buffer)?;
+    let outcome = heddle_p2p::mrecv(message.0, buffer)?;
     message.0 = MPI_MESSAGE_NULL;
     finish(status, outcome)
 }
@@ -170,7 +170,7 @@ pub(crate) fn imrecv(
     // SAFETY: the program leaves the memory alone until the operation is complete.
     let (_datatype, buffer) = unsafe { buffer(buf, count, datatype) }?;
     let (message, request) = (message.variable()?, request.variable()?);
-    request.0 = p2p::imrecv(message.0, buffer)?;
+    request.0 = heddle_p2p::imrecv(message.0, buffer)?;
     message.0 = MPI_MESSAGE_NULL;
     Ok(())
 }

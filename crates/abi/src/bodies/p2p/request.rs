@@ -4,30 +4,30 @@ use super::complete::Report;
 use super::receive::finish;
 use crate::argument::{List, ListOut, Out, StatusOut};
 use crate::error::Result;
-use heddle_engine::p2p::{self, Any, Some_};
-use heddle_engine::request::Outcome;
+use heddle_p2p::request::Outcome;
+use heddle_p2p::{Any, Some_};
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::RequestHandle;
 use std::ffi::c_int;
 
 pub(crate) fn start(request: Out<RequestHandle>) -> Result<()> {
-    p2p::start(request.variable()?.0)
+    heddle_p2p::start(request.variable()?.0)
 }
 
 pub(crate) fn startall(count: c_int, requests: ListOut<'_, RequestHandle>) -> Result<()> {
-    requests.words(count)?.iter().try_for_each(|&request| p2p::start(request))
+    requests.words(count)?.iter().try_for_each(|&request| heddle_p2p::start(request))
 }
 
 pub(crate) fn request_free(request: Out<RequestHandle>) -> Result<()> {
-    p2p::free(&mut request.variable()?.0)
+    heddle_p2p::free(&mut request.variable()?.0)
 }
 
 pub(crate) fn cancel(request: Out<RequestHandle>) -> Result<()> {
-    p2p::cancel(request.variable()?.0)
+    heddle_p2p::cancel(request.variable()?.0)
 }
 
 pub(crate) fn request_get_status(request: RequestHandle, flag: Out<c_int>, status: StatusOut) -> Result<()> {
-    match p2p::get_status(request.0)? {
+    match heddle_p2p::get_status(request.0)? {
         None => flag.set(0),
         Some(outcome) => {
             flag.set(1)?;
@@ -43,7 +43,7 @@ pub(crate) fn request_get_status_any(
     flag: Out<c_int>,
     status: StatusOut,
 ) -> Result<()> {
-    let (is_complete, index, outcome) = match p2p::get_status_any(requests.words(count)?)? {
+    let (is_complete, index, outcome) = match heddle_p2p::get_status_any(requests.words(count)?)? {
         Any::Completed(index, outcome) => (true, index as c_int, Some(outcome)),
         Any::Nothing => (true, mpi::MPI_UNDEFINED, Some(Outcome::empty())),
         Any::Pending => (false, mpi::MPI_UNDEFINED, None),
@@ -60,7 +60,8 @@ pub(crate) fn request_get_status_all(
     statuses: StatusOut,
 ) -> Result<()> {
     let mut report = Report::to(statuses);
-    let complete = p2p::get_status_all(requests.words(count)?, |index, outcome| report.add(index, &outcome))?;
+    let complete =
+        heddle_p2p::get_status_all(requests.words(count)?, |index, outcome| report.add(index, &outcome))?;
     flag.set(c_int::from(complete))?;
     report.result()
 }
@@ -75,7 +76,7 @@ pub(crate) fn request_get_status_some(
     let handles = requests.words(incount)?;
     let indices = indices.slice(handles.len())?;
     let mut report = Report::to(statuses);
-    let found = p2p::get_status_some(handles, |index, outcome| {
+    let found = heddle_p2p::get_status_some(handles, |index, outcome| {
         indices[report.stored()] = index as c_int;
         report.add(index, &outcome);
     })?;

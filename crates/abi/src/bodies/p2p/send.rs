@@ -4,11 +4,11 @@ use super::check_tag;
 use crate::argument::{Out, buffer};
 use crate::entry::Express;
 use crate::error::Result;
-use heddle_engine::buffer::Buffer;
-use heddle_engine::comm::{CommRef, Plane};
-use heddle_engine::datatype::TypeRef;
-use heddle_engine::p2p::{self, Attempt, Mode, SmallSend};
-use heddle_engine::request::SEND_DONE;
+use heddle_comm::buffer::Buffer;
+use heddle_comm::datatype::TypeRef;
+use heddle_comm::{CommRef, Plane};
+use heddle_p2p::request::SEND_DONE;
+use heddle_p2p::{Attempt, Mode, SmallSend};
 use heddle_spec::handle::{CommHandle, DatatypeHandle, RequestHandle};
 use std::ffi::{c_int, c_void};
 
@@ -120,21 +120,21 @@ macro_rules! sends {
         ) -> Result<()> {
             let (comm, _datatype, buffer) = outgoing(buf, count, datatype, tag, comm)?;
             let request = request.variable()?;
-            request.0 = p2p::send_init(&comm, buffer, dest, tag, Mode::$mode)?;
+            request.0 = heddle_p2p::send_init(&comm, buffer, dest, tag, Mode::$mode)?;
             Ok(())
         }
     )*};
     (@send Buffered $comm:ident, $buffer:ident, $dest:ident, $tag:ident) => {
-        p2p::bsend(&$comm, $buffer, $dest, $tag)
+        heddle_p2p::bsend(&$comm, $buffer, $dest, $tag)
     };
     (@send $mode:ident $comm:ident, $buffer:ident, $dest:ident, $tag:ident) => {
-        p2p::send(&$comm, Plane::PointToPoint, $buffer, $dest, $tag, Mode::$mode)
+        heddle_p2p::send(&$comm, Plane::PointToPoint, $buffer, $dest, $tag, Mode::$mode)
     };
     (@isend Buffered $comm:ident, $buffer:ident, $dest:ident, $tag:ident) => {
-        p2p::ibsend(&$comm, $buffer, $dest, $tag)
+        heddle_p2p::ibsend(&$comm, $buffer, $dest, $tag)
     };
     (@isend $mode:ident $comm:ident, $buffer:ident, $dest:ident, $tag:ident) => {
-        p2p::isend(&$comm, Plane::PointToPoint, $buffer, $dest, $tag, Mode::$mode)
+        heddle_p2p::isend(&$comm, Plane::PointToPoint, $buffer, $dest, $tag, Mode::$mode)
     };
 }
 

@@ -2,7 +2,7 @@
 
 use crate::argument::{CountOut, List, Out, StatusOut, bytes_of, is_cancelled};
 use crate::error::Result;
-use heddle_engine::datatype;
+use heddle_comm::datatype;
 use heddle_spec::Status;
 use heddle_spec::constants::MPI_UNDEFINED;
 use heddle_spec::handle::DatatypeHandle;

@@ -6,10 +6,10 @@ use super::at_once;
 use crate::argument::{Out, buffer};
 use crate::entry::Express;
 use crate::error::Result;
+use heddle_comm::buffer::Buffer;
 use heddle_datatype::Datatype;
-use heddle_engine::buffer::Buffer;
-use heddle_engine::p2p::Attempt;
 use heddle_engine::window::{self, Far, PlainAtomic, WinRef};
+use heddle_p2p::Attempt;
 use heddle_spec::handle::{DatatypeHandle, OpHandle, RequestHandle, WinHandle};
 use std::ffi::{c_int, c_void};
 

@@ -6,8 +6,8 @@ use super::at_once;
 use crate::argument::{Out, buffer};
 use crate::entry::Express;
 use crate::error::Result;
-use heddle_engine::p2p::Attempt;
 use heddle_engine::window::{self, Far, PlainCopy, WinRef};
+use heddle_p2p::Attempt;
 use heddle_spec::handle::{DatatypeHandle, RequestHandle, WinHandle};
 use std::ffi::{c_int, c_void};
 

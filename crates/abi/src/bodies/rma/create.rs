@@ -2,8 +2,8 @@
 
 use crate::argument::Out;
 use crate::error::{Error, Result};
-use heddle_engine::comm::CommRef;
-use heddle_engine::info;
+use heddle_comm::CommRef;
+use heddle_comm::info;
 use heddle_engine::window::{self, Hints, Memory, WinRef};
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::{CommHandle, InfoHandle, WinHandle};

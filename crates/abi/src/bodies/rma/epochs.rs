@@ -3,9 +3,9 @@
 use crate::argument::Out;
 use crate::entry::Express;
 use crate::error::Result;
-use heddle_engine::group;
-use heddle_engine::p2p::Attempt;
+use heddle_comm::group;
 use heddle_engine::window::{WinRef, flush_express};
+use heddle_p2p::Attempt;
 use heddle_spec::handle::{GroupHandle, WinHandle};
 use std::ffi::c_int;
 

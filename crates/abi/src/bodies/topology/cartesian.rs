@@ -3,9 +3,9 @@
 use super::{length, room};
 use crate::argument::{List, ListOut, Out};
 use crate::error::Result;
-use heddle_engine::comm::CommRef;
+use heddle_comm::CommRef;
+use heddle_comm::topology::{self, Cartesian};
 use heddle_engine::comm_management;
-use heddle_engine::topology::{self, Cartesian};
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::CommHandle;
 use std::ffi::c_int;

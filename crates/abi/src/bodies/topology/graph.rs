@@ -3,10 +3,10 @@
 use super::{length, room};
 use crate::argument::{List, ListOut, Out};
 use crate::error::Result;
-use heddle_engine::comm::CommRef;
+use heddle_comm::CommRef;
+use heddle_comm::info;
+use heddle_comm::topology::{Graph, Neighbour, Neighbours};
 use heddle_engine::comm_management::{self, Edge};
-use heddle_engine::info;
-use heddle_engine::topology::{Graph, Neighbour, Neighbours};
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::{CommHandle, InfoHandle};
 use std::ffi::c_int;

@@ -13,7 +13,7 @@ pub(crate) use graph::*;
 
 use crate::argument::Out;
 use crate::error::{Error, Result};
-use heddle_engine::comm::CommRef;
+use heddle_comm::CommRef;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::CommHandle;
 use std::ffi::c_int;

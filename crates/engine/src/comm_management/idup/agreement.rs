@@ -13,11 +13,11 @@
 //! later duplication end after those of an earlier one, and sequels run in order.
 
 use super::word::{message, receive};
-use crate::comm::{Comm, CommRef};
 use crate::comm_management::context::tag;
 use crate::comm_management::dup;
-use crate::error::Result;
-use crate::info::Entries;
+use heddle_comm::error::Result;
+use heddle_comm::info::Entries;
+use heddle_comm::{Comm, CommRef};
 use heddle_message::context::{Choice, UNKNOWN};
 use heddle_message::domain::Domain;
 use heddle_message::request::{self, OutOfRequests, Outcome, RequestId, RequestKind};

@@ -12,9 +12,9 @@ mod word;
 
 use super::context::tag;
 use super::dup;
-use crate::comm::{Comm, CommRef, choice_of};
-use crate::error::Result;
-use crate::info::Entries;
+use heddle_comm::error::Result;
+use heddle_comm::info::Entries;
+use heddle_comm::{Comm, CommRef, choice_of};
 use heddle_message::context::{Choice, UNKNOWN};
 use heddle_message::domain::{self, Domain};
 use heddle_message::request::{self, Attachment, Outcome, RequestId, RequestKind};

@@ -1,12 +1,12 @@
 //! The words that the members of a communicator tell each other for a duplicate.
 
-use crate::comm::{CommRef, Plane};
-use crate::p2p::reissue;
+use heddle_comm::{CommRef, Plane};
 use heddle_message::buffer::Buffer;
 use heddle_message::domain::Domain;
 use heddle_message::matching::Key;
 use heddle_message::request::RequestId;
 use heddle_message::vni::SendArgs;
+use heddle_p2p::reissue;
 use heddle_platform::atomic::AtomicU64;
 use std::sync::Arc;
 

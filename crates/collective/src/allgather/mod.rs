@@ -1,0 +1,45 @@
+//! `MPI_Allgather` and `MPI_Allgatherv`.
+
+mod bruck;
+mod ring;
+
+use super::conversation::Conversation;
+use super::elements::{Blocks, Part, Parts, check_distinct};
+use super::switch_points::ALLGATHER_RING_BYTES;
+use super::tag;
+use heddle_comm::CommRef;
+use heddle_comm::error::Result;
+use heddle_message::buffer::Buffer;
+
+/// Gives a block of each rank to all. `send` is `None` for `MPI_IN_PLACE`.
+///
+/// # Errors
+/// `MPI_ERR_BUFFER`; `MPI_ERR_TRUNCATE` or `MPI_ERR_COUNT` if the ranks' counts disagree.
+pub fn allgather(comm: &CommRef, send: Option<Part<'_>>, receive: Part<'_>) -> Result<()> {
+    if let Some(send) = &send {
+        check_distinct(send, &receive)?;
+    }
+    run(comm, send.map(|part| part.buffer()), &receive)
+}
+
+/// Gives a block of each rank to all; the blocks may differ in size.
+///
+/// # Errors
+/// The same as for [`allgather`].
+pub fn allgatherv(comm: &CommRef, send: Option<Part<'_>>, receive: Parts<'_>) -> Result<()> {
+    run(comm, send.map(|part| part.buffer()), &receive)
+}
+
+fn run(comm: &CommRef, send: Option<Buffer>, blocks: &dyn Blocks) -> Result<()> {
+    let mut talk = Conversation::new(comm, tag::ALLGATHER);
+    if let Some(send) = send {
+        talk.copy(&send, &blocks.block(comm.rank()));
+    }
+    let total: usize = (0..comm.size()).map(|rank| blocks.block(rank).len()).sum();
+    if total < ALLGATHER_RING_BYTES {
+        bruck::allgather(&mut talk, blocks)?;
+    } else {
+        ring::allgather(&mut talk, blocks);
+    }
+    talk.finish()
+}

@@ -1,0 +1,17 @@
+//! Broadcast down a binomial tree: ⌈log₂ n⌉ rounds of the whole message.
+
+use crate::Circle;
+use crate::binomial::Binomial;
+use crate::conversation::Conversation;
+use heddle_message::buffer::Buffer;
+
+pub(super) fn bcast(talk: &mut Conversation<'_>, data: &Buffer, circle: Circle) {
+    let node = Binomial::new(circle.relative(talk.rank()), circle.size);
+    if let Some(parent) = node.parent() {
+        talk.receive(circle.rank(parent), *data);
+    }
+    // The largest subtree first: its path is the longest.
+    for child in node.children().rev() {
+        talk.send(circle.rank(child), *data);
+    }
+}

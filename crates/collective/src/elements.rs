@@ -1,0 +1,206 @@
+//! The program's data: arrays of elements, and blocks of them for the ranks.
+
+use heddle_comm::datatype::TypeRef;
+use heddle_comm::error::{Error, Result};
+use heddle_message::buffer::{Buffer, check_address, check_count};
+use heddle_spec::constants as mpi;
+
+/// Elements of a datatype that follow each other in memory, one extent apart. The number is not stored: the
+/// caller of [`Elements::new`] promises that all elements asked for later are valid.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Elements<'a> {
+    address: *mut u8,
+    datatype: &'a TypeRef,
+}
+
+impl<'a> Elements<'a> {
+    /// The elements of `datatype` from `address` on.
+    ///
+    /// # Safety
+    /// All elements that will be asked of it are valid.
+    pub(super) unsafe fn new(address: *mut u8, datatype: &'a TypeRef) -> Elements<'a> {
+        Elements { address, datatype }
+    }
+
+    pub(super) fn address(self) -> *mut u8 {
+        self.address
+    }
+
+    /// The elements from number `index` on.
+    pub(super) fn at(self, index: i64) -> Elements<'a> {
+        let bytes = index.wrapping_mul(self.datatype.extent()) as isize;
+        Elements { address: self.address.wrapping_offset(bytes), datatype: self.datatype }
+    }
+
+    /// The first `count` of them.
+    pub(super) fn buffer(self, count: i64) -> Buffer {
+        // SAFETY: the caller of `new` promised that this memory is valid.
+        unsafe { Buffer::new(self.address, count, self.datatype) }
+    }
+}
+
+/// A number of elements in the program's memory. Where an operation has a block for each rank, it is the
+/// first block, and the others follow it.
+#[derive(Debug, Clone, Copy)]
+pub struct Part<'a> {
+    pub(super) elements: Elements<'a>,
+    pub(super) count: i64,
+}
+
+impl<'a> Part<'a> {
+    /// `count` elements of `datatype` at `address`.
+    ///
+    /// # Errors
+    /// `MPI_ERR_COUNT` if the count is impossible; `MPI_ERR_BUFFER` if the elements
+    /// cannot be at a null address.
+    ///
+    /// # Safety
+    /// The elements of every block that the operation has in this memory are valid for it:
+    /// for reads if it sends them, for writes if it receives them.
+    pub unsafe fn new(address: *mut u8, count: i64, datatype: &'a TypeRef) -> Result<Part<'a>> {
+        let bytes = check_count(count, datatype)?;
+        check_address(address, bytes, datatype)?;
+        Ok(Part { elements: Elements { address, datatype }, count })
+    }
+
+    pub(super) fn buffer(&self) -> Buffer {
+        self.elements.buffer(self.count)
+    }
+
+    /// Bytes of data.
+    pub(super) fn len(&self) -> usize {
+        (self.count * self.elements.datatype.size()) as usize
+    }
+
+    /// Returns true if two parts surely overlap: they start at one address, and both have data of predefined
+    /// types, which have no gaps in which the other could lie.
+    fn aliases(&self, other: &Part<'_>) -> bool {
+        self.elements.address == other.elements.address
+            && self.len() != 0
+            && other.len() != 0
+            && self.elements.datatype.is_predefined()
+            && other.elements.datatype.is_predefined()
+    }
+}
+
+/// Checks that the send buffer and the receive buffer do not start at one address.
+///
+/// # Errors
+/// `MPI_ERR_BUFFER`.
+pub(super) fn check_distinct(send: &Part<'_>, receive: &Part<'_>) -> Result<()> {
+    if send.aliases(receive) {
+        let message = "the send buffer and the receive buffer are the same memory: pass MPI_IN_PLACE instead of one of them";
+        return Err(Error::new(mpi::MPI_ERR_BUFFER, message));
+    }
+    Ok(())
+}
+
+/// Blocks of elements of one datatype, one for each rank, of any size and anywhere in memory.
+#[derive(Debug, Clone, Copy)]
+pub struct Parts<'a> {
+    elements: Elements<'a>,
+    counts: &'a [i64],
+    displs: &'a [i64],
+}
+
+impl<'a> Parts<'a> {
+    /// For rank *i* `counts[i]` elements of `datatype`, `displs[i]` extents from `address`.
+    ///
+    /// # Errors
+    /// `MPI_ERR_COUNT`; `MPI_ERR_BUFFER`.
+    ///
+    /// # Safety
+    /// The same as for [`Part::new`], for all blocks.
+    pub unsafe fn new(
+        address: *mut u8,
+        counts: &'a [i64],
+        displs: &'a [i64],
+        datatype: &'a TypeRef,
+    ) -> Result<Parts<'a>> {
+        let elements = Elements { address, datatype };
+        for (&count, &displ) in counts.iter().zip(displs) {
+            let bytes = check_count(count, datatype)?;
+            check_address(elements.at(displ).address, bytes, datatype)?;
+        }
+        Ok(Parts { elements, counts, displs })
+    }
+}
+
+/// Blocks of elements, each of a datatype of its own.
+#[derive(Debug, Clone, Copy)]
+pub struct TypedParts<'a> {
+    address: *mut u8,
+    counts: &'a [i64],
+    displs: &'a [i64],
+    datatypes: &'a [TypeRef],
+}
+
+impl<'a> TypedParts<'a> {
+    /// For rank *i* `counts[i]` elements of `datatypes[i]`, `displs[i]` bytes from `address`.
+    ///
+    /// # Errors
+    /// `MPI_ERR_COUNT`; `MPI_ERR_BUFFER`.
+    ///
+    /// # Safety
+    /// The same as for [`Part::new`], for all blocks.
+    pub unsafe fn new(
+        address: *mut u8,
+        counts: &'a [i64],
+        displs: &'a [i64],
+        datatypes: &'a [TypeRef],
+    ) -> Result<TypedParts<'a>> {
+        for ((&count, &displ), datatype) in counts.iter().zip(displs).zip(datatypes) {
+            let bytes = check_count(count, datatype)?;
+            check_address(address.wrapping_offset(displ as isize), bytes, datatype)?;
+        }
+        Ok(TypedParts { address, counts, displs, datatypes })
+    }
+}
+
+/// The block of each rank.
+pub(super) trait Blocks {
+    /// The block of `rank`.
+    fn block(&self, rank: usize) -> Buffer;
+}
+
+impl Blocks for Part<'_> {
+    fn block(&self, rank: usize) -> Buffer {
+        self.elements.at((rank as i64).wrapping_mul(self.count)).buffer(self.count)
+    }
+}
+
+impl Blocks for Parts<'_> {
+    fn block(&self, rank: usize) -> Buffer {
+        self.elements.at(self.displs[rank]).buffer(self.counts[rank])
+    }
+}
+
+impl Blocks for TypedParts<'_> {
+    fn block(&self, rank: usize) -> Buffer {
+        let address = self.address.wrapping_offset(self.displs[rank] as isize);
+        // SAFETY: the caller of `new` promised that this memory is valid.
+        unsafe { Buffer::new(address, self.counts[rank], &self.datatypes[rank]) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use heddle_datatype::types;
+
+    #[test]
+    fn wrong_counts_and_addresses_are_errors() {
+        let int = TypeRef::predefined(&types::MPI_INT);
+        let code = |address, count| {
+            // SAFETY: nothing is read or written.
+            unsafe { Part::new(address, count, &int) }.map(|_| ()).map_err(|error| error.code())
+        };
+        let mut value = 0u32;
+        let address = (&raw mut value).cast();
+        assert_eq!(code(address, 1), Ok(()));
+        assert_eq!(code(std::ptr::null_mut(), 0), Ok(()));
+        assert_eq!(code(std::ptr::null_mut(), 1), Err(mpi::MPI_ERR_BUFFER));
+        assert_eq!(code(address, -1), Err(mpi::MPI_ERR_COUNT));
+        assert_eq!(code(address, i64::MAX), Err(mpi::MPI_ERR_COUNT));
+    }
+}

@@ -1,0 +1,111 @@
+//! Collective operations (MPI 5.0, chapter 6), without the C interface.
+//!
+//! The crate stands on `heddle-p2p`, `heddle-message` and `heddle-comm`. `heddle-engine` makes communicators
+//! and windows with its operations; `heddle-abi` puts the standard's functions on top.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `bcast`, `gather`, `scatter`, `allgather`, `alltoall` … | an operation each: checks, and the choice of the algorithm; below it a file for each algorithm |
+//! | `switch_points.rs` | where one algorithm takes over from another |
+//! | `conversation.rs` | the messages of an operation, and what becomes of errors |
+//! | `elements.rs`, `temporary.rs` | where data lie: the program's arrays and blocks, the library's own memory |
+//! | `reduction.rs` | computing with an operator |
+//! | `binomial.rs`, `fold.rs`, `halving.rs` | who talks to whom: pure arithmetic on ranks |
+//! | `scattered_reduction.rs` | reductions of long vectors in pieces |
+
+mod allgather;
+mod allreduce;
+mod alltoall;
+mod barrier;
+mod bcast;
+mod binomial;
+mod conversation;
+mod elements;
+mod fold;
+mod gather;
+mod halving;
+mod reduce;
+mod reduce_scatter;
+mod reduction;
+mod scan;
+mod scatter;
+mod scattered_reduction;
+mod switch_points;
+mod temporary;
+
+pub use allgather::{allgather, allgatherv};
+pub use allreduce::allreduce;
+pub use alltoall::{alltoall, alltoallv, alltoallw};
+pub use barrier::barrier;
+pub use bcast::bcast;
+pub use elements::{Part, Parts, TypedParts};
+pub use gather::{gather, gatherv};
+pub use reduce::{reduce, reduce_local};
+pub use reduce_scatter::reduce_scatter;
+pub use reduction::Reduction;
+pub use scan::{exscan, scan};
+pub use scatter::{scatter, scatterv};
+
+use heddle_comm::CommRef;
+use heddle_comm::error::{Error, Result};
+use heddle_spec::constants as mpi;
+
+/// Tags of the messages inside collective operations, one an operation.
+mod tag {
+    pub(super) const BARRIER: i32 = 1;
+    pub(super) const BCAST: i32 = 2;
+    pub(super) const GATHER: i32 = 3;
+    pub(super) const SCATTER: i32 = 4;
+    pub(super) const ALLGATHER: i32 = 5;
+    pub(super) const ALLTOALL: i32 = 6;
+    pub(super) const REDUCE: i32 = 7;
+    pub(super) const ALLREDUCE: i32 = 8;
+    pub(super) const SCAN: i32 = 9;
+    pub(super) const EXSCAN: i32 = 10;
+    pub(super) const REDUCE_SCATTER: i32 = 11;
+}
+
+/// The rank of the root.
+///
+/// # Errors
+/// `MPI_ERR_ROOT`.
+fn check_root(comm: &CommRef, root: i32) -> Result<usize> {
+    if (root as usize) < comm.size() {
+        return Ok(root as usize);
+    }
+    let message = format!(
+        "the root is {root}, but the communicator has {} processes: ranks go from 0 to {}",
+        comm.size(),
+        comm.size() - 1
+    );
+    Err(Error::new(mpi::MPI_ERR_ROOT, message))
+}
+
+/// Ranks as if `root` were rank 0 and the others followed it round the circle.
+#[derive(Debug, Clone, Copy)]
+struct Circle {
+    root: usize,
+    size: usize,
+}
+
+impl Circle {
+    /// The distance from the root to `rank`.
+    fn relative(self, rank: usize) -> usize {
+        (rank + self.size - self.root) % self.size
+    }
+
+    /// The rank at this distance from the root.
+    fn rank(self, relative: usize) -> usize {
+        (self.root + relative) % self.size
+    }
+}
+
+#[cold]
+fn in_place_not_allowed(what: &str) -> Error {
+    Error::new(mpi::MPI_ERR_BUFFER, format!("MPI_IN_PLACE is not allowed here: {what}"))
+}
+
+#[cold]
+fn no_buffer(what: &str) -> Error {
+    Error::new(mpi::MPI_ERR_BUFFER, format!("the root has no {what} buffer"))
+}

@@ -1,0 +1,46 @@
+//! Reduce of long vectors in pieces, which are gathered at the root (see `scattered_reduction.rs`).
+
+use crate::Circle;
+use crate::conversation::Conversation;
+use crate::elements::{Elements, Part};
+use crate::fold::{Fold, Role};
+use crate::reduction::{Accumulator, Reduction, Side};
+use crate::scattered_reduction::{Pieces, even_pieces};
+use heddle_comm::error::Result;
+
+/// `destination`: where the root wants the result. The operator commutes.
+///
+/// # Errors
+/// `MPI_ERR_NO_MEM`.
+pub(super) fn reduce(
+    talk: &mut Conversation<'_>,
+    reduction: &Reduction<'_>,
+    operands: Part<'_>,
+    destination: Option<Elements<'_>>,
+    circle: Circle,
+) -> Result<()> {
+    let (fold, count) = (Fold::new(circle.size), operands.count);
+    // The root is rank 0 of the circle, so it stays and gets new rank 0.
+    let (new_rank, absorbs) = match fold.role(circle.relative(talk.rank())) {
+        Role::Leaves(to) => {
+            talk.send(circle.rank(to), operands.buffer());
+            return Ok(());
+        }
+        Role::Stays { new_rank, absorbs } => (new_rank, absorbs),
+    };
+    let (room, spare) = (reduction.room(destination, count)?, reduction.temporary(count)?);
+    let result = room.elements();
+    let mut vector = Accumulator { reduction, result, spare: spare.elements(), count };
+    if operands.elements.address() != result.address() {
+        talk.copy(&operands.buffer(), &result.buffer(count));
+    }
+    if let Some(other) = absorbs {
+        vector.receive(talk, circle.rank(other), Side::Higher);
+    }
+    let starts = even_pieces(count, fold.kept());
+    let pieces = Pieces { starts: &starts, new_rank };
+    let actual = |new_rank| circle.rank(fold.rank_of(new_rank));
+    pieces.reduce_scatter(talk, &vector, actual);
+    pieces.gather(talk, vector.result, actual);
+    Ok(())
+}

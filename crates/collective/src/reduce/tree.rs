@@ -1,0 +1,52 @@
+//! Reduce up a binomial tree: ⌈log₂ n⌉ rounds of the whole vector. Subtrees are ranges of ranks, so
+//! the order of operands is that of ranks; an operator that does not commute is reduced at rank 0,
+//! which passes the result on.
+
+use crate::Circle;
+use crate::binomial::Binomial;
+use crate::conversation::Conversation;
+use crate::elements::{Elements, Part};
+use crate::reduction::{Accumulator, Reduction, Side};
+use heddle_comm::error::Result;
+
+/// `destination`: where the root wants the result.
+///
+/// # Errors
+/// `MPI_ERR_NO_MEM`.
+pub(super) fn reduce(
+    talk: &mut Conversation<'_>,
+    reduction: &Reduction<'_>,
+    operands: Part<'_>,
+    destination: Option<Elements<'_>>,
+    circle: Circle,
+) -> Result<()> {
+    let top = if reduction.commutes() { circle.root } else { 0 };
+    let tree = Circle { root: top, ..circle };
+    let node = Binomial::new(tree.relative(talk.rank()), circle.size);
+    let (parent, count) = (node.parent().map(|parent| tree.rank(parent)), operands.count);
+
+    if let (Some(parent), 1) = (parent, node.subtree().len()) {
+        talk.send(parent, operands.buffer());
+    } else {
+        let (room, spare) = (reduction.room(destination, count)?, reduction.temporary(count)?);
+        let result = room.elements();
+        let mut vector = Accumulator { reduction, result, spare: spare.elements(), count };
+        if operands.elements.address() != result.address() {
+            talk.copy(&operands.buffer(), &result.buffer(count));
+        }
+        for child in node.children() {
+            vector.receive(talk, tree.rank(child), Side::Higher);
+        }
+        if let Some(parent) = parent {
+            vector.send(talk, parent);
+        } else if top != circle.root {
+            vector.send(talk, circle.root);
+        } else if let Some(destination) = destination {
+            vector.deliver(talk, destination);
+        }
+    }
+    if let Some(destination) = destination.filter(|_| top != circle.root) {
+        talk.receive(top, destination.buffer(count));
+    }
+    Ok(())
+}

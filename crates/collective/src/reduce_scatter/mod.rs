@@ -1,0 +1,80 @@
+//! `MPI_Reduce_scatter` and `MPI_Reduce_scatter_block`.
+
+mod halving;
+mod pairwise;
+mod vector;
+
+use super::conversation::Conversation;
+use super::elements::{Part, check_distinct};
+use super::reduction::{Accumulator, Reduction};
+use super::switch_points::REDUCE_SCATTER_PAIRWISE_BYTES;
+use super::{allreduce, tag};
+use heddle_comm::CommRef;
+use heddle_comm::error::{Error, Result};
+use heddle_spec::constants as mpi;
+use vector::Vector;
+
+/// Combines the data of all ranks and gives each rank its block of the result, of `counts` elements. `send`
+/// is `None` for `MPI_IN_PLACE`; then `receive` holds all operands.
+///
+/// # Errors
+/// `MPI_ERR_BUFFER`, `MPI_ERR_COUNT`; `MPI_ERR_TRUNCATE` or `MPI_ERR_COUNT` if the ranks' counts disagree.
+pub fn reduce_scatter(
+    comm: &CommRef,
+    reduction: &Reduction<'_>,
+    send: Option<Part<'_>>,
+    receive: Part<'_>,
+    counts: &[i64],
+) -> Result<()> {
+    if let Some(send) = &send {
+        check_distinct(send, &receive)?;
+    }
+    let starts = starts_of(counts)?;
+    let operands = send.unwrap_or(receive);
+    let vector = Vector { operands: operands.elements, destination: receive.elements, starts: &starts };
+    let mut talk = Conversation::new(comm, tag::REDUCE_SCATTER);
+    if comm.size() == 1 {
+        if send.is_some() {
+            talk.copy(&vector.block(operands.elements, 0), &vector.block(vector.destination, 0));
+        }
+    } else if operands.len() >= REDUCE_SCATTER_PAIRWISE_BYTES {
+        pairwise::reduce_scatter(&mut talk, reduction, vector)?;
+    } else if reduction.commutes() {
+        halving::reduce_scatter(&mut talk, reduction, vector)?;
+    } else {
+        all_of_it(&mut talk, reduction, vector)?;
+    }
+    talk.finish()
+}
+
+/// For short vectors and operators that do not commute: every rank combines everything, in ⌈log₂ n⌉ rounds.
+///
+/// # Errors
+/// `MPI_ERR_NO_MEM`.
+fn all_of_it(talk: &mut Conversation<'_>, reduction: &Reduction<'_>, vector: Vector<'_>) -> Result<()> {
+    let (rank, count) = (talk.rank(), vector.count());
+    let (own, spare) = (reduction.temporary(count)?, reduction.temporary(count)?);
+    let mut all = Accumulator { reduction, result: own.elements(), spare: spare.elements(), count };
+    talk.copy(&vector.operands.buffer(count), &all.result.buffer(count));
+    allreduce::by_doubling(talk, &mut all);
+    talk.copy(
+        &vector.block(all.result.at(vector.starts[rank]), rank),
+        &vector.block(vector.destination, rank),
+    );
+    Ok(())
+}
+
+fn starts_of(counts: &[i64]) -> Result<Vec<i64>> {
+    let mut starts = Vec::with_capacity(counts.len() + 1);
+    let mut total = 0i64;
+    for &count in counts {
+        starts.push(total);
+        let sum = total.checked_add(count).filter(|_| count >= 0);
+        total = sum.ok_or_else(|| {
+            let message = format!("{count} is not a number of elements that a rank can get");
+            Error::new(mpi::MPI_ERR_COUNT, message)
+        })?;
+    }
+    starts.push(total);
+    Ok(starts)
+}

@@ -1,0 +1,119 @@
+//! `MPI_Scan` and `MPI_Exscan` by recursive doubling: in round k partners are 2^k ranks apart and exchange
+//! the combination of the 2^k ranks around them; the higher one combines it with its result. ⌈log₂ n⌉ rounds
+//! of the whole vector (Thakur, Rabenseifner, Gropp 2005; after Hillis, Steele: *Data Parallel Algorithms*,
+//! CACM 29(12), 1986, doi:10.1145/7902.7903).
+//!
+//! A rank whose partner does not exist skips the round: lower ranks need only complete ranges below them.
+
+use super::conversation::Conversation;
+use super::elements::{Part, check_distinct};
+use super::reduction::{Accumulator, Reduction, Side};
+use super::tag;
+use heddle_comm::CommRef;
+use heddle_comm::error::Result;
+
+/// Combines the data of all ranks up to each one. `send` is `None` for `MPI_IN_PLACE`.
+///
+/// # Errors
+/// `MPI_ERR_BUFFER`; `MPI_ERR_TRUNCATE` or `MPI_ERR_COUNT` if the ranks' counts disagree.
+pub fn scan(
+    comm: &CommRef,
+    reduction: &Reduction<'_>,
+    send: Option<Part<'_>>,
+    receive: Part<'_>,
+) -> Result<()> {
+    prefix(comm, reduction, send, receive, Kind::Inclusive)
+}
+
+/// Combines the data of all ranks below each one; rank 0's `receive` is left as it is.
+///
+/// # Errors
+/// The same as for [`scan`].
+pub fn exscan(
+    comm: &CommRef,
+    reduction: &Reduction<'_>,
+    send: Option<Part<'_>>,
+    receive: Part<'_>,
+) -> Result<()> {
+    prefix(comm, reduction, send, receive, Kind::Exclusive)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Inclusive,
+    Exclusive,
+}
+
+/// The partners of a rank, nearest first.
+fn partners(rank: usize, size: usize) -> impl Iterator<Item = usize> {
+    (0..size.next_power_of_two().trailing_zeros())
+        .map(move |bit| rank ^ 1 << bit)
+        .filter(move |&partner| partner < size)
+}
+
+fn prefix(
+    comm: &CommRef,
+    reduction: &Reduction<'_>,
+    send: Option<Part<'_>>,
+    receive: Part<'_>,
+    kind: Kind,
+) -> Result<()> {
+    if let Some(send) = &send {
+        check_distinct(send, &receive)?;
+    }
+    let (rank, size, count) = (comm.rank(), comm.size(), receive.count);
+    let tag = if kind == Kind::Inclusive { tag::SCAN } else { tag::EXSCAN };
+    let mut talk = Conversation::new(comm, tag);
+    let (around, spare) = (reduction.temporary(count)?, reduction.temporary(count)?);
+    // The combination of the ranks around this one.
+    let mut around = Accumulator { reduction, result: around.elements(), spare: spare.elements(), count };
+    talk.copy(&send.unwrap_or(receive).buffer(), &around.result.buffer(count));
+    if let (Some(send), Kind::Inclusive) = (&send, kind) {
+        talk.copy(&send.buffer(), &receive.buffer());
+    }
+    let mut below = kind == Kind::Inclusive;
+    for partner in partners(rank, size) {
+        talk.exchange((partner, around.result.buffer(count)), (partner, around.spare.buffer(count)));
+        if partner > rank {
+            around.take(Side::Higher);
+            continue;
+        }
+        if below {
+            reduction.apply(around.spare, receive.elements, count);
+        } else {
+            talk.copy(&around.spare.buffer(count), &receive.buffer());
+            below = true;
+        }
+        around.take(Side::Lower);
+    }
+    talk.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lower_partners_bring_every_lower_rank_once() {
+        for size in 1..40 {
+            // The ranks that each rank has combined, as a set of bits, round by round.
+            let mut around: Vec<u64> = (0..size).map(|rank| 1 << rank).collect();
+            let mut below = vec![0u64; size];
+            for bit in 0..size.next_power_of_two().trailing_zeros() {
+                let before = around.clone();
+                for rank in 0..size {
+                    let partner = rank ^ 1 << bit;
+                    if partner < size {
+                        assert!(partners(rank, size).any(|other| other == partner));
+                        around[rank] |= before[partner];
+                        if partner < rank {
+                            assert_eq!(below[rank] & before[partner], 0);
+                            below[rank] |= before[partner];
+                        }
+                    }
+                }
+            }
+            assert!((0..size).all(|rank| below[rank] == (1 << rank) - 1));
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Scatter where the root sends every rank its block.
+
+use crate::conversation::Conversation;
+use crate::elements::Blocks;
+use crate::switch_points::BATCH;
+use heddle_message::buffer::Buffer;
+
+/// Empty blocks are not sent, as both sides know their sizes.
+pub(super) fn scatter(
+    talk: &mut Conversation<'_>,
+    blocks: Option<&dyn Blocks>,
+    receive: Option<Buffer>,
+    root: usize,
+) {
+    let Some(blocks) = blocks else {
+        if let Some(receive) = receive.filter(|receive| !receive.is_empty()) {
+            talk.receive(root, receive);
+        }
+        return;
+    };
+    let others: Vec<usize> = (0..talk.size()).filter(|&rank| rank != root).collect();
+    for batch in others.chunks(BATCH) {
+        for &rank in batch {
+            let block = blocks.block(rank);
+            if !block.is_empty() {
+                talk.begin_send(rank, block);
+            }
+        }
+        talk.complete();
+    }
+    if let Some(receive) = receive {
+        talk.copy(&blocks.block(root), &receive);
+    }
+}

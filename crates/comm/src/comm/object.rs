@@ -1,0 +1,101 @@
+//! The communicator itself.
+
+use crate::attached_buffer::Attached;
+use crate::attribute::Attributes;
+use crate::errhandler::{self, ErrhandlerCell};
+use crate::group::Group;
+use crate::topology::Topology;
+use heddle_message::context::Context;
+use heddle_objects::table::{Kind, Table};
+use heddle_spec::constants as mpi;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A communicator.
+#[derive(Debug)]
+pub struct Comm {
+    context: Context,
+    /// The processes.
+    pub group: Arc<Group>,
+    name: Mutex<String>,
+    /// Its error handler.
+    pub errhandler: ErrhandlerCell,
+    /// Cached attributes.
+    pub attributes: Attributes,
+    /// Hints that do not concern VNIs, or came too late to take effect.
+    pub info: Mutex<Vec<(String, String)>>,
+    /// Virtual topology.
+    pub topology: Option<Topology>,
+    /// The buffer attached to it for buffered sends.
+    pub bsend_buffer: Mutex<Option<Arc<Attached>>>,
+}
+
+/// All communicators but the predefined ones.
+// SAFETY: the only table of this kind.
+pub static COMMS: Table<Comm> = unsafe { Table::collected(Kind::Comm) };
+
+impl Comm {
+    /// A communicator.
+    pub fn new(context: Context, group: Arc<Group>) -> Comm {
+        Comm {
+            context,
+            group,
+            name: Mutex::default(),
+            errhandler: ErrhandlerCell::default(),
+            attributes: Attributes::default(),
+            info: Mutex::default(),
+            topology: None,
+            bsend_buffer: Mutex::default(),
+        }
+    }
+
+    /// A new communicator with the error handler of this one.
+    pub fn child(&self, context: Context, group: Arc<Group>) -> Comm {
+        let comm = Comm::new(context, group);
+        let handler = self.errhandler.share();
+        comm.errhandler.set(handler);
+        // This holder only kept the handler alive until here. The handler is alive, so
+        // the holder can be removed.
+        let _ = errhandler::free(handler);
+        comm
+    }
+
+    /// The message path's part of it.
+    #[inline(always)]
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// The default VNI.
+    #[inline(always)]
+    pub fn vni(&self) -> u32 {
+        self.context.vni()
+    }
+
+    /// This process's rank.
+    #[inline(always)]
+    pub fn rank(&self) -> usize {
+        self.context.rank()
+    }
+
+    /// Number of processes.
+    #[inline(always)]
+    pub fn size(&self) -> usize {
+        self.group.size()
+    }
+
+    /// Its name.
+    pub fn name(&self) -> String {
+        self.name.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The name, or nothing while another thread sets or reads it: for a thread that must not wait.
+    pub fn name_at_once(&self) -> Option<String> {
+        self.name.try_lock().ok().map(|name| name.clone())
+    }
+
+    /// Names it; a name longer than `MPI_MAX_OBJECT_NAME` allows is cut off.
+    pub fn set_name(&self, name: &str) {
+        let name = &name[..name.floor_char_boundary(mpi::MPI_MAX_OBJECT_NAME as usize - 1)];
+        name.clone_into(&mut self.name.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}

@@ -1,0 +1,205 @@
+//! Error handlers (MPI 5.0, chapter 9.3).
+//!
+//! The program may free a handler that is in use, and `MPI_Comm_get_errhandler` gives a handle that must be
+//! freed once more. So a handler counts its holders, which are the program's handles and the objects that
+//! have it. Its handle stays valid until the last holder is gone.
+
+use crate::error::{Error, Result};
+use heddle_objects::table::{Kind, Table};
+use heddle_platform::atomic::{AtomicUsize, Ordering};
+use heddle_spec::constants as mpi;
+use std::ffi::c_int;
+use std::sync::{Mutex, PoisonError};
+
+/// The kinds of objects that have error handlers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holder {
+    /// A communicator.
+    Comm,
+    /// A window.
+    Win,
+    /// A file.
+    File,
+    /// A session.
+    Session,
+}
+
+/// A function of the program that is called with the object's handle and the error code.
+pub type HandlerFunction = unsafe extern "C" fn(*mut usize, *mut c_int, ...);
+
+/// An error handler that the program made.
+#[derive(Debug)]
+pub struct UserHandler {
+    holder: Holder,
+    function: HandlerFunction,
+    /// Handles that the program holds, and objects that have it.
+    holders: AtomicUsize,
+}
+
+static HANDLERS: Table<UserHandler> = Table::new(Kind::Errhandler);
+
+/// Returns true if the handle is one of the error handlers that the standard defines.
+pub fn is_predefined(handle: usize) -> bool {
+    matches!(handle, mpi::MPI_ERRORS_ARE_FATAL | mpi::MPI_ERRORS_ABORT | mpi::MPI_ERRORS_RETURN)
+}
+
+#[cold]
+fn bad_handle(handle: usize) -> Error {
+    let what = if handle == mpi::MPI_ERRHANDLER_NULL {
+        "MPI_ERRHANDLER_NULL is not an error handler to work with".to_owned()
+    } else {
+        format!("{handle:#x} is not an error handler: never made, or freed already")
+    };
+    Error::new(mpi::MPI_ERR_ERRHANDLER, what)
+}
+
+/// Makes an error handler for objects of a kind; returns its handle.
+pub fn create(holder: Holder, function: HandlerFunction) -> usize {
+    HANDLERS.insert(UserHandler { holder, function, holders: AtomicUsize::new(1) })
+}
+
+/// Frees one of the program's handles.
+///
+/// # Errors
+/// `MPI_ERR_ERRHANDLER` if it is not a live handler's handle. A predefined handler may be freed, because
+/// `MPI_Comm_get_errhandler` may return it.
+pub fn free(handle: usize) -> Result<()> {
+    if !is_predefined(handle) && !release(handle) {
+        return Err(bad_handle(handle));
+    }
+    Ok(())
+}
+
+/// Returns true if a handle can be set on an object of this kind.
+///
+/// # Errors
+/// `MPI_ERR_ERRHANDLER`.
+pub fn check(handle: usize, holder: Holder) -> Result<()> {
+    if is_predefined(handle) {
+        return Ok(());
+    }
+    let handler = HANDLERS.get(handle).ok_or_else(|| bad_handle(handle))?;
+    if handler.holder == holder {
+        return Ok(());
+    }
+    let message = format!(
+        "the error handler was made for objects of the kind {:?}, this one is of the kind {holder:?}",
+        handler.holder
+    );
+    Err(Error::new(mpi::MPI_ERR_ERRHANDLER, message))
+}
+
+/// The function of a live handler that the program made.
+pub fn function_of(handle: usize) -> Option<HandlerFunction> {
+    HANDLERS.get(handle).map(|handler| handler.function)
+}
+
+/// Adds a holder.
+fn retain(handle: usize) {
+    if let Some(handler) = HANDLERS.get(handle) {
+        handler.holders.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Removes a holder; with the last one the handle becomes invalid.
+fn release(handle: usize) -> bool {
+    let Some(handler) = HANDLERS.get(handle) else { return false };
+    if handler.holders.fetch_sub(1, Ordering::AcqRel) == 1 {
+        drop(HANDLERS.remove(handle));
+    }
+    true
+}
+
+/// The handle of a live handler with this index, for `MPI_Errhandler_fromint`.
+pub fn handle_of_index(index: u32) -> Option<usize> {
+    HANDLERS.handle_of_index(index)
+}
+
+/// The error handler that an object has.
+#[derive(Debug)]
+pub struct ErrhandlerCell(Mutex<usize>);
+
+impl Default for ErrhandlerCell {
+    fn default() -> ErrhandlerCell {
+        ErrhandlerCell(Mutex::new(mpi::MPI_ERRORS_ARE_FATAL))
+    }
+}
+
+impl ErrhandlerCell {
+    /// The handle.
+    pub fn get(&self) -> usize {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The handle with one holder more, which the program must free.
+    pub fn share(&self) -> usize {
+        let handle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        retain(*handle);
+        *handle
+    }
+
+    /// Sets the handler and makes this object one of its holders.
+    pub fn set(&self, handle: usize) {
+        retain(handle);
+        let before = std::mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), handle);
+        release(before);
+    }
+}
+
+impl Drop for ErrhandlerCell {
+    fn drop(&mut self) {
+        release(self.get());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Stable Rust cannot define a C-variadic function; arguments after the first two are not read.
+    unsafe extern "C" fn ignore(_object: *mut usize, _code: *mut c_int) {}
+
+    fn handler() -> HandlerFunction {
+        // SAFETY: the test never calls it.
+        unsafe {
+            std::mem::transmute::<unsafe extern "C" fn(*mut usize, *mut c_int), HandlerFunction>(ignore)
+        }
+    }
+
+    #[test]
+    fn a_freed_handler_lives_as_long_as_an_object_has_it() {
+        let cell = ErrhandlerCell::default();
+        assert_eq!(cell.get(), mpi::MPI_ERRORS_ARE_FATAL);
+        let handle = create(Holder::Comm, handler());
+        assert!(check(handle, Holder::Win).is_err());
+        check(handle, Holder::Comm).expect("its kind");
+        cell.set(handle);
+        free(handle).expect("the program's handle");
+        check(cell.get(), Holder::Comm).expect("the object still has it");
+        assert_eq!(cell.share(), handle);
+        cell.set(mpi::MPI_ERRORS_RETURN);
+        check(handle, Holder::Comm).expect("shared with the program");
+        free(handle).expect("the shared handle");
+        assert!(free(handle).is_err() && check(handle, Holder::Comm).is_err());
+    }
+
+    #[test]
+    fn the_last_object_takes_the_handler_with_it() {
+        let handle = create(Holder::Session, handler());
+        let cells = [ErrhandlerCell::default(), ErrhandlerCell::default()];
+        cells.iter().for_each(|cell| cell.set(handle));
+        free(handle).expect("the program's handle");
+        drop(cells);
+        assert!(check(handle, Holder::Session).is_err());
+    }
+
+    #[test]
+    fn predefined_handlers_fit_everything_and_null_nothing() {
+        for handle in [mpi::MPI_ERRORS_ARE_FATAL, mpi::MPI_ERRORS_ABORT, mpi::MPI_ERRORS_RETURN] {
+            check(handle, Holder::File).expect("predefined");
+            free(handle).expect("what was got may be freed");
+        }
+        let error = check(mpi::MPI_ERRHANDLER_NULL, Holder::Comm).expect_err("null");
+        assert_eq!(error.code(), mpi::MPI_ERR_ERRHANDLER);
+    }
+}

@@ -1,0 +1,41 @@
+//! Communicators, and the objects that belong to them: groups, info, attributes, error handlers, topologies,
+//! datatypes and operators.
+//!
+//! The crate stands on `heddle-message`, whose contexts and VNIs a communicator names, and on
+//! `heddle-objects`, whose tables hold the objects. `heddle-p2p`, `heddle-collective` and `heddle-engine`
+//! work on these objects; `heddle-abi` puts the standard's functions on top. Here they are made, read and
+//! described: no function sends a message, so making a communicator is the engine's. Functions return
+//! [`error::Result`]; handles are plain words. A module uses only modules that stand above it in this
+//! table.
+//!
+//! | module | idea |
+//! |---|---|
+//! | [`error`], [`error_code`] | error classes and codes |
+//! | [`process`] | the process: its world, thread level and main thread |
+//! | [`group`], [`info`], [`op`], [`errhandler`], [`attribute`], [`topology`] | objects, and the attributes of objects |
+//! | [`lifetime`] | the lifetime in use, and the collector |
+//! | [`datatype`], [`external32`] | datatypes behind handles |
+//! | [`attached_buffer`] | the buffers of `MPI_Bsend` |
+//! | `comm` | communicators: [`CommRef`], [`Comm`] |
+//! | [`reference_counts`] | references that requests count, under `naive` and `suppress` |
+
+pub mod attached_buffer;
+pub mod attribute;
+mod comm;
+pub mod datatype;
+pub mod errhandler;
+pub mod error_code;
+mod error_text;
+pub mod external32;
+pub mod group;
+pub mod info;
+pub mod lifetime;
+pub mod op;
+pub mod process;
+pub mod reference_counts;
+pub mod topology;
+
+pub use comm::{
+    COMMS, Comm, CommRef, KeptComm, Plane, bad_handle, choice_of, close_predefined, open_predefined,
+};
+pub use heddle_message::{buffer, domain, error};

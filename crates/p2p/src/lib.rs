@@ -1,0 +1,57 @@
+//! Point-to-point communication (MPI 5.0, chapter 3), without the C interface.
+//!
+//! The crate stands on `heddle-message`, which moves the messages, and on `heddle-comm`, whose communicators
+//! say where they go. `heddle-collective` and `heddle-engine` send with it; `heddle-abi` puts the standard's
+//! functions on top. A call checks ranks and tags, makes a buffer of address, count and datatype, and calls
+//! the VNI of the communicator.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `send.rs` | sends in all modes; `express.rs`: the express path of small ones |
+//! | `receive.rs` | receives |
+//! | `probe.rs` | probes, and matched messages |
+//! | `complete.rs` | waits and tests, `several.rs` of several requests; `awaited.rs`: the events that they wait for |
+//! | `get_status.rs` | the outcome of requests without freeing them |
+//! | `generalized.rs` | requests that the program completes itself |
+//! | `persistent.rs` | requests that are started again and again |
+//! | `buffered.rs` | `MPI_Bsend` and its buffers |
+//! | `sendrecv.rs` | sending and receiving at once; `joint.rs`: with one request |
+
+mod awaited;
+mod buffered;
+mod complete;
+mod express;
+mod generalized;
+mod get_status;
+mod joint;
+mod mode;
+mod persistent;
+mod probe;
+mod receive;
+mod send;
+mod sendrecv;
+mod several;
+mod state;
+
+pub use heddle_model::{Attempt, Refusal};
+
+pub use buffered::{AttachTo, attach_buffer, detach_buffer, flush_buffer, iflush_buffer};
+pub use complete::{cancel, free, test, test_express, wait, wait_express, wait_with};
+pub use express::{PlainReceive, SmallSend, iprobe_express};
+pub use generalized::{complete_generalized, start_generalized};
+pub use get_status::{get_status, get_status_all, get_status_any, get_status_some};
+pub use joint::{isendrecv, isendrecv_replace};
+pub use mode::Mode;
+pub use persistent::{receive_init, send_init, start};
+pub use probe::comm_of_message;
+pub use probe::{improbe, imrecv, iprobe, message_of_index, mprobe, mrecv, probe};
+pub use receive::reissue;
+pub use receive::{irecv, recv, recv_with};
+pub use send::{bsend, ibsend, isend, send};
+pub use sendrecv::{sendrecv, sendrecv_replace};
+pub use several::{Any, Some_, test_all, test_any, test_some, wait_all, wait_any, wait_some};
+
+/// Requests, for the C interface.
+pub mod request {
+    pub use heddle_message::request::{Attachment, Canceller, Outcome, SEND_DONE, handle_of_index};
+}

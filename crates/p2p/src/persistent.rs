@@ -1,0 +1,163 @@
+//! Persistent requests: an operation described once and started again and again (MPI 5.0, section 3.9).
+
+use super::buffered;
+use super::mode::Mode;
+use super::receive::{check_source, reissue};
+use super::send::{send_with, world_rank};
+use heddle_comm::error::{Error, Result};
+use heddle_comm::{CommRef, KeptComm, Plane};
+use heddle_message::buffer::Buffer;
+use heddle_message::domain;
+use heddle_message::matching::Key;
+use heddle_message::request::{self, Attachment, Found, Outcome, RequestId, RequestKind};
+use heddle_message::vni::SendArgs;
+use heddle_spec::constants as mpi;
+use std::any::Any;
+
+/// The operation to start.
+#[derive(Debug)]
+enum Template {
+    Nothing,
+    Send { comm: KeptComm, buffer: Buffer, peer: usize, tag: i32, mode: Mode },
+    Receive { comm: KeptComm, buffer: Buffer, source: i32, tag: i32 },
+}
+
+impl Attachment for Template {
+    fn persistent(&self) -> bool {
+        true
+    }
+
+    fn as_any(&mut self) -> &mut dyn Any {
+        self
+    }
+}
+
+fn inactive(
+    comm: &CommRef,
+    vni: u32,
+    kind: RequestKind,
+    buffer: Buffer,
+    template: Template,
+) -> Result<usize> {
+    let id = request::take(vni, comm.handle(), kind)?;
+    // SAFETY: the request is new, and the caller holds the datatype. From now on the request
+    // keeps it, until it is freed.
+    unsafe { request::set_buffer(id, buffer) };
+    // SAFETY: the request is new: no other thread knows it.
+    unsafe { request::owner(id) }.attachment = Some(Box::new(template));
+    request::deactivate(id);
+    Ok(request::handle(id))
+}
+
+/// Makes a persistent send.
+///
+/// # Errors
+/// `MPI_ERR_RANK`; `MPI_ERR_NO_MEM` if there are too many requests.
+pub fn send_init(comm: &CommRef, buffer: Buffer, dest: i32, tag: i32, mode: Mode) -> Result<usize> {
+    let mut vni = comm.vni();
+    let template = if dest == mpi::MPI_PROC_NULL {
+        Template::Nothing
+    } else {
+        let context = comm.context().id(Plane::PointToPoint);
+        vni = comm.context().vni_of(domain::current()?.vnis().len(), context, comm.rank() as i32, tag);
+        let peer = world_rank(comm, dest)?;
+        // SAFETY: the request that has the template keeps the communicator.
+        let comm = unsafe { comm.kept_by_request() };
+        Template::Send { comm, buffer, peer, tag, mode }
+    };
+    inactive(comm, vni, RequestKind::Send, buffer, template)
+}
+
+/// Makes a persistent receive.
+///
+/// # Errors
+/// `MPI_ERR_RANK`; `MPI_ERR_NO_MEM` if there are too many requests.
+pub fn receive_init(comm: &CommRef, buffer: Buffer, source: i32, tag: i32) -> Result<usize> {
+    let mut vni = comm.vni();
+    let template = if source == mpi::MPI_PROC_NULL {
+        Template::Nothing
+    } else {
+        check_source(comm, source)?;
+        let key = Key::new(comm.context().id(Plane::PointToPoint), source, tag);
+        vni = comm.vni_wanted(domain::current()?, &key)?;
+        // SAFETY: the request that has the template keeps the communicator.
+        let comm = unsafe { comm.kept_by_request() };
+        Template::Receive { comm, buffer, source, tag }
+    };
+    inactive(comm, vni, RequestKind::Receive, buffer, template)
+}
+
+/// Starts a persistent request.
+///
+/// # Errors
+/// `MPI_ERR_REQUEST` if it is not persistent or active already; `MPI_ERR_BUFFER` for a
+/// buffered send without room.
+pub fn start(handle: usize) -> Result<()> {
+    let domain = domain::current()?;
+    let id = match request::find(handle)? {
+        Found::Slot(id) if request::is_inactive(id) => id,
+        _ => {
+            let message = "only an inactive persistent request can be started";
+            return Err(Error::new(mpi::MPI_ERR_REQUEST, message));
+        }
+    };
+    // SAFETY: the request is inactive and so belongs to its owner, the caller.
+    let owner = unsafe { request::owner(id) };
+    let template = owner.attachment.as_mut().and_then(|a| a.as_any().downcast_mut::<Template>());
+    match template {
+        Some(Template::Send { comm, buffer, peer, tag, mode }) => {
+            let (buffer, keep) = match mode {
+                Mode::Buffered => buffered::stage(comm, *buffer)?,
+                _ => (*buffer, None),
+            };
+            let args = SendArgs {
+                buffer,
+                peer: *peer,
+                context: comm.context().id(Plane::PointToPoint),
+                source: comm.rank() as i32,
+                tag: *tag,
+                synchronous: *mode == Mode::Synchronous,
+                keep,
+            };
+            start_send(comm, args, id, *mode == Mode::Buffered)
+        }
+        Some(Template::Receive { comm, buffer, source, tag }) => {
+            let key = Key::new(comm.context().id(Plane::PointToPoint), *source, *tag);
+            // The messages may be on another VNI than at the last start.
+            let vni = comm.vni_wanted(domain, &key)?;
+            request::set_vni(id, vni);
+            request::activate(id);
+            reissue(domain, comm, vni, id, *buffer, key);
+            Ok(())
+        }
+        _ => {
+            request::activate(id);
+            // SAFETY: an operation with MPI_PROC_NULL is known to its owner only.
+            unsafe { request::complete(id, Outcome::proc_null()) };
+            Ok(())
+        }
+    }
+}
+
+fn start_send(comm: &CommRef, args: SendArgs, id: RequestId, buffered: bool) -> Result<()> {
+    let domain = domain::current()?;
+    let (vni, handle) = (request::vni_of(id), comm.handle());
+    request::activate(id);
+    let is_complete = if buffered {
+        // A separate request sends the data, so that this one is complete at once.
+        let copied = |vni| request::take_detached(vni, handle, RequestKind::Send);
+        if let Err(error) = send_with(domain, comm, vni, args, copied) {
+            // The operation was not started.
+            request::deactivate(id);
+            return Err(error.into());
+        }
+        true
+    } else {
+        send_with(domain, comm, vni, args, |_| Ok(id))?.is_none()
+    };
+    if is_complete {
+        // SAFETY: only its owner knows of this request.
+        unsafe { request::complete(id, Outcome::empty()) };
+    }
+    Ok(())
+}

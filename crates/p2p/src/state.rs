@@ -1,0 +1,52 @@
+//! The states of the operations that request handles name.
+
+use heddle_comm::error::Result;
+use heddle_message::request::{self, Found};
+
+/// The state of a request handle's operation.
+pub(super) enum State {
+    /// The handle is null or inactive: there is nothing to wait for.
+    Nothing,
+    Complete,
+    Pending(u32),
+}
+
+#[inline(always)]
+pub(super) fn state(handle: usize) -> Result<State> {
+    Ok(match request::find(handle)? {
+        Found::Null => State::Nothing,
+        Found::Done => State::Complete,
+        Found::Slot(id) if request::is_complete(id) => State::Complete,
+        Found::Slot(id) if request::is_inactive(id) => State::Nothing,
+        Found::Slot(id) => State::Pending(request::vni_of(id)),
+    })
+}
+
+/// Returns true if a request that was pending is pending no longer.
+#[inline(always)]
+pub(super) fn is_over(handle: usize) -> bool {
+    !matches!(state(handle), Ok(State::Pending(_)))
+}
+
+/// The result of a scan over requests.
+pub(super) enum Scan {
+    Complete(usize),
+    Pending,
+    Nothing,
+}
+
+/// Searches for a complete request; passes the VNIs of pending ones to `pending`.
+pub(super) fn scan(handles: &[usize], mut pending: impl FnMut(u32)) -> Result<Scan> {
+    let mut found = Scan::Nothing;
+    for (index, handle) in handles.iter().enumerate() {
+        match state(*handle)? {
+            State::Nothing => {}
+            State::Complete => return Ok(Scan::Complete(index)),
+            State::Pending(vni) => {
+                pending(vni);
+                found = Scan::Pending;
+            }
+        }
+    }
+    Ok(found)
+}
