@@ -41,7 +41,7 @@ enum order { RECEIVE, SEND, SEND_AND_LAST, SEND_AND_TELL, END };
 static char bytes[BATCH][LARGER];
 static MPI_Request requests[BATCH];
 static int flag, processes;
-static MPI_Win window;
+static MPI_Win window, unlocked_window;
 /* Lies in the file that both ranks map: how many orders SEND_AND_TELL the peer has carried out. */
 static _Atomic int *told;
 static int told_before;
@@ -365,7 +365,8 @@ static void null_isend_wait(void) {
     }
 }
 
-/* One-sided operations on the peer's memory, or on one's own in a world of one. The window is locked all the time. */
+/* One-sided operations on the peer's memory, or on one's own in a world of one. The window is locked all the time; for
+   the locks themselves there is another one. */
 
 static void put(void) {
     for (int i = 0; i < BATCH; i++) {
@@ -403,6 +404,23 @@ static void flush(void) {
     }
 }
 
+static void lock_unlock(int type) {
+    for (int i = 0; i < BATCH; i++) {
+        begin();
+        MPI_Win_lock(type, processes - 1, 0, unlocked_window);
+        MPI_Win_unlock(processes - 1, unlocked_window);
+        end();
+    }
+}
+
+static void win_lock_exclusive(void) {
+    lock_unlock(MPI_LOCK_EXCLUSIVE);
+}
+
+static void win_lock_shared(void) {
+    lock_unlock(MPI_LOCK_SHARED);
+}
+
 static const struct test_case {
     const char *name;
     void (*batch)(void);
@@ -422,6 +440,8 @@ static const struct test_case {
     {"get", get, BATCH, 1},
     {"fetch_and_op", fetch_and_op, BATCH, 1},
     {"win_flush", flush, BATCH, 1},
+    {"win_lock_exclusive", win_lock_exclusive, BATCH, 1},
+    {"win_lock_shared", win_lock_shared, BATCH, 1},
     {"isend", isend, BATCH, 0},
     {"isend_1k", isend_1k, BATCH, 0},
     {"send", blocking_send, BATCH, 0},
@@ -520,6 +540,7 @@ int main(int argc, char **argv) {
     }
     void *memory;
     MPI_Win_allocate(sizeof bytes[0], 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+    MPI_Win_allocate(sizeof bytes[0], 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &unlocked_window);
     if (rank) {
         obey();
     } else {
@@ -540,6 +561,7 @@ int main(int argc, char **argv) {
         MPI_Win_unlock_all(window);
         if (processes > 1) order(END, 0, 0);
     }
+    MPI_Win_free(&unlocked_window);
     MPI_Win_free(&window);
     MPI_Finalize();
     return 0;

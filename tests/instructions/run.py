@@ -46,6 +46,7 @@ SETTINGS = {"HEDDLE_VNIS": "4"}
 # Instructions beside the tolerance, for the shortest paths.
 SLACK = 2
 NOTHING = "nothing"
+ALONE = "alone_"
 
 
 class CannotCount(Exception):
@@ -67,10 +68,15 @@ def environment(options, settings=()):
     return {**kept, **SETTINGS, **dict(settings), **dict(setting.split("=", 1) for setting in options.env)}
 
 
+def cases_of(options, alone):
+    """The wanted cases of a launch, as calls.c names them; none means all."""
+    return [name.removeprefix(ALONE) for name in options.cases if alone or not name.startswith(ALONE)]
+
+
 def launch(options, program, level, alone, folder):
     """Runs the wanted cases at a level, without a peer or with one; returns the program's output."""
     thread_level, settings = LEVELS[level]
-    rank = [str(program), thread_level, str(folder / "told"), *options.cases]
+    rank = [str(program), thread_level, str(folder / "told"), *cases_of(options, alone)]
     counted = [
         "valgrind", "--tool=callgrind", "--quiet", "--collect-atstart=no", "--instr-atstart=no",
         "--dump-line=no", f"--callgrind-out-file={folder}/counts",
@@ -136,7 +142,7 @@ def count_launch(options, program, level, alone):
     if not 1 <= switch < 100:
         raise CannotCount(f"switching collection on and off takes {switch:.1f} instructions: callgrind does not obey the program")
     counts = {
-        ("alone_" if alone else "") + name: round((collected[name] - switch * switches) / calls, 1)
+        (ALONE if alone else "") + name: round((collected[name] - switch * switches) / calls, 1)
         for name, (calls, switches) in cases.items()
         if name != NOTHING
     }
@@ -228,12 +234,18 @@ def main():
         try:
             program = compile_program(options, pathlib.Path(scratch))
             for alone, level in itertools.product([False, True], options.levels):
+                if options.cases and not cases_of(options, alone):
+                    continue
                 found, version = count_launch(options, program, level, alone)
                 for case, instructions in found.items():
                     counts.setdefault(case, {})[level] = instructions
         except CannotCount as problem:
             print(f"FAIL: cannot count: {problem}", file=sys.stderr)
             return 1
+    uncounted = [name for name in options.cases if name not in counts]
+    if uncounted:
+        print(f"FAIL: no such case: {', '.join(uncounted)}", file=sys.stderr)
+        return 1
     if options.json or options.no_budget:
         rows = [
             {"case": case, "level": level, "instructions": now} for case, levels in counts.items() for level, now in levels.items()

@@ -14,6 +14,7 @@
 
 use crate::atomics::{self, Operation, can_be_atomic};
 use crate::place::{Memory, Place, check_fit, with_bytes};
+use crate::remote::Remote;
 use heddle_datatype::Op;
 use heddle_datatype::{Basic, Class, Datatype};
 use heddle_message::buffer::Buffer;
@@ -126,7 +127,7 @@ impl Place<'_> {
     /// Combines `len` bytes.
     fn apply(&self, accumulate: &Accumulate, len: usize, stream: Stream) -> Result<()> {
         let size = accumulate.atomic_size();
-        let (Memory::Here(base), true) =
+        let (Memory::Mapped(base), true) =
             (self.memory, self.target.is_shared() && matches!(size, 1 | 2 | 4 | 8))
         else {
             return self.in_accumulate_lock(|| self.apply_locked(accumulate, len, stream));
@@ -205,7 +206,7 @@ impl Place<'_> {
             let message = "MPI_Compare_and_swap works on C integer, Fortran integer, logical, multi-language and byte types";
             return Err(Error::new(mpi::MPI_ERR_TYPE, message));
         }
-        if let Memory::Here(target) = self.memory
+        if let Memory::Mapped(target) = self.memory
             && self.target.is_shared()
             && can_be_atomic(size, target)
         {
@@ -231,7 +232,8 @@ impl Place<'_> {
 
     /// Runs `change` while no other thread and no other process is inside of the target's accumulate lock.
     fn in_accumulate_lock(&self, change: impl FnOnce() -> Result<()>) -> Result<()> {
-        self.window.in_lock(self.rank, self.window.control(self.rank).accumulate_lock(), change)
+        let remote = self.window.remote();
+        remote.in_lock(self.rank, remote.geometry().accumulate_lock(), change)
     }
 }
 

@@ -6,10 +6,11 @@
 //! lock is needed. A process also remembers how many of them it has used.
 
 use crate::exposure::State;
+use crate::remote::{Change, Remote};
 use crate::target::access;
 use crate::window::Window;
 use heddle_message::error::{Error, Result};
-use heddle_platform::atomic::{Ordering, fence};
+use heddle_platform::atomic::Ordering;
 use heddle_spec::constants as mpi;
 use std::sync::{MutexGuard, PoisonError};
 
@@ -37,13 +38,13 @@ impl Window {
                 "a fence inside of a lock, or between start and complete or post and wait",
             ));
         }
-        fence(Ordering::SeqCst);
+        self.complete_all();
         Ok(())
     }
 
     /// Begins the next epoch after the barrier of a fence; none if `last` says that no operations follow.
     pub fn after_fence(&self, last: bool) {
-        fence(Ordering::SeqCst);
+        self.complete_all();
         if last {
             self.end_fences();
         } else if !self.is_fenced.swap(true, Ordering::Relaxed) {
@@ -60,19 +61,14 @@ impl Window {
         if active.exposed.is_some() {
             return Err(wrong_epoch("the memory is exposed already: MPI_Win_wait ends that epoch"));
         }
-        fence(Ordering::SeqCst);
+        self.complete_all();
         for rank in &ranks {
-            let posted = self.control(*rank).posted(self.rank());
-            // Only this process writes the counter. Release: what it has stored to its memory comes before.
-            posted.store(posted.load(Ordering::Relaxed) + 1, Ordering::Release);
-            self.wake(*rank);
+            let posted = self.remote().geometry().posted(self.rank());
+            self.remote().change(*rank, posted, Change::Add(1));
+            self.remote().wake(*rank);
         }
         active.exposed = Some(ranks);
         Ok(())
-    }
-
-    fn wake(&self, rank: usize) {
-        self.domain().fabric().wake(self.processes()[rank] as usize);
     }
 
     /// Begins an access to these ranks, which post or have posted. `unchecked` says that they
@@ -83,11 +79,10 @@ impl Window {
     pub fn start(&self, ranks: &[usize], unchecked: bool) -> Result<()> {
         self.end_fences();
         let wanted = self.begin_start(ranks)?;
-        let own = self.control(self.rank());
         for (rank, wanted) in ranks.iter().zip(wanted) {
             if !unchecked {
-                // Acquire: pairs with the Release in `post`.
-                self.domain().wait_until(0, || own.posted(*rank).load(Ordering::Acquire) >= wanted);
+                let posted = self.remote().geometry().posted(*rank);
+                self.domain().wait_until(0, || self.remote().load(self.rank(), posted) >= wanted);
             }
             self.targets()[*rank].grant(access::STARTED);
         }
@@ -123,13 +118,12 @@ impl Window {
         let mut active = self.active();
         let ranks = active.started.take();
         let ranks = ranks.ok_or_else(|| wrong_epoch("no access was started: MPI_Win_start begins one"))?;
-        fence(Ordering::SeqCst);
+        self.complete_all();
         for rank in ranks {
             self.targets()[rank].withdraw(access::STARTED);
-            let completed = self.control(rank).completed(self.rank());
-            // Only this process writes the counter. Release: its operations come before.
-            completed.store(completed.load(Ordering::Relaxed) + 1, Ordering::Release);
-            self.wake(rank);
+            let completed = self.remote().geometry().completed(self.rank());
+            self.remote().change(rank, completed, Change::Add(1));
+            self.remote().wake(rank);
         }
         Ok(())
     }
@@ -142,11 +136,9 @@ impl Window {
         let mut active = self.active();
         let ranks = active.exposed.take();
         let ranks = ranks.ok_or_else(|| wrong_epoch("the memory is not exposed: MPI_Win_post does that"))?;
-        let own = self.control(self.rank());
-        // Acquire: pairs with the Release in `complete`.
-        let is_over = ranks
-            .iter()
-            .all(|rank| own.completed(*rank).load(Ordering::Acquire) > active.completions_used[*rank]);
+        let completions =
+            |rank: usize| self.remote().load(self.rank(), self.remote().geometry().completed(rank));
+        let is_over = ranks.iter().all(|rank| completions(*rank) > active.completions_used[*rank]);
         if is_over {
             ranks.iter().for_each(|rank| active.completions_used[*rank] += 1);
         } else {

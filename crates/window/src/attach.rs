@@ -4,9 +4,9 @@
 //! A process lists its regions in its window block, where others find out whether an access lies in one.
 //! Only the process itself changes the list; the program detaches no region that others still access.
 
-use crate::control::{Control, REGIONS};
+use crate::geometry::REGIONS;
+use crate::remote::Remote;
 use heddle_message::error::{Error, Result};
-use heddle_platform::atomic::Ordering;
 use heddle_spec::constants as mpi;
 use std::sync::{Mutex, PoisonError};
 
@@ -23,7 +23,7 @@ fn failed(message: String) -> Error {
 /// # Errors
 /// `MPI_ERR_BASE` if it begins at a null pointer; `MPI_ERR_RMA_ATTACH` if it overlaps an attached region,
 /// ends beyond all addresses, or if the list is full.
-pub(crate) fn attach(own: &Control, address: u64, len: u64) -> Result<()> {
+pub(crate) fn attach(remote: &impl Remote, own: usize, address: u64, len: u64) -> Result<()> {
     if address == 0 && len > 0 {
         let message = format!("{len} bytes of memory are to be attached at a null pointer");
         return Err(Error::new(mpi::MPI_ERR_BASE, message));
@@ -33,10 +33,10 @@ pub(crate) fn attach(own: &Control, address: u64, len: u64) -> Result<()> {
         return Err(failed(format!("the {len} bytes at {address:#x} end beyond all addresses")));
     }
     let _alone = ATTACHING.lock().unwrap_or_else(PoisonError::into_inner);
-    let used = own.regions_used().load(Ordering::Relaxed) as usize;
+    let used = remote.load(own, remote.geometry().regions_used()) as usize;
     let mut free = used;
     for index in 0..used {
-        let (first, size) = read(own, index);
+        let (first, size) = read(remote, own, index);
         if size == 0 {
             free = index;
         } else if address < first + size && first < address + len.max(1) {
@@ -51,12 +51,12 @@ pub(crate) fn attach(own: &Control, address: u64, len: u64) -> Result<()> {
     if free == REGIONS {
         return Err(failed(format!("{REGIONS} regions are attached; detach one before you attach another")));
     }
-    let [first, size] = own.region(free);
-    first.store(address, Ordering::Relaxed);
-    // Release: a process that reads the length also reads the address.
-    size.store(len, Ordering::Release);
+    let [first, size] = remote.geometry().region(free);
+    remote.store(own, first, address);
+    // A process that reads the length also reads the address.
+    remote.store(own, size, len);
     if free == used {
-        own.regions_used().store(used as u64 + 1, Ordering::Release);
+        remote.store(own, remote.geometry().regions_used(), used as u64 + 1);
     }
     Ok(())
 }
@@ -65,12 +65,12 @@ pub(crate) fn attach(own: &Control, address: u64, len: u64) -> Result<()> {
 ///
 /// # Errors
 /// `MPI_ERR_RMA_ATTACH` if there is none.
-pub(crate) fn detach(own: &Control, address: u64) -> Result<()> {
+pub(crate) fn detach(remote: &impl Remote, own: usize, address: u64) -> Result<()> {
     let _alone = ATTACHING.lock().unwrap_or_else(PoisonError::into_inner);
-    let used = own.regions_used().load(Ordering::Relaxed) as usize;
-    match (0..used).find(|index| matches!(read(own, *index), (first, 1..) if first == address)) {
+    let used = remote.load(own, remote.geometry().regions_used()) as usize;
+    match (0..used).find(|index| matches!(read(remote, own, *index), (first, 1..) if first == address)) {
         Some(index) => {
-            own.region(index)[1].store(0, Ordering::Release);
+            remote.store(own, remote.geometry().region(index)[1], 0);
             Ok(())
         }
         None => Err(failed(format!("no region that begins at {address:#x} is attached to this window"))),
@@ -78,17 +78,17 @@ pub(crate) fn detach(own: &Control, address: u64) -> Result<()> {
 }
 
 /// Returns true if the bytes lie in a region that the process has attached.
-pub(crate) fn is_attached(control: &Control, address: u64, len: u64) -> bool {
-    let used = control.regions_used().load(Ordering::Acquire) as usize;
+pub(crate) fn is_attached(remote: &impl Remote, rank: usize, address: u64, len: u64) -> bool {
+    let used = remote.load(rank, remote.geometry().regions_used()) as usize;
     (0..used.min(REGIONS)).any(|index| {
-        let (first, size) = read(control, index);
+        let (first, size) = read(remote, rank, index);
         first <= address && address - first <= size && len <= size - (address - first)
     })
 }
 
-fn read(control: &Control, index: usize) -> (u64, u64) {
-    let [first, size] = control.region(index);
-    // Acquire: pairs with the Release in `attach`.
-    let size = size.load(Ordering::Acquire);
-    (first.load(Ordering::Relaxed), size)
+fn read(remote: &impl Remote, rank: usize, index: usize) -> (u64, u64) {
+    let [first, size] = remote.geometry().region(index);
+    // The length first: `attach` stores it last.
+    let size = remote.load(rank, size);
+    (remote.load(rank, first), size)
 }

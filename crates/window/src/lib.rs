@@ -10,7 +10,8 @@
 //! |---|---|
 //! | `plan.rs`, `offer.rs` | what the processes tell each other when they make a window |
 //! | `memory.rs`, `allocated.rs` | memory that others can map, also that of `MPI_Alloc_mem` |
-//! | `control.rs` | a process's words for a window: locks, counters, attached regions |
+//! | `geometry.rs`, `control.rs` | the window block: a process's words for locks, counters, attached regions; waiting for them |
+//! | `remote.rs` | what a window needs of a transport; `machine.rs`: the processes of one machine |
 //! | `attach.rs` | regions of dynamic windows |
 //! | `target.rs` | the part of one process: its memory, and whether this process may access it |
 //! | `algorithm.rs` | the algorithms of `MPI_Win_lock` |
@@ -18,7 +19,6 @@
 //! | `window.rs` | [`Window`]: making one, and what all its operations use |
 //! | `locks.rs`, `passive_target.rs` | lock, unlock, flush |
 //! | `exposure.rs`, `active_target.rs` | fence, post, start, complete, wait |
-//! | `exclusive.rs` | steps that one process at a time takes at a target |
 //! | `place.rs` | data within a target: checked, put and got |
 //! | `accumulate.rs`, `atomics.rs` | accumulates: by processor atomics, or in the target's accumulate lock |
 
@@ -29,14 +29,16 @@ pub mod allocated;
 pub mod atomics;
 mod attach;
 mod control;
-mod exclusive;
 mod exposure;
+mod geometry;
 mod locks;
+mod machine;
 mod memory;
 mod offer;
 mod passive_target;
 mod place;
 mod plan;
+mod remote;
 mod service;
 mod target;
 mod window;

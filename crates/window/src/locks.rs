@@ -1,84 +1,88 @@
 //! The words of a window's locks, for `heddle-rma-locks`.
 
-use crate::control::Control;
+use crate::geometry::WordAt;
+use crate::machine::Machine;
+use crate::remote::{Change, Remote};
 use crate::window::Window;
-use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_rma_locks::{Rank, Rma, Word};
 
 impl Window {
     /// Waits until the lock of a target is this process's.
     pub(crate) fn acquire(&self, target: Rank, shared: bool) {
-        self.lock().acquire(&Words { window: self, target }, target, shared);
+        self.lock().acquire(&Words::new(self, target), target, shared);
     }
 
     /// Releases the lock of a target.
     pub(crate) fn release_lock(&self, target: Rank, shared: bool) {
-        self.lock().release(&Words { window: self, target }, target, shared);
+        self.lock().release(&Words::new(self, target), target, shared);
     }
 }
 
 /// The words of one target's lock.
 struct Words<'a> {
-    window: &'a Window,
-    target: Rank,
+    rank: Rank,
+    remote: &'a Machine,
+    /// The first of the words in every process's block.
+    first: WordAt,
 }
 
-impl Words<'_> {
+impl<'a> Words<'a> {
     #[inline(always)]
-    fn control(&self, keeper: Rank) -> &Control {
-        self.window.control(keeper)
+    fn new(window: &'a Window, target: Rank) -> Words<'a> {
+        let remote = window.remote();
+        Words { rank: window.rank(), remote, first: remote.geometry().lock(target) }
     }
 
-    /// Changes a word by `change`, and wakes the processes that wait for it.
     #[inline(always)]
-    fn change<R>(&self, keeper: Rank, word: Word, change: impl FnOnce(&AtomicU64) -> R) -> R {
-        let control = self.control(keeper);
-        let result = change(control.lock_word(self.target, word));
-        control.changed(self.window.controls());
-        result
+    fn at(&self, word: Word) -> WordAt {
+        self.first.plus(word)
+    }
+
+    /// Changes a word, and wakes the processes that wait for it.
+    #[inline(always)]
+    fn change(&self, keeper: Rank, word: Word, change: Change) -> u64 {
+        let before = self.remote.change(keeper, self.at(word), change);
+        self.remote.announce(keeper);
+        before
     }
 }
 
-/// Every operation is done when its function returns, and is sequentially consistent, so a
-/// flush has nothing to do.
+/// An operation on a word is done when its function returns, so a flush has nothing to do.
 impl Rma for Words<'_> {
     #[inline(always)]
     fn rank(&self) -> Rank {
-        self.window.rank()
+        self.rank
     }
 
     #[inline(always)]
     async fn put(&self, value: u64, keeper: Rank, word: Word) {
-        self.change(keeper, word, |cell| cell.store(value, Ordering::SeqCst));
+        self.remote.store(keeper, self.at(word), value);
+        self.remote.announce(keeper);
     }
 
     #[inline(always)]
     async fn get(&self, keeper: Rank, word: Word) -> u64 {
-        self.control(keeper).lock_word(self.target, word).load(Ordering::SeqCst)
+        self.remote.load(keeper, self.at(word))
     }
 
     #[inline(always)]
     async fn add(&self, operand: u64, keeper: Rank, word: Word) {
-        self.change(keeper, word, |cell| cell.fetch_add(operand, Ordering::SeqCst));
+        self.change(keeper, word, Change::Add(operand));
     }
 
     #[inline(always)]
     async fn fetch_add(&self, operand: u64, keeper: Rank, word: Word) -> u64 {
-        self.change(keeper, word, |cell| cell.fetch_add(operand, Ordering::SeqCst))
+        self.change(keeper, word, Change::Add(operand))
     }
 
     #[inline(always)]
     async fn swap(&self, value: u64, keeper: Rank, word: Word) -> u64 {
-        self.change(keeper, word, |cell| cell.swap(value, Ordering::SeqCst))
+        self.change(keeper, word, Change::Swap(value))
     }
 
     #[inline(always)]
     async fn compare_and_swap(&self, value: u64, expected: u64, keeper: Rank, word: Word) -> u64 {
-        self.change(keeper, word, |cell| {
-            match cell.compare_exchange(expected, value, Ordering::SeqCst, Ordering::SeqCst) {
-                Ok(before) | Err(before) => before,
-            }
-        })
+        self.change(keeper, word, Change::CompareAndSwap { expected, value })
     }
 
     #[inline(always)]
@@ -86,25 +90,21 @@ impl Rma for Words<'_> {
 
     #[inline(always)]
     async fn wait_until(&self, keeper: Rank, word: Word, is_over: impl Fn(u64) -> bool) -> u64 {
-        let control = self.control(keeper);
-        let cell = control.lock_word(self.target, word);
-        let mut value = 0;
-        control.wait(self.window.domain(), self.window.own(), || {
-            value = cell.load(Ordering::SeqCst);
+        let mut last = 0;
+        self.remote.wait(keeper, self.at(word), |value| {
+            last = value;
             is_over(value)
         });
-        value
+        last
     }
 
     #[inline(always)]
     async fn wait_a_while(&self, keeper: Rank, word: Word, is_over: impl Fn(u64) -> bool) -> Option<u64> {
-        let control = self.control(keeper);
-        let cell = control.lock_word(self.target, word);
-        let mut value = 0;
-        let accepted = control.wait_a_while(self.window.domain(), self.window.own(), || {
-            value = cell.load(Ordering::SeqCst);
+        let mut last = 0;
+        let accepted = self.remote.wait_a_while(keeper, self.at(word), |value| {
+            last = value;
             is_over(value)
         });
-        accepted.then_some(value)
+        accepted.then_some(last)
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::algorithm::{Algorithm, LockChoice};
 use crate::allocated;
-use crate::control::{Control, Geometry, REGIONS};
+use crate::control::Control;
+use crate::geometry::{Contents, Geometry, REGIONS};
 use crate::memory::allocate;
 use crate::plan::Plan;
 use heddle_message::domain::Domain;
@@ -151,7 +152,8 @@ impl Draft {
     pub fn empty(domain: &Domain, plan: &Plan) -> Result<Draft> {
         let (processes, lock_words) = (plan.processes.len(), plan.lock_words());
         let regions = if plan.dynamic { REGIONS } else { 0 };
-        Draft::new(domain, Geometry { processes, lock_words, regions, private: plan.private })
+        let contents = Contents { processes, lock_words, regions, private: plan.private };
+        Draft::new(domain, Geometry::new(contents))
     }
 
     /// Gives the part `size` bytes of new memory.

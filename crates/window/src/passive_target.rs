@@ -3,6 +3,7 @@
 //! A lock waits until it is granted. So every operation inside an epoch may access memory at once,
 //! and unlock only releases.
 
+use crate::remote::Remote;
 use crate::target::{Target, access};
 use crate::window::Window;
 use heddle_message::error::{Error, Result};
@@ -77,6 +78,7 @@ impl Window {
         if held & kinds == 0 || !target.change(held, access::UNCHECKED) {
             return false;
         }
+        self.remote().complete();
         if held & access::UNCHECKED == 0 {
             self.release_lock(rank, held & access::EXCLUSIVE == 0);
         } else {
@@ -130,7 +132,7 @@ impl Window {
                 format!("a flush needs a lock, and this process holds none on rank {rank} of the window");
             return Err(wrong_epoch(message));
         }
-        fence(Ordering::SeqCst);
+        self.complete_all();
         Ok(())
     }
 
@@ -144,7 +146,7 @@ impl Window {
                 "a flush needs a lock, and this process holds none on the window".to_owned(),
             ));
         }
-        fence(Ordering::SeqCst);
+        self.complete_all();
         Ok(())
     }
 }

@@ -1,13 +1,13 @@
 //! Data within a target: checked once, then put, got and accumulated.
 
 use crate::attach::is_attached;
+use crate::remote::Remote;
 use crate::target::Target;
 use crate::window::Window;
 use heddle_datatype::Datatype;
 use heddle_message::buffer::{Buffer, check_count};
 use heddle_message::error::{Error, Result};
 use heddle_spec::constants as mpi;
-use heddle_transport::single_copy;
 use std::io;
 
 /// Data within a target's memory, as a program names it.
@@ -38,12 +38,10 @@ pub struct Place<'a> {
 /// How the data is reached. The address is the one that the datatype's displacements count from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Memory {
-    /// In this process.
-    Here(*mut u8),
-    /// In another process, by single copies.
-    There { pid: u32, address: u64 },
-    /// In another process, by its window thread.
-    ByThread { address: u64 },
+    /// Mapped here.
+    Mapped(*mut u8),
+    /// At an address of another process, by copies of the transport.
+    Remote(u64),
 }
 
 impl Window {
@@ -75,7 +73,7 @@ impl Window {
 
     fn check_span(&self, target: &Target, rank: usize, first: i64, end: i64) -> Result<()> {
         let inside = if self.is_dynamic() {
-            is_attached(self.control(rank), first as u64, end.wrapping_sub(first) as u64)
+            is_attached(self.remote(), rank, first as u64, end.wrapping_sub(first) as u64)
         } else {
             first >= 0 && end as u64 <= target.size()
         };
@@ -92,23 +90,22 @@ impl Window {
 
     fn memory_at(&self, target: &Target, rank: usize, offset: i64, len: usize) -> Result<Memory> {
         if self.is_dynamic() && rank == self.rank() {
-            return Ok(Memory::Here(std::ptr::with_exposed_provenance_mut(offset as usize)));
+            return Ok(Memory::Mapped(std::ptr::with_exposed_provenance_mut(offset as usize)));
         }
         if !target.base().is_null() {
-            return Ok(Memory::Here(target.base().wrapping_offset(offset as isize)));
+            return Ok(Memory::Mapped(target.base().wrapping_offset(offset as isize)));
         }
         if len == 0 {
-            return Ok(Memory::Here(std::ptr::null_mut()));
+            return Ok(Memory::Mapped(std::ptr::null_mut()));
         }
         let address = (target.address() as i64).wrapping_add(offset) as u64;
-        match self.domain().fabric().copy_partner(target.process()) {
-            Some(pid) => Ok(Memory::There { pid, address }),
-            None if self.has_threads() => Ok(Memory::ByThread { address }),
-            None => Err(Error::unsupported(
-                "a window over private memory (MPI_Win_create, MPI_Win_create_dynamic) where single copies between processes are \
-                 not possible; allocate the memory with MPI_Alloc_mem or MPI_Win_allocate. It",
-            )),
+        if self.remote().reaches(rank) {
+            return Ok(Memory::Remote(address));
         }
+        Err(Error::unsupported(
+            "a window over private memory (MPI_Win_create, MPI_Win_create_dynamic) where single copies between processes are \
+             not possible; allocate the memory with MPI_Alloc_mem or MPI_Win_allocate. It",
+        ))
     }
 }
 
@@ -185,8 +182,8 @@ impl Place<'_> {
         match self.memory {
             // SAFETY: `place` has checked that the data lies within the target's memory, and the place does
             // not outlive the datatype.
-            Memory::Here(base) => Some(unsafe { Buffer::new(base, self.count, self.datatype) }),
-            Memory::There { .. } | Memory::ByThread { .. } => None,
+            Memory::Mapped(base) => Some(unsafe { Buffer::new(base, self.count, self.datatype) }),
+            Memory::Remote(_) => None,
         }
     }
 
@@ -244,21 +241,14 @@ impl Place<'_> {
     /// # Safety
     /// The bytes at `here` are valid, for reads if `writes`.
     unsafe fn copy_run(&self, writes: bool, offset: i64, here: *mut u8, len: usize) -> Result<()> {
-        let copied = match self.memory {
-            Memory::Here(_) => unreachable!("memory that is mapped is a buffer"),
-            Memory::ByThread { address } => {
-                let there = address.wrapping_add_signed(offset);
-                // SAFETY: the run lies in the target's memory, as `place` has checked; the
-                // caller vouches for `here`.
-                unsafe { self.window.copy_by_thread(self.rank, writes, there, here, len) };
-                Ok(())
-            }
-            Memory::There { pid, address } => {
-                let there = address.wrapping_add_signed(offset);
-                let copy = if writes { single_copy::write } else { single_copy::read };
-                // SAFETY: the caller vouches for `here`; the kernel checks the other side.
-                unsafe { copy(pid, there, here, len) }
-            }
+        let Memory::Remote(address) = self.memory else { unreachable!("memory that is mapped is a buffer") };
+        let (remote, there) = (self.window.remote(), address.wrapping_add_signed(offset));
+        let copied = if writes {
+            // SAFETY: `place` has checked that the run lies in the target's memory; `here` is the caller's.
+            unsafe { remote.write(self.rank, there, here, len) }
+        } else {
+            // SAFETY: `place` has checked that the run lies in the target's memory; `here` is the caller's.
+            unsafe { remote.read(self.rank, there, here, len) }
         };
         copied.map_err(|error| self.refused(&error))
     }

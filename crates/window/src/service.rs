@@ -12,7 +12,8 @@
 //! | `DONE` | the thread, after the copy | the process goes on |
 //! | `ENDED` | the thread's process, when the window is freed | the thread ends |
 
-use crate::control::{BOUNCE, Control, Desk};
+use crate::control::{Control, Desk};
+use crate::geometry::BOUNCE;
 use heddle_message::error::{Error, Result};
 use heddle_platform::atomic::Ordering;
 use heddle_platform::{Scope, background, futex};

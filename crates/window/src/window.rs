@@ -2,19 +2,17 @@
 
 use crate::algorithm::{LockChoice, WindowLock};
 use crate::attach;
-use crate::control::Control;
 use crate::exposure;
-use crate::memory::no_memory;
+use crate::machine::Machine;
 use crate::offer::{Draft, Offer};
 use crate::plan::Plan;
-use crate::service::WindowThread;
+use crate::remote::Remote;
 use crate::target::Target;
 use heddle_message::domain::Domain;
 use heddle_message::error::{Error, Result};
 use heddle_platform::atomic::{AtomicBool, Ordering, fence};
 use heddle_spec::constants as mpi;
-use heddle_transport::{SharedMemory, SharedRange};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// A window. Any thread may use it.
 #[derive(Debug)]
@@ -22,9 +20,8 @@ pub struct Window {
     targets: Box<[Target]>,
     domain: &'static Domain,
     rank: usize,
-    /// The processes' ranks in the job.
-    processes: Box<[u32]>,
-    controls: Box<[Control]>,
+    /// How the other processes are reached.
+    remote: Machine,
     lock: WindowLock,
     lock_choice: LockChoice,
     /// True if displacements are addresses in attached regions.
@@ -33,13 +30,6 @@ pub struct Window {
     pub(crate) is_fenced: AtomicBool,
     /// Post, start, complete and wait.
     pub(crate) active: Mutex<exposure::State>,
-    /// The thread that copies for processes which cannot, where there are such.
-    thread: Mutex<Option<WindowThread>>,
-    /// This process's memory, if the window has allocated it. Discarded at the end, unmapped
-    /// when the window is dropped.
-    own_memory: Option<SharedMemory>,
-    /// Keeps the others' memory mapped.
-    _mapped: Vec<SharedMemory>,
 }
 
 impl Window {
@@ -53,36 +43,13 @@ impl Window {
     pub fn new(domain: &'static Domain, plan: Plan, draft: Draft, offers: &[Offer]) -> Result<Window> {
         let Plan { processes, rank, dynamic, private: _, lock } = plan;
         assert_eq!(processes.len(), offers.len(), "an offer for each process");
-        let Draft { control: own_control, memory: own_memory, base: own_base, .. } = draft;
-        let geometry = own_control.geometry();
-        let mut own_control = Some(own_control);
-        let map = |range: SharedRange| {
-            domain.fabric().map(range).map_err(|error| no_memory(range.len as usize, &error))
-        };
-        let own_range = own_memory.as_ref().and_then(|own| Some((own.range()?, own.as_ptr())));
-        let (mut mapped, mut controls, mut targets) = (Vec::<SharedMemory>::new(), Vec::new(), Vec::new());
+        let Draft { control, memory, base: own_base, .. } = draft;
+        let mut remote = Machine::new(domain, (rank, processes.clone()), (control, memory), offers)?;
+        let mut targets = Vec::new();
         for (index, offer) in offers.iter().enumerate() {
-            controls.push(match own_control.take_if(|_| index == rank) {
-                Some(own) => own,
-                None => Control::new(map(control_range(offer)?)?, geometry),
-            });
-            let base = match offer.memory() {
-                _ if index == rank && !own_base.is_null() => own_base,
-                // Shared memory in one piece has the parts of all processes, and is mapped once.
-                Some(range) => {
-                    let known = mapped.iter().map(|memory| (memory.range(), memory.as_ptr()));
-                    let known = known.chain(own_range.map(|(range, base)| (Some(range), base)));
-                    let known = known.filter(|(known, _)| *known == Some(range)).map(|(_, base)| base).next();
-                    let base = match known {
-                        Some(base) => base,
-                        None => {
-                            mapped.push(map(range)?);
-                            mapped[mapped.len() - 1].as_ptr()
-                        }
-                    };
-                    base.wrapping_add(offer.start())
-                }
-                None => std::ptr::null_mut(),
+            let base = match own_base {
+                own if index == rank && !own.is_null() => own,
+                _ => remote.map_memory(offer)?,
             };
             // Alone in a window, a process need not share its memory.
             let shared = offer.memory().is_some() || processes.len() == 1 && !dynamic;
@@ -95,16 +62,12 @@ impl Window {
             targets: targets.into(),
             domain,
             rank,
-            processes,
-            controls: controls.into(),
+            remote,
             lock: lock.lock(count),
             lock_choice: lock,
             dynamic,
             is_fenced: AtomicBool::new(false),
             active: Mutex::new(exposure::State::new(count)),
-            thread: Mutex::new(None),
-            own_memory,
-            _mapped: mapped,
         })
     }
 
@@ -156,28 +119,21 @@ impl Window {
         self.domain
     }
 
+    /// How the other processes are reached.
     #[inline(always)]
-    pub(crate) fn processes(&self) -> &[u32] {
-        &self.processes
-    }
-
-    #[inline(always)]
-    pub(crate) fn control(&self, rank: usize) -> &Control {
-        &self.controls[rank]
-    }
-
-    pub(crate) fn controls(&self) -> &[Control] {
-        &self.controls
-    }
-
-    /// This process's rank and words, for a thread that waits.
-    #[inline(always)]
-    pub(crate) fn own(&self) -> (usize, &Control) {
-        (self.rank, &self.controls[self.rank])
+    pub(crate) fn remote(&self) -> &Machine {
+        &self.remote
     }
 
     pub(crate) fn lock(&self) -> &WindowLock {
         &self.lock
+    }
+
+    /// Completes everything that this thread has begun, and orders its accesses to mapped memory.
+    #[inline(always)]
+    pub(crate) fn complete_all(&self) {
+        self.remote.complete();
+        fence(Ordering::SeqCst);
     }
 
     /// `MPI_Win_sync`: orders this thread's accesses to its copy of the memory.
@@ -193,7 +149,7 @@ impl Window {
     /// overlaps an attached region.
     pub fn attach(&self, address: u64, len: u64) -> Result<()> {
         self.check_dynamic()?;
-        attach::attach(self.control(self.rank), address, len)
+        attach::attach(&self.remote, self.rank, address, len)
     }
 
     /// Detaches the memory that begins at `address`.
@@ -202,7 +158,7 @@ impl Window {
     /// `MPI_ERR_RMA_FLAVOR` if the window is not dynamic, `MPI_ERR_RMA_ATTACH` if there is no such region.
     pub fn detach(&self, address: u64) -> Result<()> {
         self.check_dynamic()?;
-        attach::detach(self.control(self.rank), address)
+        attach::detach(&self.remote, self.rank, address)
     }
 
     fn check_dynamic(&self) -> Result<()> {
@@ -215,13 +171,13 @@ impl Window {
 
     /// Returns true if this process cannot reach the memory of another one without that one's window thread.
     pub fn needs_threads(&self) -> bool {
-        let is_out_of_reach = |target: &Target| {
-            target.base().is_null()
+        let is_out_of_reach = |(rank, target): (usize, &Target)| {
+            rank != self.rank
+                && target.base().is_null()
                 && target.size() > 0
-                && self.domain.fabric().copy_partner(target.process()).is_none()
+                && self.remote.needs_thread(rank)
         };
-        let others = self.targets.iter().enumerate().filter(|(rank, _)| *rank != self.rank);
-        others.into_iter().any(|(_, target)| is_out_of_reach(target))
+        self.targets.iter().enumerate().any(is_out_of_reach)
     }
 
     /// Starts the window thread of this process, since another one needs it.
@@ -229,27 +185,13 @@ impl Window {
     /// # Errors
     /// `MPI_ERR_OTHER` if there is no thread to be had, `MPI_ERR_NO_MEM` if its words cannot be mapped.
     pub fn start_thread(&self) -> Result<()> {
-        let own = self.control(self.rank);
-        let Some(range) = own.memory().range() else { return Ok(()) };
-        let memory =
-            self.domain.fabric().map(range).map_err(|error| no_memory(range.len as usize, &error))?;
-        let thread = WindowThread::start(Control::new(memory, own.geometry()))?;
-        *self.thread.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread);
-        Ok(())
-    }
-
-    /// Returns true if the processes of the window have window threads.
-    pub(crate) fn has_threads(&self) -> bool {
-        self.thread.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+        self.remote.start_thread()
     }
 
     /// Ends the window thread, if there is one, and gives this process's memory back to the system. The
     /// program uses the window no more; if it does all the same, it reads zeros.
     pub fn discard(&self) {
-        if let Some(mut thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            thread.end(self.control(self.rank));
-        }
-        self.own_memory.iter().for_each(SharedMemory::discard);
+        self.remote.discard();
     }
 
     /// Checks that no epoch is open.
@@ -265,9 +207,4 @@ impl Window {
         let message = "the window is in an epoch: end it (unlock, complete, wait) before you free the window";
         Err(Error::new(mpi::MPI_ERR_RMA_SYNC, message))
     }
-}
-
-fn control_range(offer: &Offer) -> Result<SharedRange> {
-    let message = "a process of the window shares no memory with this one";
-    offer.control().ok_or_else(|| Error::new(mpi::MPI_ERR_INTERN, message))
 }

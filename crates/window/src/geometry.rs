@@ -1,0 +1,143 @@
+//! Where the words lie in a window block, the memory of a process that all processes of the window reach;
+//! zeros are valid.
+//!
+//! ```text
+//!  head        one cache line: which processes wait for a word here, the accumulate lock, the number of attached regions, the word
+//!              on which this process's threads park
+//!  posted      a word a process: how often that process has posted to this one
+//!  completed   a word a process: how often that process has completed an access to this one
+//!  locks       for each target, this process's words of the target's lock
+//!  regions     in a dynamic window: address and length of each attached region
+//!  service     in a window over private memory: the request to the window thread, and its bounce buffer
+//! ```
+
+pub(crate) const LINE: usize = 64;
+pub(crate) const WORD: usize = size_of::<u64>();
+
+/// The most regions that a process can attach to a window at one time.
+pub(crate) const REGIONS: usize = 4096;
+
+/// What a window block has room for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Contents {
+    /// Processes of the window.
+    pub(crate) processes: usize,
+    /// Words that a process keeps of one target's lock.
+    pub(crate) lock_words: usize,
+    /// Attached regions.
+    pub(crate) regions: usize,
+    /// True if the window may lie over private memory.
+    pub(crate) private: bool,
+}
+
+/// Where the words lie in a window block: offsets and lengths in bytes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Geometry {
+    pub(crate) contents: Contents,
+    completed: usize,
+    locks: usize,
+    /// Each lock has its cache lines to itself.
+    lock_len: usize,
+    regions: usize,
+    service: usize,
+}
+
+impl Geometry {
+    pub(crate) fn new(contents: Contents) -> Geometry {
+        let Contents { processes, lock_words, regions, private: _ } = contents;
+        let counters_len = (processes * WORD).next_multiple_of(LINE);
+        let lock_len = (lock_words * WORD).next_multiple_of(LINE);
+        let completed = LINE + counters_len;
+        let locks = completed + counters_len;
+        let first_region = locks + processes * lock_len;
+        let service = (first_region + regions * 2 * WORD).next_multiple_of(LINE);
+        Geometry { contents, completed, locks, lock_len, regions: first_region, service }
+    }
+
+    /// The length of a window block.
+    pub(crate) fn len(&self) -> usize {
+        self.service + if self.contents.private { 2 * LINE + BOUNCE } else { 0 }
+    }
+
+    /// Which processes wait for a word of this block.
+    pub(crate) fn marks(&self) -> WordAt {
+        WordAt(0)
+    }
+
+    /// The accumulate lock of the process: 1 while a process is inside.
+    pub(crate) fn accumulate_lock(&self) -> WordAt {
+        WordAt(WORD)
+    }
+
+    /// The number of entries of the table of regions that were ever used.
+    pub(crate) fn regions_used(&self) -> WordAt {
+        WordAt(2 * WORD)
+    }
+
+    /// Where the process's threads park.
+    pub(crate) fn spot(&self) -> WordAt {
+        WordAt(3 * WORD)
+    }
+
+    /// How often `process` has posted to this one.
+    pub(crate) fn posted(&self, process: usize) -> WordAt {
+        WordAt(LINE + process * WORD)
+    }
+
+    /// How often `process` has completed an access to this one.
+    pub(crate) fn completed(&self, process: usize) -> WordAt {
+        WordAt(self.completed + process * WORD)
+    }
+
+    /// The first word of the lock of `target` that this process keeps.
+    #[inline(always)]
+    pub(crate) fn lock(&self, target: usize) -> WordAt {
+        debug_assert!(target < self.contents.processes);
+        WordAt(self.locks + target * self.lock_len)
+    }
+
+    /// Address and length of an attached region.
+    pub(crate) fn region(&self, index: usize) -> [WordAt; 2] {
+        let offset = self.regions + index * 2 * WORD;
+        [WordAt(offset), WordAt(offset + WORD)]
+    }
+
+    /// The lock of the window thread's desk; behind it, its state, the request and the bounce buffer.
+    pub(crate) fn desk(&self) -> WordAt {
+        WordAt(self.service)
+    }
+}
+
+/// Where a word lies in a window block, in bytes from its beginning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct WordAt(pub(crate) usize);
+
+impl WordAt {
+    /// The word that lies `words` behind this one.
+    #[inline(always)]
+    pub(crate) fn plus(self, words: usize) -> WordAt {
+        WordAt(self.0 + words * WORD)
+    }
+}
+
+/// Bytes of the bounce buffer.
+pub(crate) const BOUNCE: usize = 16 << 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_of_a_block_do_not_overlap() {
+        let three = Contents { processes: 3, lock_words: 5, regions: 2, private: false };
+        let geometry = Geometry::new(three);
+        assert_eq!(geometry.completed(0), WordAt(2 * 64));
+        assert_eq!([geometry.lock(0), geometry.lock(2)], [WordAt(3 * 64), WordAt(5 * 64)]);
+        assert_eq!(geometry.region(0)[0], WordAt(6 * 64));
+        assert_eq!(geometry.len(), 7 * 64);
+        let private = Geometry::new(Contents { private: true, ..three });
+        assert_eq!((private.desk(), private.len()), (WordAt(7 * 64), 9 * 64 + BOUNCE));
+        let wide = Contents { processes: 9, lock_words: 9, regions: 0, private: false };
+        assert_eq!(Geometry::new(wide).len(), 64 + 2 * 128 + 9 * 128);
+    }
+}

@@ -1,0 +1,268 @@
+//! The processes of one machine: their window blocks are mapped, and memory that is not mapped is reached by
+//! single copies of the kernel, or by the window thread of its process where the kernel forbids those.
+
+use crate::control::{Control, LONGEST_PARK, POLLS};
+use crate::geometry::{BOUNCE, Geometry, WordAt};
+use crate::memory::no_memory;
+use crate::offer::Offer;
+use crate::remote::{Change, Remote};
+use crate::service::{ASKED, DONE, IDLE, WindowThread};
+use heddle_message::domain::Domain;
+use heddle_message::error::{Error, Result};
+use heddle_platform::atomic::{AtomicU32, Ordering};
+use heddle_platform::hint::spin_loop;
+use heddle_platform::{Scope, futex};
+use heddle_spec::constants as mpi;
+use heddle_transport::{SharedMemory, SharedRange, single_copy};
+use std::io;
+use std::sync::{Mutex, PoisonError};
+
+/// The processes of a window, all of them of one machine.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    domain: &'static Domain,
+    /// This process's rank in the window.
+    rank: usize,
+    /// The processes' ranks in the job.
+    processes: Box<[u32]>,
+    controls: Box<[Control]>,
+    geometry: Geometry,
+    /// The thread that copies for processes which cannot, where there are such.
+    thread: Mutex<Option<WindowThread>>,
+    /// This process's memory, if the window has allocated it. Discarded at the end, unmapped
+    /// when the window is dropped.
+    own_memory: Option<SharedMemory>,
+    /// Keeps the others' memory mapped.
+    mapped: Vec<SharedMemory>,
+}
+
+impl Machine {
+    /// Maps the window blocks of all processes.
+    ///
+    /// # Errors
+    /// `MPI_ERR_NO_MEM` if one cannot be mapped.
+    pub(crate) fn new(
+        domain: &'static Domain,
+        (rank, processes): (usize, Box<[u32]>),
+        (own_control, own_memory): (Control, Option<SharedMemory>),
+        offers: &[Offer],
+    ) -> Result<Machine> {
+        let geometry = *own_control.geometry();
+        let mut own_control = Some(own_control);
+        let mut controls = Vec::new();
+        for (index, offer) in offers.iter().enumerate() {
+            controls.push(match own_control.take_if(|_| index == rank) {
+                Some(own) => own,
+                None => Control::new(map(domain, control_range(offer)?)?, geometry),
+            });
+        }
+        Ok(Machine {
+            domain,
+            rank,
+            processes,
+            controls: controls.into(),
+            geometry,
+            thread: Mutex::new(None),
+            own_memory,
+            mapped: Vec::new(),
+        })
+    }
+
+    /// Maps the memory of a process. Returns where it begins here; null if it cannot be mapped.
+    ///
+    /// # Errors
+    /// `MPI_ERR_NO_MEM` if the system refuses.
+    pub(crate) fn map_memory(&mut self, offer: &Offer) -> Result<*mut u8> {
+        let Some(range) = offer.memory() else { return Ok(std::ptr::null_mut()) };
+        // Shared memory in one piece has the parts of all processes, and is mapped once.
+        let mut known = self.mapped.iter().chain(&self.own_memory);
+        let base = match known.find(|memory| memory.range() == Some(range)) {
+            Some(memory) => memory.as_ptr(),
+            None => {
+                let memory = map(self.domain, range)?;
+                let base = memory.as_ptr();
+                self.mapped.push(memory);
+                base
+            }
+        };
+        Ok(base.wrapping_add(offer.start()))
+    }
+
+    /// The block of this process.
+    #[inline(always)]
+    pub(crate) fn own(&self) -> &Control {
+        &self.controls[self.rank]
+    }
+
+    /// Returns true if a process's memory that is not mapped can be reached only by its window thread.
+    pub(crate) fn needs_thread(&self, rank: usize) -> bool {
+        self.copy_partner(rank).is_none()
+    }
+
+    fn copy_partner(&self, rank: usize) -> Option<u32> {
+        self.domain.fabric().copy_partner(self.processes[rank] as usize)
+    }
+
+    /// Starts the window thread of this process.
+    ///
+    /// # Errors
+    /// `MPI_ERR_OTHER` if there is no thread to be had, `MPI_ERR_NO_MEM` if its words cannot be mapped.
+    pub(crate) fn start_thread(&self) -> Result<()> {
+        let Some(range) = self.own().memory().range() else { return Ok(()) };
+        let memory = map(self.domain, range)?;
+        let thread = WindowThread::start(Control::new(memory, self.geometry))?;
+        *self.thread.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread);
+        Ok(())
+    }
+
+    fn has_threads(&self) -> bool {
+        self.thread.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    /// Ends the window thread, if there is one, and gives this process's memory back to the system.
+    pub(crate) fn discard(&self) {
+        if let Some(mut thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            thread.end(self.own());
+        }
+        self.own_memory.iter().for_each(SharedMemory::discard);
+    }
+
+    /// Lets the thread of a process copy `len` bytes between `address` in its memory and `here`.
+    ///
+    /// # Safety
+    /// The bytes at `address` belong to the target's part of the window; those at `here` are
+    /// valid, for reads if `writes`.
+    unsafe fn copy_by_thread(&self, rank: usize, writes: bool, address: u64, here: *mut u8, len: usize) {
+        let desk = self.controls[rank].desk();
+        for at in (0..len).step_by(BOUNCE) {
+            let part = BOUNCE.min(len - at);
+            self.in_lock(rank, self.geometry().desk(), || {
+                if writes {
+                    // SAFETY: the caller vouches for `here`; the bounce buffer has room.
+                    unsafe { desk.bounce.copy_from(here.wrapping_add(at), part) };
+                }
+                desk.writes.store(u64::from(writes), Ordering::Relaxed);
+                desk.address.store(address.wrapping_add(at as u64), Ordering::Relaxed);
+                desk.len.store(part as u64, Ordering::Relaxed);
+                desk.state.store(ASKED, Ordering::SeqCst);
+                futex::wake(desk.state, futex::ALL, Scope::Machine);
+                wait_until_done(self.domain, desk.state);
+                if !writes {
+                    // SAFETY: the caller vouches for `here`; the bounce buffer has the data.
+                    unsafe { here.wrapping_add(at).copy_from(desk.bounce, part) };
+                }
+                desk.state.store(IDLE, Ordering::SeqCst);
+            });
+        }
+    }
+}
+
+/// Every operation is done when its function returns, so there is nothing to complete.
+impl Remote for Machine {
+    #[inline(always)]
+    fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    fn reaches(&self, rank: usize) -> bool {
+        self.copy_partner(rank).is_some() || self.has_threads()
+    }
+
+    unsafe fn read(&self, rank: usize, address: u64, here: *mut u8, len: usize) -> io::Result<()> {
+        match self.copy_partner(rank) {
+            // SAFETY: the caller vouches for `here`; the kernel checks the other side.
+            Some(pid) => unsafe { single_copy::read(pid, address, here, len) },
+            None => {
+                // SAFETY: by the caller's promise.
+                unsafe { self.copy_by_thread(rank, false, address, here, len) };
+                Ok(())
+            }
+        }
+    }
+
+    unsafe fn write(&self, rank: usize, address: u64, here: *const u8, len: usize) -> io::Result<()> {
+        match self.copy_partner(rank) {
+            // SAFETY: the caller vouches for `here`; the kernel checks the other side.
+            Some(pid) => unsafe { single_copy::write(pid, address, here.cast_mut(), len) },
+            None => {
+                // SAFETY: by the caller's promise; the call only reads at `here`.
+                unsafe { self.copy_by_thread(rank, true, address, here.cast_mut(), len) };
+                Ok(())
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn load(&self, rank: usize, word: WordAt) -> u64 {
+        self.controls[rank].word(word).load(Ordering::SeqCst)
+    }
+
+    #[inline(always)]
+    fn store(&self, rank: usize, word: WordAt, value: u64) {
+        self.controls[rank].word(word).store(value, Ordering::SeqCst);
+    }
+
+    #[inline(always)]
+    fn change(&self, rank: usize, word: WordAt, change: Change) -> u64 {
+        let cell = self.controls[rank].word(word);
+        match change {
+            Change::Add(operand) => cell.fetch_add(operand, Ordering::SeqCst),
+            Change::Swap(value) => cell.swap(value, Ordering::SeqCst),
+            Change::CompareAndSwap { expected, value } => {
+                match cell.compare_exchange(expected, value, Ordering::SeqCst, Ordering::SeqCst) {
+                    Ok(before) | Err(before) => before,
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn announce(&self, rank: usize) {
+        self.controls[rank].changed(&self.controls);
+    }
+
+    #[inline(always)]
+    fn wait(&self, rank: usize, word: WordAt, mut is_over: impl FnMut(u64) -> bool) {
+        let control = &self.controls[rank];
+        let cell = control.word(word);
+        control.wait(self.domain, (self.rank, self.own()), || is_over(cell.load(Ordering::SeqCst)));
+    }
+
+    #[inline(always)]
+    fn wait_a_while(&self, rank: usize, word: WordAt, mut is_over: impl FnMut(u64) -> bool) -> bool {
+        let control = &self.controls[rank];
+        let cell = control.word(word);
+        control.wait_a_while(self.domain, (self.rank, self.own()), || is_over(cell.load(Ordering::SeqCst)))
+    }
+
+    fn wake(&self, rank: usize) {
+        self.domain.fabric().wake(self.processes[rank] as usize);
+    }
+
+    #[inline(always)]
+    fn complete(&self) {}
+}
+
+fn map(domain: &Domain, range: SharedRange) -> Result<SharedMemory> {
+    domain.fabric().map(range).map_err(|error| no_memory(range.len as usize, &error))
+}
+
+fn control_range(offer: &Offer) -> Result<SharedRange> {
+    let message = "a process of the window shares no memory with this one";
+    offer.control().ok_or_else(|| Error::new(mpi::MPI_ERR_INTERN, message))
+}
+
+fn wait_until_done(domain: &Domain, state: &AtomicU32) {
+    loop {
+        for _ in 0..POLLS {
+            if state.load(Ordering::SeqCst) == DONE {
+                return;
+            }
+            spin_loop();
+        }
+        let woken = domain.calls().outside(|| futex::wait(state, ASKED, Some(LONGEST_PARK), Scope::Machine));
+        if !woken && !domain.is_offloaded() {
+            domain.poll_everywhere();
+        }
+    }
+}
