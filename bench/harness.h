@@ -171,8 +171,8 @@ struct bench {
 };
 
 extern const struct subject subject_latency, subject_rate, subject_bandwidth, subject_pairs, subject_self,
-    subject_neighbor, subject_testing, subject_testcost, subject_clients, subject_stall, subject_dup, subject_churn, subject_procnull, subject_put, subject_fetchop, subject_winlock,
-    subject_startup, subject_idle;
+    subject_neighbor, subject_testing, subject_testcost, subject_clients, subject_stall, subject_dup, subject_churn,
+    subject_procnull, subject_put, subject_putlatency, subject_fetchop, subject_winlock, subject_startup, subject_idle;
 
 /* All of them, ended by NULL. */
 extern const struct subject *const subjects[];

@@ -1,6 +1,8 @@
 /* One-sided operations in windows of MPI_Win_allocate, within one MPI_Win_lock_all.
  *
- * put: rank 0's threads put to rank 1 (or get from it), windows of 64 operations and a flush; rank 1 does nothing.
+ * put: rank 0's threads put to rank 1 (or get from it, or accumulate), windows of 64 operations and a flush; rank 1 does
+ *     nothing. With one-flush only thread 0 flushes.
+ * putlatency: the same with a flush after each operation.
  * fetchop: every rank adds to a number of rank 0 (MPI_Fetch_and_op), with a flush after each.
  * winlock: every rank locks and unlocks rank 0's window, and does nothing inside. */
 #include "harness.h"
@@ -42,24 +44,60 @@ static void prepare(struct worker *w) { w->state = buffer_new(w->bench->size + C
 
 static void finish(struct worker *w) { free(w->state); }
 
-static void put_windows(struct worker *w) {
+enum kind { PUT, GET, ACCUMULATE };
+
+static enum kind kind_of(const struct bench *b) { return op_is(b, "get") ? GET : op_is(b, "accumulate") ? ACCUMULATE : PUT; }
+
+static void operate(enum kind kind, void *data, int size, MPI_Aint place) {
+    switch (kind) {
+    case PUT: MPI_Put(data, size, MPI_BYTE, 1, place, size, MPI_BYTE, window); break;
+    case GET: MPI_Get(data, size, MPI_BYTE, 1, place, size, MPI_BYTE, window); break;
+    case ACCUMULATE: MPI_Accumulate(data, size / 8, MPI_INT64_T, 1, place, size / 8, MPI_INT64_T, MPI_SUM, window); break;
+    }
+}
+
+/* Windows of `count` operations, and a flush after each window if `flushes`. */
+static void put_windows_of(struct worker *w, int count, bool flushes) {
     struct bench *b = w->bench;
     if (b->rank != 0) {
         sleep_out(&w->meter);
         return;
     }
-    int size = (int)b->size, count = b->opt.window;
+    int size = (int)b->size;
     MPI_Aint place = (MPI_Aint)((b->size + CELL) * (size_t)w->id);
-    bool gets = op_is(b, "get");
+    enum kind kind = kind_of(b);
     int64_t last = now_ns();
     for (bool more = true; more;) {
-        for (int i = 0; i < count; i++) {
-            if (gets) MPI_Get(w->state, size, MPI_BYTE, 1, place, size, MPI_BYTE, window);
-            else MPI_Put(w->state, size, MPI_BYTE, 1, place, size, MPI_BYTE, window);
-        }
-        MPI_Win_flush(1, window);
+        for (int i = 0; i < count; i++) operate(kind, w->state, size, place);
+        if (flushes) MPI_Win_flush(1, window);
         int64_t now = now_ns();
         more = meter_add(&w->meter, last, now, count);
+        last = now;
+    }
+}
+
+static void put_windows(struct worker *w) {
+    struct bench *b = w->bench;
+    put_windows_of(w, b->opt.window, w->id == 0 || !op_is(b, "one-flush"));
+}
+
+static void put_alone(struct worker *w) {
+    struct bench *b = w->bench;
+    if (b->rank != 0) {
+        sleep_out(&w->meter);
+        return;
+    }
+    int size = (int)b->size;
+    MPI_Aint place = (MPI_Aint)((b->size + CELL) * (size_t)w->id);
+    enum kind kind = kind_of(b);
+    int64_t last = now_ns();
+    for (bool more = true; more;) {
+        for (int i = 0; i < CALLS_BETWEEN_CHECKS; i++) {
+            operate(kind, w->state, size, place);
+            MPI_Win_flush(1, window);
+        }
+        int64_t now = now_ns();
+        more = meter_add(&w->meter, last, now, CALLS_BETWEEN_CHECKS);
         last = now;
     }
 }
@@ -93,13 +131,14 @@ static void lock(struct worker *w) {
     }
 }
 
-static const char *const put_ops[] = {"put", "get", NULL};
+static const char *const put_ops[] = {"put", "get", "accumulate", "one-flush", NULL};
+static const char *const latency_ops[] = {"put", "get", "accumulate", NULL};
 static const char *const fetch_ops[] = {"add", NULL};
 static const char *const lock_ops[] = {"exclusive", "shared", "mixed", NULL};
 
 const struct subject subject_put = {
     .name = "put",
-    .summary = "puts or gets a second from one process to another, windows and a flush",
+    .summary = "puts, gets or accumulates a second from one process to another, windows and a flush",
     .unit = "op/s",
     .ranks = 2,
     .default_window = 64,
@@ -110,6 +149,20 @@ const struct subject subject_put = {
     .repeat = put_windows,
     .finish = finish,
     .value = units_a_second,
+};
+
+const struct subject subject_putlatency = {
+    .name = "putlatency",
+    .summary = "time of a put, get or accumulate and its flush",
+    .unit = "us",
+    .ranks = 2,
+    .ops = latency_ops,
+    .open = open_epoch,
+    .close = close_epoch,
+    .prepare = prepare,
+    .repeat = put_alone,
+    .finish = finish,
+    .value = mean_us,
 };
 
 const struct subject subject_fetchop = {

@@ -396,6 +396,26 @@ static void fetch_and_op(void) {
     MPI_Win_flush_all(window);
 }
 
+static void accumulate(void) {
+    long one = 1;
+    for (int i = 0; i < BATCH; i++) {
+        begin();
+        MPI_Accumulate(&one, 1, MPI_LONG, processes - 1, 0, 1, MPI_LONG, MPI_SUM, window);
+        end();
+    }
+    MPI_Win_flush_all(window);
+}
+
+static void compare_and_swap(void) {
+    long value = 1, expected = 0, before;
+    for (int i = 0; i < BATCH; i++) {
+        begin();
+        MPI_Compare_and_swap(&value, &expected, &before, MPI_LONG, processes - 1, 0, window);
+        end();
+    }
+    MPI_Win_flush_all(window);
+}
+
 static void flush(void) {
     for (int i = 0; i < BATCH; i++) {
         begin();
@@ -439,6 +459,8 @@ static const struct test_case {
     {"put", put, BATCH, 1},
     {"get", get, BATCH, 1},
     {"fetch_and_op", fetch_and_op, BATCH, 1},
+    {"accumulate", accumulate, BATCH, 1},
+    {"compare_and_swap", compare_and_swap, BATCH, 1},
     {"win_flush", flush, BATCH, 1},
     {"win_lock_exclusive", win_lock_exclusive, BATCH, 1},
     {"win_lock_shared", win_lock_shared, BATCH, 1},

@@ -179,6 +179,7 @@ pub(crate) unsafe fn compare_and_swap(
 
 /// # Safety
 /// The same as for [`compare_and_swap`].
+#[inline(always)]
 unsafe fn exchange<E: Element>(target: *mut u8, expected: *const u8, value: *const u8, result: *mut u8) {
     // SAFETY: the caller vouches for the element.
     let cell = unsafe { &*target.cast::<E::Cell>() };
@@ -191,60 +192,123 @@ unsafe fn exchange<E: Element>(target: *mut u8, expected: *const u8, value: *con
     unsafe { result.cast::<E>().write_unaligned(before) };
 }
 
-/// `MPI_SUM` or `MPI_REPLACE` on an integer of 4 or 8 bytes.
+/// The size of an integer that the express path serves: 4 or 8 bytes.
 #[derive(Debug, Clone, Copy)]
-pub struct PlainOperation {
-    adds: bool,
-    wide: bool,
+pub struct Width(usize);
+
+impl Width {
+    /// That of a predefined integer type, by its handle.
+    #[inline(always)]
+    pub fn of(datatype: usize) -> Option<Width> {
+        let bytes = heddle_datatype::integer_bytes(datatype);
+        matches!(bytes, 4 | 8).then_some(Width(bytes))
+    }
+
+    /// The number of bytes.
+    #[inline(always)]
+    pub fn bytes(self) -> usize {
+        self.0
+    }
+
+    /// Stores `value` in the target if that holds `expected`; `result` receives the value before.
+    ///
+    /// # Safety
+    /// All four are valid; the target is aligned, and all processes access it as an atomic.
+    #[inline(always)]
+    pub unsafe fn compare_and_swap(
+        self,
+        target: *mut u8,
+        expected: *const u8,
+        value: *const u8,
+        result: *mut u8,
+    ) {
+        if self.0 == 8 {
+            // SAFETY: the caller's promise; the elements have 8 bytes.
+            unsafe { exchange::<u64>(target, expected, value, result) }
+        } else {
+            // SAFETY: the caller's promise; the elements have 4 bytes.
+            unsafe { exchange::<u32>(target, expected, value, result) }
+        }
+    }
+}
+
+/// `MPI_SUM` or `MPI_REPLACE`, on integers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlainOperation {
+    /// `MPI_SUM`.
+    Add,
+    /// `MPI_REPLACE`.
+    Replace,
 }
 
 impl PlainOperation {
-    /// The operation of an operator and a datatype, by their handles, if it is one of these.
+    /// That of an operator, by its handle.
     #[inline(always)]
-    pub fn new(op: usize, datatype: usize) -> Option<PlainOperation> {
-        let adds = op == Op::Sum as usize;
-        if !adds && op != Op::Replace as usize {
-            return None;
+    pub fn new(op: usize) -> Option<PlainOperation> {
+        match op {
+            op if op == Op::Sum as usize => Some(PlainOperation::Add),
+            op if op == Op::Replace as usize => Some(PlainOperation::Replace),
+            _ => None,
         }
-        let size = heddle_datatype::integer_bytes(datatype);
-        matches!(size, 4 | 8).then_some(PlainOperation { adds, wide: size == 8 })
     }
 
-    /// The size of an element in bytes.
-    #[inline(always)]
-    pub fn size(self) -> usize {
-        if self.wide { 8 } else { 4 }
-    }
-
-    /// Applies it. Returns false, having done nothing, if the target is not aligned.
+    /// Applies it to one integer; `result` receives the value before.
     ///
     /// # Safety
-    /// Elements are valid at all addresses; all processes access that of the target as an atomic.
+    /// Integers are valid at all addresses; that of the target is aligned, and all processes access it as an
+    /// atomic.
     #[inline(always)]
-    pub unsafe fn apply(self, target: *mut u8, operand: *const u8, result: *mut u8) -> bool {
-        if !target.addr().is_multiple_of(self.size()) {
-            return false;
-        }
-        if self.wide {
-            // SAFETY: the caller's promise; the elements have 8 bytes.
-            unsafe { once::<u64>(self.adds, target.cast(), operand, result) };
+    pub unsafe fn fetch(self, width: Width, target: *mut u8, operand: *const u8, result: *mut u8) {
+        if width.0 == 8 {
+            // SAFETY: the caller's promise; the integers have 8 bytes.
+            unsafe { self.fetch_one::<u64>(target, operand, result) }
         } else {
-            // SAFETY: the caller's promise; the elements have 4 bytes.
-            unsafe { once::<u32>(self.adds, target.cast(), operand, result) };
+            // SAFETY: the caller's promise; the integers have 4 bytes.
+            unsafe { self.fetch_one::<u32>(target, operand, result) }
         }
-        true
     }
-}
 
-/// # Safety
-/// Elements are valid at all addresses, and that of the target is aligned.
-#[inline(always)]
-unsafe fn once<E: Element>(adds: bool, target: *mut E::Cell, operand: *const u8, result: *mut u8) {
-    // SAFETY: the caller's promise.
-    let cell = unsafe { &*target };
-    // SAFETY: the caller's promise.
-    let operand = unsafe { operand.cast::<E>().read_unaligned() };
-    let before = if adds { E::add(cell, operand) } else { E::swap(cell, operand) };
-    // SAFETY: the caller's promise.
-    unsafe { result.cast::<E>().write_unaligned(before) };
+    /// Applies it to `count` integers.
+    ///
+    /// # Safety
+    /// So many integers are valid at both addresses; those of the target are aligned, and all processes
+    /// access them as atomics.
+    #[inline(always)]
+    pub unsafe fn apply(self, width: Width, target: *mut u8, operands: *const u8, count: usize) {
+        for index in 0..count {
+            let at = index * width.bytes();
+            let (target, operand) = (target.wrapping_add(at), operands.wrapping_add(at));
+            if width.0 == 8 {
+                // SAFETY: the caller's promise; the integers have 8 bytes.
+                unsafe { self.once::<u64>(target.cast(), operand) };
+            } else {
+                // SAFETY: the caller's promise; the integers have 4 bytes.
+                unsafe { self.once::<u32>(target.cast(), operand) };
+            }
+        }
+    }
+
+    /// # Safety
+    /// Integers are valid at all addresses, and that of the target is aligned.
+    #[inline(always)]
+    unsafe fn fetch_one<E: Element>(self, target: *mut u8, operand: *const u8, result: *mut u8) {
+        // SAFETY: the caller's promise.
+        let before = unsafe { self.once::<E>(target.cast(), operand) };
+        // SAFETY: the caller's promise.
+        unsafe { result.cast::<E>().write_unaligned(before) };
+    }
+
+    /// # Safety
+    /// Integers are valid at both addresses, and that of the target is aligned.
+    #[inline(always)]
+    unsafe fn once<E: Element>(self, target: *mut E::Cell, operand: *const u8) -> E {
+        // SAFETY: the caller's promise.
+        let cell = unsafe { &*target };
+        // SAFETY: the caller's promise.
+        let operand = unsafe { operand.cast::<E>().read_unaligned() };
+        match self {
+            PlainOperation::Add => E::add(cell, operand),
+            PlainOperation::Replace => E::swap(cell, operand),
+        }
+    }
 }

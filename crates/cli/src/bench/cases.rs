@@ -330,11 +330,18 @@ fn liveness(full: bool, cases: &mut Vec<Case>) {
 
 /// Windows: threads that put and get, processes that meet at one number or at one lock.
 fn one_sided(full: bool, cases: &mut Vec<Case>) {
-    use Subject::{Fetchop, Put, Winlock};
+    use Subject::{Fetchop, Put, Putlatency, Winlock};
     let sizes: &[u64] = if full { &[8, 64, KIB, 64 * KIB] } else { &[8] };
     for threads in ONE_AND_THREADS.into_iter().filter(|threads| full || *threads != 8) {
-        for op in ["put", "get"] {
-            cases.push(Case::new(Put, 2, sizes).threads(threads, Shared).op(op));
+        for op in ["put", "get", "accumulate", "one-flush"] {
+            if full || matches!(op, "put" | "get") || threads == 4 {
+                cases.push(Case::new(Put, 2, sizes).threads(threads, Shared).op(op));
+            }
+        }
+        for op in ["put", "get", "accumulate"] {
+            if full || (op == "put" && matches!(threads, 1 | 4)) {
+                cases.push(Case::new(Putlatency, 2, sizes).threads(threads, Shared).op(op));
+            }
         }
     }
     for ranks in [1, 2, 4, 8, 16] {

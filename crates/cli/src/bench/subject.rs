@@ -35,8 +35,10 @@ pub(crate) enum Subject {
     Graph500,
     /// Sends a second to `MPI_PROC_NULL`.
     Procnull,
-    /// Puts or gets a second of threads of one process.
+    /// Puts, gets or accumulates a second of threads of one process.
     Put,
+    /// Time of a put, get or accumulate and its flush.
+    Putlatency,
     /// Additions a second of all processes to one number.
     Fetchop,
     /// Window locks a second of all processes at one target.
@@ -66,6 +68,7 @@ impl Subject {
             Self::Graph500 => "graph500",
             Self::Procnull => "procnull",
             Self::Put => "put",
+            Self::Putlatency => "putlatency",
             Self::Fetchop => "fetchop",
             Self::Winlock => "winlock",
             Self::Startup => "startup",
@@ -83,7 +86,7 @@ impl Subject {
             Self::Dup => "dup",
             Self::Churn => "sendrecv",
             Self::Graph500 => "bfs",
-            Self::Put => "put",
+            Self::Put | Self::Putlatency => "put",
             Self::Fetchop => "add",
             Self::Winlock => "exclusive",
             _ => "isend",
@@ -105,7 +108,11 @@ pub(crate) struct Topic(Vec<Subject>);
 
 /// Topics of several subjects: name, meaning, subjects.
 const GROUPS: [(&str, &str, &[Subject]); 3] = [
-    ("rma", "One-sided communication", &[Subject::Put, Subject::Fetchop, Subject::Winlock]),
+    (
+        "rma",
+        "One-sided communication",
+        &[Subject::Put, Subject::Putlatency, Subject::Fetchop, Subject::Winlock],
+    ),
     ("regimes", "Latency regime (clients) and throughput regime (rate)", &[Subject::Clients, Subject::Rate]),
     (
         "threads",

@@ -7,7 +7,8 @@
 
 use super::object::WinRef;
 use heddle_model::Refusal;
-use heddle_window::{Window, atomics};
+use heddle_window::Window;
+use heddle_window::atomics::{PlainOperation, Width};
 
 /// No data lies below this address.
 const LOWEST_ADDRESS: usize = 4096;
@@ -109,27 +110,23 @@ unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
     }
 }
 
-/// `MPI_Fetch_and_op` of an integer of 4 or 8 bytes, as the program gives it.
+/// Integers of 4 or 8 bytes in a target's memory, as the program names them.
 #[derive(Debug, Clone, Copy)]
-pub struct PlainAtomic {
-    /// The operand.
-    pub origin: *const u8,
-    /// Where the value before goes.
-    pub result: *mut u8,
-    /// Handle of the datatype.
-    pub datatype: usize,
+pub struct PlainIntegers {
     /// Rank of the target.
     pub rank: i32,
     /// Displacement in the target's memory.
     pub disp: i64,
-    /// Handle of the operator.
-    pub op: usize,
+    /// How many.
+    pub count: i64,
+    /// Handle of their datatype.
+    pub datatype: usize,
     /// Handle of the window.
     pub win: usize,
 }
 
-impl PlainAtomic {
-    /// Adds the operand, if the operator is `MPI_SUM`, or stores it, if it is `MPI_REPLACE`.
+impl PlainIntegers {
+    /// `MPI_Fetch_and_op` with `MPI_SUM` or `MPI_REPLACE`.
     ///
     /// # Errors
     /// A refusal; then it has done nothing.
@@ -137,9 +134,62 @@ impl PlainAtomic {
     /// # Safety
     /// The memory that the arguments describe is valid, if they are valid at all.
     #[inline(always)]
-    pub unsafe fn fetch_and_op(self) -> Express {
-        let kind = atomics::PlainOperation::new(self.op, self.datatype).ok_or(Refusal::Unfit)?;
-        if self.origin.addr() < LOWEST_ADDRESS || self.result.addr() < LOWEST_ADDRESS {
+    pub unsafe fn fetch_and_op(self, op: usize, origin: *const u8, result: *mut u8) -> Express {
+        let operation = PlainOperation::new(op).ok_or(Refusal::Unfit)?;
+        self.within(
+            [origin, result],
+            #[inline(always)]
+            // SAFETY: the caller vouches for the origin and the result, `within` for the target.
+            |far, width| unsafe { operation.fetch(width, far, origin, result) },
+        )
+    }
+
+    /// `MPI_Accumulate` with `MPI_SUM` or `MPI_REPLACE`, of as many operands of the same datatype.
+    ///
+    /// # Errors
+    /// A refusal; then it has done nothing.
+    ///
+    /// # Safety
+    /// The memory that the arguments describe is valid, if they are valid at all.
+    #[inline(always)]
+    pub unsafe fn accumulate(self, op: usize, origin: *const u8) -> Express {
+        let operation = PlainOperation::new(op).ok_or(Refusal::Unfit)?;
+        self.within(
+            [origin, origin],
+            #[inline(always)]
+            // SAFETY: the caller vouches for the origin, `within` for the target.
+            |far, width| unsafe { operation.apply(width, far, origin, self.count as usize) },
+        )
+    }
+
+    /// `MPI_Compare_and_swap`.
+    ///
+    /// # Errors
+    /// A refusal; then it has done nothing.
+    ///
+    /// # Safety
+    /// The memory that the arguments describe is valid, if they are valid at all.
+    #[inline(always)]
+    pub unsafe fn compare_and_swap(self, value: *const u8, expected: *const u8, result: *mut u8) -> Express {
+        if expected.addr() < LOWEST_ADDRESS {
+            return Err(Refusal::Unfit);
+        }
+        self.within(
+            [value, result],
+            #[inline(always)]
+            // SAFETY: the caller vouches for its three integers, `within` for the target.
+            |far, width| unsafe { width.compare_and_swap(far, expected, value, result) },
+        )
+    }
+
+    /// Passes the address of the integers and their width to `operate`, if they are aligned and all processes
+    /// map them. `here` are addresses of the program's.
+    #[inline(always)]
+    fn within(self, here: [*const u8; 2], operate: impl FnOnce(*mut u8, Width)) -> Express {
+        let width = Width::of(self.datatype).ok_or(Refusal::Unfit)?;
+        // As a `u64`, a negative count is a large one.
+        let counts = self.count != 0 && (self.count as u64) < MOST_ELEMENTS;
+        if !counts || here[0].addr() < LOWEST_ADDRESS || here[1].addr() < LOWEST_ADDRESS {
             return Err(Refusal::Unfit);
         }
         with_window(
@@ -147,10 +197,14 @@ impl PlainAtomic {
             #[inline(always)]
             |window| {
                 let target = window.peek(self.rank).ok_or(Refusal::Unfit)?;
-                let far = target.at_once(self.disp, kind.size()).ok_or(Refusal::Unfit)?;
-                // SAFETY: the caller vouches for the origin and the result, `at_once` for the target.
-                let done = target.is_shared() && unsafe { kind.apply(far, self.origin, self.result) };
-                if done { Ok(()) } else { Err(Refusal::Unfit) }
+                let far =
+                    target.at_once(self.disp, self.count as usize * width.bytes()).ok_or(Refusal::Unfit)?;
+                // The width is a power of two; a remainder would be a division.
+                if !target.is_shared() || far.addr() & (width.bytes() - 1) != 0 {
+                    return Err(Refusal::Unfit);
+                }
+                operate(far, width);
+                Ok(())
             },
         )
     }

@@ -18,7 +18,7 @@ mod object;
 mod operations;
 
 pub use create::{Memory, create, free};
-pub use express::{PlainAtomic, PlainCopy, flush_express};
+pub use express::{PlainCopy, PlainIntegers, flush_express};
 pub use hints::{Hints, default_lock};
 pub use object::{WINS, Win, WinRef};
 pub use operations::{Far, accumulate, check_predefined, compare_and_swap, get, put};

@@ -8,8 +8,8 @@ use crate::entry::Express;
 use crate::error::Result;
 use heddle_comm::buffer::Buffer;
 use heddle_datatype::Datatype;
-use heddle_engine::window::{self, Far, PlainAtomic, WinRef};
-use heddle_p2p::Attempt;
+use heddle_engine::window::{self, Far, PlainIntegers, WinRef};
+use heddle_p2p::{Attempt, Refusal};
 use heddle_spec::handle::{DatatypeHandle, OpHandle, RequestHandle, WinHandle};
 use std::ffi::{c_int, c_void};
 
@@ -24,6 +24,27 @@ fn combine(
     let win = WinRef::from_handle(win.0)?;
     // SAFETY: the program leaves the memory alone until the operation is complete.
     window::accumulate(&win, op.0, || unsafe { buffer(origin, count, datatype) }, result, far)
+}
+
+#[inline(always)]
+pub(crate) fn express_accumulate(
+    _: Attempt,
+    origin: *const c_void,
+    count: i64,
+    datatype: DatatypeHandle,
+    rank: c_int,
+    disp: i64,
+    far_count: i64,
+    far_datatype: DatatypeHandle,
+    op: OpHandle,
+    win: WinHandle,
+) -> Express {
+    if count != far_count || datatype != far_datatype {
+        return Err(Refusal::Unfit);
+    }
+    let far = PlainIntegers { rank, disp, count, datatype: datatype.0, win: win.0 };
+    // SAFETY: the program promises that the operands are there.
+    unsafe { far.accumulate(op.0, origin.cast()) }.map(Ok)
 }
 
 pub(crate) fn accumulate(
@@ -122,10 +143,9 @@ pub(crate) fn express_fetch_and_op(
     op: OpHandle,
     win: WinHandle,
 ) -> Express {
-    let (origin, result) = (origin.cast(), result.cast());
-    let atomic = PlainAtomic { origin, result, datatype: datatype.0, rank, disp, op: op.0, win: win.0 };
-    // SAFETY: the program promises that the data and room for the result are there.
-    unsafe { atomic.fetch_and_op() }.map(Ok)
+    let far = PlainIntegers { rank, disp, count: 1, datatype: datatype.0, win: win.0 };
+    // SAFETY: the program promises that the operand and room for the result are there.
+    unsafe { far.fetch_and_op(op.0, origin.cast(), result.cast()) }.map(Ok)
 }
 
 pub(crate) fn fetch_and_op(
@@ -139,6 +159,22 @@ pub(crate) fn fetch_and_op(
 ) -> Result<()> {
     window::check_predefined(datatype.0)?;
     get_accumulate(origin, 1, datatype, result, 1, datatype, rank, disp, 1, datatype, op, win)
+}
+
+#[inline(always)]
+pub(crate) fn express_compare_and_swap(
+    _: Attempt,
+    origin: *const c_void,
+    compare: *const c_void,
+    result: *mut c_void,
+    datatype: DatatypeHandle,
+    rank: c_int,
+    disp: i64,
+    win: WinHandle,
+) -> Express {
+    let far = PlainIntegers { rank, disp, count: 1, datatype: datatype.0, win: win.0 };
+    // SAFETY: the program promises that both values and room for the result are there.
+    unsafe { far.compare_and_swap(origin.cast(), compare.cast(), result.cast()) }.map(Ok)
 }
 
 pub(crate) fn compare_and_swap(
