@@ -2,9 +2,10 @@
 //!
 //! | folder | what it gives |
 //! |---|---|
-//! | `locks` | [`raw_lock`]: [`RawLock`], the contract of every lock here, and [`Lock`], the safe wrapper with guards |
+//! | `lock` | [`raw_lock`]: [`RawLock`], the contract of every lock, and [`Lock`], the safe wrapper with guards |
+//! | | [`PriorityLock`]: the contract of a lock with two classes |
 //! | | [`Mutex`]: test-and-set, released by a plain store; waiters spin, yield, sleep |
-//! | | [`Ticket`]: two counters, in order |
+//! | `locks` | [`Ticket`]: two counters, in order |
 //! | | [`Mcs`]: a queue of nodes, in order; each thread waits on a separate cache line |
 //! | | [`Clh`]: a queue in which each thread polls its predecessor; released by a store; waiters may give up |
 //! | | [`AbortableMcs`]: waiters may give up, and those that do not run are passed over |
@@ -29,7 +30,7 @@
 //! | [`statistics`] | counters and histograms that cost a store; [`Counted`](statistics::Counted): any lock, counted |
 //! | `memory` | [`CachePadded`]; [`node`]: queue nodes, blocks from a cache that each thread keeps |
 //!
-//! A folder imports only from the folders that need less: `memory`, `waiting`, `locks`, then the others.
+//! A folder imports only from the folders that need less: `memory`, `waiting`, `lock`, `locks`, then the others.
 //! Operations that the thread inside runs for others are in `heddle-combining`, above this crate.
 //!
 //! Every algorithm is generic over [`Platform`], so the model checker runs the sources that ship
@@ -38,6 +39,7 @@
 mod events;
 #[cfg(not(loom))]
 pub mod kinds;
+mod lock;
 mod locks;
 mod memory;
 pub mod pool;
@@ -46,9 +48,8 @@ pub mod statistics;
 mod waiting;
 
 pub use events::{leader, roster, sync_counter, watched_state};
-pub use locks::{
-    abortable_mcs, biased, clh, core_biased, fissile, hmcs, mcs, mutex, raw_lock, ticket, two_level,
-};
+pub use lock::{PriorityLock, mutex, raw_lock};
+pub use locks::{abortable_mcs, biased, clh, core_biased, fissile, hmcs, mcs, ticket, two_level};
 pub use memory::{node, padded};
 pub use waiting::marks::{ParkingSpot, WaitMarks};
 pub use waiting::{doorbell, doorbells, marks, wait};
@@ -62,7 +63,7 @@ pub use wait::{Next, WaitPolicy};
 pub use biased::Biased;
 pub use core_biased::CoreBiased;
 pub use fissile::Fissile;
-pub use two_level::{PriorityLock, TwoLevel};
+pub use two_level::TwoLevel;
 /// [`abortable_mcs::AbortableMcs`] of this build's platform.
 pub type AbortableMcs = abortable_mcs::AbortableMcs<Native>;
 /// [`doorbell::Doorbell`] of this build's platform.

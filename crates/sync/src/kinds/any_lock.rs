@@ -3,7 +3,7 @@
 use super::kind::LockKind;
 use super::recipe::{self, LockSettings, Recipe};
 use super::rows::with_rows;
-use crate::locks::raw_lock::RawLock;
+use crate::lock::raw_lock::RawLock;
 use crate::locks::two_level::TwoLevel;
 use heddle_platform::Native;
 use heddle_platform::cell::UnsafeCell;

@@ -1,9 +1,10 @@
 //! A lock of the catalogue as a type: how it is made, and what it can do besides [`RawLock`].
 
 use super::rows::with_rows;
+use crate::lock::PriorityLock;
+use crate::lock::raw_lock::{RawLock, TimedLock};
 use crate::locks::hmcs::{DEFAULT_THRESHOLD, Tree};
-use crate::locks::raw_lock::{RawLock, TimedLock};
-use crate::locks::two_level::{LOW_BOUND, PriorityLock, TwoLevel};
+use crate::locks::two_level::{LOW_BOUND, TwoLevel};
 use crate::waiting::wait::WaitPolicy;
 use heddle_platform::Native;
 use heddle_topology::{Kind, Topology};

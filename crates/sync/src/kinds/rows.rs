@@ -8,7 +8,7 @@ macro_rules! with_rows {
     ($callback:ident) => {
         $callback! {
             Mutex = "mutex", "test-and-set: the first thread after a release takes it":
-                crate::locks::mutex::Mutex<Native>, alone, timed, Overtaking, Mutex;
+                crate::lock::mutex::Mutex<Native>, alone, timed, Overtaking, Mutex;
             Ticket = "ticket", "two counters, in order; a running thread may come again for 50 µs":
                 crate::locks::ticket::Ticket<Native>, alone, untimed, Queue, StrictTicket;
             Mcs = "mcs", "a queue of nodes, in order; a running thread may come again for 50 µs":

@@ -1,4 +1,4 @@
-//! Locks, and the contract that all of them keep.
+//! Locks.
 
 pub mod abortable_mcs;
 mod admission;
@@ -10,7 +10,5 @@ pub mod fissile;
 mod head;
 pub mod hmcs;
 pub mod mcs;
-pub mod mutex;
-pub mod raw_lock;
 pub mod ticket;
 pub mod two_level;

@@ -11,8 +11,8 @@
 use super::histogram::{Histogram, HistogramSnapshot};
 use super::per_thread::PerThread;
 use super::tally::Tally;
-use crate::locks::raw_lock::{RawLock, TimedLock};
-use crate::locks::two_level::PriorityLock;
+use crate::lock::PriorityLock;
+use crate::lock::raw_lock::{RawLock, TimedLock};
 use heddle_platform::Platform;
 use heddle_platform::platform::MemoryCell;
 use std::fmt;

@@ -65,9 +65,9 @@
 
 mod seats;
 
+use crate::lock::raw_lock::RawLock;
 use crate::locks::bias::{BiasAge, Exit, FIRST_STREAK, Streak};
 use crate::locks::biased::seats::{SEATS, Seats};
-use crate::locks::raw_lock::RawLock;
 use crate::memory::padded::CachePadded;
 use crate::waiting::wait::WaitPolicy;
 use heddle_platform::atomic::Ordering;

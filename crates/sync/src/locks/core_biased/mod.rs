@@ -61,8 +61,8 @@
 //! promise 2 of [`RawLock`] when the lock goes from the bias to another thread. From L to the bias, OWNED's
 //! Release pairs with the claim's Acquire. All other orderings rest on the barrier or on L.
 
+use crate::lock::raw_lock::RawLock;
 use crate::locks::bias::{BiasAge, Exit, FIRST_STREAK, Streak};
-use crate::locks::raw_lock::RawLock;
 use crate::memory::padded::CachePadded;
 use crate::waiting::wait::WaitPolicy;
 use heddle_platform::Platform;

@@ -78,14 +78,13 @@
 //! `P-HMCS-MCS` best: throughput where operations are issued, fairness where they are awaited.
 
 mod filter;
-mod priority;
 
+use crate::lock::PriorityLock;
+use crate::lock::raw_lock::{RawLock, TimedLock};
 use crate::locks::head::Contest;
-use crate::locks::raw_lock::{RawLock, TimedLock};
 use crate::memory::padded::CachePadded;
 use crate::waiting::wait::WaitPolicy;
 use filter::{Filter, Side};
-pub use priority::PriorityLock;
 use std::fmt;
 use std::time::Duration;
 

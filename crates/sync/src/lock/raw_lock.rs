@@ -139,7 +139,7 @@ impl<L: RawLock, T> Lock<L, T> {
     }
 
     #[inline(always)]
-    pub(crate) fn guard(&self, token: L::Token) -> Guard<'_, L, T> {
+    pub(super) fn guard(&self, token: L::Token) -> Guard<'_, L, T> {
         let held = Held { raw: &self.raw, token: ManuallyDrop::new(token), _not_send: PhantomData };
         Guard { value: self.value.access(), _held: held }
     }

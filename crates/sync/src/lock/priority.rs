@@ -1,6 +1,6 @@
 //! The contract of a lock with two classes, and the functions that it adds to the safe wrapper.
 
-use crate::locks::raw_lock::{Guard, Lock, RawLock};
+use crate::lock::raw_lock::{Guard, Lock, RawLock};
 
 /// A lock with a second class of acquisitions that stand back for the first. Those of the first
 /// class are [`RawLock`]'s.
