@@ -2,12 +2,13 @@
 //! given to another; no revoker sleeps for ever; and each fault is found.
 #![cfg(loom)]
 
+mod bias;
 mod model;
 
+use bias::{Bias, Sum, Visited, owner_and_others, owner_and_trier, timed};
 use heddle_sync::{Biased, Mutex, WaitPolicy};
 use loom::sync::Arc;
 use loom::thread;
-use model::bias::{self, Bias, Sum, Visited, owner_and_others, owner_and_trier, timed};
 use model::{Given, explore, with_fault};
 
 /// A lock that is biased to the first thread that acquires it.

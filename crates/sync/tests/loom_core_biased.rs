@@ -3,13 +3,14 @@
 //! for ever; and each fault is found. `heddle_platform::core_claim` says how a core is modelled.
 #![cfg(loom)]
 
+mod bias;
 mod model;
 
+use bias::{Bias, Sum, Visited, add, owner_and_others, owner_and_trier, passes_by_bias, timed};
 use heddle_platform::model::move_to_core;
 use heddle_sync::{CoreBiased, Mutex, WaitPolicy};
 use loom::sync::Arc;
 use loom::thread;
-use model::bias::{self, Bias, Sum, Visited, add, owner_and_others, owner_and_trier, passes_by_bias, timed};
 use model::{Given, explore, with_fault};
 
 /// A lock that is biased to the first core from which it is acquired.

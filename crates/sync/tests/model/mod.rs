@@ -21,7 +21,6 @@
 #![allow(dead_code, unused_imports, unused_macros)]
 
 pub(crate) mod adders;
-pub(crate) mod bias;
 pub(crate) mod clocked;
 
 pub(crate) use heddle_platform::model::{DEADLOCK, RACE, explore};

@@ -1,7 +1,7 @@
 //! Bodies of models that both locks with a bias have to pass. Their threads are put on cores, of which a bias
 //! to a thread takes no notice.
 
-use super::clocked::{self, Clocked};
+use crate::model::clocked::{self, Clocked};
 use heddle_platform::model::move_to_core;
 use heddle_sync::{Biased, CoreBiased, Lock, Platform, RawLock, WaitPolicy, mutex};
 use loom::sync::Arc;
