@@ -42,11 +42,10 @@ use super::tree::Plan;
 use heddle_platform::atomic::Ordering;
 use heddle_platform::platform::{AtomicInteger, AtomicPointer};
 use heddle_platform::{Platform, Scope};
-use heddle_sync::wait::Waiter;
+use heddle_sync::wait::{Waiter, time_left};
 use heddle_sync::{CachePadded, Next, WaitPolicy, node};
 use std::fmt;
 use std::ptr::{self, NonNull};
-use std::time::Duration;
 
 const IDLE: u32 = 0;
 const WAITING: u32 = 1;
@@ -375,9 +374,4 @@ fn revive<P: Platform>(node: &Node<P>) -> bool {
 /// Returns true if the time is up.
 fn is_past<P: Platform>(deadline_ns: Option<u64>) -> bool {
     deadline_ns.is_some_and(|deadline| P::now_ns() >= deadline)
-}
-
-/// The time for which the caller may sleep.
-fn time_left<P: Platform>(deadline_ns: Option<u64>) -> Option<Duration> {
-    deadline_ns.map(|deadline| Duration::from_nanos(deadline.saturating_sub(P::now_ns())))
 }
