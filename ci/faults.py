@@ -11,7 +11,7 @@ that has to find it, and a unified diff with little context.
     A lock's release does not publish what its holder wrote.
     loom: loom_mutex an_unpublished_value_is_found: Causality violation
     thread: sanitizers_bite races::mutex: ThreadSanitizer: data race
-    --- a/crates/sync/src/locks/mutex.rs
+    --- a/crates/sync/src/lock/mutex.rs
     ...
 
 `loom: FILE TEST: SYMPTOM` is a model, `thread: ...` a test under ThreadSanitizer. FILE is one of the crate's tests, or

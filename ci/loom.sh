@@ -1,8 +1,9 @@
 #!/bin/sh
 # Model checking of the sources that ship.   ci/loom.sh short|long [TEST_ARGUMENT..]
 # short: each model with the bound on preemptions that stands beside it (crates/sync/tests/model/mod.rs says how far).
-# The locks: crates/sync/tests/loom_*.rs; the distributed ones: crates/rma-locks/tests/exhaustive*.rs, whose
-# small sizes the tests of the crates explore. Combining: crates/combining/tests/loom_*.rs. The rings:
+# The mutex, waiting, events, queues and pools: crates/sync/tests/loom_*.rs. The other locks:
+# crates/locks/tests/loom_*.rs; the distributed ones: crates/rma-locks/tests/exhaustive*.rs, whose small sizes the
+# tests of the crates explore. Combining: crates/combining/tests/loom_*.rs. The rings:
 # crates/transport/tests/loom_ring.rs. Objects and requests that pass between threads: loom_tests beside the
 # code, in crates/objects/src.
 # long: up to five preemptions wherever there is a bound, at most five minutes a model; says which were not finished.
@@ -24,6 +25,7 @@ long)
 esac
 export RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom
 cargo test -p heddle-sync --profile loom --test 'loom_*' -- "$@"
+cargo test -p heddle-locks --profile loom --test 'loom_*' -- "$@"
 cargo test -p heddle-combining --profile loom --test 'loom_*' -- "$@"
 cargo test -p heddle-transport --profile loom --test 'loom_*' -- "$@"
 cargo test -p heddle-objects --profile loom --lib -- "$@"

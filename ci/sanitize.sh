@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # AddressSanitizer (with its search for leaks) and ThreadSanitizer.   ci/sanitize.sh [short|long] [address|thread]
 #
-# locks    the stress tests and unit tests of heddle-sync and heddle-combining; orderings that publish
-#          something, weakened, have to be data races (ci/faults.py; in the short form a random few), and a node
+# locks    the stress tests and unit tests of heddle-sync, heddle-locks and heddle-combining; orderings that
+#          publish something, weakened, have to be data races (ci/faults.py; in the short form a random few), and a node
 #          used too late a report (tests/sanitizers_bite.rs)
 # engine   its thread stress test: alone and as several processes, under five models, with single copies and without; and,
 #          under ThreadSanitizer, alone under each model
@@ -145,15 +145,16 @@ random_programs() {
     verdict "$1: random programs: $(tail -n 1 "$log")" "$log" $status
 }
 
-# locks NAME RUNS: the tests of heddle-sync and heddle-combining, that often. For AddressSanitizer queue nodes
-# are not kept for their next use, so that it sees a look at one that is gone (--cfg asan).
+# locks NAME RUNS: the tests of heddle-sync, heddle-locks and heddle-combining, that often. For AddressSanitizer
+# queue nodes are not kept for their next use, so that it sees a look at one that is gone (--cfg asan).
 locks() {
     local log=$logs/build-locks-$1.json programs crate program test run status more_tests=
     # Threads stopped by a signal at any instruction: ThreadSanitizer delivers signals only at some calls.
     [ "$1" != address ] || local more_flags="--cfg asan" more_tests="--test liveness*"
     # shellcheck disable=SC2086  # no test or two words
-    if ! sanitized "$1" test --no-run -p heddle-sync -p heddle-combining --lib --test 'stress*' --test pool_model \
-        --test processes --test sanitizers_bite $more_tests --message-format=json-render-diagnostics \
+    if ! sanitized "$1" test --no-run -p heddle-sync -p heddle-locks -p heddle-combining --lib --test 'stress*' \
+        --test pool_model --test processes --test sanitizers_bite $more_tests \
+        --message-format=json-render-diagnostics \
         >"$log" 2>"$log.errors"; then
         verdict "$1: the build of the locks' tests" "$log.errors" 1
         return

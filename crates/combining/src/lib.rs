@@ -1,9 +1,9 @@
 //! Ways to run an operation on a shared value: by the caller, by the thread that has the lock at the moment,
 //! or by a dedicated thread. It contains no MPI and can be used alone.
 //!
-//! It stands on the locks, the waiting, the queue nodes and the [chain](heddle_sync::queues::chain) of
-//! `heddle-sync`, and on `heddle-platform`; nothing of `heddle-sync` knows it. `heddle-model` builds critical
-//! sections from it, `heddle-sync-c` gives it to C, and `heddle bench locks` measures it.
+//! It stands on the mutex, the waiting, the queue nodes and the [chain](heddle_sync::queues::chain) of
+//! `heddle-sync`, on MCS from `heddle-locks`, and on `heddle-platform`; none of them knows it. `heddle-model`
+//! builds critical sections from it, `heddle-sync-c` gives it to C, and `heddle bench locks` measures it.
 //!
 //! | type | an operation is run by | `run` | `post` |
 //! |---|---|---|---|
@@ -55,11 +55,11 @@ pub use lock_queue::LockQueue;
 #[cfg(not(loom))]
 pub use offload_thread::OffloadThread;
 
+use heddle_locks::mcs::StrictMcs;
 use heddle_platform::Native;
 #[cfg(doc)]
 use heddle_sync::Lock;
 use heddle_sync::Mutex;
-use heddle_sync::mcs::StrictMcs;
 
 // These are for the platform of this build; the modules have the forms for any platform.
 /// [`delegated::Delegated`] of this build's platform.

@@ -1,5 +1,5 @@
 //! The effect of one thread that does not run for 50 ms on the others, as the pages of the algorithms
-//! describe it. See `crates/sync/tests/liveness.rs`.
+//! describe it. See `crates/locks/tests/liveness.rs`.
 // ThreadSanitizer delivers signals late, so a thread could not be stopped where it is.
 #![cfg(not(any(loom, tsan)))]
 

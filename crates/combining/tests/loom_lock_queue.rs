@@ -8,12 +8,13 @@
 mod model;
 
 use heddle_combining::{Combining, LockQueue};
-use heddle_sync::abortable_mcs::StrictAbortableMcs;
-use heddle_sync::clh::StrictClh;
-use heddle_sync::hmcs::{StrictHmcs, Tree};
-use heddle_sync::mcs::StrictMcs;
-use heddle_sync::ticket::StrictTicket;
-use heddle_sync::{Biased, Fissile, Mutex, Native, RawLock, TwoLevel, WaitPolicy};
+use heddle_locks::abortable_mcs::StrictAbortableMcs;
+use heddle_locks::clh::StrictClh;
+use heddle_locks::hmcs::{StrictHmcs, Tree};
+use heddle_locks::mcs::StrictMcs;
+use heddle_locks::ticket::StrictTicket;
+use heddle_locks::{Biased, Fissile, TwoLevel};
+use heddle_sync::{Mutex, Native, RawLock, WaitPolicy};
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU32, Ordering};
 use loom::thread;

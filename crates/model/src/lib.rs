@@ -36,7 +36,7 @@ pub use choice::{
     Named, OffloadThreads, PARTS, Part, ReferenceCounts, RequestPool, UnknownArbitration, UnknownOption,
     UnknownThreshold, Values, WakeUp, pairwise,
 };
-pub use heddle_sync::kinds::LockKind;
+pub use heddle_locks::kinds::LockKind;
 pub use objects::{
     Enclosed, LeftTo, LeftToAll, LockFree, Locked, Object, Parted, SectionOf, Sectioning, Whole,
 };

@@ -1,6 +1,6 @@
 //! The platform as a type, for code that is to run in more worlds than one.
 //!
-//! Everything in `heddle-sync` and `heddle-combining` is generic over [`Platform`] with
+//! Everything in `heddle-sync`, `heddle-locks` and `heddle-combining` is generic over [`Platform`] with
 //! [`Native`](crate::Native) as the default, so the same source runs on the machine, under a model checker
 //! and on a simulated machine. The engine and the transport, which only ever run on the machine or under
 //! `loom`, use the modules of this crate directly; `Native` hands out the very same types.

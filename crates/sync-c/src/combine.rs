@@ -4,8 +4,8 @@
 use crate::error::{Failure, Status, finish};
 use crate::pointer;
 use heddle_combining::{Combining, DsmSynch, LockQueue, OffloadThread, dsm_synch, lock_queue};
+use heddle_locks::mcs::StrictMcs;
 use heddle_platform::atomic::{AtomicU64, Ordering};
-use heddle_sync::mcs::StrictMcs;
 use heddle_sync::{CachePadded, Lock, Mutex, Native, Platform, RawLock, WaitPolicy};
 use std::ffi::{CStr, c_char, c_void};
 use std::fmt;

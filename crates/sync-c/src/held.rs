@@ -9,9 +9,9 @@
 //!    that ends while it holds the lock leaves it held for ever, as with any mutex.
 
 use crate::error::{Failure, Status};
+use heddle_locks::kinds::{LockName, LockSettings, Recipe};
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_platform::cell::UnsafeCell;
-use heddle_sync::kinds::{LockName, LockSettings, Recipe};
 use heddle_sync::{CachePadded, Native, Platform, RawLock};
 use std::fmt;
 

@@ -1,7 +1,7 @@
 //! The catalogue of locks for C: its names, and a lock of each.
 
 use crate::held::{AnyLock, Held};
-use heddle_sync::kinds::{LockName, LockSettings, Recipe, Visitor};
+use heddle_locks::kinds::{LockName, LockSettings, Recipe, Visitor};
 use std::ffi::{CStr, CString};
 use std::sync::OnceLock;
 
@@ -33,7 +33,7 @@ mod tests {
     use super::{make, names};
     use crate::Status;
     use crate::held::{Class, Patience};
-    use heddle_sync::kinds::LockName;
+    use heddle_locks::kinds::LockName;
 
     #[test]
     fn the_names_for_c_are_those_of_the_catalogue() {

@@ -1,4 +1,4 @@
-//! `heddle_sync.h`: the locks of `heddle-sync` and the combining of `heddle-combining` for C.
+//! `heddle_sync.h`: the locks of `heddle-locks` and the combining of `heddle-combining` for C.
 //!
 //! C only sees opaque handles made from the name of a kind, so that a program can choose its lock when it
 //! runs. Every function returns a [`Status`]; [`error::heddle_last_error`] gives the reason of a failure in

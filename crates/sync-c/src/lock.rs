@@ -4,8 +4,8 @@ use crate::error::{Failure, Status, finish};
 use crate::held::{AnyLock, Class, Patience};
 use crate::kinds;
 use crate::pointer;
+use heddle_locks::kinds::LockName;
 use heddle_platform::clock;
-use heddle_sync::kinds::LockName;
 use std::ffi::c_char;
 use std::fmt;
 

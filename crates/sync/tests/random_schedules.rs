@@ -1,15 +1,13 @@
-//! The pool, the counter, the leader and the two-level lock under random schedules of more threads than loom
-//! can explore: the same sources on another platform.
+//! The pool, the counter and the leader under random schedules of more threads than loom can explore: the
+//! same sources on another platform.
 #![cfg(not(loom))]
 
 mod shuttle_world;
 
+use heddle_sync::WaitPolicy;
 use heddle_sync::leader::{Leadership, Progress};
-use heddle_sync::mutex::Mutex;
 use heddle_sync::pool::Pool;
-use heddle_sync::statistics::{Counted, Near};
 use heddle_sync::sync_counter::SyncCounter;
-use heddle_sync::{Lock, TwoLevel, WaitPolicy};
 use shuttle::rand::Rng;
 use shuttle::thread;
 use shuttle_world::Shuttle;
@@ -59,35 +57,6 @@ fn pool() {
             // Four users with at most five objects at a time, each rounded up to batches, and
             // the objects in the caches.
             assert!(pool.made() <= 4 * (5 + 2 * 2), "{} made", pool.made());
-        },
-        SCHEDULES,
-    );
-}
-
-#[test]
-fn two_level() {
-    shuttle::check_random(
-        || {
-            let mutex = || Mutex::<Shuttle>::new(POLICY);
-            let raw = TwoLevel::with_low_bound(mutex(), mutex(), POLICY, 2);
-            let raw = Counted::new(raw, |_: usize, _: usize| Near::Machine);
-            let lock = Arc::new(Lock::new(raw, 0_u32));
-            let adders: Vec<_> = (0..5)
-                .map(|adder| {
-                    let lock = Arc::clone(&lock);
-                    thread::spawn(move || {
-                        for turn in 0..3 {
-                            let mut sum =
-                                if (adder + turn) % 2 == 0 { lock.acquire() } else { lock.acquire_low() };
-                            *sum += 1;
-                        }
-                    })
-                })
-                .collect();
-            adders.into_iter().for_each(|adder| adder.join().expect("adder"));
-            assert_eq!(*lock.acquire(), 15);
-            let counts = lock.raw().statistics();
-            assert_eq!((counts.acquisitions, counts.held.count()), (16, 16));
         },
         SCHEDULES,
     );

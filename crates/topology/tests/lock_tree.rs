@@ -1,7 +1,8 @@
 //! The topology as the tree that hierarchical locks are made from.
 
-use heddle_sync::hmcs::Tree;
-use heddle_sync::{Hmcs, RawLock, WaitPolicy};
+use heddle_locks::Hmcs;
+use heddle_locks::hmcs::Tree;
+use heddle_sync::{RawLock, WaitPolicy};
 use heddle_topology::{Kind, Topology};
 
 #[test]

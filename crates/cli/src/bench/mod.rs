@@ -104,7 +104,7 @@ pub(crate) struct BenchArgs {
 /// What else can be measured.
 #[derive(Debug, clap::Subcommand)]
 enum Other {
-    /// Measure the locks of heddle-sync beside the other mutexes of this machine: no MPI in it.
+    /// Measure Heddle's locks beside the other mutexes of this machine: no MPI in it.
     Locks(LocksArgs),
     /// Simulate the distributed locks on a network of up to thousands of processes, beside their paper's
     /// statements.

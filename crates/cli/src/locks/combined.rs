@@ -3,8 +3,8 @@
 use std::marker::PhantomData;
 
 use heddle_combining::{Combining, DsmSynch, LockQueue, OffloadThread, dsm_synch, lock_queue};
+use heddle_locks::kinds::{LockSettings, Recipe};
 use heddle_sync::WaitPolicy;
-use heddle_sync::kinds::{LockSettings, Recipe};
 
 use super::guarded::{Guarded, Kind};
 

@@ -1,13 +1,13 @@
-//! The contenders: the locks of `heddle-sync`, the combining of `heddle-combining`, the other mutexes of this
-//! machine, and queues that need no lock.
+//! The contenders: the locks of `heddle-locks`, the combining of `heddle-combining`, the other mutexes of
+//! this machine, and queues that need no lock.
 //!
-//! The locks come from the catalogue of `heddle-sync`: a lock that is added there takes part by itself.
+//! The locks come from the catalogue of `heddle-locks`: a lock that is added there takes part by itself.
 
 use std::any::type_name;
 use std::sync::LazyLock;
 
-use heddle_sync::kinds::recipe::{Mutex, Priority, StrictMcs};
-use heddle_sync::kinds::{LockName, Order, Recipe, Visitor};
+use heddle_locks::kinds::recipe::{Mutex, Priority, StrictMcs};
+use heddle_locks::kinds::{LockName, Order, Recipe, Visitor};
 
 use super::combined::{Dsm, LockQ, Offloaded};
 use super::experiments::{self, Experiment, Sample};
@@ -118,7 +118,7 @@ fn of_catalogue(lock: LockName) -> Contender {
     lock.visit(Guarding(lock.name(), family))
 }
 
-/// The contenders that are no locks of `heddle-sync`'s catalogue, or take another class of one.
+/// The contenders that are no locks of `heddle-locks`'s catalogue, or take another class of one.
 const OTHERS: &[Contender] = &[
     Contender::guarding::<OursLow<Priority<StrictMcs, StrictMcs>>>("p-mcs-mcs-low", Family::TwoLevel),
     Contender::guarding::<Dsm>("dsm-synch", Family::Combining),
@@ -151,7 +151,7 @@ pub(crate) fn chosen(names: &[String], peers: bool) -> Result<Vec<&'static Conte
 mod tests {
     use std::collections::HashSet;
 
-    use heddle_sync::kinds::LockName;
+    use heddle_locks::kinds::LockName;
 
     use super::{CONTENDERS, Contender, Family};
 

@@ -5,7 +5,7 @@
 
 use std::marker::PhantomData;
 
-use heddle_sync::kinds::{LockSettings, Recipe};
+use heddle_locks::kinds::{LockSettings, Recipe};
 use heddle_sync::{CachePadded, Lock, PriorityLock, RawLock};
 
 /// A value whose operations exclude each other.
@@ -26,7 +26,7 @@ pub(crate) trait Kind: 'static {
     const SHARED: bool = true;
 }
 
-/// Any lock of `heddle-sync`.
+/// Any lock of `heddle-locks`.
 #[derive(Debug)]
 pub(crate) struct Ours<R>(PhantomData<R>);
 
@@ -45,7 +45,7 @@ impl<L: RawLock, T: Send> Guarded<T> for CachePadded<Lock<L, T>> {
     }
 }
 
-/// A lock of `heddle-sync` with two classes, of which all threads take the low one.
+/// A lock of `heddle-locks` with two classes, of which all threads take the low one.
 #[derive(Debug)]
 pub(crate) struct OursLow<R>(PhantomData<R>);
 

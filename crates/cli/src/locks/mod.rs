@@ -1,4 +1,4 @@
-//! `heddle bench locks`: the locks of `heddle-sync` and the combining of `heddle-combining` beside the other
+//! `heddle bench locks`: the locks of `heddle-locks` and the combining of `heddle-combining` beside the other
 //! mutexes of this machine.
 //!
 //! Every round measures each cell (an experiment with a number of threads) for all locks, one directly after

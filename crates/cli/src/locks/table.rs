@@ -9,7 +9,7 @@ use crate::report::target::{Bound, Target, Verdict, number};
 
 /// Renders the whole page.
 pub(crate) fn render(results: &Results) -> String {
-    let mut page = String::from("# The locks of heddle-sync and other mutexes\n\n");
+    let mut page = String::from("# Heddle's locks and other mutexes\n\n");
     let state = if results.complete { "" } else { " **Interrupted: not every cell was measured.**" };
     // A `String` takes whatever is written to it, so the results of these macros cannot be errors.
     let _ = writeln!(page, "{}\n", results.machine.sentence());

@@ -86,7 +86,7 @@
 //!
 //! **Measured** (`heddle bench locks`, 2 virtual cores, FIFO queue, millions of operations a second): over
 //! [`Mutex`](heddle_sync::Mutex) alone 2.5 ns (the lock 2.2); 2 threads 238, 16 threads 189, 64 threads 140
-//! (parking_lot 134, 144, 139). Over [`Mcs`](heddle_sync::Mcs) alone 5 to 6 ns (the lock 4.4); 134, 114, 76
+//! (parking_lot 134, 144, 139). Over [`Mcs`](heddle_locks::Mcs) alone 5 to 6 ns (the lock 4.4); 134, 114, 76
 //! (the same queue under `Mcs` 11, 0.3, 0.4). Short critical sections with 16 and 64 threads: longest wait
 //! 0.1 and 0.2 ms (parking_lot 0.4 and 2.7).
 

@@ -1,6 +1,6 @@
 //! The order in which threads enter a contended critical section: one lock, or one lock for each path.
 
-use heddle_sync::kinds::LockKind;
+use heddle_locks::kinds::LockKind;
 use std::fmt;
 use std::str::FromStr;
 

@@ -6,7 +6,7 @@ use super::model::Model;
 use super::named::NAMED;
 use super::options::{Bias, Execution, Granularity, ReferenceCounts, RequestPool};
 use super::part::{PARTS, Part};
-use heddle_sync::kinds::LockKind;
+use heddle_locks::kinds::LockKind;
 use std::fmt;
 
 impl Model {

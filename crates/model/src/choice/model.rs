@@ -14,7 +14,7 @@ pub struct Model {
     /// Decides which thread enters a contended critical section next.
     pub arbitration: Arbitration,
     /// Decides which threads enter a critical section with plain instructions while no others use it
-    /// ([`heddle_sync::Biased`], [`heddle_sync::CoreBiased`]).
+    /// ([`heddle_locks::Biased`], [`heddle_locks::CoreBiased`]).
     pub bias: Bias,
     /// Decides which thread runs an operation.
     pub execution: Execution,

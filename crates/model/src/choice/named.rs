@@ -7,7 +7,7 @@ use super::options::{
     Bias, Execution, Granularity, Lifetime, OffloadThreads, ReferenceCounts, RequestPool, WakeUp,
 };
 use super::threshold::CollectThreshold;
-use heddle_sync::kinds::LockKind;
+use heddle_locks::kinds::LockKind;
 
 /// A model with a name.
 #[derive(Debug)]
@@ -32,8 +32,8 @@ const BASE: Model = Model {
     collect_threshold: CollectThreshold::Adaptive,
     request_pool: RequestPool::ThreadLocal,
     reference_counts: ReferenceCounts::Atomic,
-    cohort_threshold: heddle_sync::hmcs::DEFAULT_THRESHOLD,
-    low_bound: heddle_sync::two_level::LOW_BOUND,
+    cohort_threshold: heddle_locks::hmcs::DEFAULT_THRESHOLD,
+    low_bound: heddle_locks::two_level::LOW_BOUND,
     combining_limit: heddle_combining::lock_queue::DEFAULT_THRESHOLD,
     post_tries: 10,
     test_patience_us: 0,

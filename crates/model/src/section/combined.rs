@@ -5,10 +5,11 @@ use crate::choice::{Arbitration, Execution, Model};
 use crate::counters::Row;
 use crate::path::Path;
 use heddle_combining::{Combining, DsmSynch, LockQueue, LockQueueMcs, LockQueueMutex};
+use heddle_locks::Mcs;
+use heddle_locks::kinds::LockKind;
+use heddle_locks::mcs::StrictMcs;
 use heddle_platform::thread;
-use heddle_sync::kinds::LockKind;
-use heddle_sync::mcs::StrictMcs;
-use heddle_sync::{Mcs, Mutex, WaitPolicy};
+use heddle_sync::{Mutex, WaitPolicy};
 
 /// State on which the thread inside the critical section runs the operations of all threads.
 pub(super) enum Combined<T: Send + 'static> {

@@ -3,10 +3,11 @@
 use crate::choice::{Arbitration, Bias, Model};
 use crate::counters::Row;
 use crate::path::Path;
+use heddle_locks::kinds::{AnyLock, LockSettings, pair_of};
+use heddle_locks::two_level::Class;
+use heddle_locks::{Biased, CoreBiased, TwoLevel};
 use heddle_platform::clock;
-use heddle_sync::kinds::{AnyLock, LockSettings, pair_of};
-use heddle_sync::two_level::Class;
-use heddle_sync::{Biased, CoreBiased, RawLock, TwoLevel, WaitPolicy};
+use heddle_sync::{RawLock, WaitPolicy};
 use std::sync::Arc;
 
 /// A lock with a bias to a thread, as the shortcut holds it.
@@ -245,23 +246,23 @@ fn acquire_counted(lock: &AnyLock, row: Row) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use heddle_locks::kinds::LockName;
     use heddle_platform::atomic::{AtomicUsize, Ordering};
     use heddle_platform::{background, core_claim};
-    use heddle_sync::kinds::LockName;
 
     /// The type of the lock that a model has, written as [`LockName::type_name`] writes it.
     fn type_name(lock: &SectionLock) -> String {
         match lock {
             SectionLock::Biased(lock) => {
-                format!("heddle_sync::locks::biased::Biased<{}>", lock.under().type_name())
+                format!("heddle_locks::biased::Biased<{}>", lock.under().type_name())
             }
             SectionLock::CoreBiased(lock) => {
-                format!("heddle_sync::locks::core_biased::CoreBiased<{}>", lock.under().type_name())
+                format!("heddle_locks::core_biased::CoreBiased<{}>", lock.under().type_name())
             }
             SectionLock::Plain(lock) => lock.type_name().to_owned(),
             SectionLock::Priority(lock) => {
                 let (high, low) = (lock.high().type_name(), lock.low().type_name());
-                format!("heddle_sync::locks::two_level::TwoLevel<{high}, {low}>")
+                format!("heddle_locks::two_level::TwoLevel<{high}, {low}>")
             }
         }
     }

@@ -43,8 +43,8 @@
 //! idle core, so with few threads and quick answers polling by all (spin, yield) is faster.
 
 use crate::events::sync_counter::{SyncCounter, Wake};
-use crate::locks::mutex::Mutex;
-use crate::locks::raw_lock::Lock;
+use crate::lock::mutex::Mutex;
+use crate::lock::raw_lock::Lock;
 use crate::memory::padded::CachePadded;
 use crate::waiting::wait::{Next, WaitPolicy, Waiter};
 use heddle_platform::platform::MemoryCell;

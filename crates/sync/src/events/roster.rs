@@ -35,8 +35,8 @@
 //! **Cost.** A ring is two loads of one line while the thread is up. **Liveness.** A thread that is stopped
 //! while it goes to sleep delays only the work that was handed to it.
 
-use crate::locks::mutex::Mutex;
-use crate::locks::raw_lock::Lock;
+use crate::lock::mutex::Mutex;
+use crate::lock::raw_lock::Lock;
 use crate::memory::padded::CachePadded;
 use crate::waiting::doorbell::Doorbell;
 use crate::waiting::wait::WaitPolicy;

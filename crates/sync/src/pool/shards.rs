@@ -1,8 +1,8 @@
 //! The objects, in chains that lie in shards.
 
 use super::chain::{Chain, Slot};
-use crate::locks::mutex::Mutex;
-use crate::locks::raw_lock::Lock;
+use crate::lock::mutex::Mutex;
+use crate::lock::raw_lock::Lock;
 use crate::memory::padded::CachePadded;
 use crate::waiting::wait::WaitPolicy;
 use heddle_platform::atomic::Ordering;

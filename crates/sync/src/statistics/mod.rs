@@ -8,14 +8,11 @@
 //! |---|---|
 //! | [`PerThread`] | a place for each thread: found by the thread's identity, in a table of fixed size |
 //! | [`Tally`], [`Histogram`] | what a place is made of |
-//! | [`Counted`] | any lock, with its acquisitions, hand-overs and times counted; a lock that is not wrapped pays nothing |
 
-mod counted;
 mod histogram;
 mod per_thread;
 mod tally;
 
-pub use counted::{Counted, Distance, Held, LockStatistics, Near};
 pub use histogram::{BUCKETS, Histogram, HistogramSnapshot};
 pub use per_thread::{PerThread, Place};
 pub use tally::{Tally, Writers};

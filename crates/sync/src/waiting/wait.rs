@@ -67,7 +67,7 @@ const YIELDS_APART: u32 = 4;
 impl WaitPolicy {
     /// The policy for waiters behind another waiter: their wait is long, and on a core they would only
     /// disturb. If the order is strict, every turn comes soon, and nothing changes. It is the policy for a
-    /// lock under a [`Fissile`](crate::Fissile) or [`TwoLevel`](crate::TwoLevel) lock.
+    /// lock under a `Fissile` or `TwoLevel` lock (`heddle-locks`).
     #[must_use]
     pub const fn apart(self) -> Self {
         let yields = if self.yields < YIELDS_APART { self.yields } else { YIELDS_APART };
@@ -254,7 +254,7 @@ pub fn try_again<P: Platform, T>(times: u32, mut attempt: impl FnMut() -> Option
 }
 
 /// The time until [`Platform::now_ns`] reaches the deadline; `None` without one.
-pub(crate) fn time_left<P: Platform>(deadline_ns: Option<u64>) -> Option<Duration> {
+pub fn time_left<P: Platform>(deadline_ns: Option<u64>) -> Option<Duration> {
     deadline_ns.map(|deadline| Duration::from_nanos(deadline.saturating_sub(P::now_ns())))
 }
 

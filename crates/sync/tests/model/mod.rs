@@ -2,8 +2,8 @@
 //! source.
 //!
 //! **How far the models are explored** is the first argument of every [`explore`] in the `loom_*.rs` beside
-//! this folder and in `crates/combining/tests`, which uses it too: `None` is every execution, `Some(n)` every
-//! execution with at most n preemptions. The short form, which `make test` runs:
+//! this folder, in `crates/locks/tests` and in `crates/combining/tests`, which use it too: `None` is every
+//! execution, `Some(n)` every execution with at most n preemptions. The short form, which `make test` runs:
 //!
 //! | model | explored |
 //! |---|---|
@@ -21,7 +21,6 @@
 #![allow(dead_code, unused_imports, unused_macros)]
 
 pub(crate) mod adders;
-pub(crate) mod bias;
 pub(crate) mod clocked;
 
 pub(crate) use heddle_platform::model::{DEADLOCK, RACE, explore};

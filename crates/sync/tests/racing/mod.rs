@@ -3,6 +3,9 @@
 // Every test file includes this one and uses its share of it.
 #![allow(dead_code)]
 
+use heddle_platform::thread;
+use heddle_sync::{Lock, RawLock};
+
 /// Tests in which ThreadSanitizer reports a race only with a fault of `tests/faults` in the source: for
 /// `ci/faults.py`.
 macro_rules! with_fault {
@@ -30,4 +33,19 @@ pub(crate) fn together(turn: impl Fn(u64) + Sync) {
             scope.spawn(move || (0..TURNS).for_each(|number| turn(thread + number)));
         }
     });
+}
+
+/// Threads that add under a lock.
+pub(crate) fn add<L: RawLock>(make: impl Fn() -> L) {
+    for _ in 0..ROUNDS {
+        let lock = Lock::new(make(), 0_u64);
+        together(|number| {
+            let mut sum = lock.acquire();
+            *sum += 1;
+            if number.is_multiple_of(7) {
+                // Somebody comes to wait.
+                thread::yield_now();
+            }
+        });
+    }
 }

@@ -5,6 +5,7 @@
 // Each test file that includes this one uses its share of it.
 #![allow(dead_code)]
 
+pub(crate) mod acquiring;
 mod watched;
 
 pub(crate) use watched::Watched;

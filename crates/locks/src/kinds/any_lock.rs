@@ -1,0 +1,152 @@
+//! A lock of any kind, chosen when it is made.
+
+use super::kind::LockKind;
+use super::recipe::{self, LockSettings, Recipe};
+use super::rows::with_rows;
+use crate::two_level::TwoLevel;
+use heddle_platform::Native;
+use heddle_platform::cell::UnsafeCell;
+use heddle_sync::RawLock;
+use std::mem::MaybeUninit;
+
+macro_rules! any_lock {
+    ($($kind:ident = $name:literal, $meaning:literal: $lock:ty, $make:ident, $gives_up:ident, $order:ident, $class:ident;)*) => {
+        /// A lock of a kind chosen when it is made.
+        #[derive(Debug)]
+        pub enum AnyLock {
+            $(#[doc = concat!("`", $name, "`")] $kind(KeptToken<$lock>),)*
+        }
+
+        impl AnyLock {
+            /// A free lock.
+            #[must_use]
+            pub fn new(kind: LockKind, settings: &LockSettings) -> AnyLock {
+                match kind {
+                    $(LockKind::$kind => AnyLock::$kind(KeptToken::new(recipe::$kind::make(settings))),)*
+                }
+            }
+
+            /// Waits until the lock is the caller's or the clock has reached `deadline_ns`. If the waiters of
+            /// this kind cannot give up, it only tries.
+            pub fn acquire_until(&self, deadline_ns: u64) -> Option<()> {
+                match self {
+                    $(AnyLock::$kind(kept) => kept.keep(match recipe::$kind::UNTIL {
+                        Some(until) => until(&kept.lock, deadline_ns)?,
+                        None => kept.lock.try_acquire()?,
+                    }),)*
+                }
+            }
+
+            /// The name of the lock's Rust type.
+            #[must_use]
+            pub fn type_name(&self) -> &'static str {
+                match self {
+                    $(AnyLock::$kind(_) => std::any::type_name::<$lock>(),)*
+                }
+            }
+        }
+
+        // SAFETY: each arm calls one lock, which keeps the promises.
+        unsafe impl RawLock for AnyLock {
+            type Platform = Native;
+            type Token = ();
+
+            #[inline]
+            fn acquire(&self) {
+                match self {
+                    $(AnyLock::$kind(lock) => lock.acquire(),)*
+                }
+            }
+
+            #[inline]
+            fn try_acquire(&self) -> Option<()> {
+                match self {
+                    $(AnyLock::$kind(lock) => lock.try_acquire(),)*
+                }
+            }
+
+            #[inline]
+            unsafe fn release(&self, (): ()) {
+                match self {
+                    // SAFETY: the caller's promise.
+                    $(AnyLock::$kind(lock) => unsafe { lock.release(()) },)*
+                }
+            }
+
+            fn has_waiters(&self) -> bool {
+                match self {
+                    $(AnyLock::$kind(lock) => lock.has_waiters(),)*
+                }
+            }
+        }
+    };
+}
+
+with_rows!(any_lock);
+
+/// The two-level lock `p-X-Y`: `high` is for the class that goes first, `low` for the class that stands back.
+#[must_use]
+pub fn pair_of(high: LockKind, low: LockKind, settings: &LockSettings) -> TwoLevel<AnyLock, AnyLock> {
+    let class = settings.of_class();
+    let lock = |kind: LockKind| AnyLock::new(kind.in_class(), &class);
+    TwoLevel::with_low_bound(lock(high), lock(low), settings.policy, settings.low_bound)
+}
+
+/// A lock that stores the token of its holder, so that locks of all kinds can be used alike, and an
+/// acquisition's token is small: moving a large one in memory would cost more than the lock.
+#[derive(Debug)]
+pub struct KeptToken<L: RawLock> {
+    lock: L,
+    /// The holder's token.
+    token: UnsafeCell<MaybeUninit<L::Token>>,
+}
+
+// SAFETY: only the holder touches the token, and the thread that makes a token by its
+// acquisition also takes it.
+unsafe impl<L: RawLock> Sync for KeptToken<L> {}
+// SAFETY: a lock that moves is not held.
+unsafe impl<L: RawLock> Send for KeptToken<L> {}
+
+impl<L: RawLock> KeptToken<L> {
+    fn new(lock: L) -> KeptToken<L> {
+        KeptToken { lock, token: UnsafeCell::new(MaybeUninit::uninit()) }
+    }
+
+    /// Stores the token of the caller, which has acquired the lock.
+    #[inline]
+    fn keep(&self, token: L::Token) -> Option<()> {
+        // SAFETY: the caller holds the lock.
+        unsafe { (*self.token.get()).write(token) };
+        Some(())
+    }
+}
+
+// SAFETY: the inner lock keeps the promises.
+unsafe impl<L: RawLock> RawLock for KeptToken<L> {
+    type Platform = L::Platform;
+    type Token = ();
+
+    #[inline]
+    fn acquire(&self) {
+        self.keep(self.lock.acquire());
+    }
+
+    #[inline]
+    fn try_acquire(&self) -> Option<()> {
+        self.keep(self.lock.try_acquire()?)
+    }
+
+    #[inline]
+    unsafe fn release(&self, (): ()) {
+        // SAFETY: the caller holds the lock.
+        let token = unsafe { &*self.token.get() };
+        // SAFETY: written by `keep` when the caller acquired the lock, and taken once.
+        let token = unsafe { token.assume_init_read() };
+        // SAFETY: the caller's promise.
+        unsafe { self.lock.release(token) };
+    }
+
+    fn has_waiters(&self) -> bool {
+        self.lock.has_waiters()
+    }
+}

@@ -1,0 +1,218 @@
+//! The two-level lock on real threads, from fewer than the cores to many more.
+#![cfg(not(loom))]
+
+use heddle_locks::abortable_mcs::StrictAbortableMcs;
+use heddle_locks::clh::StrictClh;
+use heddle_locks::mcs::StrictMcs;
+use heddle_locks::{AbortableMcs, Biased, Clh, Mcs, Ticket, TwoLevel};
+use heddle_platform::atomic::{AtomicBool, AtomicU64, Ordering};
+use heddle_platform::clock;
+use heddle_platform::thread;
+use heddle_sync::{Lock, Mutex, Native, PriorityLock, RawLock, TimedLock, WaitPolicy};
+use std::sync::Barrier;
+
+const THREADS: [u32; 5] = [1, 2, 3, 16, 64];
+const ACQUISITIONS: u32 = 40_000;
+const POLICIES: [WaitPolicy; 3] =
+    [WaitPolicy::DEFAULT, WaitPolicy::PARK_AT_ONCE, WaitPolicy { park: false, ..WaitPolicy::DEFAULT }];
+
+/// Two words that only a holder may see differ.
+#[derive(Default)]
+struct Pair {
+    left: u64,
+    right: u64,
+}
+
+/// A low acquisition for two of three, tries now and then, and holders that let others run.
+fn add_once<L: PriorityLock>(lock: &Lock<L, Pair>, thread: u32, turn: u32) -> u64 {
+    let low = !(turn + thread).is_multiple_of(3);
+    let guard = match ((turn ^ thread).is_multiple_of(5), low) {
+        (true, true) => lock.try_acquire_low(),
+        (true, false) => lock.try_acquire(),
+        (false, true) => Some(lock.acquire_low()),
+        (false, false) => Some(lock.acquire()),
+    };
+    let Some(mut pair) = guard else { return 0 };
+    assert_eq!(pair.left, pair.right);
+    pair.left += 1;
+    if turn.is_multiple_of(257) {
+        thread::yield_now();
+    }
+    pair.right += 1;
+    1
+}
+
+fn add_together<L: PriorityLock>(lock: &Lock<L, Pair>, threads: u32, total: u32) {
+    let added: u64 = std::thread::scope(|scope| {
+        let adders: Vec<_> = (0..threads)
+            .map(|thread| {
+                scope
+                    .spawn(move || (0..total / threads).map(|turn| add_once(lock, thread, turn)).sum::<u64>())
+            })
+            .collect();
+        adders.into_iter().map(|adder| adder.join().expect("adder")).sum()
+    });
+    let pair = lock.acquire();
+    assert_eq!((pair.left, pair.right), (added, added));
+    drop(pair);
+    assert!(!lock.has_waiters());
+    assert!(lock.try_acquire_low().is_some(), "free when all threads are gone");
+    assert!(lock.try_acquire().is_some(), "free when all threads are gone");
+}
+
+#[test]
+fn both_classes_over_mutexes() {
+    for policy in POLICIES {
+        for threads in THREADS {
+            for bound in [1, 256, u32::MAX] {
+                let lock = TwoLevel::with_low_bound(Mutex::new(policy), Mutex::new(policy), policy, bound);
+                let total = if policy.yields == 0 { ACQUISITIONS / 8 } else { ACQUISITIONS };
+                add_together(&Lock::new(lock, Pair::default()), threads, total);
+            }
+        }
+    }
+}
+
+/// Any two locks, also a two-level one in itself and a biased one.
+#[test]
+fn other_locks_below() {
+    type Inner = TwoLevel<Mutex, Biased<Mutex>>;
+    for threads in THREADS {
+        let lock: Lock<TwoLevel<Inner, Inner>, Pair> = Lock::default();
+        add_together(&lock, threads, ACQUISITIONS / 2);
+    }
+}
+
+/// The queue locks, whose `has_waiters` the filter rests on.
+#[test]
+fn queue_locks_below() {
+    fn over<H: RawLock + Default, L: RawLock<Platform = H::Platform> + Default>() {
+        for threads in THREADS {
+            let lock: Lock<TwoLevel<H, L>, Pair> = Lock::default();
+            add_together(&lock, threads, ACQUISITIONS / 8);
+        }
+    }
+    over::<StrictMcs<Native>, StrictMcs<Native>>();
+    over::<Mcs, Mcs>();
+    over::<Clh, Ticket>();
+    over::<StrictMcs<Native>, Mcs>();
+    over::<AbortableMcs, StrictClh<Native>>();
+}
+
+/// Threads of both classes that give up after some microseconds, and come again; and one of each that never
+/// does.
+#[test]
+fn waiters_that_give_up() {
+    fn over<H: TimedLock + Default, L: TimedLock<Platform = H::Platform> + Default>() {
+        for threads in [2_u32, 3, 16, 64] {
+            let lock: TwoLevel<H, L> = TwoLevel::default();
+            let inside = AtomicU64::new(0);
+            let enter = |token| {
+                assert_eq!(inside.fetch_add(1, Ordering::Relaxed), 0, "two inside");
+                thread::yield_now();
+                inside.fetch_sub(1, Ordering::Relaxed);
+                // SAFETY: the caller acquired it just now.
+                unsafe { lock.release(token) };
+            };
+            std::thread::scope(|scope| {
+                for number in 0..threads {
+                    let (lock, enter) = (&lock, &enter);
+                    scope.spawn(move || {
+                        for turn in 0..3_000 / threads {
+                            let deadline_ns = clock::now_ns() + u64::from((turn + number) % 7) * 2_000;
+                            let token = match (number, turn % 2) {
+                                (0, _) => Some(lock.acquire_high()),
+                                (1, _) => Some(lock.acquire_low()),
+                                (_, 0) => lock.acquire_high_until(deadline_ns),
+                                _ => lock.acquire_low_until(deadline_ns),
+                            };
+                            if let Some(token) = token {
+                                enter(token);
+                            }
+                        }
+                    });
+                }
+            });
+            enter(lock.acquire_low());
+            enter(lock.acquire_high());
+            assert!(!lock.has_waiters());
+        }
+    }
+    over::<Mutex, Mutex>();
+    over::<StrictAbortableMcs<Native>, StrictAbortableMcs<Native>>();
+    over::<AbortableMcs, AbortableMcs>();
+    over::<StrictAbortableMcs<Native>, Clh>();
+    over::<AbortableMcs, StrictClh<Native>>();
+    over::<Clh, AbortableMcs>();
+}
+
+/// High-priority threads that never leave the lock to itself: strict priority may starve the low class, the
+/// bound does not, and says how often it was needed.
+#[test]
+fn the_bound_ends_starvation() {
+    const BOUND: u32 = 16;
+    const LOW: u64 = 50;
+    let policy = WaitPolicy::DEFAULT;
+    let lock =
+        Lock::new(TwoLevel::with_low_bound(Mutex::new(policy), Mutex::new(policy), policy, BOUND), 0_u64);
+    let (begin, done) = (Barrier::new(5), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                begin.wait();
+                while !done.load(Ordering::Relaxed) {
+                    *lock.acquire() += 1;
+                }
+            });
+        }
+        begin.wait();
+        for _ in 0..LOW {
+            *lock.acquire_low() += 1;
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+    assert!(lock.raw().bound_reached() <= LOW);
+    assert_eq!(lock.raw().rescues(), 0);
+}
+
+/// While a low-priority thread waits at the filter, at most the bound's number of sections passes it.
+#[test]
+fn the_bound_holds() {
+    const BOUND: u32 = 5;
+    let policy = WaitPolicy::PARK_AT_ONCE;
+    let lock = TwoLevel::with_low_bound(Mutex::new(policy), Mutex::new(policy), policy, BOUND);
+    let sections = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        let first = lock.acquire_high();
+        let low = scope.spawn(|| {
+            let token = lock.acquire_low();
+            let seen = sections.load(Ordering::Relaxed);
+            // SAFETY: acquired above.
+            unsafe { lock.release(token) };
+            seen
+        });
+        // It is the only other thread so far, so it is at the filter when there is a waiter.
+        while !lock.has_waiters() {
+            thread::yield_now();
+        }
+        let high: Vec<_> = (0..8)
+            .map(|_| {
+                scope.spawn(|| {
+                    let token = lock.acquire_high();
+                    sections.fetch_add(1, Ordering::Relaxed);
+                    // SAFETY: acquired above.
+                    unsafe { lock.release(token) };
+                })
+            })
+            .collect();
+        while !lock.high().has_waiters() {
+            thread::yield_now();
+        }
+        // SAFETY: acquired above.
+        unsafe { lock.release(first) };
+        let seen = low.join().expect("low");
+        high.into_iter().for_each(|high| high.join().expect("high"));
+        assert!(seen < u64::from(BOUND), "{seen} sections passed");
+        assert_eq!(sections.load(Ordering::Relaxed), 8);
+    });
+}
