@@ -62,7 +62,8 @@ lane_random() {
     "$build/bin/heddle" models --pairwise >"$combinations" || return
     python3 tests/random/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --models "$models" --runs 20 \
         && python3 tests/random/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" \
-            --combinations "$combinations" --runs "$(wc -l <"$combinations")" --ops 150
+            --combinations "$combinations" --runs "$(wc -l <"$combinations")" --ops 150 \
+        && python3 tests/random/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --windows --models "$models" --runs 30
 }
 lane_collective() {
     local names model seed=0 operations=500

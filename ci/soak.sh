@@ -8,6 +8,8 @@ models=$("$build/bin/heddle" models --names | paste -sd ,)
 ci/stress.sh "$build" 1000
 python3 tests/random/run.py --mpicc "$build/bin/mpicc" --mpiexec "$build/bin/mpiexec" \
     --combinations "$build/combinations" --runs 1000
+python3 tests/random/run.py --mpicc "$build/bin/mpicc" --mpiexec "$build/bin/mpiexec" --windows \
+    --combinations "$build/combinations" --runs 1000
 python3 tests/c/run.py --mpicc "$build/bin/mpicc" --mpiexec "$build/bin/mpiexec" --models "$models" --cover all
 status=0
 ci/sanitize.sh long || status=$?

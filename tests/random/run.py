@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs random MPI programs: builds random_traffic.c and runs it with seed after seed, over ranks, threads and models.
+"""Runs random MPI programs: builds random_traffic.c and runs it with seed after seed, over ranks, threads and models. With
+--windows the program is win_random.c of tests/c, one-sided operations under every algorithm of window locks.
 
 Each run is named by its seed and repeats exactly (up to the library's timing). A failure prints the command that repeats it.
 The last line is `N passed, M failed`.
@@ -17,6 +18,7 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
+WINDOW_LOCKS = ["queue-rw", "rma-rw", "rma-mcs", "d-mcs", "spin", "rw"]
 CFLAGS = ["-std=gnu11", "-Wall", "-Wextra", "-g", "-O1", "-pthread"]
 
 
@@ -58,6 +60,7 @@ def main():
     parser.add_argument("--models", default="", help="values of HEDDLE_MODEL, separated by commas, taken in turn")
     parser.add_argument("--combinations", type=pathlib.Path,
                         help="a file with lines of VARIABLE=VALUE .., taken in turn, instead of --models")
+    parser.add_argument("--windows", action="store_true", help="random one-sided programs instead of messages")
     parser.add_argument("--cflags", type=shlex.split, default=[], help="further flags for the compiler")
     parser.add_argument("--runs", type=int, default=20, help="how many programs (default 20)")
     parser.add_argument("--seed", type=int, help="the first seed (default: from the clock); run i has seed + i")
@@ -73,8 +76,9 @@ def main():
         models = options.combinations.read_text().splitlines()
     passed = failed = 0
     with tempfile.TemporaryDirectory(prefix="heddle-random-") as folder:
-        binary = pathlib.Path(folder) / "random_traffic"
-        build = [*options.mpicc, *CFLAGS, *options.cflags, str(HERE / "random_traffic.c"), "-o", str(binary)]
+        binary = pathlib.Path(folder) / "random_program"
+        source = HERE.parent / "c" / "win_random.c" if options.windows else HERE / "random_traffic.c"
+        build = [*options.mpicc, *CFLAGS, *options.cflags, str(source), "-o", str(binary)]
         if subprocess.run(build).returncode != 0:
             print(f"does not compile: {shlex.join(build)}")
             return 1
@@ -88,7 +92,11 @@ def main():
             if options.threads:
                 threads = int(options.threads.split()[i % len(options.threads.split())])
             model = models[i % len(models)]
-            arguments = ["--seed", seed, "--ops", options.ops, "--threads", threads, "--timeout", options.timeout]
+            if options.windows:
+                model = f"{model} HEDDLE_WIN_LOCK={choice.choice(WINDOW_LOCKS)}".lstrip()
+                arguments = [f"seed={seed}", f"phases={options.ops // 5}"]
+            else:
+                arguments = ["--seed", seed, "--ops", options.ops, "--threads", threads, "--timeout", options.timeout]
             arguments = [str(argument) for argument in arguments]
             environment = dict(os.environ)
             environment.update(word.split("=", 1) for word in model.split())
@@ -99,7 +107,7 @@ def main():
             if problem:
                 failed += 1
                 again = f"{model} {sys.argv[0]} --runs 1 --seed {seed}".lstrip()
-                again += f" --ops {options.ops} --ranks {ranks} --threads {threads}"
+                again += f" --ops {options.ops} --ranks {ranks} --threads {threads}{' --windows' * options.windows}"
                 print(f"FAIL {what}: {problem}\n  repeat with: {again} --mpicc ... --mpiexec ...")
                 print("\n".join("  | " + line for line in output.splitlines()[-30:]), flush=True)
             else:
