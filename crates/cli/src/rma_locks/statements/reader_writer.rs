@@ -1,213 +1,9 @@
-//! The paper's statements beside what the simulation gives.
+//! What the paper says of RMA-RW and the hash table (Figs. 4 to 6).
 
-use super::cases::{Figure, Row, Subject};
-use serde::Serialize;
+use super::super::cases::{Figure, Subject};
+use super::statement::{Figures, Statement, Verdict, is_about};
 
-/// A statement of the paper.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct Statement {
-    /// Where it stands.
-    pub(crate) section: &'static str,
-    /// Its text.
-    pub(crate) paper: &'static str,
-    /// The figure of the simulation.
-    pub(crate) simulated: String,
-    /// How far the two agree.
-    pub(crate) verdict: Verdict,
-}
-
-/// How the simulation stands to a statement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Verdict {
-    /// The same; a factor to within a factor of 2.
-    Agrees,
-    /// The same direction, with another factor or not everywhere.
-    InPart,
-    /// Something else.
-    Differs,
-}
-
-impl Verdict {
-    fn of(agrees: bool) -> Verdict {
-        if agrees { Verdict::Agrees } else { Verdict::Differs }
-    }
-
-    /// Of a statement about many cases, some of which are otherwise.
-    fn of_cases(otherwise: usize, all: usize) -> Verdict {
-        match otherwise {
-            0 => Verdict::Agrees,
-            some if 2 * some < all => Verdict::InPart,
-            _ => Verdict::Differs,
-        }
-    }
-
-    /// Compares a factor; one below 1 is the other direction.
-    fn of_factor(value: f64, wanted: f64) -> Verdict {
-        if is_about(value, wanted) {
-            Verdict::Agrees
-        } else if value > 1.1 {
-            Verdict::InPart
-        } else {
-            Verdict::Differs
-        }
-    }
-}
-
-/// The rows, to be asked for figures.
-struct Figures<'a>(&'a [Row]);
-
-impl Figures<'_> {
-    fn row(
-        &self,
-        figure: Figure,
-        subject: Subject,
-        series: &str,
-        processes: usize,
-        percent: f64,
-    ) -> Option<&Row> {
-        self.0.iter().find(|row| {
-            row.figure == figure
-                && row.subject == subject
-                && row.series == series
-                && row.processes == processes
-                && row.writers_percent == percent
-        })
-    }
-
-    fn throughput(
-        &self,
-        figure: Figure,
-        subject: Subject,
-        series: &str,
-        p: usize,
-        percent: f64,
-    ) -> Option<f64> {
-        self.row(figure, subject, series, p, percent).map(|row| row.throughput)
-    }
-
-    /// The numbers of processes of a figure, those of at least `least`.
-    fn processes(&self, figure: Figure, least: usize) -> Vec<usize> {
-        let rows = self.0.iter().filter(|row| row.figure == figure && row.processes >= least);
-        let mut processes: Vec<usize> = rows.map(|row| row.processes).collect();
-        processes.sort_unstable();
-        processes.dedup();
-        processes
-    }
-}
-
-fn is_about(value: f64, wanted: f64) -> bool {
-    value >= wanted / 2.0 && value <= wanted * 2.0
-}
-
-/// The statements about what was simulated.
-pub(crate) fn check(rows: &[Row]) -> Vec<Statement> {
-    let figures = Figures(rows);
-    let parts: [fn(&Figures<'_>) -> Option<Statement>; 15] = [
-        |figures| latency(figures, "foMPI-Spin", 10.0),
-        |figures| latency(figures, "D-MCS", 4.0),
-        lowest_latency,
-        highest_throughput,
-        spike,
-        counters,
-        product,
-        locality,
-        readers_rare_writers,
-        readers_many_writers,
-        six_times,
-        |figures| shares(figures, 2.0, 1.8),
-        |figures| shares(figures, 5.0, 4.4),
-        many_writers,
-        adaptive,
-    ];
-    let mut statements: Vec<Statement> = parts.iter().filter_map(|part| part(&figures)).collect();
-    statements.extend(hash_table(&figures));
-    statements
-}
-
-fn latency(figures: &Figures<'_>, other: &'static str, factor: f64) -> Option<Statement> {
-    let of = |series| {
-        figures.row(Figure::MutualExclusion, Subject::Ecsb, series, 1024, 100.0).map(|row| row.latency_us[0])
-    };
-    let (theirs, ours) = (of(other)?, of("RMA-MCS")?);
-    Some(Statement {
-        section: "5.1",
-        paper: if factor > 5.0 {
-            "LB, P = 1,024: RMA-MCS has about 10 times less latency than foMPI-Spin"
-        } else {
-            "LB, P = 1,024: RMA-MCS has about 4 times less latency than D-MCS"
-        },
-        simulated: format!("{:.1} times ({theirs:.0} and {ours:.0} µs)", theirs / ours),
-        verdict: Verdict::of_factor(theirs / ours, factor),
-    })
-}
-
-fn lowest_latency(figures: &Figures<'_>) -> Option<Statement> {
-    let of = |series, p| {
-        figures.row(Figure::MutualExclusion, Subject::Ecsb, series, p, 100.0).map(|row| row.latency_us[0])
-    };
-    let processes = figures.processes(Figure::MutualExclusion, 0);
-    let lost: Vec<usize> = processes
-        .iter()
-        .copied()
-        .filter(|&p| {
-            let ours = of("RMA-MCS", p);
-            ["foMPI-Spin", "D-MCS"].iter().any(|other| of(other, p) < ours)
-        })
-        .collect();
-    (!processes.is_empty()).then(|| Statement {
-        section: "5.1",
-        paper: "LB: the latency of RMA-MCS is lower than any other's",
-        simulated: except(&lost),
-        verdict: Verdict::of_cases(lost.len(), processes.len()),
-    })
-}
-
-fn except(lost: &[usize]) -> String {
-    match lost {
-        [] => "at every P".to_owned(),
-        lost => format!("except at P = {}", lost.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")),
-    }
-}
-
-fn highest_throughput(figures: &Figures<'_>) -> Option<Statement> {
-    let processes = figures.processes(Figure::MutualExclusion, 0);
-    let mut lost: Vec<String> = Vec::new();
-    for subject in [Subject::Ecsb, Subject::Sob, Subject::Wcsb, Subject::Warb] {
-        for &p in &processes {
-            let of = |series| figures.throughput(Figure::MutualExclusion, subject, series, p, 100.0);
-            // A hundredth is nothing.
-            let ours = of("RMA-MCS").map(|ours| ours * 1.01);
-            if of("foMPI-Spin") > ours || of("D-MCS") > ours {
-                lost.push(format!("{} P = {p}", subject.name()));
-            }
-        }
-    }
-    (!processes.is_empty()).then(|| Statement {
-        section: "5.1",
-        paper: "ECSB, SOB, WCSB, WARB: RMA-MCS consistently outperforms foMPI-Spin and D-MCS",
-        simulated: if lost.is_empty() { "always".to_owned() } else { format!("except {}", lost.join(", ")) },
-        verdict: Verdict::of_cases(lost.len(), 4 * processes.len()),
-    })
-}
-
-fn spike(figures: &Figures<'_>) -> Option<Statement> {
-    let of = |p| figures.throughput(Figure::MutualExclusion, Subject::Sob, "RMA-MCS", p, 100.0);
-    let (eight, sixteen, more) = (of(8)?, of(16)?, of(32)?);
-    Some(Statement {
-        section: "5.1",
-        paper: "SOB: a spike of RMA-MCS at P = 16, the last without communication between nodes",
-        simulated: format!(
-            "{:.2}, {:.2}, {:.2} million/s at 8, 16, 32",
-            eight / 1e6,
-            sixteen / 1e6,
-            more / 1e6
-        ),
-        verdict: Verdict::of(sixteen >= eight && sixteen > more),
-    })
-}
-
-fn counters(figures: &Figures<'_>) -> Option<Statement> {
+pub(super) fn counters(figures: &Figures<'_>) -> Option<Statement> {
     let of = |distance: usize, p| {
         figures.throughput(Figure::CounterDistance, Subject::Sob, &format!("T_DC = {distance}"), p, 0.2)
     };
@@ -246,7 +42,7 @@ fn thresholds(figures: &Figures<'_>, locality: u64, writers: u64) -> Option<(f64
         .map(|row| (row.throughput, row.latency_us[0]))
 }
 
-fn product(figures: &Figures<'_>) -> Option<Statement> {
+pub(super) fn product(figures: &Figures<'_>) -> Option<Statement> {
     let of = |writers| Some(thresholds(figures, 10, writers)?.0 / 1e6);
     let (few, some, many) = (of(10)?, of(25)?, of(100)?);
     Some(Statement {
@@ -257,7 +53,7 @@ fn product(figures: &Figures<'_>) -> Option<Statement> {
     })
 }
 
-fn locality(figures: &Figures<'_>) -> Option<Statement> {
+pub(super) fn locality(figures: &Figures<'_>) -> Option<Statement> {
     let (low, middle, high) =
         (thresholds(figures, 10, 100)?, thresholds(figures, 25, 40)?, thresholds(figures, 50, 20)?);
     Some(Statement {
@@ -283,7 +79,7 @@ fn quota(figures: &Figures<'_>, percent: f64) -> Option<[f64; 4]> {
     Some([of(0)?, of(16)?, of(64)?, of(256)?])
 }
 
-fn readers_rare_writers(figures: &Figures<'_>) -> Option<Statement> {
+pub(super) fn readers_rare_writers(figures: &Figures<'_>) -> Option<Statement> {
     let rates = quota(figures, 0.2)?;
     Some(Statement {
         section: "5.2.3",
@@ -293,7 +89,7 @@ fn readers_rare_writers(figures: &Figures<'_>) -> Option<Statement> {
     })
 }
 
-fn readers_many_writers(figures: &Figures<'_>) -> Option<Statement> {
+pub(super) fn readers_many_writers(figures: &Figures<'_>) -> Option<Statement> {
     let (two, five) = (quota(figures, 2.0)?, quota(figures, 5.0)?);
     let spread = |rates: [f64; 4]| {
         let (least, most) =
@@ -308,7 +104,7 @@ fn readers_many_writers(figures: &Figures<'_>) -> Option<Statement> {
     })
 }
 
-fn six_times(figures: &Figures<'_>) -> Option<Statement> {
+pub(super) fn six_times(figures: &Figures<'_>) -> Option<Statement> {
     let mut least: Option<(f64, usize, f64)> = None;
     let mut most: f64 = 0.0;
     for percent in [0.2, 2.0, 5.0] {
@@ -338,7 +134,7 @@ fn six_times(figures: &Figures<'_>) -> Option<Statement> {
     })
 }
 
-fn shares(figures: &Figures<'_>, percent: f64, wanted: f64) -> Option<Statement> {
+pub(super) fn shares(figures: &Figures<'_>, percent: f64, wanted: f64) -> Option<Statement> {
     let factors = figures.processes(Figure::ReaderWriter, 0).into_iter().filter_map(|p| {
         let of = |percent| figures.throughput(Figure::ReaderWriter, Subject::Ecsb, "RMA-RW", p, percent);
         Some((of(0.2)? / of(percent)?, p))
@@ -356,7 +152,7 @@ fn shares(figures: &Figures<'_>, percent: f64, wanted: f64) -> Option<Statement>
     })
 }
 
-fn many_writers(figures: &Figures<'_>) -> Option<Statement> {
+pub(super) fn many_writers(figures: &Figures<'_>) -> Option<Statement> {
     let p = *figures.processes(Figure::ReaderWriter, 0).last()?;
     let of = |percent| figures.throughput(Figure::ReaderWriter, Subject::Ecsb, "RMA-RW", p, percent);
     let (some, all) = (of(30.0)?, of(100.0)?);
@@ -368,7 +164,7 @@ fn many_writers(figures: &Figures<'_>) -> Option<Statement> {
     })
 }
 
-fn adaptive(figures: &Figures<'_>) -> Option<Statement> {
+pub(super) fn adaptive(figures: &Figures<'_>) -> Option<Statement> {
     let p = *figures.processes(Figure::Adaptive, 0).first()?;
     let ratio = |percent| {
         let of = |series: &str| figures.throughput(Figure::Adaptive, Subject::Ecsb, series, p, percent);
@@ -384,7 +180,7 @@ fn adaptive(figures: &Figures<'_>) -> Option<Statement> {
     })
 }
 
-fn hash_table(figures: &Figures<'_>) -> Vec<Statement> {
+pub(super) fn hash_table(figures: &Figures<'_>) -> Vec<Statement> {
     let Some(p) = figures.processes(Figure::HashTable, 0).last().copied() else { return Vec::new() };
     let time = |series, percent| {
         figures.row(Figure::HashTable, Subject::Dht, series, p, percent).and_then(|row| row.time_us)

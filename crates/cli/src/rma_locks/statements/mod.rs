@@ -1,0 +1,37 @@
+//! The paper's statements beside what the simulation gives.
+
+mod mutual_exclusion;
+mod reader_writer;
+mod statement;
+
+pub(crate) use statement::{Statement, Verdict};
+
+use self::mutual_exclusion as mcs;
+use self::reader_writer as rw;
+use super::cases::Row;
+use statement::Figures;
+
+/// The statements about what was simulated.
+pub(crate) fn check(rows: &[Row]) -> Vec<Statement> {
+    let figures = Figures(rows);
+    let parts: [fn(&Figures<'_>) -> Option<Statement>; 15] = [
+        |figures| mcs::latency(figures, "foMPI-Spin", 10.0),
+        |figures| mcs::latency(figures, "D-MCS", 4.0),
+        mcs::lowest_latency,
+        mcs::highest_throughput,
+        mcs::spike,
+        rw::counters,
+        rw::product,
+        rw::locality,
+        rw::readers_rare_writers,
+        rw::readers_many_writers,
+        rw::six_times,
+        |figures| rw::shares(figures, 2.0, 1.8),
+        |figures| rw::shares(figures, 5.0, 4.4),
+        rw::many_writers,
+        rw::adaptive,
+    ];
+    let mut statements: Vec<Statement> = parts.iter().filter_map(|part| part(&figures)).collect();
+    statements.extend(rw::hash_table(&figures));
+    statements
+}
