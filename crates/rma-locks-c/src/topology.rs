@@ -2,7 +2,7 @@
 
 use crate::error::Failure;
 use crate::mpi::Group;
-use std::collections::HashMap;
+use heddle_rma_locks::elements_within;
 
 /// Where a lock takes the levels of the machine from. Kinds other than `rma-rw` and `rma-mcs` have one level.
 #[repr(C)]
@@ -27,13 +27,7 @@ pub(crate) fn elements(group: &Group, own: &[i64]) -> Result<Vec<Vec<usize>>, Fa
     }
     let all = group.all(own)?;
     for level in 0..own.len() {
-        let mut numbers: HashMap<(usize, i64), usize> = HashMap::new();
-        let parents = &levels[level];
-        let numbered = |p: usize| {
-            let next = numbers.len();
-            *numbers.entry((parents[p], all[p][level])).or_insert(next)
-        };
-        let elements = (0..group.size).map(numbered).collect();
+        let elements = elements_within(&levels[level], |p| all[p][level] as u64);
         levels.push(elements);
     }
     Ok(levels)

@@ -2,6 +2,7 @@
 //! keep queues and counters.
 
 use crate::rma::{Rank, Word};
+use std::collections::HashMap;
 
 /// The levels of a machine as a lock sees them, and the processes that keep its queues and
 /// counters (paper, Table 2).
@@ -39,6 +40,29 @@ impl Layout {
     /// If there are no processes, or the distance is 0.
     pub fn flat(processes: usize, counter_distance: usize) -> Layout {
         Layout::new(vec![vec![0; processes]], counter_distance)
+    }
+
+    /// A machine whose processes name the elements that they are in, from the largest to the smallest: two
+    /// processes are in one element if they name it alike at this level and at all above. A level counts only
+    /// if all processes have a name there. Levels that say nothing are left out: those whose elements are
+    /// those of the level above, or hold one process each.
+    ///
+    /// # Panics
+    /// If there are no processes, or the distance is 0.
+    pub fn named(names: &[Vec<u64>], counter_distance: usize) -> Layout {
+        let processes = names.len();
+        let mut levels = vec![vec![0; processes]];
+        let depth = names.iter().map(Vec::len).min().unwrap_or(0);
+        let at_level = |level: usize| move |p: Rank| names[p][level];
+        for names_there in (0..depth).map(at_level) {
+            let parents = &levels[levels.len() - 1];
+            let elements = elements_within(parents, names_there);
+            let count = |level: &[usize]| level.iter().max().map_or(0, |last| last + 1);
+            if (count(parents) + 1..processes).contains(&count(&elements)) {
+                levels.push(elements);
+            }
+        }
+        Layout::new(levels, counter_distance)
     }
 
     /// A machine with these elements: `elements[i - 1][p]` is e(p, i), the number of the element of process
@@ -90,7 +114,12 @@ impl Layout {
 
     /// The number of words that each process keeps.
     pub fn words(&self) -> usize {
-        self.levels() * WORDS_A_LEVEL + 2
+        Layout::words_of(self.levels())
+    }
+
+    /// The number of words that each process keeps with so many levels.
+    pub fn words_of(levels: usize) -> usize {
+        levels * WORDS_A_LEVEL + 2
     }
 
     /// The processes with a physical counter.
@@ -137,5 +166,42 @@ impl Layout {
     /// The word that counts readers that have gone.
     pub(crate) fn depart(&self) -> Word {
         self.arrive() + 1
+    }
+}
+
+/// The number of each process's element at a level, where `parents` has those of the level above: two
+/// processes are in one element if they are in one parent and name the element alike.
+pub fn elements_within(parents: &[usize], name: impl Fn(Rank) -> u64) -> Vec<usize> {
+    let mut numbers: HashMap<(usize, u64), usize> = HashMap::new();
+    let numbered = |(p, parent): (Rank, &usize)| {
+        let next = numbers.len();
+        *numbers.entry((*parent, name(p))).or_insert(next)
+    };
+    parents.iter().enumerate().map(numbered).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Layout;
+
+    #[test]
+    fn named_elements_are_levels_where_they_say_something() {
+        // A level that all share, packages, the same again, cores of one process each.
+        let names = |package: u64, core: u64| vec![7, package, package + 10, core];
+        let four = [names(1, 1), names(2, 2), names(1, 3), names(2, 4)];
+        let two_levels = vec![vec![0; 4], vec![0, 1, 0, 1]];
+        assert_eq!(Layout::named(&four, 2), Layout::new(two_levels, 2));
+        // One process does not say where it is.
+        let three = [names(1, 1), Vec::new(), names(2, 2)];
+        assert_eq!(Layout::named(&three, 1), Layout::flat(3, 1));
+    }
+
+    #[test]
+    fn elements_lie_inside_of_their_parents() {
+        let cache = |cache: u64, package: u64| vec![package, cache];
+        // Both packages have a cache 0.
+        let six = [cache(0, 1), cache(0, 1), cache(1, 1), cache(1, 1), cache(0, 2), cache(0, 2)];
+        let levels = vec![vec![0; 6], vec![0, 0, 0, 0, 1, 1], vec![0, 0, 1, 1, 2, 2]];
+        assert_eq!(Layout::named(&six, 1), Layout::new(levels, 1));
     }
 }

@@ -48,7 +48,7 @@ mod tuner;
 
 pub use adaptive::{AdaptiveRw, Reader};
 pub use hash_table::{HashTable, HeapFull};
-pub use layout::Layout;
+pub use layout::{Layout, elements_within};
 pub use mcs::RmaMcs;
 pub use queue_rw::QueueRw;
 pub use rma::{Rank, Rma, Word};

@@ -30,6 +30,10 @@ pub const MEMORY_ALIGNMENT: &str = "mpi_minimum_memory_alignment";
 pub const WIN_LOCK: &str = "heddle_win_lock";
 /// How many processes share a counter of readers.
 pub const WIN_LOCK_COUNTER_DISTANCE: &str = "heddle_win_lock_counter_distance";
+/// How many times in a row a lock is passed on within an element of the machine.
+pub const WIN_LOCK_LOCALITY: &str = "heddle_win_lock_locality";
+/// The levels of the trees of window locks.
+pub const WIN_LOCK_LEVELS: &str = "heddle_win_lock_levels";
 /// How many writers may follow each other before waiting readers have their turn.
 pub const WIN_LOCK_WRITERS: &str = "heddle_win_lock_writers";
 
@@ -76,6 +80,18 @@ pub const WINDOW_KEYS: &[InfoKey] = &[
         name: WIN_LOCK_COUNTER_DISTANCE,
         values: "a number from 1; 16",
         meaning: "under rma-rw, how many processes share a counter of readers (T_DC of the paper)",
+    },
+    InfoKey {
+        name: WIN_LOCK_LOCALITY,
+        values: "a number from 1; 16",
+        meaning: "under rma-rw and rma-mcs, how many times in a row the lock is passed on within a package, NUMA node or shared cache \
+                  (T_L,i of the paper)",
+    },
+    InfoKey {
+        name: WIN_LOCK_LEVELS,
+        values: "told by MPI_Win_get_info",
+        meaning: "the levels of the trees of rma-rw and rma-mcs: the machine, and those packages, NUMA nodes and shared caches that \
+                  every process is bound to",
     },
     InfoKey {
         name: WIN_LOCK_WRITERS,

@@ -3,6 +3,7 @@
 //! Each target has a lock, whose words are kept by all processes of the window. No lock needs its
 //! target to be inside MPI.
 
+use crate::levels::MOST_LEVELS;
 use heddle_rma_locks::{Layout, QueueRw, Rank, Rma, RmaMcs, RmaRw, SimpleRw, Spin, Word, now};
 use std::fmt;
 
@@ -34,6 +35,11 @@ impl Algorithm {
         ("rw", Algorithm::Rw),
     ];
 
+    /// Returns true if the levels of the machine matter to it.
+    pub(crate) fn has_levels(self) -> bool {
+        matches!(self, Algorithm::RmaRw | Algorithm::RmaMcs)
+    }
+
     /// The algorithm of this name.
     pub fn named(name: &str) -> Option<Algorithm> {
         Algorithm::ALL.iter().find(|(known, _)| *known == name).map(|(_, algorithm)| *algorithm)
@@ -54,32 +60,39 @@ pub struct LockChoice {
     pub algorithm: Algorithm,
     /// Of `rma-rw`: every how many processes there is a counter of readers (the paper's T_DC).
     pub counter_distance: usize,
+    /// Of `rma-rw` and `rma-mcs`: how many times in a row the lock is passed on within an element of the
+    /// machine (T_L,i, at all levels i > 1).
+    pub locality: u64,
     /// Of `rma-rw`: how many writers may follow each other before waiting readers have their turn (T_L,1).
     pub writers: u64,
 }
 
 impl Default for LockChoice {
     fn default() -> LockChoice {
-        LockChoice { algorithm: Algorithm::QueueRw, counter_distance: 16, writers: 16 }
+        LockChoice { algorithm: Algorithm::QueueRw, counter_distance: 16, locality: 16, writers: 16 }
     }
 }
 
 impl LockChoice {
     /// The number of words of one lock that each of so many processes keeps.
     pub fn words(&self, processes: usize) -> usize {
-        self.layout(processes).words().max(QueueRw::words(processes))
+        Layout::words_of(1 + MOST_LEVELS).max(QueueRw::words(processes))
     }
 
-    fn layout(&self, processes: usize) -> Layout {
-        Layout::flat(processes, self.counter_distance.max(1))
-    }
-
-    pub(crate) fn lock(&self, processes: usize) -> WindowLock {
-        let layout = self.layout(processes);
+    /// The levels of its trees, for processes that are in these elements of the machine.
+    pub(crate) fn layout(&self, names: &[Vec<u64>]) -> Layout {
         match self.algorithm {
-            Algorithm::RmaRw => WindowLock::RmaRw(RmaRw::new(layout, Vec::new(), self.writers.max(1))),
-            // On one machine there is one level yet.
-            Algorithm::RmaMcs | Algorithm::DMcs => WindowLock::Mcs(RmaMcs::new(layout, Vec::new())),
+            Algorithm::RmaRw | Algorithm::RmaMcs => Layout::named(names, self.counter_distance.max(1)),
+            _ => Layout::flat(names.len(), self.counter_distance.max(1)),
+        }
+    }
+
+    pub(crate) fn lock(&self, layout: Layout) -> WindowLock {
+        let processes = layout.processes();
+        let locality = vec![self.locality.max(1); layout.levels() - 1];
+        match self.algorithm {
+            Algorithm::RmaRw => WindowLock::RmaRw(RmaRw::new(layout, locality, self.writers.max(1))),
+            Algorithm::RmaMcs | Algorithm::DMcs => WindowLock::Mcs(RmaMcs::new(layout, locality)),
             Algorithm::Spin => WindowLock::Spin,
             Algorithm::Rw => WindowLock::Rw,
             Algorithm::QueueRw => WindowLock::QueueRw(QueueRw::new(processes, ATTEMPTS)),
@@ -138,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_window_has_the_lock_that_was_chosen() {
-        let lock = |algorithm| LockChoice { algorithm, ..LockChoice::default() }.lock(4);
+        let lock = |algorithm| LockChoice { algorithm, ..LockChoice::default() }.lock(Layout::flat(4, 1));
         assert!(matches!(lock(Algorithm::QueueRw), WindowLock::QueueRw(_)));
         assert!(matches!(lock(Algorithm::RmaRw), WindowLock::RmaRw(_)));
         assert!(matches!(lock(Algorithm::RmaMcs), WindowLock::Mcs(_)));
@@ -154,5 +167,12 @@ mod tests {
             assert_eq!(algorithm.to_string(), name);
         }
         assert_eq!(Algorithm::named("mutex"), None);
+    }
+
+    #[test]
+    fn trees_follow_the_machine() {
+        let names: Vec<_> = [1, 1, 2, 2].map(|package| vec![package]).into();
+        let levels = |algorithm| LockChoice { algorithm, ..LockChoice::default() }.layout(&names).levels();
+        assert_eq!([Algorithm::RmaRw, Algorithm::RmaMcs, Algorithm::DMcs].map(levels), [2, 2, 1]);
     }
 }

@@ -14,7 +14,7 @@
 //! | `remote.rs` | what a window needs of a transport; `machine.rs`: the processes of one machine |
 //! | `attach.rs` | regions of dynamic windows |
 //! | `target.rs` | the part of one process: its memory, and whether this process may access it |
-//! | `algorithm.rs` | the algorithms of `MPI_Win_lock` |
+//! | `algorithm.rs` | the algorithms of `MPI_Win_lock`; `levels.rs`: the levels of the machine, for those that are trees |
 //! | `service.rs` | the thread that copies where the kernel forbids single copies |
 //! | `window.rs` | [`Window`]: making one, and what all its operations use |
 //! | `locks.rs`, `passive_target.rs` | lock, unlock, flush |
@@ -31,6 +31,7 @@ mod attach;
 mod control;
 mod exposure;
 mod geometry;
+mod levels;
 mod locks;
 mod machine;
 mod memory;

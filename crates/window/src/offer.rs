@@ -4,6 +4,7 @@ use crate::algorithm::{Algorithm, LockChoice};
 use crate::allocated;
 use crate::control::Control;
 use crate::geometry::{Contents, Geometry, REGIONS};
+use crate::levels;
 use crate::memory::allocate;
 use crate::plan::Plan;
 use heddle_message::domain::Domain;
@@ -28,9 +29,11 @@ pub struct Offer {
     memory: Range,
     /// Where its memory begins in that range.
     start: u64,
+    /// The elements of the machine in which the process runs, for locks that have levels.
+    elements: levels::Names,
     /// The algorithm of the locks, as its number in
     /// [`Algorithm::ALL`](crate::Algorithm::ALL), and its parameters.
-    lock: [u64; 3],
+    lock: [u64; 4],
     /// 1 if shared memory need not be contiguous.
     pub apart: u64,
     /// 1 if the process cannot reach another one's memory without that one's window thread.
@@ -89,15 +92,24 @@ impl Offer {
     #[must_use]
     pub fn with_lock(mut self, choice: LockChoice) -> Offer {
         let number = Algorithm::ALL.iter().position(|(_, algorithm)| *algorithm == choice.algorithm);
-        self.lock = [number.unwrap_or(0) as u64, choice.counter_distance as u64, choice.writers];
+        self.lock =
+            [number.unwrap_or(0) as u64, choice.counter_distance as u64, choice.locality, choice.writers];
+        if choice.algorithm.has_levels() {
+            self.elements = levels::of_this_process();
+        }
         self
     }
 
     /// The proposed algorithm.
     pub fn lock(&self) -> LockChoice {
-        let [number, distance, writers] = self.lock;
+        let [number, distance, locality, writers] = self.lock;
         let (_, algorithm) = Algorithm::ALL[number as usize % Algorithm::ALL.len()];
-        LockChoice { algorithm, counter_distance: distance as usize, writers }
+        LockChoice { algorithm, counter_distance: distance as usize, locality, writers }
+    }
+
+    /// The names of the elements of the machine in which the process runs.
+    pub(crate) fn elements(&self) -> Vec<u64> {
+        levels::known(&self.elements)
     }
 
     pub(crate) fn address(&self) -> u64 {

@@ -24,6 +24,7 @@ pub struct Window {
     remote: Machine,
     lock: WindowLock,
     lock_choice: LockChoice,
+    lock_levels: usize,
     /// True if displacements are addresses in attached regions.
     dynamic: bool,
     /// True between two fences, so that a lock or a start ends the fences' epoch.
@@ -58,12 +59,14 @@ impl Window {
             targets.push(Target::new(base, size, offer.disp_unit, shared, process, address));
         }
         let count = processes.len();
+        let layout = lock.layout(&offers.iter().map(Offer::elements).collect::<Vec<_>>());
         Ok(Window {
             targets: targets.into(),
             domain,
             rank,
             remote,
-            lock: lock.lock(count),
+            lock_levels: layout.levels(),
+            lock: lock.lock(layout),
             lock_choice: lock,
             dynamic,
             is_fenced: AtomicBool::new(false),
@@ -112,6 +115,11 @@ impl Window {
     /// The algorithm of its locks.
     pub fn lock_choice(&self) -> LockChoice {
         self.lock_choice
+    }
+
+    /// The levels of the trees of its locks.
+    pub fn lock_levels(&self) -> usize {
+        self.lock_levels
     }
 
     #[inline(always)]

@@ -4,7 +4,7 @@ use heddle_comm::info::Entries;
 use heddle_settings as settings;
 use heddle_settings::info_keys::{
     ACCUMULATE_OPS, ACCUMULATE_ORDERING, ALLOC_SHARED_NONCONTIG, MEMORY_ALIGNMENT, NO_LOCKS, SAME_DISP_UNIT,
-    SAME_SIZE, WIN_LOCK, WIN_LOCK_COUNTER_DISTANCE, WIN_LOCK_WRITERS,
+    SAME_SIZE, WIN_LOCK, WIN_LOCK_COUNTER_DISTANCE, WIN_LOCK_LOCALITY, WIN_LOCK_WRITERS,
 };
 use heddle_window::{Algorithm, LockChoice};
 
@@ -74,6 +74,9 @@ impl Hints {
                 WIN_LOCK_COUNTER_DISTANCE => {
                     self.lock.counter_distance = number().unwrap_or(self.lock.counter_distance);
                 }
+                WIN_LOCK_LOCALITY => {
+                    self.lock.locality = number().map_or(self.lock.locality, |number| number as u64);
+                }
                 WIN_LOCK_WRITERS => {
                     self.lock.writers = number().map_or(self.lock.writers, |number| number as u64)
                 }
@@ -95,6 +98,7 @@ impl Hints {
             (MEMORY_ALIGNMENT, self.alignment.to_string()),
             (WIN_LOCK, self.lock.algorithm.to_string()),
             (WIN_LOCK_COUNTER_DISTANCE, self.lock.counter_distance.to_string()),
+            (WIN_LOCK_LOCALITY, self.lock.locality.to_string()),
             (WIN_LOCK_WRITERS, self.lock.writers.to_string()),
         ];
         own.into_iter().chain(self.recorded.clone()).map(|(key, value)| (key.to_owned(), value)).collect()

@@ -9,6 +9,7 @@ use heddle_comm::info::Entries;
 use heddle_objects::lifetime::hazard::{KeptSlot, Protection};
 use heddle_objects::table::{Kind, Ref, Table};
 use heddle_platform::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use heddle_settings::info_keys::WIN_LOCK_LEVELS;
 use heddle_spec::constants as mpi;
 use heddle_window::Window;
 use std::ops::Deref;
@@ -120,11 +121,13 @@ impl Win {
         self.no_locks.load(Ordering::Relaxed)
     }
 
-    /// The hints of the program, with the algorithm of the locks that is in force.
-    pub fn hints(&self) -> Hints {
+    /// The hints of the program, with the algorithm of the locks that is in force and its levels.
+    pub fn hints(&self) -> Entries {
         let mut hints = self.hints.lock().unwrap_or_else(PoisonError::into_inner).clone();
         hints.lock = self.window.lock_choice();
-        hints
+        let mut entries = hints.entries();
+        entries.push((WIN_LOCK_LEVELS.to_owned(), self.window.lock_levels().to_string()));
+        entries
     }
 }
 

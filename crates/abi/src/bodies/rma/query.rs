@@ -18,7 +18,7 @@ pub(crate) fn win_get_group(win: WinHandle, out: Out<GroupHandle>) -> Result<()>
 pub(crate) fn win_get_info(win: WinHandle, out: Out<InfoHandle>) -> Result<()> {
     let win = WinRef::from_handle(win.0)?;
     let out = out.variable()?;
-    out.0 = info::new_handle(win.hints().entries());
+    out.0 = info::new_handle(win.hints());
     Ok(())
 }
 
