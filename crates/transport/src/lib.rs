@@ -18,7 +18,7 @@
 //! | file | idea |
 //! |---|---|
 //! | `slot.rs` | one cache line: header, up to 40 bytes of payload, and the flag that says it is there |
-//! | `ring.rs` | producer and consumer of one ring; credits |
+//! | `ring` | producer and consumer of one ring; credits |
 //! | `geometry.rs` | the layout of the shared segment |
 //! | `fabric.rs` | attaching to the segment; connections; the doorbells that wake sleeping threads |
 //! | `failure.rs` | failures that end a job in the middle of its messages |
@@ -35,8 +35,6 @@
 #[cfg(not(loom))]
 mod fabric;
 mod failure;
-#[cfg(all(test, not(loom)))]
-mod garbage_tests;
 #[cfg(not(loom))]
 mod geometry;
 #[cfg(not(loom))]

@@ -75,7 +75,7 @@ impl Context {
         self.id.load(Ordering::Relaxed) | plane as u64
     }
 
-    /// The number of the default VNI, which carries all messages unless they are sharded (`mapping.rs`).
+    /// The number of the default VNI, which carries all messages unless they are sharded (`mapping`).
     #[inline(always)]
     pub fn vni(&self) -> u32 {
         self.vni.load(Ordering::Relaxed)

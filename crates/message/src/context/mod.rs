@@ -3,7 +3,7 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `mapping.rs` | context ids, and the VNI of a message |
+//! | `mapping` | context ids, and the VNI of a message |
 //! | `channel.rs` | the context of a living communicator |
 
 mod channel;

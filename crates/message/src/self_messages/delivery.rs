@@ -138,7 +138,7 @@ mod tests {
     use crate::buffer::Buffer;
     use crate::request::RequestKind;
     use crate::vni::Vni;
-    use crate::vni::ranks::models;
+    use crate::vni::tests::ranks::models;
     use heddle_bootstrap::JobControl;
     use heddle_sync::Scope;
     use heddle_transport::Fabric;

@@ -108,7 +108,7 @@ impl<S: Rules> Core<S> {
 mod tests {
     use super::*;
     use crate::vni::Vni;
-    use crate::vni::ranks::{self, models, ranks};
+    use crate::vni::tests::ranks::{self, models, ranks};
     use heddle_transport::{Envelope, Fabric, Header, Outbox, Traffic};
     use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
     use crate::request::{self, RequestId};
     use crate::vni::Vni;
-    use crate::vni::ranks::{self, CONTEXT, ranks};
+    use crate::vni::tests::ranks::{self, CONTEXT, ranks};
     use heddle_model::Model;
     use heddle_spec::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG};
 

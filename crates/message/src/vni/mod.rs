@@ -70,22 +70,14 @@ macro_rules! run {
     };
 }
 
-#[cfg(test)]
-mod cancelled;
 mod channel;
 mod checked;
 pub(crate) mod core;
 mod direct;
 mod express;
-#[cfg(test)]
-mod flood;
 pub(crate) mod interface;
-#[cfg(test)]
-mod many_threads;
 pub(crate) mod message;
 mod offload;
-#[cfg(test)]
-pub(crate) mod ranks;
 pub(crate) mod receive;
 mod rendezvous;
 mod rendezvous_state;
@@ -94,7 +86,7 @@ pub(crate) mod send;
 mod split_copy;
 mod step;
 #[cfg(test)]
-mod stopped;
+pub(crate) mod tests;
 mod transfer_method;
 mod under_way;
 pub(crate) mod unexpected;

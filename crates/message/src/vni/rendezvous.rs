@@ -242,7 +242,7 @@ impl<S: Rules> Core<S> {
 mod tests {
     use super::*;
     use crate::vni::interface::{State, apart};
-    use crate::vni::ranks::{self, models, ranks};
+    use crate::vni::tests::ranks::{self, models, ranks};
     use heddle_model::{Model, Whole};
 
     const MESSAGES: usize = 20;

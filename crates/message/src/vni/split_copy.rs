@@ -145,8 +145,8 @@ impl RendezvousState {
 mod tests {
     use super::*;
     use crate::vni::interface::{State, apart};
-    use crate::vni::ranks::{self, models, ranks};
     use crate::vni::step::{Entry, Step};
+    use crate::vni::tests::ranks::{self, models, ranks};
     use heddle_model::{Model, Whole};
 
     const LEN: usize = 300_001;

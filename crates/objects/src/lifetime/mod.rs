@@ -20,7 +20,7 @@
 //! | file | idea |
 //! |---|---|
 //! | `hazard.rs` | hazard slots: each thread publishes the handles that its calls use |
-//! | `collector.rs` | the cycle: mark and sweep; when it runs |
+//! | `collector` | the cycle: mark and sweep; when it runs |
 //!
 //! `heddle-comm` has the lifetime in use with its collector (`lifetime.rs`), and the counted references of
 //! requests (`reference_counts.rs`). Hazard slots, the cycle and the table of objects are model-checked

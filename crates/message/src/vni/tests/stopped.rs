@@ -1,10 +1,10 @@
 //! Tests: under `lock-free` a thread that is stopped in a critical section blocks no other thread's call.
 
-use super::Vni;
-use super::core::Core;
-use super::interface::State;
 use super::ranks::{self, CONTEXT, ranks};
 use crate::request::{self, RequestId};
+use crate::vni::Vni;
+use crate::vni::core::Core;
+use crate::vni::interface::State;
 use heddle_model::{LockFree, Model, Path, SectionOf};
 use heddle_sync::Scope;
 use heddle_transport::Fabric;

@@ -1,12 +1,12 @@
 //! Tests: unexpected messages keep within their bound, none is lost, and a message behind them is found.
 
-use super::core::Core;
-use super::interface::{State, apart};
 use super::ranks::{self, CONTEXT, bounded_ranks, models};
-use super::{INLINE_BYTES, Vni, eager_header};
 use crate::buffer::Buffer;
 use crate::matching::Key;
 use crate::request::{self, Found, RequestId};
+use crate::vni::core::Core;
+use crate::vni::interface::{State, apart};
+use crate::vni::{INLINE_BYTES, Vni, eager_header};
 use heddle_model::{Attempt, Model, Path, Whole};
 use heddle_objects::resharding::Sharding;
 use heddle_transport::Fabric;

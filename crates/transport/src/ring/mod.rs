@@ -27,6 +27,8 @@
 
 mod consumer;
 #[cfg(all(test, not(loom)))]
+mod garbage_tests;
+#[cfg(all(test, not(loom)))]
 pub(crate) mod tests;
 
 use crate::failure::Peer;

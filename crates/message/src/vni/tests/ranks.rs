@@ -1,9 +1,9 @@
 //! For tests of the protocols: one thread plays all ranks of a job.
 
-use super::{SendArgs, Vni};
 use crate::buffer::Buffer;
 use crate::matching::Key;
 use crate::request::{self, RequestId, RequestKind};
+use crate::vni::{SendArgs, Vni};
 use heddle_bootstrap::JobControl;
 use heddle_model::{Granularity, Model};
 use heddle_transport::Fabric;

@@ -1,13 +1,13 @@
 //! Tests: many threads at both ends of one channel, with both ends in one process, so that a
 //! sanitizer sees all of it.
 
-use super::core::Core;
-use super::interface::{State, apart};
 use super::ranks::{bounded_ranks, models, ranks};
-use super::{SendArgs, Vni};
 use crate::buffer::Buffer;
 use crate::matching::Key;
 use crate::request::{self, RequestId, RequestKind};
+use crate::vni::core::Core;
+use crate::vni::interface::{State, apart};
+use crate::vni::{SendArgs, Vni};
 use heddle_model::{Model, Path, Whole};
 use heddle_platform::atomic::Ordering;
 use heddle_spec::constants::MPI_ANY_SOURCE;

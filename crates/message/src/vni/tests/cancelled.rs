@@ -1,11 +1,11 @@
 //! Tests: a cancelled send is either not received at all or completes as usual, however far it has come.
 
-use super::Vni;
-use super::message::SendArgs;
 use super::ranks::{self, CONTEXT, bounded_ranks, models};
 use crate::buffer::Buffer;
 use crate::matching::Key;
 use crate::request::{self, RequestId, RequestKind};
+use crate::vni::Vni;
+use crate::vni::message::SendArgs;
 use heddle_model::Model;
 use heddle_transport::Fabric;
 

@@ -1,0 +1,7 @@
+//! Tests of whole VNIs: several ranks in one process, many threads, floods of unexpected messages, cancelled sends.
+
+mod cancelled;
+mod flood;
+mod many_threads;
+pub(crate) mod ranks;
+mod stopped;
