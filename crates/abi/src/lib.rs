@@ -3,6 +3,10 @@
 //! `build.rs` writes the entry points from the table of the standard; each of them turns its C arguments into
 //! those of `argument`, calls one body, and hands an error to the error handler of the object concerned. Both
 //! forms of a function, with `int` and with large counts, call the same body.
+//!
+//! The bodies call `heddle-comm`, `heddle-p2p`, `heddle-collective`, `heddle-engine` and `heddle-tool`;
+//! layouts of data come from `heddle-datatype`, constants and the table from `heddle-spec`. No crate uses
+//! this one: programs are linked with it.
 
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!(

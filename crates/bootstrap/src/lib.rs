@@ -1,5 +1,9 @@
 //! How a process learns its rank in the job, and reaches the memory that the job shares.
 //!
+//! The crate uses `heddle-platform` alone. `heddle-launcher` makes the memory; `heddle-transport` puts its
+//! rings into it; `heddle-message`, `heddle-comm` and `heddle-engine` ask for ranks and the states of other
+//! processes.
+//!
 //! A *mechanism* is a method of starting a job; each has a file, and [`World::from_env`] only selects one.
 //!
 //! | mechanism | started by | recognised by |

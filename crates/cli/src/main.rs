@@ -1,6 +1,10 @@
 #![deny(unsafe_code)]
 //! The `heddle` command: measures Heddle against other MPI libraries and says what is installed and how it is
 //! set.
+//!
+//! It reads settings, models and constants from `heddle-settings`, `heddle-model` and `heddle-spec`, and
+//! measures the locks of `heddle-locks`, `heddle-sync` and `heddle-combining` in its own process, and the
+//! distributed ones in `heddle-rma-sim`. MPI it measures from outside: it compiles and starts programs.
 
 mod bench;
 mod info;

@@ -4,6 +4,9 @@
 //! [`Datatype::unpack`] move them from any position to any other, [`Datatype::fill_runs`] lists them
 //! for a copy by the kernel, and [`reduce()`] computes with them. There are no communicators,
 //! handles or entry points here.
+//!
+//! The crate uses `heddle-spec` alone, for the predefined types. `heddle-message` and `heddle-window` copy by
+//! its layouts, `heddle-comm` puts handles before them; the crates above use both.
 
 mod array;
 mod basic;

@@ -1,6 +1,8 @@
 //! `mpiexec`: starts the ranks of a job on one machine, passes on their input and
 //! output, and ends them together.
 //!
+//! It uses `heddle-bootstrap`, which says what the ranks find in their environment and in the job's memory.
+//!
 //! | file | what it knows |
 //! |---|---|
 //! | `command_line` | MPI's syntax for starting a job |

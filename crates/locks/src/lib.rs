@@ -14,7 +14,7 @@
 //! | [`clh`] | [`Clh`]: a queue in which each thread polls its predecessor; released by a store; waiters may give up |
 //! | [`abortable_mcs`] | [`AbortableMcs`]: waiters may give up, and those that do not run are passed over |
 //! | [`hmcs`] | [`Hmcs`]: queues of cohorts within cohorts, for large machines; waiters may give up |
-//! | [`fissile`] | [`Fissile`]: a word before these five, for more threads than cores: the running thread may come again for a while |
+//! | [`fissile`] | [`Fissile`]: a word before one of these queue locks, for more threads than cores: the running thread may come again for a while |
 //! | [`biased`] | [`Biased`]: any lock, free of charge while one thread uses it |
 //! | [`core_biased`] | [`CoreBiased`]: any lock, nearly free of charge while the threads of one core use it |
 //! | [`two_level`] | [`TwoLevel`]: two locks and a filter; the low class stands back for the high one |

@@ -2,8 +2,8 @@
 //!
 //! The crate knows process numbers, context ids, tags and memory; it knows no communicator, no datatype
 //! handle and no error handler. It stands on `heddle-transport` (rings in shared memory), `heddle-model`
-//! (which critical section guards what) and `heddle-objects`; `heddle-comm`, `heddle-p2p` and `heddle-window`
-//! stand on it.
+//! (which critical section guards what) and `heddle-objects`; `heddle-comm`, `heddle-p2p`, `heddle-window`
+//! and the crates above them stand on it, and `heddle-tool` asks it for the number of VNIs.
 //!
 //! | module | idea |
 //! |---|---|

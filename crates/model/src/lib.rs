@@ -10,10 +10,15 @@
 //! | [`WakeUp`] | how does a waiter learn that its operation is complete? |
 //! | [`Lifetime`] | what keeps an object alive while a request uses it? |
 //!
-//! The engine says *what* is protected: it enters the [`CallSection`] at the start of every MPI call and
-//! reaches the state of a VNI only through [`Guarded::with`]. *How* is decided here, once, when MPI is
-//! initialised. Below `MPI_THREAD_MULTIPLE` both critical sections are nothing, except under `offload`, which
-//! brings a second thread to any program.
+//! The crate builds critical sections from the locks of `heddle-locks` and `heddle-sync` and from
+//! `heddle-combining`. `heddle-settings` reads the choices; `heddle-message` and `heddle-comm` enter the
+//! critical sections; `heddle-p2p` and `heddle-engine` see whether an attempt was refused; `heddle-engine`,
+//! `heddle-tool` and `heddle-cli` show models and counters.
+//!
+//! The crates above say *what* is protected: a call enters the [`CallSection`] at its start, and the state of
+//! a VNI is reached only through [`Guarded::with`]. *How* is decided here, once, when MPI is initialised.
+//! Below `MPI_THREAD_MULTIPLE` both critical sections are nothing, except under `offload`, which brings a
+//! second thread to any program.
 //!
 //! | granularity | critical section of a call | critical section of a VNI |
 //! |---|---|---|

@@ -1,7 +1,7 @@
 #![cfg_attr(not(loom), allow(clippy::disallowed_types))]
 //! The seam between Heddle and the machine: the one crate that names the hardware's atomics, cells, futexes,
 //! barriers and clock. Everything above is written against this crate, so the sources that ship are the
-//! sources that the `loom` model checker explores (`RUSTFLAGS="--cfg loom"`).
+//! sources that the `loom` model checker explores (`RUSTFLAGS="--cfg loom"`). It uses no other crate.
 //!
 //! | module | on the machine | under `loom` |
 //! |---|---|---|

@@ -2,8 +2,8 @@
 //!
 //! Everything in `heddle-sync`, `heddle-locks` and `heddle-combining` is generic over [`Platform`] with
 //! [`Native`](crate::Native) as the default, so the same source runs on the machine, under a model checker
-//! and on a simulated machine. The engine and the transport, which only ever run on the machine or under
-//! `loom`, use the modules of this crate directly; `Native` hands out the very same types.
+//! and on a simulated machine. The transport and the crates of MPI, which only ever run on the machine or
+//! under `loom`, use the modules of this crate directly; `Native` hands out the very same types.
 
 use crate::Scope;
 use crate::atomic::Ordering;

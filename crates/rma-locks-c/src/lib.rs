@@ -4,6 +4,9 @@
 //! C only sees opaque handles made from the name of a kind. Every function returns a [`Status`];
 //! [`error::heddle_rma_last_error`] gives the reason of a failure in words.
 //!
+//! Besides `heddle-rma-locks` the crate uses `heddle-sync` and `heddle-platform` for the threads of its
+//! process, and the constants of `heddle-spec`. No crate uses it.
+//!
 //! | file | content |
 //! |---|---|
 //! | [`lock`] | the functions `heddle_rma_lock_*` |

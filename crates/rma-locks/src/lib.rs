@@ -32,8 +32,9 @@
 //! | 8 | T_W counts the passings of all levels | only passings at the root are counted | T_L,1 |
 //! | 9 | T_R bounds the readers of a counter, which then wait for a reset | see above | it bounds for how many readers a writer waits |
 //!
-//! It uses no other crate. The locks keep all their state in the words of an [`Rma`], so a handle is a value
-//! that any number of processes make from the same [`Layout`].
+//! It uses no other crate. `heddle-window` locks windows with it, `heddle-rma-locks-c` gives it to C, and
+//! `heddle-rma-sim` runs it in virtual time. The locks keep all their state in the words of an [`Rma`], so a
+//! handle is a value that any number of processes make from the same [`Layout`].
 
 mod adaptive;
 mod hash_table;

@@ -2,8 +2,8 @@
 //! Hoefler: *High-performance distributed RMA locks*, HPDC 2016, doi:10.1145/2907294.2907323) on it.
 //!
 //! The locks are those of `heddle-rma-locks`, unchanged: a [`Process`] implements their trait
-//! [`Rma`](heddle_rma_locks::Rma). Thousands of processes run in one thread, by discrete events, and
-//! the same seed gives the same run.
+//! [`Rma`](heddle_rma_locks::Rma). Thousands of processes run in one thread, by discrete events, and the same
+//! seed gives the same run. `heddle bench rma-locks` (`heddle-cli`) runs them.
 //!
 //! | file | idea |
 //! |---|---|

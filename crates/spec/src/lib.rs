@@ -3,6 +3,9 @@
 //! Two tables describe the standard's ABI once: `constants.table` lists every constant, `functions.table`
 //! every function. The header `mpi.h`, the entry points of the library, the Rust [`constants`] and the tables
 //! of missing functions are made from them, so that all agree.
+//!
+//! The crate uses no other one. `heddle-abi` makes its entry points from it; every crate that needs a
+//! constant or a handle of MPI takes it from here.
 
 pub mod constant;
 pub mod function;

@@ -2,7 +2,7 @@
 //!
 //! C only sees opaque handles made from the name of a kind, so that a program can choose its lock when it
 //! runs. Every function returns a [`Status`]; [`error::heddle_last_error`] gives the reason of a failure in
-//! words. A null pointer is an error, never a crash.
+//! words. A null pointer is an error, never a crash. No crate uses this one.
 //!
 //! | file | content |
 //! |---|---|

@@ -2,8 +2,8 @@
 //! queues, pools, statistics. It contains no MPI and can be used alone.
 //!
 //! It stands on `heddle-platform` alone. Above it stand `heddle-locks`, which has the other locks,
-//! `heddle-combining`, which runs operations for other threads, the objects, the rings between processes and
-//! the progress of messages.
+//! `heddle-combining`, which runs operations for other threads, the models, the objects, the rings between
+//! processes and the progress of messages.
 //!
 //! | folder | what it gives |
 //! |---|---|

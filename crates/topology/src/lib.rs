@@ -19,6 +19,9 @@
 //!
 //! Levels that say nothing are left out: a node with a single child takes over the child's children, so a
 //! machine of two cores is a root with two leaves.
+//!
+//! The crate uses no other one. `heddle-locks` makes the cohorts of its locks from it, and
+//! `heddle-window` the levels of window locks.
 
 mod build;
 mod describe;

@@ -2,9 +2,9 @@
 //!
 //! A [`Fabric`] is one process's view of the job's shared memory. For each VNI it hands out one [`Outbox`] a
 //! peer (what this process sends there) and one [`Inbox`] (what it receives); all need exclusive access,
-//! which the engine's critical sections give them, so inside there is exactly one producer and one consumer
-//! per ring and no atomic read-modify-write. A [`SharedOutbox`] is the exception: many threads send through
-//! it at once, for one compare-and-swap a message.
+//! which the critical sections of `heddle-message` give them, so inside there is exactly one producer and one
+//! consumer per ring and no atomic read-modify-write. A [`SharedOutbox`] is the exception: many threads send
+//! through it at once, for one compare-and-swap a message.
 //!
 //! ```text
 //!   sender's Outbox ── Producer ──▶ ring (64-byte slots + bulk bytes) ──▶ Consumer ── receiver's Inbox
@@ -12,8 +12,11 @@
 //!                          └──────────── credits, returned lazily ───────────┘
 //! ```
 //!
-//! What a message means (eager, rendezvous, matching) is the engine's business: here a message is a
-//! [`Header`] and bytes, delivered in order per (sender, receiver, VNI).
+//! What a message means (eager, rendezvous, matching) is the business of `heddle-message`: here a message is
+//! a [`Header`] and bytes, delivered in order per (sender, receiver, VNI).
+//!
+//! The crate stands on `heddle-bootstrap`, which has the job's memory, on `heddle-sync` and on
+//! `heddle-platform`. `heddle-message` sends with it, and `heddle-window` shares memory and copies with it.
 //!
 //! | file | idea |
 //! |---|---|

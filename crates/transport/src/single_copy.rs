@@ -1,6 +1,6 @@
 //! Large messages in one copy: the kernel moves bytes straight between two processes' memory
-//! (`process_vm_readv`, `process_vm_writev`). Containers and hardened kernels may forbid it; then the engine
-//! streams through the rings instead.
+//! (`process_vm_readv`, `process_vm_writev`). Containers and hardened kernels may forbid it; then
+//! `heddle-message` streams through the rings instead.
 //!
 //! A process id means something only within its PID namespace: in another container the peer's id may be that
 //! of this process, or of a stranger. So a peer must prove that its id means the peer before its memory is

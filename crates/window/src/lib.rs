@@ -1,10 +1,10 @@
 //! Windows: one-sided communication between the processes of a job (MPI 5.0, chapter 12).
 //!
 //! The crate knows processes, memory and layouts of data; it knows no communicator, no handle and no error
-//! handler. It stands on `heddle-message`, whose domain makes progress while a call waits, and on
-//! `heddle-rma-locks`; `heddle-engine` stands on it. An operation is complete when its function returns:
-//! at once where the target's memory is mapped, else by a single copy of the kernel's. None needs the
-//! target to be inside MPI.
+//! handler. It stands on `heddle-message`, whose domain makes progress while a call waits, on
+//! `heddle-transport` (shared memory, single copies) and on `heddle-rma-locks`; `heddle-engine` stands on it.
+//! An operation is complete when its function returns: at once where the target's memory is mapped, else by a
+//! single copy of the kernel's. None needs the target to be inside MPI.
 //!
 //! | file | idea |
 //! |---|---|

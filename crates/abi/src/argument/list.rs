@@ -91,7 +91,7 @@ impl<'a, T> ListOut<'a, T> {
 }
 
 impl<'a> ListOut<'a, RequestHandle> {
-    /// An array of requests as the words that the engine works on.
+    /// An array of requests as the words that `heddle-p2p` works on.
     ///
     /// # Errors
     ///

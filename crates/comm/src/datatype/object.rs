@@ -1,4 +1,4 @@
-//! Datatypes as the engine holds them: the layouts of `heddle-datatype` behind handles.
+//! Datatypes with handles: the layouts of `heddle-datatype`, and what a handle needs besides.
 
 use crate::attribute::Attributes;
 use crate::error::{Error, Result};

@@ -12,7 +12,7 @@
 //! with them, so it takes these locks once in 128 operations.
 //!
 //! A thread runs a limited number of operations for others (the combining limit) and leaves the rest behind.
-//! It tells the engine, which wakes sleeping threads; each poll for progress goes on with the rest
+//! It tells `heddle-message`, which wakes sleeping threads; each poll for progress goes on with the rest
 //! ([`Sectioning::run_left_behind`]).
 
 use super::object::{Object, SectionOf, Sectioning};

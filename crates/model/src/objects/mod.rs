@@ -1,7 +1,8 @@
 //! The critical sections inside a VNI: one for each object, or none where that of the VNI is enough.
 //!
-//! The engine says what is protected: an [`Object`] is a kind of state with a name, and a thread reaches each
-//! object only through its critical section, [`SectionOf::with`]. The [`Sectioning`] decides how:
+//! `heddle-message` says what is protected: an [`Object`] is a kind of state with a name, and a thread
+//! reaches each object only through its critical section, [`SectionOf::with`]. The [`Sectioning`] decides
+//! how:
 //!
 //! | | the critical section of an object is | used under |
 //! |---|---|---|

@@ -1,10 +1,10 @@
 //! The offload server: which offload thread serves which VNI under execution `offload`, and how
 //! idle threads sleep and wake.
 //!
-//! The engine starts the threads. Each takes [turns](crate::Guarded::take_turn) at the states of its VNIs, in
-//! which it runs the posted operations and makes progress. Threads with nothing to do sleep on a [`Roster`].
-//! The last one sleeps at the process's doorbell, which messages ring. The others sleep apart, so in a busy
-//! process the senders of messages need not ring for idle threads.
+//! `heddle-message` starts the threads. Each takes [turns](crate::Guarded::take_turn) at the states of its
+//! VNIs, in which it runs the posted operations and makes progress. Threads with nothing to do sleep on a
+//! [`Roster`]. The last one sleeps at the process's doorbell, which messages ring. The others sleep apart, so
+//! in a busy process the senders of messages need not ring for idle threads.
 
 use crate::choice::{Model, OffloadThreads};
 use crate::counters::Row;
