@@ -1,4 +1,5 @@
-//! Tests of whole VNIs: several ranks in one process, many threads, floods of unexpected messages, cancelled sends.
+//! Tests of whole VNIs: several ranks in one process, many threads, floods of unexpected messages, cancelled
+//! sends.
 
 mod cancelled;
 mod flood;
