@@ -28,10 +28,12 @@
 //! | `mailbox.rs` | the rings of one VNI: `Outbox`, `SharedOutbox`, `Inbox` |
 //! | `modelled.rs` | a ring for the model checker |
 //! | `single_copy.rs` | large messages: one copy, straight from the sender's memory |
+//! | `event.rs` | sleeping until a word in shared memory changes |
 //! | `shared_memory.rs` | memory that a process allocates and others map: windows |
 
-// Under the model checker this crate has only the rings: loom's atomics do not fit the
+// Under the model checker this crate has only the rings and events: loom's atomics do not fit the
 // layout of the shared segment.
+mod event;
 #[cfg(not(loom))]
 mod fabric;
 mod failure;
@@ -56,6 +58,7 @@ mod throttle;
 #[cfg(loom)]
 mod tracked;
 
+pub use event::{Event, Ticket};
 #[cfg(not(loom))]
 pub use fabric::{Fabric, TransportError};
 pub use failure::{Fail, Failure, Garbage};

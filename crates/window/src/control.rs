@@ -1,26 +1,24 @@
 //! A process's words for a window, in memory that all its processes map; zeros are valid.
 //!
 //! ```text
-//!  head        one cache line: which processes wait for a word here, the accumulate lock, the number of attached regions, the word
-//!              on which this process's threads park
+//!  head        one cache line: the accumulate lock, the number of attached regions, the event of those that wait for another
+//!              word than a lock's
 //!  posted      a word a process: how often that process has posted to this one
 //!  completed   a word a process: how often that process has completed an access to this one
-//!  locks       for each target, this process's words of the target's lock
+//!  locks       for each target, this process's words of the target's lock, and then the events of those that wait for each
 //!  regions     in a dynamic window: address and length of each attached region
 //!  service     in a window over private memory: the request to the window thread, and its bounce buffer
 //! ```
 //!
-//! **Waiting.** A thread that waits for a word polls it for a moment, and then parks
-//! ([`heddle_sync::marks`]): the marks of a word's keeper say which processes wait for its words, and each
-//! process has a spot where its threads park. A parked thread hears no messages, so it wakes up every
-//! millisecond to make progress.
+//! **Waiting.** A thread that waits for a word polls it for a moment, and then parks: it sleeps on the word's
+//! [`Event`]. Each word of a lock has an event, so that a thread which changes a word wakes nobody else. A
+//! parked thread hears no messages, so it wakes up every millisecond to make progress.
 
 use heddle_message::domain::Domain;
+use heddle_platform::Scope;
 use heddle_platform::atomic::{AtomicU32, AtomicU64};
 use heddle_platform::hint::spin_loop;
-use heddle_sync::{ParkingSpot, Scope, WaitMarks};
-use heddle_transport::SharedMemory;
-use std::sync::{Mutex, PoisonError};
+use heddle_transport::{Event, SharedMemory};
 use std::time::Duration;
 
 /// The polls of a word before a thread parks: a few times the way of a cache line across the machine.
@@ -58,7 +56,7 @@ impl Geometry {
 
     /// Each lock has its cache lines to itself.
     fn lock_len(self) -> usize {
-        (self.lock_words * WORD).next_multiple_of(LINE)
+        (self.lock_words * (WORD + size_of::<Event>())).next_multiple_of(LINE)
     }
 
     fn locks_offset(self) -> usize {
@@ -97,15 +95,13 @@ pub(crate) const BOUNCE: usize = 16 << 10;
 pub(crate) struct Control {
     memory: SharedMemory,
     geometry: Geometry,
-    /// This process's threads that wait for a word here.
-    waiters: Mutex<usize>,
 }
 
 impl Control {
     /// Takes memory of [`Geometry::len`] bytes.
     pub(crate) fn new(memory: SharedMemory, geometry: Geometry) -> Control {
         assert!(memory.len() >= geometry.len(), "the memory is shorter than a window block");
-        Control { memory, geometry, waiters: Mutex::new(0) }
+        Control { memory, geometry }
     }
 
     pub(crate) fn memory(&self) -> &SharedMemory {
@@ -130,11 +126,23 @@ impl Control {
         unsafe { &*word }
     }
 
-    /// The processes that wait for a word of this one.
-    fn marks(&self) -> &WaitMarks {
-        let address = (&raw const *self.word(0)).cast::<WaitMarks>();
-        // SAFETY: the word is used as this type alone, which it has room for.
-        unsafe { &*address }
+    #[inline(always)]
+    fn event_at(&self, offset: usize) -> &Event {
+        debug_assert!(offset + size_of::<Event>() <= self.geometry.len());
+        // SAFETY: every offset is inside of the block, which `new` has checked the length of.
+        let address = unsafe { self.memory.as_ptr().add(offset) };
+        #[expect(
+            clippy::cast_ptr_alignment,
+            reason = "a mapping begins on a page, and all offsets are multiples of 4"
+        )]
+        let event = address.cast::<Event>();
+        // SAFETY: inside of the mapping, aligned, zero at first, and every process uses it as an event.
+        unsafe { &*event }
+    }
+
+    /// Where threads sleep that wait for another word of this process than a lock's.
+    pub(crate) fn event(&self) -> &Event {
+        self.event_at(0)
     }
 
     /// The accumulate lock of the process: 1 while a process is inside.
@@ -164,6 +172,14 @@ impl Control {
         self.word(self.geometry.locks_offset() + target * self.geometry.lock_len() + word * WORD)
     }
 
+    /// Where threads sleep that wait for that word.
+    #[inline(always)]
+    pub(crate) fn lock_event(&self, target: usize, word: usize) -> &Event {
+        debug_assert!(target < self.geometry.processes && word < self.geometry.lock_words);
+        let first = self.geometry.locks_offset() + target * self.geometry.lock_len();
+        self.event_at(first + self.geometry.lock_words * WORD + word * size_of::<Event>())
+    }
+
     /// The words of the window thread.
     ///
     /// # Panics
@@ -188,102 +204,45 @@ impl Control {
         let offset = self.geometry.regions_offset() + index * 2 * WORD;
         [self.word(offset), self.word(offset + WORD)]
     }
+}
 
-    /// Where threads of this process park.
-    fn spot(&self) -> &ParkingSpot {
-        let address = (&raw const *self.word(3 * WORD)).cast::<ParkingSpot>();
-        // SAFETY: the word is used as this type alone, which it has room for.
-        unsafe { &*address }
+/// Polls a word until `is_over` accepts it, which is not called again after that and so may have an effect.
+/// Parks on the word's event.
+#[inline]
+pub(crate) fn wait(domain: &Domain, event: &Event, mut is_over: impl FnMut() -> bool) {
+    if !is_over() {
+        wait_long(domain, event, None, &mut is_over);
     }
+}
 
-    /// Wakes the processes that wait for a word here, after a sequentially consistent change of one. `all`
-    /// has the blocks of the window's processes.
-    #[inline(always)]
-    pub(crate) fn changed(&self, all: &[Control]) {
-        self.marks().wake(Scope::Machine, || all.iter().map(Control::spot));
-    }
+/// Does the same, but gives up after a while. Returns whether `is_over` has accepted the word.
+#[inline]
+pub(crate) fn wait_a_while(domain: &Domain, event: &Event, mut is_over: impl FnMut() -> bool) -> bool {
+    is_over() || wait_long(domain, event, Some(PATIENCE), &mut is_over)
+}
 
-    /// Polls a word of this block until `is_over` accepts it, which is not called again after that and so may
-    /// have an effect. Parks in the block `own` of process `this`.
-    #[inline]
-    pub(crate) fn wait(
-        &self,
-        domain: &Domain,
-        (this, own): (usize, &Control),
-        mut is_over: impl FnMut() -> bool,
-    ) {
-        if !is_over() {
-            self.wait_long(domain, (this, own), None, &mut is_over);
-        }
-    }
-
-    /// Does the same, but gives up after a while. Returns whether `is_over` has accepted the word.
-    #[inline]
-    pub(crate) fn wait_a_while(
-        &self,
-        domain: &Domain,
-        (this, own): (usize, &Control),
-        mut is_over: impl FnMut() -> bool,
-    ) -> bool {
-        is_over() || self.wait_long(domain, (this, own), Some(PATIENCE), &mut is_over)
-    }
-
-    /// Returns false if it has parked so many times in vain.
-    #[cold]
-    fn wait_long(
-        &self,
-        domain: &Domain,
-        (this, own): (usize, &Control),
-        times: Option<u32>,
-        is_over: &mut dyn FnMut() -> bool,
-    ) -> bool {
-        let mut rounds = 0;
-        while Some(rounds) != times {
-            for _ in 0..POLLS {
-                if is_over() {
-                    return true;
-                }
-                spin_loop();
-            }
-            if self.park(domain, (this, own), is_over) {
+/// Returns false if it has parked so many times in vain.
+#[cold]
+fn wait_long(domain: &Domain, event: &Event, times: Option<u32>, is_over: &mut dyn FnMut() -> bool) -> bool {
+    let mut rounds = 0;
+    while Some(rounds) != times {
+        for _ in 0..POLLS {
+            if is_over() {
                 return true;
             }
-            rounds += 1;
-            if rounds.is_multiple_of(PROGRESS_EVERY) {
-                make_progress(domain);
-            }
+            spin_loop();
         }
-        is_over()
-    }
-
-    /// Parks once. Returns true if `is_over` has accepted the word before.
-    fn park(
-        &self,
-        domain: &Domain,
-        (this, own): (usize, &Control),
-        is_over: &mut dyn FnMut() -> bool,
-    ) -> bool {
-        self.count_waiters(|waiters| *waiters += 1);
-        let ticket = own.spot().prepare(self.marks(), this);
-        let over = is_over();
-        let park = || ticket.park(Some(LONGEST_PARK), Scope::Machine);
-        let woken = over || domain.calls().outside(park);
-        self.count_waiters(|waiters| {
-            *waiters -= 1;
-            // Beyond 64 processes several share a mark, which then stays; a wake too many does no harm.
-            if *waiters == 0 && self.geometry.processes <= 64 {
-                self.marks().clear(this);
-            }
-        });
-        if !woken {
+        let ticket = event.prepare();
+        if is_over() {
+            return true;
+        }
+        let woken = domain.calls().outside(|| ticket.sleep(Some(LONGEST_PARK), Scope::Machine));
+        rounds += 1;
+        if !woken || rounds.is_multiple_of(PROGRESS_EVERY) {
             make_progress(domain);
         }
-        over
     }
-
-    fn count_waiters(&self, change: impl FnOnce(&mut usize)) {
-        change(&mut self.waiters.lock().unwrap_or_else(PoisonError::into_inner));
-    }
+    is_over()
 }
 
 /// Makes progress on messages, unless there are threads for that.
@@ -306,7 +265,7 @@ mod tests {
         assert_eq!(geometry.len(), 7 * 64);
         let private = Geometry { private: true, ..geometry };
         assert_eq!(private.len(), 9 * 64 + BOUNCE);
-        let wide = Geometry { processes: 9, lock_words: 9, regions: 0, private: false };
+        let wide = Geometry { processes: 9, lock_words: 6, regions: 0, private: false };
         assert_eq!(wide.len(), 64 + 2 * 128 + 9 * 128);
     }
 }

@@ -1,7 +1,7 @@
 //! Steps that one process at a time takes at a target: accumulates in its accumulate lock,
 //! requests to its window thread.
 
-use crate::control::{BOUNCE, LONGEST_PARK, POLLS};
+use crate::control::{BOUNCE, LONGEST_PARK, POLLS, wait};
 use crate::service::{ASKED, DONE, IDLE};
 use crate::window::Window;
 use heddle_message::domain::Domain;
@@ -49,13 +49,14 @@ impl Window {
     /// Runs `change` while no other thread and no other process holds a lock word of a process.
     pub(crate) fn in_lock<R>(&self, rank: usize, lock: &AtomicU64, change: impl FnOnce() -> R) -> R {
         let control = self.control(rank);
-        control.wait(self.domain(), self.own(), || {
-            lock.load(Ordering::Relaxed) == 0
+        wait(self.domain(), control.event(), || {
+            // Sequentially consistent: the check of a thread that is about to sleep.
+            lock.load(Ordering::SeqCst) == 0
                 && lock.compare_exchange(0, 1, Ordering::SeqCst, Ordering::Relaxed).is_ok()
         });
         let result = change();
         lock.store(0, Ordering::SeqCst);
-        control.changed(self.controls());
+        control.event().wake(Scope::Machine);
         result
     }
 }

@@ -1,7 +1,8 @@
 //! The words of a window's locks, for `heddle-rma-locks`.
 
-use crate::control::Control;
+use crate::control::{Control, wait, wait_a_while};
 use crate::window::Window;
+use heddle_platform::Scope;
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_rma_locks::{Rank, Rma, Word};
 
@@ -34,7 +35,7 @@ impl Words<'_> {
     fn change<R>(&self, keeper: Rank, word: Word, change: impl FnOnce(&AtomicU64) -> R) -> R {
         let control = self.control(keeper);
         let result = change(control.lock_word(self.target, word));
-        control.changed(self.window.controls());
+        control.lock_event(self.target, word).wake(Scope::Machine);
         result
     }
 }
@@ -74,11 +75,16 @@ impl Rma for Words<'_> {
 
     #[inline(always)]
     async fn compare_and_swap(&self, value: u64, expected: u64, keeper: Rank, word: Word) -> u64 {
-        self.change(keeper, word, |cell| {
-            match cell.compare_exchange(expected, value, Ordering::SeqCst, Ordering::SeqCst) {
-                Ok(before) | Err(before) => before,
+        let control = self.control(keeper);
+        let cell = control.lock_word(self.target, word);
+        match cell.compare_exchange(expected, value, Ordering::SeqCst, Ordering::SeqCst) {
+            Ok(before) => {
+                control.lock_event(self.target, word).wake(Scope::Machine);
+                before
             }
-        })
+            // Nothing has changed.
+            Err(before) => before,
+        }
     }
 
     #[inline(always)]
@@ -89,7 +95,7 @@ impl Rma for Words<'_> {
         let control = self.control(keeper);
         let cell = control.lock_word(self.target, word);
         let mut value = 0;
-        control.wait(self.window.domain(), self.window.own(), || {
+        wait(self.window.domain(), control.lock_event(self.target, word), || {
             value = cell.load(Ordering::SeqCst);
             is_over(value)
         });
@@ -101,7 +107,7 @@ impl Rma for Words<'_> {
         let control = self.control(keeper);
         let cell = control.lock_word(self.target, word);
         let mut value = 0;
-        let accepted = control.wait_a_while(self.window.domain(), self.window.own(), || {
+        let accepted = wait_a_while(self.window.domain(), control.lock_event(self.target, word), || {
             value = cell.load(Ordering::SeqCst);
             is_over(value)
         });

@@ -166,16 +166,6 @@ impl Window {
         &self.controls[rank]
     }
 
-    pub(crate) fn controls(&self) -> &[Control] {
-        &self.controls
-    }
-
-    /// This process's rank and words, for a thread that waits.
-    #[inline(always)]
-    pub(crate) fn own(&self) -> (usize, &Control) {
-        (self.rank, &self.controls[self.rank])
-    }
-
     pub(crate) fn lock(&self) -> &WindowLock {
         &self.lock
     }
