@@ -3,17 +3,17 @@
 //! Each target has a lock, whose words are kept by all processes of the window. No lock needs its
 //! target to be inside MPI.
 
-use heddle_rma_locks::{Layout, QueueRw, Rank, Rma, RmaMcs, RmaRw, SimpleRw, Spin, Word, now};
+use heddle_rma_locks::{Fissile, FissileRw, Layout, QueueRw, Rank, Rma, SimpleRw, Spin, Word, now};
 use std::fmt;
 
 /// An algorithm, by the name that the info key `heddle_win_lock` and the variable `HEDDLE_WIN_LOCK` give it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Algorithm {
-    /// The reader-writer lock of the paper, phase-fair.
+    /// The reader-writer lock of the paper, phase-fair, with a word before its queue.
     RmaRw,
-    /// The tree of queues; a shared lock is exclusive.
+    /// The tree of queues, with a word before it; a shared lock is exclusive.
     RmaMcs,
-    /// One queue; a shared lock is exclusive.
+    /// One queue, with a word before it; a shared lock is exclusive.
     DMcs,
     /// foMPI's spin lock; a shared lock is exclusive.
     Spin,
@@ -56,18 +56,21 @@ pub struct LockChoice {
     pub counter_distance: usize,
     /// Of `rma-rw`: how many writers may follow each other before waiting readers have their turn (T_L,1).
     pub writers: u64,
+    /// Of `rma-rw`, `rma-mcs` and `d-mcs`: how many processes may enter past those that wait, between two of
+    /// the queue; 0 for the paper's strict order.
+    pub bypasses: u64,
 }
 
 impl Default for LockChoice {
     fn default() -> LockChoice {
-        LockChoice { algorithm: Algorithm::QueueRw, counter_distance: 16, writers: 16 }
+        LockChoice { algorithm: Algorithm::QueueRw, counter_distance: 16, writers: 16, bypasses: 1000 }
     }
 }
 
 impl LockChoice {
     /// The number of words of one lock that each of so many processes keeps.
     pub fn words(&self, processes: usize) -> usize {
-        self.layout(processes).words().max(QueueRw::words(processes))
+        FissileRw::words(&self.layout(processes)).max(QueueRw::words(processes))
     }
 
     fn layout(&self, processes: usize) -> Layout {
@@ -77,9 +80,13 @@ impl LockChoice {
     pub(crate) fn lock(&self, processes: usize) -> WindowLock {
         let layout = self.layout(processes);
         match self.algorithm {
-            Algorithm::RmaRw => WindowLock::RmaRw(RmaRw::new(layout, Vec::new(), self.writers.max(1))),
+            Algorithm::RmaRw => {
+                WindowLock::RmaRw(FissileRw::new(layout, Vec::new(), self.writers.max(1), self.bypasses))
+            }
             // On one machine there is one level yet.
-            Algorithm::RmaMcs | Algorithm::DMcs => WindowLock::Mcs(RmaMcs::new(layout, Vec::new())),
+            Algorithm::RmaMcs | Algorithm::DMcs => {
+                WindowLock::Mcs(Fissile::new(layout, Vec::new(), self.bypasses))
+            }
             Algorithm::Spin => WindowLock::Spin,
             Algorithm::Rw => WindowLock::Rw,
             Algorithm::QueueRw => WindowLock::QueueRw(QueueRw::new(processes, ATTEMPTS)),
@@ -90,8 +97,8 @@ impl LockChoice {
 /// The lock of every target of a window.
 #[derive(Debug)]
 pub(crate) enum WindowLock {
-    RmaRw(RmaRw),
-    Mcs(RmaMcs),
+    RmaRw(FissileRw),
+    Mcs(Fissile),
     Spin,
     Rw,
     QueueRw(QueueRw),
@@ -108,8 +115,8 @@ impl WindowLock {
     pub(crate) fn acquire(&self, words: &impl Rma, target: Rank, shared: bool) {
         match self {
             WindowLock::RmaRw(lock) if shared => now(lock.acquire_read(words)),
-            WindowLock::RmaRw(lock) => now(lock.acquire_write(words)),
-            WindowLock::Mcs(lock) => now(lock.acquire(words)),
+            WindowLock::RmaRw(lock) => now(lock.acquire_write(words, target)),
+            WindowLock::Mcs(lock) => now(lock.acquire(words, target)),
             WindowLock::Spin => now(Spin { home: target, word: WORD }.acquire(words)),
             WindowLock::QueueRw(lock) if shared => now(lock.acquire_read(words, target)),
             WindowLock::QueueRw(lock) => now(lock.acquire_write(words, target)),
@@ -121,8 +128,8 @@ impl WindowLock {
     pub(crate) fn release(&self, words: &impl Rma, target: Rank, shared: bool) {
         match self {
             WindowLock::RmaRw(lock) if shared => now(lock.release_read(words)),
-            WindowLock::RmaRw(lock) => now(lock.release_write(words)),
-            WindowLock::Mcs(lock) => now(lock.release(words)),
+            WindowLock::RmaRw(lock) => now(lock.release_write(words, target)),
+            WindowLock::Mcs(lock) => now(lock.release(words, target)),
             WindowLock::Spin => now(Spin { home: target, word: WORD }.release(words)),
             WindowLock::QueueRw(lock) if shared => now(lock.release_read(words, target)),
             WindowLock::QueueRw(lock) => now(lock.release_write(words, target)),

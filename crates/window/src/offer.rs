@@ -29,7 +29,7 @@ pub struct Offer {
     start: u64,
     /// The algorithm of the locks, as its number in
     /// [`Algorithm::ALL`](crate::Algorithm::ALL), and its parameters.
-    lock: [u64; 3],
+    lock: [u64; 4],
     /// 1 if shared memory need not be contiguous.
     pub apart: u64,
     /// 1 if the process cannot reach another one's memory without that one's window thread.
@@ -88,15 +88,16 @@ impl Offer {
     #[must_use]
     pub fn with_lock(mut self, choice: LockChoice) -> Offer {
         let number = Algorithm::ALL.iter().position(|(_, algorithm)| *algorithm == choice.algorithm);
-        self.lock = [number.unwrap_or(0) as u64, choice.counter_distance as u64, choice.writers];
+        self.lock =
+            [number.unwrap_or(0) as u64, choice.counter_distance as u64, choice.writers, choice.bypasses];
         self
     }
 
     /// The proposed algorithm.
     pub fn lock(&self) -> LockChoice {
-        let [number, distance, writers] = self.lock;
+        let [number, distance, writers, bypasses] = self.lock;
         let (_, algorithm) = Algorithm::ALL[number as usize % Algorithm::ALL.len()];
-        LockChoice { algorithm, counter_distance: distance as usize, writers }
+        LockChoice { algorithm, counter_distance: distance as usize, writers, bypasses }
     }
 
     pub(crate) fn address(&self) -> u64 {
