@@ -31,6 +31,8 @@ pub struct Window {
     dynamic: bool,
     /// True between two fences, so that a lock or a start ends the fences' epoch.
     pub(crate) is_fenced: AtomicBool,
+    /// True between start and complete, so that no lock is taken.
+    pub(crate) is_started: AtomicBool,
     /// Post, start, complete and wait.
     pub(crate) active: Mutex<exposure::State>,
     /// The thread that copies for processes which cannot, where there are such.
@@ -101,6 +103,7 @@ impl Window {
             lock_choice: lock,
             dynamic,
             is_fenced: AtomicBool::new(false),
+            is_started: AtomicBool::new(false),
             active: Mutex::new(exposure::State::new(count)),
             thread: Mutex::new(None),
             own_memory,
