@@ -86,6 +86,9 @@ static void epochs(void) {
     CHECK_CLASS(MPI_Win_start(self, 0, win), MPI_ERR_RMA_SYNC);
     CHECK_CLASS(MPI_Win_lock(MPI_LOCK_SHARED, check_rank, 0, win), MPI_ERR_RMA_SYNC);
     CHECK_CLASS(MPI_Win_lock_all(0, win), MPI_ERR_RMA_SYNC);
+    // Nor another target: the window is in an access epoch.
+    CHECK_CLASS(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, next, 0, win), MPI_ERR_RMA_SYNC);
+    CHECK_CLASS(MPI_Win_lock(MPI_LOCK_SHARED, next, MPI_MODE_NOCHECK, win), MPI_ERR_RMA_SYNC);
     if (check_size > 1) CHECK_CLASS(GOOD_PUT, MPI_ERR_RMA_SYNC);
     CHECK_CLASS(MPI_Win_flush(check_rank, win), MPI_ERR_RMA_SYNC);
     CHECK_CLASS(MPI_Rput(origin, 1, MPI_LONG, check_rank, 0, 1, MPI_LONG, win, &request), MPI_ERR_RMA_SYNC);
@@ -98,6 +101,16 @@ static void epochs(void) {
     CHECK_OK(MPI_Win_wait(win));
     CHECK_CLASS(MPI_Win_wait(win), MPI_ERR_RMA_SYNC);
     CHECK_CLASS(MPI_Win_test(win, &flag), MPI_ERR_RMA_SYNC);
+    // A start of no ranks is an access epoch, too.
+    CHECK_OK(MPI_Win_start(MPI_GROUP_EMPTY, 0, win));
+    CHECK_CLASS(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, win), MPI_ERR_RMA_SYNC);
+    CHECK_CLASS(MPI_Win_lock_all(0, win), MPI_ERR_RMA_SYNC);
+    CHECK_OK(MPI_Win_complete(win));
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, next, 0, win));
+    CHECK_CLASS(MPI_Win_start(self, 0, win), MPI_ERR_RMA_SYNC);
+    CHECK_OK(MPI_Win_unlock(next, win));
+    CHECK_OK(MPI_Win_lock_all(0, win));
+    CHECK_OK(MPI_Win_unlock_all(win));
     // Fences.
     CHECK_OK(MPI_Win_fence(0, win));
     CHECK_OK(GOOD_PUT);

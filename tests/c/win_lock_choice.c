@@ -1,20 +1,20 @@
-// HEDDLE_WIN_LOCK chooses the algorithm of window locks, and the info key of a window replaces it for that window; a wrong name is
-// ignored.
+// HEDDLE_WIN_LOCK chooses the algorithm of window locks and HEDDLE_WIN_LOCK_BYPASSES its order, and the info keys of a window replace
+// them for that window; a wrong value is ignored.
 // ranks: 1 3
 // heddle: only
 #include "check.h"
 
-static void has(const char *asked, const char *want) {
+static void has(const char *key, const char *asked, const char *want) {
     MPI_Info given, used;
     MPI_Win win;
     int *memory, flag;
     char value[64] = "";
     CHECK_OK(MPI_Info_create(&given));
     // Rank 0's value counts.
-    if (asked && check_rank == 0) CHECK_OK(MPI_Info_set(given, "heddle_win_lock", asked));
+    if (asked && check_rank == 0) CHECK_OK(MPI_Info_set(given, key, asked));
     CHECK_OK(MPI_Win_allocate(sizeof *memory, 1, given, MPI_COMM_WORLD, &memory, &win));
     CHECK_OK(MPI_Win_get_info(win, &used));
-    CHECK_OK(MPI_Info_get(used, "heddle_win_lock", sizeof value - 1, value, &flag));
+    CHECK_OK(MPI_Info_get(used, key, sizeof value - 1, value, &flag));
     CHECK(flag && strcmp(value, want) == 0);
     CHECK_OK(MPI_Info_free(&given));
     CHECK_OK(MPI_Info_free(&used));
@@ -23,9 +23,13 @@ static void has(const char *asked, const char *want) {
 
 int main(int argc, char **argv) {
     setenv("HEDDLE_WIN_LOCK", "spin", 1);
+    setenv("HEDDLE_WIN_LOCK_BYPASSES", "7", 1);
     check_start(argc, argv);
-    has(NULL, "spin");
-    has("rma-rw", "rma-rw");
-    has("mutex", "spin");
+    has("heddle_win_lock", NULL, "spin");
+    has("heddle_win_lock", "rma-rw", "rma-rw");
+    has("heddle_win_lock", "mutex", "spin");
+    has("heddle_win_lock_bypasses", NULL, "7");
+    has("heddle_win_lock_bypasses", "0", "0");
+    has("heddle_win_lock_bypasses", "-1", "7");
     return check_finish();
 }

@@ -82,6 +82,10 @@ const WINDOW_LOCKS: &str = "
 | `spin` | foMPI's word that is 0 or 1; not fair; a shared lock is exclusive |
 | `rw` | foMPI's word that counts readers; readers may starve writers |
 
+Before the queues of `rma-rw`, `rma-mcs` and `d-mcs` stands a word: a process that runs may enter past those that wait, at most
+`HEDDLE_WIN_LOCK_BYPASSES` times (or `heddle_win_lock_bypasses`) between two processes of the queue. With 0 the order is strict, as in
+the paper; where there are more processes than cores each acquisition then costs a switch between processes.
+
 No lock needs its target to be inside MPI. Memory of `MPI_Win_allocate`, `MPI_Win_allocate_shared` and `MPI_Alloc_mem` is mapped by all
 processes of a window: put and get are loads and stores, and accumulates of 1, 2, 4 and 8 bytes processor atomics. Other memory
 (`MPI_Win_create`, `MPI_Win_create_dynamic`) is copied by the kernel, and accumulates there take the target's accumulate lock; where the

@@ -8,6 +8,8 @@
 //! | `queue.rs` | one queue of the tree: entering, passing on, leaving |
 //! | `mcs.rs` | [`RmaMcs`]: a tree of queues; with one level it is D-MCS |
 //! | `rw.rs` | [`RmaRw`]: the tree, and counters for readers |
+//! | `fissile.rs` | [`Fissile`]: a word before the tree, for more processes than cores; not from the paper |
+//! | `fissile_rw.rs` | [`FissileRw`]: RMA-RW with that word |
 //! | `adaptive.rs` | [`AdaptiveRw`]: RMA-RW that opens and closes counters while it runs |
 //! | `tuner.rs` | how it finds their best number |
 //! | `queue_rw.rs` | [`QueueRw`]: a reader-writer word, and a queue for those that wait; not from the paper |
@@ -37,6 +39,8 @@
 //! handle is a value that any number of processes make from the same [`Layout`].
 
 mod adaptive;
+mod fissile;
+mod fissile_rw;
 mod hash_table;
 mod layout;
 mod mcs;
@@ -48,6 +52,8 @@ mod simple;
 mod tuner;
 
 pub use adaptive::{AdaptiveRw, Reader};
+pub use fissile::Fissile;
+pub use fissile_rw::FissileRw;
 pub use hash_table::{HashTable, HeapFull};
 pub use layout::{Layout, elements_within};
 pub use mcs::RmaMcs;

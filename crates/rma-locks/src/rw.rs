@@ -77,6 +77,33 @@ impl RmaRw {
         false
     }
 
+    /// Reads if no writer has the lock. Else takes the reader out again, and returns false, unless the
+    /// writer lets it in before.
+    #[inline]
+    pub(crate) async fn visit_as_reader(&self, rma: &impl Rma) -> bool {
+        let (counter, arrive) = (self.layout.counter_of(rma.rank()), self.layout.arrive());
+        let before = rma.fetch_add(1, counter, arrive).await;
+        if before & WRITE == 0 {
+            return true;
+        }
+        let (marks, mut now) = (before & (WRITE | PHASE), before + 1);
+        // Once the marks have changed, the next writer waits for this reader: it must not go uncounted.
+        while now & (WRITE | PHASE) == marks {
+            let before = rma.compare_and_swap(now - 1, now, counter, arrive).await;
+            if before == now {
+                return false;
+            }
+            now = before;
+        }
+        true
+    }
+
+    /// Waits a while for the caller's counter to have no mark. Returns false if it has one still.
+    pub(crate) async fn wait_for_writer(&self, rma: &impl Rma) -> bool {
+        let (counter, arrive) = (self.layout.counter_of(rma.rank()), self.layout.arrive());
+        rma.wait_a_while(counter, arrive, |now| now & WRITE == 0).await.is_some()
+    }
+
     /// Ends the caller's reading.
     pub async fn release_read(&self, rma: &impl Rma) {
         let counter = self.layout.counter_of(rma.rank());
@@ -152,7 +179,7 @@ impl RmaRw {
         let status = if passings < self.writers && successor.is_some() {
             passings
         } else {
-            self.let_readers_in(rma, self.layout.counters()).await;
+            self.let_all_readers_in(rma).await;
             MODE_CHANGE
         };
         if successor.is_none() {
@@ -178,7 +205,7 @@ impl RmaRw {
     }
 
     /// Marks all counters, then waits for the readers that had come to each before.
-    async fn keep_readers_out(&self, rma: &impl Rma) {
+    pub(crate) async fn keep_readers_out(&self, rma: &impl Rma) {
         let (arrive, depart) = (self.layout.arrive(), self.layout.depart());
         let mut readers = Vec::with_capacity(self.layout.counters().len());
         for counter in self.layout.counters() {
@@ -188,6 +215,11 @@ impl RmaRw {
             // Not all that are counted by now: those that came later wait for this writer.
             rma.wait_until(*counter, depart, |gone| gone == readers).await;
         }
+    }
+
+    /// Takes the marks of all counters away; see [`let_readers_in`](Self::let_readers_in).
+    pub(crate) async fn let_all_readers_in(&self, rma: &impl Rma) {
+        self.let_readers_in(rma, self.layout.counters()).await;
     }
 
     /// Takes the marks of these counters away and begins a new phase. Only the process that has marked them

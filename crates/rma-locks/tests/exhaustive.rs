@@ -3,7 +3,9 @@
 mod explorer;
 
 use explorer::{Explorer, Most, Places, Presence, Process, Report};
-use heddle_rma_locks::{AdaptiveRw, Layout, QueueRw, Reader, RmaMcs, RmaRw, SimpleRw, Spin};
+use heddle_rma_locks::{
+    AdaptiveRw, Fissile, FissileRw, Layout, QueueRw, Reader, RmaMcs, RmaRw, SimpleRw, Spin,
+};
 use std::future::Future;
 use std::pin::Pin;
 
@@ -99,6 +101,71 @@ fn rw_that(
                 lock.acquire_write(&process).await;
                 process.visit(Presence::Writes).await;
                 lock.release_write(&process).await;
+            }
+        }
+    })
+}
+
+/// No queue has a node, and the words after the layout's are 0.
+fn is_idle(layout: &Layout) -> impl Fn(&[Vec<u64>]) -> Option<String> + use<> {
+    let (is_empty, words) = (is_empty(layout), layout.words());
+    move |memory| {
+        let is_idle = memory.iter().all(|kept| kept[words..].iter().all(|word| *word == 0));
+        is_empty(memory).or_else(|| (!is_idle).then(|| format!("not idle at the end: {memory:?}")))
+    }
+}
+
+/// `bypasses` and `attempts` are the lock's. The last process keeps the word.
+fn fissile(layout: Layout, (bypasses, attempts): (u64, u32), rounds: u64) -> Report {
+    fissile_that(Places::default(), layout, (bypasses, attempts), rounds)
+}
+
+/// The same, which follows what happens in these places.
+fn fissile_that(places: Places, layout: Layout, (bypasses, attempts): (u64, u32), rounds: u64) -> Report {
+    let (size, at_end) = ((layout.processes(), Fissile::words(&layout)), is_idle(&layout));
+    let home = layout.processes() - 1;
+    explore(size, rounds, true, &at_end, places, move |process| {
+        let locality = vec![1; layout.levels() - 1];
+        let lock = Fissile::new(layout.clone(), locality, bypasses).with_attempts(attempts);
+        async move {
+            lock.acquire(&process, home).await;
+            process.forget();
+            process.visit(Presence::Writes).await;
+            lock.release(&process, home).await;
+        }
+    })
+}
+
+/// Processes below `readers` read, the others write; `writers` is T_L,1.
+fn fissile_rw(layout: Layout, writers: u64, how: (u64, u32), readers: usize, rounds: u64) -> Report {
+    fissile_rw_that(Places::default(), layout, writers, how, readers, rounds)
+}
+
+/// The same, which follows what happens in these places.
+fn fissile_rw_that(
+    places: Places,
+    layout: Layout,
+    writers: u64,
+    (bypasses, attempts): (u64, u32),
+    readers: usize,
+    rounds: u64,
+) -> Report {
+    let (size, at_end) = ((layout.processes(), FissileRw::words(&layout)), is_idle(&layout));
+    let home = layout.processes() - 1;
+    explore(size, rounds, true, &at_end, places, move |process| {
+        let locality = vec![1; layout.levels() - 1];
+        let lock = FissileRw::new(layout.clone(), locality, writers, bypasses).with_attempts(attempts);
+        async move {
+            if heddle_rma_locks::Rma::rank(&process) < readers {
+                lock.acquire_read(&process).await;
+                process.forget();
+                process.visit(Presence::Reads).await;
+                lock.release_read(&process).await;
+            } else {
+                lock.acquire_write(&process, home).await;
+                process.forget();
+                process.visit(Presence::Writes).await;
+                lock.release_write(&process, home).await;
             }
         }
     })
@@ -217,6 +284,59 @@ fn queue_rw_of_every_mix() {
 with_fault!(queue_rw_is_sound, queue_rw(3, 1, 2, 1));
 
 #[test]
+fn a_word_before_one_queue() {
+    let sizes: &[_] = if is_long() { &[(2, 3), (3, 2)] } else { &[(2, 2), (3, 1)] };
+    for &(processes, rounds) in sizes {
+        for bypasses in if is_long() { &[1, 2][..] } else { &[1] } {
+            for attempts in [0, 1] {
+                let report = fissile(Layout::flat(processes, 1), (*bypasses, attempts), rounds);
+                println!(
+                    "{processes} processes, {bypasses} bypasses, {rounds} rounds: {} states",
+                    sound(&report)
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_word_before_queues_of_two_levels() {
+    let mut sizes = vec![&[0, 0][..], &[0, 1]];
+    if is_long() {
+        sizes.extend([&[0, 0, 1][..], &[0, 1, 1]]);
+    }
+    for elements in sizes {
+        println!("{elements:?}: {} states", sound(&fissile(two_levels(elements, 1), (1, 1), 1)));
+    }
+}
+
+#[test]
+fn rma_rw_with_a_word_before_its_queue() {
+    let sizes: &[_] = if is_long() {
+        &[(2, 1, 3), (3, 1, 1), (3, 2, 1), (3, 2, 2)]
+    } else {
+        &[(2, 1, 2), (3, 1, 1), (3, 2, 1)]
+    };
+    for &(processes, readers, rounds) in sizes {
+        let attempts = if is_long() { &[0, 1][..] } else { &[1] };
+        for (writers, counter_distance) in [(1, processes), (2, processes), (2, 1)] {
+            for attempts in attempts {
+                let layout = Layout::flat(processes, counter_distance);
+                let report = fissile_rw(layout, writers, (1, *attempts), readers, rounds);
+                println!("{processes} processes, {readers} read, {rounds} rounds: {} states", sound(&report));
+            }
+        }
+    }
+}
+
+with_fault!(a_head_that_does_not_wait_is_found, fissile(Layout::flat(3, 1), (1, 0), 1));
+with_fault!(a_release_that_erases_those_that_wait_is_found, fissile(Layout::flat(3, 1), (1, 1), 1));
+with_fault!(a_phase_without_a_head_is_found, fissile_rw(Layout::flat(2, 2), 2, (1, 1), 1, 1));
+with_fault!(a_phase_for_a_writer_behind_a_reader_is_found, fissile_rw(Layout::flat(3, 3), 2, (1, 1), 1, 1));
+with_fault!(a_reader_that_is_let_in_and_goes_is_found, fissile_rw(Layout::flat(2, 2), 2, (1, 1), 1, 2));
+with_fault!(a_late_phase_is_found, fissile_rw(Layout::flat(3, 3), 2, (1, 1), 1, 1));
+
+#[test]
 fn rma_rw_of_one_level() {
     let sizes: &[_] = if is_long() {
         &[(2, 1, 4), (3, 2, 2), (3, 1, 2), (4, 2, 1)]
@@ -330,6 +450,54 @@ fn rma_rw_has_a_bound_on_bypassing() {
             let most =
                 passed(&report, &format!("{processes}, {readers} read, T_L,1 {writers}, {rounds} rounds"));
             assert!(most.writer_by_writers < processes - readers, "in the order of the queue");
+            assert!(most.writer_by_readers <= readers, "those that were let in before");
+            assert!(most.reader_by_writers <= writers as usize, "one turn of the writers");
+        }
+    }
+}
+
+/// The processes before one in the queue each enter once; before each of them, and before it, at most
+/// `bypasses` processes enter past the queue; and one may be inside already.
+fn bound_of_fissile(writers: usize, bypasses: u64) -> usize {
+    (writers - 1) * (bypasses as usize + 1)
+}
+
+fn bypasses_of_fissile(processes: usize, how: (u64, u32), rounds: u64) -> Report {
+    let (layout, own): (_, Vec<usize>) = (Layout::flat(processes, 1), (0..processes).collect());
+    let report = fissile_that(places(&layout, &own), layout, how, rounds);
+    let most = passed(&report, &format!("{processes} processes, {how:?}, {rounds} rounds"));
+    let bound = bound_of_fissile(processes, how.0);
+    assert!(most.writer_by_writers <= bound, "passed by {}, not {bound}", most.writer_by_writers);
+    if processes == 2 {
+        assert_eq!(most.writer_by_writers, bound, "the bound is reached");
+    }
+    report
+}
+
+#[test]
+fn a_word_before_one_queue_has_a_bound_on_bypassing() {
+    let mut sizes = vec![(2, (1, 0), 2), (2, (1, 1), 2)];
+    if is_long() {
+        sizes.extend([(2, (1, 0), 3), (2, (2, 0), 4), (3, (1, 0), 1)]);
+    }
+    for (processes, how, rounds) in sizes {
+        bypasses_of_fissile(processes, how, rounds);
+    }
+}
+
+with_fault!(a_count_that_is_not_looked_at_is_found, bypasses_of_fissile(2, (1, 1), 3));
+
+#[test]
+fn rma_rw_with_a_word_before_its_queue_has_a_bound_on_bypassing() {
+    let sizes: &[_] = if is_long() { &[(2, 1, 3), (3, 1, 1), (3, 2, 1)] } else { &[(2, 1, 2), (3, 1, 1)] };
+    for &(processes, readers, rounds) in sizes {
+        for writers in if is_long() { &[1, 2][..] } else { &[2] } {
+            let writers = *writers;
+            let (layout, own): (_, Vec<usize>) =
+                (Layout::flat(processes, processes), (0..processes).collect());
+            let report = fissile_rw_that(places(&layout, &own), layout, writers, (1, 1), readers, rounds);
+            let most =
+                passed(&report, &format!("{processes}, {readers} read, T_L,1 {writers}, {rounds} rounds"));
             assert!(most.writer_by_readers <= readers, "those that were let in before");
             assert!(most.reader_by_writers <= writers as usize, "one turn of the writers");
         }

@@ -5,7 +5,7 @@ mod memory;
 
 use heddle_platform::cell::UnsafeCell;
 use heddle_platform::thread;
-use heddle_rma_locks::{Layout, QueueRw, Rma, RmaMcs, RmaRw, SimpleRw, Spin, now};
+use heddle_rma_locks::{Fissile, FissileRw, Layout, QueueRw, Rma, RmaMcs, RmaRw, SimpleRw, Spin, now};
 use memory::{Memory, Process};
 
 const PROCESSES: usize = 6;
@@ -81,6 +81,46 @@ fn rma_rw() {
             }
         });
         assert_eq!(counted, (PROCESSES / 2 * ROUNDS) as u64);
+    }
+}
+
+#[test]
+fn a_word_before_the_queues() {
+    for layout in layouts() {
+        for bypasses in [0, 1, 100] {
+            let lock = Fissile::new(layout.clone(), vec![3; layout.levels() - 1], bypasses);
+            let counted = run(Fissile::words(&layout), |process, counter| {
+                now(lock.acquire(process, 4));
+                counter.increment();
+                now(lock.release(process, 4));
+            });
+            assert_eq!(counted, (PROCESSES * ROUNDS) as u64);
+        }
+    }
+}
+
+/// Half of the processes read, and see the counter stand still.
+#[test]
+fn rma_rw_with_a_word_before_its_queues() {
+    for layout in layouts() {
+        for (bypasses, attempts) in [(0, 16), (1, 16), (100, 1), (100, 16)] {
+            let lock = FissileRw::new(layout.clone(), vec![3; layout.levels() - 1], 2, bypasses);
+            let lock = lock.with_attempts(attempts);
+            let counted = run(FissileRw::words(&layout), |process, counter| {
+                if process.rank() % 2 == 0 {
+                    now(lock.acquire_read(process));
+                    let before = counter.read();
+                    thread::yield_now();
+                    assert_eq!(counter.read(), before);
+                    now(lock.release_read(process));
+                } else {
+                    now(lock.acquire_write(process, 4));
+                    counter.increment();
+                    now(lock.release_write(process, 4));
+                }
+            });
+            assert_eq!(counted, (PROCESSES / 2 * ROUNDS) as u64);
+        }
     }
 }
 

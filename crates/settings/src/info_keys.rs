@@ -36,6 +36,8 @@ pub const WIN_LOCK_LOCALITY: &str = "heddle_win_lock_locality";
 pub const WIN_LOCK_LEVELS: &str = "heddle_win_lock_levels";
 /// How many writers may follow each other before waiting readers have their turn.
 pub const WIN_LOCK_WRITERS: &str = "heddle_win_lock_writers";
+/// How many processes may enter past those that wait in a queue.
+pub const WIN_LOCK_BYPASSES: &str = "heddle_win_lock_bypasses";
 
 /// An info key.
 #[derive(Debug)]
@@ -97,6 +99,11 @@ pub const WINDOW_KEYS: &[InfoKey] = &[
         name: WIN_LOCK_WRITERS,
         values: "a number from 1; 16",
         meaning: "under rma-rw, how many writers may follow each other before waiting readers have their turn",
+    },
+    InfoKey {
+        name: WIN_LOCK_BYPASSES,
+        values: "a number from 0; 1000",
+        meaning: "under rma-rw, rma-mcs and d-mcs, how many processes may enter past those that wait, between two of the queue; 0: strict order, as in the paper; rank 0's value counts; without it that of HEDDLE_WIN_LOCK_BYPASSES",
     },
     InfoKey {
         name: NO_LOCKS,

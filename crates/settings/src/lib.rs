@@ -44,6 +44,9 @@ pub struct Settings {
     pub offload_cores: Cores,
     /// `HEDDLE_WIN_LOCK`: the algorithm of window locks, by its name.
     pub win_lock: String,
+    /// `HEDDLE_WIN_LOCK_BYPASSES`: how many processes may enter a window
+    /// lock past those that wait in its queue.
+    pub win_lock_bypasses: u64,
     /// How threads wait.
     pub wait: WaitPolicy,
 }
@@ -145,6 +148,16 @@ pub const SETTINGS: &[Setting] = &[
         get: |settings| settings.win_lock.clone(),
         check: |text| win_lock(text).map(drop),
     },
+    Setting {
+        variable: "HEDDLE_WIN_LOCK_BYPASSES",
+        meaning: "under the window locks rma-rw, rma-mcs and d-mcs, how many processes may enter past those that wait, between two of the queue, unless the info key heddle_win_lock_bypasses says it; 0: strict order, as in the paper",
+        values: Values::Numbers,
+        common: true,
+        allowed: || format!("a number from 0 to {MOST_BYPASSES}"),
+        default: "1000",
+        get: |settings| settings.win_lock_bypasses.to_string(),
+        check: |text| bypasses(text).map(drop),
+    },
 ];
 
 /// The algorithms of window locks, all of `heddle-rma-locks`.
@@ -154,6 +167,24 @@ fn win_lock(text: &str) -> Result<String, String> {
     match WIN_LOCKS.contains(&text) {
         true => Ok(text.to_owned()),
         false => Err(format!("one of {} is wanted", WIN_LOCKS.join(", "))),
+    }
+}
+
+/// The most bypasses that can be asked for: with more, a lock is as unfair as `spin`.
+const MOST_BYPASSES: u64 = 1_000_000;
+
+/// The number of bypasses if none is given: their entries, at some 50 ns each, take as long as a few
+/// hand-overs to processes without a core.
+pub const WIN_LOCK_BYPASSES: u64 = 1000;
+
+/// Reads a number of bypasses.
+///
+/// # Errors
+/// A sentence that says what is wanted.
+pub fn bypasses(text: &str) -> Result<u64, String> {
+    match text.trim().parse() {
+        Ok(number @ 0..=MOST_BYPASSES) => Ok(number),
+        _ => Err(format!("a number from 0 to {MOST_BYPASSES} is wanted")),
     }
 }
 
@@ -201,6 +232,7 @@ impl Settings {
             statistics: variable("HEDDLE_STATS", false, switch)?,
             offload_cores: variable("HEDDLE_OFFLOAD_CORES", Cores::default(), Cores::parse)?,
             win_lock: variable("HEDDLE_WIN_LOCK", WIN_LOCKS[0].to_owned(), win_lock)?,
+            win_lock_bypasses: variable("HEDDLE_WIN_LOCK_BYPASSES", WIN_LOCK_BYPASSES, bypasses)?,
             wait: WaitPolicy::default(),
         })
     }

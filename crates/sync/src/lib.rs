@@ -10,7 +10,7 @@
 //! | `memory` | [`CachePadded`]; [`node`]: queue nodes, blocks from a cache that each thread keeps |
 //! | `waiting` | [`wait`]: [`WaitPolicy`] and [`Waiter`], how long to spin, yield, and when to sleep |
 //! | | [`Doorbell`]: wakes sleepers, costs the waker a load while nobody sleeps; also between processes |
-//! | | [`marks`]: waiting for words that are changed by locked instructions |
+//! | | [`Event`]: sleeping until a word is changed by a locked instruction; also between processes
 //! | `lock` | [`raw_lock`]: [`RawLock`], the contract of every lock, and [`Lock`], the safe wrapper with guards |
 //! | | [`PriorityLock`]: the contract of a lock with two classes |
 //! | | [`Mutex`]: test-and-set, released by a plain store; waiters spin, yield, sleep |
@@ -40,8 +40,8 @@ mod waiting;
 pub use events::{leader, roster, sync_counter, watched_state};
 pub use lock::{PriorityLock, mutex, raw_lock};
 pub use memory::{node, padded};
-pub use waiting::marks::{ParkingSpot, WaitMarks};
-pub use waiting::{doorbell, marks, wait};
+pub use waiting::event::Event;
+pub use waiting::{doorbell, event, wait};
 
 pub use heddle_platform::{Native, Platform, Scope};
 pub use padded::CachePadded;

@@ -96,7 +96,10 @@ impl Window {
         if active.started.is_some() {
             return Err(wrong_epoch("an access was started already: MPI_Win_complete ends it"));
         }
+        // Before the look at the accesses: of this and of a lock at the same time one at least is refused.
+        self.is_started.swap(true, Ordering::SeqCst);
         if self.targets().iter().any(|target| target.access() != 0) {
+            self.is_started.store(false, Ordering::SeqCst);
             return Err(wrong_epoch("an access cannot be started while a lock is held"));
         }
         active.started = Some(ranks.to_vec());
@@ -119,6 +122,7 @@ impl Window {
         let ranks = active.started.take();
         let ranks = ranks.ok_or_else(|| wrong_epoch("no access was started: MPI_Win_start begins one"))?;
         self.complete_all();
+        self.is_started.store(false, Ordering::SeqCst);
         for rank in ranks {
             self.targets()[rank].withdraw(access::STARTED);
             let completed = self.remote().geometry().completed(self.rank());

@@ -4,17 +4,17 @@
 //! target to be inside MPI.
 
 use crate::levels::MOST_LEVELS;
-use heddle_rma_locks::{Layout, QueueRw, Rank, Rma, RmaMcs, RmaRw, SimpleRw, Spin, Word, now};
+use heddle_rma_locks::{Fissile, FissileRw, Layout, QueueRw, Rank, Rma, SimpleRw, Spin, Word, now};
 use std::fmt;
 
 /// An algorithm, by the name that the info key `heddle_win_lock` and the variable `HEDDLE_WIN_LOCK` give it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Algorithm {
-    /// The reader-writer lock of the paper, phase-fair.
+    /// The reader-writer lock of the paper, phase-fair, with a word before its queue.
     RmaRw,
-    /// The tree of queues; a shared lock is exclusive.
+    /// The tree of queues, with a word before it; a shared lock is exclusive.
     RmaMcs,
-    /// One queue; a shared lock is exclusive.
+    /// One queue, with a word before it; a shared lock is exclusive.
     DMcs,
     /// foMPI's spin lock; a shared lock is exclusive.
     Spin,
@@ -65,18 +65,27 @@ pub struct LockChoice {
     pub locality: u64,
     /// Of `rma-rw`: how many writers may follow each other before waiting readers have their turn (T_L,1).
     pub writers: u64,
+    /// Of `rma-rw`, `rma-mcs` and `d-mcs`: how many processes may enter past those that wait, between two of
+    /// the queue; 0 for the paper's strict order.
+    pub bypasses: u64,
 }
 
 impl Default for LockChoice {
     fn default() -> LockChoice {
-        LockChoice { algorithm: Algorithm::QueueRw, counter_distance: 16, locality: 16, writers: 16 }
+        LockChoice {
+            algorithm: Algorithm::QueueRw,
+            counter_distance: 16,
+            locality: 16,
+            writers: 16,
+            bypasses: 1000,
+        }
     }
 }
 
 impl LockChoice {
     /// The number of words of one lock that each of so many processes keeps.
     pub fn words(&self, processes: usize) -> usize {
-        Layout::words_of(1 + MOST_LEVELS).max(QueueRw::words(processes))
+        FissileRw::words_of(1 + MOST_LEVELS).max(QueueRw::words(processes))
     }
 
     /// The levels of its trees, for processes that are in these elements of the machine.
@@ -91,8 +100,12 @@ impl LockChoice {
         let processes = layout.processes();
         let locality = vec![self.locality.max(1); layout.levels() - 1];
         match self.algorithm {
-            Algorithm::RmaRw => WindowLock::RmaRw(RmaRw::new(layout, locality, self.writers.max(1))),
-            Algorithm::RmaMcs | Algorithm::DMcs => WindowLock::Mcs(RmaMcs::new(layout, locality)),
+            Algorithm::RmaRw => {
+                WindowLock::RmaRw(FissileRw::new(layout, locality, self.writers.max(1), self.bypasses))
+            }
+            Algorithm::RmaMcs | Algorithm::DMcs => {
+                WindowLock::Mcs(Fissile::new(layout, locality, self.bypasses))
+            }
             Algorithm::Spin => WindowLock::Spin,
             Algorithm::Rw => WindowLock::Rw,
             Algorithm::QueueRw => WindowLock::QueueRw(QueueRw::new(processes, ATTEMPTS)),
@@ -103,8 +116,8 @@ impl LockChoice {
 /// The lock of every target of a window.
 #[derive(Debug)]
 pub(crate) enum WindowLock {
-    RmaRw(RmaRw),
-    Mcs(RmaMcs),
+    RmaRw(FissileRw),
+    Mcs(Fissile),
     Spin,
     Rw,
     QueueRw(QueueRw),
@@ -121,8 +134,8 @@ impl WindowLock {
     pub(crate) fn acquire(&self, words: &impl Rma, target: Rank, shared: bool) {
         match self {
             WindowLock::RmaRw(lock) if shared => now(lock.acquire_read(words)),
-            WindowLock::RmaRw(lock) => now(lock.acquire_write(words)),
-            WindowLock::Mcs(lock) => now(lock.acquire(words)),
+            WindowLock::RmaRw(lock) => now(lock.acquire_write(words, target)),
+            WindowLock::Mcs(lock) => now(lock.acquire(words, target)),
             WindowLock::Spin => now(Spin { home: target, word: WORD }.acquire(words)),
             WindowLock::QueueRw(lock) if shared => now(lock.acquire_read(words, target)),
             WindowLock::QueueRw(lock) => now(lock.acquire_write(words, target)),
@@ -134,8 +147,8 @@ impl WindowLock {
     pub(crate) fn release(&self, words: &impl Rma, target: Rank, shared: bool) {
         match self {
             WindowLock::RmaRw(lock) if shared => now(lock.release_read(words)),
-            WindowLock::RmaRw(lock) => now(lock.release_write(words)),
-            WindowLock::Mcs(lock) => now(lock.release(words)),
+            WindowLock::RmaRw(lock) => now(lock.release_write(words, target)),
+            WindowLock::Mcs(lock) => now(lock.release(words, target)),
             WindowLock::Spin => now(Spin { home: target, word: WORD }.release(words)),
             WindowLock::QueueRw(lock) if shared => now(lock.release_read(words, target)),
             WindowLock::QueueRw(lock) => now(lock.release_write(words, target)),

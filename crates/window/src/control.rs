@@ -1,17 +1,15 @@
 //! A window block, mapped: its words, and waiting for them. `geometry.rs` has where they lie.
 //!
-//! **Waiting.** A thread that waits for a word polls it for a moment, and then parks
-//! ([`heddle_sync::marks`]): the marks of a word's keeper say which processes wait for its words, and each
-//! process has a spot where its threads park. A parked thread hears no messages, so it wakes up every
-//! millisecond to make progress.
+//! **Waiting.** A thread that waits for a word polls it for a moment, and then parks: it sleeps on the word's
+//! [`Event`]. Each word of a lock has an event, so that a thread which changes a word wakes nobody else. A
+//! parked thread hears no messages, so it wakes up every millisecond to make progress.
 
 use crate::geometry::{Geometry, LINE, WORD, WordAt};
 use heddle_message::domain::Domain;
 use heddle_platform::atomic::{AtomicU32, AtomicU64};
 use heddle_platform::hint::spin_loop;
-use heddle_sync::{ParkingSpot, Scope, WaitMarks};
+use heddle_sync::{Event, Scope};
 use heddle_transport::SharedMemory;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// The polls of a word before a thread parks: a few times the way of a cache line across the machine.
@@ -40,15 +38,13 @@ pub(crate) struct Desk<'a> {
 pub(crate) struct Control {
     memory: SharedMemory,
     geometry: Geometry,
-    /// This process's threads that wait for a word here.
-    waiters: Mutex<usize>,
 }
 
 impl Control {
     /// Takes memory of [`Geometry::len`] bytes.
     pub(crate) fn new(memory: SharedMemory, geometry: Geometry) -> Control {
         assert!(memory.len() >= geometry.len(), "the memory is shorter than a window block");
-        Control { memory, geometry, waiters: Mutex::new(0) }
+        Control { memory, geometry }
     }
 
     pub(crate) fn memory(&self) -> &SharedMemory {
@@ -62,10 +58,10 @@ impl Control {
 
     /// A word of this block.
     #[inline(always)]
-    pub(crate) fn word(&self, WordAt(offset): WordAt) -> &AtomicU64 {
-        debug_assert!(offset + WORD <= self.geometry.len());
+    pub(crate) fn word(&self, word: WordAt) -> &AtomicU64 {
+        debug_assert!(word.offset + WORD <= self.geometry.len());
         // SAFETY: every offset is inside of the block, which `new` has checked the length of.
-        let address = unsafe { self.memory.as_ptr().add(offset) };
+        let address = unsafe { self.memory.as_ptr().add(word.offset) };
         #[expect(
             clippy::cast_ptr_alignment,
             reason = "a mapping begins on a page, and all offsets are multiples of 8"
@@ -75,18 +71,19 @@ impl Control {
         unsafe { &*word }
     }
 
-    /// The processes that wait for a word of this one.
-    fn marks(&self) -> &WaitMarks {
-        let address = (&raw const *self.word(self.geometry.marks())).cast::<WaitMarks>();
-        // SAFETY: the word is used as this type alone, which it has room for.
-        unsafe { &*address }
-    }
-
-    /// Where threads of this process park.
-    fn spot(&self) -> &ParkingSpot {
-        let address = (&raw const *self.word(self.geometry.spot())).cast::<ParkingSpot>();
-        // SAFETY: the word is used as this type alone, which it has room for.
-        unsafe { &*address }
+    /// Where threads sleep that wait for a word of this block.
+    #[inline(always)]
+    pub(crate) fn event(&self, word: WordAt) -> &Event {
+        debug_assert!(word.event + size_of::<Event>() <= self.geometry.len());
+        // SAFETY: every offset is inside of the block, which `new` has checked the length of.
+        let address = unsafe { self.memory.as_ptr().add(word.event) };
+        #[expect(
+            clippy::cast_ptr_alignment,
+            reason = "a mapping begins on a page, and all offsets are multiples of 4"
+        )]
+        let event = address.cast::<Event>();
+        // SAFETY: inside of the mapping, aligned, zero at first, and every process uses it as an event.
+        unsafe { &*event }
     }
 
     /// The words of the window thread.
@@ -104,98 +101,48 @@ impl Control {
             writes: self.word(line),
             address: self.word(line.plus(1)),
             len: self.word(line.plus(2)),
-            bounce: self.memory.as_ptr().wrapping_add(line.0 + LINE),
+            bounce: self.memory.as_ptr().wrapping_add(line.offset + LINE),
         }
     }
+}
 
-    /// Wakes the processes that wait for a word here, after a sequentially consistent change of one. `all`
-    /// has the blocks of the window's processes.
-    #[inline(always)]
-    pub(crate) fn changed(&self, all: &[Control]) {
-        self.marks().wake(Scope::Machine, || all.iter().map(Control::spot));
+/// Polls a word until `is_over` accepts it, which is not called again after that and so may have an effect.
+/// Parks on the word's event.
+#[inline]
+pub(crate) fn wait(domain: &Domain, event: &Event, mut is_over: impl FnMut() -> bool) {
+    if !is_over() {
+        wait_long(domain, event, None, &mut is_over);
     }
+}
 
-    /// Polls a word of this block until `is_over` accepts it, which is not called again after that and so may
-    /// have an effect. Parks in the block `own` of process `this`.
-    #[inline]
-    pub(crate) fn wait(
-        &self,
-        domain: &Domain,
-        (this, own): (usize, &Control),
-        mut is_over: impl FnMut() -> bool,
-    ) {
-        if !is_over() {
-            self.wait_long(domain, (this, own), None, &mut is_over);
-        }
-    }
+/// Does the same, but gives up after a while. Returns whether `is_over` has accepted the word.
+#[inline]
+pub(crate) fn wait_a_while(domain: &Domain, event: &Event, mut is_over: impl FnMut() -> bool) -> bool {
+    is_over() || wait_long(domain, event, Some(PATIENCE), &mut is_over)
+}
 
-    /// Does the same, but gives up after a while. Returns whether `is_over` has accepted the word.
-    #[inline]
-    pub(crate) fn wait_a_while(
-        &self,
-        domain: &Domain,
-        (this, own): (usize, &Control),
-        mut is_over: impl FnMut() -> bool,
-    ) -> bool {
-        is_over() || self.wait_long(domain, (this, own), Some(PATIENCE), &mut is_over)
-    }
-
-    /// Returns false if it has parked so many times in vain.
-    #[cold]
-    fn wait_long(
-        &self,
-        domain: &Domain,
-        (this, own): (usize, &Control),
-        times: Option<u32>,
-        is_over: &mut dyn FnMut() -> bool,
-    ) -> bool {
-        let mut rounds = 0;
-        while Some(rounds) != times {
-            for _ in 0..POLLS {
-                if is_over() {
-                    return true;
-                }
-                spin_loop();
-            }
-            if self.park(domain, (this, own), is_over) {
+/// Returns false if it has parked so many times in vain.
+#[cold]
+fn wait_long(domain: &Domain, event: &Event, times: Option<u32>, is_over: &mut dyn FnMut() -> bool) -> bool {
+    let mut rounds = 0;
+    while Some(rounds) != times {
+        for _ in 0..POLLS {
+            if is_over() {
                 return true;
             }
-            rounds += 1;
-            if rounds.is_multiple_of(PROGRESS_EVERY) {
-                make_progress(domain);
-            }
+            spin_loop();
         }
-        is_over()
-    }
-
-    /// Parks once. Returns true if `is_over` has accepted the word before.
-    fn park(
-        &self,
-        domain: &Domain,
-        (this, own): (usize, &Control),
-        is_over: &mut dyn FnMut() -> bool,
-    ) -> bool {
-        self.count_waiters(|waiters| *waiters += 1);
-        let ticket = own.spot().prepare(self.marks(), this);
-        let over = is_over();
-        let park = || ticket.park(Some(LONGEST_PARK), Scope::Machine);
-        let woken = over || domain.calls().outside(park);
-        self.count_waiters(|waiters| {
-            *waiters -= 1;
-            // Beyond 64 processes several share a mark, which then stays; a wake too many does no harm.
-            if *waiters == 0 && self.geometry.contents.processes <= 64 {
-                self.marks().clear(this);
-            }
-        });
-        if !woken {
+        let ticket = event.prepare();
+        if is_over() {
+            return true;
+        }
+        let woken = domain.calls().outside(|| ticket.sleep(Some(LONGEST_PARK), Scope::Machine));
+        rounds += 1;
+        if !woken || rounds.is_multiple_of(PROGRESS_EVERY) {
             make_progress(domain);
         }
-        over
     }
-
-    fn count_waiters(&self, change: impl FnOnce(&mut usize)) {
-        change(&mut self.waiters.lock().unwrap_or_else(PoisonError::into_inner));
-    }
+    is_over()
 }
 
 /// Makes progress on messages, unless there are threads for that.

@@ -2,17 +2,20 @@
 //! zeros are valid.
 //!
 //! ```text
-//!  head        one cache line: which processes wait for a word here, the accumulate lock, the number of attached regions, the word
-//!              on which this process's threads park
+//!  head        one cache line: the accumulate lock, the number of attached regions, the event of those that wait for another
+//!              word than a lock's
 //!  posted      a word a process: how often that process has posted to this one
 //!  completed   a word a process: how often that process has completed an access to this one
-//!  locks       for each target, this process's words of the target's lock
+//!  locks       for each target, this process's words of the target's lock, and then an event for each of them
 //!  regions     in a dynamic window: address and length of each attached region
 //!  service     in a window over private memory: the request to the window thread, and its bounce buffer
 //! ```
 
+use heddle_sync::Event;
+
 pub(crate) const LINE: usize = 64;
 pub(crate) const WORD: usize = size_of::<u64>();
+pub(crate) const EVENT: usize = size_of::<Event>();
 
 /// The most regions that a process can attach to a window at one time.
 pub(crate) const REGIONS: usize = 4096;
@@ -46,7 +49,7 @@ impl Geometry {
     pub(crate) fn new(contents: Contents) -> Geometry {
         let Contents { processes, lock_words, regions, private: _ } = contents;
         let counters_len = (processes * WORD).next_multiple_of(LINE);
-        let lock_len = (lock_words * WORD).next_multiple_of(LINE);
+        let lock_len = (lock_words * (WORD + EVENT)).next_multiple_of(LINE);
         let completed = LINE + counters_len;
         let locks = completed + counters_len;
         let first_region = locks + processes * lock_len;
@@ -59,64 +62,68 @@ impl Geometry {
         self.service + if self.contents.private { 2 * LINE + BOUNCE } else { 0 }
     }
 
-    /// Which processes wait for a word of this block.
-    pub(crate) fn marks(&self) -> WordAt {
-        WordAt(0)
-    }
-
     /// The accumulate lock of the process: 1 while a process is inside.
     pub(crate) fn accumulate_lock(&self) -> WordAt {
-        WordAt(WORD)
+        WordAt::new(WORD)
     }
 
     /// The number of entries of the table of regions that were ever used.
     pub(crate) fn regions_used(&self) -> WordAt {
-        WordAt(2 * WORD)
-    }
-
-    /// Where the process's threads park.
-    pub(crate) fn spot(&self) -> WordAt {
-        WordAt(3 * WORD)
+        WordAt::new(2 * WORD)
     }
 
     /// How often `process` has posted to this one.
     pub(crate) fn posted(&self, process: usize) -> WordAt {
-        WordAt(LINE + process * WORD)
+        WordAt::new(LINE + process * WORD)
     }
 
     /// How often `process` has completed an access to this one.
     pub(crate) fn completed(&self, process: usize) -> WordAt {
-        WordAt(self.completed + process * WORD)
+        WordAt::new(self.completed + process * WORD)
     }
 
     /// The first word of the lock of `target` that this process keeps.
     #[inline(always)]
     pub(crate) fn lock(&self, target: usize) -> WordAt {
         debug_assert!(target < self.contents.processes);
-        WordAt(self.locks + target * self.lock_len)
+        let offset = self.locks + target * self.lock_len;
+        WordAt { offset, event: offset + self.contents.lock_words * WORD }
     }
 
     /// Address and length of an attached region.
     pub(crate) fn region(&self, index: usize) -> [WordAt; 2] {
         let offset = self.regions + index * 2 * WORD;
-        [WordAt(offset), WordAt(offset + WORD)]
+        [WordAt::new(offset), WordAt::new(offset + WORD)]
     }
 
     /// The lock of the window thread's desk; behind it, its state, the request and the bounce buffer.
     pub(crate) fn desk(&self) -> WordAt {
-        WordAt(self.service)
+        WordAt::new(self.service)
     }
 }
 
-/// Where a word lies in a window block, in bytes from its beginning.
+/// Where a word lies in a window block, and where those that wait for it sleep, in bytes from the beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct WordAt(pub(crate) usize);
+pub(crate) struct WordAt {
+    pub(crate) offset: usize,
+    pub(crate) event: usize,
+}
 
 impl WordAt {
-    /// The word that lies `words` behind this one.
+    /// A word of no lock: those that wait for it sleep on the event of the head.
+    const fn new(offset: usize) -> WordAt {
+        WordAt { offset, event: 0 }
+    }
+
+    /// The word that lies `words` behind this one in the same lock.
     #[inline(always)]
+    pub(crate) fn of_lock(self, words: usize) -> WordAt {
+        WordAt { offset: self.offset + words * WORD, event: self.event + words * EVENT }
+    }
+
+    /// The word that lies `words` behind this one of no lock.
     pub(crate) fn plus(self, words: usize) -> WordAt {
-        WordAt(self.0 + words * WORD)
+        WordAt { offset: self.offset + words * WORD, ..self }
     }
 }
 
@@ -131,13 +138,14 @@ mod tests {
     fn the_parts_of_a_block_do_not_overlap() {
         let three = Contents { processes: 3, lock_words: 5, regions: 2, private: false };
         let geometry = Geometry::new(three);
-        assert_eq!(geometry.completed(0), WordAt(2 * 64));
-        assert_eq!([geometry.lock(0), geometry.lock(2)], [WordAt(3 * 64), WordAt(5 * 64)]);
-        assert_eq!(geometry.region(0)[0], WordAt(6 * 64));
+        assert_eq!(geometry.completed(0).offset, 2 * 64);
+        assert_eq!([geometry.lock(0), geometry.lock(2)].map(|word| word.offset), [3 * 64, 5 * 64]);
+        assert_eq!(geometry.lock(2).of_lock(4).event, 5 * 64 + 5 * WORD + 4 * EVENT);
+        assert_eq!(geometry.region(0)[0].offset, 6 * 64);
         assert_eq!(geometry.len(), 7 * 64);
         let private = Geometry::new(Contents { private: true, ..three });
-        assert_eq!((private.desk(), private.len()), (WordAt(7 * 64), 9 * 64 + BOUNCE));
-        let wide = Contents { processes: 9, lock_words: 9, regions: 0, private: false };
+        assert_eq!((private.desk().offset, private.len()), (7 * 64, 9 * 64 + BOUNCE));
+        let wide = Contents { processes: 9, lock_words: 6, regions: 0, private: false };
         assert_eq!(Geometry::new(wide).len(), 64 + 2 * 128 + 9 * 128);
     }
 }

@@ -35,14 +35,17 @@ impl<'a> Words<'a> {
 
     #[inline(always)]
     fn at(&self, word: Word) -> WordAt {
-        self.first.plus(word)
+        self.first.of_lock(word)
     }
 
     /// Changes a word, and wakes the processes that wait for it.
     #[inline(always)]
     fn change(&self, keeper: Rank, word: Word, change: Change) -> u64 {
         let before = self.remote.change(keeper, self.at(word), change);
-        self.remote.announce(keeper);
+        // A compare-and-swap that fails changes nothing.
+        if !matches!(change, Change::CompareAndSwap { expected, .. } if expected != before) {
+            self.remote.announce(keeper, self.at(word));
+        }
         before
     }
 }
@@ -57,7 +60,7 @@ impl Rma for Words<'_> {
     #[inline(always)]
     async fn put(&self, value: u64, keeper: Rank, word: Word) {
         self.remote.store(keeper, self.at(word), value);
-        self.remote.announce(keeper);
+        self.remote.announce(keeper, self.at(word));
     }
 
     #[inline(always)]

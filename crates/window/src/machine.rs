@@ -1,7 +1,7 @@
 //! The processes of one machine: their window blocks are mapped, and memory that is not mapped is reached by
 //! single copies of the kernel, or by the window thread of its process where the kernel forbids those.
 
-use crate::control::{Control, LONGEST_PARK, POLLS};
+use crate::control::{Control, LONGEST_PARK, POLLS, wait, wait_a_while};
 use crate::geometry::{BOUNCE, Geometry, WordAt};
 use crate::memory::no_memory;
 use crate::offer::Offer;
@@ -217,22 +217,22 @@ impl Remote for Machine {
     }
 
     #[inline(always)]
-    fn announce(&self, rank: usize) {
-        self.controls[rank].changed(&self.controls);
+    fn announce(&self, rank: usize, word: WordAt) {
+        self.controls[rank].event(word).wake(Scope::Machine);
     }
 
     #[inline(always)]
     fn wait(&self, rank: usize, word: WordAt, mut is_over: impl FnMut(u64) -> bool) {
         let control = &self.controls[rank];
         let cell = control.word(word);
-        control.wait(self.domain, (self.rank, self.own()), || is_over(cell.load(Ordering::SeqCst)));
+        wait(self.domain, control.event(word), || is_over(cell.load(Ordering::SeqCst)));
     }
 
     #[inline(always)]
     fn wait_a_while(&self, rank: usize, word: WordAt, mut is_over: impl FnMut(u64) -> bool) -> bool {
         let control = &self.controls[rank];
         let cell = control.word(word);
-        control.wait_a_while(self.domain, (self.rank, self.own()), || is_over(cell.load(Ordering::SeqCst)))
+        wait_a_while(self.domain, control.event(word), || is_over(cell.load(Ordering::SeqCst)))
     }
 
     fn wake(&self, rank: usize) {

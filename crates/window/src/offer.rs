@@ -33,7 +33,7 @@ pub struct Offer {
     elements: levels::Names,
     /// The algorithm of the locks, as its number in
     /// [`Algorithm::ALL`](crate::Algorithm::ALL), and its parameters.
-    lock: [u64; 4],
+    lock: [u64; 5],
     /// 1 if shared memory need not be contiguous.
     pub apart: u64,
     /// 1 if the process cannot reach another one's memory without that one's window thread.
@@ -92,8 +92,13 @@ impl Offer {
     #[must_use]
     pub fn with_lock(mut self, choice: LockChoice) -> Offer {
         let number = Algorithm::ALL.iter().position(|(_, algorithm)| *algorithm == choice.algorithm);
-        self.lock =
-            [number.unwrap_or(0) as u64, choice.counter_distance as u64, choice.locality, choice.writers];
+        self.lock = [
+            number.unwrap_or(0) as u64,
+            choice.counter_distance as u64,
+            choice.locality,
+            choice.writers,
+            choice.bypasses,
+        ];
         if choice.algorithm.has_levels() {
             self.elements = levels::of_this_process();
         }
@@ -102,9 +107,9 @@ impl Offer {
 
     /// The proposed algorithm.
     pub fn lock(&self) -> LockChoice {
-        let [number, distance, locality, writers] = self.lock;
+        let [number, distance, locality, writers, bypasses] = self.lock;
         let (_, algorithm) = Algorithm::ALL[number as usize % Algorithm::ALL.len()];
-        LockChoice { algorithm, counter_distance: distance as usize, locality, writers }
+        LockChoice { algorithm, counter_distance: distance as usize, locality, writers, bypasses }
     }
 
     /// The names of the elements of the machine in which the process runs.

@@ -15,6 +15,14 @@ fn wrong_epoch(message: String) -> Error {
     Error::new(mpi::MPI_ERR_RMA_SYNC, message)
 }
 
+#[cold]
+fn in_started(rank: i32) -> Error {
+    wrong_epoch(format!(
+        "rank {rank} of the window cannot be locked: this process has started an access to other ranks by MPI_Win_start, \
+         and a window is in one access epoch at a time; MPI_Win_complete ends that one"
+    ))
+}
+
 impl Window {
     /// Locks a target. `unchecked` says that nobody holds a lock that excludes this one (`MPI_MODE_NOCHECK`).
     ///
@@ -24,6 +32,11 @@ impl Window {
         let target = self.target(rank)?;
         let kind = if shared { access::SHARED } else { access::EXCLUSIVE };
         self.begin(target, rank, kind | if unchecked { access::UNCHECKED } else { 0 })?;
+        // After the access is noted, as a start notes itself before it looks at the accesses.
+        if self.is_started.load(Ordering::SeqCst) {
+            target.end_access();
+            return Err(in_started(rank));
+        }
         if !unchecked {
             self.acquire(rank as usize, shared);
         }
@@ -101,6 +114,11 @@ impl Window {
                 self.targets()[..rank].iter().for_each(|target| target.withdraw(kind));
                 return Err(error);
             }
+        }
+        // Those of a start of no ranks.
+        if self.is_started.load(Ordering::SeqCst) {
+            self.targets().iter().for_each(|target| target.withdraw(kind));
+            return Err(in_started(0));
         }
         if !unchecked {
             (0..self.targets().len()).for_each(|rank| self.acquire(rank, true));

@@ -56,8 +56,8 @@ pub(crate) trait Remote: std::fmt::Debug + Send + Sync {
     /// Changes a word and returns its value before. Stores and changes are sequentially consistent.
     fn change(&self, rank: usize, word: WordAt, change: Change) -> u64;
 
-    /// Wakes the threads that [wait](Self::wait) for a word of this process, after a change.
-    fn announce(&self, rank: usize);
+    /// Wakes the threads that [wait](Self::wait) for a word, after a change.
+    fn announce(&self, rank: usize, word: WordAt);
 
     /// Waits until `is_over` accepts a word's value. It is not called again after that, and so may have an
     /// effect.
@@ -79,7 +79,7 @@ pub(crate) trait Remote: std::fmt::Debug + Send + Sync {
         let result = inside();
         self.complete();
         self.store(rank, lock, 0);
-        self.announce(rank);
+        self.announce(rank, lock);
         result
     }
 }

@@ -29,6 +29,8 @@ pub struct Window {
     dynamic: bool,
     /// True between two fences, so that a lock or a start ends the fences' epoch.
     pub(crate) is_fenced: AtomicBool,
+    /// True between start and complete, so that no lock is taken.
+    pub(crate) is_started: AtomicBool,
     /// Post, start, complete and wait.
     pub(crate) active: Mutex<exposure::State>,
 }
@@ -70,6 +72,7 @@ impl Window {
             lock_choice: lock,
             dynamic,
             is_fenced: AtomicBool::new(false),
+            is_started: AtomicBool::new(false),
             active: Mutex::new(exposure::State::new(count)),
         })
     }

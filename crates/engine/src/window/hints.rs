@@ -4,15 +4,17 @@ use heddle_comm::info::Entries;
 use heddle_settings as settings;
 use heddle_settings::info_keys::{
     ACCUMULATE_OPS, ACCUMULATE_ORDERING, ALLOC_SHARED_NONCONTIG, MEMORY_ALIGNMENT, NO_LOCKS, SAME_DISP_UNIT,
-    SAME_SIZE, WIN_LOCK, WIN_LOCK_COUNTER_DISTANCE, WIN_LOCK_LOCALITY, WIN_LOCK_WRITERS,
+    SAME_SIZE, WIN_LOCK, WIN_LOCK_BYPASSES, WIN_LOCK_COUNTER_DISTANCE, WIN_LOCK_LOCALITY, WIN_LOCK_WRITERS,
 };
 use heddle_window::{Algorithm, LockChoice};
 
-/// The algorithm of the locks of windows whose hints name none: that of `HEDDLE_WIN_LOCK`.
+/// The locks of windows whose hints say nothing: by `HEDDLE_WIN_LOCK` and `HEDDLE_WIN_LOCK_BYPASSES`.
 pub fn default_lock() -> LockChoice {
     let mut choice = LockChoice::default();
-    let named = settings::in_force().and_then(|settings| Algorithm::named(&settings.win_lock));
-    choice.algorithm = named.unwrap_or(choice.algorithm);
+    if let Some(settings) = settings::in_force() {
+        choice.algorithm = Algorithm::named(&settings.win_lock).unwrap_or(choice.algorithm);
+        choice.bypasses = settings.win_lock_bypasses;
+    }
     choice
 }
 
@@ -80,6 +82,9 @@ impl Hints {
                 WIN_LOCK_WRITERS => {
                     self.lock.writers = number().map_or(self.lock.writers, |number| number as u64)
                 }
+                WIN_LOCK_BYPASSES => {
+                    self.lock.bypasses = settings::bypasses(value).unwrap_or(self.lock.bypasses);
+                }
                 _ => {}
             }
         }
@@ -100,6 +105,7 @@ impl Hints {
             (WIN_LOCK_COUNTER_DISTANCE, self.lock.counter_distance.to_string()),
             (WIN_LOCK_LOCALITY, self.lock.locality.to_string()),
             (WIN_LOCK_WRITERS, self.lock.writers.to_string()),
+            (WIN_LOCK_BYPASSES, self.lock.bypasses.to_string()),
         ];
         own.into_iter().chain(self.recorded.clone()).map(|(key, value)| (key.to_owned(), value)).collect()
     }
@@ -127,6 +133,7 @@ mod tests {
             ("same_size", "yes"),
             ("heddle_win_lock", "rw"),
             ("heddle_win_lock_writers", "0"),
+            ("heddle_win_lock_bypasses", "0"),
             ("mpi_minimum_memory_alignment", "4096"),
         ]);
         let hints = Hints::new(&given, LockChoice::default());
@@ -138,6 +145,8 @@ mod tests {
         assert_eq!(value("same_size"), Some("false"));
         assert_eq!(value("heddle_win_lock"), Some("rw"));
         assert_eq!(value("heddle_win_lock_writers"), Some("16"));
+        assert_eq!(value("heddle_win_lock_bypasses"), Some("0"));
+        assert_eq!(hints.lock.bypasses, 0);
         assert_eq!(hints.alignment, 4096);
     }
 
@@ -146,6 +155,7 @@ mod tests {
         let names = Algorithm::ALL.map(|(name, _)| name);
         assert_eq!(settings::WIN_LOCKS, names);
         assert_eq!(LockChoice::default().algorithm, Algorithm::ALL[0].1);
+        assert_eq!(LockChoice::default().bypasses, settings::WIN_LOCK_BYPASSES);
     }
 
     #[test]

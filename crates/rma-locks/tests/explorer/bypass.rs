@@ -10,6 +10,8 @@
 //! | | a reader | its mark on the last counter |
 //! | a reader of RMA-RW | a writer | its count |
 //! | the first of `QueueRw`'s queue | anybody | its reservation |
+//! | a writer of `Fissile` or `FissileRw` | a writer | its entry into the queue |
+//! | a reader of `FissileRw` | a writer | its last count |
 
 use super::{Operation, Presence};
 use heddle_rma_locks::{Rank, Word};
@@ -100,8 +102,16 @@ impl Bypass {
             {
                 at_root[places.root_nodes[p]] = false;
             }
+            // A reader takes itself out.
+            Operation::CompareAndSwap(value, expected, _, word)
+                if places.arrive == Some(word) && answer == expected && value + 1 == expected =>
+            {
+                waiter.counted = false;
+            }
             Operation::FetchAdd(WRITE, _, word) if places.arrive == Some(word) => waiter.marks += 1,
-            Operation::FetchAdd(1, _, word) if places.arrive == Some(word) => waiter.counted = true,
+            Operation::FetchAdd(1, _, word) if places.arrive == Some(word) => {
+                (waiter.counted, waiter.writers) = (true, 0);
+            }
             Operation::FetchAdd(RESERVED, _, word) if places.word == Some(word) => waiter.reserved = true,
             _ => {}
         }

@@ -1,5 +1,5 @@
 //! How a thread waits: it spins, yields, and sleeps at a doorbell.
 
 pub mod doorbell;
-pub mod marks;
+pub mod event;
 pub mod wait;

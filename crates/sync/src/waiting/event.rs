@@ -1,0 +1,78 @@
+//! Sleeping until another process, or thread, changes a word in shared memory: an event count.
+//!
+//! Beside the word stands an [`Event`]. A thread that finds the word wanting says there that it is about to
+//! sleep, checks the word once more, and sleeps. A thread that changes the word, by a locked instruction or a
+//! sequentially consistent store, then looks at the event; only if somebody sleeps does it enter the kernel,
+//! once for all that sleep.
+//!
+//! | bits | meaning |
+//! |---|---|
+//! | 0 | threads sleep, or are about to |
+//! | 1 to 31 | how often sleepers were woken |
+//!
+//! **No lost wake-up.** Changer and sleeper both write and then read what the other writes, all sequentially
+//! consistent. So the sleeper's check sees the change, or the changer sees the bit. In the second case the
+//! changer, or another one that has changed a word since, takes the bit away and counts: a sleeper that comes
+//! to the kernel after that finds another number than it has noted, and does not sleep.
+//!
+//! **Once for each sleep.** The waker takes the bit away, and not the sleeper. Else every change would enter
+//! the kernel until the sleeper has got a core: a time slice, if there are more processes than cores.
+//!
+//! Zeros are valid, so an event may lie in memory that processes share.
+
+use heddle_platform::atomic::{AtomicU32, Ordering};
+use heddle_platform::{Scope, barrier, futex};
+use std::time::Duration;
+
+/// Threads sleep.
+const ASLEEP: u32 = 1;
+
+/// Where threads sleep that wait for a word.
+#[derive(Debug, Default)]
+#[repr(transparent)]
+pub struct Event(AtomicU32);
+
+impl Event {
+    /// Says that the caller is about to sleep. It checks the word once more, by a sequentially consistent
+    /// load, and then [sleeps](Ticket::sleep) or does not.
+    #[must_use = "check the word once more, then sleep"]
+    pub fn prepare(&self) -> Ticket<'_> {
+        let before = self.0.fetch_or(ASLEEP, Ordering::SeqCst);
+        barrier::after_locked();
+        Ticket { event: self, seen: before | ASLEEP }
+    }
+
+    /// Wakes all that sleep, after a change of the word.
+    #[inline(always)]
+    pub fn wake(&self, scope: Scope) {
+        barrier::after_locked();
+        let seen = self.0.load(Ordering::SeqCst);
+        if seen & ASLEEP != 0 {
+            self.wake_all(seen, scope);
+        }
+    }
+
+    #[cold]
+    fn wake_all(&self, seen: u32, scope: Scope) {
+        // Adding 1 takes the bit away and counts. If it fails, another thread wakes those that sleep.
+        let next = seen.wrapping_add(1);
+        if self.0.compare_exchange(seen, next, Ordering::SeqCst, Ordering::Relaxed).is_ok() {
+            futex::wake(&self.0, futex::ALL, scope);
+        }
+    }
+}
+
+/// A thread that is about to sleep.
+#[derive(Debug)]
+pub struct Ticket<'a> {
+    event: &'a Event,
+    seen: u32,
+}
+
+impl Ticket<'_> {
+    /// Sleeps until a [`wake`](Event::wake) since [`Event::prepare`]. It may return early. Returns false if
+    /// the time ran out.
+    pub fn sleep(self, timeout: Option<Duration>, scope: Scope) -> bool {
+        futex::wait(&self.event.0, self.seen, timeout, scope)
+    }
+}
