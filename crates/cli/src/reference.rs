@@ -57,7 +57,7 @@ VNI.
   completes then; buffered sends still return at once. Senders send as usual again when the receiver's messages take half
   of the bound.
 - A sender notices within one lap of its ring: at most 512 messages, or 2 MiB of data, go beyond the bound for each sender.
-- Small self messages beyond the bound stay in the program's buffers until they are received. A blocking send to the own process
+- Small self messages beyond the bound stay in the program's buffers until they are received. A process's blocking send to itself
   then waits for a receive that is posted by another thread.
 - A program that relies on more buffering than the bound waits for ever, as it may with any bound; a larger one helps.
   The MPI_T variables `heddle_throttles` and `heddle_throttled_sends` show that the bound was reached.
