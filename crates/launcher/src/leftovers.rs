@@ -51,7 +51,7 @@ impl Leftovers {
         Self { step: Step::Waiting, until: Instant::now() + PATIENCE }
     }
 
-    /// After a failure: those who have been asked to end may take until `until`.
+    /// After a failure: processes that have been asked to end may take until `until`.
     pub(crate) fn impatient(until: Option<Instant>) -> Self {
         Self { step: Step::Asked, until: until.unwrap_or_else(Instant::now) }
     }

@@ -181,15 +181,15 @@ impl Group {
         Ok(Group { comm, rank: rank as usize, size: size as usize })
     }
 
-    /// The values of all processes, in order; each gives as many.
-    pub(crate) fn all(&self, own: &[i64]) -> Result<Vec<Vec<i64>>, Failure> {
-        let mut all = vec![0_i64; own.len() * self.size];
-        let count = own.len() as c_int;
-        let (from, to) = (own.as_ptr().cast(), all.as_mut_ptr().cast());
-        // SAFETY: `own` has so many values, and there is room for those of all processes.
+    /// The values of all processes, in order of rank; every process gives the same number.
+    pub(crate) fn all(&self, mine: &[i64]) -> Result<Vec<Vec<i64>>, Failure> {
+        let mut all = vec![0_i64; mine.len() * self.size];
+        let count = mine.len() as c_int;
+        let (from, to) = (mine.as_ptr().cast(), all.as_mut_ptr().cast());
+        // SAFETY: `mine` has `count` values, and `all` has room for `count` values of each process.
         let code = unsafe { ffi::MPI_Allgather(from, count, MPI_INT64_T, to, count, MPI_INT64_T, self.comm) };
         checked("MPI_Allgather", code)?;
-        Ok(all.chunks(own.len()).map(<[i64]>::to_vec).collect())
+        Ok(all.chunks(mine.len()).map(<[i64]>::to_vec).collect())
     }
 
     /// Waits for all processes.

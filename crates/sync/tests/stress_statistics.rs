@@ -58,7 +58,7 @@ fn objects_have_one_user() {
                 });
             }
         });
-        // What 300 at a time need, and two batches a cache.
+        // At most 300 objects are out at a time, and a cache keeps two batches.
         assert!(pool.pool().made() <= threads * (300 + 3 * 128), "{} made", pool.pool().made());
     }
 }

@@ -89,7 +89,7 @@ impl Supervisor {
     fn look_at_leftovers(&mut self, now: Instant) {
         let Phase::Leftovers { leftovers, next_look, gone } = &mut self.phase else { return };
         *next_look = now + LOOK;
-        // What is read from now on is the rest.
+        // From now on the pipes are read to their ends.
         self.drained = false;
         let groups: Vec<Pid> = self.ranks.iter().map(Rank::group).collect();
         let look = leftovers.look(&self.common.job_id, &groups);

@@ -220,7 +220,7 @@ impl<P: Platform> StrictAbortableMcs<P> {
         let key = key_of::<P, _>(node);
         // SAFETY: not ended yet: this function decides which thread ends it (invariant 3).
         let state = unsafe { &node.as_ref().state };
-        // As in offer().
+        // The orderings pair as in offer(): with wait_behind() and gives_up().
         if lost && state.compare_exchange(WAITING, PASSED, Ordering::Release, Ordering::Acquire).is_ok() {
             self.doorbells.ring(key);
             return;
