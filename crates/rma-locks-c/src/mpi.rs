@@ -26,7 +26,7 @@ pub(crate) struct Win(*mut c_void);
 
 // SAFETY: a handle is a name, which any thread may give to MPI.
 unsafe impl Send for Win {}
-// SAFETY: the same.
+// SAFETY: a handle is a name, which several threads may give to MPI at once.
 unsafe impl Sync for Win {}
 
 /// A handle of another kind.
@@ -148,7 +148,7 @@ pub(crate) fn is_ready() -> Result<(), Failure> {
     let (mut initialised, mut finalised) = (0, 0);
     // SAFETY: stores into a local; may be called at any time.
     checked("MPI_Initialized", unsafe { ffi::MPI_Initialized(&raw mut initialised) })?;
-    // SAFETY: the same.
+    // SAFETY: stores into a local; may be called at any time.
     checked("MPI_Finalized", unsafe { ffi::MPI_Finalized(&raw mut finalised) })?;
     match (initialised != 0, finalised != 0) {
         (true, false) => Ok(()),
@@ -176,7 +176,7 @@ impl Group {
         }
         // SAFETY: stores into a local; MPI checks the handle.
         checked("MPI_Comm_rank", unsafe { ffi::MPI_Comm_rank(comm, &raw mut rank) })?;
-        // SAFETY: the same.
+        // SAFETY: stores into a local; MPI checks the handle.
         checked("MPI_Comm_size", unsafe { ffi::MPI_Comm_size(comm, &raw mut size) })?;
         Ok(Group { comm, rank: rank as usize, size: size as usize })
     }
