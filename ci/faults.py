@@ -214,7 +214,7 @@ def main():
     parser = argparse.ArgumentParser(description="Plants faults, one at a time; a test has to find each.")
     parser.add_argument("kind", choices=["loom", "thread", "check"])
     parser.add_argument("names", nargs="*", metavar="NAME")
-    parser.add_argument("--sample", type=int, metavar="N", help="only so many, at random")
+    parser.add_argument("--sample", type=int, metavar="N", help="only N of them, at random")
     parser.add_argument("--seed", type=int, help="of the sample (default: a new one)")
     parser.add_argument("--sound", action="store_true", help="run the tests without their faults")
     options = parser.parse_args()

@@ -57,7 +57,7 @@ RUNS = [
     # Bounds on bypassing, in everything that processes which come for ever can do.
     Run("bypass", (2, 2, 1, 2, 1, 1, 1, 0), ["BYPASS"]),
     Run("bypass", (3, 1, 1, 3, 1, 1, 2, 0), ["BYPASS"]),
-    # Whoever wants to enter enters, if every process that can go on does (weak fairness).
+    # Every process that wants to enter enters, if every process that can go on does (weak fairness).
     Run("liveness of writers", (2, 1, 1, 2, 1, 1, 1, 0), ["LIVENESS"], claim="writer_enters"),
     Run("liveness of readers", (2, 1, 1, 2, 1, 1, 1, 0), ["LIVENESS"], claim="reader_enters"),
     Run("liveness of writers", (2, 2, 1, 2, 1, 1, 2, 0), ["LIVENESS"], claim="writer_enters", long=True),

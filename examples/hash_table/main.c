@@ -70,7 +70,7 @@ static int contains(table *t, heddle_rma_lock *lock, uint64_t key)
     return result;
 }
 
-/* The operations of one process. Half as many different keys as operations, so that some are met again. */
+/* The operations of one process. There are half as many keys as operations, so that some keys come twice. */
 static answers work(const options *chosen, table *t, heddle_rma_lock *lock)
 {
     uint64_t state = (chosen->seed + (uint64_t)rank) * 0x9e3779b97f4a7c15 | 1;

@@ -1,4 +1,4 @@
-// For programs in which no shared memory is left: the kernel's answer to those who ask for it beforehand.
+// For programs in which no shared memory is left: the kernel refuses processes that ask for it beforehand.
 #ifndef HEDDLE_TEST_MEMORY_LIMIT_H
 #define HEDDLE_TEST_MEMORY_LIMIT_H
 

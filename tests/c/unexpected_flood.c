@@ -4,7 +4,7 @@
 
 enum { COUNT = 10000 };
 
-static void unexpected(int way) {
+static void unexpected(int path) {
     if (check_rank != 0) {
         for (int i = 0; i < COUNT; i++) {
             int value[3] = {check_rank, i, i * 3};
@@ -17,11 +17,11 @@ static void unexpected(int way) {
     for (int from = 1; from < check_size; from++) {
         for (int k = 0; k < COUNT; k++) {
             // In order, by tag from the last to the first, or whatever comes.
-            int tag = way == 1 ? 99 - k / 100 : k % 100, i = way == 1 ? k % 100 * 100 + tag : k, value[3] = {0, 0, 0}, count = -1;
+            int tag = path == 1 ? 99 - k / 100 : k % 100, i = path == 1 ? k % 100 * 100 + tag : k, value[3] = {0, 0, 0}, count = -1;
             MPI_Status status;
-            CHECK_OK(MPI_Recv(value, 3, MPI_INT, way == 2 ? MPI_ANY_SOURCE : from, way == 2 ? MPI_ANY_TAG : tag, MPI_COMM_WORLD, &status));
+            CHECK_OK(MPI_Recv(value, 3, MPI_INT, path == 2 ? MPI_ANY_SOURCE : from, path == 2 ? MPI_ANY_TAG : tag, MPI_COMM_WORLD, &status));
             CHECK_OK(MPI_Get_count(&status, MPI_INT, &count));
-            if (way == 2) continue;
+            if (path == 2) continue;
             if (!CHECK_EQ(status.MPI_TAG, tag) || !CHECK_EQ(count, i % 4)) return;
             if (count > 0 && !CHECK_EQ(value[0], from)) return;
             if (count > 1 && !CHECK_EQ(value[1], i)) return;
@@ -78,7 +78,7 @@ static void large_ones(void) {
 
 int main(int argc, char **argv) {
     check_start(argc, argv);
-    for (int way = 0; way < 3; way++) unexpected(way);
+    for (int path = 0; path < 3; path++) unexpected(path);
     posted();
     large_ones();
     return check_finish();

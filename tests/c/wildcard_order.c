@@ -8,7 +8,7 @@ enum { SIZES = sizeof sizes / sizeof *sizes, RECEIVES = 12, BIGGEST = 300000 };
 
 static unsigned char out[BIGGEST], in[RECEIVES][BIGGEST];
 
-static void settle(void) { CHECK_OK(MPI_Barrier(MPI_COMM_WORLD)); }
+static void wait_for_all(void) { CHECK_OK(MPI_Barrier(MPI_COMM_WORLD)); }
 
 // Messages of one sender, each with another tag, size and mode, leave in order and are received so by wildcards.
 static void unexpected(int shift) {
@@ -20,7 +20,7 @@ static void unexpected(int shift) {
             else CHECK_OK(MPI_Isend(out, n, MPI_BYTE, 0, 100 + i, MPI_COMM_WORLD, &requests[i]));
         }
     }
-    settle();
+    wait_for_all();
     if (check_rank == 0) {
         for (int i = 0; i < RECEIVES; i++) {
             MPI_Status seen, status;
@@ -53,7 +53,7 @@ static void out_of_the_middle(int shift) {
         for (int i = 0; i < 4; i++)
             CHECK_OK(MPI_Isend(out, sizes[(i + shift) % SIZES], MPI_BYTE, 0, i, MPI_COMM_WORLD, &requests[i]));
     }
-    settle();
+    wait_for_all();
     if (check_rank == 0) {
         static const int order[4] = {2, 0, 1, 3};
         for (int i = 0; i < 4; i++) {
@@ -84,7 +84,7 @@ static void posted(int n, bool cancel) {
             CHECK_EQ(cancelled, 1);
         }
     }
-    settle();
+    wait_for_all();
     int messages = RECEIVES - cancel;
     if (check_rank == 1) {
         for (int i = 0; i < messages; i++) {
@@ -101,7 +101,7 @@ static void posted(int n, bool cancel) {
             nth++;
         }
     }
-    settle();
+    wait_for_all();
 }
 
 // Receives that do not fit are passed over, and stay for their own message.
@@ -114,15 +114,15 @@ static void passed_over(void) {
         CHECK_OK(MPI_Irecv(&values[1], 1, MPI_INT, check_size - 1, MPI_ANY_TAG, MPI_COMM_WORLD, &requests[1]));
         CHECK_OK(MPI_Irecv(&values[2], 1, MPI_INT, MPI_ANY_SOURCE, 8, MPI_COMM_WORLD, &requests[2]));
     }
-    settle();
+    wait_for_all();
     if (check_rank == 1) {
         CHECK_OK(MPI_Send(&a, 1, MPI_INT, 0, check_size == 2 ? 9 : 8, MPI_COMM_WORLD));
     }
-    settle();
+    wait_for_all();
     if (check_rank == check_size - 1) {
         CHECK_OK(MPI_Send(&b, 1, MPI_INT, 0, check_size == 2 ? 8 : 9, MPI_COMM_WORLD));
     }
-    settle();
+    wait_for_all();
     if (check_rank == 1) CHECK_OK(MPI_Send(&c, 1, MPI_INT, 0, 7, MPI_COMM_WORLD));
     if (check_rank == 0) {
         for (int i = 0; i < 3; i++) CHECK_OK(MPI_Wait(&requests[i], &status));
@@ -130,16 +130,16 @@ static void passed_over(void) {
         CHECK_EQ(values[1], check_size == 2 ? a : b);
         CHECK_EQ(values[2], check_size == 2 ? b : a);
     }
-    settle();
+    wait_for_all();
 }
 
 int main(int argc, char **argv) {
     check_start(argc, argv);
     for (int shift = 0; shift < SIZES; shift++) {
         unexpected(shift);
-        settle();
+        wait_for_all();
         out_of_the_middle(shift);
-        settle();
+        wait_for_all();
     }
     for (int s = 1; s < SIZES; s++) {
         posted(sizes[s], false);

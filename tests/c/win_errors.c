@@ -234,7 +234,7 @@ static void arguments_of_operations(void) {
     CHECK_CLASS(MPI_Rput(origin, 1, MPI_LONG, next, 0, 1, MPI_LONG, win, NULL), MPI_ERR_ARG);
     CHECK(request == MPI_REQUEST_NULL);
     CHECK_OK(MPI_Win_unlock_all(win));
-    // What has no data needs no room.
+    // An operation without data needs no room.
     CHECK_OK(MPI_Win_fence(0, win));
     CHECK_OK(PUT(NULL, 0, MPI_LONG, next, N, 0, MPI_LONG));
     CHECK_OK(PUT(NULL, 0, MPI_LONG, next, 0, 0, MPI_LONG));
@@ -286,7 +286,7 @@ static void attachments(void) {
     if (!oracle) CHECK_CLASS(MPI_Put(origin, 1, MPI_LONG, next, bases[next], 1, MPI_LONG, dynamic), MPI_ERR_RMA_RANGE);
     CHECK_OK(MPI_Put(origin, 1, MPI_LONG, next, bases[next] + 8, 1, MPI_LONG, dynamic));
     CHECK_OK(MPI_Win_unlock(next, dynamic));
-    // What is attached still when the window is freed, is forgotten with it.
+    // Memory that is still attached when the window is freed is detached with it.
     CHECK_OK(MPI_Win_free(&dynamic));
     free(bases);
 }

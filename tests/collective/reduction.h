@@ -64,7 +64,7 @@ static void reduction(void)
     default:
         code = MPI_Reduce_scatter_block(address, receive.address, blocks.counts[0], handle, op, world);
     }
-    /* In place, what lies behind the own block afterwards is not defined. */
+    /* In place, the data behind this rank's block is undefined afterwards. */
     if (by_block && is_in_place)
         for (long i = ints[rank]; i < total; i++) {
             put(&receive, 0, i, 0);

@@ -70,7 +70,7 @@ header=$(printf '#include <mpi.h>\n' | "$mpicc" -E - | cksum)
 stamp="$mpicc $header"
 if ! [ -e "$out/built-with" ] || [ "$(cat "$out/built-with")" != "$stamp" ]; then
     echo "building mpi4py with $mpicc (its log: $out/build.log)"
-    # What an earlier build has left there may be linked to another library.
+    # Files of an earlier build may be linked to another library.
     rm -rf "$out/built-with" "$source/build"
     if ! env MPI4PY_BUILD_MPICC="$mpicc" MPI4PY_BUILD_MPIABI=0 CFLAGS="${CFLAGS:--O1}" "$python" -m pip install \
         --disable-pip-version-check --no-build-isolation --no-deps --no-cache-dir --force-reinstall \

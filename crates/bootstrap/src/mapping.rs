@@ -239,7 +239,7 @@ mod tests {
         let mapping = Mapping::shared(job.fd(), 0, 2 * len).expect("a mapping longer than its file");
         reserve(mapping.as_ptr(), len).expect("what is in the file can be had");
         reserve(mapping.as_ptr().wrapping_add(100), 1).expect("the range need not be aligned");
-        // Whatever touches a page behind the end of the file is killed by SIGBUS, as if there were no memory.
+        // A touch of a page behind the end of the file raises SIGBUS, as if there were no memory.
         match reserve(mapping.as_ptr().wrapping_add(len), 1) {
             Ok(()) => eprintln!("skipped: this kernel cannot reserve memory"),
             Err(error) => assert_eq!(error.kind(), io::ErrorKind::StorageFull, "{error}"),

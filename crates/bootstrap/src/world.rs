@@ -50,8 +50,8 @@ impl World {
         self.appnum
     }
 
-    /// What this process shares with its launcher and the other ranks; absent in a world of one that was
-    /// started without a launcher.
+    /// The memory that this process shares with its launcher and the other ranks; absent in a world of one
+    /// that was started without a launcher.
     #[must_use]
     pub fn job(&self) -> Option<&Job> {
         self.job.as_ref()

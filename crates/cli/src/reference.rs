@@ -1,7 +1,8 @@
 //! The reference page, `docs/reference.md`: made from the tables that the library itself uses.
 
 use heddle_model::{
-    Choice, Execution, Granularity, Lifetime, NAMED, OffloadThreads, ReferenceCounts, RequestPool, WakeUp,
+    Choice, Execution, Granularity, Lifetime, NAMED, OffloadThreads, ReferenceCounts, RequestPool, Values,
+    WakeUp,
 };
 use heddle_settings::Variable;
 use heddle_settings::info_keys::{INFO_KEYS, InfoKey, WINDOW_KEYS};
@@ -19,9 +20,7 @@ const BEGIN: &str = "\
 `MPI_Init` refuses a wrong value and names the allowed ones. Each variable is also an MPI_T control variable (its name in lower
 case), which a program may write before `MPI_Init`. A part of the model that has a variable replaces that of the model named by
 `HEDDLE_MODEL`; the defaults below are those of the default model. `MPI_Init` refuses parts that make no sense together and
-says why. `HEDDLE_SINGLE_COPY` and `HEDDLE_STATS` also take 1 and 0.
-
-";
+says why. ";
 
 const INFO: &str = "\
 ## Info keys
@@ -57,7 +56,7 @@ VNI.
   completes then; buffered sends still return at once. Senders send as usual again when the receiver's messages take half
   of the bound.
 - A sender notices within one lap of its ring: at most 512 messages, or 2 MiB of data, go beyond the bound for each sender.
-- Small self messages beyond the bound stay in the program's buffers until they are received. A blocking send to the own process
+- Small self messages beyond the bound stay in the program's buffers until they are received. A process's blocking send to itself
   then waits for a receive that is posted by another thread.
 - A program that relies on more buffering than the bound waits for ever, as it may with any bound; a larger one helps.
   The MPI_T variables `heddle_throttles` and `heddle_throttled_sends` show that the bound was reached.
@@ -104,16 +103,16 @@ PMIx) and Fortran are missing, too; MPI_T has no events.
 
 /// The page, in Markdown.
 pub(crate) fn page() -> String {
-    let mut page = String::from(BEGIN);
+    let mut page = format!("{BEGIN}{} also take 1 and 0.\n\n", switches());
     table(&mut page, ["variable", "values", "default", "meaning"], Variable::all().map(row));
     page += "\n## What the names mean\n\n";
-    choice::<Granularity>(&mut page, "HEDDLE_GRANULARITY");
-    choice::<Execution>(&mut page, "HEDDLE_EXECUTION");
-    choice::<OffloadThreads>(&mut page, "HEDDLE_OFFLOAD_THREADS");
-    choice::<WakeUp>(&mut page, "HEDDLE_WAKEUP");
-    choice::<Lifetime>(&mut page, "HEDDLE_LIFETIME");
-    choice::<RequestPool>(&mut page, "HEDDLE_REQUEST_POOL");
-    choice::<ReferenceCounts>(&mut page, "HEDDLE_REFERENCE_COUNTS");
+    choice::<Granularity>(&mut page);
+    choice::<Execution>(&mut page);
+    choice::<OffloadThreads>(&mut page);
+    choice::<WakeUp>(&mut page);
+    choice::<Lifetime>(&mut page);
+    choice::<RequestPool>(&mut page);
+    choice::<ReferenceCounts>(&mut page);
     page += "## Models\n\nThe values of `HEDDLE_MODEL`, the default first.\n\n";
     let models = NAMED.iter().map(|model| [code(model.name), model.meaning.to_owned()]);
     table(&mut page, ["model", "meaning"], models);
@@ -141,9 +140,19 @@ fn row(variable: Variable) -> [String; 4] {
     [code(variable.name()), variable.allowed(), variable.default(), meaning]
 }
 
-fn choice<C: Choice>(page: &mut String, variable: &str) {
+/// The variables that are on or off, and accept a digit for that.
+fn switches() -> String {
+    let are = |it: &Variable| it.values() == Values::Names && it.check("1").is_ok();
+    let names = Variable::all().filter(are).map(|variable| code(variable.name()));
+    names.collect::<Vec<_>>().join(" and ")
+}
+
+/// The options of a choice, under the variable that takes their names.
+fn choice<C: Choice>(page: &mut String) {
+    let variable = Variable::all().find(|variable| variable.allowed() == C::names());
+    let variable = variable.expect("each choice of the page has a variable").name();
     let rows = C::OPTIONS.iter().map(|(_, name, meaning)| [code(name), (*meaning).to_owned()]);
-    table(page, [code(variable).as_str(), "meaning"], rows);
+    table(page, [&code(variable), "meaning"], rows);
     page.push('\n');
 }
 

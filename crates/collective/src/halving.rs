@@ -37,7 +37,8 @@ mod tests {
             for rank in 0..size {
                 let mut held = 0..size;
                 for (number, round) in rounds(rank, size).enumerate() {
-                    let mirrored = rounds(round.partner, size).nth(number).expect("as many rounds");
+                    let mirrored =
+                        rounds(round.partner, size).nth(number).expect("the same number of rounds");
                     assert_eq!(
                         (mirrored.partner, &mirrored.keep, &mirrored.give),
                         (rank, &round.give, &round.keep)

@@ -256,11 +256,11 @@ impl<T: Send + 'static, P: Platform, W: Waker> Combining<T> for Offload<T, P, W>
     /// If the offload was closed.
     fn run<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> R {
         let frame = Frame::<P, T, _, R>::new(operation);
-        let own = frame.request();
-        self.announce(own).expect(CLOSED_MESSAGE);
+        let request = frame.request();
+        self.announce(request).expect(CLOSED_MESSAGE);
         let wait = Wait { policy: &self.policy, crowd: 1, stands_back: false };
         // SAFETY: the frame stays here until this function returns.
-        let verdict = unsafe { own.as_ref() }.await_verdict(wait, &mut OnlyWait);
+        let verdict = unsafe { request.as_ref() }.await_verdict(wait, &mut OnlyWait);
         debug_assert_eq!(verdict, Verdict::Done, "no owner leads here");
         frame.into_result()
     }

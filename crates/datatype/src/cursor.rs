@@ -96,7 +96,8 @@ impl Visit for Pack {
     #[inline]
     fn strided(&mut self, offset: i64, count: i64, stride: i64, len: i64) -> Flow {
         let from = self.base.wrapping_offset(offset as isize);
-        // SAFETY: as in `run`, for each block.
+        // SAFETY: the caller of `pack` vouches for each block of the buffer, and the walk is bounded by the
+        // stream's length.
         unsafe { copy_blocks(from, stride, self.stream, len, count, len as usize) };
         self.stream = self.stream.wrapping_offset((count * len) as isize);
         Flow::Continue(())
@@ -123,7 +124,8 @@ impl Visit for Unpack {
     #[inline]
     fn strided(&mut self, offset: i64, count: i64, stride: i64, len: i64) -> Flow {
         let to = self.base.wrapping_offset(offset as isize);
-        // SAFETY: as in `run`, for each block.
+        // SAFETY: the caller of `unpack` vouches for each block of the buffer, and the walk is bounded by the
+        // stream's length.
         unsafe { copy_blocks(self.stream, len, to, stride, count, len as usize) };
         self.stream = self.stream.wrapping_offset((count * len) as isize);
         Flow::Continue(())

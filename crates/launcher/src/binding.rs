@@ -100,7 +100,7 @@ mod tests {
     }
 
     fn places_are_refused() {
-        let text = places(1 << 16).expect_err("no machine has so many cores");
+        let text = places(1 << 16).expect_err("no machine has 65536 cores");
         assert!(text.contains("65536 ranks"), "{text}");
     }
 }

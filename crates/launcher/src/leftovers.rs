@@ -34,7 +34,7 @@ enum Step {
 
 /// The result of one look.
 #[derive(Debug)]
-pub(crate) enum Look {
+pub(crate) enum Remains {
     /// No process is left.
     Gone,
     /// Some are left; look again after [`LOOK`].
@@ -51,7 +51,7 @@ impl Leftovers {
         Self { step: Step::Waiting, until: Instant::now() + PATIENCE }
     }
 
-    /// After a failure: those who have been asked to end may take until `until`.
+    /// After a failure: processes that have been asked to end may take until `until`.
     pub(crate) fn impatient(until: Option<Instant>) -> Self {
         Self { step: Step::Asked, until: until.unwrap_or_else(Instant::now) }
     }
@@ -65,28 +65,28 @@ impl Leftovers {
 
     /// Looks which processes are left of the job `id` with the process groups `groups`, and
     /// takes the step that is due.
-    pub(crate) fn look(&mut self, id: &str, groups: &[Pid]) -> Look {
+    pub(crate) fn look(&mut self, id: &str, groups: &[Pid]) -> Remains {
         let left = processes::of_job(id, groups);
         if left.is_empty() {
-            return Look::Gone;
+            return Remains::Gone;
         }
         let due = Instant::now() >= self.until;
         match (self.step, due) {
             (Step::Waiting, true) => {
                 send(&left, Signal::SIGTERM);
                 *self = Self { step: Step::Asked, until: Instant::now() + PATIENCE };
-                return Look::Asked(left);
+                return Remains::Asked(left);
             }
             (Step::Asked, true) => {
                 send(&left, Signal::SIGKILL);
                 *self = Self { step: Step::Killing, until: Instant::now() + LAST };
             }
-            (Step::Killing, true) => return Look::Immortal(left),
+            (Step::Killing, true) => return Remains::Immortal(left),
             // A parent may have had time for one more child.
             (Step::Killing, false) => send(&left, Signal::SIGKILL),
             (_, false) => {}
         }
-        Look::Left
+        Remains::Left
     }
 }
 

@@ -290,9 +290,9 @@ unsafe impl<P: Platform> RawLock for StrictClh<P> {
     }
 
     #[inline]
-    unsafe fn release(&self, Token(own): Token<P>) {
+    unsafe fn release(&self, Token(node): Token<P>) {
         self.ends.holder.store(ptr::null_mut(), Ordering::Relaxed);
-        self.leave_behind(own, LEFT);
+        self.leave_behind(node, LEFT);
     }
 
     #[inline]

@@ -1,7 +1,7 @@
 //! Any lock, with counters for its acquisitions, hand-overs and times.
 //!
 //! In a wrapped lock an acquisition costs two readings of the cycle counter, a reading of the processor's
-//! number, two searches in the table of places and a handful of stores more. It first tries the lock, to know
+//! number, two searches in the threads' table and a handful of stores more. It first tries the lock, to know
 //! whether it has to wait; on a free lock this takes another path of the lock at the same cost. A lock that
 //! is not wrapped pays nothing.
 //!
@@ -169,13 +169,13 @@ impl<L: RawLock, D: Distance> Counted<L, D> {
 
     /// The counts so far of each thread that used the lock; threads beyond 128 are counted together.
     pub fn by_thread(&self) -> Vec<LockStatistics> {
-        let of_each = self.records.places().map(LockStatistics::of);
+        let of_each = self.records.blocks().map(LockStatistics::of);
         of_each.filter(|counts| *counts != LockStatistics::default()).collect()
     }
 
     /// The counts so far of all threads.
     pub fn statistics(&self) -> LockStatistics {
-        self.records.places().fold(LockStatistics::default(), |mut sum, record| {
+        self.records.blocks().fold(LockStatistics::default(), |mut sum, record| {
             sum.merge(&LockStatistics::of(record));
             sum
         })

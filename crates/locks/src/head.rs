@@ -5,12 +5,12 @@
 //! *head*. The word and its states belong to the lock: [`admission`](crate::admission) has one class
 //! of threads and so one head, the two-level lock has a head for each of two classes.
 //!
-//! | `place` | meaning |
+//! | `state` | meaning |
 //! |---|---|
 //! | `NOBODY` | no thread waits for the word |
 //! | `COMING` | the last head, which was inside, has just given the queue to the next thread, which may not have noticed |
 //! | `WAITING` | the head waits, awake |
-//! | `ASLEEP` | the head sleeps on `place`, or is about to |
+//! | `ASLEEP` | the head sleeps on `state`, or is about to |
 //! | `BEHIND` | the head is inside, and saw others in the queue |
 //!
 //! **Turns.** A turn begins when a head is `COMING`, or came to wait, and is over after the policy's
@@ -24,11 +24,11 @@
 //!
 //! **Invariants.**
 //!
-//! 1. `place` is written only by the holder of the queue, with two exceptions, both by
+//! 1. `state` is written only by the holder of the queue, with two exceptions, both by
 //!    compare-and-swap: a releaser makes `ASLEEP` `WAITING`, and a thread that finds a reservation
 //!    without a head makes `COMING` `NOBODY`.
 //! 2. *No lost wake-up*: the head stores `ASLEEP`, passes `heavy`, and checks whether it may take the word
-//!    before it sleeps; a thread that makes it possible stores, passes `light`, and checks `place`. One of
+//!    before it sleeps; a thread that makes it possible stores, passes `light`, and checks `state`. One of
 //!    them sees the other. The wake-up changes the word that the head sleeps on.
 //!
 //! **Orderings.** All words here are hints; the word and the queue order them where their holders write them.
@@ -74,7 +74,7 @@ const CLOCK_EVERY: u32 = 16;
 /// One class's head; see the [module](self).
 #[derive(Debug)]
 pub(crate) struct Head<P: Platform> {
-    place: P::AtomicU32,
+    state: P::AtomicU32,
     /// The number of releases in this turn.
     releases: P::AtomicU32,
     /// The time in ticks when it began; in the future after a reservation that no thread took.
@@ -106,7 +106,7 @@ enum Poll {
 impl<P: Platform> Head<P> {
     pub(crate) fn new() -> Self {
         Self {
-            place: AtomicInteger::new(NOBODY),
+            state: AtomicInteger::new(NOBODY),
             releases: AtomicInteger::new(0),
             since: AtomicInteger::new(0),
         }
@@ -115,20 +115,20 @@ impl<P: Platform> Head<P> {
     /// Returns true if no thread waits or comes.
     #[inline(always)]
     pub(crate) fn is_nobody(&self) -> bool {
-        self.place.load(Ordering::Relaxed) == NOBODY
+        self.state.load(Ordering::Relaxed) == NOBODY
     }
 
     /// Returns true if there is a head that waits outside.
     #[inline]
     pub(crate) fn waits(&self) -> bool {
-        matches!(self.place.load(Ordering::Relaxed), WAITING | ASLEEP)
+        matches!(self.state.load(Ordering::Relaxed), WAITING | ASLEEP)
     }
 
     /// See [`RawLock::has_waiters`](heddle_sync::RawLock::has_waiters). A thread that is only
     /// `COMING` may have given up.
     #[inline]
     pub(crate) fn has_waiters(&self) -> bool {
-        !matches!(self.place.load(Ordering::Relaxed), NOBODY | COMING)
+        !matches!(self.state.load(Ordering::Relaxed), NOBODY | COMING)
     }
 
     /// Leaves the core to the head while `word` is `reserved` for it. Returns true if the head did not come,
@@ -156,7 +156,7 @@ impl<P: Platform> Head<P> {
                 self.forget();
                 return true;
             }
-            let absent = waiter.has_yielded() && self.place.load(Ordering::Relaxed) == COMING;
+            let absent = waiter.has_yielded() && self.state.load(Ordering::Relaxed) == COMING;
             if absent && policy.park || waiter.pause() == Next::Park {
                 // The system may ignore yields; sleeping leaves the core to the head for certain.
                 let left = Duration::from_nanos(P::ticks_to_ns(grace.saturating_sub(waited)));
@@ -170,7 +170,7 @@ impl<P: Platform> Head<P> {
 
     /// Forgets a thread that is said to be coming. Returns true if there was one.
     pub(crate) fn forget(&self) -> bool {
-        self.place.compare_exchange(COMING, NOBODY, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        self.state.compare_exchange(COMING, NOBODY, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
     /// Waits for the word as the holder of the queue; returns false if the deadline came first.
@@ -182,9 +182,9 @@ impl<P: Platform> Head<P> {
     ) -> bool {
         // A compare-and-swap, not a load and a store: loom (0.7) does not explore what others read before a
         // thread that reads and then writes.
-        if self.place.compare_exchange(COMING, WAITING, Ordering::Relaxed, Ordering::Relaxed).is_err() {
+        if self.state.compare_exchange(COMING, WAITING, Ordering::Relaxed, Ordering::Relaxed).is_err() {
             self.begin_turn(P::ticks());
-            self.place.store(WAITING, Ordering::Relaxed);
+            self.state.store(WAITING, Ordering::Relaxed);
         }
         let mut waiter = Waiter::<P>::backing_off(policy, 1 + usize::from(contest.company()));
         let mut pauses = 1;
@@ -205,7 +205,7 @@ impl<P: Platform> Head<P> {
             }
         };
         let behind = entered && contest.company();
-        self.place.store(if behind { BEHIND } else { NOBODY }, Ordering::Relaxed);
+        self.state.store(if behind { BEHIND } else { NOBODY }, Ordering::Relaxed);
         entered
     }
 
@@ -222,15 +222,15 @@ impl<P: Platform> Head<P> {
     /// Sleeps once; returns true if the word was taken meanwhile.
     #[cold]
     fn sleep(&self, deadline_ns: Option<u64>, contest: &impl Contest) -> bool {
-        self.place.store(ASLEEP, Ordering::Relaxed);
+        self.state.store(ASLEEP, Ordering::Relaxed);
         P::heavy(Scope::Process);
         let entered = contest.take();
         let timeout = [time_left::<P>(deadline_ns), contest.longest_sleep()].into_iter().flatten().min();
         if !entered && timeout != Some(Duration::ZERO) {
-            P::wait(&self.place, ASLEEP, timeout, Scope::Process);
+            P::wait(&self.state, ASLEEP, timeout, Scope::Process);
         }
         // A swap: after it no releaser can find `ASLEEP` any more.
-        self.place.swap(WAITING, Ordering::Relaxed);
+        self.state.swap(WAITING, Ordering::Relaxed);
         entered
     }
 
@@ -239,7 +239,7 @@ impl<P: Platform> Head<P> {
         if company {
             self.begin_turn(P::ticks());
         }
-        self.place.store(if company { COMING } else { NOBODY }, Ordering::Relaxed);
+        self.state.store(if company { COMING } else { NOBODY }, Ordering::Relaxed);
     }
 
     fn begin_turn(&self, at_ticks: u64) {
@@ -258,7 +258,7 @@ impl<P: Platform> Head<P> {
         let since = self.since.load(Ordering::Relaxed);
         // A head that is not there yet has most likely just been woken: until it comes,
         // other threads may go on.
-        let turns = if self.place.load(Ordering::Relaxed) == COMING { WAKING_TURNS } else { 1 };
+        let turns = if self.state.load(Ordering::Relaxed) == COMING { WAKING_TURNS } else { 1 };
         // Signed: it may lie in the future.
         P::ticks().wrapping_sub(since).cast_signed()
             >= turn_ticks::<P>(policy).saturating_mul(turns).cast_signed()
@@ -268,18 +268,18 @@ impl<P: Platform> Head<P> {
     /// no thread waits or comes.
     #[inline(always)]
     pub(crate) fn rouse(&self) -> bool {
-        let place = self.place.load(Ordering::Relaxed);
-        if place == ASLEEP {
+        let state = self.state.load(Ordering::Relaxed);
+        if state == ASLEEP {
             self.wake();
         }
-        place == NOBODY
+        state == NOBODY
     }
 
     /// Wakes the head once for each sleep, however many releases there are until it runs.
     #[cold]
     fn wake(&self) {
-        if self.place.compare_exchange(ASLEEP, WAITING, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-            P::wake(&self.place, 1, Scope::Process);
+        if self.state.compare_exchange(ASLEEP, WAITING, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+            P::wake(&self.state, 1, Scope::Process);
         }
     }
 }

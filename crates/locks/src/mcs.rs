@@ -215,10 +215,10 @@ impl<P: Platform> StrictMcs<P> {
     }
 
     #[inline(always)]
-    fn free_if_last(&self, own: NonNull<Node<P>>) -> bool {
+    fn free_if_last(&self, node: NonNull<Node<P>>) -> bool {
         let (tail, free) = (&self.ends.tail, ptr::null_mut());
         // Release: pairs with the Acquire of the swap that finds null.
-        tail.compare_exchange(own.as_ptr(), free, Ordering::Release, Ordering::Relaxed).is_ok()
+        tail.compare_exchange(node.as_ptr(), free, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 
     fn grant(&self, next: NonNull<Node<P>>) {
@@ -294,16 +294,16 @@ unsafe impl<P: Platform> RawLock for StrictMcs<P> {
     }
 
     #[inline]
-    unsafe fn release(&self, Token(own): Token<P>) {
+    unsafe fn release(&self, Token(node): Token<P>) {
         // SAFETY: the holder's node is alive until it is given back below.
-        let node = unsafe { own.as_ref() };
-        match Self::successor(node) {
+        let mine = unsafe { node.as_ref() };
+        match Self::successor(mine) {
             Some(next) => self.grant(next),
-            None if self.free_if_last(own) => {}
-            None => self.grant(self.await_successor(node)),
+            None if self.free_if_last(node) => {}
+            None => self.grant(self.await_successor(mine)),
         }
         // SAFETY: invariant 3: the successor, if any, has been seen to have linked itself.
-        unsafe { node::give::<P, _>(own) };
+        unsafe { node::give::<P, _>(node) };
     }
 
     #[inline]

@@ -142,7 +142,7 @@ fn a_strict_policy_keeps_the_order() {
     get_away_from_a_waiter(|policy| Clh::<Watched>::new(WaitPolicy { forced_yield_ns: 0, ..policy }));
 }
 
-/// Who takes the bias away holds the lock below.
+/// The thread that takes the bias away holds the lock below.
 #[test]
 fn biased() {
     for policy in POLICIES {

@@ -28,7 +28,7 @@ fn polling() -> Fissile<Given> {
     Fissile::over(Given::default(), ONE_YIELD)
 }
 
-/// Who finds the lock taken tries once more before it queues up.
+/// A thread that finds the lock taken tries once more before it queues up.
 fn trying() -> Fissile<Given> {
     Fissile::over(Given::default(), WaitPolicy { first_tries: 1, ..PARK })
 }

@@ -191,7 +191,7 @@ mod below_fissile {
     }
 }
 
-/// What `has_waiters` tells the holder is true: the one it has seen enters afterwards.
+/// `has_waiters` tells the holder the truth: a waiter that it has seen enters afterwards.
 #[test]
 fn a_waiter_that_is_seen_comes() {
     explore(Some(4), || {

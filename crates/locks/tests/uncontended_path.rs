@@ -34,7 +34,7 @@ fn walk<L: RawLock>(lock: &L) -> Option<Path> {
 
 /// As [`walk`], and the child does something before it is stepped.
 fn walk_after<L: RawLock>(lock: &L, prepare: impl FnOnce()) -> Option<Path> {
-    // What is done once (a node for the thread's cache, a bias) is no part of the path.
+    // The path does not count steps that are taken once (a node for the thread's cache, a bias).
     (0..10_000).for_each(|_| pair(lock));
     // SAFETY: the child calls only functions that are allowed between fork and exit.
     let child = unsafe { libc::fork() };

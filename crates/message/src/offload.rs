@@ -9,7 +9,7 @@
 //! none, and may not call MPI.
 
 use crate::error::{Error, Result};
-use crate::vni::{LONGEST_SLEEP, Served, Vni};
+use crate::vni::{LONGEST_SLEEP, TurnOutcome, Vni};
 use heddle_model::OffloadServer;
 use heddle_platform::atomic::Ordering;
 use heddle_platform::background;
@@ -138,7 +138,7 @@ impl ServerThread {
             round = round.wrapping_add(1);
             let mut happened = false;
             for (_, vni) in self.assigned() {
-                happened |= vni.serve() != Served::Nothing;
+                happened |= vni.serve() != TurnOutcome::Nothing;
             }
             if round.is_multiple_of(OTHERS_EVERY) {
                 happened |= self.serve_others();
@@ -157,7 +157,7 @@ impl ServerThread {
     fn serve_others(&self) -> bool {
         let mut happened = false;
         for (index, vni) in self.others() {
-            if vni.serve() == Served::Something {
+            if vni.serve() == TurnOutcome::Worked {
                 self.server.wake(self.server.thread_of(index));
                 happened = true;
             }

@@ -141,8 +141,8 @@ typedef struct {
      */
     uint64_t writers;
     /*
-     For `rma-rw`: so many processes share a counter of readers (the paper's T_DC). 1 makes reading
-     cheapest, the number of processes makes writing cheapest. 0: 16.
+     For `rma-rw`: the number of processes that share a counter of readers (the paper's T_DC). 1 makes
+     reading cheapest, the number of processes makes writing cheapest. 0: 16.
      */
     int32_t counter_distance;
     /*
@@ -234,7 +234,7 @@ heddle_rma_status heddle_rma_lock_acquire_write_timed(heddle_rma_lock *lock, uin
 
 /*
  Ends the calling thread's writing. Returns `HEDDLE_RMA_STATUS_NOT_HOLDER` if it does not write; then
- nothing has changed. What the process wrote to other windows has to be complete before
+ nothing has changed. The process's accesses to other windows have to be complete before
  (`MPI_Win_flush`).
 
  The caller promises:

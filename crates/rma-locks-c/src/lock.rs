@@ -136,7 +136,7 @@ pub unsafe extern "C" fn heddle_rma_lock_acquire_write_timed(
 }
 
 /// Ends the calling thread's writing. Returns `HEDDLE_RMA_STATUS_NOT_HOLDER` if it does not write; then
-/// nothing has changed. What the process wrote to other windows has to be complete before
+/// nothing has changed. The process's accesses to other windows have to be complete before
 /// (`MPI_Win_flush`).
 ///
 /// # Safety

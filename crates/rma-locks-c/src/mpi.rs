@@ -26,7 +26,7 @@ pub(crate) struct Win(*mut c_void);
 
 // SAFETY: a handle is a name, which any thread may give to MPI.
 unsafe impl Send for Win {}
-// SAFETY: the same.
+// SAFETY: a handle is a name, which several threads may give to MPI at once.
 unsafe impl Sync for Win {}
 
 /// A handle of another kind.
@@ -148,7 +148,7 @@ pub(crate) fn is_ready() -> Result<(), Failure> {
     let (mut initialised, mut finalised) = (0, 0);
     // SAFETY: stores into a local; may be called at any time.
     checked("MPI_Initialized", unsafe { ffi::MPI_Initialized(&raw mut initialised) })?;
-    // SAFETY: the same.
+    // SAFETY: stores into a local; may be called at any time.
     checked("MPI_Finalized", unsafe { ffi::MPI_Finalized(&raw mut finalised) })?;
     match (initialised != 0, finalised != 0) {
         (true, false) => Ok(()),
@@ -176,20 +176,20 @@ impl Group {
         }
         // SAFETY: stores into a local; MPI checks the handle.
         checked("MPI_Comm_rank", unsafe { ffi::MPI_Comm_rank(comm, &raw mut rank) })?;
-        // SAFETY: the same.
+        // SAFETY: stores into a local; MPI checks the handle.
         checked("MPI_Comm_size", unsafe { ffi::MPI_Comm_size(comm, &raw mut size) })?;
         Ok(Group { comm, rank: rank as usize, size: size as usize })
     }
 
-    /// The values of all processes, in order; each gives as many.
-    pub(crate) fn all(&self, own: &[i64]) -> Result<Vec<Vec<i64>>, Failure> {
-        let mut all = vec![0_i64; own.len() * self.size];
-        let count = own.len() as c_int;
-        let (from, to) = (own.as_ptr().cast(), all.as_mut_ptr().cast());
-        // SAFETY: `own` has so many values, and there is room for those of all processes.
+    /// The values of all processes, in order of rank; every process gives the same number.
+    pub(crate) fn all(&self, mine: &[i64]) -> Result<Vec<Vec<i64>>, Failure> {
+        let mut all = vec![0_i64; mine.len() * self.size];
+        let count = mine.len() as c_int;
+        let (from, to) = (mine.as_ptr().cast(), all.as_mut_ptr().cast());
+        // SAFETY: `mine` has `count` values, and `all` has room for `count` values of each process.
         let code = unsafe { ffi::MPI_Allgather(from, count, MPI_INT64_T, to, count, MPI_INT64_T, self.comm) };
         checked("MPI_Allgather", code)?;
-        Ok(all.chunks(own.len()).map(<[i64]>::to_vec).collect())
+        Ok(all.chunks(mine.len()).map(<[i64]>::to_vec).collect())
     }
 
     /// Waits for all processes.

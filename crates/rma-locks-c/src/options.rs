@@ -25,8 +25,8 @@ pub struct Options {
     /// For `rma-rw`: how many times in a row the lock is passed on between the largest elements (with one
     /// level, between processes) before readers that wait have their turn. 0: 16.
     pub writers: u64,
-    /// For `rma-rw`: so many processes share a counter of readers (the paper's T_DC). 1 makes reading
-    /// cheapest, the number of processes makes writing cheapest. 0: 16.
+    /// For `rma-rw`: the number of processes that share a counter of readers (the paper's T_DC). 1 makes
+    /// reading cheapest, the number of processes makes writing cheapest. 0: 16.
     pub counter_distance: i32,
     /// For `spin`, `rw` and `queue-rw`: the process that keeps the word of the lock.
     pub home: i32,
@@ -46,7 +46,7 @@ impl Default for Options {
     }
 }
 
-/// What 0 stands for in each of the numbers.
+/// The value that 0 stands for in each of the numbers.
 const DEFAULT: u64 = 16;
 /// More levels than any machine has.
 const MOST_LEVELS: i32 = 16;
@@ -82,7 +82,7 @@ impl Settings {
     /// # Safety
     ///
     /// `kind` is null or a string; `options` is null or points to options, whose pointers are null or point
-    /// to as many values as there are levels.
+    /// to one value for each level.
     pub(crate) unsafe fn read(
         kind: *const c_char,
         options: *const Options,
@@ -136,12 +136,12 @@ impl Settings {
         })
     }
 
-    /// The thresholds of a lock with so many levels.
+    /// The thresholds of a lock with `levels` levels, for all but the whole machine.
     pub(crate) fn locality(&self, levels: usize) -> Vec<u64> {
         self.locality[..levels - 1].to_vec()
     }
 
-    /// What has to be the same in all processes.
+    /// The settings that have to be the same in all processes, as numbers.
     fn record(&self) -> [i64; 6] {
         [
             1 + self.kind as i64,
@@ -167,10 +167,10 @@ impl Settings {
 const WRONG: [i64; 6] = [0; 6];
 
 /// Tells all processes of the outcome of all. If one has failed, or has other settings, all fail.
-pub(crate) fn agree(group: &Group, own: Result<Settings, Failure>) -> Result<Settings, Failure> {
-    let record = own.as_ref().map_or(WRONG, Settings::record);
+pub(crate) fn agree(group: &Group, mine: Result<Settings, Failure>) -> Result<Settings, Failure> {
+    let record = mine.as_ref().map_or(WRONG, Settings::record);
     let all = group.all(&record)?;
-    let own = own?;
+    let mine = mine?;
     let disagreement = |words: String| Err(Failure::new(Status::Disagreement, words));
     if let Some(p) = all.iter().position(|other| *other == WRONG) {
         return disagreement(format!("the call failed in process {p}"));
@@ -178,11 +178,11 @@ pub(crate) fn agree(group: &Group, own: Result<Settings, Failure>) -> Result<Set
     if let Some(p) = all.iter().position(|other| *other != record) {
         return disagreement(format!("process {p} gave another kind or other options"));
     }
-    if !own.locality.is_empty() {
-        let locality: Vec<i64> = own.locality.iter().map(|value| *value as i64).collect();
+    if !mine.locality.is_empty() {
+        let locality: Vec<i64> = mine.locality.iter().map(|value| *value as i64).collect();
         if let Some(p) = group.all(&locality)?.iter().position(|other| *other != locality) {
             return disagreement(format!("process {p} gave another locality"));
         }
     }
-    Ok(own)
+    Ok(mine)
 }

@@ -34,7 +34,7 @@ pub(crate) unsafe fn name(pointer: *const c_char) -> Result<String, Failure> {
 ///
 /// # Safety
 ///
-/// `pointer` is null, or points to so many values.
+/// `pointer` is null, or points to `count` values.
 pub(crate) unsafe fn values<T: Clone>(
     pointer: *const T,
     count: usize,
@@ -43,7 +43,7 @@ pub(crate) unsafe fn values<T: Clone>(
     if pointer.is_null() {
         return Err(null(what));
     }
-    // SAFETY: not null, so it points to so many values by the caller's promise.
+    // SAFETY: not null, so it points to `count` values by the caller's promise.
     Ok(unsafe { std::slice::from_raw_parts(pointer, count) }.to_vec())
 }
 

@@ -20,13 +20,13 @@ pub enum Topology {
 /// The elements of all processes, level by level from the whole machine on, where each process has named
 /// those that it is in. Two processes are in one element if they name it alike at this level and at all
 /// above.
-pub(crate) fn elements(group: &Group, own: &[i64]) -> Result<Vec<Vec<usize>>, Failure> {
+pub(crate) fn elements(group: &Group, mine: &[i64]) -> Result<Vec<Vec<usize>>, Failure> {
     let mut levels = vec![vec![0; group.size]];
-    if own.is_empty() {
+    if mine.is_empty() {
         return Ok(levels);
     }
-    let all = group.all(own)?;
-    for level in 0..own.len() {
+    let all = group.all(mine)?;
+    for level in 0..mine.len() {
         let elements = elements_within(&levels[level], |p| all[p][level] as u64);
         levels.push(elements);
     }

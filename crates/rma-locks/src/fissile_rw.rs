@@ -1,6 +1,6 @@
 //! RMA-RW with a word before the queues, so that processes that run may come again past those that wait.
 //!
-//! Writers take turns by [`Fissile`](crate::Fissile). A reader enters as in [`RmaRw`](crate::RmaRw): it is
+//! Writers take turns by [`Fissile`]. A reader enters as in [`RmaRw`]: it is
 //! counted at its counter. Where a writer has marked that, the strict form lets the reader stay counted, and
 //! the next writer waits for it: with more processes than cores each change of phase then waits until all
 //! those readers have had a core. Here the reader takes itself out again and waits in the writers' queues;
@@ -14,7 +14,7 @@
 //! 3. A writer leaves the counters marked only for a head that is a writer. It enters next but for a bounded
 //!    number of writers, so readers are let in after `writers` of them.
 //!
-//! **Fairness.** Of writers among each other: as [`Fissile`](crate::Fissile)'s. Writers pass a reader that is
+//! **Fairness.** Of writers among each other: as [`Fissile`]'s. Writers pass a reader that is
 //! the head of the queues for a while, and at most `writers` times once it stays counted. Readers pass a
 //! writer that has the word only if they came before it marked their counter.
 

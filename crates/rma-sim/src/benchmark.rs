@@ -29,11 +29,11 @@ pub enum Benchmark {
 /// How the acquisitions of a run are divided among the processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shares {
-    /// Each process makes as many, and the time counts until the last has ended: the paper's method. A lock
-    /// that prefers some processes leaves the others for the end.
+    /// Each process makes the same number, and the time counts until the last has ended: the paper's method.
+    /// A lock that prefers some processes leaves the others for the end.
     Equal,
-    /// Each makes as many as it can until all are made: the rate of a program that goes on. A lock that
-    /// prefers some processes looks better than it is.
+    /// Each process goes on until all together have reached the total, fast ones making more: the rate of a
+    /// program that goes on. A lock that prefers some processes looks better than it is.
     Free,
 }
 
@@ -125,7 +125,7 @@ impl Workload {
         Ok(parts[1])
     }
 
-    /// The same, in as many equal parts as there are shares of writers.
+    /// Runs in equal parts, one for each share of writers, and returns the outcome of each part.
     ///
     /// # Errors
     /// If processes wait for ever.

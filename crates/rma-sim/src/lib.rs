@@ -24,8 +24,8 @@
 //! **Waits.** A process that waits for a word of another node gets it again and again. The gets are not
 //! simulated one by one: each such process adds to the load of the target's interface, which delays all other
 //! operations there ([`Network`]), and after a change of the word it looks at the next time at which its
-//! get would have arrived. What it sees then decides, so it may miss a value that did not last. A process
-//! that waits for a word of its own node polls its cache, and looks as soon as the line has come.
+//! get would have arrived. It acts on the value that it finds then, so it may miss one that did not last. A
+//! process that waits for a word of its own node polls its cache, and looks as soon as the line has come.
 //!
 //! **Not modelled:** the sender's interface, congestion inside of the network, differences in distance
 //! between nodes (but [`Network::sizes`] may have more levels), the size of messages (all are of 8 bytes),

@@ -36,13 +36,13 @@ pub struct Turns(pub u32);
 /// The parameters of RMA-RW.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RmaRwParameters {
-    /// T_DC in processes: there is a counter at every so many.
+    /// T_DC: the number of processes that share a counter.
     pub counter_distance: usize,
     /// T_L,i for each level below the first.
     pub locality: u64,
     /// T_L,1: passings at the root before the readers have their turn.
     pub writers: u64,
-    /// T_R: how many readers come to a writer's counter before it takes the lock back from them; 0 for none.
+    /// T_R: the number of readers that come to a writer's counter before it takes the lock back; 0 for none.
     pub readers: u64,
 }
 
@@ -60,7 +60,7 @@ impl Kind {
         }
     }
 
-    /// A lock of this kind for so many processes of a machine.
+    /// A lock of this kind for `processes` processes of a machine.
     pub(crate) fn make(&self, network: &Network, processes: usize) -> Lock {
         let levels_below = network.sizes.len();
         match *self {

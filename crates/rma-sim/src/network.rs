@@ -133,7 +133,7 @@ impl Network {
         offered.saturating_sub(round_trip) + random as Time
     }
 
-    /// The time between two gets of a process that polls a word of a node, among so many pollers.
+    /// The time between two gets of a process that polls a word of a node, as one of `pollers` processes.
     pub(crate) fn time_between_polls(&self, pollers: usize) -> Time {
         self.round_trip().max(pollers as Time * self.interface)
     }

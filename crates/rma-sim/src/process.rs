@@ -25,7 +25,7 @@ impl Process {
         self.world.borrow().now
     }
 
-    /// Computes for so long.
+    /// Computes for `time`.
     pub async fn compute(&self, time: Time) {
         {
             let world = &mut *self.world.borrow_mut();

@@ -72,7 +72,7 @@ fn it_follows_a_change_of_workload() {
         println!("part {part}: {ratio:.3} of the best fixed setting");
         assert!(ratio >= 0.9, "part {part}: {ratio}");
     }
-    // What is best for one share of writers is not for the other.
+    // No fixed setting is the best for both shares of writers.
     let worst = |parts: &[f64; 2]| (parts[0] / best(0)).min(parts[1] / best(1));
     let worst_of_best = fixed.iter().map(worst).fold(0.0, f64::max);
     println!("the fixed setting that is best for both reaches {worst_of_best:.3}");

@@ -16,9 +16,9 @@ pub const ALLOW_OVERTAKING: &str = "mpi_assert_allow_overtaking";
 pub const NO_LOCKS: &str = "no_locks";
 /// The order of accumulates that a program needs.
 pub const ACCUMULATE_ORDERING: &str = "accumulate_ordering";
-/// Which operators a program combines at one place.
+/// The operators that a program combines on the same data.
 pub const ACCUMULATE_OPS: &str = "accumulate_ops";
-/// The promise that all processes give a window as much memory.
+/// The promise that all processes give a window the same amount of memory.
 pub const SAME_SIZE: &str = "same_size";
 /// The promise that all processes have one displacement unit.
 pub const SAME_DISP_UNIT: &str = "same_disp_unit";

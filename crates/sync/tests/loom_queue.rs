@@ -137,7 +137,7 @@ fn bounded_closes() {
     explore(Some(3), closing(bounded));
 }
 
-/// What is still queued at the end is dropped with the queue.
+/// Elements that are still queued at the end are dropped with the queue.
 #[test]
 fn the_rest_is_dropped() {
     explore(None, || {

@@ -13,7 +13,7 @@ use model::{explore, with_fault};
 fn count(slots: usize) -> impl Fn() + Sync + Send + 'static {
     move || {
         let table: Arc<PerThread<Tally, Native>> = Arc::new(PerThread::with_slots(slots));
-        let sum = |table: &PerThread<Tally, Native>| table.places().map(Tally::get).sum::<u64>();
+        let sum = |table: &PerThread<Tally, Native>| table.blocks().map(Tally::get).sum::<u64>();
         let work = |table: &PerThread<Tally, Native>| {
             for _ in 0..2 {
                 let mine = table.mine();
@@ -37,7 +37,7 @@ fn each_thread_has_its_place() {
     explore(None, count(2));
 }
 
-/// One slot for two threads: one of them counts in the shared place.
+/// One slot for two threads: one of them counts in the shared block.
 #[test]
 fn threads_without_a_slot_share_a_place() {
     explore(None, count(1));
@@ -59,7 +59,7 @@ fn all_share_a_place() {
             })
             .collect();
         others.into_iter().for_each(|other| other.join().expect("counter"));
-        assert_eq!(table.places().map(Tally::get).sum::<u64>(), 3, "a count is lost");
+        assert_eq!(table.blocks().map(Tally::get).sum::<u64>(), 3, "a count is lost");
     });
 }
 
@@ -79,5 +79,5 @@ with_fault!(plain_additions_to_a_shared_place_are_found, || {
         })
         .collect();
     others.into_iter().for_each(|other| other.join().expect("counter"));
-    assert_eq!(table.places().map(Tally::get).sum::<u64>(), 2, "a count is lost");
+    assert_eq!(table.blocks().map(Tally::get).sum::<u64>(), 2, "a count is lost");
 });

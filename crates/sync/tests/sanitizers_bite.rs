@@ -145,7 +145,7 @@ mod memory {
             let place = node::take::<Native, u64>(1);
             // SAFETY: taken above; that it is done twice is the fault.
             unsafe { node::give::<Native, u64>(place) };
-            // SAFETY: not safe: see above.
+            // SAFETY: not safe: the node has been given back already.
             unsafe { node::give::<Native, u64>(place) };
         };
         a_lost_node: "LeakSanitizer: detected memory leaks", {

@@ -1,4 +1,4 @@
-//! Statistics and the pool on real threads, from fewer than the cores to more than the table has places.
+//! Statistics and the pool on real threads, from fewer than the cores to more than the table has slots.
 #![cfg(not(loom))]
 
 use heddle_platform::thread;
@@ -7,7 +7,7 @@ use heddle_sync::pool::{LocalPool, Pool, Pooled};
 use heddle_sync::statistics::{PerThread, Tally};
 use std::sync::mpsc;
 
-/// Sums are exact, whether threads have places of their own or share one.
+/// Sums are exact, whether threads have blocks of their own or share one.
 #[test]
 fn every_count_arrives() {
     const TURNS: u64 = 10_000;
@@ -24,7 +24,7 @@ fn every_count_arrives() {
                 });
             }
         });
-        assert_eq!(table.places().map(Tally::get).sum::<u64>(), threads * turns);
+        assert_eq!(table.blocks().map(Tally::get).sum::<u64>(), threads * turns);
     }
 }
 
@@ -58,7 +58,7 @@ fn objects_have_one_user() {
                 });
             }
         });
-        // What 300 at a time need, and two batches a cache.
+        // At most 300 objects are out at a time, and a cache keeps two batches.
         assert!(pool.pool().made() <= threads * (300 + 3 * 128), "{} made", pool.pool().made());
     }
 }

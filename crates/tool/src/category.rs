@@ -38,7 +38,7 @@ pub static CATEGORIES: &[Category] = &[
     category("heddle_threads", "threads and communication paths"),
     category("heddle_section_arrivals", "the rings that are read, under per-object and lock-free"),
     category("heddle_section_matching", "the matching of all contexts, under per-object and lock-free"),
-    category("heddle_section_large_messages", "rendezvous state, under per-object and lock-free"),
+    category("heddle_section_rendezvous", "rendezvous state, under per-object and lock-free"),
     category("heddle_section_channel", "the channels to all peers, under per-object and lock-free"),
 ];
 

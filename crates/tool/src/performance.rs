@@ -224,8 +224,8 @@ const SECTIONS: &[Shown] = &[
         |totals| vec![totals.section(Section::Matching)],
     ),
     single(
-        "heddle_large_messages_",
-        "heddle_section_large_messages",
+        "heddle_rendezvous_",
+        "heddle_section_rendezvous",
         "rendezvous state, under per-object and lock-free",
         |totals| vec![totals.section(Section::Rendezvous)],
     ),

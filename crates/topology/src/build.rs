@@ -175,7 +175,7 @@ mod tests {
             (3, Groups { package: Some(1), core: Some(2), ..Default::default() }),
         ]);
         let places = uneven.places(Kind::Core);
-        assert!(places.iter().all(|(_, way)| way.len() == 2));
+        assert!(places.iter().all(|(_, path)| path.len() == 2));
         assert_eq!(places[2].1, places[3].1);
         assert_eq!(places[1].1[0], places[2].1[0]);
         assert_ne!(places[1].1[1], places[2].1[1]);

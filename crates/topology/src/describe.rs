@@ -22,7 +22,10 @@ impl FromStr for Topology {
                 _ => return Err(Error::Description { text: text.to_owned(), at: part.trim().to_owned() }),
             }
         }
-        let too_many = || Error::Description { text: text.to_owned(), at: "so many".to_owned() };
+        let too_many = || {
+            let at = format!("more than {MOST_THREADS} hardware threads");
+            Error::Description { text: text.to_owned(), at }
+        };
         let threads = parts.iter().try_fold(1_usize, |product, (_, count)| product.checked_mul(*count));
         let threads = threads.filter(|threads| *threads <= MOST_THREADS).ok_or_else(too_many)?;
         Ok(build::tree((0..threads).map(|number| (number, groups(&parts, threads, number)))))

@@ -123,7 +123,7 @@ impl Hwloc {
     ///
     /// `F` is the type of the function `name`.
     unsafe fn function<F>(&self, name: &CStr) -> Result<Symbol<'_, F>, Error> {
-        // SAFETY: as promised.
+        // SAFETY: the caller promises that `F` is the type of the function `name`.
         unsafe { self.0.get(name.to_bytes_with_nul()) }.map_err(Error::NoHwloc)
     }
 }

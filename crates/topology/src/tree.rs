@@ -83,15 +83,15 @@ impl Topology {
                 let leaf = Node { topology: self, number: *leaf };
                 let within = std::iter::once(leaf).chain(leaf.ancestors());
                 let within = within.filter(|node| node.number != 0 && node.kind() <= lowest);
-                let mut way: Vec<usize> = within.map(|node| node.number).collect();
-                way.reverse();
-                (*hardware_thread, way)
+                let mut path: Vec<usize> = within.map(|node| node.number).collect();
+                path.reverse();
+                (*hardware_thread, path)
             })
             .collect();
-        let length = places.iter().map(|(_, way)| way.len()).max().unwrap_or(0);
-        for (hardware_thread, way) in &mut places {
-            let last = way.last().copied().unwrap_or(self.leaves[hardware_thread]);
-            way.resize(length, last);
+        let length = places.iter().map(|(_, path)| path.len()).max().unwrap_or(0);
+        for (hardware_thread, path) in &mut places {
+            let last = path.last().copied().unwrap_or(self.leaves[hardware_thread]);
+            path.resize(length, last);
         }
         places
     }

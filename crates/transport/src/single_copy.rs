@@ -186,8 +186,7 @@ mod tests {
         if !own.is_reachable() {
             return eprintln!("skipped: the kernel forbids single copies here");
         }
-        // As in another PID namespace: the id means this process, and something else lies at the peer's
-        // address.
+        // In another PID namespace the id would mean this process, where other data lies at that address.
         assert!(!Identity { cookie: own.cookie ^ 1, ..own }.is_reachable());
         assert!(!Identity { address: 8, ..own }.is_reachable());
         assert!(!Identity { pid: u32::MAX, ..own }.is_reachable());

@@ -29,7 +29,7 @@ pub struct Throttle {
     flag: *const AtomicU32,
     bytes: AtomicUsize,
     bound: usize,
-    /// Whatever keeps the memory of the flag mapped.
+    /// The owner of the flag's memory: keeps it mapped.
     _keeps: Box<dyn Any + Send + Sync>,
 }
 

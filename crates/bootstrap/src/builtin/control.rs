@@ -79,7 +79,7 @@ struct Agreements([AtomicU64; AGREEMENTS]);
 struct Slot {
     state: AtomicU32,
     pid: AtomicU32,
-    /// Where `pid` means something; 0 as long as it is not written.
+    /// The namespace in which `pid` is valid; 0 until it is written.
     pid_namespace: AtomicU64,
     abort_code: AtomicI32,
     message_len: AtomicU32,

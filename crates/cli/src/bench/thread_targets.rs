@@ -52,7 +52,7 @@ fn thread_pairs(figures: &Figures<'_>, targets: &mut Vec<Target>) {
                 0.5,
             ));
             targets.push(figures.against_own(
-                &format!("{what}, against as many pairs of processes"),
+                &format!("{what}, against the same number of pairs of processes"),
                 &rate,
                 &Key::new("pairs", SINGLE, 8).ranks(2 * threads),
                 Bound::AtLeast,
@@ -128,10 +128,10 @@ mod tests {
     }
 
     #[test]
-    fn threads_are_compared_with_as_many_processes() {
+    fn threads_are_compared_with_the_same_number_of_processes() {
         let threads = row(at("rate", 4, "shared"), "msg/s", &[("heddle", 9.0), ("a", 1.0)]);
         let processes = |rate| row(Key::new("pairs", SINGLE, 8).ranks(8), "msg/s", &[("heddle", rate)]);
-        let what = "message rate 8 B, shared communicators, 4 threads, against as many";
+        let what = "message rate 8 B, shared communicators, 4 threads, against the same number";
         assert_eq!(verdict(&[threads.clone(), processes(9.9)], what), Verdict::Pass);
         assert_eq!(verdict(&[threads.clone(), processes(10.1)], what), Verdict::Fail);
         assert_eq!(verdict(&[threads], what), Verdict::NotMeasured);

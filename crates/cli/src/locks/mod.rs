@@ -252,7 +252,7 @@ impl Session {
     fn save(&mut self) -> Result<(), BenchError> {
         self.results.summary = summarise(&self.results.measurements);
         let all = targets::check(&self.results.summary, &self.locks, self.results.machine.cores);
-        // What was not asked for is no target of this run.
+        // A figure that this run did not measure has no target.
         self.results.targets =
             all.into_iter().filter(|target| target.verdict != Verdict::NotMeasured).collect();
         save(&self.results, &self.file)

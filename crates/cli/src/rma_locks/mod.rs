@@ -32,8 +32,8 @@ pub(crate) struct RmaLocksArgs {
     #[arg(long, value_delimiter = ',', default_values_t = [8, 16, 32, 64, 256, 512, 1024],
           value_parser = clap::value_parser!(u64).range(2..=16384))]
     processes: Vec<u64>,
-    /// Acquisitions of all processes of a case together; at least 20 for each process, and five times as many
-    /// where writers are rare.
+    /// Acquisitions of all processes of a case together; at least 20 for each process. Cases with rare
+    /// writers make five times the number.
     #[arg(long, default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(100..=10_000_000))]
     acquisitions: u64,
     /// The seed of the random numbers.

@@ -171,38 +171,38 @@ impl<T: 'static, P: Platform> DsmSynch<T, P> {
     #[inline(never)]
     fn run_queued<R>(&self, operation: impl FnOnce(&mut T) -> R) -> R {
         let frame = Frame::<P, T, _, R>::new(operation);
-        let own = frame.request();
+        let request = frame.request();
         // Release: for the frame's fields, to which the next thread writes. Acquire: for
         // those of the thread before.
-        let before = self.ends.tail.swap(own.as_ptr(), Ordering::AcqRel);
-        let verdict = NonNull::new(before).map_or(Verdict::Lead, |before| self.follow(before, own));
+        let before = self.ends.tail.swap(request.as_ptr(), Ordering::AcqRel);
+        let verdict = NonNull::new(before).map_or(Verdict::Lead, |before| self.follow(before, request));
         if verdict == Verdict::Lead {
-            self.compete(own);
+            self.compete(request);
         }
         frame.into_result()
     }
 
     /// Links the caller behind `before` and waits.
-    fn follow(&self, before: NonNull<Request<P, T>>, own: NonNull<Request<P, T>>) -> Verdict {
+    fn follow(&self, before: NonNull<Request<P, T>>, request: NonNull<Request<P, T>>) -> Verdict {
         // SAFETY: the owner of `before` has not been told, nor can it be before this link (invariant 3).
         let link = unsafe { before.as_ref() }.next();
         // Release: pairs with the Acquire in successor(), for the operation.
-        link.store(own.as_ptr(), Ordering::Release);
+        link.store(request.as_ptr(), Ordering::Release);
         let wait = Wait { policy: &self.policy, crowd: 2, stands_back: false };
         // SAFETY: the caller's frame.
-        unsafe { own.as_ref() }.await_verdict(wait, &mut Follower { combining: self, called: false })
+        unsafe { request.as_ref() }.await_verdict(wait, &mut Follower { combining: self, called: false })
     }
 
     /// Waits as the head of the queue until the caller's operation has been run, by the caller or by
     /// a thread that was called.
-    fn compete(&self, own: NonNull<Request<P, T>>) {
+    fn compete(&self, request: NonNull<Request<P, T>>) {
         // SAFETY: the caller's frame.
-        let request = unsafe { own.as_ref() };
-        request.wait_again();
+        let mine = unsafe { request.as_ref() };
+        mine.wait_again();
         // Release: pairs with the Acquire in take_head(), for the operation.
-        self.ends.head.store(own.as_ptr(), Ordering::Release);
+        self.ends.head.store(request.as_ptr(), Ordering::Release);
         let wait = Wait { policy: &self.policy, crowd: 1, stands_back: false };
-        let verdict = request.await_verdict(wait, &mut Head { combining: self, own });
+        let verdict = mine.await_verdict(wait, &mut Head { combining: self, request });
         debug_assert_eq!(verdict, Verdict::Done, "the head is told to lead once");
     }
 
@@ -293,7 +293,7 @@ impl<T: 'static, P: Platform> DsmSynch<T, P> {
 /// The actions of the head of the queue while it waits.
 struct Head<'a, T: 'static, P: Platform> {
     combining: &'a DsmSynch<T, P>,
-    own: NonNull<Request<P, T>>,
+    request: NonNull<Request<P, T>>,
 }
 
 impl<T: 'static, P: Platform> Meanwhile for Head<'_, T, P> {
@@ -302,12 +302,12 @@ impl<T: 'static, P: Platform> Meanwhile for Head<'_, T, P> {
         if combining.door.enter_any() {
             let _inside = Inside(combining);
             // SAFETY: the caller's frame.
-            let waits = unsafe { self.own.as_ref() }.verdict().is_none();
+            let waits = unsafe { self.request.as_ref() }.verdict().is_none();
             // A thread that was called may have run it since the last check.
             if waits {
                 combining.door.take_call();
                 combining.take_head();
-                combining.serve(self.own);
+                combining.serve(self.request);
             }
         }
     }

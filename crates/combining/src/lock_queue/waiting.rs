@@ -47,13 +47,13 @@ impl<L: RawLock, T: 'static> LockQueue<L, T> {
         }
     }
 
-    /// Waits until `own` has been run, by others or by the caller.
-    fn await_result(&self, own: NonNull<RequestOf<L, T>>, wait: Wait<'_>) {
+    /// Waits until `request` has been run, by others or by the caller.
+    fn await_result(&self, request: NonNull<RequestOf<L, T>>, wait: Wait<'_>) {
         // SAFETY: the caller's frame, which outlives this call.
-        let own = unsafe { own.as_ref() };
-        while own.await_verdict(wait, &mut Attempts(self)) == Verdict::Lead {
+        let request = unsafe { request.as_ref() };
+        while request.await_verdict(wait, &mut Attempts(self)) == Verdict::Lead {
             let mut held = self.held(self.lock.acquire());
-            own.wait_again();
+            request.wait_again();
             held.serve_waiting();
         }
     }

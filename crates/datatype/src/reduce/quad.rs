@@ -62,7 +62,8 @@ mod runtime {
             #[inline]
             pub(super) fn $name(a: Quad, b: Quad) -> i32 {
                 let result: i32;
-                // SAFETY: as for the arithmetic; the result comes in `eax`.
+                // SAFETY: calls a function of the C convention with its arguments in the registers where it
+                // expects them, and takes the result from `eax`; it has no other effects.
                 unsafe {
                     asm!(
                         "call {function}@PLT",

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Invariants:
-//! 1. A line of output never holds text of two ranks. What a rank wrote without a line end is passed on when
-//!    the rank has closed its pipe, when it is too long to be kept, or, to a terminal, when nothing followed
+//! 1. A line of output never holds text of two ranks. An incomplete line of a rank is passed on when the
+//!    rank has closed its pipe, when it is too long to be kept, or, to a terminal, when nothing followed
 //!    for a moment (a prompt). If another rank's text comes next, a line end is put between.
 //! 2. Without labels, the bytes of a rank are passed on unchanged and in order.
 //! 3. The launcher never blocks in a write: only the writer thread does. When it is behind, the launcher

@@ -278,8 +278,8 @@ impl Supervisor {
         let joined = joined.rank;
         let id = &self.common.job_id;
         let absent = self.ranks.iter().enumerate().find(|(index, rank)| {
-            // What is not judged yet may still say something. A process that the rank has left behind may
-            // still join.
+            // A rank whose end is not judged yet may still report. A process that the rank has left behind
+            // may still join.
             !self.ended.contains(index)
                 && is_absent(rank)
                 && !processes::has_any_of_rank(id, rank.rank, rank.group())

@@ -7,7 +7,7 @@ use nix::unistd::Pid;
 
 use super::Supervisor;
 use super::phase::Phase;
-use crate::leftovers::{LOOK, Leftovers, Look};
+use crate::leftovers::{LOOK, Leftovers, Remains};
 use crate::output::Health;
 use crate::rank::Rank;
 
@@ -89,19 +89,19 @@ impl Supervisor {
     fn look_at_leftovers(&mut self, now: Instant) {
         let Phase::Leftovers { leftovers, next_look, gone } = &mut self.phase else { return };
         *next_look = now + LOOK;
-        // What is read from now on is the rest.
+        // From now on the pipes are read to their ends.
         self.drained = false;
         let groups: Vec<Pid> = self.ranks.iter().map(Rank::group).collect();
         let look = leftovers.look(&self.common.job_id, &groups);
-        *gone = matches!(look, Look::Gone | Look::Immortal(_));
+        *gone = matches!(look, Remains::Gone | Remains::Immortal(_));
         if *gone && self.interrupted.is_some() {
             // A user who interrupts a job does not want to wait for a reader that may never read.
             self.give_up_at = Some(now + INTERRUPTED_GRACE);
         }
         match look {
-            Look::Gone | Look::Left => {}
-            Look::Asked(left) => self.say_left(&left, "ended now"),
-            Look::Immortal(left) => self.say_left(&left, "impossible to kill"),
+            Remains::Gone | Remains::Left => {}
+            Remains::Asked(left) => self.say_left(&left, "ended now"),
+            Remains::Immortal(left) => self.say_left(&left, "impossible to kill"),
         }
     }
 

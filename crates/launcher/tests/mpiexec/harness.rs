@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{SigHandler, Signal, kill, signal};
 use nix::unistd::Pid;
 
-/// Nothing here takes so long unless it hangs.
+/// A job that runs longer than this hangs.
 const DEADLINE: Duration = Duration::from_secs(60);
 /// The variable by which everything started by a test is found again.
 const MARK: &str = "HEDDLE_LAUNCHER_TEST";

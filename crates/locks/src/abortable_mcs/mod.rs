@@ -150,23 +150,23 @@ impl<P: Platform> StrictAbortableMcs<P> {
         deadline_ns: Option<u64>,
     ) -> End {
         // SAFETY: this thread's node, which a releaser ends only after GAVE_UP (invariant 3).
-        let own = unsafe { node.as_ref() };
-        own.seen.store(P::ticks(), Ordering::Relaxed);
+        let mine = unsafe { node.as_ref() };
+        mine.seen.store(P::ticks(), Ordering::Relaxed);
         self.queue.link(predecessor, node);
         let mut waiter = Waiter::<P>::new(&self.policy, 1);
         // Acquire: pairs with the Release in offer() and dismiss().
-        let decided = || own.state.load(Ordering::Acquire) != WAITING;
+        let decided = || mine.state.load(Ordering::Acquire) != WAITING;
         while !decided() && deadline_ns.is_none_or(|deadline| P::now_ns() < deadline) {
-            own.seen.store(P::ticks(), Ordering::Relaxed);
+            mine.seen.store(P::ticks(), Ordering::Relaxed);
             if waiter.pause() == Next::Park {
-                own.seen.store(ASLEEP, Ordering::Relaxed);
+                mine.seen.store(ASLEEP, Ordering::Relaxed);
                 self.doorbells.sleep(key_of::<P, _>(node), deadline_ns, decided);
             }
         }
-        if !decided() && self.gives_up(own) {
+        if !decided() && self.gives_up(mine) {
             return End::TimeIsUp;
         }
-        if own.state.load(Ordering::Acquire) == GRANTED {
+        if mine.state.load(Ordering::Acquire) == GRANTED {
             return End::Granted;
         }
         // SAFETY: PASSED: out of the queue, so no other thread touches it (invariant 4).
@@ -174,11 +174,11 @@ impl<P: Platform> StrictAbortableMcs<P> {
         End::PassedOver
     }
 
-    fn gives_up(&self, own: &Node<P>) -> bool {
+    fn gives_up(&self, node: &Node<P>) -> bool {
         self.queue.gave_up.fetch_add(1, Ordering::Relaxed);
         // Release: the releaser that finds it ends the node.
         let given_up =
-            own.state.compare_exchange(WAITING, GAVE_UP, Ordering::Release, Ordering::Relaxed).is_ok();
+            node.state.compare_exchange(WAITING, GAVE_UP, Ordering::Release, Ordering::Relaxed).is_ok();
         if !given_up {
             self.queue.gave_up.fetch_sub(1, Ordering::Relaxed);
         }
@@ -220,7 +220,7 @@ impl<P: Platform> StrictAbortableMcs<P> {
         let key = key_of::<P, _>(node);
         // SAFETY: not ended yet: this function decides which thread ends it (invariant 3).
         let state = unsafe { &node.as_ref().state };
-        // As in offer().
+        // The orderings pair as in offer(): with wait_behind() and gives_up().
         if lost && state.compare_exchange(WAITING, PASSED, Ordering::Release, Ordering::Acquire).is_ok() {
             self.doorbells.ring(key);
             return;
@@ -234,8 +234,8 @@ impl<P: Platform> StrictAbortableMcs<P> {
     }
 
     #[cold]
-    fn hand_over(&self, own: NonNull<Node<P>>) {
-        let (mut leaver, mut lost) = (own, false);
+    fn hand_over(&self, node: NonNull<Node<P>>) {
+        let (mut leaver, mut lost) = (node, false);
         loop {
             let next = self.queue.leave(leaver, &self.policy);
             self.dismiss(leaver, lost);
@@ -307,12 +307,12 @@ unsafe impl<P: Platform> RawLock for StrictAbortableMcs<P> {
     }
 
     #[inline]
-    unsafe fn release(&self, Token(own): Token<P>) {
-        if self.queue.free_if_alone(own) {
+    unsafe fn release(&self, Token(node): Token<P>) {
+        if self.queue.free_if_alone(node) {
             // SAFETY: no thread joined behind it, and none will.
-            unsafe { node::give::<P, _>(own) };
+            unsafe { node::give::<P, _>(node) };
         } else {
-            self.hand_over(own);
+            self.hand_over(node);
         }
     }
 

@@ -118,9 +118,9 @@ impl<P: Platform> Queue<P> {
 
     /// Frees the lock if the holder's node is the only one.
     #[inline(always)]
-    pub(super) fn free_if_alone(&self, own: NonNull<Node<P>>) -> bool {
+    pub(super) fn free_if_alone(&self, node: NonNull<Node<P>>) -> bool {
         // SAFETY: this thread's node, since it is the holder.
-        unsafe { own.as_ref() }.successor().is_none() && self.free_if_last(own)
+        unsafe { node.as_ref() }.successor().is_none() && self.free_if_last(node)
     }
 
     /// The holder goes on from `node`: to its successor, or, if it was the last, it frees the lock.

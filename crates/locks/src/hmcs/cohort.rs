@@ -63,7 +63,7 @@ const MOST_PASSES: u32 = WAKING - PASSED - 1;
 /// A queue's members spin as in a crowd, since they wait at least for a whole turn of the next one.
 const CROWD: usize = 2;
 
-/// A place in a queue.
+/// A member of a queue.
 pub(super) struct Node<P: Platform> {
     status: P::AtomicU32,
     next: P::AtomicPtr<Node<P>>,
@@ -167,7 +167,7 @@ pub(super) struct Cohort<P: Platform> {
     waiting: P::AtomicU32,
     pub(super) parent: Option<usize>,
     threshold: u32,
-    /// The place of this cohort in its parent's queue.
+    /// This cohort's node in its parent's queue.
     node: CachePadded<Node<P>>,
 }
 
@@ -183,7 +183,7 @@ impl<P: Platform> Cohort<P> {
         }
     }
 
-    /// This cohort's place in its parent's queue, for its leader.
+    /// This cohort's node in its parent's queue, for its leader.
     pub(super) fn node(&self) -> *mut Node<P> {
         ptr::from_ref::<Node<P>>(&self.node).cast_mut()
     }
@@ -201,39 +201,39 @@ impl<P: Platform> Cohort<P> {
         deadline_ns: Option<u64>,
     ) -> Outcome {
         // SAFETY: alive by the caller's promise; shared from now on.
-        let place = unsafe { &*node };
-        if !revive(place) {
-            while place.status.load(Ordering::Acquire) == REMOVING {
+        let mine = unsafe { &*node };
+        if !revive(mine) {
+            while mine.status.load(Ordering::Acquire) == REMOVING {
                 if is_past::<P>(deadline_ns) {
                     return Outcome::GaveUp;
                 }
                 P::yield_now();
             }
-            place.status.store(WAITING, Ordering::Relaxed);
-            place.next.store(ptr::null_mut(), Ordering::Relaxed);
+            mine.status.store(WAITING, Ordering::Relaxed);
+            mine.next.store(ptr::null_mut(), Ordering::Relaxed);
             // Acquire: pairs with the Release in hand_on(), if that emptied the queue. Release: the stores
             // above.
             let before = self.tail.swap(node, Ordering::AcqRel);
             if before.is_null() {
-                place.status.store(PASSED + 1, Ordering::Relaxed);
+                mine.status.store(PASSED + 1, Ordering::Relaxed);
                 return Outcome::Leads;
             }
             // SAFETY: alive until its `next` is set, which this does (invariant 2).
             unsafe { &*before }.next.store(node, Ordering::Release);
         }
-        if !self.wait(place, policy, deadline_ns) {
+        if !self.wait(mine, policy, deadline_ns) {
             return Outcome::Abandoned;
         }
-        if place.status.load(Ordering::Relaxed) == LEAD {
-            place.status.store(PASSED + 1, Ordering::Relaxed);
+        if mine.status.load(Ordering::Relaxed) == LEAD {
+            mine.status.store(PASSED + 1, Ordering::Relaxed);
             return Outcome::Leads;
         }
         Outcome::Owns
     }
 
-    fn wait(&self, place: &Node<P>, policy: &WaitPolicy, deadline_ns: Option<u64>) -> bool {
+    fn wait(&self, node: &Node<P>, policy: &WaitPolicy, deadline_ns: Option<u64>) -> bool {
         self.waiting.fetch_add(1, Ordering::Relaxed);
-        let granted = place.wait(policy, deadline_ns);
+        let granted = node.wait(policy, deadline_ns);
         self.waiting.fetch_sub(1, Ordering::Relaxed);
         granted
     }
@@ -250,22 +250,22 @@ impl<P: Platform> Cohort<P> {
     }
 
     /// Passes the lock on to a thread of this cohort, unless the cohort has had it `threshold`
-    /// times or no waiter is known. `place` is the leader's node; after a failure it is the node
+    /// times or no waiter is known. `node` is the leader's node; after a failure it is the node
     /// that stands in its place.
     ///
     /// # Safety
     ///
-    /// The caller holds the lock and leads this cohort by `place`, a node that is alive.
-    pub(super) unsafe fn pass(&self, place: &mut *mut Node<P>) -> bool {
+    /// The caller holds the lock and leads this cohort by `node`, a node that is alive.
+    pub(super) unsafe fn pass(&self, node: &mut *mut Node<P>) -> bool {
         // SAFETY: alive by the caller's promise.
-        let passes = unsafe { &**place }.passes();
+        let passes = unsafe { &**node }.passes();
         if passes >= self.threshold {
             return false;
         }
-        let leader = *place;
+        let leader = *node;
         loop {
             // SAFETY: the leader's node, or taken over by a failed grant() below and so the caller's.
-            let next = unsafe { &**place }.next.load(Ordering::Acquire);
+            let next = unsafe { &**node }.next.load(Ordering::Acquire);
             if next.is_null() {
                 return false;
             }
@@ -273,14 +273,14 @@ impl<P: Platform> Cohort<P> {
                 // SAFETY: in the queue behind the caller, and only the caller ends it (invariant 1).
                 unsafe { &*next }.grant(PASSED + passes + 1)
             };
-            if *place != leader {
+            if *node != leader {
                 // SAFETY: taken over, and its `next` was set (invariant 2).
-                unsafe { self.retire(*place) };
+                unsafe { self.retire(*node) };
             }
             if passed {
                 return true;
             }
-            *place = next;
+            *node = next;
         }
     }
 
@@ -288,30 +288,30 @@ impl<P: Platform> Cohort<P> {
     ///
     /// # Safety
     ///
-    /// The caller leads this cohort by `leader`, and `place` stands in its place: the same node, or the one
+    /// The caller leads this cohort by `leader`, and `node` stands in its place: the same node, or the one
     /// that [`pass`](Self::pass) left. The caller holds no cohort around through this one.
-    pub(super) unsafe fn hand_on(&self, leader: *mut Node<P>, mut place: *mut Node<P>) {
+    pub(super) unsafe fn hand_on(&self, leader: *mut Node<P>, mut node: *mut Node<P>) {
         loop {
             // SAFETY: the leader's node, or taken over and so the caller's.
-            let next = unsafe { self.next_or_end(&*place, place) };
+            let next = unsafe { self.next_or_end(&*node, node) };
             let done = next.is_null() || {
                 // SAFETY: in the queue behind the caller, and only the caller ends it (invariant 1).
                 unsafe { &*next }.grant(LEAD)
             };
-            if place != leader {
+            if node != leader {
                 // SAFETY: taken over, and out of the queue (invariant 2).
-                unsafe { self.retire(place) };
+                unsafe { self.retire(node) };
             }
             if done {
                 return;
             }
-            place = next;
+            node = next;
         }
     }
 
-    /// The node after `place`, or null if there is none: then the queue is empty now.
-    fn next_or_end(&self, place: &Node<P>, address: *mut Node<P>) -> *mut Node<P> {
-        let next = place.next.load(Ordering::Acquire);
+    /// The node after `node`, or null if there is none: then the queue is empty now.
+    fn next_or_end(&self, node: &Node<P>, address: *mut Node<P>) -> *mut Node<P> {
+        let next = node.next.load(Ordering::Acquire);
         if !next.is_null() {
             return next;
         }
@@ -322,7 +322,7 @@ impl<P: Platform> Cohort<P> {
         }
         // A thread is between its two steps of lining up.
         loop {
-            let next = place.next.load(Ordering::Acquire);
+            let next = node.next.load(Ordering::Acquire);
             if !next.is_null() {
                 return next;
             }
@@ -362,7 +362,7 @@ pub(super) enum Members {
     Cohorts,
 }
 
-/// Makes an abandoned node's place the caller's again. Returns false if it is not in a
+/// Makes an abandoned node the caller's again. Returns false if it is not in a
 /// queue, or will soon not be.
 fn revive<P: Platform>(node: &Node<P>) -> bool {
     if node.status.load(Ordering::Relaxed) != ABANDONED {

@@ -186,19 +186,19 @@ impl<P: Platform> StrictHmcs<P> {
     /// The caller holds the lock and leads the cohort by `leader`.
     unsafe fn hand_over(&self, number: usize, leader: *mut Node<P>) {
         let cohort = &self.cohorts[number];
-        let mut place = leader;
+        let mut node = leader;
         let Some(parent) = cohort.parent else {
-            // SAFETY: the caller leads by `leader`, which `place` stands for; there is no cohort around.
-            return unsafe { cohort.hand_on(leader, place) };
+            // SAFETY: the caller leads by `leader`, which `node` stands for; there is no cohort around.
+            return unsafe { cohort.hand_on(leader, node) };
         };
-        // SAFETY: the caller holds the lock and leads the cohort by `place`.
-        if unsafe { cohort.pass(&mut place) } {
+        // SAFETY: the caller holds the lock and leads the cohort by `node`.
+        if unsafe { cohort.pass(&mut node) } {
             return;
         }
         // SAFETY: by leading this cohort the caller leads its parent by the cohort's node.
         unsafe { self.hand_over(parent, cohort.node()) };
         // SAFETY: the caller has given up the cohorts around.
-        unsafe { cohort.hand_on(leader, place) };
+        unsafe { cohort.hand_on(leader, node) };
     }
 }
 

@@ -362,7 +362,8 @@ unsafe impl<H: TimedLock, L: RawLock<Platform = H::Platform>> TimedLock for TwoL
     }
 }
 
-// SAFETY: for the same reasons as the RawLock above, which treats both classes alike.
+// SAFETY: exclusion and order by the filter (its invariant 1), which treats both classes alike; liveness by
+// invariants 1 and 2.
 unsafe impl<H: RawLock, L: RawLock<Platform = H::Platform>> PriorityLock for TwoLevel<H, L> {
     #[inline]
     fn acquire_low(&self) -> Self::Token {

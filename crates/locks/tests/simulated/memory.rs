@@ -10,11 +10,11 @@ use heddle_platform::platform::{AtomicInteger, AtomicPointer};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// What the caller's own cache has.
+/// An access to a line in the caller's cache.
 const NEAR_NS: u64 = 2;
 /// A locked instruction on a line in the caller's cache.
 const LOCKED_NS: u64 = 8;
-/// What comes from another cache.
+/// An access to a line that comes from another cache.
 const FAR_NS: u64 = 60;
 /// The order of the accesses behind the simulation, which has decided on it.
 const NOW: Ordering = Ordering::SeqCst;
@@ -93,7 +93,7 @@ impl<V: Bits> Word<V> {
         V::from_bits(self.bits.load(NOW))
     }
 
-    /// Stores, at no cost; whoever has spent its time before is still the one that runs.
+    /// Stores, at no cost: the thread that runs goes on running.
     pub(crate) fn set(&self, value: V) {
         self.bits.store(value.to_bits(), NOW);
     }

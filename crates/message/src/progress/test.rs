@@ -1,10 +1,10 @@
 //! Progress by tests: by threads that do not wait.
 //!
 //! A test of a complete request never comes here. A test of a pending request polls only if no other thread
-//! does: a thread that polls stores the time, and for `GRACE_NS` the others rely on it. So many threads that
-//! test try the critical section about as often as one. The last thread that polled may poll again at once,
-//! so a thread alone polls with every test. While threads wait in MPI, they poll, and tests poll only now and
-//! then, in case no waiting thread runs.
+//! does: a thread that polls stores the time, and for `GRACE_NS` the others rely on it. So testing
+//! threads together try the critical section about as often as a single one. The last thread that polled may
+//! poll again at once, so a thread alone polls with every test. While threads wait in MPI, they poll, and
+//! tests poll only now and then, in case no waiting thread runs.
 //!
 //! A test does not wait for a critical section: the thread that holds it makes progress, or is about to
 //! leave. With `HEDDLE_TEST_PATIENCE` a tester waits for it for up to that time, if the lock lets waiters

@@ -322,11 +322,11 @@ impl Core<Whole> {
     fn take_unexpected(&self, key: &Key, buffer: Buffer) -> Option<(Envelope, usize)> {
         self.shard().with(Path::Main, |shard| {
             let is_small = |content: &Content| match content {
-                Content::Small { len, .. } => usize::from(*len) <= buffer.len(),
+                Content::Inline { len, .. } => usize::from(*len) <= buffer.len(),
                 _ => false,
             };
             let (exact, message) = shard.take_if(key, |message| is_small(&message.content))?;
-            let Content::Small { len, data } = message.content else { unreachable!("a small message") };
+            let Content::Inline { len, data } = message.content else { unreachable!("a small message") };
             let len = usize::from(len);
             buffer.write(0, &data[..len]);
             Some((exact.envelope, len))

@@ -52,11 +52,10 @@ pub struct Message {
 
 #[derive(Debug)]
 pub(crate) enum Content {
-    Small {
-        len: u8,
-        data: [u8; INLINE_BYTES],
-    },
-    Large(Box<[u8]>),
+    /// At most `INLINE_BYTES` of data.
+    Inline { len: u8, data: [u8; INLINE_BYTES] },
+    /// More data than that, in an allocation.
+    Bulk(Box<[u8]>),
     /// Data of a synchronous send, and the sender's request, which is told of the match.
     Synchronous(Box<[u8]>, RequestId),
     /// The data is still in the sender's memory.
@@ -74,9 +73,9 @@ impl Message {
         let content = if data.len() <= INLINE_BYTES {
             let mut small = [0; INLINE_BYTES];
             small[..data.len()].copy_from_slice(data);
-            Content::Small { len: data.len() as u8, data: small }
+            Content::Inline { len: data.len() as u8, data: small }
         } else {
-            Content::Large(data.into())
+            Content::Bulk(data.into())
         };
         Message { peer, content }
     }
@@ -87,16 +86,16 @@ impl Message {
     pub(crate) fn footprint(&self) -> usize {
         Matching::<Message>::UNEXPECTED_BYTES
             + match &self.content {
-                Content::Large(data) | Content::Synchronous(data, _) => data.len() + ALLOCATION,
-                Content::Small { .. } | Content::Rendezvous(_) | Content::Local(_) => 0,
+                Content::Bulk(data) | Content::Synchronous(data, _) => data.len() + ALLOCATION,
+                Content::Inline { .. } | Content::Rendezvous(_) | Content::Local(_) => 0,
             }
     }
 
     /// The number of bytes of data.
     pub fn bytes(&self) -> u64 {
         match &self.content {
-            Content::Small { len, .. } => u64::from(*len),
-            Content::Large(data) | Content::Synchronous(data, _) => data.len() as u64,
+            Content::Inline { len, .. } => u64::from(*len),
+            Content::Bulk(data) | Content::Synchronous(data, _) => data.len() as u64,
             Content::Rendezvous(rts) => rts.len,
             // SAFETY: the in-flight state of a self message that waits is the caller's: it is in the critical
             // section of the matching shard, or has taken the message out.

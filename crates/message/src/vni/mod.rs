@@ -99,6 +99,6 @@ pub use express::Probed;
 pub use heddle_transport::INLINE_BYTES;
 pub use interface::Vni;
 pub use message::{Message, SendArgs, eager_header};
-pub use offload::Served;
+pub use offload::TurnOutcome;
 pub use rendezvous_state::Sequel;
 pub use waiters::{LONGEST_SLEEP, LastPoll, WaitingThreads};

@@ -8,22 +8,22 @@ use heddle_sync::{Next, WaitPolicy, Waiter};
 
 /// The result of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Served {
+pub enum TurnOutcome {
     /// There was nothing to do.
     Nothing,
     /// Operations were run, or progress was made.
-    Something,
+    Worked,
     /// Another thread has the turn.
     ByAnother,
 }
 
 impl Vni {
     /// Runs posted operations and makes progress, unless another thread has the turn.
-    pub fn serve(&self) -> Served {
+    pub fn serve(&self) -> TurnOutcome {
         match self.take_turn().map(|turn| self.serve_in(turn)) {
-            Some(true) => Served::Something,
-            Some(false) => Served::Nothing,
-            None => Served::ByAnother,
+            Some(true) => TurnOutcome::Worked,
+            Some(false) => TurnOutcome::Nothing,
+            None => TurnOutcome::ByAnother,
         }
     }
 

@@ -215,8 +215,8 @@ impl<S: Rules> Core<S> {
     /// receive's in-flight state.
     fn accept(&self, id: RequestId, key: &Key, message: Message) {
         match message.content {
-            Content::Small { len, data } => self.deliver(id, key, &data[..usize::from(len)]),
-            Content::Large(data) => self.deliver(id, key, &data),
+            Content::Inline { len, data } => self.deliver(id, key, &data[..usize::from(len)]),
+            Content::Bulk(data) => self.deliver(id, key, &data),
             Content::Synchronous(data, sender) => {
                 self.deliver(id, key, &data);
                 self.tell_sender(message.peer, sender);

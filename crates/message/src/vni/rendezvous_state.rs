@@ -1,7 +1,7 @@
 //! Rendezvous state and deferred work: flushes, follow-ups, freed requests.
 
 use super::message::SendArgs;
-use super::transfer_method::{LARGE, MethodChoice};
+use super::transfer_method::{CACHE_BYTES, MethodChoice};
 use super::under_way::{Pull, Push, SplitCopy, Stream};
 use crate::request::{self, RequestId};
 use heddle_model::Object;
@@ -20,7 +20,7 @@ pub(crate) struct RendezvousState {
     pub pushes: VecDeque<Push>,
     /// Receives by split copy: each side copies one half.
     pub split_copies: Vec<SplitCopy>,
-    /// For each peer, the choice of method: for messages below `LARGE`, and for the others.
+    /// For each peer, the choice of method: for messages below `CACHE_BYTES`, and for the others.
     method_choices: Vec<[MethodChoice; 2]>,
     /// Requests that the program freed while they were active; released once they are complete.
     abandoned: VecDeque<RequestId>,
@@ -50,7 +50,7 @@ impl RendezvousState {
             pulls: VecDeque::new(),
             pushes: VecDeque::new(),
             split_copies: Vec::new(),
-            method_choices: vec![[MethodChoice::medium(), MethodChoice::large()]; peers],
+            method_choices: vec![[MethodChoice::within_cache(), MethodChoice::beyond_cache()]; peers],
             abandoned: VecDeque::new(),
             sequels: Vec::new(),
         }
@@ -63,8 +63,8 @@ impl RendezvousState {
     }
 
     pub(crate) fn method_choice(&mut self, peer: usize, bytes: usize) -> &mut MethodChoice {
-        let [medium, large] = &mut self.method_choices[peer];
-        if bytes < LARGE { medium } else { large }
+        let [within, beyond] = &mut self.method_choices[peer];
+        if bytes < CACHE_BYTES { within } else { beyond }
     }
 
     /// Adds work that waits for the end of other operations.

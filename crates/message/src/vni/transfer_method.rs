@@ -15,11 +15,12 @@
 //! | no | 4 to 12 | | 2 to 4 | 2.3 |
 //!
 //! A sender that computes does not stream at all. So each receiver measures the methods for each sender,
-//! takes the best one, and tries the others now and then. Only messages of [`LARGE`] bytes pass the caches
-//! by: a smaller one fits beside the program's other data, which is likely to read it soon.
+//! takes the best one, and tries the others now and then. Only messages of at least [`CACHE_BYTES`]
+//! pass the caches by: a smaller one fits beside the program's other data, and the program is likely to read
+//! it soon.
 
 /// The smallest message that is larger than a core's cache.
-pub(super) const LARGE: usize = 1 << 20;
+pub(super) const CACHE_BYTES: usize = 1 << 20;
 
 /// A method to transfer the data of a large message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,8 +70,8 @@ pub(crate) struct MethodChoice {
 }
 
 impl MethodChoice {
-    /// The choice for messages below [`LARGE`].
-    pub(crate) fn medium() -> MethodChoice {
+    /// The choice for messages below [`CACHE_BYTES`].
+    pub(crate) fn within_cache() -> MethodChoice {
         MethodChoice {
             methods: METHODS.len() - 1,
             costs: [0.0; METHODS.len()],
@@ -79,9 +80,9 @@ impl MethodChoice {
         }
     }
 
-    /// The choice for messages of [`LARGE`] bytes and more.
-    pub(crate) fn large() -> MethodChoice {
-        MethodChoice { methods: METHODS.len(), ..MethodChoice::medium() }
+    /// The choice for messages of [`CACHE_BYTES`] bytes and more.
+    pub(crate) fn beyond_cache() -> MethodChoice {
+        MethodChoice { methods: METHODS.len(), ..MethodChoice::within_cache() }
     }
 
     /// The method for the next message.
@@ -171,7 +172,7 @@ mod tests {
 
     #[test]
     fn takes_the_quickest_method_and_notices_a_change() {
-        for mut choice in [MethodChoice::medium(), MethodChoice::large()] {
+        for mut choice in [MethodChoice::within_cache(), MethodChoice::beyond_cache()] {
             let mut now = 1;
             let [_, pulled, ..] = send(&mut choice, 10 * CYCLE, [300, 100, 200, 250], &mut now);
             assert!(
@@ -185,7 +186,7 @@ mod tests {
 
     #[test]
     fn messages_without_data_and_methods_that_never_succeed_do_no_harm() {
-        let (mut choice, mut now) = (MethodChoice::large(), 1);
+        let (mut choice, mut now) = (MethodChoice::beyond_cache(), 1);
         choice.sent_jointly(TransferMethod::Stream, 0, 1, 1000);
         let mut failures = 0;
         for _ in 0..40 * CYCLE {
@@ -203,7 +204,7 @@ mod tests {
 
     #[test]
     fn what_fits_the_caches_stays_in_them() {
-        let [.., past] = send(&mut MethodChoice::medium(), 10 * CYCLE, [300, 300, 300, 1], &mut 1);
+        let [.., past] = send(&mut MethodChoice::within_cache(), 10 * CYCLE, [300, 300, 300, 1], &mut 1);
         assert_eq!(past, 0);
     }
 }

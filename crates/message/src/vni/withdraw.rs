@@ -109,7 +109,7 @@ impl Message {
         match &self.content {
             Content::Synchronous(_, sender) => u64::from(*sender) == request,
             Content::Rendezvous(rts) => u64::from(rts.request) == request,
-            Content::Small { .. } | Content::Large(_) | Content::Local(_) => false,
+            Content::Inline { .. } | Content::Bulk(_) | Content::Local(_) => false,
         }
     }
 }

@@ -71,7 +71,7 @@ impl Section {
             Section::ReferenceCounts => "reference_counts",
             Section::Arrivals => "arrivals",
             Section::Matching => "matching",
-            Section::Rendezvous => "large_messages",
+            Section::Rendezvous => "rendezvous",
             Section::Channel => "channel",
             Section::Vni(_) => "vni",
         }

@@ -74,8 +74,9 @@ pub enum Up {
     ToCheck,
 }
 
+/// A thread's marks: the words that a ring for it reads.
 #[derive(Debug, Default)]
-struct Place<P: Platform> {
+struct Seat<P: Platform> {
     /// The doorbell of the thread while it is away.
     doorbell: Doorbell<P>,
     /// 1 while it sleeps at the door.
@@ -86,7 +87,7 @@ struct Place<P: Platform> {
 #[derive(Debug)]
 pub struct Roster<P: Platform = Native> {
     posts: Lock<Mutex<P>, Box<[Post]>>,
-    places: Box<[CachePadded<Place<P>>]>,
+    seats: Box<[CachePadded<Seat<P>>]>,
 }
 
 impl<P: Platform> Roster<P> {
@@ -97,7 +98,7 @@ impl<P: Platform> Roster<P> {
         let posts = vec![Post::Up; threads].into_boxed_slice();
         Self {
             posts: Lock::new(Mutex::new(policy), posts),
-            places: (0..threads).map(|_| CachePadded::default()).collect(),
+            seats: (0..threads).map(|_| CachePadded::default()).collect(),
         }
     }
 
@@ -105,10 +106,10 @@ impl<P: Platform> Roster<P> {
     /// doorbell at which it may sleep.
     #[inline]
     pub fn ring(&self, thread: usize, door: &Doorbell<P>) {
-        let place = &self.places[thread];
-        place.doorbell.ring(Scope::Process);
+        let seat = &self.seats[thread];
+        seat.doorbell.ring(Scope::Process);
         // This load is ordered by the light barrier of the ring above.
-        if place.at_door.load(Ordering::Relaxed) != 0 {
+        if seat.at_door.load(Ordering::Relaxed) != 0 {
             door.ring(Scope::Machine);
         }
     }
@@ -147,7 +148,7 @@ impl<P: Platform> Roster<P> {
         longest: Option<Duration>,
         check: impl FnOnce(Check) -> bool,
     ) -> Up {
-        let at_door = &self.places[thread].at_door;
+        let at_door = &self.seats[thread].at_door;
         at_door.store(1, Ordering::Relaxed);
         // Makes both marks visible before the check (invariant 3).
         let mut ticket = door.prepare(Scope::Machine);
@@ -160,7 +161,7 @@ impl<P: Platform> Roster<P> {
     }
 
     fn sleep_away(&self, thread: usize, check: impl FnOnce(Check) -> bool) -> Up {
-        let mut ticket = self.places[thread].doorbell.prepare(Scope::Process);
+        let mut ticket = self.seats[thread].doorbell.prepare(Scope::Process);
         if !check(Check::ThisThread) {
             ticket.park(None);
         }

@@ -1,15 +1,15 @@
-//! A counter place for each thread.
+//! A counter block for each thread.
 //!
-//! A hash table of fixed size maps threads' identities ([`Platform::thread_id`]) to places. A thread claims a
+//! A hash table of fixed size maps threads' identities ([`Platform::thread_id`]) to blocks. A thread claims a
 //! slot when it first comes and keeps it, so its counts stay after its end. A thread that starts later with
-//! the identity of one that ended goes on with its place: the two never exist at the same time. When all
-//! slots are taken, the threads without a slot share one place, and count there with atomic additions.
+//! the identity of one that ended goes on with its block: the two never exist at the same time. When all
+//! slots are taken, the threads without a slot share one block, and count there with atomic additions.
 //!
 //! **Invariants.**
 //!
 //! 1. A slot's `owner` goes from 0 to an identity once, by compare-and-swap, and stays. Only the thread of
-//!    that identity writes its place and the pointer to it.
-//! 2. The pointer is stored once, with Release, after the place was made; readers take it with Acquire.
+//!    that identity writes its block and the pointer to it.
+//! 2. The pointer is stored once, with Release, after the block was made; readers take it with Acquire.
 
 use super::tally::Writers;
 use crate::memory::padded::CachePadded;
@@ -22,18 +22,18 @@ use std::ptr;
 /// A `T` for each thread, see the [module](super).
 pub struct PerThread<T: Default + Send + Sync + 'static, P: Platform = Native> {
     slots: Box<[Slot<T, P>]>,
-    /// The place of the threads that found no slot.
+    /// The block of the threads that found no slot.
     shared: CachePadded<T>,
 }
 
 struct Slot<T: 'static, P: Platform> {
     owner: P::AtomicU64,
-    place: P::AtomicPtr<CachePadded<T>>,
+    block: P::AtomicPtr<CachePadded<T>>,
 }
 
-/// The calling thread's place.
+/// The calling thread's block.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'a, T> {
+pub struct Block<'a, T> {
     /// The values that it counts in.
     pub value: &'a T,
     /// True if it is the only thread that does.
@@ -50,18 +50,18 @@ impl<T: Default + Send + Sync + 'static, P: Platform> Default for PerThread<T, P
 }
 
 impl<T: Default + Send + Sync + 'static, P: Platform> PerThread<T, P> {
-    /// Room for `threads` threads with separate places, rounded up to a power of two. A slot is 16 bytes; a
-    /// place is made when its thread comes.
+    /// Room for `threads` threads with separate blocks, rounded up to a power of two. A slot is 16 bytes; a
+    /// block is made when its thread comes.
     #[must_use]
     pub fn with_slots(slots: usize) -> Self {
-        let slot = |_| Slot { owner: P::AtomicU64::new(0), place: AtomicPointer::new(ptr::null_mut()) };
+        let slot = |_| Slot { owner: P::AtomicU64::new(0), block: AtomicPointer::new(ptr::null_mut()) };
         let slots = slots.max(1).next_power_of_two();
         Self { slots: (0..slots).map(slot).collect(), shared: CachePadded::new(T::default()) }
     }
 
-    /// The calling thread's place: a search in the table.
+    /// The calling thread's block: a search in the table.
     #[inline]
-    pub fn mine(&self) -> Place<'_, T> {
+    pub fn mine(&self) -> Block<'_, T> {
         let me = P::thread_id();
         let first = self.first_slot(me);
         let slot = &self.slots[first];
@@ -79,15 +79,15 @@ impl<T: Default + Send + Sync + 'static, P: Platform> PerThread<T, P> {
     }
 
     #[inline]
-    fn own(slot: &Slot<T, P>) -> Place<'_, T> {
-        let place = slot.place.load(Ordering::Relaxed);
+    fn own(slot: &Slot<T, P>) -> Block<'_, T> {
+        let block = slot.block.load(Ordering::Relaxed);
         // SAFETY: stored by this thread, or by one with the same identity that ended before this one began
         // (invariant 1), and freed only with the table.
-        Place { value: unsafe { &**place }, writers: Writers::One }
+        Block { value: unsafe { &**block }, writers: Writers::One }
     }
 
     #[cold]
-    fn find_or_claim(&self, me: u64, first: usize) -> Place<'_, T> {
+    fn find_or_claim(&self, me: u64, first: usize) -> Block<'_, T> {
         let mask = self.slots.len() - 1;
         for step in 0..=mask {
             let slot = &self.slots[(first + step) & mask];
@@ -99,7 +99,7 @@ impl<T: Default + Send + Sync + 'static, P: Platform> PerThread<T, P> {
                 return Self::own(slot);
             }
         }
-        Place { value: &self.shared, writers: Writers::Many }
+        Block { value: &self.shared, writers: Writers::Many }
     }
 
     /// Tries to make a free slot the caller's. Returns the identity of its owner afterwards.
@@ -107,19 +107,19 @@ impl<T: Default + Send + Sync + 'static, P: Platform> PerThread<T, P> {
         if let Err(owner) = slot.owner.compare_exchange(0, me, Ordering::Relaxed, Ordering::Relaxed) {
             return owner;
         }
-        let place = Box::into_raw(Box::<CachePadded<T>>::default());
-        // Release: pairs with the Acquire in places().
-        slot.place.store(place, Ordering::Release);
+        let block = Box::into_raw(Box::<CachePadded<T>>::default());
+        // Release: pairs with the Acquire in blocks().
+        slot.block.store(block, Ordering::Release);
         me
     }
 
-    /// All places, the shared one last.
-    pub fn places(&self) -> impl Iterator<Item = &T> {
+    /// All blocks, the shared one last.
+    pub fn blocks(&self) -> impl Iterator<Item = &T> {
         let own = self.slots.iter().filter_map(|slot| {
             // Acquire: pairs with the Release in claim().
-            let place = slot.place.load(Ordering::Acquire);
+            let block = slot.block.load(Ordering::Acquire);
             // SAFETY: null, or stored once and freed only with the table (invariant 2).
-            unsafe { place.as_ref() }.map(|place| &**place)
+            unsafe { block.as_ref() }.map(|block| &**block)
         });
         own.chain([&*self.shared])
     }
@@ -128,11 +128,11 @@ impl<T: Default + Send + Sync + 'static, P: Platform> PerThread<T, P> {
 impl<T: Default + Send + Sync + 'static, P: Platform> Drop for PerThread<T, P> {
     fn drop(&mut self) {
         for slot in &self.slots {
-            // Acquire: the place may have been made by another thread.
-            let place = slot.place.load(Ordering::Acquire);
-            if !place.is_null() {
+            // Acquire: the block may have been made by another thread.
+            let block = slot.block.load(Ordering::Acquire);
+            if !block.is_null() {
                 // SAFETY: made by Box::into_raw in claim(), once; only the caller has the table.
-                drop(unsafe { Box::from_raw(place) });
+                drop(unsafe { Box::from_raw(block) });
             }
         }
     }
@@ -140,6 +140,6 @@ impl<T: Default + Send + Sync + 'static, P: Platform> Drop for PerThread<T, P> {
 
 impl<T: Default + Send + Sync + fmt::Debug + 'static, P: Platform> fmt::Debug for PerThread<T, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.places()).finish()
+        f.debug_list().entries(self.blocks()).finish()
     }
 }

@@ -1,6 +1,6 @@
 //! How to wait: spin about a cache-line round trip, then yield while polling, then sleep.
 //!
-//! The reasons for these three, measured with as many threads as cores and with many more:
+//! The reasons for these three, measured with one thread on each core and with many more threads than cores:
 //!
 //! - **Spin first.** An answer from another core arrives within a few hundred nanoseconds; a spin shorter
 //!   than that, or a yield on every miss, costs several times the latency while cores are free. The spin is a

@@ -87,7 +87,7 @@ fn add_in_time<L: TimedLock>(sum: &Lock<L, u32>, patience_ns: u64) -> u32 {
     })
 }
 
-/// What the holder is told about waiters: never one that is not there.
+/// The holder is never told of a waiter that does not exist.
 pub(crate) fn no_phantom_waiters<L: RawLock + 'static>(make: fn() -> L) -> impl Fn() + Sync + Send + 'static {
     move || {
         let lock = Arc::new(make());

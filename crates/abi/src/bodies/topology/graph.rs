@@ -92,7 +92,7 @@ fn weighted(n: c_int, ranks: List<'_, c_int>, weights: Option<List<'_, c_int>>) 
     Ok(pairs.map(|(&rank, &weight)| Neighbour { rank, weight }).collect())
 }
 
-#[expect(clippy::too_many_arguments, reason = "the standard has so many")]
+#[expect(clippy::too_many_arguments, reason = "the standard's signature")]
 pub(crate) fn dist_graph_create_adjacent(
     comm: CommHandle,
     indegree: c_int,
@@ -121,7 +121,7 @@ pub(crate) fn dist_graph_create_adjacent(
     Ok(())
 }
 
-#[expect(clippy::too_many_arguments, reason = "the standard has so many")]
+#[expect(clippy::too_many_arguments, reason = "the standard's signature")]
 pub(crate) fn dist_graph_create(
     comm: CommHandle,
     n: c_int,

@@ -57,7 +57,7 @@ fn call_with_request_and_another(handle: usize, other: usize) {
     }
 }
 
-/// As much of an address as an object needs that requests name by it.
+/// An object's address, by which requests name it.
 const NAME: usize = 0x5550;
 
 /// A call that begins an operation whose buffer has the object as its datatype.
