@@ -90,6 +90,15 @@ impl<P: Platform> StrictTicket<P> {
         }
     }
 
+    /// A free lock that has been acquired and released `numbers` times.
+    #[cfg(all(test, not(loom)))]
+    fn starting_at(numbers: u32) -> Self {
+        let lock = Self::default();
+        lock.next.store(numbers, Ordering::Relaxed);
+        lock.serving.store(numbers, Ordering::Relaxed);
+        lock
+    }
+
     /// The number of threads before `number`.
     #[inline(always)]
     fn before(&self, number: u32) -> u32 {
@@ -187,5 +196,79 @@ unsafe impl<P: Platform> TimedLock for StrictTicket<P> {
                 return None;
             }
         }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+
+    /// Each number of acquisitions before a test is shortly before the numbers wrap.
+    const BEFORE_THE_WRAP: [u32; 4] = [u32::MAX - 2, u32::MAX - 1, u32::MAX, 0];
+
+    #[test]
+    fn a_lone_thread_counts_on_where_the_numbers_wrap() {
+        for numbers in BEFORE_THE_WRAP {
+            let lock = StrictTicket::<Native>::starting_at(numbers);
+            for _ in 0..4 {
+                lock.try_acquire().expect("it is free");
+                assert!(lock.try_acquire().is_none() && !lock.has_waiters());
+                // SAFETY: acquired above.
+                unsafe { lock.release(()) };
+            }
+        }
+    }
+
+    #[test]
+    fn three_threads_enter_in_order_where_the_numbers_wrap() {
+        for numbers in BEFORE_THE_WRAP {
+            let lock = StrictTicket::<Native>::starting_at(numbers);
+            let entered = Mutex::new(Vec::new());
+            lock.acquire();
+            std::thread::scope(|scope| {
+                for thread in 1..=2u32 {
+                    let (lock, entered) = (&lock, &entered);
+                    scope.spawn(move || {
+                        lock.acquire();
+                        entered.lock().expect("no thread panics inside").push(thread);
+                        // SAFETY: acquired above.
+                        unsafe { lock.release(()) };
+                    });
+                    // The next thread draws its number after this one.
+                    while lock.next.load(Ordering::Relaxed).wrapping_sub(numbers) <= thread {
+                        std::thread::yield_now();
+                    }
+                }
+                // A thread that takes its number for its turn enters without waiting for the release.
+                std::thread::yield_now();
+                assert!(lock.has_waiters() && lock.try_acquire().is_none());
+                entered.lock().expect("no thread panics inside").push(0);
+                // SAFETY: acquired above.
+                unsafe { lock.release(()) };
+            });
+            assert_eq!(entered.into_inner().expect("no thread panicked inside"), [0, 1, 2], "{numbers}");
+        }
+    }
+
+    #[test]
+    fn three_threads_exclude_each_other_where_the_numbers_wrap() {
+        const EACH: u32 = 1000;
+        let lock = StrictTicket::<Native>::starting_at(u32::MAX - 1);
+        let inside = std::sync::atomic::AtomicU32::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    for _ in 0..EACH {
+                        lock.acquire();
+                        assert_eq!(inside.fetch_add(1, Ordering::Relaxed), 0, "another thread is inside");
+                        inside.fetch_sub(1, Ordering::Relaxed);
+                        // SAFETY: acquired above.
+                        unsafe { lock.release(()) };
+                    }
+                });
+            }
+        });
+        assert_eq!(lock.serving.load(Ordering::Relaxed), 3 * EACH - 2);
     }
 }
