@@ -76,6 +76,12 @@ fn wake_marked<'a, S: Iterator<Item = &'a ParkingSpot>>(marks: u64, scope: Scope
 pub struct ParkingSpot(AtomicU32);
 
 impl ParkingSpot {
+    /// A spot whose threads were woken `wakes` times.
+    #[cfg(all(test, not(loom)))]
+    fn starting_at(wakes: u32) -> ParkingSpot {
+        ParkingSpot(AtomicU32::new(wakes))
+    }
+
     /// Marks sleeper number `sleeper`, whose threads park here. The caller checks the word once more, by a
     /// sequentially consistent load, and then [parks](Ticket::park) or does not.
     #[must_use = "check the word once more, then park"]
@@ -98,5 +104,51 @@ impl Ticket<'_> {
     /// false if the time ran out.
     pub fn park(self, timeout: Option<Duration>, scope: Scope) -> bool {
         futex::wait(&self.spot.0, self.seen, timeout, scope)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// So long that a thread sleeps for it only if it missed its wake-up.
+    const MISSED: Option<Duration> = Some(Duration::from_secs(20));
+
+    #[test]
+    fn a_thread_woken_before_it_parks_stays_awake_where_the_counter_wraps() {
+        let (marks, spot) = (WaitMarks::default(), ParkingSpot::starting_at(u32::MAX - 1));
+        for wake in 0..4 {
+            let ticket = spot.prepare(&marks, 0);
+            marks.wake(Scope::Process, || std::iter::once(&spot));
+            assert!(ticket.park(MISSED, Scope::Process), "wake-up {wake} is missed");
+        }
+    }
+
+    #[test]
+    fn a_sleeper_is_woken_where_the_counter_wraps() {
+        const WORDS: u32 = 8;
+        let (marks, spot) = (WaitMarks::default(), ParkingSpot::starting_at(u32::MAX - 3));
+        let (word, seen) = (AtomicU32::new(0), AtomicU32::new(0));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for expected in 1..=WORDS {
+                    loop {
+                        let ticket = spot.prepare(&marks, 3);
+                        if word.load(Ordering::SeqCst) == expected {
+                            break;
+                        }
+                        assert!(ticket.park(MISSED, Scope::Process), "word {expected} is missed");
+                    }
+                    seen.store(expected, Ordering::Release);
+                }
+            });
+            for next in 1..=WORDS {
+                word.fetch_add(1, Ordering::SeqCst);
+                marks.wake(Scope::Process, || std::iter::repeat_n(&spot, 4));
+                while seen.load(Ordering::Acquire) != next {
+                    std::thread::yield_now();
+                }
+            }
+        });
     }
 }
