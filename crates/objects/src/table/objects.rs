@@ -101,6 +101,7 @@ mod tests {
                 assert_eq!(table.get(handle).map(|found| (*found, found.handle())), Some((round, handle)));
                 let owned = table.remove(handle).expect("live");
                 assert!(table.get(handle).is_none() && table.remove(handle).is_none());
+                assert!(decode(Kind::Info, owned.handle()).is_some(), "a generation reaches into the kind");
                 assert_eq!(table.handle_of_index(0), None);
                 if collected {
                     let found = table.get_while_it_exists(handle).expect("the collector still has it");
