@@ -202,8 +202,8 @@ unsafe impl<P: Platform> TimedLock for StrictTicket<P> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use heddle_platform::atomic::AtomicU32;
     use std::sync::Mutex;
-    use std::sync::atomic::AtomicU32;
 
     /// One test, so that a wrong number ends it before threads wait for that number.
     #[test]

@@ -39,8 +39,8 @@ impl<S: Rules> Core<S> {
         self.named(peer, kind, number, RequestKind::Send, waits)
     }
 
-    /// Finds the send of this process whose receiver was asked to forget the message. It cannot have forgotten
-    /// a message while it fetches the data.
+    /// Finds the send of this process whose receiver was asked to forget the message. It cannot have
+    /// forgotten a message while it fetches the data.
     pub(crate) fn withdrawing_send(&self, peer: usize, number: u64, withdrawn: bool) -> RequestId {
         let active = request::find_active(number, RequestKind::Send);
         let asked = active.filter(|id| {

@@ -2,8 +2,8 @@
 //!
 //! The leader sends the context to all other members and is done; the others receive it into memory that
 //! their request keeps. The new communicator's handle exists at once. The communicator learns its context
-//! when the program reads the outcome of the request; the program must not use it before. A leader that has no
-//! number left for a context says so by the same message, and the request's outcome is an error.
+//! when the program reads the outcome of the request; the program must not use it before. A leader
+//! that has no number left for a context says so by the same message, and the request's outcome is an error.
 //!
 //! If the program gives hints, the leader must know all members' before it makes the
 //! context (`idup/agreement.rs`).

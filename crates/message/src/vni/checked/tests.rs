@@ -143,7 +143,7 @@ fn pieces_that_no_receive_has_asked_for_are_refused() {
         // Without single copy the offer would make it ask for pieces.
         let copies = ranks.fabric.copy_partner(0).is_some();
         if copies {
-            // The reader is about to copy the data: a receive that ended before would be written to afterwards.
+            // The reader is about to copy the data: a receive that ended before would be written to.
             ranks.send(wire::RTS, &[1000, bytes.as_ptr().addr() as u64, 17], None);
         }
         ranks.send(wire::DATA, &[u64::from(id), 0, 0], Some(if copies { 1000 } else { 0 }));
@@ -181,8 +181,8 @@ enum Word {
     Operation(usize),
     /// A number or a length that a buffer may have room for.
     Small(u64),
-    /// A number of no operation. As an address it is the kernel's: all ranks of these tests are one process, so
-    /// an address that the reader may write to would be one of the test's.
+    /// A number of no operation. As an address it is the kernel's: all ranks of these tests are one
+    /// process, so an address that the reader may write to would be one of the test's.
     Huge(u64),
 }
 
