@@ -90,6 +90,15 @@ impl<P: Platform> StrictTicket<P> {
         }
     }
 
+    /// A free lock that has been acquired and released `numbers` times.
+    #[cfg(all(test, not(loom)))]
+    fn starting_at(numbers: u32) -> Self {
+        let lock = Self::default();
+        lock.next.store(numbers, Ordering::Relaxed);
+        lock.serving.store(numbers, Ordering::Relaxed);
+        lock
+    }
+
     /// The number of threads before `number`.
     #[inline(always)]
     fn before(&self, number: u32) -> u32 {
@@ -187,5 +196,85 @@ unsafe impl<P: Platform> TimedLock for StrictTicket<P> {
                 return None;
             }
         }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use heddle_platform::atomic::AtomicU32;
+    use std::sync::Mutex;
+
+    /// One test, so that a wrong number ends it before threads wait for that number.
+    #[test]
+    fn counts_on_where_the_numbers_wrap() {
+        for numbers in [u32::MAX - 2, u32::MAX - 1, u32::MAX, 0] {
+            a_lone_thread_enters_again_and_again(numbers);
+            three_threads_enter_in_order(numbers);
+        }
+        three_threads_exclude_each_other(u32::MAX - 1);
+    }
+
+    fn a_lone_thread_enters_again_and_again(numbers: u32) {
+        let lock = StrictTicket::<Native>::starting_at(numbers);
+        for ahead in 0..4 {
+            assert_eq!(lock.before(numbers.wrapping_add(ahead)), ahead, "{numbers}");
+        }
+        for _ in 0..4 {
+            lock.try_acquire().expect("it is free");
+            assert!(lock.try_acquire().is_none() && !lock.has_waiters(), "{numbers}");
+            // SAFETY: acquired above.
+            unsafe { lock.release(()) };
+        }
+    }
+
+    fn three_threads_enter_in_order(numbers: u32) {
+        let lock = StrictTicket::<Native>::starting_at(numbers);
+        let entered = Mutex::new(Vec::new());
+        let enter = |thread: u32| entered.lock().expect("no thread panics inside").push(thread);
+        lock.acquire();
+        let others_wait = std::thread::scope(|scope| {
+            for thread in 1..=2 {
+                let (lock, enter) = (&lock, &enter);
+                scope.spawn(move || {
+                    lock.acquire();
+                    enter(thread);
+                    // SAFETY: acquired above.
+                    unsafe { lock.release(()) };
+                });
+                // The next thread draws its number after this one.
+                while lock.next.load(Ordering::Relaxed).wrapping_sub(numbers) <= thread {
+                    std::thread::yield_now();
+                }
+            }
+            let others_wait = lock.has_waiters() && lock.try_acquire().is_none();
+            enter(0);
+            // SAFETY: acquired above.
+            unsafe { lock.release(()) };
+            others_wait
+        });
+        assert!(others_wait, "{numbers}");
+        assert_eq!(entered.into_inner().expect("no thread panicked inside"), [0, 1, 2], "{numbers}");
+    }
+
+    fn three_threads_exclude_each_other(numbers: u32) {
+        const EACH: u32 = 1000;
+        let lock = StrictTicket::<Native>::starting_at(numbers);
+        let (inside, met) = (AtomicU32::new(0), AtomicU32::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    for _ in 0..EACH {
+                        lock.acquire();
+                        met.fetch_add(inside.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+                        inside.fetch_sub(1, Ordering::Relaxed);
+                        // SAFETY: acquired above.
+                        unsafe { lock.release(()) };
+                    }
+                });
+            }
+        });
+        assert_eq!(met.into_inner(), 0, "threads that found another one inside");
+        assert_eq!(lock.serving.load(Ordering::Relaxed), numbers.wrapping_add(3 * EACH));
     }
 }

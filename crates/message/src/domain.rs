@@ -1,6 +1,6 @@
 //! The domain: the VNIs of an initialised process and what they share.
 
-use crate::context::{Choice, context_id};
+use crate::context::{Choice, Numbers, context_id};
 use crate::error::{Error, Result};
 use crate::offload::RunningServer;
 use crate::request::{self, RequestId};
@@ -8,7 +8,7 @@ use crate::vni::Vni;
 use heddle_bootstrap::World;
 use heddle_model::{CallSection, OffloadServer, Sections, WakeUp};
 use heddle_objects::resharding::{self, Mover};
-use heddle_platform::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use heddle_platform::atomic::{AtomicPtr, AtomicU32, Ordering};
 use heddle_settings::Settings;
 use heddle_spec::constants as mpi;
 use heddle_sync::WaitPolicy;
@@ -31,8 +31,8 @@ pub struct Domain {
     test_patience_ns: u64,
     /// True if several threads may be in the library at once.
     threads: bool,
-    /// The number of the next context id that this process makes as a leader.
-    next_context: AtomicU64,
+    /// The numbers of the context ids that this process makes as a leader.
+    context_numbers: Numbers,
 }
 
 static DOMAIN: OnceLock<Domain> = OnceLock::new();
@@ -46,9 +46,6 @@ const FINALIZED: u32 = 2;
 
 /// The stage of the process: before, between or after initialisation and finalization.
 static LIFE: AtomicU32 = AtomicU32::new(NEVER);
-
-/// The first free context number: 0 is `MPI_COMM_WORLD`'s, 1 is `MPI_COMM_SELF`'s.
-const FIRST_CONTEXT: u64 = 2;
 
 /// The domain, if MPI is initialised and not finalized.
 ///
@@ -166,7 +163,7 @@ impl Prepared {
             wait: settings.wait,
             test_patience_ns: settings.model.test_patience_ns(),
             threads,
-            next_context: AtomicU64::new(FIRST_CONTEXT),
+            context_numbers: Numbers::new(),
             fabric,
         };
         Ok(DOMAIN.get_or_init(|| domain))
@@ -266,16 +263,11 @@ impl Domain {
     }
 
     /// Makes a context id that no communicator of the job has or ever had. This process is its leader.
-    pub fn new_context(&self, choice: Choice) -> u64 {
-        // Relaxed: the only requirement is that no two calls get the same number.
-        let (load, store) = (Ordering::Relaxed, Ordering::Relaxed);
-        let number = |next| choice.number_from(next, self.vnis.len());
-        let next = match choice.vni() {
-            None => self.next_context.fetch_add(1, store),
-            Some(_) => match self.next_context.fetch_update(store, load, |next| Some(number(next) + 1)) {
-                Ok(next) | Err(next) => next,
-            },
-        };
-        context_id(self.rank(), number(next), choice)
+    ///
+    /// # Errors
+    /// `MPI_ERR_OTHER` if no number is left for it.
+    pub fn new_context(&self, choice: Choice) -> Result<u64> {
+        let number = self.context_numbers.take(choice, self.vnis.len())?;
+        Ok(context_id(self.rank(), number, choice))
     }
 }

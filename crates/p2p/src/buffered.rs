@@ -10,7 +10,7 @@ use heddle_comm::attached_buffer::Attached;
 use heddle_comm::error::{Error, Result};
 use heddle_message::buffer::Buffer;
 use heddle_message::domain;
-use heddle_message::request::{self, RequestId, RequestKind, SEND_DONE};
+use heddle_message::request::{self, Outcome, RequestId, RequestKind, SEND_DONE};
 use heddle_message::vni::{SendArgs, Sequel};
 use heddle_platform::atomic::Ordering;
 use heddle_spec::constants as mpi;
@@ -89,8 +89,8 @@ impl Sequel for Flush {
         self.attached.pending.load(Ordering::Acquire) == 0
     }
 
-    fn run(self: Box<Self>, _: &mut dyn FnMut(RequestId, SendArgs)) -> Option<RequestId> {
-        Some(self.request)
+    fn run(self: Box<Self>, _: &mut dyn FnMut(RequestId, SendArgs)) -> Option<(RequestId, Outcome)> {
+        Some((self.request, Outcome::empty()))
     }
 }
 

@@ -10,7 +10,7 @@ use heddle_comm::error::{Error, Result};
 use heddle_comm::group::Group;
 use heddle_comm::{CommRef, Plane};
 use heddle_message::buffer::Buffer;
-use heddle_message::context::Choice;
+use heddle_message::context::{Choice, UNKNOWN, known};
 use heddle_message::domain::Domain;
 use heddle_p2p::{Mode, recv, send};
 use heddle_spec::constants as mpi;
@@ -58,6 +58,9 @@ pub(super) fn agreed(parent: &CommRef, mine: Choice) -> Result<Choice> {
 
 /// The context of a new communicator of `group`, in which this process has rank `rank`. All members call it;
 /// the choice of the leader, rank 0, takes effect.
+///
+/// # Errors
+/// `MPI_ERR_OTHER`, in all members, if the leader has no number left for a context.
 pub(super) fn agree(
     domain: &Domain,
     parent: &CommRef,
@@ -74,7 +77,8 @@ pub(super) fn agree(
     let mut word = [0; 8];
     let mut distance = if rank == 0 { size.next_power_of_two() } else { 1 << rank.trailing_zeros() };
     if rank == 0 {
-        word = domain.new_context(choice).to_ne_bytes();
+        // The others wait for the leader's word, so it says that there is no context, too.
+        word = domain.new_context(choice).unwrap_or(UNKNOWN).to_ne_bytes();
     } else {
         // SAFETY: the array outlives the call, which returns when the message has arrived.
         let buffer = unsafe { Buffer::bytes(word.as_mut_ptr(), word.len()) };
@@ -88,7 +92,7 @@ pub(super) fn agree(
             send(parent, plane, buffer, in_parent(rank + distance), tag, Mode::Standard)?;
         }
     }
-    Ok(u64::from_ne_bytes(word))
+    known(u64::from_ne_bytes(word))
 }
 
 /// Turns the error of a receive's outcome into one of the call.

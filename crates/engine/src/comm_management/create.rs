@@ -15,7 +15,8 @@ use std::sync::Arc;
 /// caller that is not in its group gets `MPI_COMM_NULL` at once.
 ///
 /// # Errors
-/// `MPI_ERR_GROUP` if the group is not within the parent's.
+/// `MPI_ERR_GROUP` if the group is not within the parent's; `MPI_ERR_OTHER` if the leader has no number left
+/// for a context.
 pub fn create(parent: &CommRef, group: &Arc<Group>) -> Result<usize> {
     made(parent, group, COLLECTIVE, Choice::default(), |_| {})
 }
@@ -24,7 +25,7 @@ pub fn create(parent: &CommRef, group: &Arc<Group>) -> Result<usize> {
 /// creations on one parent apart.
 ///
 /// # Errors
-/// `MPI_ERR_GROUP` as for [`create`]; `MPI_ERR_TAG` for a negative tag.
+/// `MPI_ERR_GROUP` and `MPI_ERR_OTHER` as for [`create`]; `MPI_ERR_TAG` for a negative tag.
 pub fn create_group(parent: &CommRef, group: &Arc<Group>, tag: i32) -> Result<usize> {
     if tag < 0 {
         let message = format!("{tag} is not a tag: tags go from 0 to MPI_TAG_UB");

@@ -15,7 +15,7 @@ use heddle_objects::table::Ref;
 /// `MPI_Comm_dup`.
 ///
 /// # Errors
-/// The error of a copy callback.
+/// The error of a copy callback; `MPI_ERR_OTHER` if the leader has no number left for a context.
 pub fn dup(comm: &CommRef) -> Result<usize> {
     made(domain::current()?, comm, Choice::default(), &Entries::new())
 }

@@ -4,11 +4,15 @@
 //! | file | idea |
 //! |---|---|
 //! | `mapping` | context ids, and the VNI of a message |
+//! | `numbers.rs` | the numbers of a leader's context ids |
 //! | `channel.rs` | the context of a living communicator |
 
 mod channel;
 mod mapping;
+mod numbers;
 
 pub use channel::{BrokenPromise, Context, Plane};
 pub(crate) use mapping::steps;
 pub use mapping::{Choice, PLANE, UNKNOWN, context_id};
+pub(crate) use numbers::Numbers;
+pub use numbers::known;

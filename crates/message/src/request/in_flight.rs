@@ -28,6 +28,11 @@ pub struct InFlight {
     pub synchronous: bool,
     /// For a send: true while its receiver was told to fetch the data, and has not fetched it yet.
     pub offered: bool,
+    /// For a send: true while this process sends pieces of the data, or copies the rear half. The
+    /// receiver has nothing to say until then, and the end of the send would take the data away.
+    pub(crate) being_read: bool,
+    /// For a receive: true while the sender is asked for pieces.
+    pub(crate) pieces_wanted: bool,
     /// The number of bytes that have arrived in a streamed rendezvous.
     pub arrived: usize,
     /// The number of bytes that are wanted.
@@ -74,6 +79,8 @@ impl InFlight {
             tag: 0,
             synchronous: false,
             offered: false,
+            being_read: false,
+            pieces_wanted: false,
             stage: Stage::UnderWay,
             arrived: 0,
             wanted: 0,

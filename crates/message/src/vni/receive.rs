@@ -81,7 +81,8 @@ impl<S: Rules> Core<S> {
             wire::WITHDRAW => self.withdraw(peer, message),
             wire::WITHDRAWN => {
                 let [sender, withdrawn, _] = wire::from_bytes(message.payload());
-                self.withdrawal_answered(self.withdrawing_send(peer, sender), withdrawn != 0);
+                let withdrawn = withdrawn != 0;
+                self.withdrawal_answered(self.withdrawing_send(peer, sender, withdrawn), withdrawn);
             }
             _ => {
                 let [sender, ..] = wire::from_bytes(message.payload());

@@ -128,6 +128,7 @@ impl<S: Rules> Core<S> {
         // SAFETY: a thread that fetches the data of a receive has its in-flight state.
         let in_flight = unsafe { request::in_flight(id) };
         let wanted = in_flight.wanted;
+        in_flight.pieces_wanted = true;
         in_flight.asked_ns = clock::now_ns();
         in_flight.keep = (rts.len as usize > wanted)
             .then(|| Box::new(truncated(key, rts.len, wanted)) as Box<dyn std::any::Any + Send>);
@@ -174,6 +175,7 @@ impl<S: Rules> Core<S> {
         if wanted == 0 {
             return self.sender_done(cts.sender);
         }
+        in_flight.being_read = true;
         let stream = Stream { send: cts.sender, receive: cts.receiver, peer, sent: 0, wanted };
         // The stream is known before the thread finds that there is no room, since a thread that is woken by
         // new room must know of it.
@@ -199,6 +201,9 @@ impl<S: Rules> Core<S> {
                 stream.sent += len;
                 happened = true;
             }
+            // SAFETY: the in-flight state of a send that is streamed belongs to the rendezvous critical
+            // section, where this thread is.
+            unsafe { request::in_flight(stream.send) }.being_read = false;
             self.sender_done(stream.send);
             false
         });
@@ -232,6 +237,7 @@ impl<S: Rules> Core<S> {
     fn complete_streamed(&self, id: RequestId) {
         // SAFETY: the caller has the in-flight state.
         let in_flight = unsafe { request::in_flight(id) };
+        in_flight.pieces_wanted = false;
         let error = in_flight.keep.take().and_then(|kept| kept.downcast().ok()).map(|error| *error);
         let (source, tag, bytes) = (in_flight.source, in_flight.tag, in_flight.wanted as u64);
         self.complete(id, Outcome { source, tag, bytes, cancelled: false, error });

@@ -3,7 +3,7 @@
 use super::message::SendArgs;
 use super::transfer_method::{CACHE_BYTES, MethodChoice};
 use super::under_way::{Pull, Push, SplitCopy, Stream};
-use crate::request::{self, RequestId};
+use crate::request::{self, Outcome, RequestId};
 use heddle_model::Object;
 use heddle_model::counters::Section;
 use std::collections::VecDeque;
@@ -34,8 +34,8 @@ pub trait Sequel: Debug + Send {
     fn is_due(&self) -> bool;
 
     /// Runs the work within the critical section of the rendezvous state. `send` sends a small message to
-    /// another process, by a detached request. Returns a request to complete.
-    fn run(self: Box<Self>, send: &mut dyn FnMut(RequestId, SendArgs)) -> Option<RequestId>;
+    /// another process, by a detached request. Returns a request to complete, with its outcome.
+    fn run(self: Box<Self>, send: &mut dyn FnMut(RequestId, SendArgs)) -> Option<(RequestId, Outcome)>;
 }
 
 impl Object for RendezvousState {

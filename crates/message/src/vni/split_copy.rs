@@ -66,6 +66,7 @@ impl<S: Rules> Core<S> {
         // arrivals, where this thread is.
         let in_flight = unsafe { request::in_flight(push.sender) };
         in_flight.answered();
+        in_flight.being_read = true;
         let (begin, end) = (middle(in_flight.buffer.len()), in_flight.buffer.len());
         let Some(local) = in_flight.buffer.contiguous() else {
             unreachable!("the receiver was given an address");
@@ -75,7 +76,8 @@ impl<S: Rules> Core<S> {
             receive: push.receiver,
             peer: in_flight.peer,
             pid: self.fabric.copy_partner(in_flight.peer),
-            remote: push.address + begin as u64,
+            // The kernel refuses an address that is none.
+            remote: push.address.wrapping_add(begin as u64),
             local: local.wrapping_add(begin),
             len: end - begin,
         };
@@ -87,6 +89,8 @@ impl<S: Rules> Core<S> {
     /// Tells the receiver that the rear half was copied, or that the kernel refused the copy.
     pub(crate) fn finish_push(&self, push: &Push, result: &io::Result<()>) {
         let words = [u64::from(push.receive), u64::from(result.is_ok()), 0];
+        // SAFETY: the thread that copies the rear half has the in-flight state of the send.
+        unsafe { request::in_flight(push.send) }.being_read = false;
         // SAFETY: this process does nothing more with the send; its receiver answers only after this message.
         unsafe { request::hand_over(push.send) };
         self.send_control(push.peer, wire::PUSHED, wire::to_bytes(words));

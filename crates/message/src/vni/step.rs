@@ -4,7 +4,6 @@ use super::core::Core;
 use super::rendezvous_state::RendezvousState;
 use super::ring_access::Rules;
 use super::under_way::{Pull, Push};
-use crate::request::Outcome;
 use heddle_model::counters::{self, Event};
 use heddle_model::{Path, SectionOf};
 
@@ -126,8 +125,8 @@ impl<S: Rules> Core<S> {
         let due = rendezvous.due_sequels();
         let happened = !due.is_empty();
         for sequel in due {
-            if let Some(id) = sequel.run(&mut |id, args| self.send_into(id, args)) {
-                self.complete(id, Outcome::empty());
+            if let Some((id, outcome)) = sequel.run(&mut |id, args| self.send_into(id, args)) {
+                self.complete(id, outcome);
             }
         }
         happened

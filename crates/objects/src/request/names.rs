@@ -62,3 +62,39 @@ impl<D> Names<'_, D> {
         }
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::table::{Kind, Parts, decode, encode};
+
+    #[test]
+    fn requests_live_and_end_where_the_generations_wrap() {
+        const LAST: u32 = 0x00ff_ffff;
+        for before in [LAST - 5, LAST - 3, LAST - 1, 0] {
+            let generation = AtomicU32::new(before);
+            let (comm, datatype) = (AtomicUsize::new(0), AtomicPtr::<u8>::new(null_mut()));
+            let names = Names { generation: &generation, comm: &comm, datatype: &datatype };
+            let roots = || {
+                let mut roots = Vec::new();
+                names.roots(&mut |word| roots.push(word));
+                roots
+            };
+            let mut earlier = vec![before];
+            for round in 1..=4 {
+                names.take(round);
+                assert!(roots().is_empty(), "it does not live yet");
+                let begun = names.begin();
+                assert!(begun & 1 == 1 && !earlier.contains(&begun), "{begun:#x} after {earlier:x?}");
+                assert_eq!((generation.load(Ordering::Relaxed), roots()), (begun, vec![round, 0]));
+                let parts = Parts { index: 7, generation: begun };
+                assert_eq!(decode(Kind::Request, encode(Kind::Request, parts)), Some(parts));
+                names.end();
+                let ended = generation.load(Ordering::Relaxed);
+                assert!(ended & 1 == 0 && ended <= LAST, "{ended:#x} after {begun:#x}");
+                assert!(!earlier.contains(&ended) && roots().is_empty());
+                earlier.extend([begun, ended]);
+            }
+        }
+    }
+}

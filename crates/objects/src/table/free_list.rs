@@ -16,6 +16,12 @@ impl FreeList {
         }
     }
 
+    /// An empty list that was changed `changes` times.
+    #[cfg(all(test, not(loom)))]
+    fn starting_at(changes: u32) -> FreeList {
+        FreeList(AtomicU64::new(u64::from(changes) << 32))
+    }
+
     fn after(head: u64, first: u32) -> u64 {
         ((head >> 32) + 1) << 32 | u64::from(first)
     }
@@ -59,8 +65,35 @@ mod tests {
     use super::*;
 
     #[test]
+    fn counts_on_where_its_changes_wrap() {
+        let links = [const { AtomicU32::new(0) }; 2];
+        let link = |index: u32| &links[index as usize];
+        for changes in [u32::MAX - 5, u32::MAX - 2, u32::MAX - 1, u32::MAX] {
+            let list = FreeList::starting_at(changes);
+            let mut heads = vec![list.0.load(Ordering::Relaxed)];
+            let mut changed = || {
+                let head = list.0.load(Ordering::Relaxed);
+                assert!(!heads.contains(&head), "an exchange for an older head would succeed");
+                heads.push(head);
+            };
+            for _ in 0..3 {
+                list.push(0, link(0));
+                changed();
+                list.push(1, link(1));
+                changed();
+                assert_eq!(list.pop(link), Some(1));
+                changed();
+                assert_eq!(list.pop(link), Some(0));
+                changed();
+                assert_eq!(list.pop(link), None);
+            }
+        }
+    }
+
+    #[test]
     fn every_slot_is_given_to_one_thread_at_a_time() {
-        let list = FreeList::new();
+        // Its changes wrap soon.
+        let list = FreeList::starting_at(u32::MAX - 100);
         let links: Vec<AtomicU32> = (0..64).map(|_| AtomicU32::new(0)).collect();
         let taken: Vec<AtomicU32> = (0..64).map(|_| AtomicU32::new(0)).collect();
         (0..64).for_each(|index| list.push(index, &links[index as usize]));

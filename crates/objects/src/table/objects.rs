@@ -62,6 +62,7 @@ impl<T: Send + Sync> Table<T> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::lifetime::Collected;
     use crate::table::Kind;
     use heddle_platform::atomic::AtomicU64;
     use std::sync::Arc;
@@ -84,6 +85,40 @@ mod tests {
         assert_ne!(again, handle);
         for garbage in [0, 1, 0x101, usize::MAX, again ^ 1 << 32, again ^ 1 << 57, again + 1000] {
             assert!(TABLE.get(garbage).is_none(), "{garbage:#x}");
+        }
+    }
+
+    #[test]
+    fn handles_die_where_the_generations_wrap() {
+        for collected in [false, true] {
+            let table = Table::<u32>::starting_at(Kind::Info, collected, GENERATION_MASK - 3);
+            let mut handles = Vec::new();
+            for round in 0..4 {
+                let handle = table.insert(round);
+                assert_eq!(decode(Kind::Info, handle).map(|parts| parts.generation & 1), Some(1));
+                assert!(!handles.contains(&handle), "an older handle would lead to this object");
+                assert_eq!(table.handle_of_index(0), Some(handle));
+                assert_eq!(table.get(handle).map(|found| (*found, found.handle())), Some((round, handle)));
+                let owned = table.remove(handle).expect("live");
+                assert!(table.get(handle).is_none() && table.remove(handle).is_none());
+                assert!(decode(Kind::Info, owned.handle()).is_some(), "a generation reaches into the kind");
+                assert_eq!(table.handle_of_index(0), None);
+                if collected {
+                    let found = table.get_while_it_exists(handle).expect("the collector still has it");
+                    drop((found, owned));
+                    let mut candidates = Vec::new();
+                    table.candidates(&mut |candidate| candidates.push(candidate));
+                    assert_eq!(candidates.iter().map(|found| found.names[0]).collect::<Vec<_>>(), [handle]);
+                    assert!(table.is_unchanged(&candidates[0]) && table.claim(&candidates[0]));
+                    table.destroy_claimed(0);
+                    assert!(table.get_while_it_exists(handle).is_none());
+                } else {
+                    drop(owned);
+                }
+                assert_eq!(table.existing(), 0);
+                handles.push(handle);
+                assert!(handles.iter().all(|&handle| table.get(handle).is_none()));
+            }
         }
     }
 

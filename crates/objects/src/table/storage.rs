@@ -75,6 +75,18 @@ impl<T: Send + Sync> Table<T> {
         }
     }
 
+    /// An empty table, collected or not, the slots of whose first block were used until their generation was
+    /// `generation`, which is even.
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn starting_at(kind: Kind, collected: bool, generation: u32) -> &'static Table<T> {
+        let table: &Table<T> = Box::leak(Box::new(Table { collected, ..Table::new(kind) }));
+        table.make_block(0);
+        for index in 0..block_len(0) as u32 {
+            table.known(index).state.store(with_generation(0, generation), Ordering::Relaxed);
+        }
+        table
+    }
+
     #[inline(always)]
     pub(super) fn slot(&self, index: u32) -> Option<&Slot<T>> {
         let (block, offset) = locate(index);

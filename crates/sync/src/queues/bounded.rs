@@ -96,6 +96,19 @@ impl<T, P: Platform> Bounded<T, P> {
         }
     }
 
+    /// An empty queue that `position` values, modulo the number of positions, went through.
+    #[cfg(all(test, not(loom)))]
+    fn starting_at(capacity: usize, position: usize) -> Self {
+        let queue = Self::new(capacity);
+        for ahead in 0..queue.capacity() {
+            let free = (position + ahead) & POSITION;
+            queue.slot(free).turn.store(free, Ordering::Relaxed);
+        }
+        queue.head.store(position, Ordering::Relaxed);
+        queue.tail.store(position, Ordering::Relaxed);
+        queue
+    }
+
     /// The number of values that it has room for.
     #[must_use]
     pub fn capacity(&self) -> usize {
@@ -201,5 +214,84 @@ impl<T: Send, P: Platform> Mpsc for Bounded<T, P> {
 impl<T, P: Platform> Drop for Bounded<T, P> {
     fn drop(&mut self) {
         while self.pop_slot().is_some() {}
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::queues::Consumer;
+
+    /// One test, so that a wrong position ends it before threads wait for that position.
+    #[test]
+    fn counts_on_where_the_positions_wrap() {
+        laps_of_one_thread_are_full_and_empty();
+        a_closed_queue_is_emptied();
+        values_of_many_producers_keep_their_order();
+    }
+
+    fn laps_of_one_thread_are_full_and_empty() {
+        for before in 0..6 {
+            let queue = Bounded::<u32>::starting_at(4, POSITION - before);
+            let mut consumer = Consumer::of(&queue).expect("the only consumer");
+            for lap in 0..3 {
+                assert!(consumer.pop().is_none() && queue.is_empty() && !queue.is_closed(), "{before} {lap}");
+                for value in 0..4 {
+                    assert!(queue.push(value).is_ok(), "{before} {lap}: there is room");
+                    assert!(!queue.is_empty() && !queue.is_closed(), "{before} {lap}");
+                }
+                assert!(matches!(queue.push(4), Err(Refused::Full(4))), "{before} {lap}");
+                for value in 0..4 {
+                    assert_eq!(consumer.pop(), Some(value), "{before} {lap}");
+                }
+            }
+            assert!(!consumer.is_finished());
+            queue.close();
+            assert!(matches!(queue.push(5), Err(Refused::Closed(5))) && consumer.is_finished(), "{before}");
+        }
+    }
+
+    fn a_closed_queue_is_emptied() {
+        for before in 0..4 {
+            let queue = Bounded::<u32>::starting_at(4, POSITION - before);
+            let mut consumer = Consumer::of(&queue).expect("the only consumer");
+            (0..3).for_each(|value| assert!(queue.push(value).is_ok(), "{before}: there is room"));
+            queue.close();
+            assert!(matches!(queue.push(3), Err(Refused::Closed(3))));
+            for value in 0..3 {
+                assert!(!consumer.is_finished());
+                assert_eq!(consumer.pop(), Some(value));
+            }
+            assert!(consumer.is_finished(), "{before}");
+        }
+    }
+
+    fn values_of_many_producers_keep_their_order() {
+        const EACH: u32 = 500;
+        let queue = Bounded::<(usize, u32)>::starting_at(4, POSITION - 5);
+        std::thread::scope(|scope| {
+            for producer in 0..3 {
+                let queue = &queue;
+                scope.spawn(move || {
+                    for value in 0..EACH {
+                        while queue.push((producer, value)).is_err() {
+                            std::thread::yield_now();
+                        }
+                    }
+                });
+            }
+            let mut consumer = Consumer::of(&queue).expect("the only consumer");
+            let mut next = [0; 3];
+            while next != [EACH; 3] {
+                match consumer.pop() {
+                    Some((producer, value)) => {
+                        assert_eq!(value, next[producer]);
+                        next[producer] += 1;
+                    }
+                    None => std::thread::yield_now(),
+                }
+            }
+            assert!(consumer.is_empty());
+        });
     }
 }

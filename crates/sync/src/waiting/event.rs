@@ -76,3 +76,55 @@ impl Ticket<'_> {
         futex::wait(&self.event.0, self.seen, timeout, scope)
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// So long that a thread sleeps for it only if it missed its wake-up.
+    const MISSED: Option<Duration> = Some(Duration::from_secs(20));
+
+    /// An event whose counter wraps at the second wake-up.
+    fn before_the_wrap() -> Event {
+        Event(AtomicU32::new(u32::MAX - 3))
+    }
+
+    #[test]
+    fn a_thread_woken_before_it_sleeps_stays_awake_where_the_counter_wraps() {
+        let event = before_the_wrap();
+        for wake in 0..4 {
+            let ticket = event.prepare();
+            event.wake(Scope::Process);
+            assert!(ticket.sleep(MISSED, Scope::Process), "wake-up {wake} is missed");
+        }
+        assert!(event.0.load(Ordering::Relaxed) < 8, "it has wrapped");
+    }
+
+    #[test]
+    fn a_sleeper_is_woken_where_the_counter_wraps() {
+        const WORDS: u32 = 8;
+        let event = before_the_wrap();
+        let (word, seen) = (AtomicU32::new(0), AtomicU32::new(0));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for expected in 1..=WORDS {
+                    loop {
+                        let ticket = event.prepare();
+                        if word.load(Ordering::SeqCst) == expected {
+                            break;
+                        }
+                        assert!(ticket.sleep(MISSED, Scope::Process), "word {expected} is missed");
+                    }
+                    seen.store(expected, Ordering::Release);
+                }
+            });
+            for next in 1..=WORDS {
+                word.fetch_add(1, Ordering::SeqCst);
+                event.wake(Scope::Process);
+                while seen.load(Ordering::Acquire) != next {
+                    std::thread::yield_now();
+                }
+            }
+        });
+    }
+}

@@ -18,7 +18,7 @@ use crate::comm_management::dup;
 use heddle_comm::error::Result;
 use heddle_comm::info::Entries;
 use heddle_comm::{Comm, CommRef};
-use heddle_message::context::{Choice, UNKNOWN};
+use heddle_message::context::{Choice, UNKNOWN, known};
 use heddle_message::domain::Domain;
 use heddle_message::request::{self, OutOfRequests, Outcome, RequestId, RequestKind};
 use heddle_message::vni::{SendArgs, Sequel};
@@ -61,8 +61,10 @@ pub(super) fn lead(
     // All requests are taken first, so that the duplication cannot fail after it has begun.
     let id = request::take(comm.vni(), comm.handle(), RequestKind::Generalized)?;
     if others == 0 {
-        let new = dup::copy(domain, comm, UNKNOWN, hints).inspect_err(|_| request::release(id))?;
-        new.context().set_id(domain.new_context(mine), domain.vnis());
+        let new = domain
+            .new_context(mine)
+            .and_then(|context| dup::copy(domain, comm, context, hints))
+            .inspect_err(|_| request::release(id))?;
         // SAFETY: the request is new, so no other thread uses it.
         unsafe { request::complete(id, Outcome::empty()) };
         return Ok((new.handle(), request::handle(id)));
@@ -133,18 +135,22 @@ impl Sequel for Announcement {
         request::is_complete(self.gathering)
     }
 
-    fn run(self: Box<Self>, send: &mut dyn FnMut(RequestId, SendArgs)) -> Option<RequestId> {
+    fn run(self: Box<Self>, send: &mut dyn FnMut(RequestId, SendArgs)) -> Option<(RequestId, Outcome)> {
         request::release(self.gathering);
         // Relaxed: the gathering's completion orders them.
         let others = self.others.iter().map(|word| Choice::from_word(word.load(Ordering::Relaxed)));
-        let context = self.domain.new_context(others.fold(self.mine, Choice::agreed));
+        // The others wait for the leader's word, so it says that there is no context, too.
+        let context = self.domain.new_context(others.fold(self.mine, Choice::agreed)).unwrap_or(UNKNOWN);
         for (id, args) in self.messages {
             args.buffer.write(0, &context.to_ne_bytes());
             send(id, args);
         }
-        self.new.map(|(new, request)| {
-            new.context().set_id(context, self.domain.vnis());
-            request
+        self.new.map(|(new, request)| match known(context) {
+            Ok(context) => {
+                new.context().set_id(context, self.domain.vnis());
+                (request, Outcome::empty())
+            }
+            Err(error) => (request, Outcome { error: Some(error), ..Outcome::empty() }),
         })
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! The leader sends the context to all other members and is done; the others receive it into memory that
 //! their request keeps. The new communicator's handle exists at once. The communicator learns its context
-//! when the program reads the outcome of the request; the program must not use it before.
+//! when the program reads the outcome of the request; the program must not use it before. A leader
+//! that has no number left for a context says so by the same message, and the request's outcome is an error.
 //!
 //! If the program gives hints, the leader must know all members' before it makes the
 //! context (`idup/agreement.rs`).
@@ -15,7 +16,7 @@ use super::dup;
 use heddle_comm::error::Result;
 use heddle_comm::info::Entries;
 use heddle_comm::{Comm, CommRef, choice_of};
-use heddle_message::context::{Choice, UNKNOWN};
+use heddle_message::context::{Choice, UNKNOWN, known};
 use heddle_message::domain::{self, Domain};
 use heddle_message::request::{self, Attachment, Outcome, RequestId, RequestKind};
 use heddle_message::vni::Vni;
@@ -42,7 +43,10 @@ impl Attachment for Pending {
     /// A thread that sees the duplication complete may use the communicator.
     fn read(&mut self, outcome: &mut Outcome) {
         if outcome.error.is_none() {
-            self.new.context().set_id(self.context.load(Ordering::Relaxed), self.vnis);
+            match known(self.context.load(Ordering::Relaxed)) {
+                Ok(context) => self.new.context().set_id(context, self.vnis),
+                Err(error) => outcome.error = Some(error),
+            }
         }
         *outcome = Outcome { error: outcome.error.take(), ..Outcome::empty() };
     }
@@ -55,14 +59,16 @@ impl Attachment for Pending {
 /// `MPI_Comm_idup`: returns the handles of the new communicator and of the request.
 ///
 /// # Errors
-/// The error of a copy callback.
+/// The error of a copy callback; `MPI_ERR_OTHER` in the leader if it has no number left for a context. The
+/// others have that error as the outcome of their requests.
 pub fn idup(comm: &CommRef) -> Result<(usize, usize)> {
     let domain = domain::current()?;
     if comm.rank() != 0 {
         let id = request::take(comm.vni(), comm.handle(), RequestKind::Generalized)?;
         return follow(domain, comm, id, tag::IDUP, &Entries::new());
     }
-    let context = domain.new_context(Choice::default());
+    // The others wait for the leader's word, so it says that there is no context, too.
+    let context = domain.new_context(Choice::default()).unwrap_or(UNKNOWN);
     // All requests are taken first, so that either all members learn the context or none.
     let id = request::take(comm.vni(), comm.handle(), RequestKind::Generalized)?;
     let sends = request::take_many_detached(comm.size() - 1, comm.vni(), comm.handle(), RequestKind::Send)
@@ -70,7 +76,9 @@ pub fn idup(comm: &CommRef) -> Result<(usize, usize)> {
     for (rank, detached) in (1..).zip(sends) {
         domain.vni(comm.vni()).send_into(detached, message(comm, rank, tag::IDUP, context));
     }
-    let new = dup::copy(domain, comm, context, &Entries::new()).inspect_err(|_| request::release(id))?;
+    let new = known(context)
+        .and_then(|context| dup::copy(domain, comm, context, &Entries::new()))
+        .inspect_err(|_| request::release(id))?;
     // SAFETY: the request is new, so no other thread uses it.
     unsafe { request::complete(id, Outcome::empty()) };
     Ok((new.handle(), request::handle(id)))

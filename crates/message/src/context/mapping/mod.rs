@@ -43,8 +43,11 @@ const NUMBER: (u32, u32) = (5, 37);
 /// The first bit of the leader's rank.
 const LEADER: u32 = NUMBER.0 + NUMBER.1;
 
-/// The context id of a communicator that does not know its context yet. No leader makes
-/// it, and it shards nothing.
+/// How many numbers a leader has.
+pub(super) const NUMBERS: u64 = 1 << NUMBER.1;
+
+/// The context id of a communicator that does not know its context yet, and the word by which a leader says
+/// that it has no number left. No leader makes it, since its rank would be 2^22 - 1; it shards nothing.
 pub const UNKNOWN: u64 = u64::MAX << NUMBER.0;
 
 /// Odd factors without a pattern: for runs, for sources beside tags, and for both. The first two differ, so
@@ -55,13 +58,17 @@ const OF_BOTH: u32 = 0xc2b2_ae35;
 
 /// Makes a context id from the world rank of the leader, the leader's number for it, and
 /// the mapping of messages.
+///
+/// # Panics
+/// If the rank or the number has more bits than its field.
 pub fn context_id(leader: usize, number: u64, choice: Choice) -> u64 {
+    assert!(leader < 1 << (u64::BITS - LEADER) && number < NUMBERS, "no context {number} of rank {leader}");
     (leader as u64) << LEADER | number << NUMBER.0 | choice.bits()
 }
 
 /// The default VNI of a context.
 pub(super) fn default_vni(context: u64, vnis: usize) -> u32 {
-    let number = context >> NUMBER.0 & ((1 << NUMBER.1) - 1);
+    let number = context >> NUMBER.0 & (NUMBERS - 1);
     (number % vnis as u64) as u32
 }
 
