@@ -56,7 +56,13 @@ impl Geometry {
 
     /// Each lock has its cache lines to itself.
     fn lock_len(self) -> usize {
-        (self.lock_words * (WORD + size_of::<Event>())).next_multiple_of(LINE)
+        self.lock_events_offset() + (self.lock_words * size_of::<Event>()).next_multiple_of(LINE)
+    }
+
+    /// Where the events of a lock begin, after its words. They have their own lines: a thread that goes to
+    /// sleep there does not take the words' line from the thread that uses the lock.
+    fn lock_events_offset(self) -> usize {
+        (self.lock_words * WORD).next_multiple_of(LINE)
     }
 
     fn locks_offset(self) -> usize {
@@ -177,7 +183,7 @@ impl Control {
     pub(crate) fn lock_event(&self, target: usize, word: usize) -> &Event {
         debug_assert!(target < self.geometry.processes && word < self.geometry.lock_words);
         let first = self.geometry.locks_offset() + target * self.geometry.lock_len();
-        self.event_at(first + self.geometry.lock_words * WORD + word * size_of::<Event>())
+        self.event_at(first + self.geometry.lock_events_offset() + word * size_of::<Event>())
     }
 
     /// The words of the window thread.
@@ -261,11 +267,11 @@ mod tests {
         let geometry = Geometry { processes: 3, lock_words: 5, regions: 2, private: false };
         assert_eq!(geometry.counters_len(), 64);
         assert_eq!(geometry.locks_offset(), 3 * 64);
-        assert_eq!(geometry.regions_offset(), 6 * 64);
-        assert_eq!(geometry.len(), 7 * 64);
+        assert_eq!(geometry.regions_offset(), 9 * 64);
+        assert_eq!(geometry.len(), 10 * 64);
         let private = Geometry { private: true, ..geometry };
-        assert_eq!(private.len(), 9 * 64 + BOUNCE);
-        let wide = Geometry { processes: 9, lock_words: 6, regions: 0, private: false };
-        assert_eq!(wide.len(), 64 + 2 * 128 + 9 * 128);
+        assert_eq!(private.len(), 12 * 64 + BOUNCE);
+        let wide = Geometry { processes: 9, lock_words: 9, regions: 0, private: false };
+        assert_eq!(wide.len(), 64 + 2 * 128 + 9 * 192);
     }
 }
