@@ -41,6 +41,9 @@ pub(crate) struct Geometry {
     locks: usize,
     /// Each lock has its cache lines to itself.
     lock_len: usize,
+    /// Where the events of a lock begin, behind its words. They have lines to themselves: a thread that goes to
+    /// sleep there does not take the words' line from the thread that uses the lock.
+    lock_events: usize,
     regions: usize,
     service: usize,
 }
@@ -49,12 +52,13 @@ impl Geometry {
     pub(crate) fn new(contents: Contents) -> Geometry {
         let Contents { processes, lock_words, regions, private: _ } = contents;
         let counters_len = (processes * WORD).next_multiple_of(LINE);
-        let lock_len = (lock_words * (WORD + EVENT)).next_multiple_of(LINE);
+        let lock_events = (lock_words * WORD).next_multiple_of(LINE);
+        let lock_len = lock_events + (lock_words * EVENT).next_multiple_of(LINE);
         let completed = LINE + counters_len;
         let locks = completed + counters_len;
         let first_region = locks + processes * lock_len;
         let service = (first_region + regions * 2 * WORD).next_multiple_of(LINE);
-        Geometry { contents, completed, locks, lock_len, regions: first_region, service }
+        Geometry { contents, completed, locks, lock_len, lock_events, regions: first_region, service }
     }
 
     /// The length of a window block.
@@ -87,7 +91,7 @@ impl Geometry {
     pub(crate) fn lock(&self, target: usize) -> WordAt {
         debug_assert!(target < self.contents.processes);
         let offset = self.locks + target * self.lock_len;
-        WordAt { offset, event: offset + self.contents.lock_words * WORD }
+        WordAt { offset, event: offset + self.lock_events }
     }
 
     /// Address and length of an attached region.
@@ -139,13 +143,13 @@ mod tests {
         let three = Contents { processes: 3, lock_words: 5, regions: 2, private: false };
         let geometry = Geometry::new(three);
         assert_eq!(geometry.completed(0).offset, 2 * 64);
-        assert_eq!([geometry.lock(0), geometry.lock(2)].map(|word| word.offset), [3 * 64, 5 * 64]);
-        assert_eq!(geometry.lock(2).of_lock(4).event, 5 * 64 + 5 * WORD + 4 * EVENT);
-        assert_eq!(geometry.region(0)[0].offset, 6 * 64);
-        assert_eq!(geometry.len(), 7 * 64);
+        assert_eq!([geometry.lock(0), geometry.lock(2)].map(|word| word.offset), [3 * 64, 7 * 64]);
+        assert_eq!(geometry.lock(2).of_lock(4).event, 7 * 64 + 64 + 4 * EVENT);
+        assert_eq!(geometry.region(0)[0].offset, 9 * 64);
+        assert_eq!(geometry.len(), 10 * 64);
         let private = Geometry::new(Contents { private: true, ..three });
-        assert_eq!((private.desk().offset, private.len()), (7 * 64, 9 * 64 + BOUNCE));
-        let wide = Contents { processes: 9, lock_words: 6, regions: 0, private: false };
-        assert_eq!(Geometry::new(wide).len(), 64 + 2 * 128 + 9 * 128);
+        assert_eq!((private.desk().offset, private.len()), (10 * 64, 12 * 64 + BOUNCE));
+        let wide = Contents { processes: 9, lock_words: 9, regions: 0, private: false };
+        assert_eq!(Geometry::new(wide).len(), 64 + 2 * 128 + 9 * 192);
     }
 }
