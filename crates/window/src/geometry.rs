@@ -41,8 +41,8 @@ pub(crate) struct Geometry {
     locks: usize,
     /// Each lock has its cache lines to itself.
     lock_len: usize,
-    /// Where the events of a lock begin, behind its words. They have lines to themselves: a thread that goes to
-    /// sleep there does not take the words' line from the thread that uses the lock.
+    /// Where the events of a lock begin, behind its words. They have lines to themselves: a thread that goes
+    /// to sleep there does not take the words' line from the thread that uses the lock.
     lock_events: usize,
     regions: usize,
     service: usize,
