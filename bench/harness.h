@@ -18,6 +18,7 @@
 #define MAX_REPS 64
 #define MAX_THREADS 256
 #define MAX_PVARS 16
+#define MAX_HINTS 8
 
 /* Which communicators the threads use. */
 enum comms {
@@ -41,6 +42,8 @@ struct options {
     const char *op;     /* which of the subject's forms, the first if none was named */
     const char *pvars[MAX_PVARS]; /* performance variables to report */
     int pvar_count;
+    const char *hints[MAX_HINTS]; /* of windows: KEY=VALUE */
+    int hint_count;
     int64_t launched_ns; /* CLOCK_MONOTONIC when mpiexec was started, 0 if unknown */
 };
 
@@ -172,7 +175,8 @@ struct bench {
 
 extern const struct subject subject_latency, subject_rate, subject_bandwidth, subject_pairs, subject_self,
     subject_neighbor, subject_testing, subject_testcost, subject_clients, subject_stall, subject_dup, subject_churn,
-    subject_procnull, subject_put, subject_putlatency, subject_fetchop, subject_winlock, subject_startup, subject_idle;
+    subject_procnull, subject_put, subject_putlatency, subject_fetchop, subject_winlock, subject_lockload, subject_locklatency,
+    subject_startup, subject_idle;
 
 /* All of them, ended by NULL. */
 extern const struct subject *const subjects[];
@@ -180,6 +184,8 @@ extern const struct subject *const subjects[];
 /* options.c */
 void options_parse(struct options *opt, int argc, char **argv);
 const char *level_name(int level);
+/* An info object of the hints, which the caller frees; MPI_INFO_NULL if there are none. */
+MPI_Info hints_of(const struct options *opt);
 _Noreturn void usage(const char *complaint);
 bool op_is(const struct bench *b, const char *name);
 

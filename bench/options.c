@@ -38,6 +38,7 @@ _Noreturn void usage(const char *complaint) {
             "  --level single|funneled|serialized|multiple   thread level to ask for (single for one thread)\n"
             "  --window W          messages in flight before they are waited for\n"
             "  --op NAME           which form of the subject, as listed above (the first)\n"
+            "  --hint KEY=VALUE    an info hint of the subject's window; may be repeated\n"
             "  --reps R            repetitions (3)\n"
             "  --seconds S         length of a repetition (0.4)\n"
             "  --warm S            warm-up before each repetition (0.1)\n"
@@ -86,6 +87,25 @@ static void parse_pvars(struct options *opt, char *text) {
         if (opt->pvar_count == MAX_PVARS) usage("too many --pvars");
         opt->pvars[opt->pvar_count++] = name;
     }
+}
+
+static void parse_hint(struct options *opt, const char *text) {
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text || equals - text > MPI_MAX_INFO_KEY) usage("--hint wants KEY=VALUE");
+    if (opt->hint_count == MAX_HINTS) usage("too many --hint");
+    opt->hints[opt->hint_count++] = text;
+}
+
+MPI_Info hints_of(const struct options *opt) {
+    MPI_Info info = MPI_INFO_NULL;
+    if (opt->hint_count > 0) MPI_Info_create(&info);
+    for (int i = 0; i < opt->hint_count; i++) {
+        char key[MPI_MAX_INFO_KEY + 1];
+        const char *equals = strchr(opt->hints[i], '=');
+        snprintf(key, sizeof key, "%.*s", (int)(equals - opt->hints[i]), opt->hints[i]);
+        MPI_Info_set(info, key, equals + 1);
+    }
+    return info;
 }
 
 static int parse_int(const char *name, const char *text, int low, int high) {
@@ -139,6 +159,8 @@ void options_parse(struct options *opt, int argc, char **argv) {
             opt->launched_ns = (int64_t)strtoll(value, NULL, 10);
         } else if (strcmp(name, "--pvars") == 0) {
             parse_pvars(opt, argv[i]);
+        } else if (strcmp(name, "--hint") == 0) {
+            parse_hint(opt, value);
         } else if (strcmp(name, "--op") == 0) {
             opt->op = value;
         } else if (strcmp(name, "--comms") == 0) {

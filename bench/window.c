@@ -20,7 +20,9 @@ static void open_window(struct bench *b) {
     for (int i = 0; i < b->opt.size_count; i++) largest = b->opt.sizes[i] > largest ? b->opt.sizes[i] : largest;
     MPI_Aint bytes = (MPI_Aint)((largest + CELL) * (size_t)b->opt.threads);
     void *memory;
-    MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+    MPI_Info hints = hints_of(&b->opt);
+    MPI_Win_allocate(bytes, 1, hints, MPI_COMM_WORLD, &memory, &window);
+    if (hints != MPI_INFO_NULL) MPI_Info_free(&hints);
     memset(memory, 0, (size_t)bytes);
     MPI_Barrier(MPI_COMM_WORLD);
 }

@@ -328,9 +328,15 @@ fn liveness(full: bool, cases: &mut Vec<Case>) {
     }
 }
 
+/// The workloads of the RMA locks' paper with its shares of writers in per cent; all write without one.
+const LOCK_WORKLOADS: [&str; 15] = [
+    "ecsb-5", "ecsb-2", "ecsb-0.2", "sob", "sob-5", "sob-2", "sob-0.2", "wcsb", "wcsb-5", "wcsb-2",
+    "wcsb-0.2", "warb", "warb-5", "warb-2", "warb-0.2",
+];
+
 /// Windows: threads that put and get, processes that meet at one number or at one lock.
 fn one_sided(full: bool, cases: &mut Vec<Case>) {
-    use Subject::{Fetchop, Put, Putlatency, Winlock};
+    use Subject::{Fetchop, Locklatency, Lockload, Put, Putlatency, Winlock};
     let sizes: &[u64] = if full { &[8, 64, KIB, 64 * KIB] } else { &[8] };
     for threads in ONE_AND_THREADS.into_iter().filter(|threads| full || *threads != 8) {
         for op in ["put", "get", "accumulate", "one-flush"] {
@@ -351,6 +357,16 @@ fn one_sided(full: bool, cases: &mut Vec<Case>) {
         for op in ["exclusive", "shared", "mixed"] {
             if full || (ranks > 1 && op != "mixed") {
                 cases.push(Case::new(Winlock, ranks, &[8]).op(op));
+            }
+        }
+        for op in LOCK_WORKLOADS {
+            if full || (ranks == 4 && matches!(op, "sob" | "wcsb-2" | "warb-0.2")) {
+                cases.push(Case::new(Lockload, ranks, &[8]).op(op));
+            }
+        }
+        for op in ["lb", "lb-5", "lb-2", "lb-0.2"] {
+            if full || (ranks == 4 && op == "lb") {
+                cases.push(Case::new(Locklatency, ranks, &[8]).op(op));
             }
         }
     }

@@ -43,6 +43,10 @@ pub(crate) enum Subject {
     Fetchop,
     /// Window locks a second of all processes at one target.
     Winlock,
+    /// Window locks a second with the workloads of the RMA locks' paper.
+    Lockload,
+    /// Time of a window lock and its unlock, while all processes lock one target.
+    Locklatency,
     /// Start-up time and memory of 16 processes.
     Startup,
     /// Processor time of a waiting process.
@@ -71,6 +75,8 @@ impl Subject {
             Self::Putlatency => "putlatency",
             Self::Fetchop => "fetchop",
             Self::Winlock => "winlock",
+            Self::Lockload => "lockload",
+            Self::Locklatency => "locklatency",
             Self::Startup => "startup",
             Self::Idle => "idle",
         }
@@ -89,6 +95,8 @@ impl Subject {
             Self::Put | Self::Putlatency => "put",
             Self::Fetchop => "add",
             Self::Winlock => "exclusive",
+            Self::Lockload => "ecsb",
+            Self::Locklatency => "lb",
             _ => "isend",
         }
     }
@@ -111,7 +119,14 @@ const GROUPS: [(&str, &str, &[Subject]); 3] = [
     (
         "rma",
         "One-sided communication",
-        &[Subject::Put, Subject::Putlatency, Subject::Fetchop, Subject::Winlock],
+        &[
+            Subject::Put,
+            Subject::Putlatency,
+            Subject::Fetchop,
+            Subject::Winlock,
+            Subject::Lockload,
+            Subject::Locklatency,
+        ],
     ),
     ("regimes", "Latency regime (clients) and throughput regime (rate)", &[Subject::Clients, Subject::Rate]),
     (
