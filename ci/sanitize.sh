@@ -236,13 +236,13 @@ address() {
     planted_in_library address none ""
     planted_in_library address overflow "AddressSanitizer: heap-buffer-overflow"
     planted_in_library address freed "AddressSanitizer: heap-use-after-free"
-    # no_leaks and threads_thousands watch resident memory, which the sanitizer lets grow; error_ programs are ended in the
+    # no_leaks, win_objects and threads_thousands watch resident memory, which the sanitizer lets grow; error_ programs are ended in the
     # middle.
     if [ "$form" = long ]; then
-        c_programs address 1-4 pairs '^(?!no_leaks|lifetime_flat|threads_thousands|error_fatal|error_abort)'
+        c_programs address 1-4 pairs '^(?!no_leaks|lifetime_flat|win_objects|threads_thousands|error_fatal|error_abort)'
         random_programs address 100
     else
-        c_programs address 2 one '^(attributes|bad_|buffers|cancel|coll_all|comm_dup|comm_free|comm_vni|completion|p2p_modes|hinted_|persistent|probe|threads_(?!thousands)|truncate|type_messages|win_(accumulate|objects|random|threads))' --sample 2
+        c_programs address 2 one '^(attributes|bad_|buffers|cancel|coll_all|comm_dup|comm_free|comm_vni|completion|p2p_modes|hinted_|persistent|probe|threads_(?!thousands)|truncate|type_messages|win_(accumulate|random|threads))' --sample 2
         random_programs address 4
     fi
 }
@@ -270,10 +270,10 @@ thread() {
     planted_in_library thread none ""
     planted_in_library thread race "ThreadSanitizer: data race"
     if [ "$form" = long ]; then
-        c_programs thread 1-4 pairs '^(threads_(?!thousands)|comm_vni|hinted_|win_(threads|objects|locks|epochs|random))'
+        c_programs thread 1-4 pairs '^(threads_(?!thousands)|comm_vni|hinted_|win_(threads|locks|epochs|random))'
         random_programs thread 60
     else
-        c_programs thread 2 one '^(threads_(?!thousands)|comm_vni|hinted_|win_(threads|objects|locks))' --sample 2
+        c_programs thread 2 one '^(threads_(?!thousands)|comm_vni|hinted_|win_(threads|locks|epochs))' --sample 2
         random_programs thread 4
     fi
 }
