@@ -125,9 +125,12 @@ impl Case {
             format!("{} {}", self.subject.name(), if self.multiple { "multiple" } else { "single" });
         match self.subject {
             Subject::Pairs => label.push_str(&format!(" {} pairs", self.ranks / 2)),
-            Subject::Startup | Subject::Idle | Subject::Fetchop | Subject::Winlock => {
-                label.push_str(&format!(" {} ranks", self.ranks))
-            }
+            Subject::Startup
+            | Subject::Idle
+            | Subject::Fetchop
+            | Subject::Winlock
+            | Subject::Lockload
+            | Subject::Locklatency => label.push_str(&format!(" {} ranks", self.ranks)),
             _ => label.push_str(&format!(" T={}", self.threads)),
         }
         if self.comms != Shared {
