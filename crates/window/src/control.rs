@@ -121,16 +121,22 @@ pub(crate) fn wait_a_while(domain: &Domain, event: &Event, mut is_over: impl FnM
     is_over() || wait_long(domain, event, Some(PATIENCE), &mut is_over)
 }
 
+/// The longest pause between two polls: some hundred nanoseconds. A poll takes the word's cache line from the
+/// processes that work with it.
+const MOST_HINTS: u32 = 16;
+
 /// Returns false if it has parked so many times in vain.
 #[cold]
 fn wait_long(domain: &Domain, event: &Event, times: Option<u32>, is_over: &mut dyn FnMut() -> bool) -> bool {
     let mut rounds = 0;
     while Some(rounds) != times {
+        let mut hints = 1;
         for _ in 0..POLLS {
             if is_over() {
                 return true;
             }
-            spin_loop();
+            (0..hints).for_each(|_| spin_loop());
+            hints = (hints * 2).min(MOST_HINTS);
         }
         let ticket = event.prepare();
         if is_over() {
