@@ -103,6 +103,10 @@ struct Tally {
 
 impl Tally {
     fn add(&mut self, now: Time, taken: Time, writes: bool) {
+        // Those that are on their way when the total is reached only wait for each other.
+        if self.ends.last().is_some_and(|end| self.ended >= *end) {
+            return;
+        }
         let Some(part) = self.parts.last_mut() else { return };
         part.end = now;
         part.count[usize::from(writes)] += 1;
