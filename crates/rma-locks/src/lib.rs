@@ -10,8 +10,7 @@
 //! | `rw.rs` | [`RmaRw`]: the tree, and counters for readers |
 //! | `fissile.rs` | [`Fissile`]: a word before the tree, for more processes than cores; not from the paper |
 //! | `fissile_rw.rs` | [`FissileRw`]: RMA-RW with that word |
-//! | `adaptive.rs` | [`AdaptiveRw`]: RMA-RW that opens and closes counters while it runs |
-//! | `tuner.rs` | how it finds their best number |
+//! | `adaptive/` | [`AdaptiveRw`]: RMA-RW that tunes its counters and thresholds while it runs |
 //! | `queue_rw.rs` | [`QueueRw`]: a reader-writer word, and a queue for those that wait; not from the paper |
 //! | `hash_table.rs` | [`HashTable`]: the paper's hash table, synchronised by compare-and-swap or by a lock |
 //! | `simple.rs` | [`Spin`] and [`SimpleRw`]: the locks of foMPI that the paper compares with |
@@ -49,9 +48,8 @@ mod queue_rw;
 mod rma;
 mod rw;
 mod simple;
-mod tuner;
 
-pub use adaptive::{AdaptiveRw, Reader};
+pub use adaptive::{AdaptiveRw, Bounds, Patience, Reader};
 pub use fissile::Fissile;
 pub use fissile_rw::FissileRw;
 pub use hash_table::{HashTable, HeapFull};

@@ -86,7 +86,12 @@ impl<'a> Queue<'a> {
 
     /// Notes that the node holds what the queue guards, without having got it from a predecessor.
     pub(crate) async fn start(&self, rma: &impl Rma) {
-        rma.put(START, self.node, self.layout.status(self.level)).await;
+        self.put_status(rma, START).await;
+    }
+
+    /// The same, with another status than that of a lock whose status counts passings alone.
+    pub(crate) async fn put_status(&self, rma: &impl Rma, status: u64) {
+        rma.put(status, self.node, self.layout.status(self.level)).await;
         rma.flush(self.node).await;
     }
 
@@ -127,7 +132,7 @@ impl<'a> Branch<'a> {
         Queue::of(self.layout, self.p, 1)
     }
 
-    fn queue(&self, level: usize) -> Queue<'a> {
+    pub(crate) fn queue(&self, level: usize) -> Queue<'a> {
         Queue::of(self.layout, self.p, level)
     }
 

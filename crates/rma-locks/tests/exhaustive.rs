@@ -4,7 +4,7 @@ mod explorer;
 
 use explorer::{Explorer, Most, Places, Presence, Process, Report};
 use heddle_rma_locks::{
-    AdaptiveRw, Fissile, FissileRw, Layout, QueueRw, Reader, RmaMcs, RmaRw, SimpleRw, Spin,
+    AdaptiveRw, Bounds, Fissile, FissileRw, Layout, QueueRw, Reader, RmaMcs, RmaRw, SimpleRw, Spin,
 };
 use std::future::Future;
 use std::pin::Pin;
@@ -171,8 +171,14 @@ fn fissile_rw_that(
     })
 }
 
-/// RMA-RW that changes its counters at every turn. The last `readers` processes read, the others write.
-fn adaptive(layout: Layout, locality: Vec<u64>, readers: usize, rounds: u64) -> Report {
+/// RMA-RW that changes its counters and thresholds at every turn; each threshold is 1 or 2. The last `readers`
+/// processes read, the others write.
+fn adaptive(layout: Layout, readers: usize, rounds: u64) -> Report {
+    adaptive_that(Places::default(), layout, readers, rounds)
+}
+
+/// The same, which follows what happens in these places.
+fn adaptive_that(places: Places, layout: Layout, readers: usize, rounds: u64) -> Report {
     let (processes, levels) = (layout.processes(), layout.levels());
     let at_end = move |memory: &[Vec<u64>]| {
         let tails = memory.iter().flat_map(|words| (0..levels).map(|level| words[3 * level + 2]));
@@ -182,8 +188,9 @@ fn adaptive(layout: Layout, locality: Vec<u64>, readers: usize, rounds: u64) -> 
         (!is_empty).then(|| format!("not empty at the end: {memory:?}"))
     };
     let size = (processes, AdaptiveRw::words(&layout));
-    explore(size, rounds, true, &at_end, Places::default(), move |process| {
-        let lock = AdaptiveRw::restless(layout.clone(), locality.clone(), 1);
+    explore(size, rounds, true, &at_end, places, move |process| {
+        let bounds = Bounds::new(vec![1..=2; levels - 1], 1..=2);
+        let lock = AdaptiveRw::restless(layout.clone(), bounds);
         async move {
             if heddle_rma_locks::Rma::rank(&process) + readers >= processes {
                 let mut reader = Reader::default();
@@ -363,13 +370,23 @@ fn rma_rw_of_two_levels() {
 }
 
 #[test]
-fn rma_rw_that_opens_and_closes_counters() {
+fn rma_rw_that_tunes_counters_and_thresholds() {
     // The readers' counter is open at first, then closed and opened by turns.
     let sizes: &[_] =
         if is_long() { &[(2, 1, 4, 1), (3, 1, 2, 2), (3, 2, 2, 1)] } else { &[(2, 1, 3, 1), (3, 1, 1, 2)] };
     for &(processes, readers, rounds, counter_distance) in sizes {
-        let report = adaptive(Layout::flat(processes, counter_distance), vec![], readers, rounds);
+        let report = adaptive(Layout::flat(processes, counter_distance), readers, rounds);
         println!("{processes} processes, {readers} read, {rounds} rounds: {} states", sound(&report));
+    }
+}
+
+#[test]
+fn rma_rw_that_tunes_thresholds_of_two_levels() {
+    // Two writers of one element or of two, and a reader whose counter is closed at times.
+    let rounds = if is_long() { &[1, 2][..] } else { &[1] };
+    for (elements, rounds) in rounds.iter().flat_map(|rounds| [([0, 0, 1], *rounds), ([0, 1, 1], *rounds)]) {
+        let states = sound(&adaptive(two_levels(&elements, 2), 1, rounds));
+        println!("elements {elements:?}, {rounds} rounds: {states} states");
     }
 }
 
@@ -454,6 +471,33 @@ fn rma_rw_has_a_bound_on_bypassing() {
             assert!(most.reader_by_writers <= writers as usize, "one turn of the writers");
         }
     }
+}
+
+/// The bounds of RMA-RW with the most of each threshold, T_L,1 = T_L,2 = 2, hold for all that are chosen.
+fn bypasses_of_adaptive(elements: &[usize], readers: usize, rounds: u64) -> Report {
+    let processes = elements.len();
+    let is_flat = elements.iter().enumerate().all(|(process, element)| process == *element);
+    let layout = if is_flat { Layout::flat(processes, processes) } else { two_levels(elements, processes) };
+    let report = adaptive_that(places(&layout, elements), layout, readers, rounds);
+    let most = passed(&report, &format!("elements {elements:?}, {readers} read, {rounds} rounds"));
+    let bound = if is_flat { 2 } else { 2 * (2 + 1) };
+    assert!(most.reader_by_writers <= bound, "passed by {} writers, not {bound}", most.reader_by_writers);
+    assert!(most.writer_by_readers <= readers, "those that were let in before");
+    if is_flat {
+        assert!(most.writer_by_writers < processes - readers, "in the order of the queue");
+    }
+    report
+}
+
+#[test]
+fn rma_rw_that_tunes_has_a_bound_on_bypassing() {
+    let sizes: &[_] =
+        if is_long() { &[(2, 1, 4), (3, 2, 2), (3, 1, 2)] } else { &[(2, 1, 3), (3, 2, 1), (3, 1, 1)] };
+    for &(processes, readers, rounds) in sizes {
+        let own: Vec<usize> = (0..processes).collect();
+        bypasses_of_adaptive(&own, readers, rounds);
+    }
+    bypasses_of_adaptive(&[0, 0, 1], 1, 1);
 }
 
 /// The processes before one in the queue each enter once; before each of them, and before it, at most
@@ -661,7 +705,8 @@ fn spin_locks() {
     println!("{}", sound(&report));
 }
 
-with_fault!(adaptive_is_sound, adaptive(Layout::flat(3, 2), vec![], 1, 2));
+with_fault!(adaptive_is_sound, adaptive(Layout::flat(3, 2), 1, 2));
+with_fault!(a_turn_that_is_too_long_is_found, bypasses_of_adaptive(&[0, 1, 2], 1, 2));
 with_fault!(a_missing_flush_is_found, mcs(Layout::flat(2, 1), vec![], 2));
 with_fault!(a_node_of_the_process_is_found, mcs(two_levels(&[0, 0], 1), vec![1], 2));
 with_fault!(a_parent_that_is_not_acquired_is_found, mcs(two_levels(&[0, 0, 1], 1), vec![1], 1));

@@ -42,7 +42,7 @@ mod world;
 
 pub use benchmark::{Benchmark, Outcome, Shares, Workload};
 pub use hash_table::HashTable;
-pub use lock::{Kind, RmaRwParameters, Turns};
+pub use lock::{Kind, RmaRwParameters, Tuned};
 pub use network::{Distance, MICROSECOND, NANOSECOND, Network, Time};
 pub use process::Process;
 pub use random::Random;

@@ -2,7 +2,7 @@
 
 use crate::network::{NANOSECOND, Network};
 use crate::process::Process;
-use heddle_rma_locks::{AdaptiveRw, QueueRw, Rank, Reader, RmaMcs, RmaRw, SimpleRw, Spin};
+use heddle_rma_locks::{AdaptiveRw, Bounds, Patience, QueueRw, Rank, Reader, RmaMcs, RmaRw, SimpleRw, Spin};
 
 /// The process that keeps the word of the locks that have only one.
 const HOME: Rank = 0;
@@ -23,15 +23,24 @@ pub enum Kind {
     SimpleRw,
     /// RMA-RW.
     RmaRw(RmaRwParameters),
-    /// RMA-RW that changes its number of counters: T_DC is the finest, T_R none.
-    Adaptive(RmaRwParameters, Turns),
+    /// RMA-RW that tunes its parameters.
+    Adaptive(Tuned),
     /// The reader-writer word with a queue, which is not from the paper.
     QueueRw,
 }
 
-/// The turns of writers of one measurement of the adaptive lock.
+/// What the adaptive lock may choose: the least and the most of each threshold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Turns(pub u32);
+pub struct Tuned {
+    /// The smallest T_DC; others are its multiples by powers of 2.
+    pub counter_distance: usize,
+    /// T_L,i for each level below the first.
+    pub locality: (u64, u64),
+    /// T_L,1.
+    pub writers: (u64, u64),
+    /// How long readers may be kept out on average, a time in nanoseconds; none for the lock's own choice.
+    pub patience: Option<Patience>,
+}
 
 /// The parameters of RMA-RW.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,11 +90,15 @@ impl Kind {
                 let lock = RmaRw::new(layout, vec![locality; levels_below], writers).with_readers(readers);
                 Lock { words, form: Form::Rw(lock) }
             }
-            Kind::Adaptive(RmaRwParameters { counter_distance, locality, writers, .. }, Turns(turns)) => {
+            Kind::Adaptive(Tuned { counter_distance, locality, writers, patience }) => {
                 let layout = network.layout(processes, counter_distance);
                 let words = AdaptiveRw::words(&layout);
-                let lock = AdaptiveRw::new(layout, vec![locality; levels_below], writers, turns);
-                Lock { words, form: Form::Adaptive(lock) }
+                let mut bounds =
+                    Bounds::new(vec![locality.0..=locality.1; levels_below], writers.0..=writers.1);
+                if let Some(patience) = patience {
+                    bounds = bounds.with_patience(patience);
+                }
+                Lock { words, form: Form::Adaptive(AdaptiveRw::new(layout, bounds)) }
             }
             Kind::QueueRw => {
                 let lock = QueueRw::new(processes, ATTEMPTS);

@@ -1,36 +1,37 @@
-//! The lock that changes its number of counters, beside the best fixed number.
+//! The lock that tunes its parameters, beside the best fixed ones.
 
-use heddle_rma_sim::{Benchmark, Kind, Network, RmaRwParameters, Shares, Turns, Workload};
+use heddle_rma_locks::Patience;
+use heddle_rma_sim::{Benchmark, Kind, Network, Outcome, RmaRwParameters, Shares, Tuned, Workload};
 
-const PROCESSES: usize = 256;
-const TURNS: Turns = Turns(4);
+/// The most passings at the root and below it that the tuned lock may choose, and one fixed setting has.
+const WRITERS: u64 = 100;
+const LOCALITY: u64 = 50;
 
-fn parameters(counter_distance: usize) -> RmaRwParameters {
-    RmaRwParameters { counter_distance, locality: 50, writers: 20, readers: 0 }
-}
-
-/// The throughput in each of the equal parts of a run with these shares of writers.
-fn throughput(kind: Kind, writers: &[f64], acquisitions: usize) -> Vec<f64> {
-    let benchmark = Benchmark::Empty;
+/// The outcome of each of the equal parts of a run with these shares of writers.
+fn run(kind: Kind, processes: usize, writers: &[f64], acquisitions: usize) -> Vec<Outcome> {
     let workload = Workload {
-        benchmark,
-        processes: PROCESSES,
+        benchmark: Benchmark::Empty,
+        processes,
         acquisitions,
         shares: Shares::Free,
         writers: writers.to_vec(),
         seed: 1,
     };
-    let parts = workload.run_by_shares(kind, &Network::xc30()).expect("processes go on");
-    parts.iter().map(|part| part.throughput).collect()
+    workload.run_by_shares(kind, &Network::xc30()).expect("processes go on")
 }
 
-/// The T_DC to compare with: from a counter in each node to one for all.
-fn fixed() -> Vec<Kind> {
-    [16, 32, 64, 128, 256].map(|distance| Kind::RmaRw(parameters(distance))).to_vec()
+/// From a counter in each node to one for all, and from few passings to many.
+fn fixed(processes: usize) -> impl Iterator<Item = Kind> {
+    let distances = (4..=processes.ilog2()).map(|log| 1 << log);
+    distances.flat_map(|counter_distance| {
+        [(5, 10), (20, 10), (20, LOCALITY), (WRITERS, LOCALITY)].map(|(writers, locality)| {
+            Kind::RmaRw(RmaRwParameters { counter_distance, locality, writers, readers: 0 })
+        })
+    })
 }
 
-fn adaptive() -> Kind {
-    Kind::Adaptive(parameters(16), TURNS)
+fn tuned() -> Tuned {
+    Tuned { counter_distance: 16, locality: (1, LOCALITY), writers: (1, WRITERS), patience: None }
 }
 
 fn is_long() -> bool {
@@ -40,41 +41,93 @@ fn is_long() -> bool {
 /// In the second half of a run with one share of writers.
 #[test]
 fn a_stable_workload_comes_close_to_the_best_fixed_setting() {
-    let shares: &[_] = if is_long() {
-        &[(0.002, 600_000), (0.02, 600_000), (0.05, 400_000), (0.25, 200_000)]
+    let workloads: &[_] = if is_long() {
+        &[
+            (64, 0.002, 1_000_000),
+            (64, 0.02, 400_000),
+            (64, 0.05, 400_000),
+            (64, 0.5, 200_000),
+            (256, 0.002, 2_000_000),
+            (256, 0.02, 1_000_000),
+            (256, 0.05, 1_000_000),
+            (256, 0.5, 400_000),
+            (1024, 0.002, 4_000_000),
+            (1024, 0.02, 2_000_000),
+            (1024, 0.05, 2_000_000),
+            (1024, 0.5, 1_000_000),
+        ]
     } else {
-        &[(0.25, 100_000)]
+        &[(64, 0.02, 100_000), (256, 0.5, 200_000)]
     };
-    for &(share, acquisitions) in shares {
-        let second_half = |kind| throughput(kind, &[share, share], acquisitions)[1];
-        let best = fixed().into_iter().map(second_half).fold(0.0, f64::max);
-        let ratio = second_half(adaptive()) / best;
-        println!("F_W {share}: {ratio:.3} of the best fixed setting");
-        assert!(ratio >= 0.95, "F_W {share}: {ratio}");
+    let mut worst = f64::MAX;
+    for &(processes, share, acquisitions) in workloads {
+        let second_half = |kind| run(kind, processes, &[share, share], acquisitions)[1].throughput;
+        let rates = fixed(processes).map(|kind| (second_half(kind), kind));
+        let (best, kind) = rates.max_by(|a, b| a.0.total_cmp(&b.0)).expect("some settings");
+        let rate = second_half(Kind::Adaptive(tuned()));
+        let ratio = rate / best;
+        println!("P {processes}, F_W {share}: {ratio:.3} of {:.2} million/s, {kind:?}", best / 1e6);
+        worst = worst.min(ratio);
     }
+    assert!(worst >= 0.95, "{worst}");
 }
 
 /// After each change it has time to find the new best: the second of two equal parts counts.
 #[test]
-fn it_follows_a_change_of_workload() {
-    let (few, many) = (0.002, 0.25);
-    let acquisitions = if is_long() { 2_000_000 } else { 800_000 };
-    let run = |kind| {
-        let parts = throughput(kind, &[few, few, many, many], acquisitions);
-        [parts[1], parts[3]]
-    };
-    let fixed: Vec<[f64; 2]> = fixed().into_iter().map(run).collect();
-    let adaptive = run(adaptive());
-    let best = |part: usize| fixed.iter().map(|parts| parts[part]).fold(0.0, f64::max);
-    println!("{adaptive:.0?} beside {fixed:.0?}");
-    for (part, rate) in adaptive.iter().enumerate() {
-        let ratio = rate / best(part);
-        println!("part {part}: {ratio:.3} of the best fixed setting");
-        assert!(ratio >= 0.9, "part {part}: {ratio}");
+fn it_follows_changes_of_workload() {
+    let shares = [0.002, 0.002, 0.5, 0.5, 0.02, 0.02];
+    let workloads: &[_] =
+        if is_long() { &[(64, 1_200_000), (256, 3_000_000), (1024, 12_000_000)] } else { &[(64, 600_000)] };
+    for &(processes, acquisitions) in workloads {
+        let run = |kind| {
+            let parts = run(kind, processes, &shares, acquisitions);
+            [parts[1], parts[3], parts[5]].map(|part| part.throughput)
+        };
+        let fixed: Vec<[f64; 3]> = fixed(processes).map(run).collect();
+        let best = [0, 1, 2].map(|part| fixed.iter().map(|rates| rates[part]).fold(0.0, f64::max));
+        let worst = |rates: &[f64; 3]| rates.iter().zip(&best).map(|(a, b)| a / b).fold(f64::MAX, f64::min);
+        let tuned = run(Kind::Adaptive(tuned()));
+        let ratios = [0, 1, 2].map(|part| tuned[part] / best[part]);
+        // No fixed setting is the best for all shares of writers.
+        let best_fixed = fixed.iter().map(worst).fold(0.0, f64::max);
+        println!("P {processes}: {ratios:.3?}; the best fixed setting for all three {best_fixed:.3}");
+        assert!(worst(&tuned) >= 0.9, "P {processes}: {ratios:?}");
+        assert!(worst(&tuned) > best_fixed, "P {processes}");
     }
-    // No fixed setting is the best for both shares of writers.
-    let worst = |parts: &[f64; 2]| (parts[0] / best(0)).min(parts[1] / best(1));
-    let worst_of_best = fixed.iter().map(worst).fold(0.0, f64::max);
-    println!("the fixed setting that is best for both reaches {worst_of_best:.3}");
-    assert!(worst(&adaptive) > worst_of_best);
+}
+
+/// Fewer writers at a time are better there, and only the number of passings at the root can do it.
+#[test]
+fn the_passings_at_the_root_are_tuned_for_the_rate() {
+    let second_half = |tuned| run(Kind::Adaptive(tuned), 256, &[0.5, 0.5], 300_000)[1].throughput;
+    let pinned = Tuned { writers: (WRITERS, WRITERS), ..tuned() };
+    let gain = second_half(tuned()) / second_half(pinned);
+    println!("{gain:.3} times the rate of {WRITERS} passings");
+    assert!(gain > 1.03, "{gain}");
+}
+
+/// First most processes write and readers wait for long, so the threshold has to be lowered. Then
+/// fewer write, and it has to be raised again.
+fn follows_patience(name: &str, thresholds: impl Fn((u64, u64)) -> Tuned) {
+    let run = |range| {
+        let tuned = Tuned { patience: Some(Patience::Writers(48)), ..thresholds(range) };
+        let parts = run(Kind::Adaptive(tuned), 64, &[0.95, 0.95, 0.05, 0.05, 0.05, 0.05], 300_000);
+        (parts[1].latency_us[1], parts[5].throughput / 1e6)
+    };
+    let [(waits, rate), (most_waits, most_rate), (_, least_rate)] = [(1, 64), (64, 64), (1, 1)].map(run);
+    println!(
+        "{name}: readers wait {waits:.0} µs, not {most_waits:.0}; {rate:.2}, {most_rate:.2}, {least_rate:.2} million/s"
+    );
+    assert!(waits < 0.5 * most_waits, "{name} is not lowered");
+    assert!(rate > 0.9 * most_rate && rate > 1.5 * least_rate, "{name} is not raised");
+}
+
+#[test]
+fn the_passings_at_the_root_follow_the_readers_patience() {
+    follows_patience("T_L,1", |writers| Tuned { locality: (4, 4), writers, ..tuned() });
+}
+
+#[test]
+fn the_passings_below_the_root_follow_the_readers_patience() {
+    follows_patience("T_L,2", |locality| Tuned { locality, writers: (4, 4), ..tuned() });
 }

@@ -1,7 +1,7 @@
 //! The simulated series: those of the paper's figures 3 to 6.
 
 use heddle_rma_sim::{
-    Benchmark, HashTable, Kind, MICROSECOND, Network, RmaRwParameters, Shares, Stuck, Turns, Workload,
+    Benchmark, HashTable, Kind, MICROSECOND, Network, RmaRwParameters, Shares, Stuck, Tuned, Workload,
 };
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ pub(crate) enum Figure {
     ReaderWriter,
     /// Fig. 6: the distributed hash table.
     HashTable,
-    /// RMA-RW that changes its number of counters, which is not from the paper: with 256 processes.
+    /// RMA-RW that tunes its parameters, which is not from the paper: with 64, 256 and 1,024 processes.
     Adaptive,
 }
 
@@ -44,7 +44,9 @@ impl Figure {
             Figure::Readers => "Fig. 4e and 4f: T_R",
             Figure::ReaderWriter => "Fig. 5: RMA-RW beside foMPI-RW and QueueRw",
             Figure::HashTable => "Fig. 6: the distributed hash table",
-            Figure::Adaptive => "RMA-RW that changes its number of counters (second half of a run)",
+            Figure::Adaptive => {
+                "RMA-RW that tunes its parameters, beside the best fixed ones (second half of a run)"
+            }
         }
     }
 }
@@ -120,8 +122,8 @@ impl Case {
         let (processes, seed, writers) = (self.processes, effort.seed, self.writers_percent / 100.0);
         // At least 20 for each process, and more where writers are rare or settings are to be found.
         let more = match self.figure {
-            Figure::Adaptive if writers < 0.1 => 30,
-            Figure::Adaptive => 10,
+            Figure::Adaptive if writers < 0.01 => 25 * processes.div_ceil(64),
+            Figure::Adaptive => 12 * processes.div_ceil(64),
             _ if writers < 0.01 => 5,
             _ => 1,
         };
@@ -151,7 +153,7 @@ impl Case {
                 return Ok(row);
             }
         };
-        // The paper's method, but a number of counters is to be found for a program that goes on.
+        // The paper's method, but parameters are to be found for a program that goes on.
         let shares = if self.figure == Figure::Adaptive { Shares::Free } else { Shares::Equal };
         let Some(kind) = self.kind else { return Ok(row) };
         let workload =
@@ -166,8 +168,12 @@ impl Case {
     }
 }
 
-/// The number of processes with which the adaptive lock runs.
-const ADAPTIVE_PROCESSES: usize = 256;
+/// The numbers of processes with which the lock that tunes its parameters runs.
+pub(crate) const ADAPTIVE_PROCESSES: [usize; 3] = [64, 256, 1024];
+/// The shares of writers, in percent.
+pub(crate) const ADAPTIVE_PERCENT: [f64; 4] = [0.2, 2.0, 5.0, 50.0];
+/// The name of its series; the others are fixed settings.
+pub(crate) const TUNED: &str = "tuned";
 
 /// All cases of some figures.
 pub(crate) fn cases(figures: &[Figure], effort: &Effort) -> Vec<Case> {
@@ -176,9 +182,12 @@ pub(crate) fn cases(figures: &[Figure], effort: &Effort) -> Vec<Case> {
         if !figures.is_empty() && !figures.contains(&figure) {
             continue;
         }
-        let only = [ADAPTIVE_PROCESSES];
-        for &processes in if figure == Figure::Adaptive { &only[..] } else { &effort.processes } {
-            for (subject, writers_percent, series, kind) in lines(figure, effort.rma_rw) {
+        for &processes in if figure == Figure::Adaptive { &ADAPTIVE_PROCESSES[..] } else { &effort.processes }
+        {
+            let all = lines(figure, effort.rma_rw).into_iter();
+            for (subject, writers_percent, series, kind) in
+                all.filter(|line| figure != Figure::Adaptive || has_place(line, processes))
+            {
                 let series = if series.is_empty() {
                     kind.map_or("foMPI-A", |kind| kind.name()).to_owned()
                 } else {
@@ -192,6 +201,11 @@ pub(crate) fn cases(figures: &[Figure], effort: &Effort) -> Vec<Case> {
 }
 
 type Line = (Subject, f64, String, Option<Kind>);
+
+/// False if a fixed setting beside the tuned lock has one counter for more processes than there are.
+fn has_place((_, _, _, kind): &Line, processes: usize) -> bool {
+    !matches!(kind, Some(Kind::RmaRw(fixed)) if fixed.counter_distance > processes)
+}
 
 /// The lines of a figure: benchmark, F_W in percent, name (empty: that of the lock), lock.
 fn lines(figure: Figure, usual: RmaRwParameters) -> Vec<Line> {
@@ -250,23 +264,18 @@ fn lines(figure: Figure, usual: RmaRwParameters) -> Vec<Line> {
             }
         }
         Figure::Adaptive => {
-            for percent in [0.2, 2.0, 5.0, 25.0] {
-                for counter_distance in [16, 32, 64, 128, 256] {
-                    let name = format!("T_DC = {counter_distance}");
-                    lines.push((
-                        Subject::Ecsb,
-                        percent,
-                        name,
-                        rw(RmaRwParameters { counter_distance, ..usual }),
-                    ));
+            for percent in ADAPTIVE_PERCENT {
+                for counter_distance in [16, 32, 64, 128, 256, 512] {
+                    for (locality, writers) in [(10, 20), (50, 20), (50, 100)] {
+                        let name =
+                            format!("T_DC = {counter_distance}, T_L,2 = {locality}, T_L,1 = {writers}");
+                        let fixed = RmaRwParameters { counter_distance, locality, writers, readers: 0 };
+                        lines.push((Subject::Ecsb, percent, name, rw(fixed)));
+                    }
                 }
-                let finest = RmaRwParameters { counter_distance: 16, ..usual };
-                lines.push((
-                    Subject::Ecsb,
-                    percent,
-                    "adaptive".to_owned(),
-                    Some(Kind::Adaptive(finest, Turns(4))),
-                ));
+                let tuned =
+                    Tuned { counter_distance: 16, locality: (1, 50), writers: (1, 100), patience: None };
+                lines.push((Subject::Ecsb, percent, TUNED.to_owned(), Some(Kind::Adaptive(tuned))));
             }
         }
     }

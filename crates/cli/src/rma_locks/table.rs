@@ -1,6 +1,6 @@
 //! The results as a page of Markdown.
 
-use super::cases::{Figure, Row, Subject};
+use super::cases::{Figure, Row, Subject, TUNED};
 use super::results::Results;
 use super::statements::Verdict;
 use std::fmt::Write as _;
@@ -77,6 +77,7 @@ fn of_figure(page: &mut String, figure: Figure, rows: &[&Row]) {
             (Figure::MutualExclusion, _) => {
                 series(page, &format!("{}: million acquisitions a second", subject.name()), &rows, rate);
             }
+            (Figure::Adaptive, _) => beside_the_best(page, &share, &rows),
             (Figure::Locality, _) => {
                 series(
                     page,
@@ -101,6 +102,26 @@ fn of_figure(page: &mut String, figure: Figure, rows: &[&Row]) {
             }
         }
     }
+}
+
+/// The tuned lock and the best of the fixed settings.
+fn beside_the_best(page: &mut String, share: &str, rows: &[&Row]) {
+    let _ = writeln!(
+        page,
+        "ECSB, {share}: million acquisitions a second; latency in µs of readers, of writers\n"
+    );
+    page.push_str("| P | tuned | the best fixed setting | | ratio |\n|---:|---:|---:|---|---:|\n");
+    let figures = |row: &Row| {
+        format!("{:.2}; {:.0}, {:.0}", row.throughput / 1e6, row.latency_us[1], row.latency_us[2])
+    };
+    for tuned in rows.iter().filter(|row| row.series == TUNED) {
+        let fixed = rows.iter().filter(|row| row.processes == tuned.processes && row.series != TUNED);
+        let Some(best) = fixed.max_by(|a, b| a.throughput.total_cmp(&b.throughput)) else { continue };
+        let ratio = tuned.throughput / best.throughput;
+        let (ours, theirs) = (figures(tuned), figures(best));
+        let _ = writeln!(page, "| {} | {ours} | {theirs} | {} | {ratio:.2} |", tuned.processes, best.series);
+    }
+    page.push('\n');
 }
 
 fn series(page: &mut String, title: &str, rows: &[&Row], show: impl Fn(&Row) -> String) {

@@ -1,9 +1,27 @@
-//! RMA-RW that tunes its counters while it runs.
+//! RMA-RW that tunes its parameters while it runs.
 //!
-//! More counters are better for readers, fewer for writers (the paper's T_DC, section 5.2.1), and the best
-//! number depends on the machine and on the share of writers. Here counters are opened and closed at run
-//! time, so that the number of acquisitions a second grows (`tuner.rs` decides). The rest is
-//! [`RmaRw`](crate::RmaRw).
+//! | file | idea |
+//! |---|---|
+//! | `setting.rs` | [`Bounds`]: what the lock may choose; and a choice |
+//! | `turn.rs` | the part of a writers' turn that has gone by, which travels with the lock |
+//! | `branch.rs` | the levels below the root |
+//! | `tuner.rs` | measuring |
+//! | `climb.rs` | deciding |
+//!
+//! **What it tunes.** The number of counters (the paper's T_DC: more are better for readers, fewer for
+//! writers, section 5.2.1); T_L,i below the root, by one factor for all levels; and T_L,1, the passings at the
+//! root before the readers have their turn.
+//!
+//! **Objective.** The highest rate of acquisitions of all processes together, among the settings within the
+//! user's [`Bounds`] that do not try the readers' [`Patience`]. The rate alone does not speak for
+//! fairness: with writers that always come again it only grows with T_L,1. So the most of each threshold
+//! bounds how many writers may pass a waiting process, always; and the patience bounds how long readers
+//! are kept out on average, as far as the least of each threshold allows.
+//!
+//! **Changing.** Only the writer that lets the readers in changes the setting, which stands in a word of one
+//! process. The first writer of a turn reads it there, and then it travels with the lock in the queues'
+//! statuses, so one turn of writers has the same thresholds from its beginning to its end. A writer that is passed the
+//! lock makes the same operations as in [`RmaRw`](crate::RmaRw).
 //!
 //! **Opening and closing.** The counters of the layout are numbered from 0. At coarseness k those whose
 //! number is a multiple of 2^k are open, and a reader uses the open one below its own. Only the writer that
@@ -20,16 +38,26 @@
 //!    the phase of this counter does not change again.
 //! 5. A counter's word holds the coarseness of its last change. Readers take it for a hint: they may use any
 //!    open counter.
-//! 6. The coarseness is a word that the holder changes before it passes the root on, so a writer that is the
+//! 6. The setting is a word that the holder changes before it passes the root on, so a writer that is the
 //!    first of the root's queue reads what is in force.
 //!
-//! **Fairness.** As [`RmaRw`](crate::RmaRw)'s, but a reader whose counter is closed has to come again, at
-//! most once for each coarseness.
+//! **Fairness.** As [`RmaRw`](crate::RmaRw)'s with the most of each threshold, but a reader whose counter is
+//! closed has to come again, at most once for each coarseness.
+
+mod branch;
+mod climb;
+mod setting;
+mod tuner;
+mod turn;
+
+pub use setting::{Bounds, Patience};
 
 use crate::layout::Layout;
-use crate::queue::{Branch, Entered, MODE_CHANGE, Passed};
+use crate::queue::{Branch, Entered, MODE_CHANGE};
 use crate::rma::{Rank, Rma, Word};
-use crate::tuner::{Tally, Tuner};
+use branch::{Climbed, Released};
+use tuner::Tuner;
+use turn::Turn;
 
 /// A writer has the lock, or waits for the readers of this counter to go.
 const WRITE: u64 = 1 << 63;
@@ -58,34 +86,30 @@ fn coarseness_in(word: u64) -> u32 {
     (word >> COARSENESS) as u32 & 31
 }
 
-/// A reader-writer lock whose number of counters follows the workload.
+/// A reader-writer lock whose counters and thresholds follow the workload.
 #[derive(Debug, Clone)]
 pub struct AdaptiveRw {
     layout: Layout,
-    locality: Vec<u64>,
-    writers: u64,
+    bounds: Bounds,
     tuner: Tuner,
 }
 
 impl AdaptiveRw {
-    /// `locality` and `writers` as for [`RmaRw::new`](crate::RmaRw::new). The layout has the finest counters.
-    /// The lock measures its rate over `turns` turns of writers at a time.
+    /// The layout has the finest counters, and `bounds` the least and the most of each threshold.
     ///
     /// # Panics
-    /// As [`RmaRw::new`](crate::RmaRw::new), or if `turns` is 0 or 2^16 or more.
-    pub fn new(layout: Layout, locality: Vec<u64>, writers: u64, turns: u32) -> AdaptiveRw {
-        assert_eq!(locality.len() + 1, layout.levels(), "a threshold for each level below the first");
-        assert!(writers > 0, "a writer passes the lock on at least once in a phase");
-        assert!((1..1 << 16).contains(&turns), "a rate is measured over some turns");
-        let coarsest = layout.counters().len().ilog2();
-        AdaptiveRw { layout, locality, writers, tuner: Tuner { coarsest, turns } }
+    /// If the bounds do not have one range for each level from 2 on.
+    pub fn new(layout: Layout, bounds: Bounds) -> AdaptiveRw {
+        assert_eq!(bounds.locality.len() + 1, layout.levels(), "a threshold for each level below the first");
+        let tuner = Tuner::new(&layout, &bounds);
+        AdaptiveRw { layout, bounds, tuner }
     }
 
-    /// A lock that changes its number of counters at every turn of writers: for tests.
+    /// A lock that changes its counters and thresholds at every turn of writers: for tests.
     #[doc(hidden)]
-    pub fn restless(layout: Layout, locality: Vec<u64>, writers: u64) -> AdaptiveRw {
-        let lock = AdaptiveRw::new(layout, locality, writers, 1);
-        AdaptiveRw { tuner: Tuner { turns: 0, ..lock.tuner }, ..lock }
+    pub fn restless(layout: Layout, bounds: Bounds) -> AdaptiveRw {
+        let lock = AdaptiveRw::new(layout, bounds);
+        AdaptiveRw { tuner: lock.tuner.restless(), ..lock }
     }
 
     /// The number of words that each process keeps.
@@ -94,7 +118,8 @@ impl AdaptiveRw {
     }
 
     fn branch(&self, rma: &impl Rma) -> Branch<'_> {
-        Branch { layout: &self.layout, locality: &self.locality, p: rma.rank() }
+        // What `Branch` itself does with thresholds is not used: they travel with the lock.
+        Branch { layout: &self.layout, locality: &[], p: rma.rank() }
     }
 
     /// The process that keeps the tuner's words, and the first of them.
@@ -148,26 +173,32 @@ impl AdaptiveRw {
     /// Waits until the caller may write.
     pub async fn acquire_write(&self, rma: &impl Rma) {
         let branch = self.branch(rma);
-        if branch.climb(rma).await {
-            return;
-        }
+        let from = match branch::climb(&branch, rma).await {
+            Some(climbed) => climbed,
+            None => Climbed { level: 1, turn: self.enter_root(rma, &branch).await },
+        };
+        branch::begin(&branch, rma, from).await;
+    }
+
+    async fn enter_root(&self, rma: &impl Rma, branch: &Branch<'_>) -> Turn {
         match branch.root().enter(rma).await {
-            Entered::Passed(status) if status != MODE_CHANGE => {}
+            Entered::Passed(status) if status != MODE_CHANGE => Turn::of(status),
             Entered::Passed(_) | Entered::First => {
-                self.keep_readers_out(rma).await;
-                branch.root().start(rma).await;
+                let turn = self.keep_readers_out(rma).await;
+                branch.root().put_status(rma, turn.status()).await;
+                turn
             }
         }
     }
 
     /// Ends the caller's writing. `time` is in a unit that all processes share, such as nanoseconds since
-    /// some moment; it decides nothing but the number of counters.
+    /// some moment; it decides nothing but the setting.
     pub async fn release_write(&self, rma: &impl Rma, time: u64) {
         let branch = self.branch(rma);
-        let left_from = match branch.pass(rma).await {
-            Passed::At(level) => level + 1,
-            Passed::Nowhere => {
-                self.release_root(rma, &branch, time).await;
+        let left_from = match branch::pass(&branch, rma, &self.bounds).await {
+            Released::At(level) => level + 1,
+            Released::Nowhere(below) => {
+                self.release_root(rma, &branch, below, time).await;
                 2
             }
         };
@@ -175,14 +206,17 @@ impl AdaptiveRw {
     }
 
     /// Listing 8.
-    async fn release_root(&self, rma: &impl Rma, branch: &Branch<'_>, time: u64) {
+    async fn release_root(&self, rma: &impl Rma, branch: &Branch<'_>, below: Turn, time: u64) {
         let root = branch.root();
-        let passings = root.status(rma).await + 1;
+        let mut turn = Turn::of(root.status(rma).await).with(below).passed();
         let mut successor = root.successor(rma).await;
-        let status = if passings < self.writers && successor.is_some() {
-            passings
+        let most = self.bounds.writers(turn.setting);
+        let status = if turn.passings < most && successor.is_some() {
+            turn.status()
         } else {
-            self.let_readers_in(rma, passings, time).await;
+            turn.felt.writers_cut = successor.is_some();
+            turn.felt.writers_used = 2 * turn.passings > most;
+            self.let_readers_in(rma, turn, time).await;
             MODE_CHANGE
         };
         if successor.is_none() {
@@ -193,35 +227,36 @@ impl AdaptiveRw {
         }
     }
 
-    async fn tally(&self, rma: &impl Rma) -> Tally {
-        let (home, word) = self.tuning();
-        Tally::of(rma.get(home, word).await)
-    }
-
-    /// Marks the open counters, then waits for the readers that had come to each before.
-    async fn keep_readers_out(&self, rma: &impl Rma) {
+    /// Marks the open counters, then waits for the readers that had come to each before: a turn of the
+    /// writers begins.
+    async fn keep_readers_out(&self, rma: &impl Rma) -> Turn {
         let (arrive, depart) = (self.layout.arrive(), self.layout.depart());
-        let coarseness = self.tally(rma).await.coarseness;
+        // No reader waits yet, so this takes none of their time.
+        let tally = self.tuner.tally(rma, self.tuning()).await;
+        let coarseness = tally.setting.coarseness;
         let mut readers = Vec::with_capacity(self.layout.counters().len());
         for counter in self.open(coarseness) {
             readers.push(rma.fetch_add(WRITE, counter, arrive).await & COUNT);
         }
+        let turn = self.tuner.begin(rma, self.tuning(), tally, readers.iter().sum()).await;
         for (counter, readers) in self.open(coarseness).zip(readers) {
             rma.wait_until(counter, depart, |gone| gone == readers).await;
         }
+        rma.flush(self.tuning().0).await;
+        turn
     }
 
-    /// Takes the marks away, begins a new phase, and opens or closes counters if that is due.
-    async fn let_readers_in(&self, rma: &impl Rma, writers: u64, time: u64) {
+    /// Takes the marks away, begins a new phase, and changes the setting if that is due.
+    ///
+    /// The first counter, which is always open, stands with the process that keeps the tuner's words, so its
+    /// flush completes those.
+    async fn let_readers_in(&self, rma: &impl Rma, turn: Turn, time: u64) {
         let (arrive, depart) = (self.layout.arrive(), self.layout.depart());
-        let (home, word) = self.tuning();
-        let tally = self.tally(rma).await;
-        let coarseness = self.tuner.decide(rma, (home, word), tally, time).await;
+        let coarseness = self.tuner.end(rma, self.tuning(), turn, time).await.coarseness;
         let hint = |word| u64::from(coarseness).wrapping_sub(u64::from(coarseness_in(word))) << COARSENESS;
-        let mut readers = 0;
         for (number, &counter) in self.layout.counters().iter().enumerate() {
             let is_open = |coarseness: u32| number % (1usize << coarseness) == 0;
-            if is_open(tally.coarseness) {
+            if is_open(turn.setting.coarseness) {
                 let arrived = rma.get(counter, arrive).await;
                 let gone = rma.get(counter, depart).await;
                 let phase = if arrived & PHASE == 0 { PHASE } else { PHASE.wrapping_neg() };
@@ -230,13 +265,11 @@ impl AdaptiveRw {
                 rma.add(change.wrapping_sub(WRITE).wrapping_sub(gone), counter, arrive).await;
                 rma.add(gone.wrapping_neg(), counter, depart).await;
                 rma.flush(counter).await;
-                readers += gone;
             } else if is_open(coarseness) {
                 let arrived = rma.get(counter, arrive).await;
                 rma.add(hint(arrived).wrapping_sub(CLOSED), counter, arrive).await;
                 rma.flush(counter).await;
             }
         }
-        self.tuner.count(rma, (home, word), tally, coarseness, readers + writers).await;
     }
 }
