@@ -171,8 +171,8 @@ fn fissile_rw_that(
     })
 }
 
-/// RMA-RW that changes its counters and thresholds at every turn; each threshold is 1 or 2. The last `readers`
-/// processes read, the others write.
+/// RMA-RW that changes its counters and thresholds at every turn; each threshold is 1 or 2. The last
+/// `readers` processes read, the others write.
 fn adaptive(layout: Layout, readers: usize, rounds: u64) -> Report {
     adaptive_that(Places::default(), layout, readers, rounds)
 }
@@ -381,13 +381,16 @@ fn rma_rw_that_tunes_counters_and_thresholds() {
 }
 
 #[test]
-fn rma_rw_that_tunes_thresholds_of_two_levels() {
+fn rma_rw_that_tunes_thresholds_of_several_levels() {
     // Two writers of one element or of two, and a reader whose counter is closed at times.
     let rounds = if is_long() { &[1, 2][..] } else { &[1] };
     for (elements, rounds) in rounds.iter().flat_map(|rounds| [([0, 0, 1], *rounds), ([0, 1, 1], *rounds)]) {
         let states = sound(&adaptive(two_levels(&elements, 2), 1, rounds));
         println!("elements {elements:?}, {rounds} rounds: {states} states");
     }
+    // Both writers in one element of level 2, each alone in one of level 3.
+    let elements = vec![vec![0, 0, 0], vec![0, 0, 1], vec![0, 1, 2]];
+    println!("three levels: {} states", sound(&adaptive(Layout::new(elements, 2), 1, 1)));
 }
 
 /// Writers that wait for readers' turns.

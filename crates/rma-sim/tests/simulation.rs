@@ -3,20 +3,21 @@
 use heddle_rma_locks::Rma;
 use heddle_rma_sim::{
     Benchmark, HashTable, Kind, MICROSECOND, NANOSECOND, Network, RmaRwParameters, Shares, Simulation, Time,
-    Turns, Workload,
+    Tuned, Workload,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
 
 fn every_kind() -> Vec<Kind> {
     let parameters = RmaRwParameters { counter_distance: 16, locality: 3, writers: 2, readers: 2 };
+    let tuned = Tuned { counter_distance: 16, locality: (1, 6), writers: (1, 4), patience: None };
     vec![
         Kind::Spin,
         Kind::DMcs,
         Kind::RmaMcs { locality: 3 },
         Kind::SimpleRw,
         Kind::RmaRw(parameters),
-        Kind::Adaptive(parameters, Turns(2)),
+        Kind::Adaptive(tuned),
         Kind::QueueRw,
     ]
 }

@@ -3,7 +3,8 @@
 //! It stays with a setting, and after a few measurements tries a neighbour: one step more or less of one
 //! parameter. If that has a higher rate it stays there and goes on in that direction, else it comes
 //! back and tries another one. When no neighbour is better it tries one of them only now and then. If
-//! the rate or the share of writers becomes another one by itself, the workload has changed, and it tries at once.
+//! the rate or the share of writers becomes another one by itself, the workload has changed, and it tries
+//! at once.
 //!
 //! **What it leaves out.** A threshold that kept no writer from passing the lock on is not raised, and one
 //! whose half would be enough is not lowered: neither would change anything. While readers' patience is

@@ -9,19 +9,21 @@
 //! | `climb.rs` | deciding |
 //!
 //! **What it tunes.** The number of counters (the paper's T_DC: more are better for readers, fewer for
-//! writers, section 5.2.1); T_L,i below the root, by one factor for all levels; and T_L,1, the passings at the
-//! root before the readers have their turn.
+//! writers, section 5.2.1); T_L,i below the root, by one factor for all levels; and T_L,1, the passings at
+//! the root before the readers have their turn.
 //!
 //! **Objective.** The highest rate of acquisitions of all processes together, among the settings within the
-//! user's [`Bounds`] that do not try the readers' [`Patience`]. The rate alone does not speak for
-//! fairness: with writers that always come again it only grows with T_L,1. So the most of each threshold
-//! bounds how many writers may pass a waiting process, always; and the patience bounds how long readers
-//! are kept out on average, as far as the least of each threshold allows.
+//! user's [`Bounds`] that do not try the readers' [`Patience`]; of about equal rates the one with the lower
+//! thresholds. The rate alone does not speak for fairness: with writers that always come again it only
+//! grows with T_L,1. So the most of each threshold bounds how many writers may pass a waiting process,
+//! always; and the patience bounds how long readers are kept out on average, as far as the least of each
+//! threshold allows.
 //!
 //! **Changing.** Only the writer that lets the readers in changes the setting, which stands in a word of one
 //! process. The first writer of a turn reads it there, and then it travels with the lock in the queues'
-//! statuses, so one turn of writers has the same thresholds from its beginning to its end. A writer that is passed the
-//! lock makes the same operations as in [`RmaRw`](crate::RmaRw).
+//! statuses, so one turn of writers has the same thresholds from its beginning to its end. A writer that is
+//! passed the lock makes the same operations as in [`RmaRw`](crate::RmaRw); a turn of writers makes three
+//! more, of which none waits for an answer while readers wait, unless a measurement ends.
 //!
 //! **Opening and closing.** The counters of the layout are numbered from 0. At coarseness k those whose
 //! number is a multiple of 2^k are open, and a reader uses the open one below its own. Only the writer that

@@ -34,8 +34,9 @@ impl Felt {
 
 /// The part of a turn of writers that has gone by in one queue.
 ///
-/// It is a node's status, so it costs no operation of its own: a writer that takes the lock over at some level
-/// learns there which thresholds are in force, how many passings there were in a row, and how many writers.
+/// It is a node's status, so it costs no operation of its own: a writer that takes the lock over at some
+/// level learns there which thresholds are in force, how many passings there were in a row, and how many
+/// writers.
 /// Its word is none of the queue's special ones, whose low bits count more passings than any bounds allow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Turn {
