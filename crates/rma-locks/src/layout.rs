@@ -143,6 +143,15 @@ impl Layout {
         if level == self.levels() { p } else { self.tail_rank(p, level + 1) }
     }
 
+    /// The number of nodes of the largest queue of a level.
+    pub(crate) fn places(&self, level: usize) -> usize {
+        let mut nodes: Vec<(Rank, Node)> =
+            (0..self.processes()).map(|p| (self.tail_rank(p, level), self.node(p, level))).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        nodes.chunk_by(|a, b| a.0 == b.0).map(<[_]>::len).max().unwrap_or(0)
+    }
+
     /// The word of a node that names the next one of its queue.
     pub(crate) fn next(&self, level: usize) -> Word {
         (level - 1) * WORDS_A_LEVEL

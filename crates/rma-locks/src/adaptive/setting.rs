@@ -24,6 +24,8 @@ pub enum Patience {
 
 /// Each process writes so many times while a reader waits, if the bounds say nothing else.
 const WRITES: u64 = 4;
+/// Turns of each place of a queue with which measuring begins.
+const TURNS: u64 = 4;
 /// A threshold takes the values most, most / 2, most / 4, .. down to the least.
 const STEPS: u32 = 15;
 /// Passings are counted in so many bits.
@@ -65,6 +67,21 @@ impl Bounds {
     /// T_L,1 in this setting.
     pub(super) fn writers(&self, setting: Setting) -> u64 {
         value(&self.writers, setting.writers)
+    }
+
+    /// The setting with which measuring begins: the middle between many counters and few, and thresholds that
+    /// let each place that may wait in a queue have the lock some times in a turn, if the most does.
+    pub(super) fn start(&self, layout: &Layout) -> Setting {
+        let enough = |range, level| {
+            let most = TURNS * layout.places(level) as u64;
+            (0..halvings(range)).find(|halvings| value(range, *halvings) <= most).unwrap_or(halvings(range))
+        };
+        let locality = self.locality.iter().zip(2..).map(|(range, level)| enough(range, level));
+        Setting {
+            coarseness: self.last(layout).coarseness / 2,
+            locality: locality.min().unwrap_or(0),
+            writers: enough(&self.writers, 1),
+        }
     }
 
     /// The setting with the coarsest counters of the layout and the least of each threshold.
@@ -140,6 +157,18 @@ mod tests {
         };
         assert_eq!([0, 1, 2, 3].map(values), [[20, 5, 6], [10, 5, 3], [5, 5, 1], [3, 5, 1]]);
         assert_eq!(values(15), [3, 5, 1], "never below the least");
+    }
+
+    #[test]
+    fn it_begins_with_thresholds_for_all_that_may_wait() {
+        // Two elements of 4 processes: 2 places at the root, 4 below.
+        let elements = vec![vec![0; 8], vec![0, 0, 0, 0, 1, 1, 1, 1]];
+        let layout = Layout::new(elements, 1);
+        assert_eq!([layout.places(1), layout.places(2)], [2, 4]);
+        let start = |locality, writers| Bounds::new(vec![1..=locality], 1..=writers).start(&layout);
+        assert_eq!(start(64, 64), Setting { coarseness: 1, locality: 2, writers: 3 });
+        assert_eq!(start(16, 8), Setting { coarseness: 1, locality: 0, writers: 0 });
+        assert_eq!(Bounds::new(vec![40..=64], 1..=1).start(&layout).locality, 1, "not below the least");
     }
 
     #[test]

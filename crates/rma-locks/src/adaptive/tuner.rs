@@ -91,6 +91,8 @@ const RATES: Word = 3;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tuner {
     climb: Climb,
+    /// The setting after the first turn.
+    start: Setting,
     patience: Patience,
     /// Acquisitions of a measurement, at least.
     enough: u64,
@@ -107,6 +109,7 @@ impl Tuner {
     pub(super) fn new(layout: &Layout, bounds: &Bounds) -> Tuner {
         Tuner {
             climb: Climb { last: bounds.last(layout) },
+            start: bounds.start(layout),
             patience: bounds.patience_of(layout),
             enough: ACQUISITIONS * layout.processes() as u64,
             counters: layout.counters().len() as u64,
@@ -181,8 +184,7 @@ impl Tuner {
         let start = rma.get(home, word + START).await;
         rma.put(time.max(1), home, word + START).await;
         if start == 0 {
-            // After the first turn: in the middle between many counters and few.
-            return Setting { coarseness: self.climb.last.coarseness / 2, ..Setting::default() };
+            return self.start;
         }
         let known = rma.get(home, word + STATE).await;
         let rates = rma.get(home, word + RATES).await;
