@@ -103,15 +103,13 @@ struct Tally {
 
 impl Tally {
     fn add(&mut self, now: Time, taken: Time, writes: bool) {
+        self.ended += 1;
         // Those that are on their way when the total is reached only wait for each other.
-        if self.ends.last().is_some_and(|end| self.ended >= *end) {
-            return;
-        }
-        let Some(part) = self.parts.last_mut() else { return };
+        let is_counted = self.ends.last().is_some_and(|end| self.ended <= *end);
+        let Some(part) = self.parts.last_mut().filter(|_| is_counted) else { return };
         part.end = now;
         part.count[usize::from(writes)] += 1;
         part.time[usize::from(writes)] += taken;
-        self.ended += 1;
         if self.ended == self.ends[self.parts.len() - 1] && self.parts.len() < self.ends.len() {
             self.parts.push(Part { begin: now, ..Part::default() });
         }
