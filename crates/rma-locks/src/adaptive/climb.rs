@@ -13,10 +13,12 @@
 use super::setting::Setting;
 use super::turn::Felt;
 
-/// Measurements for which the lock stays between two tries, if no neighbour is better: more after some tries,
-/// up to the last. Chance may have hidden that a neighbour is better, unless it was [`BAD`].
-const STAY: [u32; 4] = [10, 20, 40, 80];
-const LONGEST_STAY: u32 = STAY[3];
+/// Measurements for which the lock stays between two tries, if no neighbour is better. Chance may have hidden
+/// that one is better, unless it was [`BAD`], so the first stays are short; after the last one it goes on
+/// with the first long one.
+const STAY: [u32; 4] = [10, 20, LONGEST_STAY, LONGEST_STAY];
+const LONG: u32 = 2;
+const LONGEST_STAY: u32 = 80;
 /// The rate of a bad neighbour is lower by this factor: it is tried again only after the longest stay.
 const BAD: f32 = 1.08;
 /// Tries after each of these stays.
@@ -89,6 +91,10 @@ impl Step {
         if matches!(self, Step::FewerWriters | Step::LessLocality) { AS_GOOD } else { BETTER }
     }
 
+    fn is_of_counters(self) -> bool {
+        matches!(self, Step::Finer | Step::Coarser)
+    }
+
     fn bit(self) -> u32 {
         1 << self as u32
     }
@@ -120,6 +126,8 @@ pub(super) struct State {
     step: Step,
     /// Measurements of the current try, and 1; 0 if there is none.
     trying: u32,
+    /// The last or current try went two steps: to a fourth of the counters, or to four times as many.
+    is_far: bool,
     /// The share of writers of the setting that is kept, its rate (0: not known), and the rate of the try.
     writers: f32,
     kept: f32,
@@ -135,7 +143,8 @@ impl State {
             bad: bits >> 14 & 0x3F,
             in_vain: bits >> 20 & 7,
             step: Step::ALL[(bits >> 23 & 7) as usize % Step::ALL.len()],
-            trying: bits >> 26,
+            trying: bits >> 26 & 7,
+            is_far: bits >> 29 == 1,
             writers: f32::from_bits((known >> 32) as u32),
             kept: f32::from_bits(rates as u32),
             tried: f32::from_bits((rates >> 32) as u32),
@@ -144,7 +153,8 @@ impl State {
 
     pub(super) fn words(self) -> [u64; 2] {
         let steps = self.failed << 8 | self.bad << 14 | (self.step as u32) << 23;
-        let bits = self.stayed | steps | self.in_vain << 20 | self.trying << 26;
+        let bits =
+            self.stayed | steps | self.in_vain << 20 | self.trying << 26 | u32::from(self.is_far) << 29;
         [
             u64::from(self.writers.to_bits()) << 32 | u64::from(bits),
             u64::from(self.tried.to_bits()) << 32 | u64::from(self.kept.to_bits()),
@@ -184,15 +194,15 @@ impl Climb {
         }
         let ended = State { stayed: 0, trying: 0, tried: 0.0, ..state };
         if measured.tries_patience || tried < kept * step.wanted() {
-            let back = self.moved(setting, step.back()).unwrap_or(setting);
+            let back = self.moved(setting, step.back(), state.is_far).unwrap_or(setting);
             let bad = if kept > tried * BAD { state.bad | step.bit() } else { state.bad & !step.bit() };
             return (back, State { failed: state.failed | step.bit(), bad, ..ended });
         }
         // Where it comes from is worse, and all other neighbours are new.
-        let kept = tried.max(kept);
-        let better =
-            State { failed: step.back().bit(), in_vain: 0, kept, writers: measured.writers, ..ended };
-        match self.moved(setting, step).filter(|_| step.matters(measured.felt)) {
+        let failed = if state.is_far { 0 } else { step.back().bit() };
+        let (kept, writers) = (tried.max(kept), measured.writers);
+        let better = State { failed, bad: 0, in_vain: 0, is_far: false, kept, writers, ..ended };
+        match self.moved(setting, step, false).filter(|_| step.matters(measured.felt)) {
             Some(next) => (next, State { trying: 1, ..better }),
             None => (setting, better),
         }
@@ -224,16 +234,24 @@ impl Climb {
                 ..state
             }
         };
-        let neighbour = |step: Step| {
-            let next = self.moved(setting, step).filter(|_| step.matters(measured.felt))?;
-            Some((next, State { step, stayed: 0, trying: 1, tried: 0.0, ..known }))
+        let neighbour = |step: Step, is_far: bool| {
+            let next = self.moved(setting, step, is_far).filter(|_| step.matters(measured.felt))?;
+            Some((next, State { step, stayed: 0, trying: 1, is_far, tried: 0.0, ..known }))
         };
-        let untried = Step::ALL.into_iter().filter(|step| known.failed & step.bit() == 0).find_map(neighbour);
+        let untried = Step::ALL
+            .into_iter()
+            .filter(|step| known.failed & step.bit() == 0)
+            .find_map(|step| neighbour(step, false));
         let again = || {
             let after = (1..=Step::ALL.len()).map(|n| Step::ALL[(known.step as usize + n) % Step::ALL.len()]);
             let is_due = |step: &Step| known.bad & step.bit() == 0 || stayed >= LONGEST_STAY;
-            let (next, state) = after.into_iter().filter(is_due).find_map(neighbour)?;
-            let in_vain = (known.in_vain + 1).min(TRIES * STAY.len() as u32 - 1);
+            let (next, state) = after.into_iter().filter(is_due).find_map(|step| {
+                // First the number of counters after the next one, which may be better where that is not.
+                let may_be_far = step.is_of_counters() && (known.in_vain / TRIES).is_multiple_of(2);
+                may_be_far.then(|| neighbour(step, true)).flatten().or_else(|| neighbour(step, false))
+            })?;
+            let in_vain = (known.in_vain + 1) % (TRIES * STAY.len() as u32);
+            let in_vain = if in_vain == 0 { TRIES * LONG } else { in_vain };
             Some((next, State { in_vain, ..state }))
         };
         let tries = match untried {
@@ -247,13 +265,14 @@ impl Climb {
     /// With one threshold lower, the first whose lowering makes a writers' turn shorter.
     fn lowered(&self, setting: Setting, felt: Felt) -> Option<Setting> {
         let steps = [Step::FewerWriters, Step::LessLocality];
-        steps.into_iter().filter(|step| step.matters(felt)).find_map(|step| self.moved(setting, step))
+        steps.into_iter().filter(|step| step.matters(felt)).find_map(|step| self.moved(setting, step, false))
     }
 
-    /// The neighbour of a setting, if there is one.
-    fn moved(&self, setting: Setting, step: Step) -> Option<Setting> {
-        let more = |now: u32, last: u32| (now < last).then_some(now + 1);
-        let less = |now: u32| now.checked_sub(1);
+    /// The neighbour of a setting, or the one that `is_far` in its number of counters, if there is one.
+    fn moved(&self, setting: Setting, step: Step, is_far: bool) -> Option<Setting> {
+        let by = if step.is_of_counters() && is_far { 2 } else { 1 };
+        let more = |now: u32, last: u32| (now + by <= last).then_some(now + by);
+        let less = |now: u32| now.checked_sub(by);
         let Setting { coarseness, locality, writers } = setting;
         Some(match step {
             Step::MoreWriters => Setting { writers: less(writers)?, ..setting },
@@ -310,6 +329,7 @@ mod tests {
             in_vain: 7,
             step: Step::LessLocality,
             trying: 4,
+            is_far: true,
             writers: 0.3,
             kept: 1.5,
             tried: 2.5,
@@ -331,6 +351,16 @@ mod tests {
         assert!(found < 40, "after {found} measurements");
         let stays = settings[100..].iter().filter(|setting| **setting == best).count();
         assert!(stays >= 90, "it stays there: {stays} of 100");
+    }
+
+    #[test]
+    fn it_looks_past_a_neighbour_that_is_no_better() {
+        let rate = |setting: Setting| if setting.coarseness == 0 { 1.2 } else { 1.0 };
+        let (settings, _) = climb(first(), 100, |setting| measured(rate(setting)));
+        assert_eq!(settings[99].coarseness, 0);
+        let rate = |setting: Setting| if setting.coarseness == 4 { 1.2 } else { 1.0 };
+        let (settings, _) = climb(first(), 100, |setting| measured(rate(setting)));
+        assert_eq!(settings[99].coarseness, 4);
     }
 
     #[test]
