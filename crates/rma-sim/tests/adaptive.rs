@@ -119,7 +119,8 @@ fn follows_patience(name: &str, thresholds: impl Fn((u64, u64)) -> Tuned) {
         "{name}: readers wait {waits:.0} µs, not {most_waits:.0}; {rate:.2}, {most_rate:.2}, {least_rate:.2} million/s"
     );
     assert!(waits < 0.5 * most_waits, "{name} is not lowered");
-    assert!(rate > 0.9 * most_rate && rate > 1.5 * least_rate, "{name} is not raised");
+    assert!(least_rate < 0.8 * most_rate, "{name} matters");
+    assert!(rate > 0.9 * most_rate, "{name} is not raised");
 }
 
 #[test]

@@ -189,23 +189,6 @@ impl Tuner {
         let known = rma.get(home, word + STATE).await;
         let rates = rma.get(home, word + RATES).await;
         let measured = self.measured(tally, time.saturating_sub(start));
-        if std::env::var_os("TRACE").is_some() {
-            let x = tally.setting;
-            eprintln!(
-                "t {} set {} {} {} turns {} w {} r {} felt {} rate {} acq {} pat {}",
-                time / 1000,
-                x.coarseness,
-                x.locality,
-                x.writers,
-                tally.turns,
-                tally.writers,
-                tally.readers,
-                tally.felt.bits(),
-                measured.rate * 1e6,
-                (tally.writers + tally.readers) * 1000 / (time - start),
-                measured.tries_patience
-            );
-        }
         let (setting, state) = self.climb.next(tally.setting, measured, State::of(known, rates));
         let [known, rates] = state.words();
         rma.put(known, home, word + STATE).await;
