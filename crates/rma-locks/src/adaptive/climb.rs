@@ -2,15 +2,16 @@
 //!
 //! It stays with a setting, and after a few measurements tries a neighbour: one step more or less of one
 //! parameter. If that has a higher rate it stays there and goes on in that direction, else it comes
-//! back and tries another one. When no neighbour is better it tries one of them only now and then. If
-//! the rate or the share of writers becomes another one by itself, the workload has changed, and it tries
-//! at once.
+//! back and tries another one. When no neighbour is better it tries one of them only now and then, or the
+//! number of counters after the next one. If the rate or the share of writers becomes another one by
+//! itself, the workload has changed, and it tries at once.
 //!
 //! **What it leaves out.** A threshold that kept no writer from passing the lock on is not raised, and one
 //! whose half would be enough is not lowered: neither would change anything. While readers' patience is
 //! tried, thresholds are lowered without asking for the rate.
 
 use super::setting::Setting;
+use super::step::Step;
 use super::turn::Felt;
 
 /// Measurements for which the lock stays between two tries, if no neighbour is better. Chance may have hidden
@@ -23,15 +24,10 @@ const LONGEST_STAY: u32 = 80;
 const BAD: f32 = 1.08;
 /// Tries after each of these stays.
 const TRIES: u32 = 2;
-/// The same, if some neighbours are to be tried yet.
+/// Measurements before it tries a neighbour that is not known to be worse.
 const SOON: u32 = 2;
 /// Measurements of a try, at most.
 const TRY: u32 = 4;
-/// A try is better if its mean rate is higher by this factor.
-const BETTER: f32 = 1.02;
-/// A lower threshold is fairer, so it is better if it leaves this much of the rate: each halving may cost a
-/// hundredth.
-const AS_GOOD: f32 = 0.985;
 /// A try ends after its n-th measurement if the mean rate is higher, or lower, by the n-th part of this.
 const CLEARLY_BETTER: f32 = 0.3;
 const CLEARLY_WORSE: f32 = 0.15;
@@ -51,64 +47,6 @@ pub(super) struct Measured {
     pub(super) felt: Felt,
     /// Readers were kept out for longer than they may be.
     pub(super) tries_patience: bool,
-}
-
-/// A step to a neighbour.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
-    MoreWriters,
-    MoreLocality,
-    Finer,
-    Coarser,
-    FewerWriters,
-    LessLocality,
-}
-
-impl Step {
-    /// In the order in which they are tried: first those whose need was seen.
-    const ALL: [Step; 6] = [
-        Step::MoreWriters,
-        Step::MoreLocality,
-        Step::Finer,
-        Step::Coarser,
-        Step::FewerWriters,
-        Step::LessLocality,
-    ];
-
-    fn back(self) -> Step {
-        match self {
-            Step::MoreWriters => Step::FewerWriters,
-            Step::MoreLocality => Step::LessLocality,
-            Step::Finer => Step::Coarser,
-            Step::Coarser => Step::Finer,
-            Step::FewerWriters => Step::MoreWriters,
-            Step::LessLocality => Step::MoreLocality,
-        }
-    }
-
-    /// The factor by which it has to raise the rate.
-    fn wanted(self) -> f32 {
-        if matches!(self, Step::FewerWriters | Step::LessLocality) { AS_GOOD } else { BETTER }
-    }
-
-    fn is_of_counters(self) -> bool {
-        matches!(self, Step::Finer | Step::Coarser)
-    }
-
-    fn bit(self) -> u32 {
-        1 << self as u32
-    }
-
-    /// Whether it would change anything.
-    fn matters(self, felt: Felt) -> bool {
-        match self {
-            Step::MoreWriters => felt.writers_cut,
-            Step::MoreLocality => felt.locality_cut,
-            Step::Finer | Step::Coarser => true,
-            Step::FewerWriters => felt.writers_used,
-            Step::LessLocality => felt.locality_used,
-        }
-    }
 }
 
 /// What the lock knows between two measurements. At first all is 0.

@@ -6,6 +6,7 @@
 //! | `turn.rs` | the part of a writers' turn that has gone by, which travels with the lock |
 //! | `branch.rs` | the levels below the root |
 //! | `tuner.rs` | measuring |
+//! | `step.rs` | the steps to another setting |
 //! | `climb.rs` | deciding |
 //!
 //! **What it tunes.** The number of counters (the paper's T_DC: more are better for readers, fewer for
@@ -49,6 +50,7 @@
 mod branch;
 mod climb;
 mod setting;
+mod step;
 mod tuner;
 mod turn;
 
