@@ -3,7 +3,6 @@
 
 use super::conversation::Conversation;
 use super::tag;
-use heddle_comm::CommRef;
 use heddle_comm::error::Result;
 use heddle_message::buffer::Buffer;
 
@@ -11,9 +10,9 @@ use heddle_message::buffer::Buffer;
 ///
 /// # Errors
 /// An error of one of its messages.
-pub fn barrier(comm: &CommRef) -> Result<()> {
-    let mut talk = Conversation::new(comm, tag::BARRIER);
-    let (rank, size) = (comm.rank(), comm.size());
+pub fn barrier(talk: &mut Conversation<'_>) -> Result<()> {
+    talk.name(tag::BARRIER);
+    let (rank, size) = (talk.rank(), talk.size());
     let mut distance = 1;
     while distance < size {
         let to = (rank + distance) % size;
@@ -21,5 +20,5 @@ pub fn barrier(comm: &CommRef) -> Result<()> {
         talk.exchange((to, Buffer::empty()), (from, Buffer::empty()));
         distance *= 2;
     }
-    talk.finish()
+    Ok(())
 }

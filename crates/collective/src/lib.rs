@@ -7,12 +7,16 @@
 //! |---|---|
 //! | `bcast`, `gather`, `scatter`, `allgather`, `alltoall` … | an operation each: checks, and the choice of the algorithm; below it a file for each algorithm |
 //! | `switch_points.rs` | where one algorithm takes over from another |
-//! | `conversation.rs` | the messages of an operation, and what becomes of errors |
-//! | `elements.rs`, `temporary.rs` | where data lie: the program's arrays and blocks, the library's own memory |
-//! | `reduction.rs` | computing with an operator |
+//! | `form.rs` | blocking, nonblocking, persistent: three forms of what is described once |
+//! | `conversation.rs` | the description: steps are carried out, or recorded |
+//! | `schedule.rs` | recorded steps, carried out as messages complete |
+//! | `messages.rs` | the messages of an operation, and what becomes of errors |
+//! | `elements.rs`, `memory.rs` | where data lie: the program's arrays and blocks, the library's own memory |
+//! | `reduction.rs`, `accumulator.rs` | computing with an operator; results that grow |
 //! | `binomial.rs`, `fold.rs`, `halving.rs` | who talks to whom: pure arithmetic on ranks |
 //! | `scattered_reduction.rs` | reductions of long vectors in pieces |
 
+mod accumulator;
 mod allgather;
 mod allreduce;
 mod alltoall;
@@ -22,23 +26,28 @@ mod binomial;
 mod conversation;
 mod elements;
 mod fold;
+mod form;
 mod gather;
 mod halving;
+mod memory;
+mod messages;
 mod reduce;
 mod reduce_scatter;
 mod reduction;
 mod scan;
 mod scatter;
 mod scattered_reduction;
+mod schedule;
 mod switch_points;
-mod temporary;
 
 pub use allgather::{allgather, allgatherv};
 pub use allreduce::allreduce;
 pub use alltoall::{alltoall, alltoallv, alltoallw};
 pub use barrier::barrier;
 pub use bcast::bcast;
+pub use conversation::Conversation;
 pub use elements::{Part, Parts, TypedParts};
+pub use form::{begin, init, run};
 pub use gather::{gather, gatherv};
 pub use reduce::{reduce, reduce_local};
 pub use reduce_scatter::reduce_scatter;

@@ -81,7 +81,7 @@ fn owner_of_errors(comm: usize) -> Option<Owner> {
 pub fn finalize() -> Result<()> {
     let domain = domain::current()?;
     comm_management::run_delete_callbacks_of_predefined()?;
-    heddle_collective::barrier(&heddle_comm::CommRef::world()?)?;
+    heddle_collective::run(&heddle_comm::CommRef::world()?, heddle_collective::barrier)?;
     domain.drain();
     lifetime::collect_now();
     domain.end_offload_server();

@@ -3,10 +3,11 @@
 //! which passes the result on.
 
 use crate::Circle;
+use crate::accumulator::{Accumulator, Side};
 use crate::binomial::Binomial;
 use crate::conversation::Conversation;
 use crate::elements::{Elements, Part};
-use crate::reduction::{Accumulator, Reduction, Side};
+use crate::reduction::Reduction;
 use heddle_comm::error::Result;
 
 /// `destination`: where the root wants the result.
@@ -28,9 +29,9 @@ pub(super) fn reduce(
     if let (Some(parent), 1) = (parent, node.subtree().len()) {
         talk.send(parent, operands.buffer());
     } else {
-        let (room, spare) = (reduction.room(destination, count)?, reduction.temporary(count)?);
-        let result = room.elements();
-        let mut vector = Accumulator { reduction, result, spare: spare.elements(), count };
+        let (result, spare) =
+            (talk.vector_in(destination, reduction, count)?, talk.vector(reduction, count)?);
+        let mut vector = Accumulator { reduction, result, spare, count };
         if operands.elements.address() != result.address() {
             talk.copy(&operands.buffer(), &result.buffer(count));
         }

@@ -7,6 +7,7 @@ use crate::group::Group;
 use crate::topology::Topology;
 use heddle_message::context::Context;
 use heddle_objects::table::{Kind, Table};
+use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_spec::constants as mpi;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -25,8 +26,30 @@ pub struct Comm {
     pub info: Mutex<Vec<(String, String)>>,
     /// Virtual topology.
     pub topology: Option<Topology>,
+    /// The numbers of its collective operations.
+    pub operations: Operations,
     /// The buffer attached to it for buffered sends.
     pub bsend_buffer: Mutex<Option<Arc<Attached>>>,
+}
+
+/// How many nonblocking and persistent collective operations this process has begun on a communicator. All
+/// its processes begin them in the same order, so they count alike.
+#[derive(Debug, Default)]
+pub struct Operations {
+    nonblocking: AtomicU32,
+    persistent: AtomicU32,
+}
+
+impl Operations {
+    /// The number of the next nonblocking operation. It wraps.
+    pub fn next_nonblocking(&self) -> u32 {
+        self.nonblocking.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The number of the next persistent operation. It wraps.
+    pub fn next_persistent(&self) -> u32 {
+        self.persistent.fetch_add(1, Ordering::Relaxed)
+    }
 }
 
 /// All communicators but the predefined ones.
@@ -44,6 +67,7 @@ impl Comm {
             attributes: Attributes::default(),
             info: Mutex::default(),
             topology: None,
+            operations: Operations::default(),
             bsend_buffer: Mutex::default(),
         }
     }

@@ -187,7 +187,7 @@ impl Vni {
             attempt,
             Path::Progress,
             #[inline(always)]
-            |core| core.is_quiet().then_some(()),
+            |core| (!self.has_tasks() && core.is_quiet()).then_some(()),
         )
     }
 
@@ -201,7 +201,7 @@ impl Vni {
             attempt,
             Path::Progress,
             #[inline(always)]
-            |core| core.probe_express(key),
+            |core| if self.has_tasks() { None } else { core.probe_express(key) },
         )
     }
 }

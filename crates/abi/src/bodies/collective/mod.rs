@@ -5,10 +5,12 @@
 //!
 //! | file | functions |
 //! |---|---|
+//! | `form.rs` | blocking, nonblocking and persistent: one body for the three |
 //! | `movement.rs` | barrier, broadcast, gather, scatter, all-to-all |
 //! | `reduction.rs` | reductions and scans |
 //! | `operator.rs` | operators |
 
+mod form;
 mod movement;
 mod operator;
 mod reduction;

@@ -22,7 +22,6 @@ use heddle_message::request::{self, Attachment, Outcome, RequestId, RequestKind}
 use heddle_message::vni::Vni;
 use heddle_objects::table::Ref;
 use heddle_platform::atomic::{AtomicU64, Ordering};
-use std::any::Any;
 use std::sync::Arc;
 use word::{message, receive};
 
@@ -49,10 +48,6 @@ impl Attachment for Pending {
             }
         }
         *outcome = Outcome { error: outcome.error.take(), ..Outcome::empty() };
-    }
-
-    fn as_any(&mut self) -> &mut dyn Any {
-        self
     }
 }
 
