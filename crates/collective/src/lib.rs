@@ -6,6 +6,7 @@
 //! | file | idea |
 //! |---|---|
 //! | `bcast`, `gather`, `scatter`, `allgather`, `alltoall` … | an operation each: checks, and the choice of the algorithm; below it a file for each algorithm |
+//! | `neighborhood.rs` | the operations between neighbours in a topology |
 //! | `switch_points.rs` | where one algorithm takes over from another |
 //! | `form.rs` | blocking, nonblocking, persistent: three forms of what is described once |
 //! | `conversation.rs` | the description: steps are carried out, or recorded |
@@ -31,6 +32,7 @@ mod gather;
 mod halving;
 mod memory;
 mod messages;
+mod neighborhood;
 mod reduce;
 mod reduce_scatter;
 mod reduction;
@@ -49,6 +51,9 @@ pub use conversation::Conversation;
 pub use elements::{Part, Parts, TypedParts};
 pub use form::{begin, init, run};
 pub use gather::{gather, gatherv};
+pub use neighborhood::{
+    neighbor_allgather, neighbor_allgatherv, neighbor_alltoall, neighbor_alltoallv, neighbor_alltoallw,
+};
 pub use reduce::{reduce, reduce_local};
 pub use reduce_scatter::reduce_scatter;
 pub use reduction::Reduction;
@@ -72,6 +77,7 @@ mod tag {
     pub(super) const SCAN: i32 = 9;
     pub(super) const EXSCAN: i32 = 10;
     pub(super) const REDUCE_SCATTER: i32 = 11;
+    pub(super) const NEIGHBORHOOD: i32 = 12;
 }
 
 /// The rank of the root.

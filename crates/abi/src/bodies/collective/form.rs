@@ -7,7 +7,7 @@ use heddle_comm::CommRef;
 use heddle_spec::handle::RequestHandle;
 
 /// The form in which a function was called.
-pub(super) enum Form {
+pub(in crate::bodies) enum Form {
     Blocking,
     /// With where its request goes.
     Nonblocking(Out<RequestHandle>),
@@ -16,7 +16,7 @@ pub(super) enum Form {
 
 impl Form {
     /// Runs, begins or prepares the operation that `describe` describes.
-    pub(super) fn carry_out<'a>(
+    pub(in crate::bodies) fn carry_out<'a>(
         self,
         comm: &'a CommRef,
         describe: impl FnOnce(&mut Conversation<'a>) -> Result<()>,
@@ -68,4 +68,4 @@ macro_rules! in_three_forms {
         }
     };
 }
-pub(super) use in_three_forms;
+pub(in crate::bodies) use in_three_forms;

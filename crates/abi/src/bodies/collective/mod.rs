@@ -6,11 +6,13 @@
 //! | file | functions |
 //! |---|---|
 //! | `form.rs` | blocking, nonblocking and persistent: one body for the three |
+//! | `layout.rs` | buffers with a block for each rank |
 //! | `movement.rs` | barrier, broadcast, gather, scatter, all-to-all |
 //! | `reduction.rs` | reductions and scans |
 //! | `operator.rs` | operators |
 
-mod form;
+pub(super) mod form;
+pub(super) mod layout;
 mod movement;
 mod operator;
 mod reduction;
@@ -40,7 +42,7 @@ fn part_if(address: *const c_void, count: i64, datatype: Option<&TypeRef>) -> Re
     datatype.map(|datatype| part(address, count, datatype)).transpose()
 }
 
-fn part(address: *const c_void, count: i64, datatype: &TypeRef) -> Result<Part<'_>> {
+pub(super) fn part(address: *const c_void, count: i64, datatype: &TypeRef) -> Result<Part<'_>> {
     // SAFETY: the program's buffers are valid as the standard demands; none is used after the call.
     unsafe { Part::new(address.cast_mut().cast(), count, datatype) }
 }

@@ -1,54 +1,14 @@
 //! Operations that move data.
 
 use super::form::{Form, in_three_forms};
+use super::layout::{Layout, datatypes, parts_if};
 use super::{datatype_if, is_in_place, part, part_if};
 use crate::argument::{Counts, List, Out};
 use crate::error::Result;
-use heddle_collective::{Parts, TypedParts};
 use heddle_comm::CommRef;
-use heddle_comm::datatype::{self, TypeRef};
+use heddle_comm::datatype;
 use heddle_spec::handle::{CommHandle, DatatypeHandle, InfoHandle, RequestHandle};
 use std::ffi::{c_int, c_void};
-
-/// The counts and displacements of a buffer with a block for each rank.
-struct Layout {
-    counts: Vec<i64>,
-    displs: Vec<i64>,
-}
-
-impl Layout {
-    fn new(counts: Counts<'_>, displs: Counts<'_>, ranks: usize) -> Result<Layout> {
-        let list = |numbers: Counts<'_>| numbers.slice(ranks).map(|slice| slice.iter().collect());
-        Ok(Layout { counts: list(counts)?, displs: list(displs)? })
-    }
-
-    fn new_if(count: bool, counts: Counts<'_>, displs: Counts<'_>, ranks: usize) -> Result<Option<Layout>> {
-        count.then(|| Layout::new(counts, displs, ranks)).transpose()
-    }
-
-    fn parts<'a>(&'a self, address: *const c_void, datatype: &'a TypeRef) -> Result<Parts<'a>> {
-        // SAFETY: the program's buffers are valid as the standard demands; none is used after the call.
-        unsafe { Parts::new(address.cast_mut().cast(), &self.counts, &self.displs, datatype) }
-    }
-
-    fn typed<'a>(&'a self, address: *const c_void, datatypes: &'a [TypeRef]) -> Result<TypedParts<'a>> {
-        // SAFETY: the program's buffers are valid as the standard demands; none is used after the call.
-        unsafe { TypedParts::new(address.cast_mut().cast(), &self.counts, &self.displs, datatypes) }
-    }
-}
-
-/// A buffer with a block for each rank, unless the standard ignores it.
-fn parts_if<'a>(
-    address: *const c_void,
-    layout: Option<&'a Layout>,
-    datatype: Option<&'a TypeRef>,
-) -> Result<Option<Parts<'a>>> {
-    layout.zip(datatype).map(|(layout, datatype)| layout.parts(address, datatype)).transpose()
-}
-
-fn datatypes(handles: List<'_, DatatypeHandle>, ranks: usize) -> Result<Vec<TypeRef>> {
-    handles.slice(ranks)?.iter().map(|handle| datatype::for_communication(handle.0)).collect()
-}
 
 fn is_root(comm: &CommRef, root: c_int) -> bool {
     usize::try_from(root) == Ok(comm.rank())
