@@ -7,19 +7,24 @@
 
 use super::elements::Elements;
 use super::memory::Memory;
-use super::messages::{Channel, Messages};
+use super::messages::{Among, Channel, Messages};
 use super::reduction::Reduction;
 use super::schedule::{Recorder, Schedule};
-use heddle_comm::CommRef;
 use heddle_comm::datatype::TypeRef;
 use heddle_comm::error::Result;
+use heddle_comm::{CommRef, KeptComm};
 use heddle_datatype::types;
 use heddle_message::buffer::Buffer;
+use std::mem::replace;
 
 /// A collective operation talking to the other ranks.
 #[derive(Debug)]
 pub struct Conversation<'a> {
     comm: &'a CommRef,
+    /// Of an intercommunicator: the communicator of the local group.
+    local: Option<KeptComm>,
+    /// Whom the ranks of messages name now.
+    among: Among,
     tag: i32,
     /// The library's own memory, which lives as long as the operation.
     memory: Vec<Memory>,
@@ -39,12 +44,34 @@ static BYTE: TypeRef = TypeRef::predefined(&types::MPI_BYTE);
 impl<'a> Conversation<'a> {
     /// One that carries its steps out.
     pub(super) fn immediate(comm: &'a CommRef) -> Conversation<'a> {
-        Conversation { comm, tag: 0, memory: Vec::new(), form: Form::Immediate(Messages::default()) }
+        Conversation::new(comm, Form::Immediate(Messages::default()))
     }
 
     /// One that records its steps.
     pub(super) fn recorded(comm: &'a CommRef) -> Conversation<'a> {
-        Conversation { comm, tag: 0, memory: Vec::new(), form: Form::Recorded(Recorder::default()) }
+        Conversation::new(comm, Form::Recorded(Recorder::default()))
+    }
+
+    fn new(comm: &'a CommRef, form: Form) -> Conversation<'a> {
+        Conversation { comm, local: comm.local(), among: Among::Peers, tag: 0, memory: Vec::new(), form }
+    }
+
+    /// Returns true if the ranks of messages are those of an intercommunicator's remote group.
+    pub(super) fn is_between_groups(&self) -> bool {
+        self.local.is_some() && self.among == Among::Peers
+    }
+
+    /// The number of processes in an intercommunicator's remote group.
+    pub(super) fn remote_size(&self) -> usize {
+        self.comm.peers.size()
+    }
+
+    /// Describes what the processes of an intercommunicator's local group do among themselves.
+    pub(super) fn within_group<R>(&mut self, describe: impl FnOnce(&mut Conversation<'a>) -> R) -> R {
+        let before = replace(&mut self.among, Among::LocalGroup);
+        let result = describe(self);
+        self.among = before;
+        result
     }
 
     /// Names the operation: the tag of its messages, if it is carried out at once. Messages of another
@@ -65,52 +92,48 @@ impl<'a> Conversation<'a> {
         self.comm.size()
     }
 
-    fn channel(&self) -> Channel<'a> {
-        Channel { comm: self.comm, tag: self.tag }
-    }
-
     /// Sends a message.
     pub(super) fn send(&mut self, to: usize, data: Buffer) {
-        let channel = self.channel();
+        let channel = Channel::of(self.comm, self.local.as_ref(), self.among, self.tag);
         match &mut self.form {
             Form::Immediate(messages) => messages.send(channel, to, data),
-            Form::Recorded(recorder) => recorder.send(to, data),
+            Form::Recorded(recorder) => recorder.send(self.among, to, data),
         }
     }
 
     /// Receives a message that fills a buffer.
     pub(super) fn receive(&mut self, from: usize, room: Buffer) {
-        let channel = self.channel();
+        let channel = Channel::of(self.comm, self.local.as_ref(), self.among, self.tag);
         match &mut self.form {
             Form::Immediate(messages) => messages.receive(channel, from, room),
-            Form::Recorded(recorder) => recorder.receive(from, room),
+            Form::Recorded(recorder) => recorder.receive(self.among, from, room),
         }
     }
 
     /// Sends one message and receives another.
     pub(super) fn exchange(&mut self, outgoing: (usize, Buffer), incoming: (usize, Buffer)) {
-        let channel = self.channel();
+        let channel = Channel::of(self.comm, self.local.as_ref(), self.among, self.tag);
         match &mut self.form {
             Form::Immediate(messages) => messages.exchange(channel, outgoing, incoming),
-            Form::Recorded(recorder) => recorder.exchange(outgoing, incoming),
+            Form::Recorded(recorder) => recorder.exchange(self.among, outgoing, incoming),
         }
     }
 
     /// Begins to send a message; [`Conversation::complete`] waits for it.
     pub(super) fn begin_send(&mut self, to: usize, data: Buffer) {
-        let channel = self.channel();
+        let channel = Channel::of(self.comm, self.local.as_ref(), self.among, self.tag);
         match &mut self.form {
             Form::Immediate(messages) => messages.begin_send(channel, to, data),
-            Form::Recorded(recorder) => recorder.begin_send(to, data),
+            Form::Recorded(recorder) => recorder.begin_send(self.among, to, data),
         }
     }
 
     /// Begins to receive a message that fills a buffer; [`Conversation::complete`] waits for it.
     pub(super) fn begin_receive(&mut self, from: usize, room: Buffer) {
-        let channel = self.channel();
+        let channel = Channel::of(self.comm, self.local.as_ref(), self.among, self.tag);
         match &mut self.form {
             Form::Immediate(messages) => messages.begin_receive(channel, from, room),
-            Form::Recorded(recorder) => recorder.begin_receive(from, room),
+            Form::Recorded(recorder) => recorder.begin_receive(self.among, from, room),
         }
     }
 
@@ -212,7 +235,9 @@ impl<'a> Conversation<'a> {
     /// The recorded steps, whose messages will have this tag.
     pub(super) fn into_schedule(self, tag: i32) -> Schedule {
         match self.form {
-            Form::Recorded(recorder) => Schedule::new(self.comm.keep(), tag, recorder, self.memory),
+            Form::Recorded(recorder) => {
+                Schedule::new((self.comm.keep(), self.local), tag, recorder, self.memory)
+            }
             Form::Immediate(_) => unreachable!("the steps were carried out"),
         }
     }

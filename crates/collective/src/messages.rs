@@ -5,7 +5,7 @@
 //! for each other for ever, and no message is left in flight when the operation ends.
 
 use heddle_comm::error::{Error, Result};
-use heddle_comm::{CommRef, Plane};
+use heddle_comm::{CommRef, KeptComm, Plane};
 use heddle_message::buffer::Buffer;
 use heddle_message::request::{Outcome, SEND_DONE};
 use heddle_p2p::Mode;
@@ -17,6 +17,26 @@ use heddle_spec::constants as mpi;
 pub(super) struct Channel<'a> {
     pub(super) comm: &'a CommRef,
     pub(super) tag: i32,
+}
+
+/// Whom the rank of a message names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Among {
+    /// A process of the communicator; of an intercommunicator, one of the remote group.
+    Peers,
+    /// A process of an intercommunicator's local group.
+    LocalGroup,
+}
+
+impl<'a> Channel<'a> {
+    /// The channel of a message; `local` is the communicator of an intercommunicator's local group.
+    pub(super) fn of(comm: &'a CommRef, local: Option<&'a KeptComm>, among: Among, tag: i32) -> Channel<'a> {
+        let comm = match (among, local) {
+            (Among::LocalGroup, Some(local)) => local,
+            _ => comm,
+        };
+        Channel { comm, tag }
+    }
 }
 
 /// What a receive is to bring.

@@ -58,6 +58,7 @@ fn prefix(
     receive: Part<'_>,
     kind: Kind,
 ) -> Result<()> {
+    talk.comm().check_intra()?;
     if let Some(send) = &send {
         check_distinct(send, &receive)?;
     }

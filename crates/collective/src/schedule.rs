@@ -7,7 +7,7 @@
 
 use super::elements::Elements;
 use super::memory::Memory;
-use super::messages::{Channel, Messages};
+use super::messages::{Among, Channel, Messages};
 use super::reduction::{Combiner, Reduction};
 use heddle_comm::KeptComm;
 use heddle_comm::datatype::KeptType;
@@ -22,9 +22,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug, Clone, Copy)]
 enum Step {
     /// Begins to send a message.
-    Send(usize, Buffer),
+    Send(Among, usize, Buffer),
     /// Begins to receive a message that fills the buffer.
-    Receive(usize, Buffer),
+    Receive(Among, usize, Buffer),
     /// Waits for all messages that were begun.
     Complete,
     Copy(Buffer, Buffer),
@@ -66,31 +66,36 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    pub(super) fn send(&mut self, to: usize, data: Buffer) {
+    pub(super) fn send(&mut self, among: Among, to: usize, data: Buffer) {
         self.continue_or_complete(Begun::Sends);
-        self.begin(Step::Send(to, data), &data);
+        self.begin(Step::Send(among, to, data), &data);
     }
 
-    pub(super) fn receive(&mut self, from: usize, room: Buffer) {
+    pub(super) fn receive(&mut self, among: Among, from: usize, room: Buffer) {
         self.continue_or_complete(Begun::Receives);
-        self.begin(Step::Receive(from, room), &room);
+        self.begin(Step::Receive(among, from, room), &room);
     }
 
-    pub(super) fn exchange(&mut self, (to, data): (usize, Buffer), (from, room): (usize, Buffer)) {
+    pub(super) fn exchange(
+        &mut self,
+        among: Among,
+        (to, data): (usize, Buffer),
+        (from, room): (usize, Buffer),
+    ) {
         self.complete();
-        self.begin(Step::Receive(from, room), &room);
-        self.begin(Step::Send(to, data), &data);
+        self.begin(Step::Receive(among, from, room), &room);
+        self.begin(Step::Send(among, to, data), &data);
         self.begun = Begun::Any;
     }
 
-    pub(super) fn begin_send(&mut self, to: usize, data: Buffer) {
+    pub(super) fn begin_send(&mut self, among: Among, to: usize, data: Buffer) {
         self.continue_or_complete(Begun::Any);
-        self.begin(Step::Send(to, data), &data);
+        self.begin(Step::Send(among, to, data), &data);
     }
 
-    pub(super) fn begin_receive(&mut self, from: usize, room: Buffer) {
+    pub(super) fn begin_receive(&mut self, among: Among, from: usize, room: Buffer) {
         self.continue_or_complete(Begun::Any);
-        self.begin(Step::Receive(from, room), &room);
+        self.begin(Step::Receive(among, from, room), &room);
     }
 
     /// Lets messages that were begun in this manner be in flight together, and no others.
@@ -147,6 +152,8 @@ pub(super) type Rest = Arc<Mutex<Option<Box<Schedule>>>>;
 #[derive(Debug)]
 pub(super) struct Schedule {
     comm: KeptComm,
+    /// The communicator of an intercommunicator's local group.
+    local: Option<KeptComm>,
     tag: i32,
     steps: Vec<Step>,
     combiner: Option<Combiner>,
@@ -162,11 +169,18 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// The recorded steps; their messages travel on `comm` with this tag.
-    pub(super) fn new(comm: KeptComm, tag: i32, mut recorder: Recorder, memory: Vec<Memory>) -> Schedule {
+    /// The recorded steps; their messages travel on a communicator, and on that of its local group if it is an
+    /// intercommunicator, with this tag.
+    pub(super) fn new(
+        (comm, local): (KeptComm, Option<KeptComm>),
+        tag: i32,
+        mut recorder: Recorder,
+        memory: Vec<Memory>,
+    ) -> Schedule {
         recorder.complete();
         Schedule {
             comm,
+            local,
             tag,
             steps: recorder.steps,
             combiner: recorder.combiner,
@@ -195,11 +209,11 @@ impl Schedule {
 
     /// Carries steps out as far as possible without waiting. Returns true if all are over.
     fn go_on(&mut self) -> bool {
-        let channel = Channel { comm: &self.comm, tag: self.tag };
+        let channel = |among| Channel::of(&self.comm, self.local.as_ref(), among, self.tag);
         while let Some(step) = self.steps.get(self.next) {
             match *step {
-                Step::Send(to, data) => self.messages.begin_send(channel, to, data),
-                Step::Receive(from, room) => self.messages.begin_receive(channel, from, room),
+                Step::Send(among, to, data) => self.messages.begin_send(channel(among), to, data),
+                Step::Receive(among, from, room) => self.messages.begin_receive(channel(among), from, room),
                 Step::Complete if !self.messages.are_complete() => return false,
                 Step::Complete => {}
                 Step::Copy(from, to) => self.messages.copy(self.comm.rank(), &from, &to),

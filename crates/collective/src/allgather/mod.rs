@@ -3,6 +3,7 @@
 mod bruck;
 mod ring;
 
+use super::between_groups::all_to_all;
 use super::conversation::Conversation;
 use super::elements::{Blocks, Part, Parts, check_distinct};
 use super::switch_points::ALLGATHER_RING_BYTES;
@@ -31,6 +32,9 @@ pub fn allgatherv(talk: &mut Conversation<'_>, send: Option<Part<'_>>, receive: 
 
 fn run(talk: &mut Conversation<'_>, send: Option<Buffer>, blocks: &dyn Blocks) -> Result<()> {
     talk.name(tag::ALLGATHER);
+    if talk.is_between_groups() {
+        return all_to_all(talk, send.map(|send| move |_| send), blocks);
+    }
     if let Some(send) = send {
         talk.copy(&send, &blocks.block(talk.rank()));
     }

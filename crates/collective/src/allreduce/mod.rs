@@ -6,6 +6,7 @@ mod scattered;
 pub(super) use doubling::allreduce as by_doubling;
 
 use super::accumulator::Accumulator;
+use super::between_groups::allreduce_between;
 use super::conversation::Conversation;
 use super::elements::{Part, check_distinct};
 use super::reduction::Reduction;
@@ -23,6 +24,9 @@ pub fn allreduce(
     send: Option<Part<'_>>,
     receive: Part<'_>,
 ) -> Result<()> {
+    if talk.is_between_groups() {
+        return allreduce_between(talk, reduction, send, receive);
+    }
     talk.name(tag::ALLREDUCE);
     if let Some(send) = send {
         check_distinct(&send, &receive)?;

@@ -5,6 +5,7 @@ mod bruck;
 mod in_place;
 mod pairwise;
 
+use super::between_groups::all_to_all;
 use super::conversation::Conversation;
 use super::elements::{Blocks, Part, Parts, TypedParts, check_distinct};
 use super::switch_points::{ALLTOALL_BATCH_BYTES, ALLTOALL_BRUCK_BYTES, ALLTOALL_BRUCK_RANKS};
@@ -18,7 +19,8 @@ use heddle_comm::error::Result;
 pub fn alltoall(talk: &mut Conversation<'_>, send: Option<Part<'_>>, receive: Part<'_>) -> Result<()> {
     if let Some(send) = &send {
         check_distinct(send, &receive)?;
-        if receive.len() <= ALLTOALL_BRUCK_BYTES && talk.size() >= ALLTOALL_BRUCK_RANKS {
+        let is_small = receive.len() <= ALLTOALL_BRUCK_BYTES && !talk.is_between_groups();
+        if is_small && talk.size() >= ALLTOALL_BRUCK_RANKS {
             talk.name(tag::ALLTOALL);
             bruck::alltoall(talk, send, &receive, receive.len())?;
             return Ok(());
@@ -51,6 +53,9 @@ pub fn alltoallw(
 /// may choose different ones.
 fn run(talk: &mut Conversation<'_>, send: Option<&dyn Blocks>, receive: &dyn Blocks) -> Result<()> {
     talk.name(tag::ALLTOALL);
+    if talk.is_between_groups() {
+        return all_to_all(talk, send.map(|send| |rank| send.block(rank)), receive);
+    }
     match send {
         None => in_place::alltoall(talk, receive)?,
         Some(send) => {

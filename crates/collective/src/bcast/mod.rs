@@ -1,8 +1,9 @@
 //! `MPI_Bcast`.
 
 mod scatter_ring;
-mod tree;
+pub(super) mod tree;
 
+use super::between_groups::bcast_between;
 use super::conversation::Conversation;
 use super::elements::Part;
 use super::switch_points::{BCAST_SCATTER_BYTES, BCAST_SCATTER_RANKS};
@@ -14,6 +15,9 @@ use heddle_comm::error::Result;
 /// # Errors
 /// `MPI_ERR_ROOT`; `MPI_ERR_TRUNCATE` or `MPI_ERR_COUNT` if the ranks' counts disagree.
 pub fn bcast(talk: &mut Conversation<'_>, data: Part<'_>, root: i32) -> Result<()> {
+    if talk.is_between_groups() {
+        return bcast_between(talk, data, root);
+    }
     let circle = Circle { root: check_root(talk.comm(), root)?, size: talk.size() };
     talk.name(tag::BCAST);
     if data.len() >= BCAST_SCATTER_BYTES && talk.size() >= BCAST_SCATTER_RANKS {

@@ -3,6 +3,7 @@
 mod linear;
 mod tree;
 
+use super::between_groups::with_root;
 use super::conversation::Conversation;
 use super::elements::{Blocks, Part, Parts, check_distinct};
 use super::switch_points::GATHER_LINEAR_BYTES;
@@ -20,6 +21,11 @@ pub fn gather(
     receive: Option<Part<'_>>,
     root: i32,
 ) -> Result<()> {
+    if talk.is_between_groups() {
+        talk.name(tag::GATHER);
+        let all = receive.as_ref().map(|part| part as &dyn Blocks);
+        return with_root(talk, true, send.map(|part| part.buffer()), all, root);
+    }
     let circle = Circle { root: check_root(talk.comm(), root)?, size: talk.size() };
     let receive =
         if talk.rank() == circle.root { Some(receive.ok_or_else(|| no_buffer("receive"))?) } else { None };
@@ -54,6 +60,11 @@ pub fn gatherv(
     receive: Option<Parts<'_>>,
     root: i32,
 ) -> Result<()> {
+    if talk.is_between_groups() {
+        talk.name(tag::GATHER);
+        let all = receive.as_ref().map(|parts| parts as &dyn Blocks);
+        return with_root(talk, true, send.map(|part| part.buffer()), all, root);
+    }
     let root = check_root(talk.comm(), root)?;
     let receive = if talk.rank() == root { Some(receive.ok_or_else(|| no_buffer("receive"))?) } else { None };
     if send.is_none() && receive.is_none() {

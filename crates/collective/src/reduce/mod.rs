@@ -1,8 +1,9 @@
 //! `MPI_Reduce` and `MPI_Reduce_local`.
 
 mod scattered;
-mod tree;
+pub(super) mod tree;
 
+use super::between_groups::reduce_between;
 use super::conversation::Conversation;
 use super::elements::{Part, check_distinct};
 use super::reduction::Reduction;
@@ -22,6 +23,9 @@ pub fn reduce(
     receive: Option<Part<'_>>,
     root: i32,
 ) -> Result<()> {
+    if talk.is_between_groups() {
+        return reduce_between(talk, reduction, send, receive, root);
+    }
     let circle = Circle { root: check_root(talk.comm(), root)?, size: talk.size() };
     let receive =
         if talk.rank() == circle.root { Some(receive.ok_or_else(|| no_buffer("receive"))?) } else { None };

@@ -14,7 +14,7 @@ use heddle_comm::error::Result;
 ///
 /// # Errors
 /// `MPI_ERR_NO_MEM`.
-pub(super) fn reduce(
+pub(crate) fn reduce(
     talk: &mut Conversation<'_>,
     reduction: &Reduction<'_>,
     operands: Part<'_>,

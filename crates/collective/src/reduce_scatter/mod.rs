@@ -5,6 +5,7 @@ mod pairwise;
 mod vector;
 
 use super::accumulator::Accumulator;
+use super::between_groups::reduce_scatter_between;
 use super::conversation::Conversation;
 use super::elements::{Part, check_distinct};
 use super::reduction::Reduction;
@@ -30,6 +31,9 @@ pub fn reduce_scatter(
         check_distinct(send, &receive)?;
     }
     let starts = starts_of(counts)?;
+    if talk.is_between_groups() {
+        return reduce_scatter_between(talk, reduction, send, receive, &starts);
+    }
     let operands = send.unwrap_or(receive);
     let vector = Vector { operands: operands.elements, destination: receive.elements, starts: &starts };
     talk.name(tag::REDUCE_SCATTER);

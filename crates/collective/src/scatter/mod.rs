@@ -1,8 +1,9 @@
 //! `MPI_Scatter` and `MPI_Scatterv`.
 
-mod linear;
+pub(super) mod linear;
 mod tree;
 
+use super::between_groups::with_root;
 use super::conversation::Conversation;
 use super::elements::{Blocks, Part, Parts, check_distinct};
 use super::switch_points::SCATTER_LINEAR_BYTES;
@@ -20,6 +21,11 @@ pub fn scatter(
     receive: Option<Part<'_>>,
     root: i32,
 ) -> Result<()> {
+    if talk.is_between_groups() {
+        talk.name(tag::SCATTER);
+        let all = send.as_ref().map(|blocks| blocks as &dyn Blocks);
+        return with_root(talk, false, receive.map(|part| part.buffer()), all, root);
+    }
     let circle = Circle { root: check_root(talk.comm(), root)?, size: talk.size() };
     let send = if talk.rank() == circle.root { Some(send.ok_or_else(|| no_buffer("send"))?) } else { None };
     if let (Some(send), Some(receive)) = (&send, &receive) {
@@ -49,6 +55,11 @@ pub fn scatterv(
     receive: Option<Part<'_>>,
     root: i32,
 ) -> Result<()> {
+    if talk.is_between_groups() {
+        talk.name(tag::SCATTER);
+        let all = send.as_ref().map(|blocks| blocks as &dyn Blocks);
+        return with_root(talk, false, receive.map(|part| part.buffer()), all, root);
+    }
     let root = check_root(talk.comm(), root)?;
     let send = if talk.rank() == root { Some(send.ok_or_else(|| no_buffer("send"))?) } else { None };
     if send.is_none() && receive.is_none() {

@@ -192,15 +192,24 @@ impl CommRef {
         self.handle <= mpi::MPI_COMM_SELF
     }
 
+    /// Of an intercommunicator: the communicator of its local group.
+    pub fn local(&self) -> Option<KeptComm> {
+        self.local.as_ref().map(|(handle, comm)| KeptComm::from((*handle, comm.clone())))
+    }
+
     /// `MPI_IDENT` for the same communicator, else as their groups compare,
     /// `MPI_CONGRUENT` if those are identical.
     pub fn compare(&self, other: &CommRef) -> i32 {
         if self.handle() == other.handle() {
             return mpi::MPI_IDENT;
         }
-        match self.group.compare(&other.group) {
-            mpi::MPI_IDENT => mpi::MPI_CONGRUENT,
-            result => result,
+        if self.is_inter() != other.is_inter() {
+            return mpi::MPI_UNEQUAL;
+        }
+        match (self.group.compare(&other.group), self.peers.compare(&other.peers)) {
+            (mpi::MPI_IDENT, mpi::MPI_IDENT) => mpi::MPI_CONGRUENT,
+            (mpi::MPI_UNEQUAL, _) | (_, mpi::MPI_UNEQUAL) => mpi::MPI_UNEQUAL,
+            _ => mpi::MPI_SIMILAR,
         }
     }
 }

@@ -2,17 +2,13 @@
 
 use super::form::{Form, in_three_forms};
 use super::layout::{Layout, datatypes, parts_if};
-use super::{datatype_if, is_in_place, part, part_if};
+use super::{NO_DATA, datatype_if, gives_to_root, is_idle, is_in_place, is_root, part, part_if};
 use crate::argument::{Counts, List, Out};
 use crate::error::Result;
 use heddle_comm::CommRef;
 use heddle_comm::datatype;
 use heddle_spec::handle::{CommHandle, DatatypeHandle, InfoHandle, RequestHandle};
 use std::ffi::{c_int, c_void};
-
-fn is_root(comm: &CommRef, root: c_int) -> bool {
-    usize::try_from(root) == Ok(comm.rank())
-}
 
 in_three_forms! {
     fn barrier, ibarrier, barrier_init(
@@ -33,8 +29,10 @@ in_three_forms! {
         comm: CommHandle,
     ) {
         let comm = CommRef::from_handle(comm.0)?;
-        let datatype = datatype::for_communication(datatype.0)?;
-        form.carry_out(&comm, |talk| heddle_collective::bcast(talk, part(buffer, count, &datatype)?, root))
+        let datatype = datatype_if(!is_idle(&comm, root), datatype)?.unwrap_or(NO_DATA);
+        let count = if is_idle(&comm, root) { 0 } else { count };
+        let data = part(buffer, count, &datatype)?;
+        form.carry_out(&comm, |talk| heddle_collective::bcast(talk, data, root))
     }
 }
 
@@ -52,7 +50,7 @@ in_three_forms! {
         comm: CommHandle,
     ) {
         let comm = CommRef::from_handle(comm.0)?;
-        let sendtype = datatype_if(!is_in_place(sendbuf), sendtype)?;
+        let sendtype = datatype_if(gives_to_root(&comm, root, sendbuf), sendtype)?;
         let recvtype = datatype_if(is_root(&comm, root), recvtype)?;
         let send = part_if(sendbuf, sendcount, sendtype.as_ref())?;
         let receive = part_if(recvbuf, recvcount, recvtype.as_ref())?;
@@ -76,9 +74,9 @@ in_three_forms! {
     ) {
         let comm = CommRef::from_handle(comm.0)?;
         let at_root = is_root(&comm, root);
-        let sendtype = datatype_if(!is_in_place(sendbuf), sendtype)?;
+        let sendtype = datatype_if(gives_to_root(&comm, root, sendbuf), sendtype)?;
         let recvtype = datatype_if(at_root, recvtype)?;
-        let layout = Layout::new_if(at_root, recvcounts, displs, comm.size())?;
+        let layout = Layout::new_if(at_root, recvcounts, displs, comm.peers.size())?;
         let send = part_if(sendbuf, sendcount, sendtype.as_ref())?;
         let receive = parts_if(recvbuf, layout.as_ref(), recvtype.as_ref())?;
         form.carry_out(&comm, |talk| heddle_collective::gatherv(talk, send, receive, root))
@@ -100,7 +98,7 @@ in_three_forms! {
     ) {
         let comm = CommRef::from_handle(comm.0)?;
         let sendtype = datatype_if(is_root(&comm, root), sendtype)?;
-        let recvtype = datatype_if(!is_in_place(recvbuf), recvtype)?;
+        let recvtype = datatype_if(gives_to_root(&comm, root, recvbuf), recvtype)?;
         let send = part_if(sendbuf, sendcount, sendtype.as_ref())?;
         let receive = part_if(recvbuf, recvcount, recvtype.as_ref())?;
         form.carry_out(&comm, |talk| heddle_collective::scatter(talk, send, receive, root))
@@ -124,8 +122,8 @@ in_three_forms! {
         let comm = CommRef::from_handle(comm.0)?;
         let at_root = is_root(&comm, root);
         let sendtype = datatype_if(at_root, sendtype)?;
-        let recvtype = datatype_if(!is_in_place(recvbuf), recvtype)?;
-        let layout = Layout::new_if(at_root, sendcounts, displs, comm.size())?;
+        let recvtype = datatype_if(gives_to_root(&comm, root, recvbuf), recvtype)?;
+        let layout = Layout::new_if(at_root, sendcounts, displs, comm.peers.size())?;
         let send = parts_if(sendbuf, layout.as_ref(), sendtype.as_ref())?;
         let receive = part_if(recvbuf, recvcount, recvtype.as_ref())?;
         form.carry_out(&comm, |talk| heddle_collective::scatterv(talk, send, receive, root))
@@ -167,7 +165,7 @@ in_three_forms! {
         let comm = CommRef::from_handle(comm.0)?;
         let sendtype = datatype_if(!is_in_place(sendbuf), sendtype)?;
         let recvtype = datatype::for_communication(recvtype.0)?;
-        let layout = Layout::new(recvcounts, displs, comm.size())?;
+        let layout = Layout::new(recvcounts, displs, comm.peers.size())?;
         let send = part_if(sendbuf, sendcount, sendtype.as_ref())?;
         form.carry_out(&comm, |talk| heddle_collective::allgatherv(talk, send, layout.parts(recvbuf, &recvtype)?))
     }
@@ -210,8 +208,8 @@ in_three_forms! {
         let sends = !is_in_place(sendbuf);
         let sendtype = datatype_if(sends, sendtype)?;
         let recvtype = datatype::for_communication(recvtype.0)?;
-        let outgoing = Layout::new_if(sends, sendcounts, sdispls, comm.size())?;
-        let incoming = Layout::new(recvcounts, rdispls, comm.size())?;
+        let outgoing = Layout::new_if(sends, sendcounts, sdispls, comm.peers.size())?;
+        let incoming = Layout::new(recvcounts, rdispls, comm.peers.size())?;
         let send = parts_if(sendbuf, outgoing.as_ref(), sendtype.as_ref())?;
         form.carry_out(&comm, |talk| heddle_collective::alltoallv(talk, send, incoming.parts(recvbuf, &recvtype)?))
     }
@@ -233,10 +231,10 @@ in_three_forms! {
     ) {
         let comm = CommRef::from_handle(comm.0)?;
         let sends = !is_in_place(sendbuf);
-        let outgoing = Layout::new_if(sends, sendcounts, sdispls, comm.size())?;
-        let incoming = Layout::new(recvcounts, rdispls, comm.size())?;
-        let sendtypes = if sends { datatypes(sendtypes, comm.size())? } else { Vec::new() };
-        let recvtypes = datatypes(recvtypes, comm.size())?;
+        let outgoing = Layout::new_if(sends, sendcounts, sdispls, comm.peers.size())?;
+        let incoming = Layout::new(recvcounts, rdispls, comm.peers.size())?;
+        let sendtypes = if sends { datatypes(sendtypes, comm.peers.size())? } else { Vec::new() };
+        let recvtypes = datatypes(recvtypes, comm.peers.size())?;
         let send = outgoing.as_ref().map(|layout| layout.typed(sendbuf, &sendtypes)).transpose()?;
         form.carry_out(&comm, |talk| heddle_collective::alltoallw(talk, send, incoming.typed(recvbuf, &recvtypes)?))
     }

@@ -1,7 +1,7 @@
 //! Operations that compute.
 
 use super::form::{Form, in_three_forms};
-use super::{is_in_place, part};
+use super::{gives_to_root, is_in_place, is_root, part};
 use crate::argument::{Counts, Out};
 use crate::error::{Error, Result};
 use heddle_collective::{Conversation, Part, Reduction};
@@ -31,9 +31,9 @@ in_three_forms! {
         let comm = CommRef::from_handle(comm.0)?;
         let (typed, op) = (datatype::for_communication(datatype.0)?, OpRef::from_handle(op.0)?);
         let reduction = Reduction::new(&op, &typed, datatype.0)?;
-        let send = operands(sendbuf, count, &typed)?;
-        let at_root = usize::try_from(root) == Ok(comm.rank());
-        let receive = at_root.then(|| part(recvbuf, count, &typed)).transpose()?;
+        let gives = gives_to_root(&comm, root, sendbuf);
+        let send = gives.then(|| part(sendbuf, count, &typed)).transpose()?;
+        let receive = is_root(&comm, root).then(|| part(recvbuf, count, &typed)).transpose()?;
         form.carry_out(&comm, |talk| heddle_collective::reduce(talk, &reduction, send, receive, root))
     }
 }

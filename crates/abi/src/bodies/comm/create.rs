@@ -81,6 +81,24 @@ pub(crate) fn comm_split_type(
     make(comm, new, |comm| comm_management::split_type(comm, split_type, key, &info::hints(info.0)?))
 }
 
+pub(crate) fn intercomm_create(
+    local_comm: CommHandle,
+    local_leader: c_int,
+    peer_comm: CommHandle,
+    remote_leader: c_int,
+    tag: c_int,
+    new: Out<CommHandle>,
+) -> Result<()> {
+    let peer = || CommRef::from_handle(peer_comm.0);
+    make(local_comm, new, |local| {
+        comm_management::intercomm_create(local, local_leader, peer, remote_leader, tag)
+    })
+}
+
+pub(crate) fn intercomm_merge(inter: CommHandle, high: bool, new: Out<CommHandle>) -> Result<()> {
+    make(inter, new, |inter| comm_management::intercomm_merge(inter, high))
+}
+
 pub(crate) fn comm_free(comm: Out<CommHandle>) -> Result<()> {
     let comm = comm.variable()?;
     comm_management::free(comm.0)?;

@@ -1,17 +1,10 @@
 //! Barrier by dissemination: ⌈log₂ n⌉ rounds; in round k a process tells the one 2^k ahead and hears from the
 //! one 2^k behind (Hensgen, Finkel, Manber, 1988).
 
-use super::conversation::Conversation;
-use super::tag;
-use heddle_comm::error::Result;
+use crate::conversation::Conversation;
 use heddle_message::buffer::Buffer;
 
-/// Returns when all processes of the communicator have called it.
-///
-/// # Errors
-/// An error of one of its messages.
-pub fn barrier(talk: &mut Conversation<'_>) -> Result<()> {
-    talk.name(tag::BARRIER);
+pub(crate) fn barrier(talk: &mut Conversation<'_>) {
     let (rank, size) = (talk.rank(), talk.size());
     let mut distance = 1;
     while distance < size {
@@ -20,5 +13,4 @@ pub fn barrier(talk: &mut Conversation<'_>) -> Result<()> {
         talk.exchange((to, Buffer::empty()), (from, Buffer::empty()));
         distance *= 2;
     }
-    Ok(())
 }
