@@ -54,6 +54,22 @@ fn not_in_place() -> Error {
     in_place_not_allowed("the two groups of an intercommunicator have no data in common")
 }
 
+/// Process 0 of the first group tells the other group's process 0 the first of two words; each process 0 then
+/// tells its group both.
+///
+/// # Errors
+/// None.
+pub fn tell_both_groups(talk: &mut Conversation<'_>, words: Part<'_>, first: bool) -> Result<()> {
+    let word = words.elements.buffer(1);
+    match (talk.rank(), first) {
+        (0, true) => talk.send(0, word),
+        (0, false) => talk.receive(0, word),
+        _ => {}
+    }
+    tell_group(talk, &words.buffer());
+    Ok(())
+}
+
 pub(super) fn barrier_between(talk: &mut Conversation<'_>) {
     talk.within_group(dissemination::barrier);
     if talk.rank() == 0 {

@@ -39,10 +39,33 @@ pub fn begin<'a>(
     comm: &'a CommRef,
     describe: impl FnOnce(&mut Conversation<'a>) -> Result<()>,
 ) -> Result<usize> {
+    begun(comm, describe, None)
+}
+
+/// Does the same as [`begin`], with an attachment, which acts on the outcome and is kept until the request is
+/// complete.
+///
+/// # Errors
+/// The same as those of [`begin`].
+pub fn begin_with<'a>(
+    comm: &'a CommRef,
+    describe: impl FnOnce(&mut Conversation<'a>) -> Result<()>,
+    attachment: Box<dyn Attachment>,
+) -> Result<usize> {
+    begun(comm, describe, Some(attachment))
+}
+
+fn begun<'a>(
+    comm: &'a CommRef,
+    describe: impl FnOnce(&mut Conversation<'a>) -> Result<()>,
+    attachment: Option<Box<dyn Attachment>>,
+) -> Result<usize> {
     let mut talk = Conversation::recorded(comm);
     describe(&mut talk)?;
     let id = request::take(comm.vni(), comm.handle(), RequestKind::Collective)?;
     let handle = request::handle(id);
+    // SAFETY: the request is new: no other thread knows it.
+    unsafe { request::owner(id) }.attachment = attachment;
     let schedule = Box::new(talk.into_schedule(tag(NONBLOCKING, comm.operations.next_nonblocking())));
     schedule.start(id, None).inspect_err(|_| request::release(id))?;
     Ok(handle)

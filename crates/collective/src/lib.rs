@@ -49,9 +49,10 @@ pub use allreduce::allreduce;
 pub use alltoall::{alltoall, alltoallv, alltoallw};
 pub use barrier::barrier;
 pub use bcast::bcast;
+pub use between_groups::tell_both_groups;
 pub use conversation::Conversation;
 pub use elements::{Part, Parts, TypedParts};
-pub use form::{begin, init, run};
+pub use form::{begin, begin_with, init, run};
 pub use gather::{gather, gatherv};
 pub use neighborhood::{
     neighbor_allgather, neighbor_allgatherv, neighbor_alltoall, neighbor_alltoallv, neighbor_alltoallw,

@@ -52,6 +52,8 @@ enum Begun {
     Sends,
     /// The same for receives.
     Receives,
+    /// A message in each direction.
+    Exchange,
     /// Messages that the algorithm itself has begun.
     Any,
 }
@@ -85,7 +87,7 @@ impl Recorder {
         self.complete();
         self.begin(Step::Receive(among, from, room), &room);
         self.begin(Step::Send(among, to, data), &data);
-        self.begun = Begun::Any;
+        self.begun = Begun::Exchange;
     }
 
     pub(super) fn begin_send(&mut self, among: Among, to: usize, data: Buffer) {
@@ -254,5 +256,65 @@ impl Task for Schedule {
         } else {
             Advanced::CameFurther(self)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The recorded steps, a letter each.
+    fn steps(record: impl FnOnce(&mut Recorder)) -> String {
+        let mut recorder = Recorder::default();
+        record(&mut recorder);
+        recorder.complete();
+        let letter = |step: &Step| match step {
+            Step::Send(..) => 's',
+            Step::Receive(..) => 'r',
+            Step::Complete => '.',
+            Step::Copy(..) => 'c',
+            Step::Combine(_) => '+',
+        };
+        recorder.steps.iter().map(letter).collect()
+    }
+
+    const PEERS: Among = Among::Peers;
+
+    fn none() -> Buffer {
+        Buffer::empty()
+    }
+
+    #[test]
+    fn only_messages_that_follow_each_other_are_in_flight_together() {
+        let (to, from) = ((1, none()), (2, none()));
+        assert_eq!(steps(|it| (0..3).for_each(|rank| it.send(PEERS, rank, none()))), "sss.");
+        assert_eq!(steps(|it| (0..3).for_each(|rank| it.receive(PEERS, rank, none()))), "rrr.");
+        assert_eq!(steps(|it| (0..2).for_each(|_| it.exchange(PEERS, to, from))), "rs.rs.");
+        let mixed = steps(|it| {
+            it.send(PEERS, 1, none());
+            it.receive(PEERS, 1, none());
+            it.send(PEERS, 1, none());
+            it.copy(&none(), &none());
+        });
+        assert_eq!(mixed, "s.r.s.c");
+    }
+
+    #[test]
+    fn messages_that_an_algorithm_has_begun_end_where_it_says_so() {
+        let batch = |it: &mut Recorder| {
+            it.begin_receive(PEERS, 1, none());
+            it.begin_send(PEERS, 1, none());
+            it.begin_send(PEERS, 2, none());
+        };
+        assert_eq!(steps(batch), "rss.");
+        let after_others = steps(|it| {
+            it.exchange(PEERS, (1, none()), (2, none()));
+            batch(it);
+            it.complete();
+            it.send(PEERS, 1, none());
+            batch(it);
+            it.copy(&none(), &none());
+        });
+        assert_eq!(after_others, "rs.rss.s.rss.c");
     }
 }

@@ -164,7 +164,7 @@ fn of_local_group(local: &CommRef) -> Result<(usize, Ref<Comm>)> {
 }
 
 /// Returns true in the group whose first process has the lower rank in `MPI_COMM_WORLD`.
-fn is_first(group: &Group, remote: &Group) -> bool {
+pub(super) fn is_first(group: &Group, remote: &Group) -> bool {
     group.world_rank(0) < remote.world_rank(0)
 }
 
