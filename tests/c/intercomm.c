@@ -236,6 +236,35 @@ static void derived(void) {
     CHECK_OK(MPI_Group_free(&first));
 }
 
+// The same communicators, from groups alone.
+static void from_groups(void) {
+    MPI_Group mine, theirs;
+    MPI_Comm comm, again[3];
+    int result = -1;
+    CHECK_OK(MPI_Comm_group(inter, &mine));
+    CHECK_OK(MPI_Comm_remote_group(inter, &theirs));
+    CHECK_OK(MPI_Intercomm_create_from_groups(mine, size - 1, theirs, remote_size - 1, "org.example.pair", MPI_INFO_NULL,
+                                              MPI_ERRORS_RETURN, &comm));
+    asked(comm);
+    messages(comm);
+    CHECK_OK(MPI_Comm_free(&comm));
+    // Several of one group.
+    const char *names[] = {"org.example.a", "org.example.b", "org.example.c"};
+    for (int i = 0; i < 3; i++) {
+        CHECK_OK(MPI_Comm_create_from_group(mine, names[i], MPI_INFO_NULL, MPI_ERRORS_RETURN, &again[i]));
+        CHECK_OK(MPI_Comm_compare(again[i], local, &result));
+        CHECK_EQ(result, MPI_CONGRUENT);
+        CHECK_CLASS(MPI_Bcast(&result, 1, MPI_INT, size, again[i]), MPI_ERR_ROOT);
+        CHECK_OK(MPI_Barrier(again[i]));
+    }
+    for (int i = 0; i < 3; i++) CHECK_OK(MPI_Comm_free(&again[i]));
+    CHECK_OK(MPI_Comm_create_from_group(MPI_GROUP_EMPTY, "org.example.none", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm));
+    CHECK(comm == MPI_COMM_NULL);
+    CHECK_CLASS(MPI_Intercomm_create_from_groups(mine, size, theirs, 0, "", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm), MPI_ERR_RANK);
+    CHECK_OK(MPI_Group_free(&mine));
+    CHECK_OK(MPI_Group_free(&theirs));
+}
+
 static void refused(void) {
     MPI_Comm other = MPI_COMM_NULL;
     int value = 0, result = 0;
@@ -267,6 +296,7 @@ int main(int argc, char **argv) {
     }
     CHECK_OK(MPI_Op_free(&op));
     derived();
+    from_groups();
     refused();
     CHECK_OK(MPI_Comm_disconnect(&inter));
     CHECK_OK(MPI_Comm_free(&local));

@@ -180,6 +180,16 @@ impl CommRef {
         Ok(CommRef { comm, handle: mpi::MPI_COMM_SELF, protection: Protection::NONE })
     }
 
+    /// The communicator of all processes on which the messages travel that make communicators without a parent.
+    /// Their errors are `MPI_COMM_WORLD`'s.
+    ///
+    /// # Errors
+    /// The same as for [`world`](Self::world).
+    pub fn creations() -> Result<CommRef> {
+        let comm = predefined::creations()?;
+        Ok(CommRef { comm, handle: mpi::MPI_COMM_WORLD, protection: Protection::NONE })
+    }
+
     /// The handle by which the call named the communicator. The program may have freed it since.
     #[inline(always)]
     pub fn handle(&self) -> usize {

@@ -9,6 +9,7 @@
 
 use super::context::{COLLECTIVE, Channel, received, tag};
 use super::create::made;
+use super::free::free;
 use super::insert::insert;
 use super::split::{Wish, gather, members};
 use heddle_collective::{Part, bcast, run};
@@ -30,13 +31,13 @@ use std::sync::Arc;
 const BETWEEN: Channel = (Plane::Collective, tag::INTER);
 
 /// A group that agrees with another one, and its leader's way to the other leader.
-struct Leaders<'a> {
+pub(super) struct Leaders<'a> {
     /// A communicator of the group.
-    local: &'a CommRef,
-    leader: usize,
+    pub(super) local: &'a CommRef,
+    pub(super) leader: usize,
     /// The leader's: a communicator in which the other leader has this rank.
-    remote: Option<(&'a CommRef, i32)>,
-    channel: Channel,
+    pub(super) remote: Option<(&'a CommRef, i32)>,
+    pub(super) channel: Channel,
 }
 
 impl Leaders<'_> {
@@ -129,7 +130,7 @@ pub fn intercomm_create(
 }
 
 /// A new intercommunicator of the leaders' groups, with the error handler of `parent`.
-fn connect(domain: &'static Domain, parent: &CommRef, leaders: &Leaders<'_>) -> Result<Ref<Comm>> {
+pub(super) fn connect(domain: &'static Domain, parent: &CommRef, leaders: &Leaders<'_>) -> Result<Ref<Comm>> {
     let group = &leaders.local.group;
     let ranks = |group: &Group| group.world_ranks().into_iter().map(u64::from).collect::<Vec<_>>();
     // The other group waits for the word, so it says that there is no context, too.
@@ -220,7 +221,7 @@ fn part_of(
         Leaders { local: &part, leader: 0, remote: Some((inter, remote_leader as i32)), channel: BETWEEN };
     let new = connect(domain::current()?, inter, &leaders).map(|new| new.handle());
     drop(part);
-    super::free(handle)?;
+    free(handle)?;
     new
 }
 
