@@ -93,6 +93,14 @@ most 4096 regions to a dynamic window at one time.
 
 ";
 
+const ERRORS: &str = "\
+## Error handlers
+
+An error of a call without a communicator, window, file or session runs the handler of `MPI_COMM_SELF`. As long as the program has set
+none there, it runs that of `MPI_COMM_WORLD`.
+
+";
+
 const MISSING: &str = "\
 ## What is missing
 
@@ -124,6 +132,7 @@ pub(crate) fn page() -> String {
     info_keys(&mut page, WINDOW_KEYS);
     page += WINDOW_LOCKS;
     page += UNEXPECTED;
+    page += ERRORS;
     page += MISSING;
     let functions = Functions::parse(FUNCTIONS_TABLE).expect("the table that the library is built from");
     page += &missing::missing_table(&functions);

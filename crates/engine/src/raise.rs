@@ -27,7 +27,7 @@ pub enum Object {
     Message(usize),
     /// This error handler, which the program gave for a call that has no object yet.
     Errhandler(usize),
-    /// No object: the error handler of `MPI_COMM_SELF`.
+    /// No object: the error handler of `MPI_COMM_SELF`, or that of `MPI_COMM_WORLD`.
     Default,
     /// No error handler at all: the code is returned (the tools interface).
     Returned,
@@ -46,11 +46,14 @@ fn of_comm(comm: &CommRef) -> Called {
 }
 
 /// Errors without an object run the handler of `MPI_COMM_SELF`; before initialisation and after finalisation
-/// they run the initial error handler, which is `MPI_ERRORS_ARE_FATAL` (MPI 5.0, section 9.3).
+/// they run the initial error handler, which is `MPI_ERRORS_ARE_FATAL` (MPI 5.0, section 9.3). Until the program
+/// sets a handler on `MPI_COMM_SELF`, they run that of `MPI_COMM_WORLD`, because programs written for MPI 3 set only
+/// this one.
 fn default_handler() -> Called {
-    match CommRef::comm_self() {
-        Ok(comm) => of_comm(&comm),
-        Err(_) => Called { handler: mpi::MPI_ERRORS_ARE_FATAL, object: 0, name: String::new() },
+    match (CommRef::comm_self(), CommRef::world()) {
+        (Ok(own), Ok(world)) if !own.errhandler.is_chosen() && world.errhandler.is_chosen() => of_comm(&world),
+        (Ok(own), _) => of_comm(&own),
+        (Err(_), _) => Called { handler: mpi::MPI_ERRORS_ARE_FATAL, object: 0, name: String::new() },
     }
 }
 
