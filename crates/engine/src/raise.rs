@@ -51,7 +51,9 @@ fn of_comm(comm: &CommRef) -> Called {
 /// this one.
 fn default_handler() -> Called {
     match (CommRef::comm_self(), CommRef::world()) {
-        (Ok(own), Ok(world)) if !own.errhandler.is_chosen() && world.errhandler.is_chosen() => of_comm(&world),
+        (Ok(own), Ok(world)) if !own.errhandler.is_chosen() && world.errhandler.is_chosen() => {
+            of_comm(&world)
+        }
         (Ok(own), _) => of_comm(&own),
         (Err(_), _) => Called { handler: mpi::MPI_ERRORS_ARE_FATAL, object: 0, name: String::new() },
     }
