@@ -97,14 +97,16 @@ const ERRORS: &str = "\
 ## Error handlers
 
 An error of a call without a communicator, window, file or session runs the handler of `MPI_COMM_SELF`. As long as the program has set
-none there, it runs that of `MPI_COMM_WORLD`.
+none there, it runs that of `MPI_COMM_WORLD`. A function of files that has no open file, such as `MPI_File_open`, runs the handler of
+`MPI_FILE_NULL`, which returns by default.
 
 ";
 
 const MISSING: &str = "\
 ## What is missing
 
-A function that is not built reports `MPI_ERR_UNSUPPORTED_OPERATION` with its name. Machines beyond the first (libfabric,
+A function that is not built reports `MPI_ERR_UNSUPPORTED_OPERATION`; the fatal message, or `MPI_Error_string` of the code that it
+returns, names it. Machines beyond the first (libfabric,
 PMIx) and Fortran are missing, too; MPI_T has no events.
 
 ";
