@@ -69,7 +69,7 @@ mod tests {
             ]
         );
         assert_eq!(prototypes("Wtime"), ["double MPI_Wtime(void)"]);
-        assert_eq!(functions.all().flat_map(|f| f.forms()).count(), 664);
+        assert_eq!(function_table::names().len(), 664);
     }
 
     #[test]
