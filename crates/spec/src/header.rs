@@ -3,6 +3,7 @@
 use crate::constant::{self, Section};
 use crate::function::{Direction, Function, Kind, Param, Returns};
 use crate::function_table::Functions;
+use crate::{fortran, removed};
 use std::fmt::Write;
 
 const OPENING: &str = "\
@@ -69,6 +70,8 @@ pub fn mpi_h(sections: &[Section], functions: &Functions) -> String {
             }
         }
     }
+    out += &fortran::text(functions);
+    out += &removed::text();
     out.push_str(CLOSING);
     out
 }
