@@ -1,11 +1,11 @@
 //! Lower and upper bounds, by the standard's formulas over the type map, except for one rule.
 //!
-//! A type map is a list of (basic type, displacement). `lb` is its least displacement and `ub` its
-//! greatest end, rounded up so that the extent is a multiple of the strictest alignment in it. The exception: an
-//! item of the old type ends at the old type's `ub`, with its padding. By the type map alone a vector of padded items
-//! at an odd stride could end before the extent of its last item does, and no other library follows it there. Two
-//! conceptual entries, the lower-bound and upper-bound markers that `MPI_Type_create_resized` leaves,
-//! replace these when there is one anywhere in the map; they are inherited by every type built on it.
+//! A type map is a list of (basic type, displacement). `lb` is its least displacement and `ub` its greatest
+//! end, rounded up so that the extent is a multiple of the strictest alignment in it. The exception: an item
+//! of the old type ends at the old type's `ub`, with its padding. By the type map alone a vector of padded
+//! items at an odd stride could end before the extent of its last item does, and no other library follows it
+//! there. Two conceptual entries, the lower-bound and upper-bound markers that `MPI_Type_create_resized`
+//! leaves, replace these when there is one anywhere in the map; they are inherited by every type built on it.
 
 use crate::TypeError;
 

@@ -1,5 +1,5 @@
-//! Files. MPI-IO is not built yet, so there is no file but `MPI_FILE_NULL`, which has the error handler of calls without a
-//! file (MPI 5.0, section 14.7).
+//! Files. MPI-IO is not built yet, so there is no file but `MPI_FILE_NULL`, which has the error handler of
+//! calls without a file (MPI 5.0, section 14.7).
 
 use heddle_comm::errhandler::ErrhandlerCell;
 use heddle_comm::error::{Error, Result};

@@ -55,8 +55,8 @@ impl Error {
         self.0.owner.as_ref()
     }
 
-    /// `MPI_ERR_UNSUPPORTED_OPERATION`: the named function or feature is not built yet. Each function has a code of
-    /// its own in this class, so that `MPI_Error_string` can name it.
+    /// `MPI_ERR_UNSUPPORTED_OPERATION`: the named function or feature is not built yet. Each function has a
+    /// code of its own in this class, so that `MPI_Error_string` can name it.
     #[cold]
     pub fn unsupported(what: &str) -> Error {
         let number = names().iter().position(|name| name == what);
@@ -67,7 +67,8 @@ impl Error {
 }
 
 /// The code of the first function of the standard's table that says that it is not built; those of the others
-/// follow. They lie between the standard's classes and `MPI_ERR_LASTCODE`, after which come the program's codes.
+/// follow. They lie between the standard's classes and `MPI_ERR_LASTCODE`, after which come the program's
+/// codes.
 const FIRST_UNSUPPORTED: i32 = 0x2000;
 
 fn unsupported_text(what: &str) -> String {

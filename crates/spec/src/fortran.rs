@@ -1,5 +1,6 @@
-//! What C programs with a Fortran side expect of `mpi.h` beyond the ABI's table: Fortran's integer, and conversions of handles
-//! and statuses. The ABI's library exports no such names, so they are functions of the header over those that it has.
+//! What C programs with a Fortran side expect of `mpi.h` beyond the ABI's table: Fortran's integer, and
+//! conversions of handles and statuses. The ABI's library exports no such names, so they are functions of the
+//! header over those that it has.
 
 use crate::function::{Kind, Returns};
 use crate::function_table::Functions;
@@ -35,7 +36,8 @@ typedef struct MPI_F08_status {
 
 ";
 
-/// The three forms of a status, eight integers each: its letters in the names of functions, and the type of a parameter.
+/// The three forms of a status, eight integers each: its letters in the names of functions, and the type of a
+/// parameter.
 const STATUSES: [(&str, &str); 3] = [("c", "MPI_Status"), ("f", "MPI_Fint"), ("f08", "MPI_F08_status")];
 
 const FIELDS: [&str; 3] = ["MPI_SOURCE", "MPI_TAG", "MPI_ERROR"];

@@ -15,8 +15,8 @@ pub struct Functions {
     pub callbacks: Vec<Function>,
 }
 
-/// The names of all functions in C, their large-count forms included, in the order of the table. The position of a name
-/// is the function's number.
+/// The names of all functions in C, their large-count forms included, in the order of the table. The position
+/// of a name is the function's number.
 pub fn names() -> &'static [String] {
     static NAMES: OnceLock<Vec<String>> = OnceLock::new();
     NAMES.get_or_init(|| {

@@ -1,10 +1,11 @@
-//! The names that MPI 3.0 removed. `mpi.h` declares them so that the compiler names the successor where a program uses one; the
-//! library does not have them. A program that brings a macro of such a name is left alone.
+//! The names that MPI 3.0 removed. `mpi.h` declares them so that the compiler names the successor where a
+//! program uses one; the library does not have them. A program that brings a macro of such a name is left
+//! alone.
 
 use std::fmt::Write;
 
-/// The attribute that makes each use an error with a message. `unavailable` is of clang and of GCC since 12; `error` is for
-/// functions only.
+/// The attribute that makes each use an error with a message. `unavailable` is of clang and of GCC since 12;
+/// `error` is for functions only.
 const OPENING: &str = "
 /* Names that MPI 3.0 removed: the compiler names their successors. */
 #if defined(__has_attribute)

@@ -31,8 +31,8 @@ pub(crate) unsafe fn buffer(
     Ok((datatype, buffer))
 }
 
-/// The same for a message from or to the rank `peer`. No data and `MPI_PROC_NULL` go with `MPI_DATATYPE_NULL`, too,
-/// because other libraries look at the rank first.
+/// The same for a message from or to the rank `peer`. No data and `MPI_PROC_NULL` go with
+/// `MPI_DATATYPE_NULL`, too, because other libraries look at the rank first.
 ///
 /// # Safety
 ///

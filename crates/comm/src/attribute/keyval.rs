@@ -88,8 +88,8 @@ pub fn create(target: Target, copy: Copy, delete: Delete, state: usize) -> Resul
     Ok(number)
 }
 
-/// Frees a keyval and sets the number to `MPI_KEYVAL_INVALID`. Values that use it keep it alive; as long as there
-/// are any, it may be freed again, by another copy of its number, as in other libraries.
+/// Frees a keyval and sets the number to `MPI_KEYVAL_INVALID`. Values that use it keep it alive; as long as
+/// there are any, it may be freed again, by another copy of its number, as in other libraries.
 ///
 /// # Errors
 /// `MPI_ERR_KEYVAL` if there is no such keyval for objects of this kind, or if it is one of the standard's.

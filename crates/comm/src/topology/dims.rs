@@ -1,10 +1,11 @@
 //! `MPI_Dims_create`: a number of processes as a product of dimensions that are as equal as possible
 //! (MPI 5.0, section 8.5.2).
 //!
-//! The free dimensions are non-increasing. Of all such products the search picks the one whose largest and smallest
-//! factors differ least (Träff and Lübbe, EuroMPI 2015), among those the one with the smallest largest factor, then the
-//! one with the smallest second factor, and so on. For each possible smallest factor it tries divisors from the smallest
-//! possible largest factor upwards; dead ends are remembered, so that each pair of rest and limit is searched once.
+//! The free dimensions are non-increasing. Of all such products the search picks the one whose largest and
+//! smallest factors differ least (Träff and Lübbe, EuroMPI 2015), among those the one with the smallest
+//! largest factor, then the one with the smallest second factor, and so on. For each possible smallest factor
+//! it tries divisors from the smallest possible largest factor upwards; dead ends are remembered, so that
+//! each pair of rest and limit is searched once.
 
 use crate::error::{Error, Result};
 use heddle_spec::constants as mpi;
@@ -180,7 +181,8 @@ mod tests {
         }
     }
 
-    /// Calls `found` with every list of `count` non-increasing factors of at most `limit`, behind those chosen.
+    /// Calls `found` with every list of `count` non-increasing factors of at most `limit`, behind those
+    /// chosen.
     fn all(product: i32, count: usize, limit: i32, chosen: &mut Vec<i32>, found: &mut impl FnMut(&[i32])) {
         if count == 1 {
             if product <= limit {
