@@ -166,6 +166,8 @@ fn c_param(param: &Param, large: bool) -> String {
         (Kind::Status, 0, _) => format!("{constness}MPI_Status *{name}"),
         (_, 0, Direction::In) => format!("{base} {name}"),
         (_, 0, _) => format!("{base} *{name}"),
+        // Compilers warn of MPI_UNWEIGHTED, which is a small address, where an array is declared.
+        _ if name.ends_with("weights") => format!("{constness}{base} *{name}"),
         _ => format!("{constness}{base} {name}[]"),
     }
 }
