@@ -5,13 +5,11 @@
 //! a group learn something, the group does that by the algorithms of communicators with one group, around its
 //! process 0.
 
+use super::basic::{bcast_by_tree, by_dissemination, reduce_by_tree, scatter_straight};
 use super::conversation::Conversation;
 use super::elements::{Blocks, Elements, Part};
 use super::reduction::Reduction;
 use super::{Circle, in_place_not_allowed, no_buffer, tag};
-use super::{
-    barrier::dissemination, bcast::tree as bcast_tree, reduce::tree as reduce_tree, scatter::linear,
-};
 use heddle_comm::error::{Error, Result};
 use heddle_message::buffer::Buffer;
 use heddle_spec::constants as mpi;
@@ -71,17 +69,17 @@ pub fn tell_both_groups(talk: &mut Conversation<'_>, words: Part<'_>, first: boo
 }
 
 pub(super) fn barrier_between(talk: &mut Conversation<'_>) {
-    talk.within_group(dissemination::barrier);
+    talk.within_group(by_dissemination);
     if talk.rank() == 0 {
         talk.exchange((0, Buffer::empty()), (0, Buffer::empty()));
     }
-    talk.within_group(dissemination::barrier);
+    talk.within_group(by_dissemination);
 }
 
 /// Process 0 tells its group.
 fn tell_group(talk: &mut Conversation<'_>, data: &Buffer) {
     let circle = Circle { root: 0, size: talk.size() };
-    talk.within_group(|talk| bcast_tree::bcast(talk, data, circle));
+    talk.within_group(|talk| bcast_by_tree(talk, data, circle));
 }
 
 pub(super) fn bcast_between(talk: &mut Conversation<'_>, data: Part<'_>, root: i32) -> Result<()> {
@@ -167,7 +165,7 @@ fn combined<'d>(
     let elements = talk.vector(reduction, send.count)?;
     let destination = (talk.rank() == 0).then_some(elements);
     let circle = Circle { root: 0, size: talk.size() };
-    talk.within_group(|talk| reduce_tree::reduce(talk, reduction, send, destination, circle))?;
+    talk.within_group(|talk| reduce_by_tree(talk, reduction, send, destination, circle))?;
     Ok(elements)
 }
 
@@ -241,6 +239,6 @@ pub(super) fn reduce_scatter_between(
     }
     let shares = Shares { vector, starts };
     let blocks = (talk.rank() == 0).then_some(&shares as &dyn Blocks);
-    talk.within_group(|talk| linear::scatter(talk, blocks, Some(receive.buffer()), 0));
+    talk.within_group(|talk| scatter_straight(talk, blocks, Some(receive.buffer()), 0));
     Ok(())
 }

@@ -6,6 +6,7 @@
 //! | file | idea |
 //! |---|---|
 //! | `bcast`, `gather`, `scatter`, `allgather`, `alltoall` … | an operation each: checks, and the choice of the algorithm; below it a file for each algorithm |
+//! | `basic` | algorithms for these, shared with the operations of intercommunicators |
 //! | `between_groups.rs` | the operations of intercommunicators |
 //! | `neighborhood.rs` | the operations between neighbours in a topology |
 //! | `switch_points.rs` | where one algorithm takes over from another |
@@ -23,6 +24,7 @@ mod allgather;
 mod allreduce;
 mod alltoall;
 mod barrier;
+mod basic;
 mod bcast;
 mod between_groups;
 mod binomial;

@@ -14,8 +14,8 @@ use heddle_message::buffer::Buffer;
 /// Gives this process's data to all its destinations, and receives a block from each source.
 ///
 /// # Errors
-/// `MPI_ERR_TOPOLOGY`, `MPI_ERR_BUFFER`; `MPI_ERR_TRUNCATE` or `MPI_ERR_COUNT` if the counts of two neighbours
-/// disagree.
+/// `MPI_ERR_TOPOLOGY`, `MPI_ERR_BUFFER`; `MPI_ERR_TRUNCATE` or `MPI_ERR_COUNT` if the counts of two
+/// neighbours disagree.
 pub fn neighbor_allgather(talk: &mut Conversation<'_>, send: Part<'_>, receive: Part<'_>) -> Result<()> {
     check_distinct(&send, &receive)?;
     exchange(talk, |_| send.buffer(), &receive)

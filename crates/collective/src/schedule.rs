@@ -171,8 +171,8 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// The recorded steps; their messages travel on a communicator, and on that of its local group if it is an
-    /// intercommunicator, with this tag.
+    /// The recorded steps; their messages travel on a communicator, and on that of its local group if it is
+    /// an intercommunicator, with this tag.
     pub(super) fn new(
         (comm, local): (KeptComm, Option<KeptComm>),
         tag: i32,

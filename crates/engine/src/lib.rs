@@ -9,7 +9,7 @@
 //! |---|---|
 //! | [`comm_management`] | making and freeing communicators |
 //! | [`window`] | one-sided communication: windows behind handles, their epochs and operations |
-//! | [`file`] | the error handler of calls without a file |
+//! | [`mod@file`] | the error handler of calls without a file |
 //! | [`abort`], [`raise`] | how an error reaches its handler or ends the job |
 //! | `statistics`, [`init`] | the beginning and the end |
 

@@ -1,8 +1,8 @@
 //! `MPI_Bcast`.
 
 mod scatter_ring;
-pub(super) mod tree;
 
+use super::basic::bcast_by_tree;
 use super::between_groups::bcast_between;
 use super::conversation::Conversation;
 use super::elements::Part;
@@ -23,7 +23,7 @@ pub fn bcast(talk: &mut Conversation<'_>, data: Part<'_>, root: i32) -> Result<(
     if data.len() >= BCAST_SCATTER_BYTES && talk.size() >= BCAST_SCATTER_RANKS {
         scatter_ring::bcast(talk, &data.buffer(), circle)?;
     } else {
-        tree::bcast(talk, &data.buffer(), circle);
+        bcast_by_tree(talk, &data.buffer(), circle);
     }
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! `MPI_Reduce` and `MPI_Reduce_local`.
 
 mod scattered;
-pub(super) mod tree;
 
+use super::basic::reduce_by_tree;
 use super::between_groups::reduce_between;
 use super::conversation::Conversation;
 use super::elements::{Part, check_distinct};
@@ -44,7 +44,7 @@ pub fn reduce(
     if scattered {
         scattered::reduce(talk, reduction, operands, receive, circle)?;
     } else {
-        tree::reduce(talk, reduction, operands, receive, circle)?;
+        reduce_by_tree(talk, reduction, operands, receive, circle)?;
     }
     Ok(())
 }

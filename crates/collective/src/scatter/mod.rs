@@ -1,8 +1,8 @@
 //! `MPI_Scatter` and `MPI_Scatterv`.
 
-pub(super) mod linear;
 mod tree;
 
+use super::basic::scatter_straight;
 use super::between_groups::with_root;
 use super::conversation::Conversation;
 use super::elements::{Blocks, Part, Parts, check_distinct};
@@ -40,7 +40,7 @@ pub fn scatter(
     if block_len < SCATTER_LINEAR_BYTES {
         tree::scatter(talk, blocks, block_len, receive, circle)?;
     } else {
-        linear::scatter(talk, blocks, receive, circle.root);
+        scatter_straight(talk, blocks, receive, circle.root);
     }
     Ok(())
 }
@@ -67,6 +67,6 @@ pub fn scatterv(
     }
     talk.name(tag::SCATTER);
     let blocks = send.as_ref().map(|parts| parts as &dyn Blocks);
-    linear::scatter(talk, blocks, receive.map(|part| part.buffer()), root);
+    scatter_straight(talk, blocks, receive.map(|part| part.buffer()), root);
     Ok(())
 }

@@ -20,7 +20,8 @@ pub struct Comm {
     pub group: Arc<Group>,
     /// The processes that the ranks of messages name: the group, or the remote group of an intercommunicator.
     pub peers: Arc<Group>,
-    /// Of an intercommunicator: a communicator of the local group, for the library's messages, and its handle.
+    /// Of an intercommunicator: a communicator of the local group, for the library's messages, and its
+    /// handle.
     pub local: Option<(usize, Ref<Comm>)>,
     name: Mutex<String>,
     /// Its error handler.

@@ -180,8 +180,8 @@ impl CommRef {
         Ok(CommRef { comm, handle: mpi::MPI_COMM_SELF, protection: Protection::NONE })
     }
 
-    /// The communicator of all processes on which the messages travel that make communicators without a parent.
-    /// Their errors are `MPI_COMM_WORLD`'s.
+    /// The communicator of all processes on which the messages travel that make communicators without a
+    /// parent. Their errors are `MPI_COMM_WORLD`'s.
     ///
     /// # Errors
     /// The same as for [`world`](Self::world).

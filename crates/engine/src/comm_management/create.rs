@@ -24,7 +24,7 @@ pub(super) fn create(parent: &CommRef, group: &Arc<Group>) -> Result<usize> {
 /// creations on one parent apart.
 ///
 /// # Errors
-/// `MPI_ERR_GROUP` and `MPI_ERR_OTHER` as for [`create`]; `MPI_ERR_TAG` for a negative tag.
+/// `MPI_ERR_GROUP` and `MPI_ERR_OTHER` as for [`create`](super::create()); `MPI_ERR_TAG` for a negative tag.
 pub fn create_group(parent: &CommRef, group: &Arc<Group>, tag: i32) -> Result<usize> {
     if tag < 0 {
         let message = format!("{tag} is not a tag: tags go from 0 to MPI_TAG_UB");

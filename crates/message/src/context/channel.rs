@@ -40,7 +40,8 @@ pub struct Context {
     /// Says whether the self messages are sharded or pinned.
     pub(crate) self_messages: Sharding,
     rank: usize,
-    /// The rank of messages to oneself; none has it in an intercommunicator, whose ranks are of the other group.
+    /// The rank of messages to oneself; none has it in an intercommunicator, whose ranks are of the other
+    /// group.
     self_rank: usize,
 }
 

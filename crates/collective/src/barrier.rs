@@ -1,7 +1,6 @@
 //! `MPI_Barrier`.
 
-pub(super) mod dissemination;
-
+use super::basic::by_dissemination;
 use super::between_groups::barrier_between;
 use super::conversation::Conversation;
 use super::tag;
@@ -17,7 +16,7 @@ pub fn barrier(talk: &mut Conversation<'_>) -> Result<()> {
     if talk.is_between_groups() {
         barrier_between(talk);
     } else {
-        dissemination::barrier(talk);
+        by_dissemination(talk);
     }
     Ok(())
 }
