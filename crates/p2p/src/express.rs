@@ -138,7 +138,7 @@ impl SmallSend {
             return Err(Refusal::Unfit);
         }
         let rank = context.rank() as i32;
-        if self.dest as usize == context.self_rank() {
+        if self.dest == context.self_rank() {
             let route = context.route_to_default().ok_or(Refusal::Unfit)?;
             let (vni, key) = (context.default_vni(), Key::new(id, rank, self.tag));
             // SAFETY: the caller's promise.
@@ -239,7 +239,7 @@ impl PlainReceive {
         if self.source as usize >= comm.peers.size() || self.tag < 0 || !Context::is_plain(id) {
             return Err(Refusal::Unfit);
         }
-        let is_self = self.source as usize == context.self_rank();
+        let is_self = self.source == context.self_rank();
         let route = if is_self { Some(context.route_to_default().ok_or(Refusal::Unfit)?) } else { None };
         Ok((Key::new(id, self.source, self.tag), route))
     }

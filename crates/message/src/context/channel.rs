@@ -42,7 +42,7 @@ pub struct Context {
     rank: usize,
     /// The rank of messages to oneself; none has it in an intercommunicator, whose ranks are of the other
     /// group.
-    self_rank: usize,
+    self_rank: i32,
 }
 
 impl Context {
@@ -55,7 +55,7 @@ impl Context {
             default_vni: AtomicPtr::new(std::ptr::from_ref(&vnis[0]).cast_mut()),
             self_messages: Sharding::pinned(),
             rank,
-            self_rank: rank,
+            self_rank: rank as i32,
         };
         context.set_id(id, vnis);
         context
@@ -64,7 +64,7 @@ impl Context {
     /// The context of an intercommunicator, in a process with the rank `rank` in its own group. Its messages
     /// are between two groups, so there are none to oneself.
     pub fn between_groups(id: u64, rank: usize, vnis: &'static [Vni]) -> Context {
-        let context = Context { self_rank: usize::MAX, ..Context::new(UNKNOWN, rank, vnis) };
+        let context = Context { self_rank: i32::MIN, ..Context::new(UNKNOWN, rank, vnis) };
         context.set_id(id, vnis);
         context
     }
@@ -79,7 +79,7 @@ impl Context {
         let vni = mapping::default_vni(id, vnis.len());
         self.vni.store(vni, Ordering::Relaxed);
         self.default_vni.store(std::ptr::from_ref(&vnis[vni as usize]).cast_mut(), Ordering::Relaxed);
-        let has_self = self.self_rank == self.rank;
+        let has_self = self.self_rank >= 0;
         self.self_messages.begin(has_self && vnis.len() > 1 && id & (BY_TAG | BY_SOURCE | NAMED) == 0);
         self.id.store(id, Ordering::Relaxed);
     }
@@ -111,7 +111,7 @@ impl Context {
 
     /// The rank that a message to oneself has.
     #[inline(always)]
-    pub fn self_rank(&self) -> usize {
+    pub fn self_rank(&self) -> i32 {
         self.self_rank
     }
 

@@ -183,11 +183,14 @@ impl Vni {
     /// A refusal, also if a message has arrived or work waits.
     #[inline(always)]
     pub fn poll_express(&self, attempt: Attempt) -> Result<(), Refusal> {
+        if self.has_tasks() {
+            return Err(Refusal::Unfit);
+        }
         self.by_shortcut(
             attempt,
             Path::Progress,
             #[inline(always)]
-            |core| (!self.has_tasks() && core.is_quiet()).then_some(()),
+            |core| core.is_quiet().then_some(()),
         )
     }
 
@@ -197,11 +200,14 @@ impl Vni {
     /// A refusal, also if there are other messages or if work waits.
     #[inline(always)]
     pub fn probe_express(&self, attempt: Attempt, key: &Key) -> Result<Probed, Refusal> {
+        if self.has_tasks() {
+            return Err(Refusal::Unfit);
+        }
         self.by_shortcut(
             attempt,
             Path::Progress,
             #[inline(always)]
-            |core| if self.has_tasks() { None } else { core.probe_express(key) },
+            |core| core.probe_express(key),
         )
     }
 }
