@@ -131,7 +131,9 @@ static void collectives(MPI_Comm comm, int n, MPI_Op op) {
                 for (int i = 0; i < n; i++) wrong += in[i] != value(1 - side, last, rank, i);
         }
         for (int i = 0; i < n; i++) out[i] = value(side, rank, 0, i);
-        CALL(Reduce, reduce, out, in, n, MPI_INT, MPI_SUM, root, comm);
+        // Beside the root all arguments are ignored, also an operator that its datatype does not have.
+        MPI_Datatype combined = root == MPI_PROC_NULL ? MPI_BYTE : MPI_INT;
+        CALL(Reduce, reduce, out, in, n, combined, MPI_SUM, root, comm);
         if (root == MPI_ROOT)
             for (int i = 0; i < n; i++) wrong += in[i] != sum_of_remote(i, 0);
         CHECK_EQ(wrong, 0);

@@ -1,7 +1,7 @@
 //! Operations that compute.
 
 use super::form::{Form, in_three_forms};
-use super::{gives_to_root, is_in_place, is_root, part};
+use super::{gives_to_root, is_idle, is_in_place, is_root, part};
 use crate::argument::{Counts, Out};
 use crate::error::{Error, Result};
 use heddle_collective::{Conversation, Part, Reduction};
@@ -29,6 +29,10 @@ in_three_forms! {
         comm: CommHandle,
     ) {
         let comm = CommRef::from_handle(comm.0)?;
+        if is_idle(&comm, root) {
+            // The other arguments are ignored.
+            return form.carry_out(&comm, |_| Ok(()));
+        }
         let (typed, op) = (datatype::for_communication(datatype.0)?, OpRef::from_handle(op.0)?);
         let reduction = Reduction::new(&op, &typed, datatype.0)?;
         let gives = gives_to_root(&comm, root, sendbuf);
