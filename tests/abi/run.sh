@@ -5,7 +5,8 @@
 #
 # BUILD holds include/mpi.h, lib/libmpi_abi.so.1 and bin/mpiexec. The steps, all of them unless some are named:
 #   symbols   every function of names.txt is exported, and its PMPI_ form, and nothing else
-#   headers   constants, sizes, offsets and prototypes of mpi.h equal those of MPICH's header
+#   headers   constants, sizes, offsets and prototypes of mpi.h equal those of MPICH's header; it compiles as C and C++; removed names are
+#             errors that name the successor
 #   preload   a preloaded tool that overrides MPI_Send reaches PMPI_Send
 #   exchange  a program compiled with either header runs on either library
 # MPICH is expected in the folder HEDDLE_PEER_MPICH, or else installed into .peers/mpich.
@@ -13,7 +14,7 @@ set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
-[ $# -ge 1 ] || { sed -n '2,12s/^# \{0,1\}//p' "$0"; exit 2; }
+[ $# -ge 1 ] || { sed -n '2,13s/^# \{0,1\}//p' "$0"; exit 2; }
 build=$(cd "$1" && pwd)
 shift
 steps=("$@")
@@ -68,10 +69,32 @@ step_headers() {
     mpich=$(peer)
     CC=$cc python3 "$here/compare_headers.py" "$build/include/mpi.h" "$mpich/include/mpi_abi.h" "$work" \
         || fail "mpi.h differs from MPICH's"
-    for dialect in "$cc -std=c99 -xc" "${CXX:-c++} -std=c++11 -xc++"; do
-        $dialect -pedantic -Wall -Wextra -Werror -fsyntax-only "$build/include/mpi.h" \
+    local dialect dialects=("$cc -std=c90 -xc" "$cc -std=c99 -xc" "$cc -std=c17 -xc" "${CXX:-c++} -std=c++11 -xc++" "${CXX:-c++} -std=c++17 -xc++")
+    if command -v clang++ >/dev/null; then dialects+=("clang -std=c90 -xc" "clang -std=c11 -xc" "clang++ -std=c++11 -xc++"); fi
+    for dialect in "${dialects[@]}"; do
+        echo '#include <mpi.h>' | $dialect -pedantic -Wall -Wextra -Werror -fsyntax-only -I"$build/include" - \
             || fail "mpi.h does not compile with $dialect"
+        removed "$dialect"
     done
+}
+
+# removed DIALECT: names that MPI 3.0 removed do not compile, and the compiler names the successor; a program may bring its own
+removed() {
+    local use successor
+    while read -r successor use; do
+        printf '#include <mpi.h>\nvoid f(MPI_Datatype t, MPI_Aint a, void *p);\nvoid f(MPI_Datatype t, MPI_Aint a, void *p) { %s; }\n' "$use" >"$work/removed"
+        if $1 -O1 -c -I"$build/include" -o "$work/removed.o" - <"$work/removed" 2>"$work/output"; then
+            fail "$use compiles with $1"
+        fi
+        grep -q "$successor" "$work/output" || fail "$1 does not name $successor for '$use': $(cat "$work/output")"
+    done <<'END'
+MPI_Get_address MPI_Address(p, &a)
+MPI_Type_create_struct (void)a, (void)p, MPI_Type_struct(0, 0, 0, &t, &t)
+MPI_Comm_set_errhandler (void)a, (void)p, (void)t, MPI_Errhandler_set(MPI_COMM_WORLD, MPI_ERRORS_RETURN)
+MPI_Type_get_extent (void)p, MPI_Type_extent(t, &a)
+END
+    printf '#define MPI_Address MPI_Get_address\n#include <mpi.h>\n#define MPI_UB MPI_DATATYPE_NULL\nint f(void *p, MPI_Aint *a);\nint f(void *p, MPI_Aint *a) { return MPI_Address(p, a) + (MPI_UB != MPI_DATATYPE_NULL); }\n' \
+        | $1 -O1 -c -Wall -Wextra -Werror -I"$build/include" -o "$work/removed.o" - || fail "a program's own MPI_Address does not compile with $1"
 }
 
 step_preload() {

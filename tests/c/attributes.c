@@ -134,6 +134,27 @@ static void predefined_are_read_only(void) {
     CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL));
 }
 
+// A keyval that a value uses may be freed by a second copy of its number, as in other libraries; afterwards it may not.
+static void freed_twice(void) {
+    int keyval, copy, third;
+    MPI_Comm comm;
+    CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    CHECK_OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, count_delete, &keyval, NULL));
+    copy = third = keyval;
+    CHECK_OK(MPI_Comm_set_attr(comm, keyval, &values[5]));
+    CHECK_OK(MPI_Comm_free_keyval(&keyval));
+    CHECK_OK(MPI_Comm_free_keyval(&copy));
+    CHECK_EQ(copy, MPI_KEYVAL_INVALID);
+    CHECK(value_of(comm, third) == &values[5]);
+    int before = deletes;
+    CHECK_OK(MPI_Comm_free(&comm));
+    CHECK_EQ(deletes, before + 1);
+    if (oracle) return;
+    CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+    CHECK_CLASS(MPI_Comm_free_keyval(&third), MPI_ERR_KEYVAL);
+    CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL));
+}
+
 static int type_copy(MPI_Datatype type, int keyval, void *extra, void *in, void *out, int *flag) {
     (void)type, (void)keyval, (void)extra;
     copies++;
@@ -174,6 +195,7 @@ int main(int argc, char **argv) {
     callbacks();
     failing_callbacks();
     predefined_are_read_only();
+    freed_twice();
     of_types();
     return check_finish();
 }

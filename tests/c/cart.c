@@ -17,6 +17,7 @@ static void dims(void) {
         {10, 2, {5, 2}, {5, 2}},
         {1, 3, {0, 0, 0}, {1, 1, 1}},
         {60, 3, {0, 0, 0}, {5, 4, 3}},
+        {7488, 3, {0, 0, 0}, {26, 18, 16}},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         int got[4];
@@ -30,6 +31,10 @@ static void dims(void) {
     CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
     int bad[2] = {4, 0};
     CHECK(MPI_Dims_create(6, 2, bad) != MPI_SUCCESS);
+    int rank = -77;
+    CHECK_OK(MPI_Cart_map(MPI_COMM_WORLD, 2, (int[]){check_size, 0}, (int[]){0, 0}, &rank));
+    CHECK_EQ(rank, MPI_UNDEFINED);
+    if (!oracle) CHECK_CLASS(MPI_Cart_map(MPI_COMM_WORLD, 2, (int[]){-1, 0}, (int[]){0, 0}, &rank), MPI_ERR_DIMS);
     CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL));
 }
 

@@ -37,15 +37,11 @@ static int small(int rank, int i) {
     TRY(MPI_MIN, ctype, mpitype, a < b ? a : b);       \
     TRY(MPI_MAX, ctype, mpitype, a > b ? a : b)
 
-// The types of addresses, counts and offsets have no logical operators.
-#define MULTI_LANGUAGE(ctype, mpitype)                 \
+#define INTEGER(ctype, mpitype)                        \
     ARITHMETIC(ctype, mpitype);                        \
     TRY(MPI_BAND, ctype, mpitype, a &b);               \
     TRY(MPI_BOR, ctype, mpitype, a | b);               \
-    TRY(MPI_BXOR, ctype, mpitype, a ^ b)
-
-#define INTEGER(ctype, mpitype)                        \
-    MULTI_LANGUAGE(ctype, mpitype);                    \
+    TRY(MPI_BXOR, ctype, mpitype, a ^ b);              \
     TRY(MPI_LAND, ctype, mpitype, a && b);             \
     TRY(MPI_LOR, ctype, mpitype, a || b);              \
     TRY(MPI_LXOR, ctype, mpitype, !a != !b)
@@ -69,9 +65,10 @@ static void numbers(void) {
     INTEGER(uint32_t, MPI_UINT32_T);
     INTEGER(int64_t, MPI_INT64_T);
     INTEGER(uint64_t, MPI_UINT64_T);
-    MULTI_LANGUAGE(MPI_Aint, MPI_AINT);
-    MULTI_LANGUAGE(MPI_Offset, MPI_OFFSET);
-    MULTI_LANGUAGE(MPI_Count, MPI_COUNT);
+    // The standard has no logical operators for these, but every library has.
+    INTEGER(MPI_Aint, MPI_AINT);
+    INTEGER(MPI_Offset, MPI_OFFSET);
+    INTEGER(MPI_Count, MPI_COUNT);
     ARITHMETIC(float, MPI_FLOAT);
     ARITHMETIC(double, MPI_DOUBLE);
     ARITHMETIC(long double, MPI_LONG_DOUBLE);

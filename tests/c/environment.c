@@ -64,9 +64,30 @@ static void one_world(void) {
     CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
 }
 
+// Nobody spawned these processes; the keys of the hardware are names of resources, the values true or false.
+static void origin(void) {
+    MPI_Comm parent = MPI_COMM_WORLD;
+    MPI_Info info = MPI_INFO_NULL;
+    int n = -1;
+    CHECK_OK(MPI_Comm_get_parent(&parent));
+    CHECK(parent == MPI_COMM_NULL);
+    CHECK_OK(MPI_Get_hw_resource_info(&info));
+    CHECK(info != MPI_INFO_NULL);
+    CHECK_OK(MPI_Info_get_nkeys(info, &n));
+    for (int i = 0; i < n; i++) {
+        char key[MPI_MAX_INFO_KEY], value[8] = "";
+        int len = sizeof value, flag = 0;
+        CHECK_OK(MPI_Info_get_nthkey(info, i, key));
+        CHECK_OK(MPI_Info_get_string(info, key, &len, value, &flag));
+        CHECK(flag && (strcmp(value, "true") == 0 || strcmp(value, "false") == 0));
+    }
+    CHECK_OK(MPI_Info_free(&info));
+}
+
 int main(int argc, char **argv) {
     check_start(argc, argv);
     names();
+    origin();
     clocks();
     world_attributes();
     one_world();

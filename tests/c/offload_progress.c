@@ -13,6 +13,27 @@ static void await(unsigned char *bytes, int size) {
     while (__atomic_load_n(&bytes[size - 1], __ATOMIC_ACQUIRE) == 0) sched_yield();
 }
 
+// A nonblocking collective has several steps, which follow each other without a thread of the program.
+static void collectives(void) {
+    enum { N = 100000 };
+    static int out[N], in[N];
+    MPI_Request request;
+    for (int round = 0; round < 5; round++) {
+        int count = round % 2 ? N : 1, wrong = 0;
+        for (int i = 0; i < count; i++) {
+            out[i] = check_rank + i;
+            in[i] = -1;
+        }
+        CHECK_OK(MPI_Iallreduce(out, in, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request));
+        for (int i = 0; i < count; i++) {
+            while (__atomic_load_n(&in[i], __ATOMIC_ACQUIRE) != check_size * i + check_size * (check_size - 1) / 2) sched_yield();
+        }
+        CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        for (int i = 0; i < count; i++) wrong += in[i] != check_size * i + check_size * (check_size - 1) / 2;
+        CHECK_EQ(wrong, 0);
+    }
+}
+
 int main(int argc, char **argv) {
     setenv("HEDDLE_MODEL", "offload", 1);
     check_start(argc, argv);
@@ -43,5 +64,6 @@ int main(int argc, char **argv) {
         free(in);
         free(out);
     }
+    collectives();
     return check_finish();
 }

@@ -51,6 +51,29 @@ int main(int argc, char **argv) {
     CHECK_EQ(flag, 1);
     is_nobody(&status);
 
+    // Without data the datatype may be null, as in other libraries.
+    MPI_Datatype none = MPI_DATATYPE_NULL;
+    CHECK_OK(MPI_Send(NULL, 0, none, MPI_PROC_NULL, 1, comm));
+    CHECK_OK(MPI_Recv(NULL, 0, none, MPI_PROC_NULL, 1, comm, &status));
+    is_nobody(&status);
+    CHECK_OK(MPI_Isend(NULL, 0, none, MPI_PROC_NULL, 1, comm, &request));
+    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Irecv(NULL, 0, none, MPI_PROC_NULL, 1, comm, &request));
+    CHECK_OK(MPI_Wait(&request, &status));
+    is_nobody(&status);
+    CHECK_OK(MPI_Sendrecv(NULL, 0, none, MPI_PROC_NULL, 1, NULL, 0, none, MPI_PROC_NULL, 1, comm, &status));
+    is_nobody(&status);
+    int self = 3, back = 0;
+    CHECK_OK(MPI_Isend(&self, 1, MPI_INT, check_rank, 9, comm, &request));
+    CHECK_OK(MPI_Sendrecv(NULL, 0, none, MPI_PROC_NULL, 1, &back, 1, MPI_INT, check_rank, 9, comm, &status));
+    CHECK_EQ(back, 3);
+    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+    CHECK_CLASS(MPI_Send(NULL, 0, none, check_rank, 1, comm), MPI_ERR_TYPE);
+    CHECK_CLASS(MPI_Sendrecv_replace(NULL, 0, none, MPI_PROC_NULL, 1, check_rank, 1, comm, &status), MPI_ERR_TYPE);
+    if (!oracle) CHECK_CLASS(MPI_Recv(NULL, 1, none, MPI_PROC_NULL, 1, comm, &status), MPI_ERR_TYPE);
+    CHECK_OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL));
+
     MPI_Request pair[2];
     MPI_Status statuses[2];
     CHECK_OK(MPI_Send_init(&value, 1, MPI_INT, MPI_PROC_NULL, 1, comm, &pair[0]));

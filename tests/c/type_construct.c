@@ -70,6 +70,14 @@ int main(int argc, char **argv) {
     MEASURES(t, 8, 0, 8, 0, 8);
     drop(&t);
 
+    // An old type ends with its padding, also at a stride that is no multiple of the alignment.
+    CHECK_OK(MPI_Type_create_hvector(3, 4, 49, MPI_LONG, &t));
+    MEASURES(t, 96, 0, 136, 0, 130);
+    CHECK_OK(MPI_Type_create_hvector(2, 3, 4 * 136 + 1, t, &u));
+    MEASURES(u, 576, 0, 960, 0, 947);
+    drop(&u);
+    drop(&t);
+
     CHECK_OK(MPI_Type_create_resized(MPI_INT, -4, 16, &t));
     MEASURES(t, 4, -4, 16, 0, 4);
     CHECK_OK(MPI_Type_contiguous(3, t, &u));

@@ -3,14 +3,19 @@
  *   fuzz SEED OPERATIONS [LARGEST_INTS]
  *
  * All ranks draw the same random numbers, so each knows what every other one contributes and computes by itself what
- * must come out. Ranks may describe equal data by different datatypes. Nothing but the operation's own messages is
+ * must come out. Ranks may describe equal data by different datatypes. Each operation comes in one of its forms, and up
+ * to four others are under way meanwhile. Nothing but the operation's own messages is
  * used, so that operations of different kinds follow each other without a pause. */
 #include "movement.h"
 #include "reduction.h"
 
 static void barrier(void)
 {
-    verify("barrier", MPI_Barrier(MPI_COMM_WORLD), NULL);
+    draw_form();
+    int code = form == BLOCKING      ? MPI_Barrier(MPI_COMM_WORLD)
+               : form == NONBLOCKING ? completed(MPI_Ibarrier(MPI_COMM_WORLD, &request))
+                                     : started(MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &request), 0);
+    verify("barrier", code, NULL);
 }
 
 int main(int argc, char **argv)
@@ -36,7 +41,10 @@ int main(int argc, char **argv)
     for (operation = 0; operation < operations; operation++) {
         state = mix(seed ^ mix((uint64_t)operation));
         all[draw(sizeof all / sizeof *all)]();
+        if (!draw(3))
+            go_on_with_others();
     }
+    end_with_others();
     int sum = 0;
     MPI_Op_free(&op_add);
     MPI_Op_free(&op_compose);

@@ -3,9 +3,11 @@
 #define MOVEMENT_H
 
 #include "blocks.h"
+#include "forms.h"
 
 static void bcast(void)
 {
+    draw_form();
     int root = (int)draw((uint64_t)size), large = (int)draw(2);
     long ints = draw_ints();
     const struct type *type = draw_types();
@@ -17,8 +19,8 @@ static void bcast(void)
     begin(&data);
     for (long i = 0; i < ints; i++)
         expect(&data, 0, i, value(root, 0, i));
-    int code = large ? MPI_Bcast_c(data.address, count, type->handle, root, MPI_COMM_WORLD)
-                     : MPI_Bcast(data.address, (int)count, type->handle, root, MPI_COMM_WORLD);
+    int code = large ? CALL_C(0, Bcast, bcast, data.address, count, type->handle, root, MPI_COMM_WORLD)
+                     : CALL(0, Bcast, bcast, data.address, (int)count, type->handle, root, MPI_COMM_WORLD);
     verify("bcast", code, &data);
     free_array(&data);
 }
@@ -26,6 +28,7 @@ static void bcast(void)
 /* Gather and scatter in all forms: `to_root` gathers. */
 static void with_root(int to_root)
 {
+    draw_form();
     int root = (int)draw((uint64_t)size), each = (int)draw(2), large = (int)draw(2), in_place = !draw(3);
     int backwards = each && draw(2), gap = each ? (int)draw(3) : 0;
     long *ints = each ? draw_ints_each() : equal_ints(draw_ints());
@@ -55,20 +58,20 @@ static void with_root(int to_root)
     MPI_Datatype own_handle = is_in_place ? MPI_DATATYPE_NULL : own_type->handle;
     MPI_Datatype all_handle = rank == root ? root_type->handle : MPI_DATATYPE_NULL;
     if (to_root && each)
-        code = large ? MPI_Gatherv_c(own_address, count, own_handle, all_address, blocks.large_counts,
+        code = large ? CALL_C(in_place, Gatherv, gatherv, own_address, count, own_handle, all_address, blocks.large_counts,
                                      blocks.large_displs, all_handle, root, MPI_COMM_WORLD)
-                     : MPI_Gatherv(own_address, count, own_handle, all_address, blocks.counts, blocks.displs,
+                     : CALL(in_place, Gatherv, gatherv, own_address, count, own_handle, all_address, blocks.counts, blocks.displs,
                                    all_handle, root, MPI_COMM_WORLD);
     else if (to_root)
-        code = MPI_Gather(own_address, count, own_handle, all_address, blocks.counts[0], all_handle, root,
+        code = CALL(in_place, Gather, gather, own_address, count, own_handle, all_address, blocks.counts[0], all_handle, root,
                           MPI_COMM_WORLD);
     else if (each)
-        code = large ? MPI_Scatterv_c(all_address, blocks.large_counts, blocks.large_displs, all_handle, own_address,
+        code = large ? CALL_C(in_place, Scatterv, scatterv, all_address, blocks.large_counts, blocks.large_displs, all_handle, own_address,
                                       count, own_handle, root, MPI_COMM_WORLD)
-                     : MPI_Scatterv(all_address, blocks.counts, blocks.displs, all_handle, own_address, count,
+                     : CALL(in_place, Scatterv, scatterv, all_address, blocks.counts, blocks.displs, all_handle, own_address, count,
                                     own_handle, root, MPI_COMM_WORLD);
     else
-        code = MPI_Scatter(all_address, blocks.counts[0], all_handle, own_address, count, own_handle, root,
+        code = CALL(in_place, Scatter, scatter, all_address, blocks.counts[0], all_handle, own_address, count, own_handle, root,
                            MPI_COMM_WORLD);
     verify(to_root ? (each ? "gatherv" : "gather") : (each ? "scatterv" : "scatter"), code, result);
     free_array(&own);
@@ -89,6 +92,7 @@ static void scatter(void)
 
 static void allgather(void)
 {
+    draw_form();
     int each = (int)draw(2), large = (int)draw(2), in_place = !draw(3);
     int backwards = each && draw(2), gap = each ? (int)draw(3) : 0;
     long *ints = each ? draw_ints_each() : equal_ints(draw_ints());
@@ -108,11 +112,11 @@ static void allgather(void)
     MPI_Datatype handle = in_place ? MPI_DATATYPE_NULL : own_type->handle;
     int count = (int)(ints[rank] / own_type->ints), code;
     if (!each)
-        code = MPI_Allgather(address, count, handle, all.address, blocks.counts[0], all_type->handle, MPI_COMM_WORLD);
+        code = CALL(in_place, Allgather, allgather, address, count, handle, all.address, blocks.counts[0], all_type->handle, MPI_COMM_WORLD);
     else
-        code = large ? MPI_Allgatherv_c(address, count, handle, all.address, blocks.large_counts,
+        code = large ? CALL_C(in_place, Allgatherv, allgatherv, address, count, handle, all.address, blocks.large_counts,
                                         blocks.large_displs, all_type->handle, MPI_COMM_WORLD)
-                     : MPI_Allgatherv(address, count, handle, all.address, blocks.counts, blocks.displs,
+                     : CALL(in_place, Allgatherv, allgatherv, address, count, handle, all.address, blocks.counts, blocks.displs,
                                       all_type->handle, MPI_COMM_WORLD);
     verify(each ? "allgatherv" : "allgather", code, &all);
     free_array(&own);
@@ -125,6 +129,7 @@ enum kind { EQUAL, VARIED, TYPED };
 
 static void alltoall(void)
 {
+    draw_form();
     enum kind kind = (enum kind)draw(3);
     int large = (int)draw(2), in_place = !draw(3), backwards = kind != EQUAL && draw(2);
     int gap = kind == EQUAL ? 0 : (int)draw(3);
@@ -159,13 +164,13 @@ static void alltoall(void)
     char *address = in_place ? MPI_IN_PLACE : outgoing.address;
     int code;
     if (kind == EQUAL)
-        code = MPI_Alltoall(address, out.counts[0], in_place ? MPI_DATATYPE_NULL : send_type->handle, incoming.address,
+        code = CALL(in_place, Alltoall, alltoall, address, out.counts[0], in_place ? MPI_DATATYPE_NULL : send_type->handle, incoming.address,
                             in.counts[0], receive_type->handle, MPI_COMM_WORLD);
     else if (kind == VARIED)
-        code = large ? MPI_Alltoallv_c(address, out.large_counts, out.large_displs, send_type->handle,
+        code = large ? CALL_C(in_place, Alltoallv, alltoallv, address, out.large_counts, out.large_displs, send_type->handle,
                                        incoming.address, in.large_counts, in.large_displs, receive_type->handle,
                                        MPI_COMM_WORLD)
-                     : MPI_Alltoallv(address, out.counts, out.displs, send_type->handle, incoming.address, in.counts,
+                     : CALL(in_place, Alltoallv, alltoallv, address, out.counts, out.displs, send_type->handle, incoming.address, in.counts,
                                      in.displs, receive_type->handle, MPI_COMM_WORLD);
     else {
         MPI_Datatype *send_types = malloc((size_t)size * sizeof *send_types);
@@ -178,9 +183,9 @@ static void alltoall(void)
             out.large_displs[r] = out.displs[r];
             in.large_displs[r] = in.displs[r];
         }
-        code = large ? MPI_Alltoallw_c(address, out.large_counts, out.large_displs, send_types, incoming.address,
+        code = large ? CALL_C(in_place, Alltoallw, alltoallw, address, out.large_counts, out.large_displs, send_types, incoming.address,
                                        in.large_counts, in.large_displs, receive_types, MPI_COMM_WORLD)
-                     : MPI_Alltoallw(address, out.counts, out.displs, send_types, incoming.address, in.counts,
+                     : CALL(in_place, Alltoallw, alltoallw, address, out.counts, out.displs, send_types, incoming.address, in.counts,
                                      in.displs, receive_types, MPI_COMM_WORLD);
         free(send_types);
         free(receive_types);

@@ -3,10 +3,12 @@
 #define REDUCTION_H
 
 #include "blocks.h"
+#include "forms.h"
 #include "operators.h"
 
 static void reduction(void)
 {
+    draw_form();
     enum { REDUCE, ALLREDUCE, SCAN, EXSCAN, SCATTER, SCATTER_BLOCK, KINDS } kind = draw(KINDS);
     static const char *names[] = {"reduce", "allreduce", "scan", "exscan", "reduce_scatter", "reduce_scatter_block"};
     int root = (int)draw((uint64_t)size), in_place = !draw(3), large = (int)draw(2), choice = (int)draw(4);
@@ -44,25 +46,25 @@ static void reduction(void)
     int n = (int)count, code = MPI_SUCCESS;
     switch (kind) {
     case REDUCE:
-        code = large ? MPI_Reduce_c(address, rank == root ? receive.address : NULL, count, handle, op, root, world)
-                     : MPI_Reduce(address, rank == root ? receive.address : NULL, n, handle, op, root, world);
+        code = large ? CALL_C(in_place, Reduce, reduce, address, rank == root ? receive.address : NULL, count, handle, op, root, world)
+                     : CALL(in_place, Reduce, reduce, address, rank == root ? receive.address : NULL, n, handle, op, root, world);
         break;
     case ALLREDUCE:
-        code = large ? MPI_Allreduce_c(address, receive.address, count, handle, op, world)
-                     : MPI_Allreduce(address, receive.address, n, handle, op, world);
+        code = large ? CALL_C(in_place, Allreduce, allreduce, address, receive.address, count, handle, op, world)
+                     : CALL(in_place, Allreduce, allreduce, address, receive.address, n, handle, op, world);
         break;
     case SCAN:
-        code = MPI_Scan(address, receive.address, n, handle, op, world);
+        code = CALL(in_place, Scan, scan, address, receive.address, n, handle, op, world);
         break;
     case EXSCAN:
-        code = MPI_Exscan(address, receive.address, n, handle, op, world);
+        code = CALL(in_place, Exscan, exscan, address, receive.address, n, handle, op, world);
         break;
     case SCATTER:
-        code = large ? MPI_Reduce_scatter_c(address, receive.address, blocks.large_counts, handle, op, world)
-                     : MPI_Reduce_scatter(address, receive.address, blocks.counts, handle, op, world);
+        code = large ? CALL_C(in_place, Reduce_scatter, reduce_scatter, address, receive.address, blocks.large_counts, handle, op, world)
+                     : CALL(in_place, Reduce_scatter, reduce_scatter, address, receive.address, blocks.counts, handle, op, world);
         break;
     default:
-        code = MPI_Reduce_scatter_block(address, receive.address, blocks.counts[0], handle, op, world);
+        code = CALL(in_place, Reduce_scatter_block, reduce_scatter_block, address, receive.address, blocks.counts[0], handle, op, world);
     }
     /* In place, the data behind this rank's block is undefined afterwards. */
     if (by_block && is_in_place)

@@ -140,6 +140,7 @@ fn no_value(kind: &Kind) -> String {
 fn object(function: &Function) -> String {
     let index = match function.errors {
         Errors::Default => return "Object::Default".into(),
+        Errors::NullFile => return "Object::File(FileHandle::NULL.0)".into(),
         Errors::Returned => return "Object::Returned".into(),
         Errors::Param(index) => index,
     };

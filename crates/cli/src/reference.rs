@@ -93,11 +93,22 @@ most 4096 regions to a dynamic window at one time.
 
 ";
 
+const ERRORS: &str = "\
+## Error handlers
+
+An error of a call without a communicator, window, file or session runs the handler of `MPI_COMM_SELF`. As long as the program has set
+none there, it runs that of `MPI_COMM_WORLD`. A function of files that has no open file, such as `MPI_File_open`, runs the handler of
+`MPI_FILE_NULL`, which returns by default.
+
+";
+
 const MISSING: &str = "\
 ## What is missing
 
-A function that is not built reports `MPI_ERR_UNSUPPORTED_OPERATION` with its name. Machines beyond the first (libfabric,
-PMIx) and Fortran are missing, too; MPI_T has no events.
+A function that is not built reports `MPI_ERR_UNSUPPORTED_OPERATION`; the fatal message, or `MPI_Error_string` of the code that it
+returns, names it. Machines beyond the first (libfabric,
+PMIx) and Fortran are missing, too; MPI_T has no events. For C programs with a Fortran side `mpi.h` has `MPI_Fint` and the conversions
+of handles and statuses (`MPI_Comm_c2f`, `MPI_Status_f2c` …). The names that MPI 3.0 removed are errors that name the successor.
 
 ";
 
@@ -124,6 +135,7 @@ pub(crate) fn page() -> String {
     info_keys(&mut page, WINDOW_KEYS);
     page += WINDOW_LOCKS;
     page += UNEXPECTED;
+    page += ERRORS;
     page += MISSING;
     let functions = Functions::parse(FUNCTIONS_TABLE).expect("the table that the library is built from");
     page += &missing::missing_table(&functions);

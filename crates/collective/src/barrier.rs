@@ -1,25 +1,22 @@
-//! Barrier by dissemination: ⌈log₂ n⌉ rounds; in round k a process tells the one 2^k ahead and hears from the
-//! one 2^k behind (Hensgen, Finkel, Manber, 1988).
+//! `MPI_Barrier`.
 
+use super::basic::by_dissemination;
+use super::between_groups::barrier_between;
 use super::conversation::Conversation;
 use super::tag;
-use heddle_comm::CommRef;
 use heddle_comm::error::Result;
-use heddle_message::buffer::Buffer;
 
-/// Returns when all processes of the communicator have called it.
+/// Returns when all processes of the communicator have called it; of an intercommunicator, all of the other
+/// group.
 ///
 /// # Errors
 /// An error of one of its messages.
-pub fn barrier(comm: &CommRef) -> Result<()> {
-    let mut talk = Conversation::new(comm, tag::BARRIER);
-    let (rank, size) = (comm.rank(), comm.size());
-    let mut distance = 1;
-    while distance < size {
-        let to = (rank + distance) % size;
-        let from = (rank + size - distance) % size;
-        talk.exchange((to, Buffer::empty()), (from, Buffer::empty()));
-        distance *= 2;
+pub fn barrier(talk: &mut Conversation<'_>) -> Result<()> {
+    talk.name(tag::BARRIER);
+    if talk.is_between_groups() {
+        barrier_between(talk);
+    } else {
+        by_dissemination(talk);
     }
-    talk.finish()
+    Ok(())
 }

@@ -1,36 +1,87 @@
-//! The messages of one collective operation.
+//! The description of a collective operation, step by step: an algorithm tells a [`Conversation`] what this
+//! rank does.
 //!
-//! An error does not stop the operation. The first error is kept and reported at the end; the remaining
-//! messages are sent and received as usual. So ranks whose counts disagree get an error instead of waiting
-//! for each other for ever, and no message is left in flight when the operation returns.
+//! A conversation carries each step out at once, or records it in a [`Schedule`]. So each algorithm is
+//! written once, for the blocking, the nonblocking and the persistent form of its operation. What it does may
+//! depend on ranks and counts, but not on data: a recorded step has not happened yet.
 
-use heddle_comm::error::{Error, Result};
-use heddle_comm::{CommRef, Plane};
+use super::elements::Elements;
+use super::memory::Memory;
+use super::messages::{Among, Channel, Messages};
+use super::reduction::Reduction;
+use super::schedule::{Recorder, Schedule};
+use heddle_comm::datatype::TypeRef;
+use heddle_comm::error::Result;
+use heddle_comm::{CommRef, KeptComm};
+use heddle_datatype::types;
 use heddle_message::buffer::Buffer;
-use heddle_message::request::Outcome;
-use heddle_p2p::Mode;
-use heddle_spec::constants as mpi;
+use std::mem::replace;
 
-/// A collective operation talking to the other ranks. All its messages have one tag: messages of one sender
-/// with one tag are received in the order in which they were sent, and all ranks agree on that order.
+/// A collective operation talking to the other ranks.
 #[derive(Debug)]
-pub(super) struct Conversation<'a> {
+pub struct Conversation<'a> {
     comm: &'a CommRef,
+    /// Of an intercommunicator: the communicator of the local group.
+    local: Option<KeptComm>,
+    /// Whom the ranks of messages name now.
+    among: Among,
     tag: i32,
-    error: Option<Error>,
-    /// Requests in flight; for receives also the expected length and the sender.
-    pending: Vec<(usize, Option<Expected>)>,
+    /// The library's own memory, which lives as long as the operation.
+    memory: Vec<Memory>,
+    form: Form,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Expected {
-    from: usize,
-    len: usize,
+/// What becomes of a step.
+#[derive(Debug)]
+enum Form {
+    /// It is carried out at once.
+    Immediate(Messages),
+    Recorded(Recorder),
 }
+
+static BYTE: TypeRef = TypeRef::predefined(&types::MPI_BYTE);
 
 impl<'a> Conversation<'a> {
-    pub(super) fn new(comm: &'a CommRef, tag: i32) -> Conversation<'a> {
-        Conversation { comm, tag, error: None, pending: Vec::new() }
+    /// One that carries its steps out.
+    pub(super) fn immediate(comm: &'a CommRef) -> Conversation<'a> {
+        Conversation::new(comm, Form::Immediate(Messages::default()))
+    }
+
+    /// One that records its steps.
+    pub(super) fn recorded(comm: &'a CommRef) -> Conversation<'a> {
+        Conversation::new(comm, Form::Recorded(Recorder::default()))
+    }
+
+    fn new(comm: &'a CommRef, form: Form) -> Conversation<'a> {
+        Conversation { comm, local: comm.local(), among: Among::Peers, tag: 0, memory: Vec::new(), form }
+    }
+
+    /// Returns true if the ranks of messages are those of an intercommunicator's remote group.
+    pub(super) fn is_between_groups(&self) -> bool {
+        self.local.is_some() && self.among == Among::Peers
+    }
+
+    /// The number of processes in an intercommunicator's remote group.
+    pub(super) fn remote_size(&self) -> usize {
+        self.comm.peers.size()
+    }
+
+    /// Describes what the processes of an intercommunicator's local group do among themselves.
+    pub(super) fn within_group<R>(&mut self, describe: impl FnOnce(&mut Conversation<'a>) -> R) -> R {
+        let before = replace(&mut self.among, Among::LocalGroup);
+        let result = describe(self);
+        self.among = before;
+        result
+    }
+
+    /// Names the operation: the tag of its messages, if it is carried out at once. Messages of another
+    /// operation that a rank calls by mistake then do not match.
+    pub(super) fn name(&mut self, tag: i32) {
+        self.tag = tag;
+    }
+
+    pub(super) fn comm(&self) -> &'a CommRef {
+        self.comm
     }
 
     pub(super) fn rank(&self) -> usize {
@@ -43,97 +94,151 @@ impl<'a> Conversation<'a> {
 
     /// Sends a message.
     pub(super) fn send(&mut self, to: usize, data: Buffer) {
-        let sent = heddle_p2p::send(self.comm, Plane::Collective, data, to as i32, self.tag, Mode::Standard);
-        self.note(sent);
+        let channel = Channel::of(self.comm, self.local.as_ref(), self.among, self.tag);
+        match &mut self.form {
+            Form::Immediate(messages) => messages.send(channel, to, data),
+            Form::Recorded(recorder) => recorder.send(self.among, to, data),
+        }
     }
 
     /// Receives a message that fills a buffer.
     pub(super) fn receive(&mut self, from: usize, room: Buffer) {
-        let expected = Expected { from, len: room.len() };
-        let received = heddle_p2p::recv(self.comm, Plane::Collective, room, from as i32, self.tag);
-        self.check(received, expected);
+        let channel = Channel::of(self.comm, self.local.as_ref(), self.among, self.tag);
+        match &mut self.form {
+            Form::Immediate(messages) => messages.receive(channel, from, room),
+            Form::Recorded(recorder) => recorder.receive(self.among, from, room),
+        }
     }
 
     /// Sends one message and receives another.
-    pub(super) fn exchange(&mut self, (to, data): (usize, Buffer), (from, room): (usize, Buffer)) {
-        let expected = Expected { from, len: room.len() };
-        let outgoing = (data, to as i32, self.tag);
-        let incoming = (room, from as i32, self.tag);
-        let received = heddle_p2p::sendrecv(self.comm, Plane::Collective, outgoing, incoming);
-        self.check(received, expected);
+    pub(super) fn exchange(&mut self, outgoing: (usize, Buffer), incoming: (usize, Buffer)) {
+        let channel = Channel::of(self.comm, self.local.as_ref(), self.among, self.tag);
+        match &mut self.form {
+            Form::Immediate(messages) => messages.exchange(channel, outgoing, incoming),
+            Form::Recorded(recorder) => recorder.exchange(self.among, outgoing, incoming),
+        }
     }
 
     /// Begins to send a message; [`Conversation::complete`] waits for it.
     pub(super) fn begin_send(&mut self, to: usize, data: Buffer) {
-        match heddle_p2p::isend(self.comm, Plane::Collective, data, to as i32, self.tag, Mode::Standard) {
-            Ok(request) => self.pending.push((request, None)),
-            Err(error) => self.fail(error),
+        let channel = Channel::of(self.comm, self.local.as_ref(), self.among, self.tag);
+        match &mut self.form {
+            Form::Immediate(messages) => messages.begin_send(channel, to, data),
+            Form::Recorded(recorder) => recorder.begin_send(self.among, to, data),
         }
     }
 
     /// Begins to receive a message that fills a buffer; [`Conversation::complete`] waits for it.
     pub(super) fn begin_receive(&mut self, from: usize, room: Buffer) {
-        let expected = Expected { from, len: room.len() };
-        match heddle_p2p::irecv(self.comm, Plane::Collective, room, from as i32, self.tag) {
-            Ok(request) => self.pending.push((request, Some(expected))),
-            Err(error) => self.fail(error),
+        let channel = Channel::of(self.comm, self.local.as_ref(), self.among, self.tag);
+        match &mut self.form {
+            Form::Immediate(messages) => messages.begin_receive(channel, from, room),
+            Form::Recorded(recorder) => recorder.begin_receive(self.among, from, room),
         }
     }
 
-    /// Waits for all operations that were begun.
+    /// Waits for all messages that were begun.
     pub(super) fn complete(&mut self) {
-        let mut pending = std::mem::take(&mut self.pending);
-        for (request, expected) in &mut pending {
-            let outcome = heddle_p2p::wait(request);
-            match expected {
-                Some(expected) => self.check(outcome, *expected),
-                None => self.note(outcome.and_then(|outcome| outcome.error.map_or(Ok(()), Err))),
-            }
+        match &mut self.form {
+            Form::Immediate(messages) => messages.complete(),
+            Form::Recorded(recorder) => recorder.complete(),
         }
-        pending.clear();
-        self.pending = pending;
     }
 
     /// Copies data within the process, as if the rank sent it to itself.
     pub(super) fn copy(&mut self, from: &Buffer, to: &Buffer) {
-        from.copy_to(to, from.len().min(to.len()));
-        if from.len() != to.len() {
-            self.fail(disagreement(self.rank(), from.len(), to.len()));
+        let rank = self.rank();
+        match &mut self.form {
+            Form::Immediate(messages) => messages.copy(rank, from, to),
+            Form::Recorded(recorder) => recorder.copy(from, to),
         }
     }
 
-    /// The result of the operation: the first error, if there was one.
-    pub(super) fn finish(self) -> Result<()> {
-        debug_assert!(self.pending.is_empty(), "what was begun must be completed");
-        self.error.map_or(Ok(()), Err)
+    /// Computes `inout = input OP inout` on `count` elements. An operation has one operator.
+    pub(super) fn combine(
+        &mut self,
+        reduction: &Reduction<'_>,
+        (input, inout): (Elements<'_>, Elements<'_>),
+        count: i64,
+    ) {
+        match &mut self.form {
+            Form::Immediate(_) => reduction.apply(input, inout, count),
+            Form::Recorded(recorder) => recorder.combine(reduction, (input, inout), count),
+        }
     }
 
-    fn check(&mut self, received: Result<Outcome>, expected: Expected) {
-        match received {
-            Ok(Outcome { error: Some(error), .. }) | Err(error) => self.fail(error),
-            Ok(outcome) if outcome.bytes as usize != expected.len => {
-                self.fail(disagreement(expected.from, outcome.bytes as usize, expected.len));
+    /// Room for `count` elements, which lives as long as the operation, aligned for every basic type. The
+    /// gaps of a datatype are zeroed; data must be written before they are read.
+    ///
+    /// # Errors
+    /// `MPI_ERR_NO_MEM`.
+    pub(super) fn temporary<'d>(&mut self, datatype: &'d TypeRef, count: i64) -> Result<Elements<'d>> {
+        let (memory, address) = Memory::for_elements(datatype, count)?;
+        self.memory.push(memory);
+        // SAFETY: the memory has room for the elements, and lives as long as the operation.
+        Ok(unsafe { Elements::new(address, datatype) })
+    }
+
+    /// Room for a vector of operands.
+    ///
+    /// # Errors
+    /// `MPI_ERR_NO_MEM`.
+    pub(super) fn vector<'d>(&mut self, reduction: &Reduction<'d>, count: i64) -> Result<Elements<'d>> {
+        self.temporary(reduction.datatype(), count)
+    }
+
+    /// `destination`, or room for a vector of operands.
+    ///
+    /// # Errors
+    /// `MPI_ERR_NO_MEM`.
+    pub(super) fn vector_in<'d>(
+        &mut self,
+        destination: Option<Elements<'d>>,
+        reduction: &Reduction<'d>,
+        count: i64,
+    ) -> Result<Elements<'d>> {
+        destination.map_or_else(|| self.vector(reduction, count), Ok)
+    }
+
+    /// Room for `len` bytes.
+    ///
+    /// # Errors
+    /// `MPI_ERR_NO_MEM`.
+    pub(super) fn temporary_bytes(&mut self, len: usize) -> Result<Elements<'static>> {
+        self.temporary(&BYTE, len as i64)
+    }
+
+    /// Room for the data of a buffer in one piece: the buffer itself, or a temporary if the data has gaps.
+    /// Returns whether it is a temporary, between which and the buffer the data must be copied.
+    ///
+    /// # Errors
+    /// `MPI_ERR_NO_MEM`.
+    pub(super) fn in_one_piece(&mut self, buffer: &Buffer) -> Result<(Elements<'static>, bool)> {
+        match buffer.contiguous() {
+            // SAFETY: the buffer's bytes are valid for the operation.
+            Some(address) => Ok((unsafe { Elements::new(address, &BYTE) }, false)),
+            None => Ok((self.temporary_bytes(buffer.len())?, true)),
+        }
+    }
+
+    /// The result of an operation that was carried out: the first error, if there was one.
+    ///
+    /// # Errors
+    /// That error.
+    pub(super) fn finish(mut self) -> Result<()> {
+        match &mut self.form {
+            Form::Immediate(messages) => messages.take_error().map_or(Ok(()), Err),
+            Form::Recorded(_) => unreachable!("a recorded operation has no result yet"),
+        }
+    }
+
+    /// The recorded steps, whose messages will have this tag.
+    pub(super) fn into_schedule(self, tag: i32) -> Schedule {
+        match self.form {
+            Form::Recorded(recorder) => {
+                Schedule::new((self.comm.keep(), self.local), tag, recorder, self.memory)
             }
-            Ok(_) => {}
+            Form::Immediate(_) => unreachable!("the steps were carried out"),
         }
     }
-
-    fn note(&mut self, result: Result<()>) {
-        if let Err(error) = result {
-            self.fail(error);
-        }
-    }
-
-    fn fail(&mut self, error: Error) {
-        self.error.get_or_insert(error);
-    }
-}
-
-#[cold]
-fn disagreement(from: usize, len: usize, expected: usize) -> Error {
-    let message = format!(
-        "rank {from} gave {len} bytes to a collective operation where this rank expects {expected}: the counts and \
-         datatypes of all ranks must describe the same amount of data"
-    );
-    Error::new(if len > expected { mpi::MPI_ERR_TRUNCATE } else { mpi::MPI_ERR_COUNT }, message)
 }

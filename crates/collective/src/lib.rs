@@ -6,40 +6,59 @@
 //! | file | idea |
 //! |---|---|
 //! | `bcast`, `gather`, `scatter`, `allgather`, `alltoall` … | an operation each: checks, and the choice of the algorithm; below it a file for each algorithm |
+//! | `basic` | algorithms for these, shared with the operations of intercommunicators |
+//! | `between_groups.rs` | the operations of intercommunicators |
+//! | `neighborhood.rs` | the operations between neighbours in a topology |
 //! | `switch_points.rs` | where one algorithm takes over from another |
-//! | `conversation.rs` | the messages of an operation, and what becomes of errors |
-//! | `elements.rs`, `temporary.rs` | where data lie: the program's arrays and blocks, the library's own memory |
-//! | `reduction.rs` | computing with an operator |
+//! | `form.rs` | blocking, nonblocking, persistent: three forms of what is described once |
+//! | `conversation.rs` | the description: steps are carried out, or recorded |
+//! | `schedule.rs` | recorded steps, carried out as messages complete |
+//! | `messages.rs` | the messages of an operation, and what becomes of errors |
+//! | `elements.rs`, `memory.rs` | where data lie: the program's arrays and blocks, the library's own memory |
+//! | `reduction.rs`, `accumulator.rs` | computing with an operator; results that grow |
 //! | `binomial.rs`, `fold.rs`, `halving.rs` | who talks to whom: pure arithmetic on ranks |
 //! | `scattered_reduction.rs` | reductions of long vectors in pieces |
 
+mod accumulator;
 mod allgather;
 mod allreduce;
 mod alltoall;
 mod barrier;
+mod basic;
 mod bcast;
+mod between_groups;
 mod binomial;
 mod conversation;
 mod elements;
 mod fold;
+mod form;
 mod gather;
 mod halving;
+mod memory;
+mod messages;
+mod neighborhood;
 mod reduce;
 mod reduce_scatter;
 mod reduction;
 mod scan;
 mod scatter;
 mod scattered_reduction;
+mod schedule;
 mod switch_points;
-mod temporary;
 
 pub use allgather::{allgather, allgatherv};
 pub use allreduce::allreduce;
 pub use alltoall::{alltoall, alltoallv, alltoallw};
 pub use barrier::barrier;
 pub use bcast::bcast;
+pub use between_groups::tell_both_groups;
+pub use conversation::Conversation;
 pub use elements::{Part, Parts, TypedParts};
+pub use form::{begin, begin_with, init, run};
 pub use gather::{gather, gatherv};
+pub use neighborhood::{
+    neighbor_allgather, neighbor_allgatherv, neighbor_alltoall, neighbor_alltoallv, neighbor_alltoallw,
+};
 pub use reduce::{reduce, reduce_local};
 pub use reduce_scatter::reduce_scatter;
 pub use reduction::Reduction;
@@ -63,6 +82,7 @@ mod tag {
     pub(super) const SCAN: i32 = 9;
     pub(super) const EXSCAN: i32 = 10;
     pub(super) const REDUCE_SCATTER: i32 = 11;
+    pub(super) const NEIGHBORHOOD: i32 = 12;
 }
 
 /// The rank of the root.

@@ -5,11 +5,11 @@
 //!
 //! A rank whose partner does not exist skips the round: lower ranks need only complete ranges below them.
 
+use super::accumulator::{Accumulator, Side};
 use super::conversation::Conversation;
 use super::elements::{Part, check_distinct};
-use super::reduction::{Accumulator, Reduction, Side};
+use super::reduction::Reduction;
 use super::tag;
-use heddle_comm::CommRef;
 use heddle_comm::error::Result;
 
 /// Combines the data of all ranks up to each one. `send` is `None` for `MPI_IN_PLACE`.
@@ -17,12 +17,12 @@ use heddle_comm::error::Result;
 /// # Errors
 /// `MPI_ERR_BUFFER`; `MPI_ERR_TRUNCATE` or `MPI_ERR_COUNT` if the ranks' counts disagree.
 pub fn scan(
-    comm: &CommRef,
+    talk: &mut Conversation<'_>,
     reduction: &Reduction<'_>,
     send: Option<Part<'_>>,
     receive: Part<'_>,
 ) -> Result<()> {
-    prefix(comm, reduction, send, receive, Kind::Inclusive)
+    prefix(talk, reduction, send, receive, Kind::Inclusive)
 }
 
 /// Combines the data of all ranks below each one; rank 0's `receive` is left as it is.
@@ -30,12 +30,12 @@ pub fn scan(
 /// # Errors
 /// The same as for [`scan`].
 pub fn exscan(
-    comm: &CommRef,
+    talk: &mut Conversation<'_>,
     reduction: &Reduction<'_>,
     send: Option<Part<'_>>,
     receive: Part<'_>,
 ) -> Result<()> {
-    prefix(comm, reduction, send, receive, Kind::Exclusive)
+    prefix(talk, reduction, send, receive, Kind::Exclusive)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,21 +52,22 @@ fn partners(rank: usize, size: usize) -> impl Iterator<Item = usize> {
 }
 
 fn prefix(
-    comm: &CommRef,
+    talk: &mut Conversation<'_>,
     reduction: &Reduction<'_>,
     send: Option<Part<'_>>,
     receive: Part<'_>,
     kind: Kind,
 ) -> Result<()> {
+    talk.comm().check_intra()?;
     if let Some(send) = &send {
         check_distinct(send, &receive)?;
     }
-    let (rank, size, count) = (comm.rank(), comm.size(), receive.count);
+    let (rank, size, count) = (talk.rank(), talk.size(), receive.count);
     let tag = if kind == Kind::Inclusive { tag::SCAN } else { tag::EXSCAN };
-    let mut talk = Conversation::new(comm, tag);
-    let (around, spare) = (reduction.temporary(count)?, reduction.temporary(count)?);
+    talk.name(tag);
+    let (around, spare) = (talk.vector(reduction, count)?, talk.vector(reduction, count)?);
     // The combination of the ranks around this one.
-    let mut around = Accumulator { reduction, result: around.elements(), spare: spare.elements(), count };
+    let mut around = Accumulator { reduction, result: around, spare, count };
     talk.copy(&send.unwrap_or(receive).buffer(), &around.result.buffer(count));
     if let (Some(send), Kind::Inclusive) = (&send, kind) {
         talk.copy(&send.buffer(), &receive.buffer());
@@ -75,18 +76,18 @@ fn prefix(
     for partner in partners(rank, size) {
         talk.exchange((partner, around.result.buffer(count)), (partner, around.spare.buffer(count)));
         if partner > rank {
-            around.take(Side::Higher);
+            around.take(talk, Side::Higher);
             continue;
         }
         if below {
-            reduction.apply(around.spare, receive.elements, count);
+            talk.combine(reduction, (around.spare, receive.elements), count);
         } else {
             talk.copy(&around.spare.buffer(count), &receive.buffer());
             below = true;
         }
-        around.take(Side::Lower);
+        around.take(talk, Side::Lower);
     }
-    talk.finish()
+    Ok(())
 }
 
 #[cfg(test)]

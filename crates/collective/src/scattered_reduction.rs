@@ -7,10 +7,10 @@
 //! commute. Ranks here are the new ranks of a [`Fold`](super::fold::Fold); `actual` turns them into
 //! ranks of the communicator.
 
+use super::accumulator::Accumulator;
 use super::conversation::Conversation;
 use super::elements::Elements;
 use super::halving;
-use super::reduction::Accumulator;
 use heddle_message::buffer::Buffer;
 use std::ops::Range;
 
@@ -49,7 +49,7 @@ impl Pieces<'_> {
             let outgoing = self.buffer(vector.result, &round.give);
             let incoming = self.buffer(vector.spare, &round.keep);
             talk.exchange((partner, outgoing), (partner, incoming));
-            vector.take_range(self.starts[round.keep.start], self.starts[round.keep.end]);
+            vector.take_range(talk, self.starts[round.keep.start], self.starts[round.keep.end]);
         }
     }
 

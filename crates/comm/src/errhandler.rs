@@ -9,7 +9,7 @@ use heddle_objects::table::{Kind, Table};
 use heddle_platform::atomic::{AtomicUsize, Ordering};
 use heddle_spec::constants as mpi;
 use std::ffi::c_int;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The kinds of objects that have error handlers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,32 +117,53 @@ pub fn handle_of_index(index: u32) -> Option<usize> {
 
 /// The error handler that an object has.
 #[derive(Debug)]
-pub struct ErrhandlerCell(Mutex<usize>);
+pub struct ErrhandlerCell(Mutex<Held>);
+
+#[derive(Debug, Clone, Copy)]
+struct Held {
+    handle: usize,
+    /// True once a handler was set.
+    chosen: bool,
+}
 
 impl Default for ErrhandlerCell {
     fn default() -> ErrhandlerCell {
-        ErrhandlerCell(Mutex::new(mpi::MPI_ERRORS_ARE_FATAL))
+        ErrhandlerCell::new(mpi::MPI_ERRORS_ARE_FATAL)
     }
 }
 
 impl ErrhandlerCell {
+    /// A cell with this predefined handler.
+    pub const fn new(handle: usize) -> ErrhandlerCell {
+        ErrhandlerCell(Mutex::new(Held { handle, chosen: false }))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Held> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The handle.
     pub fn get(&self) -> usize {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.lock().handle
+    }
+
+    /// Returns true if a handler was set, be it the one that the object had from the start.
+    pub fn is_chosen(&self) -> bool {
+        self.lock().chosen
     }
 
     /// The handle with one holder more, which the program must free.
     pub fn share(&self) -> usize {
-        let handle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        retain(*handle);
-        *handle
+        let held = self.lock();
+        retain(held.handle);
+        held.handle
     }
 
     /// Sets the handler and makes this object one of its holders.
     pub fn set(&self, handle: usize) {
         retain(handle);
-        let before = std::mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), handle);
-        release(before);
+        let before = std::mem::replace(&mut *self.lock(), Held { handle, chosen: true });
+        release(before.handle);
     }
 }
 
@@ -169,7 +190,7 @@ mod tests {
     #[test]
     fn a_freed_handler_lives_as_long_as_an_object_has_it() {
         let cell = ErrhandlerCell::default();
-        assert_eq!(cell.get(), mpi::MPI_ERRORS_ARE_FATAL);
+        assert!(cell.get() == mpi::MPI_ERRORS_ARE_FATAL && !cell.is_chosen());
         let handle = create(Holder::Comm, handler());
         assert!(check(handle, Holder::Win).is_err());
         check(handle, Holder::Comm).expect("its kind");
@@ -181,6 +202,7 @@ mod tests {
         check(handle, Holder::Comm).expect("shared with the program");
         free(handle).expect("the shared handle");
         assert!(free(handle).is_err() && check(handle, Holder::Comm).is_err());
+        assert!(cell.is_chosen());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Error codes: the standard's classes, which are codes too, and the program's (MPI 5.0, sections 9.4, 9.5).
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, text_of_unsupported};
 use crate::error_text::text_of_class;
 use heddle_spec::constants as mpi;
 use std::collections::BTreeMap;
@@ -84,8 +84,8 @@ pub fn remove_text(code: i32) -> Result<()> {
 }
 
 fn set_text(code: i32, text: Option<String>) -> Result<()> {
-    if is_standard(code) {
-        let message = format!("the error code {code} is the standard's: its text cannot be changed");
+    if is_standard(code) || text_of_unsupported(code).is_some() {
+        let message = format!("the error code {code} is the library's: its text cannot be changed");
         return Err(Error::new(mpi::MPI_ERR_ARG, message));
     }
     registry().added.get_mut(&code).ok_or_else(|| unknown(code))?.text = text;
@@ -137,6 +137,9 @@ pub fn class_of(code: i32) -> Result<i32> {
     if is_standard(code) {
         return Ok(code);
     }
+    if text_of_unsupported(code).is_some() {
+        return Ok(mpi::MPI_ERR_UNSUPPORTED_OPERATION);
+    }
     registry().added.get(&code).map(|added| added.class).ok_or_else(|| unknown(code))
 }
 
@@ -147,6 +150,9 @@ pub fn class_of(code: i32) -> Result<i32> {
 pub fn text(code: i32) -> Result<String> {
     if let (Some(name), Some(text)) = (class_name(code), text_of_class(code)) {
         return Ok(if code == mpi::MPI_SUCCESS { text.to_owned() } else { format!("{name}: {text}") });
+    }
+    if let Some(text) = text_of_unsupported(code) {
+        return Ok(format!("MPI_ERR_UNSUPPORTED_OPERATION: {text}"));
     }
     match registry().added.get(&code) {
         Some(added) => Ok(added.text.clone().unwrap_or_default()),
@@ -191,6 +197,26 @@ mod tests {
         remove_class(class).expect("it has no codes");
         assert!(class_of(code).is_err() && text(class).is_err() && add_code(class).is_err());
         assert!(add_code(mpi::MPI_ERR_TAG).is_ok_and(|new| new > code), "codes are not used again");
+    }
+
+    #[test]
+    fn a_function_that_is_not_built_has_a_code_that_names_it() {
+        let mut codes = Vec::new();
+        for name in heddle_spec::function_table::names() {
+            let code = Error::unsupported(name).code();
+            assert_eq!(class_of(code), Ok(mpi::MPI_ERR_UNSUPPORTED_OPERATION));
+            let text = text(code).expect("a code of the library");
+            assert!(text.starts_with(&format!("MPI_ERR_UNSUPPORTED_OPERATION: {name} is")), "{text}");
+            assert!(
+                add_text(code, "other").is_err() && remove_code(code).is_err() && add_code(code).is_err()
+            );
+            assert!(code < mpi::MPI_ERR_LASTCODE);
+            codes.push(code);
+        }
+        codes.dedup();
+        assert_eq!(codes.len(), heddle_spec::function_table::names().len());
+        assert_eq!(Error::unsupported("a feature").code(), mpi::MPI_ERR_UNSUPPORTED_OPERATION);
+        assert!(class_of(codes[0] - 1).is_err() && class_of(codes[codes.len() - 1] + 1).is_err());
     }
 
     #[test]

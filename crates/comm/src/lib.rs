@@ -36,6 +36,6 @@ pub mod reference_counts;
 pub mod topology;
 
 pub use comm::{
-    COMMS, Comm, CommRef, KeptComm, Plane, bad_handle, choice_of, close_predefined, open_predefined,
+    COMMS, Comm, CommRef, Edges, KeptComm, Plane, bad_handle, choice_of, close_predefined, open_predefined,
 };
 pub use heddle_message::{buffer, domain, error};

@@ -1,9 +1,11 @@
-//! Lower and upper bounds, by the standard's formulas over the type map.
+//! Lower and upper bounds, by the standard's formulas over the type map, except for one rule.
 //!
-//! A type map is a list of (basic type, displacement). `lb` is its least displacement and `ub` its
-//! greatest end, rounded up so that the extent is a multiple of the strictest alignment in it. Two
-//! conceptual entries, the lower-bound and upper-bound markers that `MPI_Type_create_resized` leaves,
-//! replace these when there is one anywhere in the map; they are inherited by every type built on it.
+//! A type map is a list of (basic type, displacement). `lb` is its least displacement and `ub` its greatest
+//! end, rounded up so that the extent is a multiple of the strictest alignment in it. The exception: an item
+//! of the old type ends at the old type's `ub`, with its padding. By the type map alone a vector of padded
+//! items at an odd stride could end before the extent of its last item does, and no other library follows it
+//! there. Two conceptual entries, the lower-bound and upper-bound markers that `MPI_Type_create_resized`
+//! leaves, replace these when there is one anywhere in the map; they are inherited by every type built on it.
 
 use crate::TypeError;
 
@@ -39,10 +41,17 @@ impl Bounds {
     }
 }
 
+/// The range from the lower of both starts to the higher of both ends.
+fn joined(range: Option<(i64, i64)>, from: i64, to: i64) -> (i64, i64) {
+    range.map_or((from, to), |(a, b)| (a.min(from), b.max(to)))
+}
+
 /// Collects the bounds of a type map that is given block by block.
 #[derive(Debug, Default)]
 pub(crate) struct BoundsBuilder {
     data: Option<(i64, i64)>,
+    /// From the first `lb` to the last `ub` of the items that hold data.
+    items: Option<(i64, i64)>,
     lb_marker: Option<i64>,
     ub_marker: Option<i64>,
     align: i64,
@@ -62,7 +71,9 @@ impl BoundsBuilder {
         let (low, high) = (displacement.min(last), displacement.max(last));
         if !child.empty {
             let (from, to) = (low.checked_add(child.true_lb)?, high.checked_add(child.true_ub)?);
-            self.data = Some(self.data.map_or((from, to), |(a, b)| (a.min(from), b.max(to))));
+            self.data = Some(joined(self.data, from, to));
+            let (from, to) = (low.checked_add(child.lb)?, high.checked_add(child.ub)?);
+            self.items = Some(joined(self.items, from, to));
         }
         if child.lb_marked {
             let at = low.checked_add(child.lb)?;
@@ -83,12 +94,13 @@ impl BoundsBuilder {
     fn try_finish(self) -> Option<Bounds> {
         let (true_lb, true_ub) = self.data.unwrap_or((0, 0));
         let align = self.align.max(1);
-        let lb = self.lb_marker.unwrap_or(true_lb);
+        let (items_lb, items_ub) = self.items.unwrap_or((0, 0));
+        let lb = self.lb_marker.unwrap_or(items_lb);
         let ub = match self.ub_marker {
             Some(ub) => ub,
             None => {
-                let excess = true_ub.checked_sub(lb)?.rem_euclid(align);
-                if excess == 0 { true_ub } else { true_ub.checked_add(align - excess)? }
+                let excess = items_ub.checked_sub(lb)?.rem_euclid(align);
+                if excess == 0 { items_ub } else { items_ub.checked_add(align - excess)? }
             }
         };
         // Both extents must be representable, because every later sum relies on it.

@@ -103,13 +103,13 @@ predefined! {
     MPI_SHORT: I16, CInteger;
     MPI_INT: I32, CInteger;
     MPI_LONG: I64, CInteger;
-    MPI_LONG_LONG: I64, CInteger;
+    MPI_LONG_LONG_INT: I64, CInteger;
     MPI_UNSIGNED_SHORT: U16, CInteger;
     MPI_UNSIGNED: U32, CInteger;
     MPI_UNSIGNED_LONG: U64, CInteger;
     MPI_UNSIGNED_LONG_LONG: U64, CInteger;
     MPI_FLOAT: F32, Floating;
-    MPI_C_FLOAT_COMPLEX: C32, Complex;
+    MPI_C_COMPLEX: C32, Complex;
     MPI_CXX_FLOAT_COMPLEX: C32, Complex;
     MPI_DOUBLE: F64, Floating;
     MPI_C_DOUBLE_COMPLEX: C64, Complex;

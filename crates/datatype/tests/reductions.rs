@@ -249,7 +249,7 @@ fn the_standards_table() {
     let table: [(&[Op], &[Class]); 5] = [
         (&[Op::Max, Op::Min], &[CInteger, FortranInteger, Floating, MultiLanguage]),
         (&[Op::Sum, Op::Prod], &[CInteger, FortranInteger, Floating, Complex, MultiLanguage]),
-        (&[Op::Land, Op::Lor, Op::Lxor], &[CInteger, Logical]),
+        (&[Op::Land, Op::Lor, Op::Lxor], &[CInteger, Logical, MultiLanguage]),
         (&[Op::Band, Op::Bor, Op::Bxor], &[CInteger, FortranInteger, Byte, MultiLanguage]),
         (&[Op::Minloc, Op::Maxloc], &[Pair]),
     ];

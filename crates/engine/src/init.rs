@@ -47,7 +47,7 @@ pub fn initialize(thread_level: i32) -> Result<()> {
     let domain = prepared.start(&settings)?;
     settings::put_in_force(settings);
     process::describe(world, thread_level);
-    heddle_comm::open_predefined(world_comm(domain), self_comm(domain));
+    heddle_comm::open_predefined(comm_of_all(domain, 0), self_comm(domain), comm_of_all(domain, 2));
     domain::open(domain);
     Ok(())
 }
@@ -58,8 +58,9 @@ fn end_job(failure: &Failure) -> ! {
     abort(1, &text, &text)
 }
 
-fn world_comm(domain: &Domain) -> Comm {
-    let context = Context::new(context_id(0, 0, Choice::default()), domain.rank(), domain.vnis());
+/// A communicator of all processes, with a number among the contexts of process 0.
+fn comm_of_all(domain: &Domain, number: u64) -> Comm {
+    let context = Context::new(context_id(0, number, Choice::default()), domain.rank(), domain.vnis());
     Comm::new(context, Arc::new(Group::all(domain.size())))
 }
 
@@ -81,7 +82,7 @@ fn owner_of_errors(comm: usize) -> Option<Owner> {
 pub fn finalize() -> Result<()> {
     let domain = domain::current()?;
     comm_management::run_delete_callbacks_of_predefined()?;
-    heddle_collective::barrier(&heddle_comm::CommRef::world()?)?;
+    heddle_collective::run(&heddle_comm::CommRef::world()?, heddle_collective::barrier)?;
     domain.drain();
     lifetime::collect_now();
     domain.end_offload_server();

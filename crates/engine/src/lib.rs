@@ -9,11 +9,13 @@
 //! |---|---|
 //! | [`comm_management`] | making and freeing communicators |
 //! | [`window`] | one-sided communication: windows behind handles, their epochs and operations |
+//! | [`mod@file`] | the error handler of calls without a file |
 //! | [`abort`], [`raise`] | how an error reaches its handler or ends the job |
 //! | `statistics`, [`init`] | the beginning and the end |
 
 pub mod abort;
 pub mod comm_management;
+pub mod file;
 pub mod init;
 pub mod raise;
 mod statistics;

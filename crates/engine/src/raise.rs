@@ -1,6 +1,7 @@
 //! Errors run the error handler that is responsible for them (MPI 5.0, section 9.3).
 
 use crate::abort::abort;
+use crate::file;
 use crate::window::{WINS, WinRef};
 use heddle_comm::errhandler::{self, is_predefined};
 use heddle_comm::error::{Error, Result};
@@ -17,7 +18,7 @@ pub enum Object {
     Comm(usize),
     /// A window's.
     Win(usize),
-    /// A file's.
+    /// A file's; that of `MPI_FILE_NULL` if there is no such file.
     File(usize),
     /// A session's.
     Session(usize),
@@ -27,7 +28,7 @@ pub enum Object {
     Message(usize),
     /// This error handler, which the program gave for a call that has no object yet.
     Errhandler(usize),
-    /// No object: the error handler of `MPI_COMM_SELF`.
+    /// No object: the error handler of `MPI_COMM_SELF`, or that of `MPI_COMM_WORLD`.
     Default,
     /// No error handler at all: the code is returned (the tools interface).
     Returned,
@@ -46,16 +47,26 @@ fn of_comm(comm: &CommRef) -> Called {
 }
 
 /// Errors without an object run the handler of `MPI_COMM_SELF`; before initialisation and after finalisation
-/// they run the initial error handler, which is `MPI_ERRORS_ARE_FATAL` (MPI 5.0, section 9.3).
+/// they run the initial error handler, which is `MPI_ERRORS_ARE_FATAL` (MPI 5.0, section 9.3). Until the
+/// program sets a handler on `MPI_COMM_SELF`, they run that of `MPI_COMM_WORLD`, because programs written for
+/// MPI 3 set only this one.
 fn default_handler() -> Called {
-    match CommRef::comm_self() {
-        Ok(comm) => of_comm(&comm),
-        Err(_) => Called { handler: mpi::MPI_ERRORS_ARE_FATAL, object: 0, name: String::new() },
+    match (CommRef::comm_self(), CommRef::world()) {
+        (Ok(own), Ok(world)) if !own.errhandler.is_chosen() && world.errhandler.is_chosen() => {
+            of_comm(&world)
+        }
+        (Ok(own), _) => of_comm(&own),
+        (Err(_), _) => Called { handler: mpi::MPI_ERRORS_ARE_FATAL, object: 0, name: String::new() },
     }
 }
 
 fn of_win(win: &WinRef) -> Called {
     Called { handler: win.errhandler.get(), object: win.handle(), name: win.name() }
+}
+
+fn of_null_file() -> Called {
+    let handler = file::default_errhandler().get();
+    Called { handler, object: mpi::MPI_FILE_NULL, name: "MPI_FILE_NULL".to_owned() }
 }
 
 fn called(object: Object, error: &Error) -> Called {
@@ -67,6 +78,7 @@ fn called(object: Object, error: &Error) -> Called {
         (None, Object::Win(win)) => {
             return WinRef::from_handle(win).map_or_else(|_| default_handler(), |win| of_win(&win));
         }
+        (None, Object::File(_)) if domain::current().is_ok() => return of_null_file(),
         (None, Object::Request(request)) => request::comm_of(request).and_then(KeptComm::of_request),
         (None, Object::Message(message)) => heddle_p2p::comm_of_message(message),
         (None, Object::Errhandler(handler))
@@ -83,7 +95,7 @@ fn called(object: Object, error: &Error) -> Called {
 #[cold]
 pub fn handle(object: Object, function: &str, error: &Error) -> c_int {
     if object == Object::Returned {
-        return match error.code() {
+        return match error_code::class_of(error.code()).unwrap_or(error.code()) {
             mpi::MPI_ERR_UNSUPPORTED_OPERATION => mpi::MPI_T_ERR_NOT_SUPPORTED,
             mpi::MPI_ERR_ARG | mpi::MPI_ERR_COUNT => mpi::MPI_T_ERR_INVALID,
             code => code,
@@ -133,6 +145,17 @@ pub fn call_of_win(win: usize, code: i32) -> Result<()> {
     Ok(())
 }
 
+/// `MPI_File_call_errhandler`: runs the handler of a file with a code of the program's choice.
+///
+/// # Errors
+/// `MPI_ERR_FILE`.
+pub fn call_of_file(file: usize, code: i32) -> Result<()> {
+    file::errhandler_of(file)?;
+    let error = Error::new(code, "the program called the error handler");
+    call(&of_null_file(), "MPI_File_call_errhandler", &error);
+    Ok(())
+}
+
 fn fatal(called: &Called, function: &str, error: &Error) -> ! {
     let code = error.code();
     let class = error_code::class_of(code).unwrap_or(code);
@@ -150,5 +173,6 @@ fn fatal(called: &Called, function: &str, error: &Error) -> ! {
     let kind = kind.map_or_else(|| format!("error code {code}"), str::to_owned);
     let text = format!("{function} failed{on_rank}{in_comm}: {kind}: {}", error.message());
     let short = format!("{function}: {kind}");
-    abort(code, &text, &short)
+    // A code of the program's is what it expects as exit status; the library's say no more than their class.
+    abort(if code > mpi::MPI_ERR_LASTCODE { code } else { class }, &text, &short)
 }

@@ -2,6 +2,7 @@
 //! the object they belong to.
 
 use heddle_spec::constants as mpi;
+use heddle_spec::function_table::names;
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
@@ -39,7 +40,7 @@ impl Error {
         self
     }
 
-    /// The error code; for Heddle's own errors a class.
+    /// The error code; for Heddle's own errors a class, except for functions that are not built.
     pub fn code(&self) -> i32 {
         self.0.code
     }
@@ -54,14 +55,30 @@ impl Error {
         self.0.owner.as_ref()
     }
 
-    /// `MPI_ERR_UNSUPPORTED_OPERATION`: the named function or feature is not built yet.
+    /// `MPI_ERR_UNSUPPORTED_OPERATION`: the named function or feature is not built yet. Each function has a
+    /// code of its own in this class, so that `MPI_Error_string` can name it.
     #[cold]
     pub fn unsupported(what: &str) -> Error {
-        Error::new(
-            mpi::MPI_ERR_UNSUPPORTED_OPERATION,
-            format!("{what} is not built yet in Heddle; see docs/reference.md"),
-        )
+        let number = names().iter().position(|name| name == what);
+        let code =
+            number.map_or(mpi::MPI_ERR_UNSUPPORTED_OPERATION, |number| FIRST_UNSUPPORTED + number as i32);
+        Error::new(code, unsupported_text(what))
     }
+}
+
+/// The code of the first function of the standard's table that says that it is not built; those of the others
+/// follow. They lie between the standard's classes and `MPI_ERR_LASTCODE`, after which come the program's
+/// codes.
+const FIRST_UNSUPPORTED: i32 = 0x2000;
+
+fn unsupported_text(what: &str) -> String {
+    format!("{what} is not built yet in Heddle; see docs/reference.md")
+}
+
+/// The message of a code that says that a function is not built; `None` for every other code.
+pub fn text_of_unsupported(code: i32) -> Option<String> {
+    let number = usize::try_from(code.checked_sub(FIRST_UNSUPPORTED)?).ok()?;
+    names().get(number).map(|name| unsupported_text(name))
 }
 
 /// Two errors are equal if they say the same.

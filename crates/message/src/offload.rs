@@ -139,6 +139,7 @@ impl ServerThread {
             let mut happened = false;
             for (_, vni) in self.assigned() {
                 happened |= vni.serve() != TurnOutcome::Nothing;
+                happened |= vni.advance_tasks();
             }
             if round.is_multiple_of(OTHERS_EVERY) {
                 happened |= self.serve_others();
@@ -171,6 +172,7 @@ impl ServerThread {
             let mut happened = self.assigned().all(|(_, vni)| vni.is_closed());
             for (_, vni) in self.assigned() {
                 happened |= vni.serve_for_certain(self.wait);
+                happened |= vni.advance_tasks_for_certain();
             }
             if check == Check::Everything {
                 for (index, vni) in self.others() {

@@ -221,7 +221,9 @@ pub fn free(handle: &mut usize) -> Result<()> {
         Found::Done => {}
         Found::Slot(id) => {
             let domain = domain::current()?;
-            if generalized::is_programs(id) {
+            if is_active_collective(id) {
+                return Err(not_for_collectives("freed while it is active"));
+            } else if generalized::is_programs(id) {
                 drop(generalized::let_go(domain, id));
             } else if request::is_complete(id) || request::is_inactive(id) {
                 request::release(id);
@@ -232,6 +234,18 @@ pub fn free(handle: &mut usize) -> Result<()> {
     }
     *handle = mpi::MPI_REQUEST_NULL;
     Ok(())
+}
+
+/// Returns true for a collective operation that was started, and that no call has completed yet.
+fn is_active_collective(id: RequestId) -> bool {
+    // SAFETY: the field that is read does not change until the request is consumed or freed.
+    unsafe { request::owner(id) }.kind == RequestKind::Collective && !request::is_inactive(id)
+}
+
+/// The error for what the standard forbids (MPI 5.0, section 6.12).
+#[cold]
+fn not_for_collectives(what: &str) -> Error {
+    Error::new(mpi::MPI_ERR_REQUEST, format!("the request of a collective operation cannot be {what}"))
 }
 
 /// Cancels an operation if it can be: a receive or a send that was not matched, or a generalized request. Any
@@ -258,6 +272,7 @@ pub fn cancel(handle: usize) -> Result<()> {
             }
         }
         RequestKind::Send => domain::current()?.cancel_send(id),
+        RequestKind::Collective => return Err(not_for_collectives("cancelled")),
     }
     Ok(())
 }

@@ -138,7 +138,7 @@ impl SmallSend {
             return Err(Refusal::Unfit);
         }
         let rank = context.rank() as i32;
-        if self.dest == rank {
+        if self.dest == context.self_rank() {
             let route = context.route_to_default().ok_or(Refusal::Unfit)?;
             let (vni, key) = (context.default_vni(), Key::new(id, rank, self.tag));
             // SAFETY: the caller's promise.
@@ -146,7 +146,7 @@ impl SmallSend {
             shard_if_contended(context, route);
             return Ok(());
         }
-        let Some(peer) = comm.group.world_rank(self.dest as usize) else {
+        let Some(peer) = comm.peers.world_rank(self.dest as usize) else {
             // Under granularity `global` this call, too, enters the critical section.
             let is_guarded = domain::running().is_none_or(|domain| domain.calls().is_locked());
             return if self.dest == MPI_PROC_NULL && !is_guarded { Ok(()) } else { Err(Refusal::Unfit) };
@@ -236,10 +236,10 @@ impl PlainReceive {
     fn key(self, comm: &Comm) -> Express<(Key, Option<Route<'_>>)> {
         let context = comm.context();
         let id = context.id(Plane::PointToPoint);
-        if self.source as usize >= comm.size() || self.tag < 0 || !Context::is_plain(id) {
+        if self.source as usize >= comm.peers.size() || self.tag < 0 || !Context::is_plain(id) {
             return Err(Refusal::Unfit);
         }
-        let is_self = self.source as usize == context.rank();
+        let is_self = self.source == context.self_rank();
         let route = if is_self { Some(context.route_to_default().ok_or(Refusal::Unfit)?) } else { None };
         Ok((Key::new(id, self.source, self.tag), route))
     }
@@ -277,7 +277,7 @@ pub fn iprobe_express(attempt: Attempt, source: i32, tag: i32, comm: usize) -> E
             let context = comm.context();
             let id = context.id(Plane::PointToPoint);
             let is_fit = source >= 0
-                && (source as usize) < comm.size()
+                && (source as usize) < comm.peers.size()
                 && tag >= 0
                 && Context::is_plain(id)
                 && !(context.moves_self_messages() && source as usize == context.rank())

@@ -50,6 +50,7 @@ pub use receive::{irecv, recv, recv_with};
 pub use send::{bsend, ibsend, isend, send};
 pub use sendrecv::{sendrecv, sendrecv_replace};
 pub use several::{Any, Some_, test_all, test_any, test_some, wait_all, wait_any, wait_some};
+pub use state::is_over;
 
 /// Requests, for the C interface.
 pub mod request {

@@ -12,7 +12,6 @@ use heddle_message::matching::Key;
 use heddle_message::request::{self, Attachment, Found, Outcome, RequestId, RequestKind};
 use heddle_message::vni::SendArgs;
 use heddle_spec::constants as mpi;
-use std::any::Any;
 
 /// The operation to start.
 #[derive(Debug)]
@@ -27,8 +26,41 @@ impl Attachment for Template {
         true
     }
 
-    fn as_any(&mut self) -> &mut dyn Any {
-        self
+    fn start(&mut self, id: RequestId) -> Result<()> {
+        match self {
+            Template::Send { comm, buffer, peer, tag, mode } => {
+                let (buffer, keep) = match mode {
+                    Mode::Buffered => buffered::stage(comm, *buffer)?,
+                    _ => (*buffer, None),
+                };
+                let args = SendArgs {
+                    buffer,
+                    peer: *peer,
+                    context: comm.context().id(Plane::PointToPoint),
+                    source: comm.rank() as i32,
+                    tag: *tag,
+                    synchronous: *mode == Mode::Synchronous,
+                    keep,
+                };
+                start_send(comm, args, id, *mode == Mode::Buffered)
+            }
+            Template::Receive { comm, buffer, source, tag } => {
+                let domain = domain::current()?;
+                let key = Key::new(comm.context().id(Plane::PointToPoint), *source, *tag);
+                // The messages may be on another VNI than at the last start.
+                let vni = comm.vni_wanted(domain, &key)?;
+                request::set_vni(id, vni);
+                request::activate(id);
+                reissue(domain, comm, vni, id, *buffer, key);
+                Ok(())
+            }
+            Template::Nothing => {
+                request::activate(id);
+                // SAFETY: an operation with MPI_PROC_NULL is known to its owner only.
+                unsafe { request::complete(id, Outcome::proc_null()) };
+                Ok(())
+            }
+        }
     }
 }
 
@@ -93,7 +125,6 @@ pub fn receive_init(comm: &CommRef, buffer: Buffer, source: i32, tag: i32) -> Re
 /// `MPI_ERR_REQUEST` if it is not persistent or active already; `MPI_ERR_BUFFER` for a
 /// buffered send without room.
 pub fn start(handle: usize) -> Result<()> {
-    let domain = domain::current()?;
     let id = match request::find(handle)? {
         Found::Slot(id) if request::is_inactive(id) => id,
         _ => {
@@ -102,40 +133,9 @@ pub fn start(handle: usize) -> Result<()> {
         }
     };
     // SAFETY: the request is inactive and so belongs to its owner, the caller.
-    let owner = unsafe { request::owner(id) };
-    let template = owner.attachment.as_mut().and_then(|a| a.as_any().downcast_mut::<Template>());
-    match template {
-        Some(Template::Send { comm, buffer, peer, tag, mode }) => {
-            let (buffer, keep) = match mode {
-                Mode::Buffered => buffered::stage(comm, *buffer)?,
-                _ => (*buffer, None),
-            };
-            let args = SendArgs {
-                buffer,
-                peer: *peer,
-                context: comm.context().id(Plane::PointToPoint),
-                source: comm.rank() as i32,
-                tag: *tag,
-                synchronous: *mode == Mode::Synchronous,
-                keep,
-            };
-            start_send(comm, args, id, *mode == Mode::Buffered)
-        }
-        Some(Template::Receive { comm, buffer, source, tag }) => {
-            let key = Key::new(comm.context().id(Plane::PointToPoint), *source, *tag);
-            // The messages may be on another VNI than at the last start.
-            let vni = comm.vni_wanted(domain, &key)?;
-            request::set_vni(id, vni);
-            request::activate(id);
-            reissue(domain, comm, vni, id, *buffer, key);
-            Ok(())
-        }
-        _ => {
-            request::activate(id);
-            // SAFETY: an operation with MPI_PROC_NULL is known to its owner only.
-            unsafe { request::complete(id, Outcome::proc_null()) };
-            Ok(())
-        }
+    match &mut unsafe { request::owner(id) }.attachment {
+        Some(attachment) => attachment.start(id),
+        None => Err(Error::new(mpi::MPI_ERR_REQUEST, "only a persistent request can be started")),
     }
 }
 

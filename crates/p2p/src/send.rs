@@ -17,7 +17,7 @@ use heddle_spec::constants as mpi;
 /// `MPI_ERR_RANK`.
 #[inline(always)]
 pub(crate) fn world_rank(comm: &CommRef, rank: i32) -> Result<usize> {
-    comm.group.world_rank(rank as usize).ok_or_else(|| bad_rank(comm, rank))
+    comm.peers.world_rank(rank as usize).ok_or_else(|| bad_rank(comm, rank))
 }
 
 #[cold]
@@ -25,8 +25,8 @@ pub(crate) fn bad_rank(comm: &CommRef, rank: i32) -> Error {
     let message = format!(
         "there is no rank {rank} in {}, which has {} processes: ranks go from 0 to {}",
         if comm.name().is_empty() { "the communicator".to_owned() } else { comm.name() },
-        comm.size(),
-        comm.size() - 1
+        comm.peers.size(),
+        comm.peers.size() - 1
     );
     Error::new(mpi::MPI_ERR_RANK, message)
 }

@@ -24,7 +24,8 @@ pub(super) fn state(handle: usize) -> Result<State> {
 
 /// Returns true if a request that was pending is pending no longer.
 #[inline(always)]
-pub(super) fn is_over(handle: usize) -> bool {
+#[must_use]
+pub fn is_over(handle: usize) -> bool {
     !matches!(state(handle), Ok(State::Pending(_)))
 }
 

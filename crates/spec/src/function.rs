@@ -59,6 +59,8 @@ pub enum Errors {
     Param(usize),
     /// The default one.
     Default,
+    /// `MPI_FILE_NULL`.
+    NullFile,
     /// None: the error code is only returned.
     Returned,
 }

@@ -1,6 +1,7 @@
 //! The parser of `functions.table`.
 
 use crate::function::{Chapter, Direction, Errors, Function, Kind, Param, Returns};
+use std::sync::OnceLock;
 
 /// The chapter whose functions call no error handler.
 const TOOL_CHAPTER: &str = "tool";
@@ -12,6 +13,16 @@ pub struct Functions {
     pub chapters: Vec<Chapter>,
     /// The types of callbacks.
     pub callbacks: Vec<Function>,
+}
+
+/// The names of all functions in C, their large-count forms included, in the order of the table. The position
+/// of a name is the function's number.
+pub fn names() -> &'static [String] {
+    static NAMES: OnceLock<Vec<String>> = OnceLock::new();
+    NAMES.get_or_init(|| {
+        let functions = Functions::parse(crate::FUNCTIONS_TABLE).unwrap_or_default();
+        functions.all().flat_map(Function::forms).map(|(name, _)| name).collect()
+    })
 }
 
 impl Functions {
@@ -148,6 +159,7 @@ fn apply_attribute(function: &mut Function, word: &str) -> Result<(), String> {
             let kind = Kind::from_word(kind).ok_or("unknown kind of value")?;
             function.returns = Returns::Value(kind);
         }
+        ("errors", "MPI_FILE_NULL") => function.errors = Errors::NullFile,
         ("errors", name) => {
             let index = function.params.iter().position(|param| param.name == name);
             function.errors = Errors::Param(index.ok_or("errors= names no parameter")?);

@@ -3,6 +3,7 @@
 use crate::constant::{self, Section};
 use crate::function::{Direction, Function, Kind, Param, Returns};
 use crate::function_table::Functions;
+use crate::{fortran, removed};
 use std::fmt::Write;
 
 const OPENING: &str = "\
@@ -69,6 +70,8 @@ pub fn mpi_h(sections: &[Section], functions: &Functions) -> String {
             }
         }
     }
+    out += &fortran::text(functions);
+    out += &removed::text();
     out.push_str(CLOSING);
     out
 }
@@ -163,6 +166,8 @@ fn c_param(param: &Param, large: bool) -> String {
         (Kind::Status, 0, _) => format!("{constness}MPI_Status *{name}"),
         (_, 0, Direction::In) => format!("{base} {name}"),
         (_, 0, _) => format!("{base} *{name}"),
+        // Compilers warn of MPI_UNWEIGHTED, which is a small address, where an array is declared.
+        _ if name.ends_with("weights") => format!("{constness}{base} *{name}"),
         _ => format!("{constness}{base} {name}[]"),
     }
 }

@@ -20,6 +20,7 @@
 //! | | [`Roster`]: idle serving threads sleep, one of them at a doorbell that any thread may ring |
 //! | [`queues`] | [`queues::Bounded`], [`queues::Unbounded`]: many producers, one consumer |
 //! | | [`queues::chain`]: nodes that many threads push and one takes as a whole |
+//! | | [`queues::tasks`]: tasks that many threads advance, each by one thread at a time
 //! | | [`queues::claims`]: slots of a ring in shared memory, for the many producers of one process |
 //! | [`pool`] | [`Pool`](pool::Pool): objects lent from the thread's stock, exchanged in batches |
 //! | [`statistics`] | counters and histograms that cost a store |

@@ -1,10 +1,11 @@
 //! Buffers of data: one function checks address, count and datatype together.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use heddle_comm::buffer::{Buffer, check_address, check_count};
 use heddle_comm::datatype::{self, TypeRef};
+use heddle_spec::constants as mpi;
 use heddle_spec::handle::DatatypeHandle;
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 
 /// The buffer of `count` elements of a datatype, which must be committed, at `address`; and the datatype,
 /// which the caller keeps until the operation is begun.
@@ -28,4 +29,37 @@ pub(crate) unsafe fn buffer(
     // SAFETY: the caller promises that the memory stays valid until the operation completes.
     let buffer = unsafe { Buffer::new(address.cast_mut(), count, &datatype) };
     Ok((datatype, buffer))
+}
+
+/// The same for a message from or to the rank `peer`. No data and `MPI_PROC_NULL` go with
+/// `MPI_DATATYPE_NULL`, too, because other libraries look at the rank first.
+///
+/// # Safety
+///
+/// The same as for [`buffer`].
+///
+/// # Errors
+///
+/// The same as for [`buffer`].
+#[inline(always)]
+pub(crate) unsafe fn buffer_for(
+    peer: c_int,
+    address: *const c_void,
+    count: i64,
+    datatype: DatatypeHandle,
+) -> Result<(TypeRef, Buffer)> {
+    // SAFETY: the caller promises the same.
+    match unsafe { buffer(address, count, datatype) } {
+        Ok(found) => Ok(found),
+        Err(error) => nothing(peer, count, datatype, error),
+    }
+}
+
+#[cold]
+fn nothing(peer: c_int, count: i64, datatype: DatatypeHandle, error: Error) -> Result<(TypeRef, Buffer)> {
+    if peer != mpi::MPI_PROC_NULL || count != 0 || datatype != DatatypeHandle::NULL {
+        return Err(error);
+    }
+    // SAFETY: no element needs no memory.
+    unsafe { buffer(std::ptr::null(), 0, DatatypeHandle(mpi::MPI_BYTE)) }
 }

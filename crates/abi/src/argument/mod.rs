@@ -15,7 +15,7 @@ mod text;
 
 pub(crate) use callback::Callback;
 pub(crate) use counts::{CountOut, Counts};
-pub(crate) use data::buffer;
+pub(crate) use data::{buffer, buffer_for};
 pub(crate) use list::{List, ListOut, length_of};
 pub(crate) use out::{Out, pointed_to};
 pub(crate) use status::{StatusOut, bytes_of, is_cancelled, set_bytes, set_cancelled, status};

@@ -8,7 +8,6 @@ use heddle_p2p::request::{Attachment, Canceller, Outcome};
 use heddle_spec::Status;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::{DatatypeHandle, RequestHandle};
-use std::any::Any;
 use std::ffi::{c_int, c_void};
 
 type QueryFunction = unsafe extern "C" fn(*mut c_void, *mut Status) -> c_int;
@@ -92,10 +91,6 @@ impl Attachment for Functions {
             // SAFETY: the program registered this function for calls of this form.
             returned(unsafe { cancel(state.address(), c_int::from(complete)) }, "cancel")
         }))
-    }
-
-    fn as_any(&mut self) -> &mut dyn Any {
-        self
     }
 }
 

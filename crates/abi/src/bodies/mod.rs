@@ -7,6 +7,7 @@ pub(crate) mod datatype;
 pub(crate) mod env;
 pub(crate) mod external;
 pub(crate) mod info;
+pub(crate) mod io;
 pub(crate) mod p2p;
 pub(crate) mod process;
 pub(crate) mod rma;

@@ -7,7 +7,6 @@
 
 use crate::conversation::Conversation;
 use crate::elements::Blocks;
-use crate::temporary::Temporary;
 use heddle_comm::error::Result;
 
 /// This rank's block must be in the receive buffer already.
@@ -28,10 +27,9 @@ pub(super) fn allgather(talk: &mut Conversation<'_>, blocks: &dyn Blocks) -> Res
     }
     starts.push(total);
 
-    let collected = Temporary::bytes(total)?;
-    let bytes = |from: usize, to: usize| {
-        collected.elements().at(starts[from] as i64).buffer((starts[to] - starts[from]) as i64)
-    };
+    let collected = talk.temporary_bytes(total)?;
+    let bytes =
+        |from: usize, to: usize| collected.at(starts[from] as i64).buffer((starts[to] - starts[from]) as i64);
     talk.copy(&blocks.block(rank), &bytes(0, 1));
     let mut have = 1;
     while have < size {

@@ -3,11 +3,11 @@
 mod bruck;
 mod ring;
 
+use super::between_groups::all_to_all;
 use super::conversation::Conversation;
 use super::elements::{Blocks, Part, Parts, check_distinct};
 use super::switch_points::ALLGATHER_RING_BYTES;
 use super::tag;
-use heddle_comm::CommRef;
 use heddle_comm::error::Result;
 use heddle_message::buffer::Buffer;
 
@@ -15,31 +15,34 @@ use heddle_message::buffer::Buffer;
 ///
 /// # Errors
 /// `MPI_ERR_BUFFER`; `MPI_ERR_TRUNCATE` or `MPI_ERR_COUNT` if the ranks' counts disagree.
-pub fn allgather(comm: &CommRef, send: Option<Part<'_>>, receive: Part<'_>) -> Result<()> {
+pub fn allgather(talk: &mut Conversation<'_>, send: Option<Part<'_>>, receive: Part<'_>) -> Result<()> {
     if let Some(send) = &send {
         check_distinct(send, &receive)?;
     }
-    run(comm, send.map(|part| part.buffer()), &receive)
+    run(talk, send.map(|part| part.buffer()), &receive)
 }
 
 /// Gives a block of each rank to all; the blocks may differ in size.
 ///
 /// # Errors
 /// The same as for [`allgather`].
-pub fn allgatherv(comm: &CommRef, send: Option<Part<'_>>, receive: Parts<'_>) -> Result<()> {
-    run(comm, send.map(|part| part.buffer()), &receive)
+pub fn allgatherv(talk: &mut Conversation<'_>, send: Option<Part<'_>>, receive: Parts<'_>) -> Result<()> {
+    run(talk, send.map(|part| part.buffer()), &receive)
 }
 
-fn run(comm: &CommRef, send: Option<Buffer>, blocks: &dyn Blocks) -> Result<()> {
-    let mut talk = Conversation::new(comm, tag::ALLGATHER);
+fn run(talk: &mut Conversation<'_>, send: Option<Buffer>, blocks: &dyn Blocks) -> Result<()> {
+    talk.name(tag::ALLGATHER);
+    if talk.is_between_groups() {
+        return all_to_all(talk, send.map(|send| move |_| send), blocks);
+    }
     if let Some(send) = send {
-        talk.copy(&send, &blocks.block(comm.rank()));
+        talk.copy(&send, &blocks.block(talk.rank()));
     }
-    let total: usize = (0..comm.size()).map(|rank| blocks.block(rank).len()).sum();
+    let total: usize = (0..talk.size()).map(|rank| blocks.block(rank).len()).sum();
     if total < ALLGATHER_RING_BYTES {
-        bruck::allgather(&mut talk, blocks)?;
+        bruck::allgather(talk, blocks)?;
     } else {
-        ring::allgather(&mut talk, blocks);
+        ring::allgather(talk, blocks);
     }
-    talk.finish()
+    Ok(())
 }

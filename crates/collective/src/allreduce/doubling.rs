@@ -1,9 +1,9 @@
 //! Allreduce by recursive doubling: after round k each rank has the result of the 2^k ranks around it. ⌈log₂
 //! n⌉ rounds of the whole vector (Thakur, Rabenseifner, Gropp 2005, section 4.5).
 
+use crate::accumulator::{Accumulator, Side};
 use crate::conversation::Conversation;
 use crate::fold::{Fold, Role};
-use crate::reduction::{Accumulator, Side};
 
 /// The vector's result becomes that of all ranks, with operands in the order of ranks.
 pub(crate) fn allreduce(talk: &mut Conversation<'_>, vector: &mut Accumulator<'_>) {
@@ -24,7 +24,7 @@ pub(crate) fn allreduce(talk: &mut Conversation<'_>, vector: &mut Accumulator<'_
         let actual = fold.rank_of(partner);
         let outgoing = (actual, vector.result.buffer(vector.count));
         talk.exchange(outgoing, (actual, vector.spare.buffer(vector.count)));
-        vector.take(if partner < new_rank { Side::Lower } else { Side::Higher });
+        vector.take(talk, if partner < new_rank { Side::Lower } else { Side::Higher });
         distance *= 2;
     }
     if let Some(other) = absorbs {

@@ -5,12 +5,13 @@ mod scattered;
 
 pub(super) use doubling::allreduce as by_doubling;
 
+use super::accumulator::Accumulator;
+use super::between_groups::allreduce_between;
 use super::conversation::Conversation;
 use super::elements::{Part, check_distinct};
-use super::reduction::{Accumulator, Reduction};
+use super::reduction::Reduction;
 use super::switch_points::ALLREDUCE_SCATTERED_BYTES;
 use super::tag;
-use heddle_comm::CommRef;
 use heddle_comm::error::Result;
 
 /// Combines the data of all ranks everywhere. `send` is `None` for `MPI_IN_PLACE`.
@@ -18,31 +19,34 @@ use heddle_comm::error::Result;
 /// # Errors
 /// `MPI_ERR_BUFFER`; `MPI_ERR_TRUNCATE` or `MPI_ERR_COUNT` if the ranks' counts disagree.
 pub fn allreduce(
-    comm: &CommRef,
+    talk: &mut Conversation<'_>,
     reduction: &Reduction<'_>,
     send: Option<Part<'_>>,
     receive: Part<'_>,
 ) -> Result<()> {
-    let mut talk = Conversation::new(comm, tag::ALLREDUCE);
+    if talk.is_between_groups() {
+        return allreduce_between(talk, reduction, send, receive);
+    }
+    talk.name(tag::ALLREDUCE);
     if let Some(send) = send {
         check_distinct(&send, &receive)?;
         talk.copy(&send.buffer(), &receive.buffer());
     }
-    if comm.size() == 1 {
-        return talk.finish();
+    if talk.size() == 1 {
+        return Ok(());
     }
     let count = receive.count;
-    let spare = reduction.temporary(count)?;
-    let mut vector = Accumulator { reduction, result: receive.elements, spare: spare.elements(), count };
+    let spare = talk.vector(reduction, count)?;
+    let mut vector = Accumulator { reduction, result: receive.elements, spare, count };
     let scattered = reduction.commutes()
         && receive.len() >= ALLREDUCE_SCATTERED_BYTES
-        && count >= comm.size() as i64
-        && comm.size() > 2;
+        && count >= talk.size() as i64
+        && talk.size() > 2;
     if scattered {
-        scattered::allreduce(&mut talk, &mut vector);
+        scattered::allreduce(talk, &mut vector);
     } else {
-        by_doubling(&mut talk, &mut vector);
-        vector.deliver(&mut talk, receive.elements);
+        by_doubling(talk, &mut vector);
+        vector.deliver(talk, receive.elements);
     }
-    talk.finish()
+    Ok(())
 }

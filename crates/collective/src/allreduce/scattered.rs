@@ -1,8 +1,8 @@
 //! Allreduce of long vectors in pieces, which are gathered everywhere (see `scattered_reduction.rs`).
 
+use crate::accumulator::{Accumulator, Side};
 use crate::conversation::Conversation;
 use crate::fold::{Fold, Role};
-use crate::reduction::{Accumulator, Side};
 use crate::scattered_reduction::{Pieces, even_pieces};
 
 /// The vector's result becomes that of all ranks. The operator commutes.

@@ -6,7 +6,6 @@
 
 use crate::conversation::Conversation;
 use crate::elements::Blocks;
-use crate::temporary::Temporary;
 use heddle_comm::error::Result;
 
 /// # Errors
@@ -18,12 +17,10 @@ pub(super) fn alltoall(
     len: usize,
 ) -> Result<()> {
     let (rank, size) = (talk.rank(), talk.size());
-    let travelling = Temporary::bytes(size * len)?;
-    let packet = Temporary::bytes(2 * size.div_ceil(2) * len)?;
-    let block = |distance: usize| travelling.elements().at((distance * len) as i64).buffer(len as i64);
-    let packed = |index: usize, number: usize| {
-        packet.elements().at((index * len) as i64).buffer((number * len) as i64)
-    };
+    let travelling = talk.temporary_bytes(size * len)?;
+    let packet = talk.temporary_bytes(2 * size.div_ceil(2) * len)?;
+    let block = |distance: usize| travelling.at((distance * len) as i64).buffer(len as i64);
+    let packed = |index: usize, number: usize| packet.at((index * len) as i64).buffer((number * len) as i64);
     for distance in 0..size {
         talk.copy(&send.block((rank + distance) % size), &block(distance));
     }

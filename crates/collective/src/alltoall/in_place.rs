@@ -3,7 +3,6 @@
 
 use crate::conversation::Conversation;
 use crate::elements::Blocks;
-use crate::temporary::Temporary;
 use heddle_comm::error::Result;
 
 /// # Errors
@@ -12,13 +11,13 @@ pub(super) fn alltoall(talk: &mut Conversation<'_>, blocks: &dyn Blocks) -> Resu
     let (rank, size) = (talk.rank(), talk.size());
     let partners = || (0..size).map(|round| partner(rank, round, size)).filter(|&partner| partner != rank);
     let largest = partners().map(|partner| blocks.block(partner).len()).max().unwrap_or(0);
-    let copy = Temporary::bytes(largest)?;
+    let copy = talk.temporary_bytes(largest)?;
     for partner in partners() {
         let block = blocks.block(partner);
         if block.is_empty() {
             continue;
         }
-        let outgoing = copy.elements().buffer(block.len() as i64);
+        let outgoing = copy.buffer(block.len() as i64);
         talk.copy(&block, &outgoing);
         talk.exchange((partner, outgoing), (partner, block));
     }

@@ -1,26 +1,29 @@
 //! `MPI_Bcast`.
 
 mod scatter_ring;
-mod tree;
 
+use super::basic::bcast_by_tree;
+use super::between_groups::bcast_between;
 use super::conversation::Conversation;
 use super::elements::Part;
 use super::switch_points::{BCAST_SCATTER_BYTES, BCAST_SCATTER_RANKS};
 use super::{Circle, check_root, tag};
-use heddle_comm::CommRef;
 use heddle_comm::error::Result;
 
 /// Gives the root's data to all.
 ///
 /// # Errors
 /// `MPI_ERR_ROOT`; `MPI_ERR_TRUNCATE` or `MPI_ERR_COUNT` if the ranks' counts disagree.
-pub fn bcast(comm: &CommRef, data: Part<'_>, root: i32) -> Result<()> {
-    let circle = Circle { root: check_root(comm, root)?, size: comm.size() };
-    let mut talk = Conversation::new(comm, tag::BCAST);
-    if data.len() >= BCAST_SCATTER_BYTES && comm.size() >= BCAST_SCATTER_RANKS {
-        scatter_ring::bcast(&mut talk, &data.buffer(), circle)?;
-    } else {
-        tree::bcast(&mut talk, &data.buffer(), circle);
+pub fn bcast(talk: &mut Conversation<'_>, data: Part<'_>, root: i32) -> Result<()> {
+    if talk.is_between_groups() {
+        return bcast_between(talk, data, root);
     }
-    talk.finish()
+    let circle = Circle { root: check_root(talk.comm(), root)?, size: talk.size() };
+    talk.name(tag::BCAST);
+    if data.len() >= BCAST_SCATTER_BYTES && talk.size() >= BCAST_SCATTER_RANKS {
+        scatter_ring::bcast(talk, &data.buffer(), circle)?;
+    } else {
+        bcast_by_tree(talk, &data.buffer(), circle);
+    }
+    Ok(())
 }

@@ -6,7 +6,6 @@
 use crate::Circle;
 use crate::binomial::Binomial;
 use crate::conversation::Conversation;
-use crate::temporary::OnePiece;
 use heddle_comm::error::Result;
 use heddle_message::buffer::Buffer;
 use std::ops::Range;
@@ -15,14 +14,14 @@ use std::ops::Range;
 /// `MPI_ERR_NO_MEM`.
 pub(super) fn bcast(talk: &mut Conversation<'_>, data: &Buffer, circle: Circle) -> Result<()> {
     let me = circle.relative(talk.rank());
-    let whole = OnePiece::of(data)?;
+    let (whole, is_copy) = talk.in_one_piece(data)?;
     let piece = data.len().div_ceil(circle.size);
     let bytes = |pieces: Range<usize>| {
         let start = (pieces.start * piece).min(data.len());
         let end = (pieces.end * piece).min(data.len());
-        whole.bytes().at(start as i64).buffer((end - start) as i64)
+        whole.at(start as i64).buffer((end - start) as i64)
     };
-    if me == 0 && whole.is_copy() {
+    if me == 0 && is_copy {
         talk.copy(data, &bytes(0..circle.size));
     }
 
@@ -50,7 +49,7 @@ pub(super) fn bcast(talk: &mut Conversation<'_>, data: &Buffer, circle: Circle) 
             talk.exchange((next, outgoing), (previous, incoming));
         }
     }
-    if me != 0 && whole.is_copy() {
+    if me != 0 && is_copy {
         talk.copy(&bytes(0..circle.size), data);
     }
     Ok(())

@@ -3,11 +3,11 @@
 mod linear;
 mod tree;
 
+use super::between_groups::with_root;
 use super::conversation::Conversation;
 use super::elements::{Blocks, Part, Parts, check_distinct};
 use super::switch_points::GATHER_LINEAR_BYTES;
 use super::{Circle, check_root, in_place_not_allowed, no_buffer, tag};
-use heddle_comm::CommRef;
 use heddle_comm::error::Result;
 
 /// Brings a block of each rank to the root. `send` is `None` for `MPI_IN_PLACE`, `receive`
@@ -15,10 +15,20 @@ use heddle_comm::error::Result;
 ///
 /// # Errors
 /// `MPI_ERR_ROOT`, `MPI_ERR_BUFFER`; `MPI_ERR_TRUNCATE` or `MPI_ERR_COUNT` if the ranks' counts disagree.
-pub fn gather(comm: &CommRef, send: Option<Part<'_>>, receive: Option<Part<'_>>, root: i32) -> Result<()> {
-    let circle = Circle { root: check_root(comm, root)?, size: comm.size() };
+pub fn gather(
+    talk: &mut Conversation<'_>,
+    send: Option<Part<'_>>,
+    receive: Option<Part<'_>>,
+    root: i32,
+) -> Result<()> {
+    if talk.is_between_groups() {
+        talk.name(tag::GATHER);
+        let all = receive.as_ref().map(|part| part as &dyn Blocks);
+        return with_root(talk, true, send.map(|part| part.buffer()), all, root);
+    }
+    let circle = Circle { root: check_root(talk.comm(), root)?, size: talk.size() };
     let receive =
-        if comm.rank() == circle.root { Some(receive.ok_or_else(|| no_buffer("receive"))?) } else { None };
+        if talk.rank() == circle.root { Some(receive.ok_or_else(|| no_buffer("receive"))?) } else { None };
     if let (Some(send), Some(receive)) = (&send, &receive) {
         check_distinct(send, receive)?;
     }
@@ -31,27 +41,37 @@ pub fn gather(comm: &CommRef, send: Option<Part<'_>>, receive: Option<Part<'_>>,
         (None, Some(_)) => None,
         (None, None) => return Err(in_place_not_allowed("only the root's data can be in place")),
     };
-    let mut talk = Conversation::new(comm, tag::GATHER);
+    talk.name(tag::GATHER);
     if block_len < GATHER_LINEAR_BYTES {
-        tree::gather(&mut talk, send, block_len, blocks, circle)?;
+        tree::gather(talk, send, block_len, blocks, circle)?;
     } else {
-        linear::gather(&mut talk, send, blocks, circle.root);
+        linear::gather(talk, send, blocks, circle.root);
     }
-    talk.finish()
+    Ok(())
 }
 
 /// Brings a block of each rank to the root, which says how large they are and where they go.
 ///
 /// # Errors
 /// The same as for [`gather`].
-pub fn gatherv(comm: &CommRef, send: Option<Part<'_>>, receive: Option<Parts<'_>>, root: i32) -> Result<()> {
-    let root = check_root(comm, root)?;
-    let receive = if comm.rank() == root { Some(receive.ok_or_else(|| no_buffer("receive"))?) } else { None };
+pub fn gatherv(
+    talk: &mut Conversation<'_>,
+    send: Option<Part<'_>>,
+    receive: Option<Parts<'_>>,
+    root: i32,
+) -> Result<()> {
+    if talk.is_between_groups() {
+        talk.name(tag::GATHER);
+        let all = receive.as_ref().map(|parts| parts as &dyn Blocks);
+        return with_root(talk, true, send.map(|part| part.buffer()), all, root);
+    }
+    let root = check_root(talk.comm(), root)?;
+    let receive = if talk.rank() == root { Some(receive.ok_or_else(|| no_buffer("receive"))?) } else { None };
     if send.is_none() && receive.is_none() {
         return Err(in_place_not_allowed("only the root's data can be in place"));
     }
-    let mut talk = Conversation::new(comm, tag::GATHER);
+    talk.name(tag::GATHER);
     let blocks = receive.as_ref().map(|parts| parts as &dyn Blocks);
-    linear::gather(&mut talk, send.map(|part| part.buffer()), blocks, root);
-    talk.finish()
+    linear::gather(talk, send.map(|part| part.buffer()), blocks, root);
+    Ok(())
 }

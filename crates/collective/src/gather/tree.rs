@@ -5,7 +5,6 @@ use crate::Circle;
 use crate::binomial::Binomial;
 use crate::conversation::Conversation;
 use crate::elements::Blocks;
-use crate::temporary::Temporary;
 use heddle_comm::error::Result;
 use heddle_message::buffer::Buffer;
 
@@ -26,10 +25,10 @@ pub(super) fn gather(
         return Ok(());
     }
 
-    let collected = Temporary::bytes(subtree.len() * block_len)?;
+    let collected = talk.temporary_bytes(subtree.len() * block_len)?;
     let bytes = |first: usize, number: usize| {
         let offset = (first - subtree.start) * block_len;
-        collected.elements().at(offset as i64).buffer((number * block_len) as i64)
+        collected.at(offset as i64).buffer((number * block_len) as i64)
     };
     if let (Some(send), None) = (&send, blocks) {
         talk.copy(send, &bytes(subtree.start, 1));

@@ -1,14 +1,14 @@
 //! `MPI_Reduce` and `MPI_Reduce_local`.
 
 mod scattered;
-mod tree;
 
+use super::basic::reduce_by_tree;
+use super::between_groups::reduce_between;
 use super::conversation::Conversation;
 use super::elements::{Part, check_distinct};
 use super::reduction::Reduction;
 use super::switch_points::REDUCE_SCATTERED_BYTES;
 use super::{Circle, check_root, in_place_not_allowed, no_buffer, tag};
-use heddle_comm::CommRef;
 use heddle_comm::error::Result;
 
 /// Combines the data of all ranks at the root. `send` is `None` for `MPI_IN_PLACE`, `receive`
@@ -17,33 +17,36 @@ use heddle_comm::error::Result;
 /// # Errors
 /// `MPI_ERR_ROOT`, `MPI_ERR_BUFFER`; `MPI_ERR_TRUNCATE` or `MPI_ERR_COUNT` if the ranks' counts disagree.
 pub fn reduce(
-    comm: &CommRef,
+    talk: &mut Conversation<'_>,
     reduction: &Reduction<'_>,
     send: Option<Part<'_>>,
     receive: Option<Part<'_>>,
     root: i32,
 ) -> Result<()> {
-    let circle = Circle { root: check_root(comm, root)?, size: comm.size() };
+    if talk.is_between_groups() {
+        return reduce_between(talk, reduction, send, receive, root);
+    }
+    let circle = Circle { root: check_root(talk.comm(), root)?, size: talk.size() };
     let receive =
-        if comm.rank() == circle.root { Some(receive.ok_or_else(|| no_buffer("receive"))?) } else { None };
+        if talk.rank() == circle.root { Some(receive.ok_or_else(|| no_buffer("receive"))?) } else { None };
     if let (Some(send), Some(receive)) = (&send, &receive) {
         check_distinct(send, receive)?;
     }
     let Some(operands) = send.or(receive) else {
         return Err(in_place_not_allowed("only the root's data can be in place"));
     };
-    let mut talk = Conversation::new(comm, tag::REDUCE);
+    talk.name(tag::REDUCE);
     let receive = receive.map(|part| part.elements);
     let scattered = reduction.commutes()
         && operands.len() >= REDUCE_SCATTERED_BYTES
-        && operands.count >= comm.size() as i64
-        && comm.size() > 2;
+        && operands.count >= talk.size() as i64
+        && talk.size() > 2;
     if scattered {
-        scattered::reduce(&mut talk, reduction, operands, receive, circle)?;
+        scattered::reduce(talk, reduction, operands, receive, circle)?;
     } else {
-        tree::reduce(&mut talk, reduction, operands, receive, circle)?;
+        reduce_by_tree(talk, reduction, operands, receive, circle)?;
     }
-    talk.finish()
+    Ok(())
 }
 
 /// Combines two vectors of this process: `inout = input OP inout`.

@@ -1,10 +1,11 @@
 //! Reduce of long vectors in pieces, which are gathered at the root (see `scattered_reduction.rs`).
 
 use crate::Circle;
+use crate::accumulator::{Accumulator, Side};
 use crate::conversation::Conversation;
 use crate::elements::{Elements, Part};
 use crate::fold::{Fold, Role};
-use crate::reduction::{Accumulator, Reduction, Side};
+use crate::reduction::Reduction;
 use crate::scattered_reduction::{Pieces, even_pieces};
 use heddle_comm::error::Result;
 
@@ -28,9 +29,8 @@ pub(super) fn reduce(
         }
         Role::Stays { new_rank, absorbs } => (new_rank, absorbs),
     };
-    let (room, spare) = (reduction.room(destination, count)?, reduction.temporary(count)?);
-    let result = room.elements();
-    let mut vector = Accumulator { reduction, result, spare: spare.elements(), count };
+    let (result, spare) = (talk.vector_in(destination, reduction, count)?, talk.vector(reduction, count)?);
+    let mut vector = Accumulator { reduction, result, spare, count };
     if operands.elements.address() != result.address() {
         talk.copy(&operands.buffer(), &result.buffer(count));
     }

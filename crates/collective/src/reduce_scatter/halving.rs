@@ -2,9 +2,10 @@
 //! operators that commute (Thakur, Rabenseifner, Gropp 2005, section 4.3).
 
 use super::vector::Vector;
+use crate::accumulator::{Accumulator, Side};
 use crate::conversation::Conversation;
 use crate::fold::{Fold, Role};
-use crate::reduction::{Accumulator, Reduction, Side};
+use crate::reduction::Reduction;
 use crate::scattered_reduction::Pieces;
 use heddle_comm::error::Result;
 
@@ -24,8 +25,8 @@ pub(super) fn reduce_scatter(
         }
         Role::Stays { new_rank, absorbs } => (new_rank, absorbs),
     };
-    let (own, spare) = (reduction.temporary(count)?, reduction.temporary(count)?);
-    let mut all = Accumulator { reduction, result: own.elements(), spare: spare.elements(), count };
+    let (own, spare) = (talk.vector(reduction, count)?, talk.vector(reduction, count)?);
+    let mut all = Accumulator { reduction, result: own, spare, count };
     talk.copy(&vector.operands.buffer(count), &all.result.buffer(count));
     if let Some(other) = absorbs {
         all.receive(talk, other, Side::Higher);

@@ -4,12 +4,13 @@ mod halving;
 mod pairwise;
 mod vector;
 
+use super::accumulator::Accumulator;
+use super::between_groups::reduce_scatter_between;
 use super::conversation::Conversation;
 use super::elements::{Part, check_distinct};
-use super::reduction::{Accumulator, Reduction};
+use super::reduction::Reduction;
 use super::switch_points::REDUCE_SCATTER_PAIRWISE_BYTES;
 use super::{allreduce, tag};
-use heddle_comm::CommRef;
 use heddle_comm::error::{Error, Result};
 use heddle_spec::constants as mpi;
 use vector::Vector;
@@ -20,7 +21,7 @@ use vector::Vector;
 /// # Errors
 /// `MPI_ERR_BUFFER`, `MPI_ERR_COUNT`; `MPI_ERR_TRUNCATE` or `MPI_ERR_COUNT` if the ranks' counts disagree.
 pub fn reduce_scatter(
-    comm: &CommRef,
+    talk: &mut Conversation<'_>,
     reduction: &Reduction<'_>,
     send: Option<Part<'_>>,
     receive: Part<'_>,
@@ -30,21 +31,24 @@ pub fn reduce_scatter(
         check_distinct(send, &receive)?;
     }
     let starts = starts_of(counts)?;
+    if talk.is_between_groups() {
+        return reduce_scatter_between(talk, reduction, send, receive, &starts);
+    }
     let operands = send.unwrap_or(receive);
     let vector = Vector { operands: operands.elements, destination: receive.elements, starts: &starts };
-    let mut talk = Conversation::new(comm, tag::REDUCE_SCATTER);
-    if comm.size() == 1 {
+    talk.name(tag::REDUCE_SCATTER);
+    if talk.size() == 1 {
         if send.is_some() {
             talk.copy(&vector.block(operands.elements, 0), &vector.block(vector.destination, 0));
         }
     } else if operands.len() >= REDUCE_SCATTER_PAIRWISE_BYTES {
-        pairwise::reduce_scatter(&mut talk, reduction, vector)?;
+        pairwise::reduce_scatter(talk, reduction, vector)?;
     } else if reduction.commutes() {
-        halving::reduce_scatter(&mut talk, reduction, vector)?;
+        halving::reduce_scatter(talk, reduction, vector)?;
     } else {
-        all_of_it(&mut talk, reduction, vector)?;
+        all_of_it(talk, reduction, vector)?;
     }
-    talk.finish()
+    Ok(())
 }
 
 /// For short vectors and operators that do not commute: every rank combines everything, in ⌈log₂ n⌉ rounds.
@@ -53,8 +57,8 @@ pub fn reduce_scatter(
 /// `MPI_ERR_NO_MEM`.
 fn all_of_it(talk: &mut Conversation<'_>, reduction: &Reduction<'_>, vector: Vector<'_>) -> Result<()> {
     let (rank, count) = (talk.rank(), vector.count());
-    let (own, spare) = (reduction.temporary(count)?, reduction.temporary(count)?);
-    let mut all = Accumulator { reduction, result: own.elements(), spare: spare.elements(), count };
+    let (own, spare) = (talk.vector(reduction, count)?, talk.vector(reduction, count)?);
+    let mut all = Accumulator { reduction, result: own, spare, count };
     talk.copy(&vector.operands.buffer(count), &all.result.buffer(count));
     allreduce::by_doubling(talk, &mut all);
     talk.copy(

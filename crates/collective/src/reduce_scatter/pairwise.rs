@@ -7,8 +7,9 @@
 //! operator need not commute.
 
 use super::vector::Vector;
+use crate::accumulator::{Accumulator, Side};
 use crate::conversation::Conversation;
-use crate::reduction::{Accumulator, Reduction, Side};
+use crate::reduction::Reduction;
 use heddle_comm::error::Result;
 
 /// # Errors
@@ -21,9 +22,9 @@ pub(super) fn reduce_scatter(
     let (rank, size) = (talk.rank(), talk.size());
     let count = vector.count_of(rank);
     let [low, high, spare] =
-        [reduction.temporary(count)?, reduction.temporary(count)?, reduction.temporary(count)?];
-    let mut lower = Accumulator { reduction, result: low.elements(), spare: spare.elements(), count };
-    let mut higher = Accumulator { result: high.elements(), ..lower };
+        [talk.vector(reduction, count)?, talk.vector(reduction, count)?, talk.vector(reduction, count)?];
+    let mut lower = Accumulator { reduction, result: low, spare, count };
+    let mut higher = Accumulator { result: high, ..lower };
     talk.copy(&vector.block(vector.operands_of(rank), rank), &lower.result.buffer(count));
     for distance in 1..size {
         let (to, from) = ((rank + distance) % size, (rank + size - distance) % size);
@@ -33,12 +34,12 @@ pub(super) fn reduce_scatter(
         let room = if first_of_higher { vector.result } else { vector.spare };
         talk.exchange(outgoing, (from, room.buffer(count)));
         if !first_of_higher {
-            vector.take(Side::Lower);
+            vector.take(talk, Side::Lower);
         }
     }
     if rank != size - 1 {
         lower.spare = higher.result;
-        lower.take(Side::Higher);
+        lower.take(talk, Side::Higher);
     }
     lower.deliver(talk, vector.destination);
     Ok(())

@@ -5,7 +5,6 @@ use crate::Circle;
 use crate::binomial::Binomial;
 use crate::conversation::Conversation;
 use crate::elements::Blocks;
-use crate::temporary::Temporary;
 use heddle_comm::error::Result;
 use heddle_message::buffer::Buffer;
 
@@ -26,10 +25,10 @@ pub(super) fn scatter(
         return Ok(());
     }
 
-    let below = Temporary::bytes(subtree.len() * block_len)?;
+    let below = talk.temporary_bytes(subtree.len() * block_len)?;
     let bytes = |first: usize, number: usize| {
         let offset = (first - subtree.start) * block_len;
-        below.elements().at(offset as i64).buffer((number * block_len) as i64)
+        below.at(offset as i64).buffer((number * block_len) as i64)
     };
     if let Some(parent) = parent {
         talk.receive(parent, bytes(subtree.start, subtree.len()));

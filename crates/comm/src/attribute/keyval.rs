@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use heddle_spec::constants as mpi;
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// The kinds of objects that carry attributes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,13 +58,16 @@ pub struct Keyval {
 
 struct Keyvals {
     live: BTreeMap<i32, Arc<Keyval>>,
+    /// The freed ones that values still use, and some that none uses any more.
+    freed: BTreeMap<i32, Weak<Keyval>>,
     next: i32,
 }
 
 /// Numbers below this one are the standard's.
 const FIRST: i32 = 1 << 10;
 
-static KEYVALS: Mutex<Keyvals> = Mutex::new(Keyvals { live: BTreeMap::new(), next: FIRST });
+static KEYVALS: Mutex<Keyvals> =
+    Mutex::new(Keyvals { live: BTreeMap::new(), freed: BTreeMap::new(), next: FIRST });
 
 fn keyvals() -> MutexGuard<'static, Keyvals> {
     KEYVALS.lock().unwrap_or_else(PoisonError::into_inner)
@@ -85,7 +88,8 @@ pub fn create(target: Target, copy: Copy, delete: Delete, state: usize) -> Resul
     Ok(number)
 }
 
-/// Frees a keyval and sets the number to `MPI_KEYVAL_INVALID`. Values that use it keep it alive.
+/// Frees a keyval and sets the number to `MPI_KEYVAL_INVALID`. Values that use it keep it alive; as long as
+/// there are any, it may be freed again, by another copy of its number, as in other libraries.
 ///
 /// # Errors
 /// `MPI_ERR_KEYVAL` if there is no such keyval for objects of this kind, or if it is one of the standard's.
@@ -93,12 +97,23 @@ pub fn free(target: Target, number: &mut i32) -> Result<()> {
     let mut keyvals = keyvals();
     match keyvals.live.get(number) {
         Some(keyval) if keyval.target == target => {
+            let freed = Arc::downgrade(keyval);
             keyvals.live.remove(number);
-            *number = mpi::MPI_KEYVAL_INVALID;
-            Ok(())
+            keyvals.freed.retain(|_, keyval| keyval.strong_count() > 0);
+            if freed.strong_count() > 0 {
+                keyvals.freed.insert(*number, freed);
+            }
         }
-        _ => Err(unknown(target, *number)),
+        Some(_) => return Err(unknown(target, *number)),
+        None => {
+            let used = keyvals.freed.get(number).and_then(Weak::upgrade);
+            if used.is_none_or(|keyval| keyval.target != target) {
+                return Err(unknown(target, *number));
+            }
+        }
     }
+    *number = mpi::MPI_KEYVAL_INVALID;
+    Ok(())
 }
 
 /// The live keyval with a number.

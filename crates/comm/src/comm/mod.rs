@@ -28,3 +28,4 @@ pub use object::{COMMS, Comm};
 pub use predefined::{close_predefined, open_predefined};
 pub use reference::bad_handle;
 pub use reference::{CommRef, KeptComm};
+pub use topology::Edges;

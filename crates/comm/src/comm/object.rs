@@ -3,10 +3,12 @@
 use crate::attached_buffer::Attached;
 use crate::attribute::Attributes;
 use crate::errhandler::{self, ErrhandlerCell};
+use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::topology::Topology;
 use heddle_message::context::Context;
-use heddle_objects::table::{Kind, Table};
+use heddle_objects::table::{Kind, Ref, Table};
+use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_spec::constants as mpi;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,8 +16,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug)]
 pub struct Comm {
     context: Context,
-    /// The processes.
+    /// The processes; of an intercommunicator those of the local group.
     pub group: Arc<Group>,
+    /// The processes that the ranks of messages name: the group, or the remote group of an intercommunicator.
+    pub peers: Arc<Group>,
+    /// Of an intercommunicator: a communicator of the local group, for the library's messages, and its
+    /// handle.
+    pub local: Option<(usize, Ref<Comm>)>,
     name: Mutex<String>,
     /// Its error handler.
     pub errhandler: ErrhandlerCell,
@@ -25,8 +32,30 @@ pub struct Comm {
     pub info: Mutex<Vec<(String, String)>>,
     /// Virtual topology.
     pub topology: Option<Topology>,
+    /// The numbers of its collective operations.
+    pub operations: Operations,
     /// The buffer attached to it for buffered sends.
     pub bsend_buffer: Mutex<Option<Arc<Attached>>>,
+}
+
+/// How many nonblocking and persistent collective operations this process has begun on a communicator. All
+/// its processes begin them in the same order, so they count alike.
+#[derive(Debug, Default)]
+pub struct Operations {
+    nonblocking: AtomicU32,
+    persistent: AtomicU32,
+}
+
+impl Operations {
+    /// The number of the next nonblocking operation. It wraps.
+    pub fn next_nonblocking(&self) -> u32 {
+        self.nonblocking.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The number of the next persistent operation. It wraps.
+    pub fn next_persistent(&self) -> u32 {
+        self.persistent.fetch_add(1, Ordering::Relaxed)
+    }
 }
 
 /// All communicators but the predefined ones.
@@ -38,12 +67,15 @@ impl Comm {
     pub fn new(context: Context, group: Arc<Group>) -> Comm {
         Comm {
             context,
+            peers: group.clone(),
             group,
+            local: None,
             name: Mutex::default(),
             errhandler: ErrhandlerCell::default(),
             attributes: Attributes::default(),
             info: Mutex::default(),
             topology: None,
+            operations: Operations::default(),
             bsend_buffer: Mutex::default(),
         }
     }
@@ -57,6 +89,30 @@ impl Comm {
         // the holder can be removed.
         let _ = errhandler::free(handler);
         comm
+    }
+
+    /// Makes it an intercommunicator with a remote group, with a communicator of the local group.
+    #[must_use]
+    pub fn between_groups(self, remote: Arc<Group>, local: (usize, Ref<Comm>)) -> Comm {
+        Comm { peers: remote, local: Some(local), ..self }
+    }
+
+    /// Returns true for an intercommunicator.
+    #[inline(always)]
+    pub fn is_inter(&self) -> bool {
+        self.local.is_some()
+    }
+
+    /// Checks that it is no intercommunicator.
+    ///
+    /// # Errors
+    /// `MPI_ERR_COMM`.
+    pub fn check_intra(&self) -> Result<()> {
+        if self.is_inter() {
+            let message = "this operation needs a communicator with one group, not an intercommunicator";
+            return Err(Error::new(mpi::MPI_ERR_COMM, message));
+        }
+        Ok(())
     }
 
     /// The message path's part of it.
@@ -77,7 +133,7 @@ impl Comm {
         self.context.rank()
     }
 
-    /// Number of processes.
+    /// Number of processes; of an intercommunicator those of the local group.
     #[inline(always)]
     pub fn size(&self) -> usize {
         self.group.size()

@@ -180,6 +180,16 @@ impl CommRef {
         Ok(CommRef { comm, handle: mpi::MPI_COMM_SELF, protection: Protection::NONE })
     }
 
+    /// The communicator of all processes on which the messages travel that make communicators without a
+    /// parent. Their errors are `MPI_COMM_WORLD`'s.
+    ///
+    /// # Errors
+    /// The same as for [`world`](Self::world).
+    pub fn creations() -> Result<CommRef> {
+        let comm = predefined::creations()?;
+        Ok(CommRef { comm, handle: mpi::MPI_COMM_WORLD, protection: Protection::NONE })
+    }
+
     /// The handle by which the call named the communicator. The program may have freed it since.
     #[inline(always)]
     pub fn handle(&self) -> usize {
@@ -192,15 +202,24 @@ impl CommRef {
         self.handle <= mpi::MPI_COMM_SELF
     }
 
+    /// Of an intercommunicator: the communicator of its local group.
+    pub fn local(&self) -> Option<KeptComm> {
+        self.local.as_ref().map(|(handle, comm)| KeptComm::from((*handle, comm.clone())))
+    }
+
     /// `MPI_IDENT` for the same communicator, else as their groups compare,
     /// `MPI_CONGRUENT` if those are identical.
     pub fn compare(&self, other: &CommRef) -> i32 {
         if self.handle() == other.handle() {
             return mpi::MPI_IDENT;
         }
-        match self.group.compare(&other.group) {
-            mpi::MPI_IDENT => mpi::MPI_CONGRUENT,
-            result => result,
+        if self.is_inter() != other.is_inter() {
+            return mpi::MPI_UNEQUAL;
+        }
+        match (self.group.compare(&other.group), self.peers.compare(&other.peers)) {
+            (mpi::MPI_IDENT, mpi::MPI_IDENT) => mpi::MPI_CONGRUENT,
+            (mpi::MPI_UNEQUAL, _) | (_, mpi::MPI_UNEQUAL) => mpi::MPI_UNEQUAL,
+            _ => mpi::MPI_SIMILAR,
         }
     }
 }

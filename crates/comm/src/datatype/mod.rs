@@ -12,4 +12,4 @@ mod object;
 
 pub use annotations::{TypeAttributes, of_type, set_type_name, type_name};
 pub use management::{dup, free, insert};
-pub use object::{DERIVED, TypeObject, TypeRef, for_communication, from_handle, to_build_on};
+pub use object::{DERIVED, KeptType, TypeObject, TypeRef, for_communication, from_handle, to_build_on};

@@ -74,6 +74,34 @@ impl TypeRef {
     }
 }
 
+/// A derived datatype that outlives the call.
+#[derive(Debug)]
+pub struct KeptType(Arc<Datatype>);
+
+impl KeptType {
+    /// Keeps the datatype at an address by which buffers and requests name it. `None` for a null pointer and
+    /// for a predefined datatype, which lives as long as MPI.
+    ///
+    /// # Safety
+    /// The pointer is null, or leads to a predefined datatype, or to one in an `Arc` that the caller holds.
+    pub unsafe fn new(datatype: *const Datatype) -> Option<KeptType> {
+        // SAFETY: the caller's promise.
+        if unsafe { datatype.as_ref() }?.is_predefined() {
+            return None;
+        }
+        // SAFETY: the caller holds the `Arc` that the pointer leads to.
+        unsafe { Arc::increment_strong_count(datatype) };
+        // SAFETY: this takes over the reference that was just counted.
+        Some(KeptType(unsafe { Arc::from_raw(datatype) }))
+    }
+
+    /// Its address.
+    #[must_use]
+    pub fn as_ptr(&self) -> *const Datatype {
+        Arc::as_ptr(&self.0)
+    }
+}
+
 /// The datatype of a handle, committed or not.
 ///
 /// # Errors

@@ -1,20 +1,11 @@
 //! The contents of `MPI_INFO_ENV`: how this process was started (MPI 5.0, section 11.2.1).
 
 use super::{Entries, LONGEST_VALUE};
-use crate::process;
 use heddle_bootstrap::builtin::env::SIZE;
 use heddle_message::domain;
-use heddle_spec::constants as mpi;
 
-/// The names of the thread levels.
-const LEVELS: [(i32, &str); 4] = [
-    (mpi::MPI_THREAD_SINGLE, "MPI_THREAD_SINGLE"),
-    (mpi::MPI_THREAD_FUNNELED, "MPI_THREAD_FUNNELED"),
-    (mpi::MPI_THREAD_SERIALIZED, "MPI_THREAD_SERIALIZED"),
-    (mpi::MPI_THREAD_MULTIPLE, "MPI_THREAD_MULTIPLE"),
-];
-
-/// The entries of `MPI_INFO_ENV`. They are complete before initialisation, except for the thread level.
+/// The entries of `MPI_INFO_ENV`: what was asked for when the process was started, the same before and after
+/// initialisation. There is no `thread_level`, because `mpiexec` has no option for it.
 pub fn environment() -> Entries {
     let arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
     entries_with(arguments.collect())
@@ -46,8 +37,5 @@ fn entries_with(arguments: Vec<String>) -> Entries {
     add("host", std::fs::read_to_string("/proc/sys/kernel/hostname").ok().map(|name| name.trim().to_owned()));
     add("arch", Some(std::env::consts::ARCH.to_owned()));
     add("wdir", std::env::current_dir().ok().map(|path| path.to_string_lossy().into_owned()));
-    let level = process::ever().map(|process| process.thread_level());
-    let level = level.and_then(|given| LEVELS.iter().find(|(level, _)| *level == given));
-    add("thread_level", level.map(|(_, name)| (*name).to_owned()));
     entries
 }

@@ -1,10 +1,11 @@
 //! `MPI_Dims_create`: a number of processes as a product of dimensions that are as equal as possible
 //! (MPI 5.0, section 8.5.2).
 //!
-//! The free dimensions are non-increasing. Of all such products the search picks the one with the smallest
-//! largest factor, among those the one with the smallest second factor, and so on. The search tries divisors
-//! from the smallest possible largest factor upwards; unreachable pairs are remembered, so that each pair of
-//! rest and limit is searched once.
+//! The free dimensions are non-increasing. Of all such products the search picks the one whose largest and
+//! smallest factors differ least (Träff and Lübbe, EuroMPI 2015), among those the one with the smallest
+//! largest factor, then the one with the smallest second factor, and so on. For each possible smallest factor
+//! it tries divisors from the smallest possible largest factor upwards; dead ends are remembered, so that
+//! each pair of rest and limit is searched once.
 
 use crate::error::{Error, Result};
 use heddle_spec::constants as mpi;
@@ -47,26 +48,38 @@ fn balanced(product: i64, count: usize) -> Vec<i64> {
     if count == 0 || product == 1 {
         return Vec::new();
     }
-    let mut search = Search { divisors: divisors(product), dead_ends: HashSet::new(), factors: Vec::new() };
-    let found = search.factor(product, count, product);
-    debug_assert!(found, "the product itself is always one factorisation");
-    search.factors
+    let divisors = divisors(product);
+    let mut best: Option<(i64, Vec<i64>)> = None;
+    for &least in divisors.iter().rev().skip_while(|&&least| exceeds(least, count, product)) {
+        // A factor beyond this limit makes the difference larger than the best one.
+        let limit = best.as_ref().map_or(product, |(difference, _)| least.saturating_add(*difference));
+        let mut search =
+            Search { divisors: &divisors, least, dead_ends: HashSet::new(), factors: Vec::new() };
+        if search.factor(product, count, limit) {
+            let difference = search.factors[0] - search.factors.last().copied().unwrap_or(1);
+            let found = (difference, search.factors);
+            best = Some(best.map_or(found.clone(), |best| best.min(found)));
+        }
+    }
+    best.map(|(_, factors)| factors).unwrap_or_default()
 }
 
-struct Search {
-    divisors: Vec<i64>,
+struct Search<'a> {
+    divisors: &'a [i64],
+    /// No factor may be smaller.
+    least: i64,
     /// Rests that have no solution with this number of factors and this limit.
     dead_ends: HashSet<(i64, usize, i64)>,
     factors: Vec<i64>,
 }
 
-impl Search {
-    /// Writes `rest` as at most `count` non-increasing factors of at most `limit` each, if it can be done.
+impl Search<'_> {
+    /// Writes `rest` as `count` non-increasing factors from `least` to `limit`, if it can be done.
     fn factor(&mut self, rest: i64, count: usize, limit: i64) -> bool {
-        if rest == 1 {
-            return true;
+        if count == 0 {
+            return rest == 1;
         }
-        if count == 0 || self.dead_ends.contains(&(rest, count, limit)) {
+        if exceeds(self.least, count, rest) || self.dead_ends.contains(&(rest, count, limit)) {
             return false;
         }
         let first = self.divisors.partition_point(|&divisor| !reaches(divisor, count, rest));
@@ -86,6 +99,11 @@ impl Search {
         self.dead_ends.insert((rest, count, limit));
         false
     }
+}
+
+/// Returns true if `count` factors of `factor` make more than `rest`.
+fn exceeds(factor: i64, count: usize, rest: i64) -> bool {
+    reaches(factor, count, rest.saturating_add(1))
 }
 
 /// Returns true if `count` factors of `factor` make at least `rest`.
@@ -115,7 +133,6 @@ fn divisors(number: i64) -> Vec<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
     fn dims(nodes: i32, given: &[i32]) -> Vec<i32> {
         let mut dims = given.to_vec();
@@ -133,12 +150,15 @@ mod tests {
             (16, &[0, 0, 0], &[4, 2, 2]),
             (36, &[0, 0, 0], &[4, 3, 3]),
             (24, &[2, 0, 0], &[2, 4, 3]),
+            (360, &[0, 0, 0], &[9, 8, 5]),
+            (5040, &[0, 0, 0], &[20, 18, 14]),
+            (7488, &[0, 0, 0], &[26, 18, 16]),
             (1, &[0, 0, 0], &[1, 1, 1]),
             (10, &[5, 2], &[5, 2]),
             (i32::MAX, &[0, 0, 0], &[i32::MAX, 1, 1]),
             (1 << 30, &[0; 10], &[8; 10]),
             (1 << 12, &[0; 40], &[[2; 12].as_slice(), &[1; 28]].concat()),
-            (1_396_755_360, &[0; 4], &[204, 198, 190, 182]),
+            (1_396_755_360, &[0; 4], &[208, 190, 189, 187]),
             (5, &[], &[]),
         ] {
             assert_eq!(dims(nodes, given), want, "{nodes} into {given:?}");
@@ -161,25 +181,51 @@ mod tests {
         }
     }
 
-    /// All non-increasing factorisations.
-    fn all(product: i32, count: usize, limit: i32) -> Vec<Vec<i32>> {
-        if count == 0 {
-            return if product == 1 { vec![Vec::new()] } else { Vec::new() };
+    /// Calls `found` with every list of `count` non-increasing factors of at most `limit`, behind those
+    /// chosen.
+    fn all(product: i32, count: usize, limit: i32, chosen: &mut Vec<i32>, found: &mut impl FnMut(&[i32])) {
+        if count == 1 {
+            if product <= limit {
+                chosen.push(product);
+                found(chosen);
+                chosen.pop();
+            }
+            return;
         }
-        let firsts = (1..=product.min(limit)).filter(|first| product % first == 0);
-        firsts
-            .flat_map(|first| {
-                let rests = all(product / first, count - 1, first);
-                rests.into_iter().map(move |rest| [vec![first], rest].concat())
-            })
-            .collect()
+        for first in (1..=product.min(limit)).filter(|first| product % first == 0) {
+            chosen.push(first);
+            all(product / first, count - 1, first, chosen, found);
+            chosen.pop();
+        }
     }
 
-    proptest! {
-        #[test]
-        fn the_best_of_all(nodes in 1i32..500, count in 1usize..5) {
-            let best = all(nodes, count, nodes).into_iter().min().expect("at least one");
-            prop_assert_eq!(dims(nodes, &vec![0; count]), best);
+    fn best_of_all(nodes: i32, count: usize) -> Vec<i32> {
+        let mut best: Option<(i32, Vec<i32>)> = None;
+        all(nodes, count, nodes, &mut Vec::new(), &mut |factors| {
+            let difference = factors[0] - factors[count - 1];
+            let better = best.as_ref().is_none_or(|(least, old)| (difference, factors) < (*least, old));
+            if better {
+                best = Some((difference, factors.to_vec()));
+            }
+        });
+        best.expect("at least one").1
+    }
+
+    #[test]
+    fn the_best_of_all() {
+        for nodes in 1..if cfg!(debug_assertions) { 1_000 } else { 10_001 } {
+            for count in 2..6 {
+                assert_eq!(dims(nodes, &vec![0; count]), best_of_all(nodes, count), "{nodes} in {count}");
+            }
+        }
+    }
+
+    #[test]
+    fn many_divisors_take_no_long_time() {
+        for count in 1..21 {
+            for nodes in [1_396_755_360, 2_095_133_040, 1 << 30, 3 << 29, 1_162_261_467] {
+                assert_eq!(dims(nodes, &vec![0; count]).iter().product::<i32>(), nodes);
+            }
         }
     }
 }

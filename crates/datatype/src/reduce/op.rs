@@ -102,7 +102,8 @@ impl Op {
         !matches!(self, Self::Replace | Self::NoOp)
     }
 
-    /// The standard's table of operators and groups of types.
+    /// The standard's table of operators and groups of types, and the logical operators on `MPI_AINT` and
+    /// its like, which other libraries have too.
     #[must_use]
     pub const fn allowed_on(self, class: Class) -> bool {
         use Class::{Byte, CInteger, Complex, Floating, FortranInteger, Logical, MultiLanguage, Pair};
@@ -111,7 +112,7 @@ impl Op {
             Self::Sum | Self::Prod => {
                 matches!(class, CInteger | FortranInteger | Floating | Complex | MultiLanguage)
             }
-            Self::Land | Self::Lor | Self::Lxor => matches!(class, CInteger | Logical),
+            Self::Land | Self::Lor | Self::Lxor => matches!(class, CInteger | Logical | MultiLanguage),
             Self::Band | Self::Bor | Self::Bxor => {
                 matches!(class, CInteger | FortranInteger | Byte | MultiLanguage)
             }

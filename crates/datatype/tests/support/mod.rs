@@ -12,6 +12,8 @@ pub(crate) enum Entry {
     Lb(i64),
     /// The upper-bound marker.
     Ub(i64),
+    /// An item of an old type with data, from its lower to its upper bound.
+    Item(i64, i64),
 }
 
 /// A type map.
@@ -24,6 +26,10 @@ impl Map {
             Entry::Data { at, size, align } => Some((at, size, align)),
             _ => None,
         })
+    }
+
+    fn items(&self) -> impl Iterator<Item = (i64, i64)> {
+        self.0.iter().filter_map(|entry| if let Entry::Item(lb, ub) = *entry { Some((lb, ub)) } else { None })
     }
 
     pub(crate) fn size(&self) -> i64 {
@@ -45,7 +51,7 @@ impl Map {
     pub(crate) fn lb(&self) -> i64 {
         let markers =
             self.0.iter().filter_map(|entry| if let Entry::Lb(at) = entry { Some(*at) } else { None });
-        markers.min().unwrap_or_else(|| self.true_lb())
+        markers.min().unwrap_or_else(|| self.items().map(|(lb, _)| lb).fold(self.true_lb(), i64::min))
     }
 
     pub(crate) fn ub(&self) -> i64 {
@@ -53,7 +59,7 @@ impl Map {
             self.0.iter().filter_map(|entry| if let Entry::Ub(at) = entry { Some(*at) } else { None });
         markers.max().unwrap_or_else(|| {
             let align = self.data().map(|(.., align)| align).max().unwrap_or(1);
-            let mut ub = self.true_ub();
+            let mut ub = self.items().map(|(_, ub)| ub).fold(self.true_ub(), i64::max);
             while (ub - self.lb()) % align != 0 {
                 ub += 1;
             }
@@ -70,11 +76,15 @@ impl Map {
         let extent = old.extent();
         for copy in 0..length {
             let by = displacement + copy * extent;
-            self.0.extend(old.0.iter().map(|entry| match *entry {
-                Entry::Data { at, size, align } => Entry::Data { at: at + by, size, align },
-                Entry::Lb(at) => Entry::Lb(at + by),
-                Entry::Ub(at) => Entry::Ub(at + by),
+            self.0.extend(old.0.iter().filter_map(|entry| match *entry {
+                Entry::Data { at, size, align } => Some(Entry::Data { at: at + by, size, align }),
+                Entry::Lb(at) => Some(Entry::Lb(at + by)),
+                Entry::Ub(at) => Some(Entry::Ub(at + by)),
+                Entry::Item(..) => None,
             }));
+            if old.elements() > 0 {
+                self.0.push(Entry::Item(old.lb() + by, old.ub() + by));
+            }
         }
     }
 

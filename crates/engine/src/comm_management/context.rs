@@ -26,6 +26,7 @@ pub(super) mod tag {
     pub(in crate::comm_management) const CHOICE: i32 = 0x1003;
     pub(in crate::comm_management) const IDUP_CHOICE: i32 = 0x1004;
     pub(in crate::comm_management) const IDUP_AGREED: i32 = 0x1005;
+    pub(in crate::comm_management) const INTER: i32 = 0x1006;
 }
 
 /// The channel of collective creations.

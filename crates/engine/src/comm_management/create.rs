@@ -11,13 +11,12 @@ use heddle_message::domain;
 use heddle_spec::constants as mpi;
 use std::sync::Arc;
 
-/// `MPI_Comm_create`: called by all members of the parent; the groups of two callers are equal or disjoint. A
-/// caller that is not in its group gets `MPI_COMM_NULL` at once.
+/// A part of a communicator with one group.
 ///
 /// # Errors
 /// `MPI_ERR_GROUP` if the group is not within the parent's; `MPI_ERR_OTHER` if the leader has no number left
 /// for a context.
-pub fn create(parent: &CommRef, group: &Arc<Group>) -> Result<usize> {
+pub(super) fn create(parent: &CommRef, group: &Arc<Group>) -> Result<usize> {
     made(parent, group, COLLECTIVE, Choice::default(), |_| {})
 }
 
@@ -25,7 +24,7 @@ pub fn create(parent: &CommRef, group: &Arc<Group>) -> Result<usize> {
 /// creations on one parent apart.
 ///
 /// # Errors
-/// `MPI_ERR_GROUP` and `MPI_ERR_OTHER` as for [`create`]; `MPI_ERR_TAG` for a negative tag.
+/// `MPI_ERR_GROUP` and `MPI_ERR_OTHER` as for [`create`](super::create()); `MPI_ERR_TAG` for a negative tag.
 pub fn create_group(parent: &CommRef, group: &Arc<Group>, tag: i32) -> Result<usize> {
     if tag < 0 {
         let message = format!("{tag} is not a tag: tags go from 0 to MPI_TAG_UB");
@@ -47,6 +46,7 @@ pub(super) fn made(
     choice: Choice,
     furnish: impl FnOnce(&mut Comm),
 ) -> Result<usize> {
+    parent.check_intra()?;
     if !group.is_within(&parent.group) {
         let message = "the group has members that the parent communicator has not";
         return Err(Error::new(mpi::MPI_ERR_GROUP, message));

@@ -3,7 +3,7 @@
 //! Every edge is sent to both its ends. The edges for one process travel in one message, after their number.
 
 use super::topology::dist_graph_adjacent;
-use heddle_collective::{Part, Parts, alltoall, alltoallv};
+use heddle_collective::{Part, Parts, alltoall, alltoallv, run};
 use heddle_comm::CommRef;
 use heddle_comm::datatype;
 use heddle_comm::error::Result;
@@ -59,7 +59,7 @@ fn exchange(comm: &CommRef, to_tell: &[Vec<Told>]) -> Result<Vec<Told>> {
     let outgoing = unsafe { Part::new(out_counts.as_mut_ptr().cast(), 1, &word) }?;
     // SAFETY: the vector has a word for each rank and outlives the call.
     let incoming = unsafe { Part::new(in_counts.as_mut_ptr().cast(), 1, &word) }?;
-    alltoall(comm, Some(outgoing), incoming)?;
+    run(comm, |talk| alltoall(talk, Some(outgoing), incoming))?;
 
     let byte = datatype::from_handle(mpi::MPI_BYTE)?;
     let mut told: Vec<Told> = to_tell.concat();
@@ -69,7 +69,7 @@ fn exchange(comm: &CommRef, to_tell: &[Vec<Told>]) -> Result<Vec<Told>> {
     let outgoing = unsafe { Parts::new(told.as_mut_ptr().cast(), &out_counts, &out_displs, &byte) }?;
     // SAFETY: the counts are those of the vector, which outlives the call.
     let incoming = unsafe { Parts::new(heard.as_mut_ptr().cast(), &in_counts, &in_displs, &byte) }?;
-    alltoallv(comm, Some(outgoing), incoming)?;
+    run(comm, |talk| alltoallv(talk, Some(outgoing), incoming))?;
     Ok(heard)
 }
 

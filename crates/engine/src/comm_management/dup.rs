@@ -12,19 +12,19 @@ use heddle_message::context::{Choice, Context};
 use heddle_message::domain::{self, Domain};
 use heddle_objects::table::Ref;
 
-/// `MPI_Comm_dup`.
+/// A duplicate of a communicator with one group.
 ///
 /// # Errors
 /// The error of a copy callback; `MPI_ERR_OTHER` if the leader has no number left for a context.
-pub fn dup(comm: &CommRef) -> Result<usize> {
+pub(super) fn dup(comm: &CommRef) -> Result<usize> {
     made(domain::current()?, comm, Choice::default(), &Entries::new())
 }
 
-/// `MPI_Comm_dup_with_info`: each process sends one message more than in [`dup`], to agree on the hints.
+/// A duplicate with hints: each process sends one message more than in [`dup`], to agree on the hints.
 ///
 /// # Errors
 /// The same as for [`dup`].
-pub fn dup_with_info(comm: &CommRef, hints: &Entries) -> Result<usize> {
+pub(super) fn dup_with_info(comm: &CommRef, hints: &Entries) -> Result<usize> {
     let domain = domain::current()?;
     let choice = context::agreed(comm, choice_of(hints, domain.vnis().len()))?;
     made(domain, comm, choice, hints)

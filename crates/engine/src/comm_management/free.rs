@@ -30,7 +30,7 @@ pub fn free(handle: usize) -> Result<()> {
 pub fn disconnect(handle: usize) -> Result<()> {
     let comm = CommRef::from_handle(handle)?;
     check_not_predefined(&comm)?;
-    heddle_collective::barrier(&comm)?;
+    heddle_collective::run(&comm, heddle_collective::barrier)?;
     free(handle)
 }
 

@@ -5,6 +5,9 @@
 //! | `context.rs` | how the members of a new communicator learn its context |
 //! | `dup.rs`, `idup/` | duplicates, blocking and not |
 //! | `create.rs`, `split.rs` | communicators of a group, of a colour, of a machine |
+//! | `from_groups.rs` | communicators of groups, without a parent |
+//! | `intercomm.rs` | intercommunicators |
+//! | `either.rs` | operations on both kinds |
 //! | `topology.rs`, `distributed_graph.rs` | communicators with a topology |
 //! | `free.rs` | the end of a communicator |
 
@@ -12,17 +15,21 @@ mod context;
 mod create;
 mod distributed_graph;
 mod dup;
+mod either;
 mod free;
+mod from_groups;
 mod idup;
 mod insert;
+mod intercomm;
 mod split;
 mod topology;
 
-pub use create::{create, create_group};
+pub use create::create_group;
 pub use distributed_graph::{Edge, dist_graph_create};
-pub use dup::{dup, dup_with_info};
+pub use either::{create, dup, dup_with_info, split, split_type};
 pub(crate) use free::run_delete_callbacks_of_predefined;
 pub use free::{disconnect, free};
+pub use from_groups::{create_from_group, intercomm_create_from_groups};
 pub use idup::{idup, idup_with_info};
-pub use split::{split, split_type};
+pub use intercomm::{intercomm_create, intercomm_merge};
 pub use topology::{cart_create, cart_map, cart_sub, dist_graph_adjacent, graph_create, graph_map};

@@ -22,26 +22,31 @@ use std::sync::Arc;
 /// A process's contribution to a split.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Wish {
-    colour: i32,
-    key: i32,
+pub(super) struct Wish {
+    pub(super) colour: i32,
+    pub(super) key: i32,
     /// The meaning of the hints for the VNIs.
-    choice: u64,
+    pub(super) choice: u64,
 }
 
-/// `MPI_Comm_split`; `MPI_COMM_NULL` for the colour `MPI_UNDEFINED`.
+/// Checks a colour.
 ///
 /// # Errors
-/// `MPI_ERR_ARG` for a negative colour.
-pub fn split(comm: &CommRef, colour: i32, key: i32) -> Result<usize> {
-    split_with(comm, colour, key, &Entries::new())
-}
-
-fn split_with(comm: &CommRef, colour: i32, key: i32, hints: &Entries) -> Result<usize> {
+/// `MPI_ERR_ARG` if it is negative and not `MPI_UNDEFINED`.
+pub(super) fn check_colour(colour: i32) -> Result<()> {
     if colour < 0 && colour != mpi::MPI_UNDEFINED {
         let message = format!("{colour} is not a colour: colours are 0 or more, or MPI_UNDEFINED");
         return Err(Error::new(mpi::MPI_ERR_ARG, message));
     }
+    Ok(())
+}
+
+/// The part of a communicator with one group that has the caller's colour; `MPI_COMM_NULL` for the colour
+/// `MPI_UNDEFINED`.
+///
+/// # Errors
+/// Those of the messages; `MPI_ERR_OTHER` if the leader has no number left for a context.
+pub(super) fn split(comm: &CommRef, colour: i32, key: i32, hints: &Entries) -> Result<usize> {
     let mine = choice_of(hints, domain::current()?.vnis().len());
     let wishes = gather(comm, Wish { colour, key, choice: mine.to_word() })?;
     if colour == mpi::MPI_UNDEFINED {
@@ -56,14 +61,14 @@ fn split_with(comm: &CommRef, colour: i32, key: i32, hints: &Entries) -> Result<
 }
 
 /// The ranks of one colour, in the order of their keys; equal keys keep the old order.
-fn members(wishes: &[Wish], colour: i32) -> Vec<usize> {
+pub(super) fn members(wishes: &[Wish], colour: i32) -> Vec<usize> {
     let mut ranks: Vec<usize> = (0..wishes.len()).filter(|&rank| wishes[rank].colour == colour).collect();
     ranks.sort_by_key(|&rank| wishes[rank].key);
     ranks
 }
 
 /// The wishes of all, by rank.
-fn gather(comm: &CommRef, mine: Wish) -> Result<Vec<Wish>> {
+pub(super) fn gather(comm: &CommRef, mine: Wish) -> Result<Vec<Wish>> {
     let (rank, size) = (comm.rank(), comm.size());
     // Entry i belongs to the rank that follows this one at distance i.
     let mut wishes = vec![Wish::default(); size];
@@ -97,12 +102,12 @@ const RESOURCE: &str = "mpi_hw_resource_type";
 /// The hint that names a set of processes.
 const SET: &str = "mpi_pset_name";
 
-/// `MPI_Comm_split_type`. All processes of a job share one machine today, so there is one communicator for
-/// those that can share memory, and no resource divides it further.
+/// The colour of this process for `MPI_Comm_split_type`. All processes of a job share one machine today, so
+/// there is one communicator for those that can share memory, and no resource divides it further.
 ///
 /// # Errors
 /// `MPI_ERR_ARG` for a split type that does not exist.
-pub fn split_type(comm: &CommRef, split_type: i32, key: i32, hints: &Entries) -> Result<usize> {
+pub(super) fn colour_of_type(split_type: i32, hints: &Entries) -> Result<i32> {
     let says = |key: &str| hints.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str());
     let everybody = match split_type {
         mpi::MPI_COMM_TYPE_SHARED => true,
@@ -116,7 +121,7 @@ pub fn split_type(comm: &CommRef, split_type: i32, key: i32, hints: &Entries) ->
             return Err(Error::new(mpi::MPI_ERR_ARG, message));
         }
     };
-    split_with(comm, if everybody { 0 } else { mpi::MPI_UNDEFINED }, key, hints)
+    Ok(if everybody { 0 } else { mpi::MPI_UNDEFINED })
 }
 
 #[cfg(test)]

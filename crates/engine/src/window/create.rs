@@ -6,7 +6,7 @@
 use super::hints::Hints;
 use super::object::{WINS, Win, WinRef, bad_handle};
 use crate::comm_management;
-use heddle_collective::{Part, allgather, barrier};
+use heddle_collective::{Part, allgather, barrier, run};
 use heddle_comm::CommRef;
 use heddle_comm::datatype;
 use heddle_comm::error::{Error, Result};
@@ -222,7 +222,7 @@ fn exchange(comm: &CommRef, own: Offer) -> Result<Vec<Offer>> {
     // SAFETY: the vector has an offer for each rank, which consists of words without gaps,
     // and it outlives the call.
     let all = unsafe { Part::new(address, size_of::<Offer>() as i64, &byte) }?;
-    allgather(comm, None, all)?;
+    run(comm, |talk| allgather(talk, None, all))?;
     Ok(offers)
 }
 
@@ -234,7 +234,7 @@ pub fn free(handle: usize) -> Result<()> {
     let win = WinRef::from_handle(handle)?;
     win.window.check_idle()?;
     win.attributes.delete_all(handle)?;
-    barrier(&win.comm)?;
+    run(&win.comm, barrier)?;
     // If two threads free one window, one of them gets here with a dead handle.
     let freed = WINS.remove(handle).ok_or_else(|| bad_handle(handle))?;
     win.window.discard();

@@ -1,7 +1,7 @@
 //! Fences, groups of ranks, and locks by the constants of the standard.
 
 use super::object::Win;
-use heddle_collective::barrier;
+use heddle_collective::{barrier, run};
 use heddle_comm::error::{Error, Result};
 use heddle_comm::group::Group;
 use heddle_spec::constants as mpi;
@@ -30,7 +30,7 @@ impl Win {
     pub fn fence(&self, assertions: i32) -> Result<()> {
         check(assertions)?;
         self.window.before_fence()?;
-        barrier(&self.comm)?;
+        run(&self.comm, barrier)?;
         self.window.after_fence(assertions & mpi::MPI_MODE_NOSUCCEED != 0);
         Ok(())
     }

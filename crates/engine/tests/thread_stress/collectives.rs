@@ -35,7 +35,11 @@ pub(crate) fn sum_of_ranks(comm: &CommRef, salt: i32) {
     let (mut mine, mut sum) = ([comm.rank() as i32 + salt], [0]);
     let size = comm.size() as i32;
     let (send, receive) = (part(&mut mine, 1, &int), part(&mut sum, 1, &int));
-    call(|| heddle_collective::allreduce(comm, &reduction(&op, &int), Some(send), receive));
+    call(|| {
+        heddle_collective::run(comm, |talk| {
+            heddle_collective::allreduce(talk, &reduction(&op, &int), Some(send), receive)
+        })
+    });
     assert_eq!(sum[0], size * salt + size * (size - 1) / 2);
 }
 
@@ -52,39 +56,77 @@ fn all(thread: &Thread<'_>, round: usize, n: usize) {
     let (mut out, mut room) = (mine(), vec![0; n * p]);
     let is_root = me == root;
 
-    call(|| heddle_collective::alltoall(comm, Some(part(&mut out, n, &int)), part(&mut room, n, &int)));
+    call(|| {
+        heddle_collective::run(comm, |talk| {
+            heddle_collective::alltoall(talk, Some(part(&mut out, n, &int)), part(&mut room, n, &int))
+        })
+    });
     check(&room, |at| value(at / n, me * n + at % n), "alltoall");
-    call(|| heddle_collective::allgather(comm, Some(part(&mut out, n, &int)), part(&mut room, n, &int)));
+    call(|| {
+        heddle_collective::run(comm, |talk| {
+            heddle_collective::allgather(talk, Some(part(&mut out, n, &int)), part(&mut room, n, &int))
+        })
+    });
     check(&room, |at| value(at / n, at % n), "allgather");
     call(|| {
-        heddle_collective::allreduce(comm, &sum, Some(part(&mut out, n, &int)), part(&mut room, n, &int))
+        heddle_collective::run(comm, |talk| {
+            heddle_collective::allreduce(talk, &sum, Some(part(&mut out, n, &int)), part(&mut room, n, &int))
+        })
     });
     check(&room[..n], total, "allreduce");
     room[..n].copy_from_slice(&out[..n]);
-    call(|| heddle_collective::allreduce(comm, &sum, None, part(&mut room, n, &int)));
+    call(|| {
+        heddle_collective::run(comm, |talk| {
+            heddle_collective::allreduce(talk, &sum, None, part(&mut room, n, &int))
+        })
+    });
     check(&room[..n], total, "allreduce in place");
     let receive = is_root.then(|| part(&mut room, n, &int));
-    call(|| heddle_collective::reduce(comm, &sum, Some(part(&mut out, n, &int)), receive, root as i32));
+    call(|| {
+        heddle_collective::run(comm, |talk| {
+            heddle_collective::reduce(talk, &sum, Some(part(&mut out, n, &int)), receive, root as i32)
+        })
+    });
     if is_root {
         check(&room[..n], total, "reduce");
     }
     let counts = vec![n as i64; p];
     let (send, receive) = (part(&mut out, n * p, &int), part(&mut room, n, &int));
-    call(|| heddle_collective::reduce_scatter(comm, &sum, Some(send), receive, &counts));
+    call(|| {
+        heddle_collective::run(comm, |talk| {
+            heddle_collective::reduce_scatter(talk, &sum, Some(send), receive, &counts)
+        })
+    });
     check(&room[..n], |at| total(me * n + at), "reduce_scatter");
-    call(|| heddle_collective::scan(comm, &sum, Some(part(&mut out, n, &int)), part(&mut room, n, &int)));
+    call(|| {
+        heddle_collective::run(comm, |talk| {
+            heddle_collective::scan(talk, &sum, Some(part(&mut out, n, &int)), part(&mut room, n, &int))
+        })
+    });
     check(&room[..n], |at| (0..=me).map(|rank| value(rank, at)).sum(), "scan");
     let receive = is_root.then(|| part(&mut room, n, &int));
-    call(|| heddle_collective::gather(comm, Some(part(&mut out, n, &int)), receive, root as i32));
+    call(|| {
+        heddle_collective::run(comm, |talk| {
+            heddle_collective::gather(talk, Some(part(&mut out, n, &int)), receive, root as i32)
+        })
+    });
     if is_root {
         check(&room, |at| value(at / n, at % n), "gather");
     }
     let send = is_root.then(|| part(&mut out, n, &int));
-    call(|| heddle_collective::scatter(comm, send, Some(part(&mut room, n, &int)), root as i32));
+    call(|| {
+        heddle_collective::run(comm, |talk| {
+            heddle_collective::scatter(talk, send, Some(part(&mut room, n, &int)), root as i32)
+        })
+    });
     check(&room[..n], |at| value(root, me * n + at), "scatter");
-    call(|| heddle_collective::bcast(comm, part(&mut out, n, &int), root as i32));
+    call(|| {
+        heddle_collective::run(comm, |talk| {
+            heddle_collective::bcast(talk, part(&mut out, n, &int), root as i32)
+        })
+    });
     check(&out[..n], |at| value(root, at), "bcast");
-    call(|| heddle_collective::barrier(comm));
+    call(|| heddle_collective::run(comm, heddle_collective::barrier));
 }
 
 fn check(found: &[i32], expected: impl Fn(usize) -> i32, what: &str) {
@@ -111,7 +153,11 @@ fn with_an_operator_of_the_program(thread: &Thread<'_>) {
     let (int, op) = (int(), call(|| OpRef::from_handle(handle)));
     let (mut mine, mut sum) = (vec![thread.number as i32; 300], vec![0; 300]);
     let (send, receive) = (part(&mut mine, 300, &int), part(&mut sum, 300, &int));
-    call(|| heddle_collective::allreduce(comm, &reduction(&op, &int), Some(send), receive));
+    call(|| {
+        heddle_collective::run(comm, |talk| {
+            heddle_collective::allreduce(talk, &reduction(&op, &int), Some(send), receive)
+        })
+    });
     call(|| free(handle));
     check(&sum, |_| (thread.number * comm.size()) as i32, "allreduce with an operator of the program");
 }

@@ -6,7 +6,6 @@ use crate::scene::{ANY_SOURCE, Parcel, Thread, call};
 use heddle_comm::Plane;
 use heddle_p2p::Mode;
 use heddle_p2p::request::{Attachment, Canceller};
-use std::any::Any;
 
 const P2P: Plane = Plane::PointToPoint;
 
@@ -65,10 +64,6 @@ struct Nothing;
 impl Attachment for Nothing {
     fn canceller(&self) -> Option<Canceller> {
         Some(Box::new(|_| Ok(())))
-    }
-
-    fn as_any(&mut self) -> &mut dyn Any {
-        self
     }
 }
 

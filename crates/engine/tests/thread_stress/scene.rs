@@ -107,7 +107,7 @@ impl Scene {
                     work(&mut thread);
                     // The operations that use the attic are complete when all ranks
                     // have reached this barrier.
-                    call(|| heddle_collective::barrier(own_comm));
+                    call(|| heddle_collective::run(own_comm, heddle_collective::barrier));
                 });
             }
         });

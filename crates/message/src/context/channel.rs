@@ -17,6 +17,8 @@ pub enum Plane {
     Collective = 1,
     /// The messages of `MPI_Comm_create_group`, which the user's tag tells apart.
     CreateGroup = 2,
+    /// Those of `MPI_Intercomm_create`, likewise.
+    CreateInter = 3,
 }
 
 /// A receive or probe with a wildcard, in a context whose program promised to use none.
@@ -38,6 +40,9 @@ pub struct Context {
     /// Says whether the self messages are sharded or pinned.
     pub(crate) self_messages: Sharding,
     rank: usize,
+    /// The rank of messages to oneself; none has it in an intercommunicator, whose ranks are of the other
+    /// group.
+    self_rank: i32,
 }
 
 impl Context {
@@ -50,7 +55,16 @@ impl Context {
             default_vni: AtomicPtr::new(std::ptr::from_ref(&vnis[0]).cast_mut()),
             self_messages: Sharding::pinned(),
             rank,
+            self_rank: rank as i32,
         };
+        context.set_id(id, vnis);
+        context
+    }
+
+    /// The context of an intercommunicator, in a process with the rank `rank` in its own group. Its messages
+    /// are between two groups, so there are none to oneself.
+    pub fn between_groups(id: u64, rank: usize, vnis: &'static [Vni]) -> Context {
+        let context = Context { self_rank: i32::MIN, ..Context::new(UNKNOWN, rank, vnis) };
         context.set_id(id, vnis);
         context
     }
@@ -65,7 +79,8 @@ impl Context {
         let vni = mapping::default_vni(id, vnis.len());
         self.vni.store(vni, Ordering::Relaxed);
         self.default_vni.store(std::ptr::from_ref(&vnis[vni as usize]).cast_mut(), Ordering::Relaxed);
-        self.self_messages.begin(vnis.len() > 1 && id & (BY_TAG | BY_SOURCE | NAMED) == 0);
+        let has_self = self.self_rank >= 0;
+        self.self_messages.begin(has_self && vnis.len() > 1 && id & (BY_TAG | BY_SOURCE | NAMED) == 0);
         self.id.store(id, Ordering::Relaxed);
     }
 
@@ -92,6 +107,12 @@ impl Context {
     #[inline(always)]
     pub fn rank(&self) -> usize {
         self.rank
+    }
+
+    /// The rank that a message to oneself has.
+    #[inline(always)]
+    pub fn self_rank(&self) -> i32 {
+        self.self_rank
     }
 
     /// Returns true if all messages of a plane, given by its id, are on the default VNI. Self

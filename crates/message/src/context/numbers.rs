@@ -6,8 +6,9 @@ use crate::error::{Error, Result};
 use heddle_platform::atomic::{AtomicU64, Ordering};
 use heddle_spec::constants as mpi;
 
-/// The first free number: 0 is `MPI_COMM_WORLD`'s, 1 is `MPI_COMM_SELF`'s.
-const FIRST: u64 = 2;
+/// The first free number: 0 is `MPI_COMM_WORLD`'s, 1 is `MPI_COMM_SELF`'s, 2 is that of the communicator for
+/// creations without a parent.
+const FIRST: u64 = 3;
 
 /// The numbers that are left: this one and all above it.
 #[derive(Debug)]

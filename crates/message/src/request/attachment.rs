@@ -1,17 +1,25 @@
 //! Attachments of requests: what a request carries beyond its operation.
 
+use super::kind::RequestId;
 use super::outcome::Outcome;
-use crate::error::Result;
-use std::any::Any;
+use crate::error::{Error, Result};
+use heddle_spec::constants as mpi;
 
 /// Calls the program's function for cancelling a generalized request.
 pub type Canceller = Box<dyn FnOnce(bool) -> Result<()> + Send>;
 
 /// An attachment of a request: the template of a persistent request, or the callbacks of a generalized one.
-pub trait Attachment: Any + Send + std::fmt::Debug {
+pub trait Attachment: Send + std::fmt::Debug {
     /// Returns true if the request becomes inactive at completion, instead of being freed.
     fn persistent(&self) -> bool {
         false
+    }
+    /// Starts the operation of an inactive persistent request, which the caller owns.
+    ///
+    /// # Errors
+    /// `MPI_ERR_REQUEST` if the request is not persistent; else why the operation was not started.
+    fn start(&mut self, _request: RequestId) -> Result<()> {
+        Err(Error::new(mpi::MPI_ERR_REQUEST, "only a persistent request can be started"))
     }
     /// Called when the user takes the outcome.
     fn finish(&mut self, _outcome: &mut Outcome) {}
@@ -22,6 +30,4 @@ pub trait Attachment: Any + Send + std::fmt::Debug {
     fn canceller(&self) -> Option<Canceller> {
         None
     }
-    /// Returns the attachment as a type that can be downcast.
-    fn as_any(&mut self) -> &mut dyn Any;
 }

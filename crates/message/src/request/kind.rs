@@ -13,4 +13,6 @@ pub enum RequestKind {
     Receive,
     /// A request that the user or the library completes (`MPI_Grequest_complete`).
     Generalized,
+    /// A nonblocking or persistent collective operation, which a [task](crate::vni::Task) completes.
+    Collective,
 }

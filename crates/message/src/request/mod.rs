@@ -36,6 +36,7 @@
 //! | send whose half is pushed | that of arrivals; the copy needs no state | by completion: the answer comes after the copy |
 //! | self message that waits | the matching shard of its context | to the thread that takes the message out |
 //! | joint request | its missing parts: each writes a separate field | by completion, with the last part |
+//! | collective operation | its task | by completion |
 //! | request that waits for buffered sends | the rendezvous critical section | by completion |
 //!
 //! Within a process the critical sections order these steps. If a message to a peer hands the in-flight state

@@ -183,6 +183,9 @@ impl Vni {
     /// A refusal, also if a message has arrived or work waits.
     #[inline(always)]
     pub fn poll_express(&self, attempt: Attempt) -> Result<(), Refusal> {
+        if self.has_tasks() {
+            return Err(Refusal::Unfit);
+        }
         self.by_shortcut(
             attempt,
             Path::Progress,
@@ -197,6 +200,9 @@ impl Vni {
     /// A refusal, also if there are other messages or if work waits.
     #[inline(always)]
     pub fn probe_express(&self, attempt: Attempt, key: &Key) -> Result<Probed, Refusal> {
+        if self.has_tasks() {
+            return Err(Refusal::Unfit);
+        }
         self.by_shortcut(
             attempt,
             Path::Progress,

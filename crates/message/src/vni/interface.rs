@@ -5,6 +5,7 @@ use super::direct::Direct;
 use super::message::{Message, SendArgs};
 use super::rendezvous_state::Sequel;
 use super::step::{Entry, Step};
+use super::task::Task;
 use super::waiters::{LastPoll, WaitingThreads};
 use crate::buffer::Buffer;
 use crate::matching::Key;
@@ -13,6 +14,7 @@ use heddle_model::{Guarded, LockFree, Objects, Parted, Path, Sections, Whole};
 use heddle_objects::probers::Asleep;
 use heddle_platform::atomic::{AtomicUsize, Ordering};
 use heddle_sync::CachePadded;
+use heddle_sync::queues::tasks::Tasks;
 use heddle_transport::{Fabric, Header, INLINE_BYTES};
 use std::sync::Arc;
 
@@ -27,6 +29,7 @@ pub struct Vni {
     pub waiting_threads: WaitingThreads,
     /// The time of the last poll by a test.
     pub last_poll: LastPoll,
+    pub(super) tasks: Tasks<Box<dyn Task>>,
 }
 
 /// The objects of a VNI, behind one critical section or each behind a separate one.
@@ -82,6 +85,7 @@ impl Vni {
             offers,
             waiting_threads: WaitingThreads::default(),
             last_poll: LastPoll::default(),
+            tasks: Tasks::default(),
         }
     }
 
@@ -289,7 +293,7 @@ impl Vni {
             State::Parted(core) => Some(apart(|| core.step(Entry::Try))),
             State::LockFree(core) => Some(apart(|| core.step(Entry::Try))),
         };
-        step.is_some_and(|step| self.carry_out(step))
+        step.is_some_and(|step| self.carry_out(step)) | self.advance_tasks()
     }
 
     /// Makes progress for certain. It waits for critical sections, since a thread inside may be one that does
@@ -301,7 +305,7 @@ impl Vni {
             State::LockFree(core) => apart(|| core.step(Entry::TryForCertain)),
             _ => run!(self, Progress, core => core.step(Entry::Wait)),
         };
-        self.carry_out(step)
+        self.carry_out(step) | self.advance_tasks_for_certain()
     }
 
     #[inline]

@@ -18,6 +18,7 @@
 //! | `unexpected.rs` | the memory of unexpected messages, and its bound |
 //! | `withdraw.rs` | cancelling sends |
 //! | `step.rs` | one step of progress |
+//! | `task.rs`, `tasks.rs` | operations of several steps |
 //! | `offload.rs` | the turns of offload threads |
 //! | `waiters.rs` | the threads that wait on a VNI |
 //!
@@ -85,6 +86,8 @@ pub(crate) mod ring_access;
 pub(crate) mod send;
 mod split_copy;
 mod step;
+mod task;
+mod tasks;
 #[cfg(test)]
 pub(crate) mod tests;
 mod transfer_method;
@@ -96,9 +99,11 @@ mod withdraw;
 
 pub use direct::Direct;
 pub use express::Probed;
+pub use heddle_sync::queues::tasks::Advanced;
 pub use heddle_transport::INLINE_BYTES;
 pub use interface::Vni;
 pub use message::{Message, SendArgs, eager_header};
 pub use offload::TurnOutcome;
 pub use rendezvous_state::Sequel;
+pub use task::Task;
 pub use waiters::{LONGEST_SLEEP, LastPoll, WaitingThreads};

@@ -9,6 +9,8 @@
 //! elements come out. Both can be closed: from then on every push is refused, and the consumer learns when
 //! it has seen the last element.
 //!
+//! [`tasks`] is no queue of this kind: threads take its elements out, and put them back.
+//!
 //! Below [`Unbounded`] is the [`chain`], whose nodes belong to its user and are taken all at once.
 //!
 //! There is one consumer at a time. The [`Consumer`] that a queue lends enforces it; a thread that is alone
@@ -17,6 +19,7 @@
 pub mod bounded;
 pub mod chain;
 pub mod claims;
+pub mod tasks;
 pub mod unbounded;
 
 pub use bounded::Bounded;

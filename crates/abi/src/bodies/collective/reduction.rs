@@ -1,14 +1,15 @@
 //! Operations that compute.
 
-use super::{is_in_place, part};
-use crate::argument::Counts;
+use super::form::{Form, in_three_forms};
+use super::{gives_to_root, is_idle, is_in_place, is_root, part};
+use crate::argument::{Counts, Out};
 use crate::error::{Error, Result};
-use heddle_collective::{Part, Reduction};
+use heddle_collective::{Conversation, Part, Reduction};
 use heddle_comm::CommRef;
 use heddle_comm::datatype::{self, TypeRef};
 use heddle_comm::op::OpRef;
 use heddle_spec::constants::MPI_ERR_COUNT;
-use heddle_spec::handle::{CommHandle, DatatypeHandle, OpHandle};
+use heddle_spec::handle::{CommHandle, DatatypeHandle, InfoHandle, OpHandle, RequestHandle};
 use std::ffi::{c_int, c_void};
 
 /// The operands of this rank, unless they are in the receive buffer.
@@ -16,101 +17,124 @@ fn operands(address: *const c_void, count: i64, datatype: &TypeRef) -> Result<Op
     (!is_in_place(address)).then(|| part(address, count, datatype)).transpose()
 }
 
-pub(crate) fn reduce(
-    sendbuf: *const c_void,
-    recvbuf: *mut c_void,
-    count: i64,
-    datatype: DatatypeHandle,
-    op: OpHandle,
-    root: c_int,
-    comm: CommHandle,
-) -> Result<()> {
-    let comm = CommRef::from_handle(comm.0)?;
-    let (typed, op) = (datatype::for_communication(datatype.0)?, OpRef::from_handle(op.0)?);
-    let reduction = Reduction::new(&op, &typed, datatype.0)?;
-    let send = operands(sendbuf, count, &typed)?;
-    let at_root = usize::try_from(root) == Ok(comm.rank());
-    let receive = at_root.then(|| part(recvbuf, count, &typed)).transpose()?;
-    heddle_collective::reduce(&comm, &reduction, send, receive, root)
+in_three_forms! {
+    fn reduce, ireduce, reduce_init(
+        form,
+        sendbuf: *const c_void,
+        recvbuf: *mut c_void,
+        count: i64,
+        datatype: DatatypeHandle,
+        op: OpHandle,
+        root: c_int,
+        comm: CommHandle,
+    ) {
+        let comm = CommRef::from_handle(comm.0)?;
+        if is_idle(&comm, root) {
+            // The other arguments are ignored.
+            return form.carry_out(&comm, |_| Ok(()));
+        }
+        let (typed, op) = (datatype::for_communication(datatype.0)?, OpRef::from_handle(op.0)?);
+        let reduction = Reduction::new(&op, &typed, datatype.0)?;
+        let gives = gives_to_root(&comm, root, sendbuf);
+        let send = gives.then(|| part(sendbuf, count, &typed)).transpose()?;
+        let receive = is_root(&comm, root).then(|| part(recvbuf, count, &typed)).transpose()?;
+        form.carry_out(&comm, |talk| heddle_collective::reduce(talk, &reduction, send, receive, root))
+    }
 }
 
 /// The common part of the reductions to all ranks.
 fn to_all(
-    sendbuf: *const c_void,
-    recvbuf: *mut c_void,
+    form: Form,
+    (sendbuf, recvbuf): (*const c_void, *mut c_void),
     (count, datatype, op): (i64, DatatypeHandle, OpHandle),
     comm: CommHandle,
-    run: impl FnOnce(&CommRef, &Reduction<'_>, Option<Part<'_>>, Part<'_>) -> Result<()>,
+    describe: impl FnOnce(&mut Conversation<'_>, &Reduction<'_>, Option<Part<'_>>, Part<'_>) -> Result<()>,
 ) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
     let (typed, op) = (datatype::for_communication(datatype.0)?, OpRef::from_handle(op.0)?);
     let reduction = Reduction::new(&op, &typed, datatype.0)?;
     let send = operands(sendbuf, count, &typed)?;
-    run(&comm, &reduction, send, part(recvbuf, count, &typed)?)
+    let receive = part(recvbuf, count, &typed)?;
+    form.carry_out(&comm, |talk| describe(talk, &reduction, send, receive))
 }
 
-pub(crate) fn allreduce(
-    sendbuf: *const c_void,
-    recvbuf: *mut c_void,
-    count: i64,
-    datatype: DatatypeHandle,
-    op: OpHandle,
-    comm: CommHandle,
-) -> Result<()> {
-    to_all(sendbuf, recvbuf, (count, datatype, op), comm, heddle_collective::allreduce)
+in_three_forms! {
+    fn allreduce, iallreduce, allreduce_init(
+        form,
+        sendbuf: *const c_void,
+        recvbuf: *mut c_void,
+        count: i64,
+        datatype: DatatypeHandle,
+        op: OpHandle,
+        comm: CommHandle,
+    ) {
+        to_all(form, (sendbuf, recvbuf), (count, datatype, op), comm, heddle_collective::allreduce)
+    }
 }
 
-pub(crate) fn scan(
-    sendbuf: *const c_void,
-    recvbuf: *mut c_void,
-    count: i64,
-    datatype: DatatypeHandle,
-    op: OpHandle,
-    comm: CommHandle,
-) -> Result<()> {
-    to_all(sendbuf, recvbuf, (count, datatype, op), comm, heddle_collective::scan)
+in_three_forms! {
+    fn scan, iscan, scan_init(
+        form,
+        sendbuf: *const c_void,
+        recvbuf: *mut c_void,
+        count: i64,
+        datatype: DatatypeHandle,
+        op: OpHandle,
+        comm: CommHandle,
+    ) {
+        to_all(form, (sendbuf, recvbuf), (count, datatype, op), comm, heddle_collective::scan)
+    }
 }
 
-pub(crate) fn exscan(
-    sendbuf: *const c_void,
-    recvbuf: *mut c_void,
-    count: i64,
-    datatype: DatatypeHandle,
-    op: OpHandle,
-    comm: CommHandle,
-) -> Result<()> {
-    to_all(sendbuf, recvbuf, (count, datatype, op), comm, heddle_collective::exscan)
+in_three_forms! {
+    fn exscan, iexscan, exscan_init(
+        form,
+        sendbuf: *const c_void,
+        recvbuf: *mut c_void,
+        count: i64,
+        datatype: DatatypeHandle,
+        op: OpHandle,
+        comm: CommHandle,
+    ) {
+        to_all(form, (sendbuf, recvbuf), (count, datatype, op), comm, heddle_collective::exscan)
+    }
 }
 
-pub(crate) fn reduce_scatter(
-    sendbuf: *const c_void,
-    recvbuf: *mut c_void,
-    recvcounts: Counts<'_>,
-    datatype: DatatypeHandle,
-    op: OpHandle,
-    comm: CommHandle,
-) -> Result<()> {
-    let comm = CommRef::from_handle(comm.0)?;
-    let counts: Vec<i64> = recvcounts.slice(comm.size())?.iter().collect();
-    scattered(sendbuf, recvbuf, &counts, (datatype, op), &comm)
+in_three_forms! {
+    fn reduce_scatter, ireduce_scatter, reduce_scatter_init(
+        form,
+        sendbuf: *const c_void,
+        recvbuf: *mut c_void,
+        recvcounts: Counts<'_>,
+        datatype: DatatypeHandle,
+        op: OpHandle,
+        comm: CommHandle,
+    ) {
+        let comm = CommRef::from_handle(comm.0)?;
+        let counts: Vec<i64> = recvcounts.slice(comm.size())?.iter().collect();
+        scattered(form, (sendbuf, recvbuf), &counts, (datatype, op), &comm)
+    }
 }
 
-pub(crate) fn reduce_scatter_block(
-    sendbuf: *const c_void,
-    recvbuf: *mut c_void,
-    recvcount: i64,
-    datatype: DatatypeHandle,
-    op: OpHandle,
-    comm: CommHandle,
-) -> Result<()> {
-    let comm = CommRef::from_handle(comm.0)?;
-    let counts = vec![recvcount; comm.size()];
-    scattered(sendbuf, recvbuf, &counts, (datatype, op), &comm)
+in_three_forms! {
+    fn reduce_scatter_block, ireduce_scatter_block, reduce_scatter_block_init(
+        form,
+        sendbuf: *const c_void,
+        recvbuf: *mut c_void,
+        recvcount: i64,
+        datatype: DatatypeHandle,
+        op: OpHandle,
+        comm: CommHandle,
+    ) {
+        let comm = CommRef::from_handle(comm.0)?;
+        let counts = vec![recvcount; comm.size()];
+        scattered(form, (sendbuf, recvbuf), &counts, (datatype, op), &comm)
+    }
 }
 
 fn scattered(
-    sendbuf: *const c_void,
-    recvbuf: *mut c_void,
+    form: Form,
+    (sendbuf, recvbuf): (*const c_void, *mut c_void),
     counts: &[i64],
     (datatype, op): (DatatypeHandle, OpHandle),
     comm: &CommRef,
@@ -123,7 +147,7 @@ fn scattered(
         .ok_or_else(|| Error::new(MPI_ERR_COUNT, "the sum of the counts is more than can be addressed"))?;
     let send = operands(sendbuf, total, &typed)?;
     let receive = part(recvbuf, if send.is_none() { total } else { counts[comm.rank()] }, &typed)?;
-    heddle_collective::reduce_scatter(comm, &reduction, send, receive, counts)
+    form.carry_out(comm, |talk| heddle_collective::reduce_scatter(talk, &reduction, send, receive, counts))
 }
 
 pub(crate) fn reduce_local(

@@ -2,12 +2,13 @@
 //!
 //! The output pointer is checked first: a communicator that cannot be stored could not be freed.
 
-use crate::argument::Out;
+use crate::argument::{Out, Text};
 use crate::error::Result;
 use heddle_comm::CommRef;
+use heddle_comm::errhandler::{self, Holder};
 use heddle_comm::{group, info};
 use heddle_engine::comm_management;
-use heddle_spec::handle::{CommHandle, GroupHandle, InfoHandle, RequestHandle};
+use heddle_spec::handle::{CommHandle, ErrhandlerHandle, GroupHandle, InfoHandle, RequestHandle};
 use std::ffi::c_int;
 
 /// Makes a communicator and stores its handle.
@@ -79,6 +80,63 @@ pub(crate) fn comm_split_type(
     new: Out<CommHandle>,
 ) -> Result<()> {
     make(comm, new, |comm| comm_management::split_type(comm, split_type, key, &info::hints(info.0)?))
+}
+
+pub(crate) fn intercomm_create(
+    local_comm: CommHandle,
+    local_leader: c_int,
+    peer_comm: CommHandle,
+    remote_leader: c_int,
+    tag: c_int,
+    new: Out<CommHandle>,
+) -> Result<()> {
+    let peer = || CommRef::from_handle(peer_comm.0);
+    make(local_comm, new, |local| {
+        comm_management::intercomm_create(local, local_leader, peer, remote_leader, tag)
+    })
+}
+
+pub(crate) fn intercomm_merge(inter: CommHandle, high: bool, new: Out<CommHandle>) -> Result<()> {
+    make(inter, new, |inter| comm_management::intercomm_merge(inter, high))
+}
+
+pub(crate) fn comm_create_from_group(
+    group: GroupHandle,
+    stringtag: Text<'_>,
+    info: InfoHandle,
+    errhandler: ErrhandlerHandle,
+    new: Out<CommHandle>,
+) -> Result<()> {
+    errhandler::check(errhandler.0, Holder::Comm)?;
+    let (group, hints) = (group::from_handle(group.0)?, info::hints(info.0)?);
+    let (string, new) = (stringtag.get()?, new.variable()?);
+    *new = CommHandle(comm_management::create_from_group(&group, string, &hints, errhandler.0)?);
+    Ok(())
+}
+
+#[expect(clippy::too_many_arguments, reason = "MPI's")]
+pub(crate) fn intercomm_create_from_groups(
+    local_group: GroupHandle,
+    local_leader: c_int,
+    remote_group: GroupHandle,
+    remote_leader: c_int,
+    stringtag: Text<'_>,
+    info: InfoHandle,
+    errhandler: ErrhandlerHandle,
+    new: Out<CommHandle>,
+) -> Result<()> {
+    errhandler::check(errhandler.0, Holder::Comm)?;
+    let (local, remote) = (group::from_handle(local_group.0)?, group::from_handle(remote_group.0)?);
+    let (hints, string, new) = (info::hints(info.0)?, stringtag.get()?, new.variable()?);
+    let made = comm_management::intercomm_create_from_groups(
+        (&local, local_leader),
+        (&remote, remote_leader),
+        string,
+        &hints,
+        errhandler.0,
+    )?;
+    *new = CommHandle(made);
+    Ok(())
 }
 
 pub(crate) fn comm_free(comm: Out<CommHandle>) -> Result<()> {

@@ -27,27 +27,27 @@ pub(crate) fn comm_group(comm: CommHandle, new: Out<GroupHandle>) -> Result<()> 
     new.set(GroupHandle(group::new_handle(comm.group.clone())))
 }
 
-/// There are no intercommunicators yet.
 pub(crate) fn comm_test_inter(comm: CommHandle, flag: Out<c_int>) -> Result<()> {
-    CommRef::from_handle(comm.0)?;
-    flag.set(0)
+    flag.set(c_int::from(CommRef::from_handle(comm.0)?.is_inter()))
 }
 
-pub(crate) fn comm_remote_size(comm: CommHandle, _size: Out<c_int>) -> Result<()> {
-    Err(not_an_intercommunicator(comm))
-}
-
-pub(crate) fn comm_remote_group(comm: CommHandle, _group: Out<GroupHandle>) -> Result<()> {
-    Err(not_an_intercommunicator(comm))
-}
-
-fn not_an_intercommunicator(comm: CommHandle) -> Error {
-    match CommRef::from_handle(comm.0) {
-        Err(error) => error,
-        Ok(_) => {
-            Error::new(mpi::MPI_ERR_COMM, "the communicator is no intercommunicator: it has no remote group")
-        }
+/// An intercommunicator.
+fn inter(comm: CommHandle) -> Result<CommRef> {
+    let comm = CommRef::from_handle(comm.0)?;
+    if comm.is_inter() {
+        return Ok(comm);
     }
+    Err(Error::new(mpi::MPI_ERR_COMM, "the communicator is no intercommunicator: it has no remote group"))
+}
+
+pub(crate) fn comm_remote_size(comm: CommHandle, size: Out<c_int>) -> Result<()> {
+    size.set(inter(comm)?.peers.size() as c_int)
+}
+
+pub(crate) fn comm_remote_group(comm: CommHandle, new: Out<GroupHandle>) -> Result<()> {
+    let comm = inter(comm)?;
+    new.variable()?;
+    new.set(GroupHandle(group::new_handle(comm.peers.clone())))
 }
 
 pub(crate) fn comm_set_info(comm: CommHandle, info: InfoHandle) -> Result<()> {

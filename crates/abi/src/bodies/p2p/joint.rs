@@ -3,11 +3,12 @@
 use super::check_tag;
 use super::receive::{finish, incoming, plain, recv};
 use super::send::small;
-use crate::argument::{Out, StatusOut, buffer};
+use crate::argument::{Out, StatusOut, buffer_for};
 use crate::entry::{Express, running};
 use crate::error::Result;
 use heddle_comm::Plane;
 use heddle_p2p::{Attempt, Refusal};
+use heddle_spec::constants as mpi;
 use heddle_spec::handle::{CommHandle, DatatypeHandle, RequestHandle};
 use std::ffi::{c_int, c_void};
 
@@ -85,9 +86,9 @@ pub(crate) fn sendrecv(
     comm: CommHandle,
     status: StatusOut,
 ) -> Result<()> {
-    let (comm, _recvtype, to) = incoming(recvbuf, recvcount, recvtype, recvtag, comm)?;
+    let (comm, _recvtype, to) = incoming(recvbuf, recvcount, recvtype, source, recvtag, comm)?;
     // SAFETY: the program leaves the memory alone until the operation is complete.
-    let (_sendtype, from) = unsafe { buffer(sendbuf, sendcount, sendtype) }?;
+    let (_sendtype, from) = unsafe { buffer_for(dest, sendbuf, sendcount, sendtype) }?;
     check_tag(sendtag)?;
     let outgoing = (from, dest, sendtag);
     finish(status, heddle_p2p::sendrecv(&comm, Plane::PointToPoint, outgoing, (to, source, recvtag))?)
@@ -108,9 +109,9 @@ pub(crate) fn isendrecv(
     comm: CommHandle,
     request: Out<RequestHandle>,
 ) -> Result<()> {
-    let (comm, _recvtype, to) = incoming(recvbuf, recvcount, recvtype, recvtag, comm)?;
+    let (comm, _recvtype, to) = incoming(recvbuf, recvcount, recvtype, source, recvtag, comm)?;
     // SAFETY: the program leaves the memory alone until the operation is complete.
-    let (_sendtype, from) = unsafe { buffer(sendbuf, sendcount, sendtype) }?;
+    let (_sendtype, from) = unsafe { buffer_for(dest, sendbuf, sendcount, sendtype) }?;
     check_tag(sendtag)?;
     let request = request.variable()?;
     request.0 = heddle_p2p::isendrecv(&comm, (from, dest, sendtag), (to, source, recvtag))?;
@@ -129,7 +130,8 @@ pub(crate) fn sendrecv_replace(
     comm: CommHandle,
     status: StatusOut,
 ) -> Result<()> {
-    let (comm, _datatype, buffer) = incoming(buf, count, datatype, recvtag, comm)?;
+    let peer = if source == mpi::MPI_PROC_NULL { dest } else { source };
+    let (comm, _datatype, buffer) = incoming(buf, count, datatype, peer, recvtag, comm)?;
     check_tag(sendtag)?;
     finish(status, heddle_p2p::sendrecv_replace(&comm, buffer, (dest, sendtag), (source, recvtag))?)
 }
@@ -146,7 +148,8 @@ pub(crate) fn isendrecv_replace(
     comm: CommHandle,
     request: Out<RequestHandle>,
 ) -> Result<()> {
-    let (comm, _datatype, buffer) = incoming(buf, count, datatype, recvtag, comm)?;
+    let peer = if source == mpi::MPI_PROC_NULL { dest } else { source };
+    let (comm, _datatype, buffer) = incoming(buf, count, datatype, peer, recvtag, comm)?;
     check_tag(sendtag)?;
     let request = request.variable()?;
     request.0 = heddle_p2p::isendrecv_replace(&comm, buffer, (dest, sendtag), (source, recvtag))?;

@@ -1,7 +1,7 @@
 //! Receives.
 
 use super::check_wanted_tag;
-use crate::argument::{Out, StatusOut, buffer};
+use crate::argument::{Out, StatusOut, buffer, buffer_for};
 use crate::entry::Express;
 use crate::error::Result;
 use heddle_comm::buffer::Buffer;
@@ -19,12 +19,13 @@ pub(super) fn incoming(
     address: *mut c_void,
     count: i64,
     datatype: DatatypeHandle,
+    source: c_int,
     tag: c_int,
     comm: CommHandle,
 ) -> Result<(CommRef, TypeRef, Buffer)> {
     let comm = CommRef::from_handle(comm.0)?;
     // SAFETY: the program leaves the memory alone until the operation is complete.
-    let (datatype, buffer) = unsafe { buffer(address, count, datatype) }?;
+    let (datatype, buffer) = unsafe { buffer_for(source, address, count, datatype) }?;
     check_wanted_tag(tag)?;
     Ok((comm, datatype, buffer))
 }
@@ -102,7 +103,7 @@ pub(crate) fn recv(
     comm: CommHandle,
     status: StatusOut,
 ) -> Result<()> {
-    let (comm, _datatype, buffer) = incoming(buf, count, datatype, tag, comm)?;
+    let (comm, _datatype, buffer) = incoming(buf, count, datatype, source, tag, comm)?;
     heddle_p2p::recv_with(
         &comm,
         Plane::PointToPoint,
@@ -124,7 +125,7 @@ pub(crate) fn irecv(
     comm: CommHandle,
     request: Out<RequestHandle>,
 ) -> Result<()> {
-    let (comm, _datatype, buffer) = incoming(buf, count, datatype, tag, comm)?;
+    let (comm, _datatype, buffer) = incoming(buf, count, datatype, source, tag, comm)?;
     let request = request.variable()?;
     request.0 = heddle_p2p::irecv(&comm, Plane::PointToPoint, buffer, source, tag)?;
     Ok(())
@@ -139,7 +140,7 @@ pub(crate) fn recv_init(
     comm: CommHandle,
     request: Out<RequestHandle>,
 ) -> Result<()> {
-    let (comm, _datatype, buffer) = incoming(buf, count, datatype, tag, comm)?;
+    let (comm, _datatype, buffer) = incoming(buf, count, datatype, source, tag, comm)?;
     let request = request.variable()?;
     request.0 = heddle_p2p::receive_init(&comm, buffer, source, tag)?;
     Ok(())

@@ -1,7 +1,7 @@
 //! Sends.
 
 use super::check_tag;
-use crate::argument::{Out, buffer};
+use crate::argument::{Out, buffer_for};
 use crate::entry::Express;
 use crate::error::Result;
 use heddle_comm::buffer::Buffer;
@@ -18,12 +18,13 @@ fn outgoing(
     address: *const c_void,
     count: i64,
     datatype: DatatypeHandle,
+    dest: c_int,
     tag: c_int,
     comm: CommHandle,
 ) -> Result<(CommRef, TypeRef, Buffer)> {
     let comm = CommRef::from_handle(comm.0)?;
     // SAFETY: the program leaves the memory alone until the operation is complete.
-    let (datatype, buffer) = unsafe { buffer(address, count, datatype) }?;
+    let (datatype, buffer) = unsafe { buffer_for(dest, address, count, datatype) }?;
     check_tag(tag)?;
     Ok((comm, datatype, buffer))
 }
@@ -89,7 +90,7 @@ macro_rules! sends {
             tag: c_int,
             comm: CommHandle,
         ) -> Result<()> {
-            let (comm, _datatype, buffer) = outgoing(buf, count, datatype, tag, comm)?;
+            let (comm, _datatype, buffer) = outgoing(buf, count, datatype, dest, tag, comm)?;
             sends!(@send $mode comm, buffer, dest, tag)
         }
 
@@ -103,7 +104,7 @@ macro_rules! sends {
             comm: CommHandle,
             request: Out<RequestHandle>,
         ) -> Result<()> {
-            let (comm, _datatype, buffer) = outgoing(buf, count, datatype, tag, comm)?;
+            let (comm, _datatype, buffer) = outgoing(buf, count, datatype, dest, tag, comm)?;
             let request = request.variable()?;
             request.0 = sends!(@isend $mode comm, buffer, dest, tag)?;
             Ok(())
@@ -118,7 +119,7 @@ macro_rules! sends {
             comm: CommHandle,
             request: Out<RequestHandle>,
         ) -> Result<()> {
-            let (comm, _datatype, buffer) = outgoing(buf, count, datatype, tag, comm)?;
+            let (comm, _datatype, buffer) = outgoing(buf, count, datatype, dest, tag, comm)?;
             let request = request.variable()?;
             request.0 = heddle_p2p::send_init(&comm, buffer, dest, tag, Mode::$mode)?;
             Ok(())

@@ -35,6 +35,7 @@ pub(crate) fn cart_create(
     Ok(())
 }
 
+/// A grid with a dimension of 0 has a place for no process.
 pub(crate) fn cart_map(
     comm: CommHandle,
     ndims: c_int,
@@ -43,6 +44,10 @@ pub(crate) fn cart_map(
     new_rank: Out<c_int>,
 ) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
+    let sizes = dims.slice(dimensions(ndims)?)?;
+    if sizes.contains(&0) && sizes.iter().all(|&size| size >= 0) {
+        return new_rank.set(mpi::MPI_UNDEFINED);
+    }
     new_rank.set(comm_management::cart_map(&comm, &grid(ndims, dims, periods)?)?)
 }
 

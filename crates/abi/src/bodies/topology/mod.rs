@@ -4,12 +4,15 @@
 //! |---|---|
 //! | `cartesian.rs` | grids |
 //! | `graph.rs` | graphs |
+//! | `neighborhood.rs` | collectives between neighbours |
 
 mod cartesian;
 mod graph;
+mod neighborhood;
 
 pub(crate) use cartesian::*;
 pub(crate) use graph::*;
+pub(crate) use neighborhood::*;
 
 use crate::argument::Out;
 use crate::error::{Error, Result};

@@ -9,6 +9,7 @@
 //! context (`idup/agreement.rs`).
 
 mod agreement;
+mod between_groups;
 mod word;
 
 use super::context::tag;
@@ -22,7 +23,6 @@ use heddle_message::request::{self, Attachment, Outcome, RequestId, RequestKind}
 use heddle_message::vni::Vni;
 use heddle_objects::table::Ref;
 use heddle_platform::atomic::{AtomicU64, Ordering};
-use std::any::Any;
 use std::sync::Arc;
 use word::{message, receive};
 
@@ -50,10 +50,6 @@ impl Attachment for Pending {
         }
         *outcome = Outcome { error: outcome.error.take(), ..Outcome::empty() };
     }
-
-    fn as_any(&mut self) -> &mut dyn Any {
-        self
-    }
 }
 
 /// `MPI_Comm_idup`: returns the handles of the new communicator and of the request.
@@ -62,6 +58,9 @@ impl Attachment for Pending {
 /// The error of a copy callback; `MPI_ERR_OTHER` in the leader if it has no number left for a context. The
 /// others have that error as the outcome of their requests.
 pub fn idup(comm: &CommRef) -> Result<(usize, usize)> {
+    if let Some(local) = comm.local() {
+        return between_groups::idup(comm, &local, &Entries::new());
+    }
     let domain = domain::current()?;
     if comm.rank() != 0 {
         let id = request::take(comm.vni(), comm.handle(), RequestKind::Generalized)?;
@@ -89,6 +88,9 @@ pub fn idup(comm: &CommRef) -> Result<(usize, usize)> {
 /// # Errors
 /// The error of a copy callback.
 pub fn idup_with_info(comm: &CommRef, hints: &Entries) -> Result<(usize, usize)> {
+    if let Some(local) = comm.local() {
+        return between_groups::idup(comm, &local, hints);
+    }
     let domain = domain::current()?;
     let mine = choice_of(hints, domain.vnis().len());
     if comm.rank() == 0 {

@@ -26,7 +26,7 @@ pub(super) fn receive(
 
 /// A word for a rank of the communicator.
 pub(super) fn message(comm: &CommRef, to: usize, tag: i32, word: u64) -> SendArgs {
-    let Some(peer) = comm.group.world_rank(to) else { unreachable!("ranks go to the size") };
+    let Some(peer) = comm.peers.world_rank(to) else { unreachable!("ranks go to the size") };
     let word = Arc::new(AtomicU64::new(word));
     // SAFETY: the send keeps the word until it has been taken.
     let buffer = unsafe { Buffer::bytes(word.as_ptr().cast(), size_of::<u64>()) };

@@ -3,17 +3,18 @@
 //! which passes the result on.
 
 use crate::Circle;
+use crate::accumulator::{Accumulator, Side};
 use crate::binomial::Binomial;
 use crate::conversation::Conversation;
 use crate::elements::{Elements, Part};
-use crate::reduction::{Accumulator, Reduction, Side};
+use crate::reduction::Reduction;
 use heddle_comm::error::Result;
 
 /// `destination`: where the root wants the result.
 ///
 /// # Errors
 /// `MPI_ERR_NO_MEM`.
-pub(super) fn reduce(
+pub(crate) fn reduce(
     talk: &mut Conversation<'_>,
     reduction: &Reduction<'_>,
     operands: Part<'_>,
@@ -28,9 +29,9 @@ pub(super) fn reduce(
     if let (Some(parent), 1) = (parent, node.subtree().len()) {
         talk.send(parent, operands.buffer());
     } else {
-        let (room, spare) = (reduction.room(destination, count)?, reduction.temporary(count)?);
-        let result = room.elements();
-        let mut vector = Accumulator { reduction, result, spare: spare.elements(), count };
+        let (result, spare) =
+            (talk.vector_in(destination, reduction, count)?, talk.vector(reduction, count)?);
+        let mut vector = Accumulator { reduction, result, spare, count };
         if operands.elements.address() != result.address() {
             talk.copy(&operands.buffer(), &result.buffer(count));
         }

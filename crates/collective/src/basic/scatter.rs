@@ -6,7 +6,7 @@ use crate::switch_points::BATCH;
 use heddle_message::buffer::Buffer;
 
 /// Empty blocks are not sent, as both sides know their sizes.
-pub(super) fn scatter(
+pub(crate) fn scatter(
     talk: &mut Conversation<'_>,
     blocks: Option<&dyn Blocks>,
     receive: Option<Buffer>,

@@ -5,7 +5,7 @@ use crate::binomial::Binomial;
 use crate::conversation::Conversation;
 use heddle_message::buffer::Buffer;
 
-pub(super) fn bcast(talk: &mut Conversation<'_>, data: &Buffer, circle: Circle) {
+pub(crate) fn bcast(talk: &mut Conversation<'_>, data: &Buffer, circle: Circle) {
     let node = Binomial::new(circle.relative(talk.rank()), circle.size);
     if let Some(parent) = node.parent() {
         talk.receive(circle.rank(parent), *data);

@@ -1,0 +1,71 @@
+//! The three forms of a collective function.
+
+use crate::argument::Out;
+use crate::error::Result;
+use heddle_collective::{Conversation, begin, init, run};
+use heddle_comm::CommRef;
+use heddle_spec::handle::RequestHandle;
+
+/// The form in which a function was called.
+pub(in crate::bodies) enum Form {
+    Blocking,
+    /// With where its request goes.
+    Nonblocking(Out<RequestHandle>),
+    Persistent(Out<RequestHandle>),
+}
+
+impl Form {
+    /// Runs, begins or prepares the operation that `describe` describes.
+    pub(in crate::bodies) fn carry_out<'a>(
+        self,
+        comm: &'a CommRef,
+        describe: impl FnOnce(&mut Conversation<'a>) -> Result<()>,
+    ) -> Result<()> {
+        match self {
+            Form::Blocking => run(comm, describe),
+            Form::Nonblocking(request) => {
+                let request = request.variable()?;
+                request.0 = begin(comm, describe)?;
+                Ok(())
+            }
+            Form::Persistent(request) => {
+                let request = request.variable()?;
+                request.0 = init(comm, describe)?;
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Defines a collective function in its three forms. The body is written once, with the form that it is to
+/// carry out.
+macro_rules! in_three_forms {
+    (
+        $(#[$attribute:meta])*
+        fn $blocking:ident, $nonblocking:ident, $persistent:ident
+        ($form:ident, $($parameter:ident: $type:ty),* $(,)?) $body:block
+    ) => {
+        $(#[$attribute])*
+        pub(crate) fn $blocking($($parameter: $type),*) -> Result<()> {
+            let $form = Form::Blocking;
+            $body
+        }
+
+        #[allow(clippy::too_many_arguments, reason = "MPI's")]
+        pub(crate) fn $nonblocking($($parameter: $type,)* request: Out<RequestHandle>) -> Result<()> {
+            let $form = Form::Nonblocking(request);
+            $body
+        }
+
+        #[allow(clippy::too_many_arguments, reason = "MPI's")]
+        pub(crate) fn $persistent(
+            $($parameter: $type,)*
+            _: InfoHandle,
+            request: Out<RequestHandle>,
+        ) -> Result<()> {
+            let $form = Form::Persistent(request);
+            $body
+        }
+    };
+}
+pub(in crate::bodies) use in_three_forms;

@@ -1,0 +1,71 @@
+//! Buffers with a block for each rank, or for each edge of a topology.
+
+use crate::argument::{Counts, List};
+use crate::error::Result;
+use heddle_collective::{Parts, TypedParts};
+use heddle_comm::datatype::{self, TypeRef};
+use heddle_spec::handle::DatatypeHandle;
+use std::ffi::c_void;
+
+/// The counts and displacements of a buffer with a block for each rank.
+pub(in crate::bodies) struct Layout {
+    counts: Vec<i64>,
+    displs: Vec<i64>,
+}
+
+impl Layout {
+    pub(in crate::bodies) fn new(counts: Counts<'_>, displs: Counts<'_>, ranks: usize) -> Result<Layout> {
+        let list = |numbers: Counts<'_>| numbers.slice(ranks).map(|slice| slice.iter().collect());
+        Ok(Layout { counts: list(counts)?, displs: list(displs)? })
+    }
+
+    /// With displacements that have one type in both forms.
+    pub(in crate::bodies) fn in_bytes(
+        counts: Counts<'_>,
+        displs: List<'_, i64>,
+        edges: usize,
+    ) -> Result<Layout> {
+        let counts = counts.slice(edges)?.iter().collect();
+        Ok(Layout { counts, displs: displs.slice(edges)?.to_vec() })
+    }
+
+    pub(in crate::bodies) fn new_if(
+        count: bool,
+        counts: Counts<'_>,
+        displs: Counts<'_>,
+        ranks: usize,
+    ) -> Result<Option<Layout>> {
+        count.then(|| Layout::new(counts, displs, ranks)).transpose()
+    }
+
+    pub(in crate::bodies) fn parts<'a>(
+        &'a self,
+        address: *const c_void,
+        datatype: &'a TypeRef,
+    ) -> Result<Parts<'a>> {
+        // SAFETY: the program's buffers are valid as the standard demands; none is used after the call.
+        unsafe { Parts::new(address.cast_mut().cast(), &self.counts, &self.displs, datatype) }
+    }
+
+    pub(in crate::bodies) fn typed<'a>(
+        &'a self,
+        address: *const c_void,
+        datatypes: &'a [TypeRef],
+    ) -> Result<TypedParts<'a>> {
+        // SAFETY: the program's buffers are valid as the standard demands; none is used after the call.
+        unsafe { TypedParts::new(address.cast_mut().cast(), &self.counts, &self.displs, datatypes) }
+    }
+}
+
+/// A buffer with a block for each rank, unless the standard ignores it.
+pub(in crate::bodies) fn parts_if<'a>(
+    address: *const c_void,
+    layout: Option<&'a Layout>,
+    datatype: Option<&'a TypeRef>,
+) -> Result<Option<Parts<'a>>> {
+    layout.zip(datatype).map(|(layout, datatype)| layout.parts(address, datatype)).transpose()
+}
+
+pub(in crate::bodies) fn datatypes(handles: List<'_, DatatypeHandle>, ranks: usize) -> Result<Vec<TypeRef>> {
+    handles.slice(ranks)?.iter().map(|handle| datatype::for_communication(handle.0)).collect()
+}

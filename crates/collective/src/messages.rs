@@ -1,0 +1,167 @@
+//! The messages of an operation that are in flight, and the first error.
+//!
+//! An error does not stop the operation. The first error is kept and reported at the end; the remaining
+//! messages are sent and received as usual. So ranks whose counts disagree get an error instead of waiting
+//! for each other for ever, and no message is left in flight when the operation ends.
+
+use heddle_comm::error::{Error, Result};
+use heddle_comm::{CommRef, KeptComm, Plane};
+use heddle_message::buffer::Buffer;
+use heddle_message::request::{Outcome, SEND_DONE};
+use heddle_p2p::Mode;
+use heddle_spec::constants as mpi;
+
+/// Where the messages of an operation travel. All have one tag: messages of one sender with one tag are
+/// received in the order in which they were sent, and all ranks agree on that order.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Channel<'a> {
+    pub(super) comm: &'a CommRef,
+    pub(super) tag: i32,
+}
+
+/// Whom the rank of a message names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Among {
+    /// A process of the communicator; of an intercommunicator, one of the remote group.
+    Peers,
+    /// A process of an intercommunicator's local group.
+    LocalGroup,
+}
+
+impl<'a> Channel<'a> {
+    /// The channel of a message; `local` is the communicator of an intercommunicator's local group.
+    pub(super) fn of(comm: &'a CommRef, local: Option<&'a KeptComm>, among: Among, tag: i32) -> Channel<'a> {
+        let comm = match (among, local) {
+            (Among::LocalGroup, Some(local)) => local,
+            _ => comm,
+        };
+        Channel { comm, tag }
+    }
+}
+
+/// What a receive is to bring.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Expected {
+    from: usize,
+    len: usize,
+}
+
+/// Messages in flight, and the first error of the operation.
+#[derive(Debug, Default)]
+pub(super) struct Messages {
+    /// Requests, those of receives with what they are to bring.
+    pending: Vec<(usize, Option<Expected>)>,
+    error: Option<Error>,
+}
+
+impl Messages {
+    /// Sends a message, and waits until its data can be overwritten.
+    pub(super) fn send(&mut self, Channel { comm, tag }: Channel<'_>, to: usize, data: Buffer) {
+        let sent = heddle_p2p::send(comm, Plane::Collective, data, to as i32, tag, Mode::Standard);
+        self.note(sent);
+    }
+
+    /// Waits for a message that fills a buffer.
+    pub(super) fn receive(&mut self, Channel { comm, tag }: Channel<'_>, from: usize, room: Buffer) {
+        let received = heddle_p2p::recv(comm, Plane::Collective, room, from as i32, tag);
+        self.check(received, Expected { from, len: room.len() });
+    }
+
+    /// Sends one message and waits for another.
+    pub(super) fn exchange(
+        &mut self,
+        Channel { comm, tag }: Channel<'_>,
+        (to, data): (usize, Buffer),
+        (from, room): (usize, Buffer),
+    ) {
+        let (outgoing, incoming) = ((data, to as i32, tag), (room, from as i32, tag));
+        let received = heddle_p2p::sendrecv(comm, Plane::Collective, outgoing, incoming);
+        self.check(received, Expected { from, len: room.len() });
+    }
+
+    /// Begins to send a message.
+    pub(super) fn begin_send(&mut self, Channel { comm, tag }: Channel<'_>, to: usize, data: Buffer) {
+        match heddle_p2p::isend(comm, Plane::Collective, data, to as i32, tag, Mode::Standard) {
+            Ok(SEND_DONE) => {}
+            Ok(request) => self.pending.push((request, None)),
+            Err(error) => self.fail(error),
+        }
+    }
+
+    /// Begins to receive a message that fills a buffer.
+    pub(super) fn begin_receive(&mut self, Channel { comm, tag }: Channel<'_>, from: usize, room: Buffer) {
+        match heddle_p2p::irecv(comm, Plane::Collective, room, from as i32, tag) {
+            Ok(request) => self.pending.push((request, Some(Expected { from, len: room.len() }))),
+            Err(error) => self.fail(error),
+        }
+    }
+
+    /// Waits for all messages in flight.
+    pub(super) fn complete(&mut self) {
+        while let Some((request, expected)) = self.pending.pop() {
+            self.take(request, expected);
+        }
+    }
+
+    /// Returns true if no message is in flight any more.
+    pub(super) fn are_complete(&mut self) -> bool {
+        while let Some((request, expected)) =
+            self.pending.pop_if(|(request, _)| heddle_p2p::is_over(*request))
+        {
+            self.take(request, expected);
+        }
+        self.pending.is_empty()
+    }
+
+    /// Waits for one message.
+    fn take(&mut self, mut request: usize, expected: Option<Expected>) {
+        let outcome = heddle_p2p::wait(&mut request);
+        match expected {
+            Some(expected) => self.check(outcome, expected),
+            None => self.note(outcome.and_then(|outcome| outcome.error.map_or(Ok(()), Err))),
+        }
+    }
+
+    /// Copies data within the process, as if `rank` sent it to itself.
+    pub(super) fn copy(&mut self, rank: usize, from: &Buffer, to: &Buffer) {
+        from.copy_to(to, from.len().min(to.len()));
+        if from.len() != to.len() {
+            self.fail(disagreement(rank, from.len(), to.len()));
+        }
+    }
+
+    /// The first error, if there was one. No message is in flight.
+    pub(super) fn take_error(&mut self) -> Option<Error> {
+        debug_assert!(self.pending.is_empty(), "what was begun must be completed");
+        self.error.take()
+    }
+
+    fn check(&mut self, received: Result<Outcome>, expected: Expected) {
+        match received {
+            Ok(Outcome { error: Some(error), .. }) | Err(error) => self.fail(error),
+            Ok(outcome) if outcome.bytes as usize != expected.len => {
+                self.fail(disagreement(expected.from, outcome.bytes as usize, expected.len));
+            }
+            Ok(_) => {}
+        }
+    }
+
+    fn note(&mut self, result: Result<()>) {
+        if let Err(error) = result {
+            self.fail(error);
+        }
+    }
+
+    fn fail(&mut self, error: Error) {
+        self.error.get_or_insert(error);
+    }
+}
+
+#[cold]
+fn disagreement(from: usize, len: usize, expected: usize) -> Error {
+    let message = format!(
+        "rank {from} gave {len} bytes to a collective operation where this rank expects {expected}: the counts and \
+         datatypes of all ranks must describe the same amount of data"
+    );
+    Error::new(if len > expected { mpi::MPI_ERR_TRUNCATE } else { mpi::MPI_ERR_COUNT }, message)
+}
