@@ -46,7 +46,7 @@ fn a_stable_workload_comes_close_to_the_best_fixed_setting() {
             (64, 0.002, 1_000_000),
             (64, 0.02, 400_000),
             (64, 0.05, 400_000),
-            (64, 0.5, 200_000),
+            (64, 0.5, 400_000),
             (256, 0.002, 2_000_000),
             (256, 0.02, 1_000_000),
             (256, 0.05, 1_000_000),
@@ -57,7 +57,7 @@ fn a_stable_workload_comes_close_to_the_best_fixed_setting() {
             (1024, 0.5, 1_000_000),
         ]
     } else {
-        &[(64, 0.02, 400_000), (64, 0.5, 200_000)]
+        &[(64, 0.02, 400_000), (64, 0.5, 400_000)]
     };
     let mut worst = f64::MAX;
     for &(processes, share, acquisitions) in workloads {

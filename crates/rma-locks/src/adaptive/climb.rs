@@ -1,10 +1,11 @@
 //! How the adaptive lock decides: by trying the neighbours of its setting.
 //!
 //! It stays with a setting, and after a few measurements tries a neighbour: one step more or less of one
-//! parameter. If that has a higher rate it stays there and goes on in that direction, else it comes
-//! back and tries another one. When no neighbour is better it tries one of them only now and then, or the
-//! number of counters after the next one. If the rate or the share of writers becomes another one by
-//! itself, the workload has changed, and it tries at once.
+//! parameter, or two steps in the number of counters, for the one after the next may be better where the
+//! next is not. If the neighbour has a higher rate the lock stays there and goes on in that direction, else
+//! it comes back and tries another one. When no neighbour is better it tries one of them only now and then.
+//! If the rate or the share of writers becomes another one by itself, the workload has changed: the lock
+//! measures once more, then tries.
 //!
 //! **What it leaves out.** A threshold that kept no writer from passing the lock on is not raised, and one
 //! whose half would be enough is not lowered: neither would change anything. While readers' patience is
@@ -20,6 +21,8 @@ use super::turn::Felt;
 const STAY: [u32; 4] = [10, 20, LONGEST_STAY, LONGEST_STAY];
 const LONG: u32 = 2;
 const LONGEST_STAY: u32 = 80;
+/// It counts no further.
+const MOST_STAYED: u32 = 127;
 /// The rate of a bad neighbour is lower by this factor: it is tried again only after the longest stay.
 const BAD: f32 = 1.08;
 /// Tries after each of these stays.
@@ -64,8 +67,6 @@ pub(super) struct State {
     step: Step,
     /// Measurements of the current try, and 1; 0 if there is none.
     trying: u32,
-    /// The last or current try went two steps: to a fourth of the counters, or to four times as many.
-    is_far: bool,
     /// The share of writers of the setting that is kept, its rate (0: not known), and the rate of the try.
     writers: f32,
     kept: f32,
@@ -76,13 +77,12 @@ impl State {
     pub(super) fn of(known: u64, rates: u64) -> State {
         let bits = known as u32;
         State {
-            stayed: bits & 0xFF,
-            failed: bits >> 8 & 0x3F,
-            bad: bits >> 14 & 0x3F,
-            in_vain: bits >> 20 & 7,
-            step: Step::ALL[(bits >> 23 & 7) as usize % Step::ALL.len()],
-            trying: bits >> 26 & 7,
-            is_far: bits >> 29 == 1,
+            stayed: bits & MOST_STAYED,
+            failed: bits >> 7 & 0xFF,
+            bad: bits >> 15 & 0xFF,
+            in_vain: bits >> 23 & 7,
+            step: Step::ALL[(bits >> 26 & 7) as usize],
+            trying: bits >> 29,
             writers: f32::from_bits((known >> 32) as u32),
             kept: f32::from_bits(rates as u32),
             tried: f32::from_bits((rates >> 32) as u32),
@@ -90,9 +90,8 @@ impl State {
     }
 
     pub(super) fn words(self) -> [u64; 2] {
-        let steps = self.failed << 8 | self.bad << 14 | (self.step as u32) << 23;
-        let bits =
-            self.stayed | steps | self.in_vain << 20 | self.trying << 26 | u32::from(self.is_far) << 29;
+        let steps = self.failed << 7 | self.bad << 15 | (self.step as u32) << 26;
+        let bits = self.stayed | steps | self.in_vain << 23 | self.trying << 29;
         [
             u64::from(self.writers.to_bits()) << 32 | u64::from(bits),
             u64::from(self.tried.to_bits()) << 32 | u64::from(self.kept.to_bits()),
@@ -132,16 +131,17 @@ impl Climb {
         }
         let ended = State { stayed: 0, trying: 0, tried: 0.0, ..state };
         if measured.tries_patience || tried < kept * step.wanted() {
-            let back = self.moved(setting, step.back(), state.is_far).unwrap_or(setting);
+            let back = self.moved(setting, step.back()).unwrap_or(setting);
             let bad = if kept > tried * BAD { state.bad | step.bit() } else { state.bad & !step.bit() };
             return (back, State { failed: state.failed | step.bit(), bad, ..ended });
         }
         // Where it comes from is worse, and all other neighbours are new.
-        let failed = if state.is_far { 0 } else { step.back().bit() };
+        let failed = step.back().bit();
         let (kept, writers) = (tried.max(kept), measured.writers);
-        let better = State { failed, bad: 0, in_vain: 0, is_far: false, kept, writers, ..ended };
-        match self.moved(setting, step, false).filter(|_| step.matters(measured.felt)) {
-            Some(next) => (next, State { trying: 1, ..better }),
+        let better = State { failed, bad: 0, in_vain: 0, kept, writers, ..ended };
+        let on = step.near();
+        match self.moved(setting, on).filter(|_| on.matters(measured.felt)) {
+            Some(next) => (next, State { step: on, trying: 1, ..better }),
             None => (setting, better),
         }
     }
@@ -156,67 +156,59 @@ impl Climb {
         }
         // The first measurement after a try still has processes that came before.
         let is_other = stayed > 1
+            && state.kept > 0.0
             && (differ(measured.rate, state.kept, OTHER_RATE)
                 || differ(measured.writers, state.writers, OTHER_SHARE));
-        let known = if state.kept == 0.0 || is_other {
-            State {
-                kept: measured.rate,
-                writers: measured.writers,
-                ..if is_other { State { failed: 0, bad: 0, in_vain: 0, ..state } } else { state }
-            }
-        } else {
-            let mean = |kept: f32, now: f32| (3.0 * kept + now) / 4.0;
-            State {
-                kept: mean(state.kept, measured.rate),
-                writers: mean(state.writers, measured.writers),
-                ..state
-            }
+        if is_other {
+            // This measurement has something of both workloads. The next one says what the setting is worth.
+            return (setting, State { stayed: SOON, failed: 0, bad: 0, in_vain: 0, kept: 0.0, ..state });
+        }
+        let mean = |kept: f32, now: f32| if state.kept == 0.0 { now } else { (3.0 * kept + now) / 4.0 };
+        let known = State {
+            kept: mean(state.kept, measured.rate),
+            writers: mean(state.writers, measured.writers),
+            ..state
         };
-        let neighbour = |step: Step, is_far: bool| {
-            let next = self.moved(setting, step, is_far).filter(|_| step.matters(measured.felt))?;
-            Some((next, State { step, stayed: 0, trying: 1, is_far, tried: 0.0, ..known }))
+        let neighbour = |step: Step| {
+            let next = self.moved(setting, step).filter(|_| step.matters(measured.felt))?;
+            Some((next, State { step, stayed: 0, trying: 1, tried: 0.0, ..known }))
         };
-        let untried = Step::ALL
-            .into_iter()
-            .filter(|step| known.failed & step.bit() == 0)
-            .find_map(|step| neighbour(step, false));
+        let untried = Step::ALL.into_iter().filter(|step| known.failed & step.bit() == 0).find_map(neighbour);
         let again = || {
             let after = (1..=Step::ALL.len()).map(|n| Step::ALL[(known.step as usize + n) % Step::ALL.len()]);
             let is_due = |step: &Step| known.bad & step.bit() == 0 || stayed >= LONGEST_STAY;
-            let (next, state) = after.into_iter().filter(is_due).find_map(|step| {
-                // First the number of counters after the next one, which may be better where that is not.
-                let may_be_far = step.is_of_counters() && (known.in_vain / TRIES).is_multiple_of(2);
-                may_be_far.then(|| neighbour(step, true)).flatten().or_else(|| neighbour(step, false))
-            })?;
+            let (next, state) = after.into_iter().filter(is_due).find_map(neighbour)?;
             let in_vain = (known.in_vain + 1) % (TRIES * STAY.len() as u32);
             let in_vain = if in_vain == 0 { TRIES * LONG } else { in_vain };
             Some((next, State { in_vain, ..state }))
         };
         let tries = match untried {
-            Some(_) if stayed >= SOON || is_other => untried,
+            Some(_) if stayed >= SOON => untried,
             None if stayed >= STAY[(known.in_vain / TRIES) as usize % STAY.len()] => again(),
             _ => None,
         };
-        tries.unwrap_or((setting, State { stayed: stayed.min(255), ..known }))
+        tries.unwrap_or((setting, State { stayed: stayed.min(MOST_STAYED), ..known }))
     }
 
     /// With one threshold lower, the first whose lowering makes a writers' turn shorter.
     fn lowered(&self, setting: Setting, felt: Felt) -> Option<Setting> {
         let steps = [Step::FewerWriters, Step::LessLocality];
-        steps.into_iter().filter(|step| step.matters(felt)).find_map(|step| self.moved(setting, step, false))
+        steps.into_iter().filter(|step| step.matters(felt)).find_map(|step| self.moved(setting, step))
     }
 
-    /// The neighbour of a setting, or the one that `is_far` in its number of counters, if there is one.
-    fn moved(&self, setting: Setting, step: Step, is_far: bool) -> Option<Setting> {
-        let by = if step.is_of_counters() && is_far { 2 } else { 1 };
+    /// The setting after a step, if there is one.
+    fn moved(&self, setting: Setting, step: Step) -> Option<Setting> {
+        let by = if step == step.near() { 1 } else { 2 };
         let more = |now: u32, last: u32| (now + by <= last).then_some(now + by);
         let less = |now: u32| now.checked_sub(by);
         let Setting { coarseness, locality, writers } = setting;
         Some(match step {
             Step::MoreWriters => Setting { writers: less(writers)?, ..setting },
             Step::MoreLocality => Setting { locality: less(locality)?, ..setting },
-            Step::Finer => Setting { coarseness: less(coarseness)?, ..setting },
-            Step::Coarser => Setting { coarseness: more(coarseness, self.last.coarseness)?, ..setting },
+            Step::Finer | Step::MuchFiner => Setting { coarseness: less(coarseness)?, ..setting },
+            Step::Coarser | Step::MuchCoarser => {
+                Setting { coarseness: more(coarseness, self.last.coarseness)?, ..setting }
+            }
             Step::FewerWriters => Setting { writers: more(writers, self.last.writers)?, ..setting },
             Step::LessLocality => Setting { locality: more(locality, self.last.locality)?, ..setting },
         })
@@ -261,13 +253,12 @@ mod tests {
     #[test]
     fn a_state_fits_into_its_words() {
         let state = State {
-            stayed: 255,
-            failed: 63,
-            bad: 63,
+            stayed: 127,
+            failed: 255,
+            bad: 255,
             in_vain: 7,
             step: Step::LessLocality,
-            trying: 4,
-            is_far: true,
+            trying: 7,
             writers: 0.3,
             kept: 1.5,
             tried: 2.5,
@@ -340,10 +331,24 @@ mod tests {
         let best = |coarseness: u32| {
             move |setting: Setting| measured(2.0 - setting.coarseness.abs_diff(coarseness) as f32 / 8.0)
         };
-        let (settings, state) = climb(first(), 60, best(0));
-        assert_eq!(settings[59].coarseness, 0);
+        let (settings, state) = climb(first(), 64, best(0));
+        assert_eq!(settings[63].coarseness, 0);
         let others = |setting: Setting| Measured { writers: 0.5, ..best(4)(setting) };
-        let (settings, _) = climb((settings[59], state), 30, others);
+        let (settings, _) = climb((settings[63], state), 30, others);
         assert_eq!(settings[29].coarseness, 4, "it does not wait for the end of its stay");
+    }
+
+    #[test]
+    fn the_measurement_in_which_the_workload_changes_is_compared_with_no_other() {
+        let rate = |setting: Setting| 2.0 - setting.coarseness as f32 / 8.0;
+        let (settings, state) = climb(first(), 64, |setting| measured(rate(setting) / 8.0));
+        assert_eq!(settings[63].coarseness, 0);
+        let end = Setting { coarseness: 4, ..settings[63] };
+        // Half of it goes by with a workload of a higher rate.
+        let mixed = Measured { writers: 0.3, ..measured(2.0 * rate(end)) };
+        let (setting, state) = CLIMB.next(end, mixed, state);
+        let (settings, _) =
+            climb((setting, state), 30, |setting| Measured { writers: 0.5, ..measured(rate(setting)) });
+        assert_eq!(settings[29].coarseness, 0);
     }
 }

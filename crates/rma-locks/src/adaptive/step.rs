@@ -4,9 +4,9 @@ use super::turn::Felt;
 
 /// A try is better if its mean rate is higher by this factor.
 const BETTER: f32 = 1.02;
-/// A lower threshold is fairer, so it is better if it leaves this much of the rate: each halving may cost 1.5
-/// hundredths.
-const AS_GOOD: f32 = 0.985;
+/// A lower threshold is fairer, so it is better if it leaves this much of the rate. The losses of several
+/// halvings add up.
+const AS_GOOD: f32 = 0.992;
 
 /// A step to a neighbour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,17 +15,23 @@ pub(super) enum Step {
     MoreLocality,
     Finer,
     Coarser,
+    /// Four times as many counters.
+    MuchFiner,
+    /// A fourth of them.
+    MuchCoarser,
     FewerWriters,
     LessLocality,
 }
 
 impl Step {
     /// In the order in which they are tried: first those whose need was seen.
-    pub(super) const ALL: [Step; 6] = [
+    pub(super) const ALL: [Step; 8] = [
         Step::MoreWriters,
         Step::MoreLocality,
         Step::Finer,
         Step::Coarser,
+        Step::MuchFiner,
+        Step::MuchCoarser,
         Step::FewerWriters,
         Step::LessLocality,
     ];
@@ -36,6 +42,8 @@ impl Step {
             Step::MoreLocality => Step::LessLocality,
             Step::Finer => Step::Coarser,
             Step::Coarser => Step::Finer,
+            Step::MuchFiner => Step::MuchCoarser,
+            Step::MuchCoarser => Step::MuchFiner,
             Step::FewerWriters => Step::MoreWriters,
             Step::LessLocality => Step::MoreLocality,
         }
@@ -46,8 +54,13 @@ impl Step {
         if matches!(self, Step::FewerWriters | Step::LessLocality) { AS_GOOD } else { BETTER }
     }
 
-    pub(super) fn is_of_counters(self) -> bool {
-        matches!(self, Step::Finer | Step::Coarser)
+    /// The shortest step in the same direction.
+    pub(super) fn near(self) -> Step {
+        match self {
+            Step::MuchFiner => Step::Finer,
+            Step::MuchCoarser => Step::Coarser,
+            step => step,
+        }
     }
 
     pub(super) fn bit(self) -> u32 {
@@ -59,7 +72,7 @@ impl Step {
         match self {
             Step::MoreWriters => felt.writers_cut,
             Step::MoreLocality => felt.locality_cut,
-            Step::Finer | Step::Coarser => true,
+            Step::Finer | Step::Coarser | Step::MuchFiner | Step::MuchCoarser => true,
             Step::FewerWriters => felt.writers_used,
             Step::LessLocality => felt.locality_used,
         }

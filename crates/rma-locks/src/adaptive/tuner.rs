@@ -16,8 +16,11 @@ use crate::rma::{Rank, Rma, Word};
 /// [`MOST_TURNS`] turns before.
 const ACQUISITIONS: u64 = 16;
 const WRITERS: u64 = 64;
-/// Its turns together visit so many counters: deciding takes about as long as two visits.
-const VISITS: u64 = 16;
+/// Its turns together visit at least this many counters; [`WRITERS_A_VISIT`] writers count as one visit.
+/// All processes wait while the lock decides, about as long as for one or two visits, so a decision has to
+/// be rare.
+const VISITS: u64 = 48;
+const WRITERS_A_VISIT: u64 = 64;
 
 /// The word that every turn of writers touches: the setting in force, and what has been since the measurement
 /// began.
@@ -132,7 +135,7 @@ impl Tuner {
         let counters = (self.counters >> tally.setting.coarseness).max(1);
         let is_enough = tally.writers + tally.readers >= self.enough
             && (tally.writers >= WRITERS || !are_writers_known)
-            && tally.turns * counters >= VISITS;
+            && tally.turns * counters + tally.writers / WRITERS_A_VISIT >= VISITS;
         is_enough || is_full || tally.turns == MOST_TURNS || !tally.has_begun || self.is_restless
     }
 
@@ -245,7 +248,7 @@ mod tests {
         assert!(is_complete(tally(MOST_TURNS, 1, 1)));
         assert!(is_complete(tally(1, 1, (1 << 23) - 1)), "the word is full");
         let coarse = |turns| Tally { turns, writers: 1000, readers: 1000, ..Tally::begins(coarsest) };
-        assert!(is_complete(coarse(16)) && !is_complete(coarse(15)), "one counter needs more turns");
+        assert!(is_complete(coarse(33)) && !is_complete(coarse(32)), "one counter needs more turns");
     }
 
     #[test]
