@@ -158,6 +158,19 @@ fn every_lock_runs_every_benchmark_and_a_seed_repeats_it() {
     }
 }
 
+/// Also with a total that is no multiple of the number of processes.
+#[test]
+fn a_run_ends_when_the_total_is_reached() {
+    for shares in [Shares::Equal, Shares::Free] {
+        for kind in every_kind() {
+            let (benchmark, writers) = (Benchmark::Empty, vec![0.2, 0.2]);
+            let workload =
+                Workload { benchmark, processes: 48, acquisitions: 1000, shares, writers, seed: 1 };
+            assert!(workload.run(kind, &Network::xc30()).expect("it ends").throughput > 0.0, "{kind:?}");
+        }
+    }
+}
+
 #[test]
 fn the_hash_table_takes_all_inserts() {
     for kind in [None, Some(Kind::SimpleRw), Some(Kind::QueueRw)] {
