@@ -23,8 +23,11 @@ fn run(kind: Kind, processes: usize, writers: &[f64], acquisitions: usize) -> Ve
 /// From a counter in each node to one for all, and from few passings to many.
 fn fixed(processes: usize) -> impl Iterator<Item = Kind> {
     let distances = (4..=processes.ilog2()).map(|log| 1 << log);
-    distances.flat_map(|counter_distance| {
-        [(5, 10), (20, 10), (20, LOCALITY), (WRITERS, LOCALITY)].map(|(writers, locality)| {
+    let thresholds = [(WRITERS, LOCALITY), (20, LOCALITY), (20, 10), (5, 10)];
+    // With 64 processes none of the last two is better than all others.
+    let taken = if is_long() { 4 } else { 2 };
+    distances.flat_map(move |counter_distance| {
+        thresholds.into_iter().take(taken).map(move |(writers, locality)| {
             Kind::RmaRw(RmaRwParameters { counter_distance, locality, writers, readers: 0 })
         })
     })
