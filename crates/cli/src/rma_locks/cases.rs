@@ -122,7 +122,7 @@ impl Case {
         let (processes, seed, writers) = (self.processes, effort.seed, self.writers_percent / 100.0);
         // At least 20 for each process, and more where writers are rare or settings are to be found.
         let more = match self.figure {
-            Figure::Adaptive if writers < 0.01 => 25 * processes.div_ceil(64),
+            Figure::Adaptive if writers < 0.01 => 25 * processes.max(256).div_ceil(64),
             Figure::Adaptive => 12 * processes.max(256).div_ceil(64),
             _ if writers < 0.01 => 5,
             _ => 1,
