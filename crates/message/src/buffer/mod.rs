@@ -142,7 +142,7 @@ impl Buffer {
     /// Copies `len` bytes of data, from byte `offset` on, to `to`, which has room for them. The
     /// range must lie in the buffer.
     #[inline(always)]
-    pub(crate) fn read(&self, offset: usize, to: *mut u8, len: usize) {
+    pub fn read(&self, offset: usize, to: *mut u8, len: usize) {
         debug_assert!(offset + len <= self.bytes);
         match self.typed() {
             // SAFETY: the range lies in the buffer, which is valid by the promise made to `new`.

@@ -36,7 +36,7 @@
 //! | send whose half is pushed | that of arrivals; the copy needs no state | by completion: the answer comes after the copy |
 //! | self message that waits | the matching shard of its context | to the thread that takes the message out |
 //! | joint request | its missing parts: each writes a separate field | by completion, with the last part |
-//! | collective operation | its task | by completion |
+//! | collective or partitioned operation | its task | by completion |
 //! | request that waits for buffered sends | the rendezvous critical section | by completion |
 //!
 //! Within a process the critical sections order these steps. If a message to a peer hands the in-flight state
@@ -99,7 +99,7 @@ pub use in_flight::{InFlight, Ownership, Stage};
 pub use joint::{complete_part, expect_parts};
 pub use kind::{RequestId, RequestKind};
 pub use life::{
-    activate, claim, complete, complete_received, consume, consume_alone, consume_with, context_of,
+    activate, attachment_of, claim, complete, complete_received, consume, consume_alone, consume_with, context_of,
     deactivate, find_active, hand_over, in_flight, is_complete, is_inactive, outcome, owner, peer_of,
     set_buffer, set_owner_of_errors, set_vni, stage, unwatch, vni_of, watch,
 };

@@ -1,0 +1,243 @@
+//! The sender's side of a partitioned operation.
+
+use super::board::{Board, Division};
+use super::offer;
+use heddle_comm::CommRef;
+use heddle_comm::error::{Error, Result};
+use heddle_message::buffer::Buffer;
+use heddle_message::domain::Domain;
+use heddle_message::request::{self, Attachment, Outcome, RequestId};
+use heddle_message::vni::{Advanced, Task};
+use heddle_platform::atomic::{AtomicU32, Ordering};
+use heddle_spec::constants as mpi;
+use heddle_sync::queues::partitions::{Departures, Ready, next_round};
+use heddle_transport::single_copy;
+use std::ptr::with_exposed_provenance_mut;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// What all threads of the sender share.
+#[derive(Debug)]
+pub(super) struct Sender {
+    domain: &'static Domain,
+    /// The receiver's world rank; `None` for `MPI_PROC_NULL`.
+    peer: Option<usize>,
+    vni: u32,
+    buffer: Buffer,
+    board: Arc<Board>,
+    round: AtomicU32,
+    departures: Departures,
+    error: OnceLock<Error>,
+}
+
+/// Boards whose sender is gone, and whose receiver has not taken this round yet.
+static LEFT: Mutex<Vec<(Arc<Board>, u32)>> = Mutex::new(Vec::new());
+
+/// Frees the boards that their receivers do not need any more.
+fn free_boards_left() {
+    let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
+    left.retain(|(board, round)| board.round_taken() != *round);
+}
+
+/// Why a partition cannot be handed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NotReady {
+    NoSuchPartition,
+    ReadyBefore,
+}
+
+impl Sender {
+    /// The sender of a message in partitions, of which the receiver is told.
+    ///
+    /// # Errors
+    /// `MPI_ERR_NO_MEM`.
+    pub(super) fn new(
+        domain: &'static Domain,
+        comm: &CommRef,
+        buffer: Buffer,
+        division: Division,
+        (peer, tag): (Option<usize>, i32),
+    ) -> Result<Sender> {
+        free_boards_left();
+        // To nobody go partitions without data.
+        let division = if peer.is_some() { division } else { Division { bytes: 0, ..division } };
+        let board = Arc::new(Board::allocate(domain, division)?);
+        if division.is_in_slots() {
+            // Both sets of slots are free.
+            board.gate().open(2);
+        }
+        if let Some(peer) = peer {
+            offer::send(domain, comm, &board, (peer, tag))?;
+        }
+        Ok(Sender {
+            domain,
+            peer,
+            vni: comm.vni(),
+            buffer,
+            board,
+            round: AtomicU32::new(0),
+            departures: Departures::new(division.partitions),
+            error: OnceLock::new(),
+        })
+    }
+
+    /// Hands over a partition of the round that was started.
+    #[inline(always)]
+    pub(super) fn ready(&self, partition: i32) -> std::result::Result<(), NotReady> {
+        let partition = partition as usize;
+        if partition >= self.board.division().partitions {
+            return Err(NotReady::NoSuchPartition);
+        }
+        let round = self.round.load(Ordering::Relaxed);
+        if self.board.flag(round, partition).is_raised(round) || self.departures.is_deferred(partition, round) {
+            return Err(NotReady::ReadyBefore);
+        }
+        // After the last partition another thread may free the sender.
+        let (domain, peer) = (self.domain, self.peer);
+        match self.departures.ready(partition, round, self.board.gate(), || self.deliver(round, partition)) {
+            Ready::Delivered => {}
+            ready => wake(domain, peer, ready),
+        }
+        Ok(())
+    }
+
+    /// The number of partitions.
+    pub(super) fn partitions(&self) -> usize {
+        self.board.division().partitions
+    }
+
+    /// Stores the data of a partition where the receiver finds them.
+    #[inline(always)]
+    fn deliver(&self, round: u32, partition: usize) {
+        let division = self.board.division();
+        if division.is_in_slots() {
+            let offset = partition * division.bytes;
+            self.buffer.read(offset, self.board.data(round, partition), division.bytes);
+        } else {
+            self.deliver_large(round, partition);
+        }
+        self.board.flag(round, partition).raise(round);
+    }
+
+    #[inline(never)]
+    fn deliver_large(&self, round: u32, partition: usize) {
+        let Division { bytes, .. } = self.board.division();
+        let offset = partition * bytes;
+        let direct = self.write_directly(offset, bytes);
+        self.board.set_on_stage(round, partition, !direct);
+        if direct {
+            return;
+        }
+        match self.board.make_stage(self.domain) {
+            Some(stage) => self.buffer.read(offset, stage.wrapping_add(offset), bytes),
+            None => {
+                let message = format!("there is no memory for {} bytes to send", self.board.division().total());
+                self.error.get_or_init(|| Error::new(mpi::MPI_ERR_NO_MEM, message));
+            }
+        }
+    }
+
+    /// Writes into the receiver's memory. Returns false if the kernel forbids it.
+    fn write_directly(&self, offset: usize, bytes: usize) -> bool {
+        let Some(peer) = self.peer else { return true };
+        let (fabric, address) = (self.domain.fabric(), self.board.address() + offset as u64);
+        if peer == fabric.rank() {
+            self.buffer.read(offset, with_exposed_provenance_mut(address as usize), bytes);
+            return true;
+        }
+        let Some(pid) = fabric.copy_partner(peer) else { return false };
+        let mut packed = Vec::new();
+        let from = match self.buffer.contiguous() {
+            Some(address) => address.wrapping_add(offset),
+            None => {
+                packed.resize(bytes, 0);
+                self.buffer.read(offset, packed.as_mut_ptr(), bytes);
+                packed.as_mut_ptr()
+            }
+        };
+        // SAFETY: the partition's data are there, in the program's memory or packed.
+        let written = unsafe { single_copy::write(pid, address, from, bytes) };
+        if written.is_err() {
+            fabric.stop_copying(peer);
+        }
+        written.is_ok()
+    }
+
+    /// Delivers what is deferred. Returns true if there was something.
+    fn deliver_deferred(&self) -> bool {
+        let round = self.round.load(Ordering::Relaxed);
+        self.departures.deliver_deferred(round, self.board.gate(), |partition| self.deliver(round, partition))
+    }
+}
+
+/// After the last delivery wakes whoever sleeps until the operation is over; or, for a partition that the gate has
+/// overtaken, a thread that delivers it.
+#[cold]
+fn wake(domain: &Domain, peer: Option<usize>, ready: Ready) {
+    if ready == Ready::Deferred {
+        return;
+    }
+    let fabric = domain.fabric();
+    fabric.wake(fabric.rank());
+    if let Some(peer) = peer.filter(|peer| *peer != fabric.rank()) {
+        fabric.wake(peer);
+    }
+}
+
+impl Drop for Sender {
+    fn drop(&mut self) {
+        let round = *self.round.get_mut();
+        // The receiver of a message to this process shares the board.
+        if self.peer.is_some_and(|peer| peer != self.domain.rank()) && self.board.round_taken() != round {
+            let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
+            left.push((self.board.clone(), round));
+        }
+    }
+}
+
+/// The attachment of a sender's request.
+#[derive(Debug)]
+pub(super) struct Sending(pub(super) Arc<Sender>);
+
+impl Attachment for Sending {
+    fn persistent(&self) -> bool {
+        true
+    }
+
+    fn start(&mut self, id: RequestId) -> Result<()> {
+        let sender = &self.0;
+        let round = next_round(sender.round.load(Ordering::Relaxed));
+        sender.round.store(round, Ordering::Relaxed);
+        sender.departures.begin();
+        if sender.peer.is_none() {
+            sender.board.gate().open(round);
+        }
+        request::activate(id);
+        sender.domain.vni(sender.vni).add_task(Box::new(Round { sender: sender.clone(), id }));
+        Ok(())
+    }
+}
+
+/// A round under way: delivers what is deferred, and completes the request.
+#[derive(Debug)]
+struct Round {
+    sender: Arc<Sender>,
+    id: RequestId,
+}
+
+impl Task for Round {
+    fn advance(self: Box<Self>) -> Advanced<Box<dyn Task>> {
+        let happened = self.sender.deliver_deferred();
+        if !self.sender.departures.are_over() {
+            return if happened { Advanced::CameFurther(self) } else { Advanced::Waits(self) };
+        }
+        let Round { sender, id } = *self;
+        if happened {
+            wake(sender.domain, sender.peer, Ready::Last);
+        }
+        let outcome = Outcome { error: sender.error.get().cloned(), ..Outcome::empty() };
+        let (domain, vni) = (sender.domain, sender.vni);
+        drop(sender);
+        domain.vni(vni).complete_task(id, outcome);
+        Advanced::Over
+    }
+}
