@@ -265,6 +265,9 @@ static void never_started(void) {
 }
 
 int main(int argc, char **argv) {
+#ifdef WITHOUT_COPIES
+    setenv("HEDDLE_SINGLE_COPY", "off", 1);
+#endif
     check_start(argc, argv);
     divisions();
     gaps(3);

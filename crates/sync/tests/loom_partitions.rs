@@ -49,7 +49,10 @@ impl World {
 
     fn progress(&self, round: u32) {
         let _one_at_a_time = self.progress.lock();
-        self.departures.deliver_deferred(round, &self.gate, |partition| self.deliver(partition, round));
+        self.departures.deliver_deferred(round, &self.gate, |partition| {
+            self.deliver(partition, round);
+            true
+        });
     }
 
     /// Computes a partition, and hands it over.

@@ -2,7 +2,6 @@
 
 use super::counts;
 use super::in_flight::{InFlight, Ownership, Stage};
-use super::attachment::Attachment;
 use super::kind::RequestId;
 use super::kind::RequestKind;
 use super::lookup::handle;
@@ -126,23 +125,6 @@ pub unsafe fn set_buffer(id: RequestId, buffer: Buffer) {
 pub unsafe fn owner<'a>(id: RequestId) -> &'a mut Ownership {
     // SAFETY: the caller owns the request, or only reads fields that do not change.
     unsafe { &mut *at(id).owner.get() }
-}
-
-/// The attachment of a live request of this kind; `None` if the request is of another one.
-///
-/// # Safety
-/// All requests of the kind have attachments of type `A`, and this one is not freed while the result is used.
-#[inline(always)]
-pub unsafe fn attachment_of<'a, A: Attachment>(id: RequestId, kind: RequestKind) -> Option<&'a A> {
-    let owner = at(id).owner.get();
-    // SAFETY: the field does not change while the request lives.
-    if unsafe { (*owner).kind } != kind {
-        return None;
-    }
-    // SAFETY: neither does this one.
-    let attachment = unsafe { &(*owner).attachment }.as_deref()?;
-    // SAFETY: the caller's promise.
-    Some(unsafe { &*std::ptr::from_ref(attachment).cast::<A>() })
 }
 
 /// Completes a request. If it is a part of a joint request, returns the result, which the caller passes to

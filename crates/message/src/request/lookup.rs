@@ -1,7 +1,7 @@
 //! Handles of requests, and the requests that they name.
 
 use super::kind::RequestId;
-use super::slot::{self, at};
+use super::slot::{self, Request, at};
 use crate::error::{Error, Result};
 use heddle_objects::table::{Kind, Parts, decode, encode};
 use heddle_platform::atomic::Ordering;
@@ -51,6 +51,17 @@ pub fn find(handle: usize) -> Result<Found> {
         }
     }
     Err(bad_handle(handle))
+}
+
+/// The live request of a handle.
+#[inline(always)]
+pub(super) fn live(handle: usize) -> Option<(RequestId, &'static Request)> {
+    let id = handle as u32;
+    if !slot::exists(id) {
+        return None;
+    }
+    let request = at(id);
+    request.is_named_by(handle).then_some((id, request))
 }
 
 #[cold]

@@ -91,7 +91,7 @@ mod pool;
 mod region;
 mod slot;
 
-pub use attachment::{Attachment, Canceller};
+pub use attachment::{Attachment, Canceller, started};
 pub use cache::configure;
 pub use counts::{ReferenceCounts, count_references, requests_count};
 pub use heddle_objects::request::{are_watchers_signalled, signal_watchers};
@@ -99,7 +99,7 @@ pub use in_flight::{InFlight, Ownership, Stage};
 pub use joint::{complete_part, expect_parts};
 pub use kind::{RequestId, RequestKind};
 pub use life::{
-    activate, attachment_of, claim, complete, complete_received, consume, consume_alone, consume_with, context_of,
+    activate, claim, complete, complete_received, consume, consume_alone, consume_with, context_of,
     deactivate, find_active, hand_over, in_flight, is_complete, is_inactive, outcome, owner, peer_of,
     set_buffer, set_owner_of_errors, set_vni, stage, unwatch, vni_of, watch,
 };

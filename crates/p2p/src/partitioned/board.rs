@@ -86,8 +86,8 @@ struct FromSender {
 /// The beginning of a slot.
 #[derive(Debug)]
 #[repr(C)]
-struct Slot {
-    flag: Flag,
+pub(super) struct Slot {
+    pub(super) flag: Flag,
     /// 1 if the data are on the stage.
     place: AtomicU32,
 }
@@ -96,18 +96,41 @@ struct Slot {
 #[derive(Debug)]
 pub(super) struct Board {
     division: Division,
-    slots: *mut u8,
-    slot: usize,
-    /// From the set of even rounds to that of odd ones.
-    to_odd: usize,
+    is_in_slots: bool,
+    slots: Slots,
     memory: SharedMemory,
     stage: OnceLock<SharedMemory>,
 }
 
-// SAFETY: the words are atomics; the data of a slot belong to one side at a time, which the gate and the flag say.
-unsafe impl Send for Board {}
+/// Where the slots are. A copy of it is valid as long as its board.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Slots {
+    /// The set of even rounds.
+    first: *mut u8,
+    /// The bytes from there to the set of odd ones.
+    to_odd: usize,
+    slot: usize,
+}
+
+// SAFETY: the words of slots are atomics; their data belong to one side at a time, which the gate and the flag say.
+unsafe impl Send for Slots {}
 // SAFETY: the same.
-unsafe impl Sync for Board {}
+unsafe impl Sync for Slots {}
+
+impl Slots {
+    /// The slot of a partition, if there is such a partition.
+    #[inline(always)]
+    pub(super) fn of(&self, round: u32, partition: usize) -> *mut Slot {
+        let set = (round & 1) as usize * self.to_odd;
+        self.first.wrapping_add(set + partition * self.slot).cast()
+    }
+}
+
+/// Where the data of a slot begin.
+#[inline(always)]
+pub(super) fn data_of(slot: *mut Slot) -> *mut u8 {
+    slot.cast::<u8>().wrapping_add(DATA)
+}
 
 impl Board {
     /// A new board.
@@ -130,11 +153,15 @@ impl Board {
     }
 
     fn over(memory: SharedMemory, division: Division) -> Board {
+        let is_in_slots = division.is_in_slots();
         Board {
             division,
-            slots: memory.as_ptr().wrapping_add(size_of::<Head>()),
-            slot: division.slot(),
-            to_odd: if division.is_in_slots() { division.set() } else { 0 },
+            is_in_slots,
+            slots: Slots {
+                first: memory.as_ptr().wrapping_add(size_of::<Head>()),
+                to_odd: if is_in_slots { division.set() } else { 0 },
+                slot: division.slot(),
+            },
             memory,
             stage: OnceLock::new(),
         }
@@ -142,6 +169,11 @@ impl Board {
 
     pub(super) fn division(&self) -> Division {
         self.division
+    }
+
+    /// Returns true if the data travel through the slots.
+    pub(super) fn is_in_slots(&self) -> bool {
+        self.is_in_slots
     }
 
     /// Where the other side finds it; `None` if this process has no job.
@@ -180,40 +212,39 @@ impl Board {
         self.head().from_receiver.address.store(address, Ordering::Relaxed);
     }
 
-    #[inline(always)]
-    fn slot_of(&self, round: u32, partition: usize) -> *mut u8 {
-        debug_assert!(partition < self.division.partitions);
-        let set = if round & 1 == 0 { 0 } else { self.to_odd };
-        self.slots.wrapping_add(set + partition * self.slot)
+    /// Where the slots are.
+    pub(super) fn slots(&self) -> Slots {
+        self.slots
     }
 
     #[inline(always)]
-    fn words(&self, round: u32, partition: usize) -> &Slot {
+    fn slot_of(&self, round: u32, partition: usize) -> &Slot {
+        debug_assert!(partition < self.division.partitions);
         // SAFETY: slots lie in the memory, at the beginning of lines; zeros are valid atomics.
-        unsafe { &*self.slot_of(round, partition).cast::<Slot>() }
+        unsafe { &*self.slots.of(round, partition) }
     }
 
     /// The flag of a partition.
     #[inline(always)]
     pub(super) fn flag(&self, round: u32, partition: usize) -> &Flag {
-        &self.words(round, partition).flag
+        &self.slot_of(round, partition).flag
     }
 
     /// Where the data of a partition lie in its slot.
     #[inline(always)]
     pub(super) fn data(&self, round: u32, partition: usize) -> *mut u8 {
-        debug_assert!(self.division.is_in_slots());
-        self.slot_of(round, partition).wrapping_add(DATA)
+        debug_assert!(self.is_in_slots && partition < self.division.partitions);
+        data_of(self.slots.of(round, partition))
     }
 
     /// Notes, before the flag is raised, whether the data of a partition are on the stage.
     pub(super) fn set_on_stage(&self, round: u32, partition: usize, on_stage: bool) {
-        self.words(round, partition).place.store(u32::from(on_stage), Ordering::Relaxed);
+        self.slot_of(round, partition).place.store(u32::from(on_stage), Ordering::Relaxed);
     }
 
     /// Returns true if the data of a partition, whose flag is raised, are on the stage.
     pub(super) fn is_on_stage(&self, round: u32, partition: usize) -> bool {
-        self.words(round, partition).place.load(Ordering::Relaxed) != 0
+        self.slot_of(round, partition).place.load(Ordering::Relaxed) != 0
     }
 
     /// The sender's stage, with room for the whole message; `None` if there is no memory for it.

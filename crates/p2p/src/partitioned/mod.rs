@@ -24,7 +24,7 @@ use heddle_comm::CommRef;
 use heddle_comm::error::{Error, Result};
 use heddle_message::buffer::Buffer;
 use heddle_message::domain;
-use heddle_message::request::{self, Found, RequestKind};
+use heddle_message::request::{self, Found, RequestId, RequestKind};
 use heddle_model::Refusal;
 use heddle_spec::constants as mpi;
 use receiver::{Receiver, Receiving};
@@ -85,24 +85,20 @@ pub fn precv_init(comm: &CommRef, buffer: Buffer, partitions: usize, source: i32
 /// The sender of a started request; `None` if the handle names no such request.
 #[inline(always)]
 fn sender_of(handle: usize) -> Option<&'static Sender> {
-    let Ok(Found::Slot(id)) = request::find(handle) else { return None };
-    if request::is_inactive(id) {
-        return None;
-    }
     // SAFETY: `psend_init` alone makes requests of this kind. The program frees the request after its threads have
     // handed over all partitions.
-    let sending = unsafe { request::attachment_of::<Sending>(id, RequestKind::PartitionedSend) }?;
+    let sending = unsafe { request::started::<Sending>(handle, RequestKind::PartitionedSend) }?;
     Some(&sending.0)
 }
 
-/// Hands over a partition, if nothing is wrong.
+/// Hands over a partition of 8 bytes, if the receiver has a place for it.
 ///
 /// # Errors
 /// A refusal, if nothing was done.
 #[inline(always)]
 pub fn ready_express(partition: i32, handle: usize) -> std::result::Result<(), Refusal> {
     let sender = sender_of(handle).ok_or(Refusal::Unfit)?;
-    sender.ready(partition).map_err(|_| Refusal::Unfit)
+    if sender.ready_at_once(partition) { Ok(()) } else { Err(Refusal::Unfit) }
 }
 
 /// Hands over a partition.
@@ -117,15 +113,15 @@ pub fn ready(partition: i32, handle: usize) -> Result<()> {
         let message = "only a partitioned send that was started has partitions that become ready";
         Error::new(mpi::MPI_ERR_REQUEST, message)
     })?;
-    let handed_over = match sender.ready(partition) {
-        Ok(()) => return Ok(()),
-        Err(error) => error,
-    };
-    let message = match handed_over {
-        NotReady::NoSuchPartition => format!("there is no partition {partition}: {}", numbers(sender.partitions())),
-        NotReady::ReadyBefore => format!("partition {partition} was ready before in this round"),
-    };
-    Err(Error::new(mpi::MPI_ERR_ARG, message))
+    sender.ready(partition).map_err(|error| {
+        let message = match error {
+            NotReady::NoSuchPartition => {
+                format!("there is no partition {partition}: {}", numbers(sender.partitions))
+            }
+            NotReady::ReadyBefore => format!("partition {partition} was ready before in this round"),
+        };
+        Error::new(mpi::MPI_ERR_ARG, message)
+    })
 }
 
 /// Returns true if a partition of a started receive has arrived; also if the handle is null or inactive.
@@ -133,28 +129,35 @@ pub fn ready(partition: i32, handle: usize) -> Result<()> {
 /// # Errors
 /// `MPI_ERR_REQUEST` if the handle names no partitioned receive; `MPI_ERR_ARG` if there is no such partition.
 pub fn has_arrived(handle: usize, partition: i32) -> Result<bool> {
-    let id = match request::find(handle)? {
-        Found::Null => return Ok(true),
-        Found::Done => return Err(no_receive()),
-        Found::Slot(id) => id,
-    };
     // SAFETY: `precv_init` alone makes requests of this kind; the program does not free it during the call.
-    let receiving = unsafe { request::attachment_of::<Receiving>(id, RequestKind::PartitionedReceive) };
-    let Some(receiver) = &receiving.ok_or_else(no_receive)?.0 else { return Ok(true) };
-    let partitions = receiver.partitions();
-    let partition = usize::try_from(partition).ok().filter(|partition| *partition < partitions).ok_or_else(|| {
-        let message = format!("there is no partition {partition}: {}", numbers(partitions));
-        Error::new(mpi::MPI_ERR_ARG, message)
-    })?;
-    if request::is_inactive(id) || request::is_complete(id) {
-        return Ok(true);
+    let receiving = unsafe { request::started::<Receiving>(handle, RequestKind::PartitionedReceive) };
+    let Some(receiving) = receiving else { return nothing_started(handle) };
+    let Some(receiver) = &receiving.0 else { return Ok(true) };
+    match usize::try_from(partition) {
+        Ok(partition) if partition < receiver.partitions() => receiver.has_arrived(partition),
+        _ => {
+            let message = format!("there is no partition {partition}: {}", numbers(receiver.partitions()));
+            Err(Error::new(mpi::MPI_ERR_ARG, message))
+        }
     }
-    receiver.has_arrived(partition)
 }
 
+/// The answer for a handle that names no started receive.
 #[cold]
-fn no_receive() -> Error {
-    Error::new(mpi::MPI_ERR_REQUEST, "only a partitioned receive has partitions that arrive")
+fn nothing_started(handle: usize) -> Result<bool> {
+    match request::find(handle)? {
+        Found::Null => Ok(true),
+        Found::Slot(id) if is_receive(id) => Ok(true),
+        _ => {
+            let message = "only a partitioned receive has partitions that arrive";
+            Err(Error::new(mpi::MPI_ERR_REQUEST, message))
+        }
+    }
+}
+
+fn is_receive(id: RequestId) -> bool {
+    // SAFETY: the field that is read does not change until the request is freed.
+    unsafe { request::owner(id) }.kind == RequestKind::PartitionedReceive
 }
 
 #[cold]

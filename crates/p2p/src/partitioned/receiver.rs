@@ -137,7 +137,7 @@ impl Receiver {
         if part.is_empty() {
             return Ok(());
         }
-        let from = if division.is_in_slots() {
+        let from = if board.is_in_slots() {
             board.data(round, sender).wrapping_add(part.start - first)
         } else if board.is_on_stage(round, sender) {
             board.find_stage(self.domain)?.wrapping_add(part.start)
@@ -183,7 +183,7 @@ impl Receiver {
         }
         let (peer, board) = expected.offer.accept(self.domain)?;
         let mut bounce = None;
-        if !board.division().is_in_slots() {
+        if !board.is_in_slots() {
             let total = board.division().total();
             let address = match self.buffer.contiguous().filter(|_| total <= self.buffer.len()) {
                 Some(address) => address,
@@ -203,7 +203,7 @@ impl Receiver {
     /// Lets the sender write into the buffer in this round. Where data travel through slots, the sender may begin
     /// a round before the receiver does.
     fn let_come(&self, link: &Link, round: u32) {
-        if !link.board.division().is_in_slots() {
+        if !link.board.is_in_slots() {
             link.board.gate().open(round);
             self.domain.fabric().wake(link.peer);
         }
@@ -212,7 +212,7 @@ impl Receiver {
     /// Ends a round: the sender may use the slots again.
     fn end(&self, link: &Link, round: u32) {
         link.board.set_round_taken(round);
-        if link.board.division().is_in_slots() {
+        if link.board.is_in_slots() {
             link.board.gate().open(next_round(next_round(round)));
         }
         self.domain.fabric().wake(link.peer);

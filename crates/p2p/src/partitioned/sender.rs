@@ -1,6 +1,6 @@
 //! The sender's side of a partitioned operation.
 
-use super::board::{Board, Division};
+use super::board::{Board, Division, Slots, data_of};
 use super::offer;
 use heddle_comm::CommRef;
 use heddle_comm::error::{Error, Result};
@@ -12,7 +12,7 @@ use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_spec::constants as mpi;
 use heddle_sync::queues::partitions::{Departures, Ready, next_round};
 use heddle_transport::single_copy;
-use std::ptr::with_exposed_provenance_mut;
+use std::ptr::{NonNull, with_exposed_provenance_mut};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// What all threads of the sender share.
@@ -27,6 +27,39 @@ pub(super) struct Sender {
     round: AtomicU32,
     departures: Departures,
     error: OnceLock<Error>,
+    /// For [`ready`](Self::ready): what else it needs of the board.
+    pub(super) partitions: usize,
+    slots: Slots,
+    /// The data, if each partition has 8 bytes, without gaps.
+    words: Option<Words>,
+    wakes: Wakes,
+}
+
+/// The bytes of a partition that a load and a store move.
+const WORD: usize = 8;
+
+/// The address of the data of partitions that have a word each.
+#[derive(Debug, Clone, Copy)]
+struct Words(NonNull<[u8; WORD]>);
+
+// SAFETY: the program leaves each partition's data to MPI when it is ready.
+unsafe impl Send for Words {}
+// SAFETY: the same.
+unsafe impl Sync for Words {}
+
+impl Words {
+    fn of(buffer: &Buffer, division: Division) -> Option<Words> {
+        let address = buffer.contiguous().filter(|_| division.bytes == WORD)?;
+        NonNull::new(address.cast()).map(Words)
+    }
+
+    /// # Safety
+    /// There is such a partition, and its data are there.
+    #[inline(always)]
+    unsafe fn of_partition(self, partition: usize) -> [u8; WORD] {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.add(partition).read() }
+    }
 }
 
 /// Boards whose sender is gone, and whose receiver has not taken this round yet.
@@ -68,6 +101,7 @@ impl Sender {
         if let Some(peer) = peer {
             offer::send(domain, comm, &board, (peer, tag))?;
         }
+        let slots = board.slots();
         Ok(Sender {
             domain,
             peer,
@@ -77,48 +111,73 @@ impl Sender {
             round: AtomicU32::new(0),
             departures: Departures::new(division.partitions),
             error: OnceLock::new(),
+            partitions: division.partitions,
+            slots,
+            words: Words::of(&buffer, division),
+            wakes: Wakes { domain, peer: peer.unwrap_or(domain.rank()) },
         })
     }
 
-    /// Hands over a partition of the round that was started.
+    /// Hands over a partition of a word, if the receiver has a place for it. Returns false if that is not so, or if
+    /// anything is wrong; then nothing was done.
     #[inline(always)]
+    pub(super) fn ready_at_once(&self, partition: i32) -> bool {
+        let (partition, round) = (partition as u32 as usize, self.round.load(Ordering::Relaxed));
+        if partition >= self.partitions {
+            return false;
+        }
+        let slot = self.slots.of(round, partition);
+        // SAFETY: there is such a partition, and the board exists as long as the sender.
+        let flag = &unsafe { &*slot }.flag;
+        let Some(words) = self.words.filter(|_| !flag.is_raised(round)) else { return false };
+        // After the last partition another thread may free the sender.
+        let wakes = self.wakes;
+        let ready = self.departures.ready_at_once(round, self.board.gate(), || {
+            // SAFETY: there is such a partition; the program says that its data are there.
+            let word = unsafe { words.of_partition(partition) };
+            // SAFETY: the slot has room for the data, and the gate is open.
+            unsafe { data_of(slot).cast::<[u8; WORD]>().write(word) };
+            flag.raise(round);
+        });
+        if ready == Some(Ready::Last) {
+            wakes.ring();
+        }
+        ready.is_some()
+    }
+
+    /// Hands over any partition of the round that was started.
+    ///
+    /// # Errors
+    /// Why it cannot be.
     pub(super) fn ready(&self, partition: i32) -> std::result::Result<(), NotReady> {
-        let partition = partition as usize;
-        if partition >= self.board.division().partitions {
+        let (partition, round) = (partition as u32 as usize, self.round.load(Ordering::Relaxed));
+        if partition >= self.partitions {
             return Err(NotReady::NoSuchPartition);
         }
-        let round = self.round.load(Ordering::Relaxed);
-        if self.board.flag(round, partition).is_raised(round) || self.departures.is_deferred(partition, round) {
+        if self.board.flag(round, partition).is_raised(round) {
             return Err(NotReady::ReadyBefore);
         }
         // After the last partition another thread may free the sender.
-        let (domain, peer) = (self.domain, self.peer);
+        let wakes = self.wakes;
         match self.departures.ready(partition, round, self.board.gate(), || self.deliver(round, partition)) {
-            Ready::Delivered => {}
-            ready => wake(domain, peer, ready),
+            Ready::Delivered | Ready::Deferred => {}
+            Ready::Last | Ready::Overtaken => wakes.ring(),
+            Ready::DeferredBefore => return Err(NotReady::ReadyBefore),
         }
         Ok(())
     }
 
-    /// The number of partitions.
-    pub(super) fn partitions(&self) -> usize {
-        self.board.division().partitions
-    }
-
     /// Stores the data of a partition where the receiver finds them.
-    #[inline(always)]
     fn deliver(&self, round: u32, partition: usize) {
-        let division = self.board.division();
-        if division.is_in_slots() {
-            let offset = partition * division.bytes;
-            self.buffer.read(offset, self.board.data(round, partition), division.bytes);
+        if self.board.is_in_slots() {
+            let bytes = self.board.division().bytes;
+            self.buffer.read(partition * bytes, self.board.data(round, partition), bytes);
         } else {
             self.deliver_large(round, partition);
         }
         self.board.flag(round, partition).raise(round);
     }
 
-    #[inline(never)]
     fn deliver_large(&self, round: u32, partition: usize) {
         let Division { bytes, .. } = self.board.division();
         let offset = partition * bytes;
@@ -165,21 +224,34 @@ impl Sender {
     /// Delivers what is deferred. Returns true if there was something.
     fn deliver_deferred(&self) -> bool {
         let round = self.round.load(Ordering::Relaxed);
-        self.departures.deliver_deferred(round, self.board.gate(), |partition| self.deliver(round, partition))
+        self.departures.deliver_deferred(round, self.board.gate(), |partition| {
+            if self.board.flag(round, partition).is_raised(round) {
+                return false;
+            }
+            self.deliver(round, partition);
+            true
+        })
     }
 }
 
-/// After the last delivery wakes whoever sleeps until the operation is over; or, for a partition that the gate has
-/// overtaken, a thread that delivers it.
-#[cold]
-fn wake(domain: &Domain, peer: Option<usize>, ready: Ready) {
-    if ready == Ready::Deferred {
-        return;
-    }
-    let fabric = domain.fabric();
-    fabric.wake(fabric.rank());
-    if let Some(peer) = peer.filter(|peer| *peer != fabric.rank()) {
-        fabric.wake(peer);
+/// Whom to wake; it outlives the sender.
+#[derive(Debug, Clone, Copy)]
+struct Wakes {
+    domain: &'static Domain,
+    /// The receiver's world rank.
+    peer: usize,
+}
+
+impl Wakes {
+    /// After the last delivery wakes whoever sleeps until the operation is over; for a partition that the gate has
+    /// overtaken, a thread that delivers it.
+    #[cold]
+    fn ring(self) {
+        let fabric = self.domain.fabric();
+        fabric.wake(fabric.rank());
+        if self.peer != fabric.rank() {
+            fabric.wake(self.peer);
+        }
     }
 }
 
@@ -232,7 +304,7 @@ impl Task for Round {
         }
         let Round { sender, id } = *self;
         if happened {
-            wake(sender.domain, sender.peer, Ready::Last);
+            sender.wakes.ring();
         }
         let outcome = Outcome { error: sender.error.get().cloned(), ..Outcome::empty() };
         let (domain, vni) = (sender.domain, sender.vni);

@@ -95,6 +95,8 @@ pub enum Ready {
     Last,
     /// It is deferred until the receiver has opened the gate.
     Deferred,
+    /// It was deferred before, which is a mistake of the program.
+    DeferredBefore,
     /// It is deferred, and the gate has been opened meanwhile: a thread of the sender has to
     /// [deliver](Departures::deliver_deferred) it.
     Overtaken,
@@ -133,37 +135,49 @@ impl<P: Platform> Departures<P> {
         self.missing.load(Acquire) == 0
     }
 
-    /// Returns true if a partition of the round is deferred.
-    #[must_use]
-    pub fn is_deferred(&self, partition: usize, round: u32) -> bool {
-        self.marks[partition].load(Relaxed) == round
-    }
-
-    /// Hands over a partition. `deliver` stores its data and raises its flag. If this was the last one, the sender
-    /// may be over, and freed, as soon as another thread sees it.
+    /// Hands over a partition, if the gate is open; otherwise does nothing. `deliver` stores its data and raises
+    /// its flag. If this was the last one, the sender may be over, and freed, as soon as another thread sees it.
     #[inline(always)]
-    pub fn ready(&self, partition: usize, round: u32, gate: &Gate<P>, deliver: impl FnOnce()) -> Ready {
+    pub fn ready_at_once(&self, round: u32, gate: &Gate<P>, deliver: impl FnOnce()) -> Option<Ready> {
         if !gate.is_open(round) {
-            return self.defer(partition, round, gate);
+            return None;
         }
         deliver();
-        if self.count_delivered() { Ready::Last } else { Ready::Delivered }
+        Some(if self.count_delivered() { Ready::Last } else { Ready::Delivered })
+    }
+
+    /// Hands over a partition, now or later.
+    pub fn ready(&self, partition: usize, round: u32, gate: &Gate<P>, deliver: impl FnOnce()) -> Ready {
+        match self.ready_at_once(round, gate, deliver) {
+            Some(ready) => ready,
+            None => self.defer(partition, round, gate),
+        }
     }
 
     #[cold]
     #[inline(never)]
     fn defer(&self, partition: usize, round: u32, gate: &Gate<P>) -> Ready {
+        let mark = &self.marks[partition];
+        if mark.load(Relaxed) == round {
+            return Ready::DeferredBefore;
+        }
         // Release: the data of the partition come along.
-        self.marks[partition].store(round, Release);
+        mark.store(round, Release);
         self.deferred.fetch_add(1, Relaxed);
         // Pairs with the fence in `deliver_deferred`.
         P::fence(SeqCst);
         if gate.is_open(round) { Ready::Overtaken } else { Ready::Deferred }
     }
 
-    /// Delivers the deferred partitions, if the gate is open; `deliver` does it for one. Returns true if there
-    /// were any. Called by one thread at a time.
-    pub fn deliver_deferred(&self, round: u32, gate: &Gate<P>, mut deliver: impl FnMut(usize)) -> bool {
+    /// Delivers the deferred partitions, if the gate is open; `deliver` does it for one, and returns false if the
+    /// partition was delivered before, by mistake of the program. Returns true if there were any. Called by one
+    /// thread at a time.
+    pub fn deliver_deferred(
+        &self,
+        round: u32,
+        gate: &Gate<P>,
+        mut deliver: impl FnMut(usize) -> bool,
+    ) -> bool {
         if !gate.is_open(round) {
             return false;
         }
@@ -177,8 +191,9 @@ impl<P: Platform> Departures<P> {
                 mark.store(0, Relaxed);
                 // A thread that has not counted its partition yet does so later: the number wraps until then.
                 self.deferred.fetch_sub(1, Relaxed);
-                deliver(partition);
-                self.count_delivered();
+                if deliver(partition) {
+                    self.count_delivered();
+                }
             }
         }
         true
@@ -280,13 +295,12 @@ mod tests {
         let (gate, departures): (Gate, Departures) = (Gate::default(), Departures::new(2));
         departures.begin();
         assert_eq!(departures.ready(1, 1, &gate, || unreachable!()), Ready::Deferred);
-        assert!(departures.is_deferred(1, 1) && !departures.is_deferred(0, 1));
+        assert_eq!(departures.ready(1, 1, &gate, || unreachable!()), Ready::DeferredBefore);
         assert!(!departures.deliver_deferred(1, &gate, |_| unreachable!()));
         gate.open(1);
         assert_eq!(departures.ready(0, 1, &gate, || ()), Ready::Delivered);
-        let mut delivered = Vec::new();
-        assert!(departures.deliver_deferred(1, &gate, |partition| delivered.push(partition)));
-        assert!(delivered == [1] && departures.are_over());
+        assert!(departures.deliver_deferred(1, &gate, |partition| partition == 1));
+        assert!(departures.are_over());
         assert!(!departures.deliver_deferred(1, &gate, |_| unreachable!()));
     }
 
