@@ -154,8 +154,8 @@ impl ServerThread {
         }
     }
 
-    /// Polls the VNIs of the other threads, and wakes their thread if there was work. Their tasks may wait for
-    /// an event that came through the door without a message.
+    /// Polls the VNIs of the other threads, and wakes their thread if there was work. Their tasks may wait
+    /// for an event that came through the door without a message.
     fn serve_others(&self) -> bool {
         let mut happened = false;
         for (index, vni) in self.others() {

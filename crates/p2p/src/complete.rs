@@ -236,7 +236,8 @@ pub fn free(handle: &mut usize) -> Result<()> {
     Ok(())
 }
 
-/// Returns true for a collective or partitioned operation that was started, and that no call has completed yet.
+/// Returns true for a collective or partitioned operation that was started, and that no call has completed
+/// yet.
 fn is_active_task(id: RequestId) -> bool {
     // SAFETY: the field that is read does not change until the request is consumed or freed.
     let kind = unsafe { request::owner(id) }.kind;

@@ -60,7 +60,8 @@ impl World {
         let value = round * 10 + partition as u32;
         // SAFETY: the partition is this thread's until it is ready; loom reports any other access.
         self.data[partition].with_mut(|data| unsafe { *data = value });
-        if self.departures.ready(partition, round, &self.gate, || self.deliver(partition, round)) == Ready::Overtaken
+        if self.departures.ready(partition, round, &self.gate, || self.deliver(partition, round))
+            == Ready::Overtaken
         {
             self.progress(round);
         }
@@ -74,7 +75,8 @@ impl World {
 
     fn look(&self, partition: usize, round: u32) -> Arrived {
         let take = || {
-            // SAFETY: the flag is raised, so the sender leaves the place alone; loom reports any other access.
+            // SAFETY: the flag is raised, so the sender leaves the place alone; loom reports any other
+            // access.
             let value = self.places[partition].with(|place| unsafe { *place });
             assert_eq!(value, round * 10 + partition as u32, "the data of another round or partition");
             self.taken.fetch_add(1, Ordering::Relaxed);

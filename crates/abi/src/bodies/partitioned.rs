@@ -93,7 +93,10 @@ pub(crate) fn pready_range(low: c_int, high: c_int, request: RequestHandle) -> R
 }
 
 pub(crate) fn pready_list(length: c_int, partitions: List<'_, c_int>, request: RequestHandle) -> Result<()> {
-    partitions.slice(length_of(length)?)?.iter().try_for_each(|&partition| heddle_p2p::ready(partition, request.0))
+    partitions
+        .slice(length_of(length)?)?
+        .iter()
+        .try_for_each(|&partition| heddle_p2p::ready(partition, request.0))
 }
 
 pub(crate) fn parrived(request: RequestHandle, partition: c_int, flag: Out<c_int>) -> Result<()> {

@@ -142,7 +142,7 @@ impl Buffer {
     /// Copies `len` bytes of data, from byte `offset` on, to `to`, which has room for them. The
     /// range must lie in the buffer.
     #[inline(always)]
-    pub fn read(&self, offset: usize, to: *mut u8, len: usize) {
+    pub(crate) fn read(&self, offset: usize, to: *mut u8, len: usize) {
         debug_assert!(offset + len <= self.bytes);
         match self.typed() {
             // SAFETY: the range lies in the buffer, which is valid by the promise made to `new`.
@@ -158,6 +158,14 @@ impl Buffer {
     pub fn copy_out(&self, to: &mut [u8]) {
         assert!(to.len() >= self.bytes, "{} bytes of data do not fit into {}", self.bytes, to.len());
         self.read(0, to.as_mut_ptr(), self.bytes);
+    }
+
+    /// Copies `len` bytes of data, from byte `offset` on, to `to`.
+    ///
+    /// # Safety
+    /// The range lies in the buffer, and `to` has room for it.
+    pub unsafe fn copy_part_out(&self, offset: usize, to: *mut u8, len: usize) {
+        self.read(offset, to, len);
     }
 
     /// Does the same as [`read`](Self::read), for a piece of a large message.

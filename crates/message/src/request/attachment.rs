@@ -1,7 +1,6 @@
 //! Attachments of requests: what a request carries beyond its operation.
 
-use super::kind::{RequestId, RequestKind};
-use super::lookup::live;
+use super::kind::RequestId;
 use super::outcome::Outcome;
 use crate::error::{Error, Result};
 use heddle_spec::constants as mpi;
@@ -31,23 +30,4 @@ pub trait Attachment: Send + std::fmt::Debug {
     fn canceller(&self) -> Option<Canceller> {
         None
     }
-}
-
-/// The attachment of the request of this kind that a handle names, if the request was started and no call has
-/// completed it since. Many threads may ask.
-///
-/// # Safety
-/// All requests of the kind have attachments of type `A`, and this one is not freed while the result is used.
-#[inline(always)]
-pub unsafe fn started<'a, A: Attachment>(handle: usize, kind: RequestKind) -> Option<&'a A> {
-    let (_, request) = live(handle).filter(|(_, request)| !request.state.is_inactive())?;
-    let owner = request.owner.get();
-    // SAFETY: the field does not change while the request lives.
-    if unsafe { (*owner).kind } != kind {
-        return None;
-    }
-    // SAFETY: neither does this one.
-    let attachment = unsafe { &(*owner).attachment }.as_deref()?;
-    // SAFETY: the caller's promise.
-    Some(unsafe { &*std::ptr::from_ref(attachment).cast::<A>() })
 }

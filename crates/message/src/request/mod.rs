@@ -91,7 +91,7 @@ mod pool;
 mod region;
 mod slot;
 
-pub use attachment::{Attachment, Canceller, started};
+pub use attachment::{Attachment, Canceller};
 pub use cache::configure;
 pub use counts::{ReferenceCounts, count_references, requests_count};
 pub use heddle_objects::request::{are_watchers_signalled, signal_watchers};
@@ -104,7 +104,7 @@ pub use life::{
     set_buffer, set_owner_of_errors, set_vni, stage, unwatch, vni_of, watch,
 };
 pub(crate) use life::{announce_send, is_last_part, key_of_send};
-pub use lookup::{Found, SEND_DONE, comm_of, find, handle, handle_of_index};
+pub use lookup::{Found, SEND_DONE, comm_of, find, handle, handle_of_index, started};
 pub use outcome::{Outcome, PartOver};
 pub use plain::{Plain, Tested, claim_plain, test};
 pub use pool::{Fresh, release, take, take_detached, take_express, take_many_detached};

@@ -2,9 +2,9 @@
 
 use super::counts;
 use super::kind::RequestId;
+use super::lookup::live;
 use super::outcome::Outcome;
 use super::pool::free;
-use super::lookup::live;
 use super::slot::Request;
 use heddle_platform::atomic::Ordering;
 

@@ -1,17 +1,17 @@
 //! The board: memory shared by the two sides of a partitioned operation.
 //!
-//! The sender allocates it and tells the receiver where it is. It has a head, and a slot for each of the sender's
-//! partitions:
+//! The sender allocates it and tells the receiver where it is. It has a head, and a slot for each of the
+//! sender's partitions:
 //!
 //! ```text
 //!   head  the receiver's words: gate, round taken, address of its buffer │ the sender's: where the stage is
 //!   slot  flag, place │ data of a small partition, aligned to a cache line
 //! ```
 //!
-//! **Where the data of a partition go.** Those of small partitions lie in the slots; there are two sets of slots, for
-//! rounds in turn, so that the sender may be a round ahead. Larger ones the sender's threads write straight into the
-//! receiver's buffer, by single copies of the kernel. Where the kernel forbids those, they go through a *stage*, shared
-//! memory that the sender allocates then.
+//! **Where the data of a partition go.** Those of small partitions lie in the slots; there are two sets of
+//! slots, for rounds in turn, so that the sender may be a round ahead. Larger ones the sender's threads write
+//! straight into the receiver's buffer, by single copies of the kernel. Where the kernel forbids those, they
+//! go through a *stage*, shared memory that the sender allocates then.
 
 use heddle_comm::error::{Error, Result};
 use heddle_message::domain::Domain;
@@ -22,8 +22,8 @@ use heddle_transport::{SharedMemory, SharedRange};
 use std::io;
 use std::sync::OnceLock;
 
-/// The longest partition that travels through its slot: above it a call of the kernel takes less time than a second
-/// copy.
+/// The longest partition that travels through its slot: above it a call of the kernel takes less time than a
+/// second copy.
 const LARGEST_IN_SLOT: usize = 8 << 10;
 /// The most memory for the data in a set of slots.
 const LARGEST_SET: usize = 4 << 20;
@@ -112,7 +112,8 @@ pub(super) struct Slots {
     slot: usize,
 }
 
-// SAFETY: the words of slots are atomics; their data belong to one side at a time, which the gate and the flag say.
+// SAFETY: the words of slots are atomics; their data belong to one side at a time, which the gate and the
+// flag say.
 unsafe impl Send for Slots {}
 // SAFETY: the same.
 unsafe impl Sync for Slots {}
@@ -181,9 +182,11 @@ impl Board {
         self.memory.range()
     }
 
+    #[expect(clippy::cast_ptr_alignment, reason = "the memory begins on a page")]
     #[inline(always)]
     fn head(&self) -> &Head {
-        // SAFETY: the memory begins with a head of atomics, for which zeros are valid, and is aligned to a page.
+        // SAFETY: the memory begins with a head of atomics, for which zeros are valid, and is aligned to a
+        // page.
         unsafe { &*self.memory.as_ptr().cast::<Head>() }
     }
 
@@ -193,7 +196,8 @@ impl Board {
         &self.head().from_receiver.gate
     }
 
-    /// The last round whose data the receiver has taken. From then on it does not need the board for that round.
+    /// The last round whose data the receiver has taken. From then on it does not need the board for that
+    /// round.
     pub(super) fn round_taken(&self) -> u32 {
         self.head().from_receiver.taken.load(Ordering::Acquire)
     }
@@ -202,8 +206,8 @@ impl Board {
         self.head().from_receiver.taken.store(round, Ordering::Release);
     }
 
-    /// Where the sender writes partitions that are not in slots, in the receiver's address space. The receiver sets it
-    /// before it opens the gate.
+    /// Where the sender writes partitions that are not in slots, in the receiver's address space. The
+    /// receiver sets it before it opens the gate.
     pub(super) fn address(&self) -> u64 {
         self.head().from_receiver.address.load(Ordering::Relaxed)
     }

@@ -1,8 +1,9 @@
-//! Partitioned communication: a message whose parts leave one by one, as threads have them ready (MPI 5.0, chapter 5).
+//! Partitioned communication: a message whose parts leave one by one, as threads have them ready (MPI 5.0,
+//! chapter 5).
 //!
-//! A call for a partition takes no lock and enters no critical section. The thread that has a partition ready stores its
-//! data where the receiver finds them; so partitions leave at once, in any order, by as many threads as there are.
-//! The two sides may divide the message differently.
+//! A call for a partition takes no lock and enters no critical section. The thread that has a partition ready
+//! stores its data where the receiver finds them; so partitions leave at once, in any order, by as many
+//! threads as there are. The two sides may divide the message differently.
 //!
 //! | file | idea |
 //! |---|---|
@@ -10,8 +11,9 @@
 //! | `board.rs` | the memory that they share, and where the data of partitions go |
 //! | `sender.rs`, `receiver.rs` | the two sides, and their requests |
 //!
-//! The protocol of flags and rounds is [`heddle_sync::queues::partitions`]. A round under way has a task on its VNI on
-//! each side: it delivers what was ready before the receiver was, takes what has arrived, and completes the request.
+//! The protocol of flags and rounds is [`heddle_sync::queues::partitions`]. A round under way has a task on
+//! its VNI on each side: it delivers what was ready before the receiver was, takes what has arrived, and
+//! completes the request.
 
 mod board;
 mod offer;
@@ -40,7 +42,10 @@ use crate::send::world_rank;
 /// `MPI_ERR_ARG` if their number is negative.
 pub fn check_partitions(partitions: i32) -> Result<usize> {
     usize::try_from(partitions).map_err(|_| {
-        Error::new(mpi::MPI_ERR_ARG, format!("the number of partitions is {partitions}, but it may not be negative"))
+        Error::new(
+            mpi::MPI_ERR_ARG,
+            format!("the number of partitions is {partitions}, but it may not be negative"),
+        )
     })
 }
 
@@ -85,8 +90,8 @@ pub fn precv_init(comm: &CommRef, buffer: Buffer, partitions: usize, source: i32
 /// The sender of a started request; `None` if the handle names no such request.
 #[inline(always)]
 fn sender_of(handle: usize) -> Option<&'static Sender> {
-    // SAFETY: `psend_init` alone makes requests of this kind. The program frees the request after its threads have
-    // handed over all partitions.
+    // SAFETY: `psend_init` alone makes requests of this kind. The program frees the request after its threads
+    // have handed over all partitions.
     let sending = unsafe { request::started::<Sending>(handle, RequestKind::PartitionedSend) }?;
     Some(&sending.0)
 }
@@ -104,8 +109,8 @@ pub fn ready_express(partition: i32, handle: usize) -> std::result::Result<(), R
 /// Hands over a partition.
 ///
 /// # Errors
-/// `MPI_ERR_REQUEST` if the handle names no partitioned send that was started; `MPI_ERR_ARG` if there is no such
-/// partition, or if it was ready before.
+/// `MPI_ERR_REQUEST` if the handle names no partitioned send that was started; `MPI_ERR_ARG` if there is no
+/// such partition, or if it was ready before.
 pub fn ready(partition: i32, handle: usize) -> Result<()> {
     // A handle that names nothing has an error of its own.
     request::find(handle)?;

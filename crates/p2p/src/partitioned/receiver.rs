@@ -110,7 +110,8 @@ impl Receiver {
         let domain = self.domain;
         let are_there = || senders.clone().all(|sender| link.board.flag(round, sender).is_raised(round));
         let arrived = self.arrivals.look(partition, round, are_there, || {
-            if let Err(error) = senders.clone().try_for_each(|sender| self.take(link, round, sender, &bytes)) {
+            if let Err(error) = senders.clone().try_for_each(|sender| self.take(link, round, sender, &bytes))
+            {
                 self.error.get_or_init(|| error);
             }
         });
@@ -146,7 +147,8 @@ impl Receiver {
         } else {
             return Ok(());
         };
-        // SAFETY: the flag is raised, so the sender has written these bytes, and leaves them alone in this round.
+        // SAFETY: the flag is raised, so the sender has written these bytes, and leaves them alone in this
+        // round.
         self.buffer.write(part.start, unsafe { std::slice::from_raw_parts(from, part.len()) });
         Ok(())
     }
@@ -200,8 +202,8 @@ impl Receiver {
         Ok(link)
     }
 
-    /// Lets the sender write into the buffer in this round. Where data travel through slots, the sender may begin
-    /// a round before the receiver does.
+    /// Lets the sender write into the buffer in this round. Where data travel through slots, the sender may
+    /// begin a round before the receiver does.
     fn let_come(&self, link: &Link, round: u32) {
         if !link.board.is_in_slots() {
             link.board.gate().open(round);

@@ -58,7 +58,7 @@ impl Words {
     #[inline(always)]
     unsafe fn of_partition(self, partition: usize) -> [u8; WORD] {
         // SAFETY: the caller's promise.
-        unsafe { self.0.add(partition).read() }
+        unsafe { self.0.as_ptr().wrapping_add(partition).read() }
     }
 }
 
@@ -118,8 +118,8 @@ impl Sender {
         })
     }
 
-    /// Hands over a partition of a word, if the receiver has a place for it. Returns false if that is not so, or if
-    /// anything is wrong; then nothing was done.
+    /// Hands over a partition of a word, if the receiver has a place for it. Returns false if that is not so,
+    /// or if anything is wrong; then nothing was done.
     #[inline(always)]
     pub(super) fn ready_at_once(&self, partition: i32) -> bool {
         let (partition, round) = (partition as u32 as usize, self.round.load(Ordering::Relaxed));
@@ -170,37 +170,53 @@ impl Sender {
     /// Stores the data of a partition where the receiver finds them.
     fn deliver(&self, round: u32, partition: usize) {
         if self.board.is_in_slots() {
-            let bytes = self.board.division().bytes;
-            self.buffer.read(partition * bytes, self.board.data(round, partition), bytes);
+            // SAFETY: the slot has room for the data.
+            unsafe { self.copy_out(partition, self.board.data(round, partition)) };
         } else {
             self.deliver_large(round, partition);
         }
         self.board.flag(round, partition).raise(round);
     }
 
+    /// Copies the data of a partition.
+    ///
+    /// # Safety
+    /// There is room for them at `to`.
+    unsafe fn copy_out(&self, partition: usize, to: *mut u8) {
+        let bytes = self.board.division().bytes;
+        // SAFETY: the partition is a part of the buffer; for the rest the caller's promise.
+        unsafe { self.buffer.copy_part_out(partition * bytes, to, bytes) };
+    }
+
     fn deliver_large(&self, round: u32, partition: usize) {
-        let Division { bytes, .. } = self.board.division();
-        let offset = partition * bytes;
-        let direct = self.write_directly(offset, bytes);
+        let direct = self.write_directly(partition);
         self.board.set_on_stage(round, partition, !direct);
         if direct {
             return;
         }
         match self.board.make_stage(self.domain) {
-            Some(stage) => self.buffer.read(offset, stage.wrapping_add(offset), bytes),
+            Some(stage) => {
+                let place = stage.wrapping_add(partition * self.board.division().bytes);
+                // SAFETY: the stage has room for the message.
+                unsafe { self.copy_out(partition, place) };
+            }
             None => {
-                let message = format!("there is no memory for {} bytes to send", self.board.division().total());
+                let message =
+                    format!("there is no memory for {} bytes to send", self.board.division().total());
                 self.error.get_or_init(|| Error::new(mpi::MPI_ERR_NO_MEM, message));
             }
         }
     }
 
     /// Writes into the receiver's memory. Returns false if the kernel forbids it.
-    fn write_directly(&self, offset: usize, bytes: usize) -> bool {
+    fn write_directly(&self, partition: usize) -> bool {
         let Some(peer) = self.peer else { return true };
+        let bytes = self.board.division().bytes;
+        let offset = partition * bytes;
         let (fabric, address) = (self.domain.fabric(), self.board.address() + offset as u64);
         if peer == fabric.rank() {
-            self.buffer.read(offset, with_exposed_provenance_mut(address as usize), bytes);
+            // SAFETY: the receiver, of this process, has room for the message there.
+            unsafe { self.copy_out(partition, with_exposed_provenance_mut(address as usize)) };
             return true;
         }
         let Some(pid) = fabric.copy_partner(peer) else { return false };
@@ -209,7 +225,8 @@ impl Sender {
             Some(address) => address.wrapping_add(offset),
             None => {
                 packed.resize(bytes, 0);
-                self.buffer.read(offset, packed.as_mut_ptr(), bytes);
+                // SAFETY: the vector has room for the partition.
+                unsafe { self.copy_out(partition, packed.as_mut_ptr()) };
                 packed.as_mut_ptr()
             }
         };
@@ -243,8 +260,8 @@ struct Wakes {
 }
 
 impl Wakes {
-    /// After the last delivery wakes whoever sleeps until the operation is over; for a partition that the gate has
-    /// overtaken, a thread that delivers it.
+    /// After the last delivery wakes whoever sleeps until the operation is over; for a partition that the
+    /// gate has overtaken, a thread that delivers it.
     #[cold]
     fn ring(self) {
         let fabric = self.domain.fabric();

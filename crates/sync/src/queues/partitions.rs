@@ -1,8 +1,8 @@
 //! The partitions of a buffer, which many threads of a sender hand over to a receiver, round after round.
 //!
-//! A round has a number, from 1 on. In each, every partition is handed over once: the thread that has it ready
-//! delivers its data and raises its flag, without a lock, and without a look at other partitions. The receiver
-//! finds each partition by its flag.
+//! A round has a number, from 1 on. In each, every partition is handed over once: the thread that has it
+//! ready delivers its data and raises its flag, without a lock, and without a look at other partitions. The
+//! receiver finds each partition by its flag.
 //!
 //! ```text
 //!   a thread of the sender                      the receiver
@@ -16,10 +16,10 @@
 //! A partition that finds the [gate](Gate) closed is *deferred*: a thread that makes progress for the sender
 //! delivers it later ([`Departures::deliver_deferred`]; one thread at a time).
 //!
-//! **No partition is forgotten.** A thread that has deferred one looks at the gate again. If it is open now, the
-//! thread [says so](Ready::Overtaken), and its caller sees to progress. If not, the receiver opens the gate later,
-//! and a thread that makes progress after that sees the deferred partition: between its look at the gate and its
-//! look at the deferred ones lies a fence, as between the deferring thread's two steps.
+//! **No partition is forgotten.** A thread that has deferred one looks at the gate again. If it is open now,
+//! the thread [says so](Ready::Overtaken), and its caller sees to progress. If not, the receiver opens the
+//! gate later, and a thread that makes progress after that sees the deferred partition: between its look at
+//! the gate and its look at the deferred ones lies a fence, as between the deferring thread's two steps.
 //!
 //! Rounds wrap; the gate is never more than a few rounds ahead or behind.
 
@@ -34,7 +34,8 @@ pub fn next_round(round: u32) -> u32 {
     round.wrapping_add(1).max(1)
 }
 
-/// The receiver's word: the last round whose partitions may be delivered. New memory is a gate closed for all.
+/// The receiver's word: the last round whose partitions may be delivered. New memory is a gate closed for
+/// all.
 #[derive(Default)]
 #[repr(transparent)]
 pub struct Gate<P: Platform = Native>(P::AtomicU32);
@@ -135,8 +136,9 @@ impl<P: Platform> Departures<P> {
         self.missing.load(Acquire) == 0
     }
 
-    /// Hands over a partition, if the gate is open; otherwise does nothing. `deliver` stores its data and raises
-    /// its flag. If this was the last one, the sender may be over, and freed, as soon as another thread sees it.
+    /// Hands over a partition, if the gate is open; otherwise does nothing. `deliver` stores its data and
+    /// raises its flag. If this was the last one, the sender may be over, and freed, as soon as another
+    /// thread sees it.
     #[inline(always)]
     pub fn ready_at_once(&self, round: u32, gate: &Gate<P>, deliver: impl FnOnce()) -> Option<Ready> {
         if !gate.is_open(round) {
@@ -169,9 +171,9 @@ impl<P: Platform> Departures<P> {
         if gate.is_open(round) { Ready::Overtaken } else { Ready::Deferred }
     }
 
-    /// Delivers the deferred partitions, if the gate is open; `deliver` does it for one, and returns false if the
-    /// partition was delivered before, by mistake of the program. Returns true if there were any. Called by one
-    /// thread at a time.
+    /// Delivers the deferred partitions, if the gate is open; `deliver` does it for one, and returns false if
+    /// the partition was delivered before, by mistake of the program. Returns true if there were any. Called
+    /// by one thread at a time.
     pub fn deliver_deferred(
         &self,
         round: u32,
@@ -246,8 +248,8 @@ impl<P: Platform> Arrivals<P> {
         self.missing.load(Acquire) == 0
     }
 
-    /// Looks for a partition. If `is_there` says that its data have come, `take` moves them where they belong; one
-    /// thread does that.
+    /// Looks for a partition. If `is_there` says that its data have come, `take` moves them where they
+    /// belong; one thread does that.
     #[inline]
     pub fn look(
         &self,
