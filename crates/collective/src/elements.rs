@@ -106,8 +106,7 @@ pub(super) fn check_apart(send: impl Fn(usize) -> Buffer, receive: &dyn Blocks, 
 
 #[cold]
 fn same_memory() -> Error {
-    let message =
-        "the send buffer and the receive buffer are the same memory: pass MPI_IN_PLACE instead of one of them";
+    let message = "the send buffer and the receive buffer are the same memory: pass MPI_IN_PLACE instead of one of them";
     Error::new(mpi::MPI_ERR_BUFFER, message)
 }
 

@@ -37,6 +37,8 @@ pub(crate) enum Subject {
     Procnull,
     /// Time of a message whose parts threads compute.
     Partitioned,
+    /// Time of a collective operation of all processes.
+    Collective,
     /// Puts, gets or accumulates a second of threads of one process.
     Put,
     /// Time of a put, get or accumulate and its flush.
@@ -74,6 +76,7 @@ impl Subject {
             Self::Graph500 => "graph500",
             Self::Procnull => "procnull",
             Self::Partitioned => "partitioned",
+            Self::Collective => "collective",
             Self::Put => "put",
             Self::Putlatency => "putlatency",
             Self::Fetchop => "fetchop",
@@ -96,6 +99,7 @@ impl Subject {
             Self::Churn => "sendrecv",
             Self::Graph500 => "bfs",
             Self::Partitioned => "partitions",
+            Self::Collective => "allreduce",
             Self::Put | Self::Putlatency => "put",
             Self::Fetchop => "add",
             Self::Winlock => "exclusive",

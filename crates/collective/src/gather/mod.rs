@@ -71,8 +71,7 @@ pub fn gatherv(
         return Err(in_place_not_allowed("only the root's data can be in place"));
     }
     talk.name(tag::GATHER);
-    let (send, blocks) =
-        (send.map(|part| part.buffer()), receive.as_ref().map(|parts| parts as &dyn Blocks));
+    let (send, blocks) = (send.map(|part| part.buffer()), receive.as_ref().map(|parts| parts as &dyn Blocks));
     if let (Some(send), Some(blocks)) = (send, blocks) {
         check_apart(|_| send, blocks, talk.size())?;
     }
