@@ -117,6 +117,18 @@ static void collectives(void) {
     if (!oracle) CHECK_CLASS(MPI_Allreduce(buf, buf + 8, -1, MPI_INT, MPI_SUM, comm), MPI_ERR_COUNT);
     if (!oracle) CHECK_CLASS(MPI_Allreduce(buf, buf + 8, 1, MPI_DATATYPE_NULL, MPI_SUM, comm), MPI_ERR_TYPE);
     CHECK_CLASS(MPI_Allreduce(buf, buf, 1, MPI_INT, MPI_SUM, comm), MPI_ERR_BUFFER); // aliased
+    // The same of blocks; but buffers may begin together where blocks do not.
+    int one[] = {1}, first[] = {0}, later[] = {2};
+    const MPI_Comm self = MPI_COMM_SELF;
+    if (!oracle) {
+        CHECK_CLASS(MPI_Gatherv(buf, 1, MPI_INT, buf, one, first, MPI_INT, 0, self), MPI_ERR_BUFFER);
+        CHECK_CLASS(MPI_Scatterv(buf, one, first, MPI_INT, buf, 1, MPI_INT, 0, self), MPI_ERR_BUFFER);
+        CHECK_CLASS(MPI_Allgatherv(&buf[2], 1, MPI_INT, buf, one, later, MPI_INT, self), MPI_ERR_BUFFER);
+        CHECK_CLASS(MPI_Alltoallv(buf, one, first, MPI_INT, buf, one, first, MPI_INT, self), MPI_ERR_BUFFER);
+        CHECK_OK(MPI_Gatherv(buf, 1, MPI_INT, buf, one, later, MPI_INT, 0, self));
+        CHECK_OK(MPI_Scatterv(buf, one, later, MPI_INT, buf, 1, MPI_INT, 0, self));
+        CHECK_OK(MPI_Alltoallv(buf, one, first, MPI_INT, buf, one, later, MPI_INT, self));
+    }
     CHECK_CLASS(MPI_Gather(buf, -1, MPI_INT, buf + 8, 1, MPI_INT, 0, comm), MPI_ERR_COUNT);
     CHECK_CLASS(MPI_Scatter(buf, 1, MPI_INT, buf + 32, 1, MPI_INT, check_size, comm), MPI_ERR_ROOT);
     CHECK_CLASS(MPI_Allgather(buf, 1, MPI_DATATYPE_NULL, buf + 8, 1, MPI_INT, comm), MPI_ERR_TYPE);

@@ -1,4 +1,4 @@
-// A process that makes and frees a million communicators and datatypes does not grow: by threads at once, with requests
+// A process that makes and frees a million communicators and datatypes, and partitioned requests, does not grow: by threads at once, with requests
 // pending meanwhile. The argument `count=N` asks for another number of each.
 // ranks: 1-2
 // levels: single multiple
@@ -10,6 +10,20 @@ enum { THREADS = 4, GROWTH_KIB = 3 << 10 };
 
 static long count = 1000000;
 static int threads;
+
+// A partitioned message to this process, and a receive without an answer.
+static void partitions(int tag) {
+    int out[2] = {tag, 5}, in[2] = {0, 0};
+    MPI_Request requests[3];
+    CHECK_OK(MPI_Precv_init(in, 1, 2, MPI_INT, 0, tag, MPI_COMM_SELF, MPI_INFO_NULL, &requests[0]));
+    CHECK_OK(MPI_Psend_init(out, 2, 1, MPI_INT, 0, tag, MPI_COMM_SELF, MPI_INFO_NULL, &requests[1]));
+    CHECK_OK(MPI_Precv_init(in, 1, 2, MPI_INT, 0, tag, MPI_COMM_SELF, MPI_INFO_NULL, &requests[2]));
+    CHECK_OK(MPI_Startall(2, requests));
+    CHECK_OK(MPI_Pready_range(0, 1, requests[1]));
+    CHECK_OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+    CHECK(in[0] == tag && in[1] == 5);
+    for (int i = 0; i < 3; i++) CHECK_OK(MPI_Request_free(&requests[i]));
+}
 
 static void come_and_go(int index, void *shared) {
     long rounds = *(long *)shared / threads;
@@ -26,6 +40,7 @@ static void come_and_go(int index, void *shared) {
         CHECK_OK(MPI_Comm_free(&comm));
         CHECK_OK(MPI_Type_free(&type));
         CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        if (i % 64 == 0) partitions(index);
     }
 }
 

@@ -4,34 +4,54 @@
 
 #include "begun.h"
 
+// Calls an operation in the form that the step has drawn.
+#define CALL(s, Blocking, nonblocking, ...)                                                                                    \
+    do {                                                                                                                       \
+        MPI_Request request;                                                                                                   \
+        switch ((s)->inner >> 40 & 3) {                                                                                        \
+        case 0:                                                                                                                \
+            CHECK_OK(MPI_I##nonblocking(__VA_ARGS__, &request));                                                               \
+            CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));                                                                   \
+            break;                                                                                                             \
+        case 1:                                                                                                                \
+            CHECK_OK(MPI_##Blocking##_init(__VA_ARGS__, MPI_INFO_NULL, &request));                                             \
+            CHECK_OK(MPI_Start(&request));                                                                                     \
+            CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));                                                                   \
+            CHECK_OK(MPI_Request_free(&request));                                                                              \
+            break;                                                                                                             \
+        default: CHECK_OK(MPI_##Blocking(__VA_ARGS__));                                                                        \
+        }                                                                                                                      \
+    } while (0)
+
 static void collective_on(MPI_Comm comm, const struct step *s, int n) {
     int p = plan.ranks, me = check_rank, root = (int)(s->inner % (uint64_t)p), wrong = 0, base = (int)(s->seed % 1000);
     int *out = check_alloc(sizeof(int) * (size_t)(n * p)), *in = check_alloc(sizeof(int) * (size_t)(n * p));
     for (int i = 0; i < n * p; i++) out[i] = base + me * 7 + i, in[i] = -1;
+    // Every form of each operation: blocking, nonblocking, persistent.
     switch (s->collective) {
-    case BARRIER: CHECK_OK(MPI_Barrier(comm)); break;
+    case BARRIER: CALL(s, Barrier, barrier, comm); break;
     case BCAST:
-        CHECK_OK(MPI_Bcast(out, n, MPI_INT, root, comm));
+        CALL(s, Bcast, bcast, out, n, MPI_INT, root, comm);
         for (int i = 0; i < n; i++) wrong += out[i] != base + root * 7 + i;
         break;
     case ALLREDUCE:
-        CHECK_OK(MPI_Allreduce(out, in, n, MPI_INT, MPI_SUM, comm));
+        CALL(s, Allreduce, allreduce, out, in, n, MPI_INT, MPI_SUM, comm);
         for (int i = 0; i < n; i++) wrong += in[i] != p * (base + i) + 7 * (p * (p - 1) / 2);
         break;
     case ALLTOALL:
-        CHECK_OK(MPI_Alltoall(out, n, MPI_INT, in, n, MPI_INT, comm));
+        CALL(s, Alltoall, alltoall, out, n, MPI_INT, in, n, MPI_INT, comm);
         for (int i = 0; i < n * p; i++) wrong += in[i] != base + i / n * 7 + me * n + i % n;
         break;
     case ALLGATHER:
-        CHECK_OK(MPI_Allgather(out, n, MPI_INT, in, n, MPI_INT, comm));
+        CALL(s, Allgather, allgather, out, n, MPI_INT, in, n, MPI_INT, comm);
         for (int i = 0; i < n * p; i++) wrong += in[i] != base + i / n * 7 + i % n;
         break;
     case GATHER:
-        CHECK_OK(MPI_Gather(out, n, MPI_INT, in, n, MPI_INT, root, comm));
+        CALL(s, Gather, gather, out, n, MPI_INT, in, n, MPI_INT, root, comm);
         for (int i = 0; i < n * p && me == root; i++) wrong += in[i] != base + i / n * 7 + i % n;
         break;
     default:
-        CHECK_OK(MPI_Scan(out, in, n, MPI_INT, MPI_MAX, comm));
+        CALL(s, Scan, scan, out, in, n, MPI_INT, MPI_MAX, comm);
         for (int i = 0; i < n; i++) wrong += in[i] != base + me * 7 + i;
     }
     CHECK_EQ(wrong, 0);

@@ -2,12 +2,12 @@
 //
 //   mpiexec -n R random_traffic [--seed N] [--ops N] [--threads N] [--rounds N] [--timeout SECONDS]
 //
-// The schedule is explained in schedule.h; what a thread does in a step is in steps.h, fan_in.h and collective.h. A failure
-// prints the command that repeats it. When the time is over, or on SIGTERM, each thread's position in the schedule is
-// printed, and
-// the program ends with status 3.
+// The schedule is explained in schedule.h; what a thread does in a step is in steps.h, fan_in.h, partitioned.h and
+// collective.h. A failure prints the command that repeats it. When the time is over, or on SIGTERM, each thread's position in
+// the schedule is printed, and the program ends with status 3.
 #include "collective.h"
 #include "fan_in.h"
+#include "partitioned.h"
 #include "steps.h"
 
 #include <signal.h>
@@ -35,6 +35,7 @@ static void walk(int me, void *shared) {
             case COLLECTIVE: do_collective(&w, &s); break;
             case DUPLICATE: do_duplicate(&w, &s); break;
             case CANCEL: do_cancel(&w, &s); break;
+            case PARTITIONED: do_partitioned(&w, &s); break;
             default: do_message(&w, &s);
             }
             if (w.n > 0 && pick(&w.dice, 12) == 0) complete_all(&w);

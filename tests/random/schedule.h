@@ -31,7 +31,7 @@ static struct dice dice_for(uint64_t seed, uint64_t a, uint64_t b) {
     return d;
 }
 
-enum kind { MESSAGE, EXCHANGE, READY, FAN_IN, COLLECTIVE, DUPLICATE, CANCEL };
+enum kind { MESSAGE, EXCHANGE, READY, FAN_IN, COLLECTIVE, DUPLICATE, CANCEL, PARTITIONED };
 
 enum send_form { SEND, SSEND, BSEND, ISEND, ISSEND, IBSEND, SEND_INIT, SSEND_INIT, ISEND_FREED, SEND_FORMS };
 
@@ -112,7 +112,7 @@ static struct step make_step(const struct plan *p, int round, int i, unsigned ch
     struct step s = {.from = some_endpoint(&d, p), .to = some_endpoint(&d, p)};
     int base = pick(&d, BASES), bytes = some_bytes(&d), kind = pick(&d, 100);
     int n = bytes / (int)bases[base].size;
-    s.kind = kind < 60 ? MESSAGE : kind < 70 ? EXCHANGE : kind < 75 ? READY : kind < 85 ? FAN_IN : kind < 95 ? COLLECTIVE : kind < 97 ? DUPLICATE : CANCEL;
+    s.kind = kind < 55 ? MESSAGE : kind < 60 ? PARTITIONED : kind < 70 ? EXCHANGE : kind < 75 ? READY : kind < 85 ? FAN_IN : kind < 95 ? COLLECTIVE : kind < 97 ? DUPLICATE : CANCEL;
     s.comm = pick(&d, COMMS);
     s.out = some_layout(&d, base, n);
     s.in = some_layout(&d, base, n);

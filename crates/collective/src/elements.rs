@@ -88,11 +88,26 @@ impl<'a> Part<'a> {
 /// # Errors
 /// `MPI_ERR_BUFFER`.
 pub(super) fn check_distinct(send: &Part<'_>, receive: &Part<'_>) -> Result<()> {
-    if send.aliases(receive) {
-        let message = "the send buffer and the receive buffer are the same memory: pass MPI_IN_PLACE instead of one of them";
-        return Err(Error::new(mpi::MPI_ERR_BUFFER, message));
-    }
-    Ok(())
+    if send.aliases(receive) { Err(same_memory()) } else { Ok(()) }
+}
+
+/// Checks for that many ranks that the data sent do not begin where the block received does, if neither has
+/// gaps in which the other could lie.
+///
+/// # Errors
+/// `MPI_ERR_BUFFER`.
+pub(super) fn check_apart(send: impl Fn(usize) -> Buffer, receive: &dyn Blocks, ranks: usize) -> Result<()> {
+    let overlap = |rank| {
+        let (from, to) = (send(rank), receive.block(rank));
+        !from.is_empty() && !to.is_empty() && from.contiguous().is_some_and(|at| to.contiguous() == Some(at))
+    };
+    if (0..ranks).any(overlap) { Err(same_memory()) } else { Ok(()) }
+}
+
+#[cold]
+fn same_memory() -> Error {
+    let message = "the send buffer and the receive buffer are the same memory: pass MPI_IN_PLACE instead of one of them";
+    Error::new(mpi::MPI_ERR_BUFFER, message)
 }
 
 /// Blocks of elements of one datatype, one for each rank, of any size and anywhere in memory.

@@ -5,6 +5,7 @@
 //! Results are on disk after every launch.
 
 mod cases;
+mod collective_targets;
 mod compile;
 mod figures;
 mod graph500;

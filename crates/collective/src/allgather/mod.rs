@@ -5,7 +5,7 @@ mod ring;
 
 use super::between_groups::all_to_all;
 use super::conversation::Conversation;
-use super::elements::{Blocks, Part, Parts, check_distinct};
+use super::elements::{Blocks, Part, Parts, check_apart, check_distinct};
 use super::switch_points::ALLGATHER_RING_BYTES;
 use super::tag;
 use heddle_comm::error::Result;
@@ -27,7 +27,11 @@ pub fn allgather(talk: &mut Conversation<'_>, send: Option<Part<'_>>, receive: P
 /// # Errors
 /// The same as for [`allgather`].
 pub fn allgatherv(talk: &mut Conversation<'_>, send: Option<Part<'_>>, receive: Parts<'_>) -> Result<()> {
-    run(talk, send.map(|part| part.buffer()), &receive)
+    let send = send.map(|part| part.buffer());
+    if let (Some(send), false) = (send, talk.is_between_groups()) {
+        check_apart(|_| send, &receive, talk.size())?;
+    }
+    run(talk, send, &receive)
 }
 
 fn run(talk: &mut Conversation<'_>, send: Option<Buffer>, blocks: &dyn Blocks) -> Result<()> {

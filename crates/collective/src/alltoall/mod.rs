@@ -7,7 +7,7 @@ mod pairwise;
 
 use super::between_groups::all_to_all;
 use super::conversation::Conversation;
-use super::elements::{Blocks, Part, Parts, TypedParts, check_distinct};
+use super::elements::{Blocks, Part, Parts, TypedParts, check_apart, check_distinct};
 use super::switch_points::{ALLTOALL_BATCH_BYTES, ALLTOALL_BRUCK_BYTES, ALLTOALL_BRUCK_RANKS};
 use super::tag;
 use heddle_comm::error::Result;
@@ -59,6 +59,7 @@ fn run(talk: &mut Conversation<'_>, send: Option<&dyn Blocks>, receive: &dyn Blo
     match send {
         None => in_place::alltoall(talk, receive)?,
         Some(send) => {
+            check_apart(|rank| send.block(rank), receive, talk.size())?;
             talk.copy(&send.block(talk.rank()), &receive.block(talk.rank()));
             let largest = (0..talk.size()).map(|rank| receive.block(rank).len()).max();
             if largest.is_some_and(|len| len <= ALLTOALL_BATCH_BYTES) {

@@ -5,7 +5,7 @@ mod tree;
 
 use super::between_groups::with_root;
 use super::conversation::Conversation;
-use super::elements::{Blocks, Part, Parts, check_distinct};
+use super::elements::{Blocks, Part, Parts, check_apart, check_distinct};
 use super::switch_points::GATHER_LINEAR_BYTES;
 use super::{Circle, check_root, in_place_not_allowed, no_buffer, tag};
 use heddle_comm::error::Result;
@@ -71,7 +71,10 @@ pub fn gatherv(
         return Err(in_place_not_allowed("only the root's data can be in place"));
     }
     talk.name(tag::GATHER);
-    let blocks = receive.as_ref().map(|parts| parts as &dyn Blocks);
-    linear::gather(talk, send.map(|part| part.buffer()), blocks, root);
+    let (send, blocks) = (send.map(|part| part.buffer()), receive.as_ref().map(|parts| parts as &dyn Blocks));
+    if let (Some(send), Some(blocks)) = (send, blocks) {
+        check_apart(|_| send, blocks, talk.size())?;
+    }
+    linear::gather(talk, send, blocks, root);
     Ok(())
 }

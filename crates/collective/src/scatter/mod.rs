@@ -5,7 +5,7 @@ mod tree;
 use super::basic::scatter_straight;
 use super::between_groups::with_root;
 use super::conversation::Conversation;
-use super::elements::{Blocks, Part, Parts, check_distinct};
+use super::elements::{Blocks, Part, Parts, check_apart, check_distinct};
 use super::switch_points::SCATTER_LINEAR_BYTES;
 use super::{Circle, check_root, in_place_not_allowed, no_buffer, tag};
 use heddle_comm::error::Result;
@@ -66,7 +66,11 @@ pub fn scatterv(
         return Err(in_place_not_allowed("only the root's data can be in place"));
     }
     talk.name(tag::SCATTER);
-    let blocks = send.as_ref().map(|parts| parts as &dyn Blocks);
-    scatter_straight(talk, blocks, receive.map(|part| part.buffer()), root);
+    let (blocks, receive) =
+        (send.as_ref().map(|parts| parts as &dyn Blocks), receive.map(|part| part.buffer()));
+    if let (Some(blocks), Some(receive)) = (blocks, receive) {
+        check_apart(|_| receive, blocks, talk.size())?;
+    }
+    scatter_straight(talk, blocks, receive, root);
     Ok(())
 }

@@ -1,0 +1,67 @@
+//! The cases of operations in which all processes take part, and of messages that many threads make.
+
+use super::Comms::{PerThread, Shared};
+use super::{Case, KIB, MIB, ONE_AND_THREADS, Subject};
+
+/// A message whose parts threads compute, in partitions, as a whole and as messages.
+pub(super) fn partitions(full: bool, cases: &mut Vec<Case>) {
+    for threads in ONE_AND_THREADS {
+        for op in ["partitions", "whole", "messages", "compute"] {
+            if full || threads == 4 && op != "compute" {
+                cases.push(
+                    Case::new(Subject::Partitioned, 2, &[8, 64 * KIB, MIB]).threads(threads, Shared).op(op),
+                );
+            }
+        }
+    }
+}
+
+/// The operations whose time depends on a size.
+const SIZED: [&str; 10] = [
+    "allreduce",
+    "bcast",
+    "reduce",
+    "allgather",
+    "alltoall",
+    "reduce-scatter",
+    "gather",
+    "scatter",
+    "iallreduce",
+    "persistent-allreduce",
+];
+
+/// The sizes of the targets.
+pub(crate) const OF_TARGETS: [u64; 3] = [8, 32 * KIB, MIB];
+
+/// The sizes of the targets, or all of them: up to 4 MiB for few processes, less for more.
+fn sizes(full: bool, ranks: u32) -> Vec<u64> {
+    let all = [8, 64, 512, 4 * KIB, 32 * KIB, 256 * KIB, MIB, 4 * MIB];
+    let wanted = |size: &u64| full || OF_TARGETS.contains(size);
+    all.into_iter().filter(wanted).filter(|size| ranks <= 4 || *size <= MIB).collect()
+}
+
+/// Collective operations: of processes with one thread, and of threads on communicators of their own.
+pub(super) fn operations(full: bool, cases: &mut Vec<Case>) {
+    let case = |ranks, sizes: &[u64], op| {
+        Case { comms: PerThread, ..Case::new(Subject::Collective, ranks, sizes) }.op(op)
+    };
+    for ranks in [2, 4, 8, 16] {
+        if !full && ranks == 16 {
+            continue;
+        }
+        let sizes = sizes(full, ranks);
+        cases.push(case(ranks, &[8], "barrier"));
+        let among_targets = |op| matches!(op, "allreduce" | "bcast" | "reduce" | "alltoall");
+        cases.extend(
+            SIZED.into_iter().filter(|op| full || among_targets(*op)).map(|op| case(ranks, &sizes, op)),
+        );
+    }
+    if !full {
+        cases.push(case(2, &[8], "persistent-allreduce"));
+    }
+    for threads in ONE_AND_THREADS {
+        if full || matches!(threads, 1 | 16) {
+            cases.push(case(2, &[8], "allreduce").threads(threads, PerThread));
+        }
+    }
+}
