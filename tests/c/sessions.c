@@ -143,7 +143,8 @@ static void objects(MPI_Session session) {
         int ranges[2][3] = {{0, middle - 1, 1}, {middle, world_size - 1, 1}};
         CHECK_OK(MPI_Group_range_incl(world, 1, &ranges[0], &low));
         CHECK_OK(MPI_Group_range_incl(world, 1, &ranges[1], &high));
-        CHECK_OK(MPI_Intercomm_create_from_groups(is_low ? low : high, 0, is_low ? high : low, 0, "inter", MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter));
+        MPI_Group here = is_low ? low : high, there = is_low ? high : low;
+        CHECK_OK(MPI_Intercomm_create_from_groups(here, 0, there, 0, "inter", MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter));
         CHECK_OK(MPI_Comm_remote_size(inter, &size));
         CHECK_EQ(size, is_low ? world_size - middle : middle);
         int sum = -1, want = 0;

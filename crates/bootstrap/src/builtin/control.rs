@@ -129,8 +129,8 @@ pub struct Entry {
     /// How far the rank has come.
     pub state: State,
     /// The MPI process, which is a descendant of the launched one if that is a wrapper; `None` before
-    /// `MPI_Init` or `MPI_Session_init`, and if it is in another namespace of processes than the reader, where
-    /// its number means another process.
+    /// `MPI_Init` or `MPI_Session_init`, and if it is in another namespace of processes than the reader,
+    /// where its number means another process.
     pub pid: Option<u32>,
     /// The code given to `MPI_Abort`; 0 in every other state.
     pub abort_code: i32,
