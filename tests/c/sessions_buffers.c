@@ -45,7 +45,7 @@ static void which_buffer(MPI_Session session, MPI_Comm comm) {
 // Communicators made of others, and of groups of communicators, are in the session too; those of another session are not.
 static void descendants(MPI_Session session, MPI_Comm comm) {
     MPI_Session other = session_begin();
-    MPI_Comm stranger = session_comm(other, "mpi://WORLD", "stranger"), made[4];
+    MPI_Comm stranger = session_comm(other, "mpi://WORLD", "stranger"), made[5];
     MPI_Group group, reversed;
     int range[1][3] = {{size - 1, 0, -1}};
     CHECK_OK(MPI_Comm_dup(comm, &made[0]));
@@ -54,16 +54,17 @@ static void descendants(MPI_Session session, MPI_Comm comm) {
     CHECK_OK(MPI_Comm_create_from_group(group, "descendant", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made[2]));
     CHECK_OK(MPI_Group_range_incl(group, 1, range, &reversed));
     CHECK_OK(MPI_Comm_create(made[0], reversed, &made[3]));
+    CHECK_OK(MPI_Comm_create_from_group(reversed, "reversed", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made[4]));
     CHECK_OK(MPI_Group_free(&group));
     CHECK_OK(MPI_Group_free(&reversed));
     CHECK_OK(MPI_Session_attach_buffer(session, MPI_BUFFER_AUTOMATIC, 0));
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         CHECK_OK(MPI_Comm_rank(made[i], &rank));
         CHECK_OK(pass_on(made[i]));
     }
     CHECK_OK(MPI_Comm_rank(stranger, &rank));
     CHECK_CLASS(pass_on(stranger), MPI_ERR_BUFFER);
-    for (int i = 0; i < 4; i++) CHECK_OK(MPI_Comm_free(&made[i]));
+    for (int i = 0; i < 5; i++) CHECK_OK(MPI_Comm_free(&made[i]));
     CHECK_OK(MPI_Comm_free(&stranger));
     session_end(&other);
 }
@@ -87,6 +88,31 @@ static void flushes(MPI_Session session, MPI_Comm comm) {
     CHECK_OK(MPI_Session_flush_buffer(session));
 }
 
+// The end of a session that is not the last one waits until the messages from its buffer were received.
+static void ends_after_receipt(MPI_Comm news) {
+    static char out[LARGE], in[LARGE];
+    MPI_Session session = session_begin();
+    MPI_Comm comm = session_comm(session, "mpi://WORLD", "ends");
+    int flag = -1;
+    CHECK_OK(MPI_Session_attach_buffer(session, MPI_BUFFER_AUTOMATIC, 0));
+    if (rank == 0 && size > 1) {
+        CHECK_OK(MPI_Bsend(out, LARGE, MPI_BYTE, 1, 6, comm));
+        CHECK_OK(MPI_Comm_free(&comm));
+        session_end(&session);
+        CHECK_OK(MPI_Send(NULL, 0, MPI_BYTE, 1, 7, news));
+        return;
+    }
+    if (rank == 1) {
+        double end = MPI_Wtime() + 0.05;
+        while (MPI_Wtime() < end && flag != 1) CHECK_OK(MPI_Iprobe(0, 7, news, &flag, MPI_STATUS_IGNORE));
+        CHECK_EQ(flag, 0);
+        CHECK_OK(MPI_Recv(in, LARGE, MPI_BYTE, 0, 6, comm, MPI_STATUS_IGNORE));
+        CHECK_OK(MPI_Recv(NULL, 0, MPI_BYTE, 0, 7, news, MPI_STATUS_IGNORE));
+    }
+    CHECK_OK(MPI_Comm_free(&comm));
+    session_end(&session);
+}
+
 int main(void) {
     MPI_Session session = session_begin();
     MPI_Comm comm = session_comm(session, "mpi://WORLD", "buffers");
@@ -96,6 +122,7 @@ int main(void) {
     which_buffer(session, comm);
     descendants(session, comm);
     flushes(session, comm);
+    ends_after_receipt(comm);
     // The end of a session detaches its buffer.
     CHECK_OK(pass_on(comm));
     CHECK_OK(MPI_Comm_free(&comm));

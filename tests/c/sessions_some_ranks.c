@@ -15,9 +15,15 @@ static void pause_ms(long ms) {
     nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
 }
 
-// The first rank of the pair sends buffered messages and is gone; the second receives them late.
+// The first rank of the pair sends buffered messages and is gone; the second receives them late. One message is in the buffer of
+// a communicator that is freed at once, which the end of the session does not know.
 static void gone_before_receipt(MPI_Session session, MPI_Comm pair, int rank) {
+    MPI_Comm freed = MPI_COMM_NULL;
+    CHECK_OK(MPI_Comm_dup(pair, &freed));
     if (rank == 0) {
+        CHECK_OK(MPI_Comm_attach_buffer(freed, MPI_BUFFER_AUTOMATIC, 0));
+        pattern_fill(data, LARGE, 2);
+        CHECK_OK(MPI_Bsend(data, LARGE, MPI_BYTE, 1, 3, freed));
         CHECK_OK(MPI_Session_attach_buffer(session, MPI_BUFFER_AUTOMATIC, 0));
         pattern_fill(data, LARGE, 1);
         for (int i = 0; i < MANY; i++) CHECK_OK(MPI_Bsend(&i, 1, MPI_INT, 1, 1, pair));
@@ -31,7 +37,11 @@ static void gone_before_receipt(MPI_Session session, MPI_Comm pair, int rank) {
         }
         CHECK_OK(MPI_Recv(data, LARGE, MPI_BYTE, 0, 2, pair, MPI_STATUS_IGNORE));
         CHECK_PATTERN(data, LARGE, 1);
+        pause_ms(100);
+        CHECK_OK(MPI_Recv(data, LARGE, MPI_BYTE, 0, 3, freed, MPI_STATUS_IGNORE));
+        CHECK_PATTERN(data, LARGE, 2);
     }
+    CHECK_OK(MPI_Comm_free(&freed));
 }
 
 int main(void) {
