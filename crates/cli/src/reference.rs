@@ -18,7 +18,7 @@ const BEGIN: &str = "\
 ## Environment variables
 
 `MPI_Init` refuses a wrong value and names the allowed ones. Each variable is also an MPI_T control variable (its name in lower
-case), which a program may write before `MPI_Init`. A part of the model that has a variable replaces that of the model named by
+case), which a program may write before `MPI_Init` and its first session. A part of the model that has a variable replaces that of the model named by
 `HEDDLE_MODEL`; the defaults below are those of the default model. `MPI_Init` refuses parts that make no sense together and
 says why. ";
 
