@@ -58,6 +58,34 @@ static void counts(int t, void *shared) {
     CHECK_OK(MPI_T_pvar_session_free(&own));
 }
 
+enum { PARTITIONS = 64 };
+
+static void hand_over(int t, void *shared) {
+    for (int p = t; p < PARTITIONS; p += THREADS) CHECK_OK(MPI_Pready(p, *(MPI_Request *)shared));
+}
+
+// A partition that is ready enters no critical section, whatever its size and whichever thread has it.
+static void partitions(MPI_T_pvar_handle entered, int bytes, bool threads) {
+    char *out = check_alloc((size_t)(PARTITIONS * bytes)), *in = check_alloc((size_t)(PARTITIONS * bytes));
+    MPI_Request both[2];
+    CHECK_OK(MPI_Psend_init(out, PARTITIONS, bytes, MPI_CHAR, 0, 3, MPI_COMM_SELF, MPI_INFO_NULL, &both[0]));
+    CHECK_OK(MPI_Precv_init(in, PARTITIONS, bytes, MPI_CHAR, 0, 3, MPI_COMM_SELF, MPI_INFO_NULL, &both[1]));
+    for (int round = 0; round < 3; round++) {
+        CHECK_OK(MPI_Startall(2, both));
+        CHECK_OK(MPI_T_pvar_reset(session, MPI_T_PVAR_ALL_HANDLES));
+        if (threads) {
+            threads_run(THREADS, hand_over, &both[0]);
+        } else {
+            for (int t = 0; t < THREADS; t++) hand_over(t, &both[0]);
+        }
+        CHECK_EQ(value(session, entered), 0);
+        CHECK_OK(MPI_Waitall(2, both, MPI_STATUSES_IGNORE));
+    }
+    for (int i = 0; i < 2; i++) CHECK_OK(MPI_Request_free(&both[i]));
+    free(out);
+    free(in);
+}
+
 int main(int argc, char **argv) {
     int provided, level = -1;
     CHECK_OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided));
@@ -118,6 +146,13 @@ int main(int argc, char **argv) {
     CHECK_OK(MPI_Recv(&in, 1, MPI_INT, 0, 2, MPI_COMM_SELF, MPI_STATUS_IGNORE));
     CHECK_OK(MPI_Send(&out, 1, MPI_INT, 0, 0, MPI_COMM_SELF));
     CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+
+    // An offload thread has sections of its own to enter at any time.
+    if (exact) {
+        partitions(entered, 8, level == MPI_THREAD_MULTIPLE);
+        partitions(entered, 1000, level == MPI_THREAD_MULTIPLE);
+        partitions(entered, 50000, level == MPI_THREAD_MULTIPLE);
+    }
 
     if (multiple) {
         CHECK_OK(MPI_T_pvar_reset(session, requests));

@@ -365,6 +365,41 @@ static void null_isend_wait(void) {
     }
 }
 
+/* Partitions of a message to oneself: what is counted does not know who the receiver is. */
+static void pready(void) {
+    static char in[BATCH][8];
+    MPI_Request both[2];
+    MPI_Psend_init(bytes, BATCH, 8, MPI_BYTE, 0, TAG_DATA, MPI_COMM_WORLD, MPI_INFO_NULL, &both[0]);
+    MPI_Precv_init(in, BATCH, 8, MPI_BYTE, 0, TAG_DATA, MPI_COMM_WORLD, MPI_INFO_NULL, &both[1]);
+    MPI_Startall(2, both);
+    for (int i = 0; i < BATCH; i++) {
+        begin();
+        MPI_Pready(i, both[0]);
+        end();
+    }
+    MPI_Waitall(2, both, MPI_STATUSES_IGNORE);
+    MPI_Request_free(&both[0]);
+    MPI_Request_free(&both[1]);
+}
+
+static void parrived(void) {
+    static char in[BATCH][8];
+    MPI_Request both[2];
+    MPI_Psend_init(bytes, BATCH, 8, MPI_BYTE, 0, TAG_DATA, MPI_COMM_WORLD, MPI_INFO_NULL, &both[0]);
+    MPI_Precv_init(in, BATCH, 8, MPI_BYTE, 0, TAG_DATA, MPI_COMM_WORLD, MPI_INFO_NULL, &both[1]);
+    MPI_Startall(2, both);
+    MPI_Pready_range(0, BATCH - 1, both[0]);
+    MPI_Parrived(both[1], 0, &flag);
+    for (int i = 0; i < BATCH; i++) {
+        begin();
+        MPI_Parrived(both[1], i, &flag);
+        end();
+    }
+    MPI_Waitall(2, both, MPI_STATUSES_IGNORE);
+    MPI_Request_free(&both[0]);
+    MPI_Request_free(&both[1]);
+}
+
 /* One-sided operations on the peer's memory, or on one's own in a world of one. The window is locked all the time; for
    the locks themselves there is another one. */
 
@@ -456,6 +491,8 @@ static const struct test_case {
     {"self_rsend", self_rsend, BATCH, 1},
     {"self_irsend", self_irsend, BATCH, 1},
     {"null_isend_wait", null_isend_wait, BATCH, 1},
+    {"pready", pready, BATCH, 0},
+    {"parrived", parrived, BATCH, 0},
     {"put", put, BATCH, 1},
     {"get", get, BATCH, 1},
     {"fetch_and_op", fetch_and_op, BATCH, 1},

@@ -175,10 +175,12 @@ impl ServerThread {
         }
     }
 
-    /// Polls the VNIs of the other threads, and wakes their thread if there was work.
+    /// Polls the VNIs of the other threads, and wakes their thread if there was work. Their tasks may wait
+    /// for an event that came through the door without a message.
     fn serve_others(&self) -> bool {
         let mut happened = false;
         for (index, vni) in self.others() {
+            happened |= vni.advance_tasks();
             if vni.serve() == TurnOutcome::Worked {
                 self.server.wake(self.server.thread_of(index));
                 happened = true;
@@ -197,6 +199,7 @@ impl ServerThread {
             }
             if check == Check::Everything {
                 for (index, vni) in self.others() {
+                    happened |= vni.advance_tasks_for_certain();
                     if vni.serve_for_certain(self.wait) {
                         self.server.wake(self.server.thread_of(index));
                         happened = true;

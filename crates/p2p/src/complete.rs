@@ -221,8 +221,8 @@ pub fn free(handle: &mut usize) -> Result<()> {
         Found::Done => {}
         Found::Slot(id) => {
             let domain = domain::current()?;
-            if is_active_collective(id) {
-                return Err(not_for_collectives("freed while it is active"));
+            if is_active_task(id) {
+                return Err(not_for_tasks("freed while it is active"));
             } else if generalized::is_programs(id) {
                 drop(generalized::let_go(domain, id));
             } else if request::is_complete(id) || request::is_inactive(id) {
@@ -236,16 +236,20 @@ pub fn free(handle: &mut usize) -> Result<()> {
     Ok(())
 }
 
-/// Returns true for a collective operation that was started, and that no call has completed yet.
-fn is_active_collective(id: RequestId) -> bool {
+/// Returns true for a collective or partitioned operation that was started, and that no call has completed
+/// yet.
+fn is_active_task(id: RequestId) -> bool {
     // SAFETY: the field that is read does not change until the request is consumed or freed.
-    unsafe { request::owner(id) }.kind == RequestKind::Collective && !request::is_inactive(id)
+    let kind = unsafe { request::owner(id) }.kind;
+    matches!(kind, RequestKind::Collective | RequestKind::PartitionedSend | RequestKind::PartitionedReceive)
+        && !request::is_inactive(id)
 }
 
-/// The error for what the standard forbids (MPI 5.0, section 6.12).
+/// The error for what the standard forbids (MPI 5.0, sections 5.2.1 and 6.12).
 #[cold]
-fn not_for_collectives(what: &str) -> Error {
-    Error::new(mpi::MPI_ERR_REQUEST, format!("the request of a collective operation cannot be {what}"))
+fn not_for_tasks(what: &str) -> Error {
+    let message = format!("the request of a collective or partitioned operation cannot be {what}");
+    Error::new(mpi::MPI_ERR_REQUEST, message)
 }
 
 /// Cancels an operation if it can be: a receive or a send that was not matched, or a generalized request. Any
@@ -272,7 +276,9 @@ pub fn cancel(handle: usize) -> Result<()> {
             }
         }
         RequestKind::Send => domain::current()?.cancel_send(id),
-        RequestKind::Collective => return Err(not_for_collectives("cancelled")),
+        RequestKind::Collective | RequestKind::PartitionedSend | RequestKind::PartitionedReceive => {
+            return Err(not_for_tasks("cancelled"));
+        }
     }
     Ok(())
 }

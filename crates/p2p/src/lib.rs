@@ -14,6 +14,7 @@
 //! | `get_status.rs` | the outcome of requests without freeing them |
 //! | `generalized.rs` | requests that the program completes itself |
 //! | `persistent.rs` | requests that are started again and again |
+//! | `partitioned` | messages whose parts leave one by one |
 //! | `buffered.rs` | `MPI_Bsend` and its buffers |
 //! | `sendrecv.rs` | sending and receiving at once; `joint.rs`: with one request |
 
@@ -25,6 +26,7 @@ mod generalized;
 mod get_status;
 mod joint;
 mod mode;
+mod partitioned;
 mod persistent;
 mod probe;
 mod receive;
@@ -42,6 +44,7 @@ pub use generalized::{complete_generalized, start_generalized};
 pub use get_status::{get_status, get_status_all, get_status_any, get_status_some};
 pub use joint::{isendrecv, isendrecv_replace};
 pub use mode::Mode;
+pub use partitioned::{check_partitions, has_arrived, precv_init, psend_init, ready, ready_express};
 pub use persistent::{receive_init, send_init, start};
 pub use probe::comm_of_message;
 pub use probe::{improbe, imrecv, iprobe, message_of_index, mprobe, mrecv, probe};

@@ -64,19 +64,23 @@ impl Attachment for Template {
     }
 }
 
-fn inactive(
+/// Makes an inactive request with an attachment, which starts its operation.
+///
+/// # Errors
+/// `MPI_ERR_NO_MEM` if there are too many requests.
+pub(super) fn inactive(
     comm: &CommRef,
     vni: u32,
     kind: RequestKind,
     buffer: Buffer,
-    template: Template,
+    attachment: Box<dyn Attachment>,
 ) -> Result<usize> {
     let id = request::take(vni, comm.handle(), kind)?;
     // SAFETY: the request is new, and the caller holds the datatype. From now on the request
     // keeps it, until it is freed.
     unsafe { request::set_buffer(id, buffer) };
     // SAFETY: the request is new: no other thread knows it.
-    unsafe { request::owner(id) }.attachment = Some(Box::new(template));
+    unsafe { request::owner(id) }.attachment = Some(attachment);
     request::deactivate(id);
     Ok(request::handle(id))
 }
@@ -97,7 +101,7 @@ pub fn send_init(comm: &CommRef, buffer: Buffer, dest: i32, tag: i32, mode: Mode
         let comm = unsafe { comm.kept_by_request() };
         Template::Send { comm, buffer, peer, tag, mode }
     };
-    inactive(comm, vni, RequestKind::Send, buffer, template)
+    inactive(comm, vni, RequestKind::Send, buffer, Box::new(template))
 }
 
 /// Makes a persistent receive.
@@ -116,7 +120,7 @@ pub fn receive_init(comm: &CommRef, buffer: Buffer, source: i32, tag: i32) -> Re
         let comm = unsafe { comm.kept_by_request() };
         Template::Receive { comm, buffer, source, tag }
     };
-    inactive(comm, vni, RequestKind::Receive, buffer, template)
+    inactive(comm, vni, RequestKind::Receive, buffer, Box::new(template))
 }
 
 /// Starts a persistent request.

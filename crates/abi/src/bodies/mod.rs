@@ -9,6 +9,7 @@ pub(crate) mod external;
 pub(crate) mod info;
 pub(crate) mod io;
 pub(crate) mod p2p;
+pub(crate) mod partitioned;
 pub(crate) mod process;
 pub(crate) mod rma;
 pub(crate) mod tool;

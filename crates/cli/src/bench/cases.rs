@@ -184,6 +184,7 @@ pub(crate) fn cases(scale: Scale) -> Vec<Case> {
     one_process(full, &mut cases);
     completion(full, &mut cases);
     liveness(full, &mut cases);
+    partitions(full, &mut cases);
     one_sided(full, &mut cases);
     cases.push(Case::new(Subject::Startup, 16, &[0]).multiple(true));
     if full {
@@ -280,6 +281,19 @@ fn one_process(full: bool, cases: &mut Vec<Case>) {
         if full {
             for op in ["isend", "send"] {
                 cases.push(Case::new(Procnull, 1, &[8]).threads(threads, Shared).op(op));
+            }
+        }
+    }
+}
+
+/// A message whose parts threads compute, in partitions, as a whole and as messages.
+fn partitions(full: bool, cases: &mut Vec<Case>) {
+    for threads in ONE_AND_THREADS {
+        for op in ["partitions", "whole", "messages", "compute"] {
+            if full || threads == 4 && op != "compute" {
+                cases.push(
+                    Case::new(Subject::Partitioned, 2, &[8, 64 * KIB, MIB]).threads(threads, Shared).op(op),
+                );
             }
         }
     }

@@ -35,6 +35,8 @@ pub(crate) enum Subject {
     Graph500,
     /// Sends a second to `MPI_PROC_NULL`.
     Procnull,
+    /// Time of a message whose parts threads compute.
+    Partitioned,
     /// Puts, gets or accumulates a second of threads of one process.
     Put,
     /// Time of a put, get or accumulate and its flush.
@@ -71,6 +73,7 @@ impl Subject {
             Self::Churn => "churn",
             Self::Graph500 => "graph500",
             Self::Procnull => "procnull",
+            Self::Partitioned => "partitioned",
             Self::Put => "put",
             Self::Putlatency => "putlatency",
             Self::Fetchop => "fetchop",
@@ -92,6 +95,7 @@ impl Subject {
             Self::Dup => "dup",
             Self::Churn => "sendrecv",
             Self::Graph500 => "bfs",
+            Self::Partitioned => "partitions",
             Self::Put | Self::Putlatency => "put",
             Self::Fetchop => "add",
             Self::Winlock => "exclusive",
@@ -145,6 +149,7 @@ const GROUPS: [(&str, &str, &[Subject]); 3] = [
             Subject::Churn,
             Subject::Graph500,
             Subject::Procnull,
+            Subject::Partitioned,
         ],
     ),
 ];

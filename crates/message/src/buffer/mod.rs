@@ -160,6 +160,14 @@ impl Buffer {
         self.read(0, to.as_mut_ptr(), self.bytes);
     }
 
+    /// Copies `len` bytes of data, from byte `offset` on, to `to`.
+    ///
+    /// # Safety
+    /// The range lies in the buffer, and `to` has room for it.
+    pub unsafe fn copy_part_out(&self, offset: usize, to: *mut u8, len: usize) {
+        self.read(offset, to, len);
+    }
+
     /// Does the same as [`read`](Self::read), for a piece of a large message.
     pub(crate) fn read_piece(&self, offset: usize, to: *mut u8, len: usize) {
         debug_assert!(offset + len <= self.bytes);

@@ -19,6 +19,8 @@ pub enum Plane {
     CreateGroup = 2,
     /// Those of `MPI_Intercomm_create`, likewise.
     CreateInter = 3,
+    /// The messages by which partitioned operations find each other, likewise.
+    Partitioned = 4,
 }
 
 /// A receive or probe with a wildcard, in a context whose program promised to use none.

@@ -15,4 +15,8 @@ pub enum RequestKind {
     Generalized,
     /// A nonblocking or persistent collective operation, which a [task](crate::vni::Task) completes.
     Collective,
+    /// A partitioned send, likewise.
+    PartitionedSend,
+    /// A partitioned receive, likewise.
+    PartitionedReceive,
 }

@@ -1,7 +1,8 @@
 //! Handles of requests, and the requests that they name.
 
-use super::kind::RequestId;
-use super::slot::{self, at};
+use super::attachment::Attachment;
+use super::kind::{RequestId, RequestKind};
+use super::slot::{self, Request, at};
 use crate::error::{Error, Result};
 use heddle_objects::table::{Kind, Parts, decode, encode};
 use heddle_platform::atomic::Ordering;
@@ -51,6 +52,36 @@ pub fn find(handle: usize) -> Result<Found> {
         }
     }
     Err(bad_handle(handle))
+}
+
+/// The live request of a handle.
+#[inline(always)]
+pub(super) fn live(handle: usize) -> Option<(RequestId, &'static Request)> {
+    let id = handle as u32;
+    if !slot::exists(id) {
+        return None;
+    }
+    let request = at(id);
+    request.is_named_by(handle).then_some((id, request))
+}
+
+/// The attachment of the request of this kind that a handle names, if the request was started and no call has
+/// completed it since. Many threads may ask.
+///
+/// # Safety
+/// All requests of the kind have attachments of type `A`, and this one is not freed while the result is used.
+#[inline(always)]
+pub unsafe fn started<'a, A: Attachment>(handle: usize, kind: RequestKind) -> Option<&'a A> {
+    let (_, request) = live(handle).filter(|(_, request)| !request.state.is_inactive())?;
+    let owner = request.owner.get();
+    // SAFETY: the field does not change while the request lives.
+    if unsafe { (*owner).kind } != kind {
+        return None;
+    }
+    // SAFETY: neither does this one.
+    let attachment = unsafe { &(*owner).attachment }.as_deref()?;
+    // SAFETY: the caller's promise.
+    Some(unsafe { &*std::ptr::from_ref(attachment).cast::<A>() })
 }
 
 #[cold]

@@ -36,7 +36,7 @@
 //! | send whose half is pushed | that of arrivals; the copy needs no state | by completion: the answer comes after the copy |
 //! | self message that waits | the matching shard of its context | to the thread that takes the message out |
 //! | joint request | its missing parts: each writes a separate field | by completion, with the last part |
-//! | collective operation | its task | by completion |
+//! | collective or partitioned operation | its task | by completion |
 //! | request that waits for buffered sends | the rendezvous critical section | by completion |
 //!
 //! Within a process the critical sections order these steps. If a message to a peer hands the in-flight state
@@ -104,7 +104,7 @@ pub use life::{
     set_buffer, set_owner_of_errors, set_vni, stage, unwatch, vni_of, watch,
 };
 pub(crate) use life::{announce_send, is_last_part, key_of_send};
-pub use lookup::{Found, SEND_DONE, comm_of, find, handle, handle_of_index};
+pub use lookup::{Found, SEND_DONE, comm_of, find, handle, handle_of_index, started};
 pub use outcome::{Outcome, PartOver};
 pub use plain::{Plain, Tested, claim_plain, test};
 pub use pool::{Fresh, release, take, take_detached, take_express, take_many_detached};

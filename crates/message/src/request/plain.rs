@@ -2,9 +2,10 @@
 
 use super::counts;
 use super::kind::RequestId;
+use super::lookup::live;
 use super::outcome::Outcome;
 use super::pool::free;
-use super::slot::{Request, at, exists};
+use super::slot::Request;
 use heddle_platform::atomic::Ordering;
 
 /// A complete request that its owner has claimed, and that needs nothing but to be released: it has no error,
@@ -68,17 +69,6 @@ pub fn test(handle: usize) -> Tested {
         Some(plain) if !counts::requests_count() => Tested::Plain(plain),
         _ => Tested::Claimed(id),
     }
-}
-
-/// The live request of a handle.
-#[inline(always)]
-fn live(handle: usize) -> Option<(RequestId, &'static Request)> {
-    let id = handle as u32;
-    if !exists(id) {
-        return None;
-    }
-    let request = at(id);
-    request.is_named_by(handle).then_some((id, request))
 }
 
 impl Plain {

@@ -9,7 +9,8 @@
 //! elements come out. Both can be closed: from then on every push is refused, and the consumer learns when
 //! it has seen the last element.
 //!
-//! [`tasks`] is no queue of this kind: threads take its elements out, and put them back.
+//! [`tasks`] is no queue of this kind: threads take its elements out, and put them back. Nor is
+//! [`partitions`]: each of its elements has a place of its own.
 //!
 //! Below [`Unbounded`] is the [`chain`], whose nodes belong to its user and are taken all at once.
 //!
@@ -19,6 +20,7 @@
 pub mod bounded;
 pub mod chain;
 pub mod claims;
+pub mod partitions;
 pub mod tasks;
 pub mod unbounded;
 

@@ -35,7 +35,7 @@ use std::ffi::c_int;
 
 /// Checks the tag of a send. Every tag that is not negative is allowed.
 #[inline(always)]
-fn check_tag(tag: c_int) -> Result<()> {
+pub(super) fn check_tag(tag: c_int) -> Result<()> {
     if tag < 0 { Err(bad_tag(tag)) } else { Ok(()) }
 }
 

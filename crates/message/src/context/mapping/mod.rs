@@ -3,7 +3,7 @@
 //! The context id, which the leader of a new communicator makes, contains everything that they need:
 //!
 //! ```text
-//!  63      42 41             5    4       3       2    1   0
+//!  63      42 41             6    5       4       3    2   0
 //!  ┌─────────┬────────────────┬───────┬────────┬──────┬───────┐
 //!  │ leader  │ number         │ named │ source │ tag  │ plane │
 //!  └─────────┴────────────────┴───────┴────────┴──────┴───────┘
@@ -31,15 +31,15 @@
 //! Without hints all of this costs a message one branch, on bits of the context id that it carries anyway.
 
 /// The bits of a context id that tell apart the planes of a communicator.
-pub const PLANE: u64 = 0b11;
+pub const PLANE: u64 = 0b111;
 /// Messages are sharded by tag, and `MPI_ANY_TAG` is refused.
-pub(crate) const BY_TAG: u64 = 1 << 2;
+pub(crate) const BY_TAG: u64 = 1 << 3;
 /// Messages are sharded by source, and `MPI_ANY_SOURCE` is refused.
-pub(crate) const BY_SOURCE: u64 = 1 << 3;
+pub(crate) const BY_SOURCE: u64 = 1 << 4;
 /// The program has named the VNI.
-pub(crate) const NAMED: u64 = 1 << 4;
+pub(crate) const NAMED: u64 = 1 << 5;
 /// The first bit of the number, and its length in bits.
-const NUMBER: (u32, u32) = (5, 37);
+const NUMBER: (u32, u32) = (6, 36);
 /// The first bit of the leader's rank.
 const LEADER: u32 = NUMBER.0 + NUMBER.1;
 

@@ -1,0 +1,106 @@
+//! Partitioned communication.
+
+use super::p2p::check_tag;
+use crate::argument::{List, Out, buffer_for, length_of};
+use crate::entry::Express;
+use crate::error::{Error, Result};
+use heddle_comm::CommRef;
+use heddle_comm::buffer::Buffer;
+use heddle_comm::datatype::TypeRef;
+use heddle_p2p::Attempt;
+use heddle_spec::constants::{MPI_ANY_TAG, MPI_ERR_ARG, MPI_ERR_COUNT};
+use heddle_spec::handle::{CommHandle, DatatypeHandle, InfoHandle, RequestHandle};
+use std::ffi::{c_int, c_void};
+
+/// The buffer of all partitions, and their number; `count` elements are in each.
+fn divided(
+    peer: c_int,
+    address: *const c_void,
+    partitions: c_int,
+    count: i64,
+    datatype: DatatypeHandle,
+) -> Result<(TypeRef, Buffer, usize)> {
+    let number = heddle_p2p::check_partitions(partitions)?;
+    let all = count.checked_mul(i64::from(partitions)).ok_or_else(|| {
+        let message = format!("{partitions} partitions of {count} elements are more than can be addressed");
+        Error::new(MPI_ERR_COUNT, message)
+    })?;
+    // A negative count is an error even if there is no partition.
+    let all = if count < 0 { count } else { all };
+    // SAFETY: the program leaves the memory to the operation while it is under way, partition by partition.
+    let (datatype, buffer) = unsafe { buffer_for(peer, address, all, datatype) }?;
+    Ok((datatype, buffer, number))
+}
+
+#[expect(clippy::too_many_arguments, reason = "MPI's")]
+pub(crate) fn psend_init(
+    buf: *const c_void,
+    partitions: c_int,
+    count: i64,
+    datatype: DatatypeHandle,
+    dest: c_int,
+    tag: c_int,
+    comm: CommHandle,
+    _: InfoHandle,
+    request: Out<RequestHandle>,
+) -> Result<()> {
+    let comm = CommRef::from_handle(comm.0)?;
+    let request = request.variable()?;
+    let (_datatype, buffer, partitions) = divided(dest, buf, partitions, count, datatype)?;
+    check_tag(tag)?;
+    request.0 = heddle_p2p::psend_init(&comm, buffer, partitions, dest, tag)?;
+    Ok(())
+}
+
+#[expect(clippy::too_many_arguments, reason = "MPI's")]
+pub(crate) fn precv_init(
+    buf: *mut c_void,
+    partitions: c_int,
+    count: i64,
+    datatype: DatatypeHandle,
+    source: c_int,
+    tag: c_int,
+    comm: CommHandle,
+    _: InfoHandle,
+    request: Out<RequestHandle>,
+) -> Result<()> {
+    let comm = CommRef::from_handle(comm.0)?;
+    let request = request.variable()?;
+    let (_datatype, buffer, partitions) = divided(source, buf, partitions, count, datatype)?;
+    if tag != MPI_ANY_TAG {
+        check_tag(tag)?;
+    }
+    request.0 = heddle_p2p::precv_init(&comm, buffer, partitions, source, tag)?;
+    Ok(())
+}
+
+/// A partition that is ready leaves by the thread that calls, without a lock.
+#[inline(always)]
+pub(crate) fn express_pready(_: Attempt, partition: c_int, request: RequestHandle) -> Express {
+    heddle_p2p::ready_express(partition, request.0).map(Ok)
+}
+
+pub(crate) fn pready(partition: c_int, request: RequestHandle) -> Result<()> {
+    heddle_p2p::ready(partition, request.0)
+}
+
+pub(crate) fn pready_range(low: c_int, high: c_int, request: RequestHandle) -> Result<()> {
+    if low > high {
+        let message = format!("the range of partitions begins at {low} and ends before it, at {high}");
+        return Err(Error::new(MPI_ERR_ARG, message));
+    }
+    (low..=high).try_for_each(|partition| heddle_p2p::ready(partition, request.0))
+}
+
+pub(crate) fn pready_list(length: c_int, partitions: List<'_, c_int>, request: RequestHandle) -> Result<()> {
+    partitions
+        .slice(length_of(length)?)?
+        .iter()
+        .try_for_each(|&partition| heddle_p2p::ready(partition, request.0))
+}
+
+pub(crate) fn parrived(request: RequestHandle, partition: c_int, flag: Out<c_int>) -> Result<()> {
+    let flag = flag.variable()?;
+    *flag = c_int::from(heddle_p2p::has_arrived(request.0, partition)?);
+    Ok(())
+}

@@ -1,0 +1,332 @@
+//! The sender's side of a partitioned operation.
+
+use super::board::{Board, Division, Slots, data_of};
+use super::offer;
+use heddle_comm::CommRef;
+use heddle_comm::error::{Error, Result};
+use heddle_message::buffer::Buffer;
+use heddle_message::domain::Domain;
+use heddle_message::request::{self, Attachment, Outcome, RequestId};
+use heddle_message::vni::{Advanced, Task};
+use heddle_platform::atomic::{AtomicU32, Ordering};
+use heddle_spec::constants as mpi;
+use heddle_sync::queues::partitions::{Departures, Ready, next_round};
+use heddle_transport::single_copy;
+use std::ptr::{NonNull, with_exposed_provenance_mut};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// What all threads of the sender share.
+#[derive(Debug)]
+pub(super) struct Sender {
+    domain: &'static Domain,
+    /// The receiver's world rank; `None` for `MPI_PROC_NULL`.
+    peer: Option<usize>,
+    vni: u32,
+    buffer: Buffer,
+    board: Arc<Board>,
+    round: AtomicU32,
+    departures: Departures,
+    error: OnceLock<Error>,
+    /// For [`ready`](Self::ready): what else it needs of the board.
+    pub(super) partitions: usize,
+    slots: Slots,
+    /// The data, if each partition has 8 bytes, without gaps.
+    words: Option<Words>,
+    wakes: Wakes,
+}
+
+/// The bytes of a partition that a load and a store move.
+const WORD: usize = 8;
+
+/// The address of the data of partitions that have a word each.
+#[derive(Debug, Clone, Copy)]
+struct Words(NonNull<[u8; WORD]>);
+
+// SAFETY: the program leaves each partition's data to MPI when it is ready.
+unsafe impl Send for Words {}
+// SAFETY: the same.
+unsafe impl Sync for Words {}
+
+impl Words {
+    fn of(buffer: &Buffer, division: Division) -> Option<Words> {
+        let address = buffer.contiguous().filter(|_| division.bytes == WORD)?;
+        NonNull::new(address.cast()).map(Words)
+    }
+
+    /// # Safety
+    /// There is such a partition, and its data are there.
+    #[inline(always)]
+    unsafe fn of_partition(self, partition: usize) -> [u8; WORD] {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.as_ptr().wrapping_add(partition).read() }
+    }
+}
+
+/// Boards whose sender is gone, and whose receiver has not taken this round yet.
+static LEFT: Mutex<Vec<(Arc<Board>, u32)>> = Mutex::new(Vec::new());
+
+/// Frees the boards that their receivers do not need any more.
+fn free_boards_left() {
+    let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
+    left.retain(|(board, round)| board.round_taken() != *round);
+}
+
+/// Why a partition cannot be handed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NotReady {
+    NoSuchPartition,
+    ReadyBefore,
+}
+
+impl Sender {
+    /// The sender of a message in partitions, of which the receiver is told.
+    ///
+    /// # Errors
+    /// `MPI_ERR_NO_MEM`.
+    pub(super) fn new(
+        domain: &'static Domain,
+        comm: &CommRef,
+        buffer: Buffer,
+        division: Division,
+        (peer, tag): (Option<usize>, i32),
+    ) -> Result<Sender> {
+        free_boards_left();
+        // To nobody go partitions without data.
+        let division = if peer.is_some() { division } else { Division { bytes: 0, ..division } };
+        let board = Arc::new(Board::allocate(domain, division)?);
+        if division.is_in_slots() {
+            // Both sets of slots are free.
+            board.gate().open(2);
+        }
+        if let Some(peer) = peer {
+            offer::send(domain, comm, &board, (peer, tag))?;
+        }
+        let slots = board.slots();
+        Ok(Sender {
+            domain,
+            peer,
+            vni: comm.vni(),
+            buffer,
+            board,
+            round: AtomicU32::new(0),
+            departures: Departures::new(division.partitions),
+            error: OnceLock::new(),
+            partitions: division.partitions,
+            slots,
+            words: Words::of(&buffer, division),
+            wakes: Wakes { domain, peer: peer.unwrap_or(domain.rank()) },
+        })
+    }
+
+    /// Hands over a partition of a word, if the receiver has a place for it. Returns false if that is not so,
+    /// or if anything is wrong; then nothing was done.
+    #[inline(always)]
+    pub(super) fn ready_at_once(&self, partition: i32) -> bool {
+        let (partition, round) = (partition as u32 as usize, self.round.load(Ordering::Relaxed));
+        if partition >= self.partitions {
+            return false;
+        }
+        let slot = self.slots.of(round, partition);
+        // SAFETY: there is such a partition, and the board exists as long as the sender.
+        let flag = &unsafe { &*slot }.flag;
+        let Some(words) = self.words.filter(|_| !flag.is_raised(round)) else { return false };
+        // After the last partition another thread may free the sender.
+        let wakes = self.wakes;
+        let ready = self.departures.ready_at_once(round, self.board.gate(), || {
+            // SAFETY: there is such a partition; the program says that its data are there.
+            let word = unsafe { words.of_partition(partition) };
+            // SAFETY: the slot has room for the data, and the gate is open.
+            unsafe { data_of(slot).cast::<[u8; WORD]>().write(word) };
+            flag.raise(round);
+        });
+        if ready == Some(Ready::Last) {
+            wakes.ring();
+        }
+        ready.is_some()
+    }
+
+    /// Hands over any partition of the round that was started.
+    ///
+    /// # Errors
+    /// Why it cannot be.
+    pub(super) fn ready(&self, partition: i32) -> std::result::Result<(), NotReady> {
+        let (partition, round) = (partition as u32 as usize, self.round.load(Ordering::Relaxed));
+        if partition >= self.partitions {
+            return Err(NotReady::NoSuchPartition);
+        }
+        if self.board.flag(round, partition).is_raised(round) {
+            return Err(NotReady::ReadyBefore);
+        }
+        // After the last partition another thread may free the sender.
+        let wakes = self.wakes;
+        match self.departures.ready(partition, round, self.board.gate(), || self.deliver(round, partition)) {
+            Ready::Delivered | Ready::Deferred => {}
+            Ready::Last | Ready::Overtaken => wakes.ring(),
+            Ready::DeferredBefore => return Err(NotReady::ReadyBefore),
+        }
+        Ok(())
+    }
+
+    /// Stores the data of a partition where the receiver finds them.
+    fn deliver(&self, round: u32, partition: usize) {
+        if self.board.is_in_slots() {
+            // SAFETY: the slot has room for the data.
+            unsafe { self.copy_out(partition, self.board.data(round, partition)) };
+        } else {
+            self.deliver_large(round, partition);
+        }
+        self.board.flag(round, partition).raise(round);
+    }
+
+    /// Copies the data of a partition.
+    ///
+    /// # Safety
+    /// There is room for them at `to`.
+    unsafe fn copy_out(&self, partition: usize, to: *mut u8) {
+        let bytes = self.board.division().bytes;
+        // SAFETY: the partition is a part of the buffer; for the rest the caller's promise.
+        unsafe { self.buffer.copy_part_out(partition * bytes, to, bytes) };
+    }
+
+    fn deliver_large(&self, round: u32, partition: usize) {
+        let direct = self.write_directly(partition);
+        self.board.set_on_stage(round, partition, !direct);
+        if direct {
+            return;
+        }
+        match self.board.make_stage(self.domain) {
+            Some(stage) => {
+                let place = stage.wrapping_add(partition * self.board.division().bytes);
+                // SAFETY: the stage has room for the message.
+                unsafe { self.copy_out(partition, place) };
+            }
+            None => {
+                let message =
+                    format!("there is no memory for {} bytes to send", self.board.division().total());
+                self.error.get_or_init(|| Error::new(mpi::MPI_ERR_NO_MEM, message));
+            }
+        }
+    }
+
+    /// Writes into the receiver's memory. Returns false if the kernel forbids it.
+    fn write_directly(&self, partition: usize) -> bool {
+        let Some(peer) = self.peer else { return true };
+        let bytes = self.board.division().bytes;
+        let offset = partition * bytes;
+        let (fabric, address) = (self.domain.fabric(), self.board.address() + offset as u64);
+        if peer == fabric.rank() {
+            // SAFETY: the receiver, of this process, has room for the message there.
+            unsafe { self.copy_out(partition, with_exposed_provenance_mut(address as usize)) };
+            return true;
+        }
+        let Some(pid) = fabric.copy_partner(peer) else { return false };
+        let mut packed = Vec::new();
+        let from = match self.buffer.contiguous() {
+            Some(address) => address.wrapping_add(offset),
+            None => {
+                packed.resize(bytes, 0);
+                // SAFETY: the vector has room for the partition.
+                unsafe { self.copy_out(partition, packed.as_mut_ptr()) };
+                packed.as_mut_ptr()
+            }
+        };
+        // SAFETY: the partition's data are there, in the program's memory or packed.
+        let written = unsafe { single_copy::write(pid, address, from, bytes) };
+        if written.is_err() {
+            fabric.stop_copying(peer);
+        }
+        written.is_ok()
+    }
+
+    /// Delivers what is deferred. Returns true if there was something.
+    fn deliver_deferred(&self) -> bool {
+        let round = self.round.load(Ordering::Relaxed);
+        self.departures.deliver_deferred(round, self.board.gate(), |partition| {
+            if self.board.flag(round, partition).is_raised(round) {
+                return false;
+            }
+            self.deliver(round, partition);
+            true
+        })
+    }
+}
+
+/// Whom to wake; it outlives the sender.
+#[derive(Debug, Clone, Copy)]
+struct Wakes {
+    domain: &'static Domain,
+    /// The receiver's world rank.
+    peer: usize,
+}
+
+impl Wakes {
+    /// After the last delivery wakes whoever sleeps until the operation is over; for a partition that the
+    /// gate has overtaken, a thread that delivers it.
+    #[cold]
+    fn ring(self) {
+        let fabric = self.domain.fabric();
+        fabric.wake(fabric.rank());
+        if self.peer != fabric.rank() {
+            fabric.wake(self.peer);
+        }
+    }
+}
+
+impl Drop for Sender {
+    fn drop(&mut self) {
+        let round = *self.round.get_mut();
+        // The receiver of a message to this process shares the board.
+        if self.peer.is_some_and(|peer| peer != self.domain.rank()) && self.board.round_taken() != round {
+            let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
+            left.push((self.board.clone(), round));
+        }
+    }
+}
+
+/// The attachment of a sender's request.
+#[derive(Debug)]
+pub(super) struct Sending(pub(super) Arc<Sender>);
+
+impl Attachment for Sending {
+    fn persistent(&self) -> bool {
+        true
+    }
+
+    fn start(&mut self, id: RequestId) -> Result<()> {
+        let sender = &self.0;
+        let round = next_round(sender.round.load(Ordering::Relaxed));
+        sender.round.store(round, Ordering::Relaxed);
+        sender.departures.begin();
+        if sender.peer.is_none() {
+            sender.board.gate().open(round);
+        }
+        request::activate(id);
+        sender.domain.vni(sender.vni).add_task(Box::new(Round { sender: sender.clone(), id }));
+        Ok(())
+    }
+}
+
+/// A round under way: delivers what is deferred, and completes the request.
+#[derive(Debug)]
+struct Round {
+    sender: Arc<Sender>,
+    id: RequestId,
+}
+
+impl Task for Round {
+    fn advance(self: Box<Self>) -> Advanced<Box<dyn Task>> {
+        let happened = self.sender.deliver_deferred();
+        if !self.sender.departures.are_over() {
+            return if happened { Advanced::CameFurther(self) } else { Advanced::Waits(self) };
+        }
+        let Round { sender, id } = *self;
+        if happened {
+            sender.wakes.ring();
+        }
+        let outcome = Outcome { error: sender.error.get().cloned(), ..Outcome::empty() };
+        let (domain, vni) = (sender.domain, sender.vni);
+        drop(sender);
+        domain.vni(vni).complete_task(id, outcome);
+        Advanced::Over
+    }
+}
