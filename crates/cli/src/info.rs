@@ -7,7 +7,7 @@ use crate::installation::Installation;
 use crate::reference;
 use heddle_model::NAMED;
 use heddle_settings::Variable;
-use heddle_settings::info_keys::{INFO_KEYS, InfoKey, WINDOW_KEYS};
+use heddle_settings::info_keys::{INFO_KEYS, InfoKey, SESSION_KEYS, WINDOW_KEYS};
 
 /// Options of `heddle info`.
 #[derive(Debug, clap::Args)]
@@ -52,6 +52,8 @@ pub(crate) fn text(args: &InfoArgs) -> String {
     lines.extend(key_lines(INFO_KEYS));
     lines.push("\ninfo keys, where a window is made with an info object".to_owned());
     lines.extend(key_lines(WINDOW_KEYS));
+    lines.push("\ninfo keys, where a session is made with an info object".to_owned());
+    lines.extend(key_lines(SESSION_KEYS));
     lines.push("\nmodels (HEDDLE_MODEL), the default first".to_owned());
     let width = NAMED.iter().map(|model| model.name.len()).max().unwrap_or(0);
     lines.extend(NAMED.iter().map(|model| format!("  {:width$}  {}", model.name, model.meaning)));

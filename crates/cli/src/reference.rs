@@ -5,7 +5,7 @@ use heddle_model::{
     WakeUp,
 };
 use heddle_settings::Variable;
-use heddle_settings::info_keys::{INFO_KEYS, InfoKey, WINDOW_KEYS};
+use heddle_settings::info_keys::{INFO_KEYS, InfoKey, SESSION_KEYS, WINDOW_KEYS};
 use heddle_spec::function_table::Functions;
 use heddle_spec::{FUNCTIONS_TABLE, missing};
 use std::fmt::Write;
@@ -18,7 +18,7 @@ const BEGIN: &str = "\
 ## Environment variables
 
 `MPI_Init` refuses a wrong value and names the allowed ones. Each variable is also an MPI_T control variable (its name in lower
-case), which a program may write before `MPI_Init`. A part of the model that has a variable replaces that of the model named by
+case), which a program may write before `MPI_Init` and its first session. A part of the model that has a variable replaces that of the model named by
 `HEDDLE_MODEL`; the defaults below are those of the default model. `MPI_Init` refuses parts that make no sense together and
 says why. ";
 
@@ -41,6 +41,23 @@ const RULES: &str = "
 - Without any promise, self messages (from a process to itself) are sharded by tag once several threads send them, until
   the communicator sees its first wildcard or probe for them. This holds for models with a lock for each VNI whose calling threads
   run their operations (not `csync`, `lockq-*`, `offload`), and for communicators without `heddle_vni`.
+
+";
+
+const SESSIONS: &str = "\
+## Sessions
+
+A program makes sessions before, instead of, beside and after `MPI_Init`, and as often as it likes; threads may make them at once. Each
+has the process sets `mpi://WORLD` and `mpi://SELF`.
+
+- A process whose first use of MPI is a session runs at `MPI_THREAD_MULTIPLE`. If `MPI_Init` came first, its level is that of the
+  sessions, too.
+- `MPI_Session_finalize` waits for other processes only as far as they have not yet received what was sent by buffered sends: from the
+  session's buffer, and at the end of the last use of MPI from any. Communicators that were not freed can be used as long as MPI is in
+  use otherwise.
+- An unknown process set is `MPI_ERR_ARG`. A group of a session that was finalised makes no communicator: `MPI_ERR_SESSION`.
+- A process that exits with a session ends the job with an error, as one without `MPI_Finalize` does. A process that never makes one does
+  not, unless another one has called `MPI_Init`: sessions need not concern all processes.
 
 ";
 
@@ -97,7 +114,7 @@ const ERRORS: &str = "\
 ## Error handlers
 
 An error of a call without a communicator, window, file or session runs the handler of `MPI_COMM_SELF`. As long as the program has set
-none there, it runs that of `MPI_COMM_WORLD`. A function of files that has no open file, such as `MPI_File_open`, runs the handler of
+none there, it runs that of `MPI_COMM_WORLD`. In a program that has sessions alone it ends the job. A function of files that has no open file, such as `MPI_File_open`, runs the handler of
 `MPI_FILE_NULL`, which returns by default.
 
 ";
@@ -134,6 +151,9 @@ pub(crate) fn page() -> String {
     page += WINDOWS;
     info_keys(&mut page, WINDOW_KEYS);
     page += WINDOW_LOCKS;
+    page += SESSIONS;
+    info_keys(&mut page, SESSION_KEYS);
+    page.push('\n');
     page += UNEXPECTED;
     page += ERRORS;
     page += MISSING;
@@ -197,6 +217,7 @@ mod tests {
         has_rows("Environment variables", Variable::all().map(Variable::name).collect());
         has_rows("Models", NAMED.iter().map(|model| model.name).collect());
         has_rows("Info keys", INFO_KEYS.iter().map(|key| key.name).collect());
+        has_rows("Sessions", SESSION_KEYS.iter().map(|key| key.name).collect());
         has_rows("Windows", WINDOW_KEYS.iter().map(|key| key.name).collect());
         let mut columns = None;
         for line in page.lines() {

@@ -94,6 +94,17 @@ pub fn function_of(handle: usize) -> Option<HandlerFunction> {
     HANDLERS.get(handle).map(|handler| handler.function)
 }
 
+/// The null handle of the kind of objects that a live handler was made for: what the handler is called with
+/// while there is no object.
+pub fn null_object_of(handle: usize) -> usize {
+    match HANDLERS.get(handle).map(|handler| handler.holder) {
+        Some(Holder::Comm) | None => mpi::MPI_COMM_NULL,
+        Some(Holder::Win) => mpi::MPI_WIN_NULL,
+        Some(Holder::File) => mpi::MPI_FILE_NULL,
+        Some(Holder::Session) => mpi::MPI_SESSION_NULL,
+    }
+}
+
 /// Adds a holder.
 fn retain(handle: usize) {
     if let Some(handler) = HANDLERS.get(handle) {

@@ -11,11 +11,12 @@
 //! | module | idea |
 //! |---|---|
 //! | [`error`], [`error_code`] | error classes and codes |
-//! | [`process`] | the process: its world, thread level and main thread |
-//! | [`group`], [`info`], [`op`], [`errhandler`], [`attribute`], [`topology`] | objects, and the attributes of objects |
+//! | [`process`], [`world_model`] | the process and its world; the time from `MPI_Init` to `MPI_Finalize` |
+//! | [`attached_buffer`] | the buffers of `MPI_Bsend` |
+//! | [`errhandler`], [`session`] | error handlers; sessions |
+//! | [`group`], [`info`], [`op`], [`attribute`], [`topology`] | objects, and the attributes of objects |
 //! | [`lifetime`] | the lifetime in use, and the collector |
 //! | [`datatype`], [`external32`] | datatypes behind handles |
-//! | [`attached_buffer`] | the buffers of `MPI_Bsend` |
 //! | `comm` | communicators: [`CommRef`], [`Comm`] |
 //! | [`reference_counts`] | references that requests count, under `naive` and `suppress` |
 
@@ -33,9 +34,12 @@ pub mod lifetime;
 pub mod op;
 pub mod process;
 pub mod reference_counts;
+pub mod session;
 pub mod topology;
+pub mod world_model;
 
 pub use comm::{
-    COMMS, Comm, CommRef, Edges, KeptComm, Plane, bad_handle, choice_of, close_predefined, open_predefined,
+    COMMS, Comm, CommRef, Edges, KeptComm, Plane, bad_handle, choice_of, close_creations, close_predefined,
+    open_creations, open_predefined,
 };
 pub use heddle_message::{buffer, domain, error};

@@ -1,21 +1,20 @@
-//! The process after `MPI_Init`: its world, thread level and main thread.
+//! The process: its world, and the thread level at which the library runs.
 
 use crate::error::Result;
 use heddle_bootstrap::World;
 use heddle_message::domain;
 use std::sync::OnceLock;
 
-/// An initialised process. It is made once and stays.
+/// A process that uses MPI. It is made by the first `MPI_Init` or `MPI_Session_init`, and stays.
 #[derive(Debug)]
 pub struct Process {
     world: World,
     thread_level: i32,
-    main_thread: u64,
 }
 
 static PROCESS: OnceLock<Process> = OnceLock::new();
 
-/// The process, if MPI is initialised and not finalized.
+/// The process, if MPI is in use.
 ///
 /// # Errors
 /// `MPI_ERR_OTHER`, with the reason.
@@ -25,15 +24,14 @@ pub fn current() -> Result<&'static Process> {
     Ok(process)
 }
 
-/// The process, if `MPI_Init` was ever called.
+/// The process, if MPI was ever in use.
 pub fn ever() -> Option<&'static Process> {
     PROCESS.get()
 }
 
-/// The calling thread is the main thread of a process with this thread level.
+/// Describes the process, whose library runs at this thread level.
 pub fn describe(world: World, thread_level: i32) -> &'static Process {
-    let main_thread = heddle_platform::thread::current_id();
-    PROCESS.get_or_init(|| Process { world, thread_level, main_thread })
+    PROCESS.get_or_init(|| Process { world, thread_level })
 }
 
 impl Process {
@@ -42,13 +40,9 @@ impl Process {
         &self.world
     }
 
-    /// The thread level that was given.
+    /// The thread level at which the library runs. A program that has sessions may use it; that of the
+    /// [World Model](crate::world_model) may be lower.
     pub fn thread_level(&self) -> i32 {
         self.thread_level
-    }
-
-    /// Returns true if the calling thread called `MPI_Init`.
-    pub fn is_main_thread(&self) -> bool {
-        heddle_platform::thread::current_id() == self.main_thread
     }
 }

@@ -11,13 +11,16 @@
 //! | [`window`] | one-sided communication: windows behind handles, their epochs and operations |
 //! | [`mod@file`] | the error handler of calls without a file |
 //! | [`abort`], [`raise`] | how an error reaches its handler or ends the job |
-//! | `statistics`, [`init`] | the beginning and the end |
+//! | `statistics`, `life` | the time in which the library is in use |
+//! | [`init`], [`session`] | its uses: `MPI_Init` to `MPI_Finalize`, and sessions |
 
 pub mod abort;
 pub mod comm_management;
 pub mod file;
 pub mod init;
+mod life;
 pub mod raise;
+pub mod session;
 mod statistics;
 pub mod window;
 

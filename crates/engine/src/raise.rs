@@ -6,6 +6,7 @@ use crate::window::{WINS, WinRef};
 use heddle_comm::errhandler::{self, is_predefined};
 use heddle_comm::error::{Error, Result};
 use heddle_comm::error_code;
+use heddle_comm::session::{self, Session};
 use heddle_comm::{COMMS, CommRef, KeptComm};
 use heddle_message::{domain, request};
 use heddle_spec::constants as mpi;
@@ -46,8 +47,9 @@ fn of_comm(comm: &CommRef) -> Called {
     Called { handler: comm.errhandler.get(), object: comm.handle(), name: comm.name() }
 }
 
-/// Errors without an object run the handler of `MPI_COMM_SELF`; before initialisation and after finalisation
-/// they run the initial error handler, which is `MPI_ERRORS_ARE_FATAL` (MPI 5.0, section 9.3). Until the
+/// Errors without an object run the handler of `MPI_COMM_SELF`; before `MPI_Init` and after `MPI_Finalize`,
+/// in sessions or not, they run the initial error handler, which is `MPI_ERRORS_ARE_FATAL` (MPI 5.0, section
+/// 9.3). Until the
 /// program sets a handler on `MPI_COMM_SELF`, they run that of `MPI_COMM_WORLD`, because programs written for
 /// MPI 3 set only this one.
 fn default_handler() -> Called {
@@ -62,6 +64,10 @@ fn default_handler() -> Called {
 
 fn of_win(win: &WinRef) -> Called {
     Called { handler: win.errhandler.get(), object: win.handle(), name: win.name() }
+}
+
+fn of_session(handle: usize, session: &Session) -> Called {
+    Called { handler: session.errhandler.get(), object: handle, name: "a session".to_owned() }
 }
 
 fn of_null_file() -> Called {
@@ -81,10 +87,14 @@ fn called(object: Object, error: &Error) -> Called {
         (None, Object::File(_)) if domain::current().is_ok() => return of_null_file(),
         (None, Object::Request(request)) => request::comm_of(request).and_then(KeptComm::of_request),
         (None, Object::Message(message)) => heddle_p2p::comm_of_message(message),
+        (None, Object::Session(handle)) => {
+            return session::from_handle(handle)
+                .map_or_else(|_| default_handler(), |session| of_session(handle, &session));
+        }
         (None, Object::Errhandler(handler))
             if is_predefined(handler) || errhandler::function_of(handler).is_some() =>
         {
-            return Called { handler, object: 0, name: String::new() };
+            return Called { handler, object: errhandler::null_object_of(handler), name: String::new() };
         }
         _ => None,
     };
@@ -153,6 +163,17 @@ pub fn call_of_file(file: usize, code: i32) -> Result<()> {
     file::errhandler_of(file)?;
     let error = Error::new(code, "the program called the error handler");
     call(&of_null_file(), "MPI_File_call_errhandler", &error);
+    Ok(())
+}
+
+/// `MPI_Session_call_errhandler`: runs the handler of a session with a code of the program's choice.
+///
+/// # Errors
+/// `MPI_ERR_SESSION`.
+pub fn call_of_session(handle: usize, code: i32) -> Result<()> {
+    let session = session::from_handle(handle)?;
+    let error = Error::new(code, "the program called the error handler");
+    call(&of_session(handle, &session), "MPI_Session_call_errhandler", &error);
     Ok(())
 }
 

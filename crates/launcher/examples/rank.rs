@@ -1,8 +1,8 @@
 //! Plays a rank: does to the control block what an MPI library does, step by step as the command line says.
 //!
-//! Steps: `init`, `finalize`, `abort=CODE[:MESSAGE]`, `exit=CODE`, `raise=SIGNAL`, `ignore-term`, `park`,
-//! `who`, `agree=INDEX:PROPOSAL`, `outlive=RANK`, `await-ends=COUNT` (of processes that the launcher has
-//! started), `await-finalized=RANK`. A step `3@exit=1` is for rank 3 only.
+//! Steps: `init`, `finalize`, `session`, `leave`, `abort=CODE[:MESSAGE]`, `exit=CODE`, `raise=SIGNAL`,
+//! `ignore-term`, `park`, `who`, `agree=INDEX:PROPOSAL`, `outlive=RANK`, `await-ends=COUNT` (of processes
+//! that the launcher has started), `await-finalized=RANK`. A step `3@exit=1` is for rank 3 only.
 
 use std::process::exit;
 
@@ -29,6 +29,12 @@ fn perform(step: &str, world: &World) {
         "finalize" => {
             if let Some(job) = world.job() {
                 job.set_finalised();
+            }
+        }
+        "session" => world.job().map_or(Ok(()), Job::set_in_sessions).unwrap_or_else(|error| give_up(&error)),
+        "leave" => {
+            if let Some(job) = world.job() {
+                job.set_left();
             }
         }
         "abort" => {

@@ -30,7 +30,7 @@ Ranks inherit the environment. Standard input goes to rank 0; output is passed o
 Exit status: 0 if all ranks ended well; otherwise that of the rank that ended the job: its exit code, the code
 given to MPI_Abort, or 128 plus the number of the signal that killed it. 127: program not found, 126: program
 cannot be run, 2: the command line is wrong, 1: mpiexec itself failed.
-A rank that fails (killed by a signal, a non-zero exit code, an end without MPI_Finalize, MPI_Abort) ends the job.
+A rank that fails (killed by a signal, a non-zero exit code, an end without MPI_Finalize or with a session, MPI_Abort) ends the job.
 Ctrl-C, SIGTERM and SIGHUP are passed on to the ranks; the second one kills them.
 ";
 

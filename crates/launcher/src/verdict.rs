@@ -32,9 +32,12 @@ pub(crate) enum Failure {
     },
     /// It exited between `MPI_Init` and `MPI_Finalize`.
     Unfinalised(i32),
+    /// It exited with a session that was not finalised.
+    OpenSession(i32),
     /// It exited with a code other than 0 and was no MPI process (yet).
     Code(i32),
-    /// It exited with code 0 and never called `MPI_Init`, which the other rank named here has called.
+    /// It exited with code 0, in no session, and never called `MPI_Init`, which the other rank named here
+    /// has called.
     NeverJoined {
         /// The lowest rank that is in MPI.
         joined: u32,
@@ -51,8 +54,9 @@ pub(crate) fn judge(ended: Ended, entry: &Entry) -> Verdict {
         }
         (Ended::Signal(signal), _) => Failure::Signal(signal),
         (Ended::Code(code), State::Initialised) => Failure::Unfinalised(code),
+        (Ended::Code(code), State::InSessions) => Failure::OpenSession(code),
         (Ended::Code(0), _) => return Verdict::Well,
-        (Ended::Code(code), State::Finalised) => return Verdict::Late(code),
+        (Ended::Code(code), State::Finalised | State::Left) => return Verdict::Late(code),
         (Ended::Code(code), State::Absent) => Failure::Code(code),
     })
 }
@@ -62,7 +66,10 @@ impl Failure {
     pub(crate) fn status(&self) -> i32 {
         let status = match self {
             Self::Signal(signal) => 128 + signal,
-            Self::Abort { code, .. } | Self::Unfinalised(code) | Self::Code(code) => code & 0xff,
+            Self::Abort { code, .. }
+            | Self::Unfinalised(code)
+            | Self::OpenSession(code)
+            | Self::Code(code) => code & 0xff,
             Self::Vanished | Self::NeverJoined { .. } => 1,
         };
         status.max(1)
@@ -74,7 +81,7 @@ impl Failure {
         match self {
             Self::Signal(_) => 4,
             Self::Abort { .. } => 3,
-            Self::Unfinalised(_) => 2,
+            Self::Unfinalised(_) | Self::OpenSession(_) => 2,
             Self::Code(_) => 1,
             Self::Vanished | Self::NeverJoined { .. } => 0,
         }
@@ -92,13 +99,22 @@ impl fmt::Display for Failure {
             Self::Unfinalised(code) => {
                 write!(out, "exited with code {code}{} after MPI_Init without MPI_Finalize", Hint(*code))
             }
+            Self::OpenSession(code) => {
+                write!(
+                    out,
+                    "exited with code {code}{} after MPI_Session_init without MPI_Session_finalize",
+                    Hint(*code)
+                )
+            }
             Self::Code(code) => write!(out, "exited with code {code}{}", Hint(*code)),
             Self::NeverJoined { joined } => write!(
                 out,
                 "exited with code 0 and never called MPI_Init, but rank {joined} has called it and would wait \
                  for ever"
             ),
-            Self::Vanished => write!(out, "ended without MPI_Finalize while its wrapper still runs"),
+            Self::Vanished => {
+                write!(out, "ended without MPI_Finalize or MPI_Session_finalize while its wrapper still runs")
+            }
         }
     }
 }
@@ -134,6 +150,10 @@ mod tests {
             (Ended::Code(5), State::Finalised, Verdict::Late(5)),
             (Ended::Code(0), State::Initialised, failed(Failure::Unfinalised(0))),
             (Ended::Code(5), State::Initialised, failed(Failure::Unfinalised(5))),
+            (Ended::Code(0), State::InSessions, failed(Failure::OpenSession(0))),
+            (Ended::Code(5), State::InSessions, failed(Failure::OpenSession(5))),
+            (Ended::Code(0), State::Left, Verdict::Well),
+            (Ended::Code(5), State::Left, Verdict::Late(5)),
             (Ended::Code(5), State::Absent, failed(Failure::Code(5))),
             (Ended::Signal(9), State::Absent, failed(Failure::Signal(9))),
             (Ended::Signal(9), State::Finalised, failed(Failure::Signal(9))),
@@ -147,6 +167,7 @@ mod tests {
     fn a_failure_has_a_status_and_words() {
         assert_eq!(Failure::Signal(9).status(), 137);
         assert_eq!(Failure::Unfinalised(0).status(), 1);
+        assert_eq!(Failure::OpenSession(0).status(), 1);
         let abort = Failure::Abort { code: 256, message: "no room".to_owned() };
         assert_eq!(abort.status(), 1);
         assert_eq!(abort.to_string(), "called MPI_Abort with code 256: no room");

@@ -1,4 +1,4 @@
-//! The domain: the VNIs of an initialised process and what they share.
+//! The domain: the VNIs of a process that uses MPI, and what they share.
 
 use crate::context::{Choice, Numbers, context_id};
 use crate::error::{Error, Result};
@@ -8,7 +8,7 @@ use crate::vni::Vni;
 use heddle_bootstrap::World;
 use heddle_model::{CallSection, OffloadServer, Sections, WakeUp};
 use heddle_objects::resharding::{self, Mover};
-use heddle_platform::atomic::{AtomicPtr, AtomicU32, Ordering};
+use heddle_platform::atomic::{AtomicPtr, Ordering};
 use heddle_settings::Settings;
 use heddle_spec::constants as mpi;
 use heddle_sync::WaitPolicy;
@@ -25,7 +25,7 @@ pub struct Domain {
     fabric: Fabric,
     calls: CallSection,
     vnis: &'static [Vni],
-    /// The running offload threads, under execution `offload`.
+    /// The offload threads, under execution `offload`.
     offload_server: Option<RunningServer>,
     wait: WaitPolicy,
     test_patience_ns: u64,
@@ -37,17 +37,11 @@ pub struct Domain {
 
 static DOMAIN: OnceLock<Domain> = OnceLock::new();
 
-/// The domain while MPI is initialised and not finalized. Every call loads it, so it is one word.
+/// The domain while MPI is in use: between `MPI_Init` and `MPI_Finalize`, or in a session. Every call loads
+/// it, so it is one word.
 static CURRENT: AtomicPtr<Domain> = AtomicPtr::new(null_mut());
 
-const NEVER: u32 = 0;
-const RUNNING: u32 = 1;
-const FINALIZED: u32 = 2;
-
-/// The stage of the process: before, between or after initialisation and finalization.
-static LIFE: AtomicU32 = AtomicU32::new(NEVER);
-
-/// The domain, if MPI is initialised and not finalized.
+/// The domain, if MPI is in use.
 ///
 /// # Errors
 /// `MPI_ERR_OTHER`, with the reason.
@@ -65,29 +59,18 @@ pub fn running() -> Option<&'static Domain> {
     unsafe { domain.as_ref() }
 }
 
-/// The domain, if `MPI_Init` was ever called: for error handlers and calls that are
-/// legal after `MPI_Finalize`.
+/// The domain, if MPI was ever in use: for error handlers and calls that are legal after `MPI_Finalize`.
 pub fn ever() -> Option<&'static Domain> {
     DOMAIN.get()
 }
 
 #[cold]
 fn not_running() -> Error {
-    let what = match LIFE.load(Ordering::Relaxed) {
-        NEVER => "MPI is not initialised: call MPI_Init or MPI_Init_thread first",
-        _ => "MPI is finalized already",
+    let what = match ever() {
+        None => "MPI is not initialised: call MPI_Init, MPI_Init_thread or MPI_Session_init first",
+        Some(_) => "MPI is finalized already, and no session is open",
     };
     Error::new(mpi::MPI_ERR_OTHER, what)
-}
-
-/// Returns true if `MPI_Init` has been called.
-pub fn is_initialized() -> bool {
-    LIFE.load(Ordering::Acquire) != NEVER
-}
-
-/// Returns true if `MPI_Finalize` has been called.
-pub fn is_finalized() -> bool {
-    LIFE.load(Ordering::Acquire) == FINALIZED
 }
 
 fn start_error(what: impl std::fmt::Display) -> Error {
@@ -122,9 +105,6 @@ impl Prepared {
         if !settings.single_copy {
             fabric.forbid_single_copies();
         }
-        if let Some(job) = world.job() {
-            job.set_initialised().map_err(start_error)?;
-        }
         // The library's own threads count at any thread level.
         let threads = thread_level == mpi::MPI_THREAD_MULTIPLE || settings.model.is_offloaded();
         if threads && settings.model.wake_up == WakeUp::Counter {
@@ -144,18 +124,15 @@ impl Prepared {
         &self.sections
     }
 
-    /// Makes the domain, which [`current`] returns once it is [opened](open).
-    ///
-    /// # Errors
-    /// `MPI_ERR_OTHER` if the offload threads cannot be started.
-    pub fn start(self, settings: &Settings) -> Result<&'static Domain> {
+    /// Makes the domain, which [`current`] returns once it is [opened](open). Its offload threads are still
+    /// to be [started](Domain::start_offload_server).
+    pub fn domain(self, settings: &Settings) -> &'static Domain {
         let Prepared { fabric, threads, server, sections } = self;
         let vni = |index| Vni::new(&fabric, index, &sections, settings.unexpected_bytes);
         let vnis: Vec<Vni> = (0..fabric.vnis()).map(vni).collect();
         // The VNIs are never freed, and neither is the domain.
         let vnis: &'static [Vni] = vnis.leak();
-        let offload_server =
-            server.map(|server| RunningServer::start(&server, &fabric, vnis, settings)).transpose()?;
+        let offload_server = server.map(|server| RunningServer::new(server, fabric.clone(), vnis, settings));
         let domain = Domain {
             calls: settings.model.call_section(threads),
             vnis,
@@ -166,21 +143,19 @@ impl Prepared {
             context_numbers: Numbers::new(),
             fabric,
         };
-        Ok(DOMAIN.get_or_init(|| domain))
+        DOMAIN.get_or_init(|| domain)
     }
 }
 
-/// Makes [`current`] return the domain.
+/// Makes [`current`] return the domain, for the first time or after [`close`].
 pub fn open(domain: &'static Domain) {
     // Release: pairs with the Acquire in `current`.
     CURRENT.store(std::ptr::from_ref(domain).cast_mut(), Ordering::Release);
-    LIFE.store(RUNNING, Ordering::Release);
 }
 
-/// Makes [`current`] fail from now on.
+/// Makes [`current`] fail until the domain is [opened](open) again.
 pub fn close() {
     CURRENT.store(null_mut(), Ordering::Release);
-    LIFE.store(FINALIZED, Ordering::Release);
 }
 
 impl Domain {
@@ -253,6 +228,14 @@ impl Domain {
         // The message may have moved to another VNI than the one where it was sent.
         let _no_other_thread_moves = Mover::wait();
         let _ = self.vnis().iter().any(|vni| vni.cancel_send_to_self(id));
+    }
+
+    /// Starts the offload threads, if the model has any.
+    ///
+    /// # Errors
+    /// `MPI_ERR_OTHER` if they cannot be started.
+    pub fn start_offload_server(&self) -> Result<()> {
+        self.offload_server.as_ref().map_or(Ok(()), RunningServer::start)
     }
 
     /// Ends the offload threads, after they have run all posted operations.

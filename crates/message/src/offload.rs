@@ -4,21 +4,21 @@
 //! while no thread of the program is in MPI. Now and then it polls the other VNIs, too: their threads may
 //! sleep, or copy a large message. After a while without work it sleeps ([`heddle_model::OffloadServer`]).
 //!
-//! The threads live from `MPI_Init` to `MPI_Finalize`. A process that exits without `MPI_Finalize`
-//! ends them where they are, so the objects that they use are never freed. A child of a fork has
-//! none, and may not call MPI.
+//! The threads live as long as the library is in use: from `MPI_Init` or the first session to `MPI_Finalize`
+//! or the end of the last session. A process that exits earlier ends them where they are, so the objects that
+//! they use are never freed. A child of a fork has none, and may not call MPI.
 
 use crate::error::{Error, Result};
 use crate::vni::{LONGEST_SLEEP, TurnOutcome, Vni};
 use heddle_model::OffloadServer;
-use heddle_platform::atomic::Ordering;
+use heddle_platform::atomic::{AtomicBool, Ordering};
 use heddle_platform::background;
 use heddle_settings::{Cores, Settings};
 use heddle_spec::constants as mpi;
 use heddle_sync::roster::{Check, Up};
 use heddle_sync::{Next, Waiter};
 use heddle_transport::Fabric;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 /// The number of rounds from one poll of the other VNIs to the next.
@@ -27,52 +27,67 @@ const OTHERS_EVERY: u32 = 16;
 /// The running threads of the offload server.
 #[derive(Debug)]
 pub(crate) struct RunningServer {
+    server: OffloadServer,
+    fabric: Fabric,
     vnis: &'static [Vni],
+    settings: Settings,
     threads: Mutex<Vec<JoinHandle<()>>>,
+    /// True once the threads are to end. A thread that sees this first and then finds nothing to do has run
+    /// all operations that were posted before.
+    ending: Arc<AtomicBool>,
 }
 
 impl RunningServer {
-    /// Starts the threads.
+    /// A server whose threads are not [started](Self::start) yet.
+    pub(crate) fn new(
+        server: OffloadServer,
+        fabric: Fabric,
+        vnis: &'static [Vni],
+        settings: &Settings,
+    ) -> RunningServer {
+        let settings = settings.clone();
+        RunningServer { server, fabric, vnis, settings, threads: Mutex::default(), ending: Arc::default() }
+    }
+
+    /// Starts the threads, for the first time or after [`end`](Self::end).
     ///
     /// # Errors
     /// `MPI_ERR_OTHER` if the system has no threads, or none on the cores that were chosen.
-    pub(crate) fn start(
-        server: &OffloadServer,
-        fabric: &Fabric,
-        vnis: &'static [Vni],
-        settings: &Settings,
-    ) -> Result<RunningServer> {
-        let running = RunningServer { vnis, threads: Mutex::default() };
-        for thread in 0..server.threads() {
+    pub(crate) fn start(&self) -> Result<()> {
+        // Relaxed: there are no threads, and starting one orders everything before it.
+        self.ending.store(false, Ordering::Relaxed);
+        for thread in 0..self.server.threads() {
             let server_thread = ServerThread {
                 thread,
-                server: server.clone(),
-                fabric: fabric.clone(),
-                vnis,
-                wait: settings.wait,
+                server: self.server.clone(),
+                fabric: self.fabric.clone(),
+                vnis: self.vnis,
+                wait: self.settings.wait,
+                ending: self.ending.clone(),
             };
-            let core = settings.offload_cores.of_thread(thread);
+            let core = self.settings.offload_cores.of_thread(thread);
             match background::start(&format!("heddle-vni-{thread}"), core, move || server_thread.run()) {
-                Ok(started) => running.threads().push(started),
+                Ok(started) => self.threads().push(started),
                 Err(error) => {
-                    running.end();
+                    self.end();
                     return Err(no_thread(thread, core, &error));
                 }
             }
         }
-        Ok(running)
+        Ok(())
     }
 
     fn threads(&self) -> MutexGuard<'_, Vec<JoinHandle<()>>> {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the threads, after they have run all posted operations.
+    /// Ends the threads, after they have run all posted operations. The program posts no others.
     pub(crate) fn end(&self) {
-        for vni in self.vnis {
-            vni.close();
-        }
-        for thread in self.threads().drain(..) {
+        // Release: pairs with the Acquire in `ServerThread::is_ending`.
+        self.ending.store(true, Ordering::Release);
+        let mut threads = self.threads();
+        (0..threads.len()).for_each(|thread| self.server.wake(thread));
+        for thread in threads.drain(..) {
             // A thread that has panicked has been reported.
             let _ = thread.join();
         }
@@ -102,9 +117,15 @@ struct ServerThread {
     fabric: Fabric,
     vnis: &'static [Vni],
     wait: heddle_sync::WaitPolicy,
+    ending: Arc<AtomicBool>,
 }
 
 impl ServerThread {
+    fn is_ending(&self) -> bool {
+        // Acquire: pairs with the Release in `RunningServer::end`, for the operations posted before.
+        self.ending.load(Ordering::Acquire)
+    }
+
     fn assigned(&self) -> impl Iterator<Item = (usize, &'static Vni)> {
         let vnis = self.vnis.iter().enumerate();
         vnis.filter(|(index, _)| self.server.thread_of(*index) == self.thread)
@@ -133,8 +154,8 @@ impl ServerThread {
         let mut waiter = Waiter::new(&self.wait, 1);
         let mut round = 0u32;
         loop {
-            // The queues are checked before they are run: no operation comes once they are closed.
-            let closed = self.assigned().all(|(_, vni)| vni.is_closed());
+            // Checked before the queues are run: no operation is posted after it.
+            let ending = self.is_ending();
             round = round.wrapping_add(1);
             let mut happened = false;
             for (_, vni) in self.assigned() {
@@ -146,7 +167,7 @@ impl ServerThread {
             }
             if happened {
                 waiter.reset();
-            } else if closed {
+            } else if ending {
                 return;
             } else if waiter.pause() == Next::Park && self.sleep() == Up::ForWork {
                 waiter.reset();
@@ -171,7 +192,7 @@ impl ServerThread {
     #[cold]
     fn sleep(&self) -> Up {
         self.server.sleep(self.thread, Some(LONGEST_SLEEP), |check| {
-            let mut happened = self.assigned().all(|(_, vni)| vni.is_closed());
+            let mut happened = self.is_ending();
             for (_, vni) in self.assigned() {
                 happened |= vni.serve_for_certain(self.wait);
                 happened |= vni.advance_tasks_for_certain();

@@ -8,6 +8,7 @@
 use heddle_comm::CommRef;
 use heddle_comm::attached_buffer::Attached;
 use heddle_comm::error::{Error, Result};
+use heddle_comm::session::Session;
 use heddle_message::buffer::Buffer;
 use heddle_message::domain;
 use heddle_message::request::{self, Outcome, RequestId, RequestKind, SEND_DONE};
@@ -20,8 +21,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The object to which a buffer is attached.
 #[derive(Debug, Clone, Copy)]
 pub enum AttachTo<'a> {
-    /// The process, for all communicators that have no buffer.
+    /// The process, for all communicators that have no buffer, and whose session has none.
     Process,
+    /// One session, for its communicators that have no buffer.
+    Session(&'a Session),
     /// One communicator.
     Comm(&'a CommRef),
 }
@@ -32,6 +35,7 @@ impl AttachTo<'_> {
     fn place(&self) -> &Mutex<Option<Arc<Attached>>> {
         match self {
             AttachTo::Process => &OF_PROCESS,
+            AttachTo::Session(session) => &session.bsend_buffer,
             AttachTo::Comm(comm) => &comm.bsend_buffer,
         }
     }
@@ -94,7 +98,7 @@ impl Sequel for Flush {
     }
 }
 
-/// The VNI whose polls complete flushes; a process's buffered sends may be on any.
+/// The VNI whose polls complete flushes; the buffered sends of a process or session may be on any.
 const FLUSH_VNI: u32 = 0;
 
 /// Starts waiting until all pending buffered sends have left; returns the handle of the request.
@@ -105,7 +109,7 @@ pub fn iflush_buffer(of: AttachTo<'_>) -> Result<usize> {
     let domain = domain::current()?;
     let Some(attached) = of.attached() else { return Ok(SEND_DONE) };
     let comm = match of {
-        AttachTo::Process => mpi::MPI_COMM_SELF,
+        AttachTo::Process | AttachTo::Session(_) => mpi::MPI_COMM_SELF,
         AttachTo::Comm(comm) => comm.handle(),
     };
     let request = request::take(FLUSH_VNI, comm, RequestKind::Generalized)?;
@@ -134,7 +138,9 @@ impl Drop for Staged {
 /// # Errors
 /// `MPI_ERR_BUFFER` if no buffer is attached or it has no room.
 pub(crate) fn stage(comm: &CommRef, buffer: Buffer) -> Result<(Buffer, Option<Box<dyn Any + Send>>)> {
-    let attached = AttachTo::Comm(comm).attached().or_else(|| AttachTo::Process.attached());
+    let of_session = || comm.session().and_then(|session| AttachTo::Session(session).attached());
+    let attached =
+        AttachTo::Comm(comm).attached().or_else(of_session).or_else(|| AttachTo::Process.attached());
     let attached = attached.ok_or_else(|| {
         Error::new(mpi::MPI_ERR_BUFFER, "a buffered send needs a buffer: call MPI_Buffer_attach first")
     })?;

@@ -154,7 +154,7 @@ pub fn mprobe(comm: &CommRef, source: i32, tag: i32) -> Result<(usize, Outcome)>
 /// there are too many requests.
 pub fn imrecv(message: usize, buffer: Buffer) -> Result<usize> {
     if message == mpi::MPI_MESSAGE_NO_PROC {
-        return super::receive::completed(&CommRef::comm_self()?, Outcome::proc_null());
+        return super::receive::completed(&CommRef::creations()?, Outcome::proc_null());
     }
     let bad = || {
         Error::new(mpi::MPI_ERR_REQUEST, format!("{message:#x} is not a message that waits to be received"))

@@ -1,5 +1,5 @@
-//! The info keys of communicators and windows that Heddle knows (MPI 5.0, sections 7.4.4
-//! and 12.2.1, and its own).
+//! The info keys of communicators, windows and sessions that Heddle knows (MPI 5.0, sections 7.4.4, 12.2.1
+//! and 11.3.1, and its own).
 
 /// The key that names a VNI.
 pub const VNI: &str = "heddle_vni";
@@ -39,6 +39,9 @@ pub const WIN_LOCK_WRITERS: &str = "heddle_win_lock_writers";
 /// How many processes may enter past those that wait in a queue.
 pub const WIN_LOCK_BYPASSES: &str = "heddle_win_lock_bypasses";
 
+/// The thread level that a program wants for a session, and the one that it gets.
+pub const THREAD_LEVEL: &str = "thread_level";
+
 /// An info key.
 #[derive(Debug)]
 pub struct InfoKey {
@@ -70,6 +73,14 @@ pub const INFO_KEYS: &[InfoKey] = &[
     InfoKey { name: EXACT_LENGTH, values: "true, false", meaning: "none: accepted, and without a cost" },
     InfoKey { name: ALLOW_OVERTAKING, values: "true, false", meaning: "none: accepted, and without a cost" },
 ];
+
+/// The keys for a program that makes a session with an info object.
+pub const SESSION_KEYS: &[InfoKey] = &[InfoKey {
+    name: THREAD_LEVEL,
+    values: "MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE",
+    meaning: "the wanted thread level; MPI_Session_get_info has the level in use, which is MPI_THREAD_MULTIPLE, or that of \
+              MPI_Init if it was called before any session was made",
+}];
 
 /// The keys for a program that makes a window with an info object.
 pub const WINDOW_KEYS: &[InfoKey] = &[

@@ -101,7 +101,7 @@ impl Control {
     /// `MPI_T_ERR_CVAR_SET_NEVER` once MPI is initialised; `MPI_T_ERR_INVALID` for a value that the variable
     /// cannot have.
     pub fn write(&self, bytes: &[u8]) -> Result<()> {
-        if domain::is_initialized() {
+        if domain::ever().is_some() {
             let why = format!("{} is fixed since MPI was initialised; write to it before", self.name);
             return Err(error(mpi::MPI_T_ERR_CVAR_SET_NEVER, why));
         }

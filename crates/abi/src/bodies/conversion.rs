@@ -11,6 +11,7 @@ use heddle_comm::errhandler;
 use heddle_comm::group::GROUPS;
 use heddle_comm::info::{self, INFOS};
 use heddle_comm::op::OPS;
+use heddle_comm::session::SESSIONS;
 use heddle_datatype::types;
 use heddle_engine::window::WINS;
 use heddle_p2p::request;
@@ -107,7 +108,7 @@ conversions! {
     request_toint, request_fromint: RequestHandle, request::handle_of_index;
     type_toint, type_fromint: DatatypeHandle, |index| DERIVED.handle_of_index(index);
     file_toint, file_fromint: FileHandle, |_| None;
-    session_toint, session_fromint: SessionHandle, |_| None;
+    session_toint, session_fromint: SessionHandle, |index| SESSIONS.handle_of_index(index);
     win_toint, win_fromint: WinHandle, |index| WINS.handle_of_index(index);
 }
 

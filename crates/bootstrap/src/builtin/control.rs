@@ -12,7 +12,9 @@
 //! |---|---|---|
 //! | `ABSENT` | never: zero pages | was no MPI program, or had not reached `MPI_Init` |
 //! | `INITIALISED` | `MPI_Init` begins | has failed: the others may wait for it |
-//! | `FINALISED` | `MPI_Finalize` is through | is done |
+//! | `IN_SESSIONS` | `MPI_Session_init` begins, unless `MPI_Init` was called and `MPI_Finalize` was not | has failed: the others may wait for it |
+//! | `FINALISED` | `MPI_Finalize` is through, and no session is left | is done |
+//! | `LEFT` | its last session ends, and it has never called `MPI_Init` | is done |
 //! | `ABORTING` | one of its threads has called `MPI_Abort` and writes code and message | has failed |
 //! | `ABORTED` | code and message are complete | has failed, with a code |
 //!
@@ -37,13 +39,15 @@ pub const MESSAGE_BYTES: usize = 232;
 /// "heddle", a zero byte, and a letter for this kind of block.
 pub(super) const MAGIC: u64 = u64::from_le_bytes(*b"heddle\0c");
 /// Changes with every change of this file's layout.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
 const ABSENT: u32 = 0;
 const INITIALISED: u32 = 1;
 const FINALISED: u32 = 2;
 const ABORTED: u32 = 3;
 const ABORTING: u32 = 4;
+const IN_SESSIONS: u32 = 5;
+const LEFT: u32 = 6;
 
 /// The granularity of the control block's length: the largest base page of the supported machines.
 const PAGE_BYTES: usize = 1 << 16;
@@ -91,14 +95,32 @@ const _: () = assert!(size_of::<Slot>() == 256 && size_of::<Header>() == 64);
 /// How far a rank has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// It has not called `MPI_Init`.
+    /// It has called neither `MPI_Init` nor `MPI_Session_init`.
     Absent,
-    /// It is between `MPI_Init` and `MPI_Finalize`.
+    /// It is between `MPI_Init` and `MPI_Finalize`: all ranks have to call both.
     Initialised,
-    /// It has called `MPI_Finalize`.
+    /// It has sessions, and is not between `MPI_Init` and `MPI_Finalize`.
+    InSessions,
+    /// It has called `MPI_Finalize`, and has no sessions.
     Finalised,
+    /// It has ended its sessions, and has never called `MPI_Init`.
+    Left,
     /// It has called `MPI_Abort`.
     Aborted,
+}
+
+impl State {
+    /// Returns true for a rank that others may wait for.
+    #[must_use]
+    pub fn is_in_mpi(self) -> bool {
+        matches!(self, Self::Initialised | Self::InSessions)
+    }
+
+    /// Returns true for a rank that has never called `MPI_Init`, and is in no session.
+    #[must_use]
+    pub fn is_outside(self) -> bool {
+        matches!(self, Self::Absent | Self::Left)
+    }
 }
 
 /// The content of a rank's slot at one moment.
@@ -106,9 +128,9 @@ pub enum State {
 pub struct Entry {
     /// How far the rank has come.
     pub state: State,
-    /// The MPI process, which is a descendant of the launched one if that is a wrapper; `None`
-    /// before `MPI_Init`, and if it is in another namespace of processes than the reader, where its
-    /// number means another process.
+    /// The MPI process, which is a descendant of the launched one if that is a wrapper; `None` before
+    /// `MPI_Init` or `MPI_Session_init`, and if it is in another namespace of processes than the reader,
+    /// where its number means another process.
     pub pid: Option<u32>,
     /// The code given to `MPI_Abort`; 0 in every other state.
     pub abort_code: i32,
@@ -168,7 +190,9 @@ impl Control {
     pub(super) fn state(&self, rank: u32) -> State {
         match self.slot(rank).state.load(Ordering::Acquire) {
             ABSENT => State::Absent,
+            IN_SESSIONS => State::InSessions,
             FINALISED => State::Finalised,
+            LEFT => State::Left,
             ABORTED => State::Aborted,
             // ABORTING: code and message are not there yet, and never will be if the process dies now.
             _ => State::Initialised,
@@ -191,19 +215,30 @@ impl Control {
 
     /// Claims `rank` for process `pid`, or returns the process that has it. The first claim
     /// stands for the whole job.
-    pub(super) fn set_initialised(&self, rank: u32, pid: u32) -> Result<(), u32> {
+    pub(super) fn claim(&self, rank: u32, pid: u32) -> Result<(), u32> {
         let slot = self.slot(rank);
         match slot.pid.compare_exchange(0, pid, Ordering::AcqRel, Ordering::Acquire) {
             Err(owner) if owner != pid => return Err(owner),
             _ => {}
         }
         slot.pid_namespace.store(self.pid_namespace, Ordering::Release);
-        move_to(slot, INITIALISED);
         Ok(())
+    }
+
+    pub(super) fn set_initialised(&self, rank: u32) {
+        move_to(self.slot(rank), INITIALISED);
+    }
+
+    pub(super) fn set_in_sessions(&self, rank: u32) {
+        move_to(self.slot(rank), IN_SESSIONS);
     }
 
     pub(super) fn set_finalised(&self, rank: u32) {
         move_to(self.slot(rank), FINALISED);
+    }
+
+    pub(super) fn set_left(&self, rank: u32) {
+        move_to(self.slot(rank), LEFT);
     }
 
     /// Stores code and message. Of several threads that abort at once the first is kept.

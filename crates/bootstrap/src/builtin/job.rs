@@ -66,20 +66,44 @@ impl Job {
         Ok(file)
     }
 
-    /// Says that this process is the rank: to be called as `MPI_Init` begins. From then on the end of the
-    /// process without [`set_finalised`](Self::set_finalised) ends the job. Repeating it is harmless.
+    /// Says that this process is the rank, and that it needs all others: to be called as `MPI_Init` begins.
+    /// From then on the end of the process without [`set_finalised`](Self::set_finalised) ends the job.
+    /// Repeating it is harmless.
     ///
     /// # Errors
     /// [`BootstrapError::Taken`] when another process was this rank before.
     pub fn set_initialised(&self) -> Result<(), BootstrapError> {
-        self.control
-            .set_initialised(self.rank, std::process::id())
-            .map_err(|pid| BootstrapError::Taken { rank: self.rank, pid })
+        self.claim()?;
+        self.control.set_initialised(self.rank);
+        Ok(())
     }
 
-    /// Says that the rank no longer needs the other ranks: to be called at the end of `MPI_Finalize`.
+    /// Says that this process is the rank, and that others may need it: to be called as `MPI_Session_init`
+    /// begins, unless the process is [initialised](Self::set_initialised), and at the end of an
+    /// `MPI_Finalize` that leaves sessions.
+    ///
+    /// # Errors
+    /// [`BootstrapError::Taken`] when another process was this rank before.
+    pub fn set_in_sessions(&self) -> Result<(), BootstrapError> {
+        self.claim()?;
+        self.control.set_in_sessions(self.rank);
+        Ok(())
+    }
+
+    fn claim(&self) -> Result<(), BootstrapError> {
+        let claimed = self.control.claim(self.rank, std::process::id());
+        claimed.map_err(|pid| BootstrapError::Taken { rank: self.rank, pid })
+    }
+
+    /// Says that the rank no longer needs the other ranks: to be called at the end of `MPI_Finalize`, and at
+    /// the end of the last session after it.
     pub fn set_finalised(&self) {
         self.control.set_finalised(self.rank);
+    }
+
+    /// Says the same of a rank that has ended its last session and has never called `MPI_Init`.
+    pub fn set_left(&self) {
+        self.control.set_left(self.rank);
     }
 
     /// Says that the rank wants the whole job to end: to be called by `MPI_Abort` before it ends the
@@ -100,8 +124,8 @@ impl Job {
         self.control.agree(index, proposal)
     }
 
-    /// The MPI process of `rank`, as soon as it has called
-    /// [`set_initialised`](Self::set_initialised). Always `None` if it is in another namespace of
+    /// The MPI process of `rank`, as soon as it has called [`set_initialised`](Self::set_initialised) or
+    /// [`set_in_sessions`](Self::set_in_sessions). Always `None` if it is in another namespace of
     /// processes (another container), where its number means another process.
     ///
     /// # Panics

@@ -114,6 +114,21 @@ mod tests {
     }
 
     #[test]
+    fn a_rank_comes_and_goes_by_sessions() {
+        let control = JobControl::create(2).expect("a job");
+        let job = Job::open(&contract(&control, 1, 2)).expect("the same job");
+        for _ in 0..2 {
+            job.set_in_sessions().expect("the rank is free, or this process's");
+            assert_eq!(control.entry(1).state, State::InSessions);
+            assert_eq!(control.entry(1).pid, Some(std::process::id()));
+            job.set_left();
+            assert_eq!(control.entry(1).state, State::Left);
+        }
+        job.set_initialised().expect("this process's rank");
+        assert_eq!(control.entry(1).state, State::Initialised);
+    }
+
+    #[test]
     fn the_first_abort_is_kept() {
         let control = JobControl::create(1).expect("a job");
         let job = Job::open(&contract(&control, 0, 1)).expect("the same job");

@@ -12,7 +12,7 @@
 //! |---|---|
 //! | `object.rs` | the communicator itself |
 //! | `reference.rs` | communicators in use |
-//! | `predefined.rs` | `MPI_COMM_WORLD` and `MPI_COMM_SELF` |
+//! | `predefined.rs` | `MPI_COMM_WORLD` and `MPI_COMM_SELF`, and the library's own communicator |
 //! | `hints.rs` | the info hints that communicators know |
 //! | `topology.rs` | their virtual topology |
 
@@ -25,7 +25,7 @@ mod topology;
 pub use heddle_message::context::Plane;
 pub use hints::choice_of;
 pub use object::{COMMS, Comm};
-pub use predefined::{close_predefined, open_predefined};
+pub use predefined::{close_creations, close_predefined, open_creations, open_predefined};
 pub use reference::bad_handle;
 pub use reference::{CommRef, KeptComm};
 pub use topology::Edges;

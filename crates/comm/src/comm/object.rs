@@ -5,6 +5,7 @@ use crate::attribute::Attributes;
 use crate::errhandler::{self, ErrhandlerCell};
 use crate::error::{Error, Result};
 use crate::group::Group;
+use crate::session::Session;
 use crate::topology::Topology;
 use heddle_message::context::Context;
 use heddle_objects::table::{Kind, Ref, Table};
@@ -80,9 +81,9 @@ impl Comm {
         }
     }
 
-    /// A new communicator with the error handler of this one.
+    /// A new communicator with the error handler of this one, in its session.
     pub fn child(&self, context: Context, group: Arc<Group>) -> Comm {
-        let comm = Comm::new(context, group);
+        let comm = Comm::new(context, group.in_session(self.session()));
         let handler = self.errhandler.share();
         comm.errhandler.set(handler);
         // This holder only kept the handler alive until here. The handler is alive, so
@@ -94,7 +95,12 @@ impl Comm {
     /// Makes it an intercommunicator with a remote group, with a communicator of the local group.
     #[must_use]
     pub fn between_groups(self, remote: Arc<Group>, local: (usize, Ref<Comm>)) -> Comm {
-        Comm { peers: remote, local: Some(local), ..self }
+        Comm { peers: remote.in_session(self.session()), local: Some(local), ..self }
+    }
+
+    /// The session that it comes from, if it comes from one.
+    pub fn session(&self) -> Option<&Arc<Session>> {
+        self.group.session()
     }
 
     /// Returns true for an intercommunicator.

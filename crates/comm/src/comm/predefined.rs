@@ -1,4 +1,5 @@
-//! `MPI_COMM_WORLD`, `MPI_COMM_SELF`, and a communicator of all processes for the library alone.
+//! `MPI_COMM_WORLD` and `MPI_COMM_SELF`, which exist between `MPI_Init` and `MPI_Finalize`, and a
+//! communicator of all processes for the library alone, which is there while the library is in use.
 
 use super::object::Comm;
 use crate::error::{Error, Result};
@@ -9,54 +10,76 @@ use std::ptr::{NonNull, null_mut};
 use std::sync::OnceLock;
 
 /// These communicators, made once and never freed.
-static MADE: OnceLock<[Comm; 3]> = OnceLock::new();
+static MADE: OnceLock<[Comm; 2]> = OnceLock::new();
+static MADE_CREATIONS: OnceLock<Comm> = OnceLock::new();
 
-/// The communicators while MPI is initialised and not finalized.
+/// The communicators while calls may use them.
 static WORLD: AtomicPtr<Comm> = AtomicPtr::new(null_mut());
 static SELF: AtomicPtr<Comm> = AtomicPtr::new(null_mut());
 static CREATIONS: AtomicPtr<Comm> = AtomicPtr::new(null_mut());
 
-/// Makes these communicators visible to calls.
-/// `creations` has all processes: on it travel the messages that make communicators without a parent.
-pub fn open_predefined(world: Comm, comm_self: Comm, creations: Comm) {
-    world.set_name("MPI_COMM_WORLD");
-    comm_self.set_name("MPI_COMM_SELF");
-    let [world, comm_self, creations] = MADE.get_or_init(|| [world, comm_self, creations]);
+/// Makes the library's own communicator visible, for the first time or again. It has all processes: on it
+/// travel the messages that make communicators without a parent.
+pub fn open_creations(creations: impl FnOnce() -> Comm) {
+    let creations = MADE_CREATIONS.get_or_init(creations);
     // Release: pairs with the Acquire in `find`.
-    WORLD.store(std::ptr::from_ref(world).cast_mut(), Ordering::Release);
-    SELF.store(std::ptr::from_ref(comm_self).cast_mut(), Ordering::Release);
     CREATIONS.store(std::ptr::from_ref(creations).cast_mut(), Ordering::Release);
 }
 
-/// Hides the communicators from calls.
+/// Hides it.
+pub fn close_creations() {
+    CREATIONS.store(null_mut(), Ordering::Release);
+}
+
+/// Makes `MPI_COMM_WORLD` and `MPI_COMM_SELF` visible to calls.
+pub fn open_predefined(world: Comm, comm_self: Comm) {
+    world.set_name("MPI_COMM_WORLD");
+    comm_self.set_name("MPI_COMM_SELF");
+    let [world, comm_self] = MADE.get_or_init(|| [world, comm_self]);
+    // Release: pairs with the Acquire in `find`.
+    WORLD.store(std::ptr::from_ref(world).cast_mut(), Ordering::Release);
+    SELF.store(std::ptr::from_ref(comm_self).cast_mut(), Ordering::Release);
+}
+
+/// Hides them.
 pub fn close_predefined() {
     WORLD.store(null_mut(), Ordering::Release);
     SELF.store(null_mut(), Ordering::Release);
-    CREATIONS.store(null_mut(), Ordering::Release);
 }
 
 #[inline(always)]
 fn find(pointer: &AtomicPtr<Comm>) -> Result<NonNull<Comm>> {
-    // Acquire: pairs with the Release in `open_predefined`.
-    NonNull::new(pointer.load(Ordering::Acquire)).ok_or_else(not_running)
+    // Acquire: pairs with the Release in `open_predefined` and `open_creations`.
+    NonNull::new(pointer.load(Ordering::Acquire)).ok_or_else(not_there)
 }
 
 #[cold]
-fn not_running() -> Error {
+fn not_there() -> Error {
     match domain::current() {
         Err(error) => error,
-        Ok(_) => Error::new(mpi::MPI_ERR_OTHER, "MPI is being initialised or finalized by another thread"),
+        Ok(_) => {
+            let message = "MPI_COMM_WORLD and MPI_COMM_SELF exist between MPI_Init and MPI_Finalize only; \
+                           MPI_Comm_create_from_group makes communicators of a session's groups";
+            Error::new(mpi::MPI_ERR_COMM, message)
+        }
     }
 }
 
-/// The communicator of all processes, if MPI is running.
+/// Returns true if the library is in use.
+#[inline(always)]
+pub(super) fn is_running() -> bool {
+    // Acquire: pairs with the Release in `open_creations`.
+    !CREATIONS.load(Ordering::Acquire).is_null()
+}
+
+/// `MPI_COMM_WORLD`, if MPI is initialised and not finalized.
 #[inline(always)]
 pub(super) fn peek_world() -> Option<NonNull<Comm>> {
     // Acquire: pairs with the Release in `open_predefined`.
     NonNull::new(WORLD.load(Ordering::Acquire))
 }
 
-/// The communicator of this process alone, if MPI is running.
+/// `MPI_COMM_SELF`, if MPI is initialised and not finalized.
 #[inline(always)]
 pub(super) fn peek_self() -> Option<NonNull<Comm>> {
     // Acquire: pairs with the Release in `open_predefined`.

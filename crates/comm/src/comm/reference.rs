@@ -107,8 +107,8 @@ impl CommRef {
     /// The communicator of a handle.
     ///
     /// # Errors
-    /// `MPI_ERR_COMM` for anything that is not a live communicator's handle;
-    /// `MPI_ERR_OTHER` if MPI is not running.
+    /// `MPI_ERR_COMM` for anything that is not a live communicator's handle, and for the predefined ones
+    /// outside of `MPI_Init` and `MPI_Finalize`; `MPI_ERR_OTHER` if MPI is not in use.
     #[inline(always)]
     pub fn from_handle(handle: usize) -> Result<CommRef> {
         if handle == mpi::MPI_COMM_WORLD {
@@ -128,12 +128,11 @@ impl CommRef {
     /// `read` must use no other communicator.
     #[inline(always)]
     pub fn peek<R>(handle: usize, read: impl FnOnce(&Comm) -> R) -> Option<R> {
-        // Without it MPI is not running.
-        let world = predefined::peek_world()?;
         let comm = match handle {
-            mpi::MPI_COMM_WORLD => world,
+            mpi::MPI_COMM_WORLD => predefined::peek_world()?,
             mpi::MPI_COMM_SELF => predefined::peek_self()?,
-            _ => COMMS.peek(handle, KeptSlot::Comm)?,
+            _ if predefined::is_running() => COMMS.peek(handle, KeptSlot::Comm)?,
+            _ => return None,
         };
         // SAFETY: predefined communicators are never freed. The thread's hazard slot names any other one, and
         // keeps it until the thread uses another one.
@@ -164,7 +163,7 @@ impl CommRef {
     /// `MPI_COMM_WORLD`.
     ///
     /// # Errors
-    /// `MPI_ERR_OTHER` if MPI is not running.
+    /// `MPI_ERR_OTHER` if MPI is not in use; `MPI_ERR_COMM` if it is used by sessions alone.
     #[inline(always)]
     pub fn world() -> Result<CommRef> {
         let comm = predefined::world()?;
@@ -181,10 +180,10 @@ impl CommRef {
     }
 
     /// The communicator of all processes on which the messages travel that make communicators without a
-    /// parent. Their errors are `MPI_COMM_WORLD`'s.
+    /// parent, and requests without a communicator. Their errors are `MPI_COMM_WORLD`'s.
     ///
     /// # Errors
-    /// The same as for [`world`](Self::world).
+    /// `MPI_ERR_OTHER` if MPI is not in use.
     pub fn creations() -> Result<CommRef> {
         let comm = predefined::creations()?;
         Ok(CommRef { comm, handle: mpi::MPI_COMM_WORLD, protection: Protection::NONE })

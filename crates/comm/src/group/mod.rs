@@ -4,6 +4,9 @@
 //! the rank in the group for a world rank. So translations and set operations cost O(n log n),
 //! whatever the order of the members.
 //!
+//! A group made from a session's process set belongs to the session, and so do the groups made of its
+//! members.
+//!
 //! | file | idea |
 //! |---|---|
 //! | `set.rs` | union, intersection, difference, comparison |
@@ -13,6 +16,7 @@ mod select;
 mod set;
 
 use crate::error::{Error, Result};
+use crate::session::Session;
 use heddle_objects::table::{Kind, Table};
 use heddle_spec::constants as mpi;
 use std::sync::{Arc, LazyLock, OnceLock};
@@ -25,6 +29,8 @@ pub struct Group {
     list: Option<Box<[u32]>>,
     /// Pairs of world rank and rank here, in order of world ranks.
     index: OnceLock<Box<[(u32, u32)]>>,
+    /// The session that it comes from, if it comes from one.
+    session: Option<Arc<Session>>,
 }
 
 impl PartialEq for Group {
@@ -80,7 +86,7 @@ fn bad_handle(handle: usize) -> Error {
 impl Group {
     /// All processes of a world of `size`.
     pub fn all(size: usize) -> Group {
-        Group { size: size as u32, list: None, index: OnceLock::new() }
+        Group { size: size as u32, list: None, index: OnceLock::new(), session: None }
     }
 
     /// The processes with these world ranks, in this order.
@@ -88,7 +94,28 @@ impl Group {
         if ranks.iter().copied().eq(0..ranks.len() as u32) {
             return Group::all(ranks.len());
         }
-        Group { size: ranks.len() as u32, list: Some(ranks.into()), index: OnceLock::new() }
+        Group { size: ranks.len() as u32, list: Some(ranks.into()), index: OnceLock::new(), session: None }
+    }
+
+    /// The processes with these world ranks, in the session of this group.
+    fn derived(&self, ranks: Vec<u32>) -> Group {
+        Group { session: self.session.clone(), ..Group::from_world_ranks(ranks) }
+    }
+
+    /// The same members, in a session unless the group is in one already.
+    #[must_use]
+    pub fn in_session(self: Arc<Group>, session: Option<&Arc<Session>>) -> Arc<Group> {
+        match session {
+            Some(session) if self.session.is_none() => {
+                Arc::new(Group { session: Some(session.clone()), ..(*self).clone() })
+            }
+            _ => self,
+        }
+    }
+
+    /// The session that it comes from, if it comes from one.
+    pub fn session(&self) -> Option<&Arc<Session>> {
+        self.session.as_ref()
     }
 
     /// Number of processes.
@@ -175,6 +202,7 @@ fn index_of(ranks: &[u32]) -> Box<[(u32, u32)]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session;
 
     #[test]
     fn ranks_are_found_both_ways() {
@@ -200,6 +228,28 @@ mod tests {
             let error = a.translate(&[wrong], &b).next().expect("one").expect_err("no such rank");
             assert_eq!(error.code(), mpi::MPI_ERR_RANK);
         }
+    }
+
+    #[test]
+    fn groups_made_of_a_session_s_group_are_in_the_session() {
+        let handle = session::new_handle(mpi::MPI_ERRORS_RETURN);
+        let session = session::take(handle).expect("live");
+        let plain = Arc::new(Group::all(4));
+        let inside = plain.clone().in_session(Some(&session));
+        assert!(plain.session().is_none() && *inside == *plain);
+        let made = [
+            inside.include(&[2, 0]).expect("ranks"),
+            inside.exclude(&[1]).expect("ranks"),
+            inside.union(&plain),
+            plain.union(&inside),
+            inside.intersection(&plain),
+            inside.difference(&Group::all(1)),
+        ];
+        for group in made {
+            assert!(group.session().is_some_and(|found| Arc::ptr_eq(found, &session)), "{group:?}");
+        }
+        let other = session::take(session::new_handle(mpi::MPI_ERRORS_RETURN)).expect("live");
+        assert!(Arc::ptr_eq(inside.in_session(Some(&other)).session().expect("one"), &session));
     }
 
     #[test]

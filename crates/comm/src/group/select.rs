@@ -44,12 +44,12 @@ impl Group {
 
     fn at(&self, ranks: &[i32]) -> Group {
         let world = |&rank: &i32| self.world_rank(rank as usize).map(|world| world as u32);
-        Group::from_world_ranks(ranks.iter().filter_map(world).collect())
+        self.derived(ranks.iter().filter_map(world).collect())
     }
 
     fn without(&self, chosen: &[bool]) -> Group {
         let rest = self.iter().zip(chosen).filter(|(_, chosen)| !**chosen).map(|(world, _)| world);
-        Group::from_world_ranks(rest.collect())
+        self.derived(rest.collect())
     }
 
     /// For each rank whether it is listed.

@@ -1,5 +1,5 @@
 //! Groups as sets (MPI 5.0, section 7.3.2). Results keep the order of the first operand; a union appends the
-//! members that only the second one has.
+//! members that only the second one has. A result is in the session of its operands.
 
 use super::Group;
 use heddle_spec::constants as mpi;
@@ -13,19 +13,20 @@ impl Group {
     #[must_use]
     pub fn union(&self, other: &Group) -> Group {
         let added = other.iter().filter(|&world| !self.contains(world));
-        Group::from_world_ranks(self.iter().chain(added).collect())
+        let of = if self.session().is_some() { self } else { other };
+        of.derived(self.iter().chain(added).collect())
     }
 
     /// The members that are in the other group too.
     #[must_use]
     pub fn intersection(&self, other: &Group) -> Group {
-        Group::from_world_ranks(self.iter().filter(|&world| other.contains(world)).collect())
+        self.derived(self.iter().filter(|&world| other.contains(world)).collect())
     }
 
     /// The members that are not in the other group.
     #[must_use]
     pub fn difference(&self, other: &Group) -> Group {
-        Group::from_world_ranks(self.iter().filter(|&world| !other.contains(world)).collect())
+        self.derived(self.iter().filter(|&world| !other.contains(world)).collect())
     }
 
     /// Returns true if every member is in the other group.

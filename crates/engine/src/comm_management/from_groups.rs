@@ -18,17 +18,23 @@ use std::sync::Arc;
 /// `MPI_Comm_create_from_group`; `MPI_COMM_NULL` for an empty group. `errhandler` is a valid handle.
 ///
 /// # Errors
-/// `MPI_ERR_OTHER` if the leader has no number left for a context.
+/// `MPI_ERR_OTHER` if the leader has no number left for a context; `MPI_ERR_SESSION` if the group's session
+/// is finalised.
 pub fn create_from_group(
     group: &Arc<Group>,
     string: &str,
     hints: &Entries,
     errhandler: usize,
 ) -> Result<usize> {
+    check_session(group)?;
     let choice = choice_of(hints, domain::current()?.vnis().len());
     made(&CommRef::creations()?, group, (Plane::CreateGroup, tag_of(string)), choice, |comm| {
         furnish(comm, hints, errhandler);
     })
+}
+
+fn check_session(group: &Group) -> Result<()> {
+    group.session().map_or(Ok(()), |session| session.check_live())
 }
 
 fn furnish(comm: &Comm, hints: &Entries, errhandler: usize) {
@@ -40,7 +46,7 @@ fn furnish(comm: &Comm, hints: &Entries, errhandler: usize) {
 ///
 /// # Errors
 /// `MPI_ERR_RANK` for a leader that does not exist; `MPI_ERR_GROUP` if the caller is not in the local group;
-/// `MPI_ERR_COMM` if the groups overlap.
+/// `MPI_ERR_COMM` if the groups overlap; `MPI_ERR_SESSION` if a group's session is finalised.
 pub fn intercomm_create_from_groups(
     (local_group, local_leader): (&Arc<Group>, i32),
     (remote_group, remote_leader): (&Arc<Group>, i32),
@@ -48,6 +54,8 @@ pub fn intercomm_create_from_groups(
     hints: &Entries,
     errhandler: usize,
 ) -> Result<usize> {
+    check_session(local_group)?;
+    check_session(remote_group)?;
     let (domain, creations) = (domain::current()?, CommRef::creations()?);
     let world = |group: &Group, rank: i32| {
         let world = usize::try_from(rank).ok().and_then(|rank| group.world_rank(rank));

@@ -255,14 +255,14 @@ impl Supervisor {
             if let Verdict::Failed(failure @ Failure::Abort { .. }) = judge(Ended::Code(0), &entry) {
                 return self.fail(index, pid, &failure);
             }
-            if entry.state != State::Initialised || pid == rank.group() {
+            if !entry.state.is_in_mpi() || pid == rank.group() {
                 continue;
             }
             match (processes::alive(pid), &rank.wrapped) {
                 (Some(found), None) => rank.wrapped = Some(found),
                 (Some(found), Some(known)) if found.started == known.started => {}
                 // It is gone. It may have finalised after the state was read above.
-                _ if self.job.entry(rank.rank).state != State::Initialised => {}
+                _ if !self.job.entry(rank.rank).state.is_in_mpi() => {}
                 _ => return self.fail(index, pid, &Failure::Vanished),
             }
         }
@@ -270,10 +270,11 @@ impl Supervisor {
     }
 
     /// A rank that has ended well without `MPI_Init` is missed by those that have called it: in
-    /// `MPI_Finalize`, if not before. If no rank calls it the job is none of MPI's, and such an end is fine.
+    /// `MPI_Finalize`, if not before. If no rank calls it the job is none of MPI's, or its ranks have only
+    /// sessions, which need not concern all ranks; then such an end is fine.
     fn look_for_absent_ranks(&mut self) {
         let state = |rank: &Rank| self.job.entry(rank.rank).state;
-        let is_absent = |rank: &Rank| rank.ended == Some(Ended::Code(0)) && state(rank) == State::Absent;
+        let is_absent = |rank: &Rank| rank.ended == Some(Ended::Code(0)) && state(rank).is_outside();
         let Some(joined) = self.ranks.iter().find(|rank| state(rank) == State::Initialised) else { return };
         let joined = joined.rank;
         let id = &self.common.job_id;

@@ -53,6 +53,25 @@ fn a_job_in_which_no_rank_calls_mpi_init_is_fine() {
 }
 
 #[test]
+fn a_rank_that_exits_in_a_session() {
+    mpiexec(&["-n", "2", "@rank", "session", "1@exit=0", "park"])
+        .failed(1, &["rank 1", "code 0", "after MPI_Session_init without MPI_Session_finalize"]);
+    mpiexec(&["-n", "2", "@rank", "session", "leave", "0@session", "0@exit=3", "park"])
+        .failed(3, &["rank 0", "code 3", "without MPI_Session_finalize"]);
+}
+
+#[test]
+fn sessions_need_not_concern_all_ranks() {
+    // One rank is in no session, and one leaves while the others are in theirs.
+    let report =
+        mpiexec(&["-n", "4", "@rank", "1@exit=0", "session", "2@leave", "2@exit=0", "await-ends=2", "leave"]);
+    assert_eq!((report.code(), report.err.as_str()), (0, ""));
+    // A rank that has left its sessions is missed by those that have called MPI_Init.
+    let says = ["rank 1 ", "code 0", "never called MPI_Init", "rank 0 has called it"];
+    mpiexec(&["-n", "2", "@rank", "session", "1@leave", "1@exit=0", "init", "park"]).failed(1, &says);
+}
+
+#[test]
 fn a_rank_that_aborts() {
     mpiexec(&["-n", "2", "@rank", "init", "1@abort=42:the data are wrong", "1@exit=42", "park"])
         .failed(42, &["rank 1", "MPI_Abort with code 42: the data are wrong"]);

@@ -200,10 +200,11 @@ impl Domain {
         happened
     }
 
-    /// Sends all queued messages, before the process leaves.
-    pub fn drain(&self) {
+    /// Sends all queued messages, before the process leaves. With `fetched` it also waits until the receivers
+    /// have fetched what they were offered by rendezvous. It gives up as soon as `is_vain` returns true.
+    pub fn drain(&self, fetched: bool, is_vain: impl Fn() -> bool) {
         for (index, vni) in (0u32..).zip(self.vnis()) {
-            self.wait_until(index, || vni.is_drained());
+            self.wait_until(index, || is_vain() || vni.is_drained() && !(fetched && vni.has_offers()));
         }
     }
 }

@@ -34,18 +34,6 @@ impl Vni {
         self.await_turn(wait).is_some_and(|turn| self.serve_in(turn))
     }
 
-    /// Closes the queue: no operation is posted after this.
-    pub fn close(&self) {
-        if let State::Whole(state) = &self.state {
-            state.close();
-        }
-    }
-
-    /// Returns true if the queue was [closed](Self::close).
-    pub fn is_closed(&self) -> bool {
-        matches!(&self.state, State::Whole(state) if state.is_closed())
-    }
-
     fn take_turn(&self) -> Option<Turn<'_, Core<Whole>>> {
         match &self.state {
             State::Whole(state) => state.take_turn(),

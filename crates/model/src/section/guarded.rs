@@ -112,19 +112,6 @@ impl<T: Send + 'static> Guarded<T> {
         self.offload().is_some()
     }
 
-    /// Closes the queue; operations posted before are still run.
-    pub fn close(&self) {
-        if let Some(offload) = self.offload() {
-            offload.close();
-        }
-    }
-
-    /// Returns true if the queue was [closed](Self::close). An offload thread that first sees this and then
-    /// finds nothing to do has run all operations.
-    pub fn is_closed(&self) -> bool {
-        self.offload().is_some_and(|offload| offload.is_closed())
-    }
-
     fn offload(&self) -> Option<&Offload<T>> {
         match &self.state {
             State::Combined(combined) => match &**combined {

@@ -1,11 +1,13 @@
 //! Groups.
 
-use crate::argument::{List, ListOut, Out};
+use crate::argument::{List, ListOut, Out, Text};
 use crate::error::{Error, Result};
 use heddle_comm::domain;
 use heddle_comm::group::{self, Group};
+use heddle_comm::session;
+use heddle_engine::session::group_of_pset;
 use heddle_spec::constants as mpi;
-use heddle_spec::handle::GroupHandle;
+use heddle_spec::handle::{GroupHandle, SessionHandle};
 use std::ffi::c_int;
 use std::sync::Arc;
 
@@ -108,6 +110,19 @@ pub(crate) fn group_range_excl(
     new: Out<GroupHandle>,
 ) -> Result<()> {
     store(new, group::from_handle(group.0)?.exclude_ranges(ranges.slice(length(n)?)?)?)
+}
+
+/// `newgroup` is `MPI_GROUP_NULL` if there is no such process set.
+pub(crate) fn group_from_session_pset(
+    session: SessionHandle,
+    pset_name: Text<'_>,
+    new: Out<GroupHandle>,
+) -> Result<()> {
+    let session = session::from_handle(session.0)?;
+    let new = new.variable()?;
+    *new = GroupHandle::NULL;
+    *new = GroupHandle(group::new_handle(group_of_pset(&session, pset_name.get()?)?));
+    Ok(())
 }
 
 pub(crate) fn group_free(group: Out<GroupHandle>) -> Result<()> {

@@ -4,9 +4,10 @@ use crate::argument::{Callback, Out};
 use crate::error::Result;
 use heddle_comm::CommRef;
 use heddle_comm::errhandler::{self, HandlerFunction, Holder};
+use heddle_comm::session;
 use heddle_engine::raise;
 use heddle_engine::window::WinRef;
-use heddle_spec::handle::{CommHandle, ErrhandlerHandle, WinHandle};
+use heddle_spec::handle::{CommHandle, ErrhandlerHandle, SessionHandle, WinHandle};
 use std::ffi::c_int;
 
 /// Makes a handler; for `MPI_File_create_errhandler` too.
@@ -71,4 +72,25 @@ pub(crate) fn win_set_errhandler(win: WinHandle, errhandler: ErrhandlerHandle) -
 
 pub(crate) fn win_call_errhandler(win: WinHandle, code: c_int) -> Result<()> {
     raise::call_of_win(win.0, code)
+}
+
+pub(crate) fn session_get_errhandler(
+    session: SessionHandle,
+    errhandler: Out<ErrhandlerHandle>,
+) -> Result<()> {
+    let session = session::from_handle(session.0)?;
+    let errhandler = errhandler.variable()?;
+    errhandler.0 = session.errhandler.share();
+    Ok(())
+}
+
+pub(crate) fn session_set_errhandler(session: SessionHandle, errhandler: ErrhandlerHandle) -> Result<()> {
+    let session = session::from_handle(session.0)?;
+    errhandler::check(errhandler.0, Holder::Session)?;
+    session.errhandler.set(errhandler.0);
+    Ok(())
+}
+
+pub(crate) fn session_call_errhandler(session: SessionHandle, code: c_int) -> Result<()> {
+    raise::call_of_session(session.0, code)
 }

@@ -2,10 +2,10 @@
 
 use crate::argument::{CountOut, Out};
 use crate::error::{Error, Result};
-use heddle_comm::CommRef;
+use heddle_comm::{CommRef, domain, session};
 use heddle_p2p::{AttachTo, attach_buffer, detach_buffer, flush_buffer, iflush_buffer};
 use heddle_spec::constants as mpi;
-use heddle_spec::handle::{CommHandle, RequestHandle};
+use heddle_spec::handle::{CommHandle, RequestHandle, SessionHandle};
 use std::ffi::c_void;
 use std::ptr;
 
@@ -68,4 +68,35 @@ pub(crate) fn comm_iflush_buffer(comm: CommHandle, request: Out<RequestHandle>) 
     let request = request.variable()?;
     request.0 = iflush_buffer(AttachTo::Comm(&comm))?;
     Ok(())
+}
+
+/// Runs a function of a session's buffer. A session that is not live is found out before the library is
+/// needed, which may have ended with it.
+fn of_session(session: SessionHandle, body: impl FnOnce(AttachTo<'_>) -> Result<()>) -> Result<()> {
+    let session = session::from_handle(session.0)?;
+    domain::current()?.calls().inside(|| body(AttachTo::Session(&session)))
+}
+
+pub(crate) fn session_attach_buffer(session: SessionHandle, buffer: *mut c_void, size: i64) -> Result<()> {
+    of_session(session, |session| attach(session, buffer, size))
+}
+
+pub(crate) fn session_detach_buffer(
+    session: SessionHandle,
+    buffer_addr: *mut c_void,
+    size: CountOut,
+) -> Result<()> {
+    of_session(session, |session| detach(session, buffer_addr, size))
+}
+
+pub(crate) fn session_flush_buffer(session: SessionHandle) -> Result<()> {
+    of_session(session, flush_buffer)
+}
+
+pub(crate) fn session_iflush_buffer(session: SessionHandle, request: Out<RequestHandle>) -> Result<()> {
+    of_session(session, |session| {
+        let request = request.variable()?;
+        request.0 = iflush_buffer(session)?;
+        Ok(())
+    })
 }

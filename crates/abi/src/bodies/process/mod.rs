@@ -1,9 +1,17 @@
 //! Process initialisation, creation and management.
+//!
+//! | file | functions |
+//! |---|---|
+//! | `session.rs` | sessions |
+
+mod session;
+
+pub(crate) use session::*;
 
 use crate::argument::Out;
 use crate::error::{Error, Result};
 use heddle_comm::CommRef;
-use heddle_comm::{info, process};
+use heddle_comm::{info, process, world_model};
 use heddle_engine::abort::abort as end_job;
 use heddle_engine::comm_management::disconnect;
 use heddle_engine::init;
@@ -36,19 +44,19 @@ pub(crate) fn finalize() -> Result<()> {
 }
 
 pub(crate) fn initialized(flag: Out<c_int>) -> Result<()> {
-    flag.set(c_int::from(init::is_initialized()))
+    flag.set(c_int::from(world_model::is_initialized()))
 }
 
 pub(crate) fn finalized(flag: Out<c_int>) -> Result<()> {
-    flag.set(c_int::from(init::is_finalized()))
+    flag.set(c_int::from(world_model::is_finalized()))
 }
 
 pub(crate) fn query_thread(provided: Out<c_int>) -> Result<()> {
-    provided.set(process::current()?.thread_level())
+    provided.set(world_model::current()?.thread_level())
 }
 
 pub(crate) fn is_thread_main(flag: Out<c_int>) -> Result<()> {
-    flag.set(c_int::from(process::current()?.is_main_thread()))
+    flag.set(c_int::from(world_model::current()?.is_main_thread()))
 }
 
 /// `MPI_Comm_split_type` knows no type of hardware, so the info object is empty.

@@ -1,0 +1,208 @@
+//! The time in which the library is in use: from `MPI_Init` or the first session to `MPI_Finalize` or the end
+//! of the last session, whichever is later (MPI 5.0, sections 11.2 and 11.3).
+//!
+//! What the library is made of, from the job's shared memory to the VNIs, is made once and stays until the
+//! process ends: peers may write to its rings at any time. The end of the last use only sends what is
+//! queued, collects objects, ends the offload threads and makes calls fail. So the next session finds
+//! everything in place, with the messages that have come meanwhile.
+//!
+//! A process whose first use is a session runs at `MPI_THREAD_MULTIPLE` from then on, since another session
+//! may ask for it; one whose first use is `MPI_Init` keeps the level asked for there.
+//!
+//! The lock is never held while a thread waits for another process: threads of this process may make sessions
+//! meanwhile, which that process needs.
+
+use crate::abort::abort;
+use crate::{statistics, window};
+use heddle_bootstrap::World;
+use heddle_comm::error::{Error, Result};
+use heddle_comm::group::Group;
+use heddle_comm::{Comm, KeptComm};
+use heddle_comm::{datatype, lifetime, process, reference_counts};
+use heddle_message::context::{Choice, Context, context_id};
+use heddle_message::domain::Failure;
+use heddle_message::domain::{self, Domain, Prepared};
+use heddle_message::error::Owner;
+use heddle_message::request;
+use heddle_objects::lifetime::Collected;
+use heddle_platform::atomic::{AtomicU64, Ordering};
+use heddle_settings::{self as settings, Settings};
+use heddle_spec::constants as mpi;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A reason for which the library is in use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// `MPI_Init` was called, at this thread level, and `MPI_Finalize` was not.
+    World(i32),
+    /// A session.
+    Session,
+}
+
+/// Who uses the library.
+#[derive(Debug, Default)]
+struct Life {
+    /// True between `MPI_Init` and `MPI_Finalize`.
+    world: bool,
+    /// True once `MPI_Init` was called.
+    had_world: bool,
+    sessions: usize,
+    /// True once there was a session.
+    had_session: bool,
+}
+
+static LIFE: Mutex<Life> =
+    Mutex::new(Life { world: false, had_world: false, sessions: 0, had_session: false });
+
+/// How often a use has begun or ended.
+static CHANGES: AtomicU64 = AtomicU64::new(0);
+
+/// The tables whose objects are collected.
+static COLLECTED: [&dyn Collected; 3] = [&heddle_comm::COMMS, &datatype::DERIVED, &window::WINS];
+
+impl Life {
+    fn lock() -> MutexGuard<'static, Life> {
+        LIFE.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn uses(&self) -> usize {
+        self.sessions + usize::from(self.world)
+    }
+
+    fn add(&mut self, what: Use) {
+        match what {
+            Use::World(_) => (self.world, self.had_world) = (true, true),
+            Use::Session => (self.sessions, self.had_session) = (self.sessions + 1, true),
+        }
+        CHANGES.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn remove(&mut self, what: Use) {
+        match what {
+            Use::World(_) => self.world = false,
+            Use::Session => self.sessions -= 1,
+        }
+        CHANGES.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Tells the launcher what the end of this process would mean.
+    fn report(&self, world: &World) -> Result<()> {
+        let Some(job) = world.job() else { return Ok(()) };
+        match (self.world, self.sessions, self.had_world) {
+            (true, ..) => job.set_initialised().map_err(start_error)?,
+            (false, 1.., _) => job.set_in_sessions().map_err(start_error)?,
+            (false, 0, true) => job.set_finalised(),
+            (false, 0, false) => job.set_left(),
+        }
+        Ok(())
+    }
+}
+
+fn start_error(what: impl std::fmt::Display) -> Error {
+    Error::new(mpi::MPI_ERR_OTHER, what.to_string())
+}
+
+/// Begins a use of the library, and starts the library if it is not in use.
+///
+/// # Errors
+/// `MPI_ERR_OTHER` if the environment is inconsistent, if the job's shared memory cannot be set up, or if the
+/// offload threads cannot be started.
+pub(crate) fn begin(what: Use) -> Result<&'static Domain> {
+    let mut life = Life::lock();
+    life.add(what);
+    let started = start_if_needed(&life, what);
+    if started.is_err() {
+        life.remove(what);
+    }
+    started
+}
+
+fn start_if_needed(life: &Life, what: Use) -> Result<&'static Domain> {
+    let domain = match (domain::ever(), process::ever()) {
+        (Some(domain), Some(process)) => {
+            life.report(process.world())?;
+            domain
+        }
+        _ => first_start(life, what)?,
+    };
+    if domain::running().is_none() {
+        domain.start_offload_server()?;
+        domain::open(domain);
+        heddle_comm::open_creations(|| comm_of_all(domain, 2));
+    }
+    Ok(domain)
+}
+
+fn first_start(life: &Life, what: Use) -> Result<&'static Domain> {
+    let thread_level = match what {
+        Use::World(level) => level,
+        Use::Session => mpi::MPI_THREAD_MULTIPLE,
+    };
+    let settings = Settings::chosen().map_err(start_error)?;
+    let world = World::from_env().map_err(start_error)?;
+    let prepared = Prepared::new(&world, &settings, thread_level, end_job)?;
+    life.report(&world)?;
+    lifetime::configure(&settings.model, &COLLECTED);
+    reference_counts::configure(&settings.model, prepared.sections());
+    request::set_owner_of_errors(owner_of_errors);
+    let domain = prepared.domain(&settings);
+    settings::put_in_force(settings);
+    process::describe(world, thread_level);
+    Ok(domain)
+}
+
+/// Ends the job because memory ran out, or because a peer wrote garbage into a ring.
+fn end_job(failure: &Failure) -> ! {
+    let text = failure.to_string();
+    abort(1, &text, &text)
+}
+
+/// The communicator that a failed request names: its error handler is responsible.
+fn owner_of_errors(comm: usize) -> Option<Owner> {
+    KeptComm::of_request(comm).map(|comm| Arc::new(comm) as Owner)
+}
+
+/// A communicator of all processes, with a number among the contexts of process 0.
+pub(crate) fn comm_of_all(domain: &Domain, number: u64) -> Comm {
+    let context = Context::new(context_id(0, number, Choice::default()), domain.rank(), domain.vnis());
+    Comm::new(context, Arc::new(Group::all(domain.size())))
+}
+
+/// Ends a use of the library. The last one first sends what is queued, and after sessions, whose processes
+/// need not leave together, waits until the receivers have fetched it; then it ends the library.
+pub(crate) fn end(domain: &Domain, what: Use) {
+    loop {
+        let (seen, had_session) = {
+            let mut life = Life::lock();
+            if life.uses() > 1 {
+                return leave(&mut life, what);
+            }
+            (CHANGES.load(Ordering::Relaxed), life.had_session)
+        };
+        // The use still counts, so the library goes on for threads that begin others meanwhile.
+        domain.drain(had_session, || CHANGES.load(Ordering::Relaxed) != seen);
+        let mut life = Life::lock();
+        if CHANGES.load(Ordering::Relaxed) == seen {
+            stop(domain);
+            return leave(&mut life, what);
+        }
+    }
+}
+
+fn leave(life: &mut Life, what: Use) {
+    life.remove(what);
+    if let Some(process) = process::ever() {
+        // It fails only for a rank that another process has, and this one was the rank from the start.
+        let _ = life.report(process.world());
+    }
+}
+
+fn stop(domain: &Domain) {
+    lifetime::collect_now();
+    domain.end_offload_server();
+    if let Some(settings) = settings::in_force().filter(|settings| settings.statistics) {
+        statistics::print(settings, domain);
+    }
+    domain::close();
+    heddle_comm::close_creations();
+}

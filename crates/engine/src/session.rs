@@ -1,0 +1,136 @@
+//! Sessions: their start and end, and the process sets that they name (MPI 5.0, section 11.3).
+
+use crate::life::{self, Use};
+use heddle_comm::error::{Error, Result};
+use heddle_comm::group::Group;
+use heddle_comm::info::Entries;
+use heddle_comm::process;
+use heddle_comm::session::{self, Session};
+use heddle_message::domain;
+use heddle_p2p::AttachTo;
+use heddle_settings::info_keys::THREAD_LEVEL;
+use heddle_spec::constants as mpi;
+use std::sync::Arc;
+
+/// The process sets of every session, by their numbers.
+const PSETS: [&str; 2] = ["mpi://WORLD", "mpi://SELF"];
+
+/// `MPI_Session_init`: makes a session with an error handler, which is valid; returns its handle.
+///
+/// # Errors
+/// `MPI_ERR_INFO_VALUE` for a `thread_level` that does not exist; `MPI_ERR_OTHER` if the environment is
+/// inconsistent, or if the job's shared memory cannot be set up.
+pub fn init(hints: &Entries, errhandler: usize) -> Result<usize> {
+    if let Some((_, level)) = hints.iter().rfind(|(key, _)| key == THREAD_LEVEL) {
+        check_level(level)?;
+    }
+    life::begin(Use::Session)?;
+    Ok(session::new_handle(errhandler))
+}
+
+fn check_level(asked: &str) -> Result<()> {
+    if mpi::THREAD_LEVELS.iter().any(|&(name, _)| name == asked) {
+        return Ok(());
+    }
+    let names: Vec<&str> = mpi::THREAD_LEVELS.iter().map(|&(name, _)| name).collect();
+    let names = names.join(", ");
+    let message = format!("\"{asked}\" is no value of the info key {THREAD_LEVEL}: use one of {names}");
+    Err(Error::new(mpi::MPI_ERR_INFO_VALUE, message))
+}
+
+/// `MPI_Session_finalize`: the handle becomes invalid; the last session ends the library, unless the
+/// process is between `MPI_Init` and `MPI_Finalize`. It waits until the receivers have what is in the
+/// session's buffer for buffered sends, and the last one for all that is on its way.
+///
+/// It does not wait for other processes otherwise. Communicators that the program has not freed go on as
+/// long as the library is in use.
+///
+/// # Errors
+/// `MPI_ERR_SESSION` for anything that is not a live session's handle.
+pub fn finalize(handle: usize) -> Result<()> {
+    let ended = session::take(handle)?;
+    let domain = domain::current()?;
+    domain.calls().inside(|| heddle_p2p::flush_buffer(AttachTo::Session(&ended)))?;
+    domain.calls().inside(|| life::end(domain, Use::Session));
+    Ok(())
+}
+
+/// The values in use of the hints that sessions know.
+///
+/// # Errors
+/// `MPI_ERR_OTHER` if MPI is not in use.
+pub fn hints() -> Result<Entries> {
+    let provided = process::current()?.thread_level();
+    let name = mpi::THREAD_LEVELS.iter().find(|&&(_, level)| level == provided).map(|&(name, _)| name);
+    Ok(name.map(|name| (THREAD_LEVEL.to_owned(), name.to_owned())).into_iter().collect())
+}
+
+/// The number of process sets.
+pub fn pset_count() -> usize {
+    PSETS.len()
+}
+
+/// The name of a process set.
+///
+/// # Errors
+/// `MPI_ERR_ARG` if there is no process set of this number.
+pub fn pset_name(number: i32) -> Result<&'static str> {
+    let name = usize::try_from(number).ok().and_then(|number| PSETS.get(number));
+    name.copied().ok_or_else(|| {
+        let message =
+            format!("there is no process set {number}: their numbers go from 0 to {}", PSETS.len() - 1);
+        Error::new(mpi::MPI_ERR_ARG, message)
+    })
+}
+
+/// The group of a process set, in a session.
+///
+/// # Errors
+/// `MPI_ERR_ARG` if there is no process set of this name; `MPI_ERR_OTHER` if MPI is not in use.
+pub fn group_of_pset(session: &Arc<Session>, name: &str) -> Result<Arc<Group>> {
+    let domain = domain::current()?;
+    let group = match PSETS.iter().position(|known| *known == name) {
+        Some(0) => Group::all(domain.size()),
+        Some(_) => Group::from_world_ranks(vec![domain.rank() as u32]),
+        None => {
+            let message = format!(
+                "there is no process set \"{name}\": there are {}, as MPI_Session_get_nth_pset says",
+                PSETS.join(" and ")
+            );
+            return Err(Error::new(mpi::MPI_ERR_ARG, message));
+        }
+    };
+    Ok(Arc::new(group).in_session(Some(session)))
+}
+
+/// What there is to know of a process set: its size, under `mpi_size`.
+///
+/// # Errors
+/// The same as for [`group_of_pset`].
+pub fn pset_info(session: &Arc<Session>, name: &str) -> Result<Entries> {
+    let size = group_of_pset(session, name)?.size();
+    Ok(vec![("mpi_size".to_owned(), size.to_string())])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn process_sets_are_numbered_from_zero() {
+        assert_eq!([0, 1].map(|number| pset_name(number).expect("there is one")), PSETS);
+        for wrong in [-1, 2, i32::MIN, i32::MAX] {
+            assert_eq!(pset_name(wrong).expect_err("there is none").code(), mpi::MPI_ERR_ARG);
+        }
+    }
+
+    #[test]
+    fn a_thread_level_is_one_of_four_names() {
+        for (name, _) in mpi::THREAD_LEVELS {
+            check_level(name).expect("a level");
+        }
+        for wrong in ["", "multiple", "MPI_THREAD_MULTIPLE ", "3"] {
+            assert_eq!(check_level(wrong).expect_err("no level").code(), mpi::MPI_ERR_INFO_VALUE);
+        }
+    }
+}
