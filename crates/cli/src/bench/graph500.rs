@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::cases::Case;
+use super::case::Case;
 use super::record::{Key, Line};
 
 /// The logarithm of the number of vertices: seconds a launch on two cores.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process_group};
 use rustix::time::{ClockId, clock_gettime};
 
-use super::cases::{Case, Effort};
+use super::case::{Case, Effort};
 use super::graph500;
 use super::library::Library;
 use super::record::Line;

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::cases::Case;
+use super::case::Case;
 use crate::installation::Installation;
 use crate::report::error::BenchError;
 

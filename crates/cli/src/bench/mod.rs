@@ -4,6 +4,7 @@
 //! runs each case for each library, one directly after the other, beginning with another library each time.
 //! Results are on disk after every launch.
 
+mod case;
 mod cases;
 mod collective_targets;
 mod compile;
@@ -32,7 +33,8 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use cases::{Case, Effort, Scale, cases};
+use case::{Case, Effort, Scale};
+use cases::cases;
 use compile::Programs;
 use instructions::InstructionsArgs;
 use launch::{Ending, Run, Runner};

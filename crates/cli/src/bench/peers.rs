@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use clap::ValueEnum;
 
-use super::cases::{Case, Comms};
+use super::case::{Case, Comms};
 use super::library::Library;
 use super::subject::Subject;
 use crate::report::error::{BenchError, tail};

@@ -1,7 +1,8 @@
 //! The cases of operations in which all processes take part, and of messages that many threads make.
 
-use super::Comms::{PerThread, Shared};
-use super::{Case, KIB, MIB, ONE_AND_THREADS, Subject};
+use crate::bench::case::Comms::{PerThread, Shared};
+use crate::bench::case::{Case, KIB, MIB, ONE_AND_THREADS};
+use crate::bench::subject::Subject;
 
 /// A message whose parts threads compute, in partitions, as a whole and as messages.
 pub(super) fn partitions(full: bool, cases: &mut Vec<Case>) {

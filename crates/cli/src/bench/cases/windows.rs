@@ -1,7 +1,8 @@
 //! The cases of one-sided communication.
 
-use super::Comms::Shared;
-use super::{Case, KIB, ONE_AND_THREADS, Subject};
+use crate::bench::case::Comms::Shared;
+use crate::bench::case::{Case, KIB, ONE_AND_THREADS};
+use crate::bench::subject::Subject;
 
 /// The workloads of the RMA locks' paper with its shares of writers in per cent; all write without one.
 const LOCK_WORKLOADS: [&str; 15] = [
