@@ -123,9 +123,9 @@ impl Case {
         let mut label =
             format!("{} {}", self.subject.name(), if self.multiple { "multiple" } else { "single" });
         match self.subject {
+            Subject::Collective => label.push_str(&format!(" {} ranks T={}", self.ranks, self.threads)),
             Subject::Pairs => label.push_str(&format!(" {} pairs", self.ranks / 2)),
             Subject::Startup
-            | Subject::Collective
             | Subject::Idle
             | Subject::Fetchop
             | Subject::Winlock
