@@ -289,8 +289,8 @@ proptest! {
                 let header = Header { kind: lie.kind, aux: 0, context: lie.context, envelope };
                 let mut words: Vec<u64> = lie.words.iter().map(|word| word.value(&operations)).collect();
                 if let (true, Some(first)) = (ANSWERS.contains(&lie.kind), words.first_mut()) {
-                    // A small number would name an operation of another test, whose memory is not guarded: all
-                    // tests of the process share its requests.
+                    // A small number would name an operation of another test, whose memory is not guarded:
+                    // all tests of the process share its requests.
                     if !operations.iter().any(|operation| u64::from(*operation) == *first) {
                         *first |= NOBODY;
                     }
