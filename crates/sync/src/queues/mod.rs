@@ -10,7 +10,8 @@
 //! it has seen the last element.
 //!
 //! [`tasks`] is no queue of this kind: threads take its elements out, and put them back. Nor is
-//! [`partitions`]: each of its elements has a place of its own.
+//! [`partitions`], each of whose elements has a place of its own; and in [`publications`] every process reads
+//! what all of them have pushed.
 //!
 //! Below [`Unbounded`] is the [`chain`], whose nodes belong to its user and are taken all at once.
 //!
@@ -21,6 +22,7 @@ pub mod bounded;
 pub mod chain;
 pub mod claims;
 pub mod partitions;
+pub mod publications;
 pub mod tasks;
 pub mod unbounded;
 

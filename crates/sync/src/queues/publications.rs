@@ -1,0 +1,215 @@
+//! Data that processes publish for each other, round after round, in memory that they share.
+//!
+//! Rounds have numbers, which all processes count alike. Each process has as many cells as the *depth*; in
+//! round *n* it may fill its cell *n* mod depth, and any process may read it then. A process that needs
+//! nothing more of a round says that it has *finished* it. A cell is filled again only when all processes
+//! have finished the round that it was filled for, so a process may be ahead of the others by the depth.
+//!
+//! ```text
+//!   one that publishes                           one that reads
+//!   all have finished round - depth?  (Acquire)
+//!     -> fill the cell
+//!        mark = round + 1             (Release)   mark == round + 1?       (Acquire)
+//!                                                   -> read the cell
+//!                                                      finished += round   (Release)
+//! ```
+//!
+//! Rounds may be finished in any order, and by several threads of a process at once. A process cannot finish
+//! a round before all have finished the one a depth before, for nothing was published in it; so it is enough
+//! to know the first round that is not finished, and for 32 rounds from there whether they are.
+//!
+//! **Those that wait for room.** A process that cannot publish yet says so ([`Waiting`]) before it goes to
+//! sleep at its doorbell, and looks once more. One that has finished a round looks whether any process
+//! waits, and rings. Between the two steps of each lies a fence: `light` in the frequent path, and `heavy` in
+//! the doorbell's preparation.
+//!
+//! Numbers wrap. Zeros are valid for all words, so they may lie in new memory that processes share.
+
+use heddle_platform::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+use heddle_platform::platform::AtomicInteger;
+use heddle_platform::{Native, Platform};
+use std::fmt;
+
+/// The largest depth.
+pub const LARGEST_DEPTH: u32 = u32::BITS;
+
+/// A cell's word: the round for which it was filled last.
+#[derive(Default)]
+#[repr(transparent)]
+pub struct Mark<P: Platform = Native>(P::AtomicU32);
+
+impl<P: Platform> fmt::Debug for Mark<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Mark").field(&self.0.load(Relaxed)).finish()
+    }
+}
+
+impl<P: Platform> Mark<P> {
+    /// Says that the cell is filled for a round.
+    #[inline(always)]
+    pub fn publish(&self, round: u32) {
+        self.0.store(round.wrapping_add(1), Release);
+    }
+
+    /// Returns true if the cell is filled for a round.
+    #[inline(always)]
+    #[must_use]
+    pub fn is_published(&self, round: u32) -> bool {
+        self.0.load(Acquire) == round.wrapping_add(1)
+    }
+}
+
+/// A process's word: the rounds that it has finished. The upper half is the first one that it has not; the
+/// lower half has a bit for that one and each of the following.
+#[derive(Default)]
+#[repr(transparent)]
+pub struct Finished<P: Platform = Native>(P::AtomicU64);
+
+impl<P: Platform> fmt::Debug for Finished<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Finished").field(&self.0.load(Relaxed)).finish()
+    }
+}
+
+/// The word after a round was finished.
+#[inline(always)]
+fn with(word: u64, round: u32) -> u64 {
+    let (first, bits) = ((word >> 32) as u32, word as u32);
+    debug_assert!(round.wrapping_sub(first) < LARGEST_DEPTH, "round {round} is not near {first}");
+    let bits = bits | 1 << (round.wrapping_sub(first) % LARGEST_DEPTH);
+    let over = bits.trailing_ones();
+    let (first, bits) = (first.wrapping_add(over), bits.checked_shr(over).unwrap_or(0));
+    u64::from(first) << 32 | u64::from(bits)
+}
+
+impl<P: Platform> Finished<P> {
+    /// The first round that is not finished.
+    #[inline(always)]
+    #[must_use]
+    pub fn first_open(&self) -> u32 {
+        (self.0.load(Acquire) >> 32) as u32
+    }
+
+    /// Finishes a round.
+    pub fn finish(&self, round: u32) {
+        let mut word = self.0.load(Relaxed);
+        while let Err(now) = self.0.compare_exchange(word, with(word, round), AcqRel, Relaxed) {
+            word = now;
+        }
+    }
+
+    /// Does the same while no other thread finishes a round of this process.
+    #[inline(always)]
+    pub fn finish_alone(&self, round: u32) {
+        self.0.store(with(self.0.load(Relaxed), round), Release);
+    }
+}
+
+/// What a process knows of the room in its cells: a round before which all processes have finished all.
+#[derive(Debug, Default)]
+pub struct Room<P: Platform = Native>(P::AtomicU32);
+
+impl<P: Platform> Room<P> {
+    /// Returns true if the cell for a round may be filled. If it does not know it, it looks at the words of
+    /// all processes.
+    #[inline(always)]
+    pub fn is_there<'a>(
+        &self,
+        round: u32,
+        depth: u32,
+        finished: impl Iterator<Item = &'a Finished<P>>,
+    ) -> bool
+    where
+        P: 'a,
+    {
+        // Acquire: whoever has looked has seen the last accesses to the cell.
+        Self::reaches(self.0.load(Acquire), round, depth) || self.look(round, depth, finished)
+    }
+
+    #[inline(always)]
+    fn reaches(first_open: u32, round: u32, depth: u32) -> bool {
+        round.wrapping_sub(first_open).cast_signed() < depth.cast_signed()
+    }
+
+    #[inline(never)]
+    fn look<'a>(&self, round: u32, depth: u32, finished: impl Iterator<Item = &'a Finished<P>>) -> bool
+    where
+        P: 'a,
+    {
+        let behind = |first_open: &u32| round.wrapping_sub(*first_open).cast_signed();
+        let Some(least) = finished.map(Finished::first_open).max_by_key(behind) else { return true };
+        self.0.store(least, Release);
+        Self::reaches(least, round, depth)
+    }
+}
+
+/// A word of all processes: how many of them wait for room.
+#[derive(Default)]
+#[repr(transparent)]
+pub struct Waiting<P: Platform = Native>(P::AtomicU32);
+
+impl<P: Platform> fmt::Debug for Waiting<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Waiting").field(&self.0.load(Relaxed)).finish()
+    }
+}
+
+impl<P: Platform> Waiting<P> {
+    /// Waits for room by `wait`, which looks for it once more after `heavy` before it sleeps.
+    pub fn during<R>(&self, wait: impl FnOnce() -> R) -> R {
+        self.0.fetch_add(1, SeqCst);
+        let result = wait();
+        self.0.fetch_sub(1, SeqCst);
+        result
+    }
+
+    /// Returns true if a process may wait for the round that the caller has finished just now.
+    #[inline(always)]
+    #[must_use]
+    pub fn is_any(&self) -> bool {
+        P::light();
+        self.0.load(Relaxed) != 0
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_are_finished_in_any_order() {
+        let finished: Finished = Finished::default();
+        for round in [2, 1, 4] {
+            finished.finish(round);
+            assert_eq!(finished.first_open(), 0);
+        }
+        finished.finish_alone(0);
+        assert_eq!(finished.first_open(), 3);
+        finished.finish(3);
+        assert_eq!(finished.first_open(), 5);
+    }
+
+    #[test]
+    fn a_whole_depth_is_finished_backwards_where_numbers_wrap() {
+        let finished: Finished = Finished::default();
+        finished.0.store(u64::from(u32::MAX - 3) << 32, Relaxed);
+        for ahead in (0..LARGEST_DEPTH).rev() {
+            finished.finish((u32::MAX - 3).wrapping_add(ahead));
+        }
+        assert_eq!(finished.first_open(), 28);
+        finished.finish_alone(28);
+        assert_eq!(finished.first_open(), 29);
+    }
+
+    #[test]
+    fn there_is_room_when_all_have_finished_the_round_a_depth_before() {
+        let finished: [Finished; 2] = Default::default();
+        let room: Room = Room::default();
+        let is_there = |round| room.is_there(round, 2, finished.iter());
+        assert!(is_there(0) && is_there(1) && !is_there(2));
+        finished[0].finish(0);
+        assert!(!is_there(2));
+        finished[1].finish(0);
+        assert!(is_there(2) && !is_there(3));
+    }
+}
