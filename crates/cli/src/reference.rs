@@ -175,8 +175,9 @@ fn row(variable: Variable) -> [String; 4] {
 /// The variables that are on or off, and accept a digit for that.
 fn switches() -> String {
     let are = |it: &Variable| it.values() == Values::Names && it.check("1").is_ok();
-    let names = Variable::all().filter(are).map(|variable| code(variable.name()));
-    names.collect::<Vec<_>>().join(" and ")
+    let names: Vec<_> = Variable::all().filter(are).map(|variable| code(variable.name())).collect();
+    let (last, others) = names.split_last().expect("there is a switch");
+    format!("{} and {last}", others.join(", "))
 }
 
 /// The options of a choice, under the variable that takes their names.

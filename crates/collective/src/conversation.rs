@@ -5,16 +5,20 @@
 //! written once, for the blocking, the nonblocking and the persistent form of its operation. What it does may
 //! depend on ranks and counts, but not on data: a recorded step has not happened yet.
 
+use super::blackboard::{Rounds, Source, Target, on_blackboard};
 use super::elements::Elements;
 use super::memory::Memory;
 use super::messages::{Among, Channel, Messages};
+use super::recorder::Recorder;
 use super::reduction::Reduction;
-use super::schedule::{Recorder, Schedule};
+use super::schedule::Schedule;
+use heddle_comm::blackboard::{Blackboard, Limits};
 use heddle_comm::datatype::TypeRef;
 use heddle_comm::error::Result;
 use heddle_comm::{CommRef, KeptComm};
 use heddle_datatype::types;
 use heddle_message::buffer::Buffer;
+use heddle_message::progress::ended_promptly;
 use std::mem::replace;
 
 /// A collective operation talking to the other ranks.
@@ -26,6 +30,8 @@ pub struct Conversation<'a> {
     /// Whom the ranks of messages name now.
     among: Among,
     tag: i32,
+    /// Its rounds on the blackboard, if it is carried out there at once.
+    rounds: Option<Rounds<'a>>,
     /// The library's own memory, which lives as long as the operation.
     memory: Vec<Memory>,
     form: Form,
@@ -47,13 +53,21 @@ impl<'a> Conversation<'a> {
         Conversation::new(comm, Form::Immediate(Messages::default()))
     }
 
-    /// One that records its steps.
-    pub(super) fn recorded(comm: &'a CommRef) -> Conversation<'a> {
-        Conversation::new(comm, Form::Recorded(Recorder::default()))
+    /// One that records its steps, to be carried out once, or again and again if it is persistent.
+    pub(super) fn recorded(comm: &'a CommRef, persistent: bool) -> Conversation<'a> {
+        Conversation::new(comm, Form::Recorded(Recorder::new(persistent)))
     }
 
     fn new(comm: &'a CommRef, form: Form) -> Conversation<'a> {
-        Conversation { comm, local: comm.local(), among: Among::Peers, tag: 0, memory: Vec::new(), form }
+        Conversation {
+            comm,
+            local: comm.local(),
+            among: Among::Peers,
+            tag: 0,
+            rounds: None,
+            memory: Vec::new(),
+            form,
+        }
     }
 
     /// Returns true if the ranks of messages are those of an intercommunicator's remote group.
@@ -164,6 +178,104 @@ impl<'a> Conversation<'a> {
         match &mut self.form {
             Form::Immediate(_) => reduction.apply(input, inout, count),
             Form::Recorded(recorder) => recorder.combine(reduction, (input, inout), count),
+        }
+    }
+
+    /// What the operation can publish on the communicator's blackboard; `None` if there is none, or no lane
+    /// for it.
+    #[inline(always)]
+    pub(super) fn limits(&self) -> Option<Limits> {
+        if self.size() == 1 || self.local.is_some() {
+            return None;
+        }
+        match &self.form {
+            Form::Immediate(_) => on_blackboard(self.comm).map(Blackboard::limits),
+            Form::Recorded(recorder) => recorder.limits(self.comm.blackboard.get()?),
+        }
+    }
+
+    /// Says that the operation takes this number of rounds on the blackboard, and sends no messages. To be
+    /// called once, after [`limits`](Self::limits) has returned some, and as soon as
+    /// nothing can fail any more: all ranks count the rounds.
+    #[inline(always)]
+    pub(super) fn take_rounds(&mut self, rounds: u32) {
+        let Some(blackboard) = self.comm.blackboard.get() else { return };
+        match &mut self.form {
+            Form::Immediate(_) => {
+                let first = blackboard.begin(rounds);
+                self.rounds = Some(Rounds { blackboard, first, operation: self.tag });
+            }
+            Form::Recorded(recorder) => recorder.take_rounds(blackboard, rounds, self.tag),
+        }
+    }
+
+    /// Publishes data in a round, for the process `reader` or for all.
+    #[inline(always)]
+    pub(super) fn publish(&mut self, round: u32, data: Buffer, reader: Option<usize>) {
+        match (&mut self.form, self.rounds) {
+            (Form::Recorded(recorder), _) => recorder.publish(round, data, reader),
+            (_, Some(rounds)) => {
+                rounds.until_room(self.comm.vni(), || rounds.publish(round, &data, reader));
+            }
+            _ => {}
+        }
+    }
+
+    /// Waits for published data, and copies them.
+    #[inline(always)]
+    pub(super) fn fetch(&mut self, source: Source, room: Buffer) {
+        match (&mut self.form, self.rounds) {
+            (Form::Recorded(recorder), _) => recorder.fetch(source, room),
+            (Form::Immediate(messages), Some(rounds)) => {
+                rounds.until(self.comm.vni(), || rounds.fetch(source, &room, messages));
+            }
+            _ => {}
+        }
+    }
+
+    /// Waits for published data, and computes `inout = data OP inout` on `count` elements of a datatype
+    /// without gaps.
+    #[inline(always)]
+    pub(super) fn fold(
+        &mut self,
+        reduction: &Reduction<'_>,
+        source: Source,
+        inout: Elements<'_>,
+        count: i64,
+    ) {
+        let target = Target { address: inout.address(), count };
+        match (&mut self.form, self.rounds) {
+            (Form::Recorded(recorder), _) => recorder.fold(reduction, source, target),
+            (Form::Immediate(messages), Some(rounds)) => {
+                let combiner = reduction.combiner();
+                rounds.until(self.comm.vni(), || rounds.fold(source, target, &combiner, messages));
+            }
+            _ => {}
+        }
+    }
+
+    /// Waits until a process has published.
+    #[inline(always)]
+    pub(super) fn see(&mut self, source: Source) {
+        match (&mut self.form, self.rounds) {
+            (Form::Recorded(recorder), _) => recorder.see(source),
+            (Form::Immediate(messages), Some(rounds)) => {
+                rounds.until(self.comm.vni(), || rounds.see(source, messages));
+            }
+            _ => {}
+        }
+    }
+
+    /// Needs nothing more of a round.
+    #[inline(always)]
+    pub(super) fn finish_round(&mut self, round: u32) {
+        match (&mut self.form, self.rounds) {
+            (Form::Recorded(recorder), _) => recorder.finish_round(round),
+            (_, Some(rounds)) => {
+                rounds.finish(round);
+                ended_promptly(self.comm.vni());
+            }
+            _ => {}
         }
     }
 

@@ -60,7 +60,7 @@ fn begun<'a>(
     describe: impl FnOnce(&mut Conversation<'a>) -> Result<()>,
     attachment: Option<Box<dyn Attachment>>,
 ) -> Result<usize> {
-    let mut talk = Conversation::recorded(comm);
+    let mut talk = Conversation::recorded(comm, false);
     describe(&mut talk)?;
     let id = request::take(comm.vni(), comm.handle(), RequestKind::Collective)?;
     let handle = request::handle(id);
@@ -79,7 +79,7 @@ pub fn init<'a>(
     comm: &'a CommRef,
     describe: impl FnOnce(&mut Conversation<'a>) -> Result<()>,
 ) -> Result<usize> {
-    let mut talk = Conversation::recorded(comm);
+    let mut talk = Conversation::recorded(comm, true);
     describe(&mut talk)?;
     let id = request::take(comm.vni(), comm.handle(), RequestKind::Collective)?;
     let schedule = Box::new(talk.into_schedule(tag(PERSISTENT, comm.operations.next_persistent())));

@@ -12,12 +12,14 @@
 //! | `switch_points.rs` | where one algorithm takes over from another |
 //! | `form.rs` | blocking, nonblocking, persistent: three forms of what is described once |
 //! | `conversation.rs` | the description: steps are carried out, or recorded |
+//! | `blackboard` | steps in memory that the processes share |
+//! | `recorder.rs` | the steps of an operation, recorded |
 //! | `schedule.rs` | recorded steps, carried out as messages complete |
 //! | `messages.rs` | the messages of an operation, and what becomes of errors |
 //! | `elements.rs`, `memory.rs` | where data lie: the program's arrays and blocks, the library's own memory |
 //! | `reduction.rs`, `accumulator.rs` | computing with an operator; results that grow |
 //! | `binomial.rs`, `fold.rs`, `halving.rs` | who talks to whom: pure arithmetic on ranks |
-//! | `scattered_reduction.rs` | reductions of long vectors in pieces |
+//! | `scattered_reduction.rs`, `shared_reduction` | reductions of long vectors in pieces: by messages, on the blackboard |
 
 mod accumulator;
 mod allgather;
@@ -28,6 +30,7 @@ mod basic;
 mod bcast;
 mod between_groups;
 mod binomial;
+mod blackboard;
 mod conversation;
 mod elements;
 mod fold;
@@ -37,6 +40,7 @@ mod halving;
 mod memory;
 mod messages;
 mod neighborhood;
+mod recorder;
 mod reduce;
 mod reduce_scatter;
 mod reduction;
@@ -44,6 +48,7 @@ mod scan;
 mod scatter;
 mod scattered_reduction;
 mod schedule;
+mod shared_reduction;
 mod switch_points;
 
 pub use allgather::{allgather, allgatherv};
@@ -83,6 +88,7 @@ mod tag {
     pub(super) const EXSCAN: i32 = 10;
     pub(super) const REDUCE_SCATTER: i32 = 11;
     pub(super) const NEIGHBORHOOD: i32 = 12;
+    pub(super) const BLACKBOARD: i32 = 13;
 }
 
 /// The rank of the root.

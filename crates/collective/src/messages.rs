@@ -152,13 +152,15 @@ impl Messages {
         }
     }
 
-    fn fail(&mut self, error: Error) {
+    /// Keeps an error, if it is the first.
+    pub(super) fn fail(&mut self, error: Error) {
         self.error.get_or_insert(error);
     }
 }
 
+/// The error for a rank that gave another number of bytes than expected.
 #[cold]
-fn disagreement(from: usize, len: usize, expected: usize) -> Error {
+pub(super) fn disagreement(from: usize, len: usize, expected: usize) -> Error {
     let message = format!(
         "rank {from} gave {len} bytes to a collective operation where this rank expects {expected}: the counts and \
          datatypes of all ranks must describe the same amount of data"

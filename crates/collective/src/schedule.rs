@@ -1,151 +1,21 @@
 //! A recorded operation: its steps, and what they need, kept until they are over.
 //!
-//! The steps are carried out in order. A [message](Step::Send) is begun and does not hold up the next step;
-//! [`Step::Complete`] is over when no message is in flight. So a schedule [goes on](Task::advance) without
-//! waiting, by whatever thread makes progress. A persistent operation starts its schedule again and again,
-//! which allocates nothing.
+//! The steps are carried out in order, as far as possible without waiting, by whatever thread makes progress:
+//! a schedule is a [`Task`]. A persistent operation starts its schedule again and again, which allocates
+//! nothing.
 
-use super::elements::Elements;
+use super::blackboard::{Rounds, soon};
 use super::memory::Memory;
-use super::messages::{Among, Channel, Messages};
-use super::reduction::{Combiner, Reduction};
+use super::messages::{Channel, Messages};
+use super::recorder::{Lane, Operands, Plan, Recorder, Step};
+use super::reduction::Combiner;
 use heddle_comm::KeptComm;
+use heddle_comm::blackboard::{Blackboard, Round};
 use heddle_comm::datatype::KeptType;
-use heddle_message::buffer::Buffer;
 use heddle_message::domain;
 use heddle_message::request::{Outcome, RequestId};
 use heddle_message::vni::{Advanced, Task};
-use std::mem::take;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// What a rank does in one step.
-#[derive(Debug, Clone, Copy)]
-enum Step {
-    /// Begins to send a message.
-    Send(Among, usize, Buffer),
-    /// Begins to receive a message that fills the buffer.
-    Receive(Among, usize, Buffer),
-    /// Waits for all messages that were begun.
-    Complete,
-    Copy(Buffer, Buffer),
-    Combine(Operands),
-}
-
-/// Two vectors: `inout = input OP inout`.
-#[derive(Debug, Clone, Copy)]
-struct Operands {
-    input: *mut u8,
-    inout: *mut u8,
-    count: i64,
-}
-
-// SAFETY: the vectors belong to the operation until it is over, whichever thread carries it out.
-unsafe impl Send for Operands {}
-
-/// The messages begun since the last [`Step::Complete`].
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Begun {
-    #[default]
-    Nothing,
-    /// Messages that the algorithm sent one after the other. They depend on nothing but what was before the
-    /// first of them, so all may be in flight at once.
-    Sends,
-    /// The same for receives.
-    Receives,
-    /// A message in each direction.
-    Exchange,
-    /// Messages that the algorithm itself has begun.
-    Any,
-}
-
-/// Records the steps of an operation.
-#[derive(Debug, Default)]
-pub(super) struct Recorder {
-    steps: Vec<Step>,
-    begun: Begun,
-    combiner: Option<Combiner>,
-    types: Vec<KeptType>,
-}
-
-impl Recorder {
-    pub(super) fn send(&mut self, among: Among, to: usize, data: Buffer) {
-        self.continue_or_complete(Begun::Sends);
-        self.begin(Step::Send(among, to, data), &data);
-    }
-
-    pub(super) fn receive(&mut self, among: Among, from: usize, room: Buffer) {
-        self.continue_or_complete(Begun::Receives);
-        self.begin(Step::Receive(among, from, room), &room);
-    }
-
-    pub(super) fn exchange(
-        &mut self,
-        among: Among,
-        (to, data): (usize, Buffer),
-        (from, room): (usize, Buffer),
-    ) {
-        self.complete();
-        self.begin(Step::Receive(among, from, room), &room);
-        self.begin(Step::Send(among, to, data), &data);
-        self.begun = Begun::Exchange;
-    }
-
-    pub(super) fn begin_send(&mut self, among: Among, to: usize, data: Buffer) {
-        self.continue_or_complete(Begun::Any);
-        self.begin(Step::Send(among, to, data), &data);
-    }
-
-    pub(super) fn begin_receive(&mut self, among: Among, from: usize, room: Buffer) {
-        self.continue_or_complete(Begun::Any);
-        self.begin(Step::Receive(among, from, room), &room);
-    }
-
-    /// Lets messages that were begun in this manner be in flight together, and no others.
-    fn continue_or_complete(&mut self, begun: Begun) {
-        if self.begun != begun {
-            self.complete();
-            self.begun = begun;
-        }
-    }
-
-    pub(super) fn complete(&mut self) {
-        if take(&mut self.begun) != Begun::Nothing {
-            self.steps.push(Step::Complete);
-        }
-    }
-
-    pub(super) fn copy(&mut self, from: &Buffer, to: &Buffer) {
-        self.complete();
-        self.keep_type_of(from);
-        self.keep_type_of(to);
-        self.steps.push(Step::Copy(*from, *to));
-    }
-
-    pub(super) fn combine(
-        &mut self,
-        reduction: &Reduction<'_>,
-        (input, inout): (Elements<'_>, Elements<'_>),
-        count: i64,
-    ) {
-        self.complete();
-        self.combiner.get_or_insert_with(|| reduction.combiner());
-        self.steps.push(Step::Combine(Operands { input: input.address(), inout: inout.address(), count }));
-    }
-
-    fn begin(&mut self, step: Step, buffer: &Buffer) {
-        self.keep_type_of(buffer);
-        self.steps.push(step);
-    }
-
-    /// Keeps the datatype of a buffer, which its caller holds for the call only.
-    fn keep_type_of(&mut self, buffer: &Buffer) {
-        let datatype = buffer.datatype();
-        if self.types.iter().all(|kept| kept.as_ptr() != datatype) {
-            // SAFETY: buffers are made of datatypes that the caller holds.
-            self.types.extend(unsafe { KeptType::new(datatype) });
-        }
-    }
-}
 
 /// Where the schedule of a persistent operation rests while it is not under way.
 pub(super) type Rest = Arc<Mutex<Option<Box<Schedule>>>>;
@@ -157,6 +27,9 @@ pub(super) struct Schedule {
     /// The communicator of an intercommunicator's local group.
     local: Option<KeptComm>,
     tag: i32,
+    plan: Option<Plan>,
+    /// The first of its rounds.
+    first: Round,
     steps: Vec<Step>,
     combiner: Option<Combiner>,
     /// What the steps point to.
@@ -164,6 +37,8 @@ pub(super) struct Schedule {
     _types: Vec<KeptType>,
     next: usize,
     messages: Messages,
+    /// It waits for room on the blackboard, and has said so.
+    waits_for_room: bool,
     /// The request to complete.
     request: RequestId,
     /// Where to go when it is over.
@@ -184,12 +59,15 @@ impl Schedule {
             comm,
             local,
             tag,
+            plan: recorder.plan,
+            first: Round::default(),
             steps: recorder.steps,
             combiner: recorder.combiner,
             _memory: memory,
             _types: recorder.types,
             next: 0,
             messages: Messages::default(),
+            waits_for_room: false,
             request: 0,
             rest: None,
         }
@@ -204,14 +82,41 @@ impl Schedule {
         request: RequestId,
         rest: Option<Rest>,
     ) -> heddle_comm::error::Result<()> {
+        let domain = domain::current()?;
         (self.next, self.request, self.rest) = (0, request, rest);
-        domain::current()?.vni(self.comm.vni()).add_task(self);
+        if let (Some(plan), Some(blackboard)) = (self.plan, self.comm.blackboard.get()) {
+            self.first = match plan.lane {
+                Lane::Common => {
+                    blackboard.begin_task();
+                    blackboard.begin(plan.rounds)
+                }
+                Lane::Own(lane) => blackboard.begin_in(lane, plan.rounds),
+            };
+        }
+        // An operation that is over soon is never a task.
+        if self.goes_on_to_its_end() {
+            self.end();
+        } else {
+            domain.vni(self.comm.vni()).add_task(self);
+        }
         Ok(())
+    }
+
+    fn goes_on_to_its_end(&mut self) -> bool {
+        let blackboard = self.plan.and(self.comm.blackboard.get());
+        let has_cores = blackboard.is_some_and(Blackboard::has_cores);
+        soon(has_cores, || self.go_on())
     }
 
     /// Carries steps out as far as possible without waiting. Returns true if all are over.
     fn go_on(&mut self) -> bool {
         let channel = |among| Channel::of(&self.comm, self.local.as_ref(), among, self.tag);
+        let rounds = self.plan.zip(self.comm.blackboard.get());
+        let rounds = rounds.map(|(plan, blackboard)| Rounds {
+            blackboard,
+            first: self.first,
+            operation: plan.operation,
+        });
         while let Some(step) = self.steps.get(self.next) {
             match *step {
                 Step::Send(among, to, data) => self.messages.begin_send(channel(among), to, data),
@@ -225,6 +130,41 @@ impl Schedule {
                         unsafe { combiner.apply(input, inout, count) };
                     }
                 }
+                Step::Publish(round, data, reader) => {
+                    let has_room = rounds.is_none_or(|rounds| rounds.publish(round, &data, reader));
+                    if let Some(Rounds { blackboard, .. }) =
+                        rounds.filter(|_| has_room == self.waits_for_room)
+                    {
+                        if has_room {
+                            blackboard.end_waiting()
+                        } else {
+                            blackboard.begin_waiting()
+                        }
+                        self.waits_for_room = !has_room;
+                    }
+                    if !has_room {
+                        return false;
+                    }
+                }
+                Step::Fetch(source, room) => {
+                    if !rounds.is_none_or(|rounds| rounds.fetch(source, &room, &mut self.messages)) {
+                        return false;
+                    }
+                }
+                Step::Fold(source, target) => {
+                    let with = rounds.zip(self.combiner.as_ref());
+                    if !with
+                        .is_none_or(|(it, combiner)| it.fold(source, target, combiner, &mut self.messages))
+                    {
+                        return false;
+                    }
+                }
+                Step::See(source) => {
+                    if !rounds.is_none_or(|rounds| rounds.see(source, &mut self.messages)) {
+                        return false;
+                    }
+                }
+                Step::FinishRound(round) => rounds.iter().for_each(|rounds| rounds.finish(round)),
             }
             self.next += 1;
         }
@@ -234,6 +174,9 @@ impl Schedule {
     /// Ends the operation: the schedule rests, or is over for good, before its request is complete.
     fn end(mut self: Box<Self>) {
         let (vni, request) = (self.comm.vni(), self.request);
+        if let (Some(Plan { lane: Lane::Common, .. }), Some(it)) = (self.plan, self.comm.blackboard.get()) {
+            it.end_task();
+        }
         let outcome = Outcome { error: self.messages.take_error(), ..Outcome::empty() };
         match self.rest.take() {
             Some(rest) => *rest.lock().unwrap_or_else(PoisonError::into_inner) = Some(self),
@@ -256,65 +199,5 @@ impl Task for Schedule {
         } else {
             Advanced::CameFurther(self)
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The recorded steps, a letter each.
-    fn steps(record: impl FnOnce(&mut Recorder)) -> String {
-        let mut recorder = Recorder::default();
-        record(&mut recorder);
-        recorder.complete();
-        let letter = |step: &Step| match step {
-            Step::Send(..) => 's',
-            Step::Receive(..) => 'r',
-            Step::Complete => '.',
-            Step::Copy(..) => 'c',
-            Step::Combine(_) => '+',
-        };
-        recorder.steps.iter().map(letter).collect()
-    }
-
-    const PEERS: Among = Among::Peers;
-
-    fn none() -> Buffer {
-        Buffer::empty()
-    }
-
-    #[test]
-    fn only_messages_that_follow_each_other_are_in_flight_together() {
-        let (to, from) = ((1, none()), (2, none()));
-        assert_eq!(steps(|it| (0..3).for_each(|rank| it.send(PEERS, rank, none()))), "sss.");
-        assert_eq!(steps(|it| (0..3).for_each(|rank| it.receive(PEERS, rank, none()))), "rrr.");
-        assert_eq!(steps(|it| (0..2).for_each(|_| it.exchange(PEERS, to, from))), "rs.rs.");
-        let mixed = steps(|it| {
-            it.send(PEERS, 1, none());
-            it.receive(PEERS, 1, none());
-            it.send(PEERS, 1, none());
-            it.copy(&none(), &none());
-        });
-        assert_eq!(mixed, "s.r.s.c");
-    }
-
-    #[test]
-    fn messages_that_an_algorithm_has_begun_end_where_it_says_so() {
-        let batch = |it: &mut Recorder| {
-            it.begin_receive(PEERS, 1, none());
-            it.begin_send(PEERS, 1, none());
-            it.begin_send(PEERS, 2, none());
-        };
-        assert_eq!(steps(batch), "rss.");
-        let after_others = steps(|it| {
-            it.exchange(PEERS, (1, none()), (2, none()));
-            batch(it);
-            it.complete();
-            it.send(PEERS, 1, none());
-            batch(it);
-            it.copy(&none(), &none());
-        });
-        assert_eq!(after_others, "rs.rss.s.rss.c");
     }
 }

@@ -34,3 +34,8 @@ pub(super) const ALLREDUCE_SCATTERED_BYTES: usize = 16 << 10;
 /// `MPI_Reduce_scatter`: vectors from this many bytes on are exchanged pair by pair, each
 /// block straight to its rank.
 pub(super) const REDUCE_SCATTER_PAIRWISE_BYTES: usize = 256 << 10;
+
+/// `MPI_Allreduce`, `MPI_Reduce` on the blackboard: if the vectors of all ranks have more than this many
+/// bytes together, each rank computes a piece of the result.
+pub(super) const ALLREDUCE_PIECES_BYTES: usize = 16 << 10;
+pub(super) const REDUCE_PIECES_BYTES: usize = 64 << 10;

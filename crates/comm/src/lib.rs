@@ -17,11 +17,13 @@
 //! | [`group`], [`info`], [`op`], [`attribute`], [`topology`] | objects, and the attributes of objects |
 //! | [`lifetime`] | the lifetime in use, and the collector |
 //! | [`datatype`], [`external32`] | datatypes behind handles |
+//! | [`blackboard`] | memory that the processes of a communicator share |
 //! | `comm` | communicators: [`CommRef`], [`Comm`] |
 //! | [`reference_counts`] | references that requests count, under `naive` and `suppress` |
 
 pub mod attached_buffer;
 pub mod attribute;
+pub mod blackboard;
 mod comm;
 pub mod datatype;
 pub mod errhandler;

@@ -9,6 +9,7 @@ use heddle_bootstrap::World;
 use heddle_model::{CallSection, OffloadServer, Sections, WakeUp};
 use heddle_objects::resharding::{self, Mover};
 use heddle_platform::atomic::{AtomicPtr, Ordering};
+use heddle_platform::background::allowed_cores;
 use heddle_settings::Settings;
 use heddle_spec::constants as mpi;
 use heddle_sync::WaitPolicy;
@@ -28,6 +29,8 @@ pub struct Domain {
     /// The offload threads, under execution `offload`.
     offload_server: Option<RunningServer>,
     wait: WaitPolicy,
+    has_cores: bool,
+    blackboards: bool,
     test_patience_ns: u64,
     /// True if several threads may be in the library at once.
     threads: bool,
@@ -138,6 +141,8 @@ impl Prepared {
             vnis,
             offload_server,
             wait: settings.wait,
+            has_cores: fabric.size() <= allowed_cores().len(),
+            blackboards: settings.blackboards,
             test_patience_ns: settings.model.test_patience_ns(),
             threads,
             context_numbers: Numbers::new(),
@@ -191,6 +196,17 @@ impl Domain {
     /// The policy by which threads wait.
     pub fn wait_policy(&self) -> &WaitPolicy {
         &self.wait
+    }
+
+    /// Returns true if each process of the job may have a core of its own.
+    #[inline(always)]
+    pub fn has_cores(&self) -> bool {
+        self.has_cores
+    }
+
+    /// Returns true if communicators may have blackboards.
+    pub fn may_have_blackboards(&self) -> bool {
+        self.blackboards
     }
 
     /// The time that a test waits for a critical section, in nanoseconds.

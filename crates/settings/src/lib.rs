@@ -36,6 +36,8 @@ pub struct Settings {
     pub vnis: usize,
     /// `HEDDLE_SINGLE_COPY`: whether large messages may be copied straight from process to process.
     pub single_copy: bool,
+    /// `HEDDLE_BLACKBOARDS`: whether collective operations go through memory that processes share.
+    pub blackboards: bool,
     /// `HEDDLE_UNEXPECTED_BYTES`: the memory for unexpected messages of a VNI, beyond which senders wait.
     pub unexpected_bytes: usize,
     /// `HEDDLE_STATS`: whether the process prints its counters at the end.
@@ -102,6 +104,16 @@ pub const SETTINGS: &[Setting] = &[
         allowed: || ON_OR_OFF.to_owned(),
         default: "on",
         get: |settings| on_or_off(settings.single_copy),
+        check: |text| switch(text).map(drop),
+    },
+    Setting {
+        variable: "HEDDLE_BLACKBOARDS",
+        meaning: "whether collective operations go through memory that all processes of a communicator share, and not by messages; if one process says off, the communicator has none",
+        values: Values::Names,
+        common: false,
+        allowed: || ON_OR_OFF.to_owned(),
+        default: "on",
+        get: |settings| on_or_off(settings.blackboards),
         check: |text| switch(text).map(drop),
     },
     Setting {
@@ -228,6 +240,7 @@ impl Settings {
             model: model()?,
             vnis: variable("HEDDLE_VNIS", default_vnis(), vnis)?,
             single_copy: variable("HEDDLE_SINGLE_COPY", true, switch)?,
+            blackboards: variable("HEDDLE_BLACKBOARDS", true, switch)?,
             unexpected_bytes: variable("HEDDLE_UNEXPECTED_BYTES", 1 << 30, bytes)?,
             statistics: variable("HEDDLE_STATS", false, switch)?,
             offload_cores: variable("HEDDLE_OFFLOAD_CORES", Cores::default(), Cores::parse)?,

@@ -131,12 +131,12 @@ fn woken() {
     let sleeper = Arc::clone(&world);
     let sleeper = thread::spawn(move || {
         let room = Room::default();
-        sleeper.waiting.during(|| {
-            let mut ticket = sleeper.doorbell.prepare(Scope::Process);
-            while !sleeper.has_room(&room, 1) {
-                ticket.park(None);
-            }
-        });
+        sleeper.waiting.begin();
+        let mut ticket = sleeper.doorbell.prepare(Scope::Process);
+        while !sleeper.has_room(&room, 1) {
+            ticket.park(None);
+        }
+        sleeper.waiting.end();
     });
     world.finish(0, 0);
     sleeper.join().expect("it ends");

@@ -1,5 +1,6 @@
 //! `MPI_Allreduce`.
 
+mod blackboard;
 mod doubling;
 mod scattered;
 
@@ -28,8 +29,15 @@ pub fn allreduce(
         return allreduce_between(talk, reduction, send, receive);
     }
     talk.name(tag::ALLREDUCE);
+    if let Some(send) = &send {
+        check_distinct(send, &receive)?;
+    }
+    if let Some(limits) = talk.limits()
+        && blackboard::allreduce(talk, reduction, send.unwrap_or(receive), receive.elements, limits)?
+    {
+        return Ok(());
+    }
     if let Some(send) = send {
-        check_distinct(&send, &receive)?;
         talk.copy(&send.buffer(), &receive.buffer());
     }
     if talk.size() == 1 {

@@ -1,5 +1,6 @@
 //! `MPI_Bcast`.
 
+mod blackboard;
 mod scatter_ring;
 
 use super::basic::bcast_by_tree;
@@ -20,7 +21,9 @@ pub fn bcast(talk: &mut Conversation<'_>, data: Part<'_>, root: i32) -> Result<(
     }
     let circle = Circle { root: check_root(talk.comm(), root)?, size: talk.size() };
     talk.name(tag::BCAST);
-    if data.len() >= BCAST_SCATTER_BYTES && talk.size() >= BCAST_SCATTER_RANKS {
+    if talk.limits().is_some_and(|limits| data.len() <= limits.bytes) {
+        blackboard::bcast(talk, data.buffer(), circle.root);
+    } else if data.len() >= BCAST_SCATTER_BYTES && talk.size() >= BCAST_SCATTER_RANKS {
         scatter_ring::bcast(talk, &data.buffer(), circle)?;
     } else {
         bcast_by_tree(talk, &data.buffer(), circle);

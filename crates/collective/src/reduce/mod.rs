@@ -1,5 +1,6 @@
 //! `MPI_Reduce` and `MPI_Reduce_local`.
 
+mod blackboard;
 mod scattered;
 
 use super::basic::reduce_by_tree;
@@ -37,6 +38,11 @@ pub fn reduce(
     };
     talk.name(tag::REDUCE);
     let receive = receive.map(|part| part.elements);
+    if let Some(limits) = talk.limits()
+        && blackboard::reduce(talk, reduction, operands, receive, (circle.root, limits))?
+    {
+        return Ok(());
+    }
     let scattered = reduction.commutes()
         && operands.len() >= REDUCE_SCATTERED_BYTES
         && operands.count >= talk.size() as i64

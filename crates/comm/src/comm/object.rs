@@ -2,6 +2,7 @@
 
 use crate::attached_buffer::Attached;
 use crate::attribute::Attributes;
+use crate::blackboard;
 use crate::errhandler::{self, ErrhandlerCell};
 use crate::error::{Error, Result};
 use crate::group::Group;
@@ -35,19 +36,27 @@ pub struct Comm {
     pub topology: Option<Topology>,
     /// The numbers of its collective operations.
     pub operations: Operations,
+    /// Its blackboard.
+    pub blackboard: blackboard::Place,
     /// The buffer attached to it for buffered sends.
     pub bsend_buffer: Mutex<Option<Arc<Attached>>>,
 }
 
-/// How many nonblocking and persistent collective operations this process has begun on a communicator. All
-/// its processes begin them in the same order, so they count alike.
+/// How many collective operations this process has begun on a communicator. All its processes begin them in
+/// the same order, so they count alike.
 #[derive(Debug, Default)]
 pub struct Operations {
+    blocking: AtomicU32,
     nonblocking: AtomicU32,
     persistent: AtomicU32,
 }
 
 impl Operations {
+    /// The number of the next blocking operation that could use a blackboard. It wraps.
+    pub fn next_blocking(&self) -> u32 {
+        self.blocking.fetch_add(1, Ordering::Relaxed)
+    }
+
     /// The number of the next nonblocking operation. It wraps.
     pub fn next_nonblocking(&self) -> u32 {
         self.nonblocking.fetch_add(1, Ordering::Relaxed)
@@ -77,6 +86,7 @@ impl Comm {
             info: Mutex::default(),
             topology: None,
             operations: Operations::default(),
+            blackboard: blackboard::Place::default(),
             bsend_buffer: Mutex::default(),
         }
     }

@@ -105,7 +105,7 @@ impl Domain {
     /// Until it registers, other waiters on this VNI believe that they are alone.
     #[inline(always)]
     fn is_alone(&self, vni: u32) -> bool {
-        !self.calls().is_locked() && self.attendance(vni).load(Ordering::Relaxed) == 0
+        self.has_cores() && !self.calls().is_locked() && self.attendance(vni).load(Ordering::Relaxed) == 0
     }
 
     /// The number of threads that wait on a VNI. Each VNI has its own count, so threads on different VNIs
@@ -120,11 +120,13 @@ impl Domain {
         let waiting = self.attendance(vni);
         let waiters = waiting.fetch_add(1, Ordering::Relaxed) as usize + 1;
         // An offload thread that serves the VNI is counted as well, but it does not compete with the waiters.
-        let mut waiter = Waiter::new(self.wait_policy(), waiters - usize::from(self.is_offloaded()));
+        // Where other processes want the core, a waiter is never alone.
+        let crowd = waiters - usize::from(self.is_offloaded()) + usize::from(!self.has_cores());
+        let mut waiter = Waiter::new(self.wait_policy(), crowd);
         let mut round = 0u32;
         loop {
             round = round.wrapping_add(1);
-            let mut happened = self.poll(vni, waiters);
+            let mut happened = self.poll(vni, crowd);
             if round.is_multiple_of(OTHERS_EVERY) {
                 happened |= self.progress_others(vni);
             } else if waiter.has_yielded() && round.is_multiple_of(UNATTENDED_EVERY) {

@@ -111,7 +111,8 @@ pub struct Room<P: Platform = Native>(P::AtomicU32);
 
 impl<P: Platform> Room<P> {
     /// Returns true if the cell for a round may be filled. If it does not know it, it looks at the words of
-    /// all processes.
+    /// all processes; then half of the cells have to be free, since each look takes lines from the processes
+    /// that write them.
     #[inline(always)]
     pub fn is_there<'a>(
         &self,
@@ -138,8 +139,11 @@ impl<P: Platform> Room<P> {
     {
         let behind = |first_open: &u32| round.wrapping_sub(*first_open).cast_signed();
         let Some(least) = finished.map(Finished::first_open).max_by_key(behind) else { return true };
-        self.0.store(least, Release);
-        Self::reaches(least, round, depth)
+        let is_there = Self::reaches(least, round, depth.div_ceil(2));
+        if is_there {
+            self.0.store(least, Release);
+        }
+        is_there
     }
 }
 
@@ -155,12 +159,14 @@ impl<P: Platform> fmt::Debug for Waiting<P> {
 }
 
 impl<P: Platform> Waiting<P> {
-    /// Waits for room by `wait`, which looks for it once more after `heavy` before it sleeps.
-    pub fn during<R>(&self, wait: impl FnOnce() -> R) -> R {
+    /// Says that the caller waits for room. Before it sleeps it looks for room once more, after `heavy`.
+    pub fn begin(&self) {
         self.0.fetch_add(1, SeqCst);
-        let result = wait();
+    }
+
+    /// Says that it does not wait any more.
+    pub fn end(&self) {
         self.0.fetch_sub(1, SeqCst);
-        result
     }
 
     /// Returns true if a process may wait for the round that the caller has finished just now.
@@ -208,8 +214,11 @@ mod tests {
         let is_there = |round| room.is_there(round, 2, finished.iter());
         assert!(is_there(0) && is_there(1) && !is_there(2));
         finished[0].finish(0);
-        assert!(!is_there(2));
         finished[1].finish(0);
-        assert!(is_there(2) && !is_there(3));
+        assert!(!is_there(2), "half of the cells must be free");
+        finished[0].finish(1);
+        assert!(!is_there(2));
+        finished[1].finish(1);
+        assert!(is_there(2) && is_there(3) && !is_there(4));
     }
 }

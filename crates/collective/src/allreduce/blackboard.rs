@@ -1,0 +1,87 @@
+//! Allreduce on the blackboard. The vector of a few numbers each rank publishes, and computes with those of
+//! all. A longer one goes in chunks; of each chunk every rank computes a piece, and publishes that.
+
+use crate::conversation::Conversation;
+use crate::elements::{Elements, Part};
+use crate::reduction::Reduction;
+use crate::shared_reduction::{Chunks, FoldFrom, fold_all};
+use crate::switch_points::ALLREDUCE_PIECES_BYTES;
+use heddle_comm::blackboard::Limits;
+use heddle_comm::error::Result;
+
+/// Returns false if the vector is too long for it; then nothing has happened.
+///
+/// # Errors
+/// `MPI_ERR_NO_MEM`.
+pub(super) fn allreduce(
+    talk: &mut Conversation<'_>,
+    reduction: &Reduction<'_>,
+    operands: Part<'_>,
+    result: Elements<'_>,
+    limits: Limits,
+) -> Result<bool> {
+    let size = talk.size();
+    let Some(chunks) = Chunks::new(operands.count, reduction.datatype().size() as usize, limits) else {
+        return Ok(false);
+    };
+    if size == 2 || chunks.number() == 1 && operands.len() * size <= ALLREDUCE_PIECES_BYTES {
+        whole(talk, reduction, operands, result, chunks)?;
+    } else {
+        in_pieces(talk, reduction, operands, result, chunks)?;
+    }
+    Ok(true)
+}
+
+/// Each rank computes all.
+fn whole(
+    talk: &mut Conversation<'_>,
+    reduction: &Reduction<'_>,
+    operands: Part<'_>,
+    result: Elements<'_>,
+    chunks: Chunks,
+) -> Result<()> {
+    let fold = FoldFrom::new(talk, reduction, chunks.chunk(0).count)?;
+    talk.take_rounds(chunks.number());
+    for number in 0..chunks.number() {
+        let chunk = chunks.chunk(number);
+        talk.publish(number, operands.elements.at(chunk.first).buffer(chunk.count), None);
+        fold_all(talk, &fold, number, chunk, chunk.len, result.at(chunk.first));
+        talk.finish_round(number);
+    }
+    Ok(())
+}
+
+/// Each rank computes a piece of every chunk.
+fn in_pieces(
+    talk: &mut Conversation<'_>,
+    reduction: &Reduction<'_>,
+    operands: Part<'_>,
+    result: Elements<'_>,
+    chunks: Chunks,
+) -> Result<()> {
+    let (size, rank) = (talk.size(), talk.rank());
+    let fold = FoldFrom::new(talk, reduction, chunks.pieces(0, size)[0].count)?;
+    talk.take_rounds(2 * chunks.number());
+    let publish = |talk: &mut Conversation<'_>, number: u32| {
+        let chunk = chunks.chunk(number);
+        talk.publish(2 * number, operands.elements.at(chunk.first).buffer(chunk.count), None);
+    };
+    publish(talk, 0);
+    for number in 0..chunks.number() {
+        let pieces = chunks.pieces(number, size);
+        let own = pieces[rank];
+        fold_all(talk, &fold, 2 * number, own, chunks.chunk(number).len, result.at(own.first));
+        talk.finish_round(2 * number);
+        // The others compute with the next chunk meanwhile.
+        if number + 1 < chunks.number() {
+            publish(talk, number + 1);
+        }
+        let round = 2 * number + 1;
+        talk.publish(round, result.at(own.first).buffer(own.count), None);
+        for (from, piece) in pieces.iter().enumerate().filter(|(from, _)| *from != rank) {
+            talk.fetch(piece.source(round, from), result.at(piece.first).buffer(piece.count));
+        }
+        talk.finish_round(round);
+    }
+    Ok(())
+}

@@ -1,0 +1,169 @@
+//! Operations on a communicator's blackboard ([`heddle_comm::blackboard`]), step by step.
+//!
+//! By `establish.rs` the processes agree that they have one.
+
+mod establish;
+
+pub(super) use establish::on_blackboard;
+
+use super::messages::{Messages, disagreement};
+use super::reduction::Combiner;
+use heddle_comm::blackboard::{Blackboard, Published, Round};
+use heddle_comm::error::Error;
+use heddle_message::buffer::Buffer;
+use heddle_platform::hint::spin_loop;
+use heddle_spec::constants as mpi;
+
+/// The number of looks at a cell before the thread makes progress meanwhile: about the time of an answer from
+/// the other end of the machine.
+const LOOKS_AT_FIRST: u32 = 100;
+
+/// The rounds of an operation.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rounds<'a> {
+    pub(super) blackboard: &'a Blackboard,
+    pub(super) first: Round,
+    /// The operation, by its tag.
+    pub(super) operation: i32,
+}
+
+/// The data that a process has published in a round, or a part of them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Source {
+    /// The number of the round in the operation.
+    pub(super) round: u32,
+    pub(super) rank: usize,
+    /// How many bytes the process should have published.
+    pub(super) whole: usize,
+    /// Where the part begins.
+    pub(super) offset: usize,
+}
+
+/// A vector that takes the result of a computation with published data.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Target {
+    pub(super) address: *mut u8,
+    pub(super) count: i64,
+}
+
+// SAFETY: the vector belongs to the operation until it is over, whichever thread carries it out.
+unsafe impl Send for Target {}
+
+impl Rounds<'_> {
+    /// Publishes data for the process `reader`, or for all. Returns false if there is no room yet.
+    #[inline(always)]
+    pub(super) fn publish(&self, round: u32, data: &Buffer, reader: Option<usize>) -> bool {
+        self.blackboard.publish(self.first.after(round), self.operation as u32, data, reader)
+    }
+
+    /// Copies published data. Returns false if they are not there yet.
+    #[inline(always)]
+    pub(super) fn fetch(&self, source: Source, room: &Buffer, messages: &mut Messages) -> bool {
+        self.with(source, messages, |data| {
+            // SAFETY: the part lies in the published data, which nobody changes until this process has
+            // finished the round.
+            room.write(0, unsafe { std::slice::from_raw_parts(data, room.len()) });
+        })
+    }
+
+    /// Computes `target = published OP target`. Returns false if the data are not there yet.
+    #[inline(always)]
+    pub(super) fn fold(
+        &self,
+        source: Source,
+        target: Target,
+        combiner: &Combiner,
+        messages: &mut Messages,
+    ) -> bool {
+        self.with(source, messages, |data| {
+            // SAFETY: the part has that many elements, and nobody changes it until this process has finished
+            // the round; the vector is the operation's.
+            unsafe { combiner.apply(data.cast_mut(), target.address, target.count) };
+        })
+    }
+
+    /// Returns false if a process has not published yet.
+    #[inline(always)]
+    pub(super) fn see(&self, source: Source, messages: &mut Messages) -> bool {
+        self.with(source, messages, |_| ())
+    }
+
+    #[inline(always)]
+    fn with(&self, source: Source, messages: &mut Messages, then: impl FnOnce(*const u8)) -> bool {
+        let Some(published) = self.blackboard.look(self.first.after(source.round), source.rank) else {
+            return false;
+        };
+        let is_right = published.what == self.operation as u32
+            && published.len == source.whole
+            && !published.data.is_null();
+        if is_right {
+            then(published.data.wrapping_add(source.offset));
+        } else {
+            messages.fail(self.reason(source, &published));
+        }
+        true
+    }
+
+    /// Needs nothing more of a round.
+    #[inline(always)]
+    pub(super) fn finish(&self, round: u32) {
+        self.blackboard.finish(self.first.after(round));
+    }
+
+    /// Attempts a step again and again until it succeeds.
+    #[inline(always)]
+    pub(super) fn until(&self, vni: u32, mut attempt: impl FnMut() -> bool) {
+        if !soon(self.blackboard.has_cores(), &mut attempt) {
+            self.wait(vni, attempt);
+        }
+    }
+
+    /// Does the same for a publication, for which there may be no room.
+    #[inline(always)]
+    pub(super) fn until_room(&self, vni: u32, mut attempt: impl FnMut() -> bool) {
+        if !soon(self.blackboard.has_cores(), &mut attempt) {
+            self.blackboard.begin_waiting();
+            self.wait(vni, attempt);
+            self.blackboard.end_waiting();
+        }
+    }
+
+    fn wait(&self, vni: u32, mut attempt: impl FnMut() -> bool) {
+        // A waiting thread may ask once more after the condition was true, but a step succeeds only once.
+        let mut is_done = false;
+        self.blackboard.domain().wait_until(vni, || {
+            is_done = is_done || attempt();
+            is_done
+        });
+    }
+
+    #[cold]
+    fn reason(&self, source: Source, published: &Published) -> Error {
+        let Source { rank, whole, .. } = source;
+        if published.what != self.operation as u32 {
+            let message = format!(
+                "rank {rank} takes part in another collective operation than this rank: all ranks of a \
+                 communicator must call them in the same order"
+            );
+            return Error::new(mpi::MPI_ERR_OTHER, message);
+        }
+        if published.len != whole {
+            return disagreement(rank, published.len, whole);
+        }
+        let message = format!("there is no shared memory for the {whole} bytes of rank {rank}");
+        Error::new(mpi::MPI_ERR_NO_MEM, message)
+    }
+}
+
+/// Attempts a step a few times; returns false if it did not succeed. Where there are more processes than
+/// cores, another one may have to run first.
+#[inline(always)]
+pub(super) fn soon(has_cores: bool, mut attempt: impl FnMut() -> bool) -> bool {
+    for _ in 0..if has_cores { LOOKS_AT_FIRST } else { 1 } {
+        if attempt() {
+            return true;
+        }
+        spin_loop();
+    }
+    false
+}

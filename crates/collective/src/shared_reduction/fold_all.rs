@@ -1,0 +1,63 @@
+//! Computing with the published vectors of all ranks, from the last one down, so that the order of operands
+//! is that of ranks.
+
+use super::Piece;
+use crate::blackboard::Source;
+use crate::conversation::Conversation;
+use crate::elements::Elements;
+use crate::reduction::Reduction;
+use heddle_comm::error::Result;
+
+/// How published vectors are read by an operator.
+#[derive(Debug)]
+pub(crate) struct FoldFrom<'a> {
+    reduction: &'a Reduction<'a>,
+    /// If the datatype has gaps: room for a vector with these gaps.
+    room: Option<Elements<'a>>,
+}
+
+impl<'a> FoldFrom<'a> {
+    /// For vectors of at most `count` elements.
+    ///
+    /// # Errors
+    /// `MPI_ERR_NO_MEM`.
+    pub(crate) fn new(
+        talk: &mut Conversation<'_>,
+        reduction: &'a Reduction<'a>,
+        count: i64,
+    ) -> Result<FoldFrom<'a>> {
+        let has_gaps = !reduction.datatype().is_contiguous();
+        let room = has_gaps.then(|| talk.vector(reduction, count)).transpose()?;
+        Ok(FoldFrom { reduction, room })
+    }
+
+    /// Computes `result = published OP result` on `count` elements.
+    #[inline(always)]
+    pub(crate) fn fold(&self, talk: &mut Conversation<'_>, source: Source, result: Elements<'_>, count: i64) {
+        match self.room {
+            None => talk.fold(self.reduction, source, result, count),
+            Some(room) => {
+                talk.fetch(source, room.buffer(count));
+                talk.combine(self.reduction, (room, result), count);
+            }
+        }
+    }
+}
+
+/// The result becomes the piece of all vectors that were published in a round, of `whole` bytes each.
+#[inline(always)]
+pub(crate) fn fold_all(
+    talk: &mut Conversation<'_>,
+    from: &FoldFrom<'_>,
+    round: u32,
+    piece: Piece,
+    whole: usize,
+    result: Elements<'_>,
+) {
+    let source = |rank| Source { round, rank, whole, offset: piece.offset };
+    let last = talk.size() - 1;
+    talk.fetch(source(last), result.buffer(piece.count));
+    for rank in (0..last).rev() {
+        from.fold(talk, source(rank), result, piece.count);
+    }
+}

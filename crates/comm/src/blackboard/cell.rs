@@ -1,0 +1,186 @@
+//! Where the words and cells of a blackboard are.
+
+use heddle_platform::atomic::{AtomicU32, AtomicU64, Ordering};
+use heddle_platform::cell::UnsafeCell;
+use heddle_sync::queues::publications::{Finished, Mark, Waiting};
+use heddle_transport::SharedMemory;
+
+/// How far a process may be ahead of the others in lane 0, and in another lane.
+pub(super) const DEPTH: u32 = 32;
+pub(super) const LANE_DEPTH: u32 = 4;
+/// How many persistent operations have a lane.
+pub(super) const LANES: usize = 8;
+
+const LINE: usize = 64;
+/// Bytes of data in a cell.
+pub(super) const ROOM: usize = LINE - 16;
+
+const CELLS: usize = DEPTH as usize + LANES * LANE_DEPTH as usize;
+/// The bytes of a process's part.
+const PART: usize = size_of::<Words>() + CELLS * size_of::<Cell>();
+
+/// Where the data of a round are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Where {
+    /// In the cell.
+    Here,
+    /// On the first pages, or on the second.
+    First,
+    Second,
+    /// There was no memory for them.
+    Nowhere,
+}
+
+/// What a process publishes in a round.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(super) struct Cell {
+    mark: Mark,
+    /// The upper half is [`Where`] the data are.
+    what: AtomicU32,
+    len: AtomicU64,
+    data: UnsafeCell<[u8; ROOM]>,
+}
+
+const _: () = assert!(size_of::<Cell>() == LINE);
+
+// SAFETY: the data are written only while nobody reads them, which the rounds see to.
+unsafe impl Sync for Cell {}
+
+/// How far `Where` is shifted.
+const PLACE: u32 = 16;
+
+impl Cell {
+    /// Where the data of the cell begin.
+    #[inline(always)]
+    pub(super) fn data(&self) -> *mut u8 {
+        self.data.get().cast()
+    }
+
+    /// Makes the cell, whose data are there, visible.
+    #[inline(always)]
+    pub(super) fn publish(&self, round: u32, what: u32, len: usize, place: Where) {
+        // Relaxed: the mark brings them along.
+        self.what.store(what | (place as u32) << PLACE, Ordering::Relaxed);
+        self.len.store(len as u64, Ordering::Relaxed);
+        self.mark.publish(round);
+    }
+
+    /// What was published in a round.
+    #[inline(always)]
+    pub(super) fn look(&self, round: u32) -> Option<(u32, usize, Where)> {
+        if !self.mark.is_published(round) {
+            return None;
+        }
+        let what = self.what.load(Ordering::Relaxed);
+        let len = self.len.load(Ordering::Relaxed) as usize;
+        let place = match what >> PLACE {
+            0 if len <= ROOM => Where::Here,
+            1 => Where::First,
+            2 => Where::Second,
+            _ => Where::Nowhere,
+        };
+        Some((what & ((1 << PLACE) - 1), len, place))
+    }
+}
+
+/// A range of the job's file, once it is there.
+#[derive(Debug)]
+#[repr(C)]
+pub(super) struct Range {
+    pub(super) offset: AtomicU64,
+    pub(super) len: AtomicU64,
+}
+
+/// The words of a process.
+#[derive(Debug)]
+#[repr(C, align(64))]
+struct Words {
+    finished: Finished,
+    pages: [Range; 2],
+    /// 1 when the process does not look at the blackboard any more.
+    left: AtomicU32,
+    lanes: Lanes,
+}
+
+/// Written by a process that starts persistent operations.
+#[derive(Debug)]
+#[repr(C, align(64))]
+struct Lanes([Finished; LANES]);
+
+/// A blackboard's memory.
+#[derive(Debug)]
+pub(super) struct Layout {
+    memory: SharedMemory,
+}
+
+impl Layout {
+    /// The bytes for this number of processes.
+    pub(super) fn len(processes: usize) -> usize {
+        LINE + processes * PART
+    }
+
+    pub(super) fn new(memory: SharedMemory) -> Layout {
+        Layout { memory }
+    }
+
+    pub(super) fn memory(&self) -> &SharedMemory {
+        &self.memory
+    }
+
+    /// Who waits for room.
+    #[expect(clippy::cast_ptr_alignment, reason = "the memory begins on a page")]
+    #[inline(always)]
+    pub(super) fn waiting(&self) -> &Waiting {
+        // SAFETY: the first line is this word, for which zeros are valid.
+        unsafe { &*self.memory.as_ptr().cast::<Waiting>() }
+    }
+
+    #[inline(always)]
+    fn part(&self, rank: usize) -> *mut u8 {
+        debug_assert!(Layout::len(rank + 1) <= self.memory.len());
+        self.memory.as_ptr().wrapping_add(LINE + rank * PART)
+    }
+
+    #[expect(clippy::cast_ptr_alignment, reason = "parts begin at lines, and the memory on a page")]
+    #[inline(always)]
+    fn words(&self, rank: usize) -> &Words {
+        // SAFETY: a part begins with the words, which are atomics, for which zeros are valid.
+        unsafe { &*self.part(rank).cast::<Words>() }
+    }
+
+    /// The rounds of a lane that a process has finished.
+    #[inline(always)]
+    pub(super) fn finished(&self, rank: usize, lane: u32) -> &Finished {
+        match lane {
+            0 => &self.words(rank).finished,
+            lane => &self.words(rank).lanes.0[lane as usize - 1],
+        }
+    }
+
+    /// Where a process's pages are.
+    #[inline(always)]
+    pub(super) fn pages_of(&self, rank: usize, number: usize) -> &Range {
+        &self.words(rank).pages[number]
+    }
+
+    /// Whether a process does not look at the blackboard any more.
+    pub(super) fn left(&self, rank: usize) -> &AtomicU32 {
+        &self.words(rank).left
+    }
+
+    /// The cell of a process for a round.
+    #[expect(clippy::cast_ptr_alignment, reason = "cells are lines, and the memory begins on a page")]
+    #[inline(always)]
+    pub(super) fn cell(&self, rank: usize, lane: u32, round: u32) -> &Cell {
+        let index = match lane {
+            0 => round % DEPTH,
+            lane => DEPTH + (lane - 1) * LANE_DEPTH + round % LANE_DEPTH,
+        };
+        debug_assert!((index as usize) < CELLS);
+        let offset = size_of::<Words>() + index as usize * size_of::<Cell>();
+        // SAFETY: the cells follow the words of a part; they are atomics and bytes, for which zeros are
+        // valid.
+        unsafe { &*self.part(rank).wrapping_add(offset).cast::<Cell>() }
+    }
+}

@@ -1,0 +1,352 @@
+//! The blackboard of a communicator: memory that its processes share, on which each writes for all others.
+//!
+//! Collective operations on it go in **rounds** ([`heddle_sync::queues::publications`]): a process
+//! [publishes](Blackboard::publish) its data in a cell of its own, [looks](Blackboard::look) at those of the
+//! others, and [finishes](Blackboard::finish) the round. No message is sent, and no process does anything in
+//! another one's place, so with more processes than cores a round takes one switch of each process.
+//!
+//! Rounds go in **lanes**, each with cells and numbers of its own. In lane 0 all operations follow each
+//! other as the program begins them. The other lanes belong to one persistent operation each, since those
+//! may be started in any order.
+//!
+//! ```text
+//!   line 0         who waits for room
+//!   each process   a line: rounds finished, and where its pages are │ a line: the same rounds of the other lanes
+//!                  the cells of lane 0 │ the cells of the other lanes
+//! ```
+//!
+//! A cell has room for a few numbers. Larger data lie in pages, memory that a process allocates when it needs
+//! it first. Longer ones yet are published in pieces, a round each.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `cell.rs` | where the words and cells are |
+//! | `pages.rs` | memory for larger data |
+//! | `retired.rs` | blackboards of freed communicators, on which other processes may still read |
+
+mod cell;
+mod pages;
+mod retired;
+
+pub use retired::Place;
+
+use cell::{Cell, DEPTH, LANE_DEPTH, LANES, Layout};
+use heddle_message::buffer::Buffer;
+use heddle_message::domain::Domain;
+use heddle_platform::atomic::{AtomicU32, Ordering};
+use heddle_sync::queues::publications::{Finished, Room};
+use heddle_transport::{SharedMemory, SharedRange};
+use pages::Pages;
+use std::io;
+
+/// What an operation can publish in a lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The most bytes in a round.
+    pub bytes: usize,
+    /// The most parts of a vector, each in a round.
+    pub parts: u32,
+}
+
+/// A round of a lane.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Round {
+    lane: u32,
+    number: u32,
+}
+
+impl Round {
+    /// The round that follows it after `rounds` − 1 others.
+    #[inline(always)]
+    #[must_use]
+    pub fn after(self, rounds: u32) -> Round {
+        Round { number: self.number.wrapping_add(rounds), ..self }
+    }
+}
+
+/// What a process has published in a round.
+#[derive(Debug)]
+pub struct Published {
+    /// What the process does in this round: a number that all processes should publish.
+    pub what: u32,
+    /// Bytes of data.
+    pub len: usize,
+    /// Where they are here, aligned for every basic type, until the caller finishes the round; null if
+    /// there was no memory for them, or they cannot be mapped.
+    pub data: *const u8,
+}
+
+/// A lane, as this process knows it.
+#[derive(Debug, Default)]
+struct Lane {
+    next: AtomicU32,
+    room: Room,
+}
+
+/// A communicator's blackboard, as one of its processes has it.
+#[derive(Debug)]
+pub struct Blackboard {
+    domain: &'static Domain,
+    rank: usize,
+    /// The processes' ranks in the job.
+    processes: Box<[u32]>,
+    layout: Layout,
+    pages: [Pages; 2],
+    lanes: [Lane; 1 + LANES],
+    /// How many lanes of persistent operations are taken.
+    lanes_taken: AtomicU32,
+    /// How many operations in lane 0 are in the hands of tasks, which any thread may advance.
+    tasks: AtomicU32,
+}
+
+impl Blackboard {
+    /// A new blackboard for these processes, of which the caller is number `rank`.
+    ///
+    /// # Errors
+    /// The system's error, if there is no memory.
+    pub fn allocate(domain: &'static Domain, rank: usize, processes: Vec<u32>) -> io::Result<Blackboard> {
+        let memory = domain.fabric().allocate(Layout::len(processes.len()))?;
+        Ok(Blackboard::over(domain, rank, processes, memory))
+    }
+
+    /// The blackboard that another process has allocated.
+    ///
+    /// # Errors
+    /// The system's error, if it cannot be mapped.
+    pub fn map(
+        domain: &'static Domain,
+        rank: usize,
+        processes: Vec<u32>,
+        range: SharedRange,
+    ) -> io::Result<Blackboard> {
+        let memory = domain.fabric().map(range)?;
+        Ok(Blackboard::over(domain, rank, processes, memory))
+    }
+
+    fn over(domain: &'static Domain, rank: usize, processes: Vec<u32>, memory: SharedMemory) -> Blackboard {
+        let size = processes.len();
+        Blackboard {
+            domain,
+            rank,
+            processes: processes.into(),
+            layout: Layout::new(memory),
+            pages: [0, 1].map(|number| Pages::new(number, size)),
+            lanes: Default::default(),
+            lanes_taken: AtomicU32::new(0),
+            tasks: AtomicU32::new(0),
+        }
+    }
+
+    /// Where the other processes find it; `None` if this process has no job.
+    pub fn range(&self) -> Option<SharedRange> {
+        self.layout.memory().range()
+    }
+
+    /// The domain in which its processes wait.
+    #[inline(always)]
+    pub fn domain(&self) -> &'static Domain {
+        self.domain
+    }
+
+    /// The limits of lane 0.
+    #[inline(always)]
+    pub fn limits(&self) -> Limits {
+        Limits { bytes: self.pages[1].slot(), parts: u32::MAX / 2 }
+    }
+
+    /// The limits of the lane of a persistent operation; `None` if no lane is left.
+    pub fn limits_of_lane(&self) -> Option<Limits> {
+        self.has_lane().then_some(Limits { bytes: cell::ROOM, parts: 1 })
+    }
+
+    /// Takes the numbers of the rounds of an operation; returns the first one. All processes begin the
+    /// operations of lane 0 in the same order, one at a time.
+    #[inline(always)]
+    pub fn begin(&self, rounds: u32) -> Round {
+        self.begin_in(0, rounds)
+    }
+
+    /// Does the same in a lane that was [taken](Self::take_lane).
+    #[inline(always)]
+    pub fn begin_in(&self, lane: u32, rounds: u32) -> Round {
+        let next = &self.lanes[lane as usize].next;
+        let number = next.load(Ordering::Relaxed);
+        next.store(number.wrapping_add(rounds), Ordering::Relaxed);
+        Round { lane, number }
+    }
+
+    fn has_lane(&self) -> bool {
+        self.lanes_taken.load(Ordering::Relaxed) as usize != LANES
+    }
+
+    /// Takes a lane for a persistent operation, if one is left. All processes take lanes in the same order.
+    pub fn take_lane(&self) -> Option<u32> {
+        let taken = self.lanes_taken.load(Ordering::Relaxed);
+        if !self.has_lane() {
+            return None;
+        }
+        self.lanes_taken.store(taken + 1, Ordering::Relaxed);
+        Some(taken + 1)
+    }
+
+    /// Notes that an operation of lane 0 is a task until [`end_task`](Self::end_task).
+    pub fn begin_task(&self) {
+        self.tasks.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Notes that a task has finished its last round.
+    pub fn end_task(&self) {
+        // Release: a thread that sees no task has seen all that they have finished.
+        self.tasks.fetch_sub(1, Ordering::Release);
+    }
+
+    #[inline(always)]
+    fn cell(&self, round: Round, rank: usize) -> &Cell {
+        self.layout.cell(rank, round.lane, round.number)
+    }
+
+    #[inline(always)]
+    fn has_room(&self, round: Round, depth: u32) -> bool {
+        let finished = (0..self.processes.len()).map(|rank| self.layout.finished(rank, round.lane));
+        self.lanes[round.lane as usize].room.is_there(round.number, depth, finished)
+    }
+
+    /// Publishes data, not more than the [limit](Self::limits), unless the cell is not free yet: then it
+    /// returns false and has done nothing. It wakes the process `reader`, or all of them. If there is no
+    /// memory for the data, all readers learn that.
+    #[inline(always)]
+    pub fn publish(&self, round: Round, what: u32, data: &Buffer, reader: Option<usize>) -> bool {
+        let len = data.len();
+        let cell = self.cell(round, self.rank);
+        if len <= cell::ROOM {
+            if !self.has_room(round, if round.lane == 0 { DEPTH } else { LANE_DEPTH }) {
+                return false;
+            }
+            // SAFETY: the cell has room for the data, and nobody reads it.
+            unsafe { data.copy_part_out(0, cell.data(), len) };
+            cell.publish(round.number, what, len, cell::Where::Here);
+        } else if !self.publish_on_pages(round, what, data) {
+            return false;
+        }
+        self.wake(reader);
+        true
+    }
+
+    #[inline(never)]
+    fn publish_on_pages(&self, round: Round, what: u32, data: &Buffer) -> bool {
+        let number = usize::from(data.len() > self.pages[0].slot());
+        let pages = &self.pages[number];
+        if !self.has_room(round, pages.slots()) {
+            return false;
+        }
+        let words = self.layout.pages_of(self.rank, number);
+        let place = match pages.own(self.domain, words) {
+            Some(memory) => {
+                let to = pages.slot_of(memory, round.number);
+                // SAFETY: the slot has room for the data, by the limit, and nobody reads it.
+                unsafe { data.copy_part_out(0, to, data.len()) };
+                if number == 0 { cell::Where::First } else { cell::Where::Second }
+            }
+            None => cell::Where::Nowhere,
+        };
+        self.cell(round, self.rank).publish(round.number, what, data.len(), place);
+        true
+    }
+
+    /// What a process has published in a round, if it has.
+    #[inline(always)]
+    pub fn look(&self, round: Round, rank: usize) -> Option<Published> {
+        let cell = self.cell(round, rank);
+        let (what, len, place) = cell.look(round.number)?;
+        let data = match place {
+            cell::Where::Here => cell.data(),
+            cell::Where::First => self.on_pages(0, round, rank),
+            cell::Where::Second => self.on_pages(1, round, rank),
+            cell::Where::Nowhere => std::ptr::null_mut(),
+        };
+        Some(Published { what, len, data })
+    }
+
+    #[inline(never)]
+    fn on_pages(&self, number: usize, round: Round, rank: usize) -> *mut u8 {
+        let (pages, words) = (&self.pages[number], self.layout.pages_of(rank, number));
+        let memory = if rank == self.rank {
+            pages.own(self.domain, words)
+        } else {
+            pages.of(rank, self.domain, words)
+        };
+        memory.map_or(std::ptr::null_mut(), |memory| pages.slot_of(memory, round.number))
+    }
+
+    /// Says that this process needs nothing more of a round: what it has looked at may be overwritten.
+    #[inline(always)]
+    pub fn finish(&self, round: Round) {
+        let finished = self.layout.finished(self.rank, round.lane);
+        // The rounds of other lanes are finished by one thread at a time.
+        if round.lane != 0 || self.tasks.load(Ordering::Acquire) == 0 {
+            finished.finish_alone(round.number);
+        } else {
+            finished.finish(round.number);
+        }
+        if self.layout.waiting().is_any() {
+            self.wake(None);
+        }
+    }
+
+    /// Tells the other processes that this one waits for room, until [`end_waiting`](Self::end_waiting).
+    pub fn begin_waiting(&self) {
+        self.layout.waiting().begin();
+    }
+
+    /// Tells them that it does not wait any more.
+    pub fn end_waiting(&self) {
+        self.layout.waiting().end();
+    }
+
+    /// Returns true if each process of the job may have a core of its own.
+    #[inline(always)]
+    pub fn has_cores(&self) -> bool {
+        self.domain.has_cores()
+    }
+
+    #[inline(always)]
+    fn wake(&self, reader: Option<usize>) {
+        let fabric = self.domain.fabric();
+        match reader {
+            Some(rank) => fabric.wake(self.processes[rank] as usize),
+            None => self.wake_all(),
+        }
+    }
+
+    #[inline(always)]
+    fn wake_all(&self) {
+        let fabric = self.domain.fabric();
+        for (rank, &process) in self.processes.iter().enumerate() {
+            if rank != self.rank {
+                fabric.wake(process as usize);
+            }
+        }
+    }
+
+    /// Leaves the blackboard if all processes have finished all rounds that this one has begun: then nobody
+    /// looks at its pages. Rank 0 leaves last, for the blackboard is its memory. Returns true if it has left.
+    fn leave(&self) -> bool {
+        let mut others = (0..self.processes.len()).filter(|&rank| rank != self.rank);
+        if self.rank == 0 {
+            return others.all(|rank| self.layout.left(rank).load(Ordering::Acquire) != 0);
+        }
+        let is_over = self.is_quiet();
+        if is_over {
+            self.layout.left(self.rank).store(1, Ordering::Release);
+        }
+        is_over
+    }
+
+    fn is_quiet(&self) -> bool {
+        (0u32..).zip(&self.lanes).all(|(lane, known)| {
+            let next = known.next.load(Ordering::Relaxed);
+            let is_over = |finished: &Finished| next.wrapping_sub(finished.first_open()).cast_signed() <= 0;
+            (0..self.processes.len()).all(|rank| is_over(self.layout.finished(rank, lane)))
+        })
+    }
+}
