@@ -1,6 +1,7 @@
-//! Categories of variables.
+//! Categories of variables and events.
 
 use super::control::controls;
+use super::event::EVENTS;
 use super::performance::performances;
 
 /// A category.
@@ -8,7 +9,7 @@ use super::performance::performances;
 pub struct Category {
     /// Its name.
     pub name: &'static str,
-    /// The variables that belong to it, in words.
+    /// What belongs to it, in words.
     pub meaning: &'static str,
     /// The categories below it, by their indices.
     pub below: &'static [i32],
@@ -52,6 +53,13 @@ impl Category {
     /// The indices of its performance variables.
     pub fn performances(&self) -> Vec<i32> {
         (0..).zip(performances()).filter(|(_, it)| it.category == self.name).map(|(index, _)| index).collect()
+    }
+}
+
+impl Category {
+    /// The indices of its event types.
+    pub fn events(&self) -> Vec<i32> {
+        (0..).zip(&EVENTS).filter(|(_, it)| it.category == self.name).map(|(index, _)| index).collect()
     }
 }
 
