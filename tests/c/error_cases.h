@@ -227,6 +227,44 @@ static void neighbours(MPI_Comm ring) {
     ALL_TO_ALL_W(Neighbor_alltoallw, neighbor_alltoallw, byte_places);
 }
 
+// The forms with large counts.
+#define THREE_LARGE(Name, name, class, word, ...) \
+    do { \
+        WRONG(MPI_##Name##_c, (__VA_ARGS__), class, word); \
+        WRONG(MPI_I##name##_c, (__VA_ARGS__, &request), class, word); \
+        WRONG(MPI_##Name##_init_c, (__VA_ARGS__, MPI_INFO_NULL, &request), class, word); \
+    } while (0)
+
+static void large_counts(MPI_Comm comm, MPI_Comm ring) {
+    static MPI_Count less[8] = {-1, -1, -1, -1, -1, -1, -1, -1}, one[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+    // More bytes than there are addresses.
+    MPI_Count bad[] = {-1, (MPI_Count)1 << 62};
+    for (int i = 0; i < 2; i++) {
+        MPI_Count count = bad[i];
+        THREE_LARGE(Bcast, bcast, MPI_ERR_COUNT, "count", from, count, MPI_INT, 0, comm);
+        THREE_LARGE(Gather, gather, MPI_ERR_COUNT, "count", from, count, MPI_INT, to, count, MPI_INT, 0, comm);
+        THREE_LARGE(Scatter, scatter, MPI_ERR_COUNT, "count", from, count, MPI_INT, to, count, MPI_INT, 0, comm);
+        THREE_LARGE(Reduce, reduce, MPI_ERR_COUNT, "count", from, to, count, MPI_INT, MPI_SUM, 0, comm);
+        THREE_LARGE(Allreduce, allreduce, MPI_ERR_COUNT, "count", from, to, count, MPI_INT, MPI_SUM, comm);
+        THREE_LARGE(Scan, scan, MPI_ERR_COUNT, "count", from, to, count, MPI_INT, MPI_SUM, comm);
+        THREE_LARGE(Exscan, exscan, MPI_ERR_COUNT, "count", from, to, count, MPI_INT, MPI_SUM, comm);
+        THREE_LARGE(Reduce_scatter_block, reduce_scatter_block, MPI_ERR_COUNT, "count", from, to, count, MPI_INT, MPI_SUM, comm);
+        THREE_LARGE(Allgather, allgather, MPI_ERR_COUNT, "count", from, 1, MPI_INT, to, count, MPI_INT, comm);
+        THREE_LARGE(Alltoall, alltoall, MPI_ERR_COUNT, "count", from, count, MPI_INT, to, count, MPI_INT, comm);
+        THREE_LARGE(Neighbor_allgather, neighbor_allgather, MPI_ERR_COUNT, "count", from, count, MPI_INT, to, count, MPI_INT, ring);
+        THREE_LARGE(Neighbor_alltoall, neighbor_alltoall, MPI_ERR_COUNT, "count", from, count, MPI_INT, to, count, MPI_INT, ring);
+        WRONG(MPI_Psend_init, (from, 2, count, MPI_INT, 0, 0, comm, MPI_INFO_NULL, &request), MPI_ERR_COUNT, "");
+        WRONG(MPI_Precv_init, (from, 2, count, MPI_INT, 0, 0, comm, MPI_INFO_NULL, &request), MPI_ERR_COUNT, "");
+    }
+    THREE_LARGE(Reduce_scatter, reduce_scatter, MPI_ERR_COUNT, "count", from, to, less, MPI_INT, MPI_SUM, comm);
+    THREE_LARGE(Allgatherv, allgatherv, MPI_ERR_COUNT, "count", from, 1, MPI_INT, to, less, byte_places, MPI_INT, comm);
+    THREE_LARGE(Alltoallv, alltoallv, MPI_ERR_COUNT, "count", from, less, byte_places, MPI_INT, to, one, byte_places, MPI_INT, comm);
+    THREE_LARGE(Alltoallw, alltoallw, MPI_ERR_COUNT, "count", from, less, byte_places, ints, to, one, byte_places, ints, comm);
+    THREE_LARGE(Neighbor_allgatherv, neighbor_allgatherv, MPI_ERR_COUNT, "count", from, 1, MPI_INT, to, less, byte_places, MPI_INT, ring);
+    THREE_LARGE(Neighbor_alltoallv, neighbor_alltoallv, MPI_ERR_COUNT, "count", from, less, byte_places, MPI_INT, to, one, byte_places, MPI_INT, ring);
+    THREE_LARGE(Neighbor_alltoallw, neighbor_alltoallw, MPI_ERR_COUNT, "count", from, less, byte_places, ints, to, one, byte_places, ints, ring);
+}
+
 static void intercommunicators(int size, MPI_Errhandler handler) {
     MPI_Comm other = MPI_COMM_NULL, world = MPI_COMM_WORLD, self = MPI_COMM_SELF;
     MPI_Group group, mine, empty = MPI_GROUP_EMPTY;
@@ -490,6 +528,7 @@ static void all_cases(MPI_Errhandler handler) {
     rooted(comm, size);
     unrooted(comm);
     neighbours(ring);
+    large_counts(comm, ring);
     intercommunicators(size, handler);
     partitions(size);
     sessions(handler);
