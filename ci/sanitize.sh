@@ -239,10 +239,10 @@ address() {
     # no_leaks, win_objects and threads_thousands watch resident memory, which the sanitizer lets grow; error_ programs are ended in the
     # middle.
     if [ "$form" = long ]; then
-        c_programs address 1-4 pairs '^(?!no_leaks|lifetime_flat|win_objects|threads_thousands|error_fatal|error_abort)'
+        c_programs address 1-4 pairs '^(?!no_leaks|lifetime_flat|win_objects|threads_thousands|error_fatal|error_abort|error_messages)'
         random_programs address 100
     else
-        c_programs address 2 one '^(attributes|bad_|buffers|cancel|coll_all|comm_dup|comm_free|comm_vni|completion|p2p_modes|hinted_|persistent|probe|threads_(?!thousands)|truncate|type_messages|win_(accumulate|random|threads))' --sample 2
+        c_programs address 2 one '^(attributes|bad_|buffers|cancel|coll_all|comm_dup|comm_free|comm_vni|completion|error_classes|p2p_modes|hinted_|persistent|probe|threads_(?!thousands)|tool_events|truncate|type_messages|win_(accumulate|random|threads))' --sample 2
         random_programs address 4
     fi
 }
@@ -270,10 +270,10 @@ thread() {
     planted_in_library thread none ""
     planted_in_library thread race "ThreadSanitizer: data race"
     if [ "$form" = long ]; then
-        c_programs thread 1-4 pairs '^(threads_(?!thousands)|comm_vni|hinted_|win_(threads|locks|epochs|random))'
+        c_programs thread 1-4 pairs '^(threads_(?!thousands)|tool_events|comm_vni|hinted_|win_(threads|locks|epochs|random))'
         random_programs thread 60
     else
-        c_programs thread 2 one '^(threads_(?!thousands)|comm_vni|hinted_|win_(threads|locks|epochs))' --sample 2
+        c_programs thread 2 one '^(threads_(?!thousands)|tool_events|comm_vni|hinted_|win_(threads|locks|epochs))' --sample 2
         random_programs thread 4
     fi
 }

@@ -11,6 +11,9 @@ python3 tests/random/run.py --mpicc "$build/bin/mpicc" --mpiexec "$build/bin/mpi
 python3 tests/random/run.py --mpicc "$build/bin/mpicc" --mpiexec "$build/bin/mpiexec" --windows \
     --combinations "$build/combinations" --runs 1000
 python3 tests/c/run.py --mpicc "$build/bin/mpicc" --mpiexec "$build/bin/mpiexec" --models "$models" --cover all
+# A million objects of each kind, and no growth.
+FLAT_COUNT=1000000 python3 tests/c/run.py --mpicc "$build/bin/mpicc" --mpiexec "$build/bin/mpiexec" \
+    --models per-vni-mutex,lock-free,csync --cover one --jobs 1 -k lifetime_flat_objects
 status=0
 ci/sanitize.sh long || status=$?
 [ "$status" -eq 0 ] || [ "$status" -eq 77 ]

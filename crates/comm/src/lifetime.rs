@@ -2,9 +2,10 @@
 
 use heddle_message::request;
 use heddle_model::counters::{self, Event};
-use heddle_model::{CollectThreshold, Lifetime, Model};
-use heddle_objects::lifetime::{Collected, Collector, hazard};
+use heddle_model::{CollectThreshold, Lifetime, Model, Tracepoint};
+use heddle_objects::lifetime::{Collected, Collector, Step, hazard};
 use heddle_platform::atomic::{AtomicBool, Ordering};
+use heddle_platform::clock;
 use std::sync::OnceLock;
 
 /// Before MPI is initialised there are no collected objects.
@@ -34,18 +35,36 @@ pub fn user_released<R>(handle: usize, reference: R) {
 /// Called before an object is made: runs a cycle if enough objects are eligible.
 #[inline]
 pub fn before_creation() {
-    if let Some(collector) = COLLECTOR.get()
-        && collector.run_if_due(requests_of_calls)
-    {
-        counters::count(Event::Collection, 1);
+    if let Some(collector) = COLLECTOR.get() {
+        counted(|at| collector.run_if_due(requests_of_calls, at));
     }
 }
 
 /// Runs one collection.
 pub fn collect_now() {
     if let Some(collector) = COLLECTOR.get() {
+        counted(|at| {
+            collector.cycle(requests_of_calls, at);
+            true
+        });
+    }
+}
+
+/// Counts a collection that `collect` may run; it returns true if one ran.
+#[inline]
+fn counted(collect: impl FnOnce(&mut dyn FnMut(Step)) -> bool) {
+    let mut begun = None;
+    let mut destroyed = 0;
+    let mut note = |step| match step {
+        Step::Begun if Tracepoint::Collection.is_observed() => begun = Some(clock::now_ns()),
+        Step::Destroyed => destroyed += 1,
+        _ => {}
+    };
+    if collect(&mut note) {
         counters::count(Event::Collection, 1);
-        collector.cycle(requests_of_calls, &mut |_| ());
+        if let Some(begun) = begun {
+            Tracepoint::Collection.pass(|| [destroyed, clock::now_ns().saturating_sub(begun)]);
+        }
     }
 }
 

@@ -35,6 +35,7 @@ pub mod counters;
 mod objects;
 mod path;
 mod section;
+mod tracepoint;
 
 pub use choice::{
     Arbitration, Bias, Choice, CollectThreshold, Execution, Granularity, Lifetime, Model, ModelError, NAMED,
@@ -47,3 +48,4 @@ pub use objects::{
 };
 pub use path::Path;
 pub use section::{Attempt, CallSection, Guarded, Objects, OffloadServer, Refusal, Sections, Turn};
+pub use tracepoint::{MOST_NUMBERS, Observer, Tracepoint};

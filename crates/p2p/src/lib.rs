@@ -44,7 +44,9 @@ pub use generalized::{complete_generalized, start_generalized};
 pub use get_status::{get_status, get_status_all, get_status_any, get_status_some};
 pub use joint::{isendrecv, isendrecv_replace};
 pub use mode::Mode;
-pub use partitioned::{check_partitions, has_arrived, precv_init, psend_init, ready, ready_express};
+pub use partitioned::{
+    check_partitions, check_ready, has_arrived, precv_init, psend_init, ready, ready_express,
+};
 pub use persistent::{receive_init, send_init, start};
 pub use probe::comm_of_message;
 pub use probe::{improbe, imrecv, iprobe, message_of_index, mprobe, mrecv, probe};

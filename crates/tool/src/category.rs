@@ -1,6 +1,7 @@
-//! Categories of variables.
+//! Categories of variables and events.
 
 use super::control::controls;
+use super::event::EVENTS;
 use super::performance::performances;
 
 /// A category.
@@ -8,7 +9,7 @@ use super::performance::performances;
 pub struct Category {
     /// Its name.
     pub name: &'static str,
-    /// The variables that belong to it, in words.
+    /// What belongs to it, in words.
     pub meaning: &'static str,
     /// The categories below it, by their indices.
     pub below: &'static [i32],
@@ -55,18 +56,53 @@ impl Category {
     }
 }
 
+impl Category {
+    /// The indices of its event types.
+    pub fn events(&self) -> Vec<i32> {
+        (0..).zip(&EVENTS).filter(|(_, it)| it.category == self.name).map(|(index, _)| index).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// The names of those that do not belong to exactly one category, with the categories to which they
+    /// belong.
+    fn misplaced<'a>(
+        names: impl Iterator<Item = &'a str>,
+        of: fn(&Category) -> Vec<i32>,
+    ) -> Vec<(&'a str, Vec<&'static str>)> {
+        let homes = |index: i32| CATEGORIES.iter().filter(move |it| of(it).contains(&index));
+        (0..)
+            .zip(names)
+            .map(|(index, name)| (name, homes(index).map(|it| it.name).collect::<Vec<_>>()))
+            .filter(|(_, homes)| homes.len() != 1)
+            .collect()
+    }
+
     #[test]
-    fn every_variable_and_category_has_its_place_once() {
+    fn every_variable_event_and_category_has_its_place_once() {
         let mut below: Vec<i32> = CATEGORIES.iter().flat_map(|category| category.below).copied().collect();
         below.sort_unstable();
         assert_eq!(below, (1..CATEGORIES.len() as i32).collect::<Vec<_>>());
-        let controls_of: usize = CATEGORIES.iter().map(|category| category.controls().len()).sum();
-        assert_eq!(controls_of, controls().len());
-        let performances_of: usize = CATEGORIES.iter().map(|category| category.performances().len()).sum();
-        assert_eq!(performances_of, performances().len());
+        let nothing = Vec::<(&str, Vec<&str>)>::new();
+        assert_eq!(misplaced(controls().iter().map(|it| &*it.name), Category::controls), nothing);
+        assert_eq!(misplaced(performances().iter().map(|it| &*it.name), Category::performances), nothing);
+        assert_eq!(misplaced(EVENTS.iter().map(|it| it.name), Category::events), nothing);
+    }
+
+    #[test]
+    fn every_category_has_something_and_a_name_of_its_own() {
+        for category in CATEGORIES {
+            let here = category.controls().len() + category.performances().len() + category.events().len();
+            assert!(here + category.below.len() > 0, "{} is empty", category.name);
+            assert_eq!(
+                CATEGORIES.iter().filter(|it| it.name == category.name).count(),
+                1,
+                "{}",
+                category.name
+            );
+        }
     }
 }

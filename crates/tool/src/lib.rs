@@ -1,4 +1,4 @@
-//! MPI_T: variables that a program or a tool can read and set.
+//! MPI_T: variables that a program or a tool can read and set, and events that it can observe.
 //!
 //! The crate stands on `heddle-settings` and on the counters of `heddle-model`; from `heddle-message` it
 //! takes errors and the number of VNIs. `heddle-abi` uses it.
@@ -8,7 +8,10 @@
 //! | `control.rs` | control variables: every setting and every part of the model |
 //! | `performance.rs` | performance variables: the [counters](heddle_model::counters) |
 //! | `value.rs` | the values of both, as C sees them |
-//! | `category.rs` | categories of variables |
+//! | `event.rs` | event types, over the [tracepoints](heddle_model::Tracepoint) |
+//! | `instance.rs` | instances of events, for callbacks |
+//! | `registration.rs` | registrations of events, and how callbacks are called |
+//! | `category.rs` | categories of variables and events |
 //! | `session.rs` | sessions and handles |
 //! | `life.rs` | initialising and finalising MPI_T |
 //! | `lookup.rs` | looking up the objects that C names by numbers |
@@ -19,19 +22,26 @@
 
 mod category;
 mod control;
+mod event;
+mod instance;
 mod life;
 mod lookup;
 mod performance;
+mod registration;
 mod session;
 mod value;
 
 pub use category::{CATEGORIES, Category};
 pub use control::{Control, controls};
+pub use event::{EVENTS, EventType, SOURCE_MEANING, SOURCE_NAME, TICKS_PER_SECOND, timestamp};
+pub use instance::Instance;
 pub use life::{finalize, initialize};
 pub use lookup::{at, check, index_of};
 pub use performance::{Class, Performance, performances};
+pub use registration::{DroppedFunction, EventFunction, FreeFunction, State};
 pub use session::{
-    Operation, allocate_control, allocate_performance, control_of, create_session, free_control,
-    free_performance, free_session, operate, read, write,
+    Operation, allocate_control, allocate_event, allocate_performance, check_event, check_event_callback,
+    control_of, create_session, free_control, free_event, free_performance, free_session, operate, read,
+    set_dropped_handler, set_event_callback, write,
 };
 pub use value::{Type, Value};

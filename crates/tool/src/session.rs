@@ -3,13 +3,15 @@
 //! They are numbers that are given once, and looked up under one lock.
 
 use super::control::{Control, controls};
+use super::event::{EVENTS, EventType};
 use super::lookup::{at, check, error};
 use super::performance::{Performance, performances};
+use super::registration::{self, DroppedFunction, EventFunction, FreeFunction, Registration, State};
 use super::value::Value;
 use heddle_message::error::{Error, Result};
 use heddle_spec::constants as mpi;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// An operation on a handle of a performance variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,13 +41,18 @@ struct Open {
     next: usize,
     sessions: BTreeMap<usize, Session>,
     controls: BTreeMap<usize, &'static Control>,
+    registrations: BTreeMap<usize, Arc<Registration>>,
 }
 
 /// Numbers begin here: null and `MPI_T_PVAR_ALL_HANDLES` lie below.
 const FIRST: usize = 0x1000;
 
-static OPEN: Mutex<Open> =
-    Mutex::new(Open { next: FIRST, sessions: BTreeMap::new(), controls: BTreeMap::new() });
+static OPEN: Mutex<Open> = Mutex::new(Open {
+    next: FIRST,
+    sessions: BTreeMap::new(),
+    controls: BTreeMap::new(),
+    registrations: BTreeMap::new(),
+});
 
 fn open() -> Result<MutexGuard<'static, Open>> {
     check()?;
@@ -68,6 +75,20 @@ impl Open {
     }
 }
 
+impl Open {
+    fn registration(&self, handle: usize) -> Result<&Arc<Registration>> {
+        self.registrations.get(&handle).ok_or_else(|| {
+            error(mpi::MPI_T_ERR_INVALID_HANDLE, format!("{handle:#x} is no registration of an event"))
+        })
+    }
+
+    /// Tells the threads of the registrations of an event type, which have changed.
+    fn publish(&self, event: &'static EventType) {
+        let registrations = self.registrations.values().filter(|it| std::ptr::eq(it.event(), event));
+        registration::set(event, registrations.cloned().collect());
+    }
+}
+
 fn no_handle(handle: usize) -> Error {
     error(mpi::MPI_T_ERR_INVALID_HANDLE, format!("{handle:#x} is no handle of a variable here"))
 }
@@ -77,6 +98,10 @@ pub(super) fn end_all() {
     let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
     open.sessions.clear();
     open.controls.clear();
+    let registrations = std::mem::take(&mut open.registrations);
+    EVENTS.iter().for_each(|event| open.publish(event));
+    drop(open);
+    registrations.into_values().for_each(|registration| registration.end(None));
 }
 
 /// A handle of the control variable of that index, and the variable.
@@ -97,6 +122,79 @@ pub fn allocate_control(index: i32) -> Result<(usize, &'static Control)> {
 /// `MPI_T_ERR_NOT_INITIALIZED`, `MPI_T_ERR_INVALID_HANDLE`.
 pub fn control_of(handle: usize) -> Result<&'static Control> {
     open()?.controls.get(&handle).copied().ok_or_else(|| no_handle(handle))
+}
+
+/// Registers for the event type of that index.
+///
+/// # Errors
+/// `MPI_T_ERR_NOT_INITIALIZED`, `MPI_T_ERR_INVALID_INDEX`.
+pub fn allocate_event(index: i32) -> Result<usize> {
+    let mut open = open()?;
+    let event = at(&EVENTS, index)?;
+    let handle = open.number();
+    open.registrations.insert(handle, Arc::new(Registration::new(handle, event)));
+    open.publish(event);
+    Ok(handle)
+}
+
+/// Checks that a registration exists.
+///
+/// # Errors
+/// `MPI_T_ERR_NOT_INITIALIZED`, `MPI_T_ERR_INVALID_HANDLE`.
+pub fn check_event(handle: usize) -> Result<()> {
+    open()?.registration(handle).map(drop)
+}
+
+/// Checks that a registration has a callback of a safety level.
+///
+/// # Errors
+/// `MPI_T_ERR_NOT_INITIALIZED`, `MPI_T_ERR_INVALID_HANDLE`, `MPI_T_ERR_INVALID`.
+pub fn check_event_callback(handle: usize, safety: i32) -> Result<()> {
+    open()?.registration(handle)?.check_callback(safety)
+}
+
+/// Sets the callback that a registration has for a safety level, or removes it.
+///
+/// # Errors
+/// `MPI_T_ERR_NOT_INITIALIZED`, `MPI_T_ERR_INVALID_HANDLE`, `MPI_T_ERR_INVALID`.
+pub fn set_event_callback(
+    handle: usize,
+    safety: i32,
+    function: Option<EventFunction>,
+    state: State,
+) -> Result<()> {
+    let open = open()?;
+    let registration = open.registration(handle)?;
+    registration.set_callback(safety, function, state)?;
+    open.publish(registration.event());
+    Ok(())
+}
+
+/// Sets the function that is told of dropped events, or removes it.
+///
+/// # Errors
+/// `MPI_T_ERR_NOT_INITIALIZED`, `MPI_T_ERR_INVALID_HANDLE`.
+pub fn set_dropped_handler(handle: usize, function: Option<DroppedFunction>) -> Result<()> {
+    let open = open()?;
+    let registration = open.registration(handle)?;
+    registration.set_dropped(function);
+    open.publish(registration.event());
+    Ok(())
+}
+
+/// Ends a registration. `free` is called when no thread calls its callbacks any more.
+///
+/// # Errors
+/// `MPI_T_ERR_NOT_INITIALIZED`, `MPI_T_ERR_INVALID_HANDLE`.
+pub fn free_event(handle: usize, free: Option<(FreeFunction, State)>) -> Result<()> {
+    let mut open = open()?;
+    let registration = open.registration(handle)?.clone();
+    open.registrations.remove(&handle);
+    open.publish(registration.event());
+    // Functions of the program may call MPI_T.
+    drop(open);
+    registration.end(free);
+    Ok(())
 }
 
 /// Ends a handle of a control variable.

@@ -10,6 +10,8 @@ pub(super) const TEXT: usize = 64;
 pub enum Type {
     /// `MPI_INT`, an item of an enumeration.
     Item,
+    /// `MPI_INT`, a number.
+    Integer,
     /// `MPI_UNSIGNED`.
     Number,
     /// `MPI_CHAR`.
@@ -24,7 +26,7 @@ impl Type {
     /// The handle of the datatype.
     pub fn datatype(self) -> usize {
         match self {
-            Type::Item => mpi::MPI_INT,
+            Type::Item | Type::Integer => mpi::MPI_INT,
             Type::Number => mpi::MPI_UNSIGNED,
             Type::Text => mpi::MPI_CHAR,
             Type::Count => mpi::MPI_UNSIGNED_LONG_LONG,
@@ -36,7 +38,7 @@ impl Type {
     pub fn bytes(self) -> usize {
         match self {
             Type::Text => 1,
-            Type::Item | Type::Number => 4,
+            Type::Item | Type::Integer | Type::Number => 4,
             Type::Count | Type::Real => 8,
         }
     }

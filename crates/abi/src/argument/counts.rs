@@ -139,4 +139,17 @@ impl CountOut {
             Self::Absent => Ok(()),
         }
     }
+
+    /// Checks that there is a place for the count, before something is done whose result would be lost.
+    ///
+    /// # Errors
+    ///
+    /// `MPI_ERR_ARG` if the program passed a null pointer.
+    pub(crate) fn check(self) -> Result<()> {
+        match self {
+            Self::Int(out) => out.variable().map(drop),
+            Self::Large(out) => out.variable().map(drop),
+            Self::Absent => Ok(()),
+        }
+    }
 }

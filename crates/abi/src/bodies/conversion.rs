@@ -72,6 +72,8 @@ pub(crate) fn abi_get_fortran_info(info: Out<InfoHandle>) -> Result<()> {
 
 /// Values below this one are predefined handles.
 const PREDEFINED: usize = 4096;
+/// What integers become that name nothing: no object has it, and it is no null handle either.
+const INVALID: usize = 0;
 /// Set in the integers of all other handles.
 const MADE: c_int = 1 << 30;
 
@@ -79,11 +81,11 @@ fn to_int(handle: usize) -> c_int {
     if handle < PREDEFINED { handle as c_int } else { MADE | (handle as c_int & (MADE - 1)) }
 }
 
-fn from_int(number: c_int, null: usize, of_index: impl FnOnce(u32) -> Option<usize>) -> usize {
+fn from_int(number: c_int, of_index: impl FnOnce(u32) -> Option<usize>) -> usize {
     if number & MADE != 0 && number > 0 {
-        return of_index((number & (MADE - 1)) as u32).unwrap_or(null);
+        return of_index((number & (MADE - 1)) as u32).unwrap_or(INVALID);
     }
-    usize::try_from(number).ok().filter(|&handle| handle < PREDEFINED).unwrap_or(null)
+    usize::try_from(number).ok().filter(|&handle| handle < PREDEFINED).unwrap_or(INVALID)
 }
 
 macro_rules! conversions {
@@ -93,7 +95,7 @@ macro_rules! conversions {
         }
 
         pub(crate) fn $from(number: c_int) -> $handle {
-            $handle(from_int(number, $handle::NULL.0, $of_index))
+            $handle(from_int(number, $of_index))
         }
     )*};
 }

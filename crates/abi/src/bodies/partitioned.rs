@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use heddle_comm::CommRef;
 use heddle_comm::buffer::Buffer;
 use heddle_comm::datatype::TypeRef;
+use heddle_comm::info;
 use heddle_p2p::Attempt;
 use heddle_spec::constants::{MPI_ANY_TAG, MPI_ERR_ARG, MPI_ERR_COUNT};
 use heddle_spec::handle::{CommHandle, DatatypeHandle, InfoHandle, RequestHandle};
@@ -41,11 +42,12 @@ pub(crate) fn psend_init(
     dest: c_int,
     tag: c_int,
     comm: CommHandle,
-    _: InfoHandle,
+    info: InfoHandle,
     request: Out<RequestHandle>,
 ) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
     let request = request.variable()?;
+    info::hints(info.0)?;
     let (_datatype, buffer, partitions) = divided(dest, buf, partitions, count, datatype)?;
     check_tag(tag)?;
     request.0 = heddle_p2p::psend_init(&comm, buffer, partitions, dest, tag)?;
@@ -61,11 +63,12 @@ pub(crate) fn precv_init(
     source: c_int,
     tag: c_int,
     comm: CommHandle,
-    _: InfoHandle,
+    info: InfoHandle,
     request: Out<RequestHandle>,
 ) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
     let request = request.variable()?;
+    info::hints(info.0)?;
     let (_datatype, buffer, partitions) = divided(source, buf, partitions, count, datatype)?;
     if tag != MPI_ANY_TAG {
         check_tag(tag)?;
@@ -89,14 +92,14 @@ pub(crate) fn pready_range(low: c_int, high: c_int, request: RequestHandle) -> R
         let message = format!("the range of partitions begins at {low} and ends before it, at {high}");
         return Err(Error::new(MPI_ERR_ARG, message));
     }
+    heddle_p2p::check_ready(&[low, high], request.0)?;
     (low..=high).try_for_each(|partition| heddle_p2p::ready(partition, request.0))
 }
 
 pub(crate) fn pready_list(length: c_int, partitions: List<'_, c_int>, request: RequestHandle) -> Result<()> {
-    partitions
-        .slice(length_of(length)?)?
-        .iter()
-        .try_for_each(|&partition| heddle_p2p::ready(partition, request.0))
+    let partitions = partitions.slice(length_of(length)?)?;
+    heddle_p2p::check_ready(partitions, request.0)?;
+    partitions.iter().try_for_each(|&partition| heddle_p2p::ready(partition, request.0))
 }
 
 pub(crate) fn parrived(request: RequestHandle, partition: c_int, flag: Out<c_int>) -> Result<()> {

@@ -12,6 +12,9 @@ pub struct Key {
     pub envelope: Envelope,
 }
 
+/// The bits of a context id that tell apart the planes of a communicator.
+pub const PLANE: u64 = 0b111;
+
 /// The four shapes of a receive's key.
 pub(super) const SHAPES: usize = 4;
 

@@ -24,5 +24,5 @@ mod moved;
 mod posted;
 mod sets;
 
-pub use key::Key;
+pub use key::{Key, PLANE};
 pub use sets::Matching;

@@ -13,6 +13,7 @@
 
 use super::OTHERS_EVERY;
 use super::event::Event;
+use super::sleep::asleep;
 use super::wait::ended_promptly;
 use crate::domain::Domain;
 use crate::vni::{LONGEST_SLEEP, WaitingThreads};
@@ -52,7 +53,12 @@ impl Progress for LeaderProgress<'_> {
         let has_work =
             || self.domain.calls().back_inside(|| self.domain.poll_everywhere()) || self.counter.is_done();
         let ticket = self.domain.fabric().own_doorbell().prepare_unless(Scope::Machine, has_work);
-        self.stirred.set(ticket.is_none_or(|mut ticket| ticket.park(Some(LONGEST_SLEEP))));
+        self.stirred
+            .set(ticket.is_none_or(|mut ticket| asleep(self.vni, || ticket.park(Some(LONGEST_SLEEP)))));
+    }
+
+    fn follow(&self, sleep: impl FnOnce() -> Wake) -> Wake {
+        asleep(self.vni, sleep)
     }
 }
 
@@ -113,7 +119,8 @@ impl Domain {
             LeaderProgress { domain: self, vni, counter, round: Cell::new(0), stirred: Cell::new(false) };
         let longest_ns = LONGEST_SLEEP.as_nanos() as u64;
         if self.is_offloaded() {
-            while counter.wait_until(self.wait_policy(), Some(clock::now_ns() + longest_ns)) != Wake::Done {
+            let wait = || counter.wait_until(self.wait_policy(), Some(clock::now_ns() + longest_ns));
+            while asleep(vni, wait) != Wake::Done {
                 if event.is_over() {
                     break;
                 }

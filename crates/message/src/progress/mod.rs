@@ -12,6 +12,7 @@
 //! |---|---|
 //! | `event.rs` | the events that a thread waits for |
 //! | `wait.rs` | the loops in which a thread waits |
+//! | `sleep.rs` | what tools learn of threads that sleep |
 //! | `counter.rs` | one thread polls, the others sleep until they are signalled (wake-up `counter`) |
 //! | `fairness.rs` | yields of a thread whose waits all end promptly |
 //! | `test.rs` | progress by threads that do not wait |
@@ -19,6 +20,7 @@
 mod counter;
 mod event;
 mod fairness;
+mod sleep;
 mod test;
 mod wait;
 

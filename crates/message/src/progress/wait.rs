@@ -1,6 +1,7 @@
 //! The loops in which a thread waits.
 
 use super::event::{Condition, Event};
+use super::sleep::asleep;
 use super::{OTHERS_EVERY, fairness};
 use crate::buffer::Buffer;
 use crate::domain::{self, Domain};
@@ -141,7 +142,7 @@ impl Domain {
                 continue;
             }
             if self.calls().outside(|| waiter.pause()) == Next::Park {
-                self.sleep(event);
+                self.sleep(vni, event);
                 waiter.reset();
             }
         }
@@ -160,12 +161,12 @@ impl Domain {
 
     /// Sleeps until the doorbell rings, unless there is something to do.
     #[cold]
-    fn sleep(&self, event: &mut dyn Event) {
+    fn sleep(&self, vni: u32, event: &mut dyn Event) {
         // A thread or process that makes something happen rings the doorbell: one that sends, that gives back
         // credits, or that completes an operation.
         let has_work = || !self.is_offloaded() && self.poll_everywhere() || event.is_over();
         if let Some(mut ticket) = self.fabric().own_doorbell().prepare_unless(Scope::Machine, has_work) {
-            self.calls().outside(|| ticket.park(Some(LONGEST_SLEEP)));
+            self.calls().outside(|| asleep(vni, || ticket.park(Some(LONGEST_SLEEP))));
         }
     }
 

@@ -8,6 +8,7 @@ use crate::vni::message::{Content, Message, SendArgs};
 use crate::vni::receive::truncated;
 use crate::vni::ring_access::Rules;
 use crate::vni::send::fill;
+use crate::vni::trace;
 use heddle_model::counters::{self, Event};
 use heddle_model::{Path, SectionOf};
 use heddle_objects::resharding::next_stamp;
@@ -67,6 +68,7 @@ impl<S: Rules> Core<S> {
         match matched {
             Matched::Receive(receive) => {
                 // The arguments, and the memory that they keep, live until the copy is done.
+                trace::matched(&key, || args.buffer.len() as u64, false);
                 self.copy_to_receive(&args.buffer, receive, &key);
                 Ok(None)
             }

@@ -7,6 +7,7 @@ use super::channel::{Channel, Peer};
 use super::message::Message;
 use super::rendezvous_state::RendezvousState;
 use super::ring_access::Rules;
+use super::trace;
 use super::unexpected::UnexpectedBytes;
 use crate::matching::{Key, Matching};
 use crate::request::{self, Outcome, PartOver, RequestId, Stage};
@@ -77,6 +78,7 @@ impl MatchingShard {
     #[inline]
     pub(crate) fn store(&mut self, key: Key, message: Message) {
         self.bytes.add(message.footprint());
+        trace::unexpected(&key, || message.bytes());
         self.matching.store(key, message);
         self.probers.tell(|wanted| wanted.wants(&key));
     }
@@ -84,6 +86,7 @@ impl MatchingShard {
     /// Does the same as [`store`](Self::store), with a stamp. No prober waits for such messages.
     pub(crate) fn store_stamped(&mut self, key: Key, message: Message, stamp: u64) {
         self.bytes.add(message.footprint());
+        trace::unexpected(&key, || message.bytes());
         self.matching.store_stamped(key, message, stamp);
     }
 
@@ -92,8 +95,9 @@ impl MatchingShard {
     pub(crate) fn take(&mut self, key: &Key) -> Option<(Key, Message)> {
         let taken = self.matching.take(key);
         // The message is read by reference, so that it is not moved once more.
-        if let Some((_, message)) = &taken {
+        if let Some((exact, message)) = &taken {
             self.bytes.remove(message.footprint());
+            trace::matched(exact, || message.bytes(), true);
         }
         taken
     }
@@ -106,8 +110,9 @@ impl MatchingShard {
         is_wanted: impl FnOnce(&Message) -> bool,
     ) -> Option<(Key, Message)> {
         let taken = self.matching.take_if(key, is_wanted);
-        if let Some((_, message)) = &taken {
+        if let Some((exact, message)) = &taken {
             self.bytes.remove(message.footprint());
+            trace::matched(exact, || message.bytes(), true);
         }
         taken
     }

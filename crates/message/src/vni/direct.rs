@@ -7,7 +7,7 @@
 //! section 3.5), so one that is not posted loses nothing.
 
 use super::core::Core;
-use super::wire;
+use super::{trace, wire};
 use crate::buffer::Buffer;
 use crate::matching::Key;
 use heddle_model::{Path, SectionOf, Whole};
@@ -64,12 +64,14 @@ impl Core<Whole> {
         }
     }
 
-    /// Returns true if no receive is posted, no message is stored and none is queued here.
+    /// Returns true if no receive is posted, no message is stored and none is queued here, and no tool wants
+    /// to know of matched messages.
     #[inline(always)]
     fn is_idle(&self, context: u64) -> bool {
         self.matching_shard(context).with(Path::Progress, |shard| shard.matching.is_empty())
             && !self.is_backlogged()
             && !self.is_pending()
+            && !trace::is_matching_observed()
     }
 }
 

@@ -8,7 +8,7 @@
 use super::core::{Core, MatchingShard};
 use super::interface::State;
 use super::message::{Content, Message};
-use super::{Direct, Vni};
+use super::{Direct, Vni, trace};
 use crate::buffer::{Buffer, copy_small};
 use crate::matching::Key;
 use crate::request::{self, Fresh, RequestId, Stage};
@@ -78,7 +78,7 @@ impl Vni {
             Path::Main,
             #[inline(always)]
             |core| {
-                if !route.is_current() {
+                if !route.is_current() || trace::is_matching_observed() {
                     return None;
                 }
                 route.note_sender();
@@ -116,7 +116,7 @@ impl Vni {
                     #[inline(always)]
                     |shard| shard.matching.is_empty(),
                 );
-                if !is_free || !route.is_current() {
+                if !is_free || !route.is_current() || trace::is_matching_observed() {
                     return None;
                 }
                 route.note_sender();

@@ -92,6 +92,7 @@ impl Message {
     }
 
     /// The number of bytes of data.
+    #[inline]
     pub fn bytes(&self) -> u64 {
         match &self.content {
             Content::Inline { len, .. } => u64::from(*len),

@@ -20,6 +20,7 @@
 //! | `step.rs` | one step of progress |
 //! | `task.rs`, `tasks.rs` | operations of several steps |
 //! | `offload.rs` | the turns of offload threads |
+//! | `trace.rs` | what tools learn of matching |
 //! | `waiters.rs` | the threads that wait on a VNI |
 //!
 //! # Critical sections
@@ -90,6 +91,7 @@ mod task;
 mod tasks;
 #[cfg(test)]
 pub(crate) mod tests;
+pub(crate) mod trace;
 mod transfer_method;
 mod under_way;
 pub(crate) mod unexpected;

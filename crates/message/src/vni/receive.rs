@@ -3,6 +3,7 @@
 use super::core::{Core, MatchingShard};
 use super::message::{Content, Message};
 use super::ring_access::Rules;
+use super::trace;
 use super::under_way::Half;
 use super::wire::{self, Cts, Rts};
 use crate::buffer::{Buffer, copy_small};
@@ -27,6 +28,7 @@ impl<S: Rules> Core<S> {
         let payload = message.payload();
         let stored = move || eager_message(peer, payload);
         if let Some((id, key)) = self.match_or_store(&message.header, stored) {
+            trace::matched(&key, move || payload.len() as u64, false);
             self.deliver(id, &key, payload);
         }
     }
@@ -43,6 +45,7 @@ impl<S: Rules> Core<S> {
                 let content = || Content::Synchronous(message.payload().into(), sender);
                 if let Some((id, key)) = self.match_or_store(header, || Message { peer, content: content() })
                 {
+                    trace::matched(&key, || message.payload().len() as u64, false);
                     self.deliver(id, &key, message.payload());
                     self.tell_sender(peer, sender);
                 }
@@ -52,6 +55,7 @@ impl<S: Rules> Core<S> {
                 let rts = Rts::from_bytes(message.payload());
                 let stored = || Message { peer, content: Content::Rendezvous(rts) };
                 if let Some((id, key)) = self.match_or_store(header, stored) {
+                    trace::matched(&key, || rts.len, false);
                     self.fetch(id, &key, peer, rts);
                 }
             }
@@ -134,7 +138,10 @@ impl<S: Rules> Core<S> {
             // SAFETY: the thread that runs this is in a critical section of the core, so the core exists.
             let core = unsafe { lasting.core() };
             match Self::match_arrival(shard, &key) {
-                Some(id) => core.accept(id, &key, message),
+                Some(id) => {
+                    trace::matched(&key, || message.bytes(), false);
+                    core.accept(id, &key, message);
+                }
                 None => shard.store(key, message),
             }
         }

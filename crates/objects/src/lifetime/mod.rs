@@ -90,4 +90,4 @@ pub mod hazard;
 #[cfg(all(test, loom))]
 mod loom_tests;
 
-pub use collector::{Candidate, Collected, Collector, Requests};
+pub use collector::{Candidate, Collected, Collector, Requests, Step};

@@ -112,21 +112,42 @@ pub fn ready_express(partition: i32, handle: usize) -> std::result::Result<(), R
 /// `MPI_ERR_REQUEST` if the handle names no partitioned send that was started; `MPI_ERR_ARG` if there is no
 /// such partition, or if it was ready before.
 pub fn ready(partition: i32, handle: usize) -> Result<()> {
+    let sender = started_sender(handle)?;
+    sender.ready(partition).map_err(|error| match error {
+        NotReady::NoSuchPartition => no_such_partition(partition, sender.partitions),
+        NotReady::ReadyBefore => {
+            let message = format!("partition {partition} was ready before in this round");
+            Error::new(mpi::MPI_ERR_ARG, message)
+        }
+    })
+}
+
+/// Checks that partitions can be handed over, before the first of them is.
+///
+/// # Errors
+/// `MPI_ERR_REQUEST` if the handle names no partitioned send that was started; `MPI_ERR_ARG` if one of the
+/// partitions does not exist.
+pub fn check_ready(partitions: &[i32], handle: usize) -> Result<()> {
+    let number = started_sender(handle)?.partitions;
+    let exists = |partition: i32| usize::try_from(partition).is_ok_and(|partition| partition < number);
+    match partitions.iter().find(|partition| !exists(**partition)) {
+        Some(partition) => Err(no_such_partition(*partition, number)),
+        None => Ok(()),
+    }
+}
+
+fn started_sender(handle: usize) -> Result<&'static Sender> {
     // A handle that names nothing has an error of its own.
     request::find(handle)?;
-    let sender = sender_of(handle).ok_or_else(|| {
+    sender_of(handle).ok_or_else(|| {
         let message = "only a partitioned send that was started has partitions that become ready";
         Error::new(mpi::MPI_ERR_REQUEST, message)
-    })?;
-    sender.ready(partition).map_err(|error| {
-        let message = match error {
-            NotReady::NoSuchPartition => {
-                format!("there is no partition {partition}: {}", numbers(sender.partitions))
-            }
-            NotReady::ReadyBefore => format!("partition {partition} was ready before in this round"),
-        };
-        Error::new(mpi::MPI_ERR_ARG, message)
     })
+}
+
+fn no_such_partition(partition: i32, number: usize) -> Error {
+    let message = format!("there is no partition {partition}: {}", numbers(number));
+    Error::new(mpi::MPI_ERR_ARG, message)
 }
 
 /// Returns true if a partition of a started receive has arrived; also if the handle is null or inactive.
@@ -140,10 +161,7 @@ pub fn has_arrived(handle: usize, partition: i32) -> Result<bool> {
     let Some(receiver) = &receiving.0 else { return Ok(true) };
     match usize::try_from(partition) {
         Ok(partition) if partition < receiver.partitions() => receiver.has_arrived(partition),
-        _ => {
-            let message = format!("there is no partition {partition}: {}", numbers(receiver.partitions()));
-            Err(Error::new(mpi::MPI_ERR_ARG, message))
-        }
+        _ => Err(no_such_partition(partition, receiver.partitions())),
     }
 }
 

@@ -62,6 +62,11 @@ pub trait Progress {
     /// [`Platform::now_ns`] has reached `deadline_ns`. It may return at any time. It must return when another
     /// thread signals the leader's counter.
     fn idle(&self, deadline_ns: Option<u64>);
+
+    /// Runs `sleep`, in which a thread that does not lead waits for its events.
+    fn follow(&self, sleep: impl FnOnce() -> Wake) -> Wake {
+        sleep()
+    }
 }
 
 /// The leader and the sleepers; see the [module](self).
@@ -209,7 +214,7 @@ impl<P: Platform> Leadership<P> {
     /// caller waits on this counter.
     pub fn wait(&self, counter: &SyncCounter<P>, progress: &impl Progress, deadline_ns: Option<u64>) -> bool {
         while !counter.is_done() {
-            let role = match self.sit_or_lead(counter, deadline_ns) {
+            let role = match self.sit_or_lead(counter, progress, deadline_ns) {
                 Ok(role) => role,
                 Err(Wake::Done) => return true,
                 Err(Wake::TimedOut) => return counter.is_done(),
@@ -222,7 +227,12 @@ impl<P: Platform> Leadership<P> {
     }
 
     /// Takes the role if no thread has it; otherwise sleeps. Returns the role if the caller has it.
-    fn sit_or_lead(&self, counter: &SyncCounter<P>, deadline_ns: Option<u64>) -> Result<Role<'_, P>, Wake> {
+    fn sit_or_lead(
+        &self,
+        counter: &SyncCounter<P>,
+        progress: &impl Progress,
+        deadline_ns: Option<u64>,
+    ) -> Result<Role<'_, P>, Wake> {
         let links = Links { linked: false, before: ptr::null(), after: ptr::null() };
         let seat = Seat { counter: ptr::from_ref(counter), links: MemoryCell::new(links) };
         let mut list = self.list.acquire();
@@ -232,7 +242,7 @@ impl<P: Platform> Leadership<P> {
         // SAFETY: the seat does not move and is taken out below; waiting on a counter does not unwind.
         unsafe { list.push(&raw const seat) };
         drop(list);
-        let woken = counter.wait_until(&self.policy, deadline_ns);
+        let woken = progress.follow(|| counter.wait_until(&self.policy, deadline_ns));
         // SAFETY: the seat is alive.
         let was_asleep = unsafe { self.list.acquire().remove(&raw const seat) };
         if was_asleep {

@@ -3,15 +3,16 @@
 use crate::argument::Out;
 use crate::error::Result;
 use heddle_collective::{Conversation, begin, init, run};
-use heddle_comm::CommRef;
-use heddle_spec::handle::RequestHandle;
+use heddle_comm::{CommRef, info};
+use heddle_spec::handle::{InfoHandle, RequestHandle};
 
 /// The form in which a function was called.
 pub(in crate::bodies) enum Form {
     Blocking,
     /// With where its request goes.
     Nonblocking(Out<RequestHandle>),
-    Persistent(Out<RequestHandle>),
+    /// With hints, of which none is known.
+    Persistent(InfoHandle, Out<RequestHandle>),
 }
 
 impl Form {
@@ -28,8 +29,9 @@ impl Form {
                 request.0 = begin(comm, describe)?;
                 Ok(())
             }
-            Form::Persistent(request) => {
+            Form::Persistent(hints, request) => {
                 let request = request.variable()?;
+                info::hints(hints.0)?;
                 request.0 = init(comm, describe)?;
                 Ok(())
             }
@@ -60,10 +62,10 @@ macro_rules! in_three_forms {
         #[allow(clippy::too_many_arguments, reason = "MPI's")]
         pub(crate) fn $persistent(
             $($parameter: $type,)*
-            _: InfoHandle,
+            info: InfoHandle,
             request: Out<RequestHandle>,
         ) -> Result<()> {
-            let $form = Form::Persistent(request);
+            let $form = Form::Persistent(info, request);
             $body
         }
     };

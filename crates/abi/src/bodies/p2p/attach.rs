@@ -28,6 +28,7 @@ fn detach(from: AttachTo<'_>, buffer_addr: *mut c_void, size: CountOut) -> Resul
     // SAFETY: the program passes the address of a pointer.
     let variable = unsafe { Out::<*mut c_void>::new(buffer_addr.cast()) };
     let variable = variable.variable()?;
+    size.check()?;
     let attached = detach_buffer(from)?;
     *variable = ptr::with_exposed_provenance_mut(attached.address);
     size.set(attached.size.map_or(0, |size| size as i64))

@@ -61,7 +61,9 @@ pub(crate) fn is_thread_main(flag: Out<c_int>) -> Result<()> {
 
 /// `MPI_Comm_split_type` knows no type of hardware, so the info object is empty.
 pub(crate) fn get_hw_resource_info(hw_info: Out<InfoHandle>) -> Result<()> {
-    hw_info.set(InfoHandle(info::new_handle(Vec::new())))
+    let hw_info = hw_info.variable()?;
+    *hw_info = InfoHandle(info::new_handle(Vec::new()));
+    Ok(())
 }
 
 /// Ends the whole job, whatever the communicator: its processes cannot go on without

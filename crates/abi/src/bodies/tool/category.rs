@@ -49,8 +49,7 @@ pub(crate) fn t_category_get_info(
 }
 
 pub(crate) fn t_category_get_num_events(cat_index: c_int, num_events: Out<c_int>) -> Result<()> {
-    of(cat_index)?;
-    num_events.set(0)
+    num_events.set(of(cat_index)?.events().len() as c_int)
 }
 
 pub(crate) fn t_category_get_cvars(cat_index: c_int, len: c_int, indices: ListOut<'_, c_int>) -> Result<()> {
@@ -70,6 +69,5 @@ pub(crate) fn t_category_get_categories(
 }
 
 pub(crate) fn t_category_get_events(cat_index: c_int, len: c_int, indices: ListOut<'_, c_int>) -> Result<()> {
-    of(cat_index)?;
-    store_indices(&[], len, indices)
+    store_indices(&of(cat_index)?.events(), len, indices)
 }

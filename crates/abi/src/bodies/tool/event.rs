@@ -1,147 +1,209 @@
-//! Events and their sources. There are none yet, so every index and every handle is invalid.
+//! Events, their registrations and their source.
 
+use super::{invalid, store};
 use crate::argument::{Callback, ListOut, Out, Text, TextOut};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use heddle_comm::info;
 use heddle_spec::constants as mpi;
 use heddle_spec::handle::{DatatypeHandle, InfoHandle};
-use heddle_tool as tool;
+use heddle_tool::{self as tool, EVENTS, Instance, State};
 use std::ffi::{c_int, c_void};
 
-fn no_index(index: c_int) -> Result<()> {
-    tool::check()?;
-    tool::at::<()>(&[], index).copied()
-}
-
-fn no_handle(handle: usize) -> Result<()> {
-    tool::check()?;
-    Err(Error::new(
-        mpi::MPI_T_ERR_INVALID_HANDLE,
-        format!("{handle:#x} is no event and no registration of one"),
-    ))
-}
+/// The key of an event's info whose value names its elements.
+const ELEMENTS: &str = "heddle_elements";
 
 pub(crate) fn t_event_get_num(num_events: Out<c_int>) -> Result<()> {
     tool::check()?;
-    num_events.set(0)
+    num_events.set(EVENTS.len() as c_int)
 }
 
-pub(crate) fn t_event_get_index(name: Text<'_>, _event_index: Out<c_int>) -> Result<()> {
+pub(crate) fn t_event_get_index(name: Text<'_>, event_index: Out<c_int>) -> Result<()> {
     tool::check()?;
-    tool::index_of::<()>(&[], name.get()?, |()| false).map(drop)
+    let name = name.get()?;
+    event_index.set(tool::index_of(&EVENTS, name, |event| event.name == name)?)
 }
 
+/// `num_elements` holds the length of both arrays and receives the number of elements.
 #[allow(clippy::too_many_arguments, reason = "the standard's")]
 pub(crate) fn t_event_get_info(
     event_index: c_int,
-    _name: TextOut,
-    _name_len: Out<c_int>,
-    _verbosity: Out<c_int>,
-    _array_of_datatypes: ListOut<'_, DatatypeHandle>,
-    _array_of_displacements: ListOut<'_, i64>,
-    _num_elements: Out<c_int>,
-    _enumtype: Out<usize>,
-    _info: Out<InfoHandle>,
-    _desc: TextOut,
-    _desc_len: Out<c_int>,
-    _bind: Out<c_int>,
+    name: TextOut,
+    name_len: Out<c_int>,
+    verbosity: Out<c_int>,
+    array_of_datatypes: ListOut<'_, DatatypeHandle>,
+    array_of_displacements: ListOut<'_, i64>,
+    num_elements: Out<c_int>,
+    enumtype: Out<usize>,
+    info: Out<InfoHandle>,
+    desc: TextOut,
+    desc_len: Out<c_int>,
+    bind: Out<c_int>,
 ) -> Result<()> {
-    no_index(event_index)
+    tool::check()?;
+    let event = tool::at(&EVENTS, event_index)?;
+    if let Some(length) = num_elements.given() {
+        let length = usize::try_from(length).map_err(|_| invalid("the length of an array is negative"))?;
+        let length = length.min(event.elements.len());
+        if !array_of_datatypes.is_at(0) {
+            let types = event.elements.iter().map(|(_, kind)| DatatypeHandle(kind.datatype()));
+            array_of_datatypes.slice(length)?.iter_mut().zip(types).for_each(|(to, kind)| *to = kind);
+        }
+        if !array_of_displacements.is_at(0) {
+            let displacements = array_of_displacements.slice(length)?.iter_mut();
+            displacements.zip(event.displacements()).for_each(|(to, at)| *to = at as i64);
+        }
+        num_elements.offer(event.elements.len() as c_int);
+    }
+    name.offer(event.name, name_len);
+    verbosity.offer(event.verbosity);
+    enumtype.offer(mpi::MPI_T_ENUM_NULL);
+    if let Ok(info) = info.variable() {
+        *info = InfoHandle(info::new_handle(vec![(ELEMENTS.to_owned(), event.element_names())]));
+    }
+    desc.offer(event.meaning, desc_len);
+    bind.offer(mpi::MPI_T_BIND_NO_OBJECT);
+    Ok(())
+}
+
+/// Checks an info object with hints; none is known.
+fn ignore_hints(info: InfoHandle) -> Result<()> {
+    info::hints(info.0).map(drop)
 }
 
 pub(crate) fn t_event_handle_alloc(
     event_index: c_int,
     _obj_handle: *mut c_void,
-    _info: InfoHandle,
-    _event_registration: Out<usize>,
+    info: InfoHandle,
+    event_registration: Out<usize>,
 ) -> Result<()> {
-    no_index(event_index)
+    tool::check()?;
+    let variable = event_registration.variable()?;
+    ignore_hints(info)?;
+    *variable = tool::allocate_event(event_index)?;
+    Ok(())
 }
 
 pub(crate) fn t_event_handle_free(
     event_registration: usize,
-    _user_data: *mut c_void,
-    _free_cb_function: Callback,
+    user_data: *mut c_void,
+    free_cb_function: Callback,
 ) -> Result<()> {
-    no_handle(event_registration)
+    // SAFETY: the parameter's type in `mpi.h` is that of `FreeFunction`.
+    let function = unsafe { free_cb_function.function() }.ok();
+    tool::free_event(event_registration, function.map(|function| (function, State(user_data))))
 }
 
-pub(crate) fn t_event_handle_get_info(event_registration: usize, _info_used: Out<InfoHandle>) -> Result<()> {
-    no_handle(event_registration)
+pub(crate) fn t_event_handle_get_info(event_registration: usize, info_used: Out<InfoHandle>) -> Result<()> {
+    tool::check_event(event_registration)?;
+    *info_used.variable()? = InfoHandle(info::new_handle(Vec::new()));
+    Ok(())
 }
 
-pub(crate) fn t_event_handle_set_info(event_registration: usize, _info: InfoHandle) -> Result<()> {
-    no_handle(event_registration)
+pub(crate) fn t_event_handle_set_info(event_registration: usize, info: InfoHandle) -> Result<()> {
+    tool::check_event(event_registration)?;
+    ignore_hints(info)
 }
 
+/// A null pointer instead of a function removes the callback.
 pub(crate) fn t_event_register_callback(
     event_registration: usize,
-    _cb_safety: c_int,
-    _info: InfoHandle,
-    _user_data: *mut c_void,
-    _event_cb_function: Callback,
+    cb_safety: c_int,
+    info: InfoHandle,
+    user_data: *mut c_void,
+    event_cb_function: Callback,
 ) -> Result<()> {
-    no_handle(event_registration)
+    tool::check_event(event_registration)?;
+    ignore_hints(info)?;
+    // SAFETY: the parameter's type in `mpi.h` is that of `EventFunction`.
+    let function = unsafe { event_cb_function.function() }.ok();
+    tool::set_event_callback(event_registration, cb_safety, function, State(user_data))
 }
 
 pub(crate) fn t_event_callback_get_info(
     event_registration: usize,
-    _cb_safety: c_int,
-    _info_used: Out<InfoHandle>,
+    cb_safety: c_int,
+    info_used: Out<InfoHandle>,
 ) -> Result<()> {
-    no_handle(event_registration)
+    tool::check_event_callback(event_registration, cb_safety)?;
+    *info_used.variable()? = InfoHandle(info::new_handle(Vec::new()));
+    Ok(())
 }
 
 pub(crate) fn t_event_callback_set_info(
     event_registration: usize,
-    _cb_safety: c_int,
-    _info: InfoHandle,
+    cb_safety: c_int,
+    info: InfoHandle,
 ) -> Result<()> {
-    no_handle(event_registration)
+    tool::check_event_callback(event_registration, cb_safety)?;
+    ignore_hints(info)
 }
 
+/// A null pointer instead of a function removes the handler.
 pub(crate) fn t_event_set_dropped_handler(
     event_registration: usize,
-    _dropped_cb_function: Callback,
+    dropped_cb_function: Callback,
 ) -> Result<()> {
-    no_handle(event_registration)
+    // SAFETY: the parameter's type in `mpi.h` is that of `DroppedFunction`.
+    let function = unsafe { dropped_cb_function.function() }.ok();
+    tool::set_dropped_handler(event_registration, function)
 }
 
-pub(crate) fn t_event_read(event_instance: usize, _element_index: c_int, _buffer: *mut c_void) -> Result<()> {
-    no_handle(event_instance)
+pub(crate) fn t_event_read(event_instance: usize, element_index: c_int, buffer: *mut c_void) -> Result<()> {
+    store(&Instance::of(event_instance)?.element(element_index)?, buffer)
 }
 
-pub(crate) fn t_event_copy(event_instance: usize, _buffer: *mut c_void) -> Result<()> {
-    no_handle(event_instance)
+pub(crate) fn t_event_copy(event_instance: usize, buffer: *mut c_void) -> Result<()> {
+    store(&Instance::of(event_instance)?.elements()?, buffer)
 }
 
-pub(crate) fn t_event_get_timestamp(event_instance: usize, _event_timestamp: Out<i64>) -> Result<()> {
-    no_handle(event_instance)
+pub(crate) fn t_event_get_timestamp(event_instance: usize, event_timestamp: Out<i64>) -> Result<()> {
+    event_timestamp.set(Instance::of(event_instance)?.time())
 }
 
-pub(crate) fn t_event_get_source(event_instance: usize, _source_index: Out<c_int>) -> Result<()> {
-    no_handle(event_instance)
+pub(crate) fn t_event_get_source(event_instance: usize, source_index: Out<c_int>) -> Result<()> {
+    Instance::of(event_instance)?;
+    source_index.set(SOURCE)
+}
+
+/// The index of the one source.
+const SOURCE: c_int = 0;
+
+fn check_source(source_index: c_int) -> Result<()> {
+    tool::check()?;
+    tool::at(&[()], source_index).copied()
 }
 
 pub(crate) fn t_source_get_num(num_sources: Out<c_int>) -> Result<()> {
     tool::check()?;
-    num_sources.set(0)
+    num_sources.set(1)
 }
 
+/// Threads tell of their events at once, so the source has no order.
 #[allow(clippy::too_many_arguments, reason = "the standard's")]
 pub(crate) fn t_source_get_info(
     source_index: c_int,
-    _name: TextOut,
-    _name_len: Out<c_int>,
-    _desc: TextOut,
-    _desc_len: Out<c_int>,
-    _ordering: Out<c_int>,
-    _ticks_per_second: Out<i64>,
-    _max_ticks: Out<i64>,
-    _info: Out<InfoHandle>,
+    name: TextOut,
+    name_len: Out<c_int>,
+    desc: TextOut,
+    desc_len: Out<c_int>,
+    ordering: Out<c_int>,
+    ticks_per_second: Out<i64>,
+    max_ticks: Out<i64>,
+    info: Out<InfoHandle>,
 ) -> Result<()> {
-    no_index(source_index)
+    check_source(source_index)?;
+    name.offer(tool::SOURCE_NAME, name_len);
+    desc.offer(tool::SOURCE_MEANING, desc_len);
+    ordering.offer(mpi::MPI_T_SOURCE_UNORDERED);
+    ticks_per_second.offer(tool::TICKS_PER_SECOND);
+    max_ticks.offer(i64::MAX);
+    if let Ok(info) = info.variable() {
+        *info = InfoHandle(info::new_handle(Vec::new()));
+    }
+    Ok(())
 }
 
-pub(crate) fn t_source_get_timestamp(source_index: c_int, _timestamp: Out<i64>) -> Result<()> {
-    no_index(source_index)
+pub(crate) fn t_source_get_timestamp(source_index: c_int, timestamp: Out<i64>) -> Result<()> {
+    check_source(source_index)?;
+    timestamp.set(tool::timestamp())
 }

@@ -30,8 +30,8 @@
 //!
 //! Without hints all of this costs a message one branch, on bits of the context id that it carries anyway.
 
-/// The bits of a context id that tell apart the planes of a communicator.
-pub const PLANE: u64 = 0b111;
+pub use crate::matching::PLANE;
+
 /// Messages are sharded by tag, and `MPI_ANY_TAG` is refused.
 pub(crate) const BY_TAG: u64 = 1 << 3;
 /// Messages are sharded by source, and `MPI_ANY_SOURCE` is refused.

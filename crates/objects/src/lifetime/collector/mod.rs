@@ -40,17 +40,24 @@ pub trait Collected: std::fmt::Debug + Sync {
     fn destroy_claimed(&self, index: u32);
 }
 
-/// The steps of a cycle; tests stop a thread at each of them.
+/// The steps of a cycle; the caller of a cycle learns when each is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
+    /// The cycle has begun.
     Begun,
+    /// The eligible objects are found.
     Found,
+    /// The hazard slots were read.
     HazardsSeen,
+    /// The states of the objects were read once more.
     StatesSeen,
+    /// The requests were read.
     RequestsSeen,
     /// One object is claimed and not destroyed yet.
     Claimed,
+    /// That object is destroyed.
     Destroyed,
+    /// The cycle is over.
     Over,
 }
 
@@ -121,10 +128,10 @@ impl Collector {
     }
 
     /// Runs a cycle if enough objects are eligible and no other thread begins one now. Returns whether it
-    /// ran. Any thread may call this at any time.
+    /// ran. Calls `at` after each step. Any thread may call this at any time.
     #[inline]
-    pub fn run_if_due(&self, requests: Requests) -> bool {
-        self.eligible() >= self.due.load(Ordering::Relaxed) && self.run_next(requests, &mut |_| ())
+    pub fn run_if_due(&self, requests: Requests, at: &mut dyn FnMut(Step)) -> bool {
+        self.eligible() >= self.due.load(Ordering::Relaxed) && self.run_next(requests, at)
     }
 
     #[cold]

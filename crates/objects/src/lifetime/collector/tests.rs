@@ -114,7 +114,7 @@ fn a_cycle_comes_when_enough_is_eligible() {
     COLLECTOR.set_threshold(10);
     let thing = Thing::default();
     for _ in 0..1000 {
-        COLLECTOR.run_if_due(none);
+        COLLECTOR.run_if_due(none, &mut |_| ());
         free_one(&TABLE, &thing);
         assert!(Arc::strong_count(&thing) <= 12);
     }
@@ -180,7 +180,7 @@ fn a_thread_that_dies_in_a_cycle_stops_no_other_thread() {
             for _ in 0..3 {
                 scope.spawn(|| {
                     for _ in 0..2_000 {
-                        COLLECTOR.run_if_due(none);
+                        COLLECTOR.run_if_due(none, &mut |_| ());
                         free_one(&TABLE, &thing);
                     }
                 });
@@ -238,7 +238,7 @@ fn a_thread_that_stands_still_in_a_cycle_stops_no_other_thread() {
         let worker = ours.clone();
         scope.spawn(move || {
             for _ in 0..5_000 {
-                COLLECTOR.run_if_due(none);
+                COLLECTOR.run_if_due(none, &mut |_| ());
                 free_one(&TABLE, &worker);
             }
             COLLECTOR.cycle(none, &mut quietly);
@@ -306,7 +306,7 @@ fn an_object_stays_while_a_call_uses_it() {
             .collect();
         scope.spawn(move || {
             for number in 1..5_000 {
-                COLLECTOR.run_if_due(requests);
+                COLLECTOR.run_if_due(requests, &mut |_| ());
                 let handle = TABLE.insert(Numbered(AtomicU64::new(number)));
                 published.store(handle, Ordering::Relaxed);
                 std::thread::yield_now();

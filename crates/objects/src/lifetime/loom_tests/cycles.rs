@@ -44,7 +44,7 @@ fn two_cycles_and_a_call(calls: fn(usize)) -> impl Fn() + Sync + Send + 'static 
 /// Two threads make and free objects, and collect when it is due: it goes on being due by and by.
 fn collected_when_due() {
     let make_and_free = || {
-        COLLECTOR.run_if_due(requests);
+        COLLECTOR.run_if_due(requests, &mut |_| ());
         free(new_object());
     };
     let other = thread::spawn(make_and_free);
@@ -53,7 +53,7 @@ fn collected_when_due() {
     for _ in 0..4 {
         make_and_free();
     }
-    COLLECTOR.run_if_due(requests);
+    COLLECTOR.run_if_due(requests, &mut |_| ());
     let (cycles, destroyed) = COLLECTOR.totals();
     assert!(cycles > 0 && destroyed > 0);
     assert!(TABLE.existing() <= 2, "{LEFT}");
