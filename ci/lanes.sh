@@ -94,6 +94,7 @@ lane_py_models() {
     tests/mpi4py/run.sh "$build" "$build/mpi4py" --ranks 2 --models "$others" \
         -k '^test_(attributes|cco_|comm$|errhandler|op|p2p_|pack|request|threads|util_pkl5)'
 }
+lane_rsmpi() { tests/rsmpi/run.sh "$build" "$build/rsmpi"; }
 
 if [ $# -ne 1 ] || ! declare -F "lane_$1" >/dev/null; then
     echo "usage: $0 LANE" >&2
