@@ -85,6 +85,8 @@ lane_graph500() {
         HEDDLE_MODEL=$model examples/graph500/test.sh "$mpiexec" "$build/examples/graph500" || return
     done
 }
+# make soak: many more inputs.
+lane_fuzz() { tests/fuzz/run.py "$build"; }
 lane_sanitize() { HEDDLE_TOOLS=target/release ci/sanitize.sh; }
 lane_mpi4py() { tests/mpi4py/run.sh "$build" "$build/mpi4py"; }
 # mpi4py's tests of communication under the other models, with threads (mpi4py asks for MPI_THREAD_MULTIPLE).

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Long stress, many random programs, every combination of the C programs, the sanitizers' long form.   ci/soak.sh BUILD
+# Long stress, many random programs and inputs, every combination of the C programs, the sanitizers' long form.   ci/soak.sh BUILD
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${1:-build}
@@ -11,6 +11,9 @@ python3 tests/random/run.py --mpicc "$build/bin/mpicc" --mpiexec "$build/bin/mpi
 python3 tests/random/run.py --mpicc "$build/bin/mpicc" --mpiexec "$build/bin/mpiexec" --windows \
     --combinations "$build/combinations" --runs 1000
 python3 tests/c/run.py --mpicc "$build/bin/mpicc" --mpiexec "$build/bin/mpiexec" --models "$models" --cover all
+tests/fuzz/run.py "$build" --runs 10000
+PROPTEST_CASES=100000 cargo test --quiet -p heddle-transport --lib garbage
+PROPTEST_CASES=20000 cargo test --quiet -p heddle-message --lib random_messages
 status=0
 ci/sanitize.sh long || status=$?
 [ "$status" -eq 0 ] || [ "$status" -eq 77 ]
