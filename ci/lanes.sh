@@ -85,6 +85,8 @@ lane_graph500() {
         HEDDLE_MODEL=$model examples/graph500/test.sh "$mpiexec" "$build/examples/graph500" || return
     done
 }
+# make soak: many more inputs.
+lane_fuzz() { tests/fuzz/run.py "$build"; }
 lane_sanitize() { HEDDLE_TOOLS=target/release ci/sanitize.sh; }
 lane_mpi4py() { tests/mpi4py/run.sh "$build" "$build/mpi4py"; }
 # mpi4py's tests of communication under the other models, with threads (mpi4py asks for MPI_THREAD_MULTIPLE).
@@ -94,6 +96,7 @@ lane_py_models() {
     tests/mpi4py/run.sh "$build" "$build/mpi4py" --ranks 2 --models "$others" \
         -k '^test_(attributes|cco_|comm$|errhandler|op|p2p_|pack|request|threads|util_pkl5)'
 }
+lane_rsmpi() { tests/rsmpi/run.sh "$build" "$build/rsmpi"; }
 
 if [ $# -ne 1 ] || ! declare -F "lane_$1" >/dev/null; then
     echo "usage: $0 LANE" >&2

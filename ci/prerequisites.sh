@@ -17,6 +17,8 @@ need spin spin
 python3 -c 'import venv, ensurepip' >/dev/null 2>&1 || missing="$missing python3-venv"
 # The machine's topology: hwloc, loaded at run time.
 ldconfig -p 2>/dev/null | grep -q 'libhwloc\.so\.15' || missing="$missing libhwloc-dev"
+# rsmpi reads mpi.h with bindgen.
+ldconfig -p | grep -q 'libclang\(-[0-9]*\)\?\.so' || missing="$missing libclang-dev"
 # mpi4py is compiled against Python.h.
 python3 - <<'PY' >/dev/null 2>&1 || missing="$missing python3-dev"
 import os, sysconfig, sys

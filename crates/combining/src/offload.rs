@@ -24,15 +24,17 @@
 //!    thread that first sees the closing and then an empty chain has served everything.
 //!
 //! Threads that serve several values do it in [turns](Offload::take_turn) and sleep on a
-//! [`Roster`](heddle_sync::Roster); their [`Waker`] wakes them there.
+//! [`Roster`](heddle_sync::Roster); their [`Waker`] wakes them there. If no thread has a turn while a
+//! caller spins ([`WaitPolicy::spin_ns`]), they have no core now: then the caller takes a turn itself.
 //!
 //! **Cost.** A call is a compare-and-swap, a load, and for [`run`](Combining::run) a round trip between two
 //! cores, even without contention. **Fairness**: first come, first served. It **needs** a core; on a machine
-//! with fewer cores than threads every `run` is two context switches. **Choose it** to keep a core at the
-//! value anyway: asynchronous progress.
+//! with fewer cores than threads every `run` is two context switches, unless the value is served in turns.
+//! **Choose it** to keep a core at the value anyway: asynchronous progress.
 //!
-//! **Liveness.** A caller that does not run for 50 ms delays no other thread, wherever it stops. The serving
-//! thread delays all waiting threads, and, once there are [`MOST_POSTED`] operations, all posting threads.
+//! **Liveness.** A caller that does not run for 50 ms delays no other thread, wherever it stops outside of
+//! a turn. The serving thread delays all waiting threads, and, once there are [`MOST_POSTED`] operations,
+//! all posting threads.
 //!
 //! **Measured** (`heddle bench locks`, 2 virtual cores): a `run` takes one cache-line trip there and back,
 //! 110 ns while the cores are near and 440 ns while the machine has them far apart; FIFO queue 5.5 million
@@ -41,7 +43,7 @@
 //! [`LockQueue`](crate::LockQueue).
 
 use crate::Combining;
-use crate::patience::{OnlyWait, Wait};
+use crate::patience::{Meanwhile, Wait};
 use crate::posted::{Posted, run_unattended};
 use crate::request::{Frame, Request, Verdict};
 use heddle_platform::atomic::Ordering;
@@ -87,6 +89,10 @@ pub struct Offload<T: 'static, P: Platform = Native, W: Waker = CachePadded<Door
     value: CachePadded<P::Cell<T>>,
     /// The identity of the serving thread, or 0.
     serving: P::AtomicU64,
+    /// The number of turns so far; the thread that has the turn writes it.
+    turns: CachePadded<P::AtomicU32>,
+    /// True if callers may take turns.
+    by_callers: bool,
     policy: WaitPolicy,
 }
 
@@ -106,7 +112,10 @@ impl<T: 'static, P: Platform> Offload<T, P> {
     /// A value that no thread serves yet; posted operations wait. All threads wait by `policy`.
     #[must_use]
     pub fn new(value: T, policy: WaitPolicy) -> Self {
-        Self::with_waker(value, CachePadded::new(Doorbell::default()), policy)
+        let mut offload = Self::with_waker(value, CachePadded::new(Doorbell::default()), policy);
+        // The thread that serves has one turn for good, and must not find it taken.
+        offload.by_callers = false;
+        offload
     }
 
     /// Runs posted operations until [`close`](Self::close) was called and nothing is left. It calls `idle`
@@ -155,6 +164,8 @@ impl<T: 'static, P: Platform, W: Waker> Offload<T, P, W> {
             waker,
             value: CachePadded::new(MemoryCell::new(value)),
             serving: AtomicInteger::new(0),
+            turns: CachePadded::new(AtomicInteger::new(0)),
+            by_callers: true,
             policy,
         }
     }
@@ -166,7 +177,29 @@ impl<T: 'static, P: Platform, W: Waker> Offload<T, P, W> {
         let claim = self.serving.compare_exchange(0, P::thread_id(), Ordering::Acquire, Ordering::Relaxed);
         // Made only after the claim succeeded: dropping a turn without a claim would
         // end another thread's turn.
-        claim.is_ok().then(|| Turn(self))
+        claim.is_ok().then(|| {
+            self.turns.store(self.turns().wrapping_add(1), Ordering::Relaxed);
+            Turn(self)
+        })
+    }
+
+    /// The number of turns so far, which may be outdated at once.
+    #[inline]
+    pub fn turns(&self) -> u32 {
+        self.turns.load(Ordering::Relaxed)
+    }
+
+    /// Takes a turn if no thread has had one since there were `seen` turns; otherwise updates `seen`. The
+    /// caller has waited meanwhile for longer than a round of a serving thread takes.
+    #[inline]
+    pub fn take_idle_turn(&self, seen: &mut u32) -> Option<Turn<'_, T, P, W>> {
+        let turns = self.turns();
+        if turns != std::mem::replace(seen, turns) {
+            return None;
+        }
+        let turn = self.take_turn()?;
+        *seen = self.turns();
+        Some(turn)
     }
 
     /// Closes the queue; posted operations will run. A later call for an operation panics.
@@ -207,6 +240,29 @@ impl<T: 'static, P: Platform, W: Waker> Offload<T, P, W> {
         }
         served
     }
+}
+
+/// What the owner of an operation does while it waits: it takes a turn if the serving threads have no core.
+struct OwnTurns<'a, T: 'static, P: Platform, W: Waker> {
+    offload: &'a Offload<T, P, W>,
+    /// The number of turns at the time `since`, in ticks.
+    seen: u32,
+    since: u64,
+}
+
+impl<T: 'static, P: Platform, W: Waker> Meanwhile for OwnTurns<'_, T, P, W> {
+    fn attempt(&mut self) {
+        let (offload, now) = (self.offload, P::ticks());
+        if !offload.by_callers || now.wrapping_sub(self.since) < P::ns_to_ticks(offload.policy.spin_ns) {
+            return;
+        }
+        self.since = now;
+        if let Some(mut turn) = offload.take_idle_turn(&mut self.seen) {
+            turn.serve_posted();
+        }
+    }
+
+    fn call(&mut self) {}
 }
 
 /// The outcome of a check of the queue.
@@ -257,10 +313,11 @@ impl<T: Send + 'static, P: Platform, W: Waker> Combining<T> for Offload<T, P, W>
     fn run<R: Send>(&self, operation: impl FnOnce(&mut T) -> R + Send) -> R {
         let frame = Frame::<P, T, _, R>::new(operation);
         let request = frame.request();
+        let mut own_turns = OwnTurns { offload: self, seen: self.turns(), since: P::ticks() };
         self.announce(request).expect(CLOSED_MESSAGE);
         let wait = Wait { policy: &self.policy, crowd: 1, stands_back: false };
         // SAFETY: the frame stays here until this function returns.
-        let verdict = unsafe { request.as_ref() }.await_verdict(wait, &mut OnlyWait);
+        let verdict = unsafe { request.as_ref() }.await_verdict(wait, &mut own_turns);
         debug_assert_eq!(verdict, Verdict::Done, "no owner leads here");
         frame.into_result()
     }

@@ -21,14 +21,6 @@ pub(crate) trait Meanwhile {
     fn call(&mut self);
 }
 
-/// No action: another thread runs the request.
-pub(crate) struct OnlyWait;
-
-impl Meanwhile for OnlyWait {
-    fn attempt(&mut self) {}
-    fn call(&mut self) {}
-}
-
 /// How an owner waits.
 #[derive(Clone, Copy)]
 pub(crate) struct Wait<'a> {

@@ -5,8 +5,8 @@
 //! every completion rings it.
 //!
 //! Under execution `offload` the offload threads make the progress (`offload.rs`). A waiting
-//! thread makes none, and before it sleeps it checks its own event alone, since the thread that
-//! completes it rings the doorbell.
+//! thread makes none unless they have no core, and before it sleeps it checks its own event alone, since the
+//! thread that completes it rings the doorbell.
 //!
 //! | file | idea |
 //! |---|---|
@@ -14,9 +14,11 @@
 //! | `wait.rs` | the loops in which a thread waits |
 //! | `sleep.rs` | what tools learn of threads that sleep |
 //! | `counter.rs` | one thread polls, the others sleep until they are signalled (wake-up `counter`) |
+//! | `beside_server.rs` | a wait in which the thread stands in for an offload thread that has no core |
 //! | `fairness.rs` | yields of a thread whose waits all end promptly |
 //! | `test.rs` | progress by threads that do not wait |
 
+mod beside_server;
 mod counter;
 mod event;
 mod fairness;

@@ -78,6 +78,9 @@ impl Domain {
 
     /// Does the same as [`wait_for`](Self::wait_for) after [`poll_for`](Self::poll_for) has returned false.
     pub fn wait_long(&self, vni: u32, event: &mut impl Event) {
+        if self.is_offloaded() && self.wait_beside_server(vni, event) {
+            return;
+        }
         if request::are_watchers_signalled() {
             self.wait_by_counter(vni, event);
         } else {

@@ -1,4 +1,4 @@
-//! The turns of the offload threads.
+//! The turns of the offload threads, and of threads that wait while these have no core.
 
 use super::core::Core;
 use super::interface::{State, Vni};
@@ -24,6 +24,23 @@ impl Vni {
             Some(true) => TurnOutcome::Worked,
             Some(false) => TurnOutcome::Nothing,
             None => TurnOutcome::ByAnother,
+        }
+    }
+
+    /// The number of turns so far; 0 if no offload thread serves the VNI.
+    pub fn turns(&self) -> u32 {
+        match &self.state {
+            State::Whole(state) => state.turns(),
+            State::Parted(_) | State::LockFree(_) => 0,
+        }
+    }
+
+    /// Does the same as [`serve`](Self::serve) for a waiting thread, if no thread has had a turn since there
+    /// were `seen` [turns](Self::turns). Otherwise updates `seen`. Returns true if there was anything to do.
+    pub fn serve_if_idle(&self, seen: &mut u32) -> bool {
+        match &self.state {
+            State::Whole(state) => state.take_idle_turn(seen).is_some_and(|turn| self.serve_in(turn)),
+            State::Parted(_) | State::LockFree(_) => false,
         }
     }
 

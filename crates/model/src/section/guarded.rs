@@ -107,6 +107,17 @@ impl<T: Send + 'static> Guarded<T> {
         Turn::take(self.offload()?, self.row)
     }
 
+    /// Does the same as [`take_turn`](Self::take_turn) for a waiting thread, if no thread has had a turn
+    /// since there were `seen` [turns](Self::turns); otherwise updates `seen`.
+    pub fn take_idle_turn(&self, seen: &mut u32) -> Option<Turn<'_, T>> {
+        Turn::take_idle(self.offload()?, seen, self.row)
+    }
+
+    /// The number of turns so far; 0 if no offload thread serves the state.
+    pub fn turns(&self) -> u32 {
+        self.offload().map_or(0, Offload::turns)
+    }
+
     /// Returns true if offload threads run the operations.
     pub fn is_offloaded(&self) -> bool {
         self.offload().is_some()

@@ -89,7 +89,8 @@ impl Waker for ThreadWaker {
 /// State that an offload thread serves.
 pub(crate) type Offload<T> = offload::Offload<T, Native, ThreadWaker>;
 
-/// The turn of an offload thread at a state. Until it is dropped, no other thread has a turn there.
+/// The turn of a thread at a state: an offload thread's, or a waiting thread's while that one has no core.
+/// Until it is dropped, no other thread has a turn there.
 #[derive(Debug)]
 pub struct Turn<'a, T: Send + 'static> {
     turn: offload::Turn<'a, T, Native, ThreadWaker>,
@@ -99,6 +100,10 @@ pub struct Turn<'a, T: Send + 'static> {
 impl<'a, T: Send + 'static> Turn<'a, T> {
     pub(crate) fn take(offload: &'a Offload<T>, row: Row) -> Option<Turn<'a, T>> {
         Some(Turn { turn: offload.take_turn()?, row })
+    }
+
+    pub(crate) fn take_idle(offload: &'a Offload<T>, seen: &mut u32, row: Row) -> Option<Turn<'a, T>> {
+        Some(Turn { turn: offload.take_idle_turn(seen)?, row })
     }
 
     /// Counts the turn as an entry, because it has made progress. Other turns do not count:

@@ -131,8 +131,13 @@ fn run(steps: &[Step]) -> Option<String> {
     ended.err().map(|refused| *refused.downcast::<String>().unwrap_or_else(|other| resume_unwind(other)))
 }
 
+/// The number of random cases: that of `PROPTEST_CASES`, which the long form of the tests sets, or `usual`.
+fn cases(usual: u32) -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(usual)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(cases(4000)))]
 
     #[test]
     fn garbage_is_refused_with_the_peer_s_name_or_stays_in_the_ring(steps in steps()) {

@@ -258,8 +258,13 @@ impl Guarded {
     }
 }
 
+/// The number of random cases: that of `PROPTEST_CASES`, which the long form of the tests sets, or `usual`.
+fn cases(usual: u32) -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(usual)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(cases(300)))]
 
     /// The reader has two receives and two sends under way, one of which is withdrawn, while rank 0 writes
     /// anything. It takes each message or refuses it and names rank 0; and it leaves alone what is not a part
