@@ -114,7 +114,7 @@ impl Rounds<'_> {
     #[inline(always)]
     pub(super) fn until(&self, vni: u32, mut attempt: impl FnMut() -> bool) {
         if !soon(self.blackboard.has_cores(), &mut attempt) {
-            self.wait(vni, attempt);
+            self.blackboard.domain().wait_until(vni, attempt);
         }
     }
 
@@ -123,18 +123,9 @@ impl Rounds<'_> {
     pub(super) fn until_room(&self, vni: u32, mut attempt: impl FnMut() -> bool) {
         if !soon(self.blackboard.has_cores(), &mut attempt) {
             self.blackboard.begin_waiting();
-            self.wait(vni, attempt);
+            self.blackboard.domain().wait_until(vni, attempt);
             self.blackboard.end_waiting();
         }
-    }
-
-    fn wait(&self, vni: u32, mut attempt: impl FnMut() -> bool) {
-        // A waiting thread may ask once more after the condition was true, but a step succeeds only once.
-        let mut is_done = false;
-        self.blackboard.domain().wait_until(vni, || {
-            is_done = is_done || attempt();
-            is_done
-        });
     }
 
     #[cold]

@@ -24,13 +24,25 @@ pub trait Event {
     fn unwatch(&mut self, watcher: &Watcher);
 }
 
-/// A condition that no thread signals: the waiting thread polls for it.
-pub(super) struct Condition<F>(pub(super) F);
+/// A condition that no thread signals: the waiting thread polls for it. It may be an attempt that succeeds
+/// only once: it is not made again.
+pub(super) struct Condition<F> {
+    attempt: F,
+    is_over: bool,
+}
+
+impl<F: FnMut() -> bool> Condition<F> {
+    #[inline(always)]
+    pub(super) fn new(attempt: F) -> Condition<F> {
+        Condition { attempt, is_over: false }
+    }
+}
 
 impl<F: FnMut() -> bool> Event for Condition<F> {
     #[inline(always)]
     fn is_over(&mut self) -> bool {
-        (self.0)()
+        self.is_over = self.is_over || (self.attempt)();
+        self.is_over
     }
 
     unsafe fn watch(&mut self, _: &Watcher) -> Watch {
@@ -38,4 +50,21 @@ impl<F: FnMut() -> bool> Event for Condition<F> {
     }
 
     fn unwatch(&mut self, _: &Watcher) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_attempt_succeeds_only_once() {
+        let mut attempts = 0;
+        let mut condition = Condition::new(|| {
+            attempts += 1;
+            attempts == 2
+        });
+        assert!(!condition.is_over());
+        assert!(condition.is_over() && condition.is_over());
+        assert_eq!(attempts, 2);
+    }
 }

@@ -42,11 +42,11 @@ fn give_way(vni: u32) {
 }
 
 impl Domain {
-    /// Makes progress until `done` returns true, first of all on VNI `vni`: for
-    /// conditions that no thread signals.
+    /// Makes progress until `done` returns true, first of all on VNI `vni`: for conditions that no thread
+    /// signals. After that `done` is not called again.
     #[inline]
     pub fn wait_until(&self, vni: u32, done: impl FnMut() -> bool) {
-        self.wait_for(vni, &mut Condition(done));
+        self.wait_for(vni, &mut Condition::new(done));
     }
 
     /// Makes progress until the event has happened, first of all on VNI `vni`.
