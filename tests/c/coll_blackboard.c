@@ -3,7 +3,11 @@
 // messages.
 // ranks: 2-8
 // heddle: only
+#define _GNU_SOURCE
 #include "check.h"
+#include <stdatomic.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #ifdef BY_MESSAGES
 enum { ON_BLACKBOARD = 0 };
@@ -91,6 +95,86 @@ static void mixed(MPI_Comm comm) {
     free(in);
 }
 
+// Messages of collective operations that this rank has received.
+static atomic_int received;
+
+static void on_message(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety, void *user_data) {
+    int plane = 0;
+    MPI_T_event_read(instance, 2, &plane);
+    if (plane != 0) atomic_fetch_add(&received, 1);
+    (void)registration, (void)safety, (void)user_data;
+}
+
+// Whether each rank can copy from the memory of each other one.
+static bool reach_each_other(MPI_Comm comm) {
+    struct place {
+        long long pid, address;
+    } own = {getpid(), 0}, *all = check_alloc((size_t)check_size * sizeof *all);
+    int reached = 1, every;
+    own.address = (long long)&own.pid;
+    CHECK_OK(MPI_Allgather(&own, 2, MPI_LONG_LONG, all, 2, MPI_LONG_LONG, comm));
+    for (int r = 0; r < check_size; r++) {
+        long long found = 0;
+        struct iovec here = {&found, sizeof found}, there = {(void *)all[r].address, sizeof found};
+        reached &= process_vm_readv((pid_t)all[r].pid, &here, 1, &there, 1, 0) == sizeof found && found == all[r].pid;
+    }
+    CHECK_OK(MPI_Allreduce(&reached, &every, 1, MPI_INT, MPI_MIN, comm));
+    CHECK_OK(MPI_Barrier(comm));
+    free(all);
+    return every;
+}
+
+enum { OPERATIONS = 13 };
+
+// One operation with `n` doubles a rank, or none if such data take messages.
+static void operation(int which, int n, double *out, double *in, MPI_Comm comm) {
+    int counts[8], displs[8], total = 0, last = check_size - 1;
+    bool is_long = n > 1000, both_copy = is_long && check_size == 2;
+    for (int r = 0; r < check_size; r++) counts[r] = n + r, displs[r] = total, total += n + r;
+    switch (which) {
+    case 0: CHECK_OK(MPI_Barrier(comm)); break;
+    case 1: if (!both_copy) CHECK_OK(MPI_Bcast(in, n, MPI_DOUBLE, last, comm)); break;
+    case 2: CHECK_OK(MPI_Reduce(out, in, n, MPI_DOUBLE, MPI_SUM, last, comm)); break;
+    case 3: CHECK_OK(MPI_Allreduce(out, in, n, MPI_DOUBLE, MPI_SUM, comm)); break;
+    case 4: CHECK_OK(MPI_Gather(out, n, MPI_DOUBLE, in, n, MPI_DOUBLE, last, comm)); break;
+    case 5: CHECK_OK(MPI_Gatherv(out, counts[check_rank], MPI_DOUBLE, in, counts, displs, MPI_DOUBLE, last, comm)); break;
+    case 6: CHECK_OK(MPI_Allgather(out, n, MPI_DOUBLE, in, n, MPI_DOUBLE, comm)); break;
+    case 7: CHECK_OK(MPI_Allgatherv(out, counts[check_rank], MPI_DOUBLE, in, counts, displs, MPI_DOUBLE, comm)); break;
+    case 8: if (!is_long) CHECK_OK(MPI_Scatter(out, n, MPI_DOUBLE, in, n, MPI_DOUBLE, last, comm)); break;
+    case 9: if (!both_copy) CHECK_OK(MPI_Alltoall(out, n, MPI_DOUBLE, in, n, MPI_DOUBLE, comm)); break;
+    case 10: CHECK_OK(MPI_Reduce_scatter_block(out, in, n, MPI_DOUBLE, MPI_SUM, comm)); break;
+    case 11: if (!is_long) CHECK_OK(MPI_Scan(out, in, n, MPI_DOUBLE, MPI_SUM, comm)); break;
+    case 12: if (!is_long) CHECK_OK(MPI_Exscan(out, in, n, MPI_DOUBLE, MPI_SUM, comm)); break;
+    }
+}
+
+// Each operation receives no message, with short data and, where single copies are allowed, with long data.
+static void without_messages(MPI_Comm comm) {
+    enum { LONG = 20000 };
+    size_t room = (size_t)check_size * (LONG + 8);
+    double *out = check_alloc(room * sizeof *out), *in = check_alloc(room * sizeof *in);
+    int index, lens[] = {1, 300, LONG}, sizes = reach_each_other(comm) ? 3 : 2;
+    MPI_T_event_registration registration;
+    for (size_t i = 0; i < room; i++) out[i] = 1;
+    CHECK_OK(MPI_T_event_get_index("heddle_message_matched", &index));
+    CHECK_OK(MPI_T_event_handle_alloc(index, NULL, MPI_INFO_NULL, &registration));
+    CHECK_OK(MPI_T_event_register_callback(registration, MPI_T_CB_REQUIRE_THREAD_SAFE, MPI_INFO_NULL, NULL, on_message));
+    for (int size = 0; size < sizes; size++)
+        for (int which = 0; which < OPERATIONS; which++) {
+            int before = atomic_load(&received), found, all = 0;
+            char what[64];
+            operation(which, lens[size], out, in, comm);
+            found = atomic_load(&received) - before;
+            CHECK_OK(MPI_Allreduce(&found, &all, 1, MPI_INT, MPI_SUM, comm));
+            snprintf(what, sizeof what, "operation %d with %d numbers: %d messages", which, lens[size], all);
+            if (ON_BLACKBOARD) check_that(all == 0, __FILE__, __LINE__, what);
+            if (!ON_BLACKBOARD && size == 0) CHECK(all != 0);
+        }
+    CHECK_OK(MPI_T_event_handle_free(registration, NULL, NULL));
+    free(out);
+    free(in);
+}
+
 static void disagreements(MPI_Comm comm) {
     char data[16] = "";
     int error;
@@ -121,6 +205,7 @@ int main(int argc, char **argv) {
     MPI_Comm comm = fresh();
     counted(comm);
     mixed(comm);
+    without_messages(comm);
     disagreements(comm);
     CHECK_OK(MPI_Comm_free(&comm));
     // Communicators come and go, while some processes are ahead of others.

@@ -106,6 +106,12 @@ impl<'a> Conversation<'a> {
         self.comm.size()
     }
 
+    /// The other ranks, from the next one on: so not all turn to the same rank at once.
+    pub(super) fn others(&self) -> impl Iterator<Item = usize> + use<> {
+        let (rank, size) = (self.rank(), self.size());
+        (1..size).map(move |distance| (rank + distance) % size)
+    }
+
     /// Sends a message.
     pub(super) fn send(&mut self, to: usize, data: Buffer) {
         let channel = Channel::of(self.comm, self.local.as_ref(), self.among, self.tag);
@@ -215,7 +221,30 @@ impl<'a> Conversation<'a> {
         match (&mut self.form, self.rounds) {
             (Form::Recorded(recorder), _) => recorder.publish(round, data, reader),
             (_, Some(rounds)) => {
-                rounds.until_room(self.comm.vni(), || rounds.publish(round, &data, reader));
+                rounds.until_finished(self.comm.vni(), || rounds.publish(round, &data, reader));
+            }
+            _ => {}
+        }
+    }
+
+    /// Publishes where data in one piece are, for the process `reader` or for all; they must stay unchanged
+    /// until [`await_finished`](Self::await_finished).
+    pub(super) fn expose(&mut self, round: u32, data: Buffer, reader: Option<usize>) {
+        match (&mut self.form, self.rounds) {
+            (Form::Recorded(recorder), _) => recorder.expose(round, data, reader),
+            (_, Some(rounds)) => {
+                rounds.until_finished(self.comm.vni(), || rounds.expose(round, &data, reader));
+            }
+            _ => {}
+        }
+    }
+
+    /// Waits until the process `reader`, or each other one, has finished a round.
+    pub(super) fn await_finished(&mut self, round: u32, reader: Option<usize>) {
+        match (&mut self.form, self.rounds) {
+            (Form::Recorded(recorder), _) => recorder.await_finished(round, reader),
+            (_, Some(rounds)) => {
+                rounds.until_finished(self.comm.vni(), || rounds.is_finished_by(round, reader));
             }
             _ => {}
         }

@@ -67,6 +67,11 @@ impl<'a> Part<'a> {
         self.elements.buffer(self.count)
     }
 
+    /// That number of blocks, the first of which this is.
+    pub(super) fn blocks(&self, number: usize) -> Buffer {
+        self.elements.buffer(self.count * number as i64)
+    }
+
     /// Bytes of data.
     pub(super) fn len(&self) -> usize {
         (self.count * self.elements.datatype.size()) as usize

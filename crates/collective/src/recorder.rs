@@ -25,6 +25,10 @@ pub(super) enum Step {
     Combine(Operands),
     /// Publishes data in a round on the blackboard, for one process or for all.
     Publish(u32, Buffer, Option<usize>),
+    /// Publishes where data are.
+    Expose(u32, Buffer, Option<usize>),
+    /// Waits until one process, or each other one, has finished a round.
+    AwaitFinished(u32, Option<usize>),
     /// Waits for published data, and copies them.
     Fetch(Source, Buffer),
     /// Waits for published data, and computes with them.
@@ -116,6 +120,15 @@ impl Recorder {
     pub(super) fn publish(&mut self, round: u32, data: Buffer, reader: Option<usize>) {
         self.complete();
         self.begin(Step::Publish(round, data, reader), &data);
+    }
+
+    pub(super) fn expose(&mut self, round: u32, data: Buffer, reader: Option<usize>) {
+        self.complete();
+        self.begin(Step::Expose(round, data, reader), &data);
+    }
+
+    pub(super) fn await_finished(&mut self, round: u32, reader: Option<usize>) {
+        self.steps.push(Step::AwaitFinished(round, reader));
     }
 
     pub(super) fn fetch(&mut self, source: Source, room: Buffer) {

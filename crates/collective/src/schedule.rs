@@ -37,8 +37,8 @@ pub(super) struct Schedule {
     _types: Vec<KeptType>,
     next: usize,
     messages: Messages,
-    /// It waits for room on the blackboard, and has said so.
-    waits_for_room: bool,
+    /// It waits until others have finished rounds on the blackboard, and has said so.
+    waits: bool,
     /// The request to complete.
     request: RequestId,
     /// Where to go when it is over.
@@ -67,7 +67,7 @@ impl Schedule {
             _types: recorder.types,
             next: 0,
             messages: Messages::default(),
-            waits_for_room: false,
+            waits: false,
             request: 0,
             rest: None,
         }
@@ -131,18 +131,20 @@ impl Schedule {
                     }
                 }
                 Step::Publish(round, data, reader) => {
-                    let has_room = rounds.is_none_or(|rounds| rounds.publish(round, &data, reader));
-                    if let Some(Rounds { blackboard, .. }) =
-                        rounds.filter(|_| has_room == self.waits_for_room)
-                    {
-                        if has_room {
-                            blackboard.end_waiting()
-                        } else {
-                            blackboard.begin_waiting()
-                        }
-                        self.waits_for_room = !has_room;
+                    let attempt = |rounds: Rounds<'_>| rounds.publish(round, &data, reader);
+                    if !note_waiting(rounds, &mut self.waits, attempt) {
+                        return false;
                     }
-                    if !has_room {
+                }
+                Step::Expose(round, data, reader) => {
+                    let attempt = |rounds: Rounds<'_>| rounds.expose(round, &data, reader);
+                    if !note_waiting(rounds, &mut self.waits, attempt) {
+                        return false;
+                    }
+                }
+                Step::AwaitFinished(round, reader) => {
+                    let attempt = |rounds: Rounds<'_>| rounds.is_finished_by(round, reader);
+                    if !note_waiting(rounds, &mut self.waits, attempt) {
                         return false;
                     }
                 }
@@ -186,6 +188,26 @@ impl Schedule {
             domain.vni(vni).complete_task(request, outcome);
         }
     }
+}
+
+/// Attempts a step that has to wait until others have finished rounds; tells them when the waiting begins and
+/// ends. Returns false if it waits.
+fn note_waiting(
+    rounds: Option<Rounds<'_>>,
+    waits: &mut bool,
+    attempt: impl FnOnce(Rounds<'_>) -> bool,
+) -> bool {
+    let Some(rounds) = rounds else { return true };
+    let succeeds = attempt(rounds);
+    if succeeds == *waits {
+        if succeeds {
+            rounds.blackboard.end_waiting();
+        } else {
+            rounds.blackboard.begin_waiting();
+        }
+        *waits = !succeeds;
+    }
+    succeeds
 }
 
 impl Task for Schedule {

@@ -35,6 +35,10 @@ pub(super) const ALLREDUCE_SCATTERED_BYTES: usize = 16 << 10;
 /// block straight to its rank.
 pub(super) const REDUCE_SCATTER_PAIRWISE_BYTES: usize = 256 << 10;
 
+/// `MPI_Scan`, `MPI_Exscan`: the last rank computes with the vectors of all on the blackboard, if they have
+/// at most this many bytes together.
+pub(super) const SCAN_BLACKBOARD_BYTES: usize = 64 << 10;
+
 /// `MPI_Allreduce`, `MPI_Reduce` on the blackboard: if the vectors of all ranks have more than this many
 /// bytes together, each rank computes a piece of the result.
 pub(super) const ALLREDUCE_PIECES_BYTES: usize = 16 << 10;

@@ -51,6 +51,11 @@ impl World {
         assert_eq!(value, round * 10 + process as u32, "the data of another round");
     }
 
+    /// Publishes data that stay in the process's own memory.
+    fn expose(&self, process: usize, round: u32) {
+        self.marks[process].publish(round);
+    }
+
     fn finish(&self, process: usize, round: u32) {
         self.finished[process].finish_alone(round);
         if self.waiting.is_any() {
@@ -110,6 +115,32 @@ fn both_have_the_data_of_the_other() {
     explore(Some(3), both_publish);
 }
 
+/// A process exposes data and changes them when the reader has finished the round; the reader leaves an
+/// earlier round open meanwhile.
+fn exposed() {
+    let world = World::new(2);
+    let reader = Arc::clone(&world);
+    // SAFETY: no other thread is there yet.
+    world.data[0].with_mut(|data| unsafe { *data = 10 });
+    let reader = thread::spawn(move || {
+        reader.read(0, 1);
+        reader.finish(1, 1);
+    });
+    world.expose(0, 1);
+    while !world.finished[1].is_finished(1) {
+        thread::yield_now();
+    }
+    // SAFETY: the reader has finished; loom reports any other access.
+    world.data[0].with_mut(|data| unsafe { *data = 0 });
+    reader.join().expect("it ends");
+    assert_eq!(world.finished[1].first_open(), 0);
+}
+
+#[test]
+fn exposed_data_stay_until_they_are_read() {
+    explore(None, exposed);
+}
+
 /// Two threads of a process finish a round each.
 fn finished_by_two() {
     let world = World::new(1);
@@ -149,5 +180,6 @@ fn who_waits_for_room_is_woken() {
 
 with_fault!(data_without_their_mark_are_found, data_arrive);
 with_fault!(a_cell_filled_too_early_is_found, data_arrive);
+with_fault!(exposed_data_changed_too_early_are_found, exposed);
 with_fault!(a_finished_round_lost_is_found, finished_by_two);
 with_fault!(a_sleeper_without_room_is_found, woken);

@@ -1,5 +1,6 @@
 //! `MPI_Allgather` and `MPI_Allgatherv`.
 
+mod blackboard;
 mod bruck;
 mod ring;
 
@@ -42,7 +43,13 @@ fn run(talk: &mut Conversation<'_>, send: Option<Buffer>, blocks: &dyn Blocks) -
     if let Some(send) = send {
         talk.copy(&send, &blocks.block(talk.rank()));
     }
-    let total: usize = (0..talk.size()).map(|rank| blocks.block(rank).len()).sum();
+    let mut lens = (0..talk.size()).map(|rank| blocks.block(rank).len());
+    if let Some(limits) = talk.limits()
+        && lens.clone().all(|len| limits.takes(len))
+    {
+        return blackboard::allgather(talk, blocks, limits);
+    }
+    let total: usize = lens.by_ref().sum();
     if total < ALLGATHER_RING_BYTES {
         bruck::allgather(talk, blocks)?;
     } else {

@@ -1,7 +1,8 @@
 //! A communicator gets its blackboard by its first blocking operations: rank 0 allocates it, and tells the
 //! others where it is. If one of them cannot map it, or must not (`HEDDLE_BLACKBOARDS`), all of them go on
-//! with messages.
+//! with messages. Then all say on it whether data may be exposed.
 
+use super::{Rounds, Source};
 use crate::binomial::Binomial;
 use crate::messages::{Channel, Messages};
 use crate::tag;
@@ -55,7 +56,31 @@ fn agree(comm: &CommRef) -> Option<Blackboard> {
     let works = blackboard.is_some();
     let mut all = [u64::from(works), 0];
     let works = tree.up(&mut all) & tree.down(&mut all);
-    blackboard.filter(|_| works && all[0] == 1)
+    let mut blackboard = blackboard.filter(|_| works && all[0] == 1)?;
+    if all_reach_all(comm, &blackboard) {
+        blackboard.allow_exposing();
+    }
+    Some(blackboard)
+}
+
+/// Asks all processes whether they can copy from the memory of all others. It is the first round of the
+/// blackboard, and all processes are there.
+fn all_reach_all(comm: &CommRef, blackboard: &Blackboard) -> bool {
+    let rounds = Rounds { blackboard, first: blackboard.begin(1), operation: tag::BLACKBOARD };
+    let mut answer = [u64::from(blackboard.reaches_all()), 0];
+    let own = bytes(&mut answer);
+    rounds.until_finished(comm.vni(), || rounds.publish(0, &own, None));
+    let mut messages = Messages::default();
+    let mut is_true = answer[0] == 1;
+    for rank in (0..comm.size()).filter(|&rank| rank != comm.rank()) {
+        let mut answer = [0; 2];
+        let room = bytes(&mut answer);
+        let source = Source { round: 0, rank, whole: room.len(), offset: 0 };
+        rounds.until(comm.vni(), || rounds.fetch(source, &room, &mut messages));
+        is_true &= answer[0] == 1;
+    }
+    rounds.finish(0);
+    is_true && messages.take_error().is_none()
 }
 
 /// The tree of messages by which the processes agree.

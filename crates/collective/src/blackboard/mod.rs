@@ -1,14 +1,19 @@
 //! Operations on a communicator's blackboard ([`heddle_comm::blackboard`]), step by step.
 //!
-//! By `establish.rs` the processes agree that they have one.
+//! | file | idea |
+//! |---|---|
+//! | `establish.rs` | the processes agree that they have one |
+//! | `offer.rs` | data of any length in one round: published, or exposed |
 
 mod establish;
+mod offer;
 
 pub(super) use establish::on_blackboard;
+pub(super) use offer::Offer;
 
 use super::messages::{Messages, disagreement};
 use super::reduction::Combiner;
-use heddle_comm::blackboard::{Blackboard, Published, Round};
+use heddle_comm::blackboard::{Blackboard, Data, Published, Round};
 use heddle_comm::error::Error;
 use heddle_message::buffer::Buffer;
 use heddle_platform::hint::spin_loop;
@@ -56,14 +61,39 @@ impl Rounds<'_> {
         self.blackboard.publish(self.first.after(round), self.operation as u32, data, reader)
     }
 
+    /// Publishes where data in one piece are in this process's memory. Returns false if there is no room yet.
+    pub(super) fn expose(&self, round: u32, data: &Buffer, reader: Option<usize>) -> bool {
+        self.blackboard.expose(self.first.after(round), self.operation as u32, data, reader)
+    }
+
+    /// Returns true if the process `reader`, or each other one, has finished a round.
+    pub(super) fn is_finished_by(&self, round: u32, reader: Option<usize>) -> bool {
+        self.blackboard.is_finished_by(self.first.after(round), reader)
+    }
+
     /// Copies published data. Returns false if they are not there yet.
     #[inline(always)]
     pub(super) fn fetch(&self, source: Source, room: &Buffer, messages: &mut Messages) -> bool {
-        self.with(source, messages, |data| {
+        self.with(source, messages, |data, messages| match data {
             // SAFETY: the part lies in the published data, which nobody changes until this process has
             // finished the round.
-            room.write(0, unsafe { std::slice::from_raw_parts(data, room.len()) });
+            Data::Mapped(data) => room.write(0, unsafe {
+                std::slice::from_raw_parts(data.wrapping_add(source.offset), room.len())
+            }),
+            Data::Exposed(address) => self.fetch_exposed(source, address, room, messages),
+            Data::Nowhere => messages.fail(no_memory(source)),
         })
+    }
+
+    #[inline(never)]
+    fn fetch_exposed(&self, source: Source, address: u64, room: &Buffer, messages: &mut Messages) {
+        let address = address.wrapping_add(source.offset as u64);
+        if let Err(error) = self.blackboard.copy_exposed(source.rank, address, room) {
+            let (rank, len) = (source.rank, room.len());
+            let message =
+                format!("the kernel could not copy {len} bytes from the memory of rank {rank}: {error}");
+            messages.fail(Error::new(mpi::MPI_ERR_OTHER, message));
+        }
     }
 
     /// Computes `target = published OP target`. Returns false if the data are not there yet.
@@ -75,29 +105,30 @@ impl Rounds<'_> {
         combiner: &Combiner,
         messages: &mut Messages,
     ) -> bool {
-        self.with(source, messages, |data| {
-            // SAFETY: the part has that many elements, and nobody changes it until this process has finished
-            // the round; the vector is the operation's.
-            unsafe { combiner.apply(data.cast_mut(), target.address, target.count) };
+        self.with(source, messages, |data, messages| match data {
+            Data::Mapped(data) => {
+                let data = data.wrapping_add(source.offset);
+                // SAFETY: the part has that many elements, and nobody changes it until this process has
+                // finished the round; the vector is the operation's.
+                unsafe { combiner.apply(data.cast_mut(), target.address, target.count) };
+            }
+            Data::Exposed(_) | Data::Nowhere => messages.fail(no_memory(source)),
         })
     }
 
     /// Returns false if a process has not published yet.
     #[inline(always)]
     pub(super) fn see(&self, source: Source, messages: &mut Messages) -> bool {
-        self.with(source, messages, |_| ())
+        self.with(source, messages, |_, _| ())
     }
 
     #[inline(always)]
-    fn with(&self, source: Source, messages: &mut Messages, then: impl FnOnce(*const u8)) -> bool {
+    fn with(&self, source: Source, messages: &mut Messages, then: impl FnOnce(Data, &mut Messages)) -> bool {
         let Some(published) = self.blackboard.look(self.first.after(source.round), source.rank) else {
             return false;
         };
-        let is_right = published.what == self.operation as u32
-            && published.len == source.whole
-            && !published.data.is_null();
-        if is_right {
-            then(published.data.wrapping_add(source.offset));
+        if published.what == self.operation as u32 && published.len == source.whole {
+            then(published.data, messages);
         } else {
             messages.fail(self.reason(source, &published));
         }
@@ -118,9 +149,9 @@ impl Rounds<'_> {
         }
     }
 
-    /// Does the same for a publication, for which there may be no room.
+    /// Does the same where other processes have to finish rounds: there is no room yet, or they read still.
     #[inline(always)]
-    pub(super) fn until_room(&self, vni: u32, mut attempt: impl FnMut() -> bool) {
+    pub(super) fn until_finished(&self, vni: u32, mut attempt: impl FnMut() -> bool) {
         if !soon(self.blackboard.has_cores(), &mut attempt) {
             self.blackboard.begin_waiting();
             self.blackboard.domain().wait_until(vni, attempt);
@@ -138,12 +169,14 @@ impl Rounds<'_> {
             );
             return Error::new(mpi::MPI_ERR_OTHER, message);
         }
-        if published.len != whole {
-            return disagreement(rank, published.len, whole);
-        }
-        let message = format!("there is no shared memory for the {whole} bytes of rank {rank}");
-        Error::new(mpi::MPI_ERR_NO_MEM, message)
+        disagreement(rank, published.len, whole)
     }
+}
+
+#[cold]
+fn no_memory(Source { rank, whole, .. }: Source) -> Error {
+    let message = format!("there is no shared memory for the {whole} bytes of rank {rank}");
+    Error::new(mpi::MPI_ERR_NO_MEM, message)
 }
 
 /// Attempts a step a few times; returns false if it did not succeed. Where there are more processes than

@@ -1,5 +1,6 @@
 //! `MPI_Gather` and `MPI_Gatherv`.
 
+mod blackboard;
 mod linear;
 mod tree;
 
@@ -8,6 +9,7 @@ use super::conversation::Conversation;
 use super::elements::{Blocks, Part, Parts, check_apart, check_distinct};
 use super::switch_points::GATHER_LINEAR_BYTES;
 use super::{Circle, check_root, in_place_not_allowed, no_buffer, tag};
+use heddle_comm::blackboard::Limits;
 use heddle_comm::error::Result;
 
 /// Brings a block of each rank to the root. `send` is `None` for `MPI_IN_PLACE`, `receive`
@@ -42,7 +44,9 @@ pub fn gather(
         (None, None) => return Err(in_place_not_allowed("only the root's data can be in place")),
     };
     talk.name(tag::GATHER);
-    if block_len < GATHER_LINEAR_BYTES {
+    if let Some(limits) = talk.limits().filter(|limits| limits.takes(block_len)) {
+        blackboard::gather(talk, send, blocks, (circle.root, limits))?;
+    } else if block_len < GATHER_LINEAR_BYTES {
         tree::gather(talk, send, block_len, blocks, circle)?;
     } else {
         linear::gather(talk, send, blocks, circle.root);
@@ -74,6 +78,10 @@ pub fn gatherv(
     let (send, blocks) = (send.map(|part| part.buffer()), receive.as_ref().map(|parts| parts as &dyn Blocks));
     if let (Some(send), Some(blocks)) = (send, blocks) {
         check_apart(|_| send, blocks, talk.size())?;
+    }
+    // The ranks do not know how long the blocks of the others are.
+    if let Some(limits) = talk.limits().filter(Limits::takes_all) {
+        return blackboard::gather(talk, send, blocks, (root, limits));
     }
     linear::gather(talk, send, blocks, root);
     Ok(())

@@ -1,5 +1,6 @@
 //! `MPI_Reduce_scatter` and `MPI_Reduce_scatter_block`.
 
+mod blackboard;
 mod halving;
 mod pairwise;
 mod vector;
@@ -41,7 +42,14 @@ pub fn reduce_scatter(
         if send.is_some() {
             talk.copy(&vector.block(operands.elements, 0), &vector.block(vector.destination, 0));
         }
-    } else if operands.len() >= REDUCE_SCATTER_PAIRWISE_BYTES {
+        return Ok(());
+    }
+    if let Some(limits) = talk.limits()
+        && blackboard::reduce_scatter(talk, reduction, vector, limits)?
+    {
+        return Ok(());
+    }
+    if operands.len() >= REDUCE_SCATTER_PAIRWISE_BYTES {
         pairwise::reduce_scatter(talk, reduction, vector)?;
     } else if reduction.commutes() {
         halving::reduce_scatter(talk, reduction, vector)?;

@@ -1,5 +1,6 @@
 //! `MPI_Scatter` and `MPI_Scatterv`.
 
+mod blackboard;
 mod tree;
 
 use super::basic::scatter_straight;
@@ -37,7 +38,10 @@ pub fn scatter(
     talk.name(tag::SCATTER);
     let blocks = send.as_ref().map(|part| part as &dyn Blocks);
     let receive = receive.map(|part| part.buffer());
-    if block_len < SCATTER_LINEAR_BYTES {
+    let whole = block_len * talk.size();
+    if talk.limits().is_some_and(|limits| whole <= limits.bytes) {
+        blackboard::scatter(talk, send, (receive, block_len), circle.root);
+    } else if block_len < SCATTER_LINEAR_BYTES {
         tree::scatter(talk, blocks, block_len, receive, circle)?;
     } else {
         scatter_straight(talk, blocks, receive, circle.root);

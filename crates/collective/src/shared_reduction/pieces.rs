@@ -3,6 +3,7 @@
 use crate::blackboard::Source;
 use crate::scattered_reduction::even_pieces;
 use heddle_comm::blackboard::Limits;
+use std::ops::Range;
 
 /// A vector in chunks.
 #[derive(Debug, Clone, Copy)]
@@ -52,6 +53,15 @@ impl Chunks {
         Piece { first, count, offset: 0, len: count as usize * self.size }
     }
 
+    /// The part of a chunk that lies among some elements of the vector.
+    pub(crate) fn part_of(self, number: u32, elements: Range<i64>) -> Option<Piece> {
+        let chunk = self.chunk(number);
+        let first = elements.start.max(chunk.first);
+        let count = elements.end.min(chunk.first + chunk.count) - first;
+        let bytes = |elements: i64| elements as usize * self.size;
+        (count > 0).then(|| Piece { first, count, offset: bytes(first - chunk.first), len: bytes(count) })
+    }
+
     /// The pieces of a chunk, one for each of `ranks` ranks.
     pub(crate) fn pieces(self, number: u32, ranks: usize) -> Vec<Piece> {
         let chunk = self.chunk(number);
@@ -74,8 +84,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_parts_of_a_block_lie_in_the_chunks_that_it_meets() {
+        let chunks =
+            Chunks::new(20, 8, Limits { bytes: 64, parts: 20, exposed: None }).expect("elements fit");
+        let parts = |elements: Range<i64>| {
+            let part = |number| chunks.part_of(number, elements.clone());
+            (0..3)
+                .map(|number| part(number).map(|it| (it.first, it.count, it.offset, it.len)))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(parts(5..18), [Some((5, 3, 40, 24)), Some((8, 8, 0, 64)), Some((16, 2, 0, 16))]);
+        assert_eq!(parts(9..10), [None, Some((9, 1, 8, 8)), None]);
+        assert_eq!(parts(3..3), [None, None, None]);
+    }
+
+    #[test]
     fn chunks_and_their_pieces_cover_the_vector() {
-        let limits = Limits { bytes: 64, parts: 20 };
+        let limits = Limits { bytes: 64, parts: 20, exposed: None };
         for (count, size) in [(0, 8), (1, 8), (8, 8), (9, 8), (100, 12), (7, 0)] {
             let chunks = Chunks::new(count, size, limits).expect("elements fit");
             let mut next = 0;

@@ -27,6 +27,8 @@ pub(super) enum Where {
     /// On the first pages, or on the second.
     First,
     Second,
+    /// In the process's own memory, at the address that lies in the cell.
+    Exposed,
     /// There was no memory for them.
     Nowhere,
 }
@@ -57,6 +59,12 @@ impl Cell {
         self.data.get().cast()
     }
 
+    /// Where the address of exposed data is.
+    #[inline(always)]
+    pub(super) fn address(&self) -> *mut u64 {
+        self.data().cast()
+    }
+
     /// Makes the cell, whose data are there, visible.
     #[inline(always)]
     pub(super) fn publish(&self, round: u32, what: u32, len: usize, place: Where) {
@@ -78,6 +86,7 @@ impl Cell {
             0 if len <= ROOM => Where::Here,
             1 => Where::First,
             2 => Where::Second,
+            3 => Where::Exposed,
             _ => Where::Nowhere,
         };
         Some((what & ((1 << PLACE) - 1), len, place))

@@ -16,7 +16,9 @@
 //! ```
 //!
 //! A cell has room for a few numbers. Larger data lie in pages, memory that a process allocates when it needs
-//! it first. Longer ones yet are published in pieces, a round each.
+//! it first. Longer ones yet are published in pieces, a round each, or they are
+//! [exposed](Blackboard::expose): the process publishes their address, and the readers copy them straight
+//! from its memory.
 //!
 //! | file | idea |
 //! |---|---|
@@ -35,9 +37,14 @@ use heddle_message::buffer::Buffer;
 use heddle_message::domain::Domain;
 use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_sync::queues::publications::{Finished, Room};
-use heddle_transport::{SharedMemory, SharedRange};
+use heddle_transport::{SharedMemory, SharedRange, single_copy};
 use pages::Pages;
 use std::io;
+
+/// Below that many bytes a message is quicker than a copy by the kernel.
+const LEAST_EXPOSED: usize = 8 << 10;
+/// The bytes of exposed data that are copied at once to memory with gaps.
+const PIECE: usize = 16 << 10;
 
 /// What an operation can publish in a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +53,24 @@ pub struct Limits {
     pub bytes: usize,
     /// The most parts of a vector, each in a round.
     pub parts: u32,
+    /// Data of this many bytes or more may be exposed, if the processes can copy from each other's memory.
+    pub exposed: Option<usize>,
+}
+
+impl Limits {
+    /// Returns true if data of that many bytes can be read in one round, by computing nothing with them.
+    #[inline(always)]
+    #[must_use]
+    pub fn takes(&self, bytes: usize) -> bool {
+        bytes <= self.bytes || self.exposed.is_some_and(|least| bytes >= least)
+    }
+
+    /// Returns true if that holds for any number of bytes.
+    #[inline(always)]
+    #[must_use]
+    pub fn takes_all(&self) -> bool {
+        self.exposed.is_some_and(|least| least <= self.bytes + 1)
+    }
 }
 
 /// A round of a lane.
@@ -71,9 +96,19 @@ pub struct Published {
     pub what: u32,
     /// Bytes of data.
     pub len: usize,
-    /// Where they are here, aligned for every basic type, until the caller finishes the round; null if
-    /// there was no memory for them, or they cannot be mapped.
-    pub data: *const u8,
+    /// Where they are.
+    pub data: Data,
+}
+
+/// Where published data are until the caller finishes the round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Data {
+    /// Here, aligned for every basic type.
+    Mapped(*const u8),
+    /// At this address in the memory of the process that has published them.
+    Exposed(u64),
+    /// There was no memory for them, or they cannot be mapped.
+    Nowhere,
 }
 
 /// A lane, as this process knows it.
@@ -93,6 +128,8 @@ pub struct Blackboard {
     layout: Layout,
     pages: [Pages; 2],
     lanes: [Lane; 1 + LANES],
+    /// True if each process can copy from the memory of every other one.
+    exposes: bool,
     /// How many lanes of persistent operations are taken.
     lanes_taken: AtomicU32,
     /// How many operations in lane 0 are in the hands of tasks, which any thread may advance.
@@ -132,6 +169,7 @@ impl Blackboard {
             layout: Layout::new(memory),
             pages: [0, 1].map(|number| Pages::new(number, size)),
             lanes: Default::default(),
+            exposes: false,
             lanes_taken: AtomicU32::new(0),
             tasks: AtomicU32::new(0),
         }
@@ -151,12 +189,26 @@ impl Blackboard {
     /// The limits of lane 0.
     #[inline(always)]
     pub fn limits(&self) -> Limits {
-        Limits { bytes: self.pages[1].slot(), parts: u32::MAX / 2 }
+        let bytes = self.pages[1].slot();
+        Limits { bytes, parts: u32::MAX / 2, exposed: self.exposes.then_some(bytes + 1) }
     }
 
     /// The limits of the lane of a persistent operation; `None` if no lane is left.
     pub fn limits_of_lane(&self) -> Option<Limits> {
-        self.has_lane().then_some(Limits { bytes: cell::ROOM, parts: 1 })
+        let exposed = self.exposes.then_some(LEAST_EXPOSED);
+        self.has_lane().then_some(Limits { bytes: cell::ROOM, parts: 1, exposed })
+    }
+
+    /// Returns true if this process can copy from the memory of all others. To be called when all are there.
+    pub fn reaches_all(&self) -> bool {
+        let fabric = self.domain.fabric();
+        let mut others = (0..self.processes.len()).filter(|&rank| rank != self.rank);
+        others.all(|rank| fabric.copy_partner(self.processes[rank] as usize).is_some())
+    }
+
+    /// Lets processes [expose](Self::expose) data. All must agree that each one reaches all others.
+    pub fn allow_exposing(&mut self) {
+        self.exposes = true;
     }
 
     /// Takes the numbers of the rounds of an operation; returns the first one. All processes begin the
@@ -219,7 +271,7 @@ impl Blackboard {
         let len = data.len();
         let cell = self.cell(round, self.rank);
         if len <= cell::ROOM {
-            if !self.has_room(round, if round.lane == 0 { DEPTH } else { LANE_DEPTH }) {
+            if !self.has_room_in_cells(round) {
                 return false;
             }
             // SAFETY: the cell has room for the data, and nobody reads it.
@@ -230,6 +282,57 @@ impl Blackboard {
         }
         self.wake(reader);
         true
+    }
+
+    /// Publishes where data, which lie in one piece, are in this process's memory, unless the cell is not
+    /// free yet: then it returns false and has done nothing. The data must stay unchanged until the readers
+    /// [have finished](Self::is_finished_by) the round.
+    pub fn expose(&self, round: Round, what: u32, data: &Buffer, reader: Option<usize>) -> bool {
+        if !self.has_room_in_cells(round) {
+            return false;
+        }
+        let cell = self.cell(round, self.rank);
+        let Some(address) = data.contiguous() else { unreachable!("data with gaps cannot be exposed") };
+        // SAFETY: the cell has room for the word, and nobody reads it.
+        unsafe { cell.address().write(address.expose_provenance() as u64) };
+        cell.publish(round.number, what, data.len(), cell::Where::Exposed);
+        self.wake(reader);
+        true
+    }
+
+    /// Copies a part of exposed data, which begins at `address` in the memory of a process.
+    ///
+    /// # Errors
+    /// The kernel's error.
+    pub fn copy_exposed(&self, rank: usize, address: u64, room: &Buffer) -> io::Result<()> {
+        let partner = self.domain.fabric().copy_partner(self.processes[rank] as usize);
+        let pid = partner.ok_or(io::ErrorKind::PermissionDenied)?;
+        if let Some(at) = room.contiguous() {
+            // SAFETY: the buffer is valid for its length.
+            return unsafe { single_copy::read(pid, address, at, room.len()) };
+        }
+        let mut piece = [0u8; PIECE];
+        for offset in (0..room.len()).step_by(PIECE) {
+            let piece = &mut piece[..PIECE.min(room.len() - offset)];
+            // SAFETY: the array has the length given.
+            unsafe { single_copy::read(pid, address + offset as u64, piece.as_mut_ptr(), piece.len()) }?;
+            room.write(offset, piece);
+        }
+        Ok(())
+    }
+
+    /// Returns true if the process `reader`, or each but this one, has finished a round.
+    pub fn is_finished_by(&self, round: Round, reader: Option<usize>) -> bool {
+        let has_finished = |rank: usize| self.layout.finished(rank, round.lane).is_finished(round.number);
+        match reader {
+            Some(rank) => has_finished(rank),
+            None => (0..self.processes.len()).all(|rank| rank == self.rank || has_finished(rank)),
+        }
+    }
+
+    #[inline(always)]
+    fn has_room_in_cells(&self, round: Round) -> bool {
+        self.has_room(round, if round.lane == 0 { DEPTH } else { LANE_DEPTH })
     }
 
     #[inline(never)]
@@ -259,23 +362,25 @@ impl Blackboard {
         let cell = self.cell(round, rank);
         let (what, len, place) = cell.look(round.number)?;
         let data = match place {
-            cell::Where::Here => cell.data(),
+            cell::Where::Here => Data::Mapped(cell.data()),
             cell::Where::First => self.on_pages(0, round, rank),
             cell::Where::Second => self.on_pages(1, round, rank),
-            cell::Where::Nowhere => std::ptr::null_mut(),
+            // SAFETY: the word is published, and nobody writes it until this process has finished the round.
+            cell::Where::Exposed => Data::Exposed(unsafe { cell.address().read() }),
+            cell::Where::Nowhere => Data::Nowhere,
         };
         Some(Published { what, len, data })
     }
 
     #[inline(never)]
-    fn on_pages(&self, number: usize, round: Round, rank: usize) -> *mut u8 {
+    fn on_pages(&self, number: usize, round: Round, rank: usize) -> Data {
         let (pages, words) = (&self.pages[number], self.layout.pages_of(rank, number));
         let memory = if rank == self.rank {
             pages.own(self.domain, words)
         } else {
             pages.of(rank, self.domain, words)
         };
-        memory.map_or(std::ptr::null_mut(), |memory| pages.slot_of(memory, round.number))
+        memory.map_or(Data::Nowhere, |memory| Data::Mapped(pages.slot_of(memory, round.number)))
     }
 
     /// Says that this process needs nothing more of a round: what it has looked at may be overwritten.
@@ -293,7 +398,8 @@ impl Blackboard {
         }
     }
 
-    /// Tells the other processes that this one waits for room, until [`end_waiting`](Self::end_waiting).
+    /// Tells the other processes that this one waits for them to finish rounds; it waits until
+    /// [`end_waiting`](Self::end_waiting).
     pub fn begin_waiting(&self) {
         self.layout.waiting().begin();
     }

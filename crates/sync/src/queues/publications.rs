@@ -18,7 +18,11 @@
 //! a round before all have finished the one a depth before, for nothing was published in it; so it is enough
 //! to know the first round that is not finished, and for 32 rounds from there whether they are.
 //!
-//! **Those that wait for room.** A process that cannot publish yet says so ([`Waiting`]) before it goes to
+//! **Exposed data.** A process may also publish the address of data that stay in its own memory, from which
+//! the readers copy them. It may change them when the readers have [finished](Finished::is_finished) that
+//! very round; earlier rounds may still be open.
+//!
+//! **Those that wait for others to finish.** A process that has to says so ([`Waiting`]) before it goes to
 //! sleep at its doorbell, and looks once more. One that has finished a round looks whether any process
 //! waits, and rings. Between the two steps of each lies a fence: `light` in the frequent path, and `heavy` in
 //! the doorbell's preparation.
@@ -88,6 +92,16 @@ impl<P: Platform> Finished<P> {
     #[must_use]
     pub fn first_open(&self) -> u32 {
         (self.0.load(Acquire) >> 32) as u32
+    }
+
+    /// Returns true if a round is finished, which may be no further ahead of the first open one than the
+    /// largest depth.
+    #[inline(always)]
+    #[must_use]
+    pub fn is_finished(&self, round: u32) -> bool {
+        let word = self.0.load(Acquire);
+        let ahead = round.wrapping_sub((word >> 32) as u32);
+        ahead.cast_signed() < 0 || ahead < LARGEST_DEPTH && word >> ahead & 1 != 0
     }
 
     /// Finishes a round.
@@ -189,6 +203,10 @@ mod tests {
             finished.finish(round);
             assert_eq!(finished.first_open(), 0);
         }
+        assert_eq!(
+            [0, 1, 2, 3, 4, 5, 32].map(|round| finished.is_finished(round)),
+            [false, true, true, false, true, false, false]
+        );
         finished.finish_alone(0);
         assert_eq!(finished.first_open(), 3);
         finished.finish(3);
@@ -205,6 +223,7 @@ mod tests {
         assert_eq!(finished.first_open(), 28);
         finished.finish_alone(28);
         assert_eq!(finished.first_open(), 29);
+        assert!(finished.is_finished(u32::MAX - 3) && finished.is_finished(28) && !finished.is_finished(29));
     }
 
     #[test]

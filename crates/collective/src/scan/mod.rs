@@ -4,18 +4,24 @@
 //! CACM 29(12), 1986, doi:10.1145/7902.7903).
 //!
 //! A rank whose partner does not exist skips the round: lower ranks need only complete ranges below them.
+//!
+//! Short vectors go over the [blackboard].
+
+mod blackboard;
 
 use super::accumulator::{Accumulator, Side};
 use super::conversation::Conversation;
 use super::elements::{Part, check_distinct};
 use super::reduction::Reduction;
+use super::switch_points::SCAN_BLACKBOARD_BYTES;
 use super::tag;
+use heddle_comm::blackboard::Limits;
 use heddle_comm::error::Result;
 
 /// Combines the data of all ranks up to each one. `send` is `None` for `MPI_IN_PLACE`.
 ///
 /// # Errors
-/// `MPI_ERR_BUFFER`; `MPI_ERR_TRUNCATE` or `MPI_ERR_COUNT` if the ranks' counts disagree.
+/// `MPI_ERR_BUFFER`, `MPI_ERR_NO_MEM`; `MPI_ERR_TRUNCATE` or `MPI_ERR_COUNT` if the ranks' counts disagree.
 pub fn scan(
     talk: &mut Conversation<'_>,
     reduction: &Reduction<'_>,
@@ -65,6 +71,12 @@ fn prefix(
     let (rank, size, count) = (talk.rank(), talk.size(), receive.count);
     let tag = if kind == Kind::Inclusive { tag::SCAN } else { tag::EXSCAN };
     talk.name(tag);
+    let fits = |limits: &Limits| {
+        receive.len() <= limits.bytes && receive.len().saturating_mul(size) <= SCAN_BLACKBOARD_BYTES
+    };
+    if talk.limits().is_some_and(|limits| fits(&limits)) {
+        return blackboard::prefix(talk, reduction, send, receive, kind);
+    }
     let (around, spare) = (talk.vector(reduction, count)?, talk.vector(reduction, count)?);
     // The combination of the ranks around this one.
     let mut around = Accumulator { reduction, result: around, spare, count };
