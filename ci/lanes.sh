@@ -34,13 +34,13 @@ lane_rma_locks_c() {
         && examples/hash_table/test.sh "$mpiexec" "$build/examples/hash_table"
 }
 lane_c() { c_programs c --models "$models"; }
-# The other models: every program with the most ranks and threads, under half of them, drawn at random (make soak: under
+# The other models: every program with the most ranks and threads, under a third of them, drawn at random (make soak: under
 # all). And the order of messages where threads hand operations over one by one.
 lane_models() {
     local others
     others=$(model_names 3 | paste -sd ,) || return
     # What these two are about is no part of a model, and the second has a lane of its own.
-    c_programs models --models "$others" --cover one --sample 8 -k '^(?!error_messages|lifetime_flat_objects)' \
+    c_programs models --models "$others" --cover one --sample 6 -k '^(?!error_messages|lifetime_flat_objects)' \
         && HEDDLE_COMBINING_LIMIT=1 HEDDLE_POST_TRIES=0 c_programs models \
             --models csync,lockq-mcs,lockq-mtx,lock-free --cover one -k order
 }

@@ -56,7 +56,7 @@ lock_runs=1 address_rounds=4 thread_rounds=3
 # sanitized NAME CARGO_ARGUMENT..: cargo, with the sanitizer; $more_flags are for the compiler
 more_flags=
 sanitized() {
-    local name=$1 flags="-Zsanitizer=$1 -Cdebuginfo=1 $more_flags" std=()
+    local name=$1 flags="-Zsanitizer=$1 -Cdebuginfo=line-tables-only $more_flags" std=()
     shift
     if [ "$name" = thread ]; then
         flags+=" --cfg tsan"
@@ -178,7 +178,7 @@ locks() {
 
 # planted_in_locks: faults planted in the locks' sources, which ThreadSanitizer has to report
 planted_in_locks() {
-    local log=$logs/thread-faults.log sample="--sample 4" status
+    local log=$logs/thread-faults.log sample="--sample 2" status
     [ "$form" = short ] || sample=
     # shellcheck disable=SC2086  # none or two words
     ci/faults.py thread $sample >"$log" 2>&1
