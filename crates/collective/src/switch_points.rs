@@ -39,6 +39,12 @@ pub(super) const REDUCE_SCATTER_PAIRWISE_BYTES: usize = 256 << 10;
 /// at most this many bytes together.
 pub(super) const SCAN_BLACKBOARD_BYTES: usize = 64 << 10;
 
+/// `MPI_Allreduce`, `MPI_Reduce` of more than two ranks, `MPI_Reduce_scatter`: vectors from this many bytes
+/// on are not copied to the blackboard, but read where they are.
+pub(super) const ALLREDUCE_EXPOSED_BYTES: usize = 64 << 10;
+pub(super) const REDUCE_EXPOSED_BYTES: usize = 128 << 10;
+pub(super) const REDUCE_SCATTER_EXPOSED_BYTES: usize = 64 << 10;
+
 /// `MPI_Allreduce`, `MPI_Reduce` on the blackboard: if the vectors of all ranks have more than this many
 /// bytes together, each rank computes a piece of the result.
 pub(super) const ALLREDUCE_PIECES_BYTES: usize = 16 << 10;

@@ -1,11 +1,13 @@
 //! Allreduce on the blackboard. The vector of a few numbers each rank publishes, and computes with those of
-//! all. A longer one goes in chunks; of each chunk every rank computes a piece, and publishes that.
+//! all. A longer one goes in chunks; of each chunk every rank computes a piece, and publishes that. Of
+//! vectors that are exposed every rank computes a piece as well, and offers it.
 
+use crate::blackboard::Offer;
 use crate::conversation::Conversation;
 use crate::elements::{Elements, Part};
 use crate::reduction::Reduction;
-use crate::shared_reduction::{Chunks, FoldFrom, fold_all};
-use crate::switch_points::ALLREDUCE_PIECES_BYTES;
+use crate::shared_reduction::{Chunks, ExposedVectors, FoldFrom, fold_all};
+use crate::switch_points::{ALLREDUCE_EXPOSED_BYTES, ALLREDUCE_PIECES_BYTES};
 use heddle_comm::blackboard::Limits;
 use heddle_comm::error::Result;
 
@@ -21,6 +23,10 @@ pub(super) fn allreduce(
     limits: Limits,
 ) -> Result<bool> {
     let size = talk.size();
+    if operands.len() >= ALLREDUCE_EXPOSED_BYTES && limits.exposed.is_some() {
+        exposed(talk, reduction, operands, result, limits)?;
+        return Ok(true);
+    }
     let Some(chunks) = Chunks::new(operands.count, reduction.datatype().size() as usize, limits) else {
         return Ok(false);
     };
@@ -83,5 +89,35 @@ fn in_pieces(
         }
         talk.finish_round(round);
     }
+    Ok(())
+}
+
+/// Each rank computes a piece from the exposed vectors.
+fn exposed(
+    talk: &mut Conversation<'_>,
+    reduction: &Reduction<'_>,
+    operands: Part<'_>,
+    result: Elements<'_>,
+    limits: Limits,
+) -> Result<()> {
+    let rank = talk.rank();
+    let chunks = Chunks::one(operands.count, reduction.datatype().size() as usize);
+    let pieces = chunks.pieces(0, talk.size());
+    let own = pieces[rank];
+    let vectors = ExposedVectors::new(talk, reduction, operands, result)?;
+    let offer = Offer::new(talk, (1, result.at(own.first).buffer(own.count)), None, limits)?;
+    talk.take_rounds(2);
+    vectors.publish(talk);
+    vectors.compute(talk, own, result.at(own.first));
+    talk.finish_round(0);
+    offer.publish(talk);
+    // A rank that offers its piece reads no operands any more. In place only that rank reads those which its
+    // piece replaces.
+    for from in talk.others() {
+        let piece = pieces[from];
+        talk.fetch(piece.source(1, from), result.at(piece.first).buffer(piece.count));
+    }
+    talk.finish_round(1);
+    offer.take_back(talk);
     Ok(())
 }

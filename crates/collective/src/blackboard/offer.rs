@@ -13,12 +13,12 @@ pub(crate) struct Offer {
     round: u32,
     data: Buffer,
     reader: Option<usize>,
-    is_exposed: bool,
+    /// If the data are exposed: where, which is another place if they have gaps.
+    exposed: Option<Buffer>,
 }
 
 impl Offer {
-    /// An offer of data that the limits [take](Limits::takes). If they are to be exposed but have gaps, they
-    /// are copied, now.
+    /// An offer of data that the limits [take](Limits::takes).
     ///
     /// # Errors
     /// `MPI_ERR_NO_MEM`.
@@ -28,30 +28,40 @@ impl Offer {
         reader: Option<usize>,
         limits: Limits,
     ) -> Result<Offer> {
-        let is_exposed = data.len() > limits.bytes;
-        if !is_exposed {
-            return Ok(Offer { round, data, reader, is_exposed });
+        if data.len() > limits.bytes {
+            Offer::exposed(talk, (round, data), reader)
+        } else {
+            Ok(Offer { round, data, reader, exposed: None })
         }
-        let (whole, is_copy) = talk.in_one_piece(&data)?;
-        let whole = whole.buffer(data.len() as i64);
-        if is_copy {
-            talk.copy(&data, &whole);
-        }
-        Ok(Offer { round, data: whole, reader, is_exposed })
+    }
+
+    /// An offer of data that are exposed however short they are.
+    ///
+    /// # Errors
+    /// `MPI_ERR_NO_MEM`.
+    pub(crate) fn exposed(
+        talk: &mut Conversation<'_>,
+        (round, data): (u32, Buffer),
+        reader: Option<usize>,
+    ) -> Result<Offer> {
+        let (whole, _) = talk.in_one_piece(&data)?;
+        Ok(Offer { round, data, reader, exposed: Some(whole.buffer(data.len() as i64)) })
     }
 
     /// Publishes it.
     pub(crate) fn publish(&self, talk: &mut Conversation<'_>) {
-        if self.is_exposed {
-            talk.expose(self.round, self.data, self.reader);
-        } else {
-            talk.publish(self.round, self.data, self.reader);
+        let Some(exposed) = self.exposed else {
+            return talk.publish(self.round, self.data, self.reader);
+        };
+        if exposed.contiguous() != self.data.contiguous() {
+            talk.copy(&self.data, &exposed);
         }
+        talk.expose(self.round, exposed, self.reader);
     }
 
     /// Waits until nobody reads the data any more.
     pub(crate) fn take_back(self, talk: &mut Conversation<'_>) {
-        if self.is_exposed {
+        if self.exposed.is_some() {
             talk.await_finished(self.round, self.reader);
         }
     }

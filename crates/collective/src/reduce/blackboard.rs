@@ -1,13 +1,13 @@
 //! Reduce on the blackboard. Short vectors all but the root publish, and the root computes with them, so
 //! nobody else waits. Longer ones go in chunks; with several ranks each computes a piece of every chunk, and
-//! publishes that for the root.
+//! publishes that for the root. Of vectors that are exposed each rank computes a piece as well.
 
-use crate::blackboard::Source;
+use crate::blackboard::{Offer, Source};
 use crate::conversation::Conversation;
 use crate::elements::{Elements, Part};
 use crate::reduction::Reduction;
-use crate::shared_reduction::{Chunks, FoldFrom, fold_all};
-use crate::switch_points::REDUCE_PIECES_BYTES;
+use crate::shared_reduction::{Chunks, ExposedVectors, FoldFrom, OwnOperands, fold_all};
+use crate::switch_points::{REDUCE_EXPOSED_BYTES, REDUCE_PIECES_BYTES};
 use heddle_comm::blackboard::Limits;
 use heddle_comm::error::Result;
 
@@ -23,6 +23,10 @@ pub(super) fn reduce(
     destination: Option<Elements<'_>>,
     (root, limits): (usize, Limits),
 ) -> Result<bool> {
+    if talk.size() > 2 && operands.len() >= REDUCE_EXPOSED_BYTES && limits.exposed.is_some() {
+        exposed(talk, reduction, operands, destination, (root, limits))?;
+        return Ok(true);
+    }
     let Some(chunks) = Chunks::new(operands.count, reduction.datatype().size() as usize, limits) else {
         return Ok(false);
     };
@@ -51,39 +55,14 @@ fn whole(
         }
         return Ok(());
     };
-    let first = chunks.chunk(0);
-    let from = FoldFrom::new(talk, reduction, first.count)?;
-    let is_in_place = operands.elements.address() == result.address();
-    let last = talk.size() - 1;
-    // Operands in place are overwritten by those of the last rank, unless the order does not matter.
-    let begins_with_own = root == last || reduction.commutes();
-    let copy =
-        if is_in_place && !begins_with_own { Some(talk.vector(reduction, first.count)?) } else { None };
+    let longest = chunks.chunk(0).count;
+    let from = FoldFrom::new(talk, reduction, longest)?;
+    let own = OwnOperands::new(talk, reduction, (operands.elements, result), longest)?;
     talk.take_rounds(chunks.number());
     for number in 0..chunks.number() {
         let chunk = chunks.chunk(number);
         let source = |rank| Source { round: number, rank, whole: chunk.len, offset: 0 };
-        let (own, result) = (operands.elements.at(chunk.first), result.at(chunk.first));
-        let own = match copy {
-            Some(copy) => {
-                talk.copy(&own.buffer(chunk.count), &copy.buffer(chunk.count));
-                copy
-            }
-            None => own,
-        };
-        if !begins_with_own {
-            talk.fetch(source(last), result.buffer(chunk.count));
-        } else if !is_in_place {
-            talk.copy(&own.buffer(chunk.count), &result.buffer(chunk.count));
-        }
-        let others = if begins_with_own { talk.size() } else { last };
-        for rank in (0..others).rev() {
-            if rank != root {
-                from.fold(talk, source(rank), result, chunk.count);
-            } else if !begins_with_own {
-                talk.combine(reduction, (own, result), chunk.count);
-            }
-        }
+        own.fold_with_others(talk, &from, source, chunk.first, (result.at(chunk.first), chunk.count));
         talk.finish_round(number);
     }
     Ok(())
@@ -131,5 +110,46 @@ fn in_pieces(
         }
         talk.finish_round(round);
     }
+    Ok(())
+}
+
+/// All compute from the exposed vectors.
+fn exposed(
+    talk: &mut Conversation<'_>,
+    reduction: &Reduction<'_>,
+    operands: Part<'_>,
+    destination: Option<Elements<'_>>,
+    (root, limits): (usize, Limits),
+) -> Result<()> {
+    let rank = talk.rank();
+    let chunks = Chunks::one(operands.count, reduction.datatype().size() as usize);
+    let pieces = chunks.pieces(0, talk.size());
+    let own = pieces[rank];
+    let Some(result) = destination else {
+        let piece = talk.vector(reduction, own.count)?;
+        let vectors = ExposedVectors::new(talk, reduction, operands, piece)?;
+        let offer = Offer::new(talk, (1, piece.buffer(own.count)), Some(root), limits)?;
+        talk.take_rounds(2);
+        vectors.publish(talk);
+        vectors.compute(talk, own, piece);
+        talk.finish_round(0);
+        offer.publish(talk);
+        talk.finish_round(1);
+        vectors.take_back(talk);
+        offer.take_back(talk);
+        return Ok(());
+    };
+    let vectors = ExposedVectors::new(talk, reduction, operands, result)?;
+    talk.take_rounds(2);
+    vectors.publish(talk);
+    vectors.compute(talk, own, result.at(own.first));
+    talk.finish_round(0);
+    // A rank that offers its piece reads no operands any more. In place only that rank reads those which its
+    // piece replaces.
+    for from in talk.others() {
+        let piece = pieces[from];
+        talk.fetch(piece.source(1, from), result.at(piece.first).buffer(piece.count));
+    }
+    talk.finish_round(1);
     Ok(())
 }

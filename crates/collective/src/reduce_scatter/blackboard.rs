@@ -1,10 +1,12 @@
 //! Reduce-scatter on the blackboard: each rank publishes its vector, in chunks if it is long, and computes
-//! its own block of the result from those of all.
+//! its own block of the result from those of all. Very long vectors are exposed instead.
 
 use super::vector::Vector;
 use crate::conversation::Conversation;
+use crate::elements::Part;
 use crate::reduction::Reduction;
-use crate::shared_reduction::{Chunks, FoldFrom, fold_all};
+use crate::shared_reduction::{Chunks, ExposedVectors, FoldFrom, fold_all};
+use crate::switch_points::REDUCE_SCATTER_EXPOSED_BYTES;
 use heddle_comm::blackboard::Limits;
 use heddle_comm::error::Result;
 
@@ -19,7 +21,13 @@ pub(super) fn reduce_scatter(
     limits: Limits,
 ) -> Result<bool> {
     let rank = talk.rank();
-    let Some(chunks) = Chunks::new(vector.count(), reduction.datatype().size() as usize, limits) else {
+    let size = reduction.datatype().size() as usize;
+    let bytes = vector.count() as usize * size;
+    if bytes >= REDUCE_SCATTER_EXPOSED_BYTES && limits.exposed.is_some() {
+        exposed(talk, reduction, vector)?;
+        return Ok(true);
+    }
+    let Some(chunks) = Chunks::new(vector.count(), size, limits) else {
         return Ok(false);
     };
     let first = vector.starts[rank];
@@ -37,4 +45,26 @@ pub(super) fn reduce_scatter(
         talk.finish_round(round);
     }
     Ok(true)
+}
+
+fn exposed(talk: &mut Conversation<'_>, reduction: &Reduction<'_>, vector: Vector<'_>) -> Result<()> {
+    let rank = talk.rank();
+    let (first, count) = (vector.starts[rank], vector.count_of(rank));
+    let operands = Part { elements: vector.operands, count: vector.count() };
+    let is_in_place = vector.operands.address() == vector.destination.address();
+    // In place others read the operands that the result replaces.
+    let result = if is_in_place { talk.vector(reduction, count)? } else { vector.destination };
+    let vectors = ExposedVectors::new(talk, reduction, operands, result)?;
+    let block = Chunks::one(operands.count, reduction.datatype().size() as usize);
+    talk.take_rounds(1);
+    vectors.publish(talk);
+    if let Some(block) = block.part_of(0, first..first + count) {
+        vectors.compute(talk, block, result);
+    }
+    talk.finish_round(0);
+    vectors.take_back(talk);
+    if is_in_place {
+        talk.copy(&result.buffer(count), &vector.destination.buffer(count));
+    }
+    Ok(())
 }

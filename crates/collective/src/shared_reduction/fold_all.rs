@@ -12,12 +12,12 @@ use heddle_comm::error::Result;
 #[derive(Debug)]
 pub(crate) struct FoldFrom<'a> {
     reduction: &'a Reduction<'a>,
-    /// If the datatype has gaps: room for a vector with these gaps.
+    /// If the operator cannot read a vector where it is: room for a copy.
     room: Option<Elements<'a>>,
 }
 
 impl<'a> FoldFrom<'a> {
-    /// For vectors of at most `count` elements.
+    /// For vectors of at most `count` elements, which are copied if their datatype has gaps.
     ///
     /// # Errors
     /// `MPI_ERR_NO_MEM`.
@@ -29,6 +29,18 @@ impl<'a> FoldFrom<'a> {
         let has_gaps = !reduction.datatype().is_contiguous();
         let room = has_gaps.then(|| talk.vector(reduction, count)).transpose()?;
         Ok(FoldFrom { reduction, room })
+    }
+
+    /// For exposed vectors, of which at most `count` elements are copied at a time.
+    ///
+    /// # Errors
+    /// `MPI_ERR_NO_MEM`.
+    pub(crate) fn exposed(
+        talk: &mut Conversation<'_>,
+        reduction: &'a Reduction<'a>,
+        count: i64,
+    ) -> Result<FoldFrom<'a>> {
+        Ok(FoldFrom { reduction, room: Some(talk.vector(reduction, count)?) })
     }
 
     /// Computes `result = published OP result` on `count` elements.

@@ -2,11 +2,17 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `fold_all.rs` | computing with the vectors of all ranks |
+//! | `fold_all.rs` | computing with the published vectors of all ranks |
+//! | `own.rs` | computing with this rank's vector where it is, and with those of the others |
+//! | `exposed.rs` | computing with vectors that nobody copies to the blackboard |
 //! | `pieces.rs` | long vectors in chunks, and chunks in pieces |
 
+mod exposed;
 mod fold_all;
+mod own;
 mod pieces;
 
+pub(super) use exposed::ExposedVectors;
 pub(super) use fold_all::{FoldFrom, fold_all};
+pub(super) use own::OwnOperands;
 pub(super) use pieces::{Chunks, Piece};

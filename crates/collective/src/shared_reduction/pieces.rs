@@ -41,6 +41,11 @@ impl Chunks {
         ((count as u64).div_ceil(each as u64) <= u64::from(limits.parts)).then_some(chunks)
     }
 
+    /// All elements in one chunk.
+    pub(crate) fn one(count: i64, size: usize) -> Chunks {
+        Chunks { count, each: count.max(1), size }
+    }
+
     /// How many chunks there are: at least one.
     pub(crate) fn number(self) -> u32 {
         (self.count as u64).div_ceil(self.each as u64).max(1) as u32
