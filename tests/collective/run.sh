@@ -41,6 +41,7 @@ for ranks in 1 2 3 4 5 6 7 8; do
 done
 # Messages of many megabytes, and many ranks with little data.
 try 3 fuzz 7 40 1500000
+try 4 fuzz 31 40 60000
 try 13 fuzz 7 100 2400
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -2,9 +2,9 @@
 //! all. A longer one goes in chunks; of each chunk every rank computes a piece, and publishes that. Of
 //! vectors that are exposed every rank computes a piece as well, and offers it.
 
-use crate::blackboard::Offer;
 use crate::conversation::Conversation;
 use crate::elements::{Elements, Part};
+use crate::offer::Offer;
 use crate::reduction::Reduction;
 use crate::shared_reduction::{Chunks, ExposedVectors, FoldFrom, fold_all};
 use crate::switch_points::{ALLREDUCE_EXPOSED_BYTES, ALLREDUCE_PIECES_BYTES};

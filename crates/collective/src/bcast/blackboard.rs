@@ -1,8 +1,9 @@
 //! Broadcast on the blackboard: the root offers its data, and the others copy them. With short data the root
 //! waits for nobody, unless it is far ahead.
 
-use crate::blackboard::{Offer, Source};
+use crate::blackboard::Source;
 use crate::conversation::Conversation;
+use crate::offer::Offer;
 use heddle_comm::blackboard::Limits;
 use heddle_comm::error::Result;
 use heddle_message::buffer::Buffer;

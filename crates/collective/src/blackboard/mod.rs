@@ -1,15 +1,10 @@
 //! Operations on a communicator's blackboard ([`heddle_comm::blackboard`]), step by step.
 //!
-//! | file | idea |
-//! |---|---|
-//! | `establish.rs` | the processes agree that they have one |
-//! | `offer.rs` | data of any length in one round: published, or exposed |
+//! By `establish.rs` the processes agree that they have one.
 
 mod establish;
-mod offer;
 
 pub(super) use establish::on_blackboard;
-pub(super) use offer::Offer;
 
 use super::messages::{Messages, disagreement};
 use super::reduction::Combiner;

@@ -2,9 +2,10 @@
 //! nobody else waits. Longer ones go in chunks; with several ranks each computes a piece of every chunk, and
 //! publishes that for the root. Of vectors that are exposed each rank computes a piece as well.
 
-use crate::blackboard::{Offer, Source};
+use crate::blackboard::Source;
 use crate::conversation::Conversation;
 use crate::elements::{Elements, Part};
+use crate::offer::Offer;
 use crate::reduction::Reduction;
 use crate::shared_reduction::{Chunks, ExposedVectors, FoldFrom, OwnOperands, fold_all};
 use crate::switch_points::{REDUCE_EXPOSED_BYTES, REDUCE_PIECES_BYTES};

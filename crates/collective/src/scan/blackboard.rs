@@ -2,7 +2,7 @@
 //! from the nearest one down, so that the order of operands is that of ranks. Nobody waits for a rank above
 //! it.
 
-use super::Kind;
+use super::kind::Kind;
 use crate::blackboard::Source;
 use crate::conversation::Conversation;
 use crate::elements::Part;

@@ -8,6 +8,7 @@
 //! Short vectors go over the [blackboard].
 
 mod blackboard;
+mod kind;
 
 use super::accumulator::{Accumulator, Side};
 use super::conversation::Conversation;
@@ -17,6 +18,7 @@ use super::switch_points::SCAN_BLACKBOARD_BYTES;
 use super::tag;
 use heddle_comm::blackboard::Limits;
 use heddle_comm::error::Result;
+use kind::Kind;
 
 /// Combines the data of all ranks up to each one. `send` is `None` for `MPI_IN_PLACE`.
 ///
@@ -42,12 +44,6 @@ pub fn exscan(
     receive: Part<'_>,
 ) -> Result<()> {
     prefix(talk, reduction, send, receive, Kind::Exclusive)
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Inclusive,
-    Exclusive,
 }
 
 /// The partners of a rank, nearest first.

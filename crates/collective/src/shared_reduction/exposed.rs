@@ -3,9 +3,10 @@
 
 use super::own::OwnOperands;
 use super::{FoldFrom, Piece};
-use crate::blackboard::{Offer, Source};
+use crate::blackboard::Source;
 use crate::conversation::Conversation;
 use crate::elements::{Elements, Part};
+use crate::offer::Offer;
 use crate::reduction::Reduction;
 use heddle_comm::error::Result;
 
