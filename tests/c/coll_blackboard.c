@@ -105,7 +105,7 @@ static void on_message(MPI_T_event_instance instance, MPI_T_event_registration r
     (void)registration, (void)safety, (void)user_data;
 }
 
-// Whether each rank can copy from the memory of each other one.
+// True if each rank can copy from the memory of each other one.
 static bool reach_each_other(MPI_Comm comm) {
     struct place {
         long long pid, address;

@@ -22,7 +22,7 @@ struct seen {
     atomic_int calls, freed, drops, wrong;
     struct message messages[MOST];
     unsigned long long numbers[MOST];
-    // Whether the message or the number is written: threads that come later may be counted before.
+    // True once the message or the number is written; a thread that comes later may be counted before that.
     atomic_bool there[MOST];
     MPI_Count last;
 };

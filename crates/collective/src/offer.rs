@@ -7,7 +7,7 @@ use heddle_comm::blackboard::Limits;
 use heddle_comm::error::Result;
 use heddle_message::buffer::Buffer;
 
-/// What a rank offers in a round: to the rank `reader`, or to all.
+/// The data that a rank offers in a round: to the rank `reader`, or to all.
 #[derive(Debug)]
 pub(crate) struct Offer {
     round: u32,

@@ -1,6 +1,6 @@
 //! The two kinds of scans.
 
-/// Whether a rank's own operands are part of its result.
+/// A scan's result has the rank's own operands in it, or only those of the ranks below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Inclusive,
