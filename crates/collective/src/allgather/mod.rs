@@ -43,13 +43,14 @@ fn run(talk: &mut Conversation<'_>, send: Option<Buffer>, blocks: &dyn Blocks) -
     if let Some(send) = send {
         talk.copy(&send, &blocks.block(talk.rank()));
     }
-    let mut lens = (0..talk.size()).map(|rank| blocks.block(rank).len());
+    let size = talk.size();
+    let lens = || (0..size).map(|rank| blocks.block(rank).len());
     if let Some(limits) = talk.limits()
-        && lens.clone().all(|len| limits.takes(len))
+        && lens().all(|len| limits.takes(len))
     {
         return blackboard::allgather(talk, blocks, limits);
     }
-    let total: usize = lens.by_ref().sum();
+    let total: usize = lens().sum();
     if total < ALLGATHER_RING_BYTES {
         bruck::allgather(talk, blocks)?;
     } else {
