@@ -67,12 +67,13 @@ lane_random() {
         && python3 tests/random/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --windows --models "$models" --runs 30
 }
 lane_collective() {
-    local names model seed=0 operations=500
+    local names model choices seed=0 operations=500 draw=${HEDDLE_TEST_SEED:-$RANDOM}
     names=$(model_names 1) || return
     for model in $names; do
-        echo "HEDDLE_MODEL=$model"
         seed=$((seed + 1))
-        HEDDLE_MODEL=$model OPERATIONS=$operations tests/collective/run.sh "$mpiexec" "$mpicc" "$seed" || return
+        echo "HEDDLE_MODEL=$model, algorithms drawn with HEDDLE_TEST_SEED=$draw"
+        choices=$(tests/collective/choices.py "$build/bin/heddle" "$draw-$model") || return
+        HEDDLE_MODEL=$model CHOICES=$choices OPERATIONS=$operations tests/collective/run.sh "$mpiexec" "$mpicc" "$seed" || return
         [ "$model" != global-mutex ] || operations=100
     done
 }

@@ -10,6 +10,7 @@ A program describes itself in `// key: value` lines at its top:
   output: REGEX       standard output and error together must match
   launcher: mpiexec   `none`: run without mpiexec (ranks are ignored)
   args: WORDS         further arguments
+  variants: WORDS     one more argument, each of these: a run for each of them
   timeout: SECONDS    in place of --timeout
   heddle: only        checks what only Heddle promises; skipped with --oracle
   oracle: skip WHY    the oracle is known to be wrong here; skipped with --oracle
@@ -43,7 +44,7 @@ import zlib
 
 HERE = pathlib.Path(__file__).resolve().parent
 LEVELS = ["single", "funneled", "serialized", "multiple"]
-KEYS = {"ranks", "levels", "expect", "output", "launcher", "args", "timeout", "heddle", "oracle"}
+KEYS = {"ranks", "levels", "expect", "output", "launcher", "args", "variants", "timeout", "heddle", "oracle"}
 CFLAGS = ["-std=gnu11", "-Wall", "-Wextra", "-g", "-O1", "-pthread"]
 
 
@@ -82,7 +83,8 @@ class Program:
             if cover == "one":
                 factors[:2] = factors[0][-1:], factors[1][-1:]
             chosen = itertools.product(*factors)
-        return [Run(self, *values) for values in chosen]
+        variants = self.keys.get("variants", "").split() or [""]
+        return [Run(self, *values, variant) for values in chosen for variant in variants]
 
 
 def draw(models, count, seed, program):
@@ -121,6 +123,7 @@ class Run:
     ranks: int
     level: str
     model: str
+    variant: str
 
     def label(self):
         parts = [self.program.name, f"n={self.ranks}" if self.ranks else "no launcher"]
@@ -128,6 +131,8 @@ class Run:
             parts.append(self.level)
         if self.model:
             parts.append(self.model)
+        if self.variant:
+            parts.append(self.variant)
         return " ".join(parts)
 
 
@@ -157,6 +162,8 @@ def command_of(run, options):
     if run.level:
         program.append(f"level={run.level}")
     program += run.program.keys.get("args", "").split()
+    if run.variant:
+        program.append(run.variant)
     if not run.ranks:
         return program
     return [*options.mpiexec, "-n", str(run.ranks), *program]

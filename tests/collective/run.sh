@@ -1,8 +1,8 @@
 #!/bin/sh
 # Tests the collective operations with random data:  tests/collective/run.sh [MPIEXEC [MPICC [SEEDS]]]
 #
-# SEEDS: seeds of the random operations, in one word ("1 2 3"). Every run is bounded by time; the last line sums up the
-# results.
+# SEEDS: seeds of the random operations, in one word ("1 2 3"). CHOICES: settings in the form NAME=value, in one word, under
+# which every other random run is made. Every run is bounded by time; the last line sums up the results.
 set -u
 
 here=$(dirname "$(readlink -f "$0")")
@@ -14,6 +14,7 @@ build=$(mktemp -d) || exit 1
 trap 'rm -rf "$build"' EXIT
 passed=0
 failed=0
+chosen=
 
 for program in fuzz errors; do
     "$mpicc" -std=gnu11 -Wall -Wextra -O1 -g -o "$build/$program" "$here/$program.c" || exit 1
@@ -24,11 +25,11 @@ try() {
     ranks=$1
     program=$2
     shift 2
-    # Not quoted: MPIEXEC may come with options.
-    if timeout 300 $mpiexec -n "$ranks" "$build/$program" "$@"; then
+    # Not quoted: MPIEXEC may come with options, and there may be several choices.
+    if env $chosen timeout 300 $mpiexec -n "$ranks" "$build/$program" "$@"; then
         passed=$((passed + 1))
     else
-        echo "failed with status $?: $program $* on $ranks ranks" >&2
+        echo "failed with status $?: $chosen $program $* on $ranks ranks" >&2
         failed=$((failed + 1))
     fi
 }
@@ -36,9 +37,12 @@ try() {
 for ranks in 1 2 3 4 5 6 7 8; do
     try "$ranks" errors
     for seed in $seeds; do
+        [ $(((ranks + seed) % 2)) -eq 0 ] || chosen=${CHOICES:-}
         try "$ranks" fuzz "$seed" "$operations"
+        chosen=
     done
 done
+chosen=${CHOICES:-}
 # Messages of many megabytes, and many ranks with little data.
 try 3 fuzz 7 40 1500000
 try 4 fuzz 31 40 60000

@@ -4,8 +4,8 @@ use heddle_model::{
     Choice, Execution, Granularity, Lifetime, NAMED, OffloadThreads, ReferenceCounts, RequestPool, Values,
     WakeUp,
 };
-use heddle_settings::Variable;
 use heddle_settings::info_keys::{INFO_KEYS, InfoKey, SESSION_KEYS, WINDOW_KEYS};
+use heddle_settings::{Algorithm, Variable};
 use heddle_spec::function_table::Functions;
 use heddle_spec::{FUNCTIONS_TABLE, missing};
 use std::fmt::Write;
@@ -110,6 +110,16 @@ most 4096 regions to a dynamic window at one time.
 
 ";
 
+const COLLECTIVES: &str = "\
+## Collective operations
+
+The algorithm of each operation, and the points where `auto` turns to another one. All processes of a job must choose alike. The choice
+holds for communicators with one group, and for the blocking, nonblocking and persistent forms. An algorithm that cannot do what is asked
+gives way to `auto`: so with an operator that does not commute, and where there is no blackboard. Sizes are those of the data: of the
+whole message or vector, or of a block.
+
+";
+
 const ERRORS: &str = "\
 ## Error handlers
 
@@ -132,7 +142,10 @@ of handles and statuses (`MPI_Comm_c2f`, `MPI_Status_f2c` …). The names that M
 /// The page, in Markdown.
 pub(crate) fn page() -> String {
     let mut page = format!("{BEGIN}{} also take 1 and 0.\n\n", switches());
-    table(&mut page, ["variable", "values", "default", "meaning"], Variable::all().map(row));
+    let heads = ["variable", "values", "default", "meaning"];
+    let (collectives, others): (Vec<_>, Vec<_>) =
+        Variable::all().partition(|variable| variable.is_of_collectives());
+    table(&mut page, heads, others.into_iter().map(row));
     page += "\n## What the names mean\n\n";
     choice::<Granularity>(&mut page);
     choice::<Execution>(&mut page);
@@ -144,6 +157,12 @@ pub(crate) fn page() -> String {
     page += "## Models\n\nThe values of `HEDDLE_MODEL`, the default first.\n\n";
     let models = NAMED.iter().map(|model| [code(model.name), model.meaning.to_owned()]);
     table(&mut page, ["model", "meaning"], models);
+    page.push('\n');
+    page += COLLECTIVES;
+    table(&mut page, heads, collectives.into_iter().map(row));
+    page.push('\n');
+    let algorithms = Algorithm::OPTIONS.iter().map(|(_, name, meaning)| [code(name), (*meaning).to_owned()]);
+    table(&mut page, ["algorithm", "meaning"], algorithms);
     page.push('\n');
     page += INFO;
     info_keys(&mut page, INFO_KEYS);
@@ -215,7 +234,10 @@ mod tests {
                 assert_eq!(section.matches(&format!("\n| `{name}` |")).count(), 1, "{name}");
             }
         };
-        has_rows("Environment variables", Variable::all().map(Variable::name).collect());
+        let (collectives, others): (Vec<_>, Vec<_>) =
+            Variable::all().partition(|variable| variable.is_of_collectives());
+        has_rows("Environment variables", others.into_iter().map(Variable::name).collect());
+        has_rows("Collective operations", collectives.into_iter().map(Variable::name).collect());
         has_rows("Models", NAMED.iter().map(|model| model.name).collect());
         has_rows("Info keys", INFO_KEYS.iter().map(|key| key.name).collect());
         has_rows("Sessions", SESSION_KEYS.iter().map(|key| key.name).collect());

@@ -3,6 +3,7 @@
 use super::basic::by_dissemination;
 use super::between_groups::barrier_between;
 use super::blackboard::Source;
+use super::choices::choices;
 use super::conversation::Conversation;
 use super::tag;
 use heddle_comm::error::Result;
@@ -17,7 +18,7 @@ pub fn barrier(talk: &mut Conversation<'_>) -> Result<()> {
     talk.name(tag::BARRIER);
     if talk.is_between_groups() {
         barrier_between(talk);
-    } else if talk.limits().is_some() {
+    } else if talk.limits(choices().barrier).is_some() {
         on_blackboard(talk);
     } else {
         by_dissemination(talk);

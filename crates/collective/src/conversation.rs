@@ -19,6 +19,7 @@ use heddle_comm::{CommRef, KeptComm};
 use heddle_datatype::types;
 use heddle_message::buffer::Buffer;
 use heddle_message::progress::ended_promptly;
+use heddle_settings::Algorithm;
 use std::mem::replace;
 
 /// A collective operation talking to the other ranks.
@@ -188,10 +189,10 @@ impl<'a> Conversation<'a> {
     }
 
     /// What the operation can publish on the communicator's blackboard; `None` if there is none, or no lane
-    /// for it.
+    /// for it, or the algorithm is another one.
     #[inline(always)]
-    pub(super) fn limits(&self) -> Option<Limits> {
-        if self.size() == 1 || self.local.is_some() {
+    pub(super) fn limits(&self, algorithm: Algorithm) -> Option<Limits> {
+        if self.size() == 1 || self.local.is_some() || !algorithm.allows_blackboard() {
             return None;
         }
         match &self.form {

@@ -1,7 +1,7 @@
 //! Collective operations (MPI 5.0, chapter 6), without the C interface.
 //!
-//! The crate stands on `heddle-p2p`, `heddle-message` and `heddle-comm`. `heddle-engine` makes communicators
-//! and windows with its operations; `heddle-abi` puts the standard's functions on top.
+//! The crate stands on `heddle-p2p`, `heddle-message`, `heddle-comm` and `heddle-settings`. `heddle-engine`
+//! makes communicators and windows with its operations; `heddle-abi` puts the standard's functions on top.
 //!
 //! | file | idea |
 //! |---|---|
@@ -9,7 +9,7 @@
 //! | `basic` | algorithms for these, shared with the operations of intercommunicators |
 //! | `between_groups.rs` | the operations of intercommunicators |
 //! | `neighborhood.rs` | the operations between neighbours in a topology |
-//! | `switch_points.rs` | where one algorithm takes over from another |
+//! | `choices.rs` | the algorithms and switch points that the user chose |
 //! | `form.rs` | blocking, nonblocking, persistent: three forms of what is described once |
 //! | `conversation.rs` | the description: steps are carried out, or recorded |
 //! | `blackboard` | steps in memory that the processes share |
@@ -32,6 +32,7 @@ mod bcast;
 mod between_groups;
 mod binomial;
 mod blackboard;
+mod choices;
 mod conversation;
 mod elements;
 mod fold;
@@ -51,7 +52,6 @@ mod scatter;
 mod scattered_reduction;
 mod schedule;
 mod shared_reduction;
-mod switch_points;
 
 pub use allgather::{allgather, allgatherv};
 pub use allreduce::allreduce;

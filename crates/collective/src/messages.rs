@@ -11,6 +11,9 @@ use heddle_message::request::{Outcome, SEND_DONE};
 use heddle_p2p::Mode;
 use heddle_spec::constants as mpi;
 
+/// The most messages in flight at once where a rank sends to all or receives from all.
+pub(super) const BATCH: usize = 64;
+
 /// Where the messages of an operation travel. All have one tag: messages of one sender with one tag are
 /// received in the order in which they were sent, and all ranks agree on that order.
 #[derive(Debug, Clone, Copy)]

@@ -3,29 +3,40 @@
 //!
 //! This crate is the one place that describes a setting: `heddle info`, MPI_T and the reference page
 //! (`docs/reference.md`) come from [`Variable::all`] and [`info_keys`]. The crate stands on `heddle-model`,
-//! which describes the parts of a model; `heddle-message`, `heddle-comm`, `heddle-engine`, `heddle-tool` and
-//! `heddle-cli` use it. All functions may be called by any thread.
+//! which describes the parts of a model; `heddle-message`, `heddle-comm`, `heddle-collective`,
+//! `heddle-engine`, `heddle-tool` and `heddle-cli` use it. All functions may be called by any thread.
 //!
 //! | file | idea |
 //! |---|---|
 //! | `lib.rs` | the settings that are no part of the model, and their values in this process |
+//! | `setting.rs` | what is said of a setting |
+//! | `given.rs` | the values given to variables |
+//! | `collectives.rs` | the algorithms of collective operations, and where one takes over from another |
+//! | `algorithm.rs` | the names of these algorithms |
 //! | `variable.rs` | every environment variable: the settings here and the parts of the model |
 //! | `info_keys.rs` | the info keys that Heddle knows |
 //! | `cores.rs` | a list of cores |
 
+mod algorithm;
+mod collectives;
 mod cores;
+mod given;
 pub mod info_keys;
+mod setting;
 mod variable;
 
+pub use algorithm::Algorithm;
+pub use collectives::Collectives;
 pub use cores::Cores;
+pub use given::{given, write};
+pub use setting::Setting;
 pub use variable::Variable;
 
+use given::variable_or;
 use heddle_model::counters::MOST_VNIS;
 use heddle_model::{Model, ModelError, Values};
 use heddle_sync::WaitPolicy;
-use std::collections::BTreeMap;
-use std::env::VarError;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 /// The settings of a process.
 #[derive(Debug, Clone)]
@@ -49,33 +60,14 @@ pub struct Settings {
     /// `HEDDLE_WIN_LOCK_BYPASSES`: how many processes may enter a window
     /// lock past those that wait in its queue.
     pub win_lock_bypasses: u64,
+    /// How collective operations are carried out.
+    pub collectives: Collectives,
     /// How threads wait.
     pub wait: WaitPolicy,
 }
 
-/// A setting that is no part of the model.
-#[derive(Debug)]
-pub struct Setting {
-    /// Its environment variable. In lower case it is the name of the MPI_T control variable.
-    pub variable: &'static str,
-    /// Its meaning, as half a sentence.
-    pub meaning: &'static str,
-    /// The kind of its values.
-    pub values: Values,
-    /// True if all processes of a job must choose the same value.
-    pub common: bool,
-    /// The allowed values, in words.
-    pub allowed: fn() -> String,
-    /// The default in words; a value, unless it depends on the machine.
-    pub default: &'static str,
-    /// The value of this setting among the settings of a process.
-    pub get: fn(&Settings) -> String,
-    /// Accepts a value, or says in a sentence why it is refused.
-    pub check: fn(&str) -> Result<(), String>,
-}
-
-/// Every setting except the [parts](heddle_model::PARTS) of the model.
-pub const SETTINGS: &[Setting] = &[
+/// Every setting except those of collective operations, and the [parts](heddle_model::PARTS) of the model.
+pub const SETTINGS: &[Setting<Settings>] = &[
     Setting {
         variable: "HEDDLE_MODEL",
         meaning: "the thread-safety model",
@@ -238,14 +230,15 @@ impl Settings {
     pub fn chosen() -> Result<Settings, String> {
         Ok(Settings {
             model: model()?,
-            vnis: variable("HEDDLE_VNIS", default_vnis(), vnis)?,
-            single_copy: variable("HEDDLE_SINGLE_COPY", true, switch)?,
-            blackboards: variable("HEDDLE_BLACKBOARDS", true, switch)?,
-            unexpected_bytes: variable("HEDDLE_UNEXPECTED_BYTES", 1 << 30, bytes)?,
-            statistics: variable("HEDDLE_STATS", false, switch)?,
-            offload_cores: variable("HEDDLE_OFFLOAD_CORES", Cores::default(), Cores::parse)?,
-            win_lock: variable("HEDDLE_WIN_LOCK", WIN_LOCKS[0].to_owned(), win_lock)?,
-            win_lock_bypasses: variable("HEDDLE_WIN_LOCK_BYPASSES", WIN_LOCK_BYPASSES, bypasses)?,
+            vnis: variable_or("HEDDLE_VNIS", default_vnis(), vnis)?,
+            single_copy: variable_or("HEDDLE_SINGLE_COPY", true, switch)?,
+            blackboards: variable_or("HEDDLE_BLACKBOARDS", true, switch)?,
+            unexpected_bytes: variable_or("HEDDLE_UNEXPECTED_BYTES", 1 << 30, bytes)?,
+            statistics: variable_or("HEDDLE_STATS", false, switch)?,
+            offload_cores: variable_or("HEDDLE_OFFLOAD_CORES", Cores::default(), Cores::parse)?,
+            win_lock: variable_or("HEDDLE_WIN_LOCK", WIN_LOCKS[0].to_owned(), win_lock)?,
+            win_lock_bypasses: variable_or("HEDDLE_WIN_LOCK_BYPASSES", WIN_LOCK_BYPASSES, bypasses)?,
+            collectives: Collectives::chosen()?,
             wait: WaitPolicy::default(),
         })
     }
@@ -276,15 +269,6 @@ fn default_vnis() -> usize {
     std::thread::available_parallelism().map_or(1, |cores| 2 * cores.get()).clamp(4, 16)
 }
 
-fn variable<T>(name: &str, default: T, parse: impl FnOnce(&str) -> Result<T, String>) -> Result<T, String> {
-    match given(name)? {
-        None => Ok(default),
-        Some(text) => {
-            parse(&text).map_err(|why| format!("the environment variable {name} is \"{text}\": {why}"))
-        }
-    }
-}
-
 static IN_FORCE: OnceLock<Settings> = OnceLock::new();
 
 /// The settings with which MPI was initialised; `None` before that.
@@ -295,36 +279,6 @@ pub fn in_force() -> Option<&'static Settings> {
 /// Puts settings in force for the rest of the process, and returns those in force: the first caller's.
 pub fn put_in_force(settings: Settings) -> &'static Settings {
     IN_FORCE.get_or_init(|| settings)
-}
-
-/// The values written to control variables, by the names of their environment variables.
-static WRITTEN: Mutex<BTreeMap<&'static str, String>> = Mutex::new(BTreeMap::new());
-
-fn written() -> MutexGuard<'static, BTreeMap<&'static str, String>> {
-    WRITTEN.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Lets a value, which the caller has [checked](Variable::check), replace that of the environment variable
-/// `name`.
-pub fn write(name: &'static str, value: String) {
-    written().insert(name, value);
-}
-
-/// The value of an environment variable: the one written to its control variable, or the environment's.
-/// `None` if neither exists, or the environment's is empty.
-///
-/// # Errors
-/// A sentence, if the environment's value is not UTF-8.
-pub fn given(name: &str) -> Result<Option<String>, String> {
-    if let Some(value) = written().get(name) {
-        return Ok(Some(value.clone()));
-    }
-    match std::env::var(name) {
-        Err(VarError::NotPresent) => Ok(None),
-        Ok(text) if text.is_empty() => Ok(None),
-        Err(VarError::NotUnicode(_)) => Err(format!("the environment variable {name} is not text")),
-        Ok(text) => Ok(Some(text)),
-    }
 }
 
 #[cfg(test)]

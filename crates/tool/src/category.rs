@@ -1,6 +1,6 @@
 //! Categories of variables and events.
 
-use super::control::controls;
+use super::control::{Control, controls};
 use super::event::EVENTS;
 use super::performance::performances;
 
@@ -21,7 +21,7 @@ const fn category(name: &'static str, meaning: &'static str) -> Category {
 
 /// All categories, in the order of their indices.
 pub static CATEGORIES: &[Category] = &[
-    Category { name: "heddle", meaning: "everything of Heddle", below: &[1, 2, 3, 9, 10, 11] },
+    Category { name: "heddle", meaning: "everything of Heddle", below: &[1, 2, 3, 9, 10, 11, 16] },
     category("heddle_model", "the thread-safety model and its parts"),
     category("heddle_settings", "settings that are no part of the model"),
     Category {
@@ -41,13 +41,21 @@ pub static CATEGORIES: &[Category] = &[
     category("heddle_section_matching", "the matching of all contexts, under per-object and lock-free"),
     category("heddle_section_rendezvous", "rendezvous state, under per-object and lock-free"),
     category("heddle_section_channel", "the channels to all peers, under per-object and lock-free"),
+    category(
+        "heddle_collectives",
+        "the algorithms of collective operations, and where one takes over from another",
+    ),
 ];
 
 impl Category {
     /// The indices of its control variables.
     pub fn controls(&self) -> Vec<i32> {
-        let belongs = |of_model: bool| self.name == if of_model { "heddle_model" } else { "heddle_settings" };
-        (0..).zip(controls()).filter(|(_, it)| belongs(it.is_of_model())).map(|(index, _)| index).collect()
+        let home = |control: &Control| match control {
+            control if control.is_of_model() => "heddle_model",
+            control if control.is_of_collectives() => "heddle_collectives",
+            _ => "heddle_settings",
+        };
+        (0..).zip(controls()).filter(|(_, it)| home(it) == self.name).map(|(index, _)| index).collect()
     }
 
     /// The indices of its performance variables.

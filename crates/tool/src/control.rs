@@ -50,6 +50,11 @@ impl Control {
         self.variable.is_of_model()
     }
 
+    /// Returns true if it is the algorithm of a collective operation, or a switch point.
+    pub fn is_of_collectives(&self) -> bool {
+        self.variable.is_of_collectives()
+    }
+
     /// The number of its elements.
     pub fn count(&self) -> usize {
         if self.kind == Type::Text { TEXT } else { 1 }

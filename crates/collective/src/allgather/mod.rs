@@ -5,12 +5,13 @@ mod bruck;
 mod ring;
 
 use super::between_groups::all_to_all;
+use super::choices::choices;
 use super::conversation::Conversation;
 use super::elements::{Blocks, Part, Parts, check_apart, check_distinct};
-use super::switch_points::ALLGATHER_RING_BYTES;
 use super::tag;
 use heddle_comm::error::Result;
 use heddle_message::buffer::Buffer;
+use heddle_settings::Algorithm;
 
 /// Gives a block of each rank to all. `send` is `None` for `MPI_IN_PLACE`.
 ///
@@ -43,15 +44,19 @@ fn run(talk: &mut Conversation<'_>, send: Option<Buffer>, blocks: &dyn Blocks) -
     if let Some(send) = send {
         talk.copy(&send, &blocks.block(talk.rank()));
     }
-    let size = talk.size();
+    let (size, choices) = (talk.size(), choices());
     let lens = || (0..size).map(|rank| blocks.block(rank).len());
-    if let Some(limits) = talk.limits()
+    if let Some(limits) = talk.limits(choices.allgather)
         && lens().all(|len| limits.takes(len))
     {
         return blackboard::allgather(talk, blocks, limits);
     }
-    let total: usize = lens().sum();
-    if total < ALLGATHER_RING_BYTES {
+    let travel_together = match choices.allgather {
+        Algorithm::Bruck => true,
+        Algorithm::Ring => false,
+        _ => lens().sum::<usize>() < choices.allgather_ring_bytes,
+    };
+    if travel_together {
         bruck::allgather(talk, blocks)?;
     } else {
         ring::allgather(talk, blocks);

@@ -2,12 +2,12 @@
 //! all. A longer one goes in chunks; of each chunk every rank computes a piece, and publishes that. Of
 //! vectors that are exposed every rank computes a piece as well, and offers it.
 
+use crate::choices::choices;
 use crate::conversation::Conversation;
 use crate::elements::{Elements, Part};
 use crate::offer::Offer;
 use crate::reduction::Reduction;
 use crate::shared_reduction::{Chunks, ExposedVectors, FoldFrom, fold_all};
-use crate::switch_points::{ALLREDUCE_EXPOSED_BYTES, ALLREDUCE_PIECES_BYTES};
 use heddle_comm::blackboard::Limits;
 use heddle_comm::error::Result;
 
@@ -22,15 +22,15 @@ pub(super) fn allreduce(
     result: Elements<'_>,
     limits: Limits,
 ) -> Result<bool> {
-    let size = talk.size();
-    if operands.len() >= ALLREDUCE_EXPOSED_BYTES && limits.exposed.is_some() {
+    let (size, choices) = (talk.size(), choices());
+    if operands.len() >= choices.allreduce_exposed_bytes && limits.exposed.is_some() {
         exposed(talk, reduction, operands, result, limits)?;
         return Ok(true);
     }
     let Some(chunks) = Chunks::new(operands.count, reduction.datatype().size() as usize, limits) else {
         return Ok(false);
     };
-    if size == 2 || chunks.number() == 1 && operands.len() * size <= ALLREDUCE_PIECES_BYTES {
+    if size == 2 || chunks.number() == 1 && operands.len() * size <= choices.allreduce_pieces_bytes {
         whole(talk, reduction, operands, result, chunks)?;
     } else {
         in_pieces(talk, reduction, operands, result, chunks)?;

@@ -8,12 +8,13 @@ pub(super) use doubling::allreduce as by_doubling;
 
 use super::accumulator::Accumulator;
 use super::between_groups::allreduce_between;
+use super::choices::choices;
 use super::conversation::Conversation;
 use super::elements::{Part, check_distinct};
 use super::reduction::Reduction;
-use super::switch_points::ALLREDUCE_SCATTERED_BYTES;
 use super::tag;
 use heddle_comm::error::Result;
+use heddle_settings::Algorithm;
 
 /// Combines the data of all ranks everywhere. `send` is `None` for `MPI_IN_PLACE`.
 ///
@@ -32,7 +33,8 @@ pub fn allreduce(
     if let Some(send) = &send {
         check_distinct(send, &receive)?;
     }
-    if let Some(limits) = talk.limits()
+    let choices = choices();
+    if let Some(limits) = talk.limits(choices.allreduce)
         && blackboard::allreduce(talk, reduction, send.unwrap_or(receive), receive.elements, limits)?
     {
         return Ok(());
@@ -46,11 +48,16 @@ pub fn allreduce(
     let count = receive.count;
     let spare = talk.vector(reduction, count)?;
     let mut vector = Accumulator { reduction, result: receive.elements, spare, count };
-    let scattered = reduction.commutes()
-        && receive.len() >= ALLREDUCE_SCATTERED_BYTES
-        && count >= talk.size() as i64
-        && talk.size() > 2;
-    if scattered {
+    let in_pieces = match choices.allreduce {
+        Algorithm::RecursiveDoubling => false,
+        Algorithm::Rabenseifner => true,
+        _ => {
+            receive.len() >= choices.allreduce_rabenseifner_bytes
+                && count >= talk.size() as i64
+                && talk.size() > 2
+        }
+    };
+    if in_pieces && reduction.commutes() {
         scattered::allreduce(talk, &mut vector);
     } else {
         by_doubling(talk, &mut vector);

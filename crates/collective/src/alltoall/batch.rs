@@ -3,7 +3,7 @@
 
 use crate::conversation::Conversation;
 use crate::elements::Blocks;
-use crate::switch_points::BATCH;
+use crate::messages::BATCH;
 
 /// Empty blocks are not sent, as both sides know their sizes. This rank's block must have been copied.
 pub(super) fn alltoall(talk: &mut Conversation<'_>, send: &dyn Blocks, receive: &dyn Blocks) {

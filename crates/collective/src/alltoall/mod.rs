@@ -7,12 +7,13 @@ mod in_place;
 mod pairwise;
 
 use super::between_groups::all_to_all;
+use super::choices::choices;
 use super::conversation::Conversation;
 use super::elements::{Blocks, Part, Parts, TypedParts, check_apart, check_distinct};
-use super::switch_points::{ALLTOALL_BATCH_BYTES, ALLTOALL_BRUCK_BYTES, ALLTOALL_BRUCK_RANKS};
 use super::tag;
 use heddle_comm::blackboard::Limits;
 use heddle_comm::error::Result;
+use heddle_settings::Algorithm;
 
 /// Sends a block to each rank and receives a block from each. `send` is `None` for `MPI_IN_PLACE`.
 ///
@@ -23,24 +24,26 @@ pub fn alltoall(talk: &mut Conversation<'_>, send: Option<Part<'_>>, receive: Pa
         check_distinct(send, &receive)?;
     }
     talk.name(tag::ALLTOALL);
-    if let Some(limits) = talk.limits().filter(|limits| fits(talk, &receive, send.is_none(), limits)) {
+    let choices = choices();
+    let fits = |limits: &Limits| {
+        let whole = receive.len().saturating_mul(talk.size());
+        // Exposed data must stay as they are, and of two ranks both copy long blocks, each a half.
+        let exposes = send.is_some() && (talk.size() > 2 || choices.alltoall == Algorithm::Blackboard);
+        whole <= limits.bytes || exposes && limits.takes(whole)
+    };
+    if let Some(limits) = talk.limits(choices.alltoall).filter(fits) {
         return blackboard::alltoall(talk, send.as_ref(), &receive, limits);
     }
-    if let Some(send) = &send {
-        let is_small = receive.len() <= ALLTOALL_BRUCK_BYTES && !talk.is_between_groups();
-        if is_small && talk.size() >= ALLTOALL_BRUCK_RANKS {
-            bruck::alltoall(talk, send, &receive, receive.len())?;
-            return Ok(());
-        }
+    let travel_together = match choices.alltoall {
+        Algorithm::Bruck => true,
+        Algorithm::Batch | Algorithm::Pairwise => false,
+        _ => receive.len() <= choices.alltoall_bruck_bytes && talk.size() >= choices.alltoall_bruck_ranks,
+    };
+    if let (Some(send), true, false) = (&send, travel_together, talk.is_between_groups()) {
+        bruck::alltoall(talk, send, &receive, receive.len())?;
+        return Ok(());
     }
     run(talk, send.as_ref().map(|part| part as &dyn Blocks), &receive)
-}
-
-/// Returns true if all blocks of a rank can be read in one round.
-fn fits(talk: &Conversation<'_>, receive: &Part<'_>, is_in_place: bool, limits: &Limits) -> bool {
-    let whole = receive.len().saturating_mul(talk.size());
-    // Exposed data must stay as they are, and of two ranks both copy long blocks, each a half.
-    whole <= limits.bytes || !is_in_place && talk.size() > 2 && limits.takes(whole)
 }
 
 /// Sends a block to each rank and receives a block from each; the blocks may differ in size and lie anywhere.
@@ -75,8 +78,14 @@ fn run(talk: &mut Conversation<'_>, send: Option<&dyn Blocks>, receive: &dyn Blo
         Some(send) => {
             check_apart(|rank| send.block(rank), receive, talk.size())?;
             talk.copy(&send.block(talk.rank()), &receive.block(talk.rank()));
-            let largest = (0..talk.size()).map(|rank| receive.block(rank).len()).max();
-            if largest.is_some_and(|len| len <= ALLTOALL_BATCH_BYTES) {
+            let choices = choices();
+            let largest = || (0..talk.size()).map(|rank| receive.block(rank).len()).max();
+            let at_once = match choices.alltoall {
+                Algorithm::Batch => true,
+                Algorithm::Pairwise => false,
+                _ => largest().is_some_and(|len| len <= choices.alltoall_batch_bytes),
+            };
+            if at_once {
                 batch::alltoall(talk, send, receive);
             } else {
                 pairwise::alltoall(talk, send, receive);

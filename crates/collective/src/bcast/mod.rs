@@ -5,12 +5,13 @@ mod scatter_ring;
 
 use super::basic::bcast_by_tree;
 use super::between_groups::bcast_between;
+use super::choices::choices;
 use super::conversation::Conversation;
 use super::elements::Part;
-use super::switch_points::{BCAST_SCATTER_BYTES, BCAST_SCATTER_RANKS};
 use super::{Circle, check_root, tag};
 use heddle_comm::blackboard::Limits;
 use heddle_comm::error::Result;
+use heddle_settings::Algorithm;
 
 /// Gives the root's data to all.
 ///
@@ -22,11 +23,20 @@ pub fn bcast(talk: &mut Conversation<'_>, data: Part<'_>, root: i32) -> Result<(
     }
     let circle = Circle { root: check_root(talk.comm(), root)?, size: talk.size() };
     talk.name(tag::BCAST);
+    let choices = choices();
     // Of two ranks both copy a long message, each a half.
-    let fits = |limits: &Limits| data.len() <= limits.bytes || talk.size() > 2 && limits.takes(data.len());
-    if let Some(limits) = talk.limits().filter(fits) {
+    let exposes = talk.size() > 2 || choices.bcast == Algorithm::Blackboard;
+    let fits = |limits: &Limits| data.len() <= limits.bytes || exposes && limits.takes(data.len());
+    if let Some(limits) = talk.limits(choices.bcast).filter(fits) {
         blackboard::bcast(talk, data.buffer(), circle.root, limits)?;
-    } else if data.len() >= BCAST_SCATTER_BYTES && talk.size() >= BCAST_SCATTER_RANKS {
+        return Ok(());
+    }
+    let in_pieces = match choices.bcast {
+        Algorithm::Binomial => false,
+        Algorithm::ScatterRing => true,
+        _ => data.len() >= choices.bcast_scatter_bytes && talk.size() >= choices.bcast_scatter_ranks,
+    };
+    if in_pieces {
         scatter_ring::bcast(talk, &data.buffer(), circle)?;
     } else {
         bcast_by_tree(talk, &data.buffer(), circle);

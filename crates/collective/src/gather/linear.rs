@@ -2,7 +2,7 @@
 
 use crate::conversation::Conversation;
 use crate::elements::Blocks;
-use crate::switch_points::BATCH;
+use crate::messages::BATCH;
 use heddle_message::buffer::Buffer;
 
 /// Empty blocks are not sent, as both sides know their sizes.

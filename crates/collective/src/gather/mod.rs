@@ -5,12 +5,13 @@ mod linear;
 mod tree;
 
 use super::between_groups::with_root;
+use super::choices::choices;
 use super::conversation::Conversation;
 use super::elements::{Blocks, Part, Parts, check_apart, check_distinct};
-use super::switch_points::GATHER_LINEAR_BYTES;
 use super::{Circle, check_root, in_place_not_allowed, no_buffer, tag};
 use heddle_comm::blackboard::Limits;
 use heddle_comm::error::Result;
+use heddle_settings::Algorithm;
 
 /// Brings a block of each rank to the root. `send` is `None` for `MPI_IN_PLACE`, `receive`
 /// counts at the root only.
@@ -44,9 +45,17 @@ pub fn gather(
         (None, None) => return Err(in_place_not_allowed("only the root's data can be in place")),
     };
     talk.name(tag::GATHER);
-    if let Some(limits) = talk.limits().filter(|limits| limits.takes(block_len)) {
+    let choices = choices();
+    if let Some(limits) = talk.limits(choices.gather).filter(|limits| limits.takes(block_len)) {
         blackboard::gather(talk, send, blocks, (circle.root, limits))?;
-    } else if block_len < GATHER_LINEAR_BYTES {
+        return Ok(());
+    }
+    let by_tree = match choices.gather {
+        Algorithm::Linear => false,
+        Algorithm::Binomial => true,
+        _ => block_len < choices.gather_linear_bytes,
+    };
+    if by_tree {
         tree::gather(talk, send, block_len, blocks, circle)?;
     } else {
         linear::gather(talk, send, blocks, circle.root);
@@ -80,7 +89,7 @@ pub fn gatherv(
         check_apart(|_| send, blocks, talk.size())?;
     }
     // The ranks do not know how long the blocks of the others are.
-    if let Some(limits) = talk.limits().filter(Limits::takes_all) {
+    if let Some(limits) = talk.limits(choices().gather).filter(Limits::takes_all) {
         return blackboard::gather(talk, send, blocks, (root, limits));
     }
     linear::gather(talk, send, blocks, root);

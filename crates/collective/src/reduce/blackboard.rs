@@ -3,12 +3,12 @@
 //! publishes that for the root. Of vectors that are exposed each rank computes a piece as well.
 
 use crate::blackboard::Source;
+use crate::choices::choices;
 use crate::conversation::Conversation;
 use crate::elements::{Elements, Part};
 use crate::offer::Offer;
 use crate::reduction::Reduction;
 use crate::shared_reduction::{Chunks, ExposedVectors, FoldFrom, OwnOperands, fold_all};
-use crate::switch_points::{REDUCE_EXPOSED_BYTES, REDUCE_PIECES_BYTES};
 use heddle_comm::blackboard::Limits;
 use heddle_comm::error::Result;
 
@@ -24,14 +24,14 @@ pub(super) fn reduce(
     destination: Option<Elements<'_>>,
     (root, limits): (usize, Limits),
 ) -> Result<bool> {
-    if talk.size() > 2 && operands.len() >= REDUCE_EXPOSED_BYTES && limits.exposed.is_some() {
+    if talk.size() > 2 && operands.len() >= choices().reduce_exposed_bytes && limits.exposed.is_some() {
         exposed(talk, reduction, operands, destination, (root, limits))?;
         return Ok(true);
     }
     let Some(chunks) = Chunks::new(operands.count, reduction.datatype().size() as usize, limits) else {
         return Ok(false);
     };
-    if talk.size() == 2 || operands.len() * talk.size() <= REDUCE_PIECES_BYTES {
+    if talk.size() == 2 || operands.len() * talk.size() <= choices().reduce_pieces_bytes {
         whole(talk, reduction, operands, destination, (root, chunks))?;
     } else {
         in_pieces(talk, reduction, operands, destination, (root, chunks))?;

@@ -5,12 +5,13 @@ mod scattered;
 
 use super::basic::reduce_by_tree;
 use super::between_groups::reduce_between;
+use super::choices::choices;
 use super::conversation::Conversation;
 use super::elements::{Part, check_distinct};
 use super::reduction::Reduction;
-use super::switch_points::REDUCE_SCATTERED_BYTES;
 use super::{Circle, check_root, in_place_not_allowed, no_buffer, tag};
 use heddle_comm::error::Result;
+use heddle_settings::Algorithm;
 
 /// Combines the data of all ranks at the root. `send` is `None` for `MPI_IN_PLACE`, `receive`
 /// counts at the root only.
@@ -38,16 +39,22 @@ pub fn reduce(
     };
     talk.name(tag::REDUCE);
     let receive = receive.map(|part| part.elements);
-    if let Some(limits) = talk.limits()
+    let choices = choices();
+    if let Some(limits) = talk.limits(choices.reduce)
         && blackboard::reduce(talk, reduction, operands, receive, (circle.root, limits))?
     {
         return Ok(());
     }
-    let scattered = reduction.commutes()
-        && operands.len() >= REDUCE_SCATTERED_BYTES
-        && operands.count >= talk.size() as i64
-        && talk.size() > 2;
-    if scattered {
+    let in_pieces = match choices.reduce {
+        Algorithm::Binomial => false,
+        Algorithm::Rabenseifner => true,
+        _ => {
+            operands.len() >= choices.reduce_rabenseifner_bytes
+                && operands.count >= talk.size() as i64
+                && talk.size() > 2
+        }
+    };
+    if in_pieces && reduction.commutes() {
         scattered::reduce(talk, reduction, operands, receive, circle)?;
     } else {
         reduce_by_tree(talk, reduction, operands, receive, circle)?;

@@ -2,11 +2,11 @@
 //! its own block of the result from those of all. Very long vectors are exposed instead.
 
 use super::vector::Vector;
+use crate::choices::choices;
 use crate::conversation::Conversation;
 use crate::elements::Part;
 use crate::reduction::Reduction;
 use crate::shared_reduction::{Chunks, ExposedVectors, FoldFrom, fold_all};
-use crate::switch_points::REDUCE_SCATTER_EXPOSED_BYTES;
 use heddle_comm::blackboard::Limits;
 use heddle_comm::error::Result;
 
@@ -23,7 +23,7 @@ pub(super) fn reduce_scatter(
     let rank = talk.rank();
     let size = reduction.datatype().size() as usize;
     let bytes = vector.count() as usize * size;
-    if bytes >= REDUCE_SCATTER_EXPOSED_BYTES && limits.exposed.is_some() {
+    if bytes >= choices().reduce_scatter_exposed_bytes && limits.exposed.is_some() {
         exposed(talk, reduction, vector)?;
         return Ok(true);
     }

@@ -7,12 +7,13 @@ mod vector;
 
 use super::accumulator::Accumulator;
 use super::between_groups::reduce_scatter_between;
+use super::choices::choices;
 use super::conversation::Conversation;
 use super::elements::{Part, check_distinct};
 use super::reduction::Reduction;
-use super::switch_points::REDUCE_SCATTER_PAIRWISE_BYTES;
 use super::{allreduce, tag};
 use heddle_comm::error::{Error, Result};
+use heddle_settings::Algorithm;
 use heddle_spec::constants as mpi;
 use vector::Vector;
 
@@ -44,19 +45,24 @@ pub fn reduce_scatter(
         }
         return Ok(());
     }
-    if let Some(limits) = talk.limits()
+    let choices = choices();
+    if let Some(limits) = talk.limits(choices.reduce_scatter)
         && blackboard::reduce_scatter(talk, reduction, vector, limits)?
     {
         return Ok(());
     }
-    if operands.len() >= REDUCE_SCATTER_PAIRWISE_BYTES {
-        pairwise::reduce_scatter(talk, reduction, vector)?;
-    } else if reduction.commutes() {
-        halving::reduce_scatter(talk, reduction, vector)?;
-    } else {
-        all_of_it(talk, reduction, vector)?;
+    match choices.reduce_scatter {
+        Algorithm::Pairwise => pairwise::reduce_scatter(talk, reduction, vector),
+        Algorithm::RecursiveHalving if reduction.commutes() => {
+            halving::reduce_scatter(talk, reduction, vector)
+        }
+        Algorithm::RecursiveDoubling => all_of_it(talk, reduction, vector),
+        _ if operands.len() >= choices.reduce_scatter_pairwise_bytes => {
+            pairwise::reduce_scatter(talk, reduction, vector)
+        }
+        _ if reduction.commutes() => halving::reduce_scatter(talk, reduction, vector),
+        _ => all_of_it(talk, reduction, vector),
     }
-    Ok(())
 }
 
 /// For short vectors and operators that do not commute: every rank combines everything, in ⌈log₂ n⌉ rounds.

@@ -11,13 +11,14 @@ mod blackboard;
 mod kind;
 
 use super::accumulator::{Accumulator, Side};
+use super::choices::choices;
 use super::conversation::Conversation;
 use super::elements::{Part, check_distinct};
 use super::reduction::Reduction;
-use super::switch_points::SCAN_BLACKBOARD_BYTES;
 use super::tag;
 use heddle_comm::blackboard::Limits;
 use heddle_comm::error::Result;
+use heddle_settings::Algorithm;
 use kind::Kind;
 
 /// Combines the data of all ranks up to each one. `send` is `None` for `MPI_IN_PLACE`.
@@ -67,10 +68,11 @@ fn prefix(
     let (rank, size, count) = (talk.rank(), talk.size(), receive.count);
     let tag = if kind == Kind::Inclusive { tag::SCAN } else { tag::EXSCAN };
     talk.name(tag);
-    let fits = |limits: &Limits| {
-        receive.len() <= limits.bytes && receive.len().saturating_mul(size) <= SCAN_BLACKBOARD_BYTES
-    };
-    if talk.limits().is_some_and(|limits| fits(&limits)) {
+    let choices = choices();
+    let is_short = receive.len().saturating_mul(size) <= choices.scan_blackboard_bytes
+        || choices.scan == Algorithm::Blackboard;
+    let fits = |limits: &Limits| receive.len() <= limits.bytes && is_short;
+    if talk.limits(choices.scan).is_some_and(|limits| fits(&limits)) {
         return blackboard::prefix(talk, reduction, send, receive, kind);
     }
     let (around, spare) = (talk.vector(reduction, count)?, talk.vector(reduction, count)?);

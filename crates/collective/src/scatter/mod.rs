@@ -5,11 +5,12 @@ mod tree;
 
 use super::basic::scatter_straight;
 use super::between_groups::with_root;
+use super::choices::choices;
 use super::conversation::Conversation;
 use super::elements::{Blocks, Part, Parts, check_apart, check_distinct};
-use super::switch_points::SCATTER_LINEAR_BYTES;
 use super::{Circle, check_root, in_place_not_allowed, no_buffer, tag};
 use heddle_comm::error::Result;
+use heddle_settings::Algorithm;
 
 /// Gives each rank its block of the root's data. `send` counts at the root only; `receive` is `None` for
 /// `MPI_IN_PLACE`.
@@ -39,9 +40,17 @@ pub fn scatter(
     let blocks = send.as_ref().map(|part| part as &dyn Blocks);
     let receive = receive.map(|part| part.buffer());
     let whole = block_len * talk.size();
-    if talk.limits().is_some_and(|limits| whole <= limits.bytes) {
+    let choices = choices();
+    if talk.limits(choices.scatter).is_some_and(|limits| whole <= limits.bytes) {
         blackboard::scatter(talk, send, (receive, block_len), circle.root);
-    } else if block_len < SCATTER_LINEAR_BYTES {
+        return Ok(());
+    }
+    let by_tree = match choices.scatter {
+        Algorithm::Linear => false,
+        Algorithm::Binomial => true,
+        _ => block_len < choices.scatter_linear_bytes,
+    };
+    if by_tree {
         tree::scatter(talk, blocks, block_len, receive, circle)?;
     } else {
         scatter_straight(talk, blocks, receive, circle.root);
