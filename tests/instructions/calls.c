@@ -36,13 +36,17 @@
 enum { BATCH = 32, BATCHES = 40, WARM_BATCHES = 12, WARM_WAITS = 8192, PEER = 1, LARGER = 1024 };
 enum { TAG_DATA = 1, TAG_ORDER, TAG_LAST, TAG_NONE };
 /* What rank 0 orders the peer to do; an order also names the number of messages and their size. */
-enum order { RECEIVE, SEND, SEND_AND_LAST, SEND_AND_TELL, END };
+enum order { RECEIVE, SEND, SEND_AND_LAST, SEND_AND_TELL, START_AND_TELL, END };
 
 static char bytes[BATCH][LARGER];
 static MPI_Request requests[BATCH];
 static int flag, processes;
 static MPI_Win window, unlocked_window;
-/* Lies in the file that both ranks map: how many orders SEND_AND_TELL the peer has carried out. */
+/* A persistent allreduce on a communicator of its own. */
+static MPI_Comm reducing;
+static MPI_Request allreduce;
+static long term = 1, sum;
+/* Lies in the file that both ranks map: how many orders SEND_AND_TELL and START_AND_TELL the peer has carried out. */
 static _Atomic int *told;
 static int told_before;
 
@@ -86,12 +90,14 @@ static void queue_unexpected(int messages) {
     receive_last();
 }
 
-/* Returns with that many messages from the peer in shared memory; the library has not polled since. */
-static void put_in_ring(int messages) {
-    order(SEND_AND_TELL, messages, 8);
+static void order_and_be_told(enum order what, int messages) {
+    order(what, messages, 8);
     told_before++;
     while (atomic_load(told) != told_before) sched_yield();
 }
+
+/* Returns with that many messages from the peer in shared memory; the library has not polled since. */
+static void put_in_ring(int messages) { order_and_be_told(SEND_AND_TELL, messages); }
 
 static void post_receives(void) {
     for (int i = 0; i < BATCH; i++)
@@ -301,6 +307,18 @@ static void start_send(void) {
     for (int i = 0; i < BATCH; i++) MPI_Request_free(&persistent[i]);
 }
 
+/* The peer has started before, so that its data are there. */
+static void start_wait_allreduce(void) {
+    for (int i = 0; i < BATCH; i++) {
+        if (processes > 1) order_and_be_told(START_AND_TELL, 0);
+        begin();
+        MPI_Start(&allreduce);
+        MPI_Wait(&allreduce, MPI_STATUS_IGNORE);
+        end();
+        if (sum != processes) MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+}
+
 static void self_irecv_isend_waitall(void) {
     MPI_Request pair[2];
     for (int i = 0; i < BATCH; i++) {
@@ -505,6 +523,7 @@ static const struct test_case {
     {"isend_1k", isend_1k, BATCH, 0},
     {"send", blocking_send, BATCH, 0},
     {"start_send", start_send, BATCH, 0},
+    {"start_wait_allreduce", start_wait_allreduce, BATCH, 1},
     {"irecv_posted", irecv_posted, BATCH, 0},
     {"irecv_unexpected", irecv_unexpected, BATCH, 0},
     {"recv_unexpected", recv_unexpected, BATCH, 0},
@@ -552,7 +571,9 @@ static void obey(void) {
                 MPI_Send(bytes[i], words[2], MPI_BYTE, 0, TAG_DATA, MPI_COMM_WORLD);
         }
         if (words[0] == RECEIVE || words[0] == SEND_AND_LAST) MPI_Send(NULL, 0, MPI_BYTE, 0, TAG_LAST, MPI_COMM_WORLD);
-        if (words[0] == SEND_AND_TELL) atomic_fetch_add(told, 1);
+        if (words[0] == START_AND_TELL) MPI_Start(&allreduce);
+        if (words[0] == SEND_AND_TELL || words[0] == START_AND_TELL) atomic_fetch_add(told, 1);
+        if (words[0] == START_AND_TELL) MPI_Wait(&allreduce, MPI_STATUS_IGNORE);
     }
 }
 
@@ -600,6 +621,8 @@ int main(int argc, char **argv) {
     void *memory;
     MPI_Win_allocate(sizeof bytes[0], 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
     MPI_Win_allocate(sizeof bytes[0], 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &unlocked_window);
+    MPI_Comm_dup(MPI_COMM_WORLD, &reducing);
+    MPI_Allreduce_init(&term, &sum, 1, MPI_LONG, MPI_SUM, reducing, MPI_INFO_NULL, &allreduce);
     if (rank) {
         obey();
     } else {
@@ -620,6 +643,8 @@ int main(int argc, char **argv) {
         MPI_Win_unlock_all(window);
         if (processes > 1) order(END, 0, 0);
     }
+    MPI_Request_free(&allreduce);
+    MPI_Comm_free(&reducing);
     MPI_Win_free(&unlocked_window);
     MPI_Win_free(&window);
     MPI_Finalize();

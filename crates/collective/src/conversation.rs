@@ -197,7 +197,7 @@ impl<'a> Conversation<'a> {
         }
         match &self.form {
             Form::Immediate(_) => on_blackboard(self.comm).map(Blackboard::limits),
-            Form::Recorded(recorder) => recorder.limits(self.comm.blackboard.get()?),
+            Form::Recorded(recorder) => recorder.limits(recorder.blackboard_of(self.comm)?),
         }
     }
 

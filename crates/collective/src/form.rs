@@ -5,11 +5,12 @@
 //! they begin operations in the same order. A persistent operation keeps its tag from start to start.
 
 use super::conversation::Conversation;
-use super::schedule::Rest;
+use super::schedule::{Rest, Schedule};
 use heddle_comm::CommRef;
 use heddle_comm::error::Result;
-use heddle_message::request::{self, Attachment, RequestId, RequestKind};
-use std::sync::{Arc, Mutex, PoisonError};
+use heddle_message::domain;
+use heddle_message::request::{self, Attachment, Outcome, RequestId, RequestKind};
+use std::sync::PoisonError;
 
 /// The tags of nonblocking operations begin here, far behind those of blocking ones and of creations.
 const NONBLOCKING: i32 = 0x2000_0000;
@@ -62,13 +63,27 @@ fn begun<'a>(
 ) -> Result<usize> {
     let mut talk = Conversation::recorded(comm, false);
     describe(&mut talk)?;
+    let domain = domain::current()?;
     let id = request::take(comm.vni(), comm.handle(), RequestKind::Collective)?;
     let handle = request::handle(id);
     // SAFETY: the request is new: no other thread knows it.
     unsafe { request::owner(id) }.attachment = attachment;
-    let schedule = Box::new(talk.into_schedule(tag(NONBLOCKING, comm.operations.next_nonblocking())));
-    schedule.start(id, None).inspect_err(|_| request::release(id))?;
+    let mut schedule = talk.into_schedule(tag(NONBLOCKING, comm.operations.next_nonblocking()));
+    match schedule.start() {
+        Some(outcome) => {
+            drop(schedule);
+            complete(id, outcome);
+        }
+        None => Box::new(schedule).become_task(domain, id, None),
+    }
     Ok(handle)
+}
+
+/// Completes the request of an operation that is over before its call returns.
+#[inline(always)]
+fn complete(id: RequestId, outcome: Outcome) {
+    // SAFETY: the request is active, and only the caller knows of its operation.
+    unsafe { request::complete(id, outcome) };
 }
 
 /// Makes a persistent request of an operation; returns its handle.
@@ -83,31 +98,40 @@ pub fn init<'a>(
     describe(&mut talk)?;
     let id = request::take(comm.vni(), comm.handle(), RequestKind::Collective)?;
     let schedule = Box::new(talk.into_schedule(tag(PERSISTENT, comm.operations.next_persistent())));
+    let attachment = Box::new(Persistent { schedule: Some(schedule), rest: Rest::default() });
     // SAFETY: the request is new: no other thread knows it.
-    unsafe { request::owner(id) }.attachment =
-        Some(Box::new(Persistent { rest: Arc::new(Mutex::new(Some(schedule))) }));
-    request::deactivate(id);
+    unsafe { request::make_persistent(id, attachment) };
     Ok(request::handle(id))
 }
 
-/// The attachment of a persistent operation's request.
+/// The attachment of a persistent operation's request. While the request is inactive, it has the schedule in
+/// one of two places. An operation that is over before its start returns leaves the schedule where it is, so
+/// that it takes no lock.
 #[derive(Debug)]
 struct Persistent {
-    /// Has the schedule while the request is inactive.
+    schedule: Option<Box<Schedule>>,
+    /// Where a thread that makes progress puts the schedule of an operation that has become a task.
     rest: Rest,
 }
 
 impl Attachment for Persistent {
-    fn persistent(&self) -> bool {
-        true
-    }
-
     fn start(&mut self, request: RequestId) -> Result<()> {
-        let schedule = self.rest.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(schedule) = schedule else {
-            unreachable!("a schedule rests before its request is complete")
-        };
+        let domain = domain::current()?;
+        let schedule = self.schedule.get_or_insert_with(|| took(&self.rest));
         request::activate(request);
-        schedule.start(request, Some(self.rest.clone()))
+        if let Some(outcome) = schedule.start() {
+            complete(request, outcome);
+        } else if let Some(schedule) = self.schedule.take() {
+            schedule.become_task(domain, request, Some(self.rest.clone()));
+        }
+        Ok(())
     }
+}
+
+/// Takes the schedule from where it rests after it was a task.
+#[cold]
+fn took(rest: &Rest) -> Box<Schedule> {
+    let schedule = rest.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let Some(schedule) = schedule else { unreachable!("a schedule rests before its request is complete") };
+    schedule
 }

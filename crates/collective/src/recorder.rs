@@ -3,10 +3,11 @@
 //! A [message](Step::Send) is begun and does not hold up the next step; [`Step::Complete`] is over when no
 //! message is in flight.
 
-use super::blackboard::{Source, Target};
+use super::blackboard::{Source, Target, on_blackboard_from_now_on};
 use super::elements::Elements;
 use super::messages::Among;
 use super::reduction::{Combiner, Reduction};
+use heddle_comm::CommRef;
 use heddle_comm::blackboard::{Blackboard, Limits};
 use heddle_comm::datatype::KeptType;
 use heddle_message::buffer::Buffer;
@@ -101,6 +102,12 @@ pub(super) enum Lane {
 impl Recorder {
     pub(super) fn new(persistent: bool) -> Recorder {
         Recorder { persistent, ..Recorder::default() }
+    }
+
+    /// The blackboard of a communicator. Persistent operations are made by all processes together, so the
+    /// communicator gets it now.
+    pub(super) fn blackboard_of<'a>(&self, comm: &'a CommRef) -> Option<&'a Blackboard> {
+        if self.persistent { on_blackboard_from_now_on(comm) } else { comm.blackboard.get() }
     }
 
     /// What it can publish on a blackboard.

@@ -12,7 +12,8 @@ use super::reduction::Combiner;
 use heddle_comm::KeptComm;
 use heddle_comm::blackboard::{Blackboard, Round};
 use heddle_comm::datatype::KeptType;
-use heddle_message::domain;
+use heddle_message::domain::{self, Domain};
+use heddle_message::progress::ended_promptly;
 use heddle_message::request::{Outcome, RequestId};
 use heddle_message::vni::{Advanced, Task};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -73,17 +74,10 @@ impl Schedule {
         }
     }
 
-    /// Begins the operation of a request.
-    ///
-    /// # Errors
-    /// If MPI is not running; then nothing has begun.
-    pub(super) fn start(
-        mut self: Box<Self>,
-        request: RequestId,
-        rest: Option<Rest>,
-    ) -> heddle_comm::error::Result<()> {
-        let domain = domain::current()?;
-        (self.next, self.request, self.rest) = (0, request, rest);
+    /// Begins the operation, and carries steps out as far as possible without waiting, or nearly. Returns the
+    /// outcome if it is over. Otherwise it must [become a task](Self::become_task).
+    pub(super) fn start(&mut self) -> Option<Outcome> {
+        self.next = 0;
         if let (Some(plan), Some(blackboard)) = (self.plan, self.comm.blackboard.get()) {
             self.first = match plan.lane {
                 Lane::Common => {
@@ -93,19 +87,20 @@ impl Schedule {
                 Lane::Own(lane) => blackboard.begin_in(lane, plan.rounds),
             };
         }
-        // An operation that is over soon is never a task.
-        if self.goes_on_to_its_end() {
-            self.end();
-        } else {
-            domain.vni(self.comm.vni()).add_task(self);
-        }
-        Ok(())
-    }
-
-    fn goes_on_to_its_end(&mut self) -> bool {
         let blackboard = self.plan.and(self.comm.blackboard.get());
         let has_cores = blackboard.is_some_and(Blackboard::has_cores);
-        soon(has_cores, || self.go_on())
+        if !soon(has_cores, || self.go_on()) {
+            return None;
+        }
+        ended_promptly(self.comm.vni());
+        Some(self.take_outcome())
+    }
+
+    /// Leaves the rest of an operation that has begun to the threads that make progress. They complete its
+    /// request.
+    pub(super) fn become_task(mut self: Box<Self>, domain: &Domain, request: RequestId, rest: Option<Rest>) {
+        (self.request, self.rest) = (request, rest);
+        domain.vni(self.comm.vni()).add_task(self);
     }
 
     /// Carries steps out as far as possible without waiting. Returns true if all are over.
@@ -173,13 +168,18 @@ impl Schedule {
         true
     }
 
-    /// Ends the operation: the schedule rests, or is over for good, before its request is complete.
-    fn end(mut self: Box<Self>) {
-        let (vni, request) = (self.comm.vni(), self.request);
+    /// The outcome after the last step.
+    fn take_outcome(&mut self) -> Outcome {
         if let (Some(Plan { lane: Lane::Common, .. }), Some(it)) = (self.plan, self.comm.blackboard.get()) {
             it.end_task();
         }
-        let outcome = Outcome { error: self.messages.take_error(), ..Outcome::empty() };
+        Outcome { error: self.messages.take_error(), ..Outcome::empty() }
+    }
+
+    /// Ends the operation of a task: the schedule rests, or is over for good, before its request is complete.
+    fn end(mut self: Box<Self>) {
+        let (vni, request) = (self.comm.vni(), self.request);
+        let outcome = self.take_outcome();
         match self.rest.take() {
             Some(rest) => *rest.lock().unwrap_or_else(PoisonError::into_inner) = Some(self),
             None => drop(self),

@@ -64,8 +64,8 @@ pub fn wait_with<R>(handle: &mut usize, read: impl FnOnce(&Outcome) -> R) -> Res
 }
 
 /// The express path of a wait: if the request is a send that was complete when its call returned, or a
-/// complete request that needs nothing but its release, passes the outcome to `read` and returns true.
-/// Otherwise does nothing and returns false.
+/// complete request that needs nothing but its release or is persistent, passes the outcome to `read` and
+/// returns true. Otherwise does nothing and returns false.
 #[inline(always)]
 pub fn wait_express(handle: &mut usize, read: impl FnOnce(&Outcome)) -> bool {
     // Under a lock around calls the request's slot would be returned outside of it.
@@ -76,14 +76,15 @@ pub fn wait_express(handle: &mut usize, read: impl FnOnce(&Outcome)) -> bool {
 }
 
 /// If the request is a send that was complete when its call returned, or a complete request that needs
-/// nothing but its release, passes the outcome to `read`. Otherwise it does nothing and returns `read`.
+/// nothing but its release or is persistent, passes the outcome to `read`. Otherwise it does nothing and
+/// returns `read`.
 #[inline(always)]
 pub(super) fn take_plain<R, L: FnOnce(&Outcome) -> R>(handle: &mut usize, read: L) -> Result<R, L> {
     if *handle == SEND_DONE {
         *handle = mpi::MPI_REQUEST_NULL;
         return Ok(read(&Outcome::empty()));
     }
-    let Some(plain) = request::claim_plain(*handle) else { return Err(read) };
+    let Some(plain) = request::claim_plain(*handle) else { return request::rest(*handle, read) };
     *handle = mpi::MPI_REQUEST_NULL;
     let result = read(plain.outcome());
     plain.release();

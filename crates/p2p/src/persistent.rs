@@ -22,10 +22,6 @@ enum Template {
 }
 
 impl Attachment for Template {
-    fn persistent(&self) -> bool {
-        true
-    }
-
     fn start(&mut self, id: RequestId) -> Result<()> {
         match self {
             Template::Send { comm, buffer, peer, tag, mode } => {
@@ -80,8 +76,7 @@ pub(super) fn inactive(
     // keeps it, until it is freed.
     unsafe { request::set_buffer(id, buffer) };
     // SAFETY: the request is new: no other thread knows it.
-    unsafe { request::owner(id) }.attachment = Some(attachment);
-    request::deactivate(id);
+    unsafe { request::make_persistent(id, attachment) };
     Ok(request::handle(id))
 }
 

@@ -1,6 +1,6 @@
-//! A communicator gets its blackboard by its first blocking operations: rank 0 allocates it, and tells the
-//! others where it is. If one of them cannot map it, or must not (`HEDDLE_BLACKBOARDS`), all of them go on
-//! with messages. Then all say on it whether data may be exposed.
+//! A communicator gets its blackboard by its first blocking operations, or by its first persistent one: rank
+//! 0 allocates it, and tells the others where it is. If one of them cannot map it, or must not
+//! (`HEDDLE_BLACKBOARDS`), all of them go on with messages. Then all say on it whether data may be exposed.
 
 use super::{Rounds, Source};
 use crate::binomial::Binomial;
@@ -23,6 +23,15 @@ pub(crate) fn on_blackboard(comm: &CommRef) -> Option<&Blackboard> {
         None if comm.blackboard.is_decided() => None,
         None => establish(comm),
     }
+}
+
+/// The blackboard for a persistent operation. Its initialisation may wait for all processes (MPI 5.0, section
+/// 6.13), and the operation will be started again and again; so the communicator gets its blackboard now.
+pub(crate) fn on_blackboard_from_now_on(comm: &CommRef) -> Option<&Blackboard> {
+    if !comm.blackboard.is_decided() {
+        comm.blackboard.decide(agree(comm));
+    }
+    comm.blackboard.get()
 }
 
 #[cold]

@@ -4,7 +4,7 @@
 
 mod establish;
 
-pub(super) use establish::on_blackboard;
+pub(super) use establish::{on_blackboard, on_blackboard_from_now_on};
 
 use super::messages::{Messages, disagreement};
 use super::reduction::Combiner;

@@ -9,11 +9,8 @@ use heddle_spec::constants as mpi;
 pub type Canceller = Box<dyn FnOnce(bool) -> Result<()> + Send>;
 
 /// An attachment of a request: the template of a persistent request, or the callbacks of a generalized one.
+/// That of a persistent request only starts it: it is told of no outcome.
 pub trait Attachment: Send + std::fmt::Debug {
-    /// Returns true if the request becomes inactive at completion, instead of being freed.
-    fn persistent(&self) -> bool {
-        false
-    }
     /// Starts the operation of an inactive persistent request, which the caller owns.
     ///
     /// # Errors

@@ -101,6 +101,8 @@ pub struct Ownership {
     pub detached: bool,
     /// For a detached part of a joint operation: the request that completes when all parts have.
     pub joint: Option<RequestId>,
+    /// True if the request becomes inactive at completion, instead of being freed.
+    pub persistent: bool,
     /// An attachment that acts when the request is completed towards the user, or is kept until then.
     pub attachment: Option<Box<dyn Attachment>>,
 }

@@ -1,5 +1,6 @@
 //! Issue, completion and release of a request.
 
+use super::attachment::Attachment;
 use super::counts;
 use super::in_flight::{InFlight, Ownership, Stage};
 use super::kind::RequestId;
@@ -223,7 +224,18 @@ pub fn is_inactive(id: RequestId) -> bool {
     at(id).state.is_inactive()
 }
 
-/// Makes a persistent request inactive, when it is new or after its completion.
+/// Makes a request persistent and inactive; the attachment starts it.
+///
+/// # Safety
+/// The request was just taken, and no other thread knows it.
+pub unsafe fn make_persistent(id: RequestId, attachment: Box<dyn Attachment>) {
+    // SAFETY: the caller's promise.
+    let owner = unsafe { owner(id) };
+    (owner.persistent, owner.attachment) = (true, Some(attachment));
+    deactivate(id);
+}
+
+/// Makes a persistent request inactive: after its completion, or if its operation could not start.
 pub fn deactivate(id: RequestId) {
     at(id).state.deactivate();
 }
@@ -336,20 +348,14 @@ fn belonging_to(id: RequestId, error: Error) -> Error {
 fn consume_rare(id: RequestId, owner: &mut Ownership, stored: &mut Outcome) -> (Outcome, bool) {
     let mut outcome = std::mem::take(stored);
     outcome.error = outcome.error.map(|error| belonging_to(id, error));
-    let persistent = finish(owner, &mut outcome);
-    if persistent {
-        deactivate(id);
-    } else {
+    let freed = !owner.persistent;
+    if freed {
+        if let Some(attachment) = &mut owner.attachment {
+            attachment.finish(&mut outcome);
+        }
         release(id);
+    } else {
+        deactivate(id);
     }
-    (outcome, !persistent)
-}
-
-/// Lets the attachment of a request finish its outcome. Returns true if the request is persistent.
-#[cold]
-fn finish(owner: &mut Ownership, outcome: &mut Outcome) -> bool {
-    owner.attachment.as_mut().is_some_and(|attachment| {
-        attachment.finish(outcome);
-        attachment.persistent()
-    })
+    (outcome, freed)
 }

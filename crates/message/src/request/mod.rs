@@ -100,13 +100,13 @@ pub use joint::{complete_part, expect_parts};
 pub use kind::{RequestId, RequestKind};
 pub use life::{
     activate, claim, complete, complete_received, consume, consume_alone, consume_with, context_of,
-    deactivate, find_active, hand_over, in_flight, is_complete, is_inactive, outcome, owner, peer_of,
-    set_buffer, set_owner_of_errors, set_vni, stage, unwatch, vni_of, watch,
+    deactivate, find_active, hand_over, in_flight, is_complete, is_inactive, make_persistent, outcome, owner,
+    peer_of, set_buffer, set_owner_of_errors, set_vni, stage, unwatch, vni_of, watch,
 };
 pub(crate) use life::{announce_send, is_last_part, key_of_send};
 pub use lookup::{Found, SEND_DONE, comm_of, find, handle, handle_of_index, started};
 pub use outcome::{Outcome, PartOver};
-pub use plain::{Plain, Tested, claim_plain, test};
+pub use plain::{Plain, Tested, claim_plain, rest, test};
 pub use pool::{Fresh, release, take, take_detached, take_express, take_many_detached};
 pub use region::OutOfRequests;
 pub use slot::roots;

@@ -1,4 +1,5 @@
-//! Completing a request that needs nothing but to be released: the short path of a test or a wait.
+//! Completing a request that needs nothing but to be released: the short path of a test or a wait. A
+//! persistent request has a short path of its own, since it only becomes inactive.
 
 use super::counts;
 use super::kind::RequestId;
@@ -33,6 +34,28 @@ pub fn claim_plain(handle: usize) -> Option<Plain> {
     let plain = unsafe { Plain::of(id, request) }?;
     request.state.set_claimed();
     Some(plain)
+}
+
+/// If a handle names a complete persistent request without an error, passes its outcome to `read` and makes
+/// the request inactive. As for [`claim`](super::claim), only the caller completes the request.
+///
+/// # Errors
+/// `read`, if the request is another one. Nothing has happened then.
+#[inline(always)]
+pub fn rest<R, L: FnOnce(&Outcome) -> R>(handle: usize, read: L) -> Result<R, L> {
+    let Some((_, request)) = live(handle).filter(|(_, request)| request.state.is_complete()) else {
+        return Err(read);
+    };
+    // SAFETY: a complete request belongs to its owner, the caller.
+    let owner = unsafe { &*request.owner.get() };
+    // SAFETY: a complete request belongs to its owner, the caller.
+    let outcome = unsafe { &*request.outcome.get() };
+    if !owner.persistent || outcome.error.is_some() {
+        return Err(read);
+    }
+    let result = read(outcome);
+    request.state.deactivate();
+    Ok(result)
 }
 
 /// What a test finds out about a request.

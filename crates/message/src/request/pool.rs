@@ -128,6 +128,7 @@ pub(super) fn free(id: RequestId, request: &Request) {
 #[cold]
 fn drop_belongings(owner: &mut Ownership, in_flight: &mut InFlight) {
     owner.attachment = None;
+    owner.persistent = false;
     in_flight.keep = None;
 }
 

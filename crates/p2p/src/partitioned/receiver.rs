@@ -246,10 +246,6 @@ impl Drop for Receiver {
 pub(super) struct Receiving(pub(super) Option<Arc<Receiver>>);
 
 impl Attachment for Receiving {
-    fn persistent(&self) -> bool {
-        true
-    }
-
     fn start(&mut self, id: RequestId) -> Result<()> {
         let Some(receiver) = &self.0 else {
             request::activate(id);

@@ -288,10 +288,6 @@ impl Drop for Sender {
 pub(super) struct Sending(pub(super) Arc<Sender>);
 
 impl Attachment for Sending {
-    fn persistent(&self) -> bool {
-        true
-    }
-
     fn start(&mut self, id: RequestId) -> Result<()> {
         let sender = &self.0;
         let round = next_round(sender.round.load(Ordering::Relaxed));
