@@ -67,27 +67,38 @@ typedef struct {
     int messages, bytes, to_0, from_0;
 } Tally;
 
-// The operation with n numbers, a block or a vector, in one of the forms.
-static Tally tally(Operation operation, int n, MPI_Comm comm, int is_nonblocking) {
+typedef enum { BLOCKING, NONBLOCKING, PERSISTENT } Form;
+
+// The operation with n numbers, a block or a vector, in one of the forms. Reductions alone are persistent here.
+static Tally tally(Operation operation, int n, MPI_Comm comm, Form form) {
     MPI_Request request = MPI_REQUEST_NULL;
     int size;
     MPI_Comm_size(comm, &size);
     for (int i = 0; i < n * size; i++) out[i] = in[i] = 1;
     int before[4] = {received, received_bytes, received, received_from_0}, after[4], all[4];
-    switch (operation) {
-    case BARRIER: CHECK_OK(is_nonblocking ? MPI_Ibarrier(comm, &request) : MPI_Barrier(comm)); break;
-    case BCAST: CHECK_OK(is_nonblocking ? MPI_Ibcast(in, n, MPI_INT, 0, comm, &request) : MPI_Bcast(in, n, MPI_INT, 0, comm)); break;
-    case GATHER: CHECK_OK(is_nonblocking ? MPI_Igather(out, n, MPI_INT, in, n, MPI_INT, 0, comm, &request) : MPI_Gather(out, n, MPI_INT, in, n, MPI_INT, 0, comm)); break;
-    case SCATTER: CHECK_OK(is_nonblocking ? MPI_Iscatter(out, n, MPI_INT, in, n, MPI_INT, 0, comm, &request) : MPI_Scatter(out, n, MPI_INT, in, n, MPI_INT, 0, comm)); break;
-    case ALLGATHER: CHECK_OK(is_nonblocking ? MPI_Iallgather(out, n, MPI_INT, in, n, MPI_INT, comm, &request) : MPI_Allgather(out, n, MPI_INT, in, n, MPI_INT, comm)); break;
-    case ALLTOALL: CHECK_OK(is_nonblocking ? MPI_Ialltoall(out, n, MPI_INT, in, n, MPI_INT, comm, &request) : MPI_Alltoall(out, n, MPI_INT, in, n, MPI_INT, comm)); break;
-    case REDUCE: CHECK_OK(is_nonblocking ? MPI_Ireduce(out, in, n, MPI_INT, MPI_SUM, 0, comm, &request) : MPI_Reduce(out, in, n, MPI_INT, MPI_SUM, 0, comm)); break;
-    case ALLREDUCE: CHECK_OK(is_nonblocking ? MPI_Iallreduce(out, in, n, MPI_INT, MPI_SUM, comm, &request) : MPI_Allreduce(out, in, n, MPI_INT, MPI_SUM, comm)); break;
-    case REDUCE_SCATTER: CHECK_OK(is_nonblocking ? MPI_Ireduce_scatter_block(out, in, n, MPI_INT, MPI_SUM, comm, &request) : MPI_Reduce_scatter_block(out, in, n, MPI_INT, MPI_SUM, comm)); break;
-    case SCAN: CHECK_OK(is_nonblocking ? MPI_Iscan(out, in, n, MPI_INT, MPI_SUM, comm, &request) : MPI_Scan(out, in, n, MPI_INT, MPI_SUM, comm)); break;
-    case EXSCAN: CHECK_OK(is_nonblocking ? MPI_Iexscan(out, in, n, MPI_INT, MPI_SUM, comm, &request) : MPI_Exscan(out, in, n, MPI_INT, MPI_SUM, comm)); break;
+    int persistent = form == PERSISTENT ? (int)operation : -1;
+    switch (persistent) {
+    case REDUCE: CHECK_OK(MPI_Reduce_init(out, in, n, MPI_INT, MPI_SUM, 0, comm, MPI_INFO_NULL, &request)); break;
+    case ALLREDUCE: CHECK_OK(MPI_Allreduce_init(out, in, n, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &request)); break;
+    case REDUCE_SCATTER: CHECK_OK(MPI_Reduce_scatter_block_init(out, in, n, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &request)); break;
+    default: break;
+    }
+    if (form == PERSISTENT) CHECK_OK(MPI_Start(&request));
+    else switch (operation) {
+    case BARRIER: CHECK_OK(form == NONBLOCKING ? MPI_Ibarrier(comm, &request) : MPI_Barrier(comm)); break;
+    case BCAST: CHECK_OK(form == NONBLOCKING ? MPI_Ibcast(in, n, MPI_INT, 0, comm, &request) : MPI_Bcast(in, n, MPI_INT, 0, comm)); break;
+    case GATHER: CHECK_OK(form == NONBLOCKING ? MPI_Igather(out, n, MPI_INT, in, n, MPI_INT, 0, comm, &request) : MPI_Gather(out, n, MPI_INT, in, n, MPI_INT, 0, comm)); break;
+    case SCATTER: CHECK_OK(form == NONBLOCKING ? MPI_Iscatter(out, n, MPI_INT, in, n, MPI_INT, 0, comm, &request) : MPI_Scatter(out, n, MPI_INT, in, n, MPI_INT, 0, comm)); break;
+    case ALLGATHER: CHECK_OK(form == NONBLOCKING ? MPI_Iallgather(out, n, MPI_INT, in, n, MPI_INT, comm, &request) : MPI_Allgather(out, n, MPI_INT, in, n, MPI_INT, comm)); break;
+    case ALLTOALL: CHECK_OK(form == NONBLOCKING ? MPI_Ialltoall(out, n, MPI_INT, in, n, MPI_INT, comm, &request) : MPI_Alltoall(out, n, MPI_INT, in, n, MPI_INT, comm)); break;
+    case REDUCE: CHECK_OK(form == NONBLOCKING ? MPI_Ireduce(out, in, n, MPI_INT, MPI_SUM, 0, comm, &request) : MPI_Reduce(out, in, n, MPI_INT, MPI_SUM, 0, comm)); break;
+    case ALLREDUCE: CHECK_OK(form == NONBLOCKING ? MPI_Iallreduce(out, in, n, MPI_INT, MPI_SUM, comm, &request) : MPI_Allreduce(out, in, n, MPI_INT, MPI_SUM, comm)); break;
+    case REDUCE_SCATTER: CHECK_OK(form == NONBLOCKING ? MPI_Ireduce_scatter_block(out, in, n, MPI_INT, MPI_SUM, comm, &request) : MPI_Reduce_scatter_block(out, in, n, MPI_INT, MPI_SUM, comm)); break;
+    case SCAN: CHECK_OK(form == NONBLOCKING ? MPI_Iscan(out, in, n, MPI_INT, MPI_SUM, comm, &request) : MPI_Scan(out, in, n, MPI_INT, MPI_SUM, comm)); break;
+    case EXSCAN: CHECK_OK(form == NONBLOCKING ? MPI_Iexscan(out, in, n, MPI_INT, MPI_SUM, comm, &request) : MPI_Exscan(out, in, n, MPI_INT, MPI_SUM, comm)); break;
     }
     CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    if (form == PERSISTENT) CHECK_OK(MPI_Request_free(&request));
     if (operation == ALLREDUCE || operation == REDUCE_SCATTER) CHECK_EQ(in[n - 1], size);
     if (operation == REDUCE && check_rank == 0) CHECK_EQ(in[n - 1], size);
     after[0] = received, after[1] = received_bytes, after[2] = received, after[3] = received_from_0;
@@ -104,8 +115,8 @@ enum { ANY = -1 };
 // Checks what the operation with n numbers on this communicator does; what is ANY may be anything.
 static void expect_on(MPI_Comm comm, Operation operation, int n, Tally want) {
     // A communicator's first operations that could go over its blackboard send messages instead.
-    for (int i = 0; i < 3; i++) tally(operation, n, comm, 0);
-    for (int form = 0; form < 2; form++) {
+    for (int i = 0; i < 3; i++) tally(operation, n, comm, BLOCKING);
+    for (Form form = BLOCKING; form <= NONBLOCKING; form++) {
         Tally got = tally(operation, n, comm, form);
         char what[160];
         snprintf(what, sizeof what, "%s%s of %d: %d messages, %d bytes, %d to rank 0, %d from it", form ? "i" : "", names[operation], n,
@@ -178,22 +189,16 @@ static bool reach_each_other(void) {
     return every;
 }
 
-// A rank that gets nothing of a reduce-scatter is done at once, unless its vector is exposed: then it waits for the others,
-// who begin after it.
-static void expect_exposed(int n, bool exposed) {
-    int counts[RANKS] = {0, n}, flag = 0;
-    MPI_Request request;
-    if (check_rank != 0) CHECK_OK(MPI_Recv(NULL, 0, MPI_INT, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
-    CHECK_OK(MPI_Ireduce_scatter(out, in, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request));
-    if (check_rank == 0) {
-        for (int tries = 0; tries < 10000 && !flag; tries++) {
-            CHECK_OK(MPI_Test(&request, &flag, MPI_STATUS_IGNORE));
-            sched_yield();
-        }
-        CHECK_EQ(flag, !exposed);
-        for (int to = 1; to < check_size; to++) CHECK_OK(MPI_Send(NULL, 0, MPI_INT, to, 2, MPI_COMM_WORLD));
-    }
-    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+// Checks whether a persistent reduction of n numbers reads them where they are, without messages.
+static void expect_exposed(Operation operation, int n, bool exposed) {
+    MPI_Comm comm;
+    char what[96];
+    CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    warm_up(comm);
+    Tally got = tally(operation, n, comm, PERSISTENT);
+    snprintf(what, sizeof what, "persistent %s of %d: %d messages", names[operation], n, got.messages);
+    check_that((got.messages == 0) == exposed, __FILE__, __LINE__, what);
+    CHECK_OK(MPI_Comm_free(&comm));
 }
 
 static void choose(const char *const settings[][2]) {
@@ -312,17 +317,16 @@ static const char *const EXPOSED[][2] = {
     {"HEDDLE_REDUCE_EXPOSED_BYTES", "256"},          {"HEDDLE_ALLREDUCE_EXPOSED_BYTES", "256"},
     {"HEDDLE_REDUCE_SCATTER_EXPOSED_BYTES", "256"},  {"HEDDLE_SCAN_BLACKBOARD_BYTES", "2048"}, {0}};
 
-static void exposed(MPI_Op op) {
+static void exposed(void) {
     expect(SCAN, NUMBERS, messages(0));
     expect(SCAN, NUMBERS + 1, messages(24));
     if (!reach_each_other()) return;
-    // Of an exposed vector each rank combines an eighth, of a short one everybody or the root everything.
-    expect_combined(ALLREDUCE, NUMBERS, op, 7 * NUMBERS / RANKS);
-    expect_combined(ALLREDUCE, NUMBERS - 8, op, 7 * (NUMBERS - 8));
-    expect_combined(REDUCE, NUMBERS, op, 7 * NUMBERS / RANKS);
-    expect_combined(REDUCE, NUMBERS - 8, op, 0);
-    expect_exposed(NUMBERS, true);
-    expect_exposed(NUMBERS - 1, false);
+    for (Operation operation = REDUCE; operation <= ALLREDUCE; operation++) {
+        expect_exposed(operation, NUMBERS, true);
+        expect_exposed(operation, NUMBERS - 1, false);
+    }
+    expect_exposed(REDUCE_SCATTER, NUMBERS / RANKS, true);
+    expect_exposed(REDUCE_SCATTER, NUMBERS / RANKS - 1, false);
 }
 
 static const char *const PIECES[][2] = {
@@ -358,7 +362,7 @@ int main(int argc, char **argv) {
     if (is("third")) third();
     if (is("blackboard")) blackboard();
     if (is("points")) points();
-    if (is("exposed")) exposed(op);
+    if (is("exposed")) exposed();
     if (is("pieces")) pieces(op);
     CHECK_OK(MPI_Op_free(&op));
     CHECK_OK(MPI_T_finalize());

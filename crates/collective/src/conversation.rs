@@ -12,7 +12,7 @@ use super::messages::{Among, Channel, Messages};
 use super::recorder::Recorder;
 use super::reduction::Reduction;
 use super::schedule::Schedule;
-use heddle_comm::blackboard::{Blackboard, Limits};
+use heddle_comm::blackboard::{Blackboard, Limits, Span};
 use heddle_comm::datatype::TypeRef;
 use heddle_comm::error::Result;
 use heddle_comm::{CommRef, KeptComm};
@@ -219,10 +219,16 @@ impl<'a> Conversation<'a> {
     /// Publishes data in a round, for the process `reader` or for all.
     #[inline(always)]
     pub(super) fn publish(&mut self, round: u32, data: Buffer, reader: Option<usize>) {
+        self.publish_part(round, (data, Span::of(&data)), reader);
+    }
+
+    /// Publishes a span of data in a round, for the process `reader` or for all.
+    #[inline(always)]
+    pub(super) fn publish_part(&mut self, round: u32, (data, span): (Buffer, Span), reader: Option<usize>) {
         match (&mut self.form, self.rounds) {
-            (Form::Recorded(recorder), _) => recorder.publish(round, data, reader),
+            (Form::Recorded(recorder), _) => recorder.publish(round, (data, span), reader),
             (_, Some(rounds)) => {
-                rounds.until_finished(self.comm.vni(), || rounds.publish(round, &data, reader));
+                rounds.until_finished(self.comm.vni(), || rounds.publish(round, (&data, span), reader));
             }
             _ => {}
         }
@@ -254,26 +260,32 @@ impl<'a> Conversation<'a> {
     /// Waits for published data, and copies them.
     #[inline(always)]
     pub(super) fn fetch(&mut self, source: Source, room: Buffer) {
+        self.fetch_part(source, (room, Span::of(&room)));
+    }
+
+    /// Waits for published data, and copies them to a span of a buffer.
+    #[inline(always)]
+    pub(super) fn fetch_part(&mut self, source: Source, (room, span): (Buffer, Span)) {
         match (&mut self.form, self.rounds) {
-            (Form::Recorded(recorder), _) => recorder.fetch(source, room),
+            (Form::Recorded(recorder), _) => recorder.fetch(source, (room, span)),
             (Form::Immediate(messages), Some(rounds)) => {
-                rounds.until(self.comm.vni(), || rounds.fetch(source, &room, messages));
+                rounds.until(self.comm.vni(), || rounds.fetch(source, (&room, span), messages));
             }
             _ => {}
         }
     }
 
-    /// Waits for published data, and computes `inout = data OP inout` on `count` elements of a datatype
+    /// Waits for published data, and computes `result = data OP operands` on `count` elements of a datatype
     /// without gaps.
     #[inline(always)]
     pub(super) fn fold(
         &mut self,
         reduction: &Reduction<'_>,
         source: Source,
-        inout: Elements<'_>,
+        (operands, result): (Elements<'_>, Elements<'_>),
         count: i64,
     ) {
-        let target = Target { address: inout.address(), count };
+        let target = Target { operands: operands.address(), result: result.address(), count };
         match (&mut self.form, self.rounds) {
             (Form::Recorded(recorder), _) => recorder.fold(reduction, source, target),
             (Form::Immediate(messages), Some(rounds)) => {

@@ -13,7 +13,7 @@
 //! | `form.rs` | blocking, nonblocking, persistent: three forms of what is described once |
 //! | `conversation.rs` | the description: steps are carried out, or recorded |
 //! | `blackboard` | steps in memory that the processes share |
-//! | `offer.rs` | data of any length in one round there: published, or exposed |
+//! | `parts.rs`, `offer.rs` | data of any length there: in parts, or in one round, published or exposed |
 //! | `recorder.rs` | the steps of an operation, recorded |
 //! | `schedule.rs` | recorded steps, carried out as messages complete |
 //! | `messages.rs` | the messages of an operation, and what becomes of errors |
@@ -43,6 +43,7 @@ mod memory;
 mod messages;
 mod neighborhood;
 mod offer;
+mod parts;
 mod recorder;
 mod reduce;
 mod reduce_scatter;

@@ -8,7 +8,7 @@ use super::elements::Elements;
 use super::messages::Among;
 use super::reduction::{Combiner, Reduction};
 use heddle_comm::CommRef;
-use heddle_comm::blackboard::{Blackboard, Limits};
+use heddle_comm::blackboard::{Blackboard, Limits, Span};
 use heddle_comm::datatype::KeptType;
 use heddle_message::buffer::Buffer;
 use std::mem::take;
@@ -24,14 +24,14 @@ pub(super) enum Step {
     Complete,
     Copy(Buffer, Buffer),
     Combine(Operands),
-    /// Publishes data in a round on the blackboard, for one process or for all.
-    Publish(u32, Buffer, Option<usize>),
+    /// Publishes a span of data in a round on the blackboard, for one process or for all.
+    Publish(u32, Buffer, Span, Option<usize>),
     /// Publishes where data are.
     Expose(u32, Buffer, Option<usize>),
     /// Waits until one process, or each other one, has finished a round.
     AwaitFinished(u32, Option<usize>),
-    /// Waits for published data, and copies them.
-    Fetch(Source, Buffer),
+    /// Waits for published data, and copies them to a span of the buffer.
+    Fetch(Source, Buffer, Span),
     /// Waits for published data, and computes with them.
     Fold(Source, Target),
     /// Waits until a process has published.
@@ -124,9 +124,9 @@ impl Recorder {
         self.plan = lane.map(|lane| Plan { lane, rounds, operation });
     }
 
-    pub(super) fn publish(&mut self, round: u32, data: Buffer, reader: Option<usize>) {
+    pub(super) fn publish(&mut self, round: u32, (data, span): (Buffer, Span), reader: Option<usize>) {
         self.complete();
-        self.begin(Step::Publish(round, data, reader), &data);
+        self.begin(Step::Publish(round, data, span, reader), &data);
     }
 
     pub(super) fn expose(&mut self, round: u32, data: Buffer, reader: Option<usize>) {
@@ -138,9 +138,9 @@ impl Recorder {
         self.steps.push(Step::AwaitFinished(round, reader));
     }
 
-    pub(super) fn fetch(&mut self, source: Source, room: Buffer) {
+    pub(super) fn fetch(&mut self, source: Source, (room, span): (Buffer, Span)) {
         self.complete();
-        self.begin(Step::Fetch(source, room), &room);
+        self.begin(Step::Fetch(source, room, span), &room);
     }
 
     pub(super) fn fold(&mut self, reduction: &Reduction<'_>, source: Source, target: Target) {

@@ -51,7 +51,7 @@ impl<'a> Reduction<'a> {
             (OpRef::User(op), _) => {
                 Combiner::User { op: op.clone(), extent: self.datatype.extent(), handle: self.handle }
             }
-            (_, Some(kernel)) => Combiner::Kernel(kernel),
+            (_, Some(kernel)) => Combiner::Kernel { kernel, size: self.datatype.size() as usize },
             (OpRef::Predefined(_), None) => unreachable!("predefined operators come with their kernel"),
         }
     }
@@ -66,8 +66,8 @@ impl<'a> Reduction<'a> {
 /// Computes with an operator on elements of a datatype.
 #[derive(Debug, Clone)]
 pub(super) enum Combiner {
-    /// The library's function for the datatype.
-    Kernel(Kernel),
+    /// The library's function for the datatype, and the bytes of an element.
+    Kernel { kernel: Kernel, size: usize },
     /// The program's function; the extent and the handle of the datatype that it receives.
     User { op: Ref<UserOp>, extent: i64, handle: usize },
 }
@@ -87,7 +87,46 @@ impl Combiner {
                 op.call(input, inout, count, *extent, *handle)
             },
             // SAFETY: the caller's promise; the kernel was chosen for this datatype.
-            Combiner::Kernel(kernel) => unsafe { kernel(input, inout, count as usize) },
+            Combiner::Kernel { kernel, .. } => unsafe { kernel(input, inout, count as usize) },
+        }
+    }
+
+    /// `result = left OP right` on `count` elements without gaps. The operands on the right are copied a few at
+    /// a time, so that they are computed with while they are in the first cache.
+    ///
+    /// # Safety
+    /// All vectors have that many elements of the reduction's datatype. The result does not overlap the
+    /// operands on the left; it may be those on the right.
+    #[inline(always)]
+    pub(super) unsafe fn combine(&self, (left, right): (*const u8, *const u8), result: *mut u8, count: i64) {
+        if right == result {
+            // SAFETY: the caller's promise.
+            return unsafe { self.apply(left.cast_mut(), result, count) };
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.combine_apart((left, right), result, count) };
+    }
+
+    /// The same if the result is elsewhere.
+    ///
+    /// # Safety
+    /// The same as for [`Self::combine`].
+    unsafe fn combine_apart(&self, (left, right): (*const u8, *const u8), result: *mut u8, count: i64) {
+        let (size, at_once) = match *self {
+            Combiner::Kernel { size, .. } => (size, (AT_ONCE / size.max(1)).max(1) as i64),
+            Combiner::User { extent, .. } => (extent as usize, count.max(1)),
+        };
+        for first in (0..count).step_by(at_once as usize) {
+            let (at, count) = (first as usize * size, at_once.min(count - first));
+            let (left, right, result) =
+                (left.wrapping_add(at), right.wrapping_add(at), result.wrapping_add(at));
+            // SAFETY: the caller's promise.
+            unsafe { right.copy_to_nonoverlapping(result, count as usize * size) };
+            // SAFETY: the caller's promise.
+            unsafe { self.apply(left.cast_mut(), result, count) };
         }
     }
 }
+
+/// The bytes of operands that are copied at once: a quarter of a first cache.
+const AT_ONCE: usize = 8 << 10;

@@ -125,8 +125,8 @@ impl Schedule {
                         unsafe { combiner.apply(input, inout, count) };
                     }
                 }
-                Step::Publish(round, data, reader) => {
-                    let attempt = |rounds: Rounds<'_>| rounds.publish(round, &data, reader);
+                Step::Publish(round, data, span, reader) => {
+                    let attempt = |rounds: Rounds<'_>| rounds.publish(round, (&data, span), reader);
                     if !note_waiting(rounds, &mut self.waits, attempt) {
                         return false;
                     }
@@ -143,8 +143,8 @@ impl Schedule {
                         return false;
                     }
                 }
-                Step::Fetch(source, room) => {
-                    if !rounds.is_none_or(|rounds| rounds.fetch(source, &room, &mut self.messages)) {
+                Step::Fetch(source, room, span) => {
+                    if !rounds.is_none_or(|rounds| rounds.fetch(source, (&room, span), &mut self.messages)) {
                         return false;
                     }
                 }

@@ -132,10 +132,10 @@ collectives! {
         allreduce_pieces_bytes: "HEDDLE_ALLREDUCE_PIECES_BYTES", 16384,
             "MPI_Allreduce on the blackboard: if the vectors of all processes have more than this many bytes together, each process computes a piece";
         reduce_exposed_bytes: "HEDDLE_REDUCE_EXPOSED_BYTES", 131072,
-            "MPI_Reduce of more than two processes: vectors from this many bytes on are not copied to the blackboard, but read where they are";
+            "persistent MPI_Reduce of more than two processes: vectors from this many bytes on are read where they are, and do not go by messages";
         allreduce_exposed_bytes: "HEDDLE_ALLREDUCE_EXPOSED_BYTES", 65536,
-            "MPI_Allreduce: vectors from this many bytes on are not copied to the blackboard, but read where they are";
+            "persistent MPI_Allreduce: vectors from this many bytes on are read where they are, and do not go by messages";
         reduce_scatter_exposed_bytes: "HEDDLE_REDUCE_SCATTER_EXPOSED_BYTES", 65536,
-            "MPI_Reduce_scatter: vectors from this many bytes on are not copied to the blackboard, but read where they are";
+            "persistent MPI_Reduce_scatter, and any of two processes: vectors from this many bytes on are read where they are, and neither copied to the blackboard nor sent";
     }
 }

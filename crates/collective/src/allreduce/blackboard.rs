@@ -7,7 +7,9 @@ use crate::conversation::Conversation;
 use crate::elements::{Elements, Part};
 use crate::offer::Offer;
 use crate::reduction::Reduction;
-use crate::shared_reduction::{Chunks, ExposedVectors, FoldFrom, fold_all};
+use crate::shared_reduction::{
+    Chunks, ExposedVectors, FoldFrom, OwnOperands, TwoRounds, fold_all, of_others,
+};
 use heddle_comm::blackboard::Limits;
 use heddle_comm::error::Result;
 
@@ -23,14 +25,14 @@ pub(super) fn allreduce(
     limits: Limits,
 ) -> Result<bool> {
     let (size, choices) = (talk.size(), choices());
-    if operands.len() >= choices.allreduce_exposed_bytes && limits.exposed.is_some() {
+    if limits.exposes_only() && operands.len() >= choices.allreduce_exposed_bytes {
         exposed(talk, reduction, operands, result, limits)?;
         return Ok(true);
     }
     let Some(chunks) = Chunks::new(operands.count, reduction.datatype().size() as usize, limits) else {
         return Ok(false);
     };
-    if size == 2 || chunks.number() == 1 && operands.len() * size <= choices.allreduce_pieces_bytes {
+    if chunks.number() == 1 && operands.len() * size <= choices.allreduce_pieces_bytes {
         whole(talk, reduction, operands, result, chunks)?;
     } else {
         in_pieces(talk, reduction, operands, result, chunks)?;
@@ -65,30 +67,35 @@ fn in_pieces(
     result: Elements<'_>,
     chunks: Chunks,
 ) -> Result<()> {
-    let (size, rank) = (talk.size(), talk.rank());
-    let fold = FoldFrom::new(talk, reduction, chunks.pieces(0, size)[0].count)?;
-    talk.take_rounds(2 * chunks.number());
-    let publish = |talk: &mut Conversation<'_>, number: u32| {
-        let chunk = chunks.chunk(number);
-        talk.publish(2 * number, operands.elements.at(chunk.first).buffer(chunk.count), None);
-    };
-    publish(talk, 0);
-    for number in 0..chunks.number() {
-        let pieces = chunks.pieces(number, size);
-        let own = pieces[rank];
-        fold_all(talk, &fold, 2 * number, own, chunks.chunk(number).len, result.at(own.first));
-        talk.finish_round(2 * number);
-        // The others compute with the next chunk meanwhile.
-        if number + 1 < chunks.number() {
-            publish(talk, number + 1);
-        }
-        let round = 2 * number + 1;
-        talk.publish(round, result.at(own.first).buffer(own.count), None);
-        for (from, piece) in pieces.iter().enumerate().filter(|(from, _)| *from != rank) {
-            talk.fetch(piece.source(round, from), result.at(piece.first).buffer(piece.count));
-        }
-        talk.finish_round(round);
-    }
+    let (size, rank, rounds) = (talk.size(), talk.rank(), TwoRounds::of(chunks));
+    let longest = chunks.pieces(0, size)[0].count;
+    let own = OwnOperands::new(talk, reduction, (operands.elements, result), longest)?;
+    let from = FoldFrom::new(talk, reduction, longest)?;
+    talk.take_rounds(rounds.total());
+    rounds.go_through(
+        talk,
+        |talk, chunk| {
+            let needed = of_others(&chunks.pieces(chunk, size), rank);
+            let data = operands.elements.at(needed.first).buffer(needed.count);
+            talk.publish(rounds.operands(chunk), data, None);
+        },
+        |talk, chunk| {
+            let (pieces, round) = (chunks.pieces(chunk, size), rounds.operands(chunk));
+            let piece = pieces[rank];
+            let source = |from| piece.among(of_others(&pieces, from), round, from);
+            own.fold_with_others(talk, &from, source, piece.first, (result.at(piece.first), piece.count));
+            talk.finish_round(round);
+            talk.publish(rounds.result(chunk), result.at(piece.first).buffer(piece.count), None);
+        },
+        |talk, chunk| {
+            let (pieces, round) = (chunks.pieces(chunk, size), rounds.result(chunk));
+            for from in talk.others() {
+                let piece = pieces[from];
+                talk.fetch(piece.source(round, from), result.at(piece.first).buffer(piece.count));
+            }
+            talk.finish_round(round);
+        },
+    );
     Ok(())
 }
 

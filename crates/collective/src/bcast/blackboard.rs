@@ -1,9 +1,10 @@
-//! Broadcast on the blackboard: the root offers its data, and the others copy them. With short data the root
-//! waits for nobody, unless it is far ahead.
+//! Broadcast on the blackboard: the root publishes its data, in parts if they are long, and the others copy
+//! them. The root waits for nobody, unless it is far ahead. Persistent operations offer long data in one round.
 
 use crate::blackboard::Source;
 use crate::conversation::Conversation;
 use crate::offer::Offer;
+use crate::parts::InParts;
 use heddle_comm::blackboard::Limits;
 use heddle_comm::error::Result;
 use heddle_message::buffer::Buffer;
@@ -11,16 +12,29 @@ use heddle_message::buffer::Buffer;
 /// # Errors
 /// `MPI_ERR_NO_MEM`.
 pub(super) fn bcast(talk: &mut Conversation<'_>, data: Buffer, root: usize, limits: Limits) -> Result<()> {
-    if talk.rank() != root {
+    let source = |round| Source { round, rank: root, whole: data.len(), offset: 0 };
+    let is_root = talk.rank() == root;
+    let Some(parts) = InParts::new(data.len(), limits) else {
+        let offer = is_root.then(|| Offer::new(talk, (0, data), None, limits)).transpose()?;
         talk.take_rounds(1);
-        talk.fetch(Source { round: 0, rank: root, whole: data.len(), offset: 0 }, data);
+        match &offer {
+            Some(offer) => offer.publish(talk),
+            None => talk.fetch(source(0), data),
+        }
         talk.finish_round(0);
+        if let Some(offer) = offer {
+            offer.take_back(talk);
+        }
         return Ok(());
+    };
+    talk.take_rounds(parts.number());
+    for round in 0..parts.number() {
+        if is_root {
+            talk.publish_part(round, (data, parts.span(round)), None);
+        } else {
+            talk.fetch_part(source(round), (data, parts.span(round)));
+        }
+        talk.finish_round(round);
     }
-    let offer = Offer::new(talk, (0, data), None, limits)?;
-    talk.take_rounds(1);
-    offer.publish(talk);
-    talk.finish_round(0);
-    offer.take_back(talk);
     Ok(())
 }

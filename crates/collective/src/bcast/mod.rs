@@ -25,8 +25,11 @@ pub fn bcast(talk: &mut Conversation<'_>, data: Part<'_>, root: i32) -> Result<(
     talk.name(tag::BCAST);
     let choices = choices();
     // Of two ranks both copy a long message, each a half.
-    let exposes = talk.size() > 2 || choices.bcast == Algorithm::Blackboard;
-    let fits = |limits: &Limits| data.len() <= limits.bytes || exposes && limits.takes(data.len());
+    let is_for_all = talk.size() > 2 || choices.bcast == Algorithm::Blackboard;
+    let fits = |limits: &Limits| {
+        let len = data.len();
+        len <= limits.bytes || is_for_all && (limits.takes_in_parts(len) || limits.takes(len))
+    };
     if let Some(limits) = talk.limits(choices.bcast).filter(fits) {
         blackboard::bcast(talk, data.buffer(), circle.root, limits)?;
         return Ok(());

@@ -7,7 +7,7 @@ use crate::binomial::Binomial;
 use crate::messages::{Channel, Messages};
 use crate::tag;
 use heddle_comm::CommRef;
-use heddle_comm::blackboard::Blackboard;
+use heddle_comm::blackboard::{Blackboard, Span};
 use heddle_message::buffer::Buffer;
 use heddle_message::domain;
 use heddle_transport::SharedRange;
@@ -78,14 +78,14 @@ fn all_reach_all(comm: &CommRef, blackboard: &Blackboard) -> bool {
     let rounds = Rounds { blackboard, first: blackboard.begin(1), operation: tag::BLACKBOARD };
     let mut answer = [u64::from(blackboard.reaches_all()), 0];
     let own = bytes(&mut answer);
-    rounds.until_finished(comm.vni(), || rounds.publish(0, &own, None));
+    rounds.until_finished(comm.vni(), || rounds.publish(0, (&own, Span::of(&own)), None));
     let mut messages = Messages::default();
     let mut is_true = answer[0] == 1;
     for rank in (0..comm.size()).filter(|&rank| rank != comm.rank()) {
         let mut answer = [0; 2];
         let room = bytes(&mut answer);
         let source = Source { round: 0, rank, whole: room.len(), offset: 0 };
-        rounds.until(comm.vni(), || rounds.fetch(source, &room, &mut messages));
+        rounds.until(comm.vni(), || rounds.fetch(source, (&room, Span::of(&room)), &mut messages));
         is_true &= answer[0] == 1;
     }
     rounds.finish(0);

@@ -8,7 +8,7 @@ pub(super) use establish::{on_blackboard, on_blackboard_from_now_on};
 
 use super::messages::{Messages, disagreement};
 use super::reduction::Combiner;
-use heddle_comm::blackboard::{Blackboard, Data, Published, Round};
+use heddle_comm::blackboard::{Blackboard, Data, Published, Round, Span};
 use heddle_comm::error::Error;
 use heddle_message::buffer::Buffer;
 use heddle_platform::hint::spin_loop;
@@ -39,21 +39,22 @@ pub(super) struct Source {
     pub(super) offset: usize,
 }
 
-/// A vector that takes the result of a computation with published data.
+/// Two vectors: `result = published OP operands`. They may be one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Target {
-    pub(super) address: *mut u8,
+    pub(super) operands: *const u8,
+    pub(super) result: *mut u8,
     pub(super) count: i64,
 }
 
-// SAFETY: the vector belongs to the operation until it is over, whichever thread carries it out.
+// SAFETY: the vectors belong to the operation until it is over, whichever thread carries it out.
 unsafe impl Send for Target {}
 
 impl Rounds<'_> {
-    /// Publishes data for the process `reader`, or for all. Returns false if there is no room yet.
+    /// Publishes a span of data for the process `reader`, or for all. Returns false if there is no room yet.
     #[inline(always)]
-    pub(super) fn publish(&self, round: u32, data: &Buffer, reader: Option<usize>) -> bool {
-        self.blackboard.publish(self.first.after(round), self.operation as u32, data, reader)
+    pub(super) fn publish(&self, round: u32, (data, span): (&Buffer, Span), reader: Option<usize>) -> bool {
+        self.blackboard.publish(self.first.after(round), self.operation as u32, (data, span), reader)
     }
 
     /// Publishes where data in one piece are in this process's memory. Returns false if there is no room yet.
@@ -66,14 +67,20 @@ impl Rounds<'_> {
         self.blackboard.is_finished_by(self.first.after(round), reader)
     }
 
-    /// Copies published data. Returns false if they are not there yet.
+    /// Copies published data to a span of a buffer, or exposed data to a whole buffer. Returns false if they
+    /// are not there yet.
     #[inline(always)]
-    pub(super) fn fetch(&self, source: Source, room: &Buffer, messages: &mut Messages) -> bool {
+    pub(super) fn fetch(
+        &self,
+        source: Source,
+        (room, span): (&Buffer, Span),
+        messages: &mut Messages,
+    ) -> bool {
         self.with(source, messages, |data, messages| match data {
             // SAFETY: the part lies in the published data, which nobody changes until this process has
             // finished the round.
-            Data::Mapped(data) => room.write(0, unsafe {
-                std::slice::from_raw_parts(data.wrapping_add(source.offset), room.len())
+            Data::Mapped(data) => room.write(span.start, unsafe {
+                std::slice::from_raw_parts(data.wrapping_add(source.offset), span.len)
             }),
             Data::Exposed(address) => self.fetch_exposed(source, address, room, messages),
             Data::Nowhere => messages.fail(no_memory(source)),
@@ -91,7 +98,7 @@ impl Rounds<'_> {
         }
     }
 
-    /// Computes `target = published OP target`. Returns false if the data are not there yet.
+    /// Computes `result = published OP operands`. Returns false if the data are not there yet.
     #[inline(always)]
     pub(super) fn fold(
         &self,
@@ -104,8 +111,8 @@ impl Rounds<'_> {
             Data::Mapped(data) => {
                 let data = data.wrapping_add(source.offset);
                 // SAFETY: the part has that many elements, and nobody changes it until this process has
-                // finished the round; the vector is the operation's.
-                unsafe { combiner.apply(data.cast_mut(), target.address, target.count) };
+                // finished the round; the vectors are the operation's.
+                unsafe { combiner.combine((data, target.operands), target.result, target.count) };
             }
             Data::Exposed(_) | Data::Nowhere => messages.fail(no_memory(source)),
         })

@@ -8,7 +8,7 @@ use crate::conversation::Conversation;
 use crate::elements::{Elements, Part};
 use crate::offer::Offer;
 use crate::reduction::Reduction;
-use crate::shared_reduction::{Chunks, ExposedVectors, FoldFrom, OwnOperands, fold_all};
+use crate::shared_reduction::{Chunks, ExposedVectors, FoldFrom, OwnOperands, TwoRounds, of_others};
 use heddle_comm::blackboard::Limits;
 use heddle_comm::error::Result;
 
@@ -24,7 +24,7 @@ pub(super) fn reduce(
     destination: Option<Elements<'_>>,
     (root, limits): (usize, Limits),
 ) -> Result<bool> {
-    if talk.size() > 2 && operands.len() >= choices().reduce_exposed_bytes && limits.exposed.is_some() {
+    if limits.exposes_only() && talk.size() > 2 && operands.len() >= choices().reduce_exposed_bytes {
         exposed(talk, reduction, operands, destination, (root, limits))?;
         return Ok(true);
     }
@@ -77,40 +77,41 @@ fn in_pieces(
     destination: Option<Elements<'_>>,
     (root, chunks): (usize, Chunks),
 ) -> Result<()> {
-    let (size, rank) = (talk.size(), talk.rank());
-    let longest_piece = chunks.pieces(0, size)[0].count;
-    let from = FoldFrom::new(talk, reduction, longest_piece)?;
-    let computed = if destination.is_none() { Some(talk.vector(reduction, longest_piece)?) } else { None };
-    talk.take_rounds(2 * chunks.number());
-    let publish = |talk: &mut Conversation<'_>, number: u32| {
-        let chunk = chunks.chunk(number);
-        talk.publish(2 * number, operands.elements.at(chunk.first).buffer(chunk.count), None);
-    };
-    publish(talk, 0);
-    for number in 0..chunks.number() {
-        let pieces = chunks.pieces(number, size);
-        let (own, round) = (pieces[rank], 2 * number + 1);
-        let piece = match (computed, destination) {
-            (Some(computed), _) => computed,
-            (None, Some(result)) => result.at(own.first),
-            (None, None) => unreachable!("without a destination there is room for the piece"),
-        };
-        fold_all(talk, &from, 2 * number, own, chunks.chunk(number).len, piece);
-        talk.finish_round(2 * number);
-        // The others compute with the next chunk meanwhile.
-        if number + 1 < chunks.number() {
-            publish(talk, number + 1);
-        }
-        match destination {
-            None => talk.publish(round, piece.buffer(own.count), Some(root)),
-            Some(result) => {
+    let (size, rank, rounds) = (talk.size(), talk.rank(), TwoRounds::of(chunks));
+    let longest = chunks.pieces(0, size)[0].count;
+    // What a rank other than the root computes is published at once.
+    let computed = talk.vector_in(destination, reduction, longest)?;
+    let at = |first| if destination.is_some() { computed.at(first) } else { computed };
+    let own = OwnOperands::new(talk, reduction, (operands.elements, computed), longest)?;
+    let from = FoldFrom::new(talk, reduction, longest)?;
+    talk.take_rounds(rounds.total());
+    rounds.go_through(
+        talk,
+        |talk, chunk| {
+            let needed = of_others(&chunks.pieces(chunk, size), rank);
+            let data = operands.elements.at(needed.first).buffer(needed.count);
+            talk.publish(rounds.operands(chunk), data, None);
+        },
+        |talk, chunk| {
+            let (pieces, round) = (chunks.pieces(chunk, size), rounds.operands(chunk));
+            let piece = pieces[rank];
+            let source = |from| piece.among(of_others(&pieces, from), round, from);
+            own.fold_with_others(talk, &from, source, piece.first, (at(piece.first), piece.count));
+            talk.finish_round(round);
+            if destination.is_none() {
+                talk.publish(rounds.result(chunk), computed.buffer(piece.count), Some(root));
+            }
+        },
+        |talk, chunk| {
+            let (pieces, round) = (chunks.pieces(chunk, size), rounds.result(chunk));
+            if let Some(result) = destination {
                 for (of, piece) in pieces.iter().enumerate().filter(|(of, _)| *of != root) {
                     talk.fetch(piece.source(round, of), result.at(piece.first).buffer(piece.count));
                 }
             }
-        }
-        talk.finish_round(round);
-    }
+            talk.finish_round(round);
+        },
+    );
     Ok(())
 }
 

@@ -35,7 +35,7 @@ pub(super) fn prefix(
         }
     }
     for rank in below {
-        from.fold(talk, source(rank), receive.elements, count);
+        from.fold(talk, source(rank), (receive.elements, receive.elements), count);
     }
     talk.finish_round(0);
     Ok(())

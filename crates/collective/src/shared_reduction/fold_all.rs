@@ -43,12 +43,21 @@ impl<'a> FoldFrom<'a> {
         Ok(FoldFrom { reduction, room: Some(talk.vector(reduction, count)?) })
     }
 
-    /// Computes `result = published OP result` on `count` elements.
+    /// Computes `result = published OP operands` on `count` elements.
     #[inline(always)]
-    pub(crate) fn fold(&self, talk: &mut Conversation<'_>, source: Source, result: Elements<'_>, count: i64) {
+    pub(crate) fn fold(
+        &self,
+        talk: &mut Conversation<'_>,
+        source: Source,
+        (operands, result): (Elements<'_>, Elements<'_>),
+        count: i64,
+    ) {
         match self.room {
-            None => talk.fold(self.reduction, source, result, count),
+            None => talk.fold(self.reduction, source, (operands, result), count),
             Some(room) => {
+                if operands.address() != result.address() {
+                    talk.copy(&operands.buffer(count), &result.buffer(count));
+                }
                 talk.fetch(source, room.buffer(count));
                 talk.combine(self.reduction, (room, result), count);
             }
@@ -70,6 +79,6 @@ pub(crate) fn fold_all(
     let last = talk.size() - 1;
     talk.fetch(source(last), result.buffer(piece.count));
     for rank in (0..last).rev() {
-        from.fold(talk, source(rank), result, piece.count);
+        from.fold(talk, source(rank), (result, result), piece.count);
     }
 }

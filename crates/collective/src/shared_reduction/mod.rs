@@ -15,4 +15,4 @@ mod pieces;
 pub(super) use exposed::ExposedVectors;
 pub(super) use fold_all::{FoldFrom, fold_all};
 pub(super) use own::OwnOperands;
-pub(super) use pieces::{Chunks, Piece};
+pub(super) use pieces::{Chunks, Piece, TwoRounds, of_others};

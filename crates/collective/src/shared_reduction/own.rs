@@ -12,8 +12,6 @@ use heddle_comm::error::Result;
 pub(crate) struct OwnOperands<'a> {
     reduction: &'a Reduction<'a>,
     operands: Elements<'a>,
-    /// The result replaces them.
-    is_in_place: bool,
     /// The result is computed from them on: they are the last ones, or the order does not matter.
     come_first: bool,
     /// Room for a copy, if the result overwrites them before their turn.
@@ -35,7 +33,7 @@ impl<'a> OwnOperands<'a> {
         let come_first = talk.rank() == talk.size() - 1 || reduction.commutes();
         let needs_copy = is_in_place && !come_first;
         let copy = if needs_copy { Some(talk.vector(reduction, count)?) } else { None };
-        Ok(OwnOperands { reduction, operands, is_in_place, come_first, copy })
+        Ok(OwnOperands { reduction, operands, come_first, copy })
     }
 
     /// Computes `count` elements of the result, from those from number `first` on of each rank.
@@ -54,15 +52,15 @@ impl<'a> OwnOperands<'a> {
             talk.copy(&own.buffer(count), &copy.buffer(count));
             own = copy;
         }
+        let (mut operands, mut others) = (own, last + 1);
         if !self.come_first {
             talk.fetch(source(last), result.buffer(count));
-        } else if !self.is_in_place {
-            talk.copy(&own.buffer(count), &result.buffer(count));
+            (operands, others) = (result, last);
         }
-        let others = if self.come_first { last + 1 } else { last };
         for rank in (0..others).rev() {
             if rank != own_rank {
-                from.fold(talk, source(rank), result, count);
+                from.fold(talk, source(rank), (operands, result), count);
+                operands = result;
             } else if !self.come_first {
                 talk.combine(self.reduction, (own, result), count);
             }

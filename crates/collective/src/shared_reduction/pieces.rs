@@ -2,7 +2,7 @@
 
 use crate::blackboard::Source;
 use crate::scattered_reduction::even_pieces;
-use heddle_comm::blackboard::Limits;
+use heddle_comm::blackboard::{self, Limits};
 use std::ops::Range;
 
 /// A vector in chunks.
@@ -29,6 +29,11 @@ impl Piece {
     /// What a rank publishes if it publishes this piece alone.
     pub(crate) fn source(self, round: u32, rank: usize) -> Source {
         Source { round, rank, whole: self.len, offset: 0 }
+    }
+
+    /// Where this piece is if a rank publishes another piece, in which it lies.
+    pub(crate) fn among(self, other: Piece, round: u32, rank: usize) -> Source {
+        Source { round, rank, whole: other.len, offset: self.offset - other.offset }
     }
 }
 
@@ -84,6 +89,79 @@ impl Chunks {
     }
 }
 
+/// What others need of the pieces of a chunk: all but those of this rank, if they lie in one piece. The
+/// offsets of the others begin there.
+pub(crate) fn of_others(pieces: &[Piece], rank: usize) -> Piece {
+    let (first, last) =
+        (pieces[usize::from(rank == 0)], pieces[pieces.len() - 1 - usize::from(rank == pieces.len() - 1)]);
+    Piece {
+        first: first.first,
+        count: last.first + last.count - first.first,
+        offset: first.offset,
+        len: last.offset + last.len - first.offset,
+    }
+}
+
+/// How many chunks are published before their pieces are computed, and how many pieces before those of the
+/// others are copied. So twice as many rounds are in flight.
+const CHUNKS_AHEAD: u32 = 4;
+
+const _: () = assert!(2 * CHUNKS_AHEAD <= blackboard::AHEAD);
+
+/// The rounds of a vector whose chunks are computed in pieces: one for the operands of each chunk, and one for
+/// the pieces of its result. They are numbered as they are published.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TwoRounds {
+    number: u32,
+    ahead: u32,
+}
+
+impl TwoRounds {
+    pub(crate) fn of(chunks: Chunks) -> TwoRounds {
+        let number = chunks.number();
+        TwoRounds { number, ahead: CHUNKS_AHEAD.min(number) }
+    }
+
+    pub(crate) fn total(self) -> u32 {
+        2 * self.number
+    }
+
+    /// The round of a chunk's operands.
+    pub(crate) fn operands(self, chunk: u32) -> u32 {
+        if chunk < self.ahead { chunk } else { 2 * chunk - self.ahead + 1 }
+    }
+
+    /// The round of a chunk's result.
+    pub(crate) fn result(self, chunk: u32) -> u32 {
+        if chunk + self.ahead < self.number { self.ahead + 2 * chunk } else { self.number + chunk }
+    }
+
+    /// Publishes, computes and collects, chunk by chunk.
+    pub(crate) fn go_through<T>(
+        self,
+        talk: &mut T,
+        publish: impl Fn(&mut T, u32),
+        compute: impl Fn(&mut T, u32),
+        collect: impl Fn(&mut T, u32),
+    ) {
+        for chunk in 0..self.ahead {
+            publish(talk, chunk);
+        }
+        for chunk in 0..self.number {
+            compute(talk, chunk);
+            if chunk + self.ahead < self.number {
+                publish(talk, chunk + self.ahead);
+            }
+            if chunk + 1 >= self.ahead {
+                collect(talk, chunk + 1 - self.ahead);
+            }
+        }
+        for chunk in self.number + 1 - self.ahead..self.number {
+            collect(talk, chunk);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,5 +202,27 @@ mod tests {
         }
         assert!(Chunks::new(1, 65, limits).is_none(), "an element is too long");
         assert!(Chunks::new(161, 8, limits).is_none(), "there are too many chunks");
+    }
+    #[test]
+    fn rounds_are_published_in_the_order_of_their_numbers_and_each_chunk_is_collected_once() {
+        for number in 1..20 {
+            let chunks = Chunks::new(i64::from(number), 8, Limits { bytes: 8, parts: 20, exposed: None });
+            let rounds = TwoRounds::of(chunks.expect("elements fit"));
+            let (mut published, mut collected) = (0..rounds.total(), 0..number);
+            let mut done = (&mut published, &mut collected);
+            rounds.go_through(
+                &mut done,
+                |_, _| (),
+                |_, _| (),
+                |(_, collected), chunk| assert_eq!(collected.next(), Some(chunk)),
+            );
+            rounds.go_through(
+                &mut done,
+                |(published, _), chunk| assert_eq!(published.next(), Some(rounds.operands(chunk))),
+                |(published, _), chunk| assert_eq!(published.next(), Some(rounds.result(chunk))),
+                |_, _| (),
+            );
+            assert_eq!((published.next(), collected.next()), (None, None));
+        }
     }
 }

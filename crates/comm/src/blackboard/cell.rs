@@ -24,7 +24,7 @@ const PART: usize = size_of::<Words>() + CELLS * size_of::<Cell>();
 pub(super) enum Where {
     /// In the cell.
     Here,
-    /// On the first pages, or on the second.
+    /// On the first pages, or on the second, at the offset that lies in the cell.
     First,
     Second,
     /// In the process's own memory, at the address that lies in the cell.
@@ -59,7 +59,7 @@ impl Cell {
         self.data.get().cast()
     }
 
-    /// Where the address of exposed data is.
+    /// Where the address of exposed data is, or the offset of data on pages.
     #[inline(always)]
     pub(super) fn address(&self) -> *mut u64 {
         self.data().cast()

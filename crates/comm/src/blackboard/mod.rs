@@ -30,6 +30,7 @@ mod cell;
 mod pages;
 mod retired;
 
+pub use pages::AHEAD;
 pub use retired::Place;
 
 use cell::{Cell, DEPTH, LANE_DEPTH, LANES, Layout};
@@ -65,11 +66,43 @@ impl Limits {
         bytes <= self.bytes || self.exposed.is_some_and(|least| bytes >= least)
     }
 
-    /// Returns true if that holds for any number of bytes.
+    /// Returns true if data of that many bytes can be published, in as many rounds as there may be parts.
+    #[inline(always)]
+    #[must_use]
+    pub fn takes_in_parts(&self, bytes: usize) -> bool {
+        bytes.div_ceil(self.bytes) <= self.parts as usize
+    }
+
+    /// Returns true if long data can be exposed, but not be published in parts.
+    #[inline(always)]
+    #[must_use]
+    pub fn exposes_only(&self) -> bool {
+        self.parts == 1 && self.exposed.is_some()
+    }
+
+    /// Returns true if data of any number of bytes can be read in one round, by computing nothing with them.
     #[inline(always)]
     #[must_use]
     pub fn takes_all(&self) -> bool {
         self.exposed.is_some_and(|least| least <= self.bytes + 1)
+    }
+}
+
+/// A span of bytes of data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// Where it begins.
+    pub start: usize,
+    /// Its bytes.
+    pub len: usize,
+}
+
+impl Span {
+    /// All the data of a buffer.
+    #[inline(always)]
+    #[must_use]
+    pub fn of(buffer: &Buffer) -> Span {
+        Span { start: 0, len: buffer.len() }
     }
 }
 
@@ -94,7 +127,7 @@ impl Round {
 pub struct Published {
     /// What the process does in this round: a number that all processes should publish.
     pub what: u32,
-    /// Bytes of data.
+    /// Bytes of data, or of those of which they are a part.
     pub len: usize,
     /// Where they are.
     pub data: Data,
@@ -265,19 +298,25 @@ impl Blackboard {
 
     /// Publishes data, not more than the [limit](Self::limits), unless the cell is not free yet: then it
     /// returns false and has done nothing. It wakes the process `reader`, or all of them. If there is no
-    /// memory for the data, all readers learn that.
+    /// memory for the data, all readers learn that. What is published is the span of the data; readers
+    /// learn the length of the whole.
     #[inline(always)]
-    pub fn publish(&self, round: Round, what: u32, data: &Buffer, reader: Option<usize>) -> bool {
-        let len = data.len();
+    pub fn publish(
+        &self,
+        round: Round,
+        what: u32,
+        (data, span): (&Buffer, Span),
+        reader: Option<usize>,
+    ) -> bool {
         let cell = self.cell(round, self.rank);
-        if len <= cell::ROOM {
+        if data.len() <= cell::ROOM {
             if !self.has_room_in_cells(round) {
                 return false;
             }
             // SAFETY: the cell has room for the data, and nobody reads it.
-            unsafe { data.copy_part_out(0, cell.data(), len) };
-            cell.publish(round.number, what, len, cell::Where::Here);
-        } else if !self.publish_on_pages(round, what, data) {
+            unsafe { data.copy_part_out(span.start, cell.data(), span.len) };
+            cell.publish(round.number, what, data.len(), cell::Where::Here);
+        } else if !self.publish_on_pages(round, what, data, span) {
             return false;
         }
         self.wake(reader);
@@ -336,23 +375,26 @@ impl Blackboard {
     }
 
     #[inline(never)]
-    fn publish_on_pages(&self, round: Round, what: u32, data: &Buffer) -> bool {
-        let number = usize::from(data.len() > self.pages[0].slot());
+    fn publish_on_pages(&self, round: Round, what: u32, data: &Buffer, span: Span) -> bool {
+        let number = usize::from(span.len > self.pages[0].slot());
         let pages = &self.pages[number];
-        if !self.has_room(round, pages.slots()) {
+        if !self.has_room(round, pages::SLOTS) {
             return false;
         }
         let words = self.layout.pages_of(self.rank, number);
+        let cell = self.cell(round, self.rank);
         let place = match pages.own(self.domain, words) {
             Some(memory) => {
-                let to = pages.slot_of(memory, round.number);
+                let offset = pages.offset(round.number, span.len);
                 // SAFETY: the slot has room for the data, by the limit, and nobody reads it.
-                unsafe { data.copy_part_out(0, to, data.len()) };
+                unsafe { data.copy_part_out(span.start, memory.as_ptr().wrapping_add(offset), span.len) };
+                // SAFETY: the cell has room for the word, and nobody reads it.
+                unsafe { cell.address().write(offset as u64) };
                 if number == 0 { cell::Where::First } else { cell::Where::Second }
             }
             None => cell::Where::Nowhere,
         };
-        self.cell(round, self.rank).publish(round.number, what, data.len(), place);
+        cell.publish(round.number, what, data.len(), place);
         true
     }
 
@@ -363,8 +405,8 @@ impl Blackboard {
         let (what, len, place) = cell.look(round.number)?;
         let data = match place {
             cell::Where::Here => Data::Mapped(cell.data()),
-            cell::Where::First => self.on_pages(0, round, rank),
-            cell::Where::Second => self.on_pages(1, round, rank),
+            cell::Where::First => self.on_pages(0, cell, rank),
+            cell::Where::Second => self.on_pages(1, cell, rank),
             // SAFETY: the word is published, and nobody writes it until this process has finished the round.
             cell::Where::Exposed => Data::Exposed(unsafe { cell.address().read() }),
             cell::Where::Nowhere => Data::Nowhere,
@@ -373,14 +415,16 @@ impl Blackboard {
     }
 
     #[inline(never)]
-    fn on_pages(&self, number: usize, round: Round, rank: usize) -> Data {
+    fn on_pages(&self, number: usize, cell: &Cell, rank: usize) -> Data {
         let (pages, words) = (&self.pages[number], self.layout.pages_of(rank, number));
         let memory = if rank == self.rank {
             pages.own(self.domain, words)
         } else {
             pages.of(rank, self.domain, words)
         };
-        memory.map_or(Data::Nowhere, |memory| Data::Mapped(pages.slot_of(memory, round.number)))
+        // SAFETY: the word is published, and nobody writes it until this process has finished the round.
+        let offset = unsafe { cell.address().read() } as usize;
+        memory.map_or(Data::Nowhere, |memory| Data::Mapped(memory.as_ptr().wrapping_add(offset)))
     }
 
     /// Says that this process needs nothing more of a round: what it has looked at may be overwritten.

@@ -7,10 +7,19 @@ use heddle_platform::atomic::Ordering;
 use heddle_transport::{SharedMemory, SharedRange};
 use std::sync::OnceLock;
 
-/// The bytes of a slot on the first pages, and how many there are.
-const FIRST: (usize, u32) = (2 << 10, 8);
-/// The same of the second pages, for few processes.
-const SECOND: (usize, u32) = (32 << 10, 4);
+/// How many slots pages have: one for each round, in turn.
+pub(super) const SLOTS: u32 = 16;
+/// How many rounds of an operation a process may publish before it finishes the first of them. It finds room
+/// for them when the others have finished all rounds before, whether they wait for it or not.
+pub const AHEAD: u32 = SLOTS / 2;
+
+/// The bytes of a slot on the first pages.
+const FIRST: usize = 2 << 10;
+/// The same of the second pages, for few processes. Together the slots are larger than a core's second cache:
+/// lines that the readers still have in theirs cost a writer three times as much as others.
+const SECOND: usize = 128 << 10;
+const LINE: usize = 64;
+
 /// With more processes than these, slots on the second pages are smaller, but not smaller than …
 const FEW: usize = 16;
 const LEAST: usize = 8 << 10;
@@ -19,7 +28,6 @@ const LEAST: usize = 8 << 10;
 #[derive(Debug)]
 pub(super) struct Pages {
     slot: usize,
-    slots: u32,
     /// `None` if there is no memory for them.
     own: OnceLock<Option<SharedMemory>>,
     others: Box<[OnceLock<Option<SharedMemory>>]>,
@@ -28,13 +36,17 @@ pub(super) struct Pages {
 impl Pages {
     /// The first or the second pages, none of which is allocated yet.
     pub(super) fn new(number: usize, processes: usize) -> Pages {
-        let (slot, slots) = match number {
+        let slot = match number {
             0 => FIRST,
             _ if processes <= FEW => SECOND,
-            _ => ((SECOND.0 * FEW / processes).next_power_of_two().max(LEAST), SECOND.1),
+            _ => (SECOND * FEW / processes).next_power_of_two().max(LEAST),
         };
         let others = (0..processes).map(|_| OnceLock::new()).collect();
-        Pages { slot, slots, own: OnceLock::new(), others }
+        Pages { slot, own: OnceLock::new(), others }
+    }
+
+    fn bytes(&self) -> usize {
+        self.slot * SLOTS as usize
     }
 
     /// The bytes of a slot.
@@ -43,22 +55,19 @@ impl Pages {
         self.slot
     }
 
-    /// How many slots there are: one for each round, in turn.
-    #[inline(always)]
-    pub(super) fn slots(&self) -> u32 {
-        self.slots
-    }
-
-    /// Where the slot for a round begins.
-    pub(super) fn slot_of(&self, memory: &SharedMemory, round: u32) -> *mut u8 {
-        memory.as_ptr().wrapping_add((round % self.slots) as usize * self.slot)
+    /// Where data of `len` bytes go in a round, from the start of the pages: in the round's slot, each time
+    /// behind those of the time before, so that they come to lines that nobody has read for long.
+    pub(super) fn offset(&self, round: u32, len: usize) -> usize {
+        let room = len.next_multiple_of(LINE).max(LINE);
+        let times = (round / SLOTS) as usize;
+        (round % SLOTS) as usize * self.slot + times % (self.slot / room).max(1) * room
     }
 
     /// The pages of this process, and where it tells the others of them.
     pub(super) fn own(&self, domain: &Domain, words: &Range) -> Option<&SharedMemory> {
         self.own
             .get_or_init(|| {
-                let memory = domain.fabric().allocate(self.slot * self.slots as usize).ok()?;
+                let memory = domain.fabric().allocate(self.bytes()).ok()?;
                 let range = memory.range()?;
                 // Relaxed: the mark of a cell brings them along.
                 words.offset.store(range.offset, Ordering::Relaxed);
@@ -74,12 +83,26 @@ impl Pages {
             .get_or_init(|| {
                 let (offset, len) = (words.offset.load(Ordering::Relaxed), words.len.load(Ordering::Relaxed));
                 let range = SharedRange { offset, len };
-                domain
-                    .fabric()
-                    .map(range)
-                    .ok()
-                    .filter(|memory| memory.len() >= self.slot * self.slots as usize)
+                domain.fabric().map(range).ok().filter(|memory| memory.len() >= self.bytes())
             })
             .as_ref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_stay_in_the_slot_of_their_round_and_move_on() {
+        let pages = Pages::new(1, 2);
+        for len in [1, 3000, 40_000, pages.slot() - 1, pages.slot()] {
+            for round in [0, 5, 3 * SLOTS + 1, u32::MAX] {
+                let offset = pages.offset(round, len);
+                assert_eq!(offset / pages.slot(), (round % SLOTS) as usize);
+                assert!(offset % pages.slot() + len <= pages.slot(), "{len} bytes at {offset}");
+            }
+        }
+        assert_eq!(pages.offset(SLOTS, 3000) - pages.offset(0, 3000), 3008);
     }
 }
