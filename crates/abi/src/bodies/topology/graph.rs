@@ -23,12 +23,12 @@ pub(crate) fn graph_create(
     nodes: c_int,
     index: List<'_, c_int>,
     edges: List<'_, c_int>,
-    _reorder: bool,
+    reorder: bool,
     new: Out<CommHandle>,
 ) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
     let (graph, new) = (graph(nodes, index, edges)?, new.variable()?);
-    *new = CommHandle(comm_management::graph_create(&comm, graph)?);
+    *new = CommHandle(comm_management::graph_create(&comm, graph, reorder)?);
     Ok(())
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn graph_map(
     new_rank: Out<c_int>,
 ) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
-    new_rank.set(comm_management::graph_map(&comm, graph(nodes, index, edges)?.index.len())?)
+    new_rank.set(comm_management::graph_map(&comm, &graph(nodes, index, edges)?)?)
 }
 
 pub(crate) fn graphdims_get(comm: CommHandle, nodes: Out<c_int>, edges: Out<c_int>) -> Result<()> {
@@ -102,7 +102,7 @@ pub(crate) fn dist_graph_create_adjacent(
     destinations: List<'_, c_int>,
     dest_weights: List<'_, c_int>,
     info: InfoHandle,
-    _reorder: bool,
+    reorder: bool,
     new: Out<CommHandle>,
 ) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
@@ -117,7 +117,7 @@ pub(crate) fn dist_graph_create_adjacent(
         weighted: weights_given,
     };
     let new = new.variable()?;
-    *new = CommHandle(comm_management::dist_graph_adjacent(&comm, neighbours)?);
+    *new = CommHandle(comm_management::dist_graph_adjacent(&comm, neighbours, reorder)?);
     Ok(())
 }
 
@@ -130,7 +130,7 @@ pub(crate) fn dist_graph_create(
     destinations: List<'_, c_int>,
     weights: List<'_, c_int>,
     info: InfoHandle,
-    _reorder: bool,
+    reorder: bool,
     new: Out<CommHandle>,
 ) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
@@ -150,7 +150,7 @@ pub(crate) fn dist_graph_create(
         .map(|(source, Neighbour { rank, weight })| Edge { source, destination: rank, weight })
         .collect();
     let new = new.variable()?;
-    *new = CommHandle(comm_management::dist_graph_create(&comm, &edges, weights_given)?);
+    *new = CommHandle(comm_management::dist_graph_create(&comm, &edges, weights_given, reorder)?);
     Ok(())
 }
 
