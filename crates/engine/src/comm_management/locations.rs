@@ -20,8 +20,9 @@ pub(super) fn of_first(comm: &CommRef, count: usize) -> Result<Vec<Location>> {
 /// anywhere has no location, and does not ask for the machine's topology.
 fn own() -> Location {
     static MACHINE: OnceLock<Option<Topology>> = OnceLock::new();
+    static ONLINE: OnceLock<usize> = OnceLock::new();
     let cores = allowed_cores();
-    if cores.len() >= online_cores() {
+    if cores.len() >= *ONLINE.get_or_init(online_cores) {
         return Location::default();
     }
     let machine = MACHINE.get_or_init(|| Topology::of_machine().ok());

@@ -24,14 +24,14 @@ pub fn cart_create(comm: &CommRef, grid: Cartesian, may_reorder: bool) -> Result
     of_group(comm, &members(comm, nodes, order)?, Topology::Cartesian(grid))
 }
 
-/// `MPI_Cart_map` (MPI 5.0, section 8.5.8): the rank that this process would have in the grid if it were
-/// reordered.
+/// `MPI_Cart_map` (MPI 5.0, section 8.5.8): the rank of this process in the grid, its own one. The call is
+/// local, so it cannot ask where the others run, which [`cart_create`] does.
 ///
 /// # Errors
 /// The same as for [`cart_create`].
 pub fn cart_map(comm: &CommRef, grid: &Cartesian) -> Result<i32> {
     check_size(comm, grid.size())?;
-    Ok(rank_in(comm, &reorder::grid(comm, grid)?))
+    Ok(rank_in(comm, grid.size()))
 }
 
 /// `MPI_Cart_sub` (MPI 5.0, section 8.5.7): the slice of a grid in which this process lies.
@@ -55,14 +55,14 @@ pub fn graph_create(comm: &CommRef, graph: Graph, may_reorder: bool) -> Result<u
     of_group(comm, &members(comm, nodes, order)?, Topology::Graph(graph))
 }
 
-/// `MPI_Graph_map` (MPI 5.0, section 8.5.8): the rank that this process would have in the graph if it were
-/// reordered.
+/// `MPI_Graph_map` (MPI 5.0, section 8.5.8): the rank of this process in a graph of `nodes`, its own one,
+/// because this call is local, too.
 ///
 /// # Errors
 /// The same as for [`graph_create`].
-pub fn graph_map(comm: &CommRef, graph: &Graph) -> Result<i32> {
-    check_size(comm, graph.index.len())?;
-    Ok(rank_in(comm, &reorder::graph(comm, graph)?))
+pub fn graph_map(comm: &CommRef, nodes: usize) -> Result<i32> {
+    check_size(comm, nodes)?;
+    Ok(rank_in(comm, nodes))
 }
 
 /// `MPI_Dist_graph_create_adjacent` (MPI 5.0, section 8.5.4): all processes of the communicator, each with
@@ -81,10 +81,8 @@ pub fn dist_graph_adjacent(comm: &CommRef, neighbours: Neighbours, may_reorder: 
     of_group(comm, &members(comm, comm.size(), order)?, Topology::Distributed(neighbours))
 }
 
-/// The new rank of this process.
-fn rank_in(comm: &CommRef, order: &[i32]) -> i32 {
-    let rank = order.iter().position(|old| *old == comm.rank() as i32);
-    rank.map_or(mpi::MPI_UNDEFINED, |rank| rank as i32)
+fn rank_in(comm: &CommRef, nodes: usize) -> i32 {
+    if comm.rank() < nodes { comm.rank() as i32 } else { mpi::MPI_UNDEFINED }
 }
 
 fn check_size(comm: &CommRef, nodes: usize) -> Result<()> {

@@ -40,7 +40,7 @@ pub(crate) fn graph_map(
     new_rank: Out<c_int>,
 ) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
-    new_rank.set(comm_management::graph_map(&comm, &graph(nodes, index, edges)?)?)
+    new_rank.set(comm_management::graph_map(&comm, graph(nodes, index, edges)?.index.len())?)
 }
 
 pub(crate) fn graphdims_get(comm: CommHandle, nodes: Out<c_int>, edges: Out<c_int>) -> Result<()> {
