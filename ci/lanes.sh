@@ -90,7 +90,8 @@ lane_graph500() {
 # make soak: many more inputs.
 lane_fuzz() { tests/fuzz/run.py "$build"; }
 lane_sanitize() { HEDDLE_TOOLS=target/release ci/sanitize.sh; }
-lane_mpi4py() { tests/mpi4py/run.sh "$build" "$build/mpi4py"; }
+# Of 3 and 5 ranks a sample of the modules; make soak: all.
+lane_mpi4py() { tests/mpi4py/run.sh "$build" "$build/mpi4py" --ranks "1 2 4" --sampled "3 5"; }
 # mpi4py's tests of communication under the other models, with threads (mpi4py asks for MPI_THREAD_MULTIPLE).
 lane_py_models() {
     local others

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Long stress, many random programs and inputs, every combination of the C programs, the sanitizers' long form.   ci/soak.sh BUILD
+# Long stress, many random programs and inputs, every combination of the C programs, mpi4py with odd numbers of ranks, the
+# sanitizers' long form.   ci/soak.sh BUILD
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${1:-build}
@@ -14,6 +15,8 @@ python3 tests/c/run.py --mpicc "$build/bin/mpicc" --mpiexec "$build/bin/mpiexec"
 # A million objects of each kind, and no growth.
 FLAT_COUNT=1000000 python3 tests/c/run.py --mpicc "$build/bin/mpicc" --mpiexec "$build/bin/mpiexec" \
     --models per-vni-mutex,lock-free,csync --cover one --jobs 1 -k lifetime_flat_objects
+# With odd numbers of ranks make test runs a sample.
+tests/mpi4py/run.sh "$build" "$build/mpi4py" --ranks "3 5"
 tests/fuzz/run.py "$build" --runs 10000
 PROPTEST_CASES=100000 cargo test --quiet -p heddle-transport --lib garbage
 PROPTEST_CASES=20000 cargo test --quiet -p heddle-message --lib random_messages

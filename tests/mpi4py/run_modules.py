@@ -2,8 +2,14 @@
 """Runs modules of mpi4py's test suite under mpiexec and adds up what ran, passed and was skipped.
 
 The modules are the lines of modules.txt. A line is the name of a module, then perhaps patterns of tests to leave out,
-each with a leading minus; `#` starts a comment. Each module is run by itself with each number of ranks, under a time limit,
-so that one that hangs or crashes costs only itself. The ranks write into files of their own.
+each with a leading minus, or `left out: REASON`; `#` starts a comment. Each module is run by itself with each number of
+ranks, under a time limit, so that one that hangs or crashes costs only itself. The ranks write into files of their own.
+
+All skipped tests are listed at the end with their reasons. A skip that allowed_skips.txt does not allow is a failure, and so
+is a module of the suite that modules.txt does not name.
+
+With the numbers of ranks of `--sampled` only some modules run, drawn at random for each number. The run prints its seed; the
+variable HEDDLE_TEST_SEED repeats the draw.
 """
 
 import argparse
@@ -11,6 +17,7 @@ import dataclasses
 import itertools
 import os
 import pathlib
+import random
 import re
 import shlex
 import shutil
@@ -18,6 +25,9 @@ import signal
 import subprocess
 import sys
 import time
+
+sys.dont_write_bytecode = True
+import skips  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -39,12 +49,16 @@ class Count:
 
 
 def read_modules(path):
-    modules = []
+    """The modules with the patterns of tests to leave out, and those that are left out as a whole with the reason."""
+    modules, left_out = [], {}
     for line in path.read_text().splitlines():
-        words = line.partition("#")[0].split()
-        if words:
+        line, _, reason = line.partition("#")[0].partition("left out:")
+        words = line.split()
+        if reason:
+            left_out[words[0]] = reason.strip()
+        elif words:
             modules.append((words[0], [word.removeprefix("-") for word in words[1:]]))
-    return modules
+    return modules, left_out
 
 
 def read_result(text):
@@ -64,7 +78,7 @@ def read_result(text):
 
 
 def run_module(options, module, left_out, ranks, model):
-    """Runs one module; returns (Count of the rank with the most failures, problem or None, seconds)."""
+    """Runs one module; returns (Count of the rank with the most failures, its skips, problem or None, seconds)."""
     folder = options.out / "-".join(filter(None, [module, str(ranks), model]))
     environment = os.environ | ({"HEDDLE_MODEL": model} if model else {})
     shutil.rmtree(folder, ignore_errors=True)
@@ -101,9 +115,12 @@ def run_module(options, module, left_out, ranks, model):
     worst = max(finished, key=lambda count: count.failed, default=Count())
     if len(finished) < ranks and problem is None:
         problem = f"only {len(finished)} of {ranks} ranks reported"
+    found = [skips.read_skips(text) for text in texts]
+    if problem is None and any(len(of_rank) != count.skipped for of_rank, count in zip(found, counts)):
+        problem = "not all skipped tests are found in the output"
     if problem:
         problem += "\n" + details(texts, launcher.read_text(errors="replace"))
-    return worst, problem, time.monotonic() - began
+    return worst, set().union(*found), problem, time.monotonic() - began
 
 
 def stop(process):
@@ -139,18 +156,30 @@ def main():
     parser.add_argument("--modules", type=pathlib.Path, default=HERE / "modules.txt", help="list of modules")
     parser.add_argument("--models", default="", help="values of HEDDLE_MODEL, separated by commas (default: as it is)")
     parser.add_argument("--ranks", default="1 2 4", help="numbers of ranks (default: 1 2 4)")
+    parser.add_argument("--sampled", default="", help="numbers of ranks with which only a sample of the modules runs")
+    parser.add_argument("--sample", type=int, default=12, help="number of modules in a sample (default 12)")
     parser.add_argument("--timeout", type=float, default=300, help="seconds for a module (default 300)")
     parser.add_argument("-k", dest="pattern", default="", help="only modules matching this regular expression")
     parser.add_argument("-x", dest="leave_out", action="append", default=[], help="leave out tests matching this pattern")
     options = parser.parse_args()
 
-    modules = [entry for entry in read_modules(options.modules) if re.search(options.pattern, entry[0])]
-    total, broken = Count(), 0
-    for model, ranks in itertools.product(options.models.split(","), map(int, options.ranks.split())):
+    modules, left_out = read_modules(options.modules)
+    rules = skips.read_rules(HERE / "allowed_skips.txt")
+    broken = check_complete(options.tests, modules, left_out)
+    modules = [entry for entry in modules if re.search(options.pattern, entry[0])]
+    seen = {}
+    total = Count()
+    for model, (ranks, chosen) in itertools.product(options.models.split(","), plan(options, modules)):
         label = " ".join(filter(None, [f"n={ranks}", model]))
         of_ranks = Count()
-        for module, left_out in modules:
-            count, problem, seconds = run_module(options, module, left_out, ranks, model)
+        for module, without in chosen:
+            count, skipped, problem, seconds = run_module(options, module, without, ranks, model)
+            reasons = {skip: skips.reason(rules, skip, ranks) for skip in skipped}
+            for skip, why in reasons.items():
+                seen.setdefault((why or "NOT ALLOWED", skip), set()).add(ranks)
+            wrong = sorted(f"{skip.test} ({skip.text})" for skip, why in reasons.items() if why is None)
+            if wrong:
+                problem = "; ".join(filter(None, [problem, f"skips that are not allowed: {', '.join(wrong)}"]))
             of_ranks.add(count)
             mark = "FAIL" if problem else "ok  "
             print(
@@ -162,11 +191,38 @@ def main():
             broken += problem is not None
         print(f"{label}: {of_ranks.ran} run, {of_ranks.passed} passed, {of_ranks.skipped} skipped, {of_ranks.failed} failed")
         total.add(of_ranks)
+    for module, why in left_out.items():
+        print(f"left out as a whole: {module}, {why}")
+    for line in skips.table(seen):
+        print(line)
     print(
         f"mpi4py: {total.ran} run, {total.passed} passed, {total.skipped} skipped, {total.failed} failed; "
         f"{broken} module runs with problems"
     )
     return 1 if broken or total.failed else 0
+
+
+def check_complete(tests, modules, left_out):
+    """The number of the suite's modules that modules.txt does not name; they are printed."""
+    known = {name for name, _ in modules} | set(left_out)
+    missing = sorted({path.stem for path in tests.glob("test_*.py")} - known)
+    for name in missing:
+        print(f"FAIL {name} is in the suite, but not in modules.txt")
+    return len(missing)
+
+
+def plan(options, modules):
+    """The modules to run with each number of ranks: all, or a sample."""
+    chosen = [(ranks, modules) for ranks in map(int, options.ranks.split())]
+    sampled = [int(ranks) for ranks in options.sampled.split()]
+    if sampled:
+        seed = os.environ.get("HEDDLE_TEST_SEED") or str(random.randrange(1 << 16))
+        print(f"{options.sample} modules with each of {options.sampled} ranks: HEDDLE_TEST_SEED={seed}")
+        for ranks in sampled:
+            count = min(options.sample, len(modules))
+            places = random.Random(f"{seed} {ranks}").sample(range(len(modules)), count)
+            chosen.append((ranks, [modules[place] for place in sorted(places)]))
+    return chosen
 
 
 if __name__ == "__main__":

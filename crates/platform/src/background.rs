@@ -80,6 +80,14 @@ pub fn allowed_cores() -> Vec<usize> {
     (0..MOST_CORES).filter(|&core| unsafe { libc::CPU_ISSET(core, &set) }).collect()
 }
 
+/// How many hardware threads the system has online, whether or not the process may run on them.
+#[must_use]
+pub fn online_cores() -> usize {
+    // SAFETY: reads a number of the system's.
+    let online = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) };
+    usize::try_from(online).unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

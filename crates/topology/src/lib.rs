@@ -20,14 +20,17 @@
 //! Levels that say nothing are left out: a node with a single child takes over the child's children, so a
 //! machine of two cores is a root with two leaves.
 //!
-//! The crate uses no other one. `heddle-locks` makes the cohorts of its locks from it, and
-//! `heddle-window` the levels of window locks.
+//! The crate uses no other one. `heddle-locks` makes the cohorts of its locks from it, `heddle-window` the
+//! levels of window locks, and `heddle-engine` reorders the ranks of grids and graphs by [`mapping`].
 
 mod build;
 mod describe;
 mod error;
 mod hwloc;
+mod location;
+pub mod mapping;
 mod tree;
 
 pub use error::Error;
+pub use location::{LEVELS, Location, common_path};
 pub use tree::{Kind, Node, Topology};

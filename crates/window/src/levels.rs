@@ -1,7 +1,7 @@
 //! The levels of the machine, for the locks that are trees of queues.
 
 use heddle_platform::background::allowed_cores;
-use heddle_topology::{Kind, Topology};
+use heddle_topology::{Kind, Topology, common_path};
 use std::sync::OnceLock;
 
 /// The most levels below the whole machine that a window's locks have.
@@ -21,16 +21,11 @@ pub(crate) fn of_this_process() -> Names {
     common(places, &allowed_cores())
 }
 
-/// The path that all of these cores have in common.
+/// The names of the elements that hold all of these cores.
 fn common(places: &[(usize, Vec<usize>)], cores: &[usize]) -> Names {
-    let paths = || places.iter().filter(|(core, _)| cores.contains(core)).map(|(_, path)| path);
     let mut names = Names::default();
-    for (level, name) in names.iter_mut().enumerate() {
-        let mut here = paths().map(|path| path.get(level));
-        match here.next().flatten() {
-            Some(element) if here.all(|other| other == Some(element)) => *name = *element as u64 + 1,
-            _ => break,
-        }
+    for (name, element) in names.iter_mut().zip(common_path(places, cores)) {
+        *name = element as u64 + 1;
     }
     names
 }

@@ -27,11 +27,12 @@ type Told = [i32; 3];
 const SOURCE: i32 = 0;
 const DESTINATION: i32 = 1;
 
-/// `MPI_Dist_graph_create`: all processes of the communicator, each with the edges that it or others named.
+/// `MPI_Dist_graph_create` (MPI 5.0, section 8.5.4): all processes of the communicator, each with the edges
+/// that it or others named for its rank, which is a new one if the processes are reordered.
 ///
 /// # Errors
 /// `MPI_ERR_RANK`, `MPI_ERR_ARG` for ranks and weights that cannot be.
-pub fn dist_graph_create(comm: &CommRef, edges: &[Edge], weighted: bool) -> Result<usize> {
+pub fn dist_graph_create(comm: &CommRef, edges: &[Edge], weighted: bool, may_reorder: bool) -> Result<usize> {
     let size = comm.size();
     let mut to_tell: Vec<Vec<Told>> = vec![Vec::new(); size];
     for &Edge { source, destination, weight } in edges {
@@ -46,7 +47,7 @@ pub fn dist_graph_create(comm: &CommRef, edges: &[Edge], weighted: bool) -> Resu
         let list = if end == SOURCE { &mut destinations } else { &mut sources };
         list.push(Neighbour { rank, weight });
     }
-    dist_graph_adjacent(comm, Neighbours { sources, destinations, weighted })
+    dist_graph_adjacent(comm, Neighbours { sources, destinations, weighted }, may_reorder)
 }
 
 /// Sends each rank its list; returns the lists from all ranks, in their order.

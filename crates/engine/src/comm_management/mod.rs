@@ -9,6 +9,8 @@
 //! | `intercomm.rs` | intercommunicators |
 //! | `either.rs` | operations on both kinds |
 //! | `topology.rs`, `distributed_graph.rs` | communicators with a topology |
+//! | `reorder.rs`, `locations.rs` | new ranks for neighbours to be near, from where the processes run |
+//! | `gather.rs` | lists of all processes, gathered by each |
 //! | `free.rs` | the end of a communicator |
 
 mod context;
@@ -18,9 +20,12 @@ mod dup;
 mod either;
 mod free;
 mod from_groups;
+mod gather;
 mod idup;
 mod insert;
 mod intercomm;
+mod locations;
+mod reorder;
 mod split;
 mod topology;
 

@@ -26,12 +26,12 @@ pub(crate) fn cart_create(
     ndims: c_int,
     dims: List<'_, c_int>,
     periods: List<'_, c_int>,
-    _reorder: bool,
+    reorder: bool,
     new: Out<CommHandle>,
 ) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
     let (grid, new) = (grid(ndims, dims, periods)?, new.variable()?);
-    *new = CommHandle(comm_management::cart_create(&comm, grid)?);
+    *new = CommHandle(comm_management::cart_create(&comm, grid, reorder)?);
     Ok(())
 }
 

@@ -23,12 +23,12 @@ pub(crate) fn graph_create(
     nodes: c_int,
     index: List<'_, c_int>,
     edges: List<'_, c_int>,
-    _reorder: bool,
+    reorder: bool,
     new: Out<CommHandle>,
 ) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
     let (graph, new) = (graph(nodes, index, edges)?, new.variable()?);
-    *new = CommHandle(comm_management::graph_create(&comm, graph)?);
+    *new = CommHandle(comm_management::graph_create(&comm, graph, reorder)?);
     Ok(())
 }
 
@@ -102,7 +102,7 @@ pub(crate) fn dist_graph_create_adjacent(
     destinations: List<'_, c_int>,
     dest_weights: List<'_, c_int>,
     info: InfoHandle,
-    _reorder: bool,
+    reorder: bool,
     new: Out<CommHandle>,
 ) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
@@ -117,7 +117,7 @@ pub(crate) fn dist_graph_create_adjacent(
         weighted: weights_given,
     };
     let new = new.variable()?;
-    *new = CommHandle(comm_management::dist_graph_adjacent(&comm, neighbours)?);
+    *new = CommHandle(comm_management::dist_graph_adjacent(&comm, neighbours, reorder)?);
     Ok(())
 }
 
@@ -130,7 +130,7 @@ pub(crate) fn dist_graph_create(
     destinations: List<'_, c_int>,
     weights: List<'_, c_int>,
     info: InfoHandle,
-    _reorder: bool,
+    reorder: bool,
     new: Out<CommHandle>,
 ) -> Result<()> {
     let comm = CommRef::from_handle(comm.0)?;
@@ -150,7 +150,7 @@ pub(crate) fn dist_graph_create(
         .map(|(source, Neighbour { rank, weight })| Edge { source, destination: rank, weight })
         .collect();
     let new = new.variable()?;
-    *new = CommHandle(comm_management::dist_graph_create(&comm, &edges, weights_given)?);
+    *new = CommHandle(comm_management::dist_graph_create(&comm, &edges, weights_given, reorder)?);
     Ok(())
 }
 
