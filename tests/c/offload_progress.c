@@ -3,7 +3,9 @@
 // ranks: 2-4
 // heddle: only
 #include "check.h"
+#include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 
 static const int sizes[] = {1, 5000, 100000, 3000000};
 enum { SIZES = sizeof sizes / sizeof *sizes };
@@ -32,6 +34,54 @@ static void collectives(void) {
         for (int i = 0; i < count; i++) wrong += in[i] != check_size * i + check_size * (check_size - 1) / 2;
         CHECK_EQ(wrong, 0);
     }
+}
+
+static pthread_t program;
+static atomic_int by_program, by_others;
+
+// An operator that notes which thread computes.
+static void noting_sum(void *in, void *inout, int *count, MPI_Datatype *type) {
+    (void)type;
+    for (int i = 0; i < *count; i++) ((int *)inout)[i] += ((int *)in)[i];
+    atomic_fetch_add(pthread_equal(pthread_self(), program) ? &by_program : &by_others, 1);
+}
+
+// Looks at the result again and again, without a call of MPI; gives up after this many yields, on a machine of any speed.
+enum { MOST_YIELDS = 20000000 };
+static int has_arrived(const int *in, int count, int value) {
+    long yields = 0;
+    for (int i = 0; i < count; i++)
+        while (__atomic_load_n(&in[i], __ATOMIC_ACQUIRE) != value)
+            if (yields++ == MOST_YIELDS || sched_yield()) return 0;
+    return 1;
+}
+
+// The steps of a long operation are not made in the call that begins it: the program wants to compute.
+static void computed_by_others(void) {
+    enum { N = 1 << 18 };
+    static int out[N], in[N];
+    MPI_Request request, persistent;
+    MPI_Op op;
+    program = pthread_self();
+    CHECK_OK(MPI_Op_create(noting_sum, 1, &op));
+    CHECK_OK(MPI_Allreduce_init(out, in, N, MPI_INT, op, MPI_COMM_WORLD, MPI_INFO_NULL, &persistent));
+    for (int round = 0; round < 4; round++) {
+        for (int i = 0; i < N; i++) out[i] = in[i] = round + 1;
+        by_program = by_others = 0;
+        CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
+        if (round % 2) {
+            request = persistent;
+            CHECK_OK(MPI_Start(&request));
+        } else {
+            CHECK_OK(MPI_Iallreduce(out, in, N, MPI_INT, op, MPI_COMM_WORLD, &request));
+        }
+        CHECK_EQ(has_arrived(in, N, (round + 1) * check_size), 1);
+        CHECK_EQ(by_program, 0);
+        CHECK(by_others > 0);
+        CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    }
+    CHECK_OK(MPI_Request_free(&persistent));
+    CHECK_OK(MPI_Op_free(&op));
 }
 
 int main(int argc, char **argv) {
@@ -65,5 +115,6 @@ int main(int argc, char **argv) {
         free(out);
     }
     collectives();
+    computed_by_others();
     return check_finish();
 }

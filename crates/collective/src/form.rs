@@ -69,7 +69,7 @@ fn begun<'a>(
     // SAFETY: the request is new: no other thread knows it.
     unsafe { request::owner(id) }.attachment = attachment;
     let mut schedule = talk.into_schedule(tag(NONBLOCKING, comm.operations.next_nonblocking()));
-    match schedule.start() {
+    match schedule.start(domain) {
         Some(outcome) => {
             drop(schedule);
             complete(id, outcome);
@@ -119,7 +119,7 @@ impl Attachment for Persistent {
         let domain = domain::current()?;
         let schedule = self.schedule.get_or_insert_with(|| took(&self.rest));
         request::activate(request);
-        if let Some(outcome) = schedule.start() {
+        if let Some(outcome) = schedule.start(domain) {
             complete(request, outcome);
         } else if let Some(schedule) = self.schedule.take() {
             schedule.become_task(domain, request, Some(self.rest.clone()));

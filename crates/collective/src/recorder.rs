@@ -76,6 +76,8 @@ pub(super) struct Recorder {
     /// What it needs of the blackboard.
     pub(super) plan: Option<Plan>,
     pub(super) steps: Vec<Step>,
+    /// The bytes of their buffers.
+    pub(super) bytes: usize,
     begun: Begun,
     pub(super) combiner: Option<Combiner>,
     /// The datatypes of the steps' buffers.
@@ -223,6 +225,7 @@ impl Recorder {
     }
 
     fn begin(&mut self, step: Step, buffer: &Buffer) {
+        self.bytes += buffer.len();
         self.keep_type_of(buffer);
         self.steps.push(step);
     }

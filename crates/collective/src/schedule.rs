@@ -21,6 +21,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Where the schedule of a persistent operation rests while it is not under way.
 pub(super) type Rest = Arc<Mutex<Option<Box<Schedule>>>>;
 
+/// An operation whose steps move this many bytes takes far longer than to wake an offload thread.
+const LONG: usize = 256 << 10;
+
 /// The steps of an operation, and how far it has come.
 #[derive(Debug)]
 pub(super) struct Schedule {
@@ -32,6 +35,8 @@ pub(super) struct Schedule {
     /// The first of its rounds.
     first: Round,
     steps: Vec<Step>,
+    /// The bytes of all buffers in the steps.
+    bytes: usize,
     combiner: Option<Combiner>,
     /// What the steps point to.
     _memory: Vec<Memory>,
@@ -63,6 +68,7 @@ impl Schedule {
             plan: recorder.plan,
             first: Round::default(),
             steps: recorder.steps,
+            bytes: recorder.bytes,
             combiner: recorder.combiner,
             _memory: memory,
             _types: recorder.types,
@@ -75,8 +81,9 @@ impl Schedule {
     }
 
     /// Begins the operation, and carries steps out as far as possible without waiting, or nearly. Returns the
-    /// outcome if it is over. Otherwise it must [become a task](Self::become_task).
-    pub(super) fn start(&mut self) -> Option<Outcome> {
+    /// outcome if it is over. Otherwise it must [become a task](Self::become_task). The steps of a long
+    /// operation are left to offload threads, if there are any, so that the caller can compute meanwhile.
+    pub(super) fn start(&mut self, domain: &Domain) -> Option<Outcome> {
         self.next = 0;
         if let (Some(plan), Some(blackboard)) = (self.plan, self.comm.blackboard.get()) {
             self.first = match plan.lane {
@@ -86,6 +93,9 @@ impl Schedule {
                 }
                 Lane::Own(lane) => blackboard.begin_in(lane, plan.rounds),
             };
+        }
+        if self.is_left_to_others(domain) {
+            return None;
         }
         let blackboard = self.plan.and(self.comm.blackboard.get());
         let has_cores = blackboard.is_some_and(Blackboard::has_cores);
@@ -100,7 +110,16 @@ impl Schedule {
     /// request.
     pub(super) fn become_task(mut self: Box<Self>, domain: &Domain, request: RequestId, rest: Option<Rest>) {
         (self.request, self.rest) = (request, rest);
-        domain.vni(self.comm.vni()).add_task(self);
+        let vni = self.comm.vni();
+        if self.is_left_to_others(domain) {
+            domain.leave_task(vni, self);
+        } else {
+            domain.vni(vni).add_task(self);
+        }
+    }
+
+    fn is_left_to_others(&self, domain: &Domain) -> bool {
+        domain.is_offloaded() && self.bytes >= LONG
     }
 
     /// Carries steps out as far as possible without waiting. Returns true if all are over.

@@ -4,7 +4,7 @@ use crate::context::{Choice, Numbers, context_id};
 use crate::error::{Error, Result};
 use crate::offload::RunningServer;
 use crate::request::{self, RequestId};
-use crate::vni::Vni;
+use crate::vni::{Task, Vni};
 use heddle_bootstrap::World;
 use heddle_model::{CallSection, OffloadServer, Sections, WakeUp};
 use heddle_objects::resharding::{self, Mover};
@@ -252,6 +252,14 @@ impl Domain {
     /// `MPI_ERR_OTHER` if they cannot be started.
     pub fn start_offload_server(&self) -> Result<()> {
         self.offload_server.as_ref().map_or(Ok(()), RunningServer::start)
+    }
+
+    /// Leaves a task to the offload thread of a VNI, where there is one.
+    pub fn leave_task(&self, vni: u32, task: Box<dyn Task>) {
+        self.vni(vni).add_task_for_others(task);
+        if let Some(offload_server) = &self.offload_server {
+            offload_server.wake_for(vni);
+        }
     }
 
     /// Ends the offload threads, after they have run all posted operations.

@@ -77,6 +77,11 @@ impl RunningServer {
         Ok(())
     }
 
+    /// Wakes the thread that serves a VNI, if it sleeps.
+    pub(crate) fn wake_for(&self, vni: u32) {
+        self.server.wake(self.server.thread_of(vni as usize));
+    }
+
     fn threads(&self) -> MutexGuard<'_, Vec<JoinHandle<()>>> {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -38,6 +38,14 @@ pub(crate) fn check(figures: &Figures<'_>, targets: &mut Vec<Target>) {
         Bound::AtMost,
         1.0,
     ));
+    for (op, what) in [
+        ("iallreduce", "iallreduce 1 MiB beside a computation, --models offload"),
+        ("iallreduce-device", "iallreduce 1 MiB beside a computation on a device, --models offload"),
+    ] {
+        let key = Key { bench: "overlap".to_owned(), ..key(op, 2, SIZES_OF_COLLECTIVES[2]) };
+        let hidden = figures.value_under("offload", &key);
+        targets.push(figures.absolute(what, hidden, Bound::AtLeast, 0.7, "of the operation hidden"));
+    }
     // The figure is the mean time over the threads: that of 16 may be 32 times that of one for half the rate.
     let threads = |threads| Key {
         op: "allreduce".to_owned(),

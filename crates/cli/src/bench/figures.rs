@@ -44,6 +44,11 @@ impl<'a> Figures<'a> {
         self.row(key)?.figures.get(HEDDLE)
     }
 
+    /// The median of Heddle's figure under a model that was measured besides the default (`--models`).
+    pub(crate) fn value_under(&self, model: &str, key: &Key) -> Option<f64> {
+        Some(self.row(key)?.figures.get(&format!("{HEDDLE}:{model}"))?.median)
+    }
+
     /// Its median.
     pub(crate) fn value(&self, key: &Key) -> Option<f64> {
         Some(self.heddle(key)?.median)

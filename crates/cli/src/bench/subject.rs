@@ -39,6 +39,8 @@ pub(crate) enum Subject {
     Partitioned,
     /// Time of a collective operation of all processes.
     Collective,
+    /// Part of a nonblocking collective operation that hides behind a computation.
+    Overlap,
     /// Puts, gets or accumulates a second of threads of one process.
     Put,
     /// Time of a put, get or accumulate and its flush.
@@ -77,6 +79,7 @@ impl Subject {
             Self::Procnull => "procnull",
             Self::Partitioned => "partitioned",
             Self::Collective => "collective",
+            Self::Overlap => "overlap",
             Self::Put => "put",
             Self::Putlatency => "putlatency",
             Self::Fetchop => "fetchop",
@@ -100,6 +103,7 @@ impl Subject {
             Self::Graph500 => "bfs",
             Self::Partitioned => "partitions",
             Self::Collective => "allreduce",
+            Self::Overlap => "iallreduce",
             Self::Put | Self::Putlatency => "put",
             Self::Fetchop => "add",
             Self::Winlock => "exclusive",
@@ -123,7 +127,12 @@ impl Subject {
 pub(crate) struct Topic(Vec<Subject>);
 
 /// Topics of several subjects: name, meaning, subjects.
-const GROUPS: [(&str, &str, &[Subject]); 3] = [
+const GROUPS: [(&str, &str, &[Subject]); 4] = [
+    (
+        "collectives",
+        "Collective operations, and how much of them hides behind a computation",
+        &[Subject::Collective, Subject::Overlap],
+    ),
     (
         "rma",
         "One-sided communication",

@@ -40,7 +40,8 @@ impl Domain {
             let now = clock::ticks();
             if now.wrapping_sub(since) >= spin {
                 since = now;
-                if served.serve_if_idle(&mut seen) {
+                let is_idle = served.turns() == seen;
+                if served.serve_if_idle(&mut seen) | (is_idle && served.advance_tasks()) {
                     waiter.reset();
                 }
             }

@@ -14,6 +14,11 @@ impl Vni {
         self.advance_tasks();
     }
 
+    /// Adds a task that another thread is to begin.
+    pub(crate) fn add_task_for_others(&self, task: Box<dyn Task>) {
+        self.tasks.add(task);
+    }
+
     /// Returns true if there are tasks.
     #[inline(always)]
     pub(super) fn has_tasks(&self) -> bool {

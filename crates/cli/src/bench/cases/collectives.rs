@@ -17,6 +17,15 @@ pub(super) fn partitions(full: bool, cases: &mut Vec<Case>) {
     }
 }
 
+/// Collective operations beside a computation: on the process's core, or on a device.
+pub(super) fn overlap(full: bool, cases: &mut Vec<Case>) {
+    for op in ["iallreduce", "iallreduce-device", "iallreduce-tested"] {
+        if full || op != "iallreduce-tested" {
+            cases.push(Case { comms: PerThread, ..Case::new(Subject::Overlap, 2, &[MIB]) }.op(op));
+        }
+    }
+}
+
 /// The operations whose time depends on a size.
 const SIZED: [&str; 10] = [
     "allreduce",

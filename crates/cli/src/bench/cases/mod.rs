@@ -24,6 +24,7 @@ pub(crate) fn cases(scale: Scale) -> Vec<Case> {
     liveness(full, &mut cases);
     collectives::partitions(full, &mut cases);
     collectives::operations(full, &mut cases);
+    collectives::overlap(full, &mut cases);
     windows::one_sided(full, &mut cases);
     cases.push(Case::new(Subject::Startup, 16, &[0]).multiple(true));
     if full {
