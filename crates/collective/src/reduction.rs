@@ -91,8 +91,8 @@ impl Combiner {
         }
     }
 
-    /// `result = left OP right` on `count` elements without gaps. The operands on the right are copied a few at
-    /// a time, so that they are computed with while they are in the first cache.
+    /// `result = left OP right` on `count` elements without gaps. The operands on the right are copied a few
+    /// at a time, so that they are computed with while they are in the first cache.
     ///
     /// # Safety
     /// All vectors have that many elements of the reduction's datatype. The result does not overlap the

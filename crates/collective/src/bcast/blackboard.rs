@@ -1,5 +1,6 @@
 //! Broadcast on the blackboard: the root publishes its data, in parts if they are long, and the others copy
-//! them. The root waits for nobody, unless it is far ahead. Persistent operations offer long data in one round.
+//! them. The root waits for nobody, unless it is far ahead. Persistent operations offer long data in one
+//! round.
 
 use crate::blackboard::Source;
 use crate::conversation::Conversation;

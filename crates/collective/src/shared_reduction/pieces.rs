@@ -108,8 +108,8 @@ const CHUNKS_AHEAD: u32 = 4;
 
 const _: () = assert!(2 * CHUNKS_AHEAD <= blackboard::AHEAD);
 
-/// The rounds of a vector whose chunks are computed in pieces: one for the operands of each chunk, and one for
-/// the pieces of its result. They are numbered as they are published.
+/// The rounds of a vector whose chunks are computed in pieces: one for the operands of each chunk, and one
+/// for the pieces of its result. They are numbered as they are published.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TwoRounds {
     number: u32,
