@@ -21,7 +21,7 @@ const SECOND: usize = 128 << 10;
 const LINE: usize = 64;
 
 /// With more processes than these, slots on the second pages are smaller, but not smaller than …
-const FEW: usize = 16;
+const FEW: usize = 4;
 const LEAST: usize = 8 << 10;
 
 /// The pages of all processes, of one size.
