@@ -117,6 +117,16 @@ struct Words {
 #[repr(C, align(64))]
 struct Lanes([Finished; LANES]);
 
+/// The words in the first line.
+#[derive(Debug)]
+#[repr(C, align(64))]
+struct Head {
+    waiting: Waiting,
+    slot: AtomicU32,
+}
+
+const _: () = assert!(size_of::<Head>() == LINE);
+
 /// A blackboard's memory.
 #[derive(Debug)]
 pub(super) struct Layout {
@@ -137,12 +147,22 @@ impl Layout {
         &self.memory
     }
 
-    /// Who waits for room.
     #[expect(clippy::cast_ptr_alignment, reason = "the memory begins on a page")]
     #[inline(always)]
+    fn head(&self) -> &Head {
+        // SAFETY: the memory begins with these words, which are atomics, for which zeros are valid.
+        unsafe { &*self.memory.as_ptr().cast::<Head>() }
+    }
+
+    /// Who waits for room.
+    #[inline(always)]
     pub(super) fn waiting(&self) -> &Waiting {
-        // SAFETY: the first line is this word, for which zeros are valid.
-        unsafe { &*self.memory.as_ptr().cast::<Waiting>() }
+        &self.head().waiting
+    }
+
+    /// The bytes of a slot on the second pages, as the process that has allocated the blackboard chose them.
+    pub(super) fn slot(&self) -> &AtomicU32 {
+        &self.head().slot
     }
 
     #[inline(always)]

@@ -10,7 +10,7 @@
 //! may be started in any order.
 //!
 //! ```text
-//!   line 0         who waits for room
+//!   line 0         who waits for room │ how long the slots of pages are
 //!   each process   a line: rounds finished, and where its pages are │ a line: the same rounds of the other lanes
 //!                  the cells of lane 0 │ the cells of the other lanes
 //! ```
@@ -38,8 +38,8 @@ use heddle_message::buffer::Buffer;
 use heddle_message::domain::Domain;
 use heddle_platform::atomic::{AtomicU32, Ordering};
 use heddle_sync::queues::publications::{Finished, Room};
-use heddle_transport::{SharedMemory, SharedRange, single_copy};
-use pages::Pages;
+use heddle_transport::{SharedRange, single_copy};
+use pages::{Allocated, Pages};
 use std::io;
 
 /// Below that many bytes a message is quicker than a copy by the kernel.
@@ -159,6 +159,8 @@ pub struct Blackboard {
     /// The processes' ranks in the job.
     processes: Box<[u32]>,
     layout: Layout,
+    /// If this process has allocated it.
+    _allocated: Option<Allocated>,
     pages: [Pages; 2],
     lanes: [Lane; 1 + LANES],
     /// True if each process can copy from the memory of every other one.
@@ -176,7 +178,11 @@ impl Blackboard {
     /// The system's error, if there is no memory.
     pub fn allocate(domain: &'static Domain, rank: usize, processes: Vec<u32>) -> io::Result<Blackboard> {
         let memory = domain.fabric().allocate(Layout::len(processes.len()))?;
-        Ok(Blackboard::over(domain, rank, processes, memory))
+        let allocated = Allocated::count();
+        let layout = Layout::new(memory);
+        // Relaxed: the others learn of the blackboard by a message, which brings the word along.
+        layout.slot().store(allocated.slot(processes.len()) as u32, Ordering::Relaxed);
+        Ok(Blackboard::over(domain, rank, processes, (layout, Some(allocated))))
     }
 
     /// The blackboard that another process has allocated.
@@ -190,17 +196,24 @@ impl Blackboard {
         range: SharedRange,
     ) -> io::Result<Blackboard> {
         let memory = domain.fabric().map(range)?;
-        Ok(Blackboard::over(domain, rank, processes, memory))
+        Ok(Blackboard::over(domain, rank, processes, (Layout::new(memory), None)))
     }
 
-    fn over(domain: &'static Domain, rank: usize, processes: Vec<u32>, memory: SharedMemory) -> Blackboard {
+    fn over(
+        domain: &'static Domain,
+        rank: usize,
+        processes: Vec<u32>,
+        (layout, allocated): (Layout, Option<Allocated>),
+    ) -> Blackboard {
         let size = processes.len();
+        let slot = (layout.slot().load(Ordering::Relaxed) as usize).max(pages::LEAST);
         Blackboard {
             domain,
             rank,
             processes: processes.into(),
-            layout: Layout::new(memory),
-            pages: [0, 1].map(|number| Pages::new(number, size)),
+            layout,
+            _allocated: allocated,
+            pages: [None, Some(slot)].map(|slot| Pages::new(slot, size)),
             lanes: Default::default(),
             exposes: false,
             lanes_taken: AtomicU32::new(0),

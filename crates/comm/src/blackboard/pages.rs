@@ -3,7 +3,7 @@
 
 use super::cell::Range;
 use heddle_message::domain::Domain;
-use heddle_platform::atomic::Ordering;
+use heddle_platform::atomic::{AtomicUsize, Ordering};
 use heddle_transport::{SharedMemory, SharedRange};
 use std::sync::OnceLock;
 
@@ -20,9 +20,43 @@ const FIRST: usize = 2 << 10;
 const SECOND: usize = 128 << 10;
 const LINE: usize = 64;
 
-/// With more processes than these, slots on the second pages are smaller, but not smaller than …
+/// With more processes than these, or if a process has allocated more blackboards than …, slots on the second
+/// pages are smaller, but not smaller than …
 const FEW: usize = 4;
-const LEAST: usize = 8 << 10;
+const FEW_BLACKBOARDS: usize = 16;
+pub(super) const LEAST: usize = 8 << 10;
+
+/// How many blackboards this process has allocated that are still there.
+static BLACKBOARDS: AtomicUsize = AtomicUsize::new(0);
+
+/// Counts a blackboard that this process has allocated, as long as it is there.
+#[derive(Debug)]
+pub(super) struct Allocated {
+    before: usize,
+}
+
+impl Allocated {
+    pub(super) fn count() -> Allocated {
+        Allocated { before: BLACKBOARDS.fetch_add(1, Ordering::Relaxed) }
+    }
+
+    /// The bytes of a slot on its second pages.
+    pub(super) fn slot(&self, processes: usize) -> usize {
+        if self.before >= FEW_BLACKBOARDS {
+            LEAST
+        } else if processes <= FEW {
+            SECOND
+        } else {
+            (SECOND * FEW / processes.next_power_of_two()).max(LEAST)
+        }
+    }
+}
+
+impl Drop for Allocated {
+    fn drop(&mut self) {
+        BLACKBOARDS.fetch_sub(1, Ordering::Relaxed);
+    }
+}
 
 /// The pages of all processes, of one size.
 #[derive(Debug)]
@@ -34,15 +68,10 @@ pub(super) struct Pages {
 }
 
 impl Pages {
-    /// The first or the second pages, none of which is allocated yet.
-    pub(super) fn new(number: usize, processes: usize) -> Pages {
-        let slot = match number {
-            0 => FIRST,
-            _ if processes <= FEW => SECOND,
-            _ => (SECOND * FEW / processes).next_power_of_two().max(LEAST),
-        };
+    /// The first pages, or second ones with slots of `slot` bytes; none of them is allocated yet.
+    pub(super) fn new(slot: Option<usize>, processes: usize) -> Pages {
         let others = (0..processes).map(|_| OnceLock::new()).collect();
-        Pages { slot, own: OnceLock::new(), others }
+        Pages { slot: slot.unwrap_or(FIRST), own: OnceLock::new(), others }
     }
 
     fn bytes(&self) -> usize {
@@ -95,7 +124,7 @@ mod tests {
 
     #[test]
     fn data_stay_in_the_slot_of_their_round_and_move_on() {
-        let pages = Pages::new(1, 2);
+        let pages = Pages::new(Some(SECOND), 2);
         for len in [1, 3000, 40_000, pages.slot() - 1, pages.slot()] {
             for round in [0, 5, 3 * SLOTS + 1, u32::MAX] {
                 let offset = pages.offset(round, len);
@@ -104,5 +133,16 @@ mod tests {
             }
         }
         assert_eq!(pages.offset(SLOTS, 3000) - pages.offset(0, 3000), 3008);
+    }
+
+    #[test]
+    fn slots_are_smaller_with_many_processes_and_with_many_blackboards() {
+        let few: Vec<_> = (0..FEW_BLACKBOARDS).map(|_| Allocated::count()).collect();
+        let slots = |allocated: &Allocated| [1, 4, 5, 8, 64, 256].map(|processes| allocated.slot(processes));
+        assert_eq!(slots(&few[0]), [128 << 10, 128 << 10, 64 << 10, 64 << 10, 8 << 10, 8 << 10]);
+        let one_more = Allocated::count();
+        assert_eq!(slots(&one_more), [8 << 10; 6]);
+        drop(few);
+        assert_eq!(Allocated::count().slot(2), 128 << 10);
     }
 }
