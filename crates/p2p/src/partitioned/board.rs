@@ -20,6 +20,7 @@ use heddle_spec::constants as mpi;
 use heddle_sync::queues::partitions::{Flag, Gate};
 use heddle_transport::{SharedMemory, SharedRange};
 use std::io;
+use std::mem::offset_of;
 use std::sync::OnceLock;
 
 /// The longest partition that travels through its slot: above it a call of the kernel takes less time than a
@@ -76,6 +77,8 @@ struct FromReceiver {
     address: AtomicU64,
 }
 
+const _: () = assert!(offset_of!(Head, from_receiver.gate) == 0);
+
 #[derive(Debug)]
 #[repr(C, align(64))]
 struct FromSender {
@@ -102,13 +105,12 @@ pub(super) struct Board {
     stage: OnceLock<SharedMemory>,
 }
 
-/// Where the slots are. A copy of it is valid as long as its board.
+/// Where the gate and the slots are. A copy of it is valid as long as its board.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slots {
-    /// The set of even rounds.
-    first: *mut u8,
-    /// The bytes from there to the set of odd ones.
-    to_odd: usize,
+    gate: *const Gate,
+    /// The sets of even and of odd rounds.
+    sets: [*mut u8; 2],
     slot: usize,
 }
 
@@ -122,8 +124,17 @@ impl Slots {
     /// The slot of a partition, if there is such a partition.
     #[inline(always)]
     pub(super) fn of(&self, round: u32, partition: usize) -> *mut Slot {
-        let set = (round & 1) as usize * self.to_odd;
-        self.first.wrapping_add(set + partition * self.slot).cast()
+        self.sets[(round & 1) as usize].wrapping_add(partition * self.slot).cast()
+    }
+
+    /// The receiver's word that lets partitions of a round come.
+    ///
+    /// # Safety
+    /// The board exists.
+    #[inline(always)]
+    pub(super) unsafe fn gate(&self) -> &Gate {
+        // SAFETY: the caller's promise.
+        unsafe { &*self.gate }
     }
 }
 
@@ -155,17 +166,11 @@ impl Board {
 
     fn over(memory: SharedMemory, division: Division) -> Board {
         let is_in_slots = division.is_in_slots();
-        Board {
-            division,
-            is_in_slots,
-            slots: Slots {
-                first: memory.as_ptr().wrapping_add(size_of::<Head>()),
-                to_odd: if is_in_slots { division.set() } else { 0 },
-                slot: division.slot(),
-            },
-            memory,
-            stage: OnceLock::new(),
-        }
+        let even = memory.as_ptr().wrapping_add(size_of::<Head>());
+        let odd = even.wrapping_add(if is_in_slots { division.set() } else { 0 });
+        // The head begins with the gate.
+        let slots = Slots { gate: memory.as_ptr().cast(), sets: [even, odd], slot: division.slot() };
+        Board { division, is_in_slots, slots, memory, stage: OnceLock::new() }
     }
 
     pub(super) fn division(&self) -> Division {

@@ -5,7 +5,7 @@ use super::offer;
 use heddle_comm::CommRef;
 use heddle_comm::error::{Error, Result};
 use heddle_message::buffer::Buffer;
-use heddle_message::domain::Domain;
+use heddle_message::domain::{self, Domain};
 use heddle_message::request::{self, Attachment, Outcome, RequestId};
 use heddle_message::vni::{Advanced, Task};
 use heddle_platform::atomic::{AtomicU32, Ordering};
@@ -30,8 +30,9 @@ pub(super) struct Sender {
     /// For [`ready`](Self::ready): what else it needs of the board.
     pub(super) partitions: usize,
     slots: Slots,
-    /// The data, if each partition has 8 bytes, without gaps.
-    words: Option<Words>,
+    /// The data, if each partition has 8 bytes, without gaps, and then the number of partitions; else 0.
+    words: Words,
+    in_words: usize,
     wakes: Wakes,
 }
 
@@ -48,9 +49,13 @@ unsafe impl Send for Words {}
 unsafe impl Sync for Words {}
 
 impl Words {
-    fn of(buffer: &Buffer, division: Division) -> Option<Words> {
-        let address = buffer.contiguous().filter(|_| division.bytes == WORD)?;
-        NonNull::new(address.cast()).map(Words)
+    /// The data, and the number of partitions; 0 if they are no words.
+    fn of(buffer: &Buffer, division: Division) -> (Words, usize) {
+        let address = buffer.contiguous().filter(|_| division.bytes == WORD);
+        match address.and_then(|address| NonNull::new(address.cast())) {
+            Some(address) => (Words(address), division.partitions),
+            None => (Words(NonNull::dangling()), 0),
+        }
     }
 
     /// # Safety
@@ -102,6 +107,7 @@ impl Sender {
             offer::send(domain, comm, &board, (peer, tag))?;
         }
         let slots = board.slots();
+        let (words, in_words) = Words::of(&buffer, division);
         Ok(Sender {
             domain,
             peer,
@@ -113,8 +119,9 @@ impl Sender {
             error: OnceLock::new(),
             partitions: division.partitions,
             slots,
-            words: Words::of(&buffer, division),
-            wakes: Wakes { domain, peer: peer.unwrap_or(domain.rank()) },
+            words,
+            in_words,
+            wakes: Wakes { peer: peer.unwrap_or(domain.rank()) },
         })
     }
 
@@ -123,18 +130,22 @@ impl Sender {
     #[inline(always)]
     pub(super) fn ready_at_once(&self, partition: i32) -> bool {
         let (partition, round) = (partition as u32 as usize, self.round.load(Ordering::Relaxed));
-        if partition >= self.partitions {
+        if partition >= self.in_words {
             return false;
         }
         let slot = self.slots.of(round, partition);
         // SAFETY: there is such a partition, and the board exists as long as the sender.
         let flag = &unsafe { &*slot }.flag;
-        let Some(words) = self.words.filter(|_| !flag.is_raised(round)) else { return false };
+        if flag.is_raised(round) {
+            return false;
+        }
         // After the last partition another thread may free the sender.
         let wakes = self.wakes;
-        let ready = self.departures.ready_at_once(round, self.board.gate(), || {
-            // SAFETY: there is such a partition; the program says that its data are there.
-            let word = unsafe { words.of_partition(partition) };
+        // SAFETY: the board exists as long as the sender.
+        let gate = unsafe { self.slots.gate() };
+        let ready = self.departures.ready_at_once(round, gate, || {
+            // SAFETY: there is such a partition, of a word; the program says that its data are there.
+            let word = unsafe { self.words.of_partition(partition) };
             // SAFETY: the slot has room for the data, and the gate is open.
             unsafe { data_of(slot).cast::<[u8; WORD]>().write(word) };
             flag.raise(round);
@@ -254,7 +265,6 @@ impl Sender {
 /// Whom to wake; it outlives the sender.
 #[derive(Debug, Clone, Copy)]
 struct Wakes {
-    domain: &'static Domain,
     /// The receiver's world rank.
     peer: usize,
 }
@@ -264,7 +274,8 @@ impl Wakes {
     /// gate has overtaken, a thread that delivers it.
     #[cold]
     fn ring(self) {
-        let fabric = self.domain.fabric();
+        let Some(domain) = domain::running() else { return };
+        let fabric = domain.fabric();
         fabric.wake(fabric.rank());
         if self.peer != fabric.rank() {
             fabric.wake(self.peer);
