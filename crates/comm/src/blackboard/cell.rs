@@ -12,6 +12,9 @@ pub(super) const LANE_DEPTH: u32 = 16;
 pub(super) const LANES: usize = 8;
 
 const LINE: usize = 64;
+/// Pages with short slots, longer ones and the longest.
+pub(super) const KINDS_OF_PAGES: usize = 3;
+
 /// Bytes of data in a cell.
 pub(super) const ROOM: usize = LINE - 16;
 
@@ -24,13 +27,28 @@ const PART: usize = size_of::<Words>() + CELLS * size_of::<Cell>();
 pub(super) enum Where {
     /// In the cell.
     Here,
-    /// On the first pages, or on the second, at the offset that lies in the cell.
-    First,
-    Second,
+    /// On these pages, at the offset that lies in the cell.
+    Pages(usize),
     /// In the process's own memory, at the address that lies in the cell.
     Exposed,
     /// There was no memory for them.
     Nowhere,
+}
+
+const PAGES: u32 = KINDS_OF_PAGES as u32;
+const EXPOSED: u32 = PAGES + 1;
+const NOWHERE: u32 = PAGES + 2;
+
+impl Where {
+    #[inline(always)]
+    fn number(self) -> u32 {
+        match self {
+            Where::Here => 0,
+            Where::Pages(number) => 1 + number as u32,
+            Where::Exposed => EXPOSED,
+            Where::Nowhere => NOWHERE,
+        }
+    }
 }
 
 /// What a process publishes in a round.
@@ -69,7 +87,7 @@ impl Cell {
     #[inline(always)]
     pub(super) fn publish(&self, round: u32, what: u32, len: usize, place: Where) {
         // Relaxed: the mark brings them along.
-        self.what.store(what | (place as u32) << PLACE, Ordering::Relaxed);
+        self.what.store(what | place.number() << PLACE, Ordering::Relaxed);
         self.len.store(len as u64, Ordering::Relaxed);
         self.mark.publish(round);
     }
@@ -84,9 +102,8 @@ impl Cell {
         let len = self.len.load(Ordering::Relaxed) as usize;
         let place = match what >> PLACE {
             0 if len <= ROOM => Where::Here,
-            1 => Where::First,
-            2 => Where::Second,
-            3 => Where::Exposed,
+            EXPOSED => Where::Exposed,
+            number @ 1..=PAGES => Where::Pages(number as usize - 1),
             _ => Where::Nowhere,
         };
         Some((what & ((1 << PLACE) - 1), len, place))
@@ -106,7 +123,7 @@ pub(super) struct Range {
 #[repr(C, align(64))]
 struct Words {
     finished: Finished,
-    pages: [Range; 2],
+    pages: [Range; KINDS_OF_PAGES],
     /// 1 when the process does not look at the blackboard any more.
     left: AtomicU32,
     lanes: Lanes,
@@ -160,7 +177,7 @@ impl Layout {
         &self.head().waiting
     }
 
-    /// The bytes of a slot on the second pages, as the process that has allocated the blackboard chose them.
+    /// The bytes of a slot on the last pages, as the process that has allocated the blackboard chose them.
     pub(super) fn slot(&self) -> &AtomicU32 {
         &self.head().slot
     }

@@ -33,7 +33,7 @@ mod retired;
 pub use pages::AHEAD;
 pub use retired::Place;
 
-use cell::{Cell, DEPTH, LANE_DEPTH, LANES, Layout};
+use cell::{Cell, DEPTH, KINDS_OF_PAGES, LANE_DEPTH, LANES, Layout};
 use heddle_message::buffer::Buffer;
 use heddle_message::domain::Domain;
 use heddle_platform::atomic::{AtomicU32, Ordering};
@@ -161,7 +161,7 @@ pub struct Blackboard {
     layout: Layout,
     /// If this process has allocated it.
     _allocated: Option<Allocated>,
-    pages: [Pages; 2],
+    pages: [Pages; KINDS_OF_PAGES],
     lanes: [Lane; 1 + LANES],
     /// True if each process can copy from the memory of every other one.
     exposes: bool,
@@ -206,14 +206,14 @@ impl Blackboard {
         (layout, allocated): (Layout, Option<Allocated>),
     ) -> Blackboard {
         let size = processes.len();
-        let slot = (layout.slot().load(Ordering::Relaxed) as usize).max(pages::LEAST);
+        let slot = layout.slot().load(Ordering::Relaxed) as usize;
         Blackboard {
             domain,
             rank,
             processes: processes.into(),
             layout,
             _allocated: allocated,
-            pages: [None, Some(slot)].map(|slot| Pages::new(slot, size)),
+            pages: Pages::slots(slot).map(|slot| Pages::new(slot, size)),
             lanes: Default::default(),
             exposes: false,
             lanes_taken: AtomicU32::new(0),
@@ -235,7 +235,7 @@ impl Blackboard {
     /// The limits of lane 0.
     #[inline(always)]
     pub fn limits(&self) -> Limits {
-        let bytes = self.pages[1].slot();
+        let bytes = self.pages[KINDS_OF_PAGES - 1].slot();
         Limits { bytes, parts: u32::MAX / 2, exposed: self.exposes.then_some(bytes + 1) }
     }
 
@@ -389,7 +389,7 @@ impl Blackboard {
 
     #[inline(never)]
     fn publish_on_pages(&self, round: Round, what: u32, data: &Buffer, span: Span) -> bool {
-        let number = usize::from(span.len > self.pages[0].slot());
+        let number = pages::kind_for(span.len, round.number, &self.pages);
         let pages = &self.pages[number];
         if !self.has_room(round, pages::SLOTS) {
             return false;
@@ -403,7 +403,7 @@ impl Blackboard {
                 unsafe { data.copy_part_out(span.start, memory.as_ptr().wrapping_add(offset), span.len) };
                 // SAFETY: the cell has room for the word, and nobody reads it.
                 unsafe { cell.address().write(offset as u64) };
-                if number == 0 { cell::Where::First } else { cell::Where::Second }
+                cell::Where::Pages(number)
             }
             None => cell::Where::Nowhere,
         };
@@ -418,8 +418,7 @@ impl Blackboard {
         let (what, len, place) = cell.look(round.number)?;
         let data = match place {
             cell::Where::Here => Data::Mapped(cell.data()),
-            cell::Where::First => self.on_pages(0, cell, rank),
-            cell::Where::Second => self.on_pages(1, cell, rank),
+            cell::Where::Pages(number) => self.on_pages(number, cell, rank),
             // SAFETY: the word is published, and nobody writes it until this process has finished the round.
             cell::Where::Exposed => Data::Exposed(unsafe { cell.address().read() }),
             cell::Where::Nowhere => Data::Nowhere,

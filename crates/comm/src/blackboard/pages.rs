@@ -1,11 +1,11 @@
 //! Memory for data that do not fit into a cell. A process allocates its own when it first publishes such
 //! data, and maps that of another one when it first looks at such data.
 
-use super::cell::Range;
+use super::cell::{KINDS_OF_PAGES, Range};
 use heddle_message::domain::Domain;
 use heddle_platform::atomic::{AtomicUsize, Ordering};
 use heddle_transport::{SharedMemory, SharedRange};
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// How many slots pages have: one for each round, in turn.
 pub(super) const SLOTS: u32 = 16;
@@ -13,18 +13,18 @@ pub(super) const SLOTS: u32 = 16;
 /// for them when the others have finished all rounds before, whether they wait for it or not.
 pub const AHEAD: u32 = SLOTS / 2;
 
-/// The bytes of a slot on the first pages.
+/// The bytes of a slot on the first and on the second pages.
 const FIRST: usize = 2 << 10;
-/// The same of the second pages, for few processes. Together the slots are larger than a core's second cache:
+const SECOND: usize = 8 << 10;
+/// The same of the third pages, for few processes. Together the slots are larger than a core's second cache:
 /// lines that the readers still have in theirs cost a writer three times as much as others.
-const SECOND: usize = 128 << 10;
+const THIRD: usize = 128 << 10;
 const LINE: usize = 64;
 
-/// With more processes than these, or if a process has allocated more blackboards than …, slots on the second
-/// pages are smaller, but not smaller than …
+/// With more processes than these, or if a process has allocated more blackboards than …, slots on the third
+/// pages are smaller, but not smaller than on the second.
 const FEW: usize = 4;
 const FEW_BLACKBOARDS: usize = 16;
-pub(super) const LEAST: usize = 8 << 10;
 
 /// How many blackboards this process has allocated that are still there.
 static BLACKBOARDS: AtomicUsize = AtomicUsize::new(0);
@@ -40,14 +40,14 @@ impl Allocated {
         Allocated { before: BLACKBOARDS.fetch_add(1, Ordering::Relaxed) }
     }
 
-    /// The bytes of a slot on its second pages.
+    /// The bytes of a slot on its third pages.
     pub(super) fn slot(&self, processes: usize) -> usize {
         if self.before >= FEW_BLACKBOARDS {
-            LEAST
-        } else if processes <= FEW {
             SECOND
+        } else if processes <= FEW {
+            THIRD
         } else {
-            (SECOND * FEW / processes.next_power_of_two()).max(LEAST)
+            (THIRD * FEW / processes.next_power_of_two()).max(SECOND)
         }
     }
 }
@@ -56,6 +56,25 @@ impl Drop for Allocated {
     fn drop(&mut self) {
         BLACKBOARDS.fetch_sub(1, Ordering::Relaxed);
     }
+}
+
+/// A number of rounds.
+const A_WHILE: u32 = 64;
+
+/// Pages of this process from blackboards that are gone, for others to come: a communicator that lives for a
+/// few operations would spend more time on the allocation than on them.
+static SPARE: Mutex<Vec<SharedMemory>> = Mutex::new(Vec::new());
+const MOST_SPARE: usize = 16;
+
+fn spares() -> MutexGuard<'static, Vec<SharedMemory>> {
+    SPARE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Spare pages of that many bytes.
+fn spare(bytes: usize) -> Option<SharedMemory> {
+    let mut spares = spares();
+    let found = spares.iter().position(|memory| memory.len() == bytes)?;
+    Some(spares.swap_remove(found))
 }
 
 /// The pages of all processes, of one size.
@@ -68,10 +87,15 @@ pub(super) struct Pages {
 }
 
 impl Pages {
-    /// The first pages, or second ones with slots of `slot` bytes; none of them is allocated yet.
-    pub(super) fn new(slot: Option<usize>, processes: usize) -> Pages {
+    /// The bytes of a slot on the pages of each kind, for `third` on the third.
+    pub(super) fn slots(third: usize) -> [usize; KINDS_OF_PAGES] {
+        [FIRST, SECOND, third.max(SECOND)]
+    }
+
+    /// Pages with slots of that many bytes, which are not allocated yet.
+    pub(super) fn new(slot: usize, processes: usize) -> Pages {
         let others = (0..processes).map(|_| OnceLock::new()).collect();
-        Pages { slot: slot.unwrap_or(FIRST), own: OnceLock::new(), others }
+        Pages { slot, own: OnceLock::new(), others }
     }
 
     fn bytes(&self) -> usize {
@@ -96,7 +120,7 @@ impl Pages {
     pub(super) fn own(&self, domain: &Domain, words: &Range) -> Option<&SharedMemory> {
         self.own
             .get_or_init(|| {
-                let memory = domain.fabric().allocate(self.bytes()).ok()?;
+                let memory = spare(self.bytes()).or_else(|| domain.fabric().allocate(self.bytes()).ok())?;
                 let range = memory.range()?;
                 // Relaxed: the mark of a cell brings them along.
                 words.offset.store(range.offset, Ordering::Relaxed);
@@ -118,13 +142,34 @@ impl Pages {
     }
 }
 
+/// The number of the pages for `len` bytes, which are within the limits, in a round. Once the communicator
+/// has lived for a while, all but the shortest data go to the third: those are quicker, but take longer to
+/// allocate.
+pub(super) fn kind_for(len: usize, round: u32, pages: &[Pages; KINDS_OF_PAGES]) -> usize {
+    match pages.iter().position(|pages| len <= pages.slot) {
+        Some(0) => 0,
+        Some(1) if round < A_WHILE => 1,
+        _ => KINDS_OF_PAGES - 1,
+    }
+}
+
+impl Drop for Pages {
+    fn drop(&mut self) {
+        let Some(Some(memory)) = self.own.take() else { return };
+        let mut spares = spares();
+        if spares.len() < MOST_SPARE {
+            spares.push(memory);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn data_stay_in_the_slot_of_their_round_and_move_on() {
-        let pages = Pages::new(Some(SECOND), 2);
+        let pages = Pages::new(THIRD, 2);
         for len in [1, 3000, 40_000, pages.slot() - 1, pages.slot()] {
             for round in [0, 5, 3 * SLOTS + 1, u32::MAX] {
                 let offset = pages.offset(round, len);
@@ -144,5 +189,14 @@ mod tests {
         assert_eq!(slots(&one_more), [8 << 10; 6]);
         drop(few);
         assert_eq!(Allocated::count().slot(2), 128 << 10);
+    }
+
+    #[test]
+    fn data_go_to_pages_where_they_fit() {
+        let pages = Pages::slots(THIRD).map(|slot| Pages::new(slot, 2));
+        let kinds =
+            |round| [49, FIRST, FIRST + 1, SECOND, SECOND + 1, THIRD].map(|len| kind_for(len, round, &pages));
+        assert_eq!(kinds(0), [0, 0, 1, 1, 2, 2]);
+        assert_eq!(kinds(A_WHILE), [0, 0, 2, 2, 2, 2]);
     }
 }
