@@ -1,5 +1,6 @@
 // Starting a persistent collective operation and waiting for it allocates nothing, whether the operation is over when the
-// start returns or not. The program's own malloc counts what a thread asks for.
+// start returns or not. The program's own malloc counts what a thread asks for; AddressSanitizer brings one of its own, so
+// nothing is counted there.
 // ranks: 1-4
 // heddle: only
 #include "check.h"
@@ -11,6 +12,11 @@ extern void *__libc_realloc(void *, size_t);
 
 static _Thread_local int counts;
 static _Thread_local long asked;
+
+#ifdef __SANITIZE_ADDRESS__
+enum { IS_COUNTED = 0 };
+#else
+enum { IS_COUNTED = 1 };
 
 void *malloc(size_t size) {
     asked += counts;
@@ -26,6 +32,7 @@ void *realloc(void *old, size_t size) {
     asked += counts;
     return __libc_realloc(old, size);
 }
+#endif
 
 // The first starts fill queues and caches. A queue that is first used later grows then, which may happen a few times.
 enum { WARM = 200, ROUNDS = 2000, FEW = 4 };
@@ -55,7 +62,7 @@ int main(int argc, char **argv) {
     counts = 1;
     CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
     counts = 0;
-    CHECK(asked > before);
+    CHECK(!IS_COUNTED || asked > before);
     CHECK_OK(MPI_Comm_free(&comm));
     CHECK_OK(MPI_Request_free(&request));
     return check_finish();
