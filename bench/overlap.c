@@ -40,7 +40,7 @@ struct state {
     double ns[PARTS][MOST_ROUNDS];
 };
 
-/* What rank 0 says before each round. */
+/* Rank 0 sends one of these before each round. */
 struct order {
     long more, steps;
 };

@@ -62,7 +62,7 @@ typedef enum { BARRIER, BCAST, GATHER, SCATTER, ALLGATHER, ALLTOALL, REDUCE, ALL
 static const char *const names[] = {"barrier", "bcast", "gather", "scatter", "allgather", "alltoall",
                                     "reduce",  "allreduce", "reduce_scatter", "scan", "exscan"};
 
-// What all ranks received together, the bytes of that, what rank 0 received, and what came from rank 0.
+// Messages that all ranks received together, their bytes, and how many of them rank 0 received and sent.
 typedef struct {
     int messages, bytes, to_0, from_0;
 } Tally;
@@ -339,11 +339,14 @@ static void pieces(MPI_Op op) {
     expect_combined(REDUCE, NUMBERS - 8, op, 0);
 }
 
+static const char *variant;
+
+static bool is(const char *name) { return strcmp(variant, name) == 0; }
+
 int main(int argc, char **argv) {
-    const char *variant = argv[argc - 1];
+    variant = argv[argc - 1];
     int provided;
     MPI_Op op;
-    bool is(const char *name) { return strcmp(variant, name) == 0; }
     choose(is("first")        ? FIRST
            : is("second")     ? SECOND
            : is("third")      ? THIRD

@@ -8,7 +8,7 @@ use heddle_settings::{Collectives, in_force};
 
 static DEFAULT: Collectives = Collectives::DEFAULT;
 
-/// Those of this process.
+/// The choices of this process; before MPI is initialised, the defaults.
 #[inline(always)]
 pub(super) fn choices() -> &'static Collectives {
     in_force().map_or(&DEFAULT, |settings| &settings.collectives)

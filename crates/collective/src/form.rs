@@ -117,7 +117,7 @@ struct Persistent {
 impl Attachment for Persistent {
     fn start(&mut self, request: RequestId) -> Result<()> {
         let domain = domain::current()?;
-        let schedule = self.schedule.get_or_insert_with(|| took(&self.rest));
+        let schedule = self.schedule.get_or_insert_with(|| take_from(&self.rest));
         request::activate(request);
         if let Some(outcome) = schedule.start(domain) {
             complete(request, outcome);
@@ -130,7 +130,7 @@ impl Attachment for Persistent {
 
 /// Takes the schedule from where it rests after it was a task.
 #[cold]
-fn took(rest: &Rest) -> Box<Schedule> {
+fn take_from(rest: &Rest) -> Box<Schedule> {
     let schedule = rest.lock().unwrap_or_else(PoisonError::into_inner).take();
     let Some(schedule) = schedule else { unreachable!("a schedule rests before its request is complete") };
     schedule

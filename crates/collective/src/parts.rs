@@ -1,7 +1,6 @@
 //! Data of any length on the blackboard: in parts, each of which is published in a round. While the readers
-//! copy one part, the next ones are published. More bytes pass through the caches than if the readers copied
-//! from the memory of the process that has the data; but that only the kernel can do, at a quarter of the
-//! speed.
+//! copy one part, the next ones are published. Each byte is copied twice. Single copies, which the kernel
+//! makes, take three to four times as long as a copy from mapped memory (`docs/measurements.md`, 25).
 
 use super::conversation::Conversation;
 use heddle_comm::blackboard::{self, Limits, Span};
@@ -31,7 +30,7 @@ impl InParts {
         self.len.div_ceil(self.each).max(1) as u32
     }
 
-    /// Where a part lies; nothing is left behind the last one.
+    /// Where a part lies; behind the last one the span is empty.
     pub(crate) fn span(self, number: u32) -> Span {
         let start = (number as usize * self.each).min(self.len);
         Span { start, len: self.each.min(self.len - start) }

@@ -64,7 +64,7 @@ macro_rules! collectives {
         ];
 
         impl Collectives {
-            /// What holds unless something else is chosen.
+            /// The values that hold unless the user chooses others.
             pub const DEFAULT: Collectives = Collectives { $($algorithm: Auto,)* $($point: $default,)* };
 
             /// Reads the values written to control variables, and the environment for all others.

@@ -9,7 +9,7 @@
 //! | file | idea |
 //! |---|---|
 //! | `lib.rs` | the settings that are no part of the model, and their values in this process |
-//! | `setting.rs` | what is said of a setting |
+//! | `setting.rs` | the description of a setting |
 //! | `given.rs` | the values given to variables |
 //! | `collectives.rs` | the algorithms of collective operations, and where one takes over from another |
 //! | `algorithm.rs` | the names of these algorithms |

@@ -1,4 +1,4 @@
-//! What is said of a setting.
+//! The description of a setting.
 
 use heddle_model::Values;
 

@@ -114,7 +114,7 @@ fn without_a_choice_all_stay_where_they_are() {
         assert_eq!(of_grid(&locations, &[(3, false), (2, true)]), [0, 1, 2, 3, 4, 5]);
         assert_eq!(of_graph(&locations, &[Edge { ends: [0, 5], weight: 9 }]), [0, 1, 2, 3, 4, 5]);
     }
-    // What is best already stays.
+    // The best mapping stays as it is.
     assert_eq!(of_grid(&in_order(machine, 4), &[(2, false), (2, false)]), [0, 1, 2, 3]);
     assert_eq!(of_grid(&in_order(machine, 1), &[]), [0]);
     assert_eq!(of_graph(&[], &[]), [0; 0]);

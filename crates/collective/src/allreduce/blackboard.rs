@@ -1,15 +1,13 @@
 //! Allreduce on the blackboard. The vector of a few numbers each rank publishes, and computes with those of
-//! all. A longer one goes in chunks; of each chunk every rank computes a piece, and publishes that. Of
-//! vectors that are exposed every rank computes a piece as well, and offers it.
+//! all. A longer one goes in chunks; of each chunk every rank computes a piece, and publishes that. Long
+//! vectors of persistent operations are exposed: every rank computes a piece of them as well, and offers it.
 
 use crate::choices::choices;
 use crate::conversation::Conversation;
 use crate::elements::{Elements, Part};
 use crate::offer::Offer;
 use crate::reduction::Reduction;
-use crate::shared_reduction::{
-    Chunks, ExposedVectors, FoldFrom, OwnOperands, TwoRounds, fold_all, of_others,
-};
+use crate::shared_reduction::{Chunks, ExposedVectors, FoldFrom, InPieces, fold_all};
 use heddle_comm::blackboard::Limits;
 use heddle_comm::error::Result;
 
@@ -67,33 +65,15 @@ fn in_pieces(
     result: Elements<'_>,
     chunks: Chunks,
 ) -> Result<()> {
-    let (size, rank, rounds) = (talk.size(), talk.rank(), TwoRounds::of(chunks));
-    let longest = chunks.pieces(0, size)[0].count;
-    let own = OwnOperands::new(talk, reduction, (operands.elements, result), longest)?;
-    let from = FoldFrom::new(talk, reduction, longest)?;
-    talk.take_rounds(rounds.total());
-    rounds.go_through(
+    InPieces::new(talk, reduction, operands, result, chunks)?.reduce(
         talk,
-        |talk, chunk| {
-            let needed = of_others(&chunks.pieces(chunk, size), rank);
-            let data = operands.elements.at(needed.first).buffer(needed.count);
-            talk.publish(rounds.operands(chunk), data, None);
-        },
-        |talk, chunk| {
-            let (pieces, round) = (chunks.pieces(chunk, size), rounds.operands(chunk));
-            let piece = pieces[rank];
-            let source = |from| piece.among(of_others(&pieces, from), round, from);
-            own.fold_with_others(talk, &from, source, piece.first, (result.at(piece.first), piece.count));
-            talk.finish_round(round);
-            talk.publish(rounds.result(chunk), result.at(piece.first).buffer(piece.count), None);
-        },
-        |talk, chunk| {
-            let (pieces, round) = (chunks.pieces(chunk, size), rounds.result(chunk));
+        |piece| result.at(piece.first),
+        |talk, piece, round| talk.publish(round, result.at(piece.first).buffer(piece.count), None),
+        |talk, pieces, round| {
             for from in talk.others() {
                 let piece = pieces[from];
                 talk.fetch(piece.source(round, from), result.at(piece.first).buffer(piece.count));
             }
-            talk.finish_round(round);
         },
     );
     Ok(())

@@ -1,6 +1,7 @@
 //! Reduce on the blackboard. Short vectors all but the root publish, and the root computes with them, so
 //! nobody else waits. Longer ones go in chunks; with several ranks each computes a piece of every chunk, and
-//! publishes that for the root. Of vectors that are exposed each rank computes a piece as well.
+//! publishes that for the root. Long vectors of persistent operations are exposed: each rank computes a
+//! piece of them as well.
 
 use crate::blackboard::Source;
 use crate::choices::choices;
@@ -8,7 +9,7 @@ use crate::conversation::Conversation;
 use crate::elements::{Elements, Part};
 use crate::offer::Offer;
 use crate::reduction::Reduction;
-use crate::shared_reduction::{Chunks, ExposedVectors, FoldFrom, OwnOperands, TwoRounds, of_others};
+use crate::shared_reduction::{Chunks, ExposedVectors, FoldFrom, InPieces, OwnOperands};
 use heddle_comm::blackboard::Limits;
 use heddle_comm::error::Result;
 
@@ -77,39 +78,21 @@ fn in_pieces(
     destination: Option<Elements<'_>>,
     (root, chunks): (usize, Chunks),
 ) -> Result<()> {
-    let (size, rank, rounds) = (talk.size(), talk.rank(), TwoRounds::of(chunks));
-    let longest = chunks.pieces(0, size)[0].count;
-    // What a rank other than the root computes is published at once.
-    let computed = talk.vector_in(destination, reduction, longest)?;
-    let at = |first| if destination.is_some() { computed.at(first) } else { computed };
-    let own = OwnOperands::new(talk, reduction, (operands.elements, computed), longest)?;
-    let from = FoldFrom::new(talk, reduction, longest)?;
-    talk.take_rounds(rounds.total());
-    rounds.go_through(
+    // The other ranks publish each piece at once, so they need room for one.
+    let computed = talk.vector_in(destination, reduction, chunks.longest_piece(talk.size()))?;
+    InPieces::new(talk, reduction, operands, computed, chunks)?.reduce(
         talk,
-        |talk, chunk| {
-            let needed = of_others(&chunks.pieces(chunk, size), rank);
-            let data = operands.elements.at(needed.first).buffer(needed.count);
-            talk.publish(rounds.operands(chunk), data, None);
-        },
-        |talk, chunk| {
-            let (pieces, round) = (chunks.pieces(chunk, size), rounds.operands(chunk));
-            let piece = pieces[rank];
-            let source = |from| piece.among(of_others(&pieces, from), round, from);
-            own.fold_with_others(talk, &from, source, piece.first, (at(piece.first), piece.count));
-            talk.finish_round(round);
+        |piece| if destination.is_some() { computed.at(piece.first) } else { computed },
+        |talk, piece, round| {
             if destination.is_none() {
-                talk.publish(rounds.result(chunk), computed.buffer(piece.count), Some(root));
+                talk.publish(round, computed.buffer(piece.count), Some(root));
             }
         },
-        |talk, chunk| {
-            let (pieces, round) = (chunks.pieces(chunk, size), rounds.result(chunk));
-            if let Some(result) = destination {
-                for (of, piece) in pieces.iter().enumerate().filter(|(of, _)| *of != root) {
-                    talk.fetch(piece.source(round, of), result.at(piece.first).buffer(piece.count));
-                }
+        |talk, pieces, round| {
+            let Some(result) = destination else { return };
+            for (of, piece) in pieces.iter().enumerate().filter(|(of, _)| *of != root) {
+                talk.fetch(piece.source(round, of), result.at(piece.first).buffer(piece.count));
             }
-            talk.finish_round(round);
         },
     );
     Ok(())

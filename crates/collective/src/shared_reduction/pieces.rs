@@ -72,6 +72,11 @@ impl Chunks {
         (count > 0).then(|| Piece { first, count, offset: bytes(first - chunk.first), len: bytes(count) })
     }
 
+    /// The elements of the longest piece of any chunk.
+    pub(crate) fn longest_piece(self, ranks: usize) -> i64 {
+        self.pieces(0, ranks)[0].count
+    }
+
     /// The pieces of a chunk, one for each of `ranks` ranks.
     pub(crate) fn pieces(self, number: u32, ranks: usize) -> Vec<Piece> {
         let chunk = self.chunk(number);
@@ -89,9 +94,9 @@ impl Chunks {
     }
 }
 
-/// What others need of the pieces of a chunk: all but those of this rank, if they lie in one piece. The
-/// offsets of the others begin there.
-pub(crate) fn of_others(pieces: &[Piece], rank: usize) -> Piece {
+/// The part of a chunk that a rank publishes: the other ranks need all pieces but its own. If its own is in
+/// the middle, it is published, too.
+pub(super) fn of_others(pieces: &[Piece], rank: usize) -> Piece {
     let (first, last) =
         (pieces[usize::from(rank == 0)], pieces[pieces.len() - 1 - usize::from(rank == pieces.len() - 1)]);
     Piece {
@@ -111,7 +116,7 @@ const _: () = assert!(2 * CHUNKS_AHEAD <= blackboard::AHEAD);
 /// The rounds of a vector whose chunks are computed in pieces: one for the operands of each chunk, and one
 /// for the pieces of its result. They are numbered as they are published.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct TwoRounds {
+pub(super) struct TwoRounds {
     number: u32,
     ahead: u32,
 }

@@ -27,7 +27,7 @@ const PART: usize = size_of::<Words>() + CELLS * size_of::<Cell>();
 pub(super) enum Where {
     /// In the cell.
     Here,
-    /// On these pages, at the offset that lies in the cell.
+    /// On the pages of this kind, at the offset that lies in the cell.
     Pages(usize),
     /// In the process's own memory, at the address that lies in the cell.
     Exposed,
@@ -171,7 +171,7 @@ impl Layout {
         unsafe { &*self.memory.as_ptr().cast::<Head>() }
     }
 
-    /// Who waits for room.
+    /// The word in which processes say that they wait for room.
     #[inline(always)]
     pub(super) fn waiting(&self) -> &Waiting {
         &self.head().waiting

@@ -21,9 +21,10 @@ const SECOND: usize = 8 << 10;
 const THIRD: usize = 128 << 10;
 const LINE: usize = 64;
 
-/// With more processes than these, or if a process has allocated more blackboards than …, slots on the third
-/// pages are smaller, but not smaller than on the second.
-const FEW: usize = 4;
+/// With more processes than these, slots on the third pages are smaller, but not smaller than on the second.
+const FEW_PROCESSES: usize = 4;
+/// If a process has allocated more blackboards than these, the slots of the others are those of the second
+/// pages: a program may have thousands of communicators.
 const FEW_BLACKBOARDS: usize = 16;
 
 /// How many blackboards this process has allocated that are still there.
@@ -44,10 +45,10 @@ impl Allocated {
     pub(super) fn slot(&self, processes: usize) -> usize {
         if self.before >= FEW_BLACKBOARDS {
             SECOND
-        } else if processes <= FEW {
+        } else if processes <= FEW_PROCESSES {
             THIRD
         } else {
-            (THIRD * FEW / processes.next_power_of_two()).max(SECOND)
+            (THIRD * FEW_PROCESSES / processes.next_power_of_two()).max(SECOND)
         }
     }
 }
@@ -58,8 +59,8 @@ impl Drop for Allocated {
     }
 }
 
-/// A number of rounds.
-const A_WHILE: u32 = 64;
+/// After this number of rounds a communicator has lived long enough for third pages to pay.
+const ROUNDS_BEFORE_THIRD: u32 = 64;
 
 /// Pages of this process from blackboards that are gone, for others to come: a communicator that lives for a
 /// few operations would spend more time on the allocation than on them.
@@ -148,7 +149,7 @@ impl Pages {
 pub(super) fn kind_for(len: usize, round: u32, pages: &[Pages; KINDS_OF_PAGES]) -> usize {
     match pages.iter().position(|pages| len <= pages.slot) {
         Some(0) => 0,
-        Some(1) if round < A_WHILE => 1,
+        Some(1) if round < ROUNDS_BEFORE_THIRD => 1,
         _ => KINDS_OF_PAGES - 1,
     }
 }
@@ -197,6 +198,6 @@ mod tests {
         let kinds =
             |round| [49, FIRST, FIRST + 1, SECOND, SECOND + 1, THIRD].map(|len| kind_for(len, round, &pages));
         assert_eq!(kinds(0), [0, 0, 1, 1, 2, 2]);
-        assert_eq!(kinds(A_WHILE), [0, 0, 2, 2, 2, 2]);
+        assert_eq!(kinds(ROUNDS_BEFORE_THIRD), [0, 0, 2, 2, 2, 2]);
     }
 }
