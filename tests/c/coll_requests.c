@@ -37,6 +37,24 @@ static void several_at_once(void) {
         CHECK_EQ(in[i], i % 2 ? check_size * (check_size - 1) / 2 + check_size * i : 1000 + i);
 }
 
+// An operation stays open while its caller goes through many others, in which it waits for nobody.
+static void left_open(void) {
+    enum { OTHERS = 500 };
+    for (int root = 0; root < check_size; root++) {
+        MPI_Request request;
+        int sum = -1, wrong = 0;
+        CHECK_OK(MPI_Iallreduce(&check_rank, &sum, 1, MPI_INT, MPI_SUM, world, &request));
+        for (int i = 0; i < OTHERS; i++) {
+            int number = check_rank == root ? i : -1;
+            CHECK_OK(MPI_Bcast(&number, 1, MPI_INT, root, world));
+            wrong += number != i;
+        }
+        CHECK_EQ(wrong, 0);
+        CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        CHECK_EQ(sum, check_size * (check_size - 1) / 2);
+    }
+}
+
 // The objects of an operation may be freed as soon as it has begun.
 static void freed_early(void) {
     MPI_Comm comm;
@@ -128,6 +146,7 @@ int main(int argc, char **argv) {
     CHECK_OK(MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN));
     CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
     several_at_once();
+    left_open();
     freed_early();
     persistent();
     refused();

@@ -314,7 +314,9 @@ impl<'a> Conversation<'a> {
         match (&mut self.form, self.rounds) {
             (Form::Recorded(recorder), _) => recorder.finish_round(round),
             (_, Some(rounds)) => {
-                rounds.finish(round);
+                if !rounds.finish(round) {
+                    rounds.finish_late(self.comm.vni(), round);
+                }
                 ended_promptly(self.comm.vni());
             }
             _ => {}

@@ -180,7 +180,11 @@ impl Schedule {
                         return false;
                     }
                 }
-                Step::FinishRound(round) => rounds.iter().for_each(|rounds| rounds.finish(round)),
+                Step::FinishRound(round) => {
+                    if !note_waiting(rounds, &mut self.waits, |rounds| rounds.finish(round)) {
+                        return false;
+                    }
+                }
             }
             self.next += 1;
         }
@@ -209,8 +213,8 @@ impl Schedule {
     }
 }
 
-/// Attempts a step that has to wait until others have finished rounds; tells them when the waiting begins and
-/// ends. Returns false if it waits.
+/// Attempts a step that may have to wait until rounds are finished; tells the other processes when the waiting
+/// begins and ends. Returns false if it waits.
 fn note_waiting(
     rounds: Option<Rounds<'_>>,
     waits: &mut bool,

@@ -7,8 +7,10 @@ mod model;
 use heddle_platform::Scope;
 use heddle_platform::cell::UnsafeCell;
 use heddle_sync::Doorbell;
-use heddle_sync::queues::publications::{Finished, Mark, Room, Waiting};
+use heddle_sync::queues::publications::{Finished, Mark, Room, WINDOW, Waiting};
 use loom::sync::Arc;
+use loom::sync::atomic::AtomicBool;
+use loom::sync::atomic::Ordering::Relaxed;
 use loom::thread;
 use model::{explore, with_fault};
 
@@ -145,8 +147,8 @@ fn exposed_data_stay_until_they_are_read() {
 fn finished_by_two() {
     let world = World::new(1);
     let other = Arc::clone(&world);
-    let other = thread::spawn(move || other.finished[0].finish(1));
-    world.finished[0].finish(0);
+    let other = thread::spawn(move || assert!(other.finished[0].finish(1)));
+    assert!(world.finished[0].finish(0));
     other.join().expect("it ends");
     assert_eq!(world.finished[0].first_open(), 2, "a finished round was lost");
 }
@@ -154,6 +156,30 @@ fn finished_by_two() {
 #[test]
 fn no_finished_round_is_lost() {
     explore(None, finished_by_two);
+}
+
+/// A thread finishes a round beyond the window as soon as another one has finished the first.
+fn beyond_the_window() {
+    let world = World::new(1);
+    let is_first_over = Arc::new(AtomicBool::new(false));
+    let other = (Arc::clone(&world), Arc::clone(&is_first_over));
+    let other = thread::spawn(move || {
+        let (world, is_first_over) = other;
+        while !world.finished[0].finish(WINDOW) {
+            thread::yield_now();
+        }
+        assert!(is_first_over.load(Relaxed), "the window moved on too early");
+    });
+    is_first_over.store(true, Relaxed);
+    assert!(world.finished[0].finish(0));
+    other.join().expect("it ends");
+    assert!(world.finished[0].is_finished(0) && world.finished[0].is_finished(WINDOW));
+    assert_eq!(world.finished[0].first_open(), 1);
+}
+
+#[test]
+fn a_round_beyond_the_window_waits_for_the_first_one() {
+    explore(None, beyond_the_window);
 }
 
 /// A process sleeps until another one has finished the round before.
@@ -182,4 +208,5 @@ with_fault!(data_without_their_mark_are_found, data_arrive);
 with_fault!(a_cell_filled_too_early_is_found, data_arrive);
 with_fault!(exposed_data_changed_too_early_are_found, exposed);
 with_fault!(a_finished_round_lost_is_found, finished_by_two);
+with_fault!(a_round_beyond_the_window_is_found, beyond_the_window);
 with_fault!(a_sleeper_without_room_is_found, woken);

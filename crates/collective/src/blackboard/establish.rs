@@ -88,7 +88,7 @@ fn all_reach_all(comm: &CommRef, blackboard: &Blackboard) -> bool {
         rounds.until(comm.vni(), || rounds.fetch(source, (&room, Span::of(&room)), &mut messages));
         is_true &= answer[0] == 1;
     }
-    rounds.finish(0);
+    rounds.until_finished(comm.vni(), || rounds.finish(0));
     is_true && messages.take_error().is_none()
 }
 

@@ -137,10 +137,16 @@ impl Rounds<'_> {
         true
     }
 
-    /// Needs nothing more of a round.
+    /// Needs nothing more of a round. Returns false if this process has to finish earlier ones before.
     #[inline(always)]
-    pub(super) fn finish(&self, round: u32) {
-        self.blackboard.finish(self.first.after(round));
+    pub(super) fn finish(&self, round: u32) -> bool {
+        self.blackboard.finish(self.first.after(round))
+    }
+
+    /// Finishes a round when earlier ones are.
+    #[cold]
+    pub(super) fn finish_late(&self, vni: u32, round: u32) {
+        self.until_finished(vni, || self.finish(round));
     }
 
     /// Attempts a step again and again until it succeeds.
@@ -151,7 +157,7 @@ impl Rounds<'_> {
         }
     }
 
-    /// Does the same where other processes have to finish rounds: there is no room yet, or they read still.
+    /// Does the same where rounds have to be finished: there is no room yet, or others read still.
     #[inline(always)]
     pub(super) fn until_finished(&self, vni: u32, mut attempt: impl FnMut() -> bool) {
         if !soon(self.blackboard.has_cores(), &mut attempt) {

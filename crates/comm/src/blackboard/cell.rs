@@ -6,7 +6,7 @@ use heddle_sync::queues::publications::{Finished, Mark, Waiting};
 use heddle_transport::SharedMemory;
 
 /// How far a process may be ahead of the others in lane 0, and in another lane.
-pub(super) const DEPTH: u32 = 32;
+pub(super) const DEPTH: u32 = 128;
 pub(super) const LANE_DEPTH: u32 = 16;
 /// How many persistent operations have a lane.
 pub(super) const LANES: usize = 8;

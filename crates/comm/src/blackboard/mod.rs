@@ -440,18 +440,25 @@ impl Blackboard {
     }
 
     /// Says that this process needs nothing more of a round: what it has looked at may be overwritten.
+    /// Returns false, and has done nothing, if a task that began long before has not finished its rounds.
     #[inline(always)]
-    pub fn finish(&self, round: Round) {
+    pub fn finish(&self, round: Round) -> bool {
         let finished = self.layout.finished(self.rank, round.lane);
         // The rounds of other lanes are finished by one thread at a time.
-        if round.lane != 0 || self.tasks.load(Ordering::Acquire) == 0 {
+        let is_alone = round.lane != 0 || self.tasks.load(Ordering::Acquire) == 0;
+        if is_alone {
             finished.finish_alone(round.number);
-        } else {
-            finished.finish(round.number);
+        } else if !finished.finish(round.number) {
+            return false;
         }
         if self.layout.waiting().is_any() {
             self.wake(None);
+            if !is_alone {
+                // Another thread may wait to finish a round.
+                self.wake(Some(self.rank));
+            }
         }
+        true
     }
 
     /// Tells the other processes that this one waits for them to finish rounds; it waits until

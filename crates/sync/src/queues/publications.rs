@@ -14,9 +14,10 @@
 //!                                                      finished += round   (Release)
 //! ```
 //!
-//! Rounds may be finished in any order, and by several threads of a process at once. A process cannot finish
-//! a round before all have finished the one a depth before, for nothing was published in it; so it is enough
-//! to know the first round that is not finished, and for 32 rounds from there whether they are.
+//! Rounds may be finished in any order, and by several threads of a process at once. A process's word has the
+//! first round that it has not finished, and for the [`WINDOW`] of rounds from there whether it has. A round
+//! further ahead can be finished only when the first one is. No process needs to wait for that for ever: the
+//! first one is of an earlier operation, which all processes begin before they can come to the later round.
 //!
 //! **Exposed data.** A process may also publish the address of data that stay in its own memory, from which
 //! the readers copy them. It may change them when the readers have [finished](Finished::is_finished) that
@@ -34,8 +35,8 @@ use heddle_platform::platform::AtomicInteger;
 use heddle_platform::{Native, Platform};
 use std::fmt;
 
-/// The largest depth.
-pub const LARGEST_DEPTH: u32 = u32::BITS;
+/// How many rounds, from the first open one on, can be finished.
+pub const WINDOW: u32 = u32::BITS;
 
 /// A cell's word: the round for which it was filled last.
 #[derive(Default)]
@@ -75,12 +76,12 @@ impl<P: Platform> fmt::Debug for Finished<P> {
     }
 }
 
-/// The word after a round was finished.
+/// The word after a round in the window was finished.
 #[inline(always)]
 fn with(word: u64, round: u32) -> u64 {
     let (first, bits) = ((word >> 32) as u32, word as u32);
-    debug_assert!(round.wrapping_sub(first) < LARGEST_DEPTH, "round {round} is not near {first}");
-    let bits = bits | 1 << (round.wrapping_sub(first) % LARGEST_DEPTH);
+    debug_assert!(round.wrapping_sub(first) < WINDOW, "round {round} is not near {first}");
+    let bits = bits | 1 << (round.wrapping_sub(first) % WINDOW);
     let over = bits.trailing_ones();
     let (first, bits) = (first.wrapping_add(over), bits.checked_shr(over).unwrap_or(0));
     u64::from(first) << 32 | u64::from(bits)
@@ -94,25 +95,31 @@ impl<P: Platform> Finished<P> {
         (self.0.load(Acquire) >> 32) as u32
     }
 
-    /// Returns true if a round is finished, which may be no further ahead of the first open one than the
-    /// largest depth.
+    /// Returns true if a round is finished.
     #[inline(always)]
     #[must_use]
     pub fn is_finished(&self, round: u32) -> bool {
         let word = self.0.load(Acquire);
         let ahead = round.wrapping_sub((word >> 32) as u32);
-        ahead.cast_signed() < 0 || ahead < LARGEST_DEPTH && word >> ahead & 1 != 0
+        ahead.cast_signed() < 0 || ahead < WINDOW && word >> ahead & 1 != 0
     }
 
-    /// Finishes a round.
-    pub fn finish(&self, round: u32) {
+    /// Finishes a round. If it is beyond the window, returns false and has done nothing.
+    #[must_use]
+    pub fn finish(&self, round: u32) -> bool {
         let mut word = self.0.load(Relaxed);
-        while let Err(now) = self.0.compare_exchange(word, with(word, round), AcqRel, Relaxed) {
-            word = now;
+        loop {
+            if round.wrapping_sub((word >> 32) as u32) >= WINDOW {
+                return false;
+            }
+            match self.0.compare_exchange(word, with(word, round), AcqRel, Relaxed) {
+                Ok(_) => return true,
+                Err(now) => word = now,
+            }
         }
     }
 
-    /// Does the same while no other thread finishes a round of this process.
+    /// Finishes a round in the window while no other thread finishes a round of this process.
     #[inline(always)]
     pub fn finish_alone(&self, round: u32) {
         self.0.store(with(self.0.load(Relaxed), round), Release);
@@ -200,7 +207,7 @@ mod tests {
     fn rounds_are_finished_in_any_order() {
         let finished: Finished = Finished::default();
         for round in [2, 1, 4] {
-            finished.finish(round);
+            assert!(finished.finish(round));
             assert_eq!(finished.first_open(), 0);
         }
         assert_eq!(
@@ -209,16 +216,17 @@ mod tests {
         );
         finished.finish_alone(0);
         assert_eq!(finished.first_open(), 3);
-        finished.finish(3);
+        assert!(finished.finish(3));
         assert_eq!(finished.first_open(), 5);
     }
 
     #[test]
-    fn a_whole_depth_is_finished_backwards_where_numbers_wrap() {
+    fn a_whole_window_is_finished_backwards_where_numbers_wrap() {
         let finished: Finished = Finished::default();
         finished.0.store(u64::from(u32::MAX - 3) << 32, Relaxed);
-        for ahead in (0..LARGEST_DEPTH).rev() {
-            finished.finish((u32::MAX - 3).wrapping_add(ahead));
+        assert!(!finished.finish((u32::MAX - 3).wrapping_add(WINDOW)), "beyond the window");
+        for ahead in (0..WINDOW).rev() {
+            assert!(finished.finish((u32::MAX - 3).wrapping_add(ahead)));
         }
         assert_eq!(finished.first_open(), 28);
         finished.finish_alone(28);
@@ -232,12 +240,11 @@ mod tests {
         let room: Room = Room::default();
         let is_there = |round| room.is_there(round, 2, finished.iter());
         assert!(is_there(0) && is_there(1) && !is_there(2));
-        finished[0].finish(0);
-        finished[1].finish(0);
+        finished.iter().for_each(|finished| finished.finish_alone(0));
         assert!(!is_there(2), "half of the cells must be free");
-        finished[0].finish(1);
+        finished[0].finish_alone(1);
         assert!(!is_there(2));
-        finished[1].finish(1);
+        finished[1].finish_alone(1);
         assert!(is_there(2) && is_there(3) && !is_there(4));
     }
 }
