@@ -14,6 +14,8 @@
 
 struct state {
     double *out, *in;
+    /* Of "alltoallv": the elements for and from each rank, and where they begin. */
+    int *counts, *starts;
     MPI_Request request;
 };
 
@@ -25,7 +27,12 @@ static void prepare(struct worker *w) {
     if (!s) MPI_Abort(MPI_COMM_WORLD, 1);
     /* The operations among all send and receive a block for each rank. */
     size_t bytes = (size_t)elements(b) * sizeof(double) * (size_t)b->ranks;
-    *s = (struct state){buffer_new(bytes), buffer_new(bytes), MPI_REQUEST_NULL};
+    size_t lists = sizeof(int) * (size_t)b->ranks;
+    *s = (struct state){buffer_new(bytes), buffer_new(bytes), buffer_new(lists), buffer_new(lists), MPI_REQUEST_NULL};
+    for (int rank = 0; rank < b->ranks; rank++) {
+        s->counts[rank] = elements(b);
+        s->starts[rank] = rank * elements(b);
+    }
 #if MPI_VERSION >= 4
     if (op_is(b, "persistent-allreduce"))
         MPI_Allreduce_init(s->out, s->in, elements(b), MPI_DOUBLE, MPI_SUM, w->comm, MPI_INFO_NULL, &s->request);
@@ -48,6 +55,10 @@ static void operate(struct worker *w, struct state *s) {
         MPI_Allgather(s->out, n, MPI_DOUBLE, s->in, n, MPI_DOUBLE, w->comm);
     } else if (op_is(b, "alltoall")) {
         MPI_Alltoall(s->out, n, MPI_DOUBLE, s->in, n, MPI_DOUBLE, w->comm);
+    } else if (op_is(b, "alltoallv")) {
+        MPI_Alltoallv(s->out, s->counts, s->starts, MPI_DOUBLE, s->in, s->counts, s->starts, MPI_DOUBLE, w->comm);
+    } else if (op_is(b, "scan")) {
+        MPI_Scan(s->out, s->in, n, MPI_DOUBLE, MPI_SUM, w->comm);
     } else if (op_is(b, "reduce-scatter")) {
         MPI_Reduce_scatter_block(s->out, s->in, n, MPI_DOUBLE, MPI_SUM, w->comm);
     } else if (op_is(b, "gather")) {
@@ -87,11 +98,14 @@ static void finish(struct worker *w) {
     if (s->request != MPI_REQUEST_NULL) MPI_Request_free(&s->request);
     free(s->out);
     free(s->in);
+    free(s->counts);
+    free(s->starts);
     free(s);
 }
 
-static const char *const ops[] = {"allreduce",      "barrier", "bcast",   "reduce",     "allgather",            "alltoall",
-                                  "reduce-scatter", "gather",  "scatter", "iallreduce", "persistent-allreduce", NULL};
+static const char *const ops[] = {"allreduce", "barrier",        "bcast",  "reduce",  "allgather",  "alltoall",
+                                  "alltoallv", "reduce-scatter", "gather", "scatter", "scan",       "iallreduce",
+                                  "persistent-allreduce",        NULL};
 
 const struct subject subject_collective = {
     .name = "collective",

@@ -213,8 +213,8 @@ impl Schedule {
     }
 }
 
-/// Attempts a step that may have to wait until rounds are finished; tells the other processes when the waiting
-/// begins and ends. Returns false if it waits.
+/// Attempts a step that may have to wait until rounds are finished; tells the other processes when the
+/// waiting begins and ends. Returns false if it waits.
 fn note_waiting(
     rounds: Option<Rounds<'_>>,
     waits: &mut bool,

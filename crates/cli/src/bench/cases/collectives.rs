@@ -27,15 +27,17 @@ pub(super) fn overlap(full: bool, cases: &mut Vec<Case>) {
 }
 
 /// The operations whose time depends on a size.
-const SIZED: [&str; 10] = [
+const SIZED: [&str; 12] = [
     "allreduce",
     "bcast",
     "reduce",
     "allgather",
     "alltoall",
+    "alltoallv",
     "reduce-scatter",
     "gather",
     "scatter",
+    "scan",
     "iallreduce",
     "persistent-allreduce",
 ];
