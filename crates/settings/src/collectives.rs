@@ -125,8 +125,6 @@ collectives! {
             "MPI_Allreduce by messages: vectors from this many bytes on are reduced in pieces by all processes at once";
         reduce_scatter_pairwise_bytes: "HEDDLE_REDUCE_SCATTER_PAIRWISE_BYTES", 262144,
             "MPI_Reduce_scatter by messages: vectors from this many bytes on are exchanged pair by pair, each block straight to its process";
-        scan_blackboard_bytes: "HEDDLE_SCAN_BLACKBOARD_BYTES", 65536,
-            "MPI_Scan: the last process computes with the vectors of all on the blackboard, if they have at most this many bytes together";
         reduce_pieces_bytes: "HEDDLE_REDUCE_PIECES_BYTES", 65536,
             "MPI_Reduce on the blackboard: if the vectors of all processes have more than this many bytes together, each process computes a piece";
         allreduce_pieces_bytes: "HEDDLE_ALLREDUCE_PIECES_BYTES", 16384,

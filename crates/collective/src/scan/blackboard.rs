@@ -1,13 +1,13 @@
-//! Scans on the blackboard: each rank publishes its vector, and computes with those of the ranks below it,
-//! from the nearest one down, so that the order of operands is that of ranks. Nobody waits for a rank above
-//! it.
+//! Scans on the blackboard, from rank to rank: each computes with what the rank below it has published, and
+//! publishes what the rank above it needs. Nobody waits for a rank above it, and each reads one vector. Long
+//! vectors go in chunks, so that all ranks compute at once.
 
 use super::kind::Kind;
 use crate::blackboard::Source;
 use crate::conversation::Conversation;
 use crate::elements::Part;
 use crate::reduction::Reduction;
-use crate::shared_reduction::FoldFrom;
+use crate::shared_reduction::{Chunks, FoldFrom};
 use heddle_comm::error::Result;
 
 /// # Errors
@@ -17,26 +17,45 @@ pub(super) fn prefix(
     reduction: &Reduction<'_>,
     send: Option<Part<'_>>,
     receive: Part<'_>,
-    kind: Kind,
+    (kind, chunks): (Kind, Chunks),
 ) -> Result<()> {
-    let (count, whole) = (receive.count, receive.len());
-    let from = FoldFrom::new(talk, reduction, count)?;
-    let source = |rank| Source { round: 0, rank, whole, offset: 0 };
-    talk.take_rounds(1);
-    talk.publish(0, send.unwrap_or(receive).buffer(), None);
-    let mut below = (0..talk.rank()).rev();
-    match (kind, send) {
-        (Kind::Inclusive, Some(send)) => talk.copy(&send.buffer(), &receive.buffer()),
-        (Kind::Inclusive, None) => {}
-        (Kind::Exclusive, _) => {
-            if let Some(nearest) = below.next() {
-                talk.fetch(source(nearest), receive.buffer());
+    let below = talk.rank().checked_sub(1);
+    let above = Some(talk.rank() + 1).filter(|&above| above < talk.size());
+    let longest = chunks.chunk(0).count;
+    let from = FoldFrom::new(talk, reduction, longest)?;
+    // An exclusive scan's result does not have the operands that the rank above needs.
+    let for_above = match (kind, below, above) {
+        (Kind::Exclusive, Some(_), Some(_)) => Some(talk.vector(reduction, longest)?),
+        _ => None,
+    };
+    talk.take_rounds(chunks.number());
+    for round in 0..chunks.number() {
+        let chunk = chunks.chunk(round);
+        let source = |rank| Source { round, rank, whole: chunk.len, offset: 0 };
+        let operands = send.unwrap_or(receive).elements.at(chunk.first);
+        let result = receive.elements.at(chunk.first);
+        let combined = match (kind, below) {
+            (_, None) => operands,
+            (Kind::Inclusive, Some(rank)) => {
+                from.fold(talk, source(rank), (operands, result), chunk.count);
+                result
             }
+            (Kind::Exclusive, Some(rank)) => {
+                if let Some(combined) = for_above {
+                    from.fold(talk, source(rank), (operands, combined), chunk.count);
+                }
+                talk.fetch(source(rank), result.buffer(chunk.count));
+                for_above.unwrap_or(result)
+            }
+        };
+        if above.is_some() {
+            talk.publish(round, combined.buffer(chunk.count), above);
         }
+        talk.finish_round(round);
     }
-    for rank in below {
-        from.fold(talk, source(rank), (receive.elements, receive.elements), count);
+    match (kind, below, send) {
+        (Kind::Inclusive, None, Some(send)) => talk.copy(&send.buffer(), &receive.buffer()),
+        _ => {}
     }
-    talk.finish_round(0);
     Ok(())
 }

@@ -5,7 +5,7 @@
 //!
 //! A rank whose partner does not exist skips the round: lower ranks need only complete ranges below them.
 //!
-//! Short vectors go over the [blackboard].
+//! Where there is a [blackboard], vectors go over that instead.
 
 mod blackboard;
 mod kind;
@@ -15,11 +15,14 @@ use super::choices::choices;
 use super::conversation::Conversation;
 use super::elements::{Part, check_distinct};
 use super::reduction::Reduction;
+use super::shared_reduction::Chunks;
 use super::tag;
 use heddle_comm::blackboard::Limits;
 use heddle_comm::error::Result;
-use heddle_settings::Algorithm;
 use kind::Kind;
+
+/// The most bytes of a chunk on the blackboard: the rank above waits for the first one.
+const CHUNK: usize = 32 << 10;
 
 /// Combines the data of all ranks up to each one. `send` is `None` for `MPI_IN_PLACE`.
 ///
@@ -68,12 +71,12 @@ fn prefix(
     let (rank, size, count) = (talk.rank(), talk.size(), receive.count);
     let tag = if kind == Kind::Inclusive { tag::SCAN } else { tag::EXSCAN };
     talk.name(tag);
-    let choices = choices();
-    let is_short = receive.len().saturating_mul(size) <= choices.scan_blackboard_bytes
-        || choices.scan == Algorithm::Blackboard;
-    let fits = |limits: &Limits| receive.len() <= limits.bytes && is_short;
-    if talk.limits(choices.scan).is_some_and(|limits| fits(&limits)) {
-        return blackboard::prefix(talk, reduction, send, receive, kind);
+    let chunks = |limits: Limits| {
+        let limits = Limits { bytes: limits.bytes.min(CHUNK), ..limits };
+        Chunks::new(count, reduction.datatype().size() as usize, limits)
+    };
+    if let Some(chunks) = talk.limits(choices().scan).and_then(chunks) {
+        return blackboard::prefix(talk, reduction, send, receive, (kind, chunks));
     }
     let (around, spare) = (talk.vector(reduction, count)?, talk.vector(reduction, count)?);
     // The combination of the ranks around this one.

@@ -391,7 +391,7 @@ impl Blackboard {
     fn publish_on_pages(&self, round: Round, what: u32, data: &Buffer, span: Span) -> bool {
         let number = pages::kind_for(span.len, round.number, &self.pages);
         let pages = &self.pages[number];
-        if !self.has_room(round, pages::SLOTS) {
+        if !self.has_room(round, pages.depth()) {
             return false;
         }
         let words = self.layout.pages_of(self.rank, number);

@@ -1,20 +1,21 @@
 //! Memory for data that do not fit into a cell. A process allocates its own when it first publishes such
 //! data, and maps that of another one when it first looks at such data.
 
-use super::cell::{KINDS_OF_PAGES, Range};
+use super::cell::{DEPTH, KINDS_OF_PAGES, Range};
 use heddle_message::domain::Domain;
 use heddle_platform::atomic::{AtomicUsize, Ordering};
 use heddle_transport::{SharedMemory, SharedRange};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// How many slots pages have: one for each round, in turn.
-pub(super) const SLOTS: u32 = 16;
+/// How many slots pages have: one for each round, in turn. The first ones have as many as there are cells.
+const SLOTS: u32 = 16;
+const FIRST_SLOTS: u32 = DEPTH;
 /// How many rounds of an operation a process may publish before it finishes the first of them. It finds room
 /// for them when the others have finished all rounds before, whether they wait for it or not.
 pub const AHEAD: u32 = SLOTS / 2;
 
 /// The bytes of a slot on the first and on the second pages.
-const FIRST: usize = 2 << 10;
+const FIRST: usize = 256;
 const SECOND: usize = 8 << 10;
 /// The same of the third pages, for few processes. Together the slots are larger than a core's second cache:
 /// lines that the readers still have in theirs cost a writer three times as much as others.
@@ -82,6 +83,7 @@ fn spare(bytes: usize) -> Option<SharedMemory> {
 #[derive(Debug)]
 pub(super) struct Pages {
     slot: usize,
+    slots: u32,
     /// `None` if there is no memory for them.
     own: OnceLock<Option<SharedMemory>>,
     others: Box<[OnceLock<Option<SharedMemory>>]>,
@@ -96,11 +98,17 @@ impl Pages {
     /// Pages with slots of that many bytes, which are not allocated yet.
     pub(super) fn new(slot: usize, processes: usize) -> Pages {
         let others = (0..processes).map(|_| OnceLock::new()).collect();
-        Pages { slot, own: OnceLock::new(), others }
+        let slots = if slot == FIRST { FIRST_SLOTS } else { SLOTS };
+        Pages { slot, slots, own: OnceLock::new(), others }
     }
 
     fn bytes(&self) -> usize {
-        self.slot * SLOTS as usize
+        self.slot * self.slots as usize
+    }
+
+    /// How many slots there are.
+    pub(super) fn depth(&self) -> u32 {
+        self.slots
     }
 
     /// The bytes of a slot.
@@ -113,8 +121,8 @@ impl Pages {
     /// behind those of the time before, so that they come to lines that nobody has read for long.
     pub(super) fn offset(&self, round: u32, len: usize) -> usize {
         let room = len.next_multiple_of(LINE).max(LINE);
-        let times = (round / SLOTS) as usize;
-        (round % SLOTS) as usize * self.slot + times % (self.slot / room).max(1) * room
+        let times = (round / self.slots) as usize;
+        (round % self.slots) as usize * self.slot + times % (self.slot / room).max(1) * room
     }
 
     /// The pages of this process, and where it tells the others of them.
